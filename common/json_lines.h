@@ -1,0 +1,31 @@
+// A file of JSON Lines: one object a line, each there for a reader as soon as it is written.
+#pragma once
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace retrystorm {
+
+// Three decimals are enough for a rate or a time, and short enough to read.
+double rounded(double value);
+
+// Not for use from two threads at once.
+class JsonLines {
+ public:
+  // An empty path writes nothing. Throws std::runtime_error when the file cannot be written.
+  explicit JsonLines(const std::string& path);
+
+  JsonLines(const JsonLines&) = delete;
+  JsonLines& operator=(const JsonLines&) = delete;
+
+  // A failure (a full disk, say) is told once on standard error; the run goes on.
+  void write(const nlohmann::ordered_json& object);
+
+ private:
+  std::string path_;
+  std::ofstream file_;
+  bool failed_ = false;
+};
+
+}  // namespace retrystorm

@@ -1,0 +1,52 @@
+#include "common/process.h"
+
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace retrystorm {
+
+std::size_t raise_descriptor_limit() {
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  if (limit.rlim_cur < limit.rlim_max) {
+    const rlimit raised{limit.rlim_max, limit.rlim_max};
+    if (setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
+  }
+  return limit.rlim_cur;
+}
+
+EndSignals::EndSignals() {
+  std::signal(SIGPIPE, SIG_IGN);
+  sigemptyset(&set_);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set_, signal);
+  pthread_sigmask(SIG_BLOCK, &set_, nullptr);
+}
+
+bool EndSignals::wait_until(TimePoint deadline) const {
+  while (true) {
+    const Duration left = std::max(deadline - Clock::now(), Duration::zero());
+    // In steps, for a far deadline does not fit in a timespec everywhere.
+    const auto step = std::min<Duration>(left, std::chrono::hours(1));
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(step);
+    const timespec wait{.tv_sec = seconds.count(), .tv_nsec = (step - seconds).count()};
+    if (sigtimedwait(&set_, nullptr, &wait) > 0) return true;
+    if (Clock::now() >= deadline) return false;
+  }
+}
+
+void shut_down_all_sockets() {
+  const long limit = sysconf(_SC_OPEN_MAX);
+  for (int descriptor = STDERR_FILENO + 1; descriptor < limit; ++descriptor) {
+    int domain = 0;
+    socklen_t size = sizeof(domain);
+    if (getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 &&
+        (domain == AF_INET || domain == AF_INET6)) {
+      shutdown(descriptor, SHUT_RDWR);
+    }
+  }
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,35 @@
+// What the real programs ask of the operating system: descriptors, signals, sockets at the end.
+#pragma once
+
+#include <csignal>
+#include <cstddef>
+#include <optional>
+
+#include "common/duration.h"
+
+namespace retrystorm {
+
+// Raises the soft limit on open files to the hard one. Returns how many this process may open.
+std::size_t raise_descriptor_limit();
+
+// The signals that end a program, taken in at one place instead of in handlers. Construct it before
+// the first thread starts, for threads inherit the blocked signals. Also ignores SIGPIPE.
+class EndSignals {
+ public:
+  EndSignals();
+
+  EndSignals(const EndSignals&) = delete;
+  EndSignals& operator=(const EndSignals&) = delete;
+
+  // Waits for a signal, at most until `deadline`. Returns whether one came. One thread at a time.
+  bool wait_until(TimePoint deadline) const;
+
+ private:
+  sigset_t set_;
+};
+
+// Shuts down every network socket of this process but the standard streams, so that every thread
+// that is blocked on one returns. For a program that is about to end, and for nothing else.
+void shut_down_all_sockets();
+
+}  // namespace retrystorm
