@@ -1,0 +1,54 @@
+// The service itself: GET /api over HTTP, as slow as the curve says.
+#pragma once
+
+#include <httplib.h>
+
+#include <atomic>
+#include <string>
+
+#include "common/options.h"
+#include "common/report.h"
+#include "server/service_pool.h"
+
+namespace retrystorm {
+
+// Where a server listens.
+struct Address {
+  std::string host = "127.0.0.1";
+  std::size_t port = 8070;  // 0 = any free one
+};
+
+// One request a connection. Bound from its construction on, and serving in `run`.
+class HttpServer {
+ public:
+  // Throws std::runtime_error with a sentence for a person when the address cannot be had.
+  HttpServer(const ServiceOptions& options, const Address& address);
+
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  int port() const { return port_; }
+
+  // Serves until `stop`. Throws std::runtime_error when accepting fails for another reason.
+  void run();
+
+  // Makes `run` return soon, with everything parked closed at once. Once, from any thread.
+  void stop();
+
+  // Has `run` returned?
+  bool ended() const { return ended_; }
+
+  ServerInterval take_interval() { return pool_.take_interval(); }
+
+ private:
+  void bind(const ServiceOptions& options, const Address& address);
+  void add_routes();
+
+  ServicePool pool_;
+  httplib::Server server_;
+  int port_ = 0;
+  std::atomic<bool> stop_wanted_{false};
+  std::atomic<bool> ended_{false};
+};
+
+}  // namespace retrystorm

@@ -1,0 +1,58 @@
+// ./server: the service that its clients' retries can kill.
+#include <exception>
+#include <iostream>
+#include <thread>
+
+#include "common/json_lines.h"
+#include "common/process.h"
+#include "server/http_server.h"
+#include "server/options.h"
+#include "server/reporter.h"
+
+namespace retrystorm {
+namespace {
+
+void serve(const CLI::App& app, ServerOptions options, const std::string& command) {
+  const EndSignals signals;
+  fit_connections(options.service, raise_descriptor_limit());
+  JsonLines json(options.json);
+  HttpServer server(options.service, options.address);
+  std::cerr << "listening on http://" << options.address.host << ':' << server.port() << "/api\n";
+  auto start = options_json(app);
+  start["port"] = server.port();
+  start["max_connections"] = options.service.max_connections;
+  json.write(start_json("server", command, start));
+  const Reporter reporter(server, json, options.report_interval);
+
+  std::jthread ender([&](const std::stop_token& served) {
+    while (!served.stop_requested()) {
+      if (!signals.wait_until(Clock::now() + std::chrono::milliseconds(100))) continue;
+      server.stop();
+      break;
+    }
+    // A thread may be waiting for a client that says nothing.
+    for (; !server.ended(); std::this_thread::sleep_for(std::chrono::milliseconds(5))) {
+      shut_down_all_sockets();
+    }
+  });
+  server.run();
+}
+
+}  // namespace
+}  // namespace retrystorm
+
+int main(int argc, char** argv) {
+  using namespace retrystorm;
+  CLI::App app("An HTTP service that slows down exponentially once too many requests are in it.");
+  ServerOptions options;
+  set_up_app(app);
+  add_server_options(app, options);
+  if (const auto code = parse(app, argc, argv)) return *code;
+  try {
+    serve(app, options, command_line(argc, argv));
+    return 0;
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << '\n';
+    return 1;
+  }
+}

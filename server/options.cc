@@ -1,0 +1,34 @@
+#include "server/options.h"
+
+#include <stdexcept>
+
+namespace retrystorm {
+
+void add_server_options(CLI::App& app, ServerOptions& options) {
+  auto* server = app.add_option_group("Server");
+  add_text(*server, "--host", options.address.host, "address to listen on");
+  add_count(*server, "--port", options.address.port, "port to listen on; 0 = any free one", 0,
+            65535);
+  add_duration(*server, "--report-interval", options.report_interval, "time between the lines",
+               std::chrono::milliseconds(1));
+  add_text(*server, "--json", options.json, "write JSON Lines to this file");
+  add_service_options(app, options.service, Naming::kAlone);
+}
+
+void fit_connections(ServiceOptions& options, std::size_t descriptors) {
+  // For the listening sockets, the report, and whoever looks at the server while it is full.
+  constexpr std::size_t kReserve = 64;
+  if (descriptors <= kReserve) {
+    throw std::runtime_error("a process may open only " + std::to_string(descriptors) +
+                             " files here; raise the limit (ulimit -n) to some hundreds at least");
+  }
+  const std::size_t most = descriptors - kReserve;
+  if (options.max_connections > most) {
+    throw std::runtime_error("--max-connections " + std::to_string(options.max_connections) +
+                             " is too many: a process may open " + std::to_string(descriptors) +
+                             " files here (ulimit -n), which leaves " + std::to_string(most));
+  }
+  if (options.max_connections == 0) options.max_connections = most;
+}
+
+}  // namespace retrystorm
