@@ -1,0 +1,123 @@
+#include "client/fleet.h"
+
+#include <algorithm>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+#include "common/process.h"
+
+namespace retrystorm {
+
+using namespace std::chrono_literals;
+
+Fleet::Fleet(const WorkloadOptions& options, std::uint64_t seed, const Url& url)
+    : options_(options),
+      seed_(seed),
+      url_(url),
+      behaviour_(options.think_time, options.retry),
+      deadlines_(options.timeout) {}
+
+Fleet::~Fleet() {
+  stop();
+}
+
+void Fleet::start() {
+  threads_.reserve(options_.clients);
+  try {
+    for (std::size_t i = 0; i < options_.clients; ++i) {
+      HttpAttempt& attempt = attempts_.emplace_back(url_, deadlines_);
+      threads_.emplace_back(&Fleet::run_client, this, i, std::ref(attempt));
+      ++running_;
+    }
+  } catch (const std::system_error& error) {
+    const std::size_t started = threads_.size();
+    stop();
+    throw std::runtime_error("only " + std::to_string(started) + " of " +
+                             std::to_string(options_.clients) +
+                             " clients could be started, for each is a thread: " + error.what());
+  }
+}
+
+FleetTotals Fleet::totals() const {
+  return {.counts = {.ok = ok_,
+                     .errors = errors_,
+                     .timed_out = timed_out_,
+                     .requests = requests_,
+                     .retries = retries_,
+                     .gave_up = gave_up_},
+          .in_flight = in_flight_};
+}
+
+void Fleet::stop() {
+  {
+    const std::scoped_lock lock(stop_mutex_);
+    stopping_ = true;
+  }
+  stop_wanted_.notify_all();
+  // A connect to a frozen server would last for the whole timeout.
+  for (; running_ > 0; std::this_thread::sleep_for(5ms)) {
+    if (in_flight_ > 0) shut_down_all_sockets();
+  }
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+bool Fleet::wait(Duration duration) {
+  // A far time point overflows inside the wait of some standard libraries.
+  const TimePoint until = Clock::now() + std::min<Duration>(duration, 24h * 365);
+  std::unique_lock lock(stop_mutex_);
+  return !stop_wanted_.wait_until(lock, until, [this] { return stopping_.load(); });
+}
+
+void Fleet::count(Outcome outcome, bool gave_up) {
+  switch (outcome) {
+    case Outcome::kOk:
+      ++ok_;
+      break;
+    case Outcome::kError:
+      ++errors_;
+      break;
+    case Outcome::kTimedOut:
+      ++timed_out_;
+      break;
+  }
+  if (gave_up) ++gave_up_;
+}
+
+void Fleet::run_client(std::uint64_t index, HttpAttempt& attempt) {
+  ClientRandom random(seed_, index);
+  RetryState state;
+  RetryMetrics metrics;
+  TimePoint last_ok = Clock::now();
+  Duration longest_without_ok{0};
+
+  NextAttempt next{.wait = behaviour_.start(state, random)};
+  while (wait(next.wait)) {
+    ++(next.retry ? retries_ : requests_);
+    ++in_flight_;
+    const TimePoint start = Clock::now();
+    const Outcome outcome = attempt.run();
+    const TimePoint end = Clock::now();
+    --in_flight_;
+    if (stopping_) break;
+
+    next = behaviour_.after(outcome, state, random, metrics);
+    count(outcome, next.gave_up);
+    if (outcome == Outcome::kOk) {
+      longest_without_ok = std::max(longest_without_ok, end - last_ok);
+      last_ok = end;
+      const std::scoped_lock lock(history_mutex_);
+      history_.latency.add(end - start);
+    }
+  }
+
+  const std::scoped_lock lock(history_mutex_);
+  history_.retry_metrics += metrics;
+  history_.longest_without_ok =
+      std::max({history_.longest_without_ok, longest_without_ok, Clock::now() - last_ok});
+  --running_;
+}
+
+}  // namespace retrystorm

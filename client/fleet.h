@@ -1,0 +1,85 @@
+// The clients: a thread each, thinking, requesting and retrying until told to stop.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "client/deadlines.h"
+#include "client/http_attempt.h"
+#include "client/url.h"
+#include "common/client_behaviour.h"
+#include "common/counts.h"
+#include "common/latency.h"
+#include "common/options.h"
+
+namespace retrystorm {
+
+// What all clients have done so far.
+struct FleetTotals {
+  Counts counts;
+  std::size_t in_flight = 0;
+};
+
+// What is known only when the clients have ended.
+struct FleetHistory {
+  LatencyHistogram latency;  // of OK attempts
+  RetryMetrics retry_metrics;
+  Duration longest_without_ok{0};  // of any single client
+};
+
+class Fleet {
+ public:
+  // Nothing runs yet.
+  Fleet(const WorkloadOptions& options, std::uint64_t seed, const Url& url);
+  ~Fleet();
+
+  Fleet(const Fleet&) = delete;
+  Fleet& operator=(const Fleet&) = delete;
+
+  // Starts the clients. Throws std::runtime_error when the system has not so many threads.
+  void start();
+
+  // Safe from any thread.
+  FleetTotals totals() const;
+
+  // Interrupts waits and attempts (by shutting down every socket of the process) and waits for the
+  // clients to end. What was interrupted is not counted.
+  void stop();
+
+  // After `stop`.
+  const FleetHistory& history() const { return history_; }
+
+ private:
+  void run_client(std::uint64_t index, HttpAttempt& attempt);
+  // Waits unless the fleet is to stop. Returns whether the client goes on.
+  bool wait(Duration duration);
+  void count(Outcome outcome, bool gave_up);
+
+  const WorkloadOptions options_;
+  const std::uint64_t seed_;
+  const Url url_;
+  const ClientBehaviour behaviour_;
+  std::deque<HttpAttempt> attempts_;  // one a client; a deadline may look at it after its end
+  Deadlines deadlines_;
+
+  std::mutex stop_mutex_;
+  std::condition_variable stop_wanted_;
+  std::atomic<bool> stopping_{false};
+
+  std::atomic<std::uint64_t> ok_{0}, errors_{0}, timed_out_{0}, requests_{0}, retries_{0},
+      gave_up_{0};
+  std::atomic<std::size_t> in_flight_{0}, running_{0};
+
+  std::mutex history_mutex_;
+  FleetHistory history_;
+
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace retrystorm

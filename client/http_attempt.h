@@ -1,0 +1,37 @@
+// One client's attempts: GET over HTTP within a total deadline.
+#pragma once
+
+#include <httplib.h>
+
+#include <cstdint>
+#include <mutex>
+
+#include "client/deadlines.h"
+#include "client/url.h"
+#include "common/outcome.h"
+
+namespace retrystorm {
+
+// Sends one attempt at a time, each on a connection of its own. For one thread.
+class HttpAttempt final : private Expiring {
+ public:
+  // `deadlines` outlives this object's last attempt by the timeout.
+  HttpAttempt(const Url& url, Deadlines& deadlines);
+
+  // Returns within the timeout and a few milliseconds, whatever the server does.
+  Outcome run();
+
+ private:
+  void expire(std::uint64_t attempt) override;
+
+  httplib::Client client_;
+  std::string path_;
+  Deadlines& deadlines_;
+
+  std::mutex mutex_;           // held while the attempt at hand is being expired
+  std::uint64_t attempt_ = 0;  // number of the attempt at hand
+  bool under_way_ = false;
+  bool expired_ = false;
+};
+
+}  // namespace retrystorm

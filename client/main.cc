@@ -1,0 +1,63 @@
+// ./client: many clients that retry, each in its own way of hurting.
+#include <exception>
+#include <iostream>
+#include <optional>
+#include <random>
+#include <string>
+
+#include "client/experiment.h"
+#include "client/fleet.h"
+#include "client/options.h"
+#include "client/outage.h"
+#include "client/schedule.h"
+#include "client/url.h"
+#include "common/json_lines.h"
+#include "common/process.h"
+#include "common/report.h"
+
+namespace retrystorm {
+namespace {
+
+// Short enough to be typed again.
+std::uint64_t random_seed() {
+  return std::random_device()();
+}
+
+void experiment(const CLI::App& app, const ClientOptions& options, const std::string& command) {
+  check(options);
+  const std::uint64_t seed = options.workload.seed ? *options.workload.seed : random_seed();
+  if (options.print_schedule > 0) return print_schedule(std::cout, options, seed);
+
+  const EndSignals signals;
+  raise_descriptor_limit();
+  const Url url = resolve_url(options.url);
+  std::optional<ServerProcess> server;
+  if (options.server_pid != 0) server.emplace(static_cast<pid_t>(options.server_pid));
+  JsonLines json(options.json);
+  auto start = options_json(app);
+  start["seed"] = seed;
+  json.write(start_json("client", command, start));
+  if (!options.workload.seed) std::cerr << "seed " << seed << '\n';
+
+  Fleet fleet(options.workload, seed, url);
+  Experiment(options, seed, fleet, json, std::cout).run(signals, server ? &*server : nullptr);
+}
+
+}  // namespace
+}  // namespace retrystorm
+
+int main(int argc, char** argv) {
+  using namespace retrystorm;
+  CLI::App app("Many clients of one service, and what their retries do to it.");
+  ClientOptions options;
+  set_up_app(app);
+  add_client_options(app, options);
+  if (const auto code = parse(app, argc, argv)) return *code;
+  try {
+    experiment(app, options, command_line(argc, argv));
+    return 0;
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << '\n';
+    return 1;
+  }
+}

@@ -1,0 +1,59 @@
+#include "client/options.h"
+
+#include <limits>
+#include <stdexcept>
+
+namespace retrystorm {
+
+void add_client_options(CLI::App& app, ClientOptions& options) {
+  auto* run = app.add_option_group("Run");
+  add_text(*run, "--url", options.url, "where the requests go");
+  add_optional_duration(*run, "--duration", options.duration,
+                        "end after this time; until stopped when not given");
+  add_duration(*run, "--report-interval", options.report_interval, "time between the lines",
+               std::chrono::milliseconds(1));
+  add_text(*run, "--json", options.json, "write JSON Lines to this file");
+
+  auto* outage = app.add_option_group("Outage");
+  add_count(*outage, "--server-pid", options.server_pid,
+            "the server's process id: freeze and wake it as part of the run", 1,
+            std::numeric_limits<std::int32_t>::max())
+      ->default_str("");
+  add_optional_duration(*outage, "--outage-at", options.outage_at,
+                        "freeze the server at this time");
+  add_optional_duration(*outage, "--outage-for", options.outage_for, "wake it after this time");
+
+  add_workload_options(app, options.workload);
+
+  auto* schedule = app.add_option_group("Schedule (no network)");
+  add_count(*schedule, "--print-schedule", options.print_schedule,
+            "print the first waits of the strategy as attempt,delay_seconds and exit", 1, 1'000'000)
+      ->default_str("");
+  add_optional_duration(*schedule, "--schedule-fails-until", options.schedule_fails_until,
+                        "with --print-schedule: attempts fail until a wait has reached this ...");
+  add_optional_duration(*schedule, "--schedule-succeeds-above", options.schedule_succeeds_above,
+                        "... and from then on succeed while the wait is above this");
+}
+
+void check(const ClientOptions& options) {
+  if (options.outage_at.has_value() != options.outage_for.has_value()) {
+    throw std::runtime_error("--outage-at and --outage-for belong together: give both");
+  }
+  if (options.outage_at && options.server_pid == 0) {
+    throw std::runtime_error(
+        "an outage needs the process to freeze: give --server-pid (for example "
+        "--server-pid=$(pidof server))");
+  }
+  if (options.server_pid != 0 && !options.outage_at) {
+    throw std::runtime_error("--server-pid needs --outage-at and --outage-for: when to freeze it");
+  }
+  if (options.outage_at && options.duration && *options.outage_at >= *options.duration) {
+    throw std::runtime_error("--outage-at is not before the end of the run (--duration)");
+  }
+  if (options.schedule_fails_until.has_value() != options.schedule_succeeds_above.has_value()) {
+    throw std::runtime_error(
+        "--schedule-fails-until and --schedule-succeeds-above belong together: give both");
+  }
+}
+
+}  // namespace retrystorm

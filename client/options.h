@@ -1,0 +1,33 @@
+// The client's command line.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "common/options.h"
+
+namespace retrystorm {
+
+struct ClientOptions {
+  WorkloadOptions workload;
+  std::string url = "http://127.0.0.1:8070/api";
+  std::optional<Duration> duration;
+  Duration report_interval = std::chrono::seconds(5);
+  std::string json;
+
+  std::size_t server_pid = 0;
+  std::optional<Duration> outage_at;
+  std::optional<Duration> outage_for;
+
+  std::size_t print_schedule = 0;
+  std::optional<Duration> schedule_fails_until;
+  std::optional<Duration> schedule_succeeds_above;
+};
+
+void add_client_options(CLI::App& app, ClientOptions& options);
+
+// Throws std::runtime_error when options contradict each other or one lacks another.
+void check(const ClientOptions& options);
+
+}  // namespace retrystorm

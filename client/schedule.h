@@ -1,0 +1,16 @@
+// The waits of a strategy on paper: what `--print-schedule` prints.
+#pragma once
+
+#include <cstdint>
+#include <ostream>
+
+#include "client/options.h"
+
+namespace retrystorm {
+
+// Prints `attempt,delay_seconds` for a client whose attempts all fail; with the two schedule
+// options `attempt,delay_seconds,outcome`, where each wait follows from the outcome before it.
+// Ends early when the request is given up.
+void print_schedule(std::ostream& out, const ClientOptions& options, std::uint64_t seed);
+
+}  // namespace retrystorm

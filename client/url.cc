@@ -1,0 +1,76 @@
+#include "client/url.h"
+
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <charconv>
+#include <memory>
+#include <stdexcept>
+#include <string_view>
+
+namespace retrystorm {
+namespace {
+
+int parse_port(std::string_view text, const std::string& url) {
+  int port = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (error != std::errc() || end != text.data() + text.size() || port < 1 || port > 65535) {
+    throw std::runtime_error("'" + url + "' has no valid port (a number from 1 to 65535)");
+  }
+  return port;
+}
+
+// The host's first IPv4 address, for that is what the server listens on unless told otherwise;
+// without one, its first address.
+std::string look_up(const std::string& host) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int error = getaddrinfo(host.c_str(), nullptr, &hints, &found);
+  if (error != 0) {
+    throw std::runtime_error("the host '" + host + "' is not known: " + gai_strerror(error));
+  }
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, &freeaddrinfo);
+  const addrinfo* chosen = found;
+  for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
+    if (each->ai_family == AF_INET) {
+      chosen = each;
+      break;
+    }
+  }
+  std::array<char, NI_MAXHOST> text{};
+  getnameinfo(chosen->ai_addr, chosen->ai_addrlen, text.data(), text.size(), nullptr, 0,
+              NI_NUMERICHOST);
+  return text.data();
+}
+
+}  // namespace
+
+Url resolve_url(const std::string& text) {
+  constexpr std::string_view kScheme = "http://";
+  if (text.rfind(kScheme, 0) != 0) {
+    throw std::runtime_error("'" + text + "' is not a URL like http://127.0.0.1:8070/api");
+  }
+  const std::string rest = text.substr(kScheme.size());
+  const std::size_t slash = rest.find('/');
+  std::string authority = rest.substr(0, slash);
+  Url url;
+  if (slash != std::string::npos) url.path = rest.substr(slash);
+
+  const std::size_t bracket = authority.find(']');  // an IPv6 address: [::1]:8070
+  const std::size_t colon = authority.find(':', bracket == std::string::npos ? 0 : bracket);
+  if (colon != std::string::npos) {
+    url.port = parse_port(std::string_view(authority).substr(colon + 1), text);
+    authority.resize(colon);
+  }
+  url.host = bracket != std::string::npos && authority.front() == '['
+                 ? authority.substr(1, bracket - 1)
+                 : authority;
+  if (url.host.empty()) throw std::runtime_error("'" + text + "' names no host");
+  url.address = look_up(url.host);
+  return url;
+}
+
+}  // namespace retrystorm
