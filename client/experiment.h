@@ -8,8 +8,7 @@
 #include "client/outage.h"
 #include "common/json_lines.h"
 #include "common/process.h"
-#include "common/recovery.h"
-#include "common/report.h"
+#include "common/run_recorder.h"
 
 namespace retrystorm {
 
@@ -24,8 +23,6 @@ class Experiment {
   void run(const EndSignals& signals, ServerProcess* server);
 
  private:
-  void report();
-  void close_window();
   void freeze();
   void wake();
   void finish();
@@ -34,16 +31,12 @@ class Experiment {
   const ClientOptions& options_;
   const std::uint64_t seed_;
   Fleet& fleet_;
-  JsonLines& json_;
-  std::ostream& out_;
   ServerProcess* server_ = nullptr;
 
   TimePoint start_, end_;
-  TimePoint report_at_, reported_at_;
   TimePoint freeze_at_ = TimePoint::max();
   TimePoint wake_at_ = TimePoint::max();
-  Counts reported_;
-  RecoveryTracker tracker_;
+  RunRecorder recorder_;
 };
 
 }  // namespace retrystorm

@@ -70,10 +70,10 @@ nlohmann::ordered_json outage_json(Duration t, const std::string& event) {
   return {{"type", "outage"}, {"t", rounded(to_seconds(t))}, {"event", event}};
 }
 
-std::string time_stamp(std::chrono::system_clock::time_point time) {
+std::string time_stamp(std::chrono::system_clock::time_point time, Zone zone) {
   const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
   std::tm local{};
-  localtime_r(&seconds, &local);
+  zone == Zone::kLocal ? localtime_r(&seconds, &local) : gmtime_r(&seconds, &local);
   // Not strftime's %b, which follows the locale.
   static constexpr std::array kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                       "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};

@@ -37,8 +37,9 @@ struct ServerInterval {
   std::uint64_t rejected_503 = 0;
 };
 
-// "Jun 21 22:13:07.492": local time.
-std::string time_stamp(std::chrono::system_clock::time_point time);
+// "Jun 21 22:13:07.492". A virtual clock starts with the year 1970 and is read in UTC.
+enum class Zone { kLocal, kUtc };
+std::string time_stamp(std::chrono::system_clock::time_point time, Zone zone = Zone::kLocal);
 
 // "<stamp>: concurrency: 1040, last delay: 2.671444385s"
 std::string server_line(const std::string& stamp, const ServerInterval& interval);

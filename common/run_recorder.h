@@ -1,0 +1,52 @@
+// The course of a run as both engines tell it: lines, JSON Lines, outages, verdict.
+#pragma once
+
+#include <ostream>
+
+#include "common/counts.h"
+#include "common/duration.h"
+#include "common/json_lines.h"
+#include "common/recovery.h"
+#include "common/report.h"
+
+namespace retrystorm {
+
+// One clock rotates the windows and prints them. The engine asks when that is due, and hands over
+// its totals at that time. Not for use from two threads at once.
+class RunRecorder {
+ public:
+  // Where the course is told. A null pointer tells nothing; what is not null outlives the recorder.
+  struct Outputs {
+    std::ostream* lines = nullptr;
+    JsonLines* json = nullptr;
+  };
+
+  RunRecorder(TimePoint start, Duration report_interval, const Outputs& outputs);
+
+  // When `tick` is due.
+  TimePoint next_tick() const;
+
+  // Reports what is due at `now`; `in_flight` is the number of attempts under way.
+  void tick(TimePoint now, const Counts& totals, std::size_t in_flight);
+
+  void outage_begins(TimePoint now, const Counts& totals);
+  void outage_ends(TimePoint now, const Counts& totals);
+  bool in_outage() const { return tracker_.in_outage(); }
+
+  // As things stand.
+  Recovery recovery() const { return tracker_.recovery(); }
+
+  void finish(const Summary& summary);
+
+ private:
+  void report(TimePoint now, const Counts& totals, std::size_t in_flight);
+
+  const Outputs outputs_;
+  const TimePoint start_;
+  const Duration report_interval_;
+  TimePoint report_at_, reported_at_;
+  Counts reported_;
+  RecoveryTracker tracker_;
+};
+
+}  // namespace retrystorm
