@@ -1,0 +1,45 @@
+// A first-in-first-out queue in one piece of memory that is used again and again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace retrystorm {
+
+// Grows by doubling and never shrinks. For small, trivially copyable items.
+template <typename Item>
+class Fifo {
+ public:
+  bool empty() const { return first_ == end_; }
+  std::size_t size() const { return end_ - first_; }
+
+  void push(const Item& item) {
+    if (size() == items_.size()) grow();
+    at(end_++) = item;
+  }
+
+  const Item& front() const { return peek(0); }
+  void pop() { ++first_; }
+
+  // The item that is at the front after `ahead` pops, or some earlier one when there are not so
+  // many.
+  const Item& peek(std::size_t ahead) const {
+    return items_[(first_ + ahead) & (items_.size() - 1)];
+  }
+
+ private:
+  Item& at(std::uint64_t position) { return items_[position & (items_.size() - 1)]; }
+
+  void grow() {
+    std::vector<Item> old(items_.empty() ? 16 : items_.size() * 2);
+    items_.swap(old);
+    for (std::uint64_t i = first_; i != end_; ++i) at(i) = old[i & (old.size() - 1)];
+  }
+
+  std::vector<Item> items_;  // a power of two of them
+  std::uint64_t first_ = 0;  // positions count on for ever, and wrap around in `items_`
+  std::uint64_t end_ = 0;
+};
+
+}  // namespace retrystorm

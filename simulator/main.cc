@@ -1,0 +1,164 @@
+// ./simulate: the experiment in virtual time, once or many times.
+#include <unistd.h>
+
+#include <atomic>
+#include <exception>
+#include <iostream>
+#include <optional>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/json_lines.h"
+#include "common/process.h"
+#include "common/report.h"
+#include "simulator/campaign.h"
+#include "simulator/options.h"
+#include "simulator/simulation.h"
+#include "simulator/sweep.h"
+
+namespace retrystorm {
+namespace {
+
+// The command line again with other values for some options: the last one counts.
+SimulatorOptions parse_with(const std::vector<std::string>& arguments, const Grid& grid,
+                            const std::vector<std::string>& values) {
+  CLI::App app;
+  SimulatorOptions options;
+  set_up_app(app);
+  add_simulator_options(app, options);
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  std::vector<std::string> swept;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    swept.push_back("--" + grid.axes()[i].name + "=" + values[i]);
+  }
+  reversed.insert(reversed.begin(), swept.rbegin(), swept.rend());
+  app.parse(std::move(reversed));  // CLI11 wants it from the end
+  return options;
+}
+
+// Tries each value of each axis before anything runs.
+void check_values(const std::vector<std::string>& arguments, const Grid& grid) {
+  for (const Axis& axis : grid.axes()) {
+    for (const std::string& value : axis.values) {
+      const Grid single({{axis.name, {value}}});
+      try {
+        parse_with(arguments, single, {value});
+      } catch (const CLI::ParseError& error) {
+        throw std::runtime_error(std::string("--sweep ") + axis.name + ": " + error.what());
+      }
+    }
+  }
+}
+
+void check_memory(const Scenario& scenario, std::size_t at_once) {
+  const double there =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  const double needed = memory_needed(scenario) * static_cast<double>(at_once);
+  if (needed <= 0.9 * there) return;
+  const auto gigabytes = [](double bytes) { return std::to_string(std::llround(bytes / 1e9)); };
+  throw std::runtime_error("this needs some " + gigabytes(needed) +
+                           " GB of memory, and there are " + gigabytes(there) +
+                           ": choose a smaller --scale or fewer --threads");
+}
+
+// Turns true when a signal to end comes.
+class Interrupt {
+ public:
+  Interrupt() : thread_([this](const std::stop_token& done) { watch(done); }) {}
+
+  bool wanted() const { return wanted_; }
+
+ private:
+  void watch(const std::stop_token& done) {
+    while (!done.stop_requested() && !wanted_) {
+      wanted_ = signals_.wait_until(Clock::now() + std::chrono::milliseconds(20));
+    }
+  }
+
+  EndSignals signals_;
+  std::atomic<bool> wanted_{false};
+  std::jthread thread_;
+};
+
+void run_once(const CLI::App& app, const SimulatorOptions& options, std::uint64_t seed,
+              const std::string& command) {
+  const Scenario scenario = make_scenario(options, seed);
+  check_memory(scenario, 1);
+  auto start = options_json(app);
+  start["seed"] = seed;
+  JsonLines json(options.json);
+  JsonLines server_json(options.server_json);
+  json.write(start_json("simulate", command, start));
+  server_json.write(start_json("simulate", command, start));
+  const Interrupt interrupt;
+  Simulation simulation(scenario,
+                        {.client = {.lines = &std::cout, .json = &json},
+                         .server_lines = options.server_lines ? &std::cout : nullptr,
+                         .server_json = options.server_json.empty() ? nullptr : &server_json});
+  simulation.run([&interrupt] { return interrupt.wanted(); });
+}
+
+int run_many(const CLI::App& app, const SimulatorOptions& options, std::uint64_t seed,
+             const std::vector<std::string>& arguments, const std::string& command) {
+  std::vector<Axis> axes;
+  for (const std::string& sweep : options.sweeps) axes.push_back(parse_axis(app, sweep));
+  const Grid grid(std::move(axes));
+  constexpr double kMostRuns = 1e7;
+  const double total = grid.size() * static_cast<double>(options.runs);
+  if (total > kMostRuns) {
+    throw std::runtime_error("this is a grid of " + std::to_string(std::llround(total)) +
+                             " runs, more than ten million: choose fewer values or --runs");
+  }
+  check_values(arguments, grid);
+
+  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  const CampaignOptions campaign{
+      .runs = options.runs, .threads = options.threads > 0 ? options.threads : cores, .seed = seed};
+  const auto scenario = [&](std::size_t cell) {
+    return make_scenario(parse_with(arguments, grid, grid.values(cell)), seed);
+  };
+  // The corners are where a grid needs most.
+  for (const std::size_t cell : {std::size_t{0}, static_cast<std::size_t>(grid.size()) - 1}) {
+    check_memory(scenario(cell), campaign.threads);
+  }
+  auto start = options_json(app);
+  start["seed"] = seed;
+  JsonLines json(options.json);
+  CellTable table(grid, std::cout, json, options.csv);
+  json.write(start_json("simulate", command, start));
+  const Interrupt interrupt;
+  const bool complete = run_campaign(
+      grid, campaign, scenario, table, [&interrupt] { return interrupt.wanted(); },
+      isatty(STDERR_FILENO) == 1 ? &std::cerr : nullptr);
+  if (!complete) std::cerr << "interrupted: the cells above are those that were finished\n";
+  return complete ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace retrystorm
+
+int main(int argc, char** argv) {
+  using namespace retrystorm;
+  CLI::App app("The experiment in virtual time: the clients, the kernel's queue, the server.");
+  SimulatorOptions options;
+  set_up_app(app);
+  add_simulator_options(app, options);
+  if (const auto code = parse(app, argc, argv)) return *code;
+  try {
+    const std::uint64_t seed =
+        options.workload.seed ? *options.workload.seed : std::random_device()();
+    if (!options.workload.seed) std::cerr << "seed " << seed << '\n';
+    const std::string command = command_line(argc, argv);
+    if (options.runs > 1 || !options.sweeps.empty()) {
+      return run_many(app, options, seed, {argv + 1, argv + argc}, command);
+    }
+    run_once(app, options, seed, command);
+    return 0;
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << '\n';
+    return 1;
+  }
+}

@@ -1,0 +1,42 @@
+// The simulator's command line.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/options.h"
+#include "simulator/simulation.h"
+
+namespace retrystorm {
+
+struct SimulatorOptions {
+  ServiceOptions service;
+  WorkloadOptions workload;
+  Duration outage_at = std::chrono::seconds(30);
+  Duration outage_for = std::chrono::seconds(20);
+  Duration observe = std::chrono::seconds(60);
+  Duration report_interval = std::chrono::seconds(5);
+  Duration server_report_interval = std::chrono::seconds(1);
+  Arrivals arrivals = Arrivals::kClosed;
+  double rate = 100;
+  Abandoned abandoned = Abandoned::kServe;
+  double scale = 1;
+
+  std::size_t runs = 1;
+  std::size_t threads = 0;  // 0 = one a core
+  std::vector<std::string> sweeps;
+  bool server_lines = false;
+  std::string json, server_json, csv;
+};
+
+void add_simulator_options(CLI::App& app, SimulatorOptions& options);
+
+// The scenario of one run: scaled, with the limit on connections set.
+Scenario make_scenario(const SimulatorOptions& options, std::uint64_t seed);
+
+// About how much memory one run of the scenario takes at its peak, in bytes.
+double memory_needed(const Scenario& scenario);
+
+}  // namespace retrystorm

@@ -1,0 +1,25 @@
+// What many runs say together.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "common/duration.h"
+
+namespace retrystorm {
+
+struct Interval {
+  double low = 0;
+  double high = 1;
+};
+
+// The 95 % interval of a share, by Wilson's score (1927): good for few runs and shares near 0 or 1.
+Interval wilson_interval(std::size_t hits, std::size_t runs);
+
+// A quantile of times some of which are censored: a run in which the event did not happen while it
+// was observed took longer than all others. Nothing when the quantile falls on one of these.
+// q in (0, 1]; nothing for no times.
+std::optional<Duration> censored_quantile(std::vector<std::optional<Duration>> times, double q);
+
+}  // namespace retrystorm

@@ -1,0 +1,77 @@
+// The waits of all clients, in the order in which they end.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "common/duration.h"
+
+namespace retrystorm {
+
+// A calendar queue (Brown 1988) for a run whose end is known: time is cut into buckets of one
+// width, and only the bucket at hand is kept in order. What ends after the run is not kept at all.
+class WaitQueue {
+ public:
+  // A wait: when it ends, and whose it is. Waits that end together are ordered by client.
+  struct Wait {
+    TimePoint end;
+    std::uint32_t client;
+
+    bool operator<(const Wait& other) const {
+      return end != other.end ? end < other.end : client < other.client;
+    }
+  };
+
+  // `expected` is about how many waits there are at a time: it decides how fine the buckets are.
+  WaitQueue(TimePoint start, TimePoint end, std::size_t expected);
+
+  // `wait.end` must not be before the end of the wait that was popped last.
+  void push(const Wait& wait);
+
+  // The end of the first wait, `TimePoint::max()` when there is none.
+  TimePoint next() {
+    if (position_ == current_.size() && late_.empty()) open_next_buckets();
+    const TimePoint in_order = position_ < current_.size() ? current_[position_].end : kNever;
+    return late_.empty() ? in_order : std::min(in_order, late_.front().end);
+  }
+
+  // Takes the first wait out; `next` must have found one.
+  Wait pop();
+
+  // Who will be popped soon, if that is known already: for a prefetch. Any client otherwise.
+  std::uint32_t soon(std::size_t ahead) const;
+
+ private:
+  // Buckets are lists of blocks, so that they need no memory of their own until they are used and
+  // give it back when they have been.
+  struct Block {
+    static constexpr std::uint32_t kCapacity = 31;
+    Wait waits[kCapacity];
+    std::uint32_t size;
+    std::uint32_t next;
+  };
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  static constexpr TimePoint kNever = TimePoint::max();
+
+  std::size_t bucket_of(TimePoint time) const {
+    return static_cast<std::size_t>(static_cast<std::uint64_t>((time - start_).count()) >> shift_);
+  }
+  std::uint32_t take_block(std::uint32_t next);
+  void open_next_buckets();
+
+  TimePoint start_, end_;
+  int shift_ = 0;  // a bucket is 2^shift nanoseconds wide
+  std::vector<std::uint32_t> buckets_;
+  std::vector<Block> blocks_;
+  std::uint32_t free_ = kNone;
+
+  std::size_t current_bucket_ = 0;
+  std::vector<Wait> current_;  // of the current bucket, in order from `position_` on
+  std::size_t position_ = 0;
+  std::vector<Wait> late_;  // a heap: came into the current bucket after it was opened
+  std::size_t later_ = 0;   // waits in the buckets after the current one
+};
+
+}  // namespace retrystorm
