@@ -69,12 +69,12 @@ void Experiment::finish() {
   const Counts counts = fleet_.totals().counts;
   fleet_.stop();
   const FleetHistory& history = fleet_.history();
-  recorder_.finish({.strategy = options_.workload.retry.strategy,
+  recorder_.summarize({.strategy = options_.workload.retry.strategy,
                     .clients = options_.workload.clients,
                     .seed = seed_,
                     .elapsed = now - start_,
                     .counts = counts,
-                    .recovery = recorder_.recovery(),
+                    .recovery = recorder_.end(now, counts),
                     .latency = history.latency,
                     .retry_metrics = history.retry_metrics,
                     .longest_without_ok = history.longest_without_ok});

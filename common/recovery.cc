@@ -55,6 +55,10 @@ void RecoveryTracker::close_window(TimePoint now, const Counts& totals) {
   while (window_end() <= now);
 }
 
+void RecoveryTracker::finish(TimePoint now, const Counts& totals) {
+  if (window_end() - now <= kWindow / 20) close_window(now, totals);
+}
+
 void RecoveryTracker::begin_phase(Phase phase, TimePoint now, const Counts& totals) {
   phase_ = phase;
   phase_start_ = window_start_ = now;

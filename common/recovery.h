@@ -50,6 +50,10 @@ class RecoveryTracker {
 
   void close_window(TimePoint now, const Counts& totals);
 
+  // The run ends. The window at hand counts if all but a twentieth of it has passed, for a run's
+  // length is seldom a whole number of windows to the millisecond.
+  void finish(TimePoint now, const Counts& totals);
+
   // A further outage starts the verdict anew, against the first one's baseline.
   void outage_begins(TimePoint now, const Counts& totals);
   void outage_ends(TimePoint now, const Counts& totals);

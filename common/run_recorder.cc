@@ -43,7 +43,12 @@ void RunRecorder::outage_ends(TimePoint now, const Counts& totals) {
   if (outputs_.json != nullptr) outputs_.json->write(outage_json(now - start_, "continue"));
 }
 
-void RunRecorder::finish(const Summary& summary) {
+Recovery RunRecorder::end(TimePoint now, const Counts& totals) {
+  tracker_.finish(now, totals);
+  return tracker_.recovery();
+}
+
+void RunRecorder::summarize(const Summary& summary) {
   if (outputs_.lines != nullptr) *outputs_.lines << summary_text(summary) << std::endl;
   if (outputs_.json != nullptr) outputs_.json->write(summary_json(summary));
 }

@@ -33,10 +33,11 @@ class RunRecorder {
   void outage_ends(TimePoint now, const Counts& totals);
   bool in_outage() const { return tracker_.in_outage(); }
 
-  // As things stand.
-  Recovery recovery() const { return tracker_.recovery(); }
+  // The run ends: the verdict.
+  Recovery end(TimePoint now, const Counts& totals);
 
-  void finish(const Summary& summary);
+  // Tells the summary, once everything in it is known.
+  void summarize(const Summary& summary);
 
  private:
   void report(TimePoint now, const Counts& totals, std::size_t in_flight);

@@ -30,9 +30,9 @@ struct RunResult {
 struct CellResult {
   std::size_t runs = 0;
   std::size_t collapsed = 0;
-  Interval collapse_interval;  // 95 %
-  std::optional<Duration> errors_gone_median, errors_gone_p90;
-  std::optional<Duration> recovery_median, recovery_p90;
+  Interval collapse_interval{};  // 95 %
+  std::optional<Duration> errors_gone_median{}, errors_gone_p90{};
+  std::optional<Duration> recovery_median{}, recovery_p90{};
   double amplification = 1;  // mean
   double ok_lost = 0;        // mean
   std::size_t peak_concurrency = 0;

@@ -83,6 +83,11 @@ class Interrupt {
   std::jthread thread_;
 };
 
+// A seed that was drawn is told, so that the run can be repeated.
+void tell_seed(const SimulatorOptions& options, std::uint64_t seed) {
+  if (!options.workload.seed) std::cerr << "seed " << seed << '\n';
+}
+
 void run_once(const CLI::App& app, const SimulatorOptions& options, std::uint64_t seed,
               const std::string& command) {
   const Scenario scenario = make_scenario(options, seed);
@@ -93,6 +98,7 @@ void run_once(const CLI::App& app, const SimulatorOptions& options, std::uint64_
   JsonLines server_json(options.server_json);
   json.write(start_json("simulate", command, start));
   server_json.write(start_json("simulate", command, start));
+  tell_seed(options, seed);
   const Interrupt interrupt;
   Simulation simulation(scenario,
                         {.client = {.lines = &std::cout, .json = &json},
@@ -129,6 +135,7 @@ int run_many(const CLI::App& app, const SimulatorOptions& options, std::uint64_t
   JsonLines json(options.json);
   CellTable table(grid, std::cout, json, options.csv);
   json.write(start_json("simulate", command, start));
+  tell_seed(options, seed);
   const Interrupt interrupt;
   const bool complete = run_campaign(
       grid, campaign, scenario, table, [&interrupt] { return interrupt.wanted(); },
@@ -150,7 +157,6 @@ int main(int argc, char** argv) {
   try {
     const std::uint64_t seed =
         options.workload.seed ? *options.workload.seed : std::random_device()();
-    if (!options.workload.seed) std::cerr << "seed " << seed << '\n';
     const std::string command = command_line(argc, argv);
     if (options.runs > 1 || !options.sweeps.empty()) {
       return run_many(app, options, seed, {argv + 1, argv + argc}, command);

@@ -89,13 +89,13 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
                                       .seed = scenario_.seed,
                                       .elapsed = now_ - TimePoint{},
                                       .counts = counts_,
-                                      .recovery = recorder_.recovery(),
+                                      .recovery = recorder_.end(now_, counts_),
                                       .latency = latency_,
                                       .retry_metrics = retry_metrics_,
                                       .longest_without_ok = longest_without_ok_},
                           .peak_concurrency = peak_concurrency_,
                           .events = events_};
-  recorder_.finish(result.summary);
+  recorder_.summarize(result.summary);
   return result;
 }
 

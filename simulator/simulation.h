@@ -49,7 +49,7 @@ struct Scenario {
 
 // Where a run is told while it goes on. Null pointers and an empty function tell nothing.
 struct SimulationOutputs {
-  RunRecorder::Outputs client;
+  RunRecorder::Outputs client{};
   std::ostream* server_lines = nullptr;
   JsonLines* server_json = nullptr;
 };

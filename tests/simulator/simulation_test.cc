@@ -1,0 +1,293 @@
+#include "simulator/simulation.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <regex>
+#include <sstream>
+#include <vector>
+
+#include "simulator/options.h"
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+
+Scenario scenario_of(const SimulatorOptions& options, std::uint64_t seed = 1) {
+  return make_scenario(options, seed);
+}
+
+SimulationResult run(const Scenario& scenario) {
+  return Simulation(scenario, {}).run();
+}
+
+SimulatorOptions with_strategy(Strategy strategy) {
+  SimulatorOptions options;
+  options.workload.retry.strategy = strategy;
+  return options;
+}
+
+// Everything that a run prints, to the byte.
+std::string told(const Scenario& scenario) {
+  std::ostringstream out;
+  Simulation(scenario, {.client = {.lines = &out}, .server_lines = &out}).run();
+  return out.str();
+}
+
+// --- Theory ---------------------------------------------------------------------------------
+
+TEST(Simulation, ServesTheBaselineOfClientsThatThink) {
+  SimulatorOptions options;
+  options.outage_for = 0s;
+  options.outage_at = 0s;
+  options.observe = 2000s;
+  const Counts counts = run(scenario_of(options)).summary.counts;
+  // A renewal process of 1000 clients, each with a cycle of 10 s (exponential) + 0.1 s: in 2000 s
+  // 198,020 answers with a standard deviation of about 440.
+  EXPECT_NEAR(static_cast<double>(counts.ok), 1000 * 2000 / 10.1, 4 * 440);
+  EXPECT_EQ(counts.failures(), 0u);
+  EXPECT_EQ(counts.retries, 0u);
+}
+
+TEST(Simulation, StormsAtTheRateOfTimeoutAndDelay) {
+  SimulatorOptions options = with_strategy(Strategy::kFixed);
+  options.observe = 600s;
+  options.outage_at = 0s;
+  std::ostringstream out;
+  Simulation(scenario_of(options), {.client = {.lines = &out}}).run();
+  // The last window, five minutes after the collapse: 1000 / (2 s + 0.1 s), and nothing else. The
+  // attempts of one client are 2.1 s apart, so that a window holds 2 or 3 of each.
+  const std::string text = out.str();
+  const std::regex line(R"(OK: ([\d.]+) req/sec, errors: ([\d.]+) req/sec, timedout: ([\d.]+))");
+  std::vector<double> timed_out;
+  for (std::sregex_iterator i(text.begin(), text.end(), line), end; i != end; ++i) {
+    timed_out.push_back(std::stod((*i)[3]));
+  }
+  double mean = 0;
+  for (auto i = timed_out.end() - 21; i != timed_out.end(); ++i) mean += *i / 21;
+  EXPECT_NEAR(mean, 476.2, 1);
+}
+
+TEST(Simulation, KeepsAnOpenStreamBelowTheGreatestThroughputAndLosesOneAboveIt) {
+  // The curve serves at most 1246.9 requests a second (at a concurrency of 307.4).
+  SimulatorOptions options = with_strategy(Strategy::kExponential);
+  options.arrivals = Arrivals::kOpen;
+  options.outage_for = 0s;
+  options.observe = 120s;
+  options.rate = 1000;
+  EXPECT_EQ(run(scenario_of(options)).summary.counts.failures(), 0u);
+  options.rate = 1300;
+  const Counts counts = run(scenario_of(options)).summary.counts;
+  EXPECT_GT(counts.failures(), counts.ok);
+}
+
+TEST(Simulation, IsAnMDInfinityQueueBelowTheLimit) {
+  // Poisson arrivals at 100/s and a service of exactly 0.1 s: the concurrency is Poisson
+  // distributed with mean 10 (and never above the limit, which is set out of reach).
+  SimulatorOptions options;
+  options.arrivals = Arrivals::kOpen;
+  options.rate = 100;
+  options.service.limit = 1000;
+  options.outage_for = 0s;
+  options.outage_at = 0s;
+  options.observe = 4000s;
+  std::ostringstream out;
+  Simulation(scenario_of(options), {.server_lines = &out}).run();
+  const std::string text = out.str();
+  const std::regex line(R"(concurrency: +(\d+))");
+  std::vector<double> samples;
+  for (std::sregex_iterator i(text.begin(), text.end(), line), end; i != end; ++i) {
+    samples.push_back(std::stod((*i)[1]));
+  }
+  const auto n = static_cast<double>(samples.size());
+  ASSERT_GT(n, 3900);
+  double mean = 0, variance = 0;
+  for (const double sample : samples) mean += sample / n;
+  for (const double sample : samples) variance += (sample - mean) * (sample - mean) / (n - 1);
+  EXPECT_NEAR(mean, 10, 5 * std::sqrt(10 / n));
+  // The variance of the sample variance of a Poisson law of mean m is about (m + 2 m^2) / n.
+  EXPECT_NEAR(variance, 10, 5 * std::sqrt((10 + 2 * 100) / n));
+}
+
+TEST(Simulation, SpacesOpenArrivalsAsAPoissonProcess) {
+  // Kolmogorov and Smirnov: the greatest distance between the samples' distribution and the
+  // exponential one is under 1.63/sqrt(n) in 99 of 100 cases.
+  ClientRandom random(1, 0);
+  std::vector<double> gaps(20'000);
+  for (double& gap : gaps) gap = to_seconds(random.exponential(10ms));
+  std::sort(gaps.begin(), gaps.end());
+  const auto n = static_cast<double>(gaps.size());
+  double distance = 0;
+  for (std::size_t i = 0; i < gaps.size(); ++i) {
+    const double expected = 1 - std::exp(-gaps[i] / 0.01);
+    distance = std::max({distance, expected - static_cast<double>(i) / n,
+                         static_cast<double>(i + 1) / n - expected});
+  }
+  EXPECT_LT(distance, 1.63 / std::sqrt(n));
+}
+
+// --- The kernel's part ----------------------------------------------------------------------
+
+// Two clients that send at once, and a frozen server that has room for one connection.
+SimulatorOptions two_clients() {
+  SimulatorOptions options;
+  options.workload.clients = 2;
+  options.workload.think_time = 0s;
+  options.workload.timeout = 60s;
+  options.service.base_delay = 1s;
+  options.service.backlog = 0;
+  options.outage_at = 0s;
+  options.outage_for = 1500ms;
+  return options;
+}
+
+TEST(Simulation, HoldsOneConnectionMoreThanTheBacklogAndRepeatsTheSynOfTheOther) {
+  // The first is accepted at 1.5 s and answered at 2.5 s, when it sends again. The second's SYN is
+  // repeated after 1.01 s, in vain, and after 2.02 s: accepted then, answered at 3.02 s.
+  SimulatorOptions options = two_clients();
+  options.observe = 1519ms;
+  const Summary early = run(scenario_of(options)).summary;
+  EXPECT_EQ(early.counts.ok, 1u);
+  EXPECT_EQ(early.latency.max(), 2500ms);
+  options.observe = 1521ms;
+  const Summary late = run(scenario_of(options)).summary;
+  EXPECT_EQ(late.counts.ok, 2u);
+  EXPECT_EQ(late.latency.max(), 3020ms);
+}
+
+TEST(Simulation, AcceptsNothingWhileTheServerIsFrozen) {
+  SimulatorOptions options = two_clients();
+  options.outage_for = 30s;
+  Scenario scenario = scenario_of(options);
+  scenario.length = 29s;
+  const SimulationResult result = run(scenario);
+  EXPECT_EQ(result.summary.counts.ok, 0u);
+  EXPECT_EQ(result.peak_concurrency, 0u);
+}
+
+TEST(Simulation, ServesTheRequestsOfClientsThatHaveHungUp) {
+  // One client, whose attempts time out after 0.4 s and come again after 0.1 s. All of the 3 s
+  // outage's attempts (the 7th at 3 s) are in the accept queue, and all are served at its end.
+  SimulatorOptions options = two_clients();
+  options.workload.clients = 1;
+  options.workload.timeout = 400ms;
+  options.service.backlog = 100;
+  options.outage_for = 3s;
+  options.observe = 50ms;
+  EXPECT_EQ(run(scenario_of(options)).peak_concurrency, 7u);
+
+  options.abandoned = Abandoned::kSkip;
+  EXPECT_EQ(run(scenario_of(options)).peak_concurrency, 1u);
+}
+
+TEST(Simulation, CancelsWhatItsClientHasLeft) {
+  // Each attempt times out in the service: served to the end, ten would be there at a time.
+  SimulatorOptions options = two_clients();
+  options.workload.clients = 1;
+  options.workload.timeout = 100ms;
+  options.workload.retry.fixed_delay = 0s;
+  options.outage_for = 0s;
+  options.observe = 10s;
+  EXPECT_EQ(run(scenario_of(options)).peak_concurrency, 10u);
+  options.abandoned = Abandoned::kCancel;
+  EXPECT_EQ(run(scenario_of(options)).peak_concurrency, 1u);
+}
+
+TEST(Simulation, TakesInNoMoreConnectionsThanItMay) {
+  SimulatorOptions options = with_strategy(Strategy::kFixed);
+  options.service.max_connections = 2000;
+  EXPECT_EQ(run(scenario_of(options)).peak_concurrency, 2000u);
+}
+
+TEST(Simulation, TurnsAwayAsTheServerDoes) {
+  SimulatorOptions options = with_strategy(Strategy::kFixed);
+  options.service.rate_limit = 50;
+  options.outage_for = 0s;
+  options.observe = 100s;
+  options.outage_at = 0s;
+  const Counts limited = run(scenario_of(options)).summary.counts;
+  EXPECT_NEAR(static_cast<double>(limited.ok), 50 * 100, 60);
+  EXPECT_GT(limited.errors, 0u);
+
+  options.service.rate_limit = 0;
+  options.service.shed_above = 5;
+  const SimulationResult shed = run(scenario_of(options));
+  EXPECT_EQ(shed.peak_concurrency, 5u);
+  EXPECT_GT(shed.summary.counts.errors, 0u);
+}
+
+// --- Outcomes -------------------------------------------------------------------------------
+
+class Outcomes : public ::testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(Outcomes, FixedRetriesCollapseAndBackoffRecovers) {
+  const auto recovery = [](Strategy strategy) {
+    return run(scenario_of(with_strategy(strategy), GetParam())).summary.recovery;
+  };
+  EXPECT_EQ(recovery(Strategy::kFixed).verdict, Verdict::kCollapsed);
+  EXPECT_EQ(recovery(Strategy::kExponential).verdict, Verdict::kRecovered);
+  // Errors are gone at once; its throughput stays lower for a while, as its slow way down demands.
+  EXPECT_LE(recovery(Strategy::kResponsive).errors_gone, std::chrono::seconds(10));
+  EXPECT_TRUE(recovery(Strategy::kResponsive).errors_gone.has_value());
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, Outcomes, ::testing::Range<std::uint64_t>(1, 21));
+
+TEST(Simulation, IsTheSamePhysicsAtEveryScale) {
+  for (const Strategy strategy : {Strategy::kFixed, Strategy::kExponential}) {
+    SimulatorOptions options = with_strategy(strategy);
+    const Recovery small = run(scenario_of(options)).summary.recovery;
+    options.scale = 20;
+    const SimulationResult large = run(scenario_of(options));
+    EXPECT_EQ(large.summary.clients, 20'000u);
+    EXPECT_EQ(large.summary.recovery.verdict, small.verdict);
+    EXPECT_NEAR(*large.summary.recovery.baseline_ok, 20 * 99.0, 20 * 2);
+  }
+}
+
+TEST(Simulation, OnlyPutsWorkOffWhenArrivalsAreOpen) {
+  SimulatorOptions options = with_strategy(Strategy::kExponential);
+  options.arrivals = Arrivals::kOpen;
+  options.rate = 99;
+  const Counts counts = run(scenario_of(options)).summary.counts;
+  // In the closed system some 1980 requests of the outage are never sent; here all are.
+  EXPECT_NEAR(static_cast<double>(counts.requests), 99 * 110, 5 * std::sqrt(99 * 110));
+}
+
+TEST(Simulation, GivesUpAsTheClientsDo) {
+  SimulatorOptions options = with_strategy(Strategy::kFixed);
+  options.workload.retry.max_retries = 3;
+  options.outage_at = 0s;
+  options.outage_for = 60s;
+  options.observe = 0s;
+  const Counts counts = run(scenario_of(options)).summary.counts;
+  EXPECT_GT(counts.gave_up, 1000u);
+  // Three retries for each that was given up; those of the requests under way are on top.
+  EXPECT_NEAR(static_cast<double>(counts.retries), 3.0 * static_cast<double>(counts.gave_up), 3000);
+}
+
+// --- Reproducible ---------------------------------------------------------------------------
+
+TEST(Simulation, TellsTheSameForTheSameSeed) {
+  const Scenario scenario = scenario_of(with_strategy(Strategy::kExponential), 7);
+  EXPECT_EQ(told(scenario), told(scenario));
+}
+
+TEST(Simulation, TellsOtherThingsForAnotherSeed) {
+  const SimulatorOptions options = with_strategy(Strategy::kExponential);
+  EXPECT_NE(told(scenario_of(options, 7)), told(scenario_of(options, 8)));
+}
+
+TEST(Simulation, EndsEarlyWithWhatThereIs) {
+  SimulatorOptions options;
+  options.observe = std::chrono::hours(10);
+  Simulation simulation(scenario_of(options), {});
+  const SimulationResult result = simulation.run([] { return true; });
+  EXPECT_LT(result.summary.elapsed, std::chrono::hours(1));
+  EXPECT_GT(result.summary.counts.ok, 0u);
+}
+
+}  // namespace
+}  // namespace retrystorm

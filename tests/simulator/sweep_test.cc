@@ -1,0 +1,85 @@
+#include "simulator/sweep.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "simulator/options.h"
+
+namespace retrystorm {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class SweepTest : public ::testing::Test {
+ protected:
+  SweepTest() {
+    set_up_app(app_);
+    add_simulator_options(app_, options_);
+  }
+
+  std::vector<std::string> values(const std::string& text) { return parse_axis(app_, text).values; }
+
+  std::string refusal(const std::string& text) {
+    try {
+      parse_axis(app_, text);
+    } catch (const std::runtime_error& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  CLI::App app_;
+  SimulatorOptions options_;
+};
+
+TEST_F(SweepTest, TakesAListAsItIs) {
+  EXPECT_EQ(parse_axis(app_, "backlog=5,128,256").name, "backlog");
+  EXPECT_THAT(values("backlog=5,128,256"), ElementsAre("5", "128", "256"));
+  EXPECT_THAT(values("--strategy=fixed,responsive"), ElementsAre("fixed", "responsive"));
+  EXPECT_THAT(values("outage-for=500ms,1m"), ElementsAre("500ms", "1m"));
+}
+
+TEST_F(SweepTest, ExpandsARangeWithItsEnd) {
+  EXPECT_THAT(values("clients=100:300:100"), ElementsAre("100", "200", "300"));
+  EXPECT_THAT(values("clients=100:299:100"), ElementsAre("100", "200"));
+  EXPECT_THAT(values("jitter=0:0.3:0.1"), ElementsAre("0", "0.1", "0.2", "0.3"));
+  EXPECT_THAT(values("lambda=500ms:2s:500ms"), ElementsAre("500ms", "1s", "1.5s", "2s"));
+  EXPECT_THAT(values("timeout=1:2:1"), ElementsAre("1s", "2s"));
+}
+
+TEST_F(SweepTest, RefusesWhatCannotBeSwept) {
+  EXPECT_THAT(refusal("nonsense=1,2"), HasSubstr("no such option"));
+  EXPECT_THAT(refusal("json=a,b"), HasSubstr("no such option"));
+  EXPECT_THAT(refusal("seed=1,2"), HasSubstr("the same for all cells"));
+  EXPECT_THAT(refusal("backlog"), HasSubstr("is meant"));
+  EXPECT_THAT(refusal("=1,2"), HasSubstr("is meant"));
+}
+
+TEST_F(SweepTest, RefusesARangeThatIsNone) {
+  EXPECT_THAT(refusal("clients=5:1:1"), HasSubstr("empty"));
+  EXPECT_THAT(refusal("clients=1:5:0"), HasSubstr("step"));
+  EXPECT_THAT(refusal("clients=1:5:-1"), HasSubstr("step"));
+  EXPECT_THAT(refusal("clients=1:5"), HasSubstr("FROM:TO:STEP"));
+  EXPECT_THAT(refusal("jitter=0:nan:0.1"), HasSubstr("not a number"));
+  EXPECT_THAT(refusal("jitter=0:1:1e-12"), HasSubstr("too many"));
+}
+
+TEST(Grid, CombinesAllValuesWithTheLastAxisFastest) {
+  const Grid grid({{"a", {"1", "2"}}, {"b", {"x", "y", "z"}}});
+  EXPECT_EQ(grid.size(), 6);
+  EXPECT_THAT(grid.values(0), ElementsAre("1", "x"));
+  EXPECT_THAT(grid.values(1), ElementsAre("1", "y"));
+  EXPECT_THAT(grid.values(3), ElementsAre("2", "x"));
+  EXPECT_THAT(grid.values(5), ElementsAre("2", "z"));
+}
+
+TEST(Grid, HasOneCellWithoutAxes) {
+  EXPECT_EQ(Grid({}).size(), 1);
+  EXPECT_TRUE(Grid({}).values(0).empty());
+}
+
+}  // namespace
+}  // namespace retrystorm
