@@ -92,16 +92,20 @@ seconds_of() {
 # --- running ----------------------------------------------------------------------------------
 
 # start_server FILES [OPTION...]: on a free port. Writes FILES.server.jsonl and FILES.server.log;
-# sets $server_pid and $server_url.
+# sets $server_pid, $server_url and $server_port.
 start_server() {
   local files=$1 tries
   shift
+  : >"$files.server.log"
   "$bin/server" "$@" --port 0 --json "$files.server.jsonl" >"$files.server.log" 2>&1 </dev/null &
   server_pid=$!
   servers+=("$server_pid")
   for ((tries = 0; tries < 250; ++tries)); do
     server_url=$(sed -n 's/^listening on //p' "$files.server.log")
-    if [[ -n $server_url ]]; then return; fi
+    if [[ $server_url =~ :([0-9]+)/ ]]; then
+      server_port=${BASH_REMATCH[1]}
+      return
+    fi
     kill -0 "$server_pid" 2>/dev/null || break
     sleep 0.02
   done
