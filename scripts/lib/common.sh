@@ -161,11 +161,11 @@ start_run() {
   after_s=$(seconds_of "$after")
   mkdir -p "$results"
   rm -f "$results/$name".{client,server}.{jsonl,log}
-  start_server "$results/$name" "${@:2}"
+  # The peak after waking lasts for some tenths of a second.
+  start_server "$results/$name" --report-interval 100ms "${@:2}"
   if [[ $outage_s != 0 ]]; then
     outage_options=(--server-pid "$server_pid" --outage-at "$calm" --outage-for "$outage")
   fi
-  # A second is fine enough to see the moment of waking.
   start_client "$results/$name" --report-interval 1s "${outage_options[@]}" \
     --duration "$(jq -n "$calm_s + $outage_s + $after_s")" "${client_options[@]}"
 }

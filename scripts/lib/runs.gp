@@ -59,6 +59,6 @@ do for [i = 1:runs] {
   if (i == 1) { set key horizontal samplen 2 center at screen 0.5, 0.50 }
   plot data(name, "outage") using (0):(0):1:2:(0.7):(top_concurrency) with boxxyerror lc rgb shade, \
        fatal with lines lw 1.5 dt (4,4) lc rgb grey title "delay reaches the timeout", \
-       data(name, "concurrency") using 1:(larger($2, 0.7)) with lines lw 2 lc rgb blue title "concurrency"
+       data(name, "concurrency") using 1:(larger($2, 0.7)) with lines lw 1.5 lc rgb blue title "concurrency"
 }
 unset multiplot

@@ -9,9 +9,13 @@ def seconds:
     else null end;
 
 def only($type): map(select(.type == $type));
-def rounded($digits): pow(10; $digits) as $p | (. * $p | round) / $p;
+def fixed($digits):
+  pow(10; $digits) as $p
+  | (. * $p | round) as $whole
+  | ($whole / $p | floor | tostring)
+    + if $digits > 0 then "." + ($whole % $p + $p | tostring[1:]) else "" end;
 def mean: if length == 0 then null else add / length end;
-def cell($digits; $unit): if . == null then "-" else "\(rounded($digits))\($unit)" end;
+def cell($digits; $unit): if . == null then "-" else "\(fixed($digits))\($unit)" end;
 
 # Mean of OK/s over the last 15 s.
 def ok_at_end:
@@ -45,9 +49,10 @@ def rates($client; $server):
 
 # "time concurrency", a gap where the server was frozen and said nothing
 def concurrency($client; $server):
-  $server | only("interval") | . as $all
+  ([1, 3 * ($server[0].report_interval | seconds)] | max) as $gap
+  | $server | only("interval") | . as $all
   | range(length) as $i
-  | (if $i > 0 and $all[$i].t - $all[$i - 1].t > 2.5 then "" else empty end),
+  | (if $i > 0 and $all[$i].t - $all[$i - 1].t > $gap then "" else empty end),
     "\($all[$i].t) \($all[$i].concurrency)";
 
 # "from to" of each outage
