@@ -55,10 +55,11 @@ def concurrency($client; $server):
   | (if $i > 0 and $all[$i].t - $all[$i - 1].t > $gap then "" else empty end),
     "\($all[$i].t) \($all[$i].concurrency)";
 
-# "from to" of each outage
+# "from to" of each outage; one that is out of sight when there was none
 def outage($client; $server):
   ($client | only("interval") | last.t) as $last
-  | [$client | only("outage") | .[].t] | _nwise(2) | "\(.[0]) \(.[1] // $last)";
+  | [$client | only("outage") | .[].t]
+  | if length == 0 then "-2 -1" else _nwise(2) | "\(.[0]) \(.[1] // $last)" end;
 
 # What the picture must know besides, as assignments of gnuplot
 def facts($client; $server):
