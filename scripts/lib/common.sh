@@ -1,0 +1,255 @@
+# What the scripts share. Sourced, never run: after `set -euo pipefail`, by its path.
+# shellcheck shell=bash
+# The variables are for those who source this file.
+# shellcheck disable=SC2034
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+lib=$root/scripts/lib
+results=$root/results
+bin=$root/build/bin
+
+say() { printf '%s\n' "$*" >&2; }
+
+die() {
+  say "${0##*/}: $*"
+  exit 1
+}
+
+# Prints the comment at the head of the script that runs, which is its help.
+show_help() {
+  sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"
+  exit 0
+}
+
+# --- building ---------------------------------------------------------------------------------
+
+# build PRESET [TARGET...]
+build() {
+  local preset=$1 target
+  local targets=()
+  shift
+  for target in "$@"; do targets+=(--target "$target"); done
+  (cd "$root" && cmake --preset "$preset" >/dev/null &&
+    cmake --build --preset "$preset" "${targets[@]}" >&2)
+}
+
+# --- ending -----------------------------------------------------------------------------------
+
+# Whatever happens to a script, nothing that it started stays behind.
+servers=()
+clients=()
+scratch=
+
+# end_processes PID...
+end_processes() {
+  local pid tries
+  for pid in "$@"; do
+    kill -TERM "$pid" 2>/dev/null || true
+    kill -CONT "$pid" 2>/dev/null || true # a frozen process ends only when it is woken
+  done
+  for pid in "$@"; do
+    for ((tries = 0; tries < 100; ++tries)); do
+      kill -0 "$pid" 2>/dev/null || break
+      sleep 0.05
+    done
+    kill -KILL "$pid" 2>/dev/null || true
+    wait "$pid" 2>/dev/null || true
+  done
+}
+
+end_clients() {
+  end_processes "${clients[@]}"
+  clients=()
+}
+
+end_servers() {
+  end_processes "${servers[@]}"
+  servers=()
+}
+
+clean_up() {
+  trap '' INT TERM HUP
+  end_clients
+  end_servers
+  if [[ -n $scratch ]]; then rm -rf "$scratch"; fi
+}
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+trap 'exit 129' HUP
+
+# A folder for files that nobody needs afterwards, as $scratch.
+make_scratch() { scratch=$(mktemp -d); }
+
+# --- durations --------------------------------------------------------------------------------
+
+# seconds_of DURATION, as the programs write durations: 100ms, 1m30s, 20
+seconds_of() {
+  jq -L "$lib" -nr --arg text "$1" 'include "runs"; $text | seconds // empty' | grep . ||
+    die "'$1' is not a duration (100ms, 20s, 1m30s)"
+}
+
+# --- running ----------------------------------------------------------------------------------
+
+# start_server FILES [OPTION...]: on a free port. Writes FILES.server.jsonl and FILES.server.log;
+# sets $server_pid, $server_url and $server_port.
+start_server() {
+  local files=$1 tries
+  shift
+  : >"$files.server.log"
+  "$bin/server" "$@" --port 0 --json "$files.server.jsonl" >"$files.server.log" 2>&1 </dev/null &
+  server_pid=$!
+  servers+=("$server_pid")
+  for ((tries = 0; tries < 250; ++tries)); do
+    server_url=$(sed -n 's/^listening on //p' "$files.server.log")
+    if [[ $server_url =~ :([0-9]+)/ ]]; then
+      server_port=${BASH_REMATCH[1]}
+      return
+    fi
+    kill -0 "$server_pid" 2>/dev/null || break
+    sleep 0.02
+  done
+  cat "$files.server.log" >&2
+  die "the server did not start"
+}
+
+# start_client FILES [OPTION...]: against the server started last. Writes FILES.client.jsonl and
+# FILES.client.log; sets $client_pid.
+start_client() {
+  local files=$1
+  shift
+  "$bin/client" "$@" --url "$server_url" --json "$files.client.jsonl" \
+    >"$files.client.log" 2>&1 </dev/null &
+  client_pid=$!
+  clients+=("$client_pid")
+}
+
+# How long each part of a run is.
+calm=30s
+outage=20s
+after=60s
+
+# take_time ARGUMENT...: if the first is --calm, --outage or --after, takes its time over and sets
+# $taken to how many arguments that was.
+take_time() {
+  case $1 in
+    --calm | --outage | --after)
+      (($# >= 2)) || die "$1 needs a time"
+      declare -g "${1#--}=$2"
+      taken=2
+      ;;
+    --calm=* | --outage=* | --after=*)
+      declare -g "${1#--}"
+      taken=1
+      ;;
+    *) return 1 ;;
+  esac
+}
+
+# start_run NAME [CLIENT OPTION...] [-- SERVER OPTION...]: a server and its clients, with an outage
+# unless it lasts 0s.
+start_run() {
+  local name=$1 calm_s outage_s after_s
+  local client_options=() outage_options=()
+  shift
+  while (($# > 0)) && [[ $1 != -- ]]; do
+    client_options+=("$1")
+    shift
+  done
+  calm_s=$(seconds_of "$calm")
+  outage_s=$(seconds_of "$outage")
+  after_s=$(seconds_of "$after")
+  mkdir -p "$results"
+  rm -f "$results/$name".{client,server}.{jsonl,log}
+  # The peak after waking lasts for some tenths of a second.
+  start_server "$results/$name" --report-interval 100ms "${@:2}"
+  if [[ $outage_s != 0 ]]; then
+    outage_options=(--server-pid "$server_pid" --outage-at "$calm" --outage-for "$outage")
+  fi
+  start_client "$results/$name" --report-interval 1s "${outage_options[@]}" \
+    --duration "$(jq -n "$calm_s + $outage_s + $after_s")" "${client_options[@]}"
+}
+
+# The last OK/s that a run has written.
+latest_ok() {
+  { tail -n 3 "$results/$1.client.jsonl" 2>/dev/null || true; } |
+    jq -Rr 'fromjson? | select(.type == "interval") | .ok | round' | tail -n 1
+}
+
+# wait_for_runs NAME...: a line of progress until all clients have ended, then ends the servers.
+# Dies when a client failed.
+wait_for_runs() {
+  local names=("$@") begin=$SECONDS said=0 total line name i
+  total=$(jq -L "$lib" -rn 'include "runs"; first(inputs) | .duration | seconds | ceil' \
+    "$results/$1.client.jsonl" 2>/dev/null) || total=
+  while sleep 1 && any_alive "${clients[@]}"; do
+    line="$((SECONDS - begin)) s${total:+ of $total s}, OK/s:"
+    for name in "${names[@]}"; do line+=" $name $(latest_ok "$name"),"; done
+    if [[ -t 2 ]]; then
+      printf '\r\033[K%s' "${line%,}" >&2
+    elif ((SECONDS - begin >= said + 10)); then
+      said=$((SECONDS - begin))
+      say "${line%,}"
+    fi
+  done
+  if [[ -t 2 ]]; then printf '\r\033[K' >&2; fi
+  for i in "${!clients[@]}"; do
+    wait "${clients[i]}" || {
+      cat "$results/${names[i]}.client.log" >&2
+      die "the clients of '${names[i]}' failed"
+    }
+  done
+  clients=()
+  end_servers
+}
+
+# any_alive PID...
+any_alive() {
+  local pid
+  for pid in "$@"; do
+    if kill -0 "$pid" 2>/dev/null; then return 0; fi
+  done
+  return 1
+}
+
+# --- showing ----------------------------------------------------------------------------------
+
+# print_table NAME...
+print_table() {
+  local format='%-14s %9s %9s %12s %12s %14s %12s  %s\n' name
+  # shellcheck disable=SC2059
+  printf "$format" run baseline 'OK at end' 'errors gone' 'recovered' amplification \
+    'peak conc.' verdict
+  # shellcheck disable=SC2059
+  printf "$format" '' 'OK/s' 'OK/s' 'after' 'after' 'attempts/req.' requests ''
+  for name in "$@"; do
+    # shellcheck disable=SC2059
+    jq -L "$lib" -nr --arg name "$name" --slurpfile client "$results/$name.client.jsonl" \
+      --slurpfile server "$results/$name.server.jsonl" \
+      'include "runs"; table_row($name; $client; $server) | .[]' |
+      { mapfile -t cells && printf "$format" "${cells[@]}"; }
+  done
+}
+
+# draw PICTURE SCRIPT DATA_FOLDER [NAME...]: with gnuplot, as PICTURE.png and PICTURE.svg
+draw() {
+  local picture=$1 script=$2
+  shift 2
+  gnuplot -c "$lib/$script" png "$picture.png" "$@"
+  gnuplot -c "$lib/$script" svg "$picture.svg" "$@"
+}
+
+# draw_runs PICTURE NAME...: runs side by side on the same axes
+draw_runs() {
+  local picture=$1 part name
+  shift
+  if [[ -z $scratch ]]; then make_scratch; fi
+  for name in "$@"; do
+    for part in rates concurrency outage facts; do
+      jq -L "$lib" -nr --arg name "$name" --slurpfile client "$results/$name.client.jsonl" \
+        --slurpfile server "$results/$name.server.jsonl" \
+        "include \"runs\"; $part(\$client; \$server)" >"$scratch/$name.$part"
+    done
+  done
+  draw "$picture" runs.gp "$scratch" "$*"
+}

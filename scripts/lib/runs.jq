@@ -1,0 +1,68 @@
+# From the JSON Lines of a run, read whole, to the table and to what gnuplot draws.
+
+# "1m30s", "100ms" or "20" as a number of seconds; null when it is no duration.
+def seconds:
+  {"h": 3600, "m": 60, "s": 1, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9} as $unit
+  | if test("^[0-9.]+$") then tonumber? // null
+    elif test("^([0-9.]+(h|ms|m|us|µs|ns|s))+$") then
+      [scan("([0-9.]+)(h|ms|m|us|µs|ns|s)") | (.[0] | tonumber? // null) * $unit[.[1]]] | add
+    else null end;
+
+def only($type): map(select(.type == $type));
+def fixed($digits):
+  pow(10; $digits) as $p
+  | (. * $p | round) as $whole
+  | ($whole / $p | floor | tostring)
+    + if $digits > 0 then "." + ($whole % $p + $p | tostring[1:]) else "" end;
+def mean: if length == 0 then null else add / length end;
+def cell($digits; $unit): if . == null then "-" else "\(fixed($digits))\($unit)" end;
+
+# Mean of OK/s over the last 15 s.
+def ok_at_end:
+  only("interval") | (last.t - 15 + 0.1) as $from | map(select(.t > $from) | .ok) | mean;
+
+def table_row($name; $client; $server):
+  ($client | only("summary") | last) as $summary
+  | [$name,
+     ($summary.baseline_ok | cell(1; "")),
+     ($client | ok_at_end | cell(1; "")),
+     ($summary.errors_gone_s | cell(0; " s")),
+     ($summary.time_to_recovery_s | cell(0; " s")),
+     ($summary.amplification | cell(2; "")),
+     ($server | only("interval") | map(.concurrency) | max | cell(0; "")),
+     $summary.verdict];
+
+# The concurrency at which the delay reaches the clients' timeout: above it nobody is served.
+def fatal_concurrency($client; $server):
+  ($client[0].timeout | seconds) as $timeout
+  | $server[0] as $curve | ($curve.base_delay | seconds) as $base
+  | if $base > 0 and $timeout > $base and $curve.factor > 1
+    then $curve.limit + $curve.k * (($timeout / $base | log) / ($curve.factor | log))
+    else "NaN" end;  # as gnuplot writes "none"
+
+# "middle OK errors timed-out" of each interval
+def rates($client; $server):
+  $client | only("interval")
+  | [0, .[].t] as $times
+  | range(length) as $i
+  | "\(($times[$i] + $times[$i + 1]) / 2) \(.[$i].ok) \(.[$i].errors) \(.[$i].timed_out)";
+
+# "time concurrency", a gap where the server was frozen and said nothing
+def concurrency($client; $server):
+  ([1, 3 * ($server[0].report_interval | seconds)] | max) as $gap
+  | $server | only("interval") | . as $all
+  | range(length) as $i
+  | (if $i > 0 and $all[$i].t - $all[$i - 1].t > $gap then "" else empty end),
+    "\($all[$i].t) \($all[$i].concurrency)";
+
+# "from to" of each outage; one that is out of sight when there was none
+def outage($client; $server):
+  ($client | only("interval") | last.t) as $last
+  | [$client | only("outage") | .[].t]
+  | if length == 0 then "-2 -1" else _nwise(2) | "\(.[0]) \(.[1] // $last)" end;
+
+# What the picture must know besides, as assignments of gnuplot
+def facts($client; $server):
+  "end = \($client | only("interval") | last.t)",
+  "fatal = \(fatal_concurrency($client; $server))",
+  "verdict = \"\($client | only("summary") | last.verdict)\"";
