@@ -39,6 +39,7 @@ constexpr char kAwake = 'a';
 ServerProcess::ServerProcess(pid_t pid) : pid_(pid) {
   const std::string who = "process " + std::to_string(pid);
   if (pid == getpid()) throw std::runtime_error(who + " is this client itself, not the server");
+  if (pid == 1) throw std::runtime_error(who + " is the system's, not a server");
   if (kill(pid, 0) != 0) {
     throw std::runtime_error(errno == ESRCH
                                  ? "there is no " + who

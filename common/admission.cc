@@ -6,7 +6,7 @@ namespace retrystorm {
 
 AdmissionControl::AdmissionControl(double rate_limit, double rate_burst, std::size_t shed_above)
     : rate_limit_(rate_limit),
-      burst_(rate_burst > 0 ? rate_burst : std::max(1.0, rate_limit)),
+      burst_(std::max(1.0, rate_burst > 0 ? rate_burst : rate_limit)),
       tokens_(burst_),
       shed_above_(shed_above) {}
 

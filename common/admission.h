@@ -18,7 +18,7 @@ enum class Admission {
 class AdmissionControl {
  public:
   // rate_limit: requests a second let in on average, 0 = no limit. rate_burst: how many may come at
-  // once, 0 = one second's worth (at least 1). shed_above: a request that would raise the
+  // once (at least 1), 0 = one second's worth. shed_above: a request that would raise the
   // concurrency above this is turned away, 0 = never.
   AdmissionControl(double rate_limit, double rate_burst, std::size_t shed_above);
 

@@ -23,7 +23,9 @@ JsonLines::JsonLines(const std::string& path) : path_(path) {
 
 void JsonLines::write(const nlohmann::ordered_json& object) {
   if (path_.empty() || failed_) return;
-  file_ << object << '\n' << std::flush;
+  // A path in a command line need not be UTF-8, as JSON must.
+  file_ << object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n'
+        << std::flush;
   if (!file_) {
     failed_ = true;
     std::cerr << "writing to " << path_ << " failed: it ends here\n";

@@ -193,12 +193,17 @@ void add_workload_options(CLI::App& app, WorkloadOptions& options) {
       "same seed, same waits; random when not given");
 
   auto* strategy = app.add_option_group("Retries");
-  add_value(
+  auto* named = add_value(
       *strategy, "--strategy", "NAME", std::string(to_string(retry.strategy)),
       [&retry](const std::string& text) { retry.strategy = parse_strategy(text); },
       "how to retry: fixed, linear, exponential, truncated or responsive");
   strategy->add_flag_callback(
-      "--exponential-backoff", [&retry] { retry.strategy = Strategy::kExponential; },
+      "--exponential-backoff",
+      [&retry, named] {
+        retry.strategy = Strategy::kExponential;
+        named->clear();  // what `options_json` shows is what is in force
+        named->default_str("exponential");
+      },
       "the same as --strategy=exponential");
   add_small_count(*strategy, "--max-retries", retry.max_retries,
                   "then the request is given up; 0 = never (truncated: after 5)", 0);

@@ -14,7 +14,7 @@ std::optional<Duration> first_running(const Windows& windows, Predicate holds) {
   for (std::size_t i = 0; i < windows.size(); ++i) {
     run = holds(windows[i]) ? run + 1 : 0;
     if (run == kRunning) {
-      return static_cast<int>(i + 1 - kRunning) * RecoveryTracker::kWindow;
+      return windows[i + 1 - kRunning].start;
     }
   }
   return std::nullopt;
@@ -42,7 +42,8 @@ std::string_view to_string(Verdict verdict) {
 
 void RecoveryTracker::take_window(TimePoint now, const Counts& totals,
                                   std::vector<Window>& windows) {
-  windows.push_back({totals - window_start_totals_, now - window_start_});
+  windows.push_back(
+      {totals - window_start_totals_, windows_closed_ * kWindow, now - window_start_});
   window_start_ = now;
   window_start_totals_ = totals;
 }
@@ -94,7 +95,9 @@ Recovery RecoveryTracker::recovery() const {
   result.baseline_ok = baseline();
   for (const auto* windows : {&before_, &during_, &after_}) {
     for (const Window& window : *windows) {
-      result.peak_attempts = std::max(result.peak_attempts, window.rates().attempts);
+      // Over a whole window at least: two attempts in a last millisecond are no storm.
+      const Duration length = std::max(window.length, kWindow);
+      result.peak_attempts = std::max(result.peak_attempts, rates(window.counts, length).attempts);
     }
   }
   if (phase_ == Phase::kBefore) return result;
@@ -114,10 +117,9 @@ Recovery RecoveryTracker::recovery() const {
   result.time_to_recovery = first_running(after_, ok_at_least(0.9));
   result.time_to_full = first_running(after_, ok_at_least(0.95));
 
-  const auto recovered_at =
-      result.time_to_recovery
-          ? after_.begin() + static_cast<std::ptrdiff_t>(*result.time_to_recovery / kWindow)
-          : after_.end();
+  const auto recovered_at = std::find_if(after_.begin(), after_.end(), [&](const Window& window) {
+    return result.time_to_recovery && window.start == *result.time_to_recovery;
+  });
   const auto lose = [&](const Window& window) {
     result.ok_lost += base * to_seconds(window.length) - static_cast<double>(window.counts.ok);
   };

@@ -68,7 +68,8 @@ class RecoveryTracker {
 
   struct Window {
     Counts counts;
-    Duration length;
+    Duration start;   // as aligned, since the beginning of its phase
+    Duration length;  // as it was
     Rates rates() const { return retrystorm::rates(counts, length); }
   };
 

@@ -9,7 +9,7 @@ namespace retrystorm {
 
 // delay(c) = base_delay while c <= limit, else base_delay * factor^((c - limit)/k): smira's curve,
 // with his constant 15 as k. Its longest delay is `Duration::max()`; the original overflows there
-// (at a concurrency of 7,792 with the defaults) and answers everything at once.
+// (above a concurrency of 7,792 with the defaults) and answers everything at once.
 class ServiceCurve {
  public:
   // base_delay >= 0, factor >= 1, k > 0.

@@ -86,13 +86,15 @@ void ServicePool::watch_front() {
   while (!stopping_) {
     release_due();
     const TimePoint now = Clock::now();
-    if (ready_.empty() || started_ != started_before) {
-      stall = ready_.empty() ? TimePoint::max() : now + kStall;
-      started_before = started_;
+    if (ready_.empty()) {
+      stall = TimePoint::max();
+    } else if (stall == TimePoint::max() || started_ != started_before) {
+      stall = now + kStall;
     } else if (now >= stall) {
       grow();
       stall = now + kStall;
     }
+    started_before = started_;
     timer_wakes_at_ = std::min(queue_.next_departure(), stall);
     // A far time point overflows inside the wait of some standard libraries.
     front_changed_.wait_until(lock, std::min(timer_wakes_at_, now + std::chrono::hours(1)));

@@ -1,0 +1,72 @@
+#include "server/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+TEST(ServerOptions, DefaultsAreTheDesigns) {
+  CLI::App app;
+  ServerOptions options;
+  add_server_options(app, options);
+  app.parse(std::vector<std::string>{});
+  EXPECT_EQ(options.address.host, "127.0.0.1");
+  EXPECT_EQ(options.address.port, 8070);
+  EXPECT_EQ(options.report_interval, 1s);
+  EXPECT_EQ(options.json, "");
+  const auto json = options_json(app);
+  EXPECT_EQ(json["host"], "127.0.0.1");
+  EXPECT_EQ(json["port"], 8070);
+  EXPECT_EQ(json["report_interval"], "1s");
+  EXPECT_EQ(json["factor"], 1.05);
+  EXPECT_EQ(json["backlog"], 256);
+}
+
+TEST(ServerOptions, PortIsAPort) {
+  CLI::App app;
+  ServerOptions options;
+  add_server_options(app, options);
+  for (const char* bad : {"--port=65536", "--port=-1", "--port=http"}) {
+    EXPECT_THROW(app.parse(std::vector<std::string>{bad}), CLI::ValidationError) << bad;
+  }
+}
+
+TEST(FitConnections, TakesAllTheDescriptorsButAReserve) {
+  ServiceOptions options;
+  fit_connections(options, 20'000);
+  EXPECT_EQ(options.max_connections, 20'000 - 64);
+}
+
+TEST(FitConnections, KeepsWhatFits) {
+  ServiceOptions options{.max_connections = 100};
+  fit_connections(options, 164);
+  EXPECT_EQ(options.max_connections, 100);
+}
+
+TEST(FitConnections, RefusesMoreThanFits) {
+  ServiceOptions options{.max_connections = 101};
+  EXPECT_THAT([&] { fit_connections(options, 164); },
+              ThrowsMessage<std::runtime_error>(
+                  AllOf(HasSubstr("--max-connections 101"), HasSubstr("164"), HasSubstr("100"))));
+}
+
+TEST(FitConnections, RefusesToRunWithoutDescriptors) {
+  ServiceOptions options;
+  EXPECT_THAT([&] { fit_connections(options, 64); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("only 64 files")));
+  EXPECT_NO_THROW(fit_connections(options, 65));
+  EXPECT_EQ(options.max_connections, 1);
+}
+
+}  // namespace
+}  // namespace retrystorm

@@ -1,0 +1,120 @@
+#include "tests/support/child_process.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <stdexcept>
+#include <thread>
+
+namespace retrystorm::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+Arguments on_a_free_port(Arguments arguments) {
+  arguments.insert(arguments.begin(), {"--port", "0"});
+  return arguments;
+}
+
+// Runs in the child of a fork: only what is safe there.
+[[noreturn]] void become(char** command, const char* out, const char* err,
+                         std::size_t descriptors) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const int to = O_WRONLY | O_CREAT | O_APPEND;
+  dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
+  dup2(open(out, to, 0600), STDOUT_FILENO);
+  dup2(open(err, to, 0600), STDERR_FILENO);
+  if (descriptors > 0) {
+    const rlimit limit{descriptors, descriptors};
+    setrlimit(RLIMIT_NOFILE, &limit);
+  }
+  execv(command[0], command);
+  _exit(127);
+}
+
+}  // namespace
+
+bool eventually(const std::function<bool()>& condition, Duration within) {
+  for (const TimePoint deadline = Clock::now() + within; !condition();) {
+    if (Clock::now() > deadline) return false;
+    std::this_thread::sleep_for(5ms);
+  }
+  return true;
+}
+
+ChildProcess::ChildProcess(const std::string& program, Arguments arguments,
+                           std::size_t descriptors) {
+  arguments.insert(arguments.begin(), program);
+  std::vector<char*> command;
+  for (std::string& word : arguments) command.push_back(word.data());
+  command.push_back(nullptr);
+  const std::string out = dir_.file("out");
+  const std::string err = dir_.file("err");
+  pid_ = fork();
+  if (pid_ == 0) become(command.data(), out.c_str(), err.c_str(), descriptors);
+  if (pid_ < 0) throw std::runtime_error("cannot fork");
+}
+
+ChildProcess::~ChildProcess() {
+  end();
+  const std::string said = err();
+  for (const char* bad :
+       {"ThreadSanitizer", "AddressSanitizer", "LeakSanitizer", "runtime error"}) {
+    if (said.find(bad) == std::string::npos) continue;
+    ADD_FAILURE() << said;
+    break;
+  }
+}
+
+void ChildProcess::end() {
+  if (exit_code(0s)) return;
+  signal(SIGTERM);
+  signal(SIGCONT);
+  if (exit_code(2s * kSlowness)) return;
+  signal(SIGKILL);
+  exit_code();
+}
+
+void ChildProcess::signal(int number) const {
+  if (!exit_code_) kill(pid_, number);
+}
+
+std::optional<int> ChildProcess::exit_code(Duration within) {
+  const auto ended = [this] {
+    int status = 0;
+    if (waitpid(pid_, &status, WNOHANG) != pid_) return false;
+    exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return true;
+  };
+  if (!exit_code_) eventually(ended, within);
+  return exit_code_;
+}
+
+bool ChildProcess::says(const std::string& text) const {
+  return eventually([&] { return err().find(text) != std::string::npos; });
+}
+
+char ChildProcess::state() const {
+  // "PID (NAME) STATE ...", where the name may contain anything.
+  const std::string stat = read_file("/proc/" + std::to_string(pid_) + "/stat");
+  const std::size_t name_end = stat.rfind(')');
+  return name_end == std::string::npos ? '?' : stat.at(name_end + 2);
+}
+
+ServerUnderTest::ServerUnderTest(Arguments arguments, std::size_t descriptors)
+    : ChildProcess(RETRYSTORM_SERVER, on_a_free_port(std::move(arguments)), descriptors) {
+  const std::string before = "listening on http://127.0.0.1:";
+  if (!says("/api\n")) throw std::runtime_error("the server did not start: " + err());
+  const std::string said = err();
+  port_ = std::stoi(said.substr(said.find(before) + before.size()));
+}
+
+ClientUnderTest::ClientUnderTest(Arguments arguments)
+    : ChildProcess(RETRYSTORM_CLIENT, std::move(arguments)) {}
+
+}  // namespace retrystorm::test

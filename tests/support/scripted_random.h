@@ -1,0 +1,38 @@
+// A generator whose numbers are written in the test.
+#pragma once
+
+#include <cstddef>
+#include <initializer_list>
+#include <stdexcept>
+#include <vector>
+
+#include "common/random.h"
+
+namespace retrystorm::test {
+
+// Returns the given uniforms one after the other, and throws when more are asked for: a policy
+// that draws more often than its formula says is caught.
+class ScriptedRandom final : public Random {
+ public:
+  ScriptedRandom(std::initializer_list<double> uniforms) : uniforms_(uniforms) {}
+
+  using Random::uniform;
+  double uniform() override {
+    if (next_ == uniforms_.size()) throw std::logic_error("more random numbers drawn than given");
+    return uniforms_[next_++];
+  }
+
+  std::size_t left() const { return uniforms_.size() - next_; }
+
+ private:
+  std::vector<double> uniforms_;
+  std::size_t next_ = 0;
+};
+
+// Marsaglia's polar method turns these two uniforms, the point (1/2, 0), into the normal variate
+// 1/2 * sqrt(-2 ln(1/4) / (1/4)).
+constexpr double kNormalU = 0.75;
+constexpr double kNormalV = 0.5;
+constexpr double kNormal = 1.6651092223153955;
+
+}  // namespace retrystorm::test

@@ -1,0 +1,156 @@
+// The client against servers that misbehave, and against Ctrl-C.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <string>
+
+#include "tests/support/child_process.h"
+#include "tests/support/sockets.h"
+
+namespace retrystorm::test {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+// How long a program may take to end when told to: a second, and more on a busy machine.
+constexpr Duration kEnd = 3s * kSlowness;
+
+class Interrupted : public testing::Test {
+ protected:
+  // Some clients that never wait long, and report often.
+  Arguments storm(const std::string& url) {
+    return {"--url",      url,  "--clients",         "50",   "--lambda", "10ms",
+            "--timeout",  "5m", "--report-interval", "20ms", "--json",   json_path(),
+            "--duration", "10m"};
+  }
+
+  std::string json_path() const { return dir_.file("client.jsonl"); }
+
+  // Everything there is to say has been said.
+  void expect_ends_well(ClientUnderTest& client, int signal) {
+    client.signal(signal);
+    ASSERT_EQ(client.exit_code(kEnd), 0) << client.err();
+    EXPECT_THAT(client.out(), HasSubstr("verdict:   "));
+    const auto json = read_json_lines(json_path());
+    EXPECT_EQ(json.front()["type"], "start");
+    EXPECT_EQ(json.back()["type"], "summary");
+  }
+
+  // Waits until all clients hang in an attempt.
+  bool all_in_flight() {
+    return eventually(
+        [this] { return read_file(json_path()).find("\"in_flight\":50}") != std::string::npos; });
+  }
+
+  bool reports() {
+    return eventually([this] { return lines(read_file(json_path())).size() > 3; });
+  }
+
+ private:
+  TempDir dir_;
+};
+
+TEST_F(Interrupted, WhileAllIsWell) {
+  const ServerUnderTest server({"--base-delay", "5ms"});
+  ClientUnderTest client(storm(server.url()));
+  ASSERT_TRUE(reports());
+  expect_ends_well(client, SIGINT);
+}
+
+TEST_F(Interrupted, ByTerminationToo) {
+  const ServerUnderTest server({"--base-delay", "5ms"});
+  ClientUnderTest client(storm(server.url()));
+  ASSERT_TRUE(reports());
+  expect_ends_well(client, SIGTERM);
+}
+
+TEST_F(Interrupted, WhileThinking) {
+  const ServerUnderTest server;
+  Arguments arguments = storm(server.url());
+  arguments.insert(arguments.end(), {"--lambda", "1000h"});
+  ClientUnderTest client(arguments);
+  ASSERT_TRUE(reports());
+  expect_ends_well(client, SIGINT);
+}
+
+TEST_F(Interrupted, WhileWaitingForAnswers) {
+  const Listener silent;
+  ClientUnderTest client(storm(silent.url()));
+  ASSERT_TRUE(all_in_flight());
+  expect_ends_well(client, SIGINT);
+}
+
+TEST_F(Interrupted, WhileConnectingHangs) {
+  const FullListener full;
+  ClientUnderTest client(storm(full.url()));
+  ASSERT_TRUE(all_in_flight());
+  expect_ends_well(client, SIGINT);
+}
+
+TEST_F(Interrupted, WhileTheServerIsFrozen) {
+  // With so short a queue that most connects hang.
+  ServerUnderTest server({"--base-delay", "0s", "--backlog", "5"});
+  server.signal(SIGSTOP);
+  ASSERT_TRUE(eventually([&] { return server.state() == 'T'; }));
+  ClientUnderTest client(storm(server.url()));
+  ASSERT_TRUE(all_in_flight());
+  expect_ends_well(client, SIGINT);
+}
+
+TEST_F(Interrupted, WhileTheAnswerDrips) {
+  const FakeServer server(drip);
+  ClientUnderTest client(storm(server.url()));
+  ASSERT_TRUE(all_in_flight());
+  expect_ends_well(client, SIGINT);
+}
+
+TEST_F(Interrupted, BeforeAnythingHasHappened) {
+  const ServerUnderTest server;
+  ClientUnderTest client(storm(server.url()));
+  // The first line is written just before the clients start; from then on the end is in order.
+  ASSERT_TRUE(eventually([this] { return !read_file(json_path()).empty(); }));
+  expect_ends_well(client, SIGINT);
+}
+
+TEST(ClientFaults, TimesOutOnAServerThatDrips) {
+  const FakeServer server(drip);
+  const TempDir dir;
+  ClientUnderTest client({"--url", server.url(), "--clients", "1", "--lambda", "1ms", "--timeout",
+                          "100ms", "--duration", "1s", "--json", dir.file("client.jsonl")});
+  ASSERT_EQ(client.exit_code(), 0);
+  const auto summary = read_json_lines(dir.file("client.jsonl")).back();
+  EXPECT_GT(summary["timed_out"], 0);
+  EXPECT_EQ(summary["ok"], 0);
+  EXPECT_EQ(summary["errors"], 0);
+}
+
+TEST(ClientFaults, TimesOutOnConnectsThatHang) {
+  const FullListener full;
+  const TempDir dir;
+  ClientUnderTest client({"--url", full.url(), "--clients", "10", "--lambda", "1ms", "--timeout",
+                          "100ms", "--duration", "1s", "--json", dir.file("client.jsonl")});
+  ASSERT_EQ(client.exit_code(), 0);
+  const auto summary = read_json_lines(dir.file("client.jsonl")).back();
+  EXPECT_GT(summary["timed_out"], 0);
+  EXPECT_EQ(summary["ok"], 0);
+  EXPECT_EQ(summary["errors"], 0);
+}
+
+// Each client is a thread and a connection a descriptor.
+TEST(ClientFaults, StandsHavingHardlyAnyDescriptors) {
+  const ServerUnderTest server({"--base-delay", "100ms"});
+  const TempDir dir;
+  ChildProcess client(RETRYSTORM_CLIENT,
+                      {"--url", server.url(), "--clients", "100", "--lambda", "1ms", "--duration",
+                       "1s", "--json", dir.file("client.jsonl")},
+                      30);
+  ASSERT_EQ(client.exit_code(), 0) << client.err();
+  const auto summary = read_json_lines(dir.file("client.jsonl")).back();
+  EXPECT_GT(summary["errors"], 0);
+  EXPECT_GT(summary["ok"], 0);
+}
+
+}  // namespace
+}  // namespace retrystorm::test

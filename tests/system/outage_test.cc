@@ -1,0 +1,142 @@
+// The scripted outage, and that no server is left frozen.
+#include "client/outage.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <stdexcept>
+#include <string>
+
+#include "tests/support/child_process.h"
+#include "tests/support/sockets.h"
+
+namespace retrystorm::test {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+bool frozen(const ChildProcess& process) {
+  return eventually([&] { return process.state() == 'T'; });
+}
+
+bool awake(const ChildProcess& process) {
+  return eventually([&] { return process.state() == 'S' || process.state() == 'R'; });
+}
+
+// A client that freezes the server a moment after its start, and would leave it so for an hour.
+Arguments freezing(const ServerUnderTest& server, const std::string& json) {
+  return {"--url",       server.url(), "--server-pid", std::to_string(server.pid()),
+          "--clients",   "20",         "--lambda",     "10ms",
+          "--outage-at", "100ms",      "--outage-for", "1h",
+          "--duration",  "10m",        "--json",       json,
+          "--timeout",   "1m"};
+}
+
+class Outage : public testing::Test {
+ protected:
+  std::string json_path() const { return dir_.file("client.jsonl"); }
+
+  ServerUnderTest server_{{"--base-delay", "1ms"}};
+
+ private:
+  TempDir dir_;
+};
+
+TEST_F(Outage, FreezesAndWakesTheServer) {
+  Arguments arguments = freezing(server_, json_path());
+  arguments.insert(arguments.end(), {"--outage-for", "700ms", "--duration", "2s"});
+  ClientUnderTest client(arguments);
+  EXPECT_TRUE(frozen(server_));
+  ASSERT_EQ(client.exit_code(), 0);
+  EXPECT_TRUE(awake(server_));
+  EXPECT_THAT(client.err(), HasSubstr("server frozen for 700ms\nserver awake\n"));
+
+  std::vector<nlohmann::json> events;
+  for (const auto& line : read_json_lines(json_path())) {
+    if (line["type"] == "outage") events.push_back(line);
+  }
+  ASSERT_EQ(events.size(), 2);
+  EXPECT_EQ(events[0]["event"], "stop");
+  EXPECT_EQ(events[1]["event"], "continue");
+  const double stop = events[0]["t"], go_on = events[1]["t"];
+  EXPECT_GE(stop, 0.1);
+  EXPECT_GE(go_on - stop, 0.699);  // the times are rounded
+  EXPECT_EQ(read_json_lines(json_path()).back()["verdict"], "undecided");
+}
+
+TEST_F(Outage, EndsWithTheRun) {
+  Arguments arguments = freezing(server_, json_path());
+  arguments.insert(arguments.end(), {"--duration", "600ms"});
+  ClientUnderTest client(arguments);
+  ASSERT_EQ(client.exit_code(), 0);
+  EXPECT_TRUE(awake(server_));
+  const auto json = read_json_lines(json_path());
+  EXPECT_EQ(json[json.size() - 2]["event"], "continue");
+}
+
+TEST_F(Outage, EndsWhenTheClientIsInterrupted) {
+  ClientUnderTest client(freezing(server_, json_path()));
+  ASSERT_TRUE(frozen(server_));
+  client.signal(SIGINT);
+  ASSERT_EQ(client.exit_code(3s * kSlowness), 0);
+  EXPECT_TRUE(awake(server_));
+  EXPECT_EQ(read_json_lines(json_path()).back()["type"], "summary");
+}
+
+TEST_F(Outage, EndsEvenWhenTheClientIsKilled) {
+  ClientUnderTest client(freezing(server_, json_path()));
+  ASSERT_TRUE(frozen(server_));
+  client.signal(SIGKILL);
+  ASSERT_EQ(client.exit_code(), 128 + SIGKILL);
+  EXPECT_TRUE(awake(server_));
+  EXPECT_THAT(get(server_.port(), kPatience), testing::StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(Outage, IsSkippedWhenTheServerHasEnded) {
+  Arguments arguments = freezing(server_, json_path());
+  arguments.insert(arguments.end(), {"--outage-at", "1s", "--duration", "1500ms"});
+  ClientUnderTest client(arguments);
+  ASSERT_TRUE(eventually([&] { return !read_file(json_path()).empty(); }));
+  server_.signal(SIGKILL);
+  ASSERT_EQ(server_.exit_code(), 128 + SIGKILL);  // waited for, so that the process is gone
+  ASSERT_EQ(client.exit_code(), 0);
+  EXPECT_THAT(client.err(), HasSubstr("cannot be signalled"));
+  EXPECT_EQ(read_json_lines(json_path()).back()["verdict"], "no outage");
+}
+
+TEST(ServerProcess, FreezesAndWakes) {
+  const ServerUnderTest server;
+  ServerProcess process(server.pid());
+  process.freeze();
+  EXPECT_TRUE(frozen(server));
+  process.wake();
+  EXPECT_TRUE(awake(server));
+}
+
+TEST(ServerProcess, WakesWhatItFrozeWhenItGoes) {
+  const ServerUnderTest server;
+  {
+    ServerProcess process(server.pid());
+    process.freeze();
+    ASSERT_TRUE(frozen(server));
+  }
+  EXPECT_TRUE(awake(server));
+}
+
+TEST(ServerProcess, RefusesWhatIsNoServer) {
+  EXPECT_THAT([] { ServerProcess process(getpid()); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("is this client itself")));
+  EXPECT_THAT(
+      [] { ServerProcess process(1); },
+      ThrowsMessage<std::runtime_error>(HasSubstr("process 1 is the system's, not a server")));
+  // Greater than any process id of Linux.
+  EXPECT_THAT([] { ServerProcess process(1 << 30); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("there is no process 1073741824")));
+}
+
+}  // namespace
+}  // namespace retrystorm::test

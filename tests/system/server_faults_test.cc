@@ -1,0 +1,160 @@
+// What the server survives.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/support/child_process.h"
+#include "tests/support/sockets.h"
+
+namespace retrystorm::test {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::StartsWith;
+
+class ServerFaults : public testing::Test {
+ protected:
+  // Whatever came before: a good request gets its answer.
+  void TearDown() override { expect_serves(); }
+
+  void expect_serves() { EXPECT_THAT(get(server_.port(), kPatience), StartsWith("HTTP/1.1 200")); }
+
+  // Sends this and waits until the server has had enough of it.
+  std::string send(const std::string& text) {
+    const Socket socket = connect_to(server_.port());
+    socket.send(text);
+    return socket.receive(kPatience);
+  }
+
+  ServerUnderTest server_{{"--base-delay", "0s"}};
+};
+
+TEST_F(ServerFaults, Garbage) {
+  std::string garbage;
+  for (int i = 0; i < 5000; ++i) garbage += static_cast<char>(i * 7919 % 256);
+  send(garbage);
+  send(std::string(1000, '\0'));
+  send("\r\n\r\n\r\n\r\n");
+  send("\n");
+  send("GET\r\n\r\n");
+  send("GET /api HTTP/9.9\r\n\r\n");
+  send("GET /%zz%ff%00 HTTP/1.1\r\n\r\n");
+  send("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03");  // the beginning of a TLS handshake
+}
+
+TEST_F(ServerFaults, HalfARequest) {
+  const Socket cut_off = connect_to(server_.port());
+  ASSERT_TRUE(cut_off.send("GET /api HTT"));
+  // Whoever does not go on is sent away.
+  EXPECT_TRUE(cut_off.closed_by_peer(kPatience));
+
+  const Socket headers = connect_to(server_.port());
+  ASSERT_TRUE(headers.send("GET /api HTTP/1.1\r\nHost: h\r\nX-Endless: "));
+  EXPECT_TRUE(headers.closed_by_peer(kPatience));
+}
+
+TEST_F(ServerFaults, RequestThatIsAbandoned) {
+  for (int i = 0; i < 50; ++i) {
+    const Socket socket = connect_to(server_.port());
+    socket.send("GET /api HTTP/1.1\r\n\r\n");
+    if (i % 2 == 0) socket.reset_on_close();
+  }
+}
+
+TEST_F(ServerFaults, RequestLineOf100Kilobytes) {
+  EXPECT_THAT(send("GET /" + std::string(100'000, 'x') + " HTTP/1.1\r\nHost: h\r\n\r\n"),
+              testing::Not(StartsWith("HTTP/1.1 200")));
+}
+
+TEST_F(ServerFaults, HeaderOf100Kilobytes) {
+  send("GET /api HTTP/1.1\r\nX-Long: " + std::string(100'000, 'x') + "\r\n\r\n");
+}
+
+TEST_F(ServerFaults, BodyThatIsAnnouncedAndDoesNotCome) {
+  send("POST /api HTTP/1.1\r\nContent-Length: 1000000\r\n\r\nabc");
+  send("POST /api HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\nabc");
+  send("POST /api HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffff\r\n");
+}
+
+TEST_F(ServerFaults, FloodOfRangeHeaders) {
+  std::string ranges = "bytes=0-0";
+  while (ranges.size() < 8000) ranges += ",0-0";
+  send("GET /api HTTP/1.1\r\nRange: " + ranges + "\r\n\r\n");
+  send("GET /api HTTP/1.1\r\nRange: bytes=" + std::string(8000, '9') + "-\r\n\r\n");
+  std::string many = "GET /api HTTP/1.1\r\n";
+  for (int i = 0; i < 2000; ++i) many += "Range: bytes=0-1,5-9,-3\r\n";
+  send(many + "\r\n");
+}
+
+TEST_F(ServerFaults, ManyConnectionsThatSayNothing) {
+  std::vector<Socket> silent;
+  for (int i = 0; i < 100; ++i) silent.push_back(connect_to(server_.port()));
+  expect_serves();
+  for (const Socket& socket : silent) EXPECT_TRUE(socket.closed_by_peer(kPatience));
+}
+
+// Parks connections until `--max-connections` or the descriptors are used up, and frees them.
+void expect_to_fill_and_recover(const ServerUnderTest& server, int connections) {
+  {
+    std::vector<Socket> parked;
+    for (int i = 0; i < connections; ++i) parked.push_back(connect_to(server.port()));
+    // They say nothing, and each is sent away when its delay and the read timeout are over.
+    EXPECT_THAT(get(server.port(), 2 * kPatience), StartsWith("HTTP/1.1 200"));
+  }
+  EXPECT_THAT(get(server.port(), kPatience), StartsWith("HTTP/1.1 200"));
+}
+
+TEST(ServerOutOfConnections, BlocksAndRecovers) {
+  const ServerUnderTest server({"--base-delay", "300ms", "--max-connections", "20"});
+  expect_to_fill_and_recover(server, 50);
+}
+
+TEST(ServerOutOfConnections, LeavesTheRestToTheKernelsQueue) {
+  const ServerUnderTest server(
+      {"--base-delay", "1h", "--max-connections", "5", "--report-interval", "20ms"});
+  std::vector<Socket> parked;
+  for (int i = 0; i < 20; ++i) parked.push_back(connect_to(server.port()));
+  const auto reports = [&](const char* text) {
+    return eventually([&] { return server.out().find(text) != std::string::npos; });
+  };
+  EXPECT_TRUE(reports("concurrency:    5,"));
+  const std::size_t seen = lines(server.out()).size();
+  EXPECT_TRUE(eventually([&] { return lines(server.out()).size() > seen + 5; }));
+  EXPECT_THAT(server.out(), testing::Not(testing::HasSubstr("concurrency:    6,")));
+}
+
+TEST(ServerOutOfDescriptors, FitsItselfToFewAndRecovers) {
+  const ServerUnderTest server({"--base-delay", "300ms"}, 200);
+  expect_to_fill_and_recover(server, 250);
+}
+
+// Here the descriptors are taken away from under it: accepting itself fails.
+TEST(ServerOutOfDescriptors, KeepsServingWhenTheyComeBack) {
+  ServerUnderTest server({"--base-delay", "200ms"}, 500);
+  rlimit few{30, 500};
+  ASSERT_EQ(prlimit(server.pid(), RLIMIT_NOFILE, &few, nullptr), 0);
+  expect_to_fill_and_recover(server, 60);
+  rlimit enough{500, 500};
+  ASSERT_EQ(prlimit(server.pid(), RLIMIT_NOFILE, &enough, nullptr), 0);
+  expect_to_fill_and_recover(server, 60);
+  EXPECT_EQ(server.exit_code(0s), std::nullopt);
+}
+
+TEST(ServerOutOfDescriptors, RefusesToStartWithHardlyAny) {
+  ChildProcess server(RETRYSTORM_SERVER, {"--port", "0"}, 40);
+  EXPECT_EQ(server.exit_code(), 1);
+  EXPECT_THAT(server.err(), StartsWith("a process may open only 40 files here"));
+  EXPECT_EQ(lines(server.err()).size(), 1);
+}
+
+TEST(ServerOutOfDescriptors, RefusesMoreConnectionsThanItCanOpen) {
+  ChildProcess server(RETRYSTORM_SERVER, {"--port", "0", "--max-connections", "500"}, 200);
+  EXPECT_EQ(server.exit_code(), 1);
+  EXPECT_THAT(server.err(), StartsWith("--max-connections 500 is too many"));
+}
+
+}  // namespace
+}  // namespace retrystorm::test

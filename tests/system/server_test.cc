@@ -1,0 +1,158 @@
+// The server as its clients see it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <regex>
+#include <string>
+
+#include "tests/support/child_process.h"
+#include "tests/support/sockets.h"
+
+namespace retrystorm::test {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+TEST(Server, AnswersAfterTheBaseDelay) {
+  const ServerUnderTest server({"--base-delay", "150ms"});
+  const TimePoint start = Clock::now();
+  const std::string answer = get(server.port(), kPatience);
+  EXPECT_GE(Clock::now() - start, 150ms);
+  EXPECT_THAT(answer, AllOf(StartsWith("HTTP/1.1 200 OK\r\n"), HasSubstr("Connection: close\r\n"),
+                            EndsWith("\r\n\r\nOK")));
+}
+
+TEST(Server, SlowsDownWhenManyAreInIt) {
+  // 0.1 s up to one, and twice as long for each one above.
+  const ServerUnderTest server({"--limit", "1", "--factor", "2", "--k", "1"});
+  std::vector<Socket> others;
+  for (int i = 0; i < 3; ++i) others.push_back(connect_to(server.port()));
+  const TimePoint start = Clock::now();
+  EXPECT_THAT(get(server.port(), kPatience), StartsWith("HTTP/1.1 200"));
+  EXPECT_GE(Clock::now() - start, 150ms);  // alone it takes 100
+}
+
+TEST(Server, KnowsNothingButApi) {
+  const ServerUnderTest server({"--base-delay", "0s"});
+  for (const char* path : {"/", "/api/x", "/apis", "/index.html"}) {
+    EXPECT_THAT(get(server.port(), kPatience, path),
+                AllOf(StartsWith("HTTP/1.1 404 "), HasSubstr("Connection: close\r\n")))
+        << path;
+  }
+}
+
+TEST(Server, ServesOneRequestAConnection) {
+  const ServerUnderTest server({"--base-delay", "0s"});
+  const Socket socket = connect_to(server.port());
+  const std::string request = "GET /api HTTP/1.1\r\nHost: h\r\nConnection: keep-alive\r\n\r\n";
+  ASSERT_TRUE(socket.send(request + request));
+  const std::string answers = socket.receive(kPatience);
+  EXPECT_EQ(answers.find("HTTP/1.1 200"), answers.rfind("HTTP/1.1 200"));
+  EXPECT_THAT(answers, StartsWith("HTTP/1.1 200"));
+}
+
+TEST(Server, RefusesAPortThatIsInUse) {
+  const ServerUnderTest first;
+  ChildProcess second(RETRYSTORM_SERVER, {"--port", std::to_string(first.port())});
+  EXPECT_EQ(second.exit_code(), 1);
+  EXPECT_EQ(second.err(), "port " + std::to_string(first.port()) + " is already in use\n");
+  EXPECT_EQ(second.out(), "");
+}
+
+TEST(Server, MayBeStartedAnewAtOnce) {
+  int port = 0;
+  {
+    ServerUnderTest first({"--base-delay", "0s"});
+    port = first.port();
+    EXPECT_THAT(get(port, kPatience), StartsWith("HTTP/1.1 200"));
+    first.signal(SIGTERM);
+    EXPECT_EQ(first.exit_code(), 0);
+  }
+  const ChildProcess second(RETRYSTORM_SERVER, {"--port", std::to_string(port)});
+  EXPECT_TRUE(second.says("listening on")) << second.err();
+}
+
+TEST(Server, TurnsAwayWhatIsOverTheRateLimitAtOnce) {
+  const ServerUnderTest server({"--rate-limit", "0.02", "--rate-burst", "1"});
+  EXPECT_THAT(get(server.port(), kPatience), StartsWith("HTTP/1.1 200"));
+  const std::string answer = get(server.port(), kPatience);
+  EXPECT_THAT(answer, AllOf(StartsWith("HTTP/1.1 429 "), HasSubstr("Connection: close\r\n")));
+  // A token comes every 50 s, less what has passed since.
+  EXPECT_THAT(answer, ContainsRegex("Retry-After: (50|[34][0-9])\r\n"));
+}
+
+TEST(Server, ShedsAtOnceWhatIsAboveItsConcurrency) {
+  const ServerUnderTest server({"--base-delay", "1h", "--shed-above", "2"});
+  const Socket first = connect_to(server.port());
+  const Socket second = connect_to(server.port());
+  // The others would take an hour: an answer at all is one at once.
+  EXPECT_THAT(get(server.port(), kPatience),
+              AllOf(StartsWith("HTTP/1.1 503 "), HasSubstr("Retry-After: 1\r\n")));
+}
+
+TEST(Server, SaysALineASecondInTheOriginalsForm) {
+  const ServerUnderTest server({"--base-delay", "1h", "--report-interval", "50ms"});
+  const Socket parked = connect_to(server.port());
+  ASSERT_TRUE(eventually([&] {
+    return server.out().find("concurrency:    1, last delay: 1h0m0s\n") != std::string::npos;
+  })) << server.out();
+  const std::regex form(
+      R"([A-Z][a-z]{2} [ 123][0-9] \d\d:\d\d:\d\d\.\d{3}: concurrency: [ \d]{3}\d, )"
+      R"(last delay: \S+)");
+  for (const std::string& line : lines(server.out())) {
+    EXPECT_TRUE(std::regex_match(line, form)) << line;
+  }
+}
+
+TEST(Server, WritesJsonLines) {
+  const TempDir dir;
+  const std::string path = dir.file("server.jsonl");
+  ServerUnderTest server({"--base-delay", "0s", "--report-interval", "100ms", "--json", path});
+  EXPECT_THAT(get(server.port(), kPatience), StartsWith("HTTP/1.1 200"));
+  ASSERT_TRUE(eventually([&] { return lines(read_file(path)).size() >= 4; }));
+  server.signal(SIGTERM);
+  EXPECT_EQ(server.exit_code(), 0);
+
+  const auto json = read_json_lines(path);
+  EXPECT_EQ(json[0]["type"], "start");
+  EXPECT_EQ(json[0]["program"], "server");
+  EXPECT_EQ(json[0]["port"], server.port());
+  EXPECT_EQ(json[0]["base_delay"], "0s");
+  EXPECT_EQ(json[0]["backlog"], 256);
+  double departures = 0, last_t = 0;
+  for (std::size_t i = 1; i < json.size(); ++i) {
+    EXPECT_EQ(json[i]["type"], "interval");
+    EXPECT_GT(json[i]["t"].get<double>(), last_t);
+    for (const char* field :
+         {"concurrency", "last_delay_s", "arrivals", "rejected_429", "rejected_503"}) {
+      EXPECT_TRUE(json[i][field].is_number()) << field;
+    }
+    departures += json[i]["departures"].get<double>() * (json[i]["t"].get<double>() - last_t);
+    last_t = json[i]["t"];
+  }
+  EXPECT_NEAR(departures, 1, 0.1);
+}
+
+TEST(Server, CallsMissedIntervalsOff) {
+  ServerUnderTest server({"--report-interval", "20ms"});
+  ASSERT_TRUE(eventually([&] { return !server.out().empty(); }));
+  server.signal(SIGSTOP);
+  ASSERT_TRUE(eventually([&] { return server.state() == 'T'; }));
+  const TimePoint frozen = Clock::now();
+  const std::size_t before = lines(server.out()).size();
+  // A second of silence would be fifty lines: all at once if they were made up for.
+  EXPECT_FALSE(eventually([&] { return lines(server.out()).size() > before; }, 1s));
+  server.signal(SIGCONT);
+  ASSERT_TRUE(eventually([&] { return lines(server.out()).size() > before; }));
+  const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - frozen);
+  EXPECT_LT(lines(server.out()).size() - before, static_cast<std::size_t>(since.count() / 20));
+}
+
+}  // namespace
+}  // namespace retrystorm::test

@@ -1,0 +1,103 @@
+// Bad input is one line on standard error, an exit code that is not 0, and nothing started.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <string>
+
+#include "tests/support/child_process.h"
+#include "tests/support/sockets.h"
+
+namespace retrystorm::test {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+struct Refusal {
+  Arguments arguments;
+  const char* said;
+};
+
+void expect_refused(const char* program, const Refusal& refusal) {
+  std::string shown;
+  for (const std::string& word : refusal.arguments) shown += word + ' ';
+  ChildProcess process(program, refusal.arguments);
+  const auto code = process.exit_code();
+  EXPECT_TRUE(code && *code > 0 && *code < 128) << shown << "exit code " << code.value_or(-1);
+  const std::string err = process.err();
+  EXPECT_EQ(lines(err).size(), 1) << shown << err;
+  EXPECT_THAT(err, HasSubstr(refusal.said)) << shown;
+  EXPECT_EQ(process.out(), "") << shown;
+}
+
+TEST(ClientUsage, RefusesBadInput) {
+  const Refusal cases[] = {
+      {{"--strategy=none"}, "--strategy"},
+      {{"--clients=0"}, "--clients"},
+      {{"--lambda=-1s"}, "--lambda"},
+      {{"--timeout", "-5s"}, "--timeout"},
+      {{"--timeout=0s"}, "--timeout"},
+      {{"--duration=soon"}, "--duration"},
+      {{"--duration=-1s"}, "--duration"},
+      {{"--report-interval=0s"}, "--report-interval"},
+      {{"--factor=0.5"}, "--factor"},
+      {{"--factor=nan"}, "--factor"},
+      {{"--max-delay=inf"}, "--max-delay"},
+      {{"--min-delay=99999999h"}, "--min-delay"},
+      {{"--unknown"}, "--unknown"},
+      {{"extra"}, "extra"},
+      {{"--url=https://127.0.0.1/"}, "https://127.0.0.1/"},
+      {{"--url=http://127.0.0.1:99999/"}, "port"},
+      {{"--url="}, "--url"},
+      {{"--outage-at=1s", "--outage-for=1s"}, "--server-pid"},
+      {{"--server-pid=0", "--outage-at=1s", "--outage-for=1s"}, "--server-pid"},
+      {{"--server-pid=-1", "--outage-at=1s", "--outage-for=1s"}, "--server-pid"},
+      // Frozen after an hour, if it were not refused.
+      {{"--server-pid=1", "--outage-at=1h", "--outage-for=1s"}, "process 1 is the system's"},
+      {{"--server-pid=1073741824", "--outage-at=1h", "--outage-for=1s"}, "no process 1073741824"},
+      {{"--print-schedule=0"}, "--print-schedule"},
+      {{"--json=/no/such/folder/client.jsonl"}, "/no/such/folder/client.jsonl"},
+      {{"--config=/no/such/file"}, "/no/such/file"},
+  };
+  for (const Refusal& refusal : cases) expect_refused(RETRYSTORM_CLIENT, refusal);
+}
+
+TEST(ServerUsage, RefusesBadInput) {
+  const Refusal cases[] = {
+      {{"--port=65536"}, "--port"},
+      {{"--port=-1"}, "--port"},
+      {{"--base-delay=-1s"}, "--base-delay"},
+      {{"--factor=0.9"}, "--factor"},
+      {{"--factor=inf"}, "--factor"},
+      {{"--k=0"}, "--k"},
+      {{"--limit=-1"}, "--limit"},
+      {{"--backlog=99999"}, "--backlog"},
+      {{"--max-connections=1000000000"}, "--max-connections"},
+      {{"--rate-limit=nan"}, "--rate-limit"},
+      {{"--shed-above=x"}, "--shed-above"},
+      {{"--report-interval=-1s"}, "--report-interval"},
+      {{"--unknown"}, "--unknown"},
+      {{"--port=0", "--host=256.256.256.256"}, "256.256.256.256"},
+      {{"--port=0", "--json=/no/such/folder/server.jsonl"}, "/no/such/folder/server.jsonl"},
+  };
+  for (const Refusal& refusal : cases) expect_refused(RETRYSTORM_SERVER, refusal);
+}
+
+// A server that refuses its options must not have touched the file of the run before.
+TEST(ServerUsage, LeavesFilesAloneWhenItRefuses) {
+  const TempDir dir;
+  expect_refused(RETRYSTORM_SERVER, {{"--json", dir.file("server.jsonl"), "--k=0"}, "--k"});
+  EXPECT_FALSE(std::filesystem::exists(dir.file("server.jsonl")));
+}
+
+TEST(ClientUsage, SendsNothingWhenItRefuses) {
+  const Listener listener;
+  expect_refused(RETRYSTORM_CLIENT,
+                 {{"--url", listener.url(), "--lambda=0s", "--outage-at=1s"}, "--outage-for"});
+  EXPECT_FALSE(listener.accept(0s));
+}
+
+}  // namespace
+}  // namespace retrystorm::test
