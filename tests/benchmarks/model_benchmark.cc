@@ -1,0 +1,67 @@
+// What the model's parts cost: the service queue and the policies.
+#include <benchmark/benchmark.h>
+
+#include "common/client_behaviour.h"
+#include "common/options.h"
+#include "common/retry_policy.h"
+#include "common/service_queue.h"
+
+namespace retrystorm {
+namespace {
+
+// One request in and one out, with so many in the service: above the limit the delay is computed.
+void BM_ServiceQueue(benchmark::State& state) {
+  const auto concurrency = static_cast<std::size_t>(state.range(0));
+  ServiceQueue<std::uint64_t> queue(ServiceOptions().curve());
+  TimePoint now{};
+  for (std::size_t i = 0; i < concurrency; ++i) queue.arrive(now, i);
+  for (auto _ : state) {
+    now = std::max(now, queue.next_departure());
+    benchmark::DoNotOptimize(queue.depart(now));
+    queue.leave();
+    queue.arrive(now, 0);
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(BM_ServiceQueue)->Arg(10)->Arg(1'000)->Arg(5'000);
+
+// A failure of a client that has failed a few times before.
+void BM_AfterFailure(benchmark::State& state, Strategy strategy) {
+  RetryOptions options;
+  options.strategy = strategy;
+  options.max_retries = 1'000'000;
+  const ClientBehaviour behaviour(std::chrono::seconds(10), options);
+  ClientRandom random(1, 0);
+  RetryState retry;
+  RetryMetrics metrics;
+  behaviour.start(retry, random);
+  int failures = 0;
+  for (auto _ : state) {
+    if (++failures % 8 == 0) retry = {};
+    benchmark::DoNotOptimize(behaviour.after(Outcome::kTimedOut, retry, random, metrics));
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK_CAPTURE(BM_AfterFailure, fixed, Strategy::kFixed);
+BENCHMARK_CAPTURE(BM_AfterFailure, linear, Strategy::kLinear);
+BENCHMARK_CAPTURE(BM_AfterFailure, exponential, Strategy::kExponential);
+BENCHMARK_CAPTURE(BM_AfterFailure, truncated, Strategy::kTruncated);
+BENCHMARK_CAPTURE(BM_AfterFailure, responsive, Strategy::kResponsive);
+
+// A success: the next think time is drawn.
+void BM_AfterSuccess(benchmark::State& state) {
+  const ClientBehaviour behaviour(std::chrono::seconds(10), {});
+  ClientRandom random(1, 0);
+  RetryState retry;
+  RetryMetrics metrics;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(behaviour.after(Outcome::kOk, retry, random, metrics));
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(BM_AfterSuccess);
+
+}  // namespace
+}  // namespace retrystorm
+
+BENCHMARK_MAIN();

@@ -1,0 +1,53 @@
+// What an event of the simulator costs, by how many clients there are: a run of 30 s of calm, 20 s
+// of outage and 60 s after it, with exponential backoff.
+#include <benchmark/benchmark.h>
+
+#include <fstream>
+#include <string>
+
+#include "simulator/options.h"
+#include "simulator/simulation.h"
+
+namespace retrystorm {
+namespace {
+
+// Resident memory at its peak since the last reset, in MB.
+double peak_memory() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    if (word == "VmHWM:") {
+      double kilobytes = 0;
+      status >> kilobytes;
+      return kilobytes / 1e3;
+    }
+  }
+  return 0;
+}
+
+void reset_peak_memory() { std::ofstream("/proc/self/clear_refs") << 5; }
+
+void BM_Run(benchmark::State& state) {
+  SimulatorOptions options;
+  options.workload.retry.strategy = Strategy::kExponential;
+  options.scale = static_cast<double>(state.range(0)) / 1000;
+  const Scenario scenario = make_scenario(options, 1);
+  std::uint64_t events = 0;
+  reset_peak_memory();
+  for (auto _ : state) events += Simulation(scenario, {}).run().events;
+  state.counters["events/s"] =
+      benchmark::Counter(static_cast<double>(events), benchmark::Counter::kIsRate);
+  state.counters["peak_MB"] = peak_memory();
+}
+BENCHMARK(BM_Run)
+    ->ArgName("clients")
+    ->Arg(1'000)
+    ->Arg(10'000)
+    ->Arg(100'000)
+    ->Arg(1'000'000)
+    ->Arg(10'000'000)
+    ->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace retrystorm
+
+BENCHMARK_MAIN();
