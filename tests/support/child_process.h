@@ -20,6 +20,14 @@ constexpr int kSlowness = 5;
 constexpr int kSlowness = 1;
 #endif
 
+// Can the programs be watched while they have no descriptor left? The undefined behaviour sanitizer
+// opens a pipe to see whether memory can be read, and takes any object for a bad one without.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kCanRunOutOfDescriptors = false;
+#else
+constexpr bool kCanRunOutOfDescriptors = true;
+#endif
+
 // How long a test waits for what must happen. Nobody waits so long unless something is broken.
 constexpr Duration kPatience = std::chrono::seconds(10 * kSlowness);
 

@@ -133,6 +133,7 @@ TEST(ServerOutOfDescriptors, FitsItselfToFewAndRecovers) {
 
 // Here the descriptors are taken away from under it: accepting itself fails.
 TEST(ServerOutOfDescriptors, KeepsServingWhenTheyComeBack) {
+  if (!kCanRunOutOfDescriptors) GTEST_SKIP() << "the sanitizer needs descriptors itself";
   ServerUnderTest server({"--base-delay", "200ms"}, 500);
   rlimit few{30, 500};
   ASSERT_EQ(prlimit(server.pid(), RLIMIT_NOFILE, &few, nullptr), 0);
