@@ -11,8 +11,9 @@ def seconds:
 def only($type): map(select(.type == $type));
 def fixed($digits):
   pow(10; $digits) as $p
-  | (. * $p | round) as $whole
-  | ($whole / $p | floor | tostring)
+  | (. * $p | round) as $signed
+  | ($signed | fabs) as $whole
+  | (if $signed < 0 then "-" else "" end) + ($whole / $p | floor | tostring)
     + if $digits > 0 then "." + ($whole % $p + $p | tostring[1:]) else "" end;
 def mean: if length == 0 then null else add / length end;
 def cell($digits; $unit): if . == null then "-" else "\(fixed($digits))\($unit)" end;
@@ -49,7 +50,7 @@ def rates($client; $server):
 
 # "time concurrency", a gap where the server was frozen and said nothing
 def concurrency($client; $server):
-  ([1, 3 * ($server[0].report_interval | seconds)] | max) as $gap
+  ([1, 3 * ($server[0] | .server_report_interval // .report_interval | seconds)] | max) as $gap
   | $server | only("interval") | . as $all
   | range(length) as $i
   | (if $i > 0 and $all[$i].t - $all[$i - 1].t > $gap then "" else empty end),
@@ -66,3 +67,24 @@ def facts($client; $server):
   "end = \($client | only("interval") | last.t)",
   "fatal = \(fatal_concurrency($client; $server))",
   "verdict = \"\($client | only("summary") | last.verdict)\"";
+
+# The rates of both engines window by window, and how far they are apart in % of the baseline. The
+# window in which the server is woken stands apart: there a tenth of a second decides.
+def compare($real; $simulated):
+  def padded($width): tostring | (" " * ($width - length) // "") + .;
+  ($real | only("summary") | last) as $real_end
+  | ($simulated | only("summary") | last) as $simulated_end
+  | ($real_end.baseline_ok // 1) as $baseline
+  | ($real | map(select(.type == "outage" and .event == "continue") | .t) | last // -1) as $woken
+  | [$real, $simulated | only("interval")] as [$a, $b]
+  | [range([$a, $b | length] | min)
+     | {t: $b[.].t, waking: ($b[.].t - 5 <= $woken and $woken < $b[.].t),
+        ok: [$a[.].ok, $b[.].ok], timed_out: [$a[.].timed_out, $b[.].timed_out]}
+     | .difference = ([.ok, .timed_out | (.[0] - .[1]) / $baseline * 100])]
+  | "    until       OK/s real  simulated      timeouts/s real  simulated      difference in % of \($baseline | fixed(1))",
+    (.[] | [(.t | fixed(0) + " s" | padded(9)), (.ok[] | fixed(2) | padded(15)),
+            (.timed_out[] | fixed(2) | padded(15)), (.difference[] | fixed(1) | padded(10)),
+            if .waking then "  waking" else "" end] | join("")),
+    (map(select(.waking | not) | .difference[] | fabs)
+     | "largest difference apart from the waking: \(max | fixed(1)) %; mean: \(add / length | fixed(2)) %"),
+    "verdicts: real \($real_end.verdict), simulated \($simulated_end.verdict)";
