@@ -29,7 +29,7 @@ def table_row($name; $client; $server):
      ($client | ok_at_end | cell(1; "")),
      ($summary.errors_gone_s | cell(0; " s")),
      ($summary.time_to_recovery_s | cell(0; " s")),
-     ($summary.amplification | cell(2; "")),
+     ($summary | if .requests > 0 then (.requests + .retries) / .requests else .amplification end | cell(2; "")),
      ($server | only("interval") | map(.concurrency) | max | cell(0; "")),
      $summary.verdict];
 
