@@ -1,16 +1,17 @@
 #include "simulator/wait_queue.h"
 
-#include <algorithm>
 #include <bit>
 #include <utility>
 
 namespace retrystorm {
 namespace {
 
-// With so many waits to a bucket, sorting one stays in the fastest cache, and the blocks of the
-// buckets are more full than empty.
-constexpr std::size_t kWaitsPerBucket = 512;
+// So many waits for each bucket of the run, most of them in its next tenth: a bucket is sorted in
+// the fastest cache, and its blocks are more full than empty.
+constexpr std::size_t kWaitsPerBucket = 256;
 constexpr std::size_t kFewestBuckets = 64;
+// A bucket's nanoseconds must fit into a key beside the client.
+constexpr int kWidestShift = 32;
 
 struct Later {
   bool operator()(const WaitQueue::Wait& a, const WaitQueue::Wait& b) const { return b < a; }
@@ -19,10 +20,10 @@ struct Later {
 }  // namespace
 
 WaitQueue::WaitQueue(TimePoint start, TimePoint end, std::size_t expected)
-    : start_(start), end_(end) {
+    : start_(start), end_(end), current_start_(start) {
   const auto length = static_cast<std::uint64_t>((end - start).count()) + 1;
   const std::size_t wanted = std::max(expected / kWaitsPerBucket, kFewestBuckets);
-  shift_ = static_cast<int>(std::bit_width(length / wanted));
+  shift_ = std::min(static_cast<int>(std::bit_width(length / wanted)), kWidestShift);
   buckets_.assign((length >> shift_) + 1, kNone);
 }
 
@@ -41,31 +42,33 @@ std::uint32_t WaitQueue::take_block(std::uint32_t next) {
 
 void WaitQueue::push(const Wait& wait) {
   if (wait.end > end_) return;
-  const std::size_t index = bucket_of(wait.end);
-  if (index <= current_bucket_) {
+  const auto since_start = static_cast<std::uint64_t>((wait.end - start_).count());
+  const std::size_t bucket = since_start >> shift_;
+  if (bucket <= current_bucket_) {
     late_.push_back(wait);
     std::push_heap(late_.begin(), late_.end(), Later());
     return;
   }
-  std::uint32_t& head = buckets_[index];
+  std::uint32_t& head = buckets_[bucket];
   if (head == kNone || blocks_[head].size == Block::kCapacity) head = take_block(head);
   Block& block = blocks_[head];
-  block.waits[block.size++] = wait;
+  const std::uint64_t since_bucket = since_start - (std::uint64_t{bucket} << shift_);
+  block.keys[block.size++] = since_bucket << kClientBits | wait.client;
   ++later_;
 }
 
 WaitQueue::Wait WaitQueue::pop() {
-  if (position_ < current_.size() && (late_.empty() || current_[position_] < late_.front())) {
-    return current_[position_++];
+  if (position_ < current_.size()) {
+    const Wait wait = first_in_order();
+    if (late_.empty() || wait < late_.front()) {
+      ++position_;
+      return wait;
+    }
   }
   std::pop_heap(late_.begin(), late_.end(), Later());
   const Wait wait = late_.back();
   late_.pop_back();
   return wait;
-}
-
-std::uint32_t WaitQueue::soon(std::size_t ahead) const {
-  return position_ + ahead < current_.size() ? current_[position_ + ahead].client : 0;
 }
 
 void WaitQueue::open_next_buckets() {
@@ -75,16 +78,12 @@ void WaitQueue::open_next_buckets() {
     std::uint32_t block = std::exchange(buckets_[++current_bucket_], kNone);
     while (block != kNone) {
       const Block& full = blocks_[block];
-      if (full.next != kNone) {
-        const auto* ahead = reinterpret_cast<const char*>(&blocks_[full.next]);
-        for (std::size_t line = 0; line < sizeof(Block); line += 64)
-          __builtin_prefetch(ahead + line);
-      }
-      current_.insert(current_.end(), full.waits, full.waits + full.size);
+      current_.insert(current_.end(), full.keys, full.keys + full.size);
       const std::uint32_t next = std::exchange(blocks_[block].next, free_);
       free_ = std::exchange(block, next);
     }
   }
+  current_start_ = start_ + Duration(static_cast<std::int64_t>(current_bucket_ << shift_));
   later_ -= current_.size();
   std::sort(current_.begin(), current_.end());
 }

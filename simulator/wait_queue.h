@@ -25,6 +25,7 @@ class WaitQueue {
   };
 
   // `expected` is about how many waits there are at a time: it decides how fine the buckets are.
+  // They need four bytes for each four seconds between start and end, at the least.
   WaitQueue(TimePoint start, TimePoint end, std::size_t expected);
 
   // `wait.end` must not be before the end of the wait that was popped last.
@@ -33,7 +34,7 @@ class WaitQueue {
   // The end of the first wait, `TimePoint::max()` when there is none.
   TimePoint next() {
     if (position_ == current_.size() && late_.empty()) open_next_buckets();
-    const TimePoint in_order = position_ < current_.size() ? current_[position_].end : kNever;
+    const TimePoint in_order = position_ < current_.size() ? first_in_order().end : kNever;
     return late_.empty() ? in_order : std::min(in_order, late_.front().end);
   }
 
@@ -41,22 +42,32 @@ class WaitQueue {
   Wait pop();
 
   // Who will be popped soon, if that is known already: for a prefetch. Any client otherwise.
-  std::uint32_t soon(std::size_t ahead) const;
+  std::uint32_t soon(std::size_t ahead) const {
+    return position_ + ahead < current_.size() ? client_of(current_[position_ + ahead]) : 0;
+  }
 
  private:
+  // A wait within its bucket in one number that sorts as the waits do: nanoseconds since the
+  // bucket's start above, the client below.
+  using Key = std::uint64_t;
+  static constexpr int kClientBits = 32;
+  static std::uint32_t client_of(Key key) { return static_cast<std::uint32_t>(key); }
+
   // Buckets are lists of blocks, so that they need no memory of their own until they are used and
   // give it back when they have been.
   struct Block {
     static constexpr std::uint32_t kCapacity = 31;
-    Wait waits[kCapacity];
+    Key keys[kCapacity];
     std::uint32_t size;
     std::uint32_t next;
   };
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
   static constexpr TimePoint kNever = TimePoint::max();
 
-  std::size_t bucket_of(TimePoint time) const {
-    return static_cast<std::size_t>(static_cast<std::uint64_t>((time - start_).count()) >> shift_);
+  Wait first_in_order() const {
+    const Key key = current_[position_];
+    return {current_start_ + Duration(static_cast<std::int64_t>(key >> kClientBits)),
+            client_of(key)};
   }
   std::uint32_t take_block(std::uint32_t next);
   void open_next_buckets();
@@ -68,7 +79,8 @@ class WaitQueue {
   std::uint32_t free_ = kNone;
 
   std::size_t current_bucket_ = 0;
-  std::vector<Wait> current_;  // of the current bucket, in order from `position_` on
+  TimePoint current_start_;
+  std::vector<Key> current_;  // of the current bucket, in order from `position_` on
   std::size_t position_ = 0;
   std::vector<Wait> late_;  // a heap: came into the current bucket after it was opened
   std::size_t later_ = 0;   // waits in the buckets after the current one
