@@ -39,10 +39,12 @@ SimulatorOptions parse_with(const std::vector<std::string>& arguments, const Gri
   return options;
 }
 
-// Tries each value of each axis before anything runs.
+// Tries the values of each axis before anything runs.
 void check_values(const std::vector<std::string>& arguments, const Grid& grid) {
   for (const Axis& axis : grid.axes()) {
-    for (const std::string& value : axis.values) {
+    std::vector<std::string> values = axis.values;
+    if (axis.range) values = {axis.values.front(), axis.values.back()};
+    for (const std::string& value : values) {
       const Grid single({{axis.name, {value}}});
       try {
         parse_with(arguments, single, {value});
@@ -62,6 +64,14 @@ void check_memory(const Scenario& scenario, std::size_t at_once) {
   throw std::runtime_error("this needs some " + gigabytes(needed) +
                            " GB of memory, and there are " + gigabytes(there) +
                            ": choose a smaller --scale or fewer --threads");
+}
+
+// The years that a duration can hold are more than any memory has buckets for.
+void check_length(const Scenario& scenario) {
+  constexpr Duration kLongest = std::chrono::hours(100'000);
+  if (scenario.length <= kLongest) return;
+  throw std::runtime_error("the run is too long: at most " + format_duration(kLongest) +
+                           " from its start to the end of --observe");
 }
 
 // Turns true when a signal to end comes.
@@ -91,6 +101,7 @@ void tell_seed(const SimulatorOptions& options, std::uint64_t seed) {
 void run_once(const CLI::App& app, const SimulatorOptions& options, std::uint64_t seed,
               const std::string& command) {
   const Scenario scenario = make_scenario(options, seed);
+  check_length(scenario);
   check_memory(scenario, 1);
   auto start = options_json(app);
   start["seed"] = seed;
@@ -128,7 +139,9 @@ int run_many(const CLI::App& app, const SimulatorOptions& options, std::uint64_t
   };
   // The corners are where a grid needs most.
   for (const std::size_t cell : {std::size_t{0}, static_cast<std::size_t>(grid.size()) - 1}) {
-    check_memory(scenario(cell), campaign.threads);
+    const Scenario corner = scenario(cell);
+    check_length(corner);
+    check_memory(corner, campaign.threads);
   }
   auto start = options_json(app);
   start["seed"] = seed;

@@ -107,11 +107,8 @@ Axis parse_axis(const CLI::App& app, const std::string& text) {
     throw std::runtime_error("--sweep " + name + ": this option is the same for all cells");
   }
   const std::string values = text.substr(equals + 1);
-  Axis axis{name, {}};
-  axis.values = values.find(':') == std::string::npos
-                    ? split(values, ',')
-                    : expand_range(name, values, type == "DURATION");
-  return axis;
+  if (values.find(':') == std::string::npos) return {name, split(values, ',')};
+  return {name, expand_range(name, values, type == "DURATION"), true};
 }
 
 double Grid::size() const {

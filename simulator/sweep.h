@@ -12,10 +12,12 @@ namespace retrystorm {
 struct Axis {
   std::string name;  // as on the command line, without the dashes
   std::vector<std::string> values;
+  bool range = false;  // evenly spaced: if both ends are good values, all are
 };
 
 // Reads NAME=V1,V2,... or NAME=FROM:TO:STEP (TO included when a step falls on it) for an option of
-// `app` that is a number, a duration or the strategy. Each value is tried on its own.
+// `app` that is a number, a duration or the strategy. Whether the option takes the values is not
+// looked at.
 // Throws std::runtime_error with a sentence for a person.
 Axis parse_axis(const CLI::App& app, const std::string& text);
 

@@ -99,5 +99,31 @@ TEST(ClientUsage, SendsNothingWhenItRefuses) {
   EXPECT_FALSE(listener.accept(0s));
 }
 
+TEST(SimulateUsage, RefusesBadInput) {
+  const Refusal cases[] = {
+      {{"--strategy=none"}, "--strategy"},
+      {{"--scale=0"}, "--scale"},
+      {{"--scale=nan"}, "--scale"},
+      {{"--scale=1000000"}, "GB of memory"},
+      {{"--arrivals=both"}, "--arrivals"},
+      {{"--rate=inf"}, "--rate"},
+      {{"--abandoned=drop"}, "--abandoned"},
+      {{"--runs=0"}, "--runs"},
+      {{"--observe=-1s"}, "--observe"},
+      {{"--observe=2000000h"}, "too long"},
+      {{"--sweep=nothing=1,2"}, "no such option"},
+      {{"--sweep=json=a,b"}, "no such option"},
+      {{"--sweep=backlog"}, "--sweep"},
+      {{"--sweep=backlog=9:1:1"}, "empty"},
+      {{"--sweep=backlog=1:9:0"}, "step"},
+      {{"--sweep=backlog=1,many"}, "many"},
+      {{"--sweep=strategy=fixed,none"}, "none"},
+      {{"--sweep=backlog=0:10000:1", "--runs=1001"}, "ten million"},
+      {{"--json=/nonexistent/run.jsonl"}, "/nonexistent/run.jsonl"},
+      {{"--runs=2", "--csv=/nonexistent/table.csv"}, "/nonexistent/table.csv"},
+  };
+  for (const Refusal& refusal : cases) expect_refused(RETRYSTORM_SIMULATE, refusal);
+}
+
 }  // namespace
 }  // namespace retrystorm::test

@@ -1,0 +1,111 @@
+// The simulator as a program: what it prints and writes, and how it ends.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <regex>
+#include <set>
+#include <string>
+
+#include "tests/support/child_process.h"
+#include "tests/support/temp_dir.h"
+
+namespace retrystorm::test {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+std::string output_of(const Arguments& arguments) {
+  ChildProcess process(RETRYSTORM_SIMULATE, arguments);
+  EXPECT_EQ(process.exit_code(), 0) << process.err();
+  return process.out();
+}
+
+TEST(Simulate, PrintsTheLinesOfTheClientAndTheServer) {
+  const auto printed = lines(output_of({"--seed=1", "--server-lines", "--strategy=exponential"}));
+  const std::regex client(
+      R"(OK: \d+\.\d\d req/sec, errors: \d+\.\d\d req/sec, timedout: \d+\.\d\d req/sec)");
+  const std::regex server(
+      R"(Jan  1 00:0\d:\d\d\.000: concurrency: [ \d]{4}, last delay: [\d.]+(ms|s))");
+  std::size_t client_lines = 0, server_lines = 0;
+  for (const std::string& line : printed) {
+    client_lines += std::regex_match(line, client) ? 1 : 0;
+    server_lines += std::regex_match(line, server) ? 1 : 0;
+  }
+  EXPECT_EQ(client_lines, 22u);        // 110 s
+  EXPECT_EQ(server_lines, 110u - 20);  // a frozen server says nothing
+  EXPECT_THAT(printed.back(), HasSubstr("verdict:   recovered"));
+}
+
+TEST(Simulate, WritesTheSameJsonLinesAsTheClientAndTheServer) {
+  const TempDir dir;
+  output_of({"--seed=1", "--json=" + dir.file("client"), "--server-json=" + dir.file("server")});
+  const auto run = read_json_lines(dir.file("client"));
+  EXPECT_EQ(run.front()["type"], "start");
+  EXPECT_EQ(run.front()["program"], "simulate");
+  EXPECT_EQ(run.front()["seed"], 1);
+  EXPECT_EQ(run.front()["strategy"], "fixed");
+  EXPECT_EQ(run.back()["type"], "summary");
+  EXPECT_EQ(run.back()["verdict"], "collapsed");
+  std::vector<std::pair<double, std::string>> outages;
+  std::size_t intervals = 0;
+  for (const auto& line : run) {
+    if (line["type"] == "outage") outages.emplace_back(line["t"], line["event"]);
+    intervals += line["type"] == "interval" ? 1 : 0;
+  }
+  EXPECT_EQ(intervals, 22u);
+  EXPECT_THAT(outages, ::testing::ElementsAre(std::pair(30.0, std::string("stop")),
+                                              std::pair(50.0, std::string("continue"))));
+  const auto server = read_json_lines(dir.file("server"));
+  EXPECT_THAT(server, SizeIs(1 + 110 - 20));
+  for (const char* field : {"t", "concurrency", "last_delay_s", "arrivals", "departures",
+                            "rejected_429", "rejected_503"}) {
+    EXPECT_TRUE(server.back().contains(field)) << field;
+  }
+}
+
+TEST(Simulate, TellsTheSameBytesWithAnyNumberOfThreads) {
+  const TempDir dir;
+  const auto table = [&dir](const std::string& threads) {
+    const std::string csv = dir.file("csv-" + threads);
+    const std::string out =
+        output_of({"--seed=5", "--runs=6", "--sweep=strategy=fixed,exponential",
+                   "--sweep=backlog=128:256:128", "--threads=" + threads, "--csv=" + csv});
+    return out + read_file(csv);
+  };
+  const std::string one = table("1");
+  EXPECT_THAT(lines(one), SizeIs(5 + 5));
+  EXPECT_EQ(table("3"), one);
+}
+
+TEST(Simulate, KeepsTheFinishedCellsOfASweepThatIsInterrupted) {
+  const TempDir dir;
+  ChildProcess process(RETRYSTORM_SIMULATE,
+                       {"--seed=1", "--runs=20", "--threads=1", "--csv=" + dir.file("csv"),
+                        "--json=" + dir.file("json"), "--sweep=backlog=100:100000:1"});
+  ASSERT_TRUE(eventually([&] { return lines(read_file(dir.file("csv"))).size() > 3; }));
+  process.signal(SIGINT);
+  EXPECT_EQ(process.exit_code(), 1);
+  const auto rows = lines(read_file(dir.file("csv")));
+  EXPECT_THAT(lines(process.out()), SizeIs(rows.size()));
+  EXPECT_THAT(read_json_lines(dir.file("json")), SizeIs(rows.size()));  // and it is complete
+  std::set<std::string> cells;
+  for (const std::string& row : rows) {
+    EXPECT_EQ(std::count(row.begin(), row.end(), ','), 11) << row;
+    EXPECT_TRUE(cells.insert(row.substr(0, row.find(','))).second) << row;
+  }
+  EXPECT_THAT(process.err(), HasSubstr("interrupted"));
+}
+
+TEST(Simulate, EndsARunEarlyWithItsSummary) {
+  ChildProcess process(RETRYSTORM_SIMULATE, {"--seed=1", "--observe=99999h"});
+  ASSERT_TRUE(eventually([&] { return lines(process.out()).size() > 10; }));
+  process.signal(SIGTERM);
+  ASSERT_TRUE(process.exit_code().has_value());
+  EXPECT_THAT(process.out(), HasSubstr("verdict:"));
+}
+
+}  // namespace
+}  // namespace retrystorm::test
