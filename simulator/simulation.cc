@@ -45,6 +45,7 @@ Simulation::Simulation(const Scenario& scenario, const SimulationOutputs& output
 
 SimulationResult Simulation::run(const std::function<bool()>& stop) {
   start_clients();
+  control_at_ = next_control();
   constexpr std::uint64_t kStopCheck = 1 << 16;
   std::uint64_t stop_check = kStopCheck;
 
@@ -54,13 +55,13 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
     const TimePoint timeout = timeouts_.empty() ? kNever : timeouts_.front().time;
     const TimePoint syn = syn_repeats_.empty() ? kNever : syn_repeats_.front().time;
     const TimePoint wait = waits_.next();
-    const TimePoint control_at = next_control();
-    const TimePoint first = std::min({departure, timeout, syn, wait, next_arrival_, control_at});
+    const TimePoint first = std::min({departure, timeout, syn, wait, next_arrival_, control_at_});
     // What was due while the server was frozen happens at its waking.
     now_ = std::max(now_, first);
 
-    if (first == control_at) {
+    if (first == control_at_) {
       control();
+      control_at_ = next_control();
       if (stop && events_ >= stop_check) {
         stop_check = events_ + kStopCheck;
         if (stop()) break;

@@ -145,6 +145,7 @@ class Simulation {
 
   TimePoint freeze_at_ = TimePoint::max();
   TimePoint wake_at_ = TimePoint::max();
+  TimePoint control_at_{};  // when a report, an outage's turn or the end is due
   RunRecorder recorder_;
   TimePoint server_report_at_, server_reported_at_{};
   ServerInterval server_interval_;
