@@ -4,9 +4,9 @@
 const Retrystorm = (() => {
   // Colours that the colour-blind can tell apart (Okabe and Ito); each curve has a dash pattern of
   // its own besides.
-  const GREEN = '#009E73', RED = '#D55E00', BLUE = '#0072B2', ORANGE = '#E69F00', SKY = '#56B4E9';
-  const PURPLE = '#CC79A7';
-  const MOST_POINTS = 3600;
+  const GREEN = '#009E73', RED = '#D55E00', ORANGE = '#E69F00', SKY = '#56B4E9', PURPLE = '#CC79A7';
+  const BLUE = '--curve-blue'; // the dark one cannot be seen on a dark ground
+  const AN_HOUR = 3600; // points, one a second
   const LONGEST_DELAY = 1e4; // seconds; what is above it is drawn there, the delay has no end
 
   const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -20,7 +20,7 @@ const Retrystorm = (() => {
 
   function duration(seconds) {
     if (seconds === null || seconds === undefined) return '–';
-    if (seconds < 1) return `${number(seconds * 1000)} ms`;
+    if (seconds > 0 && seconds < 1) return `${number(seconds * 1000)} ms`;
     if (seconds < 120) return `${number(seconds, 1)} s`;
     if (seconds < 7200) return `${number(seconds / 60, 1)} min`;
     if (seconds < 172800) return `${number(seconds / 3600, 1)} h`;
@@ -30,6 +30,7 @@ const Retrystorm = (() => {
   class Run {
     constructor(start) {
       this.start = start;
+      this.mostPoints = AN_HOUR; // the page goes on as long as the client
       this.series = {};
       for (const name of ['ok', 'errors', 'timed_out', 'amplification', 'thinking', 'waiting',
         'in_flight', 'concurrency', 'delay']) this.series[name] = [];
@@ -43,7 +44,7 @@ const Retrystorm = (() => {
       if (value === null || value === undefined) return;
       const points = this.series[name];
       points.push({x, y, value});
-      if (points.length > MOST_POINTS) points.shift();
+      if (points.length > this.mostPoints) points.shift();
     }
 
     // Takes an event as the JSON Lines of the client and the page's stream have it.
@@ -119,7 +120,7 @@ const Retrystorm = (() => {
         {series: 'concurrency', label: 'concurrency', color: BLUE, dash: [], width: 2.5},
         {series: 'delay', label: 'delay (s, right)', color: ORANGE, dash: [7, 3], width: 2, right: true},
       ],
-      unit: '', digits: 1, floor: 100, least: 1, logarithmic: true,
+      unit: '', digits: 1, floor: 1000, least: 1, logarithmic: true,
     },
   };
 
@@ -156,6 +157,7 @@ const Retrystorm = (() => {
   function draw(canvas, kind, run, limits = {}) {
     const spec = CHARTS[kind];
     const text = css('--text'), muted = css('--muted'), grid = css('--grid');
+    const color = name => name.startsWith('--') ? css(name) : name;
     const font = {family: 'system-ui, sans-serif', size: 11};
     const logTicks = value => {
       const digit = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
@@ -163,14 +165,14 @@ const Retrystorm = (() => {
     };
     const scale = (position, extra) => ({
       position, grid: {color: grid, drawOnChartArea: position === 'left'}, border: {color: grid},
-      ticks: {color: muted, font, maxTicksLimit: 6, ...(spec.logarithmic && {callback: logTicks, maxTicksLimit: 60, autoSkip: false})},
+      ticks: {color: muted, font, maxTicksLimit: 6, includeBounds: false, ...(spec.logarithmic && {callback: logTicks, maxTicksLimit: 60, autoSkip: false})},
       type: spec.logarithmic ? 'logarithmic' : 'linear', ...extra,
     });
     const scales = {
       x: {
         type: 'linear', min: 0, max: limits.x, suggestedMax: 30, bounds: 'data',
         grid: {color: grid}, title: {display: true, text: 'time (min:s)', color: muted, font},
-        ticks: {color: muted, font, callback: minutes, maxRotation: 0, maxTicksLimit: 8, stepSize: undefined},
+        ticks: {color: muted, font, callback: minutes, maxRotation: 0, maxTicksLimit: 8, includeBounds: false},
       },
       y: scale('left', {
         min: spec.least ?? 0, max: limits.y, suggestedMax: spec.floor, stacked: Boolean(spec.stacked),
@@ -183,8 +185,8 @@ const Retrystorm = (() => {
       type: 'line',
       data: {
         datasets: spec.curves.map(curve => ({
-          label: curve.label, data: run.series[curve.series], borderColor: curve.color,
-          backgroundColor: curve.color + (curve.fill ?? ''), borderDash: curve.dash,
+          label: curve.label, data: run.series[curve.series], borderColor: color(curve.color),
+          backgroundColor: color(curve.color) + (curve.fill ?? ''), borderDash: curve.dash,
           borderWidth: curve.width, fill: curve.fill ? 'stack' : false,
           yAxisID: curve.right ? 'right' : 'y',
         })),
@@ -198,9 +200,7 @@ const Retrystorm = (() => {
           outage: {run},
           legend: {
             align: 'start',
-            labels: {color: text, font: {...font, size: 12}, usePointStyle: true, boxHeight: 7,
-              generateLabels: of => Chart.defaults.plugins.legend.labels.generateLabels(of)
-                .map(label => ({...label, pointStyle: 'line'}))},
+            labels: {color: text, font: {...font, size: 12}, boxWidth: 33, boxHeight: 0}, // a line
           },
           tooltip: {
             callbacks: {
