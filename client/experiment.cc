@@ -3,81 +3,183 @@
 #include <algorithm>
 #include <exception>
 #include <iostream>
+#include <variant>
+
+#include "common/options.h"
+#include "common/report.h"
 
 namespace retrystorm {
+namespace {
 
-Experiment::Experiment(const ClientOptions& options, std::uint64_t seed, Fleet& fleet,
-                       JsonLines& json, std::ostream& out)
+using namespace std::chrono_literals;
+
+// So long a wish from the page may lie.
+constexpr Duration kPageWaits = 100ms;
+
+}  // namespace
+
+Experiment::Experiment(const ClientOptions& options, std::uint64_t seed,
+                       const Invocation& invocation, const Surroundings& surroundings)
     : options_(options),
       seed_(seed),
-      fleet_(fleet),
-      start_(Clock::now()),
-      end_(saturating_add(start_, options.duration.value_or(Duration::max()))),
-      recorder_(start_, options.report_interval, {.lines = &out, .json = &json}) {}
+      invocation_(invocation),
+      surroundings_(surroundings),
+      workload_(options.workload) {}
 
-void Experiment::run(const EndSignals& signals, ServerProcess* server) {
-  server_ = server;
-  if (server_ != nullptr) freeze_at_ = saturating_add(start_, *options_.outage_at);
-  fleet_.start();
-
+void Experiment::run(const EndSignals& signals) {
+  begin();
   while (!signals.wait_until(next_event())) {
     const TimePoint now = Clock::now();
-    if (now >= recorder_.next_tick()) {
-      const FleetTotals totals = fleet_.totals();
-      recorder_.tick(now, totals.counts, totals.in_flight);
+    if (now >= recorder_->next_tick()) {
+      const FleetTotals totals = fleet_->totals();
+      recorder_->tick(now, totals.counts, totals.in_flight);
     }
-    if (now >= freeze_at_) freeze();
+    if (now >= freeze_at_) {
+      freeze_at_ = TimePoint::max();
+      freeze(*options_.outage_for);
+    }
     if (now >= wake_at_) wake();
     if (now >= end_) break;
+    take_commands();
   }
   finish();
 }
 
 TimePoint Experiment::next_event() const {
-  return std::min({recorder_.next_tick(), freeze_at_, wake_at_, end_});
+  const TimePoint next = std::min({recorder_->next_tick(), freeze_at_, wake_at_, end_});
+  return surroundings_.dashboard == nullptr ? next : std::min(next, Clock::now() + kPageWaits);
 }
 
-void Experiment::freeze() {
-  freeze_at_ = TimePoint::max();
-  try {
-    server_->freeze();
-  } catch (const std::exception& error) {
-    std::cerr << error.what() << '\n';  // the server has ended: there is nothing to freeze
+void Experiment::begin() {
+  Dashboard* const dashboard = surroundings_.dashboard;
+  fleet_.emplace(workload_, seed_, surroundings_.url, dashboard == nullptr ? 0 : dashboard->port());
+  start_ = Clock::now();
+  end_ = saturating_add(start_, options_.duration.value_or(Duration::max()));
+  if (options_.outage_at) freeze_at_ = saturating_add(start_, *options_.outage_at);
+  RunRecorder::Outputs outputs{.lines = &surroundings_.out, .json = &surroundings_.json};
+  if (dashboard != nullptr) {
+    outputs.observer = [this](const nlohmann::ordered_json& event) { show(event); };
+    dashboard->events().begin_run();
+  }
+  recorder_.emplace(start_, options_.report_interval, outputs);
+
+  const auto start = start_line();
+  surroundings_.json.write(start);
+  if (dashboard != nullptr) show(start);
+  fleet_->start();
+}
+
+nlohmann::ordered_json Experiment::start_line() const {
+  const auto strategy = to_string(workload_.retry.strategy);
+  std::string command = invocation_.command;
+  nlohmann::ordered_json options = invocation_.options;
+  if (workload_.retry.strategy != options_.workload.retry.strategy) {
+    // The last one counts, but this flag counts more than it.
+    const std::string flag = " --exponential-backoff";
+    const std::size_t at = command.find(flag);
+    if (at != std::string::npos) command.erase(at, flag.size());
+    command.append(" --strategy=").append(strategy);
+    options["strategy"] = strategy;
+    options["exponential_backoff"] = false;
+  }
+  return start_json("client", command, options);
+}
+
+// What the page gets besides what the file gets.
+void Experiment::show(nlohmann::ordered_json event) {
+  Dashboard& dashboard = *surroundings_.dashboard;
+  const std::string type = event["type"];
+  if (type == "start") {
+    event["can_freeze"] = dashboard.can_freeze();
+  } else if (type == "interval") {
+    const FleetTotals totals = fleet_->totals();
+    const FleetHistory history = fleet_->history();
+    event["thinking"] = totals.thinking;
+    event["waiting"] = totals.waiting;
+    event["amplification"] = rounded(totals.counts.amplification());
+    event["latency_ms"] = latency_json(history.latency);
+    event["longest_without_ok_s"] = rounded(to_seconds(history.longest_without_ok));
+    event["recovery"] = recovery_json(recorder_->recovery());
+    const auto server = dashboard.server_status();
+    event["server"] = nullptr;
+    if (server && !recorder_->in_outage()) {
+      event["server"] = {{"concurrency", server->concurrency},
+                         {"last_delay_s", server->last_delay_s}};
+    }
+  }
+  const bool lasting = type == "start" || type == "summary";
+  dashboard.events().tell(event, lasting ? EventStream::Keep::kAlways : EventStream::Keep::kRun);
+}
+
+void Experiment::freeze(Duration length) {
+  const TimePoint now = Clock::now();
+  if (recorder_->in_outage()) {
+    // Frozen from the page when the scripted outage comes, or the other way round.
+    wake_at_ = std::max(wake_at_, saturating_add(now, length));
     return;
   }
-  const TimePoint now = Clock::now();
-  recorder_.outage_begins(now, fleet_.totals().counts);
-  std::cerr << "server frozen for " << format_duration(*options_.outage_for) << '\n';
-  wake_at_ = saturating_add(now, *options_.outage_for);
+  try {
+    surroundings_.server->freeze();
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << '\n';  // the server has ended: there is nothing to freeze
+    if (surroundings_.dashboard != nullptr) show({{"type", "notice"}, {"text", error.what()}});
+    return;
+  }
+  recorder_->outage_begins(now, fleet_->totals().counts);
+  std::cerr << "server frozen for " << format_duration(length) << '\n';
+  wake_at_ = saturating_add(now, length);
 }
 
 void Experiment::wake() {
   wake_at_ = TimePoint::max();
   try {
-    server_->wake();
+    surroundings_.server->wake();
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
     return;
   }
-  recorder_.outage_ends(Clock::now(), fleet_.totals().counts);
+  recorder_->outage_ends(Clock::now(), fleet_->totals().counts);
   std::cerr << "server awake\n";
 }
 
+void Experiment::take_commands() {
+  if (surroundings_.dashboard == nullptr) return;
+  while (const auto command = surroundings_.dashboard->commands().pop()) {
+    std::visit([this](const auto& each) { obey(each); }, *command);
+  }
+}
+
+void Experiment::obey(const FreezeCommand& command) {
+  if (surroundings_.server != nullptr) freeze(command.length);
+}
+
+void Experiment::obey(const WakeCommand&) {
+  if (recorder_->in_outage()) wake();
+}
+
+void Experiment::obey(const RestartCommand& command) {
+  finish();
+  workload_.retry.strategy = command.strategy;
+  std::cerr << "start again: " << to_string(command.strategy) << '\n';
+  begin();
+}
+
 void Experiment::finish() {
-  if (recorder_.in_outage()) wake();
+  freeze_at_ = TimePoint::max();
+  if (recorder_->in_outage()) wake();
   const TimePoint now = Clock::now();
-  const Counts counts = fleet_.totals().counts;
-  fleet_.stop();
-  const FleetHistory& history = fleet_.history();
-  recorder_.summarize({.strategy = options_.workload.retry.strategy,
-                    .clients = options_.workload.clients,
-                    .seed = seed_,
-                    .elapsed = now - start_,
-                    .counts = counts,
-                    .recovery = recorder_.end(now, counts),
-                    .latency = history.latency,
-                    .retry_metrics = history.retry_metrics,
-                    .longest_without_ok = history.longest_without_ok});
+  const Counts counts = fleet_->totals().counts;
+  fleet_->stop();
+  const FleetHistory history = fleet_->history();
+  recorder_->summarize({.strategy = workload_.retry.strategy,
+                        .clients = workload_.clients,
+                        .seed = seed_,
+                        .elapsed = now - start_,
+                        .counts = counts,
+                        .recovery = recorder_->end(now, counts),
+                        .latency = history.latency,
+                        .retry_metrics = history.retry_metrics,
+                        .longest_without_ok = history.longest_without_ok});
 }
 
 }  // namespace retrystorm

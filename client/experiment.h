@@ -1,42 +1,71 @@
 // A run of the client: the one clock that reports, freezes, wakes and ends.
 #pragma once
 
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
+#include <string>
 
+#include "client/dashboard/dashboard.h"
 #include "client/fleet.h"
 #include "client/options.h"
 #include "client/outage.h"
+#include "client/url.h"
 #include "common/json_lines.h"
 #include "common/process.h"
 #include "common/run_recorder.h"
 
 namespace retrystorm {
 
+// How the run was started, for its first line.
+struct Invocation {
+  std::string command;
+  nlohmann::ordered_json options;  // with the seed
+};
+
 class Experiment {
  public:
-  // `out` gets the lines and the summary. The references outlive the experiment.
-  Experiment(const ClientOptions& options, std::uint64_t seed, Fleet& fleet, JsonLines& json,
-             std::ostream& out);
+  // What it works on. All outlive the experiment; a null pointer does without.
+  struct Surroundings {
+    const Url& url;
+    JsonLines& json;
+    std::ostream& out;  // gets the lines and the summary
+    ServerProcess* server = nullptr;
+    Dashboard* dashboard = nullptr;
+  };
 
-  // Runs until the duration is over or a signal comes, then stops the fleet and prints the
-  // summary. `server` may be null: then there is no outage.
-  void run(const EndSignals& signals, ServerProcess* server);
+  Experiment(const ClientOptions& options, std::uint64_t seed, const Invocation& invocation,
+             const Surroundings& surroundings);
+
+  // Runs until the duration is over or a signal comes, then stops the clients and prints the
+  // summary. The page may end a run before that and begin another one.
+  void run(const EndSignals& signals);
 
  private:
-  void freeze();
-  void wake();
+  void begin();
   void finish();
+  void freeze(Duration length);
+  void wake();
+  void take_commands();
+  void obey(const FreezeCommand& command);
+  void obey(const WakeCommand& command);
+  void obey(const RestartCommand& command);
+  nlohmann::ordered_json start_line() const;
+  void show(nlohmann::ordered_json event);
   TimePoint next_event() const;
 
   const ClientOptions& options_;
   const std::uint64_t seed_;
-  Fleet& fleet_;
-  ServerProcess* server_ = nullptr;
+  const Invocation invocation_;
+  const Surroundings surroundings_;
+  WorkloadOptions workload_;
 
   TimePoint start_, end_;
   TimePoint freeze_at_ = TimePoint::max();
   TimePoint wake_at_ = TimePoint::max();
-  RunRecorder recorder_;
+  std::optional<Fleet> fleet_;
+  std::optional<RunRecorder> recorder_;
 };
 
 }  // namespace retrystorm

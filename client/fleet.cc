@@ -12,10 +12,11 @@ namespace retrystorm {
 
 using namespace std::chrono_literals;
 
-Fleet::Fleet(const WorkloadOptions& options, std::uint64_t seed, const Url& url)
+Fleet::Fleet(const WorkloadOptions& options, std::uint64_t seed, const Url& url, int spared_port)
     : options_(options),
       seed_(seed),
       url_(url),
+      spared_port_(spared_port),
       behaviour_(options.think_time, options.retry),
       deadlines_(options.timeout) {}
 
@@ -28,7 +29,8 @@ void Fleet::start() {
   try {
     for (std::size_t i = 0; i < options_.clients; ++i) {
       HttpAttempt& attempt = attempts_.emplace_back(url_, deadlines_);
-      threads_.emplace_back(&Fleet::run_client, this, i, std::ref(attempt));
+      LastOk& last_ok = last_ok_.emplace_back(Clock::now());
+      threads_.emplace_back(&Fleet::run_client, this, i, std::ref(attempt), std::ref(last_ok));
       ++running_;
     }
   } catch (const std::system_error& error) {
@@ -41,13 +43,29 @@ void Fleet::start() {
 }
 
 FleetTotals Fleet::totals() const {
+  // Read one after the other while the clients go on: their sum may be off by a few.
+  const std::size_t in_flight = in_flight_, waiting = waiting_, running = running_;
   return {.counts = {.ok = ok_,
                      .errors = errors_,
                      .timed_out = timed_out_,
                      .requests = requests_,
                      .retries = retries_,
                      .gave_up = gave_up_},
-          .in_flight = in_flight_};
+          .in_flight = in_flight,
+          .waiting = waiting,
+          .thinking = running - std::min(running, in_flight + waiting)};
+}
+
+FleetHistory Fleet::history() const {
+  const std::scoped_lock lock(history_mutex_);
+  FleetHistory history = history_;
+  const TimePoint now = Clock::now();
+  for (const LastOk& last_ok : last_ok_) {
+    const TimePoint last = last_ok;
+    if (last == TimePoint::max()) continue;
+    history.longest_without_ok = std::max(history.longest_without_ok, now - last);
+  }
+  return history;
 }
 
 void Fleet::stop() {
@@ -58,7 +76,7 @@ void Fleet::stop() {
   stop_wanted_.notify_all();
   // A connect to a frozen server would last for the whole timeout.
   for (; running_ > 0; std::this_thread::sleep_for(5ms)) {
-    if (in_flight_ > 0) shut_down_all_sockets();
+    if (in_flight_ > 0) shut_down_all_sockets(spared_port_);
   }
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
@@ -86,15 +104,18 @@ void Fleet::count(Outcome outcome, bool gave_up) {
   if (gave_up) ++gave_up_;
 }
 
-void Fleet::run_client(std::uint64_t index, HttpAttempt& attempt) {
+void Fleet::run_client(std::uint64_t index, HttpAttempt& attempt, LastOk& last_ok) {
   ClientRandom random(seed_, index);
   RetryState state;
   RetryMetrics metrics;
-  TimePoint last_ok = Clock::now();
-  Duration longest_without_ok{0};
 
   NextAttempt next{.wait = behaviour_.start(state, random)};
-  while (wait(next.wait)) {
+  while (true) {
+    if (next.retry) ++waiting_;
+    const bool goes_on = wait(next.wait);
+    if (next.retry) --waiting_;
+    if (!goes_on) break;
+
     ++(next.retry ? retries_ : requests_);
     ++in_flight_;
     const TimePoint start = Clock::now();
@@ -106,17 +127,18 @@ void Fleet::run_client(std::uint64_t index, HttpAttempt& attempt) {
     next = behaviour_.after(outcome, state, random, metrics);
     count(outcome, next.gave_up);
     if (outcome == Outcome::kOk) {
-      longest_without_ok = std::max(longest_without_ok, end - last_ok);
-      last_ok = end;
       const std::scoped_lock lock(history_mutex_);
       history_.latency.add(end - start);
+      history_.longest_without_ok = std::max(history_.longest_without_ok, end - last_ok.load());
+      last_ok = end;
     }
   }
 
   const std::scoped_lock lock(history_mutex_);
   history_.retry_metrics += metrics;
   history_.longest_without_ok =
-      std::max({history_.longest_without_ok, longest_without_ok, Clock::now() - last_ok});
+      std::max(history_.longest_without_ok, Clock::now() - last_ok.load());
+  last_ok = TimePoint::max();
   --running_;
 }
 

@@ -20,23 +20,24 @@
 
 namespace retrystorm {
 
-// What all clients have done so far.
+// What all clients have done so far, and what they are at.
 struct FleetTotals {
   Counts counts;
-  std::size_t in_flight = 0;
+  std::size_t in_flight = 0;  // an attempt is under way
+  std::size_t waiting = 0;    // to retry
+  std::size_t thinking = 0;   // or pausing after a success, as the responsive ones do
 };
 
-// What is known only when the clients have ended.
 struct FleetHistory {
-  LatencyHistogram latency;  // of OK attempts
-  RetryMetrics retry_metrics;
+  LatencyHistogram latency;        // of OK attempts
+  RetryMetrics retry_metrics;      // of the clients that have ended
   Duration longest_without_ok{0};  // of any single client
 };
 
 class Fleet {
  public:
-  // Nothing runs yet.
-  Fleet(const WorkloadOptions& options, std::uint64_t seed, const Url& url);
+  // Nothing runs yet. `spared_port`: see `shut_down_all_sockets`.
+  Fleet(const WorkloadOptions& options, std::uint64_t seed, const Url& url, int spared_port = 0);
   ~Fleet();
 
   Fleet(const Fleet&) = delete;
@@ -48,15 +49,18 @@ class Fleet {
   // Safe from any thread.
   FleetTotals totals() const;
 
-  // Interrupts waits and attempts (by shutting down every socket of the process) and waits for the
+  // Interrupts waits and attempts (by shutting down the sockets of the process) and waits for the
   // clients to end. What was interrupted is not counted.
   void stop();
 
-  // After `stop`.
-  const FleetHistory& history() const { return history_; }
+  // Safe from any thread once the clients are started.
+  FleetHistory history() const;
 
  private:
-  void run_client(std::uint64_t index, HttpAttempt& attempt);
+  // When a client had its last OK, or was started; `TimePoint::max()` once it has ended.
+  using LastOk = std::atomic<TimePoint>;
+
+  void run_client(std::uint64_t index, HttpAttempt& attempt, LastOk& last_ok);
   // Waits unless the fleet is to stop. Returns whether the client goes on.
   bool wait(Duration duration);
   void count(Outcome outcome, bool gave_up);
@@ -64,8 +68,10 @@ class Fleet {
   const WorkloadOptions options_;
   const std::uint64_t seed_;
   const Url url_;
+  const int spared_port_;
   const ClientBehaviour behaviour_;
   std::deque<HttpAttempt> attempts_;  // one a client; a deadline may look at it after its end
+  std::deque<LastOk> last_ok_;        // one a client
   Deadlines deadlines_;
 
   std::mutex stop_mutex_;
@@ -74,9 +80,9 @@ class Fleet {
 
   std::atomic<std::uint64_t> ok_{0}, errors_{0}, timed_out_{0}, requests_{0}, retries_{0},
       gave_up_{0};
-  std::atomic<std::size_t> in_flight_{0}, running_{0};
+  std::atomic<std::size_t> in_flight_{0}, waiting_{0}, running_{0};
 
-  std::mutex history_mutex_;
+  mutable std::mutex history_mutex_;
   FleetHistory history_;
 
   std::vector<std::thread> threads_;

@@ -5,15 +5,14 @@
 #include <random>
 #include <string>
 
+#include "client/dashboard/dashboard.h"
 #include "client/experiment.h"
-#include "client/fleet.h"
 #include "client/options.h"
 #include "client/outage.h"
 #include "client/schedule.h"
 #include "client/url.h"
 #include "common/json_lines.h"
 #include "common/process.h"
-#include "common/report.h"
 
 namespace retrystorm {
 namespace {
@@ -34,13 +33,24 @@ void experiment(const CLI::App& app, const ClientOptions& options, const std::st
   std::optional<ServerProcess> server;
   if (options.server_pid != 0) server.emplace(static_cast<pid_t>(options.server_pid));
   JsonLines json(options.json);
-  auto start = options_json(app);
-  start["seed"] = seed;
-  json.write(start_json("client", command, start));
+  Invocation invocation{command, options_json(app)};
+  invocation.options["seed"] = seed;
   if (!options.workload.seed) std::cerr << "seed " << seed << '\n';
-
-  Fleet fleet(options.workload, seed, url);
-  Experiment(options, seed, fleet, json, std::cout).run(signals, server ? &*server : nullptr);
+  std::optional<Dashboard> dashboard;
+  if (options.dashboard) {
+    dashboard.emplace(
+        Dashboard::Options{.port = static_cast<int>(options.dashboard_port),
+                           .can_freeze = server.has_value(),
+                           .server_status = resolve_url(server_status_url(options, url))});
+    std::cerr << "live page: " << dashboard->address() << std::endl;
+  }
+  Experiment(options, seed, invocation,
+             {.url = url,
+              .json = json,
+              .out = std::cout,
+              .server = server ? &*server : nullptr,
+              .dashboard = dashboard ? &*dashboard : nullptr})
+      .run(signals);
 }
 
 }  // namespace

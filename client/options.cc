@@ -1,5 +1,6 @@
 #include "client/options.h"
 
+#include <algorithm>
 #include <limits>
 #include <stdexcept>
 
@@ -23,6 +24,15 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
                         "freeze the server at this time");
   add_optional_duration(*outage, "--outage-for", options.outage_for, "wake it after this time");
 
+  auto* page = app.add_option_group("Live page");
+  page->add_flag("--dashboard", options.dashboard,
+                 "serve a page on 127.0.0.1 that shows the run and can change it");
+  add_count(*page, "--dashboard-port", options.dashboard_port, "the page's port; 0 = any free one",
+            0, 65535);
+  add_text(*page, "--server-status", options.server_status,
+           "where the page gets the server's concurrency and delay from, as JSON; if not given, "
+           "/status on the port above that of --url");
+
   add_workload_options(app, options.workload);
 
   auto* schedule = app.add_option_group("Schedule (no network)");
@@ -44,8 +54,10 @@ void check(const ClientOptions& options) {
         "an outage needs the process to freeze: give --server-pid (for example "
         "--server-pid=$(pidof server))");
   }
-  if (options.server_pid != 0 && !options.outage_at) {
-    throw std::runtime_error("--server-pid needs --outage-at and --outage-for: when to freeze it");
+  if (options.server_pid != 0 && !options.outage_at && !options.dashboard) {
+    throw std::runtime_error(
+        "--server-pid needs --outage-at and --outage-for (when to freeze it), or --dashboard (to "
+        "freeze it from the page)");
   }
   if (options.outage_at && options.duration && *options.outage_at >= *options.duration) {
     throw std::runtime_error("--outage-at is not before the end of the run (--duration)");
@@ -54,6 +66,13 @@ void check(const ClientOptions& options) {
     throw std::runtime_error(
         "--schedule-fails-until and --schedule-succeeds-above belong together: give both");
   }
+}
+
+std::string server_status_url(const ClientOptions& options, const Url& url) {
+  if (!options.server_status.empty()) return options.server_status;
+  const bool ipv6 = url.address.find(':') != std::string::npos;
+  return "http://" + (ipv6 ? '[' + url.address + ']' : url.address) + ':' +
+         std::to_string(std::min(url.port + 1, 65535)) + "/status";
 }
 
 }  // namespace retrystorm

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "client/url.h"
 #include "common/options.h"
 
 namespace retrystorm {
@@ -20,6 +21,10 @@ struct ClientOptions {
   std::optional<Duration> outage_at;
   std::optional<Duration> outage_for;
 
+  bool dashboard = false;
+  std::size_t dashboard_port = 8072;
+  std::string server_status;
+
   std::size_t print_schedule = 0;
   std::optional<Duration> schedule_fails_until;
   std::optional<Duration> schedule_succeeds_above;
@@ -29,5 +34,8 @@ void add_client_options(CLI::App& app, ClientOptions& options);
 
 // Throws std::runtime_error when options contradict each other or one lacks another.
 void check(const ClientOptions& options);
+
+// Where the server says how it is: as told, or on the port above the one that the requests go to.
+std::string server_status_url(const ClientOptions& options, const Url& url);
 
 }  // namespace retrystorm

@@ -1,5 +1,6 @@
 #include "common/process.h"
 
+#include <netinet/in.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -37,13 +38,28 @@ bool EndSignals::wait_until(TimePoint deadline) const {
   }
 }
 
-void shut_down_all_sockets() {
+namespace {
+
+// 0 when it has none.
+int local_port(int descriptor) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof(address);
+  if (getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
+  return ntohs(address.ss_family == AF_INET6
+                   ? reinterpret_cast<const sockaddr_in6&>(address).sin6_port
+                   : reinterpret_cast<const sockaddr_in&>(address).sin_port);
+}
+
+}  // namespace
+
+void shut_down_all_sockets(int spared_port) {
   const long limit = sysconf(_SC_OPEN_MAX);
   for (int descriptor = STDERR_FILENO + 1; descriptor < limit; ++descriptor) {
     int domain = 0;
     socklen_t size = sizeof(domain);
     if (getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 &&
-        (domain == AF_INET || domain == AF_INET6)) {
+        (domain == AF_INET || domain == AF_INET6) &&
+        (spared_port == 0 || local_port(descriptor) != spared_port)) {
       shutdown(descriptor, SHUT_RDWR);
     }
   }

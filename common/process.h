@@ -28,8 +28,9 @@ class EndSignals {
   sigset_t set_;
 };
 
-// Shuts down every network socket of this process but the standard streams, so that every thread
-// that is blocked on one returns. For a program that is about to end, and for nothing else.
-void shut_down_all_sockets();
+// Shuts down every network socket of this process, so that every thread that is blocked on one
+// returns. Spared are the standard streams and what is bound to `spared_port` (0 = nothing): the
+// listener there and the connections that it accepted.
+void shut_down_all_sockets(int spared_port = 0);
 
 }  // namespace retrystorm

@@ -144,13 +144,8 @@ std::string summary_text(const Summary& summary) {
   return text + "verdict:   " + std::string(to_string(recovery.verdict));
 }
 
-nlohmann::ordered_json summary_json(const Summary& summary) {
-  const Counts& counts = summary.counts;
-  const Recovery& recovery = summary.recovery;
-  const RetryMetrics& metrics = summary.retry_metrics;
-  const LatencyHistogram& latency = summary.latency;
+nlohmann::ordered_json recovery_json(const Recovery& recovery) {
   return {
-      {"type", "summary"},
       {"verdict", to_string(recovery.verdict)},
       {"baseline_ok", recovery.baseline_ok ? nlohmann::ordered_json(rounded(*recovery.baseline_ok))
                                            : nlohmann::ordered_json(nullptr)},
@@ -158,9 +153,25 @@ nlohmann::ordered_json summary_json(const Summary& summary) {
       {"time_to_recovery_s", seconds_json(recovery.time_to_recovery)},
       {"time_to_50_percent_s", seconds_json(recovery.time_to_half)},
       {"time_to_95_percent_s", seconds_json(recovery.time_to_full)},
-      {"amplification", rounded(counts.amplification())},
       {"peak_attempts", rounded(recovery.peak_attempts)},
       {"ok_lost", rounded(recovery.ok_lost)},
+  };
+}
+
+nlohmann::ordered_json latency_json(const LatencyHistogram& latency) {
+  return {{"p50", milliseconds_json(latency.quantile(0.5))},
+          {"p95", milliseconds_json(latency.quantile(0.95))},
+          {"p99", milliseconds_json(latency.quantile(0.99))},
+          {"max", milliseconds_json(latency.max())}};
+}
+
+nlohmann::ordered_json summary_json(const Summary& summary) {
+  const Counts& counts = summary.counts;
+  const RetryMetrics& metrics = summary.retry_metrics;
+  nlohmann::ordered_json json{{"type", "summary"}};
+  json.update(recovery_json(summary.recovery));
+  json.update({
+      {"amplification", rounded(counts.amplification())},
       {"elapsed_s", rounded(to_seconds(summary.elapsed))},
       {"ok", counts.ok},
       {"errors", counts.errors},
@@ -168,18 +179,16 @@ nlohmann::ordered_json summary_json(const Summary& summary) {
       {"requests", counts.requests},
       {"retries", counts.retries},
       {"gave_up", counts.gave_up},
-      {"latency_ms",
-       {{"p50", milliseconds_json(latency.quantile(0.5))},
-        {"p95", milliseconds_json(latency.quantile(0.95))},
-        {"p99", milliseconds_json(latency.quantile(0.99))},
-        {"max", milliseconds_json(latency.max())}}},
+      {"latency_ms", latency_json(summary.latency)},
       {"longest_without_ok_s", rounded(to_seconds(summary.longest_without_ok))},
       {"sleeper",
        {{"invocations", metrics.invocations},
         {"ups", metrics.ups},
         {"downs", metrics.downs},
         {"sleeps", metrics.sleeps},
-        {"total_sleep_s", rounded(to_seconds(metrics.total_sleep))}}}};
+        {"total_sleep_s", rounded(to_seconds(metrics.total_sleep))}}},
+  });
+  return json;
 }
 
 }  // namespace retrystorm

@@ -48,6 +48,12 @@ std::string server_line(const std::string& stamp, const ServerInterval& interval
 nlohmann::ordered_json server_interval_json(Duration t, Duration window,
                                             const ServerInterval& interval);
 
+// The verdict and its figures, as the summary and the live page have them.
+nlohmann::ordered_json recovery_json(const Recovery& recovery);
+
+// Quantiles in milliseconds.
+nlohmann::ordered_json latency_json(const LatencyHistogram& latency);
+
 // A whole run.
 struct Summary {
   Strategy strategy = Strategy::kFixed;

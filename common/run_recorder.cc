@@ -4,43 +4,58 @@
 
 namespace retrystorm {
 
+RunRecorder::Period::Period(TimePoint start, Duration interval)
+    : length(interval), due(saturating_add(start, interval)), last(start) {}
+
+Rates RunRecorder::Period::rotate(TimePoint now, const Counts& totals) {
+  const Rates result = rates(totals - reported, now - last);
+  reported = totals;
+  last = now;
+  do due = saturating_add(due, length);
+  while (due <= now);
+  return result;
+}
+
 RunRecorder::RunRecorder(TimePoint start, Duration report_interval, const Outputs& outputs)
     : outputs_(outputs),
       start_(start),
-      report_interval_(report_interval),
-      report_at_(saturating_add(start, report_interval)),
-      reported_at_(start),
+      report_(start, report_interval),
+      observation_(start, outputs.observer ? kObserverInterval : Duration::max()),
       tracker_(start) {}
 
 TimePoint RunRecorder::next_tick() const {
-  return std::min(report_at_, tracker_.window_end());
+  return std::min({report_.due, observation_.due, tracker_.window_end()});
 }
 
 void RunRecorder::tick(TimePoint now, const Counts& totals, std::size_t in_flight) {
-  if (now >= report_at_) report(now, totals, in_flight);
+  if (now >= report_.due) {
+    const Rates rates = report_.rotate(now, totals);
+    if (outputs_.lines != nullptr) *outputs_.lines << client_line(rates) << std::endl;
+    if (outputs_.json != nullptr) {
+      outputs_.json->write(client_interval_json(now - start_, rates, in_flight));
+    }
+  }
+  // The window first: what is observed shows its verdict.
   if (now >= tracker_.window_end()) tracker_.close_window(now, totals);
+  if (now >= observation_.due) {
+    const Rates rates = observation_.rotate(now, totals);
+    outputs_.observer(client_interval_json(now - start_, rates, in_flight));
+  }
 }
 
-void RunRecorder::report(TimePoint now, const Counts& totals, std::size_t in_flight) {
-  const Rates rates = retrystorm::rates(totals - reported_, now - reported_at_);
-  if (outputs_.lines != nullptr) *outputs_.lines << client_line(rates) << std::endl;
-  if (outputs_.json != nullptr) {
-    outputs_.json->write(client_interval_json(now - start_, rates, in_flight));
-  }
-  reported_ = totals;
-  reported_at_ = now;
-  do report_at_ = saturating_add(report_at_, report_interval_);
-  while (report_at_ <= now);
+void RunRecorder::tell(const nlohmann::ordered_json& event) const {
+  if (outputs_.json != nullptr) outputs_.json->write(event);
+  if (outputs_.observer) outputs_.observer(event);
 }
 
 void RunRecorder::outage_begins(TimePoint now, const Counts& totals) {
   tracker_.outage_begins(now, totals);
-  if (outputs_.json != nullptr) outputs_.json->write(outage_json(now - start_, "stop"));
+  tell(outage_json(now - start_, "stop"));
 }
 
 void RunRecorder::outage_ends(TimePoint now, const Counts& totals) {
   tracker_.outage_ends(now, totals);
-  if (outputs_.json != nullptr) outputs_.json->write(outage_json(now - start_, "continue"));
+  tell(outage_json(now - start_, "continue"));
 }
 
 Recovery RunRecorder::end(TimePoint now, const Counts& totals) {
@@ -50,7 +65,7 @@ Recovery RunRecorder::end(TimePoint now, const Counts& totals) {
 
 void RunRecorder::summarize(const Summary& summary) {
   if (outputs_.lines != nullptr) *outputs_.lines << summary_text(summary) << std::endl;
-  if (outputs_.json != nullptr) outputs_.json->write(summary_json(summary));
+  if (outputs_.json != nullptr || outputs_.observer) tell(summary_json(summary));
 }
 
 }  // namespace retrystorm

@@ -1,6 +1,8 @@
 // The course of a run as both engines tell it: lines, JSON Lines, outages, verdict.
 #pragma once
 
+#include <functional>
+#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "common/counts.h"
@@ -19,7 +21,11 @@ class RunRecorder {
   struct Outputs {
     std::ostream* lines = nullptr;
     JsonLines* json = nullptr;
+    // Is told what the file is told, but the intervals each second.
+    std::function<void(const nlohmann::ordered_json&)> observer = nullptr;
   };
+
+  static constexpr Duration kObserverInterval = std::chrono::seconds(1);
 
   RunRecorder(TimePoint start, Duration report_interval, const Outputs& outputs);
 
@@ -33,6 +39,9 @@ class RunRecorder {
   void outage_ends(TimePoint now, const Counts& totals);
   bool in_outage() const { return tracker_.in_outage(); }
 
+  // As things stand.
+  Recovery recovery() const { return tracker_.recovery(); }
+
   // The run ends: the verdict.
   Recovery end(TimePoint now, const Counts& totals);
 
@@ -40,13 +49,22 @@ class RunRecorder {
   void summarize(const Summary& summary);
 
  private:
-  void report(TimePoint now, const Counts& totals, std::size_t in_flight);
+  // What comes again and again: when it is due, and what stood at the last time.
+  struct Period {
+    Duration length;
+    TimePoint due, last;
+    Counts reported;
+
+    Period(TimePoint start, Duration interval);
+    // The rates since the last time; takes up the next one.
+    Rates rotate(TimePoint now, const Counts& totals);
+  };
+
+  void tell(const nlohmann::ordered_json& event) const;
 
   const Outputs outputs_;
   const TimePoint start_;
-  const Duration report_interval_;
-  TimePoint report_at_, reported_at_;
-  Counts reported_;
+  Period report_, observation_;
   RecoveryTracker tracker_;
 };
 

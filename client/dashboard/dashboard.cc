@@ -1,0 +1,220 @@
+#include "client/dashboard/dashboard.h"
+
+#include <sys/random.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <iostream>
+#include <stdexcept>
+#include <string_view>
+
+#include "client/dashboard/assets.h"
+#include "common/options.h"
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr const char* kHost = "127.0.0.1";
+// A browser on this machine that takes longer than this is not looking.
+constexpr auto kPatience = 1s;
+// So often a silent stream says that it is there, which is how it learns that a browser is not.
+constexpr auto kHeartbeat = 5s;
+// More than the browsers that may listen, so that there is always one to answer.
+constexpr std::size_t kThreads = 56;
+constexpr double kLongestFreeze = 3600;  // seconds
+
+std::string make_token() {
+  std::array<unsigned char, 16> bytes{};
+  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+    throw std::runtime_error(std::string("cannot make a token: ") + std::strerror(errno));
+  }
+  std::string token;
+  for (const unsigned char byte : bytes) {
+    token += "0123456789abcdef"[byte / 16];
+    token += "0123456789abcdef"[byte % 16];
+  }
+  return token;
+}
+
+// Takes the same time wherever they differ.
+bool same_secret(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  int difference = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) difference |= a[i] ^ b[i];
+  return difference == 0;
+}
+
+std::string media_type(std::string_view name) {
+  if (name.ends_with(".html")) return "text/html; charset=utf-8";
+  if (name.ends_with(".css")) return "text/css; charset=utf-8";
+  return "text/javascript; charset=utf-8";
+}
+
+void refuse(httplib::Response& response, int status, const std::string& why) {
+  response.status = status;
+  response.set_content(nlohmann::json{{"error", why}}.dump(), "application/json");
+}
+
+}  // namespace
+
+Dashboard::Dashboard(const Options& options)
+    : options_(options), token_(make_token()), monitor_(options.server_status) {
+  // Every request has a connection of its own: cpp-httplib polls idle ones.
+  server_.set_keep_alive_max_count(1);
+  server_.set_keep_alive_timeout(kPatience.count());
+  server_.set_read_timeout(kPatience);
+  server_.set_write_timeout(kPatience);
+  server_.set_payload_max_length(4096);
+  server_.set_tcp_nodelay(true);
+  server_.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
+  server_.set_default_headers(
+      {{"Content-Security-Policy",
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+        "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+       {"X-Content-Type-Options", "nosniff"},
+       {"Referrer-Policy", "no-referrer"},
+       {"Cache-Control", "no-store"}});
+  add_routes();
+  add_commands();
+  bind();
+  thread_ = std::thread([this] {
+    server_.listen_after_bind();
+    ended_ = true;
+  });
+}
+
+Dashboard::~Dashboard() {
+  events_.end();
+  // cpp-httplib's `stop` does nothing before its loop has begun.
+  while (!ended_ && !server_.is_running()) std::this_thread::sleep_for(1ms);
+  if (!ended_) server_.stop();
+  thread_.join();
+}
+
+std::string Dashboard::address() const {
+  return "http://" + std::string(kHost) + ':' + std::to_string(port_) + "/#token=" + token_;
+}
+
+void Dashboard::bind() {
+  // Two never share the port: see the server's own `bind`.
+  server_.set_socket_options([](int descriptor) {
+    const int yes = 1;
+    setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+  });
+  errno = 0;
+  port_ = options_.port == 0                           ? server_.bind_to_any_port(kHost)
+          : server_.bind_to_port(kHost, options_.port) ? options_.port
+                                                       : -1;
+  if (port_ > 0) return;
+  throw std::runtime_error("the page cannot be served on port " + std::to_string(options_.port) +
+                           (errno == EADDRINUSE
+                                ? ", which is in use: choose another one with --dashboard-port"
+                                : std::string(": ") + std::strerror(errno)));
+}
+
+// A name that another machine may have pointed at this one is none of ours.
+bool Dashboard::knows_us(const httplib::Request& request) const {
+  const std::string port = ':' + std::to_string(port_);
+  const std::string host = request.get_header_value("Host");
+  return host == kHost + port || host == "localhost" + port;
+}
+
+bool Dashboard::may_change(const httplib::Request& request) const {
+  // A browser says where a page that posts comes from; who does not say it is not the page.
+  return request.get_header_value("Origin") == "http://" + request.get_header_value("Host") &&
+         same_secret(request.get_header_value("X-Retrystorm-Token"), token_);
+}
+
+void Dashboard::add_routes() {
+  using Response = httplib::Server::HandlerResponse;
+  server_.set_pre_routing_handler(
+      [this](const httplib::Request& request, httplib::Response& response) {
+        if (!knows_us(request)) {
+          refuse(response, 403, "this page is for the machine's own browser, by its own address");
+          return Response::Handled;
+        }
+        if (request.method == "POST" && !may_change(request)) {
+          refuse(response, 403, "changing anything needs the token that the client printed");
+          return Response::Handled;
+        }
+        return Response::Unhandled;
+      });
+  for (const Asset& asset : assets()) {
+    const std::string name(asset.name);
+    server_.Get(
+        name == "index.html" ? "/" : '/' + name,
+        [asset, type = media_type(name)](const httplib::Request&, httplib::Response& response) {
+          response.set_content(asset.content.data(), asset.content.size(), type);
+        });
+  }
+  server_.Get("/events", [this](const httplib::Request& request, httplib::Response& response) {
+    // Another site's page could not read it, but it could take up all places.
+    const std::string site = request.get_header_value("Sec-Fetch-Site");
+    if (!site.empty() && site != "same-origin" && site != "none") {
+      return refuse(response, 403, "another site's page");
+    }
+    serve_events(response);
+  });
+}
+
+void Dashboard::serve_events(httplib::Response& response) {
+  auto subscription = events_.subscribe();
+  if (!subscription) return refuse(response, 503, "too many browsers are listening");
+  response.set_chunked_content_provider(
+      "text/event-stream", [subscription](std::size_t, httplib::DataSink& sink) {
+        const auto text = subscription->next(kHeartbeat);
+        if (!text) {
+          sink.done();
+          return true;
+        }
+        const std::string& something = text->empty() ? ":\n\n" : *text;
+        return sink.write(something.data(), something.size());
+      });
+}
+
+void Dashboard::add_commands() {
+  server_.Post("/control/freeze",
+               [this](const httplib::Request& request, httplib::Response& response) {
+                 const auto json = nlohmann::json::parse(request.body, nullptr, false);
+                 const auto seconds =
+                     json.is_object() ? json.value("seconds", nlohmann::json()) : nlohmann::json();
+                 if (!seconds.is_number() || !(seconds.get<double>() > 0) ||
+                     seconds.get<double>() > kLongestFreeze) {
+                   return refuse(response, 400, "for how many seconds? More than 0, at most 3600");
+                 }
+                 if (!can_freeze()) {
+                   return refuse(response, 409,
+                                 "there is no process to freeze: start the client with "
+                                 "--server-pid=$(pidof server)");
+                 }
+                 obey(FreezeCommand{from_seconds(seconds.get<double>())}, response);
+               });
+  server_.Post("/control/wake", [this](const httplib::Request&, httplib::Response& response) {
+    obey(WakeCommand{}, response);
+  });
+  server_.Post("/control/restart",
+               [this](const httplib::Request& request, httplib::Response& response) {
+                 const auto json = nlohmann::json::parse(request.body, nullptr, false);
+                 const auto name =
+                     json.is_object() ? json.value("strategy", nlohmann::json()) : nlohmann::json();
+                 try {
+                   if (!name.is_string()) throw std::invalid_argument("with which strategy?");
+                   obey(RestartCommand{parse_strategy(name.get<std::string>())}, response);
+                 } catch (const std::invalid_argument& error) {
+                   refuse(response, 400, error.what());
+                 }
+               });
+}
+
+void Dashboard::obey(const Command& command, httplib::Response& response) {
+  if (!commands_.push(command)) return refuse(response, 429, "one thing after the other");
+  response.status = 202;
+  response.set_content("{}", "application/json");
+}
+
+}  // namespace retrystorm

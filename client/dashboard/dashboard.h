@@ -1,0 +1,68 @@
+// The live page: serves it, tells it what happens, and takes its wishes.
+#pragma once
+
+#include <httplib.h>
+
+#include <atomic>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "client/dashboard/commands.h"
+#include "client/dashboard/event_stream.h"
+#include "client/dashboard/server_monitor.h"
+#include "client/url.h"
+
+namespace retrystorm {
+
+// On loopback only, and whoever wants to change anything must know the token and come from the page
+// itself: no other page in the user's browser may freeze processes.
+class Dashboard {
+ public:
+  struct Options {
+    int port = 0;             // 0 = any free one
+    bool can_freeze = false;  // is there a process to freeze?
+    Url server_status;        // see ServerMonitor
+  };
+
+  // Throws std::runtime_error with a sentence for a person when the port is not to be had.
+  explicit Dashboard(const Options& options);
+  ~Dashboard();
+
+  Dashboard(const Dashboard&) = delete;
+  Dashboard& operator=(const Dashboard&) = delete;
+
+  int port() const { return port_; }
+
+  // The page's address for a person who may change things: it holds the token.
+  std::string address() const;
+
+  bool can_freeze() const { return options_.can_freeze; }
+  std::optional<ServerStatus> server_status() const { return monitor_.status(); }
+
+  // Safe from any thread.
+  EventStream& events() { return events_; }
+  CommandQueue& commands() { return commands_; }
+
+ private:
+  void bind();
+  void add_routes();
+  void add_commands();
+  void serve_events(httplib::Response& response);
+  bool knows_us(const httplib::Request& request) const;
+  bool may_change(const httplib::Request& request) const;
+  void obey(const Command& command, httplib::Response& response);
+
+  const Options options_;
+  const std::string token_;
+  ServerMonitor monitor_;
+  EventStream events_;
+  CommandQueue commands_;
+  httplib::Server server_;
+  int port_ = 0;
+  std::atomic<bool> ended_{false};
+  std::thread thread_;
+};
+
+}  // namespace retrystorm

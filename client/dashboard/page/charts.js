@@ -1,0 +1,222 @@
+// A run as series of points, and its charts: the same on the live page and in the report.
+'use strict';
+
+const Retrystorm = (() => {
+  // Colours that the colour-blind can tell apart (Okabe and Ito); each curve has a dash pattern of
+  // its own besides.
+  const GREEN = '#009E73', RED = '#D55E00', ORANGE = '#E69F00', SKY = '#56B4E9', PURPLE = '#CC79A7';
+  const BLUE = '--curve-blue'; // the dark one cannot be seen on a dark ground
+  const AN_HOUR = 3600; // points, one a second
+  const LONGEST_DELAY = 1e4; // seconds; what is above it is drawn there, the delay has no end
+
+  const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const minutes = s => `${Math.floor(s / 60)}:${String(Math.round(s % 60)).padStart(2, '0')}`;
+
+  function number(value, digits = 0) {
+    if (value === null || value === undefined) return '–';
+    if (Math.abs(value) >= 1e6) return value.toExponential(1);
+    return value.toLocaleString('en', {minimumFractionDigits: digits, maximumFractionDigits: digits});
+  }
+
+  function duration(seconds) {
+    if (seconds === null || seconds === undefined) return '–';
+    if (seconds > 0 && seconds < 1) return `${number(seconds * 1000)} ms`;
+    if (seconds < 120) return `${number(seconds, 1)} s`;
+    if (seconds < 7200) return `${number(seconds / 60, 1)} min`;
+    if (seconds < 172800) return `${number(seconds / 3600, 1)} h`;
+    return seconds < 1e9 ? `${number(seconds / 86400)} days` : 'over 30 years';
+  }
+
+  class Run {
+    constructor(start) {
+      this.start = start;
+      this.mostPoints = AN_HOUR; // the page goes on as long as the client
+      this.series = {};
+      for (const name of ['ok', 'errors', 'timed_out', 'amplification', 'thinking', 'waiting',
+        'in_flight', 'concurrency', 'delay']) this.series[name] = [];
+      this.outages = []; // [from, to]; `to` is null while it lasts
+      this.summary = null;
+      this.end = 0;
+      this.sent = {attempts: 0, retries: 0};
+    }
+
+    add(name, x, value, y = value) {
+      if (value === null || value === undefined) return;
+      const points = this.series[name];
+      points.push({x, y, value});
+      if (points.length > this.mostPoints) points.shift();
+    }
+
+    // Takes an event as the JSON Lines of the client and the page's stream have it.
+    take(event) {
+      if (event.type === 'interval') this.takeInterval(event);
+      if (event.type === 'summary') this.summary = event;
+      if (event.type === 'outage') {
+        if (event.event === 'stop') this.outages.push([event.t, null]);
+        else if (this.outages.length > 0) this.outages.at(-1)[1] = event.t;
+      }
+    }
+
+    takeInterval(event) {
+      const length = event.t - this.end, middle = this.end + length / 2;
+      this.end = event.t;
+      for (const name of ['ok', 'errors', 'timed_out', 'thinking', 'waiting', 'in_flight']) {
+        this.add(name, middle, event[name]);
+      }
+      this.sent.attempts += event.attempts * length;
+      this.sent.retries += event.retries * length;
+      const requests = this.sent.attempts - this.sent.retries;
+      this.add('amplification', event.t,
+        event.amplification ?? (requests > 0 ? this.sent.attempts / requests : 1));
+      if (event.server) this.takeServer(event.t, event.server);
+      else if (event.server === null) this.breakServer(event.t);
+    }
+
+    takeServer(t, {concurrency, last_delay_s}) {
+      this.add('concurrency', t, concurrency, Math.max(concurrency, 1));
+      this.add('delay', t, last_delay_s, Math.min(Math.max(last_delay_s, 1e-3), LONGEST_DELAY));
+    }
+
+    // A frozen server says nothing: its curve has a gap.
+    breakServer(t) {
+      for (const name of ['concurrency', 'delay']) this.series[name].push({x: t, y: NaN, value: null});
+    }
+
+    greatest(...names) {
+      let most = 0;
+      for (const name of names) for (const {y} of this.series[name]) if (y > most) most = y;
+      return most;
+    }
+  }
+
+  // What each chart shows. `unit` is for the tips.
+  const CHARTS = {
+    rates: {
+      title: 'Outcomes per second',
+      curves: [
+        {series: 'ok', label: 'OK', color: GREEN, dash: [], width: 2.5},
+        {series: 'errors', label: 'errors', color: RED, dash: [7, 3], width: 2},
+        {series: 'timed_out', label: 'timed out', color: BLUE, dash: [2, 2], width: 2},
+      ],
+      unit: '/s', digits: 1, floor: 10,
+    },
+    clients: {
+      title: 'Clients by state',
+      curves: [
+        {series: 'in_flight', label: 'in flight', color: PURPLE, dash: [2, 2], width: 1.5, fill: '99'},
+        {series: 'waiting', label: 'waiting to retry', color: ORANGE, dash: [7, 3], width: 1.5, fill: '77'},
+        {series: 'thinking', label: 'thinking', color: SKY, dash: [], width: 1.5, fill: '44'},
+      ],
+      unit: '', digits: 0, floor: 10, stacked: true,
+    },
+    amplification: {
+      title: 'Retry amplification (attempts per request so far)',
+      curves: [{series: 'amplification', label: 'attempts per request', color: PURPLE, dash: [], width: 2.5}],
+      unit: '', digits: 2, floor: 2, least: 1,
+    },
+    server: {
+      title: 'Server: concurrency and delay (logarithmic)',
+      curves: [
+        {series: 'concurrency', label: 'concurrency', color: BLUE, dash: [], width: 2.5},
+        {series: 'delay', label: 'delay (s, right)', color: ORANGE, dash: [7, 3], width: 2, right: true},
+      ],
+      unit: '', digits: 1, floor: 1000, least: 1, logarithmic: true,
+    },
+  };
+
+  const outageShade = {
+    id: 'outage',
+    beforeDatasetsDraw(chart, _, {run}) {
+      const {ctx, chartArea: area, scales: {x}} = chart;
+      ctx.save();
+      for (const [from, to] of run.outages) {
+        const left = Math.max(x.getPixelForValue(from), area.left);
+        const right = Math.min(x.getPixelForValue(to ?? Math.max(run.end, from)), area.right);
+        if (right <= left) continue;
+        ctx.fillStyle = css('--shade');
+        ctx.fillRect(left, area.top, right - left, area.height);
+        ctx.fillStyle = css('--muted');
+        ctx.font = '11px system-ui, sans-serif';
+        if (right - left > 42) ctx.fillText('frozen', left + 4, area.top + 12);
+      }
+      ctx.restore();
+    },
+  };
+
+  // Says in words what a chart shows now.
+  function describe(kind, run) {
+    const {title, curves, unit, digits} = CHARTS[kind];
+    const now = curves.map(({series, label}) => {
+      const last = run.series[series].at(-1);
+      return `${label} ${last ? number(last.value, digits) + unit : 'unknown'}`;
+    });
+    return `${title}: ${now.join(', ')} at ${minutes(run.end)}.`;
+  }
+
+  // `limits` are the ends of the axes where several charts share them: {x, y}.
+  function draw(canvas, kind, run, limits = {}) {
+    const spec = CHARTS[kind];
+    const text = css('--text'), muted = css('--muted'), grid = css('--grid');
+    const color = name => name.startsWith('--') ? css(name) : name;
+    const font = {family: 'system-ui, sans-serif', size: 11};
+    const logTicks = value => {
+      const digit = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
+      return Math.abs(digit - 1) < 1e-6 ? (value >= 1e4 ? value / 1000 + 'k' : value) : null;
+    };
+    const scale = (position, extra) => ({
+      position, grid: {color: grid, drawOnChartArea: position === 'left'}, border: {color: grid},
+      ticks: {color: muted, font, maxTicksLimit: 6, includeBounds: false, ...(spec.logarithmic && {callback: logTicks, maxTicksLimit: 60, autoSkip: false})},
+      type: spec.logarithmic ? 'logarithmic' : 'linear', ...extra,
+    });
+    const scales = {
+      x: {
+        type: 'linear', min: 0, max: limits.x, suggestedMax: 30, bounds: 'data',
+        grid: {color: grid}, title: {display: true, text: 'time (min:s)', color: muted, font},
+        ticks: {color: muted, font, callback: minutes, maxRotation: 0, maxTicksLimit: 8, includeBounds: false},
+      },
+      y: scale('left', {
+        min: spec.least ?? 0, max: limits.y, suggestedMax: spec.floor, stacked: Boolean(spec.stacked),
+      }),
+    };
+    if (spec.curves.some(curve => curve.right)) {
+      scales.right = scale('right', {min: 0.01, max: LONGEST_DELAY});
+    }
+    const chart = new Chart(canvas, {
+      type: 'line',
+      data: {
+        datasets: spec.curves.map(curve => ({
+          label: curve.label, data: run.series[curve.series], borderColor: color(curve.color),
+          backgroundColor: color(curve.color) + (curve.fill ?? ''), borderDash: curve.dash,
+          borderWidth: curve.width, fill: curve.fill ? 'stack' : false,
+          yAxisID: curve.right ? 'right' : 'y',
+        })),
+      },
+      options: {
+        animation: false, responsive: true, maintainAspectRatio: false, parsing: false, normalized: true,
+        elements: {point: {radius: 0, hitRadius: 8}, line: {tension: 0}},
+        interaction: {mode: 'index', intersect: false},
+        scales,
+        plugins: {
+          outage: {run},
+          legend: {
+            align: 'start',
+            labels: {color: text, font: {...font, size: 12}, boxWidth: 33, boxHeight: 0}, // a line
+          },
+          tooltip: {
+            callbacks: {
+              title: ([item]) => item ? minutes(item.parsed.x) : '',
+              label: ({dataset, raw}) =>
+                `${dataset.label}: ${number(raw.value, spec.digits)}${spec.unit}`,
+            },
+          },
+        },
+      },
+      plugins: [outageShade],
+    });
+    canvas.setAttribute('role', 'img');
+    canvas.setAttribute('aria-label', describe(kind, run));
+    return chart;
+  }
+
+  return {Run, CHARTS, describe, draw, duration, minutes, number};
+})();

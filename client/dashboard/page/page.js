@@ -1,0 +1,186 @@
+// The live page: listens to the client's events and sends it the reader's wishes.
+'use strict';
+
+const {Run, CHARTS, describe, draw, duration, number} = Retrystorm;
+const element = id => document.getElementById(id);
+const canvases = [...document.querySelectorAll('canvas[data-chart]')];
+
+let run = new Run({});
+let charts = [];
+let ended = [];
+let last = null;
+let connected = false;
+let refreshWanted = false;
+
+// --- the token ----------------------------------------------------------------------------------
+
+// The address holds it only until it is read: it shall not stay in the history.
+const token = (() => {
+  const given = new URLSearchParams(location.hash.slice(1)).get('token');
+  if (given) {
+    sessionStorage.setItem('token', given);
+    history.replaceState(null, '', location.pathname);
+  }
+  return given ?? sessionStorage.getItem('token');
+})();
+
+// --- showing ------------------------------------------------------------------------------------
+
+// Only what changes is written: a screen reader must not hear the same again.
+function write(id, text) {
+  if (element(id).textContent !== text) element(id).textContent = text;
+}
+
+function drawAll() {
+  for (const chart of charts) chart.destroy();
+  charts = canvases.map(canvas => draw(canvas, canvas.dataset.chart, run));
+}
+
+function showState() {
+  const frozen = run.outages.length > 0 && run.outages.at(-1)[1] === null;
+  const [text, kind] = !connected ? ['client gone', 'gone'] : run.summary ? ['ended', 'gone']
+    : frozen ? ['server frozen', 'frozen'] : ['running', 'running'];
+  write('state', text);
+  element('state').className = 'pill ' + kind;
+  const able = Boolean(token) && connected && !run.summary;
+  for (const control of document.querySelectorAll('#restart button, #restart select')) control.disabled = !able;
+  for (const control of document.querySelectorAll('#freeze button, #freeze input')) {
+    control.disabled = !able || !run.start.can_freeze;
+  }
+  element('wake').disabled ||= !frozen;
+  if (!token) {
+    write('note', 'To change the run, open the address that the client printed at its start: it holds the token.');
+  } else if (connected && run.start.can_freeze === false) {
+    write('note', 'To freeze the server from here, start the client with --server-pid=$(pidof server).');
+  }
+}
+
+function showVerdict(recovery) {
+  write('verdict', recovery.verdict);
+  if (recovery.verdict === 'no outage') return write('facts', '');
+  const after = time => time === null ? 'not yet' : `after ${number(time)} s`;
+  write('facts', `· baseline ${number(recovery.baseline_ok, 1)} OK/s · errors gone ${after(recovery.errors_gone_s)}` +
+    ` · 90 % of the baseline ${after(recovery.time_to_recovery_s)} · ${number(recovery.ok_lost)} OK lost` +
+    ` · at most ${number(recovery.peak_attempts)} attempts/s`);
+}
+
+function showLatency(latency, longest) {
+  for (const name of ['p50', 'p95', 'p99', 'max']) {
+    write(name, latency[name] === null ? '–' : duration(latency[name] / 1000));
+  }
+  write('longest', duration(longest));
+}
+
+function showEnded() {
+  element('earlier').hidden = ended.length === 0;
+  element('earlier').querySelector('tbody').replaceChildren(...ended.map(({start, summary}) => {
+    const row = document.createElement('tr');
+    const cells = [start.strategy, summary.verdict, number(summary.baseline_ok, 1), duration(summary.errors_gone_s),
+      duration(summary.time_to_recovery_s), number(summary.amplification, 2),
+      summary.latency_ms.p99 === null ? '–' : duration(summary.latency_ms.p99 / 1000)];
+    for (const text of cells) row.insertCell().textContent = text;
+    return row;
+  }));
+}
+
+function refresh() {
+  refreshWanted = false;
+  const {start} = run;
+  if (start.strategy) {
+    write('run', `${start.strategy} retries, ${number(start.clients)} clients, seed ${start.seed}, ` +
+      `${Retrystorm.minutes(run.end)} min`);
+  }
+  if (last) {
+    write('ok', number(last.ok, 1));
+    write('errors', number(last.errors, 1));
+    write('timed_out', number(last.timed_out, 1));
+    write('amplification', number(last.amplification, 2));
+    write('concurrency', last.server ? number(last.server.concurrency) : 'no answer');
+    write('delay', last.server ? duration(last.server.last_delay_s) : '–');
+    showVerdict(run.summary ?? last.recovery);
+    showLatency((run.summary ?? last).latency_ms, (run.summary ?? last).longest_without_ok_s);
+  }
+  showState();
+  showEnded();
+  for (const chart of charts) chart.update('none');
+  for (const canvas of canvases) canvas.setAttribute('aria-label', describe(canvas.dataset.chart, run));
+}
+
+// The history comes as a heap of events: they are shown once.
+function wantRefresh() {
+  if (refreshWanted) return;
+  refreshWanted = true;
+  setTimeout(refresh, 30);
+}
+
+// --- listening ----------------------------------------------------------------------------------
+
+function take(event) {
+  if (event.type === 'start') {
+    run = new Run(event);
+    last = null;
+    drawAll();
+    element('strategy').value = event.strategy;
+    write('note', '');
+  } else if (event.type === 'notice') {
+    write('note', event.text);
+  } else {
+    run.take(event);
+    if (event.type === 'interval') last = event;
+    if (event.type === 'summary') ended.push({start: run.start, summary: event});
+  }
+  wantRefresh();
+}
+
+function listen() {
+  const source = new EventSource('events');
+  source.onopen = () => {
+    // The whole history comes anew.
+    connected = true;
+    ended = [];
+    wantRefresh();
+  };
+  source.onmessage = message => take(JSON.parse(message.data));
+  source.onerror = () => {
+    connected = false;
+    wantRefresh();
+    if (source.readyState === EventSource.CLOSED) setTimeout(listen, 3000);
+  };
+}
+
+// --- wishes -------------------------------------------------------------------------------------
+
+async function wish(what, body) {
+  write('note', '');
+  try {
+    const response = await fetch('control/' + what, {
+      method: 'POST',
+      headers: {'Content-Type': 'application/json', 'X-Retrystorm-Token': token},
+      body: JSON.stringify(body),
+    });
+    if (!response.ok) write('note', (await response.json()).error);
+  } catch {
+    write('note', 'The client does not answer.');
+  }
+}
+
+element('freeze').addEventListener('submit', event => {
+  event.preventDefault();
+  wish('freeze', {seconds: Number(element('seconds').value)});
+});
+element('wake').addEventListener('click', () => wish('wake', {}));
+element('restart').addEventListener('submit', event => {
+  event.preventDefault();
+  const busy = last?.server && last.server.last_delay_s > 10;
+  wish('restart', {strategy: element('strategy').value}).then(() => {
+    if (busy) {
+      write('note', 'The server is still full of the last run’s requests and will never be done with them: ' +
+        'end both programs and start the server anew.');
+    }
+  });
+});
+
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawAll);
+drawAll();
+showState();
+listen();

@@ -1,0 +1,65 @@
+#include "client/dashboard/server_monitor.h"
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kInterval = 1s;
+constexpr auto kPatience = 300ms;
+
+}  // namespace
+
+ServerMonitor::ServerMonitor(const Url& url) : client_(url.host, url.port), path_(url.path) {
+  client_.set_hostname_addr_map({{url.host, url.address}});
+  client_.set_connection_timeout(kPatience);
+  client_.set_read_timeout(kPatience);
+  client_.set_write_timeout(kPatience);
+  thread_ = std::thread(&ServerMonitor::run, this);
+}
+
+ServerMonitor::~ServerMonitor() {
+  {
+    const std::scoped_lock lock(mutex_);
+    end_ = true;
+  }
+  end_wanted_.notify_one();
+  thread_.join();
+}
+
+std::optional<ServerStatus> ServerMonitor::status() const {
+  const std::scoped_lock lock(mutex_);
+  return status_;
+}
+
+void ServerMonitor::run() {
+  std::unique_lock lock(mutex_);
+  while (!end_) {
+    lock.unlock();
+    const auto status = ask();
+    lock.lock();
+    status_ = status;
+    end_wanted_.wait_for(lock, kInterval, [this] { return end_; });
+  }
+}
+
+std::optional<ServerStatus> ServerMonitor::ask() {
+  // No more of the answer is read than a status can be long: who knows what listens there.
+  std::string text;
+  const auto result = client_.Get(path_, [&text](const char* data, std::size_t size) {
+    text.append(data, size);
+    return text.size() < 65536;
+  });
+  if (!result || result->status != 200) return std::nullopt;
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object()) return std::nullopt;
+  const auto concurrency = json.find("concurrency"), delay = json.find("last_delay_s");
+  if (concurrency == json.end() || !concurrency->is_number()) return std::nullopt;
+  if (delay == json.end() || !delay->is_number()) return std::nullopt;
+  return ServerStatus{concurrency->get<double>(), delay->get<double>()};
+}
+
+}  // namespace retrystorm

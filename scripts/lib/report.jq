@@ -1,0 +1,47 @@
+# From the JSON Lines of a run to what the report holds of it.
+include "runs";
+
+# A command line without these options, whether written with "=" or with a space.
+def without($options):
+  reduce $options[] as $option (.;
+    gsub("(?<= )--\($option)(=| +)('[^']*'|[^ ]+)( |$)"; "") | sub(" +$"; ""));
+
+# The program as it is called from the top of a checkout.
+def from_the_top: sub("^('[^']*'|[^ ]*/)?(?<program>[a-z]+)'?(?= |$)"; "build/bin/\(.program)");
+
+def with_seed($start):
+  if test("(?<= )--seed[= ]") then . else "\(.) --seed=\($start.seed)" end;
+
+def reproduction($server):
+  . as $start
+  | if $start.program == "simulate" then
+      .command | without(["json", "server-json"]) | from_the_top | with_seed($start)
+    elif $server == null or $server.program != "server" then
+      .command | without(["json"]) | from_the_top | with_seed($start)
+    else
+      # On the standard ports, with the process as the shell knows it.
+      ($server.command | without(["json", "port"]) | from_the_top) as $service
+      | (.command | without(["json", "url", "server-pid"]) | from_the_top | with_seed($start)) as $clients
+      | "\($service) >server.log & sleep 1; \($clients)"
+        + (if $start.server_pid then " --server-pid=$!" else "" end) + "; kill $!"
+    end;
+
+# Each run of a client's file, for the page may have started it again; `$server` is text.
+def report_runs($name; $server):
+  . as $all
+  | [$server | split("\n")[] | fromjson?] as $server_lines
+  | [range(length) | select($all[.].type == "start")] as $starts
+  | range($starts | length) as $i
+  | $all[$starts[$i]:($starts[$i + 1] // ($all | length))] as $lines
+  | $lines[0] as $start
+  | select(any($lines[]; .type == "interval"))
+  # Only the first run of a file is on the server's time line.
+  | (if $i == 0 then $server_lines else [] end) as $its_server
+  | {name: (if ($starts | length) > 1 then "\($name) \($i + 1)" else $name end),
+     start: ($start | {program, strategy, clients, seed}),
+     command: $start.command,
+     reproduce: ($start | reproduction($its_server[0])),
+     events: [$lines[] | select(.type == "outage" or .type == "summary"),
+              (select(.type == "interval")
+               | {type, t, ok, errors, timed_out, attempts, retries, in_flight})],
+     server: [$its_server[] | select(.type == "interval") | {t, concurrency, last_delay_s}]};
