@@ -24,7 +24,7 @@ WaitQueue::WaitQueue(TimePoint start, TimePoint end, std::size_t expected)
   const auto length = static_cast<std::uint64_t>((end - start).count()) + 1;
   const std::size_t wanted = std::max(expected / kWaitsPerBucket, kFewestBuckets);
   shift_ = std::min(static_cast<int>(std::bit_width(length / wanted)), kWidestShift);
-  buckets_.assign((length >> shift_) + 1, kNone);
+  buckets_.resize((length >> shift_) + 1);
 }
 
 std::uint32_t WaitQueue::take_block(std::uint32_t next) {
@@ -35,7 +35,6 @@ std::uint32_t WaitQueue::take_block(std::uint32_t next) {
   } else {
     free_ = blocks_[block].next;
   }
-  blocks_[block].size = 0;
   blocks_[block].next = next;
   return block;
 }
@@ -49,11 +48,10 @@ void WaitQueue::push(const Wait& wait) {
     std::push_heap(late_.begin(), late_.end(), Later());
     return;
   }
-  std::uint32_t& head = buckets_[bucket];
-  if (head == kNone || blocks_[head].size == Block::kCapacity) head = take_block(head);
-  Block& block = blocks_[head];
+  Bucket& list = buckets_[bucket];
+  if (list.size == Block::kCapacity) list = {take_block(list.block), 0};
   const std::uint64_t since_bucket = since_start - (std::uint64_t{bucket} << shift_);
-  block.keys[block.size++] = since_bucket << kClientBits | wait.client;
+  blocks_[list.block].keys[list.size++] = since_bucket << kClientBits | wait.client;
   ++later_;
 }
 
@@ -75,17 +73,43 @@ void WaitQueue::open_next_buckets() {
   current_.clear();
   position_ = 0;
   while (current_.empty() && later_ > 0) {
-    std::uint32_t block = std::exchange(buckets_[++current_bucket_], kNone);
-    while (block != kNone) {
-      const Block& full = blocks_[block];
-      current_.insert(current_.end(), full.keys, full.keys + full.size);
+    auto [block, size] = std::exchange(buckets_[++current_bucket_], Bucket());
+    for (; block != kNone; size = Block::kCapacity) {
+      const Block& keys = blocks_[block];
+      current_.insert(current_.end(), keys.keys, keys.keys + size);
       const std::uint32_t next = std::exchange(blocks_[block].next, free_);
       free_ = std::exchange(block, next);
     }
   }
   current_start_ = start_ + Duration(static_cast<std::int64_t>(current_bucket_ << shift_));
   later_ -= current_.size();
-  std::sort(current_.begin(), current_.end());
+  sort_current();
+}
+
+void WaitQueue::sort_current() {
+  // Waits are spread evenly over a bucket: cut into slices of some four each, they are almost in
+  // order, and the little sorts that are left seldom mispredict.
+  constexpr std::size_t kFew = 64;
+  if (current_.size() < kFew) return std::sort(current_.begin(), current_.end());
+  const int slice_bits = static_cast<int>(std::bit_width(current_.size() / 4));
+  const int slice_shift = std::max(kClientBits + shift_ - slice_bits, 0);
+  slices_.assign((std::size_t{1} << slice_bits) + 1, 0);
+  for (const Key key : current_) ++slices_[(key >> slice_shift) + 1];
+  for (std::size_t i = 1; i < slices_.size(); ++i) slices_[i] += slices_[i - 1];
+
+  unsorted_.swap(current_);
+  current_.resize(unsorted_.size());
+  for (const Key key : unsorted_) current_[slices_[key >> slice_shift]++] = key;
+  // Each slice's position has moved on to its end.
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i + 1 < slices_.size(); ++i) {
+    const std::size_t end = slices_[i];
+    if (end - begin > 1) {
+      std::sort(current_.begin() + static_cast<std::ptrdiff_t>(begin),
+                current_.begin() + static_cast<std::ptrdiff_t>(end));
+    }
+    begin = end;
+  }
 }
 
 }  // namespace retrystorm

@@ -54,14 +54,17 @@ class WaitQueue {
   static std::uint32_t client_of(Key key) { return static_cast<std::uint32_t>(key); }
 
   // Buckets are lists of blocks, so that they need no memory of their own until they are used and
-  // give it back when they have been.
+  // give it back when they have been. Only the first block of a list may have room.
   struct Block {
     static constexpr std::uint32_t kCapacity = 31;
     Key keys[kCapacity];
-    std::uint32_t size;
     std::uint32_t next;
   };
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  struct Bucket {
+    std::uint32_t block = kNone;
+    std::uint32_t size = Block::kCapacity;  // of the first block: here, for it is always at hand
+  };
   static constexpr TimePoint kNever = TimePoint::max();
 
   Wait first_in_order() const {
@@ -71,10 +74,11 @@ class WaitQueue {
   }
   std::uint32_t take_block(std::uint32_t next);
   void open_next_buckets();
+  void sort_current();
 
   TimePoint start_, end_;
   int shift_ = 0;  // a bucket is 2^shift nanoseconds wide
-  std::vector<std::uint32_t> buckets_;
+  std::vector<Bucket> buckets_;
   std::vector<Block> blocks_;
   std::uint32_t free_ = kNone;
 
@@ -82,6 +86,8 @@ class WaitQueue {
   TimePoint current_start_;
   std::vector<Key> current_;  // of the current bucket, in order from `position_` on
   std::size_t position_ = 0;
+  std::vector<Key> unsorted_;  // of `sort_current`: kept for their memory
+  std::vector<std::uint32_t> slices_;
   std::vector<Wait> late_;  // a heap: came into the current bucket after it was opened
   std::size_t later_ = 0;   // waits in the buckets after the current one
 };
