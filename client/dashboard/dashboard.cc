@@ -165,16 +165,17 @@ void Dashboard::add_routes() {
 void Dashboard::serve_events(httplib::Response& response) {
   auto subscription = events_.subscribe();
   if (!subscription) return refuse(response, 503, "too many browsers are listening");
-  response.set_chunked_content_provider(
-      "text/event-stream", [subscription](std::size_t, httplib::DataSink& sink) {
-        const auto text = subscription->next(kHeartbeat);
-        if (!text) {
-          sink.done();
-          return true;
-        }
-        const std::string& something = text->empty() ? ":\n\n" : *text;
-        return sink.write(something.data(), something.size());
-      });
+  // Without chunks: it lasts as long as the connection.
+  response.set_content_provider("text/event-stream",
+                                [subscription](std::size_t, httplib::DataSink& sink) {
+                                  const auto text = subscription->next(kHeartbeat);
+                                  if (!text) {
+                                    sink.done();
+                                    return true;
+                                  }
+                                  const std::string& something = text->empty() ? ":\n\n" : *text;
+                                  return sink.write(something.data(), something.size());
+                                });
 }
 
 void Dashboard::add_commands() {

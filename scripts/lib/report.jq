@@ -7,12 +7,21 @@ def without($options):
     gsub("(?<= )--\($option)(=| +)('[^']*'|[^ ]+)( |$)"; "") | sub(" +$"; ""));
 
 # The program as it is called from the top of a checkout.
-def from_the_top: sub("^('[^']*'|[^ ]*/)?(?<program>[a-z]+)'?(?= |$)"; "build/bin/\(.program)");
+def from_the_top:
+  if startswith("'") then sub("^'[^']*/(?<program>[a-z]+)'"; "build/bin/\(.program)")
+  else sub("^([^ ]*/)?(?<program>[a-z]+)"; "build/bin/\(.program)") end;
 
 def with_seed($start):
   if test("(?<= )--seed[= ]") then . else "\(.) --seed=\($start.seed)" end;
 
-def reproduction($server):
+# An outage that was made from the page, as options that make it at the same time.
+def with_outage($lines):
+  [$lines[] | select(.type == "outage") | .t] as $times
+  | if ($times | length) != 2 or test("--outage-at") then .
+    else "\(.) --outage-at=\($times[0]) --outage-for=\($times[1] - $times[0] | . * 1000 | round / 1000)"
+         + " --duration=\($lines | last.elapsed_s // (map(.t // 0) | max))" end;
+
+def reproduction($server; $lines):
   . as $start
   | if $start.program == "simulate" then
       .command | without(["json", "server-json"]) | from_the_top | with_seed($start)
@@ -21,7 +30,10 @@ def reproduction($server):
     else
       # On the standard ports, with the process as the shell knows it.
       ($server.command | without(["json", "port"]) | from_the_top) as $service
-      | (.command | without(["json", "url", "server-pid"]) | from_the_top | with_seed($start)) as $clients
+      | (.command
+         | without(["json", "url", "server-pid", "dashboard-port", "server-status"])
+         | gsub(" --dashboard(?= |$)"; "")
+         | from_the_top | with_seed($start) | with_outage($lines)) as $clients
       | "\($service) >server.log & sleep 1; \($clients)"
         + (if $start.server_pid then " --server-pid=$!" else "" end) + "; kill $!"
     end;
@@ -40,7 +52,7 @@ def report_runs($name; $server):
   | {name: (if ($starts | length) > 1 then "\($name) \($i + 1)" else $name end),
      start: ($start | {program, strategy, clients, seed}),
      command: $start.command,
-     reproduce: ($start | reproduction($its_server[0])),
+     reproduce: ($start | reproduction($server_lines[0]; $lines)),
      events: [$lines[] | select(.type == "outage" or .type == "summary"),
               (select(.type == "interval")
                | {type, t, ok, errors, timed_out, attempts, retries, in_flight})],

@@ -32,7 +32,7 @@
     amplification: 1.05 * most(runs.map(run => run.greatest('amplification'))),
     server: Math.max(1000, 1.5 * most(runs.map(run => run.greatest('concurrency')))),
   };
-  const end = most(runs.map(run => run.end));
+  const end = Math.ceil(most(runs.map(run => run.end)) / 20) * 20;
 
   document.getElementById('summary').textContent =
     `${runs.length} ${runs.length === 1 ? 'run' : 'runs'} on the same axes; the shade is the time in which the server was frozen.`;

@@ -81,6 +81,28 @@ TEST_F(ClientOptionsTest, AProcessNeedsAnOutage) {
   refuses({"--server-pid=42"}, "--outage-at");
 }
 
+TEST_F(ClientOptionsTest, APageMayFreezeAProcessAtAnyTime) {
+  EXPECT_NO_THROW(check(given({"--server-pid=42", "--dashboard"})));
+}
+
+TEST_F(ClientOptionsTest, ThePageHasItsPort) {
+  const ClientOptions& options = given({"--dashboard", "--dashboard-port=9000"});
+  EXPECT_TRUE(options.dashboard);
+  EXPECT_EQ(options.dashboard_port, 9000);
+}
+
+TEST_F(ClientOptionsTest, TheServersStatusIsOnThePortAboveIts) {
+  ClientOptions options;
+  const auto status = [&](const std::string& url) {
+    return server_status_url(options, resolve_url(url));
+  };
+  EXPECT_EQ(status("http://127.0.0.1:8070/api"), "http://127.0.0.1:8071/status");
+  EXPECT_EQ(status("http://[::1]:90/"), "http://[::1]:91/status");
+  EXPECT_EQ(status("http://127.0.0.1:65535/"), "http://127.0.0.1:65535/status");
+  options.server_status = "http://127.0.0.1:1/x";
+  EXPECT_EQ(status("http://127.0.0.1:8070/api"), "http://127.0.0.1:1/x");
+}
+
 TEST_F(ClientOptionsTest, AnOutageMustBeginWithinTheRun) {
   refuses({"--server-pid=42", "--outage-at=10s", "--outage-for=1s", "--duration=10s"},
           "--outage-at");

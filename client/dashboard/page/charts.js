@@ -163,6 +163,9 @@ const Retrystorm = (() => {
       const digit = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
       return Math.abs(digit - 1) < 1e-6 ? (value >= 1e4 ? value / 1000 + 'k' : value) : null;
     };
+    // The axis ends with the data: its last mark is left out where it is too near the one before.
+    const timeTick = (value, i, all) =>
+      i > 1 && value - all[i - 1].value < 0.9 * (all[1].value - all[0].value) ? null : minutes(value);
     const scale = (position, extra) => ({
       position, grid: {color: grid, drawOnChartArea: position === 'left'}, border: {color: grid},
       ticks: {color: muted, font, maxTicksLimit: 6, includeBounds: false, ...(spec.logarithmic && {callback: logTicks, maxTicksLimit: 60, autoSkip: false})},
@@ -172,7 +175,7 @@ const Retrystorm = (() => {
       x: {
         type: 'linear', min: 0, max: limits.x, suggestedMax: 30, bounds: 'data',
         grid: {color: grid}, title: {display: true, text: 'time (min:s)', color: muted, font},
-        ticks: {color: muted, font, callback: minutes, maxRotation: 0, maxTicksLimit: 8, includeBounds: false},
+        ticks: {color: muted, font, callback: timeTick, maxRotation: 0, maxTicksLimit: 8},
       },
       y: scale('left', {
         min: spec.least ?? 0, max: limits.y, suggestedMax: spec.floor, stacked: Boolean(spec.stacked),

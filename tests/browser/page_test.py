@@ -1,0 +1,178 @@
+"""The live page in a real browser: page_test.py SERVER CLIENT"""
+
+import http.server
+import json
+import os
+import subprocess
+import sys
+import threading
+
+import webdriver
+from webdriver import Browser, eventually, free_port
+
+webdriver.skip_without_browser()
+
+
+class Status(http.server.BaseHTTPRequestHandler):
+    """Stands in for the server's status."""
+
+    def do_GET(self):
+        body = json.dumps({"concurrency": 42, "last_delay_s": 0.25}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+class Elsewhere(http.server.BaseHTTPRequestHandler):
+    """A page of another site."""
+
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(b"<!DOCTYPE html><title>elsewhere</title>")
+
+    def log_message(self, *_):
+        pass
+
+
+def serve(handler):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server.server_address[1]
+
+
+def state_of(process):
+    with open(f"/proc/{process.pid}/stat", encoding="utf-8", errors="replace") as file:
+        return file.read().rpartition(")")[2].split()[0]
+
+
+def number(text):
+    return float(text.replace(",", ""))
+
+
+def check(browser, server, address, origin):
+    screenshots = os.environ.get("SCREENSHOTS")
+
+    browser.open(address)
+    eventually(lambda: browser.text("#state") == "running", "the page runs")
+    eventually(lambda: browser.text("#ok") != "–" and number(browser.text("#ok")) > 50,
+               "OK a second is shown")
+    assert browser.run("return location.hash") == "", "the token stays in the address"
+    eventually(lambda: browser.text("#concurrency") == "42", "the server's concurrency is shown")
+    assert browser.text("#delay") == "250 ms", browser.text("#delay")
+    assert browser.text("#p50") != "–"
+    eventually(lambda: all(colours > 20 for colours in browser.painted("canvas")),
+               "all charts are drawn")
+    assert len(browser.painted("canvas")) == 4
+    assert not browser.run("return [...document.querySelectorAll('canvas')]"
+                           ".filter(each => !each.getAttribute('aria-label')).length")
+
+    # Without a window of five seconds before it, an outage has no baseline and no verdict.
+    eventually(lambda: browser.run("return run.end") > 5.5, "a baseline")
+
+    # By the keyboard alone: the form's field, then Enter.
+    browser.run("const field = document.querySelector('#seconds');"
+                "field.focus(); field.value = '600';")
+    browser.press(["\ue007"])
+    eventually(lambda: state_of(server) == "T", "the server is frozen")
+    eventually(lambda: browser.text("#state") == "server frozen", "the page says so")
+    eventually(lambda: number(browser.text("#ok")) == 0, "the OK curve falls")
+    eventually(lambda: number(browser.text("#timed_out")) > 0, "timeouts are shown")
+    last = "return Retrystorm.describe('rates', run)"
+    assert "OK 0.0/s" in browser.run(last), browser.run(last)
+    assert browser.text("#concurrency") == "no answer"
+    assert browser.run("return run.outages.length === 1 && run.outages[0][1] === null")
+
+    browser.click("#wake")
+    eventually(lambda: state_of(server) in "SR", "the server is awake")
+    eventually(lambda: number(browser.text("#ok")) > 50, "the OK curve rises")
+    eventually(lambda: browser.text("#verdict") in ("recovered", "recovering"), "a verdict", 60)
+
+    for scheme, back in (("light", "rgb(246, 247, 248)"), ("dark", "rgb(18, 22, 26)")):
+        browser.scheme(scheme)
+        colour = browser.run("return getComputedStyle(document.body).backgroundColor")
+        assert colour == back, (scheme, colour)
+    browser.width(390)
+    eventually(lambda: browser.run("return document.documentElement.scrollWidth") <= 390,
+               "it fits a phone's width")
+    if screenshots:
+        browser.screenshot(screenshots + "/page-390.png")
+    browser.width(1280)
+
+    browser.run("document.querySelector('#strategy').value = 'truncated'")
+    browser.click("#restart button")
+    eventually(lambda: browser.text("#run").startswith("truncated"), "the other strategy runs")
+    eventually(lambda: browser.text("#earlier td") == "exponential", "the run before is listed")
+    assert browser.errors() == [], browser.errors()
+
+    # A browser that has no token looks on: the token stays with the tab.
+    browser.run("sessionStorage.clear()")
+    browser.open(origin)
+    eventually(lambda: browser.text("#state") == "running", "the page runs without the token")
+    assert browser.run("return document.querySelector('#freeze button').disabled")
+    assert "token" in browser.text("#note")
+
+    # Another origin's page, even with the token, neither reads nor changes anything.
+    token = address.partition("#token=")[2]
+    browser.open(f"http://127.0.0.1:{serve(Elsewhere)}/")
+    attempt = """
+        return fetch(arguments[0], arguments[1])
+          .then(response => response.type === 'opaque' ? 'opaque' : 'read', () => 'refused');"""
+    body = json.dumps({"seconds": 600})
+    assert browser.run(attempt, origin + "control/freeze", {
+        "method": "POST", "body": body,
+        "headers": {"X-Retrystorm-Token": token}}) == "refused"
+    assert browser.run(attempt, origin + "control/freeze", {
+        "method": "POST", "body": body, "mode": "no-cors"}) == "opaque"
+    assert browser.run(attempt, origin + "events", {}) == "refused"
+    assert browser.run("""
+        return new Promise(done => {
+          const frame = document.createElement('iframe');
+          frame.onload = () => setTimeout(() => {
+            let inside = null;
+            try { inside = frame.contentDocument; } catch {}
+            done(inside === null ? 'closed' : 'open');
+          }, 200);
+          frame.src = arguments[0];
+          document.body.append(frame);
+        });""", origin) == "closed"
+    assert state_of(server) in "SR", "another origin froze the server"
+
+
+def main():
+    server_program, client_program = sys.argv[1:3]
+    port = free_port()
+    server = subprocess.Popen([server_program, "--port", str(port)], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True)
+    client = None
+    try:
+        assert "listening" in server.stderr.readline()
+        client = subprocess.Popen(
+            [client_program, "--url", f"http://127.0.0.1:{port}/api", "--strategy", "exponential",
+             "--clients", "200", "--lambda", "1s", "--timeout", "500ms", "--max-delay", "2s",
+             "--duration", "170s", "--server-pid", str(server.pid),
+             "--server-status", f"http://127.0.0.1:{serve(Status)}/status",
+             "--dashboard", "--dashboard-port", "0"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        address = ""
+        while not address.startswith("live page: "):
+            address = client.stderr.readline()
+            assert address, "the client ended"
+        address = address.removeprefix("live page: ").strip()
+        with Browser() as browser:
+            check(browser, server, address, address.partition("#")[0])
+    finally:
+        for process in (client, server):
+            if process:
+                process.terminate()
+                process.send_signal(18)  # SIGCONT: a frozen process ends only when it is woken
+                process.wait(10)
+    print("the page works")
+
+
+main()

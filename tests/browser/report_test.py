@@ -1,0 +1,84 @@
+"""The report in a real browser, from a file and without a network: report_test.py SIMULATE"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import webdriver
+from webdriver import Browser, eventually
+
+webdriver.skip_without_browser()
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+# What must not get out of where it belongs.
+EVIL = "</script><img src=x onerror=document.title='evil'>"
+
+
+def simulate(program, folder, name, *options):
+    path = f"{folder}/{name}.jsonl"
+    subprocess.run([program, *options, "--json", path,
+                    "--server-json", f"{folder}/{name}.server.jsonl"],
+                   check=True, stdout=subprocess.DEVNULL, timeout=60)
+    return path
+
+
+def check(browser, path):
+    browser.chromium("Network.enable")
+    browser.chromium("Network.emulateNetworkConditions", offline=True, latency=0,
+                     downloadThroughput=0, uploadThroughput=0)
+    browser.open("file://" + path)
+    rows = browser.run("""
+        return [...document.querySelectorAll('#table tbody tr')]
+          .map(row => [...row.cells].map(cell => cell.textContent));""")
+    assert [row[:3] for row in rows] == [
+        ["fixed", "collapsed", "fixed"], ["exponential", "recovered", "exponential"],
+        ["evil", "recovered", "exponential"]], rows
+    assert rows[0][4] == "5", rows
+    eventually(lambda: all(colours > 20 for colours in browser.painted("canvas")),
+               "all charts are drawn")
+    # The one without a server's file has a chart less.
+    assert len(browser.painted("canvas")) == 8
+    axes = browser.run("""
+        return [...document.querySelectorAll('canvas[data-chart=rates]')].map(canvas => {
+          const {x, y} = Chart.getChart(canvas).scales;
+          return [x.min, x.max, y.min, y.max];
+        });""")
+    assert len(set(map(tuple, axes))) == 1, axes
+    commands = browser.run("return [...document.querySelectorAll('pre')].map(p => p.textContent)")
+    assert commands[1] == "build/bin/simulate --strategy=fixed --seed=5", commands
+    assert EVIL in commands[4], commands
+    assert browser.run("return document.title") == "retrystorm: report"
+    assert not browser.run("return performance.getEntriesByType('resource')"
+                           ".filter(each => !each.name.startsWith('data:')).length")
+    assert browser.errors() == [], browser.errors()
+    browser.width(390)
+    eventually(lambda: browser.run("return document.documentElement.scrollWidth") <= 390,
+               "it fits a phone's width")
+    screenshots = os.environ.get("SCREENSHOTS")
+    if screenshots:
+        browser.width(1280)
+        browser.screenshot(screenshots + "/report.png")
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="retrystorm-report-") as folder:
+        runs = [simulate(sys.argv[1], folder, strategy, f"--strategy={strategy}", "--seed=5")
+                for strategy in ("fixed", "exponential")]
+        with open(runs[1], encoding="utf-8") as file:
+            lines = file.read().splitlines()
+        start = json.loads(lines[0])
+        start["command"] += " " + EVIL
+        evil = folder + "/evil.jsonl"
+        with open(evil, "w", encoding="utf-8") as file:
+            file.write("\n".join([json.dumps(start), *lines[1:], '{"type":"half a li']))
+        report = folder + "/report.html"
+        subprocess.run([ROOT + "/scripts/report", *runs, evil, "--output", report], check=True,
+                       timeout=60)
+        with Browser() as browser:
+            check(browser, report)
+    print("the report works")
+
+
+main()

@@ -1,0 +1,226 @@
+// The live page over real sockets: what it shows, what it does, and for whom.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include "tests/support/child_process.h"
+#include "tests/support/sockets.h"
+
+namespace retrystorm::test {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+class DashboardTest : public testing::Test {
+ protected:
+  DashboardTest() {
+    const std::string before = "live page: http://127.0.0.1:";
+    if (!client_.says("#token=") || !client_.says("\n")) {
+      throw std::runtime_error("no page: " + client_.err());
+    }
+    const std::string said = client_.err();
+    const std::size_t at = said.find(before) + before.size();
+    port_ = std::stoi(said.substr(at));
+    const std::size_t token = said.find("#token=") + 7;
+    token_ = said.substr(token, said.find('\n', token) - token);
+    // cpp-httplib fills its tables at the first request, and guards them in code that the thread
+    // sanitizer cannot see: this one goes alone.
+    get_page("/");
+  }
+
+  std::string own_host() const { return "127.0.0.1:" + std::to_string(port_); }
+
+  std::string ask(const std::string& request) const {
+    const Socket socket = connect_to(port_);
+    socket.send(request);
+    return socket.receive(kPatience);
+  }
+
+  std::string get_page(const std::string& path) const {
+    return ask("GET " + path + " HTTP/1.1\r\nHost: " + own_host() + "\r\n\r\n");
+  }
+
+  std::string post(const std::string& path, const std::string& body, const std::string& token,
+                   const std::string& origin) const {
+    return ask("POST " + path + " HTTP/1.1\r\nHost: " + own_host() + "\r\n" +
+               (token.empty() ? "" : "X-Retrystorm-Token: " + token + "\r\n") +
+               (origin.empty() ? "" : "Origin: " + origin + "\r\n") +
+               "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+  }
+
+  std::string command(const std::string& what, const std::string& body) const {
+    return post("/control/" + what, body, token_, "http://" + own_host());
+  }
+
+  Socket listen() const {
+    Socket socket = connect_to(port_);
+    socket.send("GET /events HTTP/1.1\r\nHost: " + own_host() + "\r\n\r\n");
+    return socket;
+  }
+
+  bool server_is(const std::string& states) const {
+    return eventually([&] { return states.find(server_.state()) != std::string::npos; });
+  }
+
+  FakeServer status_{[](const Socket& socket) {
+    socket.receive(kPatience, "\r\n\r\n");
+    socket.send(
+        "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
+        R"({"concurrency":42,"last_delay_s":0.25})");
+  }};
+  ServerUnderTest server_{{"--base-delay", "1ms"}};
+  TempDir dir_;
+  ClientUnderTest client_{{"--url", server_.url(), "--server-pid", std::to_string(server_.pid()),
+                           "--clients", "20", "--lambda", "10ms", "--timeout", "300ms",
+                           "--duration", "10m", "--json", dir_.file("json"), "--server-status",
+                           status_.url(), "--dashboard", "--dashboard-port", "0"}};
+  int port_ = 0;
+  std::string token_;
+};
+
+TEST_F(DashboardTest, ServesThePageAndItsParts) {
+  EXPECT_THAT(get_page("/"), AllOf(StartsWith("HTTP/1.1 200"), HasSubstr("<title>retrystorm"),
+                                   HasSubstr("Content-Security-Policy: default-src 'none'")));
+  EXPECT_THAT(get_page("/charts.js"), HasSubstr("Okabe"));
+  EXPECT_THAT(get_page("/page.css"), HasSubstr("text/css"));
+  EXPECT_THAT(get_page("/chart.min.js"), HasSubstr("Chart.js v3"));
+  EXPECT_THAT(get_page("/control/freeze"), StartsWith("HTTP/1.1 404"));
+}
+
+TEST_F(DashboardTest, TellsTheHistoryAndWhatHappens) {
+  const std::string first = listen().receive(kPatience, "\"t\":1.");
+  EXPECT_THAT(first, AllOf(HasSubstr("text/event-stream"), HasSubstr(R"({"type":"start")"),
+                           HasSubstr(R"("strategy":"fixed")"), HasSubstr(R"("thinking":)"),
+                           HasSubstr(R"("server":{"concurrency":42.0,"last_delay_s":0.25})")));
+  const Socket late = listen();
+  EXPECT_THAT(late.receive(kPatience, "\"t\":1."), HasSubstr(R"({"type":"start")"));
+  EXPECT_THAT(late.receive(kPatience, "\"t\":2."), HasSubstr(R"("type":"interval")"));
+}
+
+TEST_F(DashboardTest, RefusesWhoHasNoToken) {
+  const std::string ours = "http://" + own_host();
+  const std::string body = R"({"seconds":60})";
+  const auto refused = StartsWith("HTTP/1.1 403");
+  EXPECT_THAT(post("/control/freeze", body, "", ours), refused);
+  EXPECT_THAT(post("/control/freeze", body, std::string(32, '0'), ours), refused);
+  EXPECT_THAT(post("/control/freeze", body, token_ + '0', ours), refused);
+  EXPECT_THAT(post("/control/restart", R"({"strategy":"linear"})", "", ours), refused);
+  EXPECT_NE(server_.state(), 'T');
+}
+
+TEST_F(DashboardTest, RefusesOtherOrigins) {
+  const std::string body = R"({"seconds":60})";
+  const auto refused = StartsWith("HTTP/1.1 403");
+  EXPECT_THAT(post("/control/freeze", body, token_, ""), refused);
+  EXPECT_THAT(post("/control/freeze", body, token_, "null"), refused);
+  EXPECT_THAT(post("/control/freeze", body, token_, "http://evil.example"), refused);
+  EXPECT_THAT(post("/control/freeze", body, token_, "http://127.0.0.1:1"), refused);
+  EXPECT_NE(server_.state(), 'T');
+}
+
+TEST_F(DashboardTest, RefusesNamesThatAreNotItsOwn) {
+  const std::string name = "evil.example:" + std::to_string(port_);
+  for (const std::string path : {"/", "/events", "/page.js"}) {
+    EXPECT_THAT(ask("GET " + path + " HTTP/1.1\r\nHost: " + name + "\r\n\r\n"),
+                StartsWith("HTTP/1.1 403"));
+  }
+  EXPECT_THAT(ask("POST /control/wake HTTP/1.1\r\nHost: " + name + "\r\nOrigin: http://" + name +
+                  "\r\nX-Retrystorm-Token: " + token_ + "\r\nContent-Length: 0\r\n\r\n"),
+              StartsWith("HTTP/1.1 403"));
+  EXPECT_THAT(
+      ask("GET /events HTTP/1.1\r\nHost: " + own_host() + "\r\nSec-Fetch-Site: cross-site\r\n\r\n"),
+      StartsWith("HTTP/1.1 403"));
+}
+
+TEST_F(DashboardTest, FreezesAndWakes) {
+  const Socket browser = listen();
+  ASSERT_THAT(command("freeze", R"({"seconds":3600})"), StartsWith("HTTP/1.1 202"));
+  EXPECT_TRUE(server_is("T"));
+  EXPECT_THAT(browser.receive(kPatience, "stop"), HasSubstr(R"("event":"stop")"));
+  ASSERT_THAT(command("wake", "{}"), StartsWith("HTTP/1.1 202"));
+  EXPECT_TRUE(server_is("SR"));
+  EXPECT_THAT(browser.receive(kPatience, "continue"), HasSubstr(R"("event":"continue")"));
+}
+
+TEST_F(DashboardTest, WakesAfterTheTimeByItself) {
+  ASSERT_THAT(command("freeze", R"({"seconds":0.5})"), StartsWith("HTTP/1.1 202"));
+  EXPECT_TRUE(server_is("T"));
+  EXPECT_TRUE(server_is("SR"));
+}
+
+TEST_F(DashboardTest, RefusesNonsense) {
+  const auto refused = StartsWith("HTTP/1.1 400");
+  for (const std::string body : {"", "{}", "[]", "[1]", R"({"seconds":0})", R"({"seconds":-1})",
+                                 R"({"seconds":"9"})", R"({"seconds":1e9})"}) {
+    EXPECT_THAT(command("freeze", body), refused) << body;
+  }
+  EXPECT_THAT(command("restart", "{}"), refused);
+  EXPECT_THAT(command("restart", R"({"strategy":"hope"})"),
+              AllOf(refused, HasSubstr("is not a strategy")));
+  EXPECT_NE(server_.state(), 'T');
+}
+
+TEST_F(DashboardTest, StartsAgainWithAnotherStrategy) {
+  const Socket browser = listen();
+  browser.receive(kPatience, R"("type":"interval")");
+  ASSERT_THAT(command("freeze", R"({"seconds":3600})"), StartsWith("HTTP/1.1 202"));
+  ASSERT_TRUE(server_is("T"));
+  ASSERT_THAT(command("restart", R"({"strategy":"linear"})"), StartsWith("HTTP/1.1 202"));
+  // The browser is not disturbed by the end of the clients' sockets.
+  EXPECT_THAT(browser.receive(kPatience, R"("strategy":"linear")"),
+              HasSubstr(R"({"type":"summary")"));
+  EXPECT_TRUE(server_is("SR"));
+  EXPECT_THAT(browser.receive(kPatience, R"("type":"interval")"), Not(testing::IsEmpty()));
+
+  client_.signal(SIGINT);
+  ASSERT_EQ(client_.exit_code(), 0);
+  std::vector<std::string> course;
+  for (const auto& line : read_json_lines(dir_.file("json"))) {
+    if (line["type"] == "start") course.push_back(line["strategy"]);
+    if (line["type"] == "summary") course.push_back("summary");
+    if (line["type"] == "start" && course.size() > 1) {
+      EXPECT_THAT(std::string(line["command"]), testing::EndsWith(" --strategy=linear"));
+    }
+  }
+  EXPECT_THAT(course, testing::ElementsAre("fixed", "summary", "linear", "summary"));
+}
+
+TEST_F(DashboardTest, TellsTheEndToTwentyBrowsers) {
+  std::vector<Socket> browsers;
+  for (int i = 0; i < 20; ++i) browsers.push_back(listen());
+  for (const Socket& browser : browsers) {
+    EXPECT_THAT(browser.receive(kPatience, R"("type":"interval")"), HasSubstr("interval"));
+  }
+  // Beside them, the page is still served, and silent connections take nothing from it for long.
+  const Socket silent = connect_to(port_);
+  EXPECT_THAT(get_page("/"), StartsWith("HTTP/1.1 200"));
+  client_.signal(SIGTERM);
+  for (const Socket& browser : browsers) {
+    EXPECT_THAT(browser.receive(kPatience), HasSubstr(R"({"type":"summary")"));
+  }
+  EXPECT_EQ(client_.exit_code(3s * kSlowness), 0);
+}
+
+TEST_F(DashboardTest, SaysThatThePortIsInUse) {
+  ClientUnderTest second({"--url", server_.url(), "--dashboard", "--dashboard-port",
+                          std::to_string(port_), "--duration", "1s"});
+  EXPECT_EQ(second.exit_code(), 1);
+  EXPECT_THAT(second.err(), HasSubstr("port " + std::to_string(port_) + ", which is in use"));
+}
+
+TEST(Dashboard, DoesWithoutAServerToFreezeOrToAsk) {
+  const ServerUnderTest server;
+  ClientUnderTest client({"--url", server.url(), "--dashboard", "--dashboard-port", "0",
+                          "--duration", "1500ms", "--clients", "5", "--lambda", "100ms"});
+  EXPECT_EQ(client.exit_code(), 0) << client.err();
+}
+
+}  // namespace
+}  // namespace retrystorm::test
