@@ -5,6 +5,14 @@
 #include <iostream>
 
 namespace retrystorm {
+namespace {
+
+std::string title(const ClientOptions& options) {
+  return std::string(to_string(options.workload.retry.strategy)) + " retries, " +
+         std::to_string(options.workload.clients) + " clients (Ctrl-C ends them)";
+}
+
+}  // namespace
 
 Experiment::Experiment(const ClientOptions& options, std::uint64_t seed, Fleet& fleet,
                        JsonLines& json, std::ostream& out)
@@ -13,7 +21,10 @@ Experiment::Experiment(const ClientOptions& options, std::uint64_t seed, Fleet& 
       fleet_(fleet),
       start_(Clock::now()),
       end_(saturating_add(start_, options.duration.value_or(Duration::max()))),
-      recorder_(start_, options.report_interval, {.lines = &out, .json = &json}) {}
+      screen_(wants_screen(options.live) ? std::make_unique<LiveScreen<ClientView>>(title(options))
+                                         : nullptr),
+      recorder_(start_, options.report_interval,
+                {.lines = &out, .json = &json, .screen = screen_.get()}) {}
 
 void Experiment::run(const EndSignals& signals, ServerProcess* server) {
   server_ = server;
@@ -70,14 +81,14 @@ void Experiment::finish() {
   fleet_.stop();
   const FleetHistory& history = fleet_.history();
   recorder_.summarize({.strategy = options_.workload.retry.strategy,
-                    .clients = options_.workload.clients,
-                    .seed = seed_,
-                    .elapsed = now - start_,
-                    .counts = counts,
-                    .recovery = recorder_.end(now, counts),
-                    .latency = history.latency,
-                    .retry_metrics = history.retry_metrics,
-                    .longest_without_ok = history.longest_without_ok});
+                       .clients = options_.workload.clients,
+                       .seed = seed_,
+                       .elapsed = now - start_,
+                       .counts = counts,
+                       .recovery = recorder_.end(now, counts),
+                       .latency = history.latency,
+                       .retry_metrics = history.retry_metrics,
+                       .longest_without_ok = history.longest_without_ok});
 }
 
 }  // namespace retrystorm

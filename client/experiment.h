@@ -1,12 +1,14 @@
 // A run of the client: the one clock that reports, freezes, wakes and ends.
 #pragma once
 
+#include <memory>
 #include <ostream>
 
 #include "client/fleet.h"
 #include "client/options.h"
 #include "client/outage.h"
 #include "common/json_lines.h"
+#include "common/live_screen.h"
 #include "common/process.h"
 #include "common/run_recorder.h"
 
@@ -36,6 +38,7 @@ class Experiment {
   TimePoint start_, end_;
   TimePoint freeze_at_ = TimePoint::max();
   TimePoint wake_at_ = TimePoint::max();
+  const std::unique_ptr<LiveScreen<ClientView>> screen_;
   RunRecorder recorder_;
 };
 

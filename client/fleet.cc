@@ -47,7 +47,8 @@ FleetTotals Fleet::totals() const {
                      .requests = requests_,
                      .retries = retries_,
                      .gave_up = gave_up_},
-          .in_flight = in_flight_};
+          .in_flight = in_flight_,
+          .waiting_to_retry = waiting_to_retry_};
 }
 
 void Fleet::stop() {
@@ -69,6 +70,15 @@ bool Fleet::wait(Duration duration) {
   const TimePoint until = Clock::now() + std::min<Duration>(duration, 24h * 365);
   std::unique_lock lock(stop_mutex_);
   return !stop_wanted_.wait_until(lock, until, [this] { return stopping_.load(); });
+}
+
+bool Fleet::wait(const NextAttempt& next) {
+  if (!next.retry) return wait(next.wait);
+  histograms_.add_retry_wait(next.wait);
+  ++waiting_to_retry_;
+  const bool goes_on = wait(next.wait);
+  --waiting_to_retry_;
+  return goes_on;
 }
 
 void Fleet::count(Outcome outcome, bool gave_up) {
@@ -94,7 +104,7 @@ void Fleet::run_client(std::uint64_t index, HttpAttempt& attempt) {
   Duration longest_without_ok{0};
 
   NextAttempt next{.wait = behaviour_.start(state, random)};
-  while (wait(next.wait)) {
+  while (wait(next)) {
     ++(next.retry ? retries_ : requests_);
     ++in_flight_;
     const TimePoint start = Clock::now();
@@ -105,6 +115,7 @@ void Fleet::run_client(std::uint64_t index, HttpAttempt& attempt) {
 
     next = behaviour_.after(outcome, state, random, metrics);
     count(outcome, next.gave_up);
+    histograms_.add_attempt(outcome, end - start);
     if (outcome == Outcome::kOk) {
       longest_without_ok = std::max(longest_without_ok, end - last_ok);
       last_ok = end;

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "client/attempt_histograms.h"
 #include "client/deadlines.h"
 #include "client/http_attempt.h"
 #include "client/url.h"
@@ -24,6 +25,7 @@ namespace retrystorm {
 struct FleetTotals {
   Counts counts;
   std::size_t in_flight = 0;
+  std::size_t waiting_to_retry = 0;
 };
 
 // What is known only when the clients have ended.
@@ -47,6 +49,8 @@ class Fleet {
 
   // Safe from any thread.
   FleetTotals totals() const;
+  const AttemptHistograms& histograms() const { return histograms_; }
+  std::size_t clients() const { return options_.clients; }
 
   // Interrupts waits and attempts (by shutting down every socket of the process) and waits for the
   // clients to end. What was interrupted is not counted.
@@ -59,6 +63,7 @@ class Fleet {
   void run_client(std::uint64_t index, HttpAttempt& attempt);
   // Waits unless the fleet is to stop. Returns whether the client goes on.
   bool wait(Duration duration);
+  bool wait(const NextAttempt& next);
   void count(Outcome outcome, bool gave_up);
 
   const WorkloadOptions options_;
@@ -74,7 +79,8 @@ class Fleet {
 
   std::atomic<std::uint64_t> ok_{0}, errors_{0}, timed_out_{0}, requests_{0}, retries_{0},
       gave_up_{0};
-  std::atomic<std::size_t> in_flight_{0}, running_{0};
+  std::atomic<std::size_t> in_flight_{0}, waiting_to_retry_{0}, running_{0};
+  AttemptHistograms histograms_;
 
   std::mutex history_mutex_;
   FleetHistory history_;

@@ -7,6 +7,7 @@
 
 #include "client/experiment.h"
 #include "client/fleet.h"
+#include "client/metrics.h"
 #include "client/options.h"
 #include "client/outage.h"
 #include "client/schedule.h"
@@ -14,6 +15,7 @@
 #include "common/json_lines.h"
 #include "common/process.h"
 #include "common/report.h"
+#include "telemetry/endpoint.h"
 
 namespace retrystorm {
 namespace {
@@ -40,6 +42,9 @@ void experiment(const CLI::App& app, const ClientOptions& options, const std::st
   if (!options.workload.seed) std::cerr << "seed " << seed << '\n';
 
   Fleet fleet(options.workload, seed, url);
+  const ClientMetrics metrics(fleet);
+  std::optional<Endpoint> endpoint;
+  if (options.metrics_port != 0) endpoint.emplace(options.metrics_port, metrics.pages());
   Experiment(options, seed, fleet, json, std::cout).run(signals, server ? &*server : nullptr);
 }
 

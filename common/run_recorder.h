@@ -6,6 +6,7 @@
 #include "common/counts.h"
 #include "common/duration.h"
 #include "common/json_lines.h"
+#include "common/live_screen.h"
 #include "common/recovery.h"
 #include "common/report.h"
 
@@ -19,6 +20,7 @@ class RunRecorder {
   struct Outputs {
     std::ostream* lines = nullptr;
     JsonLines* json = nullptr;
+    LiveScreen<ClientView>* screen = nullptr;  // instead of the lines of the intervals
   };
 
   RunRecorder(TimePoint start, Duration report_interval, const Outputs& outputs);
