@@ -13,6 +13,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
+std::string title(const WorkloadOptions& workload) {
+  return std::string(to_string(workload.retry.strategy)) + " retries, " +
+         std::to_string(workload.clients) + " clients (Ctrl-C ends them)";
+}
+
 // So long a wish from the page may lie.
 constexpr Duration kPageWaits = 100ms;
 
@@ -52,11 +57,14 @@ TimePoint Experiment::next_event() const {
 
 void Experiment::begin() {
   Dashboard* const dashboard = surroundings_.dashboard;
-  fleet_.emplace(workload_, seed_, surroundings_.url, dashboard == nullptr ? 0 : dashboard->port());
+  fleet_ =
+      std::make_shared<Fleet>(workload_, seed_, surroundings_.url, surroundings_.watched_ports);
+  surroundings_.fleet.set(fleet_);
   start_ = Clock::now();
   end_ = saturating_add(start_, options_.duration.value_or(Duration::max()));
   if (options_.outage_at) freeze_at_ = saturating_add(start_, *options_.outage_at);
   RunRecorder::Outputs outputs{.lines = &surroundings_.out, .json = &surroundings_.json};
+  if (wants_screen(options_.live)) outputs.screen = &screen_.emplace(title(workload_));
   if (dashboard != nullptr) {
     outputs.observer = [this](const nlohmann::ordered_json& event) { show(event); };
     dashboard->events().begin_run();
@@ -95,7 +103,7 @@ void Experiment::show(nlohmann::ordered_json event) {
     const FleetTotals totals = fleet_->totals();
     const FleetHistory history = fleet_->history();
     event["thinking"] = totals.thinking;
-    event["waiting"] = totals.waiting;
+    event["waiting"] = totals.waiting_to_retry;
     event["amplification"] = rounded(totals.counts.amplification());
     event["latency_ms"] = latency_json(history.latency);
     event["longest_without_ok_s"] = rounded(to_seconds(history.longest_without_ok));

@@ -2,17 +2,21 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
 #include <string>
+#include <vector>
 
+#include "client/current_fleet.h"
 #include "client/dashboard/dashboard.h"
 #include "client/fleet.h"
 #include "client/options.h"
 #include "client/outage.h"
 #include "client/url.h"
 #include "common/json_lines.h"
+#include "common/live_screen.h"
 #include "common/process.h"
 #include "common/run_recorder.h"
 
@@ -30,9 +34,11 @@ class Experiment {
   struct Surroundings {
     const Url& url;
     JsonLines& json;
-    std::ostream& out;  // gets the lines and the summary
+    std::ostream& out;    // gets the lines and the summary
+    CurrentFleet& fleet;  // is shown the clients of each run
     ServerProcess* server = nullptr;
     Dashboard* dashboard = nullptr;
+    std::vector<int> watched_ports{};  // where somebody may look at it: left alone at a restart
   };
 
   Experiment(const ClientOptions& options, std::uint64_t seed, const Invocation& invocation,
@@ -64,7 +70,8 @@ class Experiment {
   TimePoint start_, end_;
   TimePoint freeze_at_ = TimePoint::max();
   TimePoint wake_at_ = TimePoint::max();
-  std::optional<Fleet> fleet_;
+  std::shared_ptr<Fleet> fleet_;
+  std::optional<LiveScreen<ClientView>> screen_;
   std::optional<RunRecorder> recorder_;
 };
 

@@ -12,11 +12,12 @@ namespace retrystorm {
 
 using namespace std::chrono_literals;
 
-Fleet::Fleet(const WorkloadOptions& options, std::uint64_t seed, const Url& url, int spared_port)
+Fleet::Fleet(const WorkloadOptions& options, std::uint64_t seed, const Url& url,
+             const std::vector<int>& spared_ports)
     : options_(options),
       seed_(seed),
       url_(url),
-      spared_port_(spared_port),
+      spared_ports_(spared_ports),
       behaviour_(options.think_time, options.retry),
       deadlines_(options.timeout) {}
 
@@ -44,7 +45,7 @@ void Fleet::start() {
 
 FleetTotals Fleet::totals() const {
   // Read one after the other while the clients go on: their sum may be off by a few.
-  const std::size_t in_flight = in_flight_, waiting = waiting_, running = running_;
+  const std::size_t in_flight = in_flight_, waiting = waiting_to_retry_, running = running_;
   return {.counts = {.ok = ok_,
                      .errors = errors_,
                      .timed_out = timed_out_,
@@ -52,7 +53,7 @@ FleetTotals Fleet::totals() const {
                      .retries = retries_,
                      .gave_up = gave_up_},
           .in_flight = in_flight,
-          .waiting = waiting,
+          .waiting_to_retry = waiting,
           .thinking = running - std::min(running, in_flight + waiting)};
 }
 
@@ -76,7 +77,7 @@ void Fleet::stop() {
   stop_wanted_.notify_all();
   // A connect to a frozen server would last for the whole timeout.
   for (; running_ > 0; std::this_thread::sleep_for(5ms)) {
-    if (in_flight_ > 0) shut_down_all_sockets(spared_port_);
+    if (in_flight_ > 0) shut_down_all_sockets(spared_ports_);
   }
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
@@ -87,6 +88,15 @@ bool Fleet::wait(Duration duration) {
   const TimePoint until = Clock::now() + std::min<Duration>(duration, 24h * 365);
   std::unique_lock lock(stop_mutex_);
   return !stop_wanted_.wait_until(lock, until, [this] { return stopping_.load(); });
+}
+
+bool Fleet::wait(const NextAttempt& next) {
+  if (!next.retry) return wait(next.wait);
+  histograms_.add_retry_wait(next.wait);
+  ++waiting_to_retry_;
+  const bool goes_on = wait(next.wait);
+  --waiting_to_retry_;
+  return goes_on;
 }
 
 void Fleet::count(Outcome outcome, bool gave_up) {
@@ -110,12 +120,7 @@ void Fleet::run_client(std::uint64_t index, HttpAttempt& attempt, LastOk& last_o
   RetryMetrics metrics;
 
   NextAttempt next{.wait = behaviour_.start(state, random)};
-  while (true) {
-    if (next.retry) ++waiting_;
-    const bool goes_on = wait(next.wait);
-    if (next.retry) --waiting_;
-    if (!goes_on) break;
-
+  while (wait(next)) {
     ++(next.retry ? retries_ : requests_);
     ++in_flight_;
     const TimePoint start = Clock::now();
@@ -126,6 +131,7 @@ void Fleet::run_client(std::uint64_t index, HttpAttempt& attempt, LastOk& last_o
 
     next = behaviour_.after(outcome, state, random, metrics);
     count(outcome, next.gave_up);
+    histograms_.add_attempt(outcome, end - start);
     if (outcome == Outcome::kOk) {
       const std::scoped_lock lock(history_mutex_);
       history_.latency.add(end - start);

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "client/attempt_histograms.h"
 #include "client/deadlines.h"
 #include "client/http_attempt.h"
 #include "client/url.h"
@@ -24,8 +25,8 @@ namespace retrystorm {
 struct FleetTotals {
   Counts counts;
   std::size_t in_flight = 0;  // an attempt is under way
-  std::size_t waiting = 0;    // to retry
-  std::size_t thinking = 0;   // or pausing after a success, as the responsive ones do
+  std::size_t waiting_to_retry = 0;
+  std::size_t thinking = 0;  // or pausing after a success, as the responsive ones do
 };
 
 struct FleetHistory {
@@ -36,8 +37,9 @@ struct FleetHistory {
 
 class Fleet {
  public:
-  // Nothing runs yet. `spared_port`: see `shut_down_all_sockets`.
-  Fleet(const WorkloadOptions& options, std::uint64_t seed, const Url& url, int spared_port = 0);
+  // Nothing runs yet. `spared_ports`: see `shut_down_all_sockets`.
+  Fleet(const WorkloadOptions& options, std::uint64_t seed, const Url& url,
+        const std::vector<int>& spared_ports = {});
   ~Fleet();
 
   Fleet(const Fleet&) = delete;
@@ -48,6 +50,8 @@ class Fleet {
 
   // Safe from any thread.
   FleetTotals totals() const;
+  const AttemptHistograms& histograms() const { return histograms_; }
+  std::size_t clients() const { return options_.clients; }
 
   // Interrupts waits and attempts (by shutting down the sockets of the process) and waits for the
   // clients to end. What was interrupted is not counted.
@@ -63,12 +67,13 @@ class Fleet {
   void run_client(std::uint64_t index, HttpAttempt& attempt, LastOk& last_ok);
   // Waits unless the fleet is to stop. Returns whether the client goes on.
   bool wait(Duration duration);
+  bool wait(const NextAttempt& next);
   void count(Outcome outcome, bool gave_up);
 
   const WorkloadOptions options_;
   const std::uint64_t seed_;
   const Url url_;
-  const int spared_port_;
+  const std::vector<int> spared_ports_;
   const ClientBehaviour behaviour_;
   std::deque<HttpAttempt> attempts_;  // one a client; a deadline may look at it after its end
   std::deque<LastOk> last_ok_;        // one a client
@@ -80,7 +85,8 @@ class Fleet {
 
   std::atomic<std::uint64_t> ok_{0}, errors_{0}, timed_out_{0}, requests_{0}, retries_{0},
       gave_up_{0};
-  std::atomic<std::size_t> in_flight_{0}, waiting_{0}, running_{0};
+  std::atomic<std::size_t> in_flight_{0}, waiting_to_retry_{0}, running_{0};
+  AttemptHistograms histograms_;
 
   mutable std::mutex history_mutex_;
   FleetHistory history_;

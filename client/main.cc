@@ -4,15 +4,19 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <vector>
 
+#include "client/current_fleet.h"
 #include "client/dashboard/dashboard.h"
 #include "client/experiment.h"
+#include "client/metrics.h"
 #include "client/options.h"
 #include "client/outage.h"
 #include "client/schedule.h"
 #include "client/url.h"
 #include "common/json_lines.h"
 #include "common/process.h"
+#include "telemetry/endpoint.h"
 
 namespace retrystorm {
 namespace {
@@ -36,20 +40,31 @@ void experiment(const CLI::App& app, const ClientOptions& options, const std::st
   Invocation invocation{command, options_json(app)};
   invocation.options["seed"] = seed;
   if (!options.workload.seed) std::cerr << "seed " << seed << '\n';
+  CurrentFleet fleet;
+  const ClientMetrics metrics(fleet);
+  std::optional<Endpoint> endpoint;
+  std::vector<int> watched_ports;
+  if (options.metrics_port != 0) {
+    watched_ports.push_back(endpoint.emplace(options.metrics_port, metrics.pages()).port());
+  }
   std::optional<Dashboard> dashboard;
   if (options.dashboard) {
     dashboard.emplace(
         Dashboard::Options{.port = static_cast<int>(options.dashboard_port),
                            .can_freeze = server.has_value(),
-                           .server_status = resolve_url(server_status_url(options, url))});
+                           .server_status = resolve_url(server_status_url(options, url)),
+                           .pages = metrics.pages()});
+    watched_ports.push_back(dashboard->port());
     std::cerr << "live page: " << dashboard->address() << std::endl;
   }
   Experiment(options, seed, invocation,
              {.url = url,
               .json = json,
               .out = std::cout,
+              .fleet = fleet,
               .server = server ? &*server : nullptr,
-              .dashboard = dashboard ? &*dashboard : nullptr})
+              .dashboard = dashboard ? &*dashboard : nullptr,
+              .watched_ports = watched_ports})
       .run(signals);
 }
 

@@ -11,9 +11,21 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
   add_text(*run, "--url", options.url, "where the requests go");
   add_optional_duration(*run, "--duration", options.duration,
                         "end after this time; until stopped when not given");
-  add_duration(*run, "--report-interval", options.report_interval, "time between the lines",
-               std::chrono::milliseconds(1));
+  auto* interval =
+      add_duration(*run, "--report-interval", options.report_interval,
+                   "time between the lines; 1s with --live", std::chrono::milliseconds(1));
   add_text(*run, "--json", options.json, "write JSON Lines to this file");
+  add_count(*run, "--metrics-port", options.metrics_port,
+            "port of 127.0.0.1 for /metrics and /status; 0 = none", 0, 65535);
+  run->add_flag_callback(
+      "--live",
+      [&options, interval] {
+        options.live = true;
+        if (interval->count() > 0) return;
+        options.report_interval = std::chrono::seconds(1);
+        interval->default_str("1s");  // what `options_json` shows is what is in force
+      },
+      "one screen that is redrawn, instead of the lines");
 
   auto* outage = app.add_option_group("Outage");
   add_count(*outage, "--server-pid", options.server_pid,

@@ -16,6 +16,8 @@ struct ClientOptions {
   std::optional<Duration> duration;
   Duration report_interval = std::chrono::seconds(5);
   std::string json;
+  std::size_t metrics_port = 0;  // 0 = none
+  bool live = false;
 
   std::size_t server_pid = 0;
   std::optional<Duration> outage_at;

@@ -83,6 +83,10 @@ Strategy parse_strategy(const std::string& text) {
   throw std::invalid_argument(in_quotes(text) + " is not a strategy: choose one of " + names);
 }
 
+std::size_t parse_count(const std::string& text, std::size_t least, std::size_t most) {
+  return parse_number<std::size_t>(text, least, most, "a whole number");
+}
+
 CLI::Option* add_value(CLI::App& app, const std::string& name, const std::string& type,
                        const std::string& default_text, std::function<void(const std::string&)> set,
                        const std::string& help) {
@@ -128,9 +132,7 @@ CLI::Option* add_count(CLI::App& app, const std::string& name, std::size_t& targ
                        const std::string& help, std::size_t least, std::size_t most) {
   return add_value(
       app, name, "COUNT", std::to_string(target),
-      [&target, least, most](const std::string& text) {
-        target = parse_number<std::size_t>(text, least, most, "a whole number");
-      },
+      [&target, least, most](const std::string& text) { target = parse_count(text, least, most); },
       help);
 }
 

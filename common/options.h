@@ -70,6 +70,9 @@ CLI::Option* add_value(CLI::App& app, const std::string& name, const std::string
                        const std::string& default_text, std::function<void(const std::string&)> set,
                        const std::string& help);
 
+// Reads a whole number. Throws std::invalid_argument with a sentence for a person.
+std::size_t parse_count(const std::string& text, std::size_t least, std::size_t most);
+
 // Parses; returns the exit code when the program is to end (help, version, bad usage).
 std::optional<int> parse(CLI::App& app, int argc, const char* const* argv);
 

@@ -52,14 +52,15 @@ int local_port(int descriptor) {
 
 }  // namespace
 
-void shut_down_all_sockets(int spared_port) {
+void shut_down_all_sockets(const std::vector<int>& spared_ports) {
   const long limit = sysconf(_SC_OPEN_MAX);
   for (int descriptor = STDERR_FILENO + 1; descriptor < limit; ++descriptor) {
     int domain = 0;
     socklen_t size = sizeof(domain);
     if (getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 &&
         (domain == AF_INET || domain == AF_INET6) &&
-        (spared_port == 0 || local_port(descriptor) != spared_port)) {
+        std::find(spared_ports.begin(), spared_ports.end(), local_port(descriptor)) ==
+            spared_ports.end()) {
       shutdown(descriptor, SHUT_RDWR);
     }
   }

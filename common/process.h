@@ -3,7 +3,7 @@
 
 #include <csignal>
 #include <cstddef>
-#include <optional>
+#include <vector>
 
 #include "common/duration.h"
 
@@ -29,8 +29,8 @@ class EndSignals {
 };
 
 // Shuts down every network socket of this process, so that every thread that is blocked on one
-// returns. Spared are the standard streams and what is bound to `spared_port` (0 = nothing): the
-// listener there and the connections that it accepted.
-void shut_down_all_sockets(int spared_port = 0);
+// returns. Spared are the standard streams and what is bound to one of `spared_ports`: the
+// listeners there and the connections that they accepted.
+void shut_down_all_sockets(const std::vector<int>& spared_ports = {});
 
 }  // namespace retrystorm

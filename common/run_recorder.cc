@@ -30,7 +30,16 @@ TimePoint RunRecorder::next_tick() const {
 void RunRecorder::tick(TimePoint now, const Counts& totals, std::size_t in_flight) {
   if (now >= report_.due) {
     const Rates rates = report_.rotate(now, totals);
-    if (outputs_.lines != nullptr) *outputs_.lines << client_line(rates) << std::endl;
+    if (outputs_.screen != nullptr) {
+      outputs_.screen->show({.t = now - start_,
+                             .rates = rates,
+                             .in_flight = in_flight,
+                             .amplification = totals.amplification(),
+                             .outage = in_outage(),
+                             .verdict = tracker_.recovery().verdict});
+    } else if (outputs_.lines != nullptr) {
+      *outputs_.lines << client_line(rates) << std::endl;
+    }
     if (outputs_.json != nullptr) {
       outputs_.json->write(client_interval_json(now - start_, rates, in_flight));
     }
@@ -64,6 +73,7 @@ Recovery RunRecorder::end(TimePoint now, const Counts& totals) {
 }
 
 void RunRecorder::summarize(const Summary& summary) {
+  if (outputs_.screen != nullptr) outputs_.screen->close();
   if (outputs_.lines != nullptr) *outputs_.lines << summary_text(summary) << std::endl;
   if (outputs_.json != nullptr || outputs_.observer) tell(summary_json(summary));
 }

@@ -8,6 +8,7 @@
 #include "common/counts.h"
 #include "common/duration.h"
 #include "common/json_lines.h"
+#include "common/live_screen.h"
 #include "common/recovery.h"
 #include "common/report.h"
 
@@ -21,6 +22,7 @@ class RunRecorder {
   struct Outputs {
     std::ostream* lines = nullptr;
     JsonLines* json = nullptr;
+    LiveScreen<ClientView>* screen = nullptr;  // instead of the lines of the intervals
     // Is told what the file is told, but the intervals each second.
     std::function<void(const nlohmann::ordered_json&)> observer = nullptr;
   };

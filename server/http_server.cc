@@ -1,7 +1,5 @@
 #include "server/http_server.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -51,33 +49,10 @@ void HttpServer::add_routes() {
 }
 
 void HttpServer::bind(const ServiceOptions& options, const Address& address) {
-  // A server that is started anew may take over the address at once, but two never share it:
-  // cpp-httplib's default, SO_REUSEPORT, would let a second one take half the connections.
-  int listener = -1;
-  server_.set_socket_options([&listener](int descriptor) {
-    const int yes = 1;
-    setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-    listener = descriptor;
-  });
-  errno = 0;
-  if (address.port == 0) {
-    port_ = server_.bind_to_any_port(address.host);
-  } else {
-    port_ = server_.bind_to_port(address.host, static_cast<int>(address.port))
-                ? static_cast<int>(address.port)
-                : -1;
-  }
-  const int error = errno;
-  if (port_ < 0) {
-    if (error == EADDRINUSE) {
-      throw std::runtime_error("port " + std::to_string(address.port) + " is already in use");
-    }
-    throw std::runtime_error("cannot listen on " + address.host + ", port " +
-                             std::to_string(address.port) +
-                             (error == 0 ? "" : std::string(": ") + std::strerror(error)));
-  }
+  const Listening listening = bind_alone(server_, address);
+  port_ = listening.port;
   // cpp-httplib asks the kernel for a queue of 5; asking again changes it.
-  if (::listen(listener, static_cast<int>(options.backlog)) != 0) {
+  if (::listen(listening.descriptor, static_cast<int>(options.backlog)) != 0) {
     throw std::runtime_error(std::string("cannot set the backlog: ") + std::strerror(errno));
   }
 }

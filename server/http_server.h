@@ -9,14 +9,9 @@
 #include "common/options.h"
 #include "common/report.h"
 #include "server/service_pool.h"
+#include "telemetry/listening.h"
 
 namespace retrystorm {
-
-// Where a server listens.
-struct Address {
-  std::string host = "127.0.0.1";
-  std::size_t port = 8070;  // 0 = any free one
-};
 
 // One request a connection. Bound from its construction on, and serving in `run`.
 class HttpServer {
@@ -39,6 +34,7 @@ class HttpServer {
   bool ended() const { return ended_; }
 
   ServerInterval take_interval() { return pool_.take_interval(); }
+  ServerInterval totals() const { return pool_.totals(); }
 
  private:
   void bind(const ServiceOptions& options, const Address& address);

@@ -5,6 +5,7 @@
 
 #include "common/json_lines.h"
 #include "common/process.h"
+#include "server/admin.h"
 #include "server/http_server.h"
 #include "server/options.h"
 #include "server/reporter.h"
@@ -17,12 +18,14 @@ void serve(const CLI::App& app, ServerOptions options, const std::string& comman
   fit_connections(options.service, raise_descriptor_limit());
   JsonLines json(options.json);
   HttpServer server(options.service, options.address);
+  const Admin admin(server, options);
   std::cerr << "listening on http://" << options.address.host << ':' << server.port() << "/api\n";
   auto start = options_json(app);
   start["port"] = server.port();
+  start["admin_port"] = admin.port();
   start["max_connections"] = options.service.max_connections;
   json.write(start_json("server", command, start));
-  const Reporter reporter(server, json, options.report_interval);
+  const Reporter reporter(server, json, options.report_interval, wants_screen(options.live));
 
   std::jthread ender([&](const std::stop_token& served) {
     while (!served.stop_requested()) {

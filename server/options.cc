@@ -9,9 +9,17 @@ void add_server_options(CLI::App& app, ServerOptions& options) {
   add_text(*server, "--host", options.address.host, "address to listen on");
   add_count(*server, "--port", options.address.port, "port to listen on; 0 = any free one", 0,
             65535);
+  add_value(
+      *server, "--admin-port", "COUNT", std::to_string(options.admin_port),
+      [&options](const std::string& text) {
+        options.admin_port = parse_count(text, 0, 65535);
+        options.admin_port_given = true;
+      },
+      "port of 127.0.0.1 for /metrics and /status; 0 = none");
   add_duration(*server, "--report-interval", options.report_interval, "time between the lines",
                std::chrono::milliseconds(1));
   add_text(*server, "--json", options.json, "write JSON Lines to this file");
+  server->add_flag("--live", options.live, "one screen that is redrawn, instead of the lines");
   add_service_options(app, options.service, Naming::kAlone);
 }
 

@@ -11,7 +11,12 @@ namespace retrystorm {
 
 struct ServerOptions {
   ServiceOptions service;
-  Address address;
+  Address address{.host = "127.0.0.1", .port = 8070};
+  // 0 = none. The default one may be busy, for several servers may run side by side; one that was
+  // asked for may not.
+  std::size_t admin_port = 8071;
+  bool admin_port_given = false;
+  bool live = false;
   Duration report_interval = std::chrono::seconds(1);
   std::string json;
 };

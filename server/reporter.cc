@@ -5,11 +5,19 @@
 #include "common/report.h"
 
 namespace retrystorm {
+namespace {
 
-Reporter::Reporter(HttpServer& server, JsonLines& json, Duration interval)
+std::string title(const HttpServer& server) {
+  return "retrystorm server, port " + std::to_string(server.port()) + " (Ctrl-C ends it)";
+}
+
+}  // namespace
+
+Reporter::Reporter(HttpServer& server, JsonLines& json, Duration interval, bool live)
     : server_(server),
       json_(json),
       interval_(interval),
+      screen_(live ? std::make_unique<LiveScreen<ServerView>>(title(server)) : nullptr),
       start_(Clock::now()),
       last_(start_),
       thread_(&Reporter::run, this) {}
@@ -37,7 +45,11 @@ void Reporter::run() {
 
 void Reporter::report(TimePoint now) {
   const ServerInterval interval = server_.take_interval();
-  std::cout << server_line(time_stamp(std::chrono::system_clock::now()), interval) << std::endl;
+  if (screen_) {
+    screen_->show({.t = now - start_, .window = now - last_, .interval = interval});
+  } else {
+    std::cout << server_line(time_stamp(std::chrono::system_clock::now()), interval) << std::endl;
+  }
   json_.write(server_interval_json(now - start_, now - last_, interval));
   last_ = now;
 }

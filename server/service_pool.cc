@@ -17,6 +17,13 @@ constexpr std::size_t kMostWorkers = 512;
 // All workers count as blocked when connections are ready and none was taken for so long.
 constexpr Duration kStall = std::chrono::milliseconds(5);
 
+ServerInterval sum(const ServerInterval& a, const ServerInterval& b) {
+  return {.arrivals = a.arrivals + b.arrivals,
+          .departures = a.departures + b.departures,
+          .rejected_429 = a.rejected_429 + b.rejected_429,
+          .rejected_503 = a.rejected_503 + b.rejected_503};
+}
+
 thread_local Admission current_admission_of_thread = Admission::kServe;
 thread_local Duration current_retry_after_of_thread{0};
 
@@ -160,7 +167,16 @@ ServerInterval ServicePool::take_interval() {
   const std::scoped_lock lock(mutex_);
   interval_.concurrency = queue_.concurrency();
   interval_.last_delay = queue_.current_delay();
+  taken_ = sum(taken_, interval_);
   return std::exchange(interval_, {});
+}
+
+ServerInterval ServicePool::totals() const {
+  const std::scoped_lock lock(mutex_);
+  ServerInterval totals = sum(taken_, interval_);
+  totals.concurrency = queue_.concurrency();
+  totals.last_delay = queue_.current_delay();
+  return totals;
 }
 
 }  // namespace retrystorm

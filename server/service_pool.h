@@ -51,6 +51,9 @@ class ServicePool {
   // What happened since the last call, and how things stand.
   ServerInterval take_interval();
 
+  // What happened since the start, and how things stand.
+  ServerInterval totals() const;
+
  private:
   struct Connection {
     Job job;
@@ -66,7 +69,7 @@ class ServicePool {
 
   const std::size_t max_connections_;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable front_changed_, work_, room_;
   ServiceQueue<Job> queue_;
   AdmissionControl admission_;
@@ -76,7 +79,8 @@ class ServicePool {
   std::uint64_t started_ = 0;     // jobs that workers took
   TimePoint timer_wakes_at_ = TimePoint::max();
   bool stopping_ = false;
-  ServerInterval interval_;
+  ServerInterval interval_;  // since the last `take_interval`
+  ServerInterval taken_;     // before it
 
   std::vector<std::thread> workers_;
   std::thread timer_;

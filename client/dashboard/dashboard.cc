@@ -13,6 +13,7 @@
 
 #include "client/dashboard/assets.h"
 #include "common/options.h"
+#include "telemetry/listening.h"
 
 namespace retrystorm {
 namespace {
@@ -101,20 +102,12 @@ std::string Dashboard::address() const {
 }
 
 void Dashboard::bind() {
-  // Two never share the port: see the server's own `bind`.
-  server_.set_socket_options([](int descriptor) {
-    const int yes = 1;
-    setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-  });
-  errno = 0;
-  port_ = options_.port == 0                           ? server_.bind_to_any_port(kHost)
-          : server_.bind_to_port(kHost, options_.port) ? options_.port
-                                                       : -1;
-  if (port_ > 0) return;
-  throw std::runtime_error("the page cannot be served on port " + std::to_string(options_.port) +
-                           (errno == EADDRINUSE
-                                ? ", which is in use: choose another one with --dashboard-port"
-                                : std::string(": ") + std::strerror(errno)));
+  try {
+    port_ = bind_alone(server_, {kHost, static_cast<std::size_t>(options_.port)}).port;
+  } catch (const AddressInUse&) {
+    throw std::runtime_error("the page cannot be served on port " + std::to_string(options_.port) +
+                             ", which is in use: choose another one with --dashboard-port");
+  }
 }
 
 // A name that another machine may have pointed at this one is none of ours.
@@ -151,6 +144,11 @@ void Dashboard::add_routes() {
         [asset, type = media_type(name)](const httplib::Request&, httplib::Response& response) {
           response.set_content(asset.content.data(), asset.content.size(), type);
         });
+  }
+  for (const Endpoint::Page& page : options_.pages) {
+    server_.Get(page.path, [page](const httplib::Request&, httplib::Response& response) {
+      response.set_content(page.render(), page.content_type);
+    });
   }
   server_.Get("/events", [this](const httplib::Request& request, httplib::Response& response) {
     // Another site's page could not read it, but it could take up all places.

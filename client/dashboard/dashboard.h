@@ -8,11 +8,13 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "client/dashboard/commands.h"
 #include "client/dashboard/event_stream.h"
 #include "client/dashboard/server_monitor.h"
 #include "client/url.h"
+#include "telemetry/endpoint.h"
 
 namespace retrystorm {
 
@@ -21,9 +23,10 @@ namespace retrystorm {
 class Dashboard {
  public:
   struct Options {
-    int port = 0;             // 0 = any free one
-    bool can_freeze = false;  // is there a process to freeze?
-    Url server_status;        // see ServerMonitor
+    int port = 0;                         // 0 = any free one
+    bool can_freeze = false;              // is there a process to freeze?
+    Url server_status;                    // see ServerMonitor
+    std::vector<Endpoint::Page> pages{};  // served besides: what they look at outlives the page
   };
 
   // Throws std::runtime_error with a sentence for a person when the port is not to be had.

@@ -16,8 +16,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// Without the admin port, which only one of many can have.
 Arguments on_a_free_port(Arguments arguments) {
-  arguments.insert(arguments.begin(), {"--port", "0"});
+  arguments.insert(arguments.begin(), {"--port", "0", "--admin-port", "0"});
   return arguments;
 }
 

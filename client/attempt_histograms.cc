@@ -1,0 +1,57 @@
+#include "client/attempt_histograms.h"
+
+#include <initializer_list>
+#include <string>
+#include <utility>
+
+namespace retrystorm {
+namespace {
+
+// Seconds. Fine where the experiment happens: the base delay is 0.1, the timeout 2.
+const prometheus::Histogram::BucketBoundaries kLatencies{0.001, 0.01, 0.05, 0.1,  0.11, 0.125, 0.15,
+                                                         0.2,   0.3,  0.5,  0.75, 1,    1.5,   2,
+                                                         2.1,   3,    5,    10,   30,   60};
+const prometheus::Histogram::BucketBoundaries kWaits{0.001, 0.01, 0.05, 0.1, 0.2, 0.5, 1,   2,
+                                                     5,     10,   20,   30,  60,  120, 300, 900};
+
+prometheus::MetricFamily family(
+    const std::string& name, const std::string& help,
+    std::initializer_list<std::pair<const char*, const prometheus::Histogram*>> members) {
+  prometheus::MetricFamily result{
+      .name = name, .help = help, .type = prometheus::MetricType::Histogram, .metric = {}};
+  for (const auto& [outcome, histogram] : members) {
+    prometheus::ClientMetric metric = histogram->Collect();
+    if (*outcome != '\0') metric.label.push_back({.name = "outcome", .value = outcome});
+    result.metric.push_back(std::move(metric));
+  }
+  return result;
+}
+
+}  // namespace
+
+AttemptHistograms::AttemptHistograms()
+    : ok_(kLatencies), error_(kLatencies), timed_out_(kLatencies), retry_wait_(kWaits) {}
+
+void AttemptHistograms::add_attempt(Outcome outcome, Duration latency) {
+  switch (outcome) {
+    case Outcome::kOk:
+      return ok_.Observe(to_seconds(latency));
+    case Outcome::kError:
+      return error_.Observe(to_seconds(latency));
+    case Outcome::kTimedOut:
+      return timed_out_.Observe(to_seconds(latency));
+  }
+}
+
+void AttemptHistograms::add_retry_wait(Duration wait) {
+  retry_wait_.Observe(to_seconds(wait));
+}
+
+std::vector<prometheus::MetricFamily> AttemptHistograms::families() const {
+  return {family("retrystorm_attempt_latency_seconds", "How long attempts lasted, by outcome.",
+                 {{"ok", &ok_}, {"error", &error_}, {"timed_out", &timed_out_}}),
+          family("retrystorm_retry_wait_seconds",
+                 "How long the strategy let clients wait before a retry.", {{"", &retry_wait_}})};
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,77 @@
+#include "client/metrics.h"
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "common/json_lines.h"
+#include "telemetry/exposition.h"
+
+namespace retrystorm {
+namespace {
+
+// The totals are read one after the other while the clients go on, so that a client may be seen in
+// two states.
+std::size_t thinking(std::size_t clients, const FleetTotals& totals) {
+  const std::size_t busy = totals.in_flight + totals.waiting_to_retry;
+  return clients > busy ? clients - busy : 0;
+}
+
+}  // namespace
+
+std::string ClientMetrics::render() const {
+  const auto number = [](std::uint64_t count) { return static_cast<double>(count); };
+  const auto fleet = fleet_.get();
+  if (fleet == nullptr) return exposition(process_families());
+  const FleetTotals totals = fleet->totals();
+  const Counts& counts = totals.counts;
+  std::vector<prometheus::MetricFamily> families{
+      counters("retrystorm_attempts_total", "Attempts that have ended, by outcome.", "outcome",
+               {{"ok", number(counts.ok)},
+                {"error", number(counts.errors)},
+                {"timed_out", number(counts.timed_out)}}),
+      counter("retrystorm_requests_total", "Requests sent, each counted once.",
+              number(counts.requests)),
+      counter("retrystorm_retries_total", "Further attempts sent for requests that had failed.",
+              number(counts.retries)),
+      counter("retrystorm_requests_given_up_total", "Requests that failed for good.",
+              number(counts.gave_up)),
+      gauges("retrystorm_clients", "Clients by what they are doing.", "state",
+             {{"thinking", number(thinking(fleet->clients(), totals))},
+              {"in_flight", number(totals.in_flight)},
+              {"waiting_to_retry", number(totals.waiting_to_retry)}})};
+  for (auto& family : fleet->histograms().families()) families.push_back(std::move(family));
+  for (auto& family : process_families()) families.push_back(std::move(family));
+  return exposition(families);
+}
+
+std::string ClientMetrics::status() const {
+  const auto fleet = fleet_.get();
+  if (fleet == nullptr) return "{\"program\":\"client\"}\n";
+  const FleetTotals totals = fleet->totals();
+  const Counts& counts = totals.counts;
+  const nlohmann::ordered_json status{{"program", "client"},
+                                      {"uptime_s", rounded(to_seconds(Clock::now() - start_))},
+                                      {"clients", fleet->clients()},
+                                      {"thinking", thinking(fleet->clients(), totals)},
+                                      {"in_flight", totals.in_flight},
+                                      {"waiting_to_retry", totals.waiting_to_retry},
+                                      {"ok", counts.ok},
+                                      {"errors", counts.errors},
+                                      {"timed_out", counts.timed_out},
+                                      {"requests", counts.requests},
+                                      {"retries", counts.retries},
+                                      {"gave_up", counts.gave_up},
+                                      {"amplification", rounded(counts.amplification())}};
+  return status.dump() + '\n';
+}
+
+std::vector<Endpoint::Page> ClientMetrics::pages() const {
+  return {
+      {.path = "/metrics", .content_type = kExpositionType, .render = [this] { return render(); }},
+      {.path = "/status", .content_type = "application/json", .render = [this] {
+         return status();
+       }}};
+}
+
+}  // namespace retrystorm

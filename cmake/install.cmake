@@ -1,0 +1,61 @@
+# What `cmake --install` installs, and the Debian package of it by CPack.
+include(GNUInstallDirs)
+
+set(RETRYSTORM_MAINTAINER "retrystorm developers <retrystorm@users.noreply.github.com>")
+
+# `server` would be too general a name in a folder that everybody's programs share.
+foreach(program server client simulate)
+  install(PROGRAMS $<TARGET_FILE:${program}> DESTINATION ${CMAKE_INSTALL_BINDIR}
+          RENAME retrystorm-${program})
+  # CMake strips targets, and a target cannot be renamed.
+  install(CODE "
+    if(CMAKE_INSTALL_DO_STRIP)
+      set(installed \$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR})
+      execute_process(COMMAND ${CMAKE_STRIP} \${installed}/retrystorm-${program})
+    endif()")
+  install(FILES scripts/completions/retrystorm.bash
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+          RENAME retrystorm-${program})
+endforeach()
+# zsh looks into the first under /usr/local, and on Debian into the second under /usr.
+foreach(folder site-functions vendor-completions)
+  install(FILES scripts/completions/_retrystorm DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/${folder})
+endforeach()
+install(DIRECTORY scripts/scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/retrystorm)
+install(FILES scripts/lib/prometheus/retrystorm.rules.yml
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/retrystorm/prometheus)
+install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
+# Debian wants a changelog in every package, compressed as small as can be.
+find_program(GZIP gzip)
+if(GZIP)
+  string(TIMESTAMP now "%a, %d %b %Y %H:%M:%S +0000" UTC)
+  file(WRITE ${CMAKE_BINARY_DIR}/changelog
+"retrystorm (${PROJECT_VERSION}) unstable; urgency=medium
+
+  * Version ${PROJECT_VERSION}.
+
+ -- ${RETRYSTORM_MAINTAINER}  ${now}
+")
+  execute_process(COMMAND ${GZIP} -9nf ${CMAKE_BINARY_DIR}/changelog)
+  install(FILES ${CMAKE_BINARY_DIR}/changelog.gz DESTINATION ${CMAKE_INSTALL_DOCDIR})
+endif()
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME retrystorm)
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "experiment that shows how retries kill a service")
+set(CPACK_PACKAGE_CONTACT "${RETRYSTORM_MAINTAINER}")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
+    OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SECTION net)
+set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
+"A server slows down once too many requests are in it at a time. A thousand
+clients call it at a comfortable rate. Then the server freezes for a while,
+and wakes up: with a fixed wait before each retry it never comes back, with
+exponential backoff it does. A simulator runs the same in virtual time.")
+include(CPack)

@@ -1,0 +1,37 @@
+# Completion for bash. It asks the program itself, so that it knows every option of that version.
+# shellcheck shell=bash
+
+_retrystorm() {
+  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} options
+  # "--option=value" comes in three words.
+  if [[ $current == = ]]; then
+    current=
+  elif [[ $previous == = ]]; then
+    previous=${COMP_WORDS[COMP_CWORD - 2]}
+  fi
+  case $previous in
+    --strategy)
+      mapfile -t COMPREPLY < <(compgen -W 'fixed linear exponential truncated responsive' -- "$current")
+      return
+      ;;
+    --backoff-from)
+      mapfile -t COMPREPLY < <(compgen -W 'min-delay think-time' -- "$current")
+      return
+      ;;
+    --config | --json | --csv | --server-json)
+      mapfile -t COMPREPLY < <(compgen -f -- "$current")
+      compopt -o filenames 2>/dev/null
+      return
+      ;;
+  esac
+  [[ $current == -* ]] || return
+  options=$("$1" --help 2>/dev/null |
+    awk '$1 ~ /^-/ {n = split($1, names, ","); for (i = 1; i <= n; ++i) print names[i]}')
+  mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
+}
+
+complete -F _retrystorm retrystorm-server retrystorm-client retrystorm-simulate
+# The names in the build tree would be too general for a whole system.
+if [[ ${BASH_SOURCE[0]} == */scripts/completions/* ]]; then
+  complete -F _retrystorm server client simulate
+fi

@@ -1,0 +1,46 @@
+#include "telemetry/endpoint.h"
+
+#include <chrono>
+
+#include "telemetry/listening.h"
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Two who say nothing must not keep a third from its answer.
+constexpr std::size_t kThreads = 3;
+constexpr auto kPatience = 1s;
+
+}  // namespace
+
+Endpoint::Endpoint(std::size_t port, const std::vector<Page>& pages) {
+  server_.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
+  // An idle connection would keep a thread of cpp-httplib's busy looking at it.
+  server_.set_keep_alive_max_count(1);
+  server_.set_keep_alive_timeout(kPatience.count());
+  server_.set_read_timeout(kPatience);
+  server_.set_write_timeout(kPatience);
+  server_.set_tcp_nodelay(true);
+  for (const Page& page : pages) {
+    server_.Get(page.path, [page](const httplib::Request&, httplib::Response& response) {
+      response.set_header("Cache-Control", "no-store");
+      response.set_content(page.render(), page.content_type);
+    });
+  }
+  port_ = bind_alone(server_, {.host = "127.0.0.1", .port = port}).port;
+  thread_ = std::thread([this] {
+    server_.listen_after_bind();
+    ended_ = true;
+  });
+}
+
+Endpoint::~Endpoint() {
+  // cpp-httplib's `stop` does nothing before its loop has begun.
+  while (!ended_ && !server_.is_running()) std::this_thread::sleep_for(1ms);
+  if (!ended_) server_.stop();
+  thread_.join();
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,42 @@
+// A small HTTP server on loopback for those who watch a program: its metrics and its status.
+#pragma once
+
+#include <httplib.h>
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace retrystorm {
+
+// Answers GET on its own threads from its construction to its destruction, whatever the program's
+// own server or clients are doing. One request a connection.
+class Endpoint {
+ public:
+  struct Page {
+    std::string path;
+    std::string content_type;
+    std::function<std::string()> render;  // called from any thread, also from two at once
+  };
+
+  // Listens on 127.0.0.1; port 0 is any free one. Throws AddressInUse, or another
+  // std::runtime_error, when the port cannot be had. What the pages look at outlives the endpoint.
+  Endpoint(std::size_t port, const std::vector<Page>& pages);
+  ~Endpoint();
+
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+
+  int port() const { return port_; }
+  std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
+
+ private:
+  httplib::Server server_;
+  int port_ = 0;
+  std::atomic<bool> ended_{false};
+  std::thread thread_;
+};
+
+}  // namespace retrystorm

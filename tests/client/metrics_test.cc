@@ -1,0 +1,64 @@
+#include "client/metrics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(AttemptHistograms, SortIntoBuckets) {
+  AttemptHistograms histograms;
+  histograms.add_attempt(Outcome::kOk, 100300us);
+  histograms.add_attempt(Outcome::kOk, 700ms);
+  histograms.add_attempt(Outcome::kTimedOut, 2s);
+  histograms.add_retry_wait(100ms);
+  histograms.add_retry_wait(20min);
+  const auto families = histograms.families();
+  ASSERT_EQ(families.size(), 2);
+  const auto& ok = families[0].metric[0];
+  EXPECT_EQ(ok.label[0].value, "ok");
+  EXPECT_EQ(ok.histogram.sample_count, 2);
+  EXPECT_DOUBLE_EQ(ok.histogram.sample_sum, 0.8003);
+  for (const auto& bucket : ok.histogram.bucket) {
+    EXPECT_EQ(bucket.cumulative_count, bucket.upper_bound < 0.1003 ? 0
+                                       : bucket.upper_bound < 0.7  ? 1
+                                                                   : 2)
+        << bucket.upper_bound;
+  }
+  const auto& waits = families[1].metric[0].histogram;
+  EXPECT_EQ(waits.sample_count, 2);
+  EXPECT_EQ(waits.bucket[waits.bucket.size() - 2].cumulative_count, 1);  // the last one is +Inf
+}
+
+TEST(ClientMetrics, OfAFleetThatHasNotStarted) {
+  WorkloadOptions options;
+  options.clients = 12;
+  CurrentFleet fleet;
+  const ClientMetrics metrics(fleet);
+  EXPECT_THAT(metrics.render(), Not(HasSubstr("retrystorm_attempts_total")));
+  fleet.set(std::make_shared<Fleet>(options, 1, resolve_url("http://127.0.0.1:1/api")));
+  const std::string text = metrics.render();
+  for (const char* line :
+       {"\nretrystorm_attempts_total{outcome=\"ok\"} 0\n",
+        "\nretrystorm_attempts_total{outcome=\"timed_out\"} 0\n", "\nretrystorm_requests_total 0\n",
+        "\nretrystorm_retries_total 0\n", "\nretrystorm_requests_given_up_total 0\n",
+        "\nretrystorm_clients{state=\"thinking\"} 12\n",
+        "\nretrystorm_clients{state=\"waiting_to_retry\"} 0\n",
+        "\nretrystorm_attempt_latency_seconds_bucket{outcome=\"error\",le=\"+Inf\"} 0\n",
+        "\nretrystorm_retry_wait_seconds_count 0\n"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+  const auto status = nlohmann::json::parse(metrics.status());
+  EXPECT_EQ(status["clients"], 12);
+  EXPECT_EQ(status["thinking"], 12);
+  EXPECT_EQ(status["amplification"], 1.0);
+}
+
+}  // namespace
+}  // namespace retrystorm
