@@ -1,7 +1,7 @@
 # What `cmake --install` installs, and the Debian package of it by CPack.
 include(GNUInstallDirs)
 
-set(RETRYSTORM_MAINTAINER "retrystorm developers <retrystorm@users.noreply.github.com>")
+set(RETRYSTORM_MAINTAINER "the retrystorm authors <authors@retrystorm.invalid>")
 
 # `server` would be too general a name in a folder that everybody's programs share.
 foreach(program server client simulate)

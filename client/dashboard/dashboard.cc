@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 
 constexpr const char* kHost = "127.0.0.1";
 // A browser on this machine that takes longer than this is not looking.
-constexpr auto kPatience = 1s;
+constexpr auto kReaderPatience = 1s;
 // So often a silent stream says that it is there, which is how it learns that a browser is not.
 constexpr auto kHeartbeat = 5s;
 // More than the browsers that may listen, so that there is always one to answer.
@@ -67,9 +67,9 @@ Dashboard::Dashboard(const Options& options)
     : options_(options), token_(make_token()), monitor_(options.server_status) {
   // Every request has a connection of its own: cpp-httplib polls idle ones.
   server_.set_keep_alive_max_count(1);
-  server_.set_keep_alive_timeout(kPatience.count());
-  server_.set_read_timeout(kPatience);
-  server_.set_write_timeout(kPatience);
+  server_.set_keep_alive_timeout(kReaderPatience.count());
+  server_.set_read_timeout(kReaderPatience);
+  server_.set_write_timeout(kReaderPatience);
   server_.set_payload_max_length(4096);
   server_.set_tcp_nodelay(true);
   server_.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };

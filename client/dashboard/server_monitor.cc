@@ -9,15 +9,15 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kInterval = 1s;
-constexpr auto kPatience = 300ms;
+constexpr auto kStatusPatience = 300ms;
 
 }  // namespace
 
 ServerMonitor::ServerMonitor(const Url& url) : client_(url.host, url.port), path_(url.path) {
   client_.set_hostname_addr_map({{url.host, url.address}});
-  client_.set_connection_timeout(kPatience);
-  client_.set_read_timeout(kPatience);
-  client_.set_write_timeout(kPatience);
+  client_.set_connection_timeout(kStatusPatience);
+  client_.set_read_timeout(kStatusPatience);
+  client_.set_write_timeout(kStatusPatience);
   thread_ = std::thread(&ServerMonitor::run, this);
 }
 
