@@ -70,14 +70,14 @@ void Experiment::finish() {
   fleet_.stop();
   const FleetHistory& history = fleet_.history();
   recorder_.summarize({.strategy = options_.workload.retry.strategy,
-                    .clients = options_.workload.clients,
-                    .seed = seed_,
-                    .elapsed = now - start_,
-                    .counts = counts,
-                    .recovery = recorder_.end(now, counts),
-                    .latency = history.latency,
-                    .retry_metrics = history.retry_metrics,
-                    .longest_without_ok = history.longest_without_ok});
+                       .clients = options_.workload.clients,
+                       .seed = seed_,
+                       .elapsed = now - start_,
+                       .counts = counts,
+                       .recovery = recorder_.end(now, counts),
+                       .latency = history.latency,
+                       .retry_metrics = history.retry_metrics,
+                       .longest_without_ok = history.longest_without_ok});
 }
 
 }  // namespace retrystorm

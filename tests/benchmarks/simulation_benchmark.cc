@@ -24,7 +24,9 @@ double peak_memory() {
   return 0;
 }
 
-void reset_peak_memory() { std::ofstream("/proc/self/clear_refs") << 5; }
+void reset_peak_memory() {
+  std::ofstream("/proc/self/clear_refs") << 5;
+}
 
 void BM_Run(benchmark::State& state) {
   SimulatorOptions options;
