@@ -1,6 +1,9 @@
 #include "simulator/simulation.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <stdexcept>
 
@@ -22,6 +25,16 @@ constexpr TimePoint kNever = TimePoint::max();
 // How far ahead of its use a client's memory is asked for: with a million clients it is seldom in
 // the cache.
 constexpr std::size_t kPrefetch = 16;
+
+// Memory that is used in no order at all is found faster in large pages. To be called before its
+// first use; where there are no such pages, nothing changes.
+void prefer_large_pages(void* memory, std::size_t bytes) {
+  constexpr std::uintptr_t kPage = 1 << 21;
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory);
+  const std::uintptr_t aligned = (begin + kPage - 1) / kPage * kPage;
+  const std::uintptr_t end = (begin + bytes) / kPage * kPage;
+  if (aligned < end) madvise(reinterpret_cast<void*>(aligned), end - aligned, MADV_HUGEPAGE);
+}
 
 }  // namespace
 
@@ -105,6 +118,8 @@ void Simulation::start_clients() {
     next_arrival_ = TimePoint{} + arrival_random_.exponential(from_seconds(1 / scenario_.rate));
     return;
   }
+  clients_.reserve(scenario_.workload.clients);
+  prefer_large_pages(clients_.data(), clients_.capacity() * sizeof(Client));
   clients_.resize(scenario_.workload.clients);
   for (std::uint32_t i = 0; i < clients_.size(); ++i) {
     Client& client = clients_[i];
