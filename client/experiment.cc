@@ -37,7 +37,7 @@ void Experiment::run(const EndSignals& signals) {
     const TimePoint now = Clock::now();
     if (now >= recorder_->next_tick()) {
       const FleetTotals totals = fleet_->totals();
-      recorder_->tick(now, totals.counts, totals.in_flight);
+      recorder_->tick(now, totals.counts, totals.clients);
     }
     if (now >= freeze_at_) {
       freeze_at_ = TimePoint::max();
@@ -102,8 +102,6 @@ void Experiment::show(nlohmann::ordered_json event) {
   } else if (type == "interval") {
     const FleetTotals totals = fleet_->totals();
     const FleetHistory history = fleet_->history();
-    event["thinking"] = totals.thinking;
-    event["waiting"] = totals.waiting_to_retry;
     event["amplification"] = rounded(totals.counts.amplification());
     event["latency_ms"] = latency_json(history.latency);
     event["longest_without_ok_s"] = rounded(to_seconds(history.longest_without_ok));

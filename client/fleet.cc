@@ -44,17 +44,18 @@ void Fleet::start() {
 }
 
 FleetTotals Fleet::totals() const {
-  // Read one after the other while the clients go on: their sum may be off by a few.
-  const std::size_t in_flight = in_flight_, waiting = waiting_to_retry_, running = running_;
-  return {.counts = {.ok = ok_,
-                     .errors = errors_,
-                     .timed_out = timed_out_,
-                     .requests = requests_,
-                     .retries = retries_,
-                     .gave_up = gave_up_},
-          .in_flight = in_flight,
-          .waiting_to_retry = waiting,
-          .thinking = running - std::min(running, in_flight + waiting)};
+  // Read one after the other while the clients go on: a client may be seen in two states.
+  const std::size_t in_flight = in_flight_, waiting = waiting_to_retry_;
+  return {
+      .counts = {.ok = ok_,
+                 .errors = errors_,
+                 .timed_out = timed_out_,
+                 .requests = requests_,
+                 .retries = retries_,
+                 .gave_up = gave_up_},
+      .clients = {.thinking = options_.clients - std::min(options_.clients, in_flight + waiting),
+                  .in_flight = in_flight,
+                  .waiting_to_retry = waiting}};
 }
 
 FleetHistory Fleet::history() const {

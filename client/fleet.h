@@ -24,9 +24,7 @@ namespace retrystorm {
 // What all clients have done so far, and what they are at.
 struct FleetTotals {
   Counts counts;
-  std::size_t in_flight = 0;  // an attempt is under way
-  std::size_t waiting_to_retry = 0;
-  std::size_t thinking = 0;  // or pausing after a success, as the responsive ones do
+  ClientStates clients;
 };
 
 struct FleetHistory {

@@ -8,16 +8,6 @@
 #include "telemetry/exposition.h"
 
 namespace retrystorm {
-namespace {
-
-// The totals are read one after the other while the clients go on, so that a client may be seen in
-// two states.
-std::size_t thinking(std::size_t clients, const FleetTotals& totals) {
-  const std::size_t busy = totals.in_flight + totals.waiting_to_retry;
-  return clients > busy ? clients - busy : 0;
-}
-
-}  // namespace
 
 std::string ClientMetrics::render() const {
   const auto number = [](std::uint64_t count) { return static_cast<double>(count); };
@@ -37,9 +27,9 @@ std::string ClientMetrics::render() const {
       counter("retrystorm_requests_given_up_total", "Requests that failed for good.",
               number(counts.gave_up)),
       gauges("retrystorm_clients", "Clients by what they are doing.", "state",
-             {{"thinking", number(thinking(fleet->clients(), totals))},
-              {"in_flight", number(totals.in_flight)},
-              {"waiting_to_retry", number(totals.waiting_to_retry)}})};
+             {{"thinking", number(totals.clients.thinking)},
+              {"in_flight", number(totals.clients.in_flight)},
+              {"waiting_to_retry", number(totals.clients.waiting_to_retry)}})};
   for (auto& family : fleet->histograms().families()) families.push_back(std::move(family));
   for (auto& family : process_families()) families.push_back(std::move(family));
   return exposition(families);
@@ -53,9 +43,9 @@ std::string ClientMetrics::status() const {
   const nlohmann::ordered_json status{{"program", "client"},
                                       {"uptime_s", rounded(to_seconds(Clock::now() - start_))},
                                       {"clients", fleet->clients()},
-                                      {"thinking", thinking(fleet->clients(), totals)},
-                                      {"in_flight", totals.in_flight},
-                                      {"waiting_to_retry", totals.waiting_to_retry},
+                                      {"thinking", totals.clients.thinking},
+                                      {"in_flight", totals.clients.in_flight},
+                                      {"waiting_to_retry", totals.clients.waiting_to_retry},
                                       {"ok", counts.ok},
                                       {"errors", counts.errors},
                                       {"timed_out", counts.timed_out},

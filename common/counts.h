@@ -1,6 +1,7 @@
-// What a run has counted, and the rates of a window of it.
+// What a run has counted, the rates of a window of it, and what its clients are at.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "common/duration.h"
@@ -28,6 +29,13 @@ struct Counts {
 
   Counts& operator+=(const Counts& other);
   friend Counts operator-(const Counts& a, const Counts& b);
+};
+
+// What the clients are at.
+struct ClientStates {
+  std::size_t thinking = 0;   // or pausing after a success, as the responsive ones do
+  std::size_t in_flight = 0;  // an attempt is under way
+  std::size_t waiting_to_retry = 0;
 };
 
 // Counts of a window, per second.

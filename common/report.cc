@@ -54,7 +54,8 @@ nlohmann::ordered_json start_json(const std::string& program, const std::string&
   return start;
 }
 
-nlohmann::ordered_json client_interval_json(Duration t, const Rates& rates, std::size_t in_flight) {
+nlohmann::ordered_json client_interval_json(Duration t, const Rates& rates,
+                                            const ClientStates& clients) {
   return {{"type", "interval"},
           {"t", rounded(to_seconds(t))},
           {"ok", rounded(rates.ok)},
@@ -63,7 +64,9 @@ nlohmann::ordered_json client_interval_json(Duration t, const Rates& rates, std:
           {"attempts", rounded(rates.attempts)},
           {"retries", rounded(rates.retries)},
           {"gave_up", rounded(rates.gave_up)},
-          {"in_flight", in_flight}};
+          {"thinking", clients.thinking},
+          {"in_flight", clients.in_flight},
+          {"waiting_to_retry", clients.waiting_to_retry}};
 }
 
 nlohmann::ordered_json outage_json(Duration t, const std::string& event) {

@@ -21,8 +21,9 @@ std::string client_line(const Rates& rates);
 nlohmann::ordered_json start_json(const std::string& program, const std::string& command,
                                   const nlohmann::ordered_json& options);
 
-// `t` is the time since the start; `in_flight` how many attempts are under way.
-nlohmann::ordered_json client_interval_json(Duration t, const Rates& rates, std::size_t in_flight);
+// `t` is the time since the start.
+nlohmann::ordered_json client_interval_json(Duration t, const Rates& rates,
+                                            const ClientStates& clients);
 
 // `event` is "stop" or "continue".
 nlohmann::ordered_json outage_json(Duration t, const std::string& event);

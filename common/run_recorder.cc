@@ -27,13 +27,13 @@ TimePoint RunRecorder::next_tick() const {
   return std::min({report_.due, observation_.due, tracker_.window_end()});
 }
 
-void RunRecorder::tick(TimePoint now, const Counts& totals, std::size_t in_flight) {
+void RunRecorder::tick(TimePoint now, const Counts& totals, const ClientStates& clients) {
   if (now >= report_.due) {
     const Rates rates = report_.rotate(now, totals);
     if (outputs_.screen != nullptr) {
       outputs_.screen->show({.t = now - start_,
                              .rates = rates,
-                             .in_flight = in_flight,
+                             .in_flight = clients.in_flight,
                              .amplification = totals.amplification(),
                              .outage = in_outage(),
                              .verdict = tracker_.recovery().verdict});
@@ -41,14 +41,14 @@ void RunRecorder::tick(TimePoint now, const Counts& totals, std::size_t in_fligh
       *outputs_.lines << client_line(rates) << std::endl;
     }
     if (outputs_.json != nullptr) {
-      outputs_.json->write(client_interval_json(now - start_, rates, in_flight));
+      outputs_.json->write(client_interval_json(now - start_, rates, clients));
     }
   }
   // The window first: what is observed shows its verdict.
   if (now >= tracker_.window_end()) tracker_.close_window(now, totals);
   if (now >= observation_.due) {
     const Rates rates = observation_.rotate(now, totals);
-    outputs_.observer(client_interval_json(now - start_, rates, in_flight));
+    outputs_.observer(client_interval_json(now - start_, rates, clients));
   }
 }
 

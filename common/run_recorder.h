@@ -34,8 +34,8 @@ class RunRecorder {
   // When `tick` is due.
   TimePoint next_tick() const;
 
-  // Reports what is due at `now`; `in_flight` is the number of attempts under way.
-  void tick(TimePoint now, const Counts& totals, std::size_t in_flight);
+  // Reports what is due at `now`.
+  void tick(TimePoint now, const Counts& totals, const ClientStates& clients);
 
   void outage_begins(TimePoint now, const Counts& totals);
   void outage_ends(TimePoint now, const Counts& totals);

@@ -134,7 +134,7 @@ TimePoint Simulation::next_control() const {
 }
 
 void Simulation::control() {
-  if (now_ >= recorder_.next_tick()) recorder_.tick(now_, counts_, in_flight_);
+  if (now_ >= recorder_.next_tick()) recorder_.tick(now_, counts_, client_states());
   if (now_ >= server_report_at_) report_server();
   if (now_ >= freeze_at_) {
     freeze_at_ = kNever;
@@ -148,6 +148,13 @@ void Simulation::control() {
     recorder_.outage_ends(now_, counts_);
     accept();
   }
+}
+
+ClientStates Simulation::client_states() const {
+  const std::size_t busy = in_flight_ + waiting_to_retry_;
+  // In an open system nobody thinks: requests come from outside.
+  const std::size_t all = scenario_.arrivals == Arrivals::kOpen ? busy : clients_.size();
+  return {.thinking = all - busy, .in_flight = in_flight_, .waiting_to_retry = waiting_to_retry_};
 }
 
 void Simulation::report_server() {
@@ -202,6 +209,7 @@ void Simulation::send(std::uint32_t index) {
   client.in_service = false;
   client.sent_at = now_;
   ++(client.next_is_retry ? counts_.retries : counts_.requests);
+  if (client.next_is_retry) --waiting_to_retry_;
   ++in_flight_;
   const Attempt attempt{index, client.attempt};
   timeouts_.push({saturating_add(now_, scenario_.workload.timeout), attempt});
@@ -304,6 +312,7 @@ void Simulation::finish(const Attempt& attempt, Outcome outcome) {
 
 void Simulation::schedule(std::uint32_t index, const NextAttempt& next) {
   clients_[index].next_is_retry = next.retry;
+  if (next.retry) ++waiting_to_retry_;
   waits_.push({saturating_add(now_, next.wait), index});
 }
 

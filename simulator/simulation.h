@@ -102,6 +102,7 @@ class Simulation {
   void start_clients();
   TimePoint next_control() const;
   void control();
+  ClientStates client_states() const;
   void report_server();
 
   void arrive_open();
@@ -152,6 +153,7 @@ class Simulation {
 
   Counts counts_;
   std::size_t in_flight_ = 0;
+  std::size_t waiting_to_retry_ = 0;
   LatencyHistogram latency_;
   RetryMetrics retry_metrics_;
   Duration longest_without_ok_{0};

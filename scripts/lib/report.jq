@@ -55,5 +55,6 @@ def report_runs($name; $server):
      reproduce: ($start | reproduction($server_lines[0]; $lines)),
      events: [$lines[] | select(.type == "outage" or .type == "summary"),
               (select(.type == "interval")
-               | {type, t, ok, errors, timed_out, attempts, retries, in_flight})],
+               | {type, t, ok, errors, timed_out, attempts, retries, thinking, in_flight,
+                  waiting_to_retry})],
      server: [$its_server[] | select(.type == "interval") | {t, concurrency, last_delay_s}]};

@@ -3,7 +3,7 @@
 
 (() => {
   const {Run, CHARTS, draw, duration, number} = Retrystorm;
-  const KINDS = ['rates', 'amplification', 'server'];
+  const KINDS = ['rates', 'clients', 'amplification', 'server'];
   const data = JSON.parse(document.getElementById('data').textContent);
 
   function make(tag, attributes = {}, ...children) {
@@ -29,6 +29,7 @@
   const most = values => values.length > 0 ? Math.max(...values) : undefined;
   const limits = {
     rates: 1.05 * most(runs.map(run => run.greatest('ok', 'errors', 'timed_out'))),
+    clients: most(runs.map(run => run.greatestStack('thinking', 'in_flight', 'waiting_to_retry'))),
     amplification: 1.05 * most(runs.map(run => run.greatest('amplification'))),
     server: Math.max(1000, 1.5 * most(runs.map(run => run.greatest('concurrency')))),
   };
@@ -51,7 +52,8 @@
 
   const canvases = [];
   document.getElementById('runs').append(...runs.map(run => {
-    const figures = KINDS.filter(kind => kind !== 'server' || run.series.concurrency.length > 0).map(kind => {
+    const known = kind => CHARTS[kind].curves.every(({series}) => run.series[series].length > 0);
+    const figures = KINDS.filter(known).map(kind => {
       const canvas = make('canvas');
       canvas.dataset.chart = kind;
       canvases.push([canvas, kind, run]);

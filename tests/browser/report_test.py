@@ -39,7 +39,7 @@ def check(browser, path):
     eventually(lambda: all(colours > 20 for colours in browser.painted("canvas")),
                "all charts are drawn")
     # The one without a server's file has a chart less.
-    assert len(browser.painted("canvas")) == 8
+    assert len(browser.painted("canvas")) == 11
     axes = browser.run("""
         return [...document.querySelectorAll('canvas[data-chart=rates]')].map(canvas => {
           const {x, y} = Chart.getChart(canvas).scales;

@@ -70,6 +70,33 @@ TEST(Simulation, StormsAtTheRateOfTimeoutAndDelay) {
   EXPECT_NEAR(mean, 476.2, 1);
 }
 
+TEST(Simulation, TellsWhatTheClientsAreAt) {
+  SimulatorOptions options = with_strategy(Strategy::kFixed);
+  options.observe = 600s;
+  options.outage_at = 100s;
+  std::vector<nlohmann::ordered_json> intervals;
+  const auto observe = [&intervals](const nlohmann::ordered_json& event) {
+    if (event["type"] == "interval") intervals.push_back(event);
+  };
+  Simulation(scenario_of(options), {.client = {.observer = observe}}).run();
+  for (const auto& each : intervals) {
+    EXPECT_EQ(each["thinking"].get<int>() + each["in_flight"].get<int>() +
+                  each["waiting_to_retry"].get<int>(),
+              1000);
+  }
+  // In the calm a client thinks for 10 s of 10.1 s: 9.9 of them are in flight, give or take 3.1.
+  EXPECT_NEAR(intervals[90]["in_flight"], 9.9, 4 * 3.1);
+  EXPECT_EQ(intervals[90]["waiting_to_retry"], 0);
+  // In the storm it waits for 0.1 s of each 2.1 s. Looked at every second, 21 times, it is found
+  // once at each tenth of a second of that.
+  double waiting = 0;
+  for (auto i = intervals.end() - 21; i != intervals.end(); ++i) {
+    EXPECT_EQ((*i)["thinking"], 0);
+    waiting += (*i)["waiting_to_retry"].get<double>() / 21;
+  }
+  EXPECT_NEAR(waiting, 1000 / 21.0, 2);
+}
+
 TEST(Simulation, KeepsAnOpenStreamBelowTheGreatestThroughputAndLosesOneAboveIt) {
   // The curve serves at most 1246.9 requests a second (at a concurrency of 307.4).
   SimulatorOptions options = with_strategy(Strategy::kExponential);

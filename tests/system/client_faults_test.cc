@@ -41,7 +41,7 @@ class Interrupted : public testing::Test {
   // Waits until all clients hang in an attempt.
   bool all_in_flight() {
     return eventually(
-        [this] { return read_file(json_path()).find("\"in_flight\":50}") != std::string::npos; });
+        [this] { return read_file(json_path()).find("\"in_flight\":50,") != std::string::npos; });
   }
 
   bool reports() {

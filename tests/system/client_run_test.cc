@@ -68,8 +68,8 @@ TEST(ClientRun, WritesJsonLinesThatAddUp) {
   for (std::size_t i = 1; i + 1 < json.size(); ++i) {
     const auto& interval = json[i];
     EXPECT_EQ(interval["type"], "interval");
-    for (const char* field :
-         {"ok", "errors", "timed_out", "attempts", "retries", "gave_up", "in_flight"}) {
+    for (const char* field : {"ok", "errors", "timed_out", "attempts", "retries", "gave_up",
+                              "thinking", "in_flight", "waiting_to_retry"}) {
       EXPECT_TRUE(interval[field].is_number()) << field;
     }
     const double t = interval["t"];

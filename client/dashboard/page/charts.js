@@ -32,7 +32,7 @@ const Retrystorm = (() => {
       this.start = start;
       this.mostPoints = AN_HOUR; // the page goes on as long as the client
       this.series = {};
-      for (const name of ['ok', 'errors', 'timed_out', 'amplification', 'thinking', 'waiting',
+      for (const name of ['ok', 'errors', 'timed_out', 'amplification', 'thinking', 'waiting_to_retry',
         'in_flight', 'concurrency', 'delay']) this.series[name] = [];
       this.outages = []; // [from, to]; `to` is null while it lasts
       this.summary = null;
@@ -60,7 +60,7 @@ const Retrystorm = (() => {
     takeInterval(event) {
       const length = event.t - this.end, middle = this.end + length / 2;
       this.end = event.t;
-      for (const name of ['ok', 'errors', 'timed_out', 'thinking', 'waiting', 'in_flight']) {
+      for (const name of ['ok', 'errors', 'timed_out', 'thinking', 'waiting_to_retry', 'in_flight']) {
         this.add(name, middle, event[name]);
       }
       this.sent.attempts += event.attempts * length;
@@ -87,6 +87,14 @@ const Retrystorm = (() => {
       for (const name of names) for (const {y} of this.series[name]) if (y > most) most = y;
       return most;
     }
+
+    greatestStack(first, ...others) {
+      let most = 0;
+      this.series[first].forEach(({y}, i) => {
+        most = Math.max(most, others.reduce((sum, name) => sum + (this.series[name][i]?.y ?? 0), y));
+      });
+      return most;
+    }
   }
 
   // What each chart shows. `unit` is for the tips.
@@ -104,7 +112,7 @@ const Retrystorm = (() => {
       title: 'Clients by state',
       curves: [
         {series: 'in_flight', label: 'in flight', color: PURPLE, dash: [2, 2], width: 1.5, fill: '99'},
-        {series: 'waiting', label: 'waiting to retry', color: ORANGE, dash: [7, 3], width: 1.5, fill: '77'},
+        {series: 'waiting_to_retry', label: 'waiting to retry', color: ORANGE, dash: [7, 3], width: 1.5, fill: '77'},
         {series: 'thinking', label: 'thinking', color: SKY, dash: [], width: 1.5, fill: '44'},
       ],
       unit: '', digits: 0, floor: 10, stacked: true,
