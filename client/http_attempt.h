@@ -15,7 +15,8 @@ namespace retrystorm {
 // Sends one attempt at a time, each on a connection of its own. For one thread.
 class HttpAttempt final : private Expiring {
  public:
-  // `deadlines` outlives this object's last attempt by the timeout.
+  // `deadlines` outlives the last attempt; this object outlives `deadlines`, or its own last
+  // attempt by the timeout: until then it may be called back.
   HttpAttempt(const Url& url, Deadlines& deadlines);
 
   // Returns within the timeout and a few milliseconds, whatever the server does.

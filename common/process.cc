@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
+#include <limits>
 
 namespace retrystorm {
 
@@ -17,6 +19,12 @@ std::size_t raise_descriptor_limit() {
     if (setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
   }
   return limit.rlim_cur;
+}
+
+std::size_t longest_backlog() {
+  std::size_t longest = std::numeric_limits<std::size_t>::max();  // not told: no limit is known
+  std::ifstream("/proc/sys/net/core/somaxconn") >> longest;
+  return longest;
 }
 
 EndSignals::EndSignals() {

@@ -12,6 +12,10 @@ namespace retrystorm {
 // Raises the soft limit on open files to the hard one. Returns how many this process may open.
 std::size_t raise_descriptor_limit();
 
+// The longest accept queue that the kernel gives a listening socket; it shortens longer ones
+// without a word.
+std::size_t longest_backlog();
+
 // The signals that end a program, taken in at one place instead of in handlers. Construct it before
 // the first thread starts, for threads inherit the blocked signals. Also ignores SIGPIPE.
 class EndSignals {

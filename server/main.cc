@@ -16,6 +16,7 @@ namespace {
 void serve(const CLI::App& app, ServerOptions options, const std::string& command) {
   const EndSignals signals;
   fit_connections(options.service, raise_descriptor_limit());
+  check_backlog(options.service, longest_backlog());
   JsonLines json(options.json);
   HttpServer server(options.service, options.address);
   const Admin admin(server, options);

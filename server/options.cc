@@ -39,4 +39,11 @@ void fit_connections(ServiceOptions& options, std::size_t descriptors) {
   if (options.max_connections == 0) options.max_connections = most;
 }
 
+void check_backlog(const ServiceOptions& options, std::size_t longest) {
+  if (options.backlog <= longest) return;
+  throw std::runtime_error("--backlog " + std::to_string(options.backlog) +
+                           " is too long: this system allows " + std::to_string(longest) +
+                           " (sysctl net.core.somaxconn)");
+}
+
 }  // namespace retrystorm

@@ -27,4 +27,7 @@ void add_server_options(CLI::App& app, ServerOptions& options);
 // Throws std::runtime_error when more is wanted than there are.
 void fit_connections(ServiceOptions& options, std::size_t descriptors);
 
+// Throws std::runtime_error when the accept queue would be shorter than wanted.
+void check_backlog(const ServiceOptions& options, std::size_t longest);
+
 }  // namespace retrystorm

@@ -50,6 +50,12 @@
     return make('tr', {}, ...cells.map(text => make('td', {textContent: text})));
   }));
 
+  const picture = document.getElementById('picture');
+  if (picture !== null) {
+    document.getElementById('runs').before(make('section', {className: 'panel picture'},
+      make('img', {src: picture.textContent, alt: 'The map of the runs below and of many others'})));
+  }
+
   const canvases = [];
   document.getElementById('runs').append(...runs.map(run => {
     const known = kind => CHARTS[kind].curves.every(({series}) => run.series[series].length > 0);

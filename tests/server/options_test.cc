@@ -68,5 +68,14 @@ TEST(FitConnections, RefusesToRunWithoutDescriptors) {
   EXPECT_EQ(options.max_connections, 1);
 }
 
+TEST(CheckBacklog, RefusesWhatTheKernelWouldShorten) {
+  ServiceOptions options{.backlog = 4096};
+  EXPECT_NO_THROW(check_backlog(options, 4096));
+  options.backlog = 4097;
+  EXPECT_THAT([&] { check_backlog(options, 4096); },
+              ThrowsMessage<std::runtime_error>(
+                  AllOf(HasSubstr("--backlog 4097"), HasSubstr("allows 4096"))));
+}
+
 }  // namespace
 }  // namespace retrystorm
