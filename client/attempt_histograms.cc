@@ -47,6 +47,11 @@ void AttemptHistograms::add_retry_wait(Duration wait) {
   retry_wait_.Observe(to_seconds(wait));
 }
 
+AttemptHistograms::RetryWaits AttemptHistograms::retry_waits() const {
+  const auto now = retry_wait_.Collect().histogram;
+  return {.count = now.sample_count, .seconds = now.sample_sum};
+}
+
 std::vector<prometheus::MetricFamily> AttemptHistograms::families() const {
   return {family("retrystorm_attempt_latency_seconds", "How long attempts lasted, by outcome.",
                  {{"ok", &ok_}, {"error", &error_}, {"timed_out", &timed_out_}}),

@@ -4,6 +4,7 @@
 #include <prometheus/histogram.h>
 #include <prometheus/metric_family.h>
 
+#include <cstdint>
 #include <vector>
 
 #include "common/duration.h"
@@ -23,6 +24,11 @@ class AttemptHistograms {
   void add_retry_wait(Duration wait);
 
   // As things stand.
+  struct RetryWaits {
+    std::uint64_t count = 0;
+    double seconds = 0;  // in all
+  };
+  RetryWaits retry_waits() const;
   std::vector<prometheus::MetricFamily> families() const;
 
  private:

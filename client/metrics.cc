@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/json_lines.h"
+#include "common/report.h"
 #include "telemetry/exposition.h"
 
 namespace retrystorm {
@@ -40,19 +41,24 @@ std::string ClientMetrics::status() const {
   if (fleet == nullptr) return "{\"program\":\"client\"}\n";
   const FleetTotals totals = fleet->totals();
   const Counts& counts = totals.counts;
-  const nlohmann::ordered_json status{{"program", "client"},
-                                      {"uptime_s", rounded(to_seconds(Clock::now() - start_))},
-                                      {"clients", fleet->clients()},
-                                      {"thinking", totals.clients.thinking},
-                                      {"in_flight", totals.clients.in_flight},
-                                      {"waiting_to_retry", totals.clients.waiting_to_retry},
-                                      {"ok", counts.ok},
-                                      {"errors", counts.errors},
-                                      {"timed_out", counts.timed_out},
-                                      {"requests", counts.requests},
-                                      {"retries", counts.retries},
-                                      {"gave_up", counts.gave_up},
-                                      {"amplification", rounded(counts.amplification())}};
+  const FleetHistory history = fleet->history();
+  const auto waits = fleet->histograms().retry_waits();
+  nlohmann::ordered_json status{{"program", "client"}};
+  status["uptime_s"] = rounded(to_seconds(Clock::now() - start_));
+  status["clients"] = fleet->clients();
+  status["thinking"] = totals.clients.thinking;
+  status["in_flight"] = totals.clients.in_flight;
+  status["waiting_to_retry"] = totals.clients.waiting_to_retry;
+  status["ok"] = counts.ok;
+  status["errors"] = counts.errors;
+  status["timed_out"] = counts.timed_out;
+  status["requests"] = counts.requests;
+  status["retries"] = counts.retries;
+  status["gave_up"] = counts.gave_up;
+  status["amplification"] = rounded(counts.amplification());
+  status["latency_ms"] = latency_json(history.latency);
+  status["longest_without_ok_s"] = rounded(to_seconds(history.longest_without_ok));
+  status["retry_waits"] = {{"count", waits.count}, {"seconds", rounded(waits.seconds)}};
   return status.dump() + '\n';
 }
 

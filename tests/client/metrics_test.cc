@@ -58,6 +58,8 @@ TEST(ClientMetrics, OfAFleetThatHasNotStarted) {
   EXPECT_EQ(status["clients"], 12);
   EXPECT_EQ(status["thinking"], 12);
   EXPECT_EQ(status["amplification"], 1.0);
+  EXPECT_TRUE(status["latency_ms"]["p99"].is_null());
+  EXPECT_EQ(status["retry_waits"]["count"], 0);
 }
 
 }  // namespace

@@ -30,7 +30,8 @@ class Hanging {
     std::vector<Socket> connections;
     while (!stop.stop_requested()) {
       const TimePoint next_byte = Clock::now() + 50ms;
-      while (Socket connection = listener_.accept(std::max<Duration>(next_byte - Clock::now(), 0s))) {
+      while (Socket connection =
+                 listener_.accept(std::max<Duration>(next_byte - Clock::now(), 0s))) {
         if (drips_) connection.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n");
         connections.push_back(std::move(connection));
       }
@@ -95,7 +96,8 @@ int main(int argc, char** argv) {
   std::string kind;
   std::size_t clients = 500;
   int attempts = 20;
-  app.add_option("KIND", kind, "what hangs: the connect, or the answer of a server that is silent or drips")
+  app.add_option("KIND", kind,
+                 "what hangs: the connect, or the answer of a server that is silent or drips")
       ->required()
       ->check(CLI::IsMember({"connect", "silent", "drip"}));
   app.add_option("--clients", clients, "attempts at a time")->capture_default_str();
