@@ -64,7 +64,11 @@ void Experiment::begin() {
   end_ = saturating_add(start_, options_.duration.value_or(Duration::max()));
   if (options_.outage_at) freeze_at_ = saturating_add(start_, *options_.outage_at);
   RunRecorder::Outputs outputs{.lines = &surroundings_.out, .json = &surroundings_.json};
-  if (wants_screen(options_.live)) outputs.screen = &screen_.emplace(title(workload_));
+  if (wants_screen(options_.live)) {
+    // The screen hides the line that told the page's address.
+    outputs.screen = &screen_.emplace(dashboard == nullptr ? title(workload_)
+                                                           : "live page: " + dashboard->address());
+  }
   if (dashboard != nullptr) {
     outputs.observer = [this](const nlohmann::ordered_json& event) { show(event); };
     dashboard->events().begin_run();
@@ -140,12 +144,13 @@ void Experiment::wake() {
   wake_at_ = TimePoint::max();
   try {
     surroundings_.server->wake();
+    std::cerr << "server awake\n";
   } catch (const std::exception& error) {
+    // It was killed while it was frozen. The outage is over all the same: it can refuse again.
     std::cerr << error.what() << '\n';
-    return;
+    if (surroundings_.dashboard != nullptr) show({{"type", "notice"}, {"text", error.what()}});
   }
   recorder_->outage_ends(Clock::now(), fleet_->totals().counts);
-  std::cerr << "server awake\n";
 }
 
 void Experiment::take_commands() {

@@ -19,7 +19,13 @@ Fleet::Fleet(const WorkloadOptions& options, std::uint64_t seed, const Url& url,
       url_(url),
       spared_ports_(spared_ports),
       behaviour_(options.think_time, options.retry),
-      deadlines_(options.timeout) {}
+      deadlines_(options.timeout) {
+  // All before the first client runs: whoever asks for the history goes through them.
+  for (std::size_t i = 0; i < options.clients; ++i) {
+    attempts_.emplace_back(url_, deadlines_);
+    last_ok_.emplace_back(Clock::now());
+  }
+}
 
 Fleet::~Fleet() {
   stop();
@@ -29,9 +35,8 @@ void Fleet::start() {
   threads_.reserve(options_.clients);
   try {
     for (std::size_t i = 0; i < options_.clients; ++i) {
-      HttpAttempt& attempt = attempts_.emplace_back(url_, deadlines_);
-      LastOk& last_ok = last_ok_.emplace_back(Clock::now());
-      threads_.emplace_back(&Fleet::run_client, this, i, std::ref(attempt), std::ref(last_ok));
+      threads_.emplace_back(&Fleet::run_client, this, i, std::ref(attempts_[i]),
+                            std::ref(last_ok_[i]));
       ++running_;
     }
   } catch (const std::system_error& error) {

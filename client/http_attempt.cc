@@ -44,11 +44,10 @@ Outcome HttpAttempt::run() {
 
   const std::scoped_lock lock(mutex_);
   under_way_ = false;
-  if (result) {
-    return result->status >= 200 && result->status < 300 ? Outcome::kOk : Outcome::kError;
-  }
-  // cpp-httplib reports a reset and a timeout alike: only the clock tells them apart.
-  return expired_ || late ? Outcome::kTimedOut : Outcome::kError;
+  // First, for cpp-httplib reports a reset and a timeout alike, and takes the end of a connection
+  // that was shut down for the end of an answer without a length.
+  if (expired_ || late) return Outcome::kTimedOut;
+  return result && result->status >= 200 && result->status < 300 ? Outcome::kOk : Outcome::kError;
 }
 
 void HttpAttempt::expire(std::uint64_t attempt) {

@@ -26,10 +26,14 @@ std::uint64_t random_seed() {
   return std::random_device()();
 }
 
-void experiment(const CLI::App& app, const ClientOptions& options, const std::string& command) {
+// Returns whether nothing that was to be written is lost.
+bool experiment(const CLI::App& app, const ClientOptions& options, const std::string& command) {
   check(options);
   const std::uint64_t seed = options.workload.seed ? *options.workload.seed : random_seed();
-  if (options.print_schedule > 0) return print_schedule(std::cout, options, seed);
+  if (options.print_schedule > 0) {
+    print_schedule(std::cout, options, seed);
+    return true;
+  }
 
   const EndSignals signals;
   raise_descriptor_limit();
@@ -39,9 +43,11 @@ void experiment(const CLI::App& app, const ClientOptions& options, const std::st
   JsonLines json(options.json);
   Invocation invocation{command, options_json(app)};
   invocation.options["seed"] = seed;
+  invocation.options["max_retries"] = retry_limit(options.workload.retry);
   if (!options.workload.seed) std::cerr << "seed " << seed << '\n';
   CurrentFleet fleet;
   const ClientMetrics metrics(fleet);
+  SocketCloser closer;
   std::optional<Endpoint> endpoint;
   std::vector<int> watched_ports;
   if (options.metrics_port != 0) {
@@ -66,6 +72,9 @@ void experiment(const CLI::App& app, const ClientOptions& options, const std::st
               .dashboard = dashboard ? &*dashboard : nullptr,
               .watched_ports = watched_ports})
       .run(signals);
+  // Those who look on may see the end; those who say nothing must not put off ours.
+  closer.begin(std::chrono::milliseconds(200));
+  return !json.failed();
 }
 
 }  // namespace
@@ -79,8 +88,7 @@ int main(int argc, char** argv) {
   add_client_options(app, options);
   if (const auto code = parse(app, argc, argv)) return *code;
   try {
-    experiment(app, options, command_line(argc, argv));
-    return 0;
+    return experiment(app, options, command_line(argc, argv)) ? 0 : 1;
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
     return 1;

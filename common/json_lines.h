@@ -21,6 +21,7 @@ class JsonLines {
 
   // A failure (a full disk, say) is told once on standard error; the run goes on.
   void write(const nlohmann::ordered_json& object);
+  bool failed() const { return failed_; }
 
  private:
   std::string path_;

@@ -52,7 +52,7 @@ std::string paint(const std::string& text, Colour colour, const ScreenStyle& sty
 }
 
 std::string cut(const std::string& text, std::size_t width) {
-  return text.substr(0, width);  // ASCII, before it is painted
+  return text.substr(0, width);  // ASCII but for "µs", before it is painted
 }
 
 std::string padded(const std::string& text, std::size_t width, bool right) {

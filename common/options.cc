@@ -202,6 +202,7 @@ void add_workload_options(CLI::App& app, WorkloadOptions& options) {
   strategy->add_flag_callback(
       "--exponential-backoff",
       [&retry, named] {
+        if (named->count() > 0) throw CLI::ExcludesError("--exponential-backoff", "--strategy");
         retry.strategy = Strategy::kExponential;
         named->clear();  // what `options_json` shows is what is in force
         named->default_str("exponential");
@@ -266,6 +267,7 @@ void add_workload_options(CLI::App& app, WorkloadOptions& options) {
 
 void set_up_app(CLI::App& app) {
   app.set_version_flag("--version", "retrystorm " RETRYSTORM_VERSION);
+  app.allow_config_extras(CLI::config_extras_mode::error);
   app.set_config("--config", "", "read options from this file (INI or TOML; named as here)");
   app.get_formatter()->column_width(44);
   app.failure_message([](const CLI::App*, const CLI::Error& error) {

@@ -6,8 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <limits>
+#include <system_error>
 
 namespace retrystorm {
 
@@ -61,8 +64,14 @@ int local_port(int descriptor) {
 }  // namespace
 
 void shut_down_all_sockets(const std::vector<int>& spared_ports) {
-  const long limit = sysconf(_SC_OPEN_MAX);
-  for (int descriptor = STDERR_FILENO + 1; descriptor < limit; ++descriptor) {
+  // Not all up to the limit, which may be a billion.
+  std::vector<int> descriptors;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", ignored)) {
+    descriptors.push_back(std::atoi(entry.path().filename().c_str()));
+  }
+  for (const int descriptor : descriptors) {
+    if (descriptor <= STDERR_FILENO) continue;
     int domain = 0;
     socklen_t size = sizeof(domain);
     if (getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 &&
@@ -72,6 +81,16 @@ void shut_down_all_sockets(const std::vector<int>& spared_ports) {
       shutdown(descriptor, SHUT_RDWR);
     }
   }
+}
+
+void SocketCloser::begin(Duration grace) {
+  thread_ = std::jthread([grace](const std::stop_token& done) {
+    constexpr auto kPause = std::chrono::milliseconds(5);
+    const TimePoint from = Clock::now() + grace;
+    for (; !done.stop_requested(); std::this_thread::sleep_for(kPause)) {
+      if (Clock::now() >= from) shut_down_all_sockets();
+    }
+  });
 }
 
 }  // namespace retrystorm

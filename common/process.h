@@ -3,6 +3,7 @@
 
 #include <csignal>
 #include <cstddef>
+#include <thread>
 #include <vector>
 
 #include "common/duration.h"
@@ -36,5 +37,17 @@ class EndSignals {
 // returns. Spared are the standard streams and what is bound to one of `spared_ports`: the
 // listeners there and the connections that they accepted.
 void shut_down_all_sockets(const std::vector<int>& spared_ports = {});
+
+// For the end of a program: from `begin` and a grace on it shuts down all sockets, again and again
+// until it is destroyed, so that nobody who says nothing holds up a thread. Declare it before
+// whatever has such threads.
+class SocketCloser {
+ public:
+  // Once.
+  void begin(Duration grace);
+
+ private:
+  std::jthread thread_;
+};
 
 }  // namespace retrystorm

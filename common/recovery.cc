@@ -57,7 +57,9 @@ void RecoveryTracker::close_window(TimePoint now, const Counts& totals) {
 }
 
 void RecoveryTracker::finish(TimePoint now, const Counts& totals) {
-  if (window_end() - now <= kWindow / 20) close_window(now, totals);
+  // A run that is shorter than a window is one.
+  const bool first = phase_ == Phase::kBefore && before_.empty();
+  if (first || window_end() - now <= kWindow / 20) close_window(now, totals);
 }
 
 void RecoveryTracker::begin_phase(Phase phase, TimePoint now, const Counts& totals) {
@@ -93,10 +95,12 @@ std::optional<double> RecoveryTracker::baseline() const {
 Recovery RecoveryTracker::recovery() const {
   Recovery result;
   result.baseline_ok = baseline();
+  const bool short_run = before_.size() + during_.size() + after_.size() == 1;
+  const Duration least = short_run ? std::chrono::seconds(1) : kWindow;
   for (const auto* windows : {&before_, &during_, &after_}) {
     for (const Window& window : *windows) {
       // Over a whole window at least: two attempts in a last millisecond are no storm.
-      const Duration length = std::max(window.length, kWindow);
+      const Duration length = std::max(window.length, least);
       result.peak_attempts = std::max(result.peak_attempts, rates(window.counts, length).attempts);
     }
   }

@@ -1,6 +1,7 @@
 // ./server: the service that its clients' retries can kill.
 #include <exception>
 #include <iostream>
+#include <optional>
 #include <thread>
 
 #include "common/json_lines.h"
@@ -13,11 +14,13 @@
 namespace retrystorm {
 namespace {
 
-void serve(const CLI::App& app, ServerOptions options, const std::string& command) {
+// Returns whether nothing that was to be written is lost.
+bool serve(const CLI::App& app, ServerOptions options, const std::string& command) {
   const EndSignals signals;
   fit_connections(options.service, raise_descriptor_limit());
   check_backlog(options.service, longest_backlog());
   JsonLines json(options.json);
+  SocketCloser closer;
   HttpServer server(options.service, options.address);
   const Admin admin(server, options);
   std::cerr << "listening on http://" << options.address.host << ':' << server.port() << "/api\n";
@@ -26,20 +29,21 @@ void serve(const CLI::App& app, ServerOptions options, const std::string& comman
   start["admin_port"] = admin.port();
   start["max_connections"] = options.service.max_connections;
   json.write(start_json("server", command, start));
-  const Reporter reporter(server, json, options.report_interval, wants_screen(options.live));
+  std::optional<Reporter> reporter(std::in_place, server, json, options.report_interval,
+                                   wants_screen(options.live));
 
   std::jthread ender([&](const std::stop_token& served) {
     while (!served.stop_requested()) {
       if (!signals.wait_until(Clock::now() + std::chrono::milliseconds(100))) continue;
       server.stop();
-      break;
-    }
-    // A thread may be waiting for a client that says nothing.
-    for (; !server.ended(); std::this_thread::sleep_for(std::chrono::milliseconds(5))) {
-      shut_down_all_sockets();
+      // A thread may be waiting for a client that says nothing.
+      closer.begin(Duration::zero());
+      return;
     }
   });
   server.run();
+  reporter.reset();
+  return !json.failed();
 }
 
 }  // namespace
@@ -53,8 +57,7 @@ int main(int argc, char** argv) {
   add_server_options(app, options);
   if (const auto code = parse(app, argc, argv)) return *code;
   try {
-    serve(app, options, command_line(argc, argv));
-    return 0;
+    return serve(app, options, command_line(argc, argv)) ? 0 : 1;
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
     return 1;

@@ -1,5 +1,6 @@
 #include "server/reporter.h"
 
+#include <algorithm>
 #include <iostream>
 
 #include "common/report.h"
@@ -36,9 +37,13 @@ void Reporter::run() {
   TimePoint next = start_;
   while (true) {
     // A server that was frozen leaves the missed lines out instead of printing them all at once.
-    do next += interval_;
+    do next = saturating_add(next, interval_);
     while (next <= Clock::now());
-    if (ending_.wait_until(lock, next, [this] { return end_; })) return;
+    // In steps, for a far time point overflows inside the wait of some standard libraries.
+    while (!end_ && Clock::now() < next) {
+      ending_.wait_until(lock, std::min(next, Clock::now() + std::chrono::hours(1)));
+    }
+    if (end_) return;
     report(Clock::now());
   }
 }

@@ -229,12 +229,24 @@ bool run_campaign(const Grid& grid, const CampaignOptions& options,
     }
   };
 
-  std::vector<std::thread> threads;
-  const std::size_t wanted = std::min(options.threads, total);
-  for (std::size_t i = 1; i < wanted; ++i) threads.emplace_back(worker);
-  worker();
-  for (std::thread& thread : threads) thread.join();
+  std::exception_ptr failure;
+  const auto worker_that_may_fail = [&] {
+    try {
+      worker();
+    } catch (...) {
+      const std::scoped_lock lock(work.mutex);
+      if (!failure) failure = std::current_exception();
+      work.next_task = total;
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    const std::size_t wanted = std::min(options.threads, total);
+    for (std::size_t i = 1; i < wanted; ++i) threads.emplace_back(worker_that_may_fail);
+    worker_that_may_fail();
+  }
   if (progress != nullptr) *progress << "\r\033[K" << std::flush;
+  if (failure) std::rethrow_exception(failure);
   table.flush();
   return work.done == total;
 }

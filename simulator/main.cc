@@ -43,7 +43,8 @@ SimulatorOptions parse_with(const std::vector<std::string>& arguments, const Gri
 void check_values(const std::vector<std::string>& arguments, const Grid& grid) {
   for (const Axis& axis : grid.axes()) {
     std::vector<std::string> values = axis.values;
-    if (axis.range) values = {axis.values.front(), axis.values.back()};
+    // The second one tells whether the step is good.
+    if (axis.range && values.size() > 3) values = {values[0], values[1], values.back()};
     for (const std::string& value : values) {
       const Grid single({{axis.name, {value}}});
       try {
@@ -74,6 +75,17 @@ void check_length(const Scenario& scenario) {
                            " from its start to the end of --observe");
 }
 
+// A table of runs without a verdict would say that none collapses.
+void check_verdict(const Scenario& scenario) {
+  if (!scenario.outage_at) return;
+  constexpr Duration kBefore = RecoveryTracker::kWindow, kAfter = 3 * RecoveryTracker::kWindow;
+  const Duration after = scenario.length - *scenario.outage_at - scenario.outage_for;
+  if (*scenario.outage_at >= kBefore && after >= kAfter) return;
+  throw std::runtime_error("many runs are told by their verdicts, which need an --outage-at of " +
+                           format_duration(kBefore) + " and an --observe of " +
+                           format_duration(kAfter) + " at least");
+}
+
 // Turns true when a signal to end comes.
 class Interrupt {
  public:
@@ -98,13 +110,17 @@ void tell_seed(const SimulatorOptions& options, std::uint64_t seed) {
   if (!options.workload.seed) std::cerr << "seed " << seed << '\n';
 }
 
-void run_once(const CLI::App& app, const SimulatorOptions& options, std::uint64_t seed,
-              const std::string& command) {
+int run_once(const CLI::App& app, const SimulatorOptions& options, std::uint64_t seed,
+             const std::string& command) {
+  if (!options.csv.empty()) {
+    throw std::runtime_error("--csv is a table of many runs: it needs --runs or --sweep");
+  }
   const Scenario scenario = make_scenario(options, seed);
   check_length(scenario);
   check_memory(scenario, 1);
   auto start = options_json(app);
   start["seed"] = seed;
+  start["max_retries"] = retry_limit(options.workload.retry);
   JsonLines json(options.json);
   JsonLines server_json(options.server_json);
   json.write(start_json("simulate", command, start));
@@ -116,12 +132,29 @@ void run_once(const CLI::App& app, const SimulatorOptions& options, std::uint64_
                          .server_lines = options.server_lines ? &std::cout : nullptr,
                          .server_json = options.server_json.empty() ? nullptr : &server_json});
   simulation.run([&interrupt] { return interrupt.wanted(); });
+  return json.failed() || server_json.failed() ? 1 : 0;
 }
 
 int run_many(const CLI::App& app, const SimulatorOptions& options, std::uint64_t seed,
-             const std::vector<std::string>& arguments, const std::string& command) {
+             std::vector<std::string> arguments, const std::string& command) {
+  if (options.server_lines || !options.server_json.empty()) {
+    throw std::runtime_error("--server-lines and --server-json tell of one run, not of many");
+  }
   std::vector<Axis> axes;
-  for (const std::string& sweep : options.sweeps) axes.push_back(parse_axis(app, sweep));
+  for (const std::string& sweep : options.sweeps) {
+    axes.push_back(parse_axis(app, sweep));
+    for (std::size_t i = 0; i + 1 < axes.size(); ++i) {
+      if (axes[i].name == axes.back().name) {
+        throw std::runtime_error("--sweep " + axes[i].name +
+                                 " is given twice: give all its values at once");
+      }
+    }
+    // The flag would count more than the strategies of the sweep.
+    if (axes.back().name == "strategy") {
+      std::erase_if(arguments,
+                    [](const auto& each) { return each.starts_with("--exponential-backoff"); });
+    }
+  }
   const Grid grid(std::move(axes));
   constexpr double kMostRuns = 1e7;
   const double total = grid.size() * static_cast<double>(options.runs);
@@ -135,14 +168,16 @@ int run_many(const CLI::App& app, const SimulatorOptions& options, std::uint64_t
   const CampaignOptions campaign{
       .runs = options.runs, .threads = options.threads > 0 ? options.threads : cores, .seed = seed};
   const auto scenario = [&](std::size_t cell) {
-    return make_scenario(parse_with(arguments, grid, grid.values(cell)), seed);
+    const Scenario one = make_scenario(parse_with(arguments, grid, grid.values(cell)), seed);
+    check_length(one);
+    check_verdict(one);
+    check_memory(one, campaign.threads);
+    return one;
   };
-  // The corners are where a grid needs most.
-  for (const std::size_t cell : {std::size_t{0}, static_cast<std::size_t>(grid.size()) - 1}) {
-    const Scenario corner = scenario(cell);
-    check_length(corner);
-    check_memory(corner, campaign.threads);
-  }
+  // Before anything runs; of a large grid only the ends, for it would take longer than its runs.
+  const auto cells = static_cast<std::size_t>(grid.size());
+  for (std::size_t cell = 0; cell < std::min<std::size_t>(cells, 1000); ++cell) scenario(cell);
+  scenario(cells - 1);
   auto start = options_json(app);
   start["seed"] = seed;
   JsonLines json(options.json);
@@ -154,7 +189,7 @@ int run_many(const CLI::App& app, const SimulatorOptions& options, std::uint64_t
       grid, campaign, scenario, table, [&interrupt] { return interrupt.wanted(); },
       isatty(STDERR_FILENO) == 1 ? &std::cerr : nullptr);
   if (!complete) std::cerr << "interrupted: the cells above are those that were finished\n";
-  return complete ? 0 : 1;
+  return complete && !json.failed() ? 0 : 1;
 }
 
 }  // namespace
@@ -174,8 +209,7 @@ int main(int argc, char** argv) {
     if (options.runs > 1 || !options.sweeps.empty()) {
       return run_many(app, options, seed, {argv + 1, argv + argc}, command);
     }
-    run_once(app, options, seed, command);
-    return 0;
+    return run_once(app, options, seed, command);
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
     return 1;

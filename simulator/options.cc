@@ -119,7 +119,8 @@ double memory_needed(const Scenario& scenario) {
   // Attempts that time out can fill the server, but no faster than the clients send them.
   const double attempts =
       clients * (seconds / std::max(to_seconds(scenario.workload.timeout), 1e-3) + 1);
-  return clients * kClient +
+  constexpr double kBucket = 8;  // of the wait queue, at least one for each four seconds
+  return clients * kClient + seconds / 4 * kBucket +
          std::min(static_cast<double>(scenario.service.max_connections), attempts) * kConnection;
 }
 

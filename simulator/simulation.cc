@@ -22,6 +22,11 @@ constexpr std::uint64_t kArrivalStream = std::numeric_limits<std::uint64_t>::max
 
 constexpr TimePoint kNever = TimePoint::max();
 
+// Networks and processors take no time here. A client that does not wait at all, turned away by a
+// server that needs none either, would come back for ever at one moment: so it comes back a little
+// later, about as fast as a real one can.
+constexpr Duration kTurnaround = 100us;
+
 // How far ahead of its use a client's memory is asked for: with a million clients it is seldom in
 // the cache.
 constexpr std::size_t kPrefetch = 16;
@@ -75,13 +80,12 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
     if (first == control_at_) {
       control();
       control_at_ = next_control();
-      if (stop && events_ >= stop_check) {
-        stop_check = events_ + kStopCheck;
-        if (stop()) break;
-      }
       continue;
     }
-    ++events_;
+    if (++events_ >= stop_check) {
+      stop_check = events_ + kStopCheck;
+      if (stop && stop()) break;
+    }
     if (first == departure) {
       depart();
     } else if (first == timeout) {
@@ -294,7 +298,8 @@ void Simulation::finish(const Attempt& attempt, Outcome outcome) {
   --in_flight_;
   counts_.count(outcome);
   ClientRandom random(client.random);
-  const NextAttempt next = behaviour_.after(outcome, client.retry, random, retry_metrics_);
+  NextAttempt next = behaviour_.after(outcome, client.retry, random, retry_metrics_);
+  if (next.wait == Duration::zero()) next.wait = kTurnaround;
   client.random = random.state();
   if (next.gave_up) ++counts_.gave_up;
   if (outcome == Outcome::kOk) {

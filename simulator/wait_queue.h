@@ -25,7 +25,7 @@ class WaitQueue {
   };
 
   // `expected` is about how many waits there are at a time: it decides how fine the buckets are.
-  // They need four bytes for each four seconds between start and end, at the least.
+  // They need eight bytes for each four seconds between start and end, at the least.
   WaitQueue(TimePoint start, TimePoint end, std::size_t expected);
 
   // `wait.end` must not be before the end of the wait that was popped last.

@@ -27,6 +27,8 @@ ServerMonitor::~ServerMonitor() {
     end_ = true;
   }
   end_wanted_.notify_one();
+  // An answer that drips would go on for as long as it likes.
+  for (; !ended_; std::this_thread::sleep_for(5ms)) client_.stop();
   thread_.join();
 }
 
@@ -44,6 +46,7 @@ void ServerMonitor::run() {
     status_ = status;
     end_wanted_.wait_for(lock, kInterval, [this] { return end_; });
   }
+  ended_ = true;
 }
 
 std::optional<ServerStatus> ServerMonitor::ask() {

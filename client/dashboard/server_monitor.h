@@ -3,6 +3,7 @@
 
 #include <httplib.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
@@ -42,6 +43,7 @@ class ServerMonitor {
   mutable std::mutex mutex_;
   std::condition_variable end_wanted_;
   bool end_ = false;
+  std::atomic<bool> ended_{false};
   std::optional<ServerStatus> status_;
   std::thread thread_;
 };

@@ -4,12 +4,12 @@ include "runs";
 # A command line without these options, whether written with "=" or with a space.
 def without($options):
   reduce $options[] as $option (.;
-    gsub("(?<= )--\($option)(=| +)('[^']*'|[^ ]+)( |$)"; "") | sub(" +$"; ""));
+    gsub("(?<= )('--\($option)=[^']*'|--\($option)(=| +)('[^']*'|[^ ]+))( |$)"; "") | sub(" +$"; ""));
 
 # The program as it is called from the top of a checkout.
 def from_the_top:
-  if startswith("'") then sub("^'[^']*/(?<program>[a-z]+)'"; "build/bin/\(.program)")
-  else sub("^([^ ]*/)?(?<program>[a-z]+)"; "build/bin/\(.program)") end;
+  if startswith("'") then sub("^'[^']*/(retrystorm-)?(?<program>[a-z]+)'"; "build/bin/\(.program)")
+  else sub("^([^ ]*/)?(retrystorm-)?(?<program>[a-z]+)"; "build/bin/\(.program)") end;
 
 def with_seed($start):
   if test("(?<= )--seed[= ]") then . else "\(.) --seed=\($start.seed)" end;
@@ -26,7 +26,9 @@ def reproduction($server; $lines):
   | if $start.program == "simulate" then
       .command | without(["json", "server-json"]) | from_the_top | with_seed($start)
     elif $server == null or $server.program != "server" then
-      .command | without(["json"]) | from_the_top | with_seed($start)
+      # Whose process it was is over: another one may have its number.
+      .command | without(["json", "server-pid"]) | from_the_top | with_seed($start)
+      | if $start.server_pid then "\(.) --server-pid=$(pidof server)" else . end
     else
       # On the standard ports, with the process as the shell knows it.
       ($server.command | without(["json", "port"]) | from_the_top) as $service
@@ -46,7 +48,7 @@ def report_runs($name; $server):
   | range($starts | length) as $i
   | $all[$starts[$i]:($starts[$i + 1] // ($all | length))] as $lines
   | $lines[0] as $start
-  | select(any($lines[]; .type == "interval"))
+  | select(any($lines[]; .type == "interval" and has("ok")))
   # Only the first run of a file is on the server's time line.
   | (if $i == 0 then $server_lines else [] end) as $its_server
   | {name: (if ($starts | length) > 1 then "\($name) \($i + 1)" else $name end),

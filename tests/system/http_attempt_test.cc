@@ -96,6 +96,16 @@ TEST_F(HttpAttemptTest, TimesOutWhenTheAnswerDrips) {
   EXPECT_EQ(attempt(server.url(), 300ms), Outcome::kTimedOut);
 }
 
+// The end of the connection is the end of such an answer, also when the deadline has ended it.
+TEST_F(HttpAttemptTest, TimesOutWhenAnAnswerWithoutALengthDrips) {
+  const FakeServer server([](const Socket& socket) {
+    socket.receive(5s, "\r\n\r\n");
+    socket.send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n");
+    for (int i = 0; i < 1000 && socket.send("."); ++i) std::this_thread::sleep_for(10ms);
+  });
+  EXPECT_EQ(attempt(server.url(), 300ms), Outcome::kTimedOut);
+}
+
 TEST_F(HttpAttemptTest, TimesOutWhenTheHeaderDrips) {
   const FakeServer server([](const Socket& socket) {
     socket.send("HTTP/1.1 200 OK\r\nX-Slow: ");

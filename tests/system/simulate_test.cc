@@ -80,6 +80,25 @@ TEST(Simulate, TellsTheSameBytesWithAnyNumberOfThreads) {
   EXPECT_EQ(table("3"), one);
 }
 
+TEST(Simulate, SaysInOneLineThatItsTableCannotBeWritten) {
+  ChildProcess process(RETRYSTORM_SIMULATE, {"--seed=1", "--runs=2", "--csv=/dev/full"});
+  EXPECT_EQ(process.exit_code(), 1);
+  EXPECT_EQ(process.err(), "writing to /dev/full failed\n");
+}
+
+TEST(Simulate, SweepsTheStrategyAlsoWithTheFlagForOne) {
+  const std::string sweep = "--sweep=strategy=fixed,responsive";
+  EXPECT_EQ(output_of({"--seed=1", "--exponential-backoff", sweep}),
+            output_of({"--seed=1", sweep}));
+}
+
+// Turned away by a server that needs no time, and back without a wait.
+TEST(Simulate, GetsOnWithClientsThatDoNotWait) {
+  EXPECT_THAT(output_of({"--seed=1", "--fixed-delay=0s", "--shed-above=200", "--outage-at=5s",
+                         "--outage-for=5s", "--observe=15s"}),
+              HasSubstr("verdict:"));
+}
+
 TEST(Simulate, KeepsTheFinishedCellsOfASweepThatIsInterrupted) {
   const TempDir dir;
   ChildProcess process(RETRYSTORM_SIMULATE,

@@ -4,10 +4,12 @@
 
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "tests/support/child_process.h"
 #include "tests/support/sockets.h"
+#include "tests/support/temp_dir.h"
 
 namespace retrystorm::test {
 namespace {
@@ -47,6 +49,7 @@ TEST(ClientUsage, RefusesBadInput) {
       {{"--max-delay=inf"}, "--max-delay"},
       {{"--min-delay=99999999h"}, "--min-delay"},
       {{"--unknown"}, "--unknown"},
+      {{"--strategy=fixed", "--exponential-backoff"}, "--exponential-backoff excludes --strategy"},
       {{"extra"}, "extra"},
       {{"--url=https://127.0.0.1/"}, "https://127.0.0.1/"},
       {{"--url=http://127.0.0.1:99999/"}, "port"},
@@ -62,6 +65,13 @@ TEST(ClientUsage, RefusesBadInput) {
       {{"--config=/no/such/file"}, "/no/such/file"},
   };
   for (const Refusal& refusal : cases) expect_refused(RETRYSTORM_CLIENT, refusal);
+}
+
+TEST(ClientUsage, RefusesAMisspeltNameInAFile) {
+  const TempDir folder;
+  const std::string file = folder.file("typo.ini");
+  std::ofstream(file) << "clinets = 3\n";
+  expect_refused(RETRYSTORM_CLIENT, {{"--config=" + file, "--print-schedule=1"}, "clinets"});
 }
 
 TEST(ServerUsage, RefusesBadInput) {
@@ -117,6 +127,13 @@ TEST(SimulateUsage, RefusesBadInput) {
       {{"--sweep=backlog=9:1:1"}, "empty"},
       {{"--sweep=backlog=1:9:0"}, "step"},
       {{"--sweep=backlog=1,many"}, "many"},
+      {{"--sweep=limit=30:33:0.5"}, "'30.5' is not a whole number"},
+      {{"--sweep=backlog=1,2", "--sweep=backlog=3,4"}, "twice"},
+      {{"--sweep=scale=1,100000", "--sweep=clients=1000000,1000"}, "GB of memory"},
+      {{"--runs=2", "--outage-at=4s"}, "--outage-at of 5s"},
+      {{"--runs=2", "--observe=14s"}, "--observe of 15s"},
+      {{"--runs=2", "--server-lines"}, "one run"},
+      {{"--csv=table.csv"}, "many runs"},
       {{"--sweep=strategy=fixed,none"}, "none"},
       {{"--sweep=backlog=0:10000:1", "--runs=1001"}, "ten million"},
       {{"--json=/nonexistent/run.jsonl"}, "/nonexistent/run.jsonl"},

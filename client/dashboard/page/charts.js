@@ -10,7 +10,10 @@ const Retrystorm = (() => {
   const LONGEST_DELAY = 1e4; // seconds; what is above it is drawn there, the delay has no end
 
   const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const minutes = s => `${Math.floor(s / 60)}:${String(Math.round(s % 60)).padStart(2, '0')}`;
+  const minutes = s => {
+    const whole = Math.round(s);
+    return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
+  };
 
   function number(value, digits = 0) {
     if (value === null || value === undefined) return '–';
@@ -58,6 +61,10 @@ const Retrystorm = (() => {
     }
 
     takeInterval(event) {
+      if (this.end === 0 && this.mostPoints < Infinity && event.t > 2) {
+        this.end = event.t; // the history that came late does not reach back to the start
+        return;
+      }
       const length = event.t - this.end, middle = this.end + length / 2;
       this.end = event.t;
       for (const name of ['ok', 'errors', 'timed_out', 'thinking', 'waiting_to_retry', 'in_flight']) {

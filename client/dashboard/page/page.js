@@ -48,7 +48,9 @@ function showState() {
     control.disabled = !able || !run.start.can_freeze;
   }
   element('wake').disabled ||= !frozen;
-  if (!token) {
+  if (element('note').textContent !== '') {
+    // What was said last matters more.
+  } else if (!token) {
     write('note', 'To change the run, open the address that the client printed at its start: it holds the token.');
   } else if (connected && run.start.can_freeze === false) {
     write('note', 'To freeze the server from here, start the client with --server-pid=$(pidof server).');
@@ -121,7 +123,6 @@ function take(event) {
     last = null;
     drawAll();
     element('strategy').value = event.strategy;
-    write('note', '');
   } else if (event.type === 'notice') {
     write('note', event.text);
   } else {
