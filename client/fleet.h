@@ -55,7 +55,7 @@ class Fleet {
   // clients to end. What was interrupted is not counted.
   void stop();
 
-  // Safe from any thread once the clients are started.
+  // Safe from any thread.
   FleetHistory history() const;
 
  private:

@@ -5,16 +5,14 @@
 namespace retrystorm {
 namespace {
 
-constexpr std::size_t kRunning = 3;  // windows in a row that make a state
-
 // The start of the first `kRunning` windows in a row that satisfy `holds`.
 template <typename Windows, typename Predicate>
 std::optional<Duration> first_running(const Windows& windows, Predicate holds) {
   std::size_t run = 0;
   for (std::size_t i = 0; i < windows.size(); ++i) {
     run = holds(windows[i]) ? run + 1 : 0;
-    if (run == kRunning) {
-      return windows[i + 1 - kRunning].start;
+    if (run == RecoveryTracker::kRunning) {
+      return windows[i + 1 - RecoveryTracker::kRunning].start;
     }
   }
   return std::nullopt;

@@ -1,6 +1,7 @@
 // Did the service come back after the outage? The verdict of a run.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,7 @@ struct Recovery {
 class RecoveryTracker {
  public:
   static constexpr Duration kWindow = std::chrono::seconds(5);
+  static constexpr std::size_t kRunning = 3;  // windows in a row that make a state
 
   explicit RecoveryTracker(TimePoint start) : phase_start_(start), window_start_(start) {}
 

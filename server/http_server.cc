@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstring>
 #include <stdexcept>
-#include <thread>
 
 namespace retrystorm {
 namespace {
@@ -26,10 +25,7 @@ std::string whole_seconds(Duration duration) {
 
 HttpServer::HttpServer(const ServiceOptions& options, const Address& address) : pool_(options) {
   server_.new_task_queue = [this] { return new ServiceTaskQueue(pool_); };
-  server_.set_keep_alive_max_count(1);
-  server_.set_keep_alive_timeout(kReadTimeout.count());
-  server_.set_read_timeout(kReadTimeout);
-  server_.set_write_timeout(kReadTimeout);
+  serve_one_request_each(server_, kReadTimeout);
   add_routes();
   bind(options, address);
 }
@@ -73,9 +69,7 @@ void HttpServer::run() {
 void HttpServer::stop() {
   stop_wanted_ = true;
   pool_.stop();
-  // cpp-httplib's `stop` does nothing before its loop has begun.
-  while (!ended_ && !server_.is_running()) std::this_thread::sleep_for(1ms);
-  if (!ended_) server_.stop();
+  stop_listening(server_, ended_);
 }
 
 }  // namespace retrystorm

@@ -30,9 +30,6 @@ class HttpServer {
   // Makes `run` return soon, with everything parked closed at once. Once, from any thread.
   void stop();
 
-  // Has `run` returned?
-  bool ended() const { return ended_; }
-
   ServerInterval take_interval() { return pool_.take_interval(); }
   ServerInterval totals() const { return pool_.totals(); }
 

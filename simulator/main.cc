@@ -78,7 +78,8 @@ void check_length(const Scenario& scenario) {
 // A table of runs without a verdict would say that none collapses.
 void check_verdict(const Scenario& scenario) {
   if (!scenario.outage_at) return;
-  constexpr Duration kBefore = RecoveryTracker::kWindow, kAfter = 3 * RecoveryTracker::kWindow;
+  constexpr Duration kBefore = RecoveryTracker::kWindow,
+                     kAfter = RecoveryTracker::kRunning * kBefore;
   const Duration after = scenario.length - *scenario.outage_at - scenario.outage_for;
   if (*scenario.outage_at >= kBefore && after >= kAfter) return;
   throw std::runtime_error("many runs are told by their verdicts, which need an --outage-at of " +

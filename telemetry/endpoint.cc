@@ -17,11 +17,7 @@ constexpr auto kPatience = 1s;
 
 Endpoint::Endpoint(std::size_t port, const std::vector<Page>& pages) {
   server_.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
-  // An idle connection would keep a thread of cpp-httplib's busy looking at it.
-  server_.set_keep_alive_max_count(1);
-  server_.set_keep_alive_timeout(kPatience.count());
-  server_.set_read_timeout(kPatience);
-  server_.set_write_timeout(kPatience);
+  serve_one_request_each(server_, kPatience);
   server_.set_tcp_nodelay(true);
   for (const Page& page : pages) {
     server_.Get(page.path, [page](const httplib::Request&, httplib::Response& response) {
@@ -37,9 +33,7 @@ Endpoint::Endpoint(std::size_t port, const std::vector<Page>& pages) {
 }
 
 Endpoint::~Endpoint() {
-  // cpp-httplib's `stop` does nothing before its loop has begun.
-  while (!ended_ && !server_.is_running()) std::this_thread::sleep_for(1ms);
-  if (!ended_) server_.stop();
+  stop_listening(server_, ended_);
   thread_.join();
 }
 

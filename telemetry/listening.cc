@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <thread>
 
 namespace retrystorm {
 
@@ -29,6 +30,21 @@ Listening bind_alone(httplib::Server& server, const Address& address) {
   }
   throw std::runtime_error("cannot listen on " + address.host + ", port " + std::to_string(wanted) +
                            (error == 0 ? "" : std::string(": ") + std::strerror(error)));
+}
+
+void serve_one_request_each(httplib::Server& server, std::chrono::seconds patience) {
+  server.set_keep_alive_max_count(1);
+  server.set_keep_alive_timeout(patience.count());
+  server.set_read_timeout(patience);
+  server.set_write_timeout(patience);
+}
+
+void stop_listening(httplib::Server& server, const std::atomic<bool>& ended) {
+  // cpp-httplib's `stop` does nothing before its loop has begun.
+  while (!ended && !server.is_running()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  if (!ended) server.stop();
 }
 
 }  // namespace retrystorm

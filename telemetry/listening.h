@@ -3,6 +3,8 @@
 
 #include <httplib.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <stdexcept>
 #include <string>
@@ -31,5 +33,13 @@ struct Listening {
 // cpp-httplib's default, SO_REUSEPORT, would let a second one take half the connections.
 // Throws AddressInUse, or another std::runtime_error, with a sentence for a person.
 Listening bind_alone(httplib::Server& server, const Address& address);
+
+// Each connection carries one request, for cpp-httplib keeps a thread busy looking at idle ones;
+// and whoever lets a thread wait for longer than `patience` is let go.
+void serve_one_request_each(httplib::Server& server, std::chrono::seconds patience);
+
+// Ends `listen_after_bind` of another thread, which sets `ended` when it has returned. Safe from
+// any thread.
+void stop_listening(httplib::Server& server, const std::atomic<bool>& ended);
 
 }  // namespace retrystorm

@@ -1,7 +1,6 @@
 #include "client/dashboard/dashboard.h"
 
 #include <sys/random.h>
-#include <sys/socket.h>
 
 #include <array>
 #include <cerrno>
@@ -65,11 +64,7 @@ void refuse(httplib::Response& response, int status, const std::string& why) {
 
 Dashboard::Dashboard(const Options& options)
     : options_(options), token_(make_token()), monitor_(options.server_status) {
-  // Every request has a connection of its own: cpp-httplib polls idle ones.
-  server_.set_keep_alive_max_count(1);
-  server_.set_keep_alive_timeout(kReaderPatience.count());
-  server_.set_read_timeout(kReaderPatience);
-  server_.set_write_timeout(kReaderPatience);
+  serve_one_request_each(server_, kReaderPatience);
   server_.set_payload_max_length(4096);
   server_.set_tcp_nodelay(true);
   server_.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
@@ -91,9 +86,7 @@ Dashboard::Dashboard(const Options& options)
 
 Dashboard::~Dashboard() {
   events_.end();
-  // cpp-httplib's `stop` does nothing before its loop has begun.
-  while (!ended_ && !server_.is_running()) std::this_thread::sleep_for(1ms);
-  if (!ended_) server_.stop();
+  stop_listening(server_, ended_);
   thread_.join();
 }
 
