@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/duration.h"
-#include "common/outcome.h"
+#include "model/base/duration.h"
+#include "model/run/outcome.h"
 
 namespace retrystorm {
 

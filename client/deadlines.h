@@ -7,7 +7,7 @@
 #include <mutex>
 #include <thread>
 
-#include "common/duration.h"
+#include "model/base/duration.h"
 
 namespace retrystorm {
 

@@ -5,8 +5,8 @@
 #include <iostream>
 #include <variant>
 
-#include "common/options.h"
-#include "common/report.h"
+#include "common/cli/options.h"
+#include "common/output/report.h"
 
 namespace retrystorm {
 namespace {
@@ -20,6 +20,8 @@ std::string title(const WorkloadOptions& workload) {
 
 // So long a wish from the page may lie.
 constexpr Duration kPageWaits = 100ms;
+// So often the page is told how the run goes.
+constexpr Duration kPageInterval = 1s;
 
 }  // namespace
 
@@ -29,7 +31,21 @@ Experiment::Experiment(const ClientOptions& options, std::uint64_t seed,
       seed_(seed),
       invocation_(invocation),
       surroundings_(surroundings),
-      workload_(options.workload) {}
+      workload_(options.workload),
+      json_report_(surroundings.json),
+      page_report_(*this) {}
+
+void Experiment::PageReport::on_interval(const RunInterval& interval) {
+  experiment_.show(client_interval_json(interval.t, interval.rates, interval.clients));
+}
+
+void Experiment::PageReport::on_outage(Duration t, OutageEvent event) {
+  experiment_.show(outage_json(t, event));
+}
+
+void Experiment::PageReport::on_summary(const Summary& summary) {
+  experiment_.show(summary_json(summary));
+}
 
 void Experiment::run(const EndSignals& signals) {
   begin();
@@ -63,17 +79,21 @@ void Experiment::begin() {
   start_ = Clock::now();
   end_ = saturating_add(start_, options_.duration.value_or(Duration::max()));
   if (options_.outage_at) freeze_at_ = saturating_add(start_, *options_.outage_at);
-  RunRecorder::Outputs outputs{.lines = &surroundings_.out, .json = &surroundings_.json};
+  recorder_.emplace(start_);
   if (wants_screen(options_.live)) {
     // The screen hides the line that told the page's address.
-    outputs.screen = &screen_.emplace(dashboard == nullptr ? title(workload_)
-                                                           : "live page: " + dashboard->address());
+    shown_ = std::make_unique<ScreenReport>(
+        dashboard == nullptr ? title(workload_) : "live page: " + dashboard->address(),
+        surroundings_.out);
+  } else {
+    shown_ = std::make_unique<LineReport>(surroundings_.out);
   }
+  recorder_->add(*shown_, options_.report_interval);
+  recorder_->add(json_report_, options_.report_interval);
   if (dashboard != nullptr) {
-    outputs.observer = [this](const nlohmann::ordered_json& event) { show(event); };
+    recorder_->add(page_report_, kPageInterval);
     dashboard->events().begin_run();
   }
-  recorder_.emplace(start_, options_.report_interval, outputs);
 
   const auto start = start_line();
   surroundings_.json.write(start);

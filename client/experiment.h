@@ -15,10 +15,11 @@
 #include "client/options.h"
 #include "client/outage.h"
 #include "client/url.h"
-#include "common/json_lines.h"
-#include "common/live_screen.h"
-#include "common/process.h"
-#include "common/run_recorder.h"
+#include "common/os/process.h"
+#include "common/output/json_lines.h"
+#include "common/output/line_report.h"
+#include "common/output/live_screen.h"
+#include "model/run/run_recorder.h"
 
 namespace retrystorm {
 
@@ -49,6 +50,18 @@ class Experiment {
   void run(const EndSignals& signals);
 
  private:
+  // Tells the page what the file is told, and more.
+  class PageReport final : public RunObserver {
+   public:
+    explicit PageReport(Experiment& experiment) : experiment_(experiment) {}
+    void on_interval(const RunInterval& interval) override;
+    void on_outage(Duration t, OutageEvent event) override;
+    void on_summary(const Summary& summary) override;
+
+   private:
+    Experiment& experiment_;
+  };
+
   void begin();
   void finish();
   void freeze(Duration length);
@@ -71,7 +84,9 @@ class Experiment {
   TimePoint freeze_at_ = TimePoint::max();
   TimePoint wake_at_ = TimePoint::max();
   std::shared_ptr<Fleet> fleet_;
-  std::optional<LiveScreen<ClientView>> screen_;
+  JsonReport json_report_;
+  PageReport page_report_;
+  std::unique_ptr<RunObserver> shown_;  // to the person at the terminal
   std::optional<RunRecorder> recorder_;
 };
 

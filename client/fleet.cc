@@ -6,7 +6,7 @@
 #include <string>
 #include <system_error>
 
-#include "common/process.h"
+#include "common/os/process.h"
 
 namespace retrystorm {
 

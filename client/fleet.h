@@ -14,10 +14,10 @@
 #include "client/deadlines.h"
 #include "client/http_attempt.h"
 #include "client/url.h"
-#include "common/client_behaviour.h"
-#include "common/counts.h"
-#include "common/latency.h"
-#include "common/options.h"
+#include "common/cli/options.h"
+#include "model/run/client_behaviour.h"
+#include "model/run/counts.h"
+#include "model/run/latency.h"
 
 namespace retrystorm {
 

@@ -8,7 +8,7 @@
 
 #include "client/deadlines.h"
 #include "client/url.h"
-#include "common/outcome.h"
+#include "model/run/outcome.h"
 
 namespace retrystorm {
 

@@ -14,9 +14,9 @@
 #include "client/outage.h"
 #include "client/schedule.h"
 #include "client/url.h"
-#include "common/json_lines.h"
-#include "common/process.h"
-#include "telemetry/endpoint.h"
+#include "common/http/endpoint.h"
+#include "common/os/process.h"
+#include "common/output/json_lines.h"
 
 namespace retrystorm {
 namespace {

@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "common/json_lines.h"
-#include "common/report.h"
-#include "telemetry/exposition.h"
+#include "common/metrics/exposition.h"
+#include "common/output/json_lines.h"
+#include "common/output/report.h"
 
 namespace retrystorm {
 

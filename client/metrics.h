@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "client/current_fleet.h"
-#include "common/duration.h"
-#include "telemetry/endpoint.h"
+#include "common/http/endpoint.h"
+#include "model/base/duration.h"
 
 namespace retrystorm {
 

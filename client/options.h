@@ -6,7 +6,7 @@
 #include <string>
 
 #include "client/url.h"
-#include "common/options.h"
+#include "common/cli/options.h"
 
 namespace retrystorm {
 

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <string>
 
-#include "common/retry_policy.h"
+#include "model/retry/retry_policy.h"
 
 namespace retrystorm {
 namespace {

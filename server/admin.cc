@@ -4,8 +4,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "common/json_lines.h"
-#include "telemetry/exposition.h"
+#include "common/metrics/exposition.h"
+#include "common/output/json_lines.h"
 
 namespace retrystorm {
 

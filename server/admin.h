@@ -5,11 +5,11 @@
 #include <optional>
 #include <string>
 
-#include "common/duration.h"
-#include "common/report.h"
+#include "common/http/endpoint.h"
+#include "common/output/report.h"
+#include "model/base/duration.h"
 #include "server/http_server.h"
 #include "server/options.h"
-#include "telemetry/endpoint.h"
 
 namespace retrystorm {
 

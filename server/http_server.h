@@ -6,10 +6,10 @@
 #include <atomic>
 #include <string>
 
-#include "common/options.h"
-#include "common/report.h"
+#include "common/cli/options.h"
+#include "common/http/listening.h"
+#include "common/output/report.h"
 #include "server/service_pool.h"
-#include "telemetry/listening.h"
 
 namespace retrystorm {
 

@@ -1,11 +1,16 @@
 // ./server: the service that its clients' retries can kill.
 #include <exception>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <thread>
+#include <vector>
 
-#include "common/json_lines.h"
-#include "common/process.h"
+#include "common/os/process.h"
+#include "common/output/json_lines.h"
+#include "common/output/line_report.h"
+#include "common/output/live_screen.h"
+#include "common/output/report.h"
 #include "server/admin.h"
 #include "server/http_server.h"
 #include "server/options.h"
@@ -29,8 +34,16 @@ bool serve(const CLI::App& app, ServerOptions options, const std::string& comman
   start["admin_port"] = admin.port();
   start["max_connections"] = options.service.max_connections;
   json.write(start_json("server", command, start));
-  std::optional<Reporter> reporter(std::in_place, server, json, options.report_interval,
-                                   wants_screen(options.live));
+  ServiceJsonReport json_report(json);
+  std::unique_ptr<ServiceObserver> shown;
+  if (wants_screen(options.live)) {
+    shown = std::make_unique<ServiceScreenReport>(
+        "retrystorm server, port " + std::to_string(server.port()) + " (Ctrl-C ends it)");
+  } else {
+    shown = std::make_unique<ServiceLineReport>(std::cout, ServiceLineReport::Stamp::kWallClock);
+  }
+  std::optional<Reporter> reporter(std::in_place, server, options.report_interval,
+                                   std::vector<ServiceObserver*>{shown.get(), &json_report});
 
   std::jthread ender([&](const std::stop_token& served) {
     while (!served.stop_requested()) {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "common/options.h"
+#include "common/cli/options.h"
 #include "server/http_server.h"
 
 namespace retrystorm {

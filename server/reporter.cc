@@ -1,24 +1,13 @@
 #include "server/reporter.h"
 
 #include <algorithm>
-#include <iostream>
-
-#include "common/report.h"
+#include <utility>
 
 namespace retrystorm {
-namespace {
-
-std::string title(const HttpServer& server) {
-  return "retrystorm server, port " + std::to_string(server.port()) + " (Ctrl-C ends it)";
-}
-
-}  // namespace
-
-Reporter::Reporter(HttpServer& server, JsonLines& json, Duration interval, bool live)
+Reporter::Reporter(HttpServer& server, Duration interval, std::vector<ServiceObserver*> observers)
     : server_(server),
-      json_(json),
       interval_(interval),
-      screen_(live ? std::make_unique<LiveScreen<ServerView>>(title(server)) : nullptr),
+      observers_(std::move(observers)),
       start_(Clock::now()),
       last_(start_),
       thread_(&Reporter::run, this) {}
@@ -50,12 +39,7 @@ void Reporter::run() {
 
 void Reporter::report(TimePoint now) {
   const ServerInterval interval = server_.take_interval();
-  if (screen_) {
-    screen_->show({.t = now - start_, .window = now - last_, .interval = interval});
-  } else {
-    std::cout << server_line(time_stamp(std::chrono::system_clock::now()), interval) << std::endl;
-  }
-  json_.write(server_interval_json(now - start_, now - last_, interval));
+  for (ServiceObserver* each : observers_) each->on_interval(now - start_, now - last_, interval);
   last_ = now;
 }
 

@@ -1,14 +1,13 @@
-// Prints the server's line, and writes its JSON twin, at a steady pace.
+// Tells how the service goes, at a steady pace.
 #pragma once
 
 #include <condition_variable>
-#include <memory>
 #include <mutex>
 #include <thread>
+#include <vector>
 
-#include "common/duration.h"
-#include "common/json_lines.h"
-#include "common/live_screen.h"
+#include "model/base/duration.h"
+#include "model/service/service_interval.h"
 #include "server/http_server.h"
 
 namespace retrystorm {
@@ -16,9 +15,8 @@ namespace retrystorm {
 // Reports from its construction to its destruction, on a thread of its own.
 class Reporter {
  public:
-  // Both outlive the reporter; nobody else writes to `json` meanwhile. `live`: one screen instead
-  // of the lines.
-  Reporter(HttpServer& server, JsonLines& json, Duration interval, bool live);
+  // All outlive the reporter; nobody else uses the observers meanwhile.
+  Reporter(HttpServer& server, Duration interval, std::vector<ServiceObserver*> observers);
   ~Reporter();
 
   Reporter(const Reporter&) = delete;
@@ -29,9 +27,8 @@ class Reporter {
   void report(TimePoint now);
 
   HttpServer& server_;
-  JsonLines& json_;
   const Duration interval_;
-  const std::unique_ptr<LiveScreen<ServerView>> screen_;
+  const std::vector<ServiceObserver*> observers_;
   const TimePoint start_;
   TimePoint last_;
   std::mutex mutex_;

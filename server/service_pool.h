@@ -12,11 +12,11 @@
 #include <thread>
 #include <vector>
 
-#include "common/admission.h"
-#include "common/duration.h"
-#include "common/options.h"
-#include "common/report.h"
-#include "common/service_queue.h"
+#include "common/cli/options.h"
+#include "common/output/report.h"
+#include "model/base/duration.h"
+#include "model/service/admission.h"
+#include "model/service/service_queue.h"
 
 namespace retrystorm {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "common/json_lines.h"
+#include "common/output/json_lines.h"
 #include "simulator/simulation.h"
 #include "simulator/statistics.h"
 #include "simulator/sweep.h"

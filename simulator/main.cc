@@ -11,9 +11,10 @@
 #include <thread>
 #include <vector>
 
-#include "common/json_lines.h"
-#include "common/process.h"
-#include "common/report.h"
+#include "common/os/process.h"
+#include "common/output/json_lines.h"
+#include "common/output/line_report.h"
+#include "common/output/report.h"
 #include "simulator/campaign.h"
 #include "simulator/options.h"
 #include "simulator/simulation.h"
@@ -128,10 +129,14 @@ int run_once(const CLI::App& app, const SimulatorOptions& options, std::uint64_t
   server_json.write(start_json("simulate", command, start));
   tell_seed(options, seed);
   const Interrupt interrupt;
-  Simulation simulation(scenario,
-                        {.client = {.lines = &std::cout, .json = &json},
-                         .server_lines = options.server_lines ? &std::cout : nullptr,
-                         .server_json = options.server_json.empty() ? nullptr : &server_json});
+  LineReport lines(std::cout);
+  JsonReport json_report(json);
+  ServiceLineReport service_lines(std::cout, ServiceLineReport::Stamp::kVirtual);
+  ServiceJsonReport service_json(server_json);
+  SimulationObservers observers{.run = {&lines, &json_report}};
+  if (options.server_lines) observers.service.push_back(&service_lines);
+  if (!options.server_json.empty()) observers.service.push_back(&service_json);
+  Simulation simulation(scenario, observers);
   simulation.run([&interrupt] { return interrupt.wanted(); });
   return json.failed() || server_json.failed() ? 1 : 0;
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/options.h"
+#include "common/cli/options.h"
 #include "simulator/simulation.h"
 
 namespace retrystorm {

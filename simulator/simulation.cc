@@ -1,11 +1,10 @@
 #include "simulator/simulation.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <stdexcept>
+
+#include "simulator/memory_hints.h"
 
 namespace retrystorm {
 namespace {
@@ -31,21 +30,11 @@ constexpr Duration kTurnaround = 100us;
 // the cache.
 constexpr std::size_t kPrefetch = 16;
 
-// Memory that is used in no order at all is found faster in large pages. To be called before its
-// first use; where there are no such pages, nothing changes.
-void prefer_large_pages(void* memory, std::size_t bytes) {
-  constexpr std::uintptr_t kPage = 1 << 21;
-  const auto begin = reinterpret_cast<std::uintptr_t>(memory);
-  const std::uintptr_t aligned = (begin + kPage - 1) / kPage * kPage;
-  const std::uintptr_t end = (begin + bytes) / kPage * kPage;
-  if (aligned < end) madvise(reinterpret_cast<void*>(aligned), end - aligned, MADV_HUGEPAGE);
-}
-
 }  // namespace
 
-Simulation::Simulation(const Scenario& scenario, const SimulationOutputs& outputs)
+Simulation::Simulation(const Scenario& scenario, const SimulationObservers& observers)
     : scenario_(scenario),
-      outputs_(outputs),
+      observers_(observers),
       behaviour_(scenario.workload.think_time, scenario.workload.retry),
       end_(saturating_add(TimePoint{}, scenario.length)),
       waits_(TimePoint{}, end_,
@@ -55,10 +44,11 @@ Simulation::Simulation(const Scenario& scenario, const SimulationOutputs& output
       service_(scenario.service.curve()),
       admission_(scenario.service.admission()),
       arrival_random_(scenario.seed, kArrivalStream),
-      recorder_(TimePoint{}, scenario.report_interval, outputs.client),
+      recorder_(TimePoint{}),
       server_report_at_(saturating_add(TimePoint{}, scenario.server_report_interval)) {
   if (scenario.outage_at) freeze_at_ = saturating_add(TimePoint{}, *scenario.outage_at);
-  if (outputs.server_lines == nullptr && outputs.server_json == nullptr) server_report_at_ = kNever;
+  for (RunObserver* each : observers_.run) recorder_.add(*each, scenario.report_interval);
+  if (observers_.service.empty()) server_report_at_ = kNever;
 }
 
 SimulationResult Simulation::run(const std::function<bool()>& stop) {
@@ -166,14 +156,8 @@ void Simulation::report_server() {
   if (server_awake_) {
     server_interval_.concurrency = service_.concurrency();
     server_interval_.last_delay = service_.current_delay();
-    if (outputs_.server_lines != nullptr) {
-      const std::chrono::system_clock::time_point time(
-          std::chrono::duration_cast<std::chrono::system_clock::duration>(now_.time_since_epoch()));
-      *outputs_.server_lines << server_line(time_stamp(time, Zone::kUtc), server_interval_) << '\n';
-    }
-    if (outputs_.server_json != nullptr) {
-      outputs_.server_json->write(
-          server_interval_json(now_ - TimePoint{}, now_ - server_reported_at_, server_interval_));
+    for (ServiceObserver* each : observers_.service) {
+      each->on_interval(now_ - TimePoint{}, now_ - server_reported_at_, server_interval_);
     }
     server_interval_ = {};
     server_reported_at_ = now_;
@@ -202,7 +186,7 @@ void Simulation::arrive_open() {
 }
 
 void Simulation::end_wait() {
-  __builtin_prefetch(&clients_[waits_.soon(kPrefetch)], 1);
+  prefetch(clients_[waits_.soon(kPrefetch)]);
   send(waits_.pop().client);
 }
 
@@ -231,14 +215,14 @@ void Simulation::connect(const Attempt& attempt) {
 
 void Simulation::repeat_syn() {
   const Attempt attempt = syn_repeats_.front().attempt;
-  __builtin_prefetch(&clients_[syn_repeats_.peek(kPrefetch).attempt.client], 1);
+  prefetch(clients_[syn_repeats_.peek(kPrefetch).attempt.client]);
   syn_repeats_.pop();
   if (is_under_way(attempt)) connect(attempt);
 }
 
 void Simulation::time_out() {
   const Attempt attempt = timeouts_.front().attempt;
-  __builtin_prefetch(&clients_[timeouts_.peek(kPrefetch).attempt.client], 1);
+  prefetch(clients_[timeouts_.peek(kPrefetch).attempt.client]);
   timeouts_.pop();
   if (!is_under_way(attempt)) return;
   if (scenario_.abandoned == Abandoned::kCancel && clients_[attempt.client].in_service) {
@@ -273,7 +257,7 @@ void Simulation::accept() {
 
 void Simulation::depart() {
   if (const Attempt* soon = service_.peek(kPrefetch)) {
-    __builtin_prefetch(&clients_[soon->client], 1);
+    prefetch(clients_[soon->client]);
   }
   const auto attempt = service_.depart(now_);
   const bool under_way = is_under_way(*attempt);

@@ -5,17 +5,17 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <ostream>
 #include <vector>
 
-#include "common/admission.h"
-#include "common/client_behaviour.h"
-#include "common/duration.h"
-#include "common/options.h"
-#include "common/report.h"
-#include "common/run_recorder.h"
-#include "common/service_queue.h"
-#include "simulator/fifo.h"
+#include "model/base/duration.h"
+#include "model/base/fifo.h"
+#include "model/run/client_behaviour.h"
+#include "model/run/run_recorder.h"
+#include "model/run/workload.h"
+#include "model/service/admission.h"
+#include "model/service/service_interval.h"
+#include "model/service/service_options.h"
+#include "model/service/service_queue.h"
 #include "simulator/wait_queue.h"
 
 namespace retrystorm {
@@ -47,11 +47,10 @@ struct Scenario {
   Duration server_report_interval = std::chrono::seconds(1);
 };
 
-// Where a run is told while it goes on. Null pointers and an empty function tell nothing.
-struct SimulationOutputs {
-  RunRecorder::Outputs client{};
-  std::ostream* server_lines = nullptr;
-  JsonLines* server_json = nullptr;
+// Who is told a run while it goes on. All outlive it.
+struct SimulationObservers {
+  std::vector<RunObserver*> run{};
+  std::vector<ServiceObserver*> service{};
 };
 
 struct SimulationResult {
@@ -66,7 +65,7 @@ struct SimulationResult {
 // client has hung up. Networks and processors take no time. Not for use from two threads at once.
 class Simulation {
  public:
-  Simulation(const Scenario& scenario, const SimulationOutputs& outputs);
+  Simulation(const Scenario& scenario, const SimulationObservers& observers);
 
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
@@ -123,7 +122,7 @@ class Simulation {
   }
 
   const Scenario scenario_;
-  const SimulationOutputs outputs_;
+  const SimulationObservers observers_;
   const ClientBehaviour behaviour_;
   const TimePoint end_;
 

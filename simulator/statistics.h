@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "common/duration.h"
+#include "model/base/duration.h"
 
 namespace retrystorm {
 

@@ -6,8 +6,8 @@
 #include <set>
 #include <stdexcept>
 
-#include "common/duration.h"
-#include "common/options.h"
+#include "common/cli/options.h"
+#include "model/base/duration.h"
 
 namespace retrystorm {
 namespace {

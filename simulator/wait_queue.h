@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/duration.h"
+#include "model/base/duration.h"
 
 namespace retrystorm {
 
@@ -82,7 +82,7 @@ class WaitQueue {
   std::vector<Block> blocks_;
   std::uint32_t free_ = kNone;
 
-  std::size_t current_bucket_ = 0;
+  std::uint64_t current_bucket_ = 0;
   TimePoint current_start_;
   std::vector<Key> current_;  // of the current bucket, in order from `position_` on
   std::size_t position_ = 0;

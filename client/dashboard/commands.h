@@ -6,8 +6,8 @@
 #include <queue>
 #include <variant>
 
-#include "common/duration.h"
-#include "common/retry_policy.h"
+#include "model/base/duration.h"
+#include "model/retry/retry_policy.h"
 
 namespace retrystorm {
 

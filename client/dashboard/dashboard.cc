@@ -11,8 +11,8 @@
 #include <string_view>
 
 #include "client/dashboard/assets.h"
-#include "common/options.h"
-#include "telemetry/listening.h"
+#include "common/cli/options.h"
+#include "common/http/listening.h"
 
 namespace retrystorm {
 namespace {

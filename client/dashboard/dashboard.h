@@ -14,7 +14,7 @@
 #include "client/dashboard/event_stream.h"
 #include "client/dashboard/server_monitor.h"
 #include "client/url.h"
-#include "telemetry/endpoint.h"
+#include "common/http/endpoint.h"
 
 namespace retrystorm {
 

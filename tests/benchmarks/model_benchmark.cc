@@ -1,10 +1,10 @@
 // What the model's parts cost: the service queue and the policies.
 #include <benchmark/benchmark.h>
 
-#include "common/client_behaviour.h"
-#include "common/options.h"
-#include "common/retry_policy.h"
-#include "common/service_queue.h"
+#include "common/cli/options.h"
+#include "model/retry/retry_policy.h"
+#include "model/run/client_behaviour.h"
+#include "model/service/service_queue.h"
 
 namespace retrystorm {
 namespace {

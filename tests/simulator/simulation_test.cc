@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <regex>
 #include <sstream>
 #include <vector>
 
+#include "common/output/line_report.h"
 #include "simulator/options.h"
 
 namespace retrystorm {
@@ -29,10 +29,25 @@ SimulatorOptions with_strategy(Strategy strategy) {
   return options;
 }
 
+// Keeps what it is told.
+struct Intervals final : RunObserver {
+  std::vector<RunInterval> all;
+  void on_interval(const RunInterval& interval) override { all.push_back(interval); }
+};
+
+struct ServiceIntervals final : ServiceObserver {
+  std::vector<ServerInterval> all;
+  void on_interval(Duration, Duration, const ServerInterval& interval) override {
+    all.push_back(interval);
+  }
+};
+
 // Everything that a run prints, to the byte.
 std::string told(const Scenario& scenario) {
   std::ostringstream out;
-  Simulation(scenario, {.client = {.lines = &out}, .server_lines = &out}).run();
+  LineReport lines(out);
+  ServiceLineReport service_lines(out, ServiceLineReport::Stamp::kVirtual);
+  Simulation(scenario, {.run = {&lines}, .service = {&service_lines}}).run();
   return out.str();
 }
 
@@ -55,18 +70,14 @@ TEST(Simulation, StormsAtTheRateOfTimeoutAndDelay) {
   SimulatorOptions options = with_strategy(Strategy::kFixed);
   options.observe = 600s;
   options.outage_at = 0s;
-  std::ostringstream out;
-  Simulation(scenario_of(options), {.client = {.lines = &out}}).run();
+  Intervals intervals;
+  Simulation(scenario_of(options), {.run = {&intervals}}).run();
   // The last window, five minutes after the collapse: 1000 / (2 s + 0.1 s), and nothing else. The
   // attempts of one client are 2.1 s apart, so that a window holds 2 or 3 of each.
-  const std::string text = out.str();
-  const std::regex line(R"(OK: ([\d.]+) req/sec, errors: ([\d.]+) req/sec, timedout: ([\d.]+))");
-  std::vector<double> timed_out;
-  for (std::sregex_iterator i(text.begin(), text.end(), line), end; i != end; ++i) {
-    timed_out.push_back(std::stod((*i)[3]));
-  }
   double mean = 0;
-  for (auto i = timed_out.end() - 21; i != timed_out.end(); ++i) mean += *i / 21;
+  for (auto i = intervals.all.end() - 21; i != intervals.all.end(); ++i) {
+    mean += i->rates.timed_out / 21;
+  }
   EXPECT_NEAR(mean, 476.2, 1);
 }
 
@@ -74,25 +85,22 @@ TEST(Simulation, TellsWhatTheClientsAreAt) {
   SimulatorOptions options = with_strategy(Strategy::kFixed);
   options.observe = 600s;
   options.outage_at = 100s;
-  std::vector<nlohmann::ordered_json> intervals;
-  const auto observe = [&intervals](const nlohmann::ordered_json& event) {
-    if (event["type"] == "interval") intervals.push_back(event);
-  };
-  Simulation(scenario_of(options), {.client = {.observer = observe}}).run();
-  for (const auto& each : intervals) {
-    EXPECT_EQ(each["thinking"].get<int>() + each["in_flight"].get<int>() +
-                  each["waiting_to_retry"].get<int>(),
-              1000);
+  options.report_interval = 1s;
+  Intervals intervals;
+  Simulation(scenario_of(options), {.run = {&intervals}}).run();
+  for (const RunInterval& each : intervals.all) {
+    EXPECT_EQ(each.clients.thinking + each.clients.in_flight + each.clients.waiting_to_retry, 1000);
   }
   // In the calm a client thinks for 10 s of 10.1 s: 9.9 of them are in flight, give or take 3.1.
-  EXPECT_NEAR(intervals[90]["in_flight"], 9.9, 4 * 3.1);
-  EXPECT_EQ(intervals[90]["waiting_to_retry"], 0);
+  const ClientStates& calm = intervals.all.at(90).clients;
+  EXPECT_NEAR(static_cast<double>(calm.in_flight), 9.9, 4 * 3.1);
+  EXPECT_EQ(calm.waiting_to_retry, 0);
   // In the storm it waits for 0.1 s of each 2.1 s. Looked at every second, 21 times, it is found
   // once at each tenth of a second of that.
   double waiting = 0;
-  for (auto i = intervals.end() - 21; i != intervals.end(); ++i) {
-    EXPECT_EQ((*i)["thinking"], 0);
-    waiting += (*i)["waiting_to_retry"].get<double>() / 21;
+  for (auto i = intervals.all.end() - 21; i != intervals.all.end(); ++i) {
+    EXPECT_EQ(i->clients.thinking, 0);
+    waiting += static_cast<double>(i->clients.waiting_to_retry) / 21;
   }
   EXPECT_NEAR(waiting, 1000 / 21.0, 2);
 }
@@ -120,13 +128,11 @@ TEST(Simulation, IsAnMDInfinityQueueBelowTheLimit) {
   options.outage_for = 0s;
   options.outage_at = 0s;
   options.observe = 4000s;
-  std::ostringstream out;
-  Simulation(scenario_of(options), {.server_lines = &out}).run();
-  const std::string text = out.str();
-  const std::regex line(R"(concurrency: +(\d+))");
+  ServiceIntervals intervals;
+  Simulation(scenario_of(options), {.service = {&intervals}}).run();
   std::vector<double> samples;
-  for (std::sregex_iterator i(text.begin(), text.end(), line), end; i != end; ++i) {
-    samples.push_back(std::stod((*i)[1]));
+  for (const ServerInterval& each : intervals.all) {
+    samples.push_back(static_cast<double>(each.concurrency));
   }
   const auto n = static_cast<double>(samples.size());
   ASSERT_GT(n, 3900);

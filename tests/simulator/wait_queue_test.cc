@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "common/random.h"
+#include "model/base/random.h"
 
 namespace retrystorm {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "common/duration.h"
+#include "model/base/duration.h"
 #include "tests/support/temp_dir.h"
 
 namespace retrystorm::test {

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "common/random.h"
+#include "model/base/random.h"
 
 namespace retrystorm::test {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/duration.h"
+#include "model/base/duration.h"
 
 namespace retrystorm::test {
 

@@ -19,9 +19,9 @@
 #include <system_error>
 #include <vector>
 
-#include "common/duration.h"
-#include "common/options.h"
-#include "common/process.h"
+#include "common/cli/options.h"
+#include "common/os/process.h"
+#include "model/base/duration.h"
 
 namespace retrystorm {
 namespace {

@@ -1,0 +1,65 @@
+// The options that the programs share: one place for each name, default, range and help text.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "model/base/duration.h"
+#include "model/retry/retry_policy.h"
+#include "model/run/workload.h"
+#include "model/service/service_options.h"
+
+namespace retrystorm {
+
+// How the options of the service are named: where one program has both groups, `--factor` and
+// `--report-interval` are the clients'.
+enum class Naming { kAlone, kBesideWorkload };
+
+void add_service_options(CLI::App& app, ServiceOptions& options, Naming naming);
+void add_workload_options(CLI::App& app, WorkloadOptions& options);
+
+// Settings that all programs have: `--help` in sections, `--version`, `--config`, and errors of
+// one line.
+void set_up_app(CLI::App& app);
+
+// Single options with checked values. A bad value is refused in one sentence; NaN and infinity
+// are bad values.
+CLI::Option* add_duration(CLI::App& app, const std::string& name, Duration& target,
+                          const std::string& help, Duration least = Duration::zero());
+CLI::Option* add_optional_duration(CLI::App& app, const std::string& name,
+                                   std::optional<Duration>& target, const std::string& help);
+CLI::Option* add_count(CLI::App& app, const std::string& name, std::size_t& target,
+                       const std::string& help, std::size_t least, std::size_t most);
+CLI::Option* add_number(CLI::App& app, const std::string& name, double& target,
+                        const std::string& help, double least, double most);
+CLI::Option* add_text(CLI::App& app, const std::string& name, std::string& target,
+                      const std::string& help);
+
+// Calls `set` with the text of an option; what it throws as std::invalid_argument is the usage
+// error.
+CLI::Option* add_value(CLI::App& app, const std::string& name, const std::string& type,
+                       const std::string& default_text, std::function<void(const std::string&)> set,
+                       const std::string& help);
+
+// Reads a whole number. Throws std::invalid_argument with a sentence for a person.
+std::size_t parse_count(const std::string& text, std::size_t least, std::size_t most);
+
+// Parses; returns the exit code when the program is to end (help, version, bad usage).
+std::optional<int> parse(CLI::App& app, int argc, const char* const* argv);
+
+// The command line as one would type it: arguments quoted for a shell where they need it.
+std::string command_line(int argc, const char* const* argv);
+
+// Every option with the value in force, named as on the command line but with underscores:
+// durations in Go's notation, numbers as numbers, switches as true or false. Options that were not
+// given and have no default are left out.
+nlohmann::ordered_json options_json(const CLI::App& app);
+
+std::string_view to_string(Strategy strategy);
+Strategy parse_strategy(const std::string& text);  // throws std::invalid_argument
+
+}  // namespace retrystorm

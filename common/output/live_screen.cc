@@ -1,0 +1,293 @@
+#include "common/output/live_screen.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <initializer_list>
+#include <iostream>
+#include <string_view>
+
+#include "common/output/report.h"
+
+namespace retrystorm {
+namespace {
+
+// More than the widest screen has.
+constexpr std::size_t kHistory = 1024;
+
+constexpr std::array<std::string_view, 9> kBlocks{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+constexpr std::array<std::string_view, 9> kAscii{" ", ".", ":", "-", "=", "+", "*", "#", "@"};
+
+constexpr std::size_t kLabelWidth = 12;
+constexpr std::size_t kValueWidth = 13;
+
+// Colours that stay readable on a dark and on a light background.
+enum class Colour { kNone, kBold, kGreen, kRed, kYellow, kCyan };
+
+std::string_view code(Colour colour) {
+  switch (colour) {
+    case Colour::kNone:
+      return "";
+    case Colour::kBold:
+      return "1";
+    case Colour::kGreen:
+      return "32";
+    case Colour::kRed:
+      return "31";
+    case Colour::kYellow:
+      return "33";
+    case Colour::kCyan:
+      return "36";
+  }
+  return "";
+}
+
+std::string paint(const std::string& text, Colour colour, const ScreenStyle& style) {
+  if (!style.colour || colour == Colour::kNone) return text;
+  return "\033[" + std::string(code(colour)) + 'm' + text + "\033[0m";
+}
+
+std::string cut(const std::string& text, std::size_t width) {
+  return text.substr(0, width);  // ASCII but for "µs", before it is painted
+}
+
+std::string padded(const std::string& text, std::size_t width, bool right) {
+  const std::string fill(width > text.size() ? width - text.size() : 0, ' ');
+  return right ? fill + text : text + fill;
+}
+
+std::string number(double value, const char* unit = "") {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f%s", value, unit);
+  return text.data();
+}
+
+// As short as it can be told apart by eye: "2.671s", not to the nanosecond.
+std::string short_duration(Duration duration) {
+  const auto unit = duration < std::chrono::seconds(1) ? Duration(100'000) : Duration(1'000'000);
+  return format_duration(duration / unit * unit);
+}
+
+void push(std::deque<double>& values, double value) {
+  values.push_back(value);
+  if (values.size() > kHistory) values.pop_front();
+}
+
+double highest(std::initializer_list<const std::deque<double>*> series, std::size_t width) {
+  double top = 0;
+  for (const auto* values : series) {
+    const std::size_t seen = std::min(width, values->size());
+    for (auto value = values->end() - static_cast<std::ptrdiff_t>(seen); value != values->end();
+         ++value) {
+      top = std::max(top, *value);
+    }
+  }
+  return top;
+}
+
+std::size_t spark_width(const ScreenSize& size) {
+  const std::size_t taken = kLabelWidth + kValueWidth + 2;
+  return size.columns > taken ? size.columns - taken : 0;
+}
+
+std::string row(const ScreenSize& size, const ScreenStyle& style, const std::string& label,
+                const std::string& value, const std::deque<double>& values, double top,
+                Colour colour) {
+  const std::string words = padded(label, kLabelWidth, false) + padded(value, kValueWidth, true);
+  return cut(words, size.columns) +
+         (spark_width(size) == 0
+              ? ""
+              : "  " + paint(sparkline(values, spark_width(size), top, style), colour, style));
+}
+
+std::string title_line(const ScreenSize& size, const ScreenStyle& style, const std::string& title,
+                       Duration t) {
+  const std::string time = format_duration(std::chrono::round<std::chrono::seconds>(t));
+  const std::size_t room = size.columns > time.size() + 1 ? size.columns - time.size() - 1 : 0;
+  return paint(cut(padded(cut(title, room), room, false) + ' ' + time, size.columns), Colour::kBold,
+               style);
+}
+
+std::vector<std::string> fitted(std::vector<std::string> lines, const ScreenSize& size) {
+  if (lines.size() > size.rows) lines.resize(size.rows);
+  return lines;
+}
+
+Colour colour_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kRecovered:
+      return Colour::kGreen;
+    case Verdict::kRecovering:
+    case Verdict::kUndecided:
+      return Colour::kYellow;
+    case Verdict::kCollapsed:
+    case Verdict::kRelapsed:
+      return Colour::kRed;
+    case Verdict::kNoOutage:
+      return Colour::kNone;
+  }
+  return Colour::kNone;
+}
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+void write_all(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
+    if (written <= 0) return;  // the terminal is gone: the run goes on
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+}  // namespace
+
+std::string sparkline(const std::deque<double>& values, std::size_t width, double top,
+                      const ScreenStyle& style) {
+  const auto& marks = style.unicode ? kBlocks : kAscii;
+  const std::size_t shown = std::min(width, values.size());
+  std::string line(width - shown, ' ');
+  for (std::size_t i = values.size() - shown; i < values.size(); ++i) {
+    const double share = top > 0 ? std::clamp(values[i] / top, 0.0, 1.0) : 0;
+    line +=
+        marks.at(share > 0 ? static_cast<std::size_t>(std::max(1.0, std::round(share * 8))) : 0);
+  }
+  return line;
+}
+
+void ClientView::add(const Moment& moment) {
+  latest_ = moment;
+  push(ok_, moment.rates.ok);
+  push(errors_, moment.rates.errors);
+  push(timed_out_, moment.rates.timed_out);
+  push(attempts_, moment.rates.attempts);
+  push(in_flight_, static_cast<double>(moment.clients.in_flight));
+  push(outage_, moment.outage ? 1 : 0);
+}
+
+std::vector<std::string> ClientView::render(const ScreenSize& size,
+                                            const ScreenStyle& style) const {
+  const Rates& rates = latest_.rates;
+  const std::size_t width = spark_width(size);
+  // One scale for all the rates: they are to be compared.
+  const double top = highest({&ok_, &errors_, &timed_out_, &attempts_}, width);
+  const auto rate_row = [&](const char* label, double value, const std::deque<double>& values,
+                            Colour colour) {
+    return row(size, style, label, number(value, "/s"), values, top, colour);
+  };
+  return fitted(
+      {title_line(size, style, title_, latest_.t), "",
+       rate_row("OK", rates.ok, ok_, Colour::kGreen),
+       rate_row("errors", rates.errors, errors_, Colour::kRed),
+       rate_row("timed out", rates.timed_out, timed_out_, Colour::kYellow),
+       rate_row("attempts", rates.attempts, attempts_, Colour::kNone),
+       row(size, style, "in flight", std::to_string(latest_.clients.in_flight), in_flight_,
+           highest({&in_flight_}, width), Colour::kCyan),
+       row(size, style, "outage", latest_.outage ? "frozen" : "", outage_, 1, Colour::kRed), "",
+       cut("rates: 0 to " + number(top, "/s") + ", amplification " +
+               number(latest_.totals.amplification()),
+           size.columns),
+       paint(cut("verdict so far: " + std::string(to_string(latest_.verdict)), size.columns),
+             colour_of(latest_.verdict), style)},
+      size);
+}
+
+void ServerView::add(const Moment& moment) {
+  latest_ = moment;
+  const double seconds = std::max(to_seconds(moment.window), 1e-9);
+  const auto rate = [seconds](std::uint64_t count) { return static_cast<double>(count) / seconds; };
+  const ServerInterval& interval = moment.interval;
+  push(concurrency_, static_cast<double>(interval.concurrency));
+  push(delay_, to_seconds(interval.last_delay));
+  push(arrivals_, rate(interval.arrivals));
+  push(departures_, rate(interval.departures));
+  push(rejected_, rate(interval.rejected_429 + interval.rejected_503));
+}
+
+std::vector<std::string> ServerView::render(const ScreenSize& size,
+                                            const ScreenStyle& style) const {
+  if (concurrency_.empty()) return {};
+  const std::size_t width = spark_width(size);
+  const double top = highest({&arrivals_, &departures_, &rejected_}, width);
+  const auto rate_row = [&](const char* label, const std::deque<double>& values, Colour colour) {
+    return row(size, style, label, number(values.back(), "/s"), values, top, colour);
+  };
+  // The delay grows exponentially with the concurrency: on a linear scale only its peak is seen.
+  std::deque<double> magnitudes;
+  for (const double delay : delay_) magnitudes.push_back(std::log1p(delay * 1e3));
+  return fitted({title_line(size, style, title_, latest_.t), "",
+                 row(size, style, "concurrency", std::to_string(latest_.interval.concurrency),
+                     concurrency_, highest({&concurrency_}, width), Colour::kCyan),
+                 row(size, style, "delay (log)", short_duration(latest_.interval.last_delay),
+                     magnitudes, highest({&magnitudes}, width), Colour::kYellow),
+                 rate_row("arrivals", arrivals_, Colour::kNone),
+                 rate_row("departures", departures_, Colour::kGreen),
+                 rate_row("refused", rejected_, Colour::kRed), "",
+                 cut("concurrency: 0 to " + number(highest({&concurrency_}, width)) +
+                         ", rates: 0 to " + number(top, "/s"),
+                     size.columns)},
+                size);
+}
+
+bool Terminal::usable() {
+  const std::string kind = environment("TERM");
+  return isatty(STDOUT_FILENO) == 1 && !kind.empty() && kind != "dumb";
+}
+
+ScreenSize Terminal::size() const {
+  winsize window{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0 || window.ws_col == 0 || window.ws_row == 0) {
+    return {};
+  }
+  return {.columns = window.ws_col, .rows = window.ws_row};
+}
+
+ScreenStyle Terminal::style() {
+  std::string locale;
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    if (locale.empty()) locale = environment(name);
+  }
+  std::transform(locale.begin(), locale.end(), locale.begin(),
+                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  return {.colour = environment("NO_COLOR").empty(),
+          .unicode = locale.find("utf-8") != std::string::npos ||
+                     locale.find("utf8") != std::string::npos};
+}
+
+bool wants_screen(bool asked) {
+  if (!asked || Terminal::usable()) return asked;
+  std::cerr << "--live: standard output is no terminal that can be redrawn; lines instead\n";
+  return false;
+}
+
+void Terminal::draw(const std::vector<std::string>& lines) {
+  std::string frame;
+  if (!open_) frame = "\033[?1049h\033[?25l";  // a screen of our own, without a cursor
+  open_ = true;
+  frame += "\033[H";  // over the frame before, line by line: nothing flickers
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    frame += (i == 0 ? "" : "\r\n") + lines[i] + "\033[K";
+  }
+  write_all(frame + "\033[J");
+}
+
+void Terminal::close() {
+  if (!open_) return;
+  open_ = false;
+  write_all("\033[?25h\033[?1049l");
+}
+
+void ScreenReport::on_summary(const Summary& summary) {
+  screen_.close();
+  out_ << summary_text(summary) << std::endl;
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,199 @@
+#include "common/output/report.h"
+
+#include <array>
+#include <cstdarg>
+#include <cstdio>
+#include <ctime>
+
+#include "common/cli/options.h"
+#include "common/output/json_lines.h"
+
+namespace retrystorm {
+namespace {
+
+[[gnu::format(printf, 1, 2)]] std::string format(const char* pattern, ...) {
+  std::va_list arguments;
+  va_start(arguments, pattern);
+  std::array<char, 512> text{};
+  const int length = std::vsnprintf(text.data(), text.size(), pattern, arguments);
+  va_end(arguments);
+  return {text.data(), std::min(static_cast<std::size_t>(length), text.size() - 1)};
+}
+
+std::string count_text(std::uint64_t count, const char* what) {
+  return std::to_string(count) + ' ' + what;
+}
+
+std::string milliseconds_text(std::optional<Duration> latency) {
+  return latency ? format("%.1fms", to_seconds(*latency) * 1e3) : "-";
+}
+
+std::string after_text(std::optional<Duration> time) {
+  return time ? "after " + format_duration(*time) : "never";
+}
+
+nlohmann::ordered_json seconds_json(std::optional<Duration> time) {
+  return time ? nlohmann::ordered_json(rounded(to_seconds(*time))) : nullptr;
+}
+
+nlohmann::ordered_json milliseconds_json(std::optional<Duration> time) {
+  return time ? nlohmann::ordered_json(rounded(to_seconds(*time) * 1e3)) : nullptr;
+}
+
+}  // namespace
+
+std::string client_line(const Rates& rates) {
+  return format("OK: %.2f req/sec, errors: %.2f req/sec, timedout: %.2f req/sec", rates.ok,
+                rates.errors, rates.timed_out);
+}
+
+nlohmann::ordered_json start_json(const std::string& program, const std::string& command,
+                                  const nlohmann::ordered_json& options) {
+  nlohmann::ordered_json start{{"type", "start"}, {"program", program}, {"command", command}};
+  start.update(options);
+  return start;
+}
+
+nlohmann::ordered_json client_interval_json(Duration t, const Rates& rates,
+                                            const ClientStates& clients) {
+  return {{"type", "interval"},
+          {"t", rounded(to_seconds(t))},
+          {"ok", rounded(rates.ok)},
+          {"errors", rounded(rates.errors)},
+          {"timed_out", rounded(rates.timed_out)},
+          {"attempts", rounded(rates.attempts)},
+          {"retries", rounded(rates.retries)},
+          {"gave_up", rounded(rates.gave_up)},
+          {"thinking", clients.thinking},
+          {"in_flight", clients.in_flight},
+          {"waiting_to_retry", clients.waiting_to_retry}};
+}
+
+nlohmann::ordered_json outage_json(Duration t, OutageEvent event) {
+  return {{"type", "outage"},
+          {"t", rounded(to_seconds(t))},
+          {"event", event == OutageEvent::kBegin ? "stop" : "continue"}};
+}
+
+std::string time_stamp(std::chrono::system_clock::time_point time, Zone zone) {
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
+  std::tm local{};
+  zone == Zone::kLocal ? localtime_r(&seconds, &local) : gmtime_r(&seconds, &local);
+  // Not strftime's %b, which follows the locale.
+  static constexpr std::array kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                      "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  const auto since_epoch =
+      std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch());
+  return format("%s %2d %02d:%02d:%02d.%03d", kMonths.at(static_cast<std::size_t>(local.tm_mon)),
+                local.tm_mday, local.tm_hour, local.tm_min, local.tm_sec,
+                static_cast<int>(since_epoch.count() % 1000));
+}
+
+std::string server_line(const std::string& stamp, const ServerInterval& interval) {
+  return format("%s: concurrency: %4zu, last delay: %s", stamp.c_str(), interval.concurrency,
+                format_duration(interval.last_delay).c_str());
+}
+
+nlohmann::ordered_json server_interval_json(Duration t, Duration window,
+                                            const ServerInterval& interval) {
+  const auto rate = [seconds = to_seconds(window)](std::uint64_t count) {
+    return seconds > 0 ? rounded(static_cast<double>(count) / seconds) : 0;
+  };
+  return {{"type", "interval"},
+          {"t", rounded(to_seconds(t))},
+          {"concurrency", interval.concurrency},
+          {"last_delay_s", to_seconds(interval.last_delay)},
+          {"arrivals", rate(interval.arrivals)},
+          {"departures", rate(interval.departures)},
+          {"rejected_429", rate(interval.rejected_429)},
+          {"rejected_503", rate(interval.rejected_503)}};
+}
+
+std::string summary_text(const Summary& summary) {
+  const Counts& counts = summary.counts;
+  const Recovery& recovery = summary.recovery;
+  const RetryMetrics& metrics = summary.retry_metrics;
+  const std::chrono::milliseconds elapsed =
+      std::chrono::round<std::chrono::milliseconds>(summary.elapsed);
+
+  std::string text =
+      format("\n%s retries, %zu clients, seed %llu, %s\n",
+             std::string(to_string(summary.strategy)).c_str(), summary.clients,
+             static_cast<unsigned long long>(summary.seed), format_duration(elapsed).c_str());
+  text += "requests:  " + count_text(counts.requests, "sent") + ", " +
+          count_text(counts.retries, "retries") + ", " + count_text(counts.gave_up, "given up") +
+          format(" (retry amplification %.2f)\n", counts.amplification());
+  text += "attempts:  " + count_text(counts.ok, "OK") + ", " + count_text(counts.errors, "errors") +
+          ", " + count_text(counts.timed_out, "timed out") +
+          format("; at most %.1f a second\n", recovery.peak_attempts);
+  text += "latency:   p50 " + milliseconds_text(summary.latency.quantile(0.5)) + ", p95 " +
+          milliseconds_text(summary.latency.quantile(0.95)) + ", p99 " +
+          milliseconds_text(summary.latency.quantile(0.99)) + ", max " +
+          milliseconds_text(summary.latency.max()) + " (of OK attempts)\n";
+  text += "waits:     " + count_text(metrics.sleeps, "pauses") + ", " +
+          format("%.1f s in all", to_seconds(metrics.total_sleep));
+  if (summary.strategy == Strategy::kResponsive) {
+    text += " (sleeper: " + count_text(metrics.invocations, "invocations") + ", " +
+            count_text(metrics.ups, "ups") + ", " + count_text(metrics.downs, "downs") + ")";
+  }
+  text += format("; a client went without an OK for %.1f s at the longest\n",
+                 to_seconds(summary.longest_without_ok));
+  if (recovery.verdict != Verdict::kNoOutage) {
+    text += recovery.baseline_ok ? format("recovery:  baseline %.1f OK/s", *recovery.baseline_ok)
+                                 : "recovery:  no baseline (too short a calm before the outage)";
+    text += "; errors gone " + after_text(recovery.errors_gone) + "; 50 % " +
+            after_text(recovery.time_to_half) + ", 90 % " + after_text(recovery.time_to_recovery) +
+            ", 95 % " + after_text(recovery.time_to_full) +
+            format("; %.0f OK lost\n", recovery.ok_lost);
+  }
+  return text + "verdict:   " + std::string(to_string(recovery.verdict));
+}
+
+nlohmann::ordered_json recovery_json(const Recovery& recovery) {
+  return {
+      {"verdict", to_string(recovery.verdict)},
+      {"baseline_ok", recovery.baseline_ok ? nlohmann::ordered_json(rounded(*recovery.baseline_ok))
+                                           : nlohmann::ordered_json(nullptr)},
+      {"errors_gone_s", seconds_json(recovery.errors_gone)},
+      {"time_to_recovery_s", seconds_json(recovery.time_to_recovery)},
+      {"time_to_50_percent_s", seconds_json(recovery.time_to_half)},
+      {"time_to_95_percent_s", seconds_json(recovery.time_to_full)},
+      {"peak_attempts", rounded(recovery.peak_attempts)},
+      {"ok_lost", rounded(recovery.ok_lost)},
+  };
+}
+
+nlohmann::ordered_json latency_json(const LatencyHistogram& latency) {
+  return {{"p50", milliseconds_json(latency.quantile(0.5))},
+          {"p95", milliseconds_json(latency.quantile(0.95))},
+          {"p99", milliseconds_json(latency.quantile(0.99))},
+          {"max", milliseconds_json(latency.max())}};
+}
+
+nlohmann::ordered_json summary_json(const Summary& summary) {
+  const Counts& counts = summary.counts;
+  const RetryMetrics& metrics = summary.retry_metrics;
+  nlohmann::ordered_json json{{"type", "summary"}};
+  json.update(recovery_json(summary.recovery));
+  json.update({
+      {"amplification", rounded(counts.amplification())},
+      {"elapsed_s", rounded(to_seconds(summary.elapsed))},
+      {"ok", counts.ok},
+      {"errors", counts.errors},
+      {"timed_out", counts.timed_out},
+      {"requests", counts.requests},
+      {"retries", counts.retries},
+      {"gave_up", counts.gave_up},
+      {"latency_ms", latency_json(summary.latency)},
+      {"longest_without_ok_s", rounded(to_seconds(summary.longest_without_ok))},
+      {"sleeper",
+       {{"invocations", metrics.invocations},
+        {"ups", metrics.ups},
+        {"downs", metrics.downs},
+        {"sleeps", metrics.sleeps},
+        {"total_sleep_s", rounded(to_seconds(metrics.total_sleep))}}},
+  });
+  return json;
+}
+
+}  // namespace retrystorm

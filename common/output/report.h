@@ -1,0 +1,54 @@
+// What the programs say: the original's two lines, their JSON twins, and the summary of a run.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "model/run/counts.h"
+#include "model/run/latency.h"
+#include "model/run/recovery.h"
+#include "model/run/run_observer.h"
+#include "model/service/service_interval.h"
+
+namespace retrystorm {
+
+// "OK: 98.00 req/sec, errors: 0.00 req/sec, timedout: 0.00 req/sec"
+std::string client_line(const Rates& rates);
+
+// The first line of a file: who wrote it, the command that repeats the run, and every option.
+nlohmann::ordered_json start_json(const std::string& program, const std::string& command,
+                                  const nlohmann::ordered_json& options);
+
+// `t` is the time since the start.
+nlohmann::ordered_json client_interval_json(Duration t, const Rates& rates,
+                                            const ClientStates& clients);
+
+// Its `event` is "stop" or "continue".
+nlohmann::ordered_json outage_json(Duration t, OutageEvent event);
+
+// "Jun 21 22:13:07.492". A virtual clock starts with the year 1970 and is read in UTC.
+enum class Zone { kLocal, kUtc };
+std::string time_stamp(std::chrono::system_clock::time_point time, Zone zone = Zone::kLocal);
+
+// "<stamp>: concurrency: 1040, last delay: 2.671444385s"
+std::string server_line(const std::string& stamp, const ServerInterval& interval);
+
+// `window` is the time that the interval covers.
+nlohmann::ordered_json server_interval_json(Duration t, Duration window,
+                                            const ServerInterval& interval);
+
+// The verdict and its figures, as the summary and the live page have them.
+nlohmann::ordered_json recovery_json(const Recovery& recovery);
+
+// Quantiles in milliseconds.
+nlohmann::ordered_json latency_json(const LatencyHistogram& latency);
+
+// Several lines for a person, without the last line's end.
+std::string summary_text(const Summary& summary);
+
+nlohmann::ordered_json summary_json(const Summary& summary);
+
+}  // namespace retrystorm

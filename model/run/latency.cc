@@ -1,0 +1,75 @@
+#include "model/run/latency.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace retrystorm {
+namespace {
+
+constexpr double kShortest = 0x1p-20;  // seconds
+constexpr std::size_t kDoublings = 32;
+constexpr int kBinBits = 7;  // 2^7 bins to each doubling
+constexpr int kFractionBits = 52;
+constexpr int kBinShift = kFractionBits - kBinBits;
+
+// The bits of a positive double, read as an integer, grow almost as its logarithm does, and cost
+// nothing to take. (Not std::bit_cast, which some standard libraries still lack.)
+std::int64_t bits_of(double value) {
+  std::int64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(bits));
+  return bits;
+}
+
+double value_of(std::int64_t bits) {
+  double value = 0;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
+// Where a bin begins; halves are within it.
+Duration time_at(double bin) {
+  return from_seconds(
+      value_of(bits_of(kShortest) + static_cast<std::int64_t>(std::ldexp(bin, kBinShift))));
+}
+
+}  // namespace
+
+LatencyHistogram::LatencyHistogram() : bins_((kDoublings << kBinBits) + 1) {}
+
+void LatencyHistogram::add(Duration latency) {
+  const double seconds = to_seconds(std::max(latency, Duration(1)));
+  if (seconds < kShortest) {
+    ++shorter_;
+  } else {
+    const auto bin = static_cast<std::size_t>((bits_of(seconds) - bits_of(kShortest)) >> kBinShift);
+    ++bins_[std::min(bin, bins_.size() - 1)];
+  }
+  ++count_;
+  max_ = std::max(max_, latency);
+}
+
+void LatencyHistogram::add(const LatencyHistogram& other) {
+  for (std::size_t i = 0; i < bins_.size(); ++i) bins_[i] += other.bins_[i];
+  shorter_ += other.shorter_;
+  count_ += other.count_;
+  max_ = std::max(max_, other.max_);
+}
+
+std::optional<Duration> LatencyHistogram::quantile(double q) const {
+  if (count_ == 0) return std::nullopt;
+  const auto rank = static_cast<std::uint64_t>(std::ceil(q * static_cast<double>(count_)));
+  std::uint64_t seen = shorter_;
+  if (seen >= rank) return std::min(max_, time_at(0));
+  for (std::size_t bin = 0; bin + 1 < bins_.size(); ++bin) {
+    seen += bins_[bin];
+    if (seen >= rank) return std::min(max_, time_at(static_cast<double>(bin) + 0.5));
+  }
+  return max_;
+}
+
+std::optional<Duration> LatencyHistogram::max() const {
+  return count_ == 0 ? std::nullopt : std::optional(max_);
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,50 @@
+// What a run tells of itself, and whoever listens: lines, JSON, a screen, a page, a test.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "model/base/duration.h"
+#include "model/retry/retry_policy.h"
+#include "model/run/counts.h"
+#include "model/run/latency.h"
+#include "model/run/recovery.h"
+
+namespace retrystorm {
+
+// How a run went since the last time it was told.
+struct RunInterval {
+  Duration t{0};  // since the start: where the interval ends
+  Rates rates{};
+  Counts totals{};  // since the start
+  ClientStates clients{};
+  bool outage = false;                   // is one going on?
+  Verdict verdict = Verdict::kNoOutage;  // so far
+};
+
+enum class OutageEvent { kBegin, kEnd };
+
+// A whole run.
+struct Summary {
+  Strategy strategy = Strategy::kFixed;
+  std::size_t clients = 0;
+  std::uint64_t seed = 0;
+  Duration elapsed{0};
+  Counts counts;
+  Recovery recovery;
+  LatencyHistogram latency;  // of OK attempts
+  RetryMetrics retry_metrics;
+  Duration longest_without_ok{0};  // of any single client
+};
+
+// Is told a run on the thread of its engine, in order. What it does not want to know it ignores.
+class RunObserver {
+ public:
+  virtual ~RunObserver() = default;
+
+  virtual void on_interval(const RunInterval&) {}
+  virtual void on_outage(Duration /*t*/, OutageEvent) {}
+  virtual void on_summary(const Summary&) {}
+};
+
+}  // namespace retrystorm

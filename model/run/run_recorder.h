@@ -1,0 +1,59 @@
+// The course of a run as every engine tells it to its observers: intervals, outages, verdict.
+#pragma once
+
+#include <vector>
+
+#include "model/base/duration.h"
+#include "model/run/counts.h"
+#include "model/run/recovery.h"
+#include "model/run/run_observer.h"
+
+namespace retrystorm {
+
+// One clock rotates the windows and tells them. The engine asks when that is due, and hands over
+// its totals at that time. Not for use from two threads at once.
+class RunRecorder {
+ public:
+  explicit RunRecorder(TimePoint start) : start_(start), tracker_(start) {}
+
+  // From now on `observer` is told the run, an interval each `period`. It outlives the recorder.
+  // Before the first `tick`.
+  void add(RunObserver& observer, Duration period);
+
+  // When `tick` is due.
+  TimePoint next_tick() const;
+
+  // Tells what is due at `now`.
+  void tick(TimePoint now, const Counts& totals, const ClientStates& clients);
+
+  void outage_begins(TimePoint now, const Counts& totals);
+  void outage_ends(TimePoint now, const Counts& totals);
+  bool in_outage() const { return tracker_.in_outage(); }
+
+  // As things stand.
+  Recovery recovery() const { return tracker_.recovery(); }
+
+  // The run ends: the verdict.
+  Recovery end(TimePoint now, const Counts& totals);
+
+  // Tells the summary, once everything in it is known.
+  void summarize(const Summary& summary);
+
+ private:
+  // Who listens, when its next interval is over, and what stood at the last one.
+  struct Listener {
+    RunObserver* observer;
+    Duration period;
+    TimePoint due, last;
+    Counts told;
+
+    // The rates since the last time; takes up the next interval.
+    Rates rotate(TimePoint now, const Counts& totals);
+  };
+
+  const TimePoint start_;
+  std::vector<Listener> listeners_;
+  RecoveryTracker tracker_;
+};
+
+}  // namespace retrystorm

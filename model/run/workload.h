@@ -1,0 +1,22 @@
+// The clients of a run: how many, how busy, how patient, how they retry.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "model/base/duration.h"
+#include "model/retry/retry_policy.h"
+
+namespace retrystorm {
+
+struct WorkloadOptions {
+  std::size_t clients = 1000;
+  Duration think_time = std::chrono::seconds(10);  // mean
+  Duration timeout = std::chrono::seconds(2);
+  std::optional<std::uint64_t> seed;  // random when not given
+  RetryOptions retry;
+};
+
+}  // namespace retrystorm

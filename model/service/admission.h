@@ -1,0 +1,39 @@
+// Who is let into the service: rate limit and load shedding.
+#pragma once
+
+#include <cstddef>
+
+#include "model/base/duration.h"
+
+namespace retrystorm {
+
+enum class Admission {
+  kServe,
+  kRateLimited,  // answered 429 at once
+  kShed,         // answered 503 at once
+};
+
+// Decides for each request at its arrival. What is turned away never counts in the concurrency.
+// Not for use from two threads at once.
+class AdmissionControl {
+ public:
+  // rate_limit: requests a second let in on average, 0 = no limit. rate_burst: how many may come at
+  // once (at least 1), 0 = one second's worth. shed_above: a request that would raise the
+  // concurrency above this is turned away, 0 = never.
+  AdmissionControl(double rate_limit, double rate_burst, std::size_t shed_above);
+
+  // `concurrency` is that before this request. Times must not go back.
+  Admission admit(TimePoint now, std::size_t concurrency);
+
+  // After how long it is worth trying again: until the next token, or a second after shedding.
+  Duration retry_after(Admission admission) const;
+
+ private:
+  double rate_limit_;
+  double burst_;
+  double tokens_;
+  std::size_t shed_above_;
+  TimePoint filled_at_{};
+};
+
+}  // namespace retrystorm

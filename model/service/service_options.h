@@ -1,0 +1,28 @@
+// The service that a run is about: its curve, its queues, and whom it lets in.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+#include "model/base/duration.h"
+#include "model/service/admission.h"
+#include "model/service/service_curve.h"
+
+namespace retrystorm {
+
+struct ServiceOptions {
+  Duration base_delay = std::chrono::milliseconds(100);
+  std::size_t limit = 30;
+  double factor = 1.05;
+  double k = 15;
+  std::size_t backlog = 256;
+  std::size_t max_connections = 0;  // 0 = as many as there are descriptors
+  double rate_limit = 0;
+  double rate_burst = 0;
+  std::size_t shed_above = 0;
+
+  ServiceCurve curve() const { return {base_delay, limit, factor, k}; }
+  AdmissionControl admission() const { return {rate_limit, rate_burst, shed_above}; }
+};
+
+}  // namespace retrystorm

@@ -1,0 +1,373 @@
+#include "common/cli/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "tests/support/temp_dir.h"
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+// A program with both groups of options, as the simulator is.
+class OptionsTest : public testing::Test {
+ protected:
+  OptionsTest() {
+    set_up_app(app_);
+    add_workload_options(app_, workload_);
+    add_service_options(app_, service_, Naming::kBesideWorkload);
+  }
+
+  // The exit code, if the program is to end.
+  std::optional<int> parse(const std::vector<const char*>& arguments) {
+    std::vector<const char*> argv{"program"};
+    argv.insert(argv.end(), arguments.begin(), arguments.end());
+    return retrystorm::parse(app_, static_cast<int>(argv.size()), argv.data());
+  }
+
+  // What is said on standard error about arguments that must be refused.
+  std::string refusal(const std::vector<const char*>& arguments) {
+    testing::internal::CaptureStderr();
+    const auto code = parse(arguments);
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_NE(code.value_or(0), 0) << "not refused: " << arguments.back();
+    EXPECT_EQ(test::lines(said).size(), 1) << said;
+    return said;
+  }
+
+  CLI::App app_;
+  WorkloadOptions workload_;
+  ServiceOptions service_;
+};
+
+TEST_F(OptionsTest, DefaultsAreTheDesigns) {
+  ASSERT_EQ(parse({}), std::nullopt);
+  EXPECT_EQ(options_json(app_), (nlohmann::ordered_json{
+                                    {"clients", 1000},
+                                    {"lambda", "10s"},
+                                    {"timeout", "2s"},
+                                    {"strategy", "fixed"},
+                                    {"exponential_backoff", false},
+                                    {"max_retries", 0},
+                                    {"fixed_delay", "100ms"},
+                                    {"linear_initial", "1s"},
+                                    {"linear_step", "1s"},
+                                    {"min_delay", "100ms"},
+                                    {"factor", 2.71828},
+                                    {"max_delay", "5m0s"},
+                                    {"jitter", 0.1},
+                                    {"backoff_from", "min-delay"},
+                                    {"truncated_base", "1s"},
+                                    {"maximum_backoff", "32s"},
+                                    {"random", "1s"},
+                                    {"initial_interval", "500ms"},
+                                    {"max_interval", "15m0s"},
+                                    {"up_multiplier", 1.5},
+                                    {"down_multiplier", 0.9},
+                                    {"down_threshold", 10},
+                                    {"randomization", 0.3},
+                                    {"max_randomization", "2m0s"},
+                                    {"base_delay", "100ms"},
+                                    {"limit", 30},
+                                    {"curve_factor", 1.05},
+                                    {"k", 15},
+                                    {"backlog", 256},
+                                    {"max_connections", 0},
+                                    {"rate_limit", 0},
+                                    {"rate_burst", 0},
+                                    {"shed_above", 0},
+                                }));
+}
+
+// What the help and the start line call the default must be the one in force.
+TEST_F(OptionsTest, DefaultsInForceAreThoseShown) {
+  ASSERT_EQ(parse({}), std::nullopt);
+  EXPECT_EQ(workload_.clients, 1000);
+  EXPECT_EQ(workload_.think_time, 10s);
+  EXPECT_EQ(workload_.timeout, 2s);
+  EXPECT_EQ(workload_.seed, std::nullopt);
+  const RetryOptions& retry = workload_.retry;
+  EXPECT_EQ(retry.strategy, Strategy::kFixed);
+  EXPECT_EQ(retry.max_retries, 0);
+  EXPECT_EQ(retry.fixed_delay, 100ms);
+  EXPECT_EQ(retry.linear_initial, 1s);
+  EXPECT_EQ(retry.linear_step, 1s);
+  EXPECT_EQ(retry.max_delay, 5min);
+  EXPECT_EQ(retry.min_delay, 100ms);
+  EXPECT_EQ(retry.factor, 2.71828);
+  EXPECT_EQ(retry.jitter, 0.1);
+  EXPECT_EQ(retry.backoff_from, BackoffFrom::kMinDelay);
+  EXPECT_EQ(retry.truncated_base, 1s);
+  EXPECT_EQ(retry.maximum_backoff, 32s);
+  EXPECT_EQ(retry.random, 1s);
+  EXPECT_EQ(retry.initial_interval, 500ms);
+  EXPECT_EQ(retry.max_interval, 15min);
+  EXPECT_EQ(retry.up_multiplier, 1.5);
+  EXPECT_EQ(retry.down_multiplier, 0.9);
+  EXPECT_EQ(retry.down_threshold, 10);
+  EXPECT_EQ(retry.randomization, 0.3);
+  EXPECT_EQ(retry.max_randomization, 2min);
+  EXPECT_EQ(service_.base_delay, 100ms);
+  EXPECT_EQ(service_.limit, 30);
+  EXPECT_EQ(service_.factor, 1.05);
+  EXPECT_EQ(service_.k, 15);
+  EXPECT_EQ(service_.backlog, 256);
+  EXPECT_EQ(service_.max_connections, 0);
+  EXPECT_EQ(service_.rate_limit, 0);
+  EXPECT_EQ(service_.rate_burst, 0);
+  EXPECT_EQ(service_.shed_above, 0);
+}
+
+TEST_F(OptionsTest, EachOptionSetsItsOwnValue) {
+  ASSERT_EQ(parse({"--clients=1",
+                   "--lambda=2s",
+                   "--timeout=3s",
+                   "--seed=4",
+                   "--strategy=truncated",
+                   "--max-retries=5",
+                   "--fixed-delay=6s",
+                   "--linear-initial=7s",
+                   "--linear-step=8s",
+                   "--max-delay=9s",
+                   "--min-delay=10s",
+                   "--factor=11",
+                   "--jitter=12",
+                   "--truncated-base=13s",
+                   "--maximum-backoff=14s",
+                   "--random=15s",
+                   "--max-interval=17s",
+                   "--initial-interval=16s",
+                   "--up-multiplier=18",
+                   "--down-threshold=19",
+                   "--down-multiplier=0.2",
+                   "--randomization=0.21",
+                   "--base-delay=23s",
+                   "--max-randomization=22s",
+                   "--limit=24",
+                   "--curve-factor=25",
+                   "--k=26",
+                   "--max-connections=28",
+                   "--backlog=27",
+                   "--rate-limit=29",
+                   "--rate-burst=30",
+                   "--shed-above=31",
+                   "--backoff-from=think-time"}),
+            std::nullopt);
+  EXPECT_EQ(workload_.clients, 1);
+  EXPECT_EQ(workload_.think_time, 2s);
+  EXPECT_EQ(workload_.timeout, 3s);
+  EXPECT_EQ(workload_.seed, 4);
+  const RetryOptions& retry = workload_.retry;
+  EXPECT_EQ(retry.strategy, Strategy::kTruncated);
+  EXPECT_EQ(retry.max_retries, 5);
+  EXPECT_EQ(retry.fixed_delay, 6s);
+  EXPECT_EQ(retry.linear_initial, 7s);
+  EXPECT_EQ(retry.linear_step, 8s);
+  EXPECT_EQ(retry.max_delay, 9s);
+  EXPECT_EQ(retry.min_delay, 10s);
+  EXPECT_EQ(retry.factor, 11);
+  EXPECT_EQ(retry.jitter, 12);
+  EXPECT_EQ(retry.backoff_from, BackoffFrom::kThinkTime);
+  EXPECT_EQ(retry.truncated_base, 13s);
+  EXPECT_EQ(retry.maximum_backoff, 14s);
+  EXPECT_EQ(retry.random, 15s);
+  EXPECT_EQ(retry.initial_interval, 16s);
+  EXPECT_EQ(retry.max_interval, 17s);
+  EXPECT_EQ(retry.up_multiplier, 18);
+  EXPECT_EQ(retry.down_threshold, 19);
+  EXPECT_EQ(retry.down_multiplier, 0.2);
+  EXPECT_EQ(retry.randomization, 0.21);
+  EXPECT_EQ(retry.max_randomization, 22s);
+  EXPECT_EQ(service_.base_delay, 23s);
+  EXPECT_EQ(service_.limit, 24);
+  EXPECT_EQ(service_.factor, 25);
+  EXPECT_EQ(service_.k, 26);
+  EXPECT_EQ(service_.backlog, 27);
+  EXPECT_EQ(service_.max_connections, 28);
+  EXPECT_EQ(service_.rate_limit, 29);
+  EXPECT_EQ(service_.rate_burst, 30);
+  EXPECT_EQ(service_.shed_above, 31);
+}
+
+TEST_F(OptionsTest, KnowsTheOriginalsNames) {
+  ASSERT_EQ(parse({"--exponential-backoff", "--simple-backoff-delay=50ms", "--baseDelay=20ms"}),
+            std::nullopt);
+  EXPECT_EQ(workload_.retry.strategy, Strategy::kExponential);
+  EXPECT_EQ(workload_.retry.fixed_delay, 50ms);
+  EXPECT_EQ(service_.base_delay, 20ms);
+}
+
+TEST_F(OptionsTest, KnowsEveryStrategyByName) {
+  for (const Strategy strategy : {Strategy::kFixed, Strategy::kLinear, Strategy::kExponential,
+                                  Strategy::kTruncated, Strategy::kResponsive}) {
+    EXPECT_EQ(parse_strategy(std::string(to_string(strategy))), strategy);
+  }
+  EXPECT_THROW(parse_strategy("Fixed"), std::invalid_argument);
+}
+
+TEST_F(OptionsTest, LastOneOfAnOptionCounts) {
+  ASSERT_EQ(parse({"--clients=5", "--clients=6"}), std::nullopt);
+  EXPECT_EQ(workload_.clients, 6);
+}
+
+TEST_F(OptionsTest, AServerAloneCallsTheCurvesFactorFactor) {
+  CLI::App app;
+  ServiceOptions service;
+  add_service_options(app, service, Naming::kAlone);
+  const char* argv[] = {"server", "--factor", "1.2"};
+  ASSERT_EQ(retrystorm::parse(app, 3, argv), std::nullopt);
+  EXPECT_EQ(service.factor, 1.2);
+}
+
+TEST_F(OptionsTest, RefusesBadValuesInOneLineThatNamesTheOption) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"--strategy", "quadratic"},
+      {"--strategy", ""},
+      {"--clients", "0"},
+      {"--clients", "-1"},
+      {"--clients", "1.5"},
+      {"--clients", "many"},
+      {"--clients", "99999999999999999999"},
+      {"--lambda", "-1s"},
+      {"--lambda", "soon"},
+      {"--lambda", "nan"},
+      {"--lambda", "inf"},
+      {"--timeout", "0s"},
+      {"--timeout", "-2s"},
+      {"--timeout", "300y"},
+      {"--timeout", "3000000h"},
+      {"--seed", "-1"},
+      {"--seed", "18446744073709551616"},
+      {"--max-retries", "-1"},
+      {"--fixed-delay", "-100ms"},
+      {"--linear-initial", "-1s"},
+      {"--linear-step", "1m30"},
+      {"--max-delay", "-5m"},
+      {"--min-delay", "x"},
+      {"--factor", "0.99"},
+      {"--factor", "-2"},
+      {"--factor", "nan"},
+      {"--factor", "inf"},
+      {"--factor", "1e400"},
+      {"--factor", "2,7"},
+      {"--jitter", "-0.1"},
+      {"--jitter", "nan"},
+      {"--backoff-from", "start"},
+      {"--truncated-base", "-1s"},
+      {"--maximum-backoff", "-1s"},
+      {"--random", "-1s"},
+      {"--initial-interval", "0s"},
+      {"--max-interval", "0"},
+      {"--up-multiplier", "0.5"},
+      {"--down-multiplier", "1.5"},
+      {"--down-multiplier", "-0.5"},
+      {"--down-threshold", "0"},
+      {"--randomization", "1.1"},
+      {"--randomization", "-0.1"},
+      {"--max-randomization", "-1s"},
+      {"--base-delay", "-1ns"},
+      {"--limit", "-1"},
+      {"--curve-factor", "0.5"},
+      {"--curve-factor", "infinity"},
+      {"--k", "0"},
+      {"--k", "-15"},
+      {"--k", "nan"},
+      {"--backlog", "-1"},
+      {"--max-connections", "all"},
+      {"--rate-limit", "-1"},
+      {"--rate-limit", "nan"},
+      {"--rate-burst", "inf"},
+      {"--shed-above", "-1"},
+  };
+  for (const auto& [name, value] : cases) {
+    const std::string both = std::string(name) + "=" + value;
+    EXPECT_THAT(refusal({both.c_str()}), HasSubstr(name)) << both;
+  }
+}
+
+TEST_F(OptionsTest, RefusesANegativeDurationAsASecondWordToo) {
+  EXPECT_THAT(refusal({"--timeout", "-5s"}), HasSubstr("--timeout"));
+}
+
+TEST_F(OptionsTest, SaysWhatIsWrongAndWhatWouldBeRight) {
+  EXPECT_THAT(refusal({"--strategy=cubic"}),
+              AllOf(StartsWith("--strategy: 'cubic' is not a strategy"),
+                    HasSubstr("fixed, linear, exponential, truncated, responsive")));
+  EXPECT_THAT(refusal({"--lambda=-1s"}), HasSubstr("'-1s' is negative"));
+  EXPECT_THAT(refusal({"--lambda=soon"}), HasSubstr("written like 100ms, 2s, 1m30s"));
+  EXPECT_THAT(refusal({"--clients=0"}), HasSubstr("'0' is not a whole number from 1 to"));
+  EXPECT_THAT(refusal({"--factor=0.5"}), HasSubstr("'0.5' is not a number from 1"));
+}
+
+TEST_F(OptionsTest, RefusesWhatItDoesNotKnow) {
+  EXPECT_THAT(refusal({"--clinets=5"}), HasSubstr("--clinets=5"));
+  EXPECT_THAT(refusal({"server"}), HasSubstr("server"));
+  EXPECT_THAT(refusal({"--clients"}), HasSubstr("--clients"));
+}
+
+TEST_F(OptionsTest, HelpAndVersionEndWell) {
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(parse({"--help"}), 0);
+  const std::string help = testing::internal::GetCapturedStdout();
+  EXPECT_THAT(help, AllOf(HasSubstr("--strategy"), HasSubstr("100ms"), HasSubstr("--backlog")));
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(parse({"--version"}), 0);
+  EXPECT_THAT(testing::internal::GetCapturedStdout(), StartsWith("retrystorm "));
+}
+
+TEST_F(OptionsTest, ReadsAFile) {
+  const test::TempDir dir;
+  const std::string path = dir.file("storm.ini");
+  std::ofstream(path) << "strategy=exponential\nclients=12\nlambda=3s\n";
+  ASSERT_EQ(parse({"--config", path.c_str()}), std::nullopt);
+  EXPECT_EQ(workload_.retry.strategy, Strategy::kExponential);
+  EXPECT_EQ(workload_.clients, 12);
+  EXPECT_EQ(workload_.think_time, 3s);
+}
+
+TEST_F(OptionsTest, RefusesABadValueInAFile) {
+  const test::TempDir dir;
+  const std::string path = dir.file("storm.ini");
+  std::ofstream(path) << "clients=0\n";
+  EXPECT_THAT(refusal({"--config", path.c_str()}), HasSubstr("--clients"));
+}
+
+TEST_F(OptionsTest, JsonHasTheValuesInForce) {
+  ASSERT_EQ(parse({"--lambda=1.5", "--seed=7", "--factor=3", "--exponential-backoff"}),
+            std::nullopt);
+  const auto json = options_json(app_);
+  EXPECT_EQ(json["lambda"], "1.5s");
+  EXPECT_EQ(json["seed"], 7);
+  EXPECT_EQ(json["factor"], 3);
+  EXPECT_EQ(json["exponential_backoff"], true);
+}
+
+// A reader of the file wants to know what was run, not how it was spelled.
+TEST_F(OptionsTest, JsonNamesTheStrategyInForce) {
+  ASSERT_EQ(parse({"--exponential-backoff"}), std::nullopt);
+  EXPECT_EQ(options_json(app_)["strategy"], "exponential");
+}
+
+TEST(CommandLine, QuotesForAShellWhereItMust) {
+  const char* argv[] = {"./client", "--lambda=10s", "a b", "it's", "", "$HOME"};
+  EXPECT_EQ(command_line(6, argv), R"(./client --lambda=10s 'a b' 'it'\''s' '' '$HOME')");
+}
+
+TEST(ServiceOptions, MakeTheCurveAndTheAdmission) {
+  ServiceOptions options;
+  EXPECT_EQ(options.curve().delay(1040), 2671444385ns);
+  options.shed_above = 5;
+  EXPECT_EQ(options.admission().admit(TimePoint(), 5), Admission::kShed);
+}
+
+}  // namespace
+}  // namespace retrystorm

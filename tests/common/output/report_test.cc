@@ -1,0 +1,195 @@
+#include "common/output/report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <ctime>
+#include <string>
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Sets the time zone of the process for a test.
+class TimeZone {
+ public:
+  explicit TimeZone(const char* name) { set(name); }
+  ~TimeZone() { set("UTC"); }
+
+ private:
+  static void set(const char* name) {
+    setenv("TZ", name, 1);
+    tzset();
+  }
+};
+
+constexpr std::chrono::system_clock::time_point kJune{1719007987492ms};  // 2024-06-21 22:13:07 UTC
+
+TEST(ClientLine, IsTheOriginals) {
+  EXPECT_EQ(client_line({.ok = 98}),
+            "OK: 98.00 req/sec, errors: 0.00 req/sec, timedout: 0.00 req/sec");
+  EXPECT_EQ(client_line({.ok = 0.2, .errors = 12.345, .timed_out = 476.2}),
+            "OK: 0.20 req/sec, errors: 12.35 req/sec, timedout: 476.20 req/sec");
+}
+
+TEST(ServerLine, IsTheOriginals) {
+  EXPECT_EQ(server_line("Jun 21 22:13:07.492", {.concurrency = 1040, .last_delay = 2671444385ns}),
+            "Jun 21 22:13:07.492: concurrency: 1040, last delay: 2.671444385s");
+  EXPECT_EQ(server_line("Jun 21 22:13:07.492", {.concurrency = 9, .last_delay = 100ms}),
+            "Jun 21 22:13:07.492: concurrency:    9, last delay: 100ms");
+  EXPECT_EQ(server_line("Jun 21 22:13:07.492", {.concurrency = 19000, .last_delay = 0s}),
+            "Jun 21 22:13:07.492: concurrency: 19000, last delay: 0s");
+}
+
+TEST(TimeStamp, IsGosStampMilli) {
+  const TimeZone utc("UTC");
+  EXPECT_EQ(time_stamp(kJune), "Jun 21 22:13:07.492");
+  // 2024-12-03 04:05:06.007: the day padded with a space, the rest with zeros.
+  EXPECT_EQ(time_stamp(std::chrono::system_clock::time_point(1733198706007ms)),
+            "Dec  3 04:05:06.007");
+}
+
+TEST(TimeStamp, IsLocalTime) {
+  const TimeZone east("XYZ-2");  // two hours east, in POSIX's notation
+  EXPECT_EQ(time_stamp(kJune), "Jun 22 00:13:07.492");
+}
+
+TEST(StartJson, SaysWhoWroteItAndEveryOption) {
+  EXPECT_EQ(start_json("client", "./client --seed=7", {{"clients", 1000}, {"seed", 7}}).dump(),
+            R"({"type":"start","program":"client","command":"./client --seed=7","clients":1000,)"
+            R"("seed":7})");
+}
+
+TEST(ClientIntervalJson, HasItsFieldsInOrder) {
+  const Rates rates{.ok = 98,
+                    .errors = 0.5,
+                    .timed_out = 1.25,
+                    .attempts = 98.2004,
+                    .retries = 2,
+                    .gave_up = 0.1};
+  const ClientStates clients{.thinking = 30, .in_flight = 9, .waiting_to_retry = 2};
+  EXPECT_EQ(client_interval_json(5s, rates, clients).dump(),
+            R"({"type":"interval","t":5.0,"ok":98.0,"errors":0.5,"timed_out":1.25,)"
+            R"("attempts":98.2,"retries":2.0,"gave_up":0.1,"thinking":30,)"
+            R"("in_flight":9,"waiting_to_retry":2})");
+}
+
+TEST(OutageJson, SaysWhatHappenedWhen) {
+  EXPECT_EQ(outage_json(15s, OutageEvent::kBegin).dump(), R"({"type":"outage","t":15.0,"event":"stop"})");
+  EXPECT_EQ(outage_json(35000400us, OutageEvent::kEnd).dump(),
+            R"({"type":"outage","t":35.0,"event":"continue"})");
+}
+
+TEST(ServerIntervalJson, GivesRatesOfItsWindow) {
+  const ServerInterval interval{.concurrency = 9,
+                                .last_delay = 100ms,
+                                .arrivals = 50,
+                                .departures = 49,
+                                .rejected_429 = 3,
+                                .rejected_503 = 1};
+  EXPECT_EQ(server_interval_json(1s, 500ms, interval).dump(),
+            R"({"type":"interval","t":1.0,"concurrency":9,"last_delay_s":0.1,"arrivals":100.0,)"
+            R"("departures":98.0,"rejected_429":6.0,"rejected_503":2.0})");
+}
+
+TEST(ServerIntervalJson, StandsAnEmptyWindow) {
+  const auto json = server_interval_json(0s, 0s, {.arrivals = 5});
+  EXPECT_EQ(json["arrivals"], 0);
+}
+
+Summary recovered_run() {
+  Summary summary;
+  summary.strategy = Strategy::kExponential;
+  summary.clients = 1000;
+  summary.seed = 7;
+  summary.elapsed = 110s + 400us;
+  summary.counts = {
+      .ok = 9000, .errors = 10, .timed_out = 990, .requests = 9500, .retries = 950, .gave_up = 3};
+  summary.recovery.verdict = Verdict::kRecovered;
+  summary.recovery.baseline_ok = 99.2;
+  summary.recovery.errors_gone = 5s;
+  summary.recovery.time_to_half = 0s;
+  summary.recovery.time_to_recovery = 10s;
+  summary.recovery.peak_attempts = 476.25;
+  summary.recovery.ok_lost = 2400.4;
+  summary.latency.add(93994140ns);  // the middle of a bin of the histogram
+  summary.retry_metrics = {
+      .invocations = 10000, .ups = 4, .downs = 2, .sleeps = 950, .total_sleep = 1234560ms};
+  summary.longest_without_ok = 61234ms;
+  return summary;
+}
+
+TEST(SummaryText, IsForAPerson) {
+  EXPECT_EQ(
+      summary_text(recovered_run()),
+      "\nexponential retries, 1000 clients, seed 7, 1m50s\n"
+      "requests:  9500 sent, 950 retries, 3 given up (retry amplification 1.10)\n"
+      "attempts:  9000 OK, 10 errors, 990 timed out; at most 476.2 a second\n"
+      "latency:   p50 94.0ms, p95 94.0ms, p99 94.0ms, max 94.0ms (of OK attempts)\n"
+      "waits:     950 pauses, 1234.6 s in all; a client went without an OK for 61.2 s at the "
+      "longest\n"
+      "recovery:  baseline 99.2 OK/s; errors gone after 5s; 50 % after 0s, 90 % after 10s, 95 % "
+      "never; 2400 OK lost\n"
+      "verdict:   recovered");
+}
+
+TEST(SummaryText, LeavesOutTheRecoveryWithoutAnOutage) {
+  EXPECT_THAT(summary_text({}), Not(HasSubstr("recovery:")));
+  EXPECT_THAT(summary_text({}), HasSubstr("verdict:   no outage"));
+  EXPECT_THAT(summary_text({}), HasSubstr("p50 -, p95 -, p99 -, max -"));
+}
+
+TEST(SummaryText, TellsTheSleepersMetrics) {
+  Summary summary = recovered_run();
+  EXPECT_THAT(summary_text(summary), Not(HasSubstr("sleeper")));
+  summary.strategy = Strategy::kResponsive;
+  EXPECT_THAT(summary_text(summary), HasSubstr("(sleeper: 10000 invocations, 4 ups, 2 downs)"));
+}
+
+TEST(SummaryText, SaysWhenThereIsNoBaseline) {
+  Summary summary;
+  summary.recovery.verdict = Verdict::kUndecided;
+  EXPECT_THAT(summary_text(summary), HasSubstr("no baseline"));
+}
+
+TEST(SummaryJson, HasTheFieldsOfTheDesign) {
+  const auto json = summary_json(recovered_run());
+  EXPECT_EQ(json["type"], "summary");
+  EXPECT_EQ(json["verdict"], "recovered");
+  EXPECT_EQ(json["baseline_ok"], 99.2);
+  EXPECT_EQ(json["errors_gone_s"], 5.0);
+  EXPECT_EQ(json["time_to_recovery_s"], 10.0);
+  EXPECT_EQ(json["time_to_50_percent_s"], 0.0);
+  EXPECT_EQ(json["time_to_95_percent_s"], nullptr);
+  EXPECT_EQ(json["amplification"], 1.1);
+  EXPECT_EQ(json["peak_attempts"], 476.25);
+  EXPECT_EQ(json["ok_lost"], 2400.4);
+  EXPECT_EQ(json["elapsed_s"], 110.0);
+  EXPECT_EQ(json["ok"], 9000);
+  EXPECT_EQ(json["errors"], 10);
+  EXPECT_EQ(json["timed_out"], 990);
+  EXPECT_EQ(json["requests"], 9500);
+  EXPECT_EQ(json["retries"], 950);
+  EXPECT_EQ(json["gave_up"], 3);
+  EXPECT_EQ(json["longest_without_ok_s"], 61.234);
+  EXPECT_EQ(json["sleeper"]["total_sleep_s"], 1234.56);
+  for (const char* q : {"p50", "p95", "p99", "max"}) {
+    EXPECT_NEAR(json["latency_ms"][q].get<double>(), 93.994, 0.001) << q;
+  }
+}
+
+TEST(SummaryJson, SaysNullForWhatThereIsNot) {
+  const auto json = summary_json({});
+  EXPECT_EQ(json["verdict"], "no outage");
+  EXPECT_EQ(json["baseline_ok"], nullptr);
+  EXPECT_EQ(json["errors_gone_s"], nullptr);
+  EXPECT_EQ(json["latency_ms"]["p50"], nullptr);
+  EXPECT_EQ(json["amplification"], 1.0);
+}
+
+}  // namespace
+}  // namespace retrystorm

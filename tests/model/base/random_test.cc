@@ -1,0 +1,145 @@
+#include "model/base/random.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+#include <vector>
+
+#include "tests/support/scripted_random.h"
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+using test::ScriptedRandom;
+
+TEST(Random, UniformInARangeIsLinear) {
+  ScriptedRandom random{0, 0.5, 0.75};
+  EXPECT_EQ(random.uniform(2, 4), 2);
+  EXPECT_EQ(random.uniform(2, 4), 3);
+  EXPECT_EQ(random.uniform(-1, 1), 0.5);
+}
+
+TEST(Random, ExponentialIsTheInverseOfItsDistribution) {
+  ScriptedRandom random{0, 0.5, 0.5};
+  EXPECT_EQ(random.exponential(10s), 0s);
+  EXPECT_EQ(random.exponential(10s), 6931471805ns);  // ln 2 * 10 s
+  EXPECT_EQ(random.exponential(0s), 0s);
+}
+
+TEST(Random, NormalIsThePolarMethod) {
+  ScriptedRandom random{test::kNormalU, test::kNormalV, 0.25, 0.5};
+  EXPECT_DOUBLE_EQ(random.normal(), test::kNormal);
+  EXPECT_DOUBLE_EQ(random.normal(), -test::kNormal);  // the point on the other side
+  EXPECT_EQ(random.left(), 0);
+}
+
+TEST(Random, NormalRejectsPointsOutsideTheCircleAndItsCentre) {
+  ScriptedRandom random{0.999, 0.999, 0.5, 0.5, 0, 0.5, test::kNormalU, test::kNormalV};
+  EXPECT_DOUBLE_EQ(random.normal(), test::kNormal);
+  EXPECT_EQ(random.left(), 0);
+}
+
+// The first numbers of SplitMix64 from state 0, as published: e220a8397b1dcdaf, 6e789e6aa1b965f4,
+// 06c45d188009454f; of each the upper 53 bits.
+TEST(ClientRandom, IsSplitMix64) {
+  ClientRandom random(std::uint64_t{0});
+  EXPECT_EQ(random.uniform(), static_cast<double>(0xe220a8397b1dcdaf >> 11) * 0x1p-53);
+  EXPECT_EQ(random.uniform(), static_cast<double>(0x6e789e6aa1b965f4 >> 11) * 0x1p-53);
+  EXPECT_EQ(random.uniform(), static_cast<double>(0x06c45d188009454f >> 11) * 0x1p-53);
+}
+
+TEST(ClientRandom, DependsOnSeedAndClientAlone) {
+  ClientRandom alone(7, 3);
+  std::vector<double> expected;
+  for (int i = 0; i < 100; ++i) expected.push_back(alone.uniform());
+
+  // The same client amid others that draw in between.
+  ClientRandom other(7, 2), again(7, 3);
+  for (const double value : expected) {
+    other.uniform();
+    EXPECT_EQ(again.uniform(), value);
+    other.uniform();
+  }
+}
+
+TEST(ClientRandom, DiffersBetweenSeedsAndClients) {
+  std::set<double> first;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    for (std::uint64_t client = 0; client < 100; ++client) {
+      first.insert(ClientRandom(seed, client).uniform());
+    }
+  }
+  EXPECT_EQ(first.size(), 10'000);
+}
+
+TEST(ClientRandom, GoesOnFromAState) {
+  ClientRandom random(7, 3);
+  random.uniform();
+  ClientRandom same(random.state());
+  EXPECT_EQ(same.uniform(), random.uniform());
+}
+
+struct Moments {
+  double mean = 0;
+  double variance = 0;
+};
+
+template <typename Draw>
+Moments moments(Draw draw) {
+  constexpr int kSeeds = 100, kDraws = 2000;
+  double sum = 0, squares = 0;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    ClientRandom random(seed, seed % 7);
+    for (int i = 0; i < kDraws; ++i) {
+      const double x = draw(random);
+      sum += x;
+      squares += x * x;
+    }
+  }
+  const double mean = sum / (kSeeds * kDraws);
+  return {mean, squares / (kSeeds * kDraws) - mean * mean};
+}
+
+// With 200,000 draws a mean is off by sigma/447 on average: the bounds are six times that.
+TEST(ClientRandom, UniformHasItsMomentsAndBounds) {
+  const Moments m = moments([](Random& random) {
+    const double u = random.uniform();
+    EXPECT_TRUE(u >= 0 && u < 1) << u;
+    return u;
+  });
+  EXPECT_NEAR(m.mean, 0.5, 0.004);
+  EXPECT_NEAR(m.variance, 1.0 / 12, 0.001);
+}
+
+TEST(ClientRandom, ExponentialHasItsMomentsAndIsNeverNegative) {
+  const Moments m = moments([](Random& random) {
+    const Duration wait = random.exponential(10s);
+    EXPECT_GE(wait, 0s);
+    return to_seconds(wait);
+  });
+  EXPECT_NEAR(m.mean, 10, 0.14);
+  EXPECT_NEAR(m.variance, 100, 4);
+}
+
+TEST(ClientRandom, NormalHasItsMoments) {
+  const Moments m = moments([](Random& random) { return random.normal(); });
+  EXPECT_NEAR(m.mean, 0, 0.014);
+  EXPECT_NEAR(m.variance, 1, 0.02);
+}
+
+// Arrivals that are exponentially apart come as a Poisson process: the number in a second has a
+// variance equal to its mean.
+TEST(ClientRandom, ExponentialSpacingMakesAPoissonProcess) {
+  const Moments m = moments([](Random& random) {
+    int arrivals = 0;
+    for (double t = 0; (t += to_seconds(random.exponential(250ms))) < 1;) ++arrivals;
+    return arrivals;
+  });
+  EXPECT_NEAR(m.mean, 4, 0.03);
+  EXPECT_NEAR(m.variance, 4, 0.1);
+}
+
+}  // namespace
+}  // namespace retrystorm

@@ -1,0 +1,457 @@
+#include "model/retry/retry_policy.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <vector>
+
+#include "tests/support/scripted_random.h"
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+using test::kNormal;
+using test::kNormalU;
+using test::kNormalV;
+using test::ScriptedRandom;
+using ::testing::ElementsAre;
+
+// A policy and one client of it.
+class Client {
+ public:
+  explicit Client(const RetryOptions& options, Random& random)
+      : policy_(make_retry_policy(options)), random_(random) {
+    begin();
+  }
+
+  void begin(Duration think_time = 10s) { policy_->begin_request(state_, think_time); }
+  Duration fail() { return policy_->after_failure(state_, random_, metrics_); }
+  Duration give_up() { return policy_->after_giving_up(state_, random_, metrics_); }
+
+  // A success, and the next request.
+  Duration succeed() {
+    const Duration wait = policy_->after_success(state_, random_, metrics_);
+    begin();
+    return wait;
+  }
+
+  std::vector<Duration> fail(int times) {
+    std::vector<Duration> waits;
+    for (int i = 0; i < times; ++i) waits.push_back(fail());
+    return waits;
+  }
+
+  const RetryMetrics& metrics() const { return metrics_; }
+
+ private:
+  std::unique_ptr<RetryPolicy> policy_;
+  Random& random_;
+  RetryState state_;
+  RetryMetrics metrics_;
+};
+
+// Throws when it is drawn from.
+ScriptedRandom no_randomness() {
+  return {};
+}
+
+RetryOptions of(Strategy strategy) {
+  return {.strategy = strategy};
+}
+
+RetryOptions exponential_without_jitter() {
+  RetryOptions options = of(Strategy::kExponential);
+  options.jitter = 0;
+  return options;
+}
+
+RetryOptions sleeper_without_randomness(Duration initial, double up, double down,
+                                        std::uint32_t threshold) {
+  RetryOptions options = of(Strategy::kResponsive);
+  options.initial_interval = initial;
+  options.up_multiplier = up;
+  options.down_multiplier = down;
+  options.down_threshold = threshold;
+  options.randomization = 0;
+  return options;
+}
+
+const RetryOptions kAll[] = {of(Strategy::kFixed), of(Strategy::kLinear),
+                             of(Strategy::kExponential), of(Strategy::kTruncated),
+                             of(Strategy::kResponsive)};
+
+TEST(FixedRetry, WaitsTheSameForEver) {
+  auto random = no_randomness();
+  Client client(of(Strategy::kFixed), random);
+  EXPECT_THAT(client.fail(4), ElementsAre(100ms, 100ms, 100ms, 100ms));
+  EXPECT_EQ(client.succeed(), 0s);
+  EXPECT_EQ(client.fail(), 100ms);
+}
+
+TEST(FixedRetry, WaitsAsToldTo) {
+  RetryOptions options = of(Strategy::kFixed);
+  options.fixed_delay = 0s;
+  auto random = no_randomness();
+  EXPECT_EQ(Client(options, random).fail(), 0s);
+}
+
+TEST(LinearBackoff, GrowsByTheStep) {
+  RetryOptions options = of(Strategy::kLinear);
+  options.linear_initial = 1s;
+  options.linear_step = 250ms;
+  auto random = no_randomness();
+  Client client(options, random);
+  EXPECT_THAT(client.fail(4), ElementsAre(1s, 1250ms, 1500ms, 1750ms));
+}
+
+TEST(LinearBackoff, StopsAtTheMaximum) {
+  auto random = no_randomness();
+  Client client(of(Strategy::kLinear), random);
+  EXPECT_EQ(client.fail(299).back(), 299s);
+  EXPECT_THAT(client.fail(3), ElementsAre(5min, 5min, 5min));
+}
+
+TEST(LinearBackoff, StartsAnewAfterASuccess) {
+  auto random = no_randomness();
+  Client client(of(Strategy::kLinear), random);
+  client.fail(5);
+  EXPECT_EQ(client.succeed(), 0s);
+  EXPECT_THAT(client.fail(2), ElementsAre(1s, 2s));
+}
+
+// 0.1 s times powers of 2.71828, each rounded to a nanosecond, and then 5 minutes.
+TEST(ExponentialBackoff, MultipliesUpToTheMaximum) {
+  auto random = no_randomness();
+  Client client(exponential_without_jitter(), random);
+  EXPECT_THAT(client.fail(11),
+              ElementsAre(100ms, 271828us, 738904616ns, 2008549640ns, 5459800315ns, 14841266000ns,
+                          40342716542ns, 109662799522ns, 298094194685ns, 5min, 5min));
+}
+
+TEST(ExponentialBackoff, StartsAnewAfterASuccess) {
+  auto random = no_randomness();
+  Client client(exponential_without_jitter(), random);
+  client.fail(5);
+  EXPECT_EQ(client.succeed(), 0s);
+  EXPECT_THAT(client.fail(2), ElementsAre(100ms, 271828us));
+}
+
+TEST(ExponentialBackoff, FirstWaitIsNotJittered) {
+  auto random = no_randomness();
+  EXPECT_EQ(Client(of(Strategy::kExponential), random).fail(), 100ms);
+}
+
+TEST(ExponentialBackoff, AddsANormalVariateInProportionToTheWait) {
+  ScriptedRandom random{kNormalU, kNormalV, 0.25, 0.5};
+  Client client(of(Strategy::kExponential), random);
+  client.fail();
+  // 271.828 ms * (1 + 0.1 * 1.66511)
+  EXPECT_EQ(client.fail(), 317090331ns);
+  // The next grows from the jittered wait: 317.090331 ms * 2.71828 * (1 - 0.1 * 1.66511)
+  EXPECT_NEAR(to_seconds(client.fail()), 0.86194030495 * (1 - 0.1 * kNormal), 2e-9);
+  EXPECT_EQ(random.left(), 0);
+}
+
+TEST(ExponentialBackoff, MaximumBoundsTheWaitBeforeTheJitter) {
+  RetryOptions options = of(Strategy::kExponential);
+  options.min_delay = 200s;
+  ScriptedRandom random{kNormalU, kNormalV, kNormalU, kNormalV};
+  Client client(options, random);
+  client.fail();
+  EXPECT_EQ(client.fail(), 349953276669ns);  // 300 s * 1.166511
+  EXPECT_EQ(client.fail(), 349953276669ns);
+}
+
+TEST(ExponentialBackoff, NeverWaitsLessThanNothing) {
+  RetryOptions options = of(Strategy::kExponential);
+  options.jitter = 1;
+  ScriptedRandom random{0.25, 0.5};  // a normal variate of -1.66511
+  Client client(options, random);
+  client.fail();
+  EXPECT_EQ(client.fail(), 0s);
+}
+
+TEST(ExponentialBackoff, FirstWaitIsWithinTheMaximumToo) {
+  RetryOptions options = exponential_without_jitter();
+  options.max_delay = 40ms;
+  auto random = no_randomness();
+  Client client(options, random);
+  EXPECT_THAT(client.fail(2), ElementsAre(40ms, 40ms));
+}
+
+// As the original's code does: the first retry comes after 2.7 think times.
+TEST(ExponentialBackoff, FromThinkTimeStartsAtTheLastThinkTime) {
+  RetryOptions options = exponential_without_jitter();
+  options.backoff_from = BackoffFrom::kThinkTime;
+  auto random = no_randomness();
+  Client client(options, random);
+  client.begin(10s);
+  EXPECT_THAT(client.fail(3), ElementsAre(27182800us, 73890461584ns, 200854963915ns));
+  client.begin(1s);
+  EXPECT_EQ(client.fail(), 2718280us);
+}
+
+TEST(ExponentialBackoff, FromThinkTimeJittersTheFirstWaitToo) {
+  RetryOptions options = of(Strategy::kExponential);
+  options.backoff_from = BackoffFrom::kThinkTime;
+  ScriptedRandom random{kNormalU, kNormalV};
+  Client client(options, random);
+  client.begin(100ms);
+  EXPECT_EQ(client.fail(), 317090331ns);
+}
+
+TEST(TruncatedBackoff, DoublesAndAddsARandomPart) {
+  ScriptedRandom random{0, 0.5, 0.25, 0.75, 0.125};
+  Client client(of(Strategy::kTruncated), random);
+  EXPECT_THAT(client.fail(5), ElementsAre(1s, 2500ms, 4250ms, 8750ms, 16125ms));
+}
+
+TEST(TruncatedBackoff, MaximumIncludesTheRandomPart) {
+  ScriptedRandom random{0, 0, 0, 0, 0, 0.5, 0.99};
+  Client client(of(Strategy::kTruncated), random);
+  EXPECT_THAT(client.fail(7), ElementsAre(1s, 2s, 4s, 8s, 16s, 32s, 32s));
+}
+
+TEST(TruncatedBackoff, StartsAnewAfterASuccess) {
+  ScriptedRandom random{0, 0, 0, 0.5};
+  Client client(of(Strategy::kTruncated), random);
+  client.fail(3);
+  EXPECT_EQ(client.succeed(), 0s);
+  EXPECT_EQ(client.fail(), 1500ms);
+}
+
+TEST(TruncatedBackoff, GivesUpWithoutAPause) {
+  auto random = no_randomness();
+  Client client(of(Strategy::kTruncated), random);
+  EXPECT_EQ(client.give_up(), 0s);
+}
+
+// The article: initial 1 ms, x1.5, no randomness.
+TEST(ResponsiveSleeper, Reaches292MillisecondsAfter15Failures) {
+  auto random = no_randomness();
+  Client client(sleeper_without_randomness(1ms, 1.5, 0.9, 10), random);
+  const auto waits = client.fail(15);
+  EXPECT_EQ(waits.front(), 1ms);
+  EXPECT_NEAR(to_seconds(waits.back()), 0.291929, 5e-7);
+}
+
+// The original's test: initial 10 us, x1.1, no randomness; failure, success, failure, failure.
+TEST(ResponsiveSleeper, SleepsOnAfterASuccess) {
+  auto random = no_randomness();
+  Client client(sleeper_without_randomness(10us, 1.1, 0.9, 10), random);
+  client.fail();
+  EXPECT_EQ(client.metrics().total_sleep, 10us);
+  client.succeed();
+  EXPECT_EQ(client.metrics().total_sleep, 20us);
+  client.fail();
+  EXPECT_EQ(client.metrics().total_sleep, 31us);
+  client.fail();
+  EXPECT_EQ(client.metrics().total_sleep, 43100ns);
+}
+
+// The original's test: 1 us, x2, x0.5, threshold 5.
+TEST(ResponsiveSleeper, CountsItsStepsUpAndDown) {
+  auto random = no_randomness();
+  Client client(sleeper_without_randomness(1us, 2, 0.5, 5), random);
+  EXPECT_THAT(client.fail(5), ElementsAre(1us, 2us, 4us, 8us, 16us));
+  std::vector<Duration> after;
+  for (int i = 0; i < 30; ++i) after.push_back(client.succeed());
+  EXPECT_EQ(client.metrics().invocations, 35);
+  EXPECT_EQ(client.metrics().ups, 5);
+  EXPECT_EQ(client.metrics().downs, 5);
+  EXPECT_EQ(client.metrics().sleeps, 30);
+  EXPECT_EQ(client.metrics().total_sleep,
+            (1 + 2 + 4 + 8 + 16 * 5 + 8 * 5 + 4 * 5 + 2 * 5 + 1 * 5) * 1us);
+  EXPECT_EQ(after[3], 16us);
+  EXPECT_EQ(after[4], 8us);
+  EXPECT_EQ(after[23], 1us);
+  EXPECT_EQ(after[24], 0us);  // half a microsecond is under the initial interval
+  EXPECT_EQ(after[29], 0us);
+}
+
+TEST(ResponsiveSleeper, DoesNothingWhileAllIsWell) {
+  auto random = no_randomness();
+  Client client(of(Strategy::kResponsive), random);
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(client.succeed(), 0s);
+  EXPECT_EQ(client.metrics().invocations, 50);
+  EXPECT_EQ(client.metrics().sleeps, 0);
+  EXPECT_EQ(client.metrics().downs, 0);
+}
+
+TEST(ResponsiveSleeper, FailuresDoNotResetTheCountOfSuccesses) {
+  auto random = no_randomness();
+  Client client(sleeper_without_randomness(1s, 2, 0.5, 3), random);
+  client.fail(2);
+  EXPECT_EQ(client.succeed(), 2s);
+  EXPECT_EQ(client.succeed(), 2s);
+  EXPECT_EQ(client.fail(), 4s);
+  EXPECT_EQ(client.succeed(), 2s);  // the third
+  EXPECT_EQ(client.metrics().downs, 1);
+  EXPECT_EQ(client.succeed(), 2s);  // the count starts anew
+  EXPECT_EQ(client.succeed(), 2s);
+  EXPECT_EQ(client.succeed(), 1s);
+}
+
+TEST(ResponsiveSleeper, StopsUnderTheInitialIntervalAndStartsThereAgain) {
+  auto random = no_randomness();
+  Client client(sleeper_without_randomness(500ms, 1.5, 0.9, 1), random);
+  EXPECT_EQ(client.fail(), 500ms);
+  EXPECT_EQ(client.succeed(), 0s);  // 450 ms would be under it
+  EXPECT_EQ(client.succeed(), 0s);
+  EXPECT_EQ(client.fail(), 500ms);
+}
+
+TEST(ResponsiveSleeper, StaysAtExactlyTheInitialInterval) {
+  auto random = no_randomness();
+  Client client(sleeper_without_randomness(1s, 2, 0.5, 1), random);
+  client.fail(2);
+  EXPECT_EQ(client.succeed(), 1s);
+  EXPECT_EQ(client.succeed(), 0s);
+}
+
+TEST(ResponsiveSleeper, DrawsEachStepUpButTheFirst) {
+  ScriptedRandom random{0, 0.5, 0.75};
+  Client client(of(Strategy::kResponsive), random);
+  EXPECT_EQ(client.fail(), 500ms);
+  EXPECT_EQ(client.fail(), 525ms);         // 750 ms - 225 ms
+  EXPECT_EQ(client.fail(), 787500us);      // 787.5 ms, in the middle
+  EXPECT_EQ(client.fail(), 1358437500ns);  // 1181.25 ms + 177.1875 ms
+  EXPECT_EQ(random.left(), 0);
+}
+
+TEST(ResponsiveSleeper, DrawsStepsDownToo) {
+  RetryOptions options = of(Strategy::kResponsive);
+  options.down_threshold = 1;
+  ScriptedRandom random{0.5, 0.5, 0.75};
+  Client client(options, random);
+  client.fail(3);                          // 500, 750, 1125 ms
+  EXPECT_EQ(client.succeed(), 1164375us);  // 1012.5 ms + half of 303.75 ms
+}
+
+TEST(ResponsiveSleeper, DrawsFromNoMoreThanTheMaximumAround) {
+  RetryOptions options = of(Strategy::kResponsive);
+  options.initial_interval = 10min;
+  options.max_interval = 10h;
+  ScriptedRandom random{0, 0.75};
+  Client client(options, random);
+  client.fail();
+  EXPECT_EQ(client.fail(), 13min);  // 15 min - 2 min, though 30 % are 4.5 min
+  EXPECT_EQ(client.fail(), 19min + 30s + 1min);
+}
+
+TEST(ResponsiveSleeper, MaximumBoundsTheDrawnPause) {
+  RetryOptions options = of(Strategy::kResponsive);
+  options.initial_interval = 14min;
+  ScriptedRandom random{0.5, 0.99};
+  Client client(options, random);
+  client.fail();
+  EXPECT_EQ(client.fail(), 15min);
+  EXPECT_EQ(client.fail(), 15min);
+}
+
+TEST(ResponsiveSleeper, GivingUpIsAFailureLikeAnyOther) {
+  auto random = no_randomness();
+  Client client(sleeper_without_randomness(1s, 2, 0.5, 5), random);
+  EXPECT_EQ(client.fail(), 1s);
+  EXPECT_EQ(client.give_up(), 2s);
+  EXPECT_EQ(client.metrics().ups, 2);
+}
+
+TEST(RetryMetrics, CountTheWaitsOfEveryStrategy) {
+  auto random = no_randomness();
+  Client client(of(Strategy::kFixed), random);
+  client.fail(3);
+  client.succeed();
+  EXPECT_EQ(client.metrics().invocations, 4);
+  EXPECT_EQ(client.metrics().sleeps, 3);
+  EXPECT_EQ(client.metrics().total_sleep, 300ms);
+  EXPECT_EQ(client.metrics().ups, 0);
+}
+
+TEST(RetryMetrics, AddUp) {
+  RetryMetrics sum{.invocations = 1, .ups = 2, .downs = 3, .sleeps = 4, .total_sleep = 5s};
+  sum += {.invocations = 10, .ups = 20, .downs = 30, .sleeps = 40, .total_sleep = 50s};
+  EXPECT_EQ(sum.invocations, 11);
+  EXPECT_EQ(sum.ups, 22);
+  EXPECT_EQ(sum.downs, 33);
+  EXPECT_EQ(sum.sleeps, 44);
+  EXPECT_EQ(sum.total_sleep, 55s);
+  sum += {.total_sleep = Duration::max()};
+  EXPECT_EQ(sum.total_sleep, Duration::max());
+}
+
+TEST(RetryLimit, IsNoneButForTruncated) {
+  for (const RetryOptions& options : kAll) {
+    EXPECT_EQ(retry_limit(options), options.strategy == Strategy::kTruncated ? 5 : 0);
+  }
+}
+
+TEST(RetryLimit, IsWhatWasAskedFor) {
+  for (RetryOptions options : kAll) {
+    options.max_retries = 3;
+    EXPECT_EQ(retry_limit(options), 3);
+  }
+}
+
+TEST(EveryStrategy, StandsTenThousandFailures) {
+  for (const RetryOptions& options : kAll) {
+    ClientRandom random(1, 0);
+    Client client(options, random);
+    for (int i = 0; i < 10'000; ++i) {
+      const Duration wait = client.fail();
+      ASSERT_GE(wait, 0s) << i;
+      ASSERT_LE(wait, 15min) << i;
+    }
+  }
+}
+
+// Every sum and product that could leave the range of a duration.
+TEST(EveryStrategy, SaturatesWithoutAnUpperBound) {
+  for (RetryOptions options : kAll) {
+    options.max_delay = options.maximum_backoff = options.max_interval = Duration::max();
+    options.max_randomization = Duration::max();
+    options.linear_step = options.random = 1'000'000h;
+    options.factor = options.up_multiplier = 1e9;
+    ClientRandom random(1, 0);
+    Client client(options, random);
+    for (int i = 0; i < 10'000; ++i) ASSERT_GE(client.fail(), 0s) << i;
+    if (options.strategy != Strategy::kFixed) {
+      EXPECT_GT(client.fail(), 1'000'000h);
+    }
+  }
+}
+
+// The mean of a wait over many clients, which must be within the bounds.
+double mean_wait(const RetryOptions& options, int failure, Duration least, Duration most) {
+  constexpr int kSeeds = 5000;
+  double sum = 0;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    ClientRandom random(seed, seed % 10);
+    Client client(options, random);
+    client.fail(failure - 1);
+    const Duration wait = client.fail();
+    EXPECT_GE(wait, least);
+    EXPECT_LE(wait, most);
+    sum += to_seconds(wait);
+  }
+  return sum / kSeeds;
+}
+
+// Bounds of some five standard errors.
+TEST(ExponentialBackoff, HasItsMeanOverManySeeds) {
+  EXPECT_NEAR(mean_wait(of(Strategy::kExponential), 2, 0s, 1s), 0.271828, 0.002);
+}
+
+TEST(TruncatedBackoff, HasItsMeanAndBoundsOverManySeeds) {
+  EXPECT_NEAR(mean_wait(of(Strategy::kTruncated), 1, 1s, 2s), 1.5, 0.02);
+  EXPECT_NEAR(mean_wait(of(Strategy::kTruncated), 4, 8s, 9s), 8.5, 0.02);
+}
+
+TEST(ResponsiveSleeper, HasItsMeanAndBoundsOverManySeeds) {
+  EXPECT_NEAR(mean_wait(of(Strategy::kResponsive), 2, 525ms, 975ms), 0.75, 0.01);
+}
+
+}  // namespace
+}  // namespace retrystorm

@@ -1,0 +1,126 @@
+#include "model/run/client_behaviour.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/scripted_random.h"
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+using test::ScriptedRandom;
+
+constexpr Duration kThink = 6931471805ns;  // u = 0.5 of a mean of 10 s: ln 2 * 10 s
+
+class ClientBehaviourTest : public testing::Test {
+ protected:
+  NextAttempt after(const ClientBehaviour& behaviour, Outcome outcome, ScriptedRandom random) {
+    const NextAttempt next = behaviour.after(outcome, state_, random, metrics_);
+    EXPECT_EQ(random.left(), 0);
+    return next;
+  }
+
+  RetryState state_;
+  RetryMetrics metrics_;
+};
+
+TEST_F(ClientBehaviourTest, ThinksBeforeTheFirstRequest) {
+  const ClientBehaviour behaviour(10s, {});
+  ScriptedRandom random{0.5};
+  EXPECT_EQ(behaviour.start(state_, random), kThink);
+}
+
+TEST_F(ClientBehaviourTest, ThinksAfterASuccess) {
+  const ClientBehaviour behaviour(10s, {});
+  const NextAttempt next = after(behaviour, Outcome::kOk, {0.5});
+  EXPECT_EQ(next.wait, kThink);
+  EXPECT_FALSE(next.retry);
+  EXPECT_FALSE(next.gave_up);
+}
+
+TEST_F(ClientBehaviourTest, RetriesErrorsAndTimeoutsAlike) {
+  const ClientBehaviour behaviour(10s, {});
+  for (const Outcome outcome : {Outcome::kError, Outcome::kTimedOut}) {
+    const NextAttempt next = after(behaviour, outcome, {});
+    EXPECT_EQ(next.wait, 100ms);
+    EXPECT_TRUE(next.retry);
+    EXPECT_FALSE(next.gave_up);
+  }
+}
+
+TEST_F(ClientBehaviourTest, RetriesForEverByDefault) {
+  const ClientBehaviour behaviour(10s, {});
+  for (int i = 0; i < 10'000; ++i) ASSERT_TRUE(after(behaviour, Outcome::kTimedOut, {}).retry);
+}
+
+TEST_F(ClientBehaviourTest, GivesUpAfterTheLastRetryAndThinks) {
+  const ClientBehaviour behaviour(10s, {.max_retries = 2});
+  EXPECT_TRUE(after(behaviour, Outcome::kError, {}).retry);
+  EXPECT_TRUE(after(behaviour, Outcome::kError, {}).retry);
+  const NextAttempt last = after(behaviour, Outcome::kError, {0.5});
+  EXPECT_TRUE(last.gave_up);
+  EXPECT_FALSE(last.retry);
+  EXPECT_EQ(last.wait, kThink);
+  // The next request has all its retries again.
+  EXPECT_TRUE(after(behaviour, Outcome::kError, {}).retry);
+  EXPECT_TRUE(after(behaviour, Outcome::kError, {}).retry);
+  EXPECT_TRUE(after(behaviour, Outcome::kError, {0.5}).gave_up);
+}
+
+TEST_F(ClientBehaviourTest, TruncatedGivesUpAfterFiveRetries) {
+  const ClientBehaviour behaviour(10s, {.strategy = Strategy::kTruncated});
+  for (int i = 0; i < 5; ++i) EXPECT_TRUE(after(behaviour, Outcome::kTimedOut, {0}).retry);
+  EXPECT_TRUE(after(behaviour, Outcome::kTimedOut, {0.5}).gave_up);
+}
+
+TEST_F(ClientBehaviourTest, SuccessForgetsTheFailuresBefore) {
+  const ClientBehaviour behaviour(10s, {.max_retries = 2});
+  after(behaviour, Outcome::kError, {});
+  after(behaviour, Outcome::kError, {});
+  EXPECT_FALSE(after(behaviour, Outcome::kOk, {0.5}).gave_up);
+  EXPECT_TRUE(after(behaviour, Outcome::kError, {}).retry);
+}
+
+TEST_F(ClientBehaviourTest, SleeperPausesBeforeTheThinkTime) {
+  const ClientBehaviour behaviour(10s, {.strategy = Strategy::kResponsive, .randomization = 0});
+  EXPECT_EQ(after(behaviour, Outcome::kError, {}).wait, 500ms);
+  EXPECT_EQ(after(behaviour, Outcome::kOk, {0.5}).wait, 500ms + kThink);
+}
+
+TEST_F(ClientBehaviourTest, SleeperPausesWhenItGivesUpToo) {
+  const ClientBehaviour behaviour(
+      10s, {.strategy = Strategy::kResponsive, .max_retries = 1, .randomization = 0});
+  after(behaviour, Outcome::kError, {});
+  const NextAttempt next = after(behaviour, Outcome::kError, {0.5});
+  EXPECT_TRUE(next.gave_up);
+  EXPECT_EQ(next.wait, 750ms + kThink);
+}
+
+TEST_F(ClientBehaviourTest, BackoffFromThinkTimeStartsFromTheThinkTimeDrawnLast) {
+  const ClientBehaviour behaviour(10s, {.strategy = Strategy::kExponential,
+                                        .factor = 3,
+                                        .jitter = 0,
+                                        .backoff_from = BackoffFrom::kThinkTime});
+  ScriptedRandom random{0.5};
+  behaviour.start(state_, random);
+  EXPECT_EQ(after(behaviour, Outcome::kError, {}).wait, 3 * kThink);
+  after(behaviour, Outcome::kOk, {0.75});
+  EXPECT_EQ(after(behaviour, Outcome::kError, {}).wait, 3 * 13862943611ns);  // 2 ln 2 * 10 s
+}
+
+TEST_F(ClientBehaviourTest, NoThinkTimeIsNoWait) {
+  const ClientBehaviour behaviour(0s, {});
+  EXPECT_EQ(after(behaviour, Outcome::kOk, {0.9}).wait, 0s);
+}
+
+TEST_F(ClientBehaviourTest, CountsWhatThePolicyDid) {
+  const ClientBehaviour behaviour(10s, {});
+  after(behaviour, Outcome::kError, {});
+  after(behaviour, Outcome::kOk, {0.5});
+  EXPECT_EQ(metrics_.invocations, 2);
+  EXPECT_EQ(metrics_.sleeps, 1);
+  EXPECT_EQ(metrics_.total_sleep, 100ms);
+}
+
+}  // namespace
+}  // namespace retrystorm

@@ -1,0 +1,81 @@
+#include "model/service/admission.h"
+
+#include <gtest/gtest.h>
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr TimePoint kBeginning{1h};
+
+// How many of a hundred requests at the same moment are let in.
+int let_in(AdmissionControl& control, TimePoint now) {
+  int served = 0;
+  for (int i = 0; i < 100; ++i) served += control.admit(now, 0) == Admission::kServe;
+  return served;
+}
+
+TEST(AdmissionControl, IsOpenByDefault) {
+  AdmissionControl control(0, 0, 0);
+  EXPECT_EQ(let_in(control, kBeginning), 100);
+  EXPECT_EQ(control.admit(kBeginning, 1'000'000), Admission::kServe);
+}
+
+TEST(AdmissionControl, LetsInABurstAndThenTheRate) {
+  AdmissionControl control(10, 5, 0);
+  EXPECT_EQ(let_in(control, kBeginning), 5);
+  EXPECT_EQ(let_in(control, kBeginning + 200ms), 2);
+  EXPECT_EQ(let_in(control, kBeginning + 250ms), 0);
+  EXPECT_EQ(let_in(control, kBeginning + 300ms), 1);
+}
+
+TEST(AdmissionControl, SavesNoMoreThanTheBurst) {
+  AdmissionControl control(10, 5, 0);
+  let_in(control, kBeginning);
+  EXPECT_EQ(let_in(control, kBeginning + 1h), 5);
+}
+
+TEST(AdmissionControl, BurstIsOneSecondsWorthByDefault) {
+  AdmissionControl fast(20, 0, 0);
+  EXPECT_EQ(let_in(fast, kBeginning), 20);
+  AdmissionControl slow(0.5, 0, 0);
+  EXPECT_EQ(let_in(slow, kBeginning), 1);
+  EXPECT_EQ(let_in(slow, kBeginning + 1999ms), 0);
+  EXPECT_EQ(let_in(slow, kBeginning + 2s), 1);
+}
+
+// Else a bucket that never holds a whole token would turn away everybody for ever.
+TEST(AdmissionControl, BurstHoldsAtLeastOneRequest) {
+  AdmissionControl control(10, 0.5, 0);
+  EXPECT_EQ(let_in(control, kBeginning), 1);
+  EXPECT_EQ(let_in(control, kBeginning + 100ms), 1);
+}
+
+TEST(AdmissionControl, TellsWhenTheNextTokenComes) {
+  AdmissionControl control(4, 1, 0);
+  EXPECT_EQ(control.admit(kBeginning, 0), Admission::kServe);
+  EXPECT_EQ(control.admit(kBeginning, 0), Admission::kRateLimited);
+  EXPECT_EQ(control.retry_after(Admission::kRateLimited), 250ms);
+  control.admit(kBeginning + 125ms, 0);
+  EXPECT_EQ(control.retry_after(Admission::kRateLimited), 125ms);
+}
+
+TEST(AdmissionControl, ShedsWhatWouldRaiseTheConcurrencyAboveTheBound) {
+  AdmissionControl control(0, 0, 10);
+  EXPECT_EQ(control.admit(kBeginning, 0), Admission::kServe);
+  EXPECT_EQ(control.admit(kBeginning, 9), Admission::kServe);  // becomes the tenth
+  EXPECT_EQ(control.admit(kBeginning, 10), Admission::kShed);
+  EXPECT_EQ(control.admit(kBeginning, 11), Admission::kShed);
+  EXPECT_EQ(control.retry_after(Admission::kShed), 1s);
+}
+
+TEST(AdmissionControl, ShedRequestsTakeNoToken) {
+  AdmissionControl control(10, 1, 10);
+  EXPECT_EQ(control.admit(kBeginning, 10), Admission::kShed);
+  EXPECT_EQ(control.admit(kBeginning, 0), Admission::kServe);
+  EXPECT_EQ(control.admit(kBeginning, 0), Admission::kRateLimited);
+}
+
+}  // namespace
+}  // namespace retrystorm
