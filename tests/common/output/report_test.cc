@@ -79,7 +79,8 @@ TEST(ClientIntervalJson, HasItsFieldsInOrder) {
 }
 
 TEST(OutageJson, SaysWhatHappenedWhen) {
-  EXPECT_EQ(outage_json(15s, OutageEvent::kBegin).dump(), R"({"type":"outage","t":15.0,"event":"stop"})");
+  EXPECT_EQ(outage_json(15s, OutageEvent::kBegin).dump(),
+            R"({"type":"outage","t":15.0,"event":"stop"})");
   EXPECT_EQ(outage_json(35000400us, OutageEvent::kEnd).dump(),
             R"({"type":"outage","t":35.0,"event":"continue"})");
 }
