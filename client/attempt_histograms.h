@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/base/duration.h"
-#include "model/run/outcome.h"
+#include "model/base/outcome.h"
 
 namespace retrystorm {
 

@@ -14,8 +14,8 @@ namespace {
 using namespace std::chrono_literals;
 
 std::string title(const WorkloadOptions& workload) {
-  return std::string(to_string(workload.retry.strategy)) + " retries, " +
-         std::to_string(workload.clients) + " clients (Ctrl-C ends them)";
+  return workload.retry.strategy + " retries, " + std::to_string(workload.clients) +
+         " clients (Ctrl-C ends them)";
 }
 
 // So long a wish from the page may lie.
@@ -102,17 +102,12 @@ void Experiment::begin() {
 }
 
 nlohmann::ordered_json Experiment::start_line() const {
-  const auto strategy = to_string(workload_.retry.strategy);
+  const std::string& strategy = workload_.retry.strategy;
   std::string command = invocation_.command;
   nlohmann::ordered_json options = invocation_.options;
-  if (workload_.retry.strategy != options_.workload.retry.strategy) {
-    // The last one counts, but this flag counts more than it.
-    const std::string flag = " --exponential-backoff";
-    const std::size_t at = command.find(flag);
-    if (at != std::string::npos) command.erase(at, flag.size());
+  if (strategy != options_.workload.retry.strategy) {
     command.append(" --strategy=").append(strategy);
     options["strategy"] = strategy;
-    options["exponential_backoff"] = false;
   }
   return start_json("client", command, options);
 }
@@ -190,8 +185,8 @@ void Experiment::obey(const WakeCommand&) {
 
 void Experiment::obey(const RestartCommand& command) {
   finish();
-  workload_.retry.strategy = command.strategy;
-  std::cerr << "start again: " << to_string(command.strategy) << '\n';
+  workload_ = surroundings_.restarted_with(command.strategy);
+  std::cerr << "start again: " << workload_.retry.strategy << '\n';
   begin();
 }
 
@@ -210,7 +205,8 @@ void Experiment::finish() {
                         .recovery = recorder_->end(now, counts),
                         .latency = history.latency,
                         .retry_metrics = history.retry_metrics,
-                        .longest_without_ok = history.longest_without_ok});
+                        .longest_without_ok = history.longest_without_ok,
+                        .paced = workload_.retry.pacer.on});
 }
 
 }  // namespace retrystorm

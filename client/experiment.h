@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -39,6 +40,8 @@ class Experiment {
     CurrentFleet& fleet;  // is shown the clients of each run
     ServerProcess* server = nullptr;
     Dashboard* dashboard = nullptr;
+    // The clients with another strategy, as the command line would have them.
+    std::function<WorkloadOptions(const std::string& strategy)> restarted_with{};
     std::vector<int> watched_ports{};  // where somebody may look at it: left alone at a restart
   };
 

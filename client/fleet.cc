@@ -129,18 +129,18 @@ void Fleet::run_client(std::uint64_t index, HttpAttempt& attempt, LastOk& last_o
   while (wait(next)) {
     ++(next.retry ? retries_ : requests_);
     ++in_flight_;
-    const TimePoint start = Clock::now();
-    const Outcome outcome = attempt.run();
+    behaviour_.may_send(Clock::now(), state, nullptr, random);
+    const AttemptResult result = attempt.run();
     const TimePoint end = Clock::now();
     --in_flight_;
     if (stopping_) break;
 
-    next = behaviour_.after(outcome, state, random, metrics);
-    count(outcome, next.gave_up);
-    histograms_.add_attempt(outcome, end - start);
-    if (outcome == Outcome::kOk) {
+    next = behaviour_.after(end, result, state, nullptr, random, metrics);
+    count(result.outcome, next.gave_up.has_value());
+    histograms_.add_attempt(result.outcome, result.latency);
+    if (result.outcome == Outcome::kOk) {
       const std::scoped_lock lock(history_mutex_);
-      history_.latency.add(end - start);
+      history_.latency.add(result.latency);
       history_.longest_without_ok = std::max(history_.longest_without_ok, end - last_ok.load());
       last_ok = end;
     }

@@ -4,6 +4,8 @@
 
 #include <chrono>
 
+#include "model/retry/retry_after.h"
+
 namespace retrystorm {
 namespace {
 
@@ -28,7 +30,7 @@ HttpAttempt::HttpAttempt(const Url& url, Deadlines& deadlines)
   client_.set_socket_options(reset_on_close);
 }
 
-Outcome HttpAttempt::run() {
+AttemptResult HttpAttempt::run() {
   std::uint64_t attempt = 0;
   {
     const std::scoped_lock lock(mutex_);
@@ -40,14 +42,16 @@ Outcome HttpAttempt::run() {
   deadlines_.begin(*this, attempt);
   // The answer's body is read and dropped: nobody knows how long it is.
   const auto result = client_.Get(path_, [](const char*, std::size_t) { return true; });
-  const bool late = Clock::now() - start >= deadlines_.timeout();
+  const Duration latency = Clock::now() - start;
 
   const std::scoped_lock lock(mutex_);
   under_way_ = false;
   // First, for cpp-httplib reports a reset and a timeout alike, and takes the end of a connection
   // that was shut down for the end of an answer without a length.
-  if (expired_ || late) return Outcome::kTimedOut;
-  return result && result->status >= 200 && result->status < 300 ? Outcome::kOk : Outcome::kError;
+  if (expired_ || latency >= deadlines_.timeout()) return timed_out(latency);
+  if (!result) return not_connected(latency);
+  return answered(result->status, parse_retry_after(result->get_header_value("Retry-After")),
+                  latency);
 }
 
 void HttpAttempt::expire(std::uint64_t attempt) {

@@ -8,7 +8,7 @@
 
 #include "client/deadlines.h"
 #include "client/url.h"
-#include "model/run/outcome.h"
+#include "model/retry/attempt_result.h"
 
 namespace retrystorm {
 
@@ -20,7 +20,7 @@ class HttpAttempt final : private Expiring {
   HttpAttempt(const Url& url, Deadlines& deadlines);
 
   // Returns within the timeout and a few milliseconds, whatever the server does.
-  Outcome run();
+  AttemptResult run();
 
  private:
   void expire(std::uint64_t attempt) override;

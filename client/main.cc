@@ -27,7 +27,7 @@ std::uint64_t random_seed() {
 }
 
 // Returns whether nothing that was to be written is lost.
-bool experiment(const CLI::App& app, const ClientOptions& options, const std::string& command) {
+bool experiment(CLI::App& app, const ClientOptions& options, const std::string& command) {
   check(options);
   const std::uint64_t seed = options.workload.seed ? *options.workload.seed : random_seed();
   if (options.print_schedule > 0) {
@@ -43,7 +43,6 @@ bool experiment(const CLI::App& app, const ClientOptions& options, const std::st
   JsonLines json(options.json);
   Invocation invocation{command, options_json(app)};
   invocation.options["seed"] = seed;
-  invocation.options["max_retries"] = retry_limit(options.workload.retry);
   if (!options.workload.seed) std::cerr << "seed " << seed << '\n';
   CurrentFleet fleet;
   const ClientMetrics metrics(fleet);
@@ -70,6 +69,8 @@ bool experiment(const CLI::App& app, const ClientOptions& options, const std::st
               .fleet = fleet,
               .server = server ? &*server : nullptr,
               .dashboard = dashboard ? &*dashboard : nullptr,
+              .restarted_with =
+                  [&app](const std::string& strategy) { return workload_with(app, strategy); },
               .watched_ports = watched_ports})
       .run(signals);
   // Those who look on may see the end; those who say nothing must not put off ours.

@@ -20,7 +20,7 @@ namespace retrystorm {
 namespace {
 
 // Returns whether nothing that was to be written is lost.
-bool serve(const CLI::App& app, ServerOptions options, const std::string& command) {
+bool serve(CLI::App& app, ServerOptions options, const std::string& command) {
   const EndSignals signals;
   fit_connections(options.service, raise_descriptor_limit());
   check_backlog(options.service, longest_backlog());

@@ -37,6 +37,7 @@ SimulatorOptions parse_with(const std::vector<std::string>& arguments, const Gri
   }
   reversed.insert(reversed.begin(), swept.rbegin(), swept.rend());
   app.parse(std::move(reversed));  // CLI11 wants it from the end
+  apply_in_order(app);
   return options;
 }
 
@@ -112,7 +113,7 @@ void tell_seed(const SimulatorOptions& options, std::uint64_t seed) {
   if (!options.workload.seed) std::cerr << "seed " << seed << '\n';
 }
 
-int run_once(const CLI::App& app, const SimulatorOptions& options, std::uint64_t seed,
+int run_once(CLI::App& app, const SimulatorOptions& options, std::uint64_t seed,
              const std::string& command) {
   if (!options.csv.empty()) {
     throw std::runtime_error("--csv is a table of many runs: it needs --runs or --sweep");
@@ -122,7 +123,6 @@ int run_once(const CLI::App& app, const SimulatorOptions& options, std::uint64_t
   check_memory(scenario, 1);
   auto start = options_json(app);
   start["seed"] = seed;
-  start["max_retries"] = retry_limit(options.workload.retry);
   JsonLines json(options.json);
   JsonLines server_json(options.server_json);
   json.write(start_json("simulate", command, start));
@@ -141,7 +141,7 @@ int run_once(const CLI::App& app, const SimulatorOptions& options, std::uint64_t
   return json.failed() || server_json.failed() ? 1 : 0;
 }
 
-int run_many(const CLI::App& app, const SimulatorOptions& options, std::uint64_t seed,
+int run_many(CLI::App& app, const SimulatorOptions& options, std::uint64_t seed,
              std::vector<std::string> arguments, const std::string& command) {
   if (options.server_lines || !options.server_json.empty()) {
     throw std::runtime_error("--server-lines and --server-json tell of one run, not of many");

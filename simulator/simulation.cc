@@ -100,7 +100,8 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
                                       .recovery = recorder_.end(now_, counts_),
                                       .latency = latency_,
                                       .retry_metrics = retry_metrics_,
-                                      .longest_without_ok = longest_without_ok_},
+                                      .longest_without_ok = longest_without_ok_,
+                                      .paced = scenario_.workload.retry.pacer.on},
                           .peak_concurrency = peak_concurrency_,
                           .events = events_};
   recorder_.summarize(result.summary);
@@ -196,6 +197,8 @@ void Simulation::send(std::uint32_t index) {
   client.in_flight = true;
   client.in_service = false;
   client.sent_at = now_;
+  ClientRandom random(client.random);
+  behaviour_.may_send(now_, client.retry, nullptr, random);
   ++(client.next_is_retry ? counts_.retries : counts_.requests);
   if (client.next_is_retry) --waiting_to_retry_;
   ++in_flight_;
@@ -230,7 +233,7 @@ void Simulation::time_out() {
     service_changed();
     accept();
   }
-  finish(attempt, Outcome::kTimedOut);
+  finish(attempt, timed_out(latency_of(attempt)));
 }
 
 void Simulation::accept() {
@@ -245,7 +248,13 @@ void Simulation::accept() {
     if (admission != Admission::kServe) {
       ++(admission == Admission::kShed ? server_interval_.rejected_503
                                        : server_interval_.rejected_429);
-      if (!abandoned) finish(attempt, Outcome::kError);
+      // In whole seconds, as the real server's answer has it.
+      const Duration hint =
+          std::chrono::ceil<std::chrono::seconds>(admission_.retry_after(admission));
+      const int status = admission == Admission::kShed ? 503 : 429;
+      if (!abandoned) {
+        finish(attempt, answered(status, std::max<Duration>(hint, 1s), latency_of(attempt)));
+      }
       continue;
     }
     ++server_interval_.arrivals;
@@ -266,7 +275,7 @@ void Simulation::depart() {
     service_.leave();
     ++server_interval_.departures;
   }
-  if (under_way) finish(*attempt, Outcome::kOk);
+  if (under_way) finish(*attempt, {.latency = latency_of(*attempt)});
   service_changed();
   accept();
 }
@@ -276,18 +285,18 @@ void Simulation::service_changed() {
   next_departure_ = service_.next_departure();
 }
 
-void Simulation::finish(const Attempt& attempt, Outcome outcome) {
+void Simulation::finish(const Attempt& attempt, const AttemptResult& result) {
   Client& client = clients_[attempt.client];
   client.in_flight = false;
   --in_flight_;
-  counts_.count(outcome);
+  counts_.count(result.outcome);
   ClientRandom random(client.random);
-  NextAttempt next = behaviour_.after(outcome, client.retry, random, retry_metrics_);
+  NextAttempt next = behaviour_.after(now_, result, client.retry, nullptr, random, retry_metrics_);
   if (next.wait == Duration::zero()) next.wait = kTurnaround;
   client.random = random.state();
   if (next.gave_up) ++counts_.gave_up;
-  if (outcome == Outcome::kOk) {
-    latency_.add(now_ - client.sent_at);
+  if (result.outcome == Outcome::kOk) {
+    latency_.add(result.latency);
     longest_without_ok_ = std::max(longest_without_ok_, now_ - client.last_ok);
     client.last_ok = now_;
   }

@@ -112,7 +112,10 @@ class Simulation {
   void time_out();
   void accept();
   void depart();
-  void finish(const Attempt& attempt, Outcome outcome);
+  void finish(const Attempt& attempt, const AttemptResult& result);
+  Duration latency_of(const Attempt& attempt) const {
+    return now_ - clients_[attempt.client].sent_at;
+  }
   void schedule(std::uint32_t index, const NextAttempt& next);
   void service_changed();
 

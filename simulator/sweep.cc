@@ -1,6 +1,7 @@
 #include "simulator/sweep.h"
 
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <set>
@@ -22,15 +23,6 @@ std::vector<std::string> split(const std::string& text, char separator) {
     parts.push_back(text.substr(from, to == std::string::npos ? to : to - from));
   }
   return parts;
-}
-
-// Finds an option by its long name, in the groups too.
-const CLI::Option* find_option(const CLI::App& app, const std::string& name) {
-  if (const auto* option = app.get_option_no_throw("--" + name)) return option;
-  for (const CLI::App* group : app.get_subcommands([](const CLI::App*) { return true; })) {
-    if (const auto* option = group->get_option_no_throw("--" + name)) return option;
-  }
-  return nullptr;
 }
 
 double parse_plain(const std::string& text, const std::string& axis) {
@@ -98,16 +90,19 @@ Axis parse_axis(const CLI::App& app, const std::string& text) {
   static const std::set<std::string> kNotSwept{"runs", "threads", "seed", "report-interval",
                                                "server-report-interval"};
   const std::string type = option == nullptr ? "" : option->get_type_name();
-  if (type != "DURATION" && type != "NUMBER" && type != "COUNT" && name != "strategy") {
-    throw std::runtime_error("--sweep " + name +
-                             ": there is no such option to sweep (a number, a " +
-                             "duration or the strategy is meant)");
+  static const std::set<std::string> kSwept{"DURATION", "NUMBER", "COUNT", "NAME", "VALUE"};
+  if (kSwept.count(type) == 0) {
+    throw std::runtime_error(
+        "--sweep " + name + ": there is no such option to sweep (one of the experiment is meant, " +
+        "not of a file)");
   }
   if (kNotSwept.count(name) > 0) {
     throw std::runtime_error("--sweep " + name + ": this option is the same for all cells");
   }
   const std::string values = text.substr(equals + 1);
-  if (values.find(':') == std::string::npos) return {name, split(values, ',')};
+  // A value may have a colon of its own: additive:1s.
+  const bool words = type == "NAME" || (type == "VALUE" && std::isalpha(values[0]) != 0);
+  if (words || values.find(':') == std::string::npos) return {name, split(values, ',')};
   return {name, expand_range(name, values, type == "DURATION"), true};
 }
 

@@ -4,10 +4,10 @@
 #include <mutex>
 #include <optional>
 #include <queue>
+#include <string>
 #include <variant>
 
 #include "model/base/duration.h"
-#include "model/retry/retry_policy.h"
 
 namespace retrystorm {
 
@@ -16,7 +16,7 @@ struct FreezeCommand {
 };
 struct WakeCommand {};
 struct RestartCommand {
-  Strategy strategy;
+  std::string strategy;  // the name of one that there is
 };
 using Command = std::variant<FreezeCommand, WakeCommand, RestartCommand>;
 

@@ -11,8 +11,8 @@
 #include <string_view>
 
 #include "client/dashboard/assets.h"
-#include "common/cli/options.h"
 #include "common/http/listening.h"
+#include "model/retry/retry_settings.h"
 
 namespace retrystorm {
 namespace {
@@ -196,7 +196,7 @@ void Dashboard::add_commands() {
                      json.is_object() ? json.value("strategy", nlohmann::json()) : nlohmann::json();
                  try {
                    if (!name.is_string()) throw std::invalid_argument("with which strategy?");
-                   obey(RestartCommand{parse_strategy(name.get<std::string>())}, response);
+                   obey(RestartCommand{retry_settings(name.get<std::string>()).strategy}, response);
                  } catch (const std::invalid_argument& error) {
                    refuse(response, 400, error.what());
                  }

@@ -2,49 +2,24 @@
 
 #include <array>
 #include <charconv>
-#include <cmath>
+#include <cstring>
+#include <iostream>
 #include <limits>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
 
+#include "model/retry/strategies.h"
+
 namespace retrystorm {
 namespace {
-
-constexpr std::array<std::pair<std::string_view, Strategy>, 5> kStrategies{
-    {{"fixed", Strategy::kFixed},
-     {"linear", Strategy::kLinear},
-     {"exponential", Strategy::kExponential},
-     {"truncated", Strategy::kTruncated},
-     {"responsive", Strategy::kResponsive}}};
 
 constexpr std::size_t kMany = 1'000'000'000;
 constexpr double kLarge = 1e9;
 
 const std::string kDuration = "DURATION";
 const std::string kNumber = "NUMBER";
-
-std::string in_quotes(const std::string& text) {
-  return std::string("'").append(text).append("'");
-}
-
-template <typename Number>
-Number parse_number(const std::string& text, Number least, Number most, const char* what) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  if (!whole || !(value >= least && value <= most)) {
-    const auto print = [](Number number) { return nlohmann::json(number).dump(); };
-    throw std::invalid_argument(in_quotes(text) + " is not " + what + " from " + print(least) +
-                                " to " + print(most));
-  }
-  return value;
-}
-
-std::string print_number(double value) {
-  std::array<char, 32> text{};
-  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
-}
+const std::string kCount = "COUNT";
 
 void refuse_short(const std::string& text, Duration value, Duration least) {
   if (value >= least) return;
@@ -54,38 +29,52 @@ void refuse_short(const std::string& text, Duration value, Duration least) {
                              : " is too short (at least " + format_duration(least) + " is meant)"));
 }
 
-// A small count, for the members that are narrower than std::size_t.
-CLI::Option* add_small_count(CLI::App& app, const std::string& name, std::uint32_t& target,
-                             const std::string& help, std::uint32_t least) {
-  return add_value(
-      app, name, "COUNT", std::to_string(target),
-      [&target, least](const std::string& text) {
-        target = parse_number<std::uint32_t>(text, least, kMany, "a whole number");
-      },
-      help);
+std::string dashed(const Option& option) {
+  std::string names = "--" + option.name;
+  for (const std::string& name : option.second_names) names += ",--" + name;
+  return names;
 }
 
-}  // namespace
-
-std::string_view to_string(Strategy strategy) {
-  for (const auto& [name, value] : kStrategies) {
-    if (value == strategy) return name;
+std::string type_name(Option::Kind kind) {
+  switch (kind) {
+    case Option::Kind::kDuration:
+      return kDuration;
+    case Option::Kind::kNumber:
+      return kNumber;
+    case Option::Kind::kCount:
+      return kCount;
+    case Option::Kind::kChoice:
+      return "NAME";
+    case Option::Kind::kText:
+      return "VALUE";
   }
   return "";
 }
 
-Strategy parse_strategy(const std::string& text) {
-  std::string names;
-  for (const auto& [name, value] : kStrategies) {
-    if (name == text) return value;
-    names += (names.empty() ? "" : ", ") + std::string(name);
-  }
-  throw std::invalid_argument(in_quotes(text) + " is not a strategy: choose one of " + names);
+const std::string kExponentialBackoff = "--exponential-backoff";
+const std::string kExponentialStrategy = "--strategy=exponential";
+
+// The article's flag is another word for a strategy: with one of its own it contradicts itself.
+void replace_exponential_backoff(std::vector<std::string>& arguments) {
+  const auto flag = std::find(arguments.begin(), arguments.end(), kExponentialBackoff);
+  if (flag == arguments.end()) return;
+  const bool named = std::any_of(arguments.begin(), arguments.end(), [](const std::string& each) {
+    return each == "--strategy" || each.starts_with("--strategy=");
+  });
+  if (named) throw CLI::ExcludesError(kExponentialBackoff, "--strategy");
+  std::replace(flag, arguments.end(), kExponentialBackoff, kExponentialStrategy);
 }
 
-std::size_t parse_count(const std::string& text, std::size_t least, std::size_t most) {
-  return parse_number<std::size_t>(text, least, most, "a whole number");
+// The name of an option that was used: an error that speaks of another one puzzles.
+std::string as_typed(const CLI::Option& option, int argc, const char* const* argv) {
+  for (int i = argc - 1; i > 0; --i) {
+    const std::string word(argv[i], std::strcspn(argv[i], "="));
+    if (word.starts_with("--") && option.check_lname(word.substr(2))) return word;
+  }
+  return "--" + option.get_single_name();
 }
+
+}  // namespace
 
 CLI::Option* add_value(CLI::App& app, const std::string& name, const std::string& type,
                        const std::string& default_text, std::function<void(const std::string&)> set,
@@ -140,9 +129,7 @@ CLI::Option* add_number(CLI::App& app, const std::string& name, double& target,
                         const std::string& help, double least, double most) {
   return add_value(
       app, name, kNumber, print_number(target),
-      [&target, least, most](const std::string& text) {
-        target = parse_number<double>(text, least, most, "a number");
-      },
+      [&target, least, most](const std::string& text) { target = parse_number(text, least, most); },
       help);
 }
 
@@ -177,92 +164,66 @@ void add_service_options(CLI::App& app, ServiceOptions& options, Naming naming) 
             "concurrency above which a request gets 503 at once; 0 = off", 0, kMany);
 }
 
+void add_options(CLI::App& app, const OptionList& options) {
+  CLI::App* group = nullptr;
+  std::string title;
+  for (const Option& option : options.all()) {
+    if (group == nullptr || title != option.group) {
+      title = option.group;
+      group = app.add_option_group(title);
+    }
+    std::string help = option.help;
+    if (!option.choices.empty()) {
+      help += ": ";
+      for (const auto choice : option.choices) help.append(choice).append(", ");
+      help.resize(help.size() - 2);
+    }
+    // What it says it is in force, also when a named strategy has changed it since.
+    add_value(*group, dashed(option), type_name(option.kind), option.get(), option.set, help)
+        ->default_function(option.get);
+  }
+}
+
 void add_workload_options(CLI::App& app, WorkloadOptions& options) {
-  RetryOptions& retry = options.retry;
-  auto* workload = app.add_option_group("Clients");
-  add_count(*workload, "--clients", options.clients, "independent clients", 1, kMany);
-  add_duration(*workload, "--lambda,--think-time", options.think_time,
-               "mean think time after a success (exponentially distributed)");
-  add_duration(*workload, "--timeout", options.timeout,
-               "an attempt lasts no longer: connect, send and receive together",
-               std::chrono::milliseconds(1));
-  add_value(
-      *workload, "--seed", "COUNT", "",
-      [&options](const std::string& text) {
-        options.seed = parse_number<std::uint64_t>(
-            text, 0, std::numeric_limits<std::uint64_t>::max(), "a whole number");
-      },
-      "same seed, same waits; random when not given");
-
-  auto* strategy = app.add_option_group("Retries");
-  auto* named = add_value(
-      *strategy, "--strategy", "NAME", std::string(to_string(retry.strategy)),
-      [&retry](const std::string& text) { retry.strategy = parse_strategy(text); },
-      "how to retry: fixed, linear, exponential, truncated or responsive");
-  strategy->add_flag_callback(
-      "--exponential-backoff",
-      [&retry, named] {
-        if (named->count() > 0) throw CLI::ExcludesError("--exponential-backoff", "--strategy");
-        retry.strategy = Strategy::kExponential;
-        named->clear();  // what `options_json` shows is what is in force
-        named->default_str("exponential");
-      },
+  OptionList list;
+  declare_options(list, options);
+  add_options(app, list);
+  // On the command line it is replaced before anything is parsed: this is for settings files.
+  app.add_flag_callback(
+      kExponentialBackoff, [&retry = options.retry] { retry = retry_settings("exponential"); },
       "the same as --strategy=exponential");
-  add_small_count(*strategy, "--max-retries", retry.max_retries,
-                  "then the request is given up; 0 = never (truncated: after 5)", 0);
-
-  auto* fixed = app.add_option_group("fixed: the same wait for ever");
-  add_duration(*fixed, "--fixed-delay,--simple-backoff-delay", retry.fixed_delay,
-               "wait before each retry");
-
-  auto* linear = app.add_option_group("linear: the wait grows by a step");
-  add_duration(*linear, "--linear-initial", retry.linear_initial, "first wait");
-  add_duration(*linear, "--linear-step", retry.linear_step, "what each failure adds");
-
-  auto* exponential = app.add_option_group("exponential: the wait is multiplied, and jittered");
-  add_duration(*exponential, "--min-delay", retry.min_delay, "first wait");
-  add_number(*exponential, "--factor,--backoff-factor", retry.factor,
-             "what each failure multiplies the wait by", 1, kLarge);
-  add_duration(*exponential, "--max-delay", retry.max_delay,
-               "longest wait, before the jitter (also for linear)");
-  add_number(*exponential, "--jitter", retry.jitter,
-             "standard deviation of the wait, as a share of it", 0, kLarge);
-  add_value(
-      *exponential, "--backoff-from", "NAME", "min-delay",
-      [&retry](const std::string& text) {
-        if (text == "min-delay") {
-          retry.backoff_from = BackoffFrom::kMinDelay;
-        } else if (text == "think-time") {
-          retry.backoff_from = BackoffFrom::kThinkTime;
-        } else {
-          throw std::invalid_argument(in_quotes(text) +
-                                      " is not known: choose min-delay or think-time");
+  app.add_flag_callback(
+      "--list-strategies",
+      [] {
+        for (const NamedStrategy& each : named_strategies()) {
+          std::cout << each.name << "\n    " << each.summary << "\n    " << each.source << "\n    "
+                    << each.date << '\n';
         }
+        throw CLI::Success();
       },
-      "start from min-delay, as the article says, or from the last think-time, as the original's "
-      "code does");
+      "print the strategies that have a name, with their sources, and exit");
+}
 
-  auto* truncated = app.add_option_group("truncated: doubled waits and a random part");
-  add_duration(*truncated, "--truncated-base", retry.truncated_base, "first wait");
-  add_duration(*truncated, "--maximum-backoff", retry.maximum_backoff,
-               "longest wait, the random part included");
-  add_duration(*truncated, "--random", retry.random, "the random part is uniform up to this");
+const CLI::Option* find_option(const CLI::App& app, const std::string& name) {
+  const std::string dashed = name.starts_with("--") ? name : "--" + name;
+  if (const auto* option = app.get_option_no_throw(dashed)) return option;
+  for (const CLI::App* group : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (const auto* option = group->get_option_no_throw(dashed)) return option;
+  }
+  return nullptr;
+}
 
-  auto* responsive =
-      app.add_option_group("responsive: a pause that failures lengthen, successes shorten");
-  add_duration(*responsive, "--initial-interval", retry.initial_interval,
-               "first pause; under it the pause ends", Duration(1));
-  add_duration(*responsive, "--max-interval", retry.max_interval, "longest pause", Duration(1));
-  add_number(*responsive, "--up-multiplier", retry.up_multiplier,
-             "what each failure multiplies the pause by", 1, kLarge);
-  add_number(*responsive, "--down-multiplier", retry.down_multiplier,
-             "what a step down multiplies the pause by", 0, 1);
-  add_small_count(*responsive, "--down-threshold", retry.down_threshold,
-                  "successes that make a step down", 1);
-  add_number(*responsive, "--randomization", retry.randomization,
-             "each new pause is drawn from this share around it", 0, 1);
-  add_duration(*responsive, "--max-randomization", retry.max_randomization,
-               "but from no more than this around it");
+WorkloadOptions workload_with(const CLI::App& app, const std::string& strategy) {
+  WorkloadOptions workload;
+  OptionList list;
+  declare_options(list, workload);
+  list.set("strategy", strategy);
+  for (const Option& option : list.all()) {
+    if (option.name == "strategy") continue;
+    const CLI::Option* given = find_option(app, option.name);
+    if (given != nullptr && given->count() > 0) option.set(given->results().back());
+  }
+  return workload;
 }
 
 void set_up_app(CLI::App& app) {
@@ -277,10 +238,31 @@ void set_up_app(CLI::App& app) {
   });
 }
 
+void apply_in_order(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    if (option->count() > 0) option->run_callback();
+  }
+  for (CLI::App* group : app.get_subcommands([](CLI::App*) { return true; })) {
+    apply_in_order(*group);
+  }
+}
+
 std::optional<int> parse(CLI::App& app, int argc, const char* const* argv) {
   try {
-    app.parse(argc, argv);
+    std::vector<std::string> arguments(argv, argv + argc);
+    replace_exponential_backoff(arguments);
+    std::vector<const char*> pointers;
+    for (const std::string& each : arguments) pointers.push_back(each.c_str());
+    app.parse(argc, pointers.data());
+    apply_in_order(app);
     return std::nullopt;
+  } catch (const CLI::ValidationError& error) {
+    const std::string line = error.what();
+    const CLI::Option* refused = find_option(app, line.substr(0, line.find(':')));
+    std::cerr << (refused == nullptr ? line
+                                     : as_typed(*refused, argc, argv) + line.substr(line.find(':')))
+              << " (see --help)\n";
+    return error.get_exit_code();
   } catch (const CLI::ParseError& error) {
     return app.exit(error);
   }
@@ -304,24 +286,32 @@ std::string command_line(int argc, const char* const* argv) {
   return line;
 }
 
-nlohmann::ordered_json options_json(const CLI::App& app) {
+nlohmann::ordered_json options_json(CLI::App& app) {
   auto values = nlohmann::ordered_json::object();
-  for (const CLI::Option* option : app.get_options()) {
+  for (CLI::Option* option : app.get_options()) {
+    std::string name = option->get_single_name();
+    // What the article's flag asks for is in the strategy.
     if (option == app.get_help_ptr() || option == app.get_version_ptr() ||
-        option == app.get_config_ptr()) {
+        option == app.get_config_ptr() || "--" + name == kExponentialBackoff ||
+        name == "list-strategies") {
       continue;
     }
-    std::string name = option->get_single_name();
     std::replace(name.begin(), name.end(), '-', '_');
     if (option->get_expected_max() == 0) {
       values[name] = option->count() > 0;
       continue;
     }
+    option->capture_default_str();  // as a named strategy may have changed it
     const std::string text =
         option->count() > 0 ? option->results().back() : option->get_default_str();
     if (text.empty()) continue;
+    const std::string type = option->get_type_name();
+    if (text == kNoneWord && (type == kDuration || type == kCount)) {
+      values[name] = nullptr;
+      continue;
+    }
     const auto number = nlohmann::ordered_json::parse(text, nullptr, false);
-    if (option->get_type_name() == kDuration) {
+    if (type == kDuration) {
       values[name] = format_duration(parse_duration(text));
     } else if (number.is_number()) {
       values[name] = number;
@@ -329,7 +319,7 @@ nlohmann::ordered_json options_json(const CLI::App& app) {
       values[name] = text;
     }
   }
-  for (const CLI::App* group : app.get_subcommands([](const CLI::App* sub) {
+  for (CLI::App* group : app.get_subcommands([](CLI::App* sub) {
          return sub->get_name().empty();  // option groups are nameless
        })) {
     values.update(options_json(*group));

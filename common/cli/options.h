@@ -9,7 +9,7 @@
 #include <string>
 
 #include "model/base/duration.h"
-#include "model/retry/retry_policy.h"
+#include "model/base/option_list.h"
 #include "model/run/workload.h"
 #include "model/service/service_options.h"
 
@@ -21,6 +21,19 @@ enum class Naming { kAlone, kBesideWorkload };
 
 void add_service_options(CLI::App& app, ServiceOptions& options, Naming naming);
 void add_workload_options(CLI::App& app, WorkloadOptions& options);
+
+// The clients as the parsed command line has them, but with another strategy: the options that were
+// given overrule it as they do its own. Throws std::invalid_argument when there is none of that
+// name.
+WorkloadOptions workload_with(const CLI::App& app, const std::string& strategy);
+
+// Every option of the list, in its groups.
+void add_options(CLI::App& app, const OptionList& options);
+
+// After parsing: sets what was given once more, in the order in which the options were added. CLI11
+// sets what stands in a settings file as it reads it, and a strategy there, or one on the command
+// line, would undo what stands before it.
+void apply_in_order(CLI::App& app);
 
 // Settings that all programs have: `--help` in sections, `--version`, `--config`, and errors of
 // one line.
@@ -45,8 +58,8 @@ CLI::Option* add_value(CLI::App& app, const std::string& name, const std::string
                        const std::string& default_text, std::function<void(const std::string&)> set,
                        const std::string& help);
 
-// Reads a whole number. Throws std::invalid_argument with a sentence for a person.
-std::size_t parse_count(const std::string& text, std::size_t least, std::size_t most);
+// Finds an option by its long name without dashes, in the groups too. Null when there is none.
+const CLI::Option* find_option(const CLI::App& app, const std::string& name);
 
 // Parses; returns the exit code when the program is to end (help, version, bad usage).
 std::optional<int> parse(CLI::App& app, int argc, const char* const* argv);
@@ -57,9 +70,6 @@ std::string command_line(int argc, const char* const* argv);
 // Every option with the value in force, named as on the command line but with underscores:
 // durations in Go's notation, numbers as numbers, switches as true or false. Options that were not
 // given and have no default are left out.
-nlohmann::ordered_json options_json(const CLI::App& app);
-
-std::string_view to_string(Strategy strategy);
-Strategy parse_strategy(const std::string& text);  // throws std::invalid_argument
+nlohmann::ordered_json options_json(CLI::App& app);
 
 }  // namespace retrystorm

@@ -116,10 +116,9 @@ std::string summary_text(const Summary& summary) {
   const std::chrono::milliseconds elapsed =
       std::chrono::round<std::chrono::milliseconds>(summary.elapsed);
 
-  std::string text =
-      format("\n%s retries, %zu clients, seed %llu, %s\n",
-             std::string(to_string(summary.strategy)).c_str(), summary.clients,
-             static_cast<unsigned long long>(summary.seed), format_duration(elapsed).c_str());
+  std::string text = format("\n%s retries, %zu clients, seed %llu, %s\n", summary.strategy.c_str(),
+                            summary.clients, static_cast<unsigned long long>(summary.seed),
+                            format_duration(elapsed).c_str());
   text += "requests:  " + count_text(counts.requests, "sent") + ", " +
           count_text(counts.retries, "retries") + ", " + count_text(counts.gave_up, "given up") +
           format(" (retry amplification %.2f)\n", counts.amplification());
@@ -132,7 +131,7 @@ std::string summary_text(const Summary& summary) {
           milliseconds_text(summary.latency.max()) + " (of OK attempts)\n";
   text += "waits:     " + count_text(metrics.sleeps, "pauses") + ", " +
           format("%.1f s in all", to_seconds(metrics.total_sleep));
-  if (summary.strategy == Strategy::kResponsive) {
+  if (summary.paced) {
     text += " (sleeper: " + count_text(metrics.invocations, "invocations") + ", " +
             count_text(metrics.ups, "ups") + ", " + count_text(metrics.downs, "downs") + ")";
   }
@@ -186,13 +185,13 @@ nlohmann::ordered_json summary_json(const Summary& summary) {
       {"gave_up", counts.gave_up},
       {"latency_ms", latency_json(summary.latency)},
       {"longest_without_ok_s", rounded(to_seconds(summary.longest_without_ok))},
-      {"sleeper",
-       {{"invocations", metrics.invocations},
-        {"ups", metrics.ups},
-        {"downs", metrics.downs},
-        {"sleeps", metrics.sleeps},
-        {"total_sleep_s", rounded(to_seconds(metrics.total_sleep))}}},
+      {"pauses", metrics.sleeps},
+      {"pauses_s", rounded(to_seconds(metrics.total_sleep))},
   });
+  if (summary.paced) {
+    json["sleeper"] = {
+        {"invocations", metrics.invocations}, {"ups", metrics.ups}, {"downs", metrics.downs}};
+  }
   return json;
 }
 

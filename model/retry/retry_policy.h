@@ -1,110 +1,104 @@
-// How long a client waits before it tries again: the strategies of the articles.
+// How a client decides: what becomes of a request after each of its attempts.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "model/base/duration.h"
 #include "model/base/random.h"
+#include "model/retry/attempt_result.h"
+#include "model/retry/backoff.h"
+#include "model/retry/pacer.h"
+#include "model/retry/process_parts.h"
+#include "model/retry/retry_settings.h"
+#include "model/retry/retry_state.h"
 
 namespace retrystorm {
 
-enum class Strategy { kFixed, kLinear, kExponential, kTruncated, kResponsive };
+// Why a request has failed for good.
+enum class GiveUp : std::uint8_t {
+  kRetriesUsedUp,  // as many retries as the limit allows
+  kBudget,         // the retry budget of its process was empty
+  kRefused,        // a gate of its process did not let it be sent
+  kPermanent,      // a failure of a kind that is not retried
+};
+inline constexpr std::size_t kGiveUps = 4;
 
-// Where the exponential sequence starts: at min_delay, as the article says, or at the last think
-// time, as the original's code does.
-enum class BackoffFrom { kMinDelay, kThinkTime };
+std::string_view to_string(GiveUp reason);
 
-// Every strategy's parameters, with the defaults of the articles.
-struct RetryOptions {
-  Strategy strategy = Strategy::kFixed;
-  std::uint32_t max_retries = 0;  // then the request is given up; 0 = never (truncated: 5)
-
-  Duration fixed_delay = std::chrono::milliseconds(100);
-
-  Duration linear_initial = std::chrono::seconds(1);
-  Duration linear_step = std::chrono::seconds(1);
-
-  Duration max_delay = std::chrono::minutes(5);  // linear and exponential
-
-  Duration min_delay = std::chrono::milliseconds(100);
-  double factor = 2.71828;
-  double jitter = 0.1;
-  BackoffFrom backoff_from = BackoffFrom::kMinDelay;
-
-  Duration truncated_base = std::chrono::seconds(1);
-  Duration maximum_backoff = std::chrono::seconds(32);
-  Duration random = std::chrono::seconds(1);
-
-  Duration initial_interval = std::chrono::milliseconds(500);
-  Duration max_interval = std::chrono::minutes(15);
-  double up_multiplier = 1.5;
-  double down_multiplier = 0.9;
-  std::uint32_t down_threshold = 10;
-  double randomization = 0.3;
-  Duration max_randomization = std::chrono::minutes(2);
+// What follows an attempt.
+struct Decision {
+  Duration wait{0};                 // before the retry, or before the think time
+  bool retry = false;               // the same request once more
+  std::optional<GiveUp> gave_up{};  // the request has failed for good
 };
 
-// After how many retries of one request these options give up; 0 = never.
-std::uint32_t retry_limit(const RetryOptions& options);
-
-// What a policy remembers of one client. Small, for there may be millions.
-struct RetryState {
-  Duration delay{0};            // the last wait, from which the next one is computed
-  std::uint32_t retries = 0;    // of the request at hand
-  std::uint32_t successes = 0;  // responsive: counted since the last step down
-};
-
-// What the policies did, summed over the clients that share the object: the AutoSleeper's metrics.
+// What the policies did, summed over the clients that share the object.
 struct RetryMetrics {
   std::uint64_t invocations = 0;  // outcomes seen
-  std::uint64_t ups = 0;          // responsive: steps up
-  std::uint64_t downs = 0;        // responsive: steps down
+  std::uint64_t ups = 0;          // pacer: steps up
+  std::uint64_t downs = 0;        // pacer: steps down
   std::uint64_t sleeps = 0;       // waits asked for, think times apart
   Duration total_sleep{0};
 
   RetryMetrics& operator+=(const RetryMetrics& other);
 };
 
-// A strategy. It is a rule without memory, shared by all clients and threads; what it remembers of
-// a client is in that client's RetryState. It never sleeps and never asks the time: it answers
-// "wait so long".
+// A policy, made of parts. It is a rule without memory, shared by all clients and threads: what it
+// remembers of a client is in that client's `RetryState`, of a process in its `RetryProcess`. It
+// never sleeps and never asks the time: it is told, and answers "wait so long".
+//
+// An engine calls `begin_request`, then before each sending `may_send`, and after each attempt
+// `after`. `process` is the client's, null where `has_process` is false.
 class RetryPolicy {
  public:
-  virtual ~RetryPolicy() = default;
-  RetryPolicy(const RetryPolicy&) = delete;
-  RetryPolicy& operator=(const RetryPolicy&) = delete;
+  explicit RetryPolicy(const RetrySettings& settings);
+
+  // Does it have parts that clients share?
+  bool has_process() const { return false; }
+  // The shared parts of one process, at this time. Owned by the engine.
+  std::unique_ptr<RetryProcess> make_process(TimePoint now) const;
 
   // A new request is to be sent after `think_time`.
   void begin_request(RetryState& state, Duration think_time) const {
     state.retries = 0;
-    on_begin_request(state, think_time);
+    state.paid = 0;
+    state.begun = kNotBegun;
+    backoff_.begin_request(state, think_time);
   }
 
-  // The wait before the next retry.
-  Duration after_failure(RetryState& state, Random& random, RetryMetrics& metrics) const;
+  // May the next attempt be sent now?
+  Permission may_send(TimePoint now, RetryState& state, RetryProcess* process,
+                      Random& random) const {
+    const bool first = state.begun == kNotBegun;
+    if (first) state.begun = now;
+    return process == nullptr ? Permission() : ask(now, first, state, *process, random);
+  }
 
-  // The wait before the think time that follows a success.
-  Duration after_success(RetryState& state, Random& random, RetryMetrics& metrics) const;
+  // An attempt that was sent has ended.
+  Decision after(TimePoint now, const AttemptResult& result, RetryState& state,
+                 RetryProcess* process, Random& random, RetryMetrics& metrics) const;
 
-  // The wait before the think time that follows the last failure of a request that is given up.
-  Duration after_giving_up(RetryState& state, Random& random, RetryMetrics& metrics) const;
-
- protected:
-  RetryPolicy() = default;
+  // An attempt was refused by `may_send`.
+  Decision after_refusal(TimePoint now, RetryState& state, RetryProcess* process, Random& random,
+                         RetryMetrics& metrics) const;
 
  private:
-  virtual void on_begin_request(RetryState&, Duration /*think_time*/) const {}
-  virtual Duration next_wait(RetryState& state, Random& random, RetryMetrics& metrics) const = 0;
-  // A client that paces itself goes on sleeping after successes and when it gives up.
-  virtual bool paces() const { return false; }
-  virtual Duration wait_after_success(RetryState&, Random&, RetryMetrics&) const {
-    return Duration::zero();
-  }
-};
+  static constexpr TimePoint kNotBegun = TimePoint::max();
 
-// The policy of these options, which must be in range (see options.h). Owned by the caller.
-std::unique_ptr<RetryPolicy> make_retry_policy(const RetryOptions& options);
+  Permission ask(TimePoint now, bool first, RetryState& state, RetryProcess& process,
+                 Random& random) const;
+  Decision after_success(RetryState& state, Random& random, RetryMetrics& metrics) const;
+  Decision give_up(GiveUp reason, RetryState& state, Random& random, RetryMetrics& metrics) const;
+  std::optional<GiveUp> reason_to_give_up(TimePoint now, const AttemptResult& result,
+                                          RetryState& state, RetryProcess* process) const;
+  Duration step_up(RetryState& state, Random& random, RetryMetrics& metrics) const;
+
+  Backoff backoff_;
+  std::uint32_t max_retries_;
+  std::optional<Pacer> pacer_;
+};
 
 }  // namespace retrystorm

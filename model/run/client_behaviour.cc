@@ -1,31 +1,27 @@
 #include "model/run/client_behaviour.h"
 
 namespace retrystorm {
-ClientBehaviour::ClientBehaviour(Duration mean_think_time, const RetryOptions& retry)
-    : mean_think_time_(mean_think_time),
-      max_retries_(retry_limit(retry)),
-      policy_(make_retry_policy(retry)) {}
 
-Duration ClientBehaviour::start(RetryState& state, Random& random) const {
-  return think(state, random);
+NextAttempt ClientBehaviour::after(TimePoint now, const AttemptResult& result, RetryState& state,
+                                   RetryProcess* process, Random& random,
+                                   RetryMetrics& metrics) const {
+  return next(policy_.after(now, result, state, process, random, metrics), state, random);
 }
 
-NextAttempt ClientBehaviour::after(Outcome outcome, RetryState& state, Random& random,
-                                   RetryMetrics& metrics) const {
-  if (outcome == Outcome::kOk) {
-    const Duration pause = policy_->after_success(state, random, metrics);
-    return {.wait = saturating_add(pause, think(state, random))};
-  }
-  if (max_retries_ > 0 && state.retries >= max_retries_) {
-    const Duration pause = policy_->after_giving_up(state, random, metrics);
-    return {.wait = saturating_add(pause, think(state, random)), .gave_up = true};
-  }
-  return {.wait = policy_->after_failure(state, random, metrics), .retry = true};
+NextAttempt ClientBehaviour::after_refusal(TimePoint now, RetryState& state, RetryProcess* process,
+                                           Random& random, RetryMetrics& metrics) const {
+  return next(policy_.after_refusal(now, state, process, random, metrics), state, random);
+}
+
+NextAttempt ClientBehaviour::next(const Decision& decision, RetryState& state,
+                                  Random& random) const {
+  if (decision.retry) return {.wait = decision.wait, .retry = true};
+  return {.wait = saturating_add(decision.wait, think(state, random)), .gave_up = decision.gave_up};
 }
 
 Duration ClientBehaviour::think(RetryState& state, Random& random) const {
   const Duration think_time = random.exponential(mean_think_time_);
-  policy_->begin_request(state, think_time);
+  policy_.begin_request(state, think_time);
   return think_time;
 }
 

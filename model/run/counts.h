@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "model/base/duration.h"
-#include "model/run/outcome.h"
+#include "model/base/outcome.h"
 
 namespace retrystorm {
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "model/base/duration.h"
 #include "model/retry/retry_policy.h"
@@ -26,7 +27,7 @@ enum class OutageEvent { kBegin, kEnd };
 
 // A whole run.
 struct Summary {
-  Strategy strategy = Strategy::kFixed;
+  std::string strategy;  // the name of the settings
   std::size_t clients = 0;
   std::uint64_t seed = 0;
   Duration elapsed{0};
@@ -35,6 +36,7 @@ struct Summary {
   LatencyHistogram latency;  // of OK attempts
   RetryMetrics retry_metrics;
   Duration longest_without_ok{0};  // of any single client
+  bool paced = false;              // did the clients pace themselves?
 };
 
 // Is told a run on the thread of its engine, in order. What it does not want to know it ignores.

@@ -7,7 +7,8 @@
 #include <optional>
 
 #include "model/base/duration.h"
-#include "model/retry/retry_policy.h"
+#include "model/base/option_list.h"
+#include "model/retry/retry_settings.h"
 
 namespace retrystorm {
 
@@ -16,7 +17,9 @@ struct WorkloadOptions {
   Duration think_time = std::chrono::seconds(10);  // mean
   Duration timeout = std::chrono::seconds(2);
   std::optional<std::uint64_t> seed;  // random when not given
-  RetryOptions retry;
+  RetrySettings retry;
 };
+
+void declare_options(OptionList& options, WorkloadOptions& workload);
 
 }  // namespace retrystorm

@@ -26,27 +26,27 @@ void BM_ServiceQueue(benchmark::State& state) {
 BENCHMARK(BM_ServiceQueue)->Arg(10)->Arg(1'000)->Arg(5'000);
 
 // A failure of a client that has failed a few times before.
-void BM_AfterFailure(benchmark::State& state, Strategy strategy) {
-  RetryOptions options;
-  options.strategy = strategy;
-  options.max_retries = 1'000'000;
-  const ClientBehaviour behaviour(std::chrono::seconds(10), options);
+void BM_AfterFailure(benchmark::State& state, const char* strategy) {
+  RetrySettings settings = retry_settings(strategy);
+  settings.limit.max_retries = 1'000'000;
+  const ClientBehaviour behaviour(std::chrono::seconds(10), settings);
   ClientRandom random(1, 0);
   RetryState retry;
   RetryMetrics metrics;
   behaviour.start(retry, random);
   int failures = 0;
   for (auto _ : state) {
-    if (++failures % 8 == 0) retry = {};
-    benchmark::DoNotOptimize(behaviour.after(Outcome::kTimedOut, retry, random, metrics));
+    if (++failures % 8 == 0) behaviour.policy().begin_request(retry, {});
+    benchmark::DoNotOptimize(behaviour.after(TimePoint(), timed_out(std::chrono::seconds(2)), retry,
+                                             nullptr, random, metrics));
   }
   state.SetItemsProcessed(state.iterations());
 }
-BENCHMARK_CAPTURE(BM_AfterFailure, fixed, Strategy::kFixed);
-BENCHMARK_CAPTURE(BM_AfterFailure, linear, Strategy::kLinear);
-BENCHMARK_CAPTURE(BM_AfterFailure, exponential, Strategy::kExponential);
-BENCHMARK_CAPTURE(BM_AfterFailure, truncated, Strategy::kTruncated);
-BENCHMARK_CAPTURE(BM_AfterFailure, responsive, Strategy::kResponsive);
+BENCHMARK_CAPTURE(BM_AfterFailure, fixed, "fixed");
+BENCHMARK_CAPTURE(BM_AfterFailure, linear, "linear");
+BENCHMARK_CAPTURE(BM_AfterFailure, exponential, "exponential");
+BENCHMARK_CAPTURE(BM_AfterFailure, truncated, "truncated");
+BENCHMARK_CAPTURE(BM_AfterFailure, responsive, "responsive");
 
 // A success: the next think time is drawn.
 void BM_AfterSuccess(benchmark::State& state) {
@@ -55,7 +55,7 @@ void BM_AfterSuccess(benchmark::State& state) {
   RetryState retry;
   RetryMetrics metrics;
   for (auto _ : state) {
-    benchmark::DoNotOptimize(behaviour.after(Outcome::kOk, retry, random, metrics));
+    benchmark::DoNotOptimize(behaviour.after(TimePoint(), {}, retry, nullptr, random, metrics));
   }
   state.SetItemsProcessed(state.iterations());
 }

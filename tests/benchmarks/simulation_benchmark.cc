@@ -30,7 +30,7 @@ void reset_peak_memory() {
 
 void BM_Run(benchmark::State& state) {
   SimulatorOptions options;
-  options.workload.retry.strategy = Strategy::kExponential;
+  options.workload.retry = retry_settings("exponential");
   options.scale = static_cast<double>(state.range(0)) / 1000;
   const Scenario scenario = make_scenario(options, 1);
   std::uint64_t events = 0;

@@ -18,47 +18,46 @@ std::string schedule(const ClientOptions& options, std::uint64_t seed = 1) {
   return out.str();
 }
 
-ClientOptions first_waits(std::size_t count, Strategy strategy) {
+ClientOptions first_waits(std::size_t count, const char* strategy) {
   ClientOptions options;
   options.print_schedule = count;
-  options.workload.retry.strategy = strategy;
+  options.workload.retry = retry_settings(strategy);
   return options;
 }
 
 TEST(PrintSchedule, ListsTheWaitsInSeconds) {
-  EXPECT_EQ(schedule(first_waits(3, Strategy::kFixed)),
-            "attempt,delay_seconds\n1,0.1\n2,0.1\n3,0.1\n");
-  EXPECT_EQ(schedule(first_waits(3, Strategy::kLinear)), "attempt,delay_seconds\n1,1\n2,2\n3,3\n");
+  EXPECT_EQ(schedule(first_waits(3, "fixed")), "attempt,delay_seconds\n1,0.1\n2,0.1\n3,0.1\n");
+  EXPECT_EQ(schedule(first_waits(3, "linear")), "attempt,delay_seconds\n1,1\n2,2\n3,3\n");
 }
 
 TEST(PrintSchedule, WritesEveryDigit) {
-  ClientOptions options = first_waits(3, Strategy::kExponential);
-  options.workload.retry.jitter = 0;
+  ClientOptions options = first_waits(3, "exponential");
+  options.workload.retry.backoff.jitter.amount = 0;
   EXPECT_EQ(schedule(options), "attempt,delay_seconds\n1,0.1\n2,0.271828\n3,0.738904616\n");
 }
 
 TEST(PrintSchedule, EndsWhereTheRequestIsGivenUp) {
-  EXPECT_EQ(test::lines(schedule(first_waits(100, Strategy::kTruncated))).size(), 1 + 5);
-  ClientOptions options = first_waits(100, Strategy::kFixed);
-  options.workload.retry.max_retries = 2;
+  EXPECT_EQ(test::lines(schedule(first_waits(100, "truncated"))).size(), 1 + 7);
+  ClientOptions options = first_waits(100, "fixed");
+  options.workload.retry.limit.max_retries = 2;
   EXPECT_EQ(test::lines(schedule(options)).size(), 1 + 2);
 }
 
 TEST(PrintSchedule, IsTheSameForTheSameSeed) {
-  const ClientOptions options = first_waits(20, Strategy::kResponsive);
+  const ClientOptions options = first_waits(20, "responsive");
   EXPECT_EQ(schedule(options, 7), schedule(options, 7));
   EXPECT_NE(schedule(options, 7), schedule(options, 8));
 }
 
 // Fails until a wait of 4 s is reached, then succeeds while it is above 1 s.
 TEST(PrintSchedule, FollowsTheSleeperUpAndDown) {
-  ClientOptions options = first_waits(6, Strategy::kResponsive);
-  RetryOptions& retry = options.workload.retry;
-  retry.initial_interval = 1s;
-  retry.up_multiplier = 2;
-  retry.down_multiplier = 0.5;
-  retry.down_threshold = 1;
-  retry.randomization = 0;
+  ClientOptions options = first_waits(6, "responsive");
+  RetrySettings& retry = options.workload.retry;
+  retry.pacer.initial_interval = 1s;
+  retry.pacer.up_multiplier = 2;
+  retry.pacer.down_multiplier = 0.5;
+  retry.pacer.down_threshold = 1;
+  retry.pacer.randomization = 0;
   options.schedule_fails_until = 4s;
   options.schedule_succeeds_above = 1s;
   EXPECT_EQ(schedule(options),

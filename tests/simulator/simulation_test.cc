@@ -23,9 +23,9 @@ SimulationResult run(const Scenario& scenario) {
   return Simulation(scenario, {}).run();
 }
 
-SimulatorOptions with_strategy(Strategy strategy) {
+SimulatorOptions with_strategy(const char* strategy) {
   SimulatorOptions options;
-  options.workload.retry.strategy = strategy;
+  options.workload.retry = retry_settings(strategy);
   return options;
 }
 
@@ -67,7 +67,7 @@ TEST(Simulation, ServesTheBaselineOfClientsThatThink) {
 }
 
 TEST(Simulation, StormsAtTheRateOfTimeoutAndDelay) {
-  SimulatorOptions options = with_strategy(Strategy::kFixed);
+  SimulatorOptions options = with_strategy("fixed");
   options.observe = 600s;
   options.outage_at = 0s;
   Intervals intervals;
@@ -82,7 +82,7 @@ TEST(Simulation, StormsAtTheRateOfTimeoutAndDelay) {
 }
 
 TEST(Simulation, TellsWhatTheClientsAreAt) {
-  SimulatorOptions options = with_strategy(Strategy::kFixed);
+  SimulatorOptions options = with_strategy("fixed");
   options.observe = 600s;
   options.outage_at = 100s;
   options.report_interval = 1s;
@@ -107,7 +107,7 @@ TEST(Simulation, TellsWhatTheClientsAreAt) {
 
 TEST(Simulation, KeepsAnOpenStreamBelowTheGreatestThroughputAndLosesOneAboveIt) {
   // The curve serves at most 1246.9 requests a second (at a concurrency of 307.4).
-  SimulatorOptions options = with_strategy(Strategy::kExponential);
+  SimulatorOptions options = with_strategy("exponential");
   options.arrivals = Arrivals::kOpen;
   options.outage_for = 0s;
   options.observe = 120s;
@@ -220,7 +220,7 @@ TEST(Simulation, CancelsWhatItsClientHasLeft) {
   SimulatorOptions options = two_clients();
   options.workload.clients = 1;
   options.workload.timeout = 100ms;
-  options.workload.retry.fixed_delay = 0s;
+  options.workload.retry.backoff.base = 0s;
   options.outage_for = 0s;
   options.observe = 10s;
   EXPECT_EQ(run(scenario_of(options)).peak_concurrency, 10u);
@@ -229,13 +229,13 @@ TEST(Simulation, CancelsWhatItsClientHasLeft) {
 }
 
 TEST(Simulation, TakesInNoMoreConnectionsThanItMay) {
-  SimulatorOptions options = with_strategy(Strategy::kFixed);
+  SimulatorOptions options = with_strategy("fixed");
   options.service.max_connections = 2000;
   EXPECT_EQ(run(scenario_of(options)).peak_concurrency, 2000u);
 }
 
 TEST(Simulation, TurnsAwayAsTheServerDoes) {
-  SimulatorOptions options = with_strategy(Strategy::kFixed);
+  SimulatorOptions options = with_strategy("fixed");
   options.service.rate_limit = 50;
   options.outage_for = 0s;
   options.observe = 100s;
@@ -256,20 +256,20 @@ TEST(Simulation, TurnsAwayAsTheServerDoes) {
 class Outcomes : public ::testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(Outcomes, FixedRetriesCollapseAndBackoffRecovers) {
-  const auto recovery = [](Strategy strategy) {
+  const auto recovery = [](const char* strategy) {
     return run(scenario_of(with_strategy(strategy), GetParam())).summary.recovery;
   };
-  EXPECT_EQ(recovery(Strategy::kFixed).verdict, Verdict::kCollapsed);
-  EXPECT_EQ(recovery(Strategy::kExponential).verdict, Verdict::kRecovered);
+  EXPECT_EQ(recovery("fixed").verdict, Verdict::kCollapsed);
+  EXPECT_EQ(recovery("exponential").verdict, Verdict::kRecovered);
   // Errors are gone at once; its throughput stays lower for a while, as its slow way down demands.
-  EXPECT_LE(recovery(Strategy::kResponsive).errors_gone, std::chrono::seconds(10));
-  EXPECT_TRUE(recovery(Strategy::kResponsive).errors_gone.has_value());
+  EXPECT_LE(recovery("responsive").errors_gone, std::chrono::seconds(10));
+  EXPECT_TRUE(recovery("responsive").errors_gone.has_value());
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Outcomes, ::testing::Range<std::uint64_t>(1, 21));
 
 TEST(Simulation, IsTheSamePhysicsAtEveryScale) {
-  for (const Strategy strategy : {Strategy::kFixed, Strategy::kExponential}) {
+  for (const char* strategy : {"fixed", "exponential"}) {
     SimulatorOptions options = with_strategy(strategy);
     const Recovery small = run(scenario_of(options)).summary.recovery;
     options.scale = 20;
@@ -281,7 +281,7 @@ TEST(Simulation, IsTheSamePhysicsAtEveryScale) {
 }
 
 TEST(Simulation, OnlyPutsWorkOffWhenArrivalsAreOpen) {
-  SimulatorOptions options = with_strategy(Strategy::kExponential);
+  SimulatorOptions options = with_strategy("exponential");
   options.arrivals = Arrivals::kOpen;
   options.rate = 99;
   const Counts counts = run(scenario_of(options)).summary.counts;
@@ -290,8 +290,8 @@ TEST(Simulation, OnlyPutsWorkOffWhenArrivalsAreOpen) {
 }
 
 TEST(Simulation, GivesUpAsTheClientsDo) {
-  SimulatorOptions options = with_strategy(Strategy::kFixed);
-  options.workload.retry.max_retries = 3;
+  SimulatorOptions options = with_strategy("fixed");
+  options.workload.retry.limit.max_retries = 3;
   options.outage_at = 0s;
   options.outage_for = 60s;
   options.observe = 0s;
@@ -304,12 +304,12 @@ TEST(Simulation, GivesUpAsTheClientsDo) {
 // --- Reproducible ---------------------------------------------------------------------------
 
 TEST(Simulation, TellsTheSameForTheSameSeed) {
-  const Scenario scenario = scenario_of(with_strategy(Strategy::kExponential), 7);
+  const Scenario scenario = scenario_of(with_strategy("exponential"), 7);
   EXPECT_EQ(told(scenario), told(scenario));
 }
 
 TEST(Simulation, TellsOtherThingsForAnotherSeed) {
-  const SimulatorOptions options = with_strategy(Strategy::kExponential);
+  const SimulatorOptions options = with_strategy("exponential");
   EXPECT_NE(told(scenario_of(options, 7)), told(scenario_of(options, 8)));
 }
 

@@ -163,7 +163,7 @@ TEST_F(DashboardTest, RefusesNonsense) {
   }
   EXPECT_THAT(command("restart", "{}"), refused);
   EXPECT_THAT(command("restart", R"({"strategy":"hope"})"),
-              AllOf(refused, HasSubstr("is not a strategy")));
+              AllOf(refused, HasSubstr("is not known")));
   EXPECT_NE(server_.state(), 'T');
 }
 

@@ -23,7 +23,7 @@ class HttpAttemptTest : public testing::Test {
     Deadlines deadlines(timeout);
     HttpAttempt attempt(resolve_url(url), deadlines);
     const TimePoint start = Clock::now();
-    const Outcome outcome = attempt.run();
+    const Outcome outcome = attempt.run().outcome;
     const Duration lasted = Clock::now() - start;
     EXPECT_TRUE(outcome != Outcome::kTimedOut || lasted >= timeout);
     EXPECT_LT(lasted, timeout + 2s);
@@ -138,8 +138,8 @@ TEST_F(HttpAttemptTest, EachAttemptStartsAfresh) {
   Deadlines deadlines(500ms * kSlowness);
   HttpAttempt attempt(resolve_url(server.url()), deadlines);
   for (int i = 0; i < 2; ++i) {
-    EXPECT_EQ(attempt.run(), Outcome::kTimedOut);
-    EXPECT_EQ(attempt.run(), Outcome::kOk);
+    EXPECT_EQ(attempt.run().outcome, Outcome::kTimedOut);
+    EXPECT_EQ(attempt.run().outcome, Outcome::kOk);
   }
 }
 

@@ -36,7 +36,7 @@ void expect_refused(const char* program, const Refusal& refusal) {
 
 TEST(ClientUsage, RefusesBadInput) {
   const Refusal cases[] = {
-      {{"--strategy=none"}, "--strategy"},
+      {{"--strategy=nothing"}, "--strategy"},
       {{"--clients=0"}, "--clients"},
       {{"--lambda=-1s"}, "--lambda"},
       {{"--timeout", "-5s"}, "--timeout"},
@@ -109,9 +109,16 @@ TEST(ClientUsage, SendsNothingWhenItRefuses) {
   EXPECT_FALSE(listener.accept(0s));
 }
 
+TEST(SimulateUsage, ListsTheStrategiesWithTheirSources) {
+  ChildProcess process(RETRYSTORM_SIMULATE, {"--list-strategies"});
+  EXPECT_EQ(process.exit_code(), 0);
+  EXPECT_THAT(process.out(), HasSubstr("responsive\n    The AutoSleeper"));
+  EXPECT_THAT(process.out(), HasSubstr("sakthipriyan/go-utils"));
+}
+
 TEST(SimulateUsage, RefusesBadInput) {
   const Refusal cases[] = {
-      {{"--strategy=none"}, "--strategy"},
+      {{"--strategy=nothing"}, "--strategy"},
       {{"--scale=0"}, "--scale"},
       {{"--scale=nan"}, "--scale"},
       {{"--scale=1000000"}, "GB of memory"},
@@ -134,7 +141,7 @@ TEST(SimulateUsage, RefusesBadInput) {
       {{"--runs=2", "--observe=14s"}, "--observe of 15s"},
       {{"--runs=2", "--server-lines"}, "one run"},
       {{"--csv=table.csv"}, "many runs"},
-      {{"--sweep=strategy=fixed,none"}, "none"},
+      {{"--sweep=strategy=fixed,nothing"}, "nothing"},
       {{"--sweep=backlog=0:10000:1", "--runs=1001"}, "ten million"},
       {{"--json=/nonexistent/run.jsonl"}, "/nonexistent/run.jsonl"},
       {{"--runs=2", "--csv=/nonexistent/table.csv"}, "/nonexistent/table.csv"},

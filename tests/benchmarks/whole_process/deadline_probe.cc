@@ -61,7 +61,7 @@ std::vector<double> excesses(const std::string& url, std::size_t clients, int at
         std::this_thread::sleep_for(kTimeout * i / clients);  // not all at once
         for (int k = 0; k < attempts; ++k) {
           const TimePoint start = Clock::now();
-          const Outcome outcome = attempt.run();
+          const Outcome outcome = attempt.run().outcome;
           const Duration excess = Clock::now() - start - kTimeout;
           if (outcome != Outcome::kTimedOut) throw std::runtime_error("the server did not hang");
           const std::scoped_lock lock(mutex);

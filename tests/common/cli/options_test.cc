@@ -56,19 +56,21 @@ TEST_F(OptionsTest, DefaultsAreTheDesigns) {
                                     {"lambda", "10s"},
                                     {"timeout", "2s"},
                                     {"strategy", "fixed"},
-                                    {"exponential_backoff", false},
-                                    {"max_retries", 0},
-                                    {"fixed_delay", "100ms"},
-                                    {"linear_initial", "1s"},
-                                    {"linear_step", "1s"},
-                                    {"min_delay", "100ms"},
-                                    {"factor", 2.71828},
-                                    {"max_delay", "5m0s"},
-                                    {"jitter", 0.1},
+                                    {"max_retries", nullptr},
+                                    {"growth", "constant"},
+                                    {"backoff_base", "100ms"},
+                                    {"backoff_factor", 2},
+                                    {"backoff_step", "1s"},
+                                    {"backoff_cap", nullptr},
+                                    {"cap_applies", "before-jitter"},
+                                    {"jitter", "none"},
+                                    {"random", "none"},
+                                    {"grow_from", "unjittered"},
                                     {"backoff_from", "min-delay"},
-                                    {"truncated_base", "1s"},
-                                    {"maximum_backoff", "32s"},
-                                    {"random", "1s"},
+                                    {"jitter_first", "yes"},
+                                    {"first_at_once", "no"},
+                                    {"throttled_base", nullptr},
+                                    {"pacer", "no"},
                                     {"initial_interval", "500ms"},
                                     {"max_interval", "15m0s"},
                                     {"up_multiplier", 1.5},
@@ -95,27 +97,14 @@ TEST_F(OptionsTest, DefaultsInForceAreThoseShown) {
   EXPECT_EQ(workload_.think_time, 10s);
   EXPECT_EQ(workload_.timeout, 2s);
   EXPECT_EQ(workload_.seed, std::nullopt);
-  const RetryOptions& retry = workload_.retry;
-  EXPECT_EQ(retry.strategy, Strategy::kFixed);
-  EXPECT_EQ(retry.max_retries, 0);
-  EXPECT_EQ(retry.fixed_delay, 100ms);
-  EXPECT_EQ(retry.linear_initial, 1s);
-  EXPECT_EQ(retry.linear_step, 1s);
-  EXPECT_EQ(retry.max_delay, 5min);
-  EXPECT_EQ(retry.min_delay, 100ms);
-  EXPECT_EQ(retry.factor, 2.71828);
-  EXPECT_EQ(retry.jitter, 0.1);
-  EXPECT_EQ(retry.backoff_from, BackoffFrom::kMinDelay);
-  EXPECT_EQ(retry.truncated_base, 1s);
-  EXPECT_EQ(retry.maximum_backoff, 32s);
-  EXPECT_EQ(retry.random, 1s);
-  EXPECT_EQ(retry.initial_interval, 500ms);
-  EXPECT_EQ(retry.max_interval, 15min);
-  EXPECT_EQ(retry.up_multiplier, 1.5);
-  EXPECT_EQ(retry.down_multiplier, 0.9);
-  EXPECT_EQ(retry.down_threshold, 10);
-  EXPECT_EQ(retry.randomization, 0.3);
-  EXPECT_EQ(retry.max_randomization, 2min);
+  const RetrySettings& retry = workload_.retry;
+  EXPECT_EQ(retry.strategy, "fixed");
+  EXPECT_EQ(retry.limit.max_retries, LimitSettings::kUnlimited);
+  EXPECT_EQ(retry.backoff.growth, Growth::kConstant);
+  EXPECT_EQ(retry.backoff.base, 100ms);
+  EXPECT_EQ(retry.backoff.cap, Duration::max());
+  EXPECT_EQ(retry.backoff.jitter, Jitter());
+  EXPECT_FALSE(retry.pacer.on);
   EXPECT_EQ(service_.base_delay, 100ms);
   EXPECT_EQ(service_.limit, 30);
   EXPECT_EQ(service_.factor, 1.05);
@@ -134,16 +123,18 @@ TEST_F(OptionsTest, EachOptionSetsItsOwnValue) {
                    "--seed=4",
                    "--strategy=truncated",
                    "--max-retries=5",
-                   "--fixed-delay=6s",
-                   "--linear-initial=7s",
-                   "--linear-step=8s",
-                   "--max-delay=9s",
-                   "--min-delay=10s",
-                   "--factor=11",
-                   "--jitter=12",
-                   "--truncated-base=13s",
-                   "--maximum-backoff=14s",
-                   "--random=15s",
+                   "--growth=linear",
+                   "--backoff-base=6s",
+                   "--backoff-step=8s",
+                   "--backoff-cap=9s",
+                   "--backoff-factor=11",
+                   "--cap-applies=before-jitter",
+                   "--jitter=normal:12",
+                   "--grow-from=jittered",
+                   "--jitter-first=no",
+                   "--first-at-once=yes",
+                   "--throttled-base=13s",
+                   "--pacer=yes",
                    "--max-interval=17s",
                    "--initial-interval=16s",
                    "--up-multiplier=18",
@@ -166,27 +157,29 @@ TEST_F(OptionsTest, EachOptionSetsItsOwnValue) {
   EXPECT_EQ(workload_.think_time, 2s);
   EXPECT_EQ(workload_.timeout, 3s);
   EXPECT_EQ(workload_.seed, 4);
-  const RetryOptions& retry = workload_.retry;
-  EXPECT_EQ(retry.strategy, Strategy::kTruncated);
-  EXPECT_EQ(retry.max_retries, 5);
-  EXPECT_EQ(retry.fixed_delay, 6s);
-  EXPECT_EQ(retry.linear_initial, 7s);
-  EXPECT_EQ(retry.linear_step, 8s);
-  EXPECT_EQ(retry.max_delay, 9s);
-  EXPECT_EQ(retry.min_delay, 10s);
-  EXPECT_EQ(retry.factor, 11);
-  EXPECT_EQ(retry.jitter, 12);
-  EXPECT_EQ(retry.backoff_from, BackoffFrom::kThinkTime);
-  EXPECT_EQ(retry.truncated_base, 13s);
-  EXPECT_EQ(retry.maximum_backoff, 14s);
-  EXPECT_EQ(retry.random, 15s);
-  EXPECT_EQ(retry.initial_interval, 16s);
-  EXPECT_EQ(retry.max_interval, 17s);
-  EXPECT_EQ(retry.up_multiplier, 18);
-  EXPECT_EQ(retry.down_threshold, 19);
-  EXPECT_EQ(retry.down_multiplier, 0.2);
-  EXPECT_EQ(retry.randomization, 0.21);
-  EXPECT_EQ(retry.max_randomization, 22s);
+  const RetrySettings& retry = workload_.retry;
+  EXPECT_EQ(retry.strategy, "truncated");
+  EXPECT_EQ(retry.limit.max_retries, 5);
+  EXPECT_EQ(retry.backoff.growth, Growth::kLinear);
+  EXPECT_EQ(retry.backoff.base, 6s);
+  EXPECT_EQ(retry.backoff.step, 8s);
+  EXPECT_EQ(retry.backoff.cap, 9s);
+  EXPECT_EQ(retry.backoff.factor, 11);
+  EXPECT_EQ(retry.backoff.cap_applies, CapApplies::kBeforeJitter);
+  EXPECT_EQ(retry.backoff.jitter, (Jitter{.kind = Jitter::Kind::kNormal, .amount = 12}));
+  EXPECT_EQ(retry.backoff.grow_from, GrowFrom::kJittered);
+  EXPECT_EQ(retry.backoff.from, BackoffFrom::kThinkTime);
+  EXPECT_FALSE(retry.backoff.jitter_first);
+  EXPECT_TRUE(retry.backoff.first_at_once);
+  EXPECT_EQ(retry.backoff.throttled_base, 13s);
+  EXPECT_TRUE(retry.pacer.on);
+  EXPECT_EQ(retry.pacer.initial_interval, 16s);
+  EXPECT_EQ(retry.pacer.max_interval, 17s);
+  EXPECT_EQ(retry.pacer.up_multiplier, 18);
+  EXPECT_EQ(retry.pacer.down_threshold, 19);
+  EXPECT_EQ(retry.pacer.down_multiplier, 0.2);
+  EXPECT_EQ(retry.pacer.randomization, 0.21);
+  EXPECT_EQ(retry.pacer.max_randomization, 22s);
   EXPECT_EQ(service_.base_delay, 23s);
   EXPECT_EQ(service_.limit, 24);
   EXPECT_EQ(service_.factor, 25);
@@ -201,17 +194,60 @@ TEST_F(OptionsTest, EachOptionSetsItsOwnValue) {
 TEST_F(OptionsTest, KnowsTheOriginalsNames) {
   ASSERT_EQ(parse({"--exponential-backoff", "--simple-backoff-delay=50ms", "--baseDelay=20ms"}),
             std::nullopt);
-  EXPECT_EQ(workload_.retry.strategy, Strategy::kExponential);
-  EXPECT_EQ(workload_.retry.fixed_delay, 50ms);
+  EXPECT_EQ(workload_.retry.strategy, "exponential");
+  EXPECT_EQ(workload_.retry.backoff.base, 50ms);
   EXPECT_EQ(service_.base_delay, 20ms);
 }
 
-TEST_F(OptionsTest, KnowsEveryStrategyByName) {
-  for (const Strategy strategy : {Strategy::kFixed, Strategy::kLinear, Strategy::kExponential,
-                                  Strategy::kTruncated, Strategy::kResponsive}) {
-    EXPECT_EQ(parse_strategy(std::string(to_string(strategy))), strategy);
+// The names that the articles and earlier versions have for the parts' settings.
+TEST_F(OptionsTest, KnowsTheSecondNames) {
+  for (const char* name : {"--fixed-delay=6s", "--simple-backoff-delay=6s", "--min-delay=6s",
+                           "--linear-initial=6s", "--truncated-base=6s"}) {
+    ASSERT_EQ(parse({name}), std::nullopt);
+    EXPECT_EQ(workload_.retry.backoff.base, 6s) << name;
   }
-  EXPECT_THROW(parse_strategy("Fixed"), std::invalid_argument);
+  ASSERT_EQ(parse({"--max-delay=7s"}), std::nullopt);
+  EXPECT_EQ(workload_.retry.backoff.cap, 7s);
+  ASSERT_EQ(parse({"--maximum-backoff=8s"}), std::nullopt);
+  EXPECT_EQ(workload_.retry.backoff.cap, 8s);
+  ASSERT_EQ(parse({"--random=250ms"}), std::nullopt);
+  EXPECT_EQ(workload_.retry.backoff.jitter, parse_jitter("additive:250ms"));
+  ASSERT_EQ(parse({"--jitter=0.25"}), std::nullopt);
+  EXPECT_EQ(workload_.retry.backoff.jitter, parse_jitter("normal:0.25"));
+}
+
+TEST_F(OptionsTest, AnOptionOverrulesTheStrategyWhereverItStands) {
+  ASSERT_EQ(parse({"--factor=3", "--strategy=exponential", "--max-retries=0"}), std::nullopt);
+  EXPECT_EQ(workload_.retry.backoff.factor, 3);
+  EXPECT_EQ(workload_.retry.backoff.growth, Growth::kExponential);
+  EXPECT_EQ(workload_.retry.limit.max_retries, 0);
+}
+
+TEST_F(OptionsTest, AnotherStrategyIsOverruledByTheSameOptions) {
+  ASSERT_EQ(parse({"--factor=3", "--strategy=exponential", "--clients=5"}), std::nullopt);
+  const WorkloadOptions other = workload_with(app_, "truncated");
+  EXPECT_EQ(other.retry.strategy, "truncated");
+  EXPECT_EQ(other.retry.backoff.base, 1s);
+  EXPECT_EQ(other.retry.backoff.factor, 3);
+  EXPECT_EQ(other.clients, 5);
+}
+
+TEST_F(OptionsTest, TheCommandLineOverrulesTheStrategyOfAFile) {
+  const test::TempDir dir;
+  const std::string path = dir.file("storm.ini");
+  std::ofstream(path) << "strategy=linear\nlinear-step=3s\n";
+  ASSERT_EQ(parse({"--config", path.c_str(), "--exponential-backoff"}), std::nullopt);
+  EXPECT_EQ(workload_.retry.strategy, "exponential");
+  EXPECT_EQ(workload_.retry.backoff.step, 3s);
+}
+
+TEST_F(OptionsTest, AFileMayHaveTheOriginalsFlag) {
+  const test::TempDir dir;
+  const std::string path = dir.file("storm.ini");
+  std::ofstream(path) << "factor=3\nexponential-backoff=true\n";
+  ASSERT_EQ(parse({"--config", path.c_str()}), std::nullopt);
+  EXPECT_EQ(workload_.retry.strategy, "exponential");
+  EXPECT_EQ(workload_.retry.backoff.factor, 3);
 }
 
 TEST_F(OptionsTest, LastOneOfAnOptionCounts) {
@@ -299,9 +335,11 @@ TEST_F(OptionsTest, RefusesANegativeDurationAsASecondWordToo) {
 }
 
 TEST_F(OptionsTest, SaysWhatIsWrongAndWhatWouldBeRight) {
-  EXPECT_THAT(refusal({"--strategy=cubic"}),
-              AllOf(StartsWith("--strategy: 'cubic' is not a strategy"),
-                    HasSubstr("fixed, linear, exponential, truncated, responsive")));
+  EXPECT_THAT(refusal({"--strategy=cubic"}), AllOf(StartsWith("--strategy: 'cubic' is not known"),
+                                                   HasSubstr("fixed"), HasSubstr("exponential")));
+  EXPECT_THAT(refusal({"--strategy=exponentail"}), HasSubstr("did you mean exponential?"));
+  EXPECT_THAT(refusal({"--jitter=fool"}), HasSubstr("did you mean full?"));
+  EXPECT_THAT(refusal({"--jitter=full:2"}), HasSubstr("full jitter takes no amount"));
   EXPECT_THAT(refusal({"--lambda=-1s"}), HasSubstr("'-1s' is negative"));
   EXPECT_THAT(refusal({"--lambda=soon"}), HasSubstr("written like 100ms, 2s, 1m30s"));
   EXPECT_THAT(refusal({"--clients=0"}), HasSubstr("'0' is not a whole number from 1 to"));
@@ -329,7 +367,7 @@ TEST_F(OptionsTest, ReadsAFile) {
   const std::string path = dir.file("storm.ini");
   std::ofstream(path) << "strategy=exponential\nclients=12\nlambda=3s\n";
   ASSERT_EQ(parse({"--config", path.c_str()}), std::nullopt);
-  EXPECT_EQ(workload_.retry.strategy, Strategy::kExponential);
+  EXPECT_EQ(workload_.retry.strategy, "exponential");
   EXPECT_EQ(workload_.clients, 12);
   EXPECT_EQ(workload_.think_time, 3s);
 }
@@ -347,8 +385,8 @@ TEST_F(OptionsTest, JsonHasTheValuesInForce) {
   const auto json = options_json(app_);
   EXPECT_EQ(json["lambda"], "1.5s");
   EXPECT_EQ(json["seed"], 7);
-  EXPECT_EQ(json["factor"], 3);
-  EXPECT_EQ(json["exponential_backoff"], true);
+  EXPECT_EQ(json["backoff_factor"], 3);
+  EXPECT_EQ(json["grow_from"], "jittered");  // the strategy's
 }
 
 // A reader of the file wants to know what was run, not how it was spelled.

@@ -21,18 +21,21 @@ using ::testing::ElementsAre;
 // A policy and one client of it.
 class Client {
  public:
-  explicit Client(const RetryOptions& options, Random& random)
-      : policy_(make_retry_policy(options)), random_(random) {
+  Client(const RetrySettings& settings, Random& random) : policy_(settings), random_(random) {
     begin();
   }
 
-  void begin(Duration think_time = 10s) { policy_->begin_request(state_, think_time); }
-  Duration fail() { return policy_->after_failure(state_, random_, metrics_); }
-  Duration give_up() { return policy_->after_giving_up(state_, random_, metrics_); }
+  void begin(Duration think_time = 10s) { policy_.begin_request(state_, think_time); }
+  Decision after(const AttemptResult& result) {
+    policy_.may_send(now_, state_, nullptr, random_);
+    return policy_.after(now_, result, state_, nullptr, random_, metrics_);
+  }
+  // The wait before the retry, or after giving up.
+  Duration fail() { return after(timed_out(2s)).wait; }
 
   // A success, and the next request.
   Duration succeed() {
-    const Duration wait = policy_->after_success(state_, random_, metrics_);
+    const Duration wait = after({}).wait;
     begin();
     return wait;
   }
@@ -46,8 +49,9 @@ class Client {
   const RetryMetrics& metrics() const { return metrics_; }
 
  private:
-  std::unique_ptr<RetryPolicy> policy_;
+  RetryPolicy policy_;
   Random& random_;
+  TimePoint now_{1h};
   RetryState state_;
   RetryMetrics metrics_;
 };
@@ -57,50 +61,52 @@ ScriptedRandom no_randomness() {
   return {};
 }
 
-RetryOptions of(Strategy strategy) {
-  return {.strategy = strategy};
-}
-
-RetryOptions exponential_without_jitter() {
-  RetryOptions options = of(Strategy::kExponential);
-  options.jitter = 0;
+RetrySettings exponential_without_jitter() {
+  RetrySettings options = retry_settings("exponential");
+  options.backoff.jitter.amount = 0;
   return options;
 }
 
-RetryOptions sleeper_without_randomness(Duration initial, double up, double down,
-                                        std::uint32_t threshold) {
-  RetryOptions options = of(Strategy::kResponsive);
-  options.initial_interval = initial;
-  options.up_multiplier = up;
-  options.down_multiplier = down;
-  options.down_threshold = threshold;
-  options.randomization = 0;
+RetrySettings sleeper_without_randomness(Duration initial, double up, double down,
+                                         std::uint32_t threshold) {
+  RetrySettings options = retry_settings("responsive");
+  options.pacer.initial_interval = initial;
+  options.pacer.up_multiplier = up;
+  options.pacer.down_multiplier = down;
+  options.pacer.down_threshold = threshold;
+  options.pacer.randomization = 0;
   return options;
 }
 
-const RetryOptions kAll[] = {of(Strategy::kFixed), of(Strategy::kLinear),
-                             of(Strategy::kExponential), of(Strategy::kTruncated),
-                             of(Strategy::kResponsive)};
+// The articles', and none of their requests is given up.
+std::vector<RetrySettings> all_strategies() {
+  std::vector<RetrySettings> all;
+  for (const char* name : {"fixed", "linear", "exponential", "truncated", "responsive"}) {
+    all.push_back(retry_settings(name));
+    all.back().limit.max_retries = LimitSettings::kUnlimited;
+  }
+  return all;
+}
 
 TEST(FixedRetry, WaitsTheSameForEver) {
   auto random = no_randomness();
-  Client client(of(Strategy::kFixed), random);
+  Client client(retry_settings("fixed"), random);
   EXPECT_THAT(client.fail(4), ElementsAre(100ms, 100ms, 100ms, 100ms));
   EXPECT_EQ(client.succeed(), 0s);
   EXPECT_EQ(client.fail(), 100ms);
 }
 
 TEST(FixedRetry, WaitsAsToldTo) {
-  RetryOptions options = of(Strategy::kFixed);
-  options.fixed_delay = 0s;
+  RetrySettings options = retry_settings("fixed");
+  options.backoff.base = 0s;
   auto random = no_randomness();
   EXPECT_EQ(Client(options, random).fail(), 0s);
 }
 
 TEST(LinearBackoff, GrowsByTheStep) {
-  RetryOptions options = of(Strategy::kLinear);
-  options.linear_initial = 1s;
-  options.linear_step = 250ms;
+  RetrySettings options = retry_settings("linear");
+  options.backoff.base = 1s;
+  options.backoff.step = 250ms;
   auto random = no_randomness();
   Client client(options, random);
   EXPECT_THAT(client.fail(4), ElementsAre(1s, 1250ms, 1500ms, 1750ms));
@@ -108,14 +114,14 @@ TEST(LinearBackoff, GrowsByTheStep) {
 
 TEST(LinearBackoff, StopsAtTheMaximum) {
   auto random = no_randomness();
-  Client client(of(Strategy::kLinear), random);
+  Client client(retry_settings("linear"), random);
   EXPECT_EQ(client.fail(299).back(), 299s);
   EXPECT_THAT(client.fail(3), ElementsAre(5min, 5min, 5min));
 }
 
 TEST(LinearBackoff, StartsAnewAfterASuccess) {
   auto random = no_randomness();
-  Client client(of(Strategy::kLinear), random);
+  Client client(retry_settings("linear"), random);
   client.fail(5);
   EXPECT_EQ(client.succeed(), 0s);
   EXPECT_THAT(client.fail(2), ElementsAre(1s, 2s));
@@ -140,12 +146,12 @@ TEST(ExponentialBackoff, StartsAnewAfterASuccess) {
 
 TEST(ExponentialBackoff, FirstWaitIsNotJittered) {
   auto random = no_randomness();
-  EXPECT_EQ(Client(of(Strategy::kExponential), random).fail(), 100ms);
+  EXPECT_EQ(Client(retry_settings("exponential"), random).fail(), 100ms);
 }
 
 TEST(ExponentialBackoff, AddsANormalVariateInProportionToTheWait) {
   ScriptedRandom random{kNormalU, kNormalV, 0.25, 0.5};
-  Client client(of(Strategy::kExponential), random);
+  Client client(retry_settings("exponential"), random);
   client.fail();
   // 271.828 ms * (1 + 0.1 * 1.66511)
   EXPECT_EQ(client.fail(), 317090331ns);
@@ -155,8 +161,8 @@ TEST(ExponentialBackoff, AddsANormalVariateInProportionToTheWait) {
 }
 
 TEST(ExponentialBackoff, MaximumBoundsTheWaitBeforeTheJitter) {
-  RetryOptions options = of(Strategy::kExponential);
-  options.min_delay = 200s;
+  RetrySettings options = retry_settings("exponential");
+  options.backoff.base = 200s;
   ScriptedRandom random{kNormalU, kNormalV, kNormalU, kNormalV};
   Client client(options, random);
   client.fail();
@@ -165,17 +171,29 @@ TEST(ExponentialBackoff, MaximumBoundsTheWaitBeforeTheJitter) {
 }
 
 TEST(ExponentialBackoff, NeverWaitsLessThanNothing) {
-  RetryOptions options = of(Strategy::kExponential);
-  options.jitter = 1;
+  RetrySettings options = retry_settings("exponential");
+  options.backoff.jitter.amount = 1;
   ScriptedRandom random{0.25, 0.5};  // a normal variate of -1.66511
   Client client(options, random);
   client.fail();
   EXPECT_EQ(client.fail(), 0s);
 }
 
+// A wait that the jitter cut off at 0 is no reason to retry without a pause for ever.
+TEST(ExponentialBackoff, GrowsOnAfterAWaitThatWasCutOff) {
+  RetrySettings options = retry_settings("exponential");
+  options.backoff.jitter.amount = 1;
+  options.backoff.factor = 2;
+  ScriptedRandom random{0.25, 0.5, kNormalU, kNormalV};
+  Client client(options, random);
+  client.fail();
+  EXPECT_EQ(client.fail(), 0s);
+  EXPECT_NEAR(to_seconds(client.fail()), 0.4 * (1 + kNormal), 1e-8);
+}
+
 TEST(ExponentialBackoff, FirstWaitIsWithinTheMaximumToo) {
-  RetryOptions options = exponential_without_jitter();
-  options.max_delay = 40ms;
+  RetrySettings options = exponential_without_jitter();
+  options.backoff.cap = 40ms;
   auto random = no_randomness();
   Client client(options, random);
   EXPECT_THAT(client.fail(2), ElementsAre(40ms, 40ms));
@@ -183,8 +201,8 @@ TEST(ExponentialBackoff, FirstWaitIsWithinTheMaximumToo) {
 
 // As the original's code does: the first retry comes after 2.7 think times.
 TEST(ExponentialBackoff, FromThinkTimeStartsAtTheLastThinkTime) {
-  RetryOptions options = exponential_without_jitter();
-  options.backoff_from = BackoffFrom::kThinkTime;
+  RetrySettings options = exponential_without_jitter();
+  options.backoff.from = BackoffFrom::kThinkTime;
   auto random = no_randomness();
   Client client(options, random);
   client.begin(10s);
@@ -194,8 +212,8 @@ TEST(ExponentialBackoff, FromThinkTimeStartsAtTheLastThinkTime) {
 }
 
 TEST(ExponentialBackoff, FromThinkTimeJittersTheFirstWaitToo) {
-  RetryOptions options = of(Strategy::kExponential);
-  options.backoff_from = BackoffFrom::kThinkTime;
+  RetrySettings options = retry_settings("exponential");
+  options.backoff.from = BackoffFrom::kThinkTime;
   ScriptedRandom random{kNormalU, kNormalV};
   Client client(options, random);
   client.begin(100ms);
@@ -204,28 +222,32 @@ TEST(ExponentialBackoff, FromThinkTimeJittersTheFirstWaitToo) {
 
 TEST(TruncatedBackoff, DoublesAndAddsARandomPart) {
   ScriptedRandom random{0, 0.5, 0.25, 0.75, 0.125};
-  Client client(of(Strategy::kTruncated), random);
+  Client client(retry_settings("truncated"), random);
   EXPECT_THAT(client.fail(5), ElementsAre(1s, 2500ms, 4250ms, 8750ms, 16125ms));
 }
 
 TEST(TruncatedBackoff, MaximumIncludesTheRandomPart) {
   ScriptedRandom random{0, 0, 0, 0, 0, 0.5, 0.99};
-  Client client(of(Strategy::kTruncated), random);
+  Client client(retry_settings("truncated"), random);
   EXPECT_THAT(client.fail(7), ElementsAre(1s, 2s, 4s, 8s, 16s, 32s, 32s));
 }
 
 TEST(TruncatedBackoff, StartsAnewAfterASuccess) {
   ScriptedRandom random{0, 0, 0, 0.5};
-  Client client(of(Strategy::kTruncated), random);
+  Client client(retry_settings("truncated"), random);
   client.fail(3);
   EXPECT_EQ(client.succeed(), 0s);
   EXPECT_EQ(client.fail(), 1500ms);
 }
 
-TEST(TruncatedBackoff, GivesUpWithoutAPause) {
-  auto random = no_randomness();
-  Client client(of(Strategy::kTruncated), random);
-  EXPECT_EQ(client.give_up(), 0s);
+TEST(TruncatedBackoff, ReachesItsMaximumBeforeItGivesUp) {
+  ScriptedRandom random{0, 0, 0, 0, 0, 0, 0};
+  Client client(retry_settings("truncated"), random);
+  EXPECT_THAT(client.fail(7), ElementsAre(1s, 2s, 4s, 8s, 16s, 32s, 32s));
+  const Decision last = client.after(timed_out(2s));
+  EXPECT_FALSE(last.retry);
+  EXPECT_EQ(last.gave_up, GiveUp::kRetriesUsedUp);
+  EXPECT_EQ(last.wait, 0s);
 }
 
 // The article: initial 1 ms, x1.5, no randomness.
@@ -273,7 +295,7 @@ TEST(ResponsiveSleeper, CountsItsStepsUpAndDown) {
 
 TEST(ResponsiveSleeper, DoesNothingWhileAllIsWell) {
   auto random = no_randomness();
-  Client client(of(Strategy::kResponsive), random);
+  Client client(retry_settings("responsive"), random);
   for (int i = 0; i < 50; ++i) EXPECT_EQ(client.succeed(), 0s);
   EXPECT_EQ(client.metrics().invocations, 50);
   EXPECT_EQ(client.metrics().sleeps, 0);
@@ -313,7 +335,7 @@ TEST(ResponsiveSleeper, StaysAtExactlyTheInitialInterval) {
 
 TEST(ResponsiveSleeper, DrawsEachStepUpButTheFirst) {
   ScriptedRandom random{0, 0.5, 0.75};
-  Client client(of(Strategy::kResponsive), random);
+  Client client(retry_settings("responsive"), random);
   EXPECT_EQ(client.fail(), 500ms);
   EXPECT_EQ(client.fail(), 525ms);         // 750 ms - 225 ms
   EXPECT_EQ(client.fail(), 787500us);      // 787.5 ms, in the middle
@@ -322,8 +344,8 @@ TEST(ResponsiveSleeper, DrawsEachStepUpButTheFirst) {
 }
 
 TEST(ResponsiveSleeper, DrawsStepsDownToo) {
-  RetryOptions options = of(Strategy::kResponsive);
-  options.down_threshold = 1;
+  RetrySettings options = retry_settings("responsive");
+  options.pacer.down_threshold = 1;
   ScriptedRandom random{0.5, 0.5, 0.75};
   Client client(options, random);
   client.fail(3);                          // 500, 750, 1125 ms
@@ -331,9 +353,9 @@ TEST(ResponsiveSleeper, DrawsStepsDownToo) {
 }
 
 TEST(ResponsiveSleeper, DrawsFromNoMoreThanTheMaximumAround) {
-  RetryOptions options = of(Strategy::kResponsive);
-  options.initial_interval = 10min;
-  options.max_interval = 10h;
+  RetrySettings options = retry_settings("responsive");
+  options.pacer.initial_interval = 10min;
+  options.pacer.max_interval = 10h;
   ScriptedRandom random{0, 0.75};
   Client client(options, random);
   client.fail();
@@ -342,8 +364,8 @@ TEST(ResponsiveSleeper, DrawsFromNoMoreThanTheMaximumAround) {
 }
 
 TEST(ResponsiveSleeper, MaximumBoundsTheDrawnPause) {
-  RetryOptions options = of(Strategy::kResponsive);
-  options.initial_interval = 14min;
+  RetrySettings options = retry_settings("responsive");
+  options.pacer.initial_interval = 14min;
   ScriptedRandom random{0.5, 0.99};
   Client client(options, random);
   client.fail();
@@ -353,15 +375,30 @@ TEST(ResponsiveSleeper, MaximumBoundsTheDrawnPause) {
 
 TEST(ResponsiveSleeper, GivingUpIsAFailureLikeAnyOther) {
   auto random = no_randomness();
-  Client client(sleeper_without_randomness(1s, 2, 0.5, 5), random);
+  RetrySettings settings = sleeper_without_randomness(1s, 2, 0.5, 5);
+  settings.limit.max_retries = 1;
+  Client client(settings, random);
   EXPECT_EQ(client.fail(), 1s);
-  EXPECT_EQ(client.give_up(), 2s);
+  const Decision last = client.after(timed_out(2s));
+  EXPECT_EQ(last.gave_up, GiveUp::kRetriesUsedUp);
+  EXPECT_EQ(last.wait, 2s);
   EXPECT_EQ(client.metrics().ups, 2);
+}
+
+TEST(Pacer, AddsItsPauseToTheBackoff) {
+  auto random = no_randomness();
+  RetrySettings settings = sleeper_without_randomness(1s, 2, 0.5, 5);
+  settings.backoff.growth = Growth::kLinear;
+  settings.backoff.base = 10s;
+  settings.backoff.step = 100s;
+  Client client(settings, random);
+  EXPECT_THAT(client.fail(3), ElementsAre(11s, 112s, 214s));
+  EXPECT_EQ(client.succeed(), 4s);
 }
 
 TEST(RetryMetrics, CountTheWaitsOfEveryStrategy) {
   auto random = no_randomness();
-  Client client(of(Strategy::kFixed), random);
+  Client client(retry_settings("fixed"), random);
   client.fail(3);
   client.succeed();
   EXPECT_EQ(client.metrics().invocations, 4);
@@ -382,21 +419,45 @@ TEST(RetryMetrics, AddUp) {
   EXPECT_EQ(sum.total_sleep, Duration::max());
 }
 
-TEST(RetryLimit, IsNoneButForTruncated) {
-  for (const RetryOptions& options : kAll) {
-    EXPECT_EQ(retry_limit(options), options.strategy == Strategy::kTruncated ? 5 : 0);
+TEST(RetryLimit, IsTheNumberOfRetries) {
+  for (const std::uint32_t limit : {0u, 1u, 3u}) {
+    RetrySettings settings = retry_settings("fixed");
+    settings.limit.max_retries = limit;
+    auto random = no_randomness();
+    Client client(settings, random);
+    for (int request = 0; request < 2; ++request) {
+      client.begin();
+      for (std::uint32_t i = 0; i < limit; ++i) EXPECT_TRUE(client.after(timed_out(2s)).retry);
+      const Decision last = client.after(timed_out(2s));
+      EXPECT_FALSE(last.retry);
+      EXPECT_EQ(last.gave_up, GiveUp::kRetriesUsedUp);
+    }
   }
 }
 
-TEST(RetryLimit, IsWhatWasAskedFor) {
-  for (RetryOptions options : kAll) {
-    options.max_retries = 3;
-    EXPECT_EQ(retry_limit(options), 3);
+TEST(RetryLimit, IsNoneUnlessGiven) {
+  auto random = no_randomness();
+  Client client(retry_settings("fixed"), random);
+  for (int i = 0; i < 10'000; ++i) ASSERT_TRUE(client.after(timed_out(2s)).retry);
+}
+
+TEST(RetryPolicy, DoesNotRetryWhatWillBeTheSameTheNextTime) {
+  for (const int status : {301, 400, 404, 501}) {
+    auto random = no_randomness();
+    Client client(retry_settings("fixed"), random);
+    const Decision decision = client.after(answered(status, std::nullopt, 1ms));
+    EXPECT_FALSE(decision.retry) << status;
+    EXPECT_EQ(decision.gave_up, GiveUp::kPermanent) << status;
+  }
+  for (const int status : {408, 429, 500, 502, 503, 504}) {
+    auto random = no_randomness();
+    Client client(retry_settings("fixed"), random);
+    EXPECT_TRUE(client.after(answered(status, std::nullopt, 1ms)).retry) << status;
   }
 }
 
 TEST(EveryStrategy, StandsTenThousandFailures) {
-  for (const RetryOptions& options : kAll) {
+  for (const RetrySettings& options : all_strategies()) {
     ClientRandom random(1, 0);
     Client client(options, random);
     for (int i = 0; i < 10'000; ++i) {
@@ -409,22 +470,22 @@ TEST(EveryStrategy, StandsTenThousandFailures) {
 
 // Every sum and product that could leave the range of a duration.
 TEST(EveryStrategy, SaturatesWithoutAnUpperBound) {
-  for (RetryOptions options : kAll) {
-    options.max_delay = options.maximum_backoff = options.max_interval = Duration::max();
-    options.max_randomization = Duration::max();
-    options.linear_step = options.random = 1'000'000h;
-    options.factor = options.up_multiplier = 1e9;
+  for (RetrySettings options : all_strategies()) {
+    options.backoff.cap = options.pacer.max_interval = Duration::max();
+    options.pacer.max_randomization = Duration::max();
+    options.backoff.step = options.backoff.jitter.spread = 1'000'000h;
+    options.backoff.factor = options.pacer.up_multiplier = 1e9;
     ClientRandom random(1, 0);
     Client client(options, random);
     for (int i = 0; i < 10'000; ++i) ASSERT_GE(client.fail(), 0s) << i;
-    if (options.strategy != Strategy::kFixed) {
+    if (options.strategy != "fixed") {
       EXPECT_GT(client.fail(), 1'000'000h);
     }
   }
 }
 
 // The mean of a wait over many clients, which must be within the bounds.
-double mean_wait(const RetryOptions& options, int failure, Duration least, Duration most) {
+double mean_wait(const RetrySettings& options, int failure, Duration least, Duration most) {
   constexpr int kSeeds = 5000;
   double sum = 0;
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
@@ -441,16 +502,16 @@ double mean_wait(const RetryOptions& options, int failure, Duration least, Durat
 
 // Bounds of some five standard errors.
 TEST(ExponentialBackoff, HasItsMeanOverManySeeds) {
-  EXPECT_NEAR(mean_wait(of(Strategy::kExponential), 2, 0s, 1s), 0.271828, 0.002);
+  EXPECT_NEAR(mean_wait(retry_settings("exponential"), 2, 0s, 1s), 0.271828, 0.002);
 }
 
 TEST(TruncatedBackoff, HasItsMeanAndBoundsOverManySeeds) {
-  EXPECT_NEAR(mean_wait(of(Strategy::kTruncated), 1, 1s, 2s), 1.5, 0.02);
-  EXPECT_NEAR(mean_wait(of(Strategy::kTruncated), 4, 8s, 9s), 8.5, 0.02);
+  EXPECT_NEAR(mean_wait(retry_settings("truncated"), 1, 1s, 2s), 1.5, 0.02);
+  EXPECT_NEAR(mean_wait(retry_settings("truncated"), 4, 8s, 9s), 8.5, 0.02);
 }
 
 TEST(ResponsiveSleeper, HasItsMeanAndBoundsOverManySeeds) {
-  EXPECT_NEAR(mean_wait(of(Strategy::kResponsive), 2, 525ms, 975ms), 0.75, 0.01);
+  EXPECT_NEAR(mean_wait(retry_settings("responsive"), 2, 525ms, 975ms), 0.75, 0.01);
 }
 
 }  // namespace

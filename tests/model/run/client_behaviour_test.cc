@@ -12,10 +12,21 @@ using test::ScriptedRandom;
 
 constexpr Duration kThink = 6931471805ns;  // u = 0.5 of a mean of 10 s: ln 2 * 10 s
 
+RetrySettings with_limit(const char* strategy, std::uint32_t max_retries) {
+  RetrySettings settings = retry_settings(strategy);
+  settings.limit.max_retries = max_retries;
+  settings.pacer.randomization = 0;
+  return settings;
+}
+
 class ClientBehaviourTest : public testing::Test {
  protected:
   NextAttempt after(const ClientBehaviour& behaviour, Outcome outcome, ScriptedRandom random) {
-    const NextAttempt next = behaviour.after(outcome, state_, random, metrics_);
+    const AttemptResult result = outcome == Outcome::kOk      ? AttemptResult{}
+                                 : outcome == Outcome::kError ? not_connected(1ms)
+                                                              : timed_out(2s);
+    const NextAttempt next =
+        behaviour.after(TimePoint(1h), result, state_, nullptr, random, metrics_);
     EXPECT_EQ(random.left(), 0);
     return next;
   }
@@ -35,7 +46,7 @@ TEST_F(ClientBehaviourTest, ThinksAfterASuccess) {
   const NextAttempt next = after(behaviour, Outcome::kOk, {0.5});
   EXPECT_EQ(next.wait, kThink);
   EXPECT_FALSE(next.retry);
-  EXPECT_FALSE(next.gave_up);
+  EXPECT_FALSE(next.gave_up.has_value());
 }
 
 TEST_F(ClientBehaviourTest, RetriesErrorsAndTimeoutsAlike) {
@@ -44,7 +55,7 @@ TEST_F(ClientBehaviourTest, RetriesErrorsAndTimeoutsAlike) {
     const NextAttempt next = after(behaviour, outcome, {});
     EXPECT_EQ(next.wait, 100ms);
     EXPECT_TRUE(next.retry);
-    EXPECT_FALSE(next.gave_up);
+    EXPECT_FALSE(next.gave_up.has_value());
   }
 }
 
@@ -54,53 +65,60 @@ TEST_F(ClientBehaviourTest, RetriesForEverByDefault) {
 }
 
 TEST_F(ClientBehaviourTest, GivesUpAfterTheLastRetryAndThinks) {
-  const ClientBehaviour behaviour(10s, {.max_retries = 2});
+  const ClientBehaviour behaviour(10s, with_limit("fixed", 2));
   EXPECT_TRUE(after(behaviour, Outcome::kError, {}).retry);
   EXPECT_TRUE(after(behaviour, Outcome::kError, {}).retry);
   const NextAttempt last = after(behaviour, Outcome::kError, {0.5});
-  EXPECT_TRUE(last.gave_up);
+  EXPECT_EQ(last.gave_up, GiveUp::kRetriesUsedUp);
   EXPECT_FALSE(last.retry);
   EXPECT_EQ(last.wait, kThink);
   // The next request has all its retries again.
   EXPECT_TRUE(after(behaviour, Outcome::kError, {}).retry);
   EXPECT_TRUE(after(behaviour, Outcome::kError, {}).retry);
-  EXPECT_TRUE(after(behaviour, Outcome::kError, {0.5}).gave_up);
+  EXPECT_TRUE(after(behaviour, Outcome::kError, {0.5}).gave_up.has_value());
 }
 
-TEST_F(ClientBehaviourTest, TruncatedGivesUpAfterFiveRetries) {
-  const ClientBehaviour behaviour(10s, {.strategy = Strategy::kTruncated});
-  for (int i = 0; i < 5; ++i) EXPECT_TRUE(after(behaviour, Outcome::kTimedOut, {0}).retry);
-  EXPECT_TRUE(after(behaviour, Outcome::kTimedOut, {0.5}).gave_up);
+TEST_F(ClientBehaviourTest, TruncatedGivesUpAfterSevenRetries) {
+  const ClientBehaviour behaviour(10s, retry_settings("truncated"));
+  for (int i = 0; i < 7; ++i) EXPECT_TRUE(after(behaviour, Outcome::kTimedOut, {0}).retry);
+  EXPECT_EQ(after(behaviour, Outcome::kTimedOut, {0.5}).gave_up, GiveUp::kRetriesUsedUp);
+}
+
+TEST_F(ClientBehaviourTest, NoneNeverRetries) {
+  const ClientBehaviour behaviour(10s, retry_settings("none"));
+  const NextAttempt next = after(behaviour, Outcome::kTimedOut, {0.5});
+  EXPECT_EQ(next.gave_up, GiveUp::kRetriesUsedUp);
+  EXPECT_EQ(next.wait, kThink);
 }
 
 TEST_F(ClientBehaviourTest, SuccessForgetsTheFailuresBefore) {
-  const ClientBehaviour behaviour(10s, {.max_retries = 2});
+  const ClientBehaviour behaviour(10s, with_limit("fixed", 2));
   after(behaviour, Outcome::kError, {});
   after(behaviour, Outcome::kError, {});
-  EXPECT_FALSE(after(behaviour, Outcome::kOk, {0.5}).gave_up);
+  EXPECT_FALSE(after(behaviour, Outcome::kOk, {0.5}).gave_up.has_value());
   EXPECT_TRUE(after(behaviour, Outcome::kError, {}).retry);
 }
 
 TEST_F(ClientBehaviourTest, SleeperPausesBeforeTheThinkTime) {
-  const ClientBehaviour behaviour(10s, {.strategy = Strategy::kResponsive, .randomization = 0});
+  const ClientBehaviour behaviour(10s, with_limit("responsive", 100));
   EXPECT_EQ(after(behaviour, Outcome::kError, {}).wait, 500ms);
   EXPECT_EQ(after(behaviour, Outcome::kOk, {0.5}).wait, 500ms + kThink);
 }
 
 TEST_F(ClientBehaviourTest, SleeperPausesWhenItGivesUpToo) {
-  const ClientBehaviour behaviour(
-      10s, {.strategy = Strategy::kResponsive, .max_retries = 1, .randomization = 0});
+  const ClientBehaviour behaviour(10s, with_limit("responsive", 1));
   after(behaviour, Outcome::kError, {});
   const NextAttempt next = after(behaviour, Outcome::kError, {0.5});
-  EXPECT_TRUE(next.gave_up);
+  EXPECT_TRUE(next.gave_up.has_value());
   EXPECT_EQ(next.wait, 750ms + kThink);
 }
 
 TEST_F(ClientBehaviourTest, BackoffFromThinkTimeStartsFromTheThinkTimeDrawnLast) {
-  const ClientBehaviour behaviour(10s, {.strategy = Strategy::kExponential,
-                                        .factor = 3,
-                                        .jitter = 0,
-                                        .backoff_from = BackoffFrom::kThinkTime});
+  RetrySettings settings = retry_settings("exponential");
+  settings.backoff.factor = 3;
+  settings.backoff.jitter = {};
+  settings.backoff.from = BackoffFrom::kThinkTime;
+  const ClientBehaviour behaviour(10s, settings);
   ScriptedRandom random{0.5};
   behaviour.start(state_, random);
   EXPECT_EQ(after(behaviour, Outcome::kError, {}).wait, 3 * kThink);

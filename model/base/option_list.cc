@@ -1,0 +1,123 @@
+#include "model/base/option_list.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace retrystorm {
+namespace {
+
+Duration parse_at_least(std::string_view text, Duration least) {
+  const Duration value = parse_duration(text);
+  if (value >= least) return value;
+  throw std::invalid_argument(
+      in_quotes(text) + (least == Duration::zero()
+                             ? " is negative (a duration of 0s or more is meant)"
+                             : " is too short (at least " + format_duration(least) + " is meant)"));
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r";
+  const std::size_t begin = text.find_first_not_of(kSpace);
+  if (begin == text.npos) return {};
+  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
+}
+
+}  // namespace
+
+Option& OptionList::add(std::string_view names, Option::Kind kind, std::string help,
+                        std::function<void(std::string_view)> set,
+                        std::function<std::string()> get) {
+  Option& option = options_.emplace_back();
+  option.name = names.substr(0, names.find(','));
+  for (std::size_t at = names.find(','); at != names.npos; at = names.find(',', at + 1)) {
+    option.second_names.emplace_back(names.substr(at + 1, names.find(',', at + 1) - at - 1));
+  }
+  option.group = group_;
+  option.kind = kind;
+  option.help = std::move(help);
+  option.set = std::move(set);
+  option.get = std::move(get);
+  return option;
+}
+
+Option& OptionList::duration(std::string_view names, Duration& target, std::string help,
+                             Duration least) {
+  return add(
+      names, Option::Kind::kDuration, std::move(help),
+      [&target, least](std::string_view text) { target = parse_at_least(text, least); },
+      [&target] { return format_duration(target); });
+}
+
+Option& OptionList::duration_or_none(std::string_view names, Duration& target, std::string help,
+                                     Duration least) {
+  return add(
+      names, Option::Kind::kDuration, std::move(help),
+      [&target, least](std::string_view text) {
+        target = text == kNoneWord ? Duration::max() : parse_at_least(text, least);
+      },
+      [&target] {
+        return target == Duration::max() ? std::string(kNoneWord) : format_duration(target);
+      });
+}
+
+Option& OptionList::number(std::string_view names, double& target, std::string help, double least,
+                           double most) {
+  return add(
+      names, Option::Kind::kNumber, std::move(help),
+      [&target, least, most](std::string_view text) { target = parse_number(text, least, most); },
+      [&target] { return print_number(target); });
+}
+
+Option& OptionList::yes_or_no(std::string_view names, bool& target, std::string help) {
+  return choice(names, target, {{"no", false}, {"yes", true}}, std::move(help));
+}
+
+Option& OptionList::text(std::string_view names, std::string help,
+                         std::function<void(std::string_view)> set,
+                         std::function<std::string()> get) {
+  return add(names, Option::Kind::kText, std::move(help), std::move(set), std::move(get));
+}
+
+const Option* OptionList::find(std::string_view name) const {
+  for (const Option& option : options_) {
+    if (option.name == name || std::find(option.second_names.begin(), option.second_names.end(),
+                                         name) != option.second_names.end()) {
+      return &option;
+    }
+  }
+  return nullptr;
+}
+
+void OptionList::set(std::string_view name, std::string_view value) const {
+  const Option* option = find(name);
+  if (option == nullptr) {
+    std::vector<std::string_view> known;
+    for (const Option& each : options_) {
+      known.push_back(each.name);
+      known.insert(known.end(), each.second_names.begin(), each.second_names.end());
+    }
+    const auto meant = nearest(name, known);
+    throw std::invalid_argument(
+        "there is no option " + in_quotes(name) +
+        (meant.empty() ? "" : " (did you mean " + std::string(meant) + "?)"));
+  }
+  try {
+    option->set(value);
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(std::string(name) + ": " + error.what());
+  }
+}
+
+void OptionList::apply(std::string_view settings) const {
+  while (!settings.empty()) {
+    const std::size_t end = std::min(settings.find('\n'), settings.size());
+    const std::string_view line = trimmed(settings.substr(0, end));
+    settings.remove_prefix(std::min(end + 1, settings.size()));
+    if (line.empty() || line.front() == '#' || line.front() == ';') continue;
+    const std::size_t equals = line.find('=');
+    if (equals == line.npos) throw std::invalid_argument(in_quotes(line) + " is not NAME = VALUE");
+    set(trimmed(line.substr(0, equals)), trimmed(line.substr(equals + 1)));
+  }
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,139 @@
+// Options as data: each is one entry, from which command lines, JSON, sweeps, named strategies and
+// pages follow. Knows no parser of command lines.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "model/base/duration.h"
+#include "model/base/text.h"
+
+namespace retrystorm {
+
+// One option, bound to the variable that it sets.
+struct Option {
+  enum class Kind { kDuration, kNumber, kCount, kChoice, kText };
+
+  std::string name;  // without dashes
+  std::vector<std::string> second_names{};
+  std::string group{};
+  Kind kind = Kind::kText;
+  std::vector<std::string_view> choices{};  // of a kChoice
+  std::string help{};
+
+  // Sets the variable. Throws std::invalid_argument with a sentence for a person when the text is
+  // no value of this option; the variable is then as it was.
+  std::function<void(std::string_view)> set{};
+  // The value in force, as `set` reads it.
+  std::function<std::string()> get{};
+};
+
+// The word for a duration or a count without bound.
+inline constexpr std::string_view kNoneWord = "none";
+
+// Options in the order in which help shows them and in which they are applied. The variables
+// outlive the list. Names are "name" or "name,second-name,...".
+class OptionList {
+ public:
+  // The group of the options that follow.
+  void group(std::string title) { group_ = std::move(title); }
+
+  Option& duration(std::string_view names, Duration& target, std::string help,
+                   Duration least = Duration::zero());
+  // `Duration::max()` is written "none": no bound, or not used at all.
+  Option& duration_or_none(std::string_view names, Duration& target, std::string help,
+                           Duration least = Duration::zero());
+  Option& number(std::string_view names, double& target, std::string help, double least,
+                 double most);
+  template <typename Count>
+  Option& count(std::string_view names, Count& target, std::string help, std::uint64_t least,
+                std::uint64_t most);
+  // The greatest value of the type is written "none".
+  template <typename Count>
+  Option& count_or_none(std::string_view names, Count& target, std::string help,
+                        std::uint64_t least, std::uint64_t most);
+  template <typename Enum>
+  Option& choice(std::string_view names, Enum& target,
+                 std::vector<std::pair<std::string_view, Enum>> values, std::string help);
+  Option& yes_or_no(std::string_view names, bool& target, std::string help);
+  Option& text(std::string_view names, std::string help, std::function<void(std::string_view)> set,
+               std::function<std::string()> get);
+
+  const std::vector<Option>& all() const { return options_; }
+
+  // By any of its names; null when there is none.
+  const Option* find(std::string_view name) const;
+
+  // Sets one option. Throws std::invalid_argument with a sentence that names it.
+  void set(std::string_view name, std::string_view value) const;
+
+  // Sets options from lines of `name = value`; empty lines and those that begin with # or ; are
+  // passed over. Throws as `set` does.
+  void apply(std::string_view settings) const;
+
+ private:
+  Option& add(std::string_view names, Option::Kind kind, std::string help,
+              std::function<void(std::string_view)> set, std::function<std::string()> get);
+
+  std::string group_;
+  std::vector<Option> options_;
+};
+
+template <typename Count>
+Option& OptionList::count(std::string_view names, Count& target, std::string help,
+                          std::uint64_t least, std::uint64_t most) {
+  return add(
+      names, Option::Kind::kCount, std::move(help),
+      [&target, least, most](std::string_view text) {
+        target = static_cast<Count>(parse_count(text, least, most));
+      },
+      [&target] { return std::to_string(target); });
+}
+
+template <typename Count>
+Option& OptionList::count_or_none(std::string_view names, Count& target, std::string help,
+                                  std::uint64_t least, std::uint64_t most) {
+  constexpr Count kUnbounded = std::numeric_limits<Count>::max();
+  return add(
+      names, Option::Kind::kCount, std::move(help),
+      [&target, least, most](std::string_view text) {
+        target =
+            text == kNoneWord ? kUnbounded : static_cast<Count>(parse_count(text, least, most));
+      },
+      [&target] { return target == kUnbounded ? std::string(kNoneWord) : std::to_string(target); });
+}
+
+template <typename Enum>
+Option& OptionList::choice(std::string_view names, Enum& target,
+                           std::vector<std::pair<std::string_view, Enum>> values,
+                           std::string help) {
+  std::vector<std::string_view> choices;
+  for (const auto& [name, value] : values) choices.push_back(name);
+  Option& option = add(
+      names, Option::Kind::kChoice, std::move(help),
+      [&target, values, choices](std::string_view text) {
+        for (const auto& [name, value] : values) {
+          if (name == text) {
+            target = value;
+            return;
+          }
+        }
+        throw std::invalid_argument(unknown_name(text, choices));
+      },
+      [&target, values] {
+        for (const auto& [name, value] : values) {
+          if (value == target) return std::string(name);
+        }
+        return std::string();
+      });
+  option.choices = std::move(choices);
+  return option;
+}
+
+}  // namespace retrystorm

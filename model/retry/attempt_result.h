@@ -1,0 +1,39 @@
+// What a retry policy is told of an attempt that has ended.
+#pragma once
+
+#include <optional>
+
+#include "model/base/duration.h"
+#include "model/base/outcome.h"
+
+namespace retrystorm {
+
+// What sort of failure it was, as libraries tell them apart.
+enum class Failure {
+  kNone,       // it was a success
+  kThrottled,  // 429, or 503 with a Retry-After: the service asks for less
+  kTransient,  // 408, another 5xx than 501, refused, reset: it may be well the next time
+  kTimedOut,   // no answer within the timeout
+  kPermanent,  // any other status: it will be the same the next time
+};
+
+struct AttemptResult {
+  Outcome outcome = Outcome::kOk;
+  Failure failure = Failure::kNone;
+  std::optional<Duration> retry_after{};  // what the server asked for, if it did
+  Duration latency{0};                    // from sending to the answer, or to the timeout
+};
+
+// An answer with this HTTP status. `retry_after` as the answer had it.
+AttemptResult answered(int status, std::optional<Duration> retry_after, Duration latency);
+
+// No answer, because the connection was refused, reset or closed.
+inline AttemptResult not_connected(Duration latency) {
+  return {.outcome = Outcome::kError, .failure = Failure::kTransient, .latency = latency};
+}
+
+inline AttemptResult timed_out(Duration latency) {
+  return {.outcome = Outcome::kTimedOut, .failure = Failure::kTimedOut, .latency = latency};
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,123 @@
+#include "model/retry/backoff.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace retrystorm {
+namespace {
+
+// factor^n by squaring: the same on every machine.
+double power(double factor, std::uint32_t n) {
+  double result = 1;
+  for (; n > 0; n /= 2, factor *= factor) {
+    if (n % 2 == 1) result *= factor;
+  }
+  return result;
+}
+
+}  // namespace
+
+void declare_options(OptionList& options, BackoffSettings& settings) {
+  constexpr double kLarge = 1e9;
+  options.group("Backoff: how long to wait before a retry");
+  options.choice<Growth>("growth", settings.growth,
+                         {{"none", Growth::kNone},
+                          {"constant", Growth::kConstant},
+                          {"linear", Growth::kLinear},
+                          {"exponential", Growth::kExponential}},
+                         "how the waits of one request grow");
+  options.duration(
+      "backoff-base,min-delay,fixed-delay,simple-backoff-delay,linear-initial,truncated-base",
+      settings.base, "first wait");
+  options.number("backoff-factor,factor", settings.factor,
+                 "exponential: what each failure multiplies the wait by", 1, kLarge);
+  options.duration("backoff-step,linear-step", settings.step, "linear: what each failure adds");
+  options.duration_or_none("backoff-cap,max-delay,maximum-backoff", settings.cap, "longest wait");
+  options.choice<CapApplies>(
+      "cap-applies", settings.cap_applies,
+      {{"before-jitter", CapApplies::kBeforeJitter}, {"after-jitter", CapApplies::kAfterJitter}},
+      "whether the cap bounds the wait before or after its jitter");
+  Jitter& jitter = settings.jitter;
+  options.text(
+      "jitter",
+      "KIND[:AMOUNT], the randomness of a wait: none, full, equal, normal:0.1 (or 0.1), "
+      "proportional:0.2, additive:1s, exponential, decorrelated, polly",
+      [&jitter](std::string_view text) { jitter = parse_jitter(text); },
+      [&jitter] { return to_string(jitter); });
+  options.text(
+      "random", "the same as --jitter=additive:DURATION",
+      [&jitter](std::string_view text) { jitter = parse_jitter("additive:" + std::string(text)); },
+      [&jitter] {
+        return jitter.kind == Jitter::Kind::kAdditive ? format_duration(jitter.spread)
+                                                      : std::string(kNoneWord);
+      });
+  options.choice<GrowFrom>(
+      "grow-from", settings.grow_from,
+      {{"unjittered", GrowFrom::kUnjittered}, {"jittered", GrowFrom::kJittered}},
+      "exponential: whether a wait grows from the computed or from the jittered one before");
+  options.choice<BackoffFrom>(
+      "backoff-from", settings.from,
+      {{"min-delay", BackoffFrom::kBase}, {"think-time", BackoffFrom::kThinkTime}},
+      "exponential: start from min-delay, as the article says, or from the last think-time, as the "
+      "original's code does");
+  options.yes_or_no("jitter-first", settings.jitter_first, "whether the first wait is jittered");
+  options.yes_or_no("first-at-once", settings.first_at_once,
+                    "whether the first retry waits for nothing");
+  options.duration_or_none("throttled-base", settings.throttled_base,
+                           "first wait after 429, or 503 with Retry-After; none = as the others");
+}
+
+Duration Backoff::grown(RetryState& state, bool throttled) const {
+  const BackoffSettings& s = settings_;
+  const std::uint32_t n = state.retries;
+  const bool two_bases = s.throttled_base != Duration::max();
+  const Duration base = throttled && two_bases ? s.throttled_base : s.base;
+  switch (s.growth) {
+    case Growth::kNone:
+      return Duration::zero();
+    case Growth::kConstant:
+      return base;
+    case Growth::kLinear:
+      return saturating_add(base, scale(s.step, n));
+    case Growth::kExponential:
+      break;
+  }
+  // The wait before may have grown from the other base.
+  if (two_bases) return scale(base, power(s.factor, n));
+  return n == 0 && s.from == BackoffFrom::kBase ? base : scale(state.backoff, s.factor);
+}
+
+// The jitters whose wait follows from the one before.
+Duration Backoff::remembered(RetryState& state, Random& random) const {
+  const BackoffSettings& s = settings_;
+  const double u = random.uniform();
+  if (s.jitter.kind == Jitter::Kind::kDecorrelated) {
+    const Duration last = state.retries == 0 ? s.base : state.backoff;
+    const double spread = 3 * to_seconds(last) - to_seconds(s.base);
+    state.backoff = std::min(saturating_add(s.base, from_seconds(u * spread)), s.cap);
+    return state.backoff;
+  }
+  // In nanoseconds of a second's median, which is more than Polly keeps.
+  double before = state.retries == 0 ? 0 : to_seconds(state.backoff);
+  const Duration wait = polly_wait(s.base, state.retries, u, before);
+  state.backoff = from_seconds(before);
+  return std::min(wait, s.cap);
+}
+
+Duration Backoff::next(RetryState& state, bool throttled, Random& random) const {
+  const BackoffSettings& s = settings_;
+  if (s.jitter.is_growth()) return remembered(state, random);
+  const bool first = state.retries == 0;
+  const bool before = s.cap_applies == CapApplies::kBeforeJitter;
+  Duration wait = grown(state, throttled);
+  if (before) wait = std::min(wait, s.cap);
+  const bool jittered = !first || s.jitter_first || s.from == BackoffFrom::kThinkTime;
+  const Duration made_random = jittered ? s.jitter.of(wait, random) : wait;
+  // A wait that was cut off at 0 has lost its size: grown from it, all further ones would be 0.
+  const bool from_jittered = s.grow_from == GrowFrom::kJittered && made_random > Duration::zero();
+  state.backoff = from_jittered ? made_random : wait;
+  if (first && s.first_at_once) return Duration::zero();
+  return before ? made_random : std::min(made_random, s.cap);
+}
+
+}  // namespace retrystorm

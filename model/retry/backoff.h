@@ -1,0 +1,71 @@
+// Backoff: how long a client waits before a retry, as growth and jitter.
+#pragma once
+
+#include <chrono>
+
+#include "model/base/duration.h"
+#include "model/base/option_list.h"
+#include "model/base/random.h"
+#include "model/retry/jitter.h"
+#include "model/retry/retry_state.h"
+
+namespace retrystorm {
+
+// With n = 0 for the first retry:
+enum class Growth {
+  kNone,         // 0
+  kConstant,     // base
+  kLinear,       // base + n * step
+  kExponential,  // base * factor^n
+};
+
+enum class GrowFrom {
+  kUnjittered,  // each wait grows from the computed one before
+  kJittered,    // from the one that was really waited (Twisted, smira)
+};
+
+enum class CapApplies { kBeforeJitter, kAfterJitter };
+
+// Where the growth starts: at the base, or at the think time before the request, as smira's
+// program does, so that the first wait is grown already.
+enum class BackoffFrom { kBase, kThinkTime };
+
+struct BackoffSettings {
+  Growth growth = Growth::kConstant;
+  Duration base = std::chrono::milliseconds(100);
+  Duration step = std::chrono::seconds(1);
+  double factor = 2;
+  Duration cap = Duration::max();
+  CapApplies cap_applies = CapApplies::kBeforeJitter;
+  Jitter jitter;
+  GrowFrom grow_from = GrowFrom::kUnjittered;
+  BackoffFrom from = BackoffFrom::kBase;
+  bool jitter_first = true;                   // is the first wait jittered too?
+  bool first_at_once = false;                 // the first retry waits for nothing
+  Duration throttled_base = Duration::max();  // the base after throttling answers; max = the base
+};
+
+void declare_options(OptionList& options, BackoffSettings& settings);
+
+// Safe to share between threads.
+class Backoff {
+ public:
+  explicit Backoff(const BackoffSettings& settings) : settings_(settings) {}
+
+  // A request begins, after this think time.
+  void begin_request(RetryState& state, Duration think_time) const {
+    state.backoff = settings_.from == BackoffFrom::kThinkTime ? think_time : Duration::zero();
+  }
+
+  // The wait before the retry that follows `state.retries` retries. `throttled`: the server asked
+  // for less.
+  Duration next(RetryState& state, bool throttled, Random& random) const;
+
+ private:
+  Duration grown(RetryState& state, bool throttled) const;
+  Duration remembered(RetryState& state, Random& random) const;
+
+  BackoffSettings settings_;
+};
+
+}  // namespace retrystorm

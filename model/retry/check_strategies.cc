@@ -1,0 +1,27 @@
+// Run when the program is built: every named strategy can be read, and says where it comes from.
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "model/retry/retry_settings.h"
+#include "model/retry/strategies.h"
+
+int main() {
+  using namespace retrystorm;
+  int failed = 0;
+  for (const NamedStrategy& each : named_strategies()) {
+    std::string wrong;
+    try {
+      retry_settings(each.name);
+      if (each.summary.empty() || each.source.empty() || each.date.empty()) {
+        wrong = "its head must be a summary, '# Source: ...' and '# Date: ...'";
+      }
+    } catch (const std::exception& error) {
+      wrong = error.what();
+    }
+    if (wrong.empty()) continue;
+    std::fprintf(stderr, "strategies/%s.ini: %s\n", std::string(each.name).c_str(), wrong.c_str());
+    failed = 1;
+  }
+  return failed;
+}

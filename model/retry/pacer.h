@@ -1,0 +1,47 @@
+// The pacer: a pause of the client's own that failures lengthen and successes shorten.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "model/base/duration.h"
+#include "model/base/option_list.h"
+#include "model/base/random.h"
+#include "model/retry/retry_state.h"
+
+namespace retrystorm {
+
+struct PacerSettings {
+  bool on = false;
+  Duration initial_interval = std::chrono::milliseconds(500);
+  Duration max_interval = std::chrono::minutes(15);
+  double up_multiplier = 1.5;
+  double down_multiplier = 0.9;
+  std::uint32_t down_threshold = 10;
+  double randomization = 0.3;
+  Duration max_randomization = std::chrono::minutes(2);
+};
+
+void declare_options(OptionList& options, PacerSettings& settings);
+
+// The AutoSleeper (sakthipriyan/go-utils, sleeper.go; "Responsive exponential backoff in Go",
+// 2022): each failure lengthens the pause, every so many successes shorten it, and the client
+// makes it after successes too until it has fallen under the initial one. Safe to share between
+// threads; the pause is in the client's `RetryState`.
+class Pacer {
+ public:
+  explicit Pacer(const PacerSettings& settings) : settings_(settings) {}
+
+  // The pause after a failure: a step up.
+  Duration step_up(RetryState& state, Random& random) const;
+
+  // Counts a success while there is a pause. Returns whether it was a step down.
+  bool count_success(RetryState& state, Random& random) const;
+
+ private:
+  Duration randomized(Duration x, Random& random) const;
+
+  PacerSettings settings_;
+};
+
+}  // namespace retrystorm

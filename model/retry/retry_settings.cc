@@ -1,0 +1,47 @@
+#include "model/retry/retry_settings.h"
+
+#include <stdexcept>
+#include <vector>
+
+#include "model/retry/strategies.h"
+
+namespace retrystorm {
+namespace {
+
+void declare_parts(OptionList& options, RetrySettings& settings) {
+  options.group("Retries");
+  options.count_or_none("max-retries", settings.limit.max_retries,
+                        "then the request is given up; 0 = no retry, none = no limit", 0,
+                        1'000'000'000);
+  declare_options(options, settings.backoff);
+  declare_options(options, settings.pacer);
+}
+
+}  // namespace
+
+void declare_options(OptionList& options, RetrySettings& settings) {
+  options.group("Retries");
+  Option& strategy = options.text(
+      "strategy", "how to retry, by name: gives defaults to the options below (--list-strategies)",
+      [&settings](std::string_view name) { settings = retry_settings(name); },
+      [&settings] { return settings.strategy; });
+  strategy.kind = Option::Kind::kChoice;
+  declare_parts(options, settings);
+}
+
+RetrySettings retry_settings(std::string_view strategy) {
+  const NamedStrategy* named = find_strategy(strategy);
+  if (named == nullptr) {
+    std::vector<std::string_view> names;
+    for (const NamedStrategy& each : named_strategies()) names.push_back(each.name);
+    throw std::invalid_argument(unknown_name(strategy, names));
+  }
+  RetrySettings settings;
+  OptionList options;
+  declare_parts(options, settings);
+  options.apply(named->settings);
+  settings.strategy = named->name;
+  return settings;
+}
+
+}  // namespace retrystorm

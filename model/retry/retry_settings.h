@@ -1,0 +1,38 @@
+// How clients retry, as settings: each part of the policy has its own.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "model/base/duration.h"
+#include "model/base/option_list.h"
+#include "model/retry/backoff.h"
+#include "model/retry/pacer.h"
+
+namespace retrystorm {
+
+// When a request that keeps failing is given up.
+struct LimitSettings {
+  static constexpr std::uint32_t kUnlimited = std::numeric_limits<std::uint32_t>::max();
+
+  std::uint32_t max_retries = kUnlimited;
+};
+
+struct RetrySettings {
+  std::string strategy = "fixed";  // whose settings these were to begin with
+  BackoffSettings backoff;
+  LimitSettings limit;
+  PacerSettings pacer;
+};
+
+// Every part's options, the strategy first: it gives defaults to all others, which overrule it.
+void declare_options(OptionList& options, RetrySettings& settings);
+
+// The settings of a named strategy (see strategies.h). Throws std::invalid_argument with a sentence
+// for a person when there is none of that name.
+RetrySettings retry_settings(std::string_view strategy);
+
+}  // namespace retrystorm

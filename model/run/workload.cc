@@ -1,0 +1,26 @@
+#include "model/run/workload.h"
+
+#include <limits>
+
+namespace retrystorm {
+
+void declare_options(OptionList& options, WorkloadOptions& workload) {
+  options.group("Clients");
+  options.count("clients", workload.clients, "independent clients", 1, 1'000'000'000);
+  options.duration("lambda,think-time", workload.think_time,
+                   "mean think time after a success (exponentially distributed)");
+  options.duration("timeout", workload.timeout,
+                   "an attempt lasts no longer: connect, send and receive together",
+                   std::chrono::milliseconds(1));
+  std::optional<std::uint64_t>& seed = workload.seed;
+  Option& option = options.text(
+      "seed", "same seed, same waits; random when not given",
+      [&seed](std::string_view text) {
+        seed = parse_count(text, 0, std::numeric_limits<std::uint64_t>::max());
+      },
+      [&seed] { return seed ? std::to_string(*seed) : ""; });
+  option.kind = Option::Kind::kCount;
+  declare_options(options, workload.retry);
+}
+
+}  // namespace retrystorm

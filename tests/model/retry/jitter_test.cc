@@ -1,0 +1,215 @@
+#include "model/retry/jitter.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <stdexcept>
+#include <vector>
+
+#include "model/retry/backoff.h"
+#include "tests/support/scripted_random.h"
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+using test::ScriptedRandom;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// The supremum of the uniform numbers.
+const double kAlmostOne = std::nextafter(1.0, 0.0);
+
+// The first waits of a request with always the same uniform number.
+std::vector<Duration> waits(const BackoffSettings& settings, double u, int count) {
+  struct Same final : Random {
+    explicit Same(double u) : u_(u) {}
+    double uniform() override { return u_; }
+    double u_;
+  } random(u);
+  const Backoff backoff(settings);
+  RetryState state;
+  backoff.begin_request(state, 10s);
+  std::vector<Duration> result;
+  for (int i = 0; i < count; ++i) {
+    result.push_back(backoff.next(state, false, random));
+    state.count_retry();
+  }
+  return result;
+}
+
+std::vector<double> seconds(const std::vector<Duration>& durations) {
+  std::vector<double> result;
+  for (const Duration each : durations) result.push_back(to_seconds(each));
+  return result;
+}
+
+void expect_near(const std::vector<Duration>& got, const std::vector<double>& expected,
+                 double tolerance = 1e-6) {
+  ASSERT_EQ(got.size(), expected.size());
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    EXPECT_NEAR(seconds(got)[i], expected[i], tolerance * std::max(1.0, expected[i])) << i;
+  }
+}
+
+BackoffSettings exponential_backoff(Duration base, double factor, Duration cap,
+                                    const char* jitter) {
+  return {.growth = Growth::kExponential,
+          .base = base,
+          .factor = factor,
+          .cap = cap,
+          .jitter = parse_jitter(jitter)};
+}
+
+// AWS, "Exponential Backoff And Jitter": with a base of 10 ms and a cap of 2 s.
+TEST(Jitter, FullIsUniformUpToTheWait) {
+  const auto settings = exponential_backoff(10ms, 2, 2s, "full");
+  EXPECT_THAT(waits(settings, 0, 3), ElementsAre(0s, 0s, 0s));
+  EXPECT_THAT(waits(settings, 0.5, 9),
+              ElementsAre(5ms, 10ms, 20ms, 40ms, 80ms, 160ms, 320ms, 640ms, 1s));
+  expect_near(waits(settings, kAlmostOne, 2), {0.010, 0.020});
+}
+
+TEST(Jitter, EqualKeepsHalfOfTheWait) {
+  const auto settings = exponential_backoff(10ms, 2, 2s, "equal");
+  EXPECT_THAT(waits(settings, 0, 3), ElementsAre(5ms, 10ms, 20ms));
+  EXPECT_THAT(waits(settings, 0.5, 3), ElementsAre(7500us, 15ms, 30ms));
+  expect_near(waits(settings, kAlmostOne, 2), {0.010, 0.020});
+}
+
+// gRPC's example: 100 ms, doubled up to 1 s, and a fifth around that, also above the cap.
+TEST(Jitter, ProportionalIsAShareAroundTheWait) {
+  const auto settings = exponential_backoff(100ms, 2, 1s, "proportional:0.2");
+  EXPECT_THAT(waits(settings, 0, 5), ElementsAre(80ms, 160ms, 320ms, 640ms, 800ms));
+  EXPECT_THAT(waits(settings, 0.5, 5), ElementsAre(100ms, 200ms, 400ms, 800ms, 1s));
+  expect_near(waits(settings, kAlmostOne, 5), {0.12, 0.24, 0.48, 0.96, 1.2});
+}
+
+// cenkalti/backoff: half around a wait that grows by 1.5 from 500 ms.
+TEST(Jitter, ProportionalOfCenkalti) {
+  const auto settings = exponential_backoff(500ms, 1.5, 60s, "proportional:0.5");
+  EXPECT_THAT(waits(settings, 0, 3), ElementsAre(250ms, 375ms, 562500us));
+  EXPECT_THAT(waits(settings, 0.5, 4), ElementsAre(500ms, 750ms, 1125ms, 1687500us));
+  // The cap binds from the thirteenth wait on.
+  EXPECT_LT(waits(settings, 0.5, 12).back(), 60s);
+  EXPECT_EQ(waits(settings, 0.5, 13).back(), 60s);
+}
+
+// Azure: the cap is applied after the jitter.
+TEST(Jitter, ProportionalWithinTheCap) {
+  auto settings = exponential_backoff(800ms, 2, 60s, "proportional:0.2");
+  settings.cap_applies = CapApplies::kAfterJitter;
+  expect_near(waits(settings, 0.5, 8), {0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 60});
+  expect_near(waits(settings, kAlmostOne, 8), {0.96, 1.92, 3.84, 7.68, 15.36, 30.72, 60, 60});
+}
+
+// Google Cloud's documents: from the sixth retry on every wait is exactly the cap.
+TEST(Jitter, AdditiveWithinTheCap) {
+  auto settings = exponential_backoff(1s, 2, 32s, "additive:1s");
+  settings.cap_applies = CapApplies::kAfterJitter;
+  EXPECT_THAT(waits(settings, 0.5, 7),
+              ElementsAre(1500ms, 2500ms, 4500ms, 8500ms, 16500ms, 32s, 32s));
+}
+
+TEST(Jitter, ExponentialHasTheWaitAsItsMean) {
+  const auto settings = exponential_backoff(1s, 2, 1h, "exponential");
+  expect_near(waits(settings, 0.5, 3), {std::log(2), 2 * std::log(2), 4 * std::log(2)});
+  EXPECT_THAT(waits(settings, 0, 2), ElementsAre(0s, 0s));
+}
+
+// AWS: base 1, cap 100; here in seconds.
+TEST(Jitter, DecorrelatedGrowsFromTheWaitBefore) {
+  const auto settings = exponential_backoff(1s, 2, 100s, "decorrelated");
+  EXPECT_THAT(waits(settings, 0, 3), ElementsAre(1s, 1s, 1s));
+  expect_near(waits(settings, 0.5, 6), {2, 3.5, 5.75, 9.125, 14.1875, 21.78125});
+  expect_near(waits(settings, kAlmostOne, 6), {3, 9, 27, 81, 100, 100});
+}
+
+TEST(Jitter, DecorrelatedStartsAnewWithEachRequest) {
+  const Backoff backoff(exponential_backoff(1s, 2, 100s, "decorrelated"));
+  ScriptedRandom random{0.5, 0.5, 0.5};
+  RetryState state;
+  backoff.begin_request(state, 10s);
+  backoff.next(state, false, random);
+  state.count_retry();
+  backoff.next(state, false, random);
+  state = {};
+  backoff.begin_request(state, 10s);
+  EXPECT_EQ(backoff.next(state, false, random), 2s);
+}
+
+// Polly's formula for a median first wait of a second.
+TEST(Jitter, PollyIsItsSecondFormula) {
+  const auto settings = exponential_backoff(1s, 2, Duration::max(), "polly");
+  expect_near(waits(settings, 0, 5), {0, 1.377182, 1.460067, 2.865850, 5.717807});
+  expect_near(waits(settings, 0.5, 5), {0.897405, 1.093004, 2.035748, 4.045979, 8.083632});
+  expect_near(waits(settings, kAlmostOne, 5), {1.377182, 1.460067, 2.865850, 5.717807, 11.430272});
+}
+
+TEST(Jitter, PollyIsNeverNegativeAndEndsAtTheCap) {
+  const Backoff backoff(exponential_backoff(1s, 2, 30s, "polly"));
+  ScriptedRandom random{kAlmostOne, 0, 0.5};
+  RetryState state;
+  backoff.begin_request(state, 10s);
+  EXPECT_NEAR(to_seconds(backoff.next(state, false, random)), 1.377, 1e-3);
+  state.count_retry();
+  EXPECT_NEAR(to_seconds(backoff.next(state, false, random)), 0, 1e-6);
+  const auto settings = exponential_backoff(1s, 2, 30s, "polly");
+  EXPECT_EQ(waits(settings, 0.5, 2000).back(), 30s);
+}
+
+TEST(Backoff, FirstRetryAtOnceGrowsOnAsIfItHadWaited) {
+  // urllib3 with a factor of 0.1 s.
+  auto settings = exponential_backoff(100ms, 2, 120s, "none");
+  settings.first_at_once = true;
+  EXPECT_THAT(waits(settings, 0, 4), ElementsAre(0s, 200ms, 400ms, 800ms));
+}
+
+TEST(Backoff, FirstWaitNeedNotBeJittered) {
+  auto settings = exponential_backoff(1s, 1.6, 120s, "proportional:0.2");
+  settings.jitter_first = false;
+  expect_near(waits(settings, 0, 4), {1, 1.28, 2.048, 3.2768});
+  expect_near(waits(settings, 0.5, 6), {1, 1.6, 2.56, 4.096, 6.5536, 10.48576});
+}
+
+TEST(Backoff, ThrottlingHasABaseOfItsOwn) {
+  auto settings = exponential_backoff(50ms, 2, 20s, "full");
+  settings.throttled_base = 1s;
+  const Backoff backoff(settings);
+  ScriptedRandom random{0.5, 0.5, 0.5, 0.5};
+  RetryState state;
+  backoff.begin_request(state, 10s);
+  EXPECT_EQ(backoff.next(state, true, random), 500ms);
+  state.count_retry();
+  EXPECT_EQ(backoff.next(state, true, random), 1s);
+  state.count_retry();
+  EXPECT_EQ(backoff.next(state, false, random), 100ms);
+  state.count_retry();
+  EXPECT_EQ(backoff.next(state, true, random), 4s);
+}
+
+TEST(Backoff, NoGrowthIsNoWait) {
+  BackoffSettings settings;
+  settings.growth = Growth::kNone;
+  EXPECT_THAT(waits(settings, 0.5, 3), ElementsAre(0s, 0s, 0s));
+}
+
+TEST(ParseJitter, ReadsWhatItWrites) {
+  for (const char* text : {"none", "full", "equal", "normal:0.1", "proportional:0.5",
+                           "additive:1.5s", "exponential", "decorrelated", "polly"}) {
+    EXPECT_EQ(to_string(parse_jitter(text)), text);
+  }
+  EXPECT_EQ(to_string(parse_jitter("0.3")), "normal:0.3");
+  EXPECT_EQ(to_string(parse_jitter("additive")), "additive:1s");
+}
+
+TEST(ParseJitter, RefusesInOneSentence) {
+  for (const char* text : {"", "ful", "full:1", "normal:", "normal:-1", "normal:nan", "-0.1",
+                           "proportional:1.1", "additive:-1s", "additive:x", ":1", "1e999"}) {
+    EXPECT_THROW(parse_jitter(text), std::invalid_argument) << text;
+  }
+}
+
+}  // namespace
+}  // namespace retrystorm
