@@ -35,11 +35,6 @@ class ServiceQueue {
                             : saturating_add(waiting_.front().first, current_delay());
   }
 
-  // The item that is at the front after `ahead` have left, null when there are not so many.
-  const Item* peek(std::size_t ahead) const {
-    return ahead < waiting_.size() ? &waiting_[ahead].second : nullptr;
-  }
-
   // Takes the front out of the queue if it is done. It counts in the concurrency until `leave()`.
   std::optional<Item> depart(TimePoint now) {
     if (waiting_.empty() || next_departure() > now) return std::nullopt;

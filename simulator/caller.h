@@ -1,0 +1,38 @@
+// Who sends requests to a simulated server, as the server sees it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "model/base/duration.h"
+
+namespace retrystorm {
+
+// One attempt of one client (of one request, when arrivals are open).
+struct Attempt {
+  std::uint32_t client;
+  std::uint32_t number;
+};
+
+// An answer as HTTP has it.
+struct Answer {
+  int status = 200;
+  std::optional<Duration> retry_after{};
+};
+
+class Caller {
+ public:
+  // False once it has hung up.
+  virtual bool waits_for(const Attempt& attempt) const = 0;
+
+  // The answer to an attempt that it waits for.
+  virtual void take_answer(TimePoint now, const Attempt& attempt, const Answer& answer) = 0;
+
+  // A word to the machine: the attempt will be asked about soon.
+  virtual void expect(const Attempt& attempt) const = 0;
+
+ protected:
+  ~Caller() = default;
+};
+
+}  // namespace retrystorm

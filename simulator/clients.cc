@@ -1,0 +1,156 @@
+#include "simulator/clients.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
+#include "simulator/memory_hints.h"
+#include "simulator/server_node.h"
+
+namespace retrystorm {
+namespace {
+
+// The arrivals of an open system are a stream of their own, apart from every request's.
+constexpr std::uint64_t kArrivalStream = std::numeric_limits<std::uint64_t>::max() - 1;
+
+// Networks and processors take no time here. A client that does not wait at all, turned away by a
+// server that needs none either, would come back for ever at one moment: so it comes back a little
+// later, about as fast as a real one can.
+constexpr Duration kTurnaround = std::chrono::microseconds(100);
+
+// About how many waits there are at a time.
+std::size_t expected_waits(const Scenario& scenario) {
+  return scenario.arrivals == Arrivals::kClosed
+             ? scenario.workload.clients
+             : static_cast<std::size_t>(scenario.rate * to_seconds(scenario.length));
+}
+
+}  // namespace
+
+Clients::Clients(const Scenario& scenario, ServerNode& server)
+    : behaviour_(scenario.workload.think_time, scenario.workload.retry),
+      count_(scenario.workload.clients),
+      timeout_(scenario.workload.timeout),
+      seed_(scenario.seed),
+      kind_(scenario.arrivals),
+      rate_(scenario.rate),
+      server_(server),
+      waits_(TimePoint{}, saturating_add(TimePoint{}, scenario.length), expected_waits(scenario)),
+      arrival_random_(scenario.seed, kArrivalStream) {}
+
+void Clients::start() {
+  if (kind_ == Arrivals::kOpen) {
+    next_arrival_ = TimePoint{} + arrival_random_.exponential(from_seconds(1 / rate_));
+    return;
+  }
+  clients_.reserve(count_);
+  prefer_large_pages(clients_.data(), clients_.capacity() * sizeof(Client));
+  clients_.resize(count_);
+  for (std::uint32_t i = 0; i < clients_.size(); ++i) {
+    Client& client = clients_[i];
+    ClientRandom random(seed_, i);
+    schedule(TimePoint{}, i, {.wait = behaviour_.start(client.retry, random)});
+    client.random = random.state();
+  }
+}
+
+void Clients::arrive(TimePoint now) {
+  next_arrival_ = saturating_add(now, arrival_random_.exponential(from_seconds(1 / rate_)));
+  std::uint32_t index = static_cast<std::uint32_t>(clients_.size());
+  if (free_clients_.empty()) {
+    clients_.emplace_back();
+  } else {
+    index = free_clients_.back();
+    free_clients_.pop_back();
+  }
+  Client& client = clients_[index];
+  ClientRandom random(seed_, arrivals_++);
+  client.retry = {};
+  behaviour_.start(client.retry, random);
+  client.random = random.state();
+  client.last_ok = now;
+  client.next_is_retry = false;
+  send(now, index);
+}
+
+void Clients::end_wait(TimePoint now) {
+  prefetch(clients_[waits_.soon(kPrefetch)]);
+  send(now, waits_.pop().client);
+}
+
+void Clients::send(TimePoint now, std::uint32_t index) {
+  Client& client = clients_[index];
+  ++client.attempt;
+  client.in_flight = true;
+  client.sent_at = now;
+  ClientRandom random(client.random);
+  behaviour_.may_send(now, client.retry, nullptr, random);
+  ++(client.next_is_retry ? counts_.retries : counts_.requests);
+  if (client.next_is_retry) --waiting_to_retry_;
+  ++in_flight_;
+  const Attempt attempt{index, client.attempt};
+  timeouts_.push({saturating_add(now, timeout_), attempt});
+  server_.connect(now, attempt);
+}
+
+void Clients::time_out(TimePoint now) {
+  const Attempt attempt = timeouts_.front().attempt;
+  expect(timeouts_.peek(kPrefetch).attempt);
+  timeouts_.pop();
+  if (!waits_for(attempt)) return;
+  server_.hang_up(now, attempt);
+  finish(now, attempt, timed_out(now - clients_[attempt.client].sent_at));
+}
+
+void Clients::take_answer(TimePoint now, const Attempt& attempt, const Answer& answer) {
+  finish(now, attempt,
+         answered(answer.status, answer.retry_after, now - clients_[attempt.client].sent_at));
+}
+
+void Clients::expect(const Attempt& attempt) const {
+  prefetch(clients_[attempt.client]);
+}
+
+void Clients::finish(TimePoint now, const Attempt& attempt, const AttemptResult& result) {
+  Client& client = clients_[attempt.client];
+  client.in_flight = false;
+  --in_flight_;
+  counts_.count(result.outcome);
+  ClientRandom random(client.random);
+  NextAttempt next = behaviour_.after(now, result, client.retry, nullptr, random, retry_metrics_);
+  if (next.wait == Duration::zero()) next.wait = kTurnaround;
+  client.random = random.state();
+  if (next.gave_up) ++counts_.gave_up;
+  if (result.outcome == Outcome::kOk) {
+    latency_.add(result.latency);
+    longest_without_ok_ = std::max(longest_without_ok_, now - client.last_ok);
+    client.last_ok = now;
+  }
+  if (kind_ == Arrivals::kOpen && !next.retry) {
+    client.last_ok = TimePoint::max();  // an empty slot misses no answer
+    free_clients_.push_back(attempt.client);
+    return;
+  }
+  schedule(now, attempt.client, next);
+}
+
+void Clients::schedule(TimePoint now, std::uint32_t index, const NextAttempt& next) {
+  clients_[index].next_is_retry = next.retry;
+  if (next.retry) ++waiting_to_retry_;
+  waits_.push({saturating_add(now, next.wait), index});
+}
+
+ClientStates Clients::states() const {
+  const std::size_t busy = in_flight_ + waiting_to_retry_;
+  // In an open system nobody thinks: requests come from outside.
+  const std::size_t all = kind_ == Arrivals::kOpen ? busy : clients_.size();
+  return {.thinking = all - busy, .in_flight = in_flight_, .waiting_to_retry = waiting_to_retry_};
+}
+
+Duration Clients::longest_without_ok(TimePoint now) const {
+  Duration longest = longest_without_ok_;
+  for (const Client& client : clients_) longest = std::max(longest, now - client.last_ok);
+  return longest;
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,110 @@
+// The simulated clients: they think, send attempts, wait for answers, and retry as their policy
+// says.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "model/base/duration.h"
+#include "model/base/fifo.h"
+#include "model/base/random.h"
+#include "model/retry/retry_policy.h"
+#include "model/run/client_behaviour.h"
+#include "model/run/counts.h"
+#include "model/run/latency.h"
+#include "simulator/caller.h"
+#include "simulator/scenario.h"
+#include "simulator/wait_queue.h"
+
+namespace retrystorm {
+
+class ServerNode;
+
+// Drives the same behaviour and policy objects as the real client. Of time it knows only what it is
+// told; times do not go back.
+class Clients final : public Caller {
+ public:
+  // `server` is where they send their requests; it outlives them, and is not used before `start`.
+  Clients(const Scenario& scenario, ServerNode& server);
+
+  Clients(const Clients&) = delete;
+  Clients& operator=(const Clients&) = delete;
+
+  // Once, at the beginning of time.
+  void start();
+
+  // When an attempt's patience ends, and what follows.
+  TimePoint next_timeout() const {
+    return timeouts_.empty() ? TimePoint::max() : timeouts_.front().time;
+  }
+  void time_out(TimePoint now);
+
+  // When a client has thought or backed off long enough, and sends.
+  TimePoint next_wait() { return waits_.next(); }
+  void end_wait(TimePoint now);
+
+  // When arrivals are open: when the next request comes from outside.
+  TimePoint next_arrival() const { return next_arrival_; }
+  void arrive(TimePoint now);
+
+  bool waits_for(const Attempt& attempt) const override {
+    const Client& client = clients_[attempt.client];
+    return client.in_flight && client.attempt == attempt.number;
+  }
+  void take_answer(TimePoint now, const Attempt& attempt, const Answer& answer) override;
+  void expect(const Attempt& attempt) const override;
+
+  const Counts& counts() const { return counts_; }
+  ClientStates states() const;
+  const LatencyHistogram& latency() const { return latency_; }
+  const RetryMetrics& retry_metrics() const { return retry_metrics_; }
+  Duration longest_without_ok(TimePoint now) const;  // of any single client
+
+ private:
+  struct alignas(64) Client {  // one line of the cache
+    RetryState retry;
+    std::uint64_t random;  // state of its stream
+    TimePoint sent_at;     // the attempt under way
+    TimePoint last_ok;
+    std::uint32_t attempt = 0;  // its number
+    bool in_flight = false;
+    bool next_is_retry = false;
+  };
+
+  // What has a constant delay needs no ordering.
+  struct Timeout {
+    TimePoint time;
+    Attempt attempt;
+  };
+
+  void send(TimePoint now, std::uint32_t index);
+  void finish(TimePoint now, const Attempt& attempt, const AttemptResult& result);
+  void schedule(TimePoint now, std::uint32_t index, const NextAttempt& next);
+
+  const ClientBehaviour behaviour_;
+  const std::size_t count_;  // closed: of the clients
+  const Duration timeout_;
+  const std::uint64_t seed_;
+  const Arrivals kind_;
+  const double rate_;
+  ServerNode& server_;
+
+  std::vector<Client> clients_;
+  std::vector<std::uint32_t> free_clients_;  // open arrivals: slots of requests that have ended
+  WaitQueue waits_;
+  Fifo<Timeout> timeouts_;
+
+  ClientRandom arrival_random_;
+  std::uint64_t arrivals_ = 0;
+  TimePoint next_arrival_ = TimePoint::max();
+
+  Counts counts_;
+  std::size_t in_flight_ = 0;
+  std::size_t waiting_to_retry_ = 0;
+  LatencyHistogram latency_;
+  RetryMetrics retry_metrics_;
+  Duration longest_without_ok_{0};  // of the waits that have ended
+};
+
+}  // namespace retrystorm

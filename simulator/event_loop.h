@@ -1,0 +1,61 @@
+// Virtual time: what is due next happens next.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+#include "model/base/duration.h"
+
+namespace retrystorm {
+
+// A kind of event. `next()` is when the first of them is due, `kNever` when none is; `happen(now)`
+// lets it happen.
+template <typename Next, typename Happen>
+struct EventSource {
+  Next next;
+  Happen happen;
+};
+template <typename Next, typename Happen>
+EventSource(Next, Happen) -> EventSource<Next, Happen>;
+
+class EventLoop {
+ public:
+  static constexpr TimePoint kNever = TimePoint::max();
+
+  TimePoint now() const { return now_; }
+  std::uint64_t events() const { return events_; }
+
+  // Until `end`, or until `stop` (if any) returns true; it is asked now and then. Of what is due at
+  // the same moment the source named first comes first. An event that was due in the past, because
+  // it was held up, happens now.
+  template <typename... Sources>
+  void run(TimePoint end, const std::function<bool()>& stop, Sources... sources) {
+    constexpr std::uint64_t kStopCheck = 1 << 16;
+    std::uint64_t stop_check = events_ + kStopCheck;
+    while (now_ < end) {
+      step(std::index_sequence_for<Sources...>(), sources...);
+      if (++events_ >= stop_check) {
+        stop_check = events_ + kStopCheck;
+        if (stop && stop()) break;
+      }
+    }
+  }
+
+ private:
+  template <std::size_t... kIndex, typename... Sources>
+  void step(std::index_sequence<kIndex...>, Sources&... sources) {
+    const std::array due{sources.next()...};
+    const TimePoint first = std::min({due[kIndex]...});
+    now_ = std::max(now_, first);
+    static_cast<void>(((due[kIndex] == first && (sources.happen(now_), true)) || ...));
+  }
+
+  TimePoint now_{};
+  std::uint64_t events_ = 0;
+};
+
+}  // namespace retrystorm

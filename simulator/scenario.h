@@ -1,0 +1,41 @@
+// What one simulated run is about.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+#include "model/base/duration.h"
+#include "model/run/workload.h"
+#include "model/service/service_options.h"
+
+namespace retrystorm {
+
+// What becomes of a request whose client has hung up.
+enum class Abandoned {
+  kServe,   // it is served to the end, as in reality
+  kSkip,    // it is left out when the server comes to accept it
+  kCancel,  // the service ends it as soon as the client hangs up
+};
+
+enum class Arrivals {
+  kClosed,  // each client thinks after its answer, as in the article
+  kOpen,    // requests arrive at Poisson times, whatever became of those before
+};
+
+// What is to be simulated. Option values must be in range; `max_connections` must be set.
+struct Scenario {
+  ServiceOptions service;
+  WorkloadOptions workload;
+  std::uint64_t seed = 0;
+  Arrivals arrivals = Arrivals::kClosed;
+  double rate = 100;  // open: requests a second
+  Abandoned abandoned = Abandoned::kServe;
+  std::optional<Duration> outage_at{};  // no outage when not set
+  Duration outage_for{0};
+  Duration length{0};  // of the whole run
+  Duration report_interval = std::chrono::seconds(5);
+  Duration server_report_interval = std::chrono::seconds(1);
+};
+
+}  // namespace retrystorm

@@ -1,0 +1,72 @@
+// A simulated server: its kernel's accept queue, whom it lets in, and its service.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "model/base/duration.h"
+#include "model/service/admission.h"
+#include "model/service/service_interval.h"
+#include "model/service/service_options.h"
+#include "model/service/service_queue.h"
+#include "simulator/accept_queue.h"
+#include "simulator/caller.h"
+#include "simulator/memory_hints.h"
+#include "simulator/scenario.h"
+
+namespace retrystorm {
+
+// Drives the same admission and service-queue objects as the real server. It knows its callers
+// only as a `Caller`, which outlives it, and of time only what it is told; times do not go back.
+class ServerNode {
+ public:
+  // options.max_connections must be set.
+  ServerNode(const ServiceOptions& options, Abandoned abandoned, Caller& caller);
+
+  ServerNode(const ServerNode&) = delete;
+  ServerNode& operator=(const ServerNode&) = delete;
+
+  void connect(TimePoint now, const Attempt& attempt);
+
+  // The caller of an attempt that it waited for gives up waiting. To be called before its
+  // `waits_for` becomes false.
+  void hang_up(TimePoint now, const Attempt& attempt);
+
+  // A frozen server accepts, answers and reports nothing; its kernel goes on.
+  void freeze() { awake_ = false; }
+  void wake(TimePoint now);
+  bool awake() const { return awake_; }
+
+  // When the next request leaves the service.
+  TimePoint next_departure() const { return awake_ ? next_departure_ : TimePoint::max(); }
+  void depart(TimePoint now);
+
+  // When a client's kernel repeats a SYN.
+  TimePoint next_repeat() const { return accept_queue_.next_repeat(); }
+  void repeat_syn(TimePoint now);
+
+  // What happened since the last call, and how things stand.
+  ServerInterval take_interval();
+
+  std::size_t peak_concurrency() const { return peak_concurrency_; }
+
+ private:
+  void accept(TimePoint now);
+  void service_changed();
+
+  const std::size_t max_connections_;
+  const Abandoned abandoned_;
+  Caller& caller_;
+  AcceptQueue accept_queue_;
+  AdmissionControl admission_;
+  ServiceQueue<Attempt> service_;
+  TimePoint next_departure_ = TimePoint::max();
+  bool awake_ = true;
+  Foresight leaving_;
+  std::vector<std::uint32_t> in_service_;  // by client, its attempt; kept for `kCancel` only
+  ServerInterval interval_;
+  std::size_t peak_concurrency_ = 0;
+};
+
+}  // namespace retrystorm
