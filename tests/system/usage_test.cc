@@ -49,6 +49,9 @@ TEST(ClientUsage, RefusesBadInput) {
       {{"--max-delay=inf"}, "--max-delay"},
       {{"--min-delay=99999999h"}, "--min-delay"},
       {{"--unknown"}, "--unknown"},
+      {{"-unknown"}, "-unknown"},
+      {{"-host=127.0.0.1"}, "-host"},  // the server's, and not this program's -h
+      {{"-strategy=fixed", "-exponential-backoff"}, "--exponential-backoff excludes --strategy"},
       {{"--strategy=fixed", "--exponential-backoff"}, "--exponential-backoff excludes --strategy"},
       {{"extra"}, "extra"},
       {{"--url=https://127.0.0.1/"}, "https://127.0.0.1/"},
@@ -65,6 +68,21 @@ TEST(ClientUsage, RefusesBadInput) {
       {{"--config=/no/such/file"}, "/no/such/file"},
   };
   for (const Refusal& refusal : cases) expect_refused(RETRYSTORM_CLIENT, refusal);
+}
+
+// As the article types it, for Go's flags take one dash.
+TEST(ClientUsage, TakesOptionsWithOneDash) {
+  ChildProcess client(RETRYSTORM_CLIENT, {"-exponential-backoff", "-jitter", "0", "-min-delay=2s",
+                                          "-print-schedule", "1"});
+  EXPECT_EQ(client.exit_code(), 0);
+  EXPECT_EQ(client.out(), "attempt,delay_seconds\n1,2\n");
+  ChildProcess simulate(RETRYSTORM_SIMULATE, {"-strategy=exponential", "-clients", "1", "-seed=1",
+                                              "-outage-for=0s", "-observe", "1s"});
+  EXPECT_EQ(simulate.exit_code(), 0);
+  EXPECT_THAT(simulate.out(), HasSubstr("exponential retries, 1 clients, seed 1"));
+  ChildProcess server(RETRYSTORM_SERVER, {"-version"});
+  EXPECT_EQ(server.exit_code(), 0);
+  EXPECT_THAT(server.out(), HasSubstr("retrystorm "));
 }
 
 TEST(ClientUsage, RefusesAMisspeltNameInAFile) {
