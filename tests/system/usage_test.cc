@@ -60,6 +60,8 @@ TEST(ClientUsage, RefusesBadInput) {
       {{"--outage-at=1s", "--outage-for=1s"}, "--server-pid"},
       {{"--server-pid=0", "--outage-at=1s", "--outage-for=1s"}, "--server-pid"},
       {{"--server-pid=-1", "--outage-at=1s", "--outage-for=1s"}, "--server-pid"},
+      {{"--server-pid=12", "34", "--outage-at=1s", "--outage-for=1s"}, "the processes 12 34"},
+      {{"--server-pid", "12 34", "--outage-at=1s", "--outage-for=1s"}, "the processes 12 34"},
       // Frozen after an hour, if it were not refused.
       {{"--server-pid=1", "--outage-at=1h", "--outage-for=1s"}, "process 1 is the system's"},
       {{"--server-pid=1073741824", "--outage-at=1h", "--outage-for=1s"}, "no process 1073741824"},
@@ -80,6 +82,10 @@ TEST(ClientUsage, TakesOptionsWithOneDash) {
                                               "-outage-for=0s", "-observe", "1s"});
   EXPECT_EQ(simulate.exit_code(), 0);
   EXPECT_THAT(simulate.out(), HasSubstr("exponential retries, 1 clients, seed 1"));
+  ChildProcess sweep(RETRYSTORM_SIMULATE, {"-exponential-backoff", "-clients", "10", "-seed=1",
+                                           "-runs=2", "-sweep", "backlog=5,6"});
+  EXPECT_EQ(sweep.exit_code(), 0);
+  EXPECT_EQ(lines(sweep.out()).size(), 3) << sweep.out() << sweep.err();
   ChildProcess server(RETRYSTORM_SERVER, {"-version"});
   EXPECT_EQ(server.exit_code(), 0);
   EXPECT_THAT(server.out(), HasSubstr("retrystorm "));
