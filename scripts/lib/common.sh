@@ -49,7 +49,8 @@ end_processes() {
   done
   for pid in "$@"; do
     for ((tries = 0; tries < 100; ++tries)); do
-      kill -0 "$pid" 2>/dev/null || break
+      # Its number may be another's as soon as it has gone.
+      kill -0 "$pid" 2>/dev/null || continue 2
       sleep 0.05
     done
     kill -KILL "$pid" 2>/dev/null || true
@@ -233,6 +234,17 @@ any_alive() {
   done
   return 1
 }
+
+# --- measuring --------------------------------------------------------------------------------
+
+# cpu_seconds PID: user and system time so far
+cpu_seconds() {
+  # The fields are counted from the end of the name, which may hold anything.
+  sed 's/.*) //' "/proc/$1/stat" | awk -v ticks="$(getconf CLK_TCK)" '{print ($12 + $13) / ticks}'
+}
+
+# compute EXPRESSION: of numbers, as awk has it
+compute() { awk "BEGIN {print ($1)}"; }
 
 # --- showing ----------------------------------------------------------------------------------
 
