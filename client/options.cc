@@ -28,10 +28,18 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
       "one screen that is redrawn, instead of the lines");
 
   auto* outage = app.add_option_group("Outage");
-  add_count(*outage, "--server-pid", options.server_pid,
-            "the server's process id: freeze and wake it as part of the run", 1,
-            std::numeric_limits<std::int32_t>::max())
-      ->default_str("");
+  add_value(
+      *outage, "--server-pid", "COUNT", "",
+      [&options](const std::string& text) {
+        if (text.find(' ') != std::string::npos) {
+          throw std::invalid_argument("which of the processes " + text + " is meant? Give one");
+        }
+        options.server_pid = parse_count(text, 1, std::numeric_limits<std::int32_t>::max());
+      },
+      "the server's process id: freeze and wake it as part of the run")
+      // `$(pidof server)` makes several words when there are several servers.
+      ->expected(1, 1000)
+      ->join(' ');
   add_optional_duration(*outage, "--outage-at", options.outage_at,
                         "freeze the server at this time");
   add_optional_duration(*outage, "--outage-for", options.outage_for, "wake it after this time");
@@ -64,7 +72,7 @@ void check(const ClientOptions& options) {
   if (options.outage_at && options.server_pid == 0) {
     throw std::runtime_error(
         "an outage needs the process to freeze: give --server-pid (for example "
-        "--server-pid=$(pidof server))");
+        "--server-pid=$(pidof server), or $(pidof retrystorm-server) where it is installed)");
   }
   if (options.server_pid != 0 && !options.outage_at && !options.dashboard) {
     throw std::runtime_error(

@@ -17,10 +17,14 @@ foreach(program server client simulate)
           DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
           RENAME retrystorm-${program})
 endforeach()
-# zsh looks into the first under /usr/local, and on Debian into the second under /usr.
-foreach(folder site-functions vendor-completions)
-  install(FILES scripts/completions/_retrystorm DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/${folder})
-endforeach()
+# zsh looks into the first under /usr/local; under /usr, Debian's packages have the second.
+install(CODE "
+  set(folder site-functions)
+  if(CMAKE_INSTALL_PREFIX STREQUAL \"/usr\")
+    set(folder vendor-completions)
+  endif()
+  file(INSTALL TYPE FILE FILES \"${PROJECT_SOURCE_DIR}/scripts/completions/_retrystorm\"
+       DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/zsh/\${folder}\")")
 install(DIRECTORY scripts/scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/retrystorm)
 install(FILES scripts/lib/prometheus/retrystorm.rules.yml
         DESTINATION ${CMAKE_INSTALL_DATADIR}/retrystorm/prometheus)

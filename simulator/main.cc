@@ -213,7 +213,7 @@ int main(int argc, char** argv) {
         options.workload.seed ? *options.workload.seed : std::random_device()();
     const std::string command = command_line(argc, argv);
     if (options.runs > 1 || !options.sweeps.empty()) {
-      return run_many(app, options, seed, {argv + 1, argv + argc}, command);
+      return run_many(app, options, seed, arguments(argc, argv), command);
     }
     return run_once(app, options, seed, command);
   } catch (const std::exception& error) {

@@ -1,5 +1,6 @@
 #include "common/cli/options.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstring>
@@ -8,6 +9,7 @@
 #include <stdexcept>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "model/retry/strategies.h"
 
@@ -54,6 +56,14 @@ std::string type_name(Option::Kind kind) {
 const std::string kExponentialBackoff = "--exponential-backoff";
 const std::string kExponentialStrategy = "--strategy=exponential";
 
+// Go's flags take one dash, and so do the articles' readers: a word of one dash and a name is meant
+// as the long option. `-h`, the one short option, and values such as `-5s` stay what they are.
+std::string with_two_dashes(const std::string& word) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const bool named = word.size() > 1 && word[0] == '-' && is_letter(word[1]) && word != "-h";
+  return named ? std::string("-").append(word) : word;
+}
+
 // The article's flag is another word for a strategy: with one of its own it contradicts itself.
 void replace_exponential_backoff(std::vector<std::string>& arguments) {
   const auto flag = std::find(arguments.begin(), arguments.end(), kExponentialBackoff);
@@ -68,7 +78,7 @@ void replace_exponential_backoff(std::vector<std::string>& arguments) {
 // The name of an option that was used: an error that speaks of another one puzzles.
 std::string as_typed(const CLI::Option& option, int argc, const char* const* argv) {
   for (int i = argc - 1; i > 0; --i) {
-    const std::string word(argv[i], std::strcspn(argv[i], "="));
+    const std::string word = with_two_dashes({argv[i], std::strcspn(argv[i], "=")});
     if (word.starts_with("--") && option.check_lname(word.substr(2))) return word;
   }
   return "--" + option.get_single_name();
@@ -247,13 +257,19 @@ void apply_in_order(CLI::App& app) {
   }
 }
 
+std::vector<std::string> arguments(int argc, const char* const* argv) {
+  std::vector<std::string> words;
+  for (int i = 1; i < argc; ++i) words.push_back(with_two_dashes(argv[i]));
+  return words;
+}
+
 std::optional<int> parse(CLI::App& app, int argc, const char* const* argv) {
   try {
-    std::vector<std::string> arguments(argv, argv + argc);
-    replace_exponential_backoff(arguments);
-    std::vector<const char*> pointers;
-    for (const std::string& each : arguments) pointers.push_back(each.c_str());
-    app.parse(argc, pointers.data());
+    std::vector<std::string> words = arguments(argc, argv);
+    replace_exponential_backoff(words);
+    std::vector<const char*> pointers{argc > 0 ? argv[0] : ""};
+    for (const std::string& each : words) pointers.push_back(each.c_str());
+    app.parse(static_cast<int>(pointers.size()), pointers.data());
     apply_in_order(app);
     return std::nullopt;
   } catch (const CLI::ValidationError& error) {
@@ -271,7 +287,7 @@ std::optional<int> parse(CLI::App& app, int argc, const char* const* argv) {
 std::string command_line(int argc, const char* const* argv) {
   std::string line;
   for (int i = 0; i < argc; ++i) {
-    std::string word = argv[i];
+    std::string word = with_two_dashes(argv[i]);
     const bool plain = !word.empty() && word.find_first_not_of(
                                             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVW"
                                             "XYZ0123456789_./:=,+-@%") == std::string::npos;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "model/base/duration.h"
 #include "model/base/option_list.h"
@@ -61,10 +62,15 @@ CLI::Option* add_value(CLI::App& app, const std::string& name, const std::string
 // Finds an option by its long name without dashes, in the groups too. Null when there is none.
 const CLI::Option* find_option(const CLI::App& app, const std::string& name);
 
-// Parses; returns the exit code when the program is to end (help, version, bad usage).
+// The arguments after the program's name. Long options, which may be written with one dash as Go's
+// are, have two.
+std::vector<std::string> arguments(int argc, const char* const* argv);
+
+// Parses `arguments`; returns the exit code when the program is to end (help, version, bad usage).
 std::optional<int> parse(CLI::App& app, int argc, const char* const* argv);
 
-// The command line as one would type it: arguments quoted for a shell where they need it.
+// The command line as one would type it: arguments quoted for a shell where they need it, long
+// options with two dashes.
 std::string command_line(int argc, const char* const* argv);
 
 // Every option with the value in force, named as on the command line but with underscores:

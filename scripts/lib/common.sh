@@ -49,7 +49,8 @@ end_processes() {
   done
   for pid in "$@"; do
     for ((tries = 0; tries < 100; ++tries)); do
-      kill -0 "$pid" 2>/dev/null || break
+      # Its number may be another's as soon as it has gone.
+      kill -0 "$pid" 2>/dev/null || continue 2
       sleep 0.05
     done
     kill -KILL "$pid" 2>/dev/null || true
@@ -170,6 +171,28 @@ start_run() {
     --duration "$(jq -n "$calm_s + $outage_s + $after_s")" "${client_options[@]}"
 }
 
+# simulate_run NAME [CLIENT OPTION...] [-- SERVER OPTION...]: what `start_run` does, in virtual time,
+# with as many connections as a server has here.
+simulate_run() {
+  local name=$1 option connections
+  local options=()
+  connections=$(($(ulimit -Hn) - 64))
+  # More would be refused, and could not be told from this by anybody.
+  if ((connections > 1000000000)); then connections=1000000000; fi
+  options+=(--max-connections "$connections")
+  shift
+  while (($# > 0)) && [[ $1 != -- ]]; do
+    options+=("$1")
+    shift
+  done
+  # Where both programs' options meet, the server's --factor has another name.
+  for option in "${@:2}"; do options+=("${option/#--factor/--curve-factor}"); done
+  mkdir -p "$results"
+  "$bin/simulate" --report-interval 1s --server-report-interval 100ms --outage-at "$calm" \
+    --outage-for "$outage" --observe "$after" "${options[@]}" --json "$results/$name.client.jsonl" \
+    --server-json "$results/$name.server.jsonl" >"$results/$name.client.log"
+}
+
 # The last OK/s that a run has written.
 latest_ok() {
   { tail -n 3 "$results/$1.client.jsonl" 2>/dev/null || true; } |
@@ -212,19 +235,37 @@ any_alive() {
   return 1
 }
 
+# --- measuring --------------------------------------------------------------------------------
+
+# cpu_seconds PID: user and system time so far
+cpu_seconds() {
+  # The fields are counted from the end of the name, which may hold anything.
+  sed 's/.*) //' "/proc/$1/stat" | awk -v ticks="$(getconf CLK_TCK)" '{print ($12 + $13) / ticks}'
+}
+
+# compute EXPRESSION: of numbers, as awk has it
+compute() { awk "BEGIN {print ($1)}"; }
+
 # --- showing ----------------------------------------------------------------------------------
 
-# print_table NAME...
+# print_table [TITLE=]NAME...
 print_table() {
-  local format='%-14s %9s %9s %12s %12s %14s %12s  %s\n' name
+  local name title width=14
+  for name in "$@"; do
+    title=${name%=*}
+    if ((${#title} > width)); then width=${#title}; fi
+  done
+  local format="%-${width}s %9s %9s %12s %12s %14s %12s  %s\\n"
   # shellcheck disable=SC2059
   printf "$format" run baseline 'OK at end' 'errors gone' 'recovered' amplification \
     'peak conc.' verdict
   # shellcheck disable=SC2059
   printf "$format" '' 'OK/s' 'OK/s' 'after' 'after' 'attempts/req.' requests ''
   for name in "$@"; do
+    title=${name%=*}
+    name=${name#*=}
     # shellcheck disable=SC2059
-    jq -L "$lib" -nr --arg name "$name" --slurpfile client "$results/$name.client.jsonl" \
+    jq -L "$lib" -nr --arg name "$title" --slurpfile client "$results/$name.client.jsonl" \
       --slurpfile server "$results/$name.server.jsonl" \
       'include "runs"; table_row($name; $client; $server) | .[]' |
       { mapfile -t cells && printf "$format" "${cells[@]}"; }

@@ -49,6 +49,9 @@ TEST(ClientUsage, RefusesBadInput) {
       {{"--max-delay=inf"}, "--max-delay"},
       {{"--min-delay=99999999h"}, "--min-delay"},
       {{"--unknown"}, "--unknown"},
+      {{"-unknown"}, "-unknown"},
+      {{"-host=127.0.0.1"}, "-host"},  // the server's, and not this program's -h
+      {{"-strategy=fixed", "-exponential-backoff"}, "--exponential-backoff excludes --strategy"},
       {{"--strategy=fixed", "--exponential-backoff"}, "--exponential-backoff excludes --strategy"},
       {{"extra"}, "extra"},
       {{"--url=https://127.0.0.1/"}, "https://127.0.0.1/"},
@@ -57,6 +60,8 @@ TEST(ClientUsage, RefusesBadInput) {
       {{"--outage-at=1s", "--outage-for=1s"}, "--server-pid"},
       {{"--server-pid=0", "--outage-at=1s", "--outage-for=1s"}, "--server-pid"},
       {{"--server-pid=-1", "--outage-at=1s", "--outage-for=1s"}, "--server-pid"},
+      {{"--server-pid=12", "34", "--outage-at=1s", "--outage-for=1s"}, "the processes 12 34"},
+      {{"--server-pid", "12 34", "--outage-at=1s", "--outage-for=1s"}, "the processes 12 34"},
       // Frozen after an hour, if it were not refused.
       {{"--server-pid=1", "--outage-at=1h", "--outage-for=1s"}, "process 1 is the system's"},
       {{"--server-pid=1073741824", "--outage-at=1h", "--outage-for=1s"}, "no process 1073741824"},
@@ -65,6 +70,25 @@ TEST(ClientUsage, RefusesBadInput) {
       {{"--config=/no/such/file"}, "/no/such/file"},
   };
   for (const Refusal& refusal : cases) expect_refused(RETRYSTORM_CLIENT, refusal);
+}
+
+// As the article types it, for Go's flags take one dash.
+TEST(ClientUsage, TakesOptionsWithOneDash) {
+  ChildProcess client(RETRYSTORM_CLIENT, {"-exponential-backoff", "-jitter", "0", "-min-delay=2s",
+                                          "-print-schedule", "1"});
+  EXPECT_EQ(client.exit_code(), 0);
+  EXPECT_EQ(client.out(), "attempt,delay_seconds\n1,2\n");
+  ChildProcess simulate(RETRYSTORM_SIMULATE, {"-strategy=exponential", "-clients", "1", "-seed=1",
+                                              "-outage-for=0s", "-observe", "1s"});
+  EXPECT_EQ(simulate.exit_code(), 0);
+  EXPECT_THAT(simulate.out(), HasSubstr("exponential retries, 1 clients, seed 1"));
+  ChildProcess sweep(RETRYSTORM_SIMULATE, {"-exponential-backoff", "-clients", "10", "-seed=1",
+                                           "-runs=2", "-sweep", "backlog=5,6"});
+  EXPECT_EQ(sweep.exit_code(), 0);
+  EXPECT_EQ(lines(sweep.out()).size(), 3) << sweep.out() << sweep.err();
+  ChildProcess server(RETRYSTORM_SERVER, {"-version"});
+  EXPECT_EQ(server.exit_code(), 0);
+  EXPECT_THAT(server.out(), HasSubstr("retrystorm "));
 }
 
 TEST(ClientUsage, RefusesAMisspeltNameInAFile) {

@@ -199,6 +199,29 @@ TEST_F(OptionsTest, KnowsTheOriginalsNames) {
   EXPECT_EQ(service_.base_delay, 20ms);
 }
 
+// Go's flags take one dash, and so does what the article types.
+TEST_F(OptionsTest, TakesLongOptionsWithOneDash) {
+  ASSERT_EQ(parse({"-exponential-backoff", "-max-delay", "5s", "-simple-backoff-delay=50ms",
+                   "-baseDelay=20ms", "-k", "16"}),
+            std::nullopt);
+  EXPECT_EQ(workload_.retry.strategy, "exponential");
+  EXPECT_EQ(workload_.retry.backoff.cap, 5s);
+  EXPECT_EQ(workload_.retry.backoff.base, 50ms);
+  EXPECT_EQ(service_.base_delay, 20ms);
+  EXPECT_EQ(service_.k, 16);
+}
+
+TEST_F(OptionsTest, RefusesWithOneDashWhatItRefusesWithTwo) {
+  EXPECT_THAT(refusal({"-exponential-backof"}), HasSubstr("-exponential-backof"));
+  EXPECT_THAT(refusal({"-hello"}), HasSubstr("-hello"));  // not -h, which ends well
+  EXPECT_THAT(refusal({"-clients=0"}), HasSubstr("--clients"));
+  EXPECT_THAT(refusal({"-clients"}), HasSubstr("--clients"));
+  EXPECT_THAT(refusal({"-simple-backoff-delay=x"}), HasSubstr("--simple-backoff-delay"));
+  EXPECT_THAT(refusal({"-x"}), HasSubstr("-x"));
+  EXPECT_THAT(refusal({"-"}), HasSubstr("-"));
+  EXPECT_THAT(refusal({"-timeout", "-5s"}), HasSubstr("--timeout"));
+}
+
 // The names that the articles and earlier versions have for the parts' settings.
 TEST_F(OptionsTest, KnowsTheSecondNames) {
   for (const char* name : {"--fixed-delay=6s", "--simple-backoff-delay=6s", "--min-delay=6s",
@@ -356,6 +379,11 @@ TEST_F(OptionsTest, HelpAndVersionEndWell) {
   testing::internal::CaptureStdout();
   EXPECT_EQ(parse({"--help"}), 0);
   const std::string help = testing::internal::GetCapturedStdout();
+  for (const char* spelling : {"-h", "-help"}) {
+    testing::internal::CaptureStdout();
+    EXPECT_EQ(parse({spelling}), 0);
+    EXPECT_EQ(testing::internal::GetCapturedStdout(), help);
+  }
   EXPECT_THAT(help, AllOf(HasSubstr("--strategy"), HasSubstr("100ms"), HasSubstr("--backlog")));
   testing::internal::CaptureStdout();
   EXPECT_EQ(parse({"--version"}), 0);
@@ -398,6 +426,11 @@ TEST_F(OptionsTest, JsonNamesTheStrategyInForce) {
 TEST(CommandLine, QuotesForAShellWhereItMust) {
   const char* argv[] = {"./client", "--lambda=10s", "a b", "it's", "", "$HOME"};
   EXPECT_EQ(command_line(6, argv), R"(./client --lambda=10s 'a b' 'it'\''s' '' '$HOME')");
+}
+
+TEST(CommandLine, WritesLongOptionsWithTwoDashes) {
+  const char* argv[] = {"./client", "-exponential-backoff", "-k=3", "-k", "3", "-h", "-5s", "-"};
+  EXPECT_EQ(command_line(8, argv), "./client --exponential-backoff --k=3 --k 3 -h -5s -");
 }
 
 TEST(ServiceOptions, MakeTheCurveAndTheAdmission) {

@@ -1,0 +1,54 @@
+// Prints runs of every strategy, each number to its last bit, so that builds for machines of other
+// widths can be compared byte for byte.
+#include <cinttypes>
+#include <cstdio>
+#include <initializer_list>
+
+#include "simulator/simulation.h"
+
+namespace retrystorm {
+namespace {
+
+struct Printer final : RunObserver {
+  void on_interval(const RunInterval& interval) override {
+    const Counts& counts = interval.totals;
+    std::printf("%" PRId64 " %a %a %" PRIu64 " %" PRIu64 " %" PRIu64 " %d\n",
+                static_cast<std::int64_t>(interval.t.count()), interval.rates.ok,
+                interval.rates.timed_out, counts.ok, counts.timed_out, counts.retries,
+                static_cast<int>(interval.verdict));
+  }
+};
+
+void run(const Scenario& scenario) {
+  Printer printer;
+  const SimulationResult result = Simulation(scenario, {.run = {&printer}}).run();
+  std::printf("%" PRIu64 " events, peak %" PRIu64 ", waits %" PRId64 "\n", result.events,
+              static_cast<std::uint64_t>(result.peak_concurrency),
+              static_cast<std::int64_t>(result.summary.longest_without_ok.count()));
+}
+
+}  // namespace
+}  // namespace retrystorm
+
+int main() {
+  using namespace retrystorm;
+  using namespace std::chrono_literals;
+  Scenario scenario;
+  scenario.service.max_connections = 20'000;
+  scenario.outage_at = 30s;
+  scenario.outage_for = 20s;
+  scenario.length = 110s;
+  for (const Strategy strategy : {Strategy::kFixed, Strategy::kLinear, Strategy::kExponential,
+                                  Strategy::kTruncated, Strategy::kResponsive}) {
+    for (const std::uint64_t seed : {1ull, 2ull, ~0ull}) {
+      scenario.workload.retry.strategy = strategy;
+      scenario.seed = seed;
+      run(scenario);
+    }
+  }
+  scenario.workload.clients = 100'000;
+  run(scenario);
+  scenario.workload.clients = 1000;
+  scenario.arrivals = Arrivals::kOpen;
+  run(scenario);
+}
