@@ -54,6 +54,7 @@ class RunRecorder {
   const TimePoint start_;
   std::vector<Listener> listeners_;
   RecoveryTracker tracker_;
+  Verdict verdict_ = Verdict::kNoOutage;  // as of the last window
 };
 
 }  // namespace retrystorm
