@@ -114,7 +114,7 @@ nlohmann::ordered_json Experiment::start_line() const {
     options["strategy"] = strategy;
     options["exponential_backoff"] = false;
   }
-  return start_json("client", command, options);
+  return start_json("client", command, options, std::chrono::system_clock::now());
 }
 
 // What the page gets besides what the file gets.

@@ -28,6 +28,7 @@ enum class OutageEvent { kBegin, kEnd };
 struct Summary {
   Strategy strategy = Strategy::kFixed;
   std::size_t clients = 0;
+  double arrival_rate = 0;  // requests a second, where they come from outside instead of clients
   std::uint64_t seed = 0;
   Duration elapsed{0};
   Counts counts;
