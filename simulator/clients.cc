@@ -120,6 +120,8 @@ void Clients::finish(TimePoint now, const Attempt& attempt, Outcome outcome) {
     client.last_ok = now;
   }
   if (kind_ == Arrivals::kOpen && !next.retry) {
+    // Given up, it has waited to its end for an OK that never came.
+    longest_without_ok_ = std::max(longest_without_ok_, now - client.last_ok);
     client.last_ok = TimePoint::max();  // an empty slot misses no answer
     free_clients_.push_back(attempt.client);
     return;

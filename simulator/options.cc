@@ -52,6 +52,11 @@ void add_simulator_options(CLI::App& app, SimulatorOptions& options) {
       },
       "requests whose client has hung up are served, skipped when accepted, or cancelled at once");
 
+  add_count(*run, "--syn-linear-timeouts", options.syn_linear_timeouts,
+            "the clients' kernel repeats a dropped SYN after 1 s so many times and once more, then "
+            "after 2, 4, ... s: as Linux's sysctl tcp_syn_linear_timeouts; 0 = before Linux 6.5",
+            0, 255);
+
   auto* many = app.add_option_group("Many runs");
   add_count(*many, "--runs", options.runs, "runs of each cell, with seeds counted up from --seed",
             1, 10'000'000);
@@ -86,6 +91,7 @@ Scenario make_scenario(const SimulatorOptions& options, std::uint64_t seed) {
                     .arrivals = options.arrivals,
                     .rate = options.rate * options.scale,
                     .abandoned = options.abandoned,
+                    .syn_linear_timeouts = options.syn_linear_timeouts,
                     .outage_for = options.outage_for,
                     .length = saturating_add(options.outage_at,
                                              saturating_add(options.outage_for, options.observe)),

@@ -27,6 +27,7 @@ struct SimulatorOptions {
   Arrivals arrivals = Arrivals::kClosed;
   double rate = 100;
   Abandoned abandoned = Abandoned::kServe;
+  std::size_t syn_linear_timeouts = 4;
   double scale = 1;
 
   std::size_t runs = 1;
