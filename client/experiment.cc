@@ -109,7 +109,7 @@ nlohmann::ordered_json Experiment::start_line() const {
     command.append(" --strategy=").append(strategy);
     options["strategy"] = strategy;
   }
-  return start_json("client", command, options);
+  return start_json("client", command, options, std::chrono::system_clock::now());
 }
 
 // What the page gets besides what the file gets.

@@ -33,7 +33,7 @@ bool serve(CLI::App& app, ServerOptions options, const std::string& command) {
   start["port"] = server.port();
   start["admin_port"] = admin.port();
   start["max_connections"] = options.service.max_connections;
-  json.write(start_json("server", command, start));
+  json.write(start_json("server", command, start, std::chrono::system_clock::now()));
   ServiceJsonReport json_report(json);
   std::unique_ptr<ServiceObserver> shown;
   if (wants_screen(options.live)) {

@@ -28,6 +28,9 @@ class Caller {
   // The answer to an attempt that it waits for.
   virtual void take_answer(TimePoint now, const Attempt& attempt, const Answer& answer) = 0;
 
+  // There will be no answer to it: its connection was refused, reset, or never made.
+  virtual void lose_connection(TimePoint now, const Attempt& attempt) = 0;
+
   // A word to the machine: the attempt will be asked about soon.
   virtual void expect(const Attempt& attempt) const = 0;
 

@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
+#include <exception>
+#include <initializer_list>
 #include <iomanip>
 #include <mutex>
 #include <numeric>
@@ -22,10 +24,11 @@ struct Column {
   const char* title;
   int width;
 };
-constexpr Column kColumns[] = {{"runs", 8},         {"collapsed", 11}, {"95% interval", 14},
-                               {"errors gone", 13}, {"p90", 8},        {"recovery", 10},
-                               {"p90", 8},          {"amplif.", 9},    {"OK lost", 10},
-                               {"peak conc.", 12}};
+constexpr Column kColumns[] = {{"runs", 8},          {"recovered", 11},   {"relapsed", 10},
+                               {"recovering", 12},   {"undecided", 11},   {"collapsed", 11},
+                               {"95% interval", 14}, {"errors gone", 13}, {"p90", 8},
+                               {"recovery", 10},     {"p90", 8},          {"amplif.", 9},
+                               {"OK lost", 10},      {"peak conc.", 12}};
 
 std::string fixed(double value, int digits) {
   std::ostringstream text;
@@ -80,9 +83,19 @@ CellResult summarize(const std::vector<RunResult>& runs) {
   cell.amplification = 0;
   std::vector<std::optional<Duration>> errors_gone, recovery;
   for (const RunResult& run : runs) {
+    const auto when = [&run](std::initializer_list<Verdict> verdicts,
+                             const std::optional<Duration>& time) {
+      const bool counts =
+          std::find(verdicts.begin(), verdicts.end(), run.verdict) != verdicts.end();
+      return counts ? time : std::nullopt;
+    };
+    cell.recovered += run.verdict == Verdict::kRecovered ? 1 : 0;
+    cell.relapsed += run.verdict == Verdict::kRelapsed ? 1 : 0;
+    cell.recovering += run.verdict == Verdict::kRecovering ? 1 : 0;
+    cell.undecided += run.verdict == Verdict::kUndecided ? 1 : 0;
     cell.collapsed += run.verdict == Verdict::kCollapsed ? 1 : 0;
-    errors_gone.push_back(run.errors_gone);
-    recovery.push_back(run.time_to_recovery);
+    errors_gone.push_back(when({Verdict::kRecovered, Verdict::kRecovering}, run.errors_gone));
+    recovery.push_back(when({Verdict::kRecovered}, run.time_to_recovery));
     cell.amplification += run.amplification / static_cast<double>(runs.size());
     cell.ok_lost += run.ok_lost / static_cast<double>(runs.size());
     cell.peak_concurrency = std::max(cell.peak_concurrency, run.peak_concurrency);
@@ -104,8 +117,9 @@ CellTable::CellTable(const Grid& grid, std::ostream& out, JsonLines& json, const
                                std::generic_category().message(errno));
     }
     for (const Axis& axis : grid.axes()) csv_ << underscored(axis.name) << ',';
-    csv_ << "runs,collapsed,collapsed_low,collapsed_high,errors_gone_median_s,errors_gone_p90_s,"
-            "recovery_median_s,recovery_p90_s,amplification,ok_lost,peak_concurrency\n"
+    csv_ << "runs,recovered,relapsed,recovering,undecided,collapsed,collapsed_low,collapsed_high,"
+            "errors_gone_median_s,errors_gone_p90_s,recovery_median_s,recovery_p90_s,"
+            "amplification,ok_lost,peak_concurrency\n"
          << std::flush;
   }
   for (const Axis& axis : grid.axes()) {
@@ -133,12 +147,18 @@ void CellTable::flush() {
 
 void CellTable::print(std::size_t cell, const CellResult& result) {
   const auto values = grid_.values(cell);
-  const double collapsed = static_cast<double>(result.collapsed) / static_cast<double>(result.runs);
+  const auto share = [&result](std::size_t count) {
+    return percent(static_cast<double>(count) / static_cast<double>(result.runs));
+  };
   const Interval& interval = result.collapse_interval;
 
   for (std::size_t i = 0; i < values.size(); ++i) out_ << std::setw(widths_[i]) << values[i];
   const std::string texts[] = {std::to_string(result.runs),
-                               percent(collapsed),
+                               share(result.recovered),
+                               share(result.relapsed),
+                               share(result.recovering),
+                               share(result.undecided),
+                               share(result.collapsed),
                                fixed(interval.low * 100, 1) + "-" + percent(interval.high),
                                time_text(result.errors_gone_median),
                                time_text(result.errors_gone_p90),
@@ -154,11 +174,13 @@ void CellTable::print(std::size_t cell, const CellResult& result) {
 
   if (csv_.is_open()) {
     for (const std::string& value : values) csv_ << value << ',';
-    csv_ << result.runs << ',' << result.collapsed << ',' << fixed(interval.low, 4) << ','
-         << fixed(interval.high, 4) << ',' << seconds_csv(result.errors_gone_median) << ','
-         << seconds_csv(result.errors_gone_p90) << ',' << seconds_csv(result.recovery_median) << ','
-         << seconds_csv(result.recovery_p90) << ',' << fixed(result.amplification, 3) << ','
-         << fixed(result.ok_lost, 1) << ',' << result.peak_concurrency << '\n'
+    csv_ << result.runs << ',' << result.recovered << ',' << result.relapsed << ','
+         << result.recovering << ',' << result.undecided << ',' << result.collapsed << ','
+         << fixed(interval.low, 4) << ',' << fixed(interval.high, 4) << ','
+         << seconds_csv(result.errors_gone_median) << ',' << seconds_csv(result.errors_gone_p90)
+         << ',' << seconds_csv(result.recovery_median) << ',' << seconds_csv(result.recovery_p90)
+         << ',' << fixed(result.amplification, 3) << ',' << fixed(result.ok_lost, 1) << ','
+         << result.peak_concurrency << '\n'
          << std::flush;
     if (!csv_) throw std::runtime_error("writing to " + csv_path_ + " failed");
   }
@@ -168,6 +190,10 @@ void CellTable::print(std::size_t cell, const CellResult& result) {
     row[underscored(grid_.axes()[i].name)] = values[i];
   }
   row.update({{"runs", result.runs},
+              {"recovered", result.recovered},
+              {"relapsed", result.relapsed},
+              {"recovering", result.recovering},
+              {"undecided", result.undecided},
               {"collapsed", result.collapsed},
               {"collapsed_low", rounded(interval.low)},
               {"collapsed_high", rounded(interval.high)},
@@ -242,7 +268,14 @@ bool run_campaign(const Grid& grid, const CampaignOptions& options,
   {
     std::vector<std::jthread> threads;
     const std::size_t wanted = std::min(options.threads, total);
-    for (std::size_t i = 1; i < wanted; ++i) threads.emplace_back(worker_that_may_fail);
+    try {
+      for (std::size_t i = 1; i < wanted; ++i) threads.emplace_back(worker_that_may_fail);
+    } catch (const std::system_error& error) {
+      const std::scoped_lock lock(work.mutex);
+      failure = std::make_exception_ptr(std::system_error(
+          error.code(), "cannot start " + std::to_string(wanted) + " threads (see --threads)"));
+      work.next_task = total;  // before the others do all of it
+    }
     worker_that_may_fail();
   }
   if (progress != nullptr) *progress << "\r\033[K" << std::flush;

@@ -29,8 +29,12 @@ struct RunResult {
 // One row: all runs of one cell.
 struct CellResult {
   std::size_t runs = 0;
-  std::size_t collapsed = 0;
+  // By verdict: together all runs, where there was an outage.
+  std::size_t recovered = 0, relapsed = 0, recovering = 0, undecided = 0, collapsed = 0;
   Interval collapse_interval{};  // 95 %
+  // What came back does not count as gone, nor a service that died again as recovered: errors gone
+  // are those of runs that are recovered or recovering, the recovery that of the recovered. In all
+  // others it took longer than they were observed.
   std::optional<Duration> errors_gone_median{}, errors_gone_p90{};
   std::optional<Duration> recovery_median{}, recovery_p90{};
   double amplification = 1;  // mean
@@ -74,7 +78,8 @@ struct CampaignOptions {
 // Runs every cell; the rows are the same with any number of threads. `scenario` makes the scenario
 // of a cell, and is called from several threads. Ends early when `stop` returns true (also asked
 // from several threads). With `progress` a bar is drawn there.
-// Returns whether all cells were finished.
+// Returns whether all cells were finished. Throws what `scenario` throws, and std::system_error
+// when a thread cannot be started; the runs that go on then are finished first.
 bool run_campaign(const Grid& grid, const CampaignOptions& options,
                   const std::function<Scenario(std::size_t cell)>& scenario, CellTable& table,
                   const std::function<bool()>& stop, std::ostream* progress);

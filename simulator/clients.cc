@@ -107,6 +107,10 @@ void Clients::take_answer(TimePoint now, const Attempt& attempt, const Answer& a
          answered(answer.status, answer.retry_after, now - clients_[attempt.client].sent_at));
 }
 
+void Clients::lose_connection(TimePoint now, const Attempt& attempt) {
+  finish(now, attempt, not_connected(now - clients_[attempt.client].sent_at));
+}
+
 void Clients::expect(const Attempt& attempt) const {
   prefetch(clients_[attempt.client]);
 }
@@ -127,6 +131,8 @@ void Clients::finish(TimePoint now, const Attempt& attempt, const AttemptResult&
     client.last_ok = now;
   }
   if (kind_ == Arrivals::kOpen && !next.retry) {
+    // Given up, it has waited to its end for an OK that never came.
+    longest_without_ok_ = std::max(longest_without_ok_, now - client.last_ok);
     client.last_ok = TimePoint::max();  // an empty slot misses no answer
     free_clients_.push_back(attempt.client);
     return;

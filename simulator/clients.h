@@ -53,6 +53,7 @@ class Clients final : public Caller {
     return client.in_flight && client.attempt == attempt.number;
   }
   void take_answer(TimePoint now, const Attempt& attempt, const Answer& answer) override;
+  void lose_connection(TimePoint now, const Attempt& attempt) override;
   void expect(const Attempt& attempt) const override;
 
   const Counts& counts() const { return counts_; }

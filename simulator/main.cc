@@ -1,6 +1,7 @@
 // ./simulate: the experiment in virtual time, once or many times.
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <iostream>
@@ -177,7 +178,7 @@ int run_many(CLI::App& app, const SimulatorOptions& options, std::uint64_t seed,
     const Scenario one = make_scenario(parse_with(arguments, grid, grid.values(cell)), seed);
     check_length(one);
     check_verdict(one);
-    check_memory(one, campaign.threads);
+    check_memory(one, std::min(campaign.threads, static_cast<std::size_t>(total)));
     return one;
   };
   // Before anything runs; of a large grid only the ends, for it would take longer than its runs.

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 namespace retrystorm {
 namespace {
-
-// What the real server has on a machine that allows a process 20,000 open files.
-constexpr std::size_t kUsualConnections = 19'936;
 
 constexpr double kLargest = 1e9;
 
@@ -54,6 +52,11 @@ void add_simulator_options(CLI::App& app, SimulatorOptions& options) {
       },
       "requests whose client has hung up are served, skipped when accepted, or cancelled at once");
 
+  add_count(*run, "--syn-linear-timeouts", options.syn_linear_timeouts,
+            "the clients' kernel repeats a dropped SYN after 1 s so many times and once more, then "
+            "after 2, 4, ... s: as Linux's sysctl tcp_syn_linear_timeouts; 0 = before Linux 6.5",
+            0, 255);
+
   auto* many = app.add_option_group("Many runs");
   add_count(*many, "--runs", options.runs, "runs of each cell, with seeds counted up from --seed",
             1, 10'000'000);
@@ -88,6 +91,7 @@ Scenario make_scenario(const SimulatorOptions& options, std::uint64_t seed) {
                     .arrivals = options.arrivals,
                     .rate = options.rate * options.scale,
                     .abandoned = options.abandoned,
+                    .syn_linear_timeouts = options.syn_linear_timeouts,
                     .outage_for = options.outage_for,
                     .length = saturating_add(options.outage_at,
                                              saturating_add(options.outage_for, options.observe)),
@@ -97,14 +101,18 @@ Scenario make_scenario(const SimulatorOptions& options, std::uint64_t seed) {
 
   const double scale = options.scale;
   ServiceOptions& service = scenario.service;
-  if (service.max_connections == 0) service.max_connections = kUsualConnections;
-  service.max_connections = std::max<std::size_t>(scaled(service.max_connections, scale), 1);
+  service.max_connections = service.max_connections == 0
+                                ? std::numeric_limits<std::size_t>::max()
+                                : std::max<std::size_t>(scaled(service.max_connections, scale), 1);
   service.limit = scaled(service.limit, scale);
   service.k *= scale;
   service.backlog = scaled(service.backlog, scale);
   service.rate_limit *= scale;
   service.rate_burst *= scale;
-  service.shed_above = scaled(service.shed_above, scale);
+  // 0 would let in everybody.
+  if (service.shed_above > 0) {
+    service.shed_above = std::max<std::size_t>(scaled(service.shed_above, scale), 1);
+  }
   scenario.workload.clients = std::max<std::size_t>(scaled(scenario.workload.clients, scale), 1);
   return scenario;
 }

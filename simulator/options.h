@@ -11,8 +11,13 @@
 
 namespace retrystorm {
 
+// Connections accepted at a time when nothing else is said. The real server takes what its machine
+// allows (`ulimit -n`), a number that says nothing about the experiment: this one is the same
+// everywhere, and so large that a service which comes to it has collapsed long before.
+constexpr std::size_t kSimulatedConnections = 20'000;
+
 struct SimulatorOptions {
-  ServiceOptions service;
+  ServiceOptions service{.max_connections = kSimulatedConnections};
   WorkloadOptions workload;
   Duration outage_at = std::chrono::seconds(30);
   Duration outage_for = std::chrono::seconds(20);
@@ -22,6 +27,7 @@ struct SimulatorOptions {
   Arrivals arrivals = Arrivals::kClosed;
   double rate = 100;
   Abandoned abandoned = Abandoned::kServe;
+  std::size_t syn_linear_timeouts = 4;
   double scale = 1;
 
   std::size_t runs = 1;

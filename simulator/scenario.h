@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -31,6 +32,7 @@ struct Scenario {
   Arrivals arrivals = Arrivals::kClosed;
   double rate = 100;  // open: requests a second
   Abandoned abandoned = Abandoned::kServe;
+  std::size_t syn_linear_timeouts = 4;  // of the clients' kernel: see `SynRepeats`
   std::optional<Duration> outage_at{};  // no outage when not set
   Duration outage_for{0};
   Duration length{0};  // of the whole run

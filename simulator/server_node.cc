@@ -6,11 +6,12 @@
 
 namespace retrystorm {
 
-ServerNode::ServerNode(const ServiceOptions& options, Abandoned abandoned, Caller& caller)
+ServerNode::ServerNode(const ServiceOptions& options, Abandoned abandoned,
+                       std::size_t syn_linear_timeouts, Caller& caller)
     : max_connections_(options.max_connections),
       abandoned_(abandoned),
       caller_(caller),
-      accept_queue_(options.backlog),
+      accept_queue_(options.backlog, syn_linear_timeouts),
       admission_(options.admission()),
       service_(options.curve()) {}
 
@@ -19,9 +20,15 @@ void ServerNode::connect(TimePoint now, const Attempt& attempt) {
 }
 
 void ServerNode::repeat_syn(TimePoint now) {
-  caller_.expect(accept_queue_.repeat_ahead(kPrefetch));
-  const Attempt attempt = accept_queue_.take_repeat();
-  if (caller_.waits_for(attempt)) connect(now, attempt);
+  SynRepeats& repeats = accept_queue_.repeats();
+  if (const Attempt* soon = repeats.ahead(kPrefetch)) caller_.expect(*soon);
+  const SynRepeats::Repeat repeat = repeats.take();
+  if (!caller_.waits_for(repeat.attempt)) return;
+  if (repeat.last) {
+    caller_.lose_connection(now, repeat.attempt);
+  } else if (accept_queue_.connect(now, repeat.attempt, repeat.sent + 1)) {
+    accept(now);
+  }
 }
 
 void ServerNode::hang_up(TimePoint now, const Attempt& attempt) {

@@ -21,8 +21,9 @@ namespace retrystorm {
 // only as a `Caller`, which outlives it, and of time only what it is told; times do not go back.
 class ServerNode {
  public:
-  // options.max_connections must be set.
-  ServerNode(const ServiceOptions& options, Abandoned abandoned, Caller& caller);
+  // options.max_connections must be set; of the last but one `SynRepeats` says what it means.
+  ServerNode(const ServiceOptions& options, Abandoned abandoned, std::size_t syn_linear_timeouts,
+             Caller& caller);
 
   ServerNode(const ServerNode&) = delete;
   ServerNode& operator=(const ServerNode&) = delete;
@@ -43,7 +44,7 @@ class ServerNode {
   void depart(TimePoint now);
 
   // When a client's kernel repeats a SYN.
-  TimePoint next_repeat() const { return accept_queue_.next_repeat(); }
+  TimePoint next_repeat() const { return accept_queue_.repeats().next(); }
   void repeat_syn(TimePoint now);
 
   // What happened since the last call, and how things stand.

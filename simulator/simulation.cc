@@ -14,7 +14,7 @@ Simulation::Simulation(const Scenario& scenario, const SimulationObservers& obse
       observers_(observers),
       end_(saturating_add(TimePoint{}, scenario.length)),
       clients_(scenario, server_),
-      server_(scenario.service, scenario.abandoned, clients_),
+      server_(scenario.service, scenario.abandoned, scenario.syn_linear_timeouts, clients_),
       recorder_(TimePoint{}),
       server_report_at_(saturating_add(TimePoint{}, scenario.server_report_interval)) {
   if (scenario.outage_at) freeze_at_ = saturating_add(TimePoint{}, *scenario.outage_at);
@@ -40,18 +40,20 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
                         [this](TimePoint now) { clients_.arrive(now); }});
 
   const TimePoint now = loop_.now();
-  SimulationResult result{.summary = {.strategy = scenario_.workload.retry.strategy,
-                                      .clients = scenario_.workload.clients,
-                                      .seed = scenario_.seed,
-                                      .elapsed = now - TimePoint{},
-                                      .counts = clients_.counts(),
-                                      .recovery = recorder_.end(now, clients_.counts()),
-                                      .latency = clients_.latency(),
-                                      .retry_metrics = clients_.retry_metrics(),
-                                      .longest_without_ok = clients_.longest_without_ok(now),
-                                      .paced = scenario_.workload.retry.pacer.on},
-                          .peak_concurrency = server_.peak_concurrency(),
-                          .events = loop_.events()};
+  SimulationResult result{
+      .summary = {.strategy = scenario_.workload.retry.strategy,
+                  .clients = scenario_.workload.clients,
+                  .arrival_rate = scenario_.arrivals == Arrivals::kOpen ? scenario_.rate : 0,
+                  .seed = scenario_.seed,
+                  .elapsed = now - TimePoint{},
+                  .counts = clients_.counts(),
+                  .recovery = recorder_.end(now, clients_.counts()),
+                  .latency = clients_.latency(),
+                  .retry_metrics = clients_.retry_metrics(),
+                  .longest_without_ok = clients_.longest_without_ok(now),
+                  .paced = scenario_.workload.retry.pacer.on},
+      .peak_concurrency = server_.peak_concurrency(),
+      .events = loop_.events()};
   recorder_.summarize(result.summary);
   return result;
 }

@@ -165,7 +165,9 @@ void add_service_options(CLI::App& app, ServiceOptions& options, Naming naming) 
             "the kernel's accept queue: connections that wait while the server is frozen", 0,
             alone ? 65535 : kMany);
   add_count(*queues, "--max-connections", options.max_connections,
-            "connections accepted at a time; 0 = all the descriptors but a reserve", 0, kMany);
+            alone ? "connections accepted at a time; 0 = all the descriptors but a reserve"
+                  : "connections accepted at a time; 0 = no limit",
+            0, kMany);
   add_number(*queues, "--rate-limit", options.rate_limit,
              "requests a second let in, the others get 429 at once; 0 = off", 0, kLarge);
   add_number(*queues, "--rate-burst", options.rate_burst,
@@ -315,6 +317,10 @@ nlohmann::ordered_json options_json(CLI::App& app) {
     std::replace(name.begin(), name.end(), '-', '_');
     if (option->get_expected_max() == 0) {
       values[name] = option->count() > 0;
+      continue;
+    }
+    if (option->get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll) {
+      if (option->count() > 0) values[name] = option->results();  // each of them counts
       continue;
     }
     option->capture_default_str();  // as a named strategy may have changed it

@@ -32,6 +32,11 @@ std::string after_text(std::optional<Duration> time) {
   return time ? "after " + format_duration(*time) : "never";
 }
 
+std::string callers_text(const Summary& summary) {
+  return summary.arrival_rate > 0 ? format("%g requests a second", summary.arrival_rate)
+                                  : std::to_string(summary.clients) + " clients";
+}
+
 nlohmann::ordered_json seconds_json(std::optional<Duration> time) {
   return time ? nlohmann::ordered_json(rounded(to_seconds(*time))) : nullptr;
 }
@@ -48,8 +53,10 @@ std::string client_line(const Rates& rates) {
 }
 
 nlohmann::ordered_json start_json(const std::string& program, const std::string& command,
-                                  const nlohmann::ordered_json& options) {
+                                  const nlohmann::ordered_json& options,
+                                  std::optional<std::chrono::system_clock::time_point> started_at) {
   nlohmann::ordered_json start{{"type", "start"}, {"program", program}, {"command", command}};
+  if (started_at) start["started_at"] = rounded(to_seconds(started_at->time_since_epoch()));
   start.update(options);
   return start;
 }
@@ -116,9 +123,9 @@ std::string summary_text(const Summary& summary) {
   const std::chrono::milliseconds elapsed =
       std::chrono::round<std::chrono::milliseconds>(summary.elapsed);
 
-  std::string text = format("\n%s retries, %zu clients, seed %llu, %s\n", summary.strategy.c_str(),
-                            summary.clients, static_cast<unsigned long long>(summary.seed),
-                            format_duration(elapsed).c_str());
+  std::string text = format(
+      "\n%s retries, %s, seed %llu, %s\n", summary.strategy.c_str(), callers_text(summary).c_str(),
+      static_cast<unsigned long long>(summary.seed), format_duration(elapsed).c_str());
   text += "requests:  " + count_text(counts.requests, "sent") + ", " +
           count_text(counts.retries, "retries") + ", " + count_text(counts.gave_up, "given up") +
           format(" (retry amplification %.2f)\n", counts.amplification());

@@ -19,8 +19,11 @@ namespace retrystorm {
 std::string client_line(const Rates& rates);
 
 // The first line of a file: who wrote it, the command that repeats the run, and every option.
-nlohmann::ordered_json start_json(const std::string& program, const std::string& command,
-                                  const nlohmann::ordered_json& options);
+// `started_at` is what the clock on the wall showed when `t` was 0, by which the files of programs
+// that were started one after the other are laid side by side; virtual time has none.
+nlohmann::ordered_json start_json(
+    const std::string& program, const std::string& command, const nlohmann::ordered_json& options,
+    std::optional<std::chrono::system_clock::time_point> started_at = std::nullopt);
 
 // `t` is the time since the start.
 nlohmann::ordered_json client_interval_json(Duration t, const Rates& rates,

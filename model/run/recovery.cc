@@ -1,22 +1,57 @@
 #include "model/run/recovery.h"
 
 #include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "model/base/portable_math.h"
 
 namespace retrystorm {
 namespace {
 
-// The start of the first `kRunning` windows in a row that satisfy `holds`.
+// "Beyond noise" when a share is said not to be reached.
+constexpr double kSigmas = 3;
+// The chance that a healthy service is called relapsed.
+constexpr double kFalseRelapses = 1e-3;
+
+// The start of the first `kRunning` windows in a row that satisfy `holds`, given the first of them.
 template <typename Windows, typename Predicate>
-std::optional<Duration> first_running(const Windows& windows, Predicate holds) {
-  std::size_t run = 0;
-  for (std::size_t i = 0; i < windows.size(); ++i) {
-    run = holds(windows[i]) ? run + 1 : 0;
-    if (run == RecoveryTracker::kRunning) {
-      return windows[i + 1 - RecoveryTracker::kRunning].start;
-    }
+std::optional<std::size_t> first_running(const Windows& windows, Predicate holds) {
+  for (std::size_t i = 0; i + RecoveryTracker::kRunning <= windows.size(); ++i) {
+    if (holds(i)) return i;
   }
   return std::nullopt;
 }
+
+// The OK of the calm before the outage, and how others compare with them: see the header.
+class Baseline {
+ public:
+  Baseline(std::uint64_t ok, Duration length)
+      : ok_(static_cast<double>(ok)), seconds_(to_seconds(length)) {}
+
+  double rate() const { return seconds_ > 0 ? ok_ / seconds_ : 0; }
+
+  // Do so many OK fall short of this share of the baseline, and of all of it by so many sigmas?
+  bool is_missed(std::uint64_t ok, Duration length, double share, double sigmas) const {
+    const double ratio = to_seconds(length) / seconds_;
+    if (static_cast<double>(ok) >= share * ok_ * ratio) return false;
+    const double there = static_cast<double>(ok) + 0.5;
+    const double even = (there + ok_) / (1 + ratio);  // for the calm, if the rate was one
+    if (there >= ratio * even) return false;
+    const double half_square =
+        there * natural_log(there / (ratio * even)) + ok_ * natural_log(ok_ / even);
+    return 2 * half_square > sigmas * sigmas;
+  }
+
+  // Would three windows without an answer be missed?
+  bool is_enough() const {
+    constexpr auto kLength = RecoveryTracker::kWindow * RecoveryTracker::kRunning;
+    return is_missed(0, kLength, 1, kSigmas);
+  }
+
+ private:
+  double ok_, seconds_;
+};
 
 }  // namespace
 
@@ -78,21 +113,20 @@ void RecoveryTracker::outage_ends(TimePoint now, const Counts& totals) {
   begin_phase(Phase::kAfter, now, totals);
 }
 
-std::optional<double> RecoveryTracker::baseline() const {
-  if (before_.empty()) return std::nullopt;
+RecoveryTracker::Window RecoveryTracker::baseline() const {
   // The first window is left out where there are more: the clients are still starting in it.
-  Counts counts;
-  Duration length{0};
+  Window whole{};
   for (std::size_t i = before_.size() > 1 ? 1 : 0; i < before_.size(); ++i) {
-    counts += before_[i].counts;
-    length += before_[i].length;
+    whole.counts += before_[i].counts;
+    whole.length += before_[i].length;
   }
-  return rates(counts, length).ok;
+  return whole;
 }
 
 Recovery RecoveryTracker::recovery() const {
   Recovery result;
-  result.baseline_ok = baseline();
+  const Window calm = baseline();
+  if (!before_.empty()) result.baseline_ok = calm.rates().ok;
   const bool short_run = before_.size() + during_.size() + after_.size() == 1;
   const Duration least = short_run ? std::chrono::seconds(1) : kWindow;
   for (const auto* windows : {&before_, &during_, &after_}) {
@@ -104,43 +138,82 @@ Recovery RecoveryTracker::recovery() const {
   }
   if (phase_ == Phase::kBefore) return result;
   result.verdict = Verdict::kUndecided;
-  const double base = result.baseline_ok.value_or(0);
-  if (base <= 0) return result;
+  const Baseline base(calm.counts.ok, calm.length);
+  if (base.rate() <= 0) return result;
 
-  const auto ok_at_least = [base](double share) {
-    return [=](const Window& window) { return window.rates().ok >= share * base; };
+  const std::span<const Window> after(after_);
+  const auto misses = [&](const Window& window, double share, double sigmas) {
+    return base.is_missed(window.counts.ok, window.length, share, sigmas);
+  };
+  const auto three_miss = [&](std::size_t first, double share, double sigmas) {
+    std::uint64_t ok = 0;
+    Duration length{0};
+    for (const Window& window : after.subspan(first, kRunning)) {
+      ok += window.counts.ok;
+      length += window.length;
+    }
+    return base.is_missed(ok, length, share, sigmas);
+  };
+  const auto reaches = [&](double share) {
+    return [=](std::size_t first) {
+      const auto windows = after.subspan(first, kRunning);
+      return std::none_of(windows.begin(), windows.end(),
+                          [&](const Window& each) { return misses(each, share, kSigmas); }) &&
+             !three_miss(first, share, kSigmas);
+    };
   };
   const auto errors_gone = [](const Window& window) {
     return static_cast<double>(window.counts.failures()) <=
            0.01 * static_cast<double>(window.counts.attempts());
   };
-  result.errors_gone = first_running(after_, errors_gone);
-  result.time_to_half = first_running(after_, ok_at_least(0.5));
-  result.time_to_recovery = first_running(after_, ok_at_least(0.9));
-  result.time_to_full = first_running(after_, ok_at_least(0.95));
+  const auto tried = [](const Window& window) { return window.counts.attempts() > 0; };
+  const auto start = [&](std::optional<std::size_t> at) {
+    return at ? std::optional(after[*at].start) : std::nullopt;
+  };
+  result.errors_gone = start(first_running(after, [&](std::size_t first) {
+    const auto windows = after.subspan(first, kRunning);
+    return std::all_of(windows.begin(), windows.end(), tried) &&
+           std::all_of(windows.begin(), windows.end(), errors_gone);
+  }));
+  const bool enough = base.is_enough();
+  const auto recovered_at =
+      enough ? first_running(after, reaches(0.9)) : std::optional<std::size_t>();
+  if (enough) {
+    result.time_to_half = start(first_running(after, reaches(0.5)));
+    result.time_to_recovery = start(recovered_at);
+    result.time_to_full = start(first_running(after, reaches(0.95)));
+  }
 
-  const auto recovered_at = std::find_if(after_.begin(), after_.end(), [&](const Window& window) {
-    return result.time_to_recovery && window.start == *result.time_to_recovery;
-  });
   const auto lose = [&](const Window& window) {
-    result.ok_lost += base * to_seconds(window.length) - static_cast<double>(window.counts.ok);
+    result.ok_lost +=
+        base.rate() * to_seconds(window.length) - static_cast<double>(window.counts.ok);
   };
   std::for_each(during_.begin(), during_.end(), lose);
-  std::for_each(after_.begin(), recovered_at, lose);
+  const auto lost = after.first(recovered_at.value_or(after.size()));
+  std::for_each(lost.begin(), lost.end(), lose);
   result.ok_lost = std::max(result.ok_lost, 0.0);
 
-  if (after_.size() < kRunning) return result;
-  const auto last = after_.end() - kRunning;
-  if (result.time_to_recovery) {
-    result.verdict = std::all_of(recovered_at, after_.end(), ok_at_least(0.75))
-                         ? Verdict::kRecovered
-                         : Verdict::kRelapsed;
-  } else if (std::all_of(last, after_.end(), errors_gone) ||
-             std::any_of(last, after_.end(), ok_at_least(0.1))) {
-    result.verdict = Verdict::kRecovering;
-  } else {
-    result.verdict = Verdict::kCollapsed;
+  if (after.size() < kRunning || !enough) return result;
+  if (recovered_at) {
+    const std::size_t threes = after.size() - kRunning + 1 - *recovered_at;
+    const auto comparisons = static_cast<double>(after.size() - *recovered_at + threes);
+    const double sigmas = std::sqrt(2 * natural_log(comparisons / (2 * kFalseRelapses)));
+    bool relapsed = false;
+    for (std::size_t i = *recovered_at; i < after.size(); ++i) {
+      relapsed |= misses(after[i], 0.75, sigmas) ||
+                  (i + kRunning <= after.size() && three_miss(i, 0.75, sigmas));
+    }
+    result.verdict = relapsed ? Verdict::kRelapsed : Verdict::kRecovered;
+    return result;
   }
+  const auto last = after.last(kRunning);
+  if (std::none_of(last.begin(), last.end(), tried)) return result;
+  // What little there is of OK is no noise: a service that is down answers nothing.
+  const auto answers = [&](const Window& window) { return window.rates().ok >= 0.1 * base.rate(); };
+  result.verdict = std::all_of(last.begin(), last.end(), errors_gone) ||
+                           std::any_of(last.begin(), last.end(), answers)
+                       ? Verdict::kRecovering
+                       : Verdict::kCollapsed;
   return result;
 }
 

@@ -27,8 +27,9 @@ enum class OutageEvent { kBegin, kEnd };
 
 // A whole run.
 struct Summary {
-  std::string strategy;  // the name of the settings
+  std::string strategy{};  // the name of the settings
   std::size_t clients = 0;
+  double arrival_rate = 0;  // requests a second, where they come from outside instead of clients
   std::uint64_t seed = 0;
   Duration elapsed{0};
   Counts counts;

@@ -29,20 +29,25 @@ TimePoint RunRecorder::next_tick() const {
 
 void RunRecorder::tick(TimePoint now, const Counts& totals, const ClientStates& clients) {
   // The window first: what is told shows its verdict.
-  if (now >= tracker_.window_end()) tracker_.close_window(now, totals);
+  if (now >= tracker_.window_end()) {
+    tracker_.close_window(now, totals);
+    verdict_.reset();
+  }
   for (Listener& listener : listeners_) {
     if (now < listener.due) continue;
+    if (!verdict_) verdict_ = tracker_.recovery().verdict;
     listener.observer->on_interval({.t = now - start_,
                                     .rates = listener.rotate(now, totals),
                                     .totals = totals,
                                     .clients = clients,
                                     .outage = in_outage(),
-                                    .verdict = tracker_.recovery().verdict});
+                                    .verdict = *verdict_});
   }
 }
 
 void RunRecorder::outage_begins(TimePoint now, const Counts& totals) {
   tracker_.outage_begins(now, totals);
+  verdict_.reset();
   for (const Listener& each : listeners_) {
     each.observer->on_outage(now - start_, OutageEvent::kBegin);
   }
@@ -50,6 +55,7 @@ void RunRecorder::outage_begins(TimePoint now, const Counts& totals) {
 
 void RunRecorder::outage_ends(TimePoint now, const Counts& totals) {
   tracker_.outage_ends(now, totals);
+  verdict_.reset();
   for (const Listener& each : listeners_) each.observer->on_outage(now - start_, OutageEvent::kEnd);
 }
 

@@ -1,6 +1,7 @@
 // The course of a run as every engine tells it to its observers: intervals, outages, verdict.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "model/base/duration.h"
@@ -54,6 +55,7 @@ class RunRecorder {
   const TimePoint start_;
   std::vector<Listener> listeners_;
   RecoveryTracker tracker_;
+  std::optional<Verdict> verdict_;  // as of the last window, if anybody was told it
 };
 
 }  // namespace retrystorm

@@ -49,10 +49,12 @@ def report_runs($name; $server):
   | $all[$starts[$i]:($starts[$i + 1] // ($all | length))] as $lines
   | $lines[0] as $start
   | select(any($lines[]; .type == "interval" and has("ok")))
-  # Only the first run of a file is on the server's time line.
-  | (if $i == 0 then $server_lines else [] end) as $its_server
+  # Without the clock on the wall only the first run of a file is on the server's time line.
+  | (if $i == 0 or ($start.started_at and $server_lines[0].started_at)
+     then $server_lines | on_the_time_of($lines) else [] end) as $its_server
   | {name: (if ($starts | length) > 1 then "\($name) \($i + 1)" else $name end),
-     start: ($start | {program, strategy, clients, seed}),
+     start: ($start | {program, strategy, seed,
+                       clients: (if .arrivals == "open" then null else .clients end)}),
      command: $start.command,
      reproduce: ($start | reproduction($server_lines[0]; $lines)),
      events: [$lines[] | select(.type == "outage" or .type == "summary"),

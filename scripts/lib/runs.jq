@@ -9,6 +9,17 @@ def seconds:
     else null end;
 
 def only($type): map(select(.type == $type));
+
+# The lines of a server on the time line of its clients, and only what belongs to their run: each
+# program counts from its own start, and the clock on the wall tells how far these are apart. Without
+# it (in virtual time) both started at once.
+def on_the_time_of($client):
+  ($client[0].started_at) as $zero | .[0].started_at as $start
+  | if $zero == null or $start == null then .
+    else ($start - $zero) as $shift | ($client | map(.t // .elapsed_s // 0) | max) as $last
+      | [.[] | if has("t") then .t = ((.t + $shift) * 1000 | round / 1000) else . end
+         | select((has("t") | not) or (.t >= 0 and .t <= $last + 1))] end;
+
 def fixed($digits):
   pow(10; $digits) as $p
   | (. * $p | round) as $signed
@@ -30,7 +41,7 @@ def table_row($name; $client; $server):
      ($summary.errors_gone_s | cell(0; " s")),
      ($summary.time_to_recovery_s | cell(0; " s")),
      ($summary | if .requests > 0 then (.requests + .retries) / .requests else .amplification end | cell(2; "")),
-     ($server | only("interval") | map(.concurrency) | max | cell(0; "")),
+     ($server | on_the_time_of($client) | only("interval") | map(.concurrency) | max | cell(0; "")),
      $summary.verdict];
 
 # The concurrency at which the delay reaches the clients' timeout: above it nobody is served.
@@ -51,7 +62,7 @@ def rates($client; $server):
 # "time concurrency", a gap where the server was frozen and said nothing
 def concurrency($client; $server):
   ([1, 3 * ($server[0] | .server_report_interval // .report_interval | seconds)] | max) as $gap
-  | $server | only("interval") | . as $all
+  | $server | on_the_time_of($client) | only("interval") | . as $all
   | range(length) as $i
   | (if $i > 0 and $all[$i].t - $all[$i - 1].t > $gap then "" else empty end),
     "\($all[$i].t) \($all[$i].concurrency)";

@@ -38,10 +38,9 @@ int main() {
   scenario.outage_at = 30s;
   scenario.outage_for = 20s;
   scenario.length = 110s;
-  for (const Strategy strategy : {Strategy::kFixed, Strategy::kLinear, Strategy::kExponential,
-                                  Strategy::kTruncated, Strategy::kResponsive}) {
+  for (const char* strategy : {"fixed", "linear", "exponential", "truncated", "responsive"}) {
     for (const std::uint64_t seed : {1ull, 2ull, ~0ull}) {
-      scenario.workload.retry.strategy = strategy;
+      scenario.workload.retry = retry_settings(strategy);
       scenario.seed = seed;
       run(scenario);
     }

@@ -6,11 +6,14 @@
 #include <sstream>
 
 #include "simulator/options.h"
+#include "tests/support/temp_dir.h"
 
 namespace retrystorm {
 namespace {
 
 using namespace std::chrono_literals;
+using test::read_file;
+using test::TempDir;
 using ::testing::HasSubstr;
 
 Scenario short_scenario(std::size_t cell) {
@@ -86,6 +89,51 @@ TEST(Campaign, CountsVerdictsAndCensorsWhatNeverRecovered) {
   EXPECT_DOUBLE_EQ(cell.amplification, 4);
   EXPECT_DOUBLE_EQ(cell.ok_lost, 300);
   EXPECT_EQ(cell.peak_concurrency, 900u);
+}
+
+TEST(Campaign, TellsTheVerdictsApart) {
+  const auto with = [](Verdict verdict) {
+    return RunResult{.verdict = verdict, .errors_gone = 0s, .time_to_recovery = 5s};
+  };
+  const CellResult cell =
+      summarize({with(Verdict::kRecovered), with(Verdict::kRelapsed), with(Verdict::kRelapsed),
+                 with(Verdict::kRecovering), with(Verdict::kUndecided), with(Verdict::kCollapsed)});
+  EXPECT_EQ(cell.recovered, 1u);
+  EXPECT_EQ(cell.relapsed, 2u);
+  EXPECT_EQ(cell.recovering, 1u);
+  EXPECT_EQ(cell.undecided, 1u);
+  EXPECT_EQ(cell.collapsed, 1u);
+}
+
+// A run that was up for fifteen seconds and died again took for ever to recover.
+TEST(Campaign, KeepsTheTimesOfARelapseOutOfTheMedians) {
+  const CellResult cell = summarize({
+      {.verdict = Verdict::kRecovered, .errors_gone = 5s, .time_to_recovery = 10s},
+      {.verdict = Verdict::kRelapsed, .errors_gone = 0s, .time_to_recovery = 0s},
+      {.verdict = Verdict::kRelapsed, .errors_gone = 0s, .time_to_recovery = 0s},
+  });
+  EXPECT_EQ(cell.recovery_median, std::nullopt);
+  EXPECT_EQ(cell.errors_gone_median, std::nullopt);
+}
+
+TEST(CellTable, WritesAColumnForEachVerdict) {
+  const TempDir dir;
+  const Grid grid(std::vector<Axis>{{"backlog", {"5"}}});
+  std::ostringstream out;
+  JsonLines json(dir.file("json"));
+  CellTable table(grid, out, json, dir.file("csv"));
+  table.add(
+      0,
+      {.runs = 10, .recovered = 4, .relapsed = 3, .recovering = 2, .undecided = 0, .collapsed = 1});
+  EXPECT_THAT(out.str(), HasSubstr("recovered  relapsed  recovering  undecided  collapsed"));
+  EXPECT_THAT(out.str(), HasSubstr("40.0%     30.0%       20.0%       0.0%      10.0%"));
+  EXPECT_THAT(read_file(dir.file("csv")),
+              HasSubstr("backlog,runs,recovered,relapsed,recovering,undecided,collapsed,"
+                        "collapsed_low"));
+  EXPECT_THAT(read_file(dir.file("csv")), HasSubstr("\n5,10,4,3,2,0,1,"));
+  EXPECT_THAT(
+      read_file(dir.file("json")),
+      HasSubstr(R"("recovered":4,"relapsed":3,"recovering":2,"undecided":0,"collapsed":1)"));
 }
 
 TEST(CellTable, PrintsRowsInOrderHoweverTheyComeIn) {

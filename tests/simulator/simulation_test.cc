@@ -118,6 +118,22 @@ TEST(Simulation, KeepsAnOpenStreamBelowTheGreatestThroughputAndLosesOneAboveIt) 
   EXPECT_GT(counts.failures(), counts.ok);
 }
 
+TEST(Simulation, TellsTheWaitOfARequestThatIsGivenUp) {
+  // From outside, into a server that is frozen for good: five retries after a timeout of 2 s each.
+  SimulatorOptions options = with_strategy("fixed");
+  options.arrivals = Arrivals::kOpen;
+  options.rate = 1;
+  options.workload.retry.limit.max_retries = 5;
+  options.outage_at = 0s;
+  options.outage_for = 100s;
+  options.observe = 0s;
+  const Summary summary = run(scenario_of(options)).summary;
+  EXPECT_GT(summary.counts.gave_up, 10u);
+  EXPECT_EQ(summary.counts.ok, 0u);
+  EXPECT_EQ(summary.longest_without_ok, 6 * 2s + 5 * options.workload.retry.backoff.base);
+  EXPECT_EQ(summary.arrival_rate, 1);
+}
+
 TEST(Simulation, IsAnMDInfinityQueueBelowTheLimit) {
   // Poisson arrivals at 100/s and a service of exactly 0.1 s: the concurrency is Poisson
   // distributed with mean 10 (and never above the limit, which is set out of reach).

@@ -86,6 +86,32 @@ TEST(Simulate, SaysInOneLineThatItsTableCannotBeWritten) {
   EXPECT_EQ(process.err(), "writing to /dev/full failed\n");
 }
 
+// The threads that did start must not do all the runs first.
+TEST(Simulate, EndsAtOnceWhenItsThreadsCannotStart) {
+  if (kSlowness > 1) GTEST_SKIP() << "a sanitizer needs all the addresses there are";
+  ChildProcess process("/bin/sh", {"-c",
+                                   "ulimit -v 1000000; exec \"$0\" --seed=1 --runs=1000000 "
+                                   "--threads=4000 --scale=0.1",
+                                   RETRYSTORM_SIMULATE});
+  EXPECT_EQ(process.exit_code(), 1);
+  EXPECT_THAT(process.err(), HasSubstr("cannot start 4000 threads"));
+}
+
+TEST(Simulate, NeedsMemoryForAsManyRunsAsThereAre) {
+  // Some 1.6 MB a run: for four thousand at a time more than there is, for the two of these not.
+  EXPECT_THAT(lines(output_of({"--seed=1", "--runs=2", "--threads=4000", "--scale=100",
+                               "--outage-at=5s", "--outage-for=1s", "--observe=15s"})),
+              SizeIs(2));
+}
+
+TEST(Simulate, TellsEveryAxisOfItsSweep) {
+  const TempDir dir;
+  output_of({"--seed=1", "--runs=1", "--sweep=strategy=fixed", "--sweep=backlog=5",
+             "--json=" + dir.file("json")});
+  EXPECT_EQ(read_json_lines(dir.file("json")).front()["sweep"],
+            (nlohmann::json{"strategy=fixed", "backlog=5"}));
+}
+
 TEST(Simulate, SweepsTheStrategyAlsoWithTheFlagForOne) {
   const std::string sweep = "--sweep=strategy=fixed,responsive";
   EXPECT_EQ(output_of({"--seed=1", "--exponential-backoff", sweep}),
@@ -112,7 +138,7 @@ TEST(Simulate, KeepsTheFinishedCellsOfASweepThatIsInterrupted) {
   EXPECT_THAT(read_json_lines(dir.file("json")), SizeIs(rows.size()));  // and it is complete
   std::set<std::string> cells;
   for (const std::string& row : rows) {
-    EXPECT_EQ(std::count(row.begin(), row.end(), ','), 11) << row;
+    EXPECT_EQ(std::count(row.begin(), row.end(), ','), 15) << row;
     EXPECT_TRUE(cells.insert(row.substr(0, row.find(','))).second) << row;
   }
   EXPECT_THAT(process.err(), HasSubstr("interrupted"));

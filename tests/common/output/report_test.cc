@@ -64,6 +64,12 @@ TEST(StartJson, SaysWhoWroteItAndEveryOption) {
             R"("seed":7})");
 }
 
+TEST(StartJson, TellsTheClockOnTheWallWhereThereIsOne) {
+  EXPECT_EQ(start_json("server", "./server", {{"port", 8070}}, kJune).dump(),
+            R"({"type":"start","program":"server","command":"./server",)"
+            R"("started_at":1719007987.492,"port":8070})");
+}
+
 TEST(ClientIntervalJson, HasItsFieldsInOrder) {
   const Rates rates{.ok = 98,
                     .errors = 0.5,
@@ -136,6 +142,14 @@ TEST(SummaryText, IsForAPerson) {
       "recovery:  baseline 99.2 OK/s; errors gone after 5s; 50 % after 0s, 90 % after 10s, 95 % "
       "never; 2400 OK lost\n"
       "verdict:   recovered");
+}
+
+TEST(SummaryText, TellsTheRateOfOpenArrivals) {
+  Summary summary = recovered_run();
+  summary.arrival_rate = 100;
+  EXPECT_THAT(summary_text(summary),
+              HasSubstr("exponential retries, 100 requests a second, seed 7, 1m50s\n"));
+  EXPECT_THAT(summary_text(summary), Not(HasSubstr("clients,")));
 }
 
 TEST(SummaryText, LeavesOutTheRecoveryWithoutAnOutage) {

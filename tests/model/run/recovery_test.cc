@@ -4,14 +4,19 @@
 
 #include <vector>
 
+#include "model/base/random.h"
+
 namespace retrystorm {
 namespace {
 
 using namespace std::chrono_literals;
 
-// Windows of five seconds, fed as an engine would. The rates are per second.
+// Windows of five seconds, fed as an engine would. The rates are per second, of a service of
+// `size` times that.
 class History {
  public:
+  explicit History(double size = 1) : size_(size) {}
+
   // Windows with this many OK and failed attempts a second.
   History& windows(int count, double ok, double failed = 0) {
     for (int i = 0; i < count; ++i) {
@@ -55,8 +60,8 @@ class History {
 
  private:
   void add(double ok, double failed, double seconds) {
-    const auto some = [seconds](double rate) {
-      return static_cast<std::uint64_t>(rate * seconds + 0.5);
+    const auto some = [&](double rate) {
+      return static_cast<std::uint64_t>(size_ * rate * seconds + 0.5);
     };
     totals_.ok += some(ok);
     totals_.timed_out += some(failed);
@@ -64,6 +69,7 @@ class History {
     totals_.retries += some(failed);
   }
 
+  const double size_;
   TimePoint now_{1000s};
   RecoveryTracker tracker_{now_};
   Counts totals_;
@@ -122,8 +128,11 @@ TEST(Recovery, IsUndecidedBeforeThreeWindowsHavePassed) {
   EXPECT_EQ(history.verdict(), Verdict::kRecovered);
 }
 
+// A service so large that its windows have no noise to speak of.
+constexpr double kLarge = 100;
+
 TEST(Recovery, TimesAreStartsOfTheFirstOfThreeWindowsRunning) {
-  History history;
+  History history(kLarge);
   history.calm_and_outage().windows(1, 0, 200).windows(1, 40, 10).windows(2, 60);
   history.windows(1, 92).windows(1, 80).windows(2, 91).windows(3, 96);
   const Recovery result = history.result();
@@ -141,12 +150,13 @@ TEST(Recovery, CanBeImmediate) {
 }
 
 TEST(Recovery, ThresholdsIncludeTheirBound) {
-  EXPECT_EQ(History().calm_and_outage().windows(3, 90).result().time_to_recovery, 0s);
-  EXPECT_EQ(History().calm_and_outage().windows(3, 89.8).result().time_to_recovery, std::nullopt);
-  EXPECT_EQ(History().calm_and_outage().windows(3, 50).result().time_to_half, 0s);
-  EXPECT_EQ(History().calm_and_outage().windows(3, 49.8).result().time_to_half, std::nullopt);
-  EXPECT_EQ(History().calm_and_outage().windows(3, 95).result().time_to_full, 0s);
-  EXPECT_EQ(History().calm_and_outage().windows(3, 94.8).result().time_to_full, std::nullopt);
+  EXPECT_EQ(History(kLarge).calm_and_outage().windows(3, 90).result().time_to_recovery, 0s);
+  EXPECT_EQ(History(kLarge).calm_and_outage().windows(3, 89.8).result().time_to_recovery,
+            std::nullopt);
+  EXPECT_EQ(History(kLarge).calm_and_outage().windows(3, 50).result().time_to_half, 0s);
+  EXPECT_EQ(History(kLarge).calm_and_outage().windows(3, 49.8).result().time_to_half, std::nullopt);
+  EXPECT_EQ(History(kLarge).calm_and_outage().windows(3, 95).result().time_to_full, 0s);
+  EXPECT_EQ(History(kLarge).calm_and_outage().windows(3, 94.8).result().time_to_full, std::nullopt);
 }
 
 TEST(Recovery, ErrorsAreGoneAtOnePercentOfTheAttempts) {
@@ -161,6 +171,138 @@ TEST(Recovery, IsRelapsedWhenALaterWindowIsUnderThreeQuarters) {
             Verdict::kRelapsed);
   EXPECT_EQ(History().calm_and_outage().windows(3, 95).windows(1, 20).windows(5, 100).verdict(),
             Verdict::kRelapsed);
+}
+
+TEST(Recovery, WindowsWithoutAnAttemptShowNothing) {
+  // Clients that all wait to retry: nobody has asked, so nothing is known.
+  History history;
+  history.calm_and_outage().windows(3, 0, 0);
+  EXPECT_EQ(history.result().errors_gone, std::nullopt);
+  EXPECT_EQ(history.verdict(), Verdict::kUndecided);
+  // Those who ask then, and get nothing, do know.
+  history.windows(1, 0, 20);
+  EXPECT_EQ(history.verdict(), Verdict::kCollapsed);
+  history.windows(2, 0, 0);
+  EXPECT_EQ(history.verdict(), Verdict::kCollapsed);
+  // And those whose every attempt is answered.
+  history.windows(1, 1);
+  EXPECT_EQ(history.verdict(), Verdict::kRecovering);
+  EXPECT_EQ(history.result().errors_gone, std::nullopt);
+  history.windows(2, 1);
+  EXPECT_EQ(history.result().errors_gone, 30s);
+}
+
+TEST(Recovery, MissesAShareOnlyBeyondCountingNoise) {
+  // Of 25 OK in a window: after a calm of 125, ten are 3.05 sigmas too few, and 45 in three windows
+  // 2.99.
+  const auto with = [](int first, int second, int third) {
+    History history(0.05);
+    history.calm_and_outage().windows(1, 4 * first).windows(1, 4 * second).windows(1, 4 * third);
+    return history.result();
+  };
+  EXPECT_EQ(with(25, 11, 25).time_to_recovery, 0s);
+  EXPECT_EQ(with(25, 10, 25).time_to_recovery, std::nullopt);
+  EXPECT_EQ(with(15, 15, 15).time_to_recovery, 0s);
+  EXPECT_EQ(with(15, 14, 15).time_to_recovery, std::nullopt);
+  // What is not under the share itself is never missed.
+  EXPECT_EQ(with(13, 13, 13).time_to_half, 0s);
+}
+
+TEST(Recovery, IsUndecidedByTooFewAnswers) {
+  // Two clients: one OK in a window, and none in fifteen seconds is nothing strange.
+  for (const double ok : {0.0, 0.2, 0.4}) {
+    History history;
+    history.windows(6, 0.2).stop().windows(4, 0, 1).go_on().windows(8, ok);
+    EXPECT_EQ(history.verdict(), Verdict::kUndecided);
+    EXPECT_EQ(history.result().time_to_recovery, std::nullopt);
+    EXPECT_EQ(history.result().time_to_half, std::nullopt);
+  }
+  // Twenty clients are enough for what is plain.
+  EXPECT_EQ(History(0.02).calm_and_outage().windows(3, 100).verdict(), Verdict::kRecovered);
+  EXPECT_EQ(History(0.02).calm_and_outage().windows(3, 0, 400).verdict(), Verdict::kCollapsed);
+}
+
+TEST(Recovery, SeesTheRelapseOfAFewClients) {
+  const auto then = [](double size, int windows, double ok) {
+    return History(size).calm_and_outage().windows(3, 100).windows(windows, ok, 400).verdict();
+  };
+  // A hundred clients: one window without an OK, or half of it for fifteen seconds.
+  EXPECT_EQ(then(0.1, 1, 0), Verdict::kRelapsed);
+  EXPECT_EQ(then(0.1, 3, 50), Verdict::kRelapsed);
+  EXPECT_EQ(then(0.1, 1, 50), Verdict::kRecovered);  // 3.6 sigmas do not suffice
+  // Twenty clients: fifteen seconds without an OK.
+  EXPECT_EQ(then(0.02, 3, 0), Verdict::kRelapsed);
+  // Watched for an hour, and back again since.
+  History history(0.1);
+  history.calm_and_outage().windows(300, 100).windows(3, 0, 400).windows(400, 100);
+  EXPECT_EQ(history.verdict(), Verdict::kRelapsed);
+}
+
+// Windows of Poisson counts: a service that nothing has ever happened to.
+class Healthy {
+ public:
+  Healthy(double ok_per_window, std::uint64_t seed) : random_(seed, 0), mean_(ok_per_window) {}
+
+  Recovery watch(int windows) {
+    RecoveryTracker tracker(now_);
+    const auto pass = [&](int count) {
+      for (int i = 0; i < count; ++i) {
+        const std::uint64_t ok = poisson(mean_);
+        totals_.ok += ok;
+        totals_.requests += ok;
+        now_ += 5s;
+        tracker.close_window(now_, totals_);
+      }
+    };
+    pass(6);
+    tracker.outage_begins(now_, totals_);
+    tracker.outage_ends(now_, totals_);
+    pass(windows);
+    return tracker.recovery();
+  }
+
+ private:
+  // Arrivals until the time is over.
+  std::uint64_t poisson(double mean) {
+    std::uint64_t count = 0;
+    for (Duration t = random_.exponential(1s); t < from_seconds(mean);
+         t += random_.exponential(1s)) {
+      ++count;
+    }
+    return count;
+  }
+
+  ClientRandom random_;
+  double mean_;
+  TimePoint now_{};
+  Counts totals_;
+};
+
+TEST(RecoveryNoise, HealthyServiceIsRecoveredAtOnce) {
+  // Of 20, 50, 100 and 1,000 clients.
+  for (const double ok : {9.9, 24.75, 49.5, 495.0}) {
+    const int runs = ok > 100 ? 300 : 1000;
+    int recovered = 0, at_once = 0;
+    for (int i = 0; i < runs; ++i) {
+      const Recovery result = Healthy(ok, static_cast<std::uint64_t>(i)).watch(12);
+      recovered += result.verdict == Verdict::kRecovered ? 1 : 0;
+      at_once += result.time_to_recovery == Duration::zero() ? 1 : 0;
+    }
+    EXPECT_GE(recovered, runs * 0.99) << ok;
+    EXPECT_GE(at_once, runs * 0.99) << ok;
+  }
+}
+
+// Many windows are many chances of a low one.
+TEST(RecoveryNoise, HealthyServiceDoesNotRelapseHoweverLongItIsWatched) {
+  constexpr int kWindows = 720;  // an hour
+  for (const double ok : {9.9, 49.5}) {
+    int relapsed = 0;
+    for (std::uint64_t i = 0; i < 200; ++i) {
+      relapsed += Healthy(ok, i).watch(kWindows).verdict == Verdict::kRelapsed ? 1 : 0;
+    }
+    EXPECT_EQ(relapsed, 0) << ok;
+  }
 }
 
 TEST(Recovery, LowWindowsBeforeTheRecoveryAreNoRelapse) {

@@ -1,0 +1,51 @@
+#include "simulator/syn_repeats.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+
+// The seconds, of the kernel's, at which a SYN is repeated that is dropped every time; the last one
+// is that at which the kernel gives up.
+std::vector<std::int64_t> schedule(std::size_t linear) {
+  SynRepeats repeats(linear);
+  std::vector<std::int64_t> times;
+  repeats.drop(TimePoint{}, {7, 1}, 0);
+  while (true) {
+    const auto repeat = repeats.take();
+    times.push_back((repeat.time - TimePoint{}) / SynRepeats::kSecond);
+    if (repeat.last) return times;
+    repeats.drop(repeat.time, repeat.attempt, repeat.sent + 1);
+  }
+}
+
+// Linux documents: with 6 retries the last at 67 s and the end at 131 s; before 6.5 at 63 and 127
+// s.
+TEST(SynRepeats, AreThoseOfTheKernel) {
+  EXPECT_THAT(schedule(4), ElementsAre(1, 2, 3, 4, 5, 7, 11, 19, 35, 67, 131));
+  EXPECT_THAT(schedule(0), ElementsAre(1, 3, 7, 15, 31, 63, 127));
+}
+
+TEST(SynRepeats, ComeInTheOrderOfTheirTimes) {
+  SynRepeats repeats(0);
+  EXPECT_EQ(repeats.next(), TimePoint::max());
+  repeats.drop(TimePoint{}, {1, 1}, 1);  // after two seconds
+  repeats.drop(TimePoint{}, {2, 1}, 0);
+  repeats.drop(TimePoint{500ms}, {3, 1}, 0);
+  EXPECT_EQ(repeats.next(), TimePoint{1010ms});
+  EXPECT_EQ(repeats.take().attempt.client, 2u);
+  EXPECT_EQ(repeats.take().attempt.client, 3u);
+  EXPECT_EQ(repeats.next(), TimePoint{2020ms});
+  EXPECT_EQ(repeats.take().attempt.client, 1u);
+  EXPECT_EQ(repeats.next(), TimePoint::max());
+}
+
+}  // namespace
+}  // namespace retrystorm
