@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <initializer_list>
 
+#include "model/retry/retry_settings.h"
+#include "model/retry/strategies.h"
 #include "simulator/simulation.h"
 
 namespace retrystorm {
@@ -38,10 +40,9 @@ int main() {
   scenario.outage_at = 30s;
   scenario.outage_for = 20s;
   scenario.length = 110s;
-  for (const Strategy strategy : {Strategy::kFixed, Strategy::kLinear, Strategy::kExponential,
-                                  Strategy::kTruncated, Strategy::kResponsive}) {
+  for (const NamedStrategy& strategy : named_strategies()) {
     for (const std::uint64_t seed : {1ull, 2ull, ~0ull}) {
-      scenario.workload.retry.strategy = strategy;
+      scenario.workload.retry = retry_settings(strategy.name);
       scenario.seed = seed;
       run(scenario);
     }
