@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <initializer_list>
 
+#include "model/retry/retry_settings.h"
+#include "model/retry/strategies.h"
 #include "simulator/simulation.h"
 
 namespace retrystorm {
@@ -38,9 +40,9 @@ int main() {
   scenario.outage_at = 30s;
   scenario.outage_for = 20s;
   scenario.length = 110s;
-  for (const char* strategy : {"fixed", "linear", "exponential", "truncated", "responsive"}) {
+  for (const NamedStrategy& strategy : named_strategies()) {
     for (const std::uint64_t seed : {1ull, 2ull, ~0ull}) {
-      scenario.workload.retry = retry_settings(strategy);
+      scenario.workload.retry = retry_settings(strategy.name);
       scenario.seed = seed;
       run(scenario);
     }
