@@ -27,6 +27,10 @@ bool awake(const ChildProcess& process) {
   return eventually([&] { return process.state() == 'S' || process.state() == 'R'; });
 }
 
+void own_group() {
+  setpgid(0, 0);
+}
+
 // A client that freezes the server a moment after its start, and would leave it so for an hour.
 Arguments freezing(const ServerUnderTest& server, const std::string& json) {
   return {"--url",       server.url(), "--server-pid", std::to_string(server.pid()),
@@ -96,6 +100,35 @@ TEST_F(Outage, EndsEvenWhenTheClientIsKilled) {
   EXPECT_THAT(get(server_.port(), kPatience), testing::StartsWith("HTTP/1.1 200"));
 }
 
+// By a shell's `kill -9 %1`, or `timeout -s KILL`.
+TEST_F(Outage, EndsEvenWhenTheClientsWholeGroupIsKilled) {
+  ChildProcess client(RETRYSTORM_CLIENT, freezing(server_, json_path()), 0, own_group);
+  ASSERT_TRUE(frozen(server_));
+  kill(-client.pid(), SIGKILL);
+  ASSERT_EQ(client.exit_code(), 128 + SIGKILL);
+  EXPECT_TRUE(awake(server_));
+}
+
+// Ctrl-\ goes to the whole group too.
+TEST_F(Outage, EndsEvenWhenTheClientsWholeGroupQuits) {
+  ChildProcess client(RETRYSTORM_CLIENT, freezing(server_, json_path()), 0, own_group);
+  ASSERT_TRUE(frozen(server_));
+  kill(-client.pid(), SIGQUIT);
+  ASSERT_EQ(client.exit_code(), 128 + SIGQUIT);
+  EXPECT_TRUE(awake(server_));
+}
+
+// Ctrl-Z stops the client, but not its watchdog.
+TEST_F(Outage, EndsEvenWhenTheClientIsKilledWhileStopped) {
+  ChildProcess client(RETRYSTORM_CLIENT, freezing(server_, json_path()), 0, own_group);
+  ASSERT_TRUE(frozen(server_));
+  kill(-client.pid(), SIGTSTP);
+  ASSERT_TRUE(frozen(client));
+  client.signal(SIGKILL);
+  ASSERT_EQ(client.exit_code(), 128 + SIGKILL);
+  EXPECT_TRUE(awake(server_));
+}
+
 TEST_F(Outage, IsSkippedWhenTheServerHasEnded) {
   Arguments arguments = freezing(server_, json_path());
   arguments.insert(arguments.end(), {"--outage-at", "1s", "--duration", "1500ms"});
@@ -125,6 +158,20 @@ TEST(ServerProcess, WakesWhatItFrozeWhenItGoes) {
     ASSERT_TRUE(frozen(server));
   }
   EXPECT_TRUE(awake(server));
+}
+
+TEST(ServerProcess, DoesNotFreezeWhatHasEnded) {
+  const ServerUnderTest server;
+  ServerProcess process(server.pid());
+  server.signal(SIGKILL);
+  // Not waited for: its number is still taken.
+  ASSERT_TRUE(eventually([&] { return server.state() == 'Z'; }));
+  EXPECT_THAT([&] { process.freeze(); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("cannot be signalled: it has ended")));
+  EXPECT_THAT([&] { process.wake(); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("cannot be signalled: it has ended")));
+  EXPECT_THAT([&] { ServerProcess another(server.pid()); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("has ended")));
 }
 
 TEST(ServerProcess, RefusesWhatIsNoServer) {
