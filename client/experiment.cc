@@ -47,7 +47,7 @@ void Experiment::PageReport::on_summary(const Summary& summary) {
   experiment_.show(summary_json(summary));
 }
 
-void Experiment::run(const EndSignals& signals) {
+void Experiment::run(EndSignals& signals) {
   begin();
   while (!signals.wait_until(next_event())) {
     const TimePoint now = Clock::now();
@@ -80,11 +80,11 @@ void Experiment::begin() {
   end_ = saturating_add(start_, options_.duration.value_or(Duration::max()));
   if (options_.outage_at) freeze_at_ = saturating_add(start_, *options_.outage_at);
   recorder_.emplace(start_);
-  if (wants_screen(options_.live)) {
+  if (surroundings_.screen != nullptr) {
     // The screen hides the line that told the page's address.
     shown_ = std::make_unique<ScreenReport>(
         dashboard == nullptr ? title(workload_) : "live page: " + dashboard->address(),
-        surroundings_.out);
+        *surroundings_.screen, surroundings_.out);
   } else {
     shown_ = std::make_unique<LineReport>(surroundings_.out);
   }
@@ -136,23 +136,38 @@ void Experiment::show(nlohmann::ordered_json event) {
   dashboard.events().tell(event, lasting ? EventStream::Keep::kAlways : EventStream::Keep::kRun);
 }
 
+void Experiment::notice(const std::string& text) {
+  std::cerr << text << '\n';
+  if (surroundings_.dashboard != nullptr) show({{"type", "notice"}, {"text", text}});
+}
+
 void Experiment::freeze(Duration length) {
+  if (recorder_->in_outage()) return freeze_longer(length);
   const TimePoint now = Clock::now();
-  if (recorder_->in_outage()) {
-    // Frozen from the page when the scripted outage comes, or the other way round.
-    wake_at_ = std::max(wake_at_, saturating_add(now, length));
-    return;
-  }
   try {
     surroundings_.server->freeze();
   } catch (const std::exception& error) {
-    std::cerr << error.what() << '\n';  // the server has ended: there is nothing to freeze
-    if (surroundings_.dashboard != nullptr) show({{"type", "notice"}, {"text", error.what()}});
-    return;
+    return notice(error.what());  // the server has ended: there is nothing to freeze
   }
   recorder_->outage_begins(now, fleet_->totals().counts);
   std::cerr << "server frozen for " << format_duration(length) << '\n';
   wake_at_ = saturating_add(now, length);
+}
+
+// Frozen from the page when the scripted outage comes, or the other way round, or twice from the
+// page.
+void Experiment::freeze_longer(Duration length) {
+  const TimePoint now = Clock::now();
+  const TimePoint until = saturating_add(now, length);
+  if (until > wake_at_) {
+    wake_at_ = until;
+    notice("the server is frozen already: it now stays so for " + format_duration(length) +
+           " from here on");
+  } else {
+    const auto left = std::chrono::ceil<std::chrono::seconds>(wake_at_ - now);
+    notice("the server is frozen already, and for longer than that: " +
+           format_duration(std::chrono::duration_cast<Duration>(left)) + " to go");
+  }
 }
 
 void Experiment::wake() {
@@ -162,8 +177,7 @@ void Experiment::wake() {
     std::cerr << "server awake\n";
   } catch (const std::exception& error) {
     // It was killed while it was frozen. The outage is over all the same: it can refuse again.
-    std::cerr << error.what() << '\n';
-    if (surroundings_.dashboard != nullptr) show({{"type", "notice"}, {"text", error.what()}});
+    notice(error.what());
   }
   recorder_->outage_ends(Clock::now(), fleet_->totals().counts);
 }

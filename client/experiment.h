@@ -37,6 +37,7 @@ class Experiment {
     const Url& url;
     JsonLines& json;
     std::ostream& out;    // gets the lines and the summary
+    Terminal* screen;     // shows the run instead of the lines
     CurrentFleet& fleet;  // is shown the clients of each run
     ServerProcess* server = nullptr;
     Dashboard* dashboard = nullptr;
@@ -50,7 +51,7 @@ class Experiment {
 
   // Runs until the duration is over or a signal comes, then stops the clients and prints the
   // summary. The page may end a run before that and begin another one.
-  void run(const EndSignals& signals);
+  void run(EndSignals& signals);
 
  private:
   // Tells the page what the file is told, and more.
@@ -68,6 +69,7 @@ class Experiment {
   void begin();
   void finish();
   void freeze(Duration length);
+  void freeze_longer(Duration length);
   void wake();
   void take_commands();
   void obey(const FreezeCommand& command);
@@ -75,6 +77,7 @@ class Experiment {
   void obey(const RestartCommand& command);
   nlohmann::ordered_json start_line() const;
   void show(nlohmann::ordered_json event);
+  void notice(const std::string& text);
   TimePoint next_event() const;
 
   const ClientOptions& options_;

@@ -73,7 +73,7 @@ class Fleet {
   const Url url_;
   const std::vector<int> spared_ports_;
   const ClientBehaviour behaviour_;
-  std::deque<HttpAttempt> attempts_;  // one a client; a deadline may look at it after its end
+  std::deque<HttpAttempt> attempts_;  // one a client
   std::deque<LastOk> last_ok_;        // one a client
   Deadlines deadlines_;
 

@@ -31,21 +31,14 @@ HttpAttempt::HttpAttempt(const Url& url, Deadlines& deadlines)
 }
 
 AttemptResult HttpAttempt::run() {
-  std::uint64_t attempt = 0;
-  {
-    const std::scoped_lock lock(mutex_);
-    attempt = ++attempt_;
-    under_way_ = true;
-    expired_ = false;
-  }
+  expired_ = false;
   const TimePoint start = Clock::now();
-  deadlines_.begin(*this, attempt);
+  deadlines_.begin(*this);
   // The answer's body is read and dropped: nobody knows how long it is.
   const auto result = client_.Get(path_, [](const char*, std::size_t) { return true; });
+  deadlines_.end(*this);
   const Duration latency = Clock::now() - start;
 
-  const std::scoped_lock lock(mutex_);
-  under_way_ = false;
   // First, for cpp-httplib reports a reset and a timeout alike, and takes the end of a connection
   // that was shut down for the end of an answer without a length.
   if (expired_ || latency >= deadlines_.timeout()) return timed_out(latency);
@@ -54,11 +47,10 @@ AttemptResult HttpAttempt::run() {
                   latency);
 }
 
-void HttpAttempt::expire(std::uint64_t attempt) {
-  const std::scoped_lock lock(mutex_);
-  if (!under_way_ || attempt != attempt_) return;
+void HttpAttempt::expire() {
   expired_ = true;
-  // Waits for a connect that is under way: it has the same deadline.
+  // Waits for a connect that is under way: it has the same deadline. Before the connect there is
+  // nothing to stop; then the next call does it.
   client_.stop();
 }
 

@@ -17,6 +17,8 @@
 #include "common/http/endpoint.h"
 #include "common/os/process.h"
 #include "common/output/json_lines.h"
+#include "common/output/live_screen.h"
+#include "common/output/output_queue.h"
 
 namespace retrystorm {
 namespace {
@@ -26,21 +28,26 @@ std::uint64_t random_seed() {
   return std::random_device()();
 }
 
-// Returns whether nothing that was to be written is lost.
-bool experiment(CLI::App& app, const ClientOptions& options, const std::string& command) {
+// Returns the exit code.
+int experiment(CLI::App& app, const ClientOptions& options, const std::string& command) {
   check(options);
   const std::uint64_t seed = options.workload.seed ? *options.workload.seed : random_seed();
   if (options.print_schedule > 0) {
     print_schedule(std::cout, options, seed);
-    return true;
+    return flush_standard_output() ? 0 : 1;
   }
 
-  const EndSignals signals;
+  const bool live = wants_screen(options.live);
+  occupy_standard_descriptors();
+  EndSignals signals(live ? EndSignals::Suspension::kTold : EndSignals::Suspension::kDefault);
   raise_descriptor_limit();
   const Url url = resolve_url(options.url);
   std::optional<ServerProcess> server;
   if (options.server_pid != 0) server.emplace(static_cast<pid_t>(options.server_pid));
   JsonLines json(options.json);
+  StandardStreams streams(signals, OutputQueue::WhenFull::kDrop);
+  Terminal terminal(streams.out());
+  signals.on_suspend(terminal);
   Invocation invocation{command, options_json(app)};
   invocation.options["seed"] = seed;
   if (!options.workload.seed) std::cerr << "seed " << seed << '\n';
@@ -54,11 +61,12 @@ bool experiment(CLI::App& app, const ClientOptions& options, const std::string& 
   }
   std::optional<Dashboard> dashboard;
   if (options.dashboard) {
-    dashboard.emplace(
-        Dashboard::Options{.port = static_cast<int>(options.dashboard_port),
-                           .can_freeze = server.has_value(),
-                           .server_status = resolve_url(server_status_url(options, url)),
-                           .pages = metrics.pages()});
+    const std::string status = server_status_url(options, url);
+    dashboard.emplace(Dashboard::Options{
+        .port = static_cast<int>(options.dashboard_port),
+        .can_freeze = server.has_value(),
+        .server_status = status.empty() ? std::optional<Url>{} : resolve_url(status),
+        .pages = metrics.pages()});
     watched_ports.push_back(dashboard->port());
     std::cerr << "live page: " << dashboard->address() << std::endl;
   }
@@ -66,6 +74,7 @@ bool experiment(CLI::App& app, const ClientOptions& options, const std::string& 
              {.url = url,
               .json = json,
               .out = std::cout,
+              .screen = live ? &terminal : nullptr,
               .fleet = fleet,
               .server = server ? &*server : nullptr,
               .dashboard = dashboard ? &*dashboard : nullptr,
@@ -75,7 +84,8 @@ bool experiment(CLI::App& app, const ClientOptions& options, const std::string& 
       .run(signals);
   // Those who look on may see the end; those who say nothing must not put off ours.
   closer.begin(std::chrono::milliseconds(200));
-  return !json.failed();
+  const int code = streams.finish();
+  return json.failed() ? 1 : code;
 }
 
 }  // namespace
@@ -89,7 +99,7 @@ int main(int argc, char** argv) {
   add_client_options(app, options);
   if (const auto code = parse(app, argc, argv)) return *code;
   try {
-    return experiment(app, options, command_line(argc, argv)) ? 0 : 1;
+    return experiment(app, options, command_line(argc, argv));
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
     return 1;

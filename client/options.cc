@@ -51,7 +51,8 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
             0, 65535);
   add_text(*page, "--server-status", options.server_status,
            "where the page gets the server's concurrency and delay from, as JSON; if not given, "
-           "/status on the port above that of --url");
+           "/status on the port above that of --url, provided that this is on 127.0.0.1 or ::1: no "
+           "other machine is asked unless it is named here");
 
   add_workload_options(app, options.workload);
 
@@ -90,7 +91,8 @@ void check(const ClientOptions& options) {
 
 std::string server_status_url(const ClientOptions& options, const Url& url) {
   if (!options.server_status.empty()) return options.server_status;
-  const bool ipv6 = url.address.find(':') != std::string::npos;
+  const bool ipv6 = url.address == "::1";
+  if (!ipv6 && url.address.rfind("127.", 0) != 0) return "";
   return "http://" + (ipv6 ? '[' + url.address + ']' : url.address) + ':' +
          std::to_string(std::min(url.port + 1, 65535)) + "/status";
 }

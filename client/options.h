@@ -37,7 +37,8 @@ void add_client_options(CLI::App& app, ClientOptions& options);
 // Throws std::runtime_error when options contradict each other or one lacks another.
 void check(const ClientOptions& options);
 
-// Where the server says how it is: as told, or on the port above the one that the requests go to.
+// Where the server says how it is: as told, or on the port above the one that the requests go to if
+// that is on loopback. Elsewhere nobody is asked who has not been named: then it is empty.
 std::string server_status_url(const ClientOptions& options, const Url& url);
 
 }  // namespace retrystorm

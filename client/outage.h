@@ -9,9 +9,9 @@
 
 namespace retrystorm {
 
-// A process that this one may freeze (SIGSTOP) and wake (SIGCONT). A small watchdog process sees
-// to it that the server is awake once this object or the whole program is gone, even if the
-// program was killed.
+// A process that this one may freeze (SIGSTOP) and wake (SIGCONT); no other one that gets its
+// number once it has ended. A small watchdog process sees to it that the server is awake once this
+// object or the whole program is gone, even if the program was killed, and all its process group.
 class ServerProcess {
  public:
   // Throws std::runtime_error with a sentence for a person when `pid` is no process, this one, or
@@ -22,14 +22,18 @@ class ServerProcess {
   ServerProcess(const ServerProcess&) = delete;
   ServerProcess& operator=(const ServerProcess&) = delete;
 
-  // Throw std::runtime_error when the process is gone.
+  // Throw std::runtime_error when the process has ended.
   void freeze();
   void wake();
 
  private:
+  void start_watchdog();
+  void tell_watchdog(char state);
   void signal(int number);
+  bool has_ended() const;
 
   const pid_t pid_;
+  int process_ = -1;  // a pidfd
   pid_t watchdog_ = -1;
   int to_watchdog_ = -1;
 };

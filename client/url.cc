@@ -4,6 +4,7 @@
 #include <netdb.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <memory>
@@ -48,10 +49,14 @@ std::string look_up(const std::string& host) {
 
 }  // namespace
 
-Url resolve_url(const std::string& text) {
+Url parse_url(const std::string& text) {
   constexpr std::string_view kScheme = "http://";
   if (text.rfind(kScheme, 0) != 0) {
     throw std::runtime_error("'" + text + "' is not a URL like http://127.0.0.1:8070/api");
+  }
+  // In a request they would end the line, and what follows would be headers.
+  if (std::any_of(text.begin(), text.end(), [](unsigned char c) { return c <= ' ' || c == 127; })) {
+    throw std::runtime_error("a URL has no spaces or control characters in it");
   }
   const std::string rest = text.substr(kScheme.size());
   const std::size_t slash = rest.find('/');
@@ -69,6 +74,11 @@ Url resolve_url(const std::string& text) {
                  ? authority.substr(1, bracket - 1)
                  : authority;
   if (url.host.empty()) throw std::runtime_error("'" + text + "' names no host");
+  return url;
+}
+
+Url resolve_url(const std::string& text) {
+  Url url = parse_url(text);
   url.address = look_up(url.host);
   return url;
 }

@@ -13,6 +13,10 @@ struct Url {
   std::string path = "/";
 };
 
+// Cuts the text into its parts, and looks nothing up: the address stays empty. Throws
+// std::runtime_error with a sentence for a person when the text is no http URL.
+Url parse_url(const std::string& text);
+
 // Throws std::runtime_error with a sentence for a person when the text is no http URL or its host
 // is not known.
 Url resolve_url(const std::string& text);

@@ -10,6 +10,7 @@
 #include "common/output/json_lines.h"
 #include "common/output/line_report.h"
 #include "common/output/live_screen.h"
+#include "common/output/output_queue.h"
 #include "common/output/report.h"
 #include "server/admin.h"
 #include "server/http_server.h"
@@ -19,12 +20,17 @@
 namespace retrystorm {
 namespace {
 
-// Returns whether nothing that was to be written is lost.
-bool serve(CLI::App& app, ServerOptions options, const std::string& command) {
-  const EndSignals signals;
+// Returns the exit code.
+int serve(CLI::App& app, ServerOptions options, const std::string& command) {
+  const bool live = wants_screen(options.live);
+  occupy_standard_descriptors();
+  EndSignals signals(live ? EndSignals::Suspension::kTold : EndSignals::Suspension::kDefault);
   fit_connections(options.service, raise_descriptor_limit());
   check_backlog(options.service, longest_backlog());
   JsonLines json(options.json);
+  StandardStreams streams(signals, OutputQueue::WhenFull::kDrop);
+  Terminal terminal(streams.out());
+  signals.on_suspend(terminal);
   SocketCloser closer;
   HttpServer server(options.service, options.address);
   const Admin admin(server, options);
@@ -36,9 +42,9 @@ bool serve(CLI::App& app, ServerOptions options, const std::string& command) {
   json.write(start_json("server", command, start, std::chrono::system_clock::now()));
   ServiceJsonReport json_report(json);
   std::unique_ptr<ServiceObserver> shown;
-  if (wants_screen(options.live)) {
+  if (live) {
     shown = std::make_unique<ServiceScreenReport>(
-        "retrystorm server, port " + std::to_string(server.port()) + " (Ctrl-C ends it)");
+        "retrystorm server, port " + std::to_string(server.port()) + " (Ctrl-C ends it)", terminal);
   } else {
     shown = std::make_unique<ServiceLineReport>(std::cout, ServiceLineReport::Stamp::kWallClock);
   }
@@ -46,17 +52,17 @@ bool serve(CLI::App& app, ServerOptions options, const std::string& command) {
                                    std::vector<ServiceObserver*>{shown.get(), &json_report});
 
   std::jthread ender([&](const std::stop_token& served) {
-    while (!served.stop_requested()) {
-      if (!signals.wait_until(Clock::now() + std::chrono::milliseconds(100))) continue;
-      server.stop();
-      // A thread may be waiting for a client that says nothing.
-      closer.begin(Duration::zero());
-      return;
-    }
+    const std::stop_callback no_more(served, [&signals] { signals.cancel(); });
+    if (!signals.wait()) return;
+    server.stop();
+    // A thread may be waiting for a client that says nothing.
+    closer.begin(Duration::zero());
   });
   server.run();
   reporter.reset();
-  return !json.failed();
+  terminal.close();
+  const int code = streams.finish();
+  return json.failed() ? 1 : code;
 }
 
 }  // namespace
@@ -70,7 +76,7 @@ int main(int argc, char** argv) {
   add_server_options(app, options);
   if (const auto code = parse(app, argc, argv)) return *code;
   try {
-    return serve(app, options, command_line(argc, argv)) ? 0 : 1;
+    return serve(app, options, command_line(argc, argv));
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
     return 1;

@@ -4,6 +4,7 @@
 #include <utility>
 
 namespace retrystorm {
+
 Reporter::Reporter(HttpServer& server, Duration interval, std::vector<ServiceObserver*> observers)
     : server_(server),
       interval_(interval),
@@ -33,7 +34,10 @@ void Reporter::run() {
       ending_.wait_until(lock, std::min(next, Clock::now() + std::chrono::hours(1)));
     }
     if (end_) return;
+    // The end must not wait for whoever listens.
+    lock.unlock();
     report(Clock::now());
+    lock.lock();
   }
 }
 

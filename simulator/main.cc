@@ -15,6 +15,7 @@
 #include "common/os/process.h"
 #include "common/output/json_lines.h"
 #include "common/output/line_report.h"
+#include "common/output/output_queue.h"
 #include "common/output/report.h"
 #include "simulator/campaign.h"
 #include "simulator/options.h"
@@ -90,21 +91,32 @@ void check_verdict(const Scenario& scenario) {
                            format_duration(kAfter) + " at least");
 }
 
-// Turns true when a signal to end comes.
+// While it lives, the standard streams are its, and a signal to end, or that nobody reads the
+// output any more, is wanted to end the work.
 class Interrupt {
  public:
-  Interrupt() : thread_([this](const std::stop_token& done) { watch(done); }) {}
+  Interrupt()
+      : streams_(signals_, OutputQueue::WhenFull::kWait),
+        thread_([this](const std::stop_token& done) { watch(done); }) {}
 
   bool wanted() const { return wanted_; }
 
+  // Does anybody still read the output?
+  bool heard() const { return !streams_.closed(); }
+
+  // The work is done. Returns the exit code, as far as it depends on standard output.
+  int finish() { return streams_.finish(); }
+
  private:
   void watch(const std::stop_token& done) {
-    while (!done.stop_requested() && !wanted_) {
-      wanted_ = signals_.wait_until(Clock::now() + std::chrono::milliseconds(20));
-    }
+    const std::stop_callback no_more(done, [this] { signals_.cancel(); });
+    if (!signals_.wait()) return;
+    wanted_ = true;
+    streams_.out().stop_waiting();
   }
 
   EndSignals signals_;
+  StandardStreams streams_;
   std::atomic<bool> wanted_{false};
   std::jthread thread_;
 };
@@ -129,7 +141,7 @@ int run_once(CLI::App& app, const SimulatorOptions& options, std::uint64_t seed,
   json.write(start_json("simulate", command, start));
   server_json.write(start_json("simulate", command, start));
   tell_seed(options, seed);
-  const Interrupt interrupt;
+  Interrupt interrupt;
   LineReport lines(std::cout);
   JsonReport json_report(json);
   ServiceLineReport service_lines(std::cout, ServiceLineReport::Stamp::kVirtual);
@@ -139,7 +151,8 @@ int run_once(CLI::App& app, const SimulatorOptions& options, std::uint64_t seed,
   if (!options.server_json.empty()) observers.service.push_back(&service_json);
   Simulation simulation(scenario, observers);
   simulation.run([&interrupt] { return interrupt.wanted(); });
-  return json.failed() || server_json.failed() ? 1 : 0;
+  const int code = interrupt.finish();
+  return json.failed() || server_json.failed() ? 1 : code;
 }
 
 int run_many(CLI::App& app, const SimulatorOptions& options, std::uint64_t seed,
@@ -191,12 +204,14 @@ int run_many(CLI::App& app, const SimulatorOptions& options, std::uint64_t seed,
   CellTable table(grid, std::cout, json, options.csv);
   json.write(start_json("simulate", command, start));
   tell_seed(options, seed);
-  const Interrupt interrupt;
+  Interrupt interrupt;
   const bool complete = run_campaign(
       grid, campaign, scenario, table, [&interrupt] { return interrupt.wanted(); },
       isatty(STDERR_FILENO) == 1 ? &std::cerr : nullptr);
-  if (!complete) std::cerr << "interrupted: the cells above are those that were finished\n";
-  return complete && !json.failed() ? 0 : 1;
+  if (!complete && interrupt.heard())
+    std::cerr << "interrupted: the cells above are those that were finished\n";
+  const int code = interrupt.finish();
+  return code != 0 ? code : complete && !json.failed() ? 0 : 1;
 }
 
 }  // namespace
@@ -209,6 +224,7 @@ int main(int argc, char** argv) {
   set_up_app(app);
   add_simulator_options(app, options);
   if (const auto code = parse(app, argc, argv)) return *code;
+  occupy_standard_descriptors();
   try {
     const std::uint64_t seed =
         options.workload.seed ? *options.workload.seed : std::random_device()();

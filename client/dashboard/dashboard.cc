@@ -62,8 +62,8 @@ void refuse(httplib::Response& response, int status, const std::string& why) {
 
 }  // namespace
 
-Dashboard::Dashboard(const Options& options)
-    : options_(options), token_(make_token()), monitor_(options.server_status) {
+Dashboard::Dashboard(const Options& options) : options_(options), token_(make_token()) {
+  if (options.server_status) monitor_.emplace(*options.server_status);
   serve_one_request_each(server_, kReaderPatience);
   server_.set_payload_max_length(4096);
   server_.set_tcp_nodelay(true);

@@ -25,7 +25,7 @@ class Dashboard {
   struct Options {
     int port = 0;                         // 0 = any free one
     bool can_freeze = false;              // is there a process to freeze?
-    Url server_status;                    // see ServerMonitor
+    std::optional<Url> server_status;     // see ServerMonitor; without it nobody is asked
     std::vector<Endpoint::Page> pages{};  // served besides: what they look at outlives the page
   };
 
@@ -42,7 +42,9 @@ class Dashboard {
   std::string address() const;
 
   bool can_freeze() const { return options_.can_freeze; }
-  std::optional<ServerStatus> server_status() const { return monitor_.status(); }
+  std::optional<ServerStatus> server_status() const {
+    return monitor_ ? monitor_->status() : std::nullopt;
+  }
 
   // Safe from any thread.
   EventStream& events() { return events_; }
@@ -59,7 +61,7 @@ class Dashboard {
 
   const Options options_;
   const std::string token_;
-  ServerMonitor monitor_;
+  std::optional<ServerMonitor> monitor_;
   EventStream events_;
   CommandQueue commands_;
   httplib::Server server_;

@@ -57,6 +57,10 @@ std::optional<ServerStatus> ServerMonitor::ask() {
     return text.size() < 65536;
   });
   if (!result || result->status != 200) return std::nullopt;
+  return parse_server_status(text);
+}
+
+std::optional<ServerStatus> parse_server_status(const std::string& text) {
   const auto json = nlohmann::json::parse(text, nullptr, false);
   if (!json.is_object()) return std::nullopt;
   const auto concurrency = json.find("concurrency"), delay = json.find("last_delay_s");

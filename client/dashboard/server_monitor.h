@@ -19,6 +19,9 @@ struct ServerStatus {
   double last_delay_s = 0;
 };
 
+// Reads a JSON object that has `concurrency` and `last_delay_s`. Nothing when it is none.
+std::optional<ServerStatus> parse_server_status(const std::string& text);
+
 // Polls on a thread of its own, so that a server which is frozen, gone or has no status to give
 // holds up nobody.
 class ServerMonitor {

@@ -1,15 +1,25 @@
 #include "common/os/process.h"
 
+#include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <condition_variable>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <stdexcept>
+#include <string>
 #include <system_error>
 
 namespace retrystorm {
@@ -30,23 +40,113 @@ std::size_t longest_backlog() {
   return longest;
 }
 
-EndSignals::EndSignals() {
+void occupy_standard_descriptors() {
+  // The lowest free number is given out first.
+  int descriptor = 0;
+  do descriptor = open("/dev/null", O_RDONLY);
+  while (descriptor >= 0 && descriptor <= STDERR_FILENO);
+  if (descriptor >= 0) close(descriptor);
+}
+
+EndSignals::EndSignals(Suspension suspension) {
   std::signal(SIGPIPE, SIG_IGN);
   sigemptyset(&set_);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set_, signal);
+  const auto add = [this](int number) {
+    struct sigaction now {};
+    if (sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN) return;
+    sigaddset(&set_, number);
+  };
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) add(number);
+  if (suspension == Suspension::kTold) {
+    for (const int number : {SIGTSTP, SIGCONT}) add(number);
+  }
+  signals_ = signalfd(-1, &set_, SFD_NONBLOCK | SFD_CLOEXEC);
+  wake_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  if (signals_ < 0 || wake_ < 0) {
+    const std::string why = std::generic_category().message(errno);
+    close(signals_);
+    throw std::runtime_error("cannot watch for signals: " + why);
+  }
   pthread_sigmask(SIG_BLOCK, &set_, nullptr);
 }
 
-bool EndSignals::wait_until(TimePoint deadline) const {
-  while (true) {
+EndSignals::~EndSignals() {
+  next_one_ = {};
+  close(signals_);
+  close(wake_);
+}
+
+bool EndSignals::wait_until(TimePoint deadline) {
+  while (!end_) {
     const Duration left = std::max(deadline - Clock::now(), Duration::zero());
     // In steps, for a far deadline does not fit in a timespec everywhere.
     const auto step = std::min<Duration>(left, std::chrono::hours(1));
     const auto seconds = std::chrono::floor<std::chrono::seconds>(step);
     const timespec wait{.tv_sec = seconds.count(), .tv_nsec = (step - seconds).count()};
-    if (sigtimedwait(&set_, nullptr, &wait) > 0) return true;
-    if (Clock::now() >= deadline) return false;
+    std::array<pollfd, 2> both{{{signals_, POLLIN, 0}, {wake_, POLLIN, 0}}};
+    ppoll(both.data(), both.size(), &wait, nullptr);
+    if (both[1].revents != 0) break;
+    if (both[0].revents != 0) {
+      take_signal();
+    } else if (Clock::now() >= deadline) {
+      break;
+    }
   }
+  return end_;
+}
+
+void EndSignals::take_signal() {
+  signalfd_siginfo info{};
+  if (read(signals_, &info, sizeof(info)) != sizeof(info)) return;  // another thread has it
+  if (info.ssi_signo == SIGTSTP) return suspend();
+  if (info.ssi_signo == SIGCONT) {
+    if (suspendable_ != nullptr) suspendable_->resume();
+    return;
+  }
+  std::call_once(first_, [this] {
+    try {
+      next_one_ = std::jthread([this](const std::stop_token& done) { allow_the_next(done); });
+    } catch (const std::system_error&) {
+      // No thread to be had: only SIGKILL is faster than the orderly end.
+    }
+  });
+  request_end();
+}
+
+void EndSignals::suspend() {
+  if (suspendable_ != nullptr) suspendable_->suspend();
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, SIGTSTP);
+  pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
+  raise(SIGTSTP);  // stopped here, unless there is no shell that could let us go on
+  pthread_sigmask(SIG_BLOCK, &one, nullptr);
+  if (suspendable_ != nullptr) suspendable_->resume();
+}
+
+// A thread that takes signals with their default action. What comes together with the first one is
+// the same wish: timeout(1), for one, signals the process and then its group.
+void EndSignals::allow_the_next(const std::stop_token& done) {
+  std::mutex mutex;
+  std::condition_variable_any never;
+  std::unique_lock lock(mutex);
+  const auto no = [] { return false; };
+  never.wait_for(lock, done, std::chrono::milliseconds(100), no);
+  const timespec at_once{};
+  while (sigtimedwait(&set_, nullptr, &at_once) > 0) {
+  }
+  pthread_sigmask(SIG_UNBLOCK, &set_, nullptr);
+  never.wait(lock, done, no);
+}
+
+void EndSignals::request_end() {
+  end_ = true;
+  cancel();
+}
+
+void EndSignals::cancel() {
+  constexpr std::uint64_t kOne = 1;
+  [[maybe_unused]] const auto written = write(wake_, &kOne, sizeof(kOne));
 }
 
 namespace {

@@ -140,14 +140,6 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-void write_all(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
-    if (written <= 0) return;  // the terminal is gone: the run goes on
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-}
-
 }  // namespace
 
 std::string sparkline(const std::deque<double>& values, std::size_t width, double top,
@@ -269,20 +261,50 @@ bool wants_screen(bool asked) {
 }
 
 void Terminal::draw(const std::vector<std::string>& lines) {
-  std::string frame;
-  if (!open_) frame = "\033[?1049h\033[?25l";  // a screen of our own, without a cursor
-  open_ = true;
-  frame += "\033[H";  // over the frame before, line by line: nothing flickers
+  const std::scoped_lock lock(mutex_);
+  frame_ = "\033[H";  // over the frame before, line by line: nothing flickers
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    frame += (i == 0 ? "" : "\r\n") + lines[i] + "\033[K";
+    frame_ += (i == 0 ? "" : "\r\n") + lines[i] + "\033[K";
   }
-  write_all(frame + "\033[J");
+  frame_ += "\033[J";
+  if (!suspended_) show();
 }
 
 void Terminal::close() {
-  if (!open_) return;
+  const std::scoped_lock lock(mutex_);
+  frame_.clear();
+  give_back();
+}
+
+void Terminal::suspend() {
+  const std::scoped_lock lock(mutex_);
+  suspended_ = true;
+  give_back();
+  out_.drained(std::chrono::milliseconds(250));
+}
+
+void Terminal::resume() {
+  const std::scoped_lock lock(mutex_);
+  suspended_ = false;
+  open_ = false;  // whoever had the terminal meanwhile has changed it
+  if (!frame_.empty()) show();
+}
+
+void Terminal::show() {
+  if (!out_.drained(Duration::zero())) return;
+  // A screen of our own, without a cursor.
+  write((open_ ? "" : "\033[?1049h\033[?25l") + frame_);
+  open_ = true;
+}
+
+void Terminal::give_back() {
+  if (open_) write("\033[?25h\033[?1049l");
   open_ = false;
-  write_all("\033[?25h\033[?1049l");
+}
+
+void Terminal::write(const std::string& text) {
+  out_.sputn(text.data(), static_cast<std::streamsize>(text.size()));
+  out_.pubsync();
 }
 
 void ScreenReport::on_summary(const Summary& summary) {

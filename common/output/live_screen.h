@@ -3,11 +3,14 @@
 
 #include <cstddef>
 #include <deque>
+#include <mutex>
 #include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "common/os/process.h"
+#include "common/output/output_queue.h"
 #include "model/base/duration.h"
 #include "model/run/run_observer.h"
 #include "model/service/service_interval.h"
@@ -68,10 +71,12 @@ class ServerView {
 };
 
 // The terminal of standard output, taken over from the first `draw` until `close` or the object's
-// end: then the cursor and what was on the screen before are back.
-class Terminal {
+// end: then the cursor and what was on the screen before are back. So they are while the program is
+// suspended. Safe from any thread.
+class Terminal final : public Suspendable {
  public:
-  Terminal() = default;
+  // `out` is standard output, and outlives the terminal.
+  explicit Terminal(OutputQueue& out) : out_(out) {}
   ~Terminal() { close(); }
 
   Terminal(const Terminal&) = delete;
@@ -85,11 +90,23 @@ class Terminal {
   // Colour unless NO_COLOR is set; Unicode where the locale has it.
   static ScreenStyle style();
 
+  // A terminal that has not taken the frame before is not given another one.
   void draw(const std::vector<std::string>& lines);
   void close();
 
+  void suspend() override;
+  void resume() override;
+
  private:
+  void show();
+  void give_back();
+  void write(const std::string& text);
+
+  OutputQueue& out_;
+  std::mutex mutex_;
+  std::string frame_;  // the last one; empty when the terminal is not ours
   bool open_ = false;
+  bool suspended_ = false;
 };
 
 // Whether to show a screen: if it is asked for and possible. If only asked for, says so on standard
@@ -100,7 +117,8 @@ bool wants_screen(bool asked);
 template <typename View>
 class LiveScreen {
  public:
-  explicit LiveScreen(std::string title) : view_(std::move(title)) {}
+  LiveScreen(std::string title, Terminal& terminal)
+      : view_(std::move(title)), terminal_(terminal) {}
 
   void show(const typename View::Moment& moment) {
     view_.add(moment);
@@ -111,14 +129,15 @@ class LiveScreen {
 
  private:
   View view_;
-  Terminal terminal_;
+  Terminal& terminal_;
 };
 
 // A run on the screen instead of its lines; the summary is printed below when it has ended.
 class ScreenReport final : public RunObserver {
  public:
-  // `out` outlives the report.
-  ScreenReport(std::string title, std::ostream& out) : screen_(std::move(title)), out_(out) {}
+  // Both outlive the report.
+  ScreenReport(std::string title, Terminal& terminal, std::ostream& out)
+      : screen_(std::move(title), terminal), out_(out) {}
 
   void on_interval(const RunInterval& interval) override { screen_.show(interval); }
   void on_summary(const Summary& summary) override;
@@ -130,7 +149,9 @@ class ScreenReport final : public RunObserver {
 
 class ServiceScreenReport final : public ServiceObserver {
  public:
-  explicit ServiceScreenReport(std::string title) : screen_(std::move(title)) {}
+  // `terminal` outlives the report.
+  ServiceScreenReport(std::string title, Terminal& terminal)
+      : screen_(std::move(title), terminal) {}
 
   void on_interval(Duration t, Duration window, const ServerInterval& interval) override {
     screen_.show({.t = t, .window = window, .interval = interval});

@@ -99,8 +99,12 @@ TEST_F(ClientOptionsTest, TheServersStatusIsOnThePortAboveIts) {
   EXPECT_EQ(status("http://127.0.0.1:8070/api"), "http://127.0.0.1:8071/status");
   EXPECT_EQ(status("http://[::1]:90/"), "http://[::1]:91/status");
   EXPECT_EQ(status("http://127.0.0.1:65535/"), "http://127.0.0.1:65535/status");
+  // Another machine is not asked what it has not been named for.
+  EXPECT_EQ(status("http://192.0.2.1:8070/api"), "");
+  EXPECT_EQ(status("http://[2001:db8::1]:8070/api"), "");
   options.server_status = "http://127.0.0.1:1/x";
   EXPECT_EQ(status("http://127.0.0.1:8070/api"), "http://127.0.0.1:1/x");
+  EXPECT_EQ(status("http://192.0.2.1:8070/api"), "http://127.0.0.1:1/x");
 }
 
 TEST_F(ClientOptionsTest, AnOutageMustBeginWithinTheRun) {

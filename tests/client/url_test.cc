@@ -73,5 +73,14 @@ TEST(ResolveUrl, RefusesAHostThatIsNotKnown) {
               ThrowsMessage<std::runtime_error>(HasSubstr("is not known")));
 }
 
+// They would go into the request as they are.
+TEST(Url, HasNoSpacesAndNoLineEnds) {
+  for (const std::string text :
+       {"http://127.0.0.1/a b", "http://127.0.0.1/\r\nX: y", "http://127.0.0.1\n/", "http:// a/"}) {
+    EXPECT_THROW(resolve_url(text), std::runtime_error) << text;
+  }
+  EXPECT_THROW(parse_url(std::string("http://a/\0b", 11)), std::runtime_error);
+}
+
 }  // namespace
 }  // namespace retrystorm

@@ -23,8 +23,8 @@ Arguments on_a_free_port(Arguments arguments) {
 }
 
 // Runs in the child of a fork: only what is safe there.
-[[noreturn]] void become(char** command, const char* out, const char* err,
-                         std::size_t descriptors) {
+[[noreturn]] void become(char** command, const char* out, const char* err, std::size_t descriptors,
+                         const std::function<void()>& prepare) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   const int to = O_WRONLY | O_CREAT | O_APPEND;
   dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
@@ -34,6 +34,7 @@ Arguments on_a_free_port(Arguments arguments) {
     const rlimit limit{descriptors, descriptors};
     setrlimit(RLIMIT_NOFILE, &limit);
   }
+  if (prepare) prepare();
   execv(command[0], command);
   _exit(127);
 }
@@ -48,8 +49,8 @@ bool eventually(const std::function<bool()>& condition, Duration within) {
   return true;
 }
 
-ChildProcess::ChildProcess(const std::string& program, Arguments arguments,
-                           std::size_t descriptors) {
+ChildProcess::ChildProcess(const std::string& program, Arguments arguments, std::size_t descriptors,
+                           const std::function<void()>& prepare) {
   arguments.insert(arguments.begin(), program);
   std::vector<char*> command;
   for (std::string& word : arguments) command.push_back(word.data());
@@ -57,7 +58,7 @@ ChildProcess::ChildProcess(const std::string& program, Arguments arguments,
   const std::string out = dir_.file("out");
   const std::string err = dir_.file("err");
   pid_ = fork();
-  if (pid_ == 0) become(command.data(), out.c_str(), err.c_str(), descriptors);
+  if (pid_ == 0) become(command.data(), out.c_str(), err.c_str(), descriptors, prepare);
   if (pid_ < 0) throw std::runtime_error("cannot fork");
 }
 

@@ -41,8 +41,9 @@ using Arguments = std::vector<std::string>;
 class ChildProcess {
  public:
   // descriptors: how many files the program may open; 0 = as many as this process.
+  // prepare: called in the child of the fork just before it becomes the program.
   explicit ChildProcess(const std::string& program, Arguments arguments = {},
-                        std::size_t descriptors = 0);
+                        std::size_t descriptors = 0, const std::function<void()>& prepare = {});
   ~ChildProcess();
 
   ChildProcess(const ChildProcess&) = delete;

@@ -94,6 +94,21 @@ TEST_F(DashboardTest, ServesThePageAndItsParts) {
   EXPECT_THAT(get_page("/control/freeze"), StartsWith("HTTP/1.1 404"));
 }
 
+// A second freeze is not a second outage: what it does is told.
+TEST_F(DashboardTest, SaysWhatASecondFreezeDoes) {
+  const Socket page = listen();
+  ASSERT_THAT(command("freeze", R"({"seconds":600})"), StartsWith("HTTP/1.1 202"));
+  ASSERT_TRUE(server_is("T"));
+  ASSERT_THAT(command("freeze", R"({"seconds":60})"), StartsWith("HTTP/1.1 202"));
+  EXPECT_TRUE(client_.says("the server is frozen already, and for longer than that: "));
+  ASSERT_THAT(command("freeze", R"({"seconds":1200})"), StartsWith("HTTP/1.1 202"));
+  const std::string longer = "the server is frozen already: it now stays so for 20m0s from here on";
+  EXPECT_TRUE(client_.says(longer));
+  EXPECT_THAT(page.receive(kPatience, longer),
+              AllOf(HasSubstr(R"({"type":"notice","text":"the server is frozen already, and for )"),
+                    HasSubstr(R"({"type":"notice","text":")" + longer)));
+}
+
 TEST_F(DashboardTest, TellsTheHistoryAndWhatHappens) {
   const std::string first = listen().receive(kPatience, "\"t\":1.");
   EXPECT_THAT(first, AllOf(HasSubstr("text/event-stream"), HasSubstr(R"({"type":"start")"),

@@ -8,6 +8,7 @@
 #include <array>
 #include <csignal>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -49,8 +50,8 @@ class OnTerminal {
   OnTerminal(const OnTerminal&) = delete;
   OnTerminal& operator=(const OnTerminal&) = delete;
 
-  // Reads until this has been shown, or the program has ended.
-  bool shows(const std::string& text) {
+  // Reads until this has been shown, `from` that place on, or the program has ended.
+  bool shows(const std::string& text, std::size_t from = 0) {
     return eventually([&] {
       std::array<char, 4096> part{};
       timeval moment{.tv_sec = 0, .tv_usec = 10'000};
@@ -61,7 +62,7 @@ class OnTerminal {
         const ssize_t size = read(terminal_, part.data(), part.size());
         if (size > 0) shown_.append(part.data(), static_cast<std::size_t>(size));
       }
-      return shown_.find(text) != std::string::npos;
+      return shown_.find(text, from) != std::string::npos;
     });
   }
 
@@ -69,7 +70,17 @@ class OnTerminal {
     ASSERT_EQ(write(terminal_, keys.data(), keys.size()), keys.size());
   }
 
+  void end(int signal) const { kill(pid_, signal); }
+
   const std::string& shown() const { return shown_; }
+
+  // 128 + the signal that ended the program; nothing when it still runs.
+  std::optional<int> exit_code_within(Duration within) {
+    int status = 0;
+    if (!eventually([&] { return waitpid(pid_, &status, WNOHANG) == pid_; }, within)) return {};
+    pid_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
 
   int exit_code() {
     int status = 0;
@@ -112,6 +123,37 @@ TEST(Live, ClientEndsWithTheSummaryOnTheOrdinaryScreen) {
   EXPECT_THAT(shown, Not(HasSubstr("req/sec")));
   EXPECT_LT(given_back, shown.find("requests:  "));
   EXPECT_EQ(client.exit_code(), 0);
+}
+
+// As a person does it: in a shell, with job control.
+TEST(Live, GivesTheTerminalBackOnCtrlZ) {
+  OnTerminal shell({"/bin/bash", "--norc", "--noprofile", "-i"}, {"PS1=$ ", "HISTFILE="});
+  shell.type(std::string(RETRYSTORM_SERVER) +
+             " --port 0 --admin-port 0 --live --report-interval 50ms\n");
+  ASSERT_TRUE(shell.shows("departures")) << shell.shown();
+  EXPECT_THAT(shell.shown(), Not(HasSubstr(kGivenBack)));
+  shell.type("\032");
+  ASSERT_TRUE(shell.shows("Stopped")) << shell.shown();
+  const std::string before = shell.shown();
+  EXPECT_LT(before.find(kGivenBack), before.find("Stopped"));
+  shell.type("fg; echo ended with $?\n");
+  // Taken again, and drawn.
+  ASSERT_TRUE(shell.shows("departures", before.size())) << shell.shown();
+  const std::size_t taken = shell.shown().find(kTaken, before.size());
+  ASSERT_NE(taken, std::string::npos);
+  shell.type(kCtrlC);
+  EXPECT_TRUE(shell.shows("ended with 0", taken)) << shell.shown();
+  EXPECT_NE(shell.shown().find(kGivenBack, taken), std::string::npos);
+}
+
+// Ctrl-S stops the terminal, but not the program.
+TEST(Live, EndsOnAStoppedTerminal) {
+  OnTerminal server({RETRYSTORM_SERVER, "--port", "0", "--admin-port", "0", "--live",
+                     "--report-interval", "1ms"});
+  ASSERT_TRUE(server.shows("departures")) << server.shown();
+  server.type("\023");
+  server.end(SIGTERM);
+  EXPECT_EQ(server.exit_code_within(1s * kSlowness), 0);
 }
 
 TEST(Live, HasNoColourWithNoColor) {

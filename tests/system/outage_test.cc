@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -25,6 +26,10 @@ bool frozen(const ChildProcess& process) {
 
 bool awake(const ChildProcess& process) {
   return eventually([&] { return process.state() == 'S' || process.state() == 'R'; });
+}
+
+void own_group() {
+  setpgid(0, 0);
 }
 
 // A client that freezes the server a moment after its start, and would leave it so for an hour.
@@ -96,6 +101,35 @@ TEST_F(Outage, EndsEvenWhenTheClientIsKilled) {
   EXPECT_THAT(get(server_.port(), kPatience), testing::StartsWith("HTTP/1.1 200"));
 }
 
+// By a shell's `kill -9 %1`, or `timeout -s KILL`.
+TEST_F(Outage, EndsEvenWhenTheClientsWholeGroupIsKilled) {
+  ChildProcess client(RETRYSTORM_CLIENT, freezing(server_, json_path()), 0, own_group);
+  ASSERT_TRUE(frozen(server_));
+  kill(-client.pid(), SIGKILL);
+  ASSERT_EQ(client.exit_code(), 128 + SIGKILL);
+  EXPECT_TRUE(awake(server_));
+}
+
+// Ctrl-\ goes to the whole group too.
+TEST_F(Outage, EndsEvenWhenTheClientsWholeGroupQuits) {
+  ChildProcess client(RETRYSTORM_CLIENT, freezing(server_, json_path()), 0, own_group);
+  ASSERT_TRUE(frozen(server_));
+  kill(-client.pid(), SIGQUIT);
+  ASSERT_EQ(client.exit_code(), 128 + SIGQUIT);
+  EXPECT_TRUE(awake(server_));
+}
+
+// Ctrl-Z stops the client, but not its watchdog.
+TEST_F(Outage, EndsEvenWhenTheClientIsKilledWhileStopped) {
+  ChildProcess client(RETRYSTORM_CLIENT, freezing(server_, json_path()), 0, own_group);
+  ASSERT_TRUE(frozen(server_));
+  kill(-client.pid(), SIGTSTP);
+  ASSERT_TRUE(frozen(client));
+  client.signal(SIGKILL);
+  ASSERT_EQ(client.exit_code(), 128 + SIGKILL);
+  EXPECT_TRUE(awake(server_));
+}
+
 TEST_F(Outage, IsSkippedWhenTheServerHasEnded) {
   Arguments arguments = freezing(server_, json_path());
   arguments.insert(arguments.end(), {"--outage-at", "1s", "--duration", "1500ms"});
@@ -125,6 +159,22 @@ TEST(ServerProcess, WakesWhatItFrozeWhenItGoes) {
     ASSERT_TRUE(frozen(server));
   }
   EXPECT_TRUE(awake(server));
+}
+
+TEST(ServerProcess, DoesNotFreezeWhatHasEnded) {
+  const ServerUnderTest server;
+  ServerProcess process(server.pid());
+  server.signal(SIGKILL);
+  // Its number is still taken. Its state is that of its first thread, which may end before others.
+  siginfo_t ended{};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(server.pid()), &ended, WEXITED | WNOWAIT), 0);
+  ASSERT_EQ(server.state(), 'Z');
+  EXPECT_THAT([&] { process.freeze(); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("cannot be signalled: it has ended")));
+  EXPECT_THAT([&] { process.wake(); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("cannot be signalled: it has ended")));
+  EXPECT_THAT([&] { ServerProcess another(server.pid()); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("has ended")));
 }
 
 TEST(ServerProcess, RefusesWhatIsNoServer) {

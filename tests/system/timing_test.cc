@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <functional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -90,6 +92,17 @@ TEST(Latency, IsNoneForThoseTurnedAway) {
   const TimePoint start = Clock::now();
   EXPECT_THAT(get(server.port(), kPatience), StartsWith("HTTP/1.1 503"));
   EXPECT_LT(Clock::now() - start, 900ms);
+}
+
+// Beyond what it takes to start the program at all.
+TEST(Simulate, TakesTheTimeOfItsWork) {
+  const auto run = [](const std::string& arguments) {
+    return median(15, [&] {
+      EXPECT_EQ(std::system((RETRYSTORM_SIMULATE " " + arguments + " > /dev/null").c_str()), 0);
+    });
+  };
+  EXPECT_LT(run("--clients 10 --outage-for 1s --observe 1s --seed 1"),
+            run("--help") + 10ms * kSlowness);
 }
 
 }  // namespace

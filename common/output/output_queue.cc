@@ -1,0 +1,258 @@
+#include "common/output/output_queue.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <condition_variable>
+#include <csignal>
+#include <iostream>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Hours of lines at the usual pace.
+constexpr std::size_t kMostQueued = 1 << 20;
+// So long the end of a program waits for a reader.
+constexpr Duration kEndPatience = 250ms;
+
+std::size_t lines_in(std::string_view text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+std::string lost(const std::string& name, std::size_t lines) {
+  return name + " was blocked: " + std::to_string(lines) +
+         (lines == 1 ? " line is lost\n" : " lines are lost\n");
+}
+
+std::string failure(const std::string& name, int error) {
+  return "writing to " + name + " failed: " + std::generic_category().message(error) +
+         ": it ends here\n";
+}
+
+}  // namespace
+
+struct OutputQueue::State {
+  State(int which, WhenFull policy, Listener who)
+      : descriptor(which), when_full(policy), listener(std::move(who)) {}
+
+  const int descriptor;
+  WhenFull when_full;
+
+  mutable std::mutex mutex;
+  std::condition_variable changed;
+  Listener listener;                // without functions once the queue's owner has gone
+  std::string line;                 // begun, not yet queued
+  std::string queue;                // to be taken by the thread
+  std::size_t writing = 0;          // bytes that the thread has taken, and not yet written
+  std::size_t unwritten_lines = 0;  // in those
+  std::size_t dropped = 0;          // lines of which nobody has been told
+  bool end = false;
+  bool closed = false;
+  bool failed = false;
+  bool abandoned = false;
+
+  bool idle() const { return queue.empty() && writing == 0; }
+  bool lost() const { return closed || failed || abandoned; }
+
+  void take(std::unique_lock<std::mutex>& lock, std::string_view text, bool flush);
+  void queue_up(std::unique_lock<std::mutex>& lock, std::string_view text);
+  void run();
+  void write_out(std::unique_lock<std::mutex>& lock, std::string_view text);
+  void end_with(int error);
+  void tell(const std::string& what) const {
+    if (listener.tell) listener.tell(what);
+  }
+};
+
+void OutputQueue::State::take(std::unique_lock<std::mutex>& lock, std::string_view text,
+                              bool flush) {
+  line += text;
+  const std::size_t end_of_line = line.rfind('\n');
+  const std::size_t ready = flush                              ? line.size()
+                            : end_of_line == std::string::npos ? 0
+                                                               : end_of_line + 1;
+  if (ready == 0) return;
+  const std::string whole = line.substr(0, ready);
+  line.erase(0, ready);
+  queue_up(lock, whole);
+}
+
+void OutputQueue::State::queue_up(std::unique_lock<std::mutex>& lock, std::string_view text) {
+  const auto room = [&] {
+    return lost() || queue.empty() || queue.size() + text.size() <= kMostQueued;
+  };
+  changed.wait(lock, [&] { return room() || when_full == WhenFull::kDrop; });
+  if (lost()) return;
+  if (!room()) {
+    dropped += lines_in(text);
+    return;
+  }
+  queue += text;
+  changed.notify_all();
+}
+
+void OutputQueue::State::run() {
+  std::unique_lock lock(mutex);
+  while (true) {
+    changed.wait(lock, [this] { return !queue.empty() || end; });
+    if (queue.empty()) return;
+    const std::string text = std::exchange(queue, {});
+    writing = text.size();
+    changed.notify_all();
+    write_out(lock, text);
+    writing = 0;
+    unwritten_lines = 0;
+    if (dropped > 0 && !lost()) tell(retrystorm::lost(listener.name, std::exchange(dropped, 0)));
+    changed.notify_all();
+  }
+}
+
+void OutputQueue::State::write_out(std::unique_lock<std::mutex>& lock, std::string_view text) {
+  while (!text.empty()) {
+    unwritten_lines = lines_in(text);
+    lock.unlock();
+    const ssize_t written = write(descriptor, text.data(), text.size());
+    const int error = errno;
+    lock.lock();
+    if (written > 0) {
+      text.remove_prefix(static_cast<std::size_t>(written));
+    } else if (error == EAGAIN) {
+      // Somebody who shares the descriptor has made it non-blocking.
+      lock.unlock();
+      std::this_thread::sleep_for(5ms);
+      lock.lock();
+      if (end || abandoned) return;
+    } else if (error != EINTR) {
+      return end_with(error);
+    }
+  }
+}
+
+void OutputQueue::State::end_with(int error) {
+  queue.clear();
+  if (error == EPIPE) {
+    closed = true;
+    if (listener.closed) listener.closed();
+    return;
+  }
+  failed = true;
+  tell(failure(listener.name, error));
+}
+
+OutputQueue::OutputQueue(int descriptor, WhenFull when_full, Listener listener)
+    : state_(std::make_shared<State>(descriptor, when_full, std::move(listener))) {
+  std::thread([state = state_] { state->run(); }).detach();
+}
+
+OutputQueue::~OutputQueue() {
+  const std::scoped_lock lock(state_->mutex);
+  state_->end = true;
+  state_->listener.tell = nullptr;
+  state_->listener.closed = nullptr;
+  state_->changed.notify_all();
+}
+
+bool OutputQueue::drained(Duration within) {
+  std::unique_lock lock(state_->mutex);
+  return state_->changed.wait_for(lock, within,
+                                  [this] { return state_->idle() || state_->lost(); });
+}
+
+void OutputQueue::stop_waiting() {
+  const std::scoped_lock lock(state_->mutex);
+  state_->when_full = WhenFull::kDrop;
+  state_->changed.notify_all();
+}
+
+std::size_t OutputQueue::abandon() {
+  const std::scoped_lock lock(state_->mutex);
+  if (state_->lost()) return 0;
+  state_->abandoned = true;
+  return lines_in(std::exchange(state_->queue, {})) + state_->unwritten_lines +
+         std::exchange(state_->dropped, 0);
+}
+
+bool OutputQueue::closed() const {
+  const std::scoped_lock lock(state_->mutex);
+  return state_->closed;
+}
+
+bool OutputQueue::failed() const {
+  const std::scoped_lock lock(state_->mutex);
+  return state_->failed;
+}
+
+std::streamsize OutputQueue::xsputn(const char* text, std::streamsize size) {
+  std::unique_lock lock(state_->mutex);
+  state_->take(lock, {text, static_cast<std::size_t>(size)}, false);
+  return size;
+}
+
+OutputQueue::int_type OutputQueue::overflow(int_type letter) {
+  if (traits_type::eq_int_type(letter, traits_type::eof())) return traits_type::not_eof(letter);
+  const char one = traits_type::to_char_type(letter);
+  xsputn(&one, 1);
+  return letter;
+}
+
+int OutputQueue::sync() {
+  std::unique_lock lock(state_->mutex);
+  state_->take(lock, {}, true);
+  return 0;
+}
+
+StandardStreams::StandardStreams(EndSignals& signals, OutputQueue::WhenFull when_full)
+    : signals_(signals),
+      err_(STDERR_FILENO, OutputQueue::WhenFull::kDrop, {"standard error", {}, {}}),
+      out_(STDOUT_FILENO, when_full,
+           {"standard output",
+            [this](const std::string& what) {
+              err_.sputn(what.data(), static_cast<std::streamsize>(what.size()));
+            },
+            [&signals] { signals.request_end(); }}),
+      old_err_((std::cerr.flush(), std::cerr.rdbuf(&err_))),
+      old_out_((std::cout.flush(), std::cout.rdbuf(&out_))) {
+  std::cerr << std::nounitbuf;  // whole lines, or what is flushed
+}
+
+StandardStreams::~StandardStreams() {
+  finish();
+  std::cout.rdbuf(old_out_);
+  std::cerr.rdbuf(old_err_);
+  std::cerr << std::unitbuf;
+}
+
+int StandardStreams::finish() {
+  std::cout.flush();
+  std::cerr.flush();
+  const auto all_out = [this](Duration within) { return out_.drained(within); };
+  while (!all_out(10ms) && !signals_.wait_until(Clock::now())) {
+  }
+  if (!all_out(kEndPatience)) {
+    const std::size_t lines = out_.abandon();
+    if (lines > 0) std::cerr << lost("standard output", lines) << std::flush;
+  }
+  while (!err_.drained(10ms) && !signals_.wait_until(Clock::now())) {
+  }
+  if (!err_.drained(kEndPatience)) err_.abandon();
+  if (out_.closed()) return 128 + SIGPIPE;
+  return out_.failed() ? 1 : 0;
+}
+
+bool flush_standard_output() {
+  errno = 0;
+  if (std::cout.flush()) return true;
+  std::cerr << failure("standard output", errno);
+  return false;
+}
+
+}  // namespace retrystorm
