@@ -56,8 +56,9 @@ int experiment(CLI::App& app, const ClientOptions& options, const std::string& c
   SocketCloser closer;
   std::optional<Endpoint> endpoint;
   std::vector<int> watched_ports;
-  if (options.metrics_port != 0) {
-    watched_ports.push_back(endpoint.emplace(options.metrics_port, metrics.pages()).port());
+  if (options.metrics_port) {
+    watched_ports.push_back(endpoint.emplace(*options.metrics_port, metrics.pages()).port());
+    std::cerr << "metrics on " << endpoint->url() << "/metrics\n";
   }
   std::optional<Dashboard> dashboard;
   if (options.dashboard) {

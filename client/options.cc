@@ -15,8 +15,10 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
       add_duration(*run, "--report-interval", options.report_interval,
                    "time between the lines; 1s with --live", std::chrono::milliseconds(1));
   add_text(*run, "--json", options.json, "write JSON Lines to this file");
-  add_count(*run, "--metrics-port", options.metrics_port,
-            "port of 127.0.0.1 for /metrics and /status; 0 = none", 0, 65535);
+  add_value(
+      *run, "--metrics-port", "PORT", "0",
+      [&options](const std::string& text) { options.metrics_port = parse_watch_port(text); },
+      "port of 127.0.0.1 for /metrics and /status; any = any free one, 0 = none");
   run->add_flag_callback(
       "--live",
       [&options, interval] {

@@ -7,6 +7,7 @@
 
 #include "client/url.h"
 #include "common/cli/options.h"
+#include "common/http/endpoint.h"
 
 namespace retrystorm {
 
@@ -16,7 +17,7 @@ struct ClientOptions {
   std::optional<Duration> duration;
   Duration report_interval = std::chrono::seconds(5);
   std::string json;
-  std::size_t metrics_port = 0;  // 0 = none
+  WatchPort metrics_port;
   bool live = false;
 
   std::size_t server_pid = 0;

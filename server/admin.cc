@@ -11,41 +11,58 @@ namespace retrystorm {
 
 std::string server_metrics(const ServerInterval& totals) {
   const auto number = [](std::uint64_t count) { return static_cast<double>(count); };
+  const ServiceCounts& counts = totals.counts;
+  LabelledValues rejected;
+  for (std::size_t i = 0; i < kRejections.size(); ++i) {
+    rejected.emplace_back(kRejections[i].name, number(counts.rejected[i]));
+  }
   std::vector<prometheus::MetricFamily> families{
       gauge("retrystorm_server_concurrency", "Connections accepted and not yet answered.",
             number(totals.concurrency)),
       gauge("retrystorm_server_delay_seconds",
             "Delay of a request, as the curve has it for this concurrency.",
             to_seconds(totals.last_delay)),
-      counter("retrystorm_server_arrivals_total", "Connections let in.", number(totals.arrivals)),
-      counters("retrystorm_server_requests_total",
-               "Connections dealt with, by what became of them.", "result",
-               {{"served", number(totals.departures)},
-                {"rate_limited", number(totals.rejected_429)},
-                {"shed", number(totals.rejected_503)}})};
+      counter("retrystorm_server_requests_offered_total",
+              "Connections accepted, whatever became of them.", number(counts.offered)),
+      counter("retrystorm_server_requests_admitted_total", "Connections let into the service.",
+              number(counts.admitted)),
+      counters("retrystorm_server_requests_completed_total",
+               "Connections that the service is done with: served is an OK that could be sent, "
+               "wasted anything else, as for a client that has gone.",
+               "result",
+               {{"served", number(counts.served)},
+                {"wasted", number(counts.completed - counts.served)}}),
+      counters("retrystorm_server_requests_rejected_total", "Connections turned away, by reason.",
+               "reason", rejected)};
   for (auto& family : process_families()) families.push_back(std::move(family));
   return exposition(families);
 }
 
 nlohmann::ordered_json server_status(const ServerInterval& totals, Duration uptime) {
+  const ServiceCounts& counts = totals.counts;
+  auto rejected = nlohmann::ordered_json::object();
+  for (std::size_t i = 0; i < kRejections.size(); ++i) {
+    rejected[kRejections[i].name] = counts.rejected[i];
+  }
   return {{"program", "server"},
           {"uptime_s", rounded(to_seconds(uptime))},
           {"concurrency", totals.concurrency},
           {"last_delay_s", to_seconds(totals.last_delay)},
-          {"arrivals", totals.arrivals},
-          {"departures", totals.departures},
-          {"rejected_429", totals.rejected_429},
-          {"rejected_503", totals.rejected_503}};
+          {"offered_total", counts.offered},
+          {"admitted_total", counts.admitted},
+          {"completed_total", counts.completed},
+          {"served_total", counts.served},
+          {"rejected_total", rejected}};
 }
 
 Admin::Admin(const HttpServer& server, const ServerOptions& options) {
-  if (options.admin_port == 0) return;
+  const WatchPort port =
+      options.admin_port.value_or(WatchPort(static_cast<std::size_t>(server.port()) + 1));
+  if (!port) return;
   try {
-    open(server, options.admin_port);
+    open(server, *port);
   } catch (const AddressInUse& error) {
-    if (options.admin_port_given) {
-      throw std::runtime_error(std::string("--admin-port: ") + error.what());
-    }
+    if (options.admin_port) throw std::runtime_error(std::string("--admin-port: ") + error.what());
     std::cerr << "no metrics: " << error.what() << " (choose another --admin-port)\n";
   }
 }

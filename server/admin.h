@@ -23,7 +23,7 @@ nlohmann::ordered_json server_status(const ServerInterval& totals, Duration upti
 // every connection of the server is taken.
 class Admin {
  public:
-  // Port 0 is none. Throws std::runtime_error when a port that was asked for is not to be had;
+  // Throws std::runtime_error when a port that was asked for is not to be had;
   // without the default one it says so on standard error, and the server goes on.
   Admin(const HttpServer& server, const ServerOptions& options);
 

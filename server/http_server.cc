@@ -5,9 +5,10 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cmath>
 #include <cstring>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 
 namespace retrystorm {
 namespace {
@@ -17,30 +18,40 @@ using namespace std::chrono_literals;
 // A client that has something to say has said it long before its request's time has come.
 constexpr auto kReadTimeout = 1s;
 
-std::string whole_seconds(Duration duration) {
-  return std::to_string(std::max(1L, std::lround(std::ceil(to_seconds(duration)))));
-}
-
 }  // namespace
 
 HttpServer::HttpServer(const ServiceOptions& options, const Address& address) : pool_(options) {
-  server_.new_task_queue = [this] { return new ServiceTaskQueue(pool_); };
+  server_.new_task_queue = [this] { return new ServiceTaskQueue(pool_, accept_error_); };
   serve_one_request_each(server_, kReadTimeout);
   add_routes();
   bind(options, address);
 }
 
 void HttpServer::add_routes() {
-  server_.set_pre_routing_handler([](const httplib::Request&, httplib::Response& response) {
-    const Admission admission = ServicePool::current_admission();
-    if (admission == Admission::kServe) return httplib::Server::HandlerResponse::Unhandled;
-    response.status = admission == Admission::kShed ? 503 : 429;
-    response.set_header("Retry-After", whole_seconds(ServicePool::current_retry_after()));
+  check_before_reading(server_, 0, [](const httplib::Request&, httplib::Response& response) {
+    const Answer& answer = ServicePool::current_answer();
+    if (!answer.rejection) return false;
+    response.status = answer.status();
+    if (answer.retry_after) {
+      const auto seconds = std::chrono::round<std::chrono::seconds>(*answer.retry_after);
+      response.set_header("Retry-After", std::to_string(seconds.count()));
+    }
     response.set_content("come again later\n", "text/plain");
-    return httplib::Server::HandlerResponse::Handled;
+    return true;
   });
   server_.Get("/api", [](const httplib::Request&, httplib::Response& response) {
-    response.set_content("OK", "text/plain");
+    static constexpr std::string_view kText = "OK";
+    // By a provider, for who gives one is told whether the answer could be written: it cannot when
+    // the client has hung up by a reset.
+    response.set_content_provider(
+        kText.size(), "text/plain",
+        [](std::size_t offset, std::size_t length, httplib::DataSink& sink) {
+          sink.write(kText.data() + offset, length);
+          return true;
+        },
+        [](bool written) {
+          if (written) ServicePool::count_as_served();
+        });
   });
 }
 
@@ -59,10 +70,10 @@ void HttpServer::bind(const ServiceOptions& options, const Address& address) {
 
 void HttpServer::run() {
   const bool ended_well = server_.listen_after_bind();
-  const int error = errno;
   ended_ = true;
   if (!ended_well && !stop_wanted_) {
-    throw std::runtime_error(std::string("accepting connections failed: ") + std::strerror(error));
+    throw std::runtime_error(std::string("accepting connections failed: ") +
+                             std::strerror(accept_error_));
   }
 }
 

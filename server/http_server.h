@@ -6,9 +6,7 @@
 #include <atomic>
 #include <string>
 
-#include "common/cli/options.h"
 #include "common/http/listening.h"
-#include "common/output/report.h"
 #include "server/service_pool.h"
 
 namespace retrystorm {
@@ -38,6 +36,7 @@ class HttpServer {
   void add_routes();
 
   ServicePool pool_;
+  int accept_error_ = 0;  // `errno` when accepting ended
   httplib::Server server_;
   int port_ = 0;
   std::atomic<bool> stop_wanted_{false};

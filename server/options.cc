@@ -10,12 +10,10 @@ void add_server_options(CLI::App& app, ServerOptions& options) {
   add_count(*server, "--port", options.address.port, "port to listen on; 0 = any free one", 0,
             65535);
   add_value(
-      *server, "--admin-port", "COUNT", std::to_string(options.admin_port),
-      [&options](const std::string& text) {
-        options.admin_port = parse_count(text, 0, 65535);
-        options.admin_port_given = true;
-      },
-      "port of 127.0.0.1 for /metrics and /status; 0 = none");
+      *server, "--admin-port", "PORT", "",
+      [&options](const std::string& text) { options.admin_port = parse_watch_port(text); },
+      "port of 127.0.0.1 for /metrics and /status; any = any free one, 0 = none; the one above "
+      "--port when not given");
   add_duration(*server, "--report-interval", options.report_interval, "time between the lines",
                std::chrono::milliseconds(1));
   add_text(*server, "--json", options.json, "write JSON Lines to this file");

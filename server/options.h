@@ -5,6 +5,7 @@
 #include <string>
 
 #include "common/cli/options.h"
+#include "common/http/endpoint.h"
 #include "server/http_server.h"
 
 namespace retrystorm {
@@ -12,10 +13,9 @@ namespace retrystorm {
 struct ServerOptions {
   ServiceOptions service;
   Address address{.host = "127.0.0.1", .port = 8070};
-  // 0 = none. The default one may be busy, for several servers may run side by side; one that was
-  // asked for may not.
-  std::size_t admin_port = 8071;
-  bool admin_port_given = false;
+  // When not given it is the port above the server's own, and may be busy; one that was asked for
+  // may not.
+  std::optional<WatchPort> admin_port;
   bool live = false;
   Duration report_interval = std::chrono::seconds(1);
   std::string json;

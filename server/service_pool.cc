@@ -1,6 +1,8 @@
 #include "server/service_pool.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -10,42 +12,37 @@
 namespace retrystorm {
 namespace {
 
-constexpr std::size_t kFirstWorkers = 4;
+constexpr std::size_t kFewestWorkers = 4;
 // A worker is blocked while its client dawdles. This many clients must dawdle at once before a
 // good one has to wait for the read timeout.
 constexpr std::size_t kMostWorkers = 512;
-// All workers count as blocked when connections are ready and none was taken for so long.
+// There are too few workers when a connection has been ready for so long and nobody takes it.
 constexpr Duration kStall = std::chrono::milliseconds(5);
+// Workers that nobody has needed for so long end.
+constexpr Duration kCalm = std::chrono::seconds(1);
 
-ServerInterval sum(const ServerInterval& a, const ServerInterval& b) {
-  return {.arrivals = a.arrivals + b.arrivals,
-          .departures = a.departures + b.departures,
-          .rejected_429 = a.rejected_429 + b.rejected_429,
-          .rejected_503 = a.rejected_503 + b.rejected_503};
-}
-
-thread_local Admission current_admission_of_thread = Admission::kServe;
-thread_local Duration current_retry_after_of_thread{0};
+// What a worker's job is told, and tells.
+struct CurrentJob {
+  Answer answer;
+  bool served = false;
+};
+thread_local CurrentJob current_job;
 
 }  // namespace
 
-Admission ServicePool::current_admission() {
-  return current_admission_of_thread;
+const Answer& ServicePool::current_answer() {
+  return current_job.answer;
 }
-Duration ServicePool::current_retry_after() {
-  return current_retry_after_of_thread;
+void ServicePool::count_as_served() {
+  current_job.served = true;
 }
 
 ServicePool::ServicePool(const ServiceOptions& options)
-    : max_connections_(options.max_connections),
-      queue_(options.curve()),
-      admission_(options.admission()) {
+    : max_connections_(options.max_connections), service_(options) {
   try {
     const std::scoped_lock lock(mutex_);
-    for (std::size_t i = 0; i < kFirstWorkers; ++i) {
-      workers_.emplace_back(&ServicePool::answer, this);
-    }
-    timer_ = std::thread(&ServicePool::watch_front, this);
+    for (std::size_t i = 0; i < kFewestWorkers; ++i) add_worker();
+    timer_ = std::thread(&ServicePool::watch_service, this);
   } catch (const std::system_error& error) {
     stop();
     join();
@@ -60,89 +57,116 @@ ServicePool::~ServicePool() {
 
 void ServicePool::accept(Job job) {
   std::unique_lock lock(mutex_);
-  room_.wait(lock, [this] { return stopping_ || connections() < max_connections_; });
+  room_.wait(lock, [this] { return stopping_ || service_.connections() < max_connections_; });
   const TimePoint now = Clock::now();
-  const Admission admission = admission_.admit(now, queue_.concurrency());
-  if (admission == Admission::kServe) {
-    ++interval_.arrivals;
-    queue_.arrive(now, std::move(job));
-  } else {
-    ++turned_away_;
-    ++(admission == Admission::kShed ? interval_.rejected_503 : interval_.rejected_429);
-    ready_.push_back({std::move(job), admission, admission_.retry_after(admission)});
-  }
+  const Answer answer = service_.arrive(now, job).answer;
+  if (answer.rejection) ready_.push_back({std::move(job), answer, now});
   release_due();
 }
 
 void ServicePool::release_due() {
   const TimePoint now = Clock::now();
-  while (auto job = stopping_ ? queue_.take_front() : queue_.depart(now)) {
-    ready_.push_back({std::move(*job)});
+  while (auto taken = stopping_ ? service_.take_any() : service_.take(now)) {
+    ready_.push_back({std::move(taken->item), taken->answer, now});
   }
   for (std::size_t i = std::min(ready_.size(), idle_); i > 0; --i) work_.notify_one();
 
-  // The timer is told only when it would wake too late: for the front, or to look for a stall.
-  const TimePoint stall = ready_.empty() ? TimePoint::max() : now + kStall;
-  if (std::min(queue_.next_departure(), stall) < timer_wakes_at_) front_changed_.notify_one();
+  // The timer is told only when it would wake too late: for the service, or to look for a stall.
+  const TimePoint stall = ready_.empty() ? TimePoint::max() : ready_.front().ready_at + kStall;
+  if (std::min(service_.next_event(), stall) < timer_wakes_at_) service_changed_.notify_one();
 }
 
-void ServicePool::watch_front() {
+void ServicePool::watch_service() {
   std::unique_lock lock(mutex_);
-  std::uint64_t started_before = 0;
-  TimePoint stall = TimePoint::max();
+  TimePoint grown_at = TimePoint::min();
+  TimePoint surplus_seen_at = Clock::now();
   while (!stopping_) {
     release_due();
     const TimePoint now = Clock::now();
-    if (ready_.empty()) {
-      stall = TimePoint::max();
-    } else if (stall == TimePoint::max() || started_ != started_before) {
-      stall = now + kStall;
-    } else if (now >= stall) {
-      grow();
-      stall = now + kStall;
+    TimePoint stall = TimePoint::max();
+    if (!ready_.empty()) {
+      // The threads that were added last need a moment to show what they can do.
+      stall = std::max(ready_.front().ready_at, grown_at) + kStall;
+      if (now >= stall) {
+        grow();
+        grown_at = now;
+        stall = now + kStall;
+      }
     }
-    started_before = started_;
-    timer_wakes_at_ = std::min(queue_.next_departure(), stall);
+    TimePoint surplus = TimePoint::max();
+    if (workers_.size() > kFewestWorkers) {
+      if (now >= surplus_seen_at + kCalm) {
+        retire_surplus();
+        surplus_seen_at = now;
+      }
+      surplus = surplus_seen_at + kCalm;
+    }
+    timer_wakes_at_ = std::min({service_.next_event(), stall, surplus});
     // A far time point overflows inside the wait of some standard libraries.
-    front_changed_.wait_until(lock, std::min(timer_wakes_at_, now + std::chrono::hours(1)));
+    service_changed_.wait_until(lock, std::min(timer_wakes_at_, now + std::chrono::hours(1)));
     timer_wakes_at_ = TimePoint::min();  // awake: needs no notification
   }
   release_due();
 }
 
-void ServicePool::grow() {
-  const std::size_t wanted = std::min(ready_.size(), kMostWorkers - workers_.size());
+void ServicePool::add_worker() {
+  workers_.emplace_front();
   try {
-    for (std::size_t i = 0; i < wanted; ++i) workers_.emplace_back(&ServicePool::answer, this);
+    workers_.front() = std::thread(&ServicePool::work, this, workers_.begin());
+  } catch (...) {
+    workers_.pop_front();
+    throw;
+  }
+}
+
+void ServicePool::grow() {
+  const std::size_t wanted =
+      std::min({ready_.size(), workers_.size(), kMostWorkers - workers_.size()});
+  retiring_ = 0;
+  try {
+    for (std::size_t i = 0; i < wanted; ++i) add_worker();
   } catch (const std::system_error&) {
     // No more threads to be had: those that are there go on.
   }
 }
 
-void ServicePool::answer() {
+void ServicePool::retire_surplus() {
+  for (std::thread& each : ended_workers_) each.join();
+  ended_workers_.clear();
+  retiring_ = std::min(least_idle_, workers_.size() - kFewestWorkers);
+  for (std::size_t i = 0; i < retiring_; ++i) work_.notify_one();
+  least_idle_ = idle_;
+}
+
+void ServicePool::work(Workers::iterator self) {
   std::unique_lock lock(mutex_);
   while (true) {
     ++idle_;
-    work_.wait(lock, [this] { return stopping_ || !ready_.empty(); });
+    work_.wait(lock, [this] { return closed_ || !ready_.empty() || retiring_ > 0; });
     --idle_;
-    if (ready_.empty()) return;
+    least_idle_ = std::min(least_idle_, idle_);
+    if (ready_.empty()) {
+      if (closed_) return;
+      --retiring_;
+      ended_workers_.splice(ended_workers_.end(), workers_, self);
+      return;
+    }
 
     Connection connection = std::move(ready_.front());
     ready_.pop_front();
-    ++started_;
     lock.unlock();
-    current_admission_of_thread = connection.admission;
-    current_retry_after_of_thread = connection.retry_after;
-    connection.job();
+    current_job = {connection.answer};
+    try {
+      connection.job();
+    } catch (...) {
+      // Out of memory, say. The others are served none the less.
+    }
+    connection.job = nullptr;
     lock.lock();
 
-    if (connection.admission == Admission::kServe) {
-      queue_.leave();
-      ++interval_.departures;
-    } else {
-      --turned_away_;
-    }
-    if (connections() + 1 == max_connections_) room_.notify_one();
+    const bool was_full = service_.connections() == max_connections_;
+    service_.leave(Clock::now(), connection.answer, current_job.served);
+    if (was_full) room_.notify_one();
     release_due();
   }
 }
@@ -151,32 +175,45 @@ void ServicePool::stop() {
   const std::scoped_lock lock(mutex_);
   stopping_ = true;
   release_due();
-  front_changed_.notify_all();
-  work_.notify_all();
+  service_changed_.notify_all();
   room_.notify_all();
 }
 
 void ServicePool::join() {
-  if (timer_.joinable()) timer_.join();  // from here on the pool no longer grows
-  for (std::thread& worker : workers_) {
-    if (worker.joinable()) worker.join();
+  if (timer_.joinable()) timer_.join();  // from here on the pool neither grows nor shrinks
+  {
+    const std::scoped_lock lock(mutex_);
+    closed_ = true;
+    work_.notify_all();
+  }
+  for (Workers* workers : {&workers_, &ended_workers_}) {
+    for (std::thread& each : *workers) {
+      if (each.joinable()) each.join();
+    }
   }
 }
 
 ServerInterval ServicePool::take_interval() {
   const std::scoped_lock lock(mutex_);
-  interval_.concurrency = queue_.concurrency();
-  interval_.last_delay = queue_.current_delay();
-  taken_ = sum(taken_, interval_);
-  return std::exchange(interval_, {});
+  return intervals_.take(service_);
 }
 
 ServerInterval ServicePool::totals() const {
   const std::scoped_lock lock(mutex_);
-  ServerInterval totals = sum(taken_, interval_);
-  totals.concurrency = queue_.concurrency();
-  totals.last_delay = queue_.current_delay();
-  return totals;
+  return {.concurrency = service_.concurrency(),
+          .last_delay = service_.current_delay(),
+          .counts = service_.counts()};
+}
+
+std::size_t ServicePool::workers() const {
+  const std::scoped_lock lock(mutex_);
+  return workers_.size();
+}
+
+void ServiceTaskQueue::shutdown() {
+  accept_error_ = errno;  // before anything else can change it
+  pool_.stop();
+  pool_.join();
 }
 
 }  // namespace retrystorm

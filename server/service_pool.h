@@ -1,4 +1,4 @@
-// The real engine of the service queue: a timer for its front, and threads that answer.
+// The real engine of the service: a timer for its next event, and threads that answer.
 #pragma once
 
 #include <httplib.h>
@@ -7,24 +7,22 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <memory>
+#include <list>
 #include <mutex>
 #include <thread>
-#include <vector>
 
-#include "common/cli/options.h"
-#include "common/output/report.h"
 #include "model/base/duration.h"
-#include "model/service/admission.h"
-#include "model/service/service_queue.h"
+#include "model/service/service.h"
 
 namespace retrystorm {
 
-// Parks accepted connections in the service queue at no cost but their memory: a thread wakes when
-// the front is done, and a few others answer what is done. All members are safe from any thread.
+// Parks accepted connections in the service at no cost but their memory: a thread wakes when the
+// service has something to give out, and a few others answer it. All members are safe from any
+// thread.
 class ServicePool {
  public:
-  // Reads the request of one connection, answers it and closes the connection.
+  // Reads the request of one connection, answers it and closes the connection. One that throws has
+  // not answered.
   using Job = std::function<void()>;
 
   // options.max_connections must be set.
@@ -38,15 +36,16 @@ class ServicePool {
   // fills meanwhile, as with any server that is out of descriptors.
   void accept(Job job);
 
-  // Everything parked runs at once, and `accept` blocks no more.
+  // Everything parked runs at once, and so does what is accepted from now on; nothing blocks.
   void stop();
 
-  // After `stop`: waits until every job has run.
+  // After `stop`, and when nobody accepts any more: waits until every job has run.
   void join();
 
-  // For the job that runs on this thread: was it let in, and if not, when to come again?
-  static Admission current_admission();
-  static Duration current_retry_after();
+  // For the job that runs on this thread: what to answer, ...
+  static const Answer& current_answer();
+  // ... and that its client has been answered OK, as far as one can know.
+  static void count_as_served();
 
   // What happened since the last call, and how things stand.
   ServerInterval take_interval();
@@ -54,42 +53,49 @@ class ServicePool {
   // What happened since the start, and how things stand.
   ServerInterval totals() const;
 
+  // How many threads answer.
+  std::size_t workers() const;
+
  private:
   struct Connection {
     Job job;
-    Admission admission = Admission::kServe;
-    Duration retry_after{0};
+    Answer answer;
+    TimePoint ready_at{};
   };
+  using Workers = std::list<std::thread>;
 
-  void release_due();  // moves what is done to `ready_`; with the lock held
-  void watch_front();  // the timer thread
-  void answer();       // a worker thread
-  void grow();         // with the lock held
-  std::size_t connections() const { return queue_.concurrency() + turned_away_; }
+  void release_due();                 // moves what is done to `ready_`; with the lock held
+  void watch_service();               // the timer thread
+  void work(Workers::iterator self);  // a worker thread
+  void add_worker();                  // with the lock held
+  void grow();                        // with the lock held
+  void retire_surplus();              // with the lock held
 
   const std::size_t max_connections_;
 
   mutable std::mutex mutex_;
-  std::condition_variable front_changed_, work_, room_;
-  ServiceQueue<Job> queue_;
-  AdmissionControl admission_;
+  std::condition_variable service_changed_, work_, room_;
+  Service<Job> service_;
+  IntervalTaker intervals_;
   std::deque<Connection> ready_;  // to be answered now
-  std::size_t turned_away_ = 0;   // refused connections that are not yet answered
-  std::size_t idle_ = 0;          // workers that wait for work
-  std::uint64_t started_ = 0;     // jobs that workers took
   TimePoint timer_wakes_at_ = TimePoint::max();
   bool stopping_ = false;
-  ServerInterval interval_;  // since the last `take_interval`
-  ServerInterval taken_;     // before it
+  bool closed_ = false;  // nothing more will be accepted
 
-  std::vector<std::thread> workers_;
+  Workers workers_;
+  Workers ended_workers_;       // to be joined
+  std::size_t idle_ = 0;        // workers that wait for work
+  std::size_t least_idle_ = 0;  // since the surplus was last looked at
+  std::size_t retiring_ = 0;    // workers that are to end
   std::thread timer_;
 };
 
 // The pool as cpp-httplib wants it. The server owns the adapter, its maker the pool.
 class ServiceTaskQueue final : public httplib::TaskQueue {
  public:
-  explicit ServiceTaskQueue(ServicePool& pool) : pool_(pool) {}
+  // `accept_error` gets the `errno` with which accepting ended.
+  ServiceTaskQueue(ServicePool& pool, int& accept_error)
+      : pool_(pool), accept_error_(accept_error) {}
 
   // `void` in cpp-httplib 0.11, `bool` (was it taken?) in later versions.
   using Enqueued = decltype(std::declval<httplib::TaskQueue>().enqueue(ServicePool::Job()));
@@ -98,13 +104,11 @@ class ServiceTaskQueue final : public httplib::TaskQueue {
     return Enqueued(true);
   }
 
-  void shutdown() override {
-    pool_.stop();
-    pool_.join();
-  }
+  void shutdown() override;
 
  private:
   ServicePool& pool_;
+  int& accept_error_;
 };
 
 }  // namespace retrystorm

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "model/base/duration.h"
+#include "model/service/rejection.h"
 
 namespace retrystorm {
 
@@ -12,12 +12,6 @@ namespace retrystorm {
 struct Attempt {
   std::uint32_t client;
   std::uint32_t number;
-};
-
-// An answer as HTTP has it.
-struct Answer {
-  int status = 200;
-  std::optional<Duration> retry_after{};
 };
 
 class Caller {

@@ -104,7 +104,7 @@ void Clients::time_out(TimePoint now) {
 
 void Clients::take_answer(TimePoint now, const Attempt& attempt, const Answer& answer) {
   finish(now, attempt,
-         answered(answer.status, answer.retry_after, now - clients_[attempt.client].sent_at));
+         answered(answer.status(), answer.retry_after, now - clients_[attempt.client].sent_at));
 }
 
 void Clients::lose_connection(TimePoint now, const Attempt& attempt) {

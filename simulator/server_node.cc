@@ -12,8 +12,7 @@ ServerNode::ServerNode(const ServiceOptions& options, Abandoned abandoned,
       abandoned_(abandoned),
       caller_(caller),
       accept_queue_(options.backlog, syn_linear_timeouts),
-      admission_(options.admission()),
-      service_(options.curve()) {}
+      service_(options) {}
 
 void ServerNode::connect(TimePoint now, const Attempt& attempt) {
   if (accept_queue_.connect(now, attempt)) accept(now);
@@ -31,13 +30,19 @@ void ServerNode::repeat_syn(TimePoint now) {
   }
 }
 
-void ServerNode::hang_up(TimePoint now, const Attempt& attempt) {
-  if (abandoned_ != Abandoned::kCancel || attempt.client >= in_service_.size() ||
-      in_service_[attempt.client] != attempt.number) {
-    return;
+ServerNode::Ticket& ServerNode::ticket_of(const Attempt& attempt) {
+  if (attempt.client >= tickets_.size()) {
+    tickets_.resize(attempt.client + 1, Service<Attempt>::kNoTicket);
   }
-  service_.leave();
-  service_changed();
+  return tickets_[attempt.client];
+}
+
+void ServerNode::hang_up(TimePoint now, const Attempt& attempt) {
+  if (abandoned_ != Abandoned::kCancel) return;
+  const Ticket ticket = std::exchange(ticket_of(attempt), Service<Attempt>::kNoTicket);
+  if (ticket == Service<Attempt>::kNoTicket) return;
+  service_.cancel(now, ticket);
+  leaving_.leave();
   accept(now);
 }
 
@@ -47,55 +52,33 @@ void ServerNode::wake(TimePoint now) {
 }
 
 void ServerNode::accept(TimePoint now) {
-  while (awake_ && !accept_queue_.empty() && service_.concurrency() < max_connections_) {
-    const Attempt attempt = accept_queue_.accept();
+  while (awake_ && !accept_queue_.empty() && service_.connections() < max_connections_) {
+    Attempt attempt = accept_queue_.accept();
     const bool abandoned = !caller_.waits_for(attempt);
     if (abandoned && abandoned_ != Abandoned::kServe) continue;
 
-    const Admission admission = admission_.admit(now, service_.concurrency());
-    if (admission != Admission::kServe) {
-      ++(admission == Admission::kShed ? interval_.rejected_503 : interval_.rejected_429);
-      // In whole seconds, as the real server's answer has it.
-      const auto wait = std::chrono::ceil<std::chrono::seconds>(admission_.retry_after(admission));
-      const Answer answer{.status = admission == Admission::kShed ? 503 : 429,
-                          .retry_after = std::max(wait, std::chrono::seconds(1))};
+    const auto [answer, ticket] = service_.arrive(now, attempt);
+    if (answer.rejection) {
+      service_.leave(now, answer, !abandoned);
       if (!abandoned) caller_.take_answer(now, attempt, answer);
       continue;
     }
-    ++interval_.arrivals;
-    if (abandoned_ == Abandoned::kCancel) {
-      if (attempt.client >= in_service_.size()) in_service_.resize(attempt.client + 1);
-      in_service_[attempt.client] = attempt.number;
-    }
-    service_.arrive(now, attempt);
+    if (abandoned_ == Abandoned::kCancel) ticket_of(attempt) = ticket;
     leaving_.enter(attempt);
-    service_changed();
+    peak_concurrency_ = std::max(peak_concurrency_, service_.concurrency());
   }
 }
 
-void ServerNode::depart(TimePoint now) {
+void ServerNode::take(TimePoint now) {
+  const auto taken = service_.take(now);
+  if (!taken) return;
+  const auto& [attempt, answer] = *taken;
   caller_.expect(leaving_.leave());
-  const auto attempt = service_.depart(now);
-  const bool waited_for = caller_.waits_for(*attempt);
-  // A cancelled request has left already: only its place in the queue remained.
-  if (waited_for || abandoned_ != Abandoned::kCancel) {
-    service_.leave();
-    ++interval_.departures;
-  }
-  if (waited_for) caller_.take_answer(now, *attempt, {});
-  service_changed();
+  if (abandoned_ == Abandoned::kCancel) ticket_of(attempt) = Service<Attempt>::kNoTicket;
+  const bool waited_for = caller_.waits_for(attempt);
+  service_.leave(now, answer, waited_for);
+  if (waited_for) caller_.take_answer(now, attempt, answer);
   accept(now);
-}
-
-void ServerNode::service_changed() {
-  peak_concurrency_ = std::max(peak_concurrency_, service_.concurrency());
-  next_departure_ = service_.next_departure();
-}
-
-ServerInterval ServerNode::take_interval() {
-  interval_.concurrency = service_.concurrency();
-  interval_.last_delay = service_.current_delay();
-  return std::exchange(interval_, {});
 }
 
 }  // namespace retrystorm

@@ -1,4 +1,4 @@
-// A simulated server: its kernel's accept queue, whom it lets in, and its service.
+// A simulated server: its kernel's accept queue, and its service.
 #pragma once
 
 #include <cstddef>
@@ -6,10 +6,9 @@
 #include <vector>
 
 #include "model/base/duration.h"
-#include "model/service/admission.h"
+#include "model/service/service.h"
 #include "model/service/service_interval.h"
 #include "model/service/service_options.h"
-#include "model/service/service_queue.h"
 #include "simulator/accept_queue.h"
 #include "simulator/caller.h"
 #include "simulator/memory_hints.h"
@@ -17,7 +16,7 @@
 
 namespace retrystorm {
 
-// Drives the same admission and service-queue objects as the real server. It knows its callers
+// Drives the same service as the real server. It knows its callers
 // only as a `Caller`, which outlives it, and of time only what it is told; times do not go back.
 class ServerNode {
  public:
@@ -39,34 +38,34 @@ class ServerNode {
   void wake(TimePoint now);
   bool awake() const { return awake_; }
 
-  // When the next request leaves the service.
-  TimePoint next_departure() const { return awake_ ? next_departure_ : TimePoint::max(); }
-  void depart(TimePoint now);
+  // When the service has something to give out, or changes by itself.
+  TimePoint next_event() const { return awake_ ? service_.next_event() : TimePoint::max(); }
+  void take(TimePoint now);
 
   // When a client's kernel repeats a SYN.
   TimePoint next_repeat() const { return accept_queue_.repeats().next(); }
   void repeat_syn(TimePoint now);
 
   // What happened since the last call, and how things stand.
-  ServerInterval take_interval();
+  ServerInterval take_interval() { return intervals_.take(service_); }
 
   std::size_t peak_concurrency() const { return peak_concurrency_; }
 
  private:
+  using Ticket = Service<Attempt>::Ticket;
+
   void accept(TimePoint now);
-  void service_changed();
+  Ticket& ticket_of(const Attempt& attempt);
 
   const std::size_t max_connections_;
   const Abandoned abandoned_;
   Caller& caller_;
   AcceptQueue accept_queue_;
-  AdmissionControl admission_;
-  ServiceQueue<Attempt> service_;
-  TimePoint next_departure_ = TimePoint::max();
+  Service<Attempt> service_;
   bool awake_ = true;
   Foresight leaving_;
-  std::vector<std::uint32_t> in_service_;  // by client, its attempt; kept for `kCancel` only
-  ServerInterval interval_;
+  std::vector<Ticket> tickets_;  // by client, of its attempt in service; for `kCancel` only
+  IntervalTaker intervals_;
   std::size_t peak_concurrency_ = 0;
 };
 

@@ -28,8 +28,8 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
   // At the same moment an answer comes before the timeout it beats.
   loop_.run(end_, stop,
             EventSource{[this] { return control_at_; }, [this](TimePoint now) { control(now); }},
-            EventSource{[this] { return server_.next_departure(); },
-                        [this](TimePoint now) { server_.depart(now); }},
+            EventSource{[this] { return server_.next_event(); },
+                        [this](TimePoint now) { server_.take(now); }},
             EventSource{[this] { return clients_.next_timeout(); },
                         [this](TimePoint now) { clients_.time_out(now); }},
             EventSource{[this] { return server_.next_repeat(); },

@@ -26,6 +26,7 @@ constexpr auto kReaderPatience = 1s;
 constexpr auto kHeartbeat = 5s;
 // More than the browsers that may listen, so that there is always one to answer.
 constexpr std::size_t kThreads = 56;
+constexpr std::size_t kLargestBody = 4096;
 constexpr double kLongestFreeze = 3600;  // seconds
 
 std::string make_token() {
@@ -65,7 +66,6 @@ void refuse(httplib::Response& response, int status, const std::string& why) {
 Dashboard::Dashboard(const Options& options) : options_(options), token_(make_token()) {
   if (options.server_status) monitor_.emplace(*options.server_status);
   serve_one_request_each(server_, kReaderPatience);
-  server_.set_payload_max_length(4096);
   server_.set_tcp_nodelay(true);
   server_.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
   server_.set_default_headers(
@@ -117,18 +117,17 @@ bool Dashboard::may_change(const httplib::Request& request) const {
 }
 
 void Dashboard::add_routes() {
-  using Response = httplib::Server::HandlerResponse;
-  server_.set_pre_routing_handler(
-      [this](const httplib::Request& request, httplib::Response& response) {
+  check_before_reading(
+      server_, kLargestBody, [this](const httplib::Request& request, httplib::Response& response) {
         if (!knows_us(request)) {
           refuse(response, 403, "this page is for the machine's own browser, by its own address");
-          return Response::Handled;
+          return true;
         }
         if (request.method == "POST" && !may_change(request)) {
           refuse(response, 403, "changing anything needs the token that the client printed");
-          return Response::Handled;
+          return true;
         }
-        return Response::Unhandled;
+        return false;
       });
   for (const Asset& asset : assets()) {
     const std::string name(asset.name);

@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "common/cli/options.h"
 #include "common/http/listening.h"
 
 namespace retrystorm {
@@ -15,10 +16,17 @@ constexpr auto kPatience = 1s;
 
 }  // namespace
 
+WatchPort parse_watch_port(const std::string& text) {
+  if (text == "any") return 0;
+  const std::size_t port = parse_count(text, 0, 65535);
+  return port == 0 ? std::nullopt : WatchPort(port);
+}
+
 Endpoint::Endpoint(std::size_t port, const std::vector<Page>& pages) {
   server_.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
   serve_one_request_each(server_, kPatience);
   server_.set_tcp_nodelay(true);
+  check_before_reading(server_, 0, nullptr);
   for (const Page& page : pages) {
     server_.Get(page.path, [page](const httplib::Request&, httplib::Response& response) {
       response.set_header("Cache-Control", "no-store");

@@ -4,12 +4,20 @@
 #include <httplib.h>
 
 #include <atomic>
+#include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 namespace retrystorm {
+
+// Where those who watch a program find it: nowhere, at any free port (0), or at this one.
+using WatchPort = std::optional<std::size_t>;
+
+// "any", a port, or 0 for none. Throws std::invalid_argument.
+WatchPort parse_watch_port(const std::string& text);
 
 // Answers GET on its own threads from its construction to its destruction, whatever the program's
 // own server or clients are doing. One request a connection.

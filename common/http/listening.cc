@@ -3,8 +3,12 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstring>
+#include <string>
+#include <system_error>
 #include <thread>
+#include <utility>
 
 namespace retrystorm {
 
@@ -37,6 +41,45 @@ void serve_one_request_each(httplib::Server& server, std::chrono::seconds patien
   server.set_keep_alive_timeout(patience.count());
   server.set_read_timeout(patience);
   server.set_write_timeout(patience);
+}
+
+void check_before_reading(httplib::Server& server, std::size_t largest_body, Check check) {
+  // The status with which a request is refused, 0 = it is not.
+  const auto refusal = [largest_body](const httplib::Request& request) {
+    if (request.method == "GET" || request.method == "HEAD") return 0;
+    if (request.method != "POST" || largest_body == 0) return 405;
+    // cpp-httplib's own limit does not hold for a body whose length is not told.
+    const std::string length = request.get_header_value("Content-Length");
+    std::size_t bytes = 0;
+    const auto [end, error] = std::from_chars(length.data(), length.data() + length.size(), bytes);
+    const bool told = error == std::errc() && end == length.data() + length.size() &&
+                      request.get_header_value_count("Content-Length") == 1 &&
+                      !request.has_header("Transfer-Encoding");
+    return told && bytes <= largest_body ? 0 : 413;
+  };
+  const auto answer = [largest_body](int status, httplib::Response& response) {
+    response.status = status;
+    response.set_header("Connection", "close");
+    if (status == 405)
+      response.set_header("Allow", largest_body == 0 ? "GET, HEAD" : "GET, HEAD, POST");
+  };
+  server.set_pre_routing_handler([refusal, answer, check = std::move(check)](
+                                     const httplib::Request& request, httplib::Response& response) {
+    using Response = httplib::Server::HandlerResponse;
+    if (const int status = refusal(request)) {
+      answer(status, response);
+      return Response::Handled;
+    }
+    return check && check(request, response) ? Response::Handled : Response::Unhandled;
+  });
+  // Whoever asks before sending a body is told before that.
+  server.set_expect_100_continue_handler(
+      [refusal, answer](const httplib::Request& request, httplib::Response& response) {
+        const int status = refusal(request);
+        if (status == 0) return 100;
+        answer(status, response);
+        return status;
+      });
 }
 
 void stop_listening(httplib::Server& server, const std::atomic<bool>& ended) {

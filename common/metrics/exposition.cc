@@ -2,9 +2,15 @@
 
 #include <prometheus/text_serializer.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <fstream>
+#include <iterator>
+#include <limits>
 #include <sstream>
+#include <string>
 
 namespace retrystorm {
 namespace {
@@ -27,6 +33,29 @@ prometheus::MetricFamily family(const std::string& name, const std::string& help
 
 double seconds_of(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+}
+
+// /proc tells it in clock ticks since the machine's start, and that in seconds since 1970. This
+// function's first call stands in for it where there is no /proc.
+double process_start_time() {
+  static const double start = [] {
+    std::ifstream stat("/proc/self/stat"), machine("/proc/stat");
+    std::string text((std::istreambuf_iterator<char>(stat)), {});
+    // The program's name, in parentheses, may contain anything; field 22 is the 20th after it.
+    std::istringstream fields(text.substr(std::min(text.size(), text.rfind(')') + 1)));
+    std::string word;
+    for (int i = 0; i < 20; ++i) fields >> word;
+    double boot = 0;
+    for (std::string name; machine >> name && name != "btime";) {
+      machine.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+    }
+    if (fields && machine >> boot) {
+      return boot + std::stod(word) / static_cast<double>(sysconf(_SC_CLK_TCK));
+    }
+    return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch())
+        .count();
+  }();
+  return start;
 }
 
 }  // namespace
@@ -60,6 +89,8 @@ std::vector<prometheus::MetricFamily> process_families() {
   getrusage(RUSAGE_SELF, &usage);
   return {gauges("retrystorm_build_info", "Always 1; the label says which version runs.", "version",
                  {{RETRYSTORM_VERSION, 1}}),
+          gauge("process_start_time_seconds", "When the process started, in seconds since 1970.",
+                process_start_time()),
           counter("process_cpu_seconds_total", "User and system CPU time of the process.",
                   seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime))};
 }

@@ -172,8 +172,15 @@ void shut_down_all_sockets(const std::vector<int>& spared_ports) {
   }
   for (const int descriptor : descriptors) {
     if (descriptor <= STDERR_FILENO) continue;
-    int domain = 0;
-    socklen_t size = sizeof(domain);
+    int domain = 0, listening = 0;
+    socklen_t size = sizeof(int);
+    // A listener's accept loop ends when its server is told to: were its descriptor shut down here,
+    // two threads would close it, and the second one perhaps another's.
+    if (getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) == 0 &&
+        listening != 0) {
+      continue;
+    }
+    size = sizeof(int);
     if (getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 &&
         (domain == AF_INET || domain == AF_INET6) &&
         std::find(spared_ports.begin(), spared_ports.end(), local_port(descriptor)) ==

@@ -81,9 +81,9 @@ class EndSignals {
   std::jthread next_one_;
 };
 
-// Shuts down every network socket of this process, so that every thread that is blocked on one
-// returns. Spared are the standard streams and what is bound to one of `spared_ports`: the
-// listeners there and the connections that they accepted.
+// Shuts down every connection of this process, so that every thread that is blocked on one returns.
+// Spared are listening sockets, which their servers close, the standard streams and the connections
+// whose end here is on one of `spared_ports`.
 void shut_down_all_sockets(const std::vector<int>& spared_ports = {});
 
 // For the end of a program: from `begin` and a grace on it shuts down all sockets, again and again

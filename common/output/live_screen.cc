@@ -199,34 +199,38 @@ void ServerView::add(const Moment& moment) {
   const ServerInterval& interval = moment.interval;
   push(concurrency_, static_cast<double>(interval.concurrency));
   push(delay_, to_seconds(interval.last_delay));
-  push(arrivals_, rate(interval.arrivals));
-  push(departures_, rate(interval.departures));
-  push(rejected_, rate(interval.rejected_429 + interval.rejected_503));
+  push(offered_, rate(interval.counts.offered));
+  push(admitted_, rate(interval.counts.admitted));
+  push(completed_, rate(interval.counts.completed));
+  push(served_, rate(interval.counts.served));
+  push(rejected_, rate(interval.counts.rejections()));
 }
 
 std::vector<std::string> ServerView::render(const ScreenSize& size,
                                             const ScreenStyle& style) const {
   if (concurrency_.empty()) return {};
   const std::size_t width = spark_width(size);
-  const double top = highest({&arrivals_, &departures_, &rejected_}, width);
+  const double top = highest({&offered_, &completed_}, width);
   const auto rate_row = [&](const char* label, const std::deque<double>& values, Colour colour) {
     return row(size, style, label, number(values.back(), "/s"), values, top, colour);
   };
   // The delay grows exponentially with the concurrency: on a linear scale only its peak is seen.
   std::deque<double> magnitudes;
   for (const double delay : delay_) magnitudes.push_back(std::log1p(delay * 1e3));
-  return fitted({title_line(size, style, title_, latest_.t), "",
-                 row(size, style, "concurrency", std::to_string(latest_.interval.concurrency),
-                     concurrency_, highest({&concurrency_}, width), Colour::kCyan),
-                 row(size, style, "delay (log)", short_duration(latest_.interval.last_delay),
-                     magnitudes, highest({&magnitudes}, width), Colour::kYellow),
-                 rate_row("arrivals", arrivals_, Colour::kNone),
-                 rate_row("departures", departures_, Colour::kGreen),
-                 rate_row("refused", rejected_, Colour::kRed), "",
-                 cut("concurrency: 0 to " + number(highest({&concurrency_}, width)) +
-                         ", rates: 0 to " + number(top, "/s"),
-                     size.columns)},
-                size);
+  return fitted(
+      {title_line(size, style, title_, latest_.t), "",
+       row(size, style, "concurrency", std::to_string(latest_.interval.concurrency), concurrency_,
+           highest({&concurrency_}, width), Colour::kCyan),
+       row(size, style, "delay (log)", short_duration(latest_.interval.last_delay), magnitudes,
+           highest({&magnitudes}, width), Colour::kYellow),
+       rate_row("offered", offered_, Colour::kNone), rate_row("admitted", admitted_, Colour::kNone),
+       rate_row("completed", completed_, Colour::kNone),
+       rate_row("served", served_, Colour::kGreen), rate_row("rejected", rejected_, Colour::kRed),
+       "",
+       cut("concurrency: 0 to " + number(highest({&concurrency_}, width)) + ", rates: 0 to " +
+               number(top, "/s"),
+           size.columns)},
+      size);
 }
 
 bool Terminal::usable() {

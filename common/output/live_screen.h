@@ -67,7 +67,7 @@ class ServerView {
  private:
   const std::string title_;
   Moment latest_;
-  std::deque<double> concurrency_, delay_, arrivals_, departures_, rejected_;
+  std::deque<double> concurrency_, delay_, offered_, admitted_, completed_, served_, rejected_;
 };
 
 // The terminal of standard output, taken over from the first `draw` until `close` or the object's

@@ -106,14 +106,20 @@ nlohmann::ordered_json server_interval_json(Duration t, Duration window,
   const auto rate = [seconds = to_seconds(window)](std::uint64_t count) {
     return seconds > 0 ? rounded(static_cast<double>(count) / seconds) : 0;
   };
+  const ServiceCounts& counts = interval.counts;
+  auto rejected = nlohmann::ordered_json::object();
+  for (std::size_t i = 0; i < kRejections.size(); ++i) {
+    rejected[kRejections[i].name] = rate(counts.rejected[i]);
+  }
   return {{"type", "interval"},
           {"t", rounded(to_seconds(t))},
           {"concurrency", interval.concurrency},
           {"last_delay_s", to_seconds(interval.last_delay)},
-          {"arrivals", rate(interval.arrivals)},
-          {"departures", rate(interval.departures)},
-          {"rejected_429", rate(interval.rejected_429)},
-          {"rejected_503", rate(interval.rejected_503)}};
+          {"offered", rate(counts.offered)},
+          {"admitted", rate(counts.admitted)},
+          {"completed", rate(counts.completed)},
+          {"served", rate(counts.served)},
+          {"rejected", rejected}};
 }
 
 std::string summary_text(const Summary& summary) {

@@ -1,8 +1,14 @@
 #include "model/service/admission.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace retrystorm {
+namespace {
+
+constexpr Duration kAfterShedding = std::chrono::seconds(1);
+
+}  // namespace
 
 AdmissionControl::AdmissionControl(double rate_limit, double rate_burst, std::size_t shed_above)
     : rate_limit_(rate_limit),
@@ -10,19 +16,19 @@ AdmissionControl::AdmissionControl(double rate_limit, double rate_burst, std::si
       tokens_(burst_),
       shed_above_(shed_above) {}
 
-Admission AdmissionControl::admit(TimePoint now, std::size_t concurrency) {
-  if (shed_above_ > 0 && concurrency >= shed_above_) return Admission::kShed;
-  if (rate_limit_ <= 0) return Admission::kServe;
+Answer AdmissionControl::admit(TimePoint now, std::size_t concurrency) {
+  if (shed_above_ > 0 && concurrency >= shed_above_) {
+    return {.rejection = Rejection::kShed, .retry_after = kAfterShedding};
+  }
+  if (rate_limit_ <= 0) return {};
   tokens_ = std::min(burst_, tokens_ + to_seconds(now - filled_at_) * rate_limit_);
   filled_at_ = now;
-  if (tokens_ < 1) return Admission::kRateLimited;
+  if (tokens_ < 1) {
+    return {.rejection = Rejection::kRateLimited,
+            .retry_after = from_seconds((1 - tokens_) / rate_limit_)};
+  }
   tokens_ -= 1;
-  return Admission::kServe;
-}
-
-Duration AdmissionControl::retry_after(Admission admission) const {
-  if (admission == Admission::kRateLimited) return from_seconds((1 - tokens_) / rate_limit_);
-  return admission == Admission::kShed ? std::chrono::seconds(1) : Duration::zero();
+  return {};
 }
 
 }  // namespace retrystorm

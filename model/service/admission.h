@@ -4,14 +4,9 @@
 #include <cstddef>
 
 #include "model/base/duration.h"
+#include "model/service/rejection.h"
 
 namespace retrystorm {
-
-enum class Admission {
-  kServe,
-  kRateLimited,  // answered 429 at once
-  kShed,         // answered 503 at once
-};
 
 // Decides for each request at its arrival. What is turned away never counts in the concurrency.
 // Not for use from two threads at once.
@@ -22,11 +17,9 @@ class AdmissionControl {
   // concurrency above this is turned away, 0 = never.
   AdmissionControl(double rate_limit, double rate_burst, std::size_t shed_above);
 
-  // `concurrency` is that before this request. Times must not go back.
-  Admission admit(TimePoint now, std::size_t concurrency);
-
-  // After how long it is worth trying again: until the next token, or a second after shedding.
-  Duration retry_after(Admission admission) const;
+  // `concurrency` is that before this request. Times must not go back. Who is turned away is told
+  // to come again when there is a token, or a second after shedding.
+  Answer admit(TimePoint now, std::size_t concurrency);
 
  private:
   double rate_limit_;

@@ -3,19 +3,41 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 
 #include "model/base/duration.h"
+#include "model/service/rejection.h"
 
 namespace retrystorm {
 
-// What the server counted since the line before.
+// What happened to the requests that came, since the start or between two moments.
+struct ServiceCounts {
+  std::uint64_t offered = 0;    // came to the service's door: admitted, or rejected there
+  std::uint64_t admitted = 0;   // let into the service
+  std::uint64_t completed = 0;  // of those, the ones that the service is done with
+  std::uint64_t served = 0;    // of those, the ones whose client has its answer, as far as is known
+  RejectionCounts rejected{};  // turned away, at once or later
+
+  // All that were turned away.
+  std::uint64_t rejections() const {
+    return std::accumulate(rejected.begin(), rejected.end(), std::uint64_t{0});
+  }
+
+  friend ServiceCounts operator-(ServiceCounts a, const ServiceCounts& b) {
+    a.offered -= b.offered;
+    a.admitted -= b.admitted;
+    a.completed -= b.completed;
+    a.served -= b.served;
+    for (std::size_t i = 0; i < a.rejected.size(); ++i) a.rejected[i] -= b.rejected[i];
+    return a;
+  }
+};
+
+// How the service stands, and what it counted since the line before.
 struct ServerInterval {
   std::size_t concurrency = 0;
   Duration last_delay{0};
-  std::uint64_t arrivals = 0;
-  std::uint64_t departures = 0;
-  std::uint64_t rejected_429 = 0;
-  std::uint64_t rejected_503 = 0;
+  ServiceCounts counts{};
 };
 
 // Is told how the service goes, each time that its reporting interval is over.

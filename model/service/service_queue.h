@@ -1,7 +1,8 @@
-// The heart of the server: who is in the service, and who is done next.
+// The heart of the service: who is in it, and who is done next.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <utility>
@@ -20,19 +21,28 @@ namespace retrystorm {
 template <typename Item>
 class ServiceQueue {
  public:
+  // A request's place in the queue.
+  using Ticket = std::uint64_t;
+
   explicit ServiceQueue(const ServiceCurve& curve) : curve_(curve) {}
 
-  void arrive(TimePoint now, Item item) {
+  Ticket arrive(TimePoint now, Item item) {
     waiting_.emplace_back(now, std::move(item));
     ++concurrency_;
+    stale_ = true;
+    return front_ticket_ + waiting_.size() - 1;
   }
 
   // When the front is done if nothing arrives or leaves before; `TimePoint::max()` when nobody
   // waits. Ask again after every change: it moves later with each arrival, earlier with each
   // request that leaves.
   TimePoint next_departure() const {
-    return waiting_.empty() ? TimePoint::max()
-                            : saturating_add(waiting_.front().first, current_delay());
+    if (stale_) {
+      stale_ = false;
+      next_departure_ = waiting_.empty() ? TimePoint::max()
+                                         : saturating_add(waiting_.front().first, current_delay());
+    }
+    return next_departure_;
   }
 
   // Takes the front out of the queue if it is done. It counts in the concurrency until `leave()`.
@@ -41,16 +51,28 @@ class ServiceQueue {
     return take_front();
   }
 
-  // Takes the front done or not: for a server that ends, or a request whose client has gone.
+  // Takes the front done or not: for a server that ends.
   std::optional<Item> take_front() {
     if (waiting_.empty()) return std::nullopt;
     std::optional<Item> item(std::move(waiting_.front().second));
-    waiting_.pop_front();
+    drop_front();
+    while (!waiting_.empty() && waiting_.front().first == kCancelled) drop_front();
+    stale_ = true;
     return item;
   }
 
   // A request that was taken out has been answered.
-  void leave() { --concurrency_; }
+  void leave() {
+    --concurrency_;
+    stale_ = true;
+  }
+
+  // A request that was not yet taken out leaves at once, and is never taken out. Once a ticket.
+  void cancel(Ticket ticket) {
+    waiting_[static_cast<std::size_t>(ticket - front_ticket_)].first = kCancelled;
+    while (!waiting_.empty() && waiting_.front().first == kCancelled) drop_front();
+    leave();
+  }
 
   // Requests accepted and not yet answered: those that wait and those taken but not yet gone.
   std::size_t concurrency() const { return concurrency_; }
@@ -58,9 +80,21 @@ class ServiceQueue {
   Duration current_delay() const { return curve_.delay(concurrency_); }
 
  private:
+  // Stands for the time of arrival.
+  static constexpr TimePoint kCancelled = TimePoint::min();
+
+  void drop_front() {
+    waiting_.pop_front();
+    ++front_ticket_;
+  }
+
   ServiceCurve curve_;
-  std::deque<std::pair<TimePoint, Item>> waiting_;
+  std::deque<std::pair<TimePoint, Item>> waiting_;  // the front is not cancelled
+  Ticket front_ticket_ = 0;
   std::size_t concurrency_ = 0;
+  // The delay is dear to compute, and often asked for.
+  mutable TimePoint next_departure_ = TimePoint::max();
+  mutable bool stale_ = false;
 };
 
 }  // namespace retrystorm

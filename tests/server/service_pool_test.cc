@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <future>
 #include <latch>
+#include <new>
+#include <thread>
 
 namespace retrystorm {
 namespace {
@@ -26,15 +29,22 @@ TEST(ServicePool, RunsAJobWhenItsDelayIsOver) {
 TEST(ServicePool, CountsWhatCameAndWent) {
   std::latch ran(3);
   ServicePool pool(of_delay(0s));
-  for (int i = 0; i < 3; ++i) pool.accept([&] { ran.count_down(); });
+  for (int i = 0; i < 3; ++i) {
+    pool.accept([&, i] {
+      if (i == 1) ServicePool::count_as_served();
+      ran.count_down();
+    });
+  }
   ran.wait();
   pool.stop();
   pool.join();
   const ServerInterval interval = pool.take_interval();
-  EXPECT_EQ(interval.arrivals, 3);
-  EXPECT_EQ(interval.departures, 3);
+  EXPECT_EQ(interval.counts.offered, 3);
+  EXPECT_EQ(interval.counts.admitted, 3);
+  EXPECT_EQ(interval.counts.completed, 3);
+  EXPECT_EQ(interval.counts.served, 1);
   EXPECT_EQ(interval.concurrency, 0);
-  EXPECT_EQ(pool.take_interval().arrivals, 0);
+  EXPECT_EQ(pool.take_interval().counts.admitted, 0);
 }
 
 TEST(ServicePool, KeepsThoseWhoseTimeHasNotCome) {
@@ -42,7 +52,7 @@ TEST(ServicePool, KeepsThoseWhoseTimeHasNotCome) {
   for (int i = 0; i < 40; ++i) pool.accept([] {});
   const ServerInterval interval = pool.take_interval();
   EXPECT_EQ(interval.concurrency, 40);
-  EXPECT_EQ(interval.departures, 0);
+  EXPECT_EQ(interval.counts.completed, 0);
   EXPECT_EQ(interval.last_delay, ServiceOptions{.base_delay = 1h}.curve().delay(40));
 }
 
@@ -62,36 +72,102 @@ TEST(ServicePool, RunsAllThatIsParkedWhenStopped) {
 TEST(ServicePool, TellsTheJobWhetherItWasLetIn) {
   ServiceOptions options = of_delay(1h);
   options.shed_above = 1;
-  std::promise<std::pair<Admission, Duration>> second;
+  std::promise<Answer> second;
   ServicePool pool(options);
   pool.accept([] {});
-  pool.accept([&] {
-    second.set_value({ServicePool::current_admission(), ServicePool::current_retry_after()});
-  });
+  pool.accept([&] { second.set_value(ServicePool::current_answer()); });
   // At once, though the first takes an hour.
-  EXPECT_EQ(second.get_future().get(), std::pair(Admission::kShed, Duration(1s)));
+  EXPECT_EQ(second.get_future().get(), (Answer{Rejection::kShed, 1s}));
   const ServerInterval interval = pool.take_interval();
-  EXPECT_EQ(interval.rejected_503, 1);
-  EXPECT_EQ(interval.arrivals, 1);
+  EXPECT_EQ(interval.counts.rejected[index_of(Rejection::kShed)], 1);
+  EXPECT_EQ(interval.counts.offered, 2);
+  EXPECT_EQ(interval.counts.admitted, 1);
   EXPECT_EQ(interval.concurrency, 1);
 }
 
 TEST(ServicePool, BlocksTheOneThatIsTooManyUntilOneHasLeft) {
   ServiceOptions options = of_delay(0s);
   options.max_connections = 1;
-  std::promise<void> let_go;
-  std::atomic<bool> first_over = false;
   ServicePool pool(options);
-  pool.accept([&] {
-    let_go.get_future().wait();
-    first_over = true;
-  });
-  auto second = std::async(std::launch::async, [&] {
-    pool.accept([] {});
-    return first_over.load();
-  });
+  // Each is accepted after the one before it has left, so that none finds another inside.
+  std::atomic<int> inside = 0, most = 0;
+  for (int i = 0; i < 1000; ++i) {
+    pool.accept([&] {
+      most = std::max(most.load(), ++inside);
+      std::this_thread::yield();
+      --inside;
+    });
+    // A second one in the service would be seen here, even before it runs.
+    ASSERT_LE(pool.take_interval().concurrency, 1);
+  }
+  pool.stop();
+  pool.join();
+  EXPECT_EQ(most, 1);
+}
+
+TEST(ServicePool, RunsWhatIsAcceptedAfterItWasStopped) {
+  std::atomic<int> ran = 0;
+  ServicePool pool(of_delay(1h));
+  pool.accept([&] { ++ran; });
+  pool.stop();
+  while (ran < 1) std::this_thread::yield();
+  pool.accept([&] { ++ran; });
+  pool.join();
+  EXPECT_EQ(ran, 2);
+}
+
+TEST(ServicePool, OutlivesAJobThatThrows) {
+  ServicePool pool(of_delay(0s));
+  for (int i = 0; i < 20; ++i) pool.accept([] { throw std::bad_alloc(); });
+  std::promise<void> ran;
+  pool.accept([&] { ran.set_value(); });
+  EXPECT_EQ(ran.get_future().wait_for(10s), std::future_status::ready);
+  pool.stop();
+  pool.join();
+  EXPECT_EQ(pool.totals().counts.completed, 21);
+  EXPECT_EQ(pool.totals().concurrency, 0);
+}
+
+// Workers that each are held up, but never all of them for long.
+TEST(ServicePool, GrowsWhenThoseThatAreReadyWaitTooLong) {
+  constexpr int kJobs = 400;
+  std::latch all(kJobs);
+  ServicePool pool(of_delay(0s));
+  for (int i = 0; i < kJobs; ++i) {
+    // Staggered, so that some job begins all the time. No matter how slow the machine is: with four
+    // workers some 1.5 s of holding is left.
+    pool.accept([&all, i] {
+      std::this_thread::sleep_for(15ms + (i % 4) * 1ms);
+      all.count_down();
+    });
+  }
+  all.wait();
+  EXPECT_GT(pool.workers(), 4);
+}
+
+TEST(ServicePool, EndsTheThreadsOfABurst) {
+  std::promise<void> let_go;
+  std::shared_future<void> held = let_go.get_future();
+  std::latch started(50);
+  ServicePool pool(of_delay(0s));
+  for (int i = 0; i < 50; ++i) {
+    pool.accept([&started, held] {
+      started.count_down();
+      held.wait();
+    });
+  }
+  started.wait();
+  EXPECT_GE(pool.workers(), 50);
   let_go.set_value();
-  EXPECT_TRUE(second.get());
+  // Also while a little goes on.
+  const TimePoint patience = Clock::now() + 30s;
+  while (pool.workers() > 4 && Clock::now() < patience) {
+    std::promise<void> ran;
+    pool.accept([&] { ran.set_value(); });
+    ran.get_future().wait();
+    std::this_thread::sleep_for(5ms);
+  }
+  EXPECT_EQ(pool.workers(), 4);
 }
 
 // One that comes after a calm: nothing was ready, and nothing has been taken since.

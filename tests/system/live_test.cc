@@ -101,7 +101,7 @@ const std::string kCtrlC = "\003";
 TEST(Live, ServerGivesTheTerminalBackOnCtrlC) {
   OnTerminal server({RETRYSTORM_SERVER, "--port", "0", "--admin-port", "0", "--live",
                      "--report-interval", "50ms"});
-  ASSERT_TRUE(server.shows("departures")) << server.shown();
+  ASSERT_TRUE(server.shows("completed")) << server.shown();
   EXPECT_THAT(server.shown(), HasSubstr(kTaken));
   EXPECT_THAT(server.shown(), HasSubstr("\033[1mretrystorm server, port "));
   EXPECT_THAT(server.shown(), Not(HasSubstr("last delay:")));
@@ -160,7 +160,7 @@ TEST(Live, HasNoColourWithNoColor) {
   OnTerminal server({RETRYSTORM_SERVER, "--port", "0", "--admin-port", "0", "--live",
                      "--report-interval", "50ms"},
                     {"NO_COLOR=1", "LC_ALL=C"});
-  ASSERT_TRUE(server.shows("departures")) << server.shown();
+  ASSERT_TRUE(server.shows("completed")) << server.shown();
   for (const char* colour : {"\033[1m", "\033[3", "█", "▁"}) {
     EXPECT_THAT(server.shown(), Not(HasSubstr(colour)));
   }

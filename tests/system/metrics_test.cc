@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -17,13 +18,19 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// Free a moment ago: for what cannot be told to take any free one, as 0 means none.
-std::string free_port() {
-  return std::to_string(Listener().port());
+// The port of which a program that took any free one says so.
+std::string metrics_port(const ChildProcess& program) {
+  const std::string before = "metrics on http://127.0.0.1:";
+  if (!eventually([&] { return program.err().find("/metrics\n") != std::string::npos; }))
+    return "0";
+  const std::string said = program.err();
+  const std::size_t at = said.find(before) + before.size();
+  return said.substr(at, said.find('/', at) - at);
 }
 
 std::string body(const std::string& answer) {
@@ -54,33 +61,62 @@ bool has_promtool() {
 }
 
 TEST(ServerAdmin, CountsWhatTheServerDoes) {
-  const std::string port = free_port();
-  const ServerUnderTest server({"--base-delay", "0s", "--admin-port", port});
-  EXPECT_THAT(server.err(), HasSubstr("metrics on http://127.0.0.1:" + port + "/metrics\n"));
+  const ServerUnderTest server({"--base-delay", "0s", "--admin-port", "any"});
+  const std::string port = metrics_port(server);
   for (int i = 0; i < 3; ++i) get(server.port(), kPatience);
-  ASSERT_TRUE(eventually([&] { return status(port)["departures"] == 3; }));
+  ASSERT_TRUE(eventually([&] { return status(port)["completed_total"] == 3; }));
   const auto now = status(port);
-  EXPECT_EQ(now["arrivals"], 3);
+  EXPECT_EQ(now["offered_total"], 3);
+  EXPECT_EQ(now["admitted_total"], 3);
+  EXPECT_EQ(now["served_total"], 3);
   EXPECT_EQ(now["concurrency"], 0);
-  EXPECT_EQ(now["rejected_429"], 0);
-  EXPECT_EQ(now["rejected_503"], 0);
+  EXPECT_EQ(now["rejected_total"]["rate_limited"], 0);
+  EXPECT_EQ(now["rejected_total"]["shed"], 0);
   EXPECT_GE(now["uptime_s"], 0);
   EXPECT_THAT(metrics(port),
-              HasSubstr("\nretrystorm_server_requests_total{result=\"served\"} 3\n"));
+              HasSubstr("\nretrystorm_server_requests_completed_total{result=\"served\"} 3\n"));
+}
+
+TEST(ServerAdmin, CountsAsServedOnlyWhoGotAnOk) {
+  const ServerUnderTest server({"--base-delay", "200ms", "--admin-port", "any"});
+  const std::string port = metrics_port(server);
+  get(server.port(), kPatience);
+  get(server.port(), kPatience, "/elsewhere");
+  {
+    const Socket garbage = connect_to(server.port());
+    garbage.send("what?\r\n\r\n");
+    garbage.closed_by_peer(kPatience);
+    const Socket gone = connect_to(server.port());
+    gone.send("GET /api HTTP/1.1\r\nHost: h\r\n\r\n");
+    gone.reset_on_close();
+  }
+  ASSERT_TRUE(eventually([&] { return status(port)["completed_total"] == 4; })) << status(port);
+  EXPECT_EQ(status(port)["served_total"], 1);
+}
+
+TEST(ServerAdmin, SaysWhenItStarted) {
+  const ServerUnderTest server({"--admin-port", "any"});
+  const std::string text = metrics(metrics_port(server));
+  const std::string name = "\nprocess_start_time_seconds ";
+  const std::size_t at = text.find(name);
+  ASSERT_NE(at, std::string::npos);
+  const double now =
+      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  EXPECT_NEAR(std::stod(text.substr(at + name.size())), now, to_seconds(kPatience));
 }
 
 TEST(ServerAdmin, CountsOnAcrossReports) {
-  const std::string port = free_port();
   const ServerUnderTest server(
-      {"--base-delay", "0s", "--report-interval", "10ms", "--admin-port", port});
+      {"--base-delay", "0s", "--report-interval", "10ms", "--admin-port", "any"});
+  const std::string port = metrics_port(server);
   for (int i = 0; i < 20; ++i) get(server.port(), kPatience);
-  EXPECT_TRUE(eventually([&] { return status(port)["departures"] == 20; })) << status(port);
+  EXPECT_TRUE(eventually([&] { return status(port)["completed_total"] == 20; })) << status(port);
 }
 
 TEST(ServerAdmin, AnswersWithEveryConnectionTaken) {
-  const std::string port = free_port();
   const ServerUnderTest server(
-      {"--base-delay", "1h", "--max-connections", "5", "--admin-port", port});
+      {"--base-delay", "1h", "--max-connections", "5", "--admin-port", "any"});
+  const std::string port = metrics_port(server);
   std::vector<Socket> parked;
   for (int i = 0; i < 20; ++i) parked.push_back(connect_to(server.port()));
   ASSERT_TRUE(eventually([&] { return status(port)["concurrency"] == 5; })) << status(port);
@@ -89,8 +125,8 @@ TEST(ServerAdmin, AnswersWithEveryConnectionTaken) {
 }
 
 TEST(ServerAdmin, AnswersWithEveryDescriptorTaken) {
-  const std::string port = free_port();
-  const ServerUnderTest server({"--base-delay", "1h", "--admin-port", port}, 200);
+  const ServerUnderTest server({"--base-delay", "1h", "--admin-port", "any"}, 200);
+  const std::string port = metrics_port(server);
   std::vector<Socket> parked;
   for (int i = 0; i < 250; ++i) parked.push_back(connect_to(server.port()));
   ASSERT_TRUE(eventually([&] { return status(port)["concurrency"] == 136; })) << status(port);
@@ -106,14 +142,33 @@ TEST(ServerAdmin, RefusesABusyPortThatWasAskedFor) {
                                            " is already in use\n"));
 }
 
+// The default admin port is the one above the server's. Here somebody else has that one, and the
+// server's own is free: mostly at the first try.
 TEST(ServerAdmin, GoesOnWithoutTheDefaultPort) {
-  // Whether or not somebody else has it already, the second server does not get it.
-  const ChildProcess first(RETRYSTORM_SERVER, {"--port", "0"});
-  ASSERT_TRUE(first.says("metrics"));
-  const ChildProcess second(RETRYSTORM_SERVER, {"--port", "0"});
-  EXPECT_TRUE(
-      second.says("no metrics: port 8071 is already in use (choose another --admin-port)\n"));
-  EXPECT_TRUE(second.says("listening on"));
+  for (int tries = 0; tries < 100; ++tries) {
+    const Listener other;
+    const ChildProcess server(RETRYSTORM_SERVER, {"--port", std::to_string(other.port() - 1)});
+    ASSERT_TRUE(eventually([&] { return !server.err().empty(); }));
+    if (server.err().find("port " + std::to_string(other.port() - 1) + " is already in use") !=
+        std::string::npos) {
+      continue;
+    }
+    EXPECT_TRUE(server.says("no metrics: port " + std::to_string(other.port()) +
+                            " is already in use (choose another --admin-port)\n"));
+    EXPECT_TRUE(server.says("listening on"));
+    return;
+  }
+  FAIL() << "no two neighbouring ports are free";
+}
+
+TEST(ServerAdmin, IsAboveTheServersPortByDefault) {
+  const ChildProcess server(RETRYSTORM_SERVER, {"--port", "0"});
+  ASSERT_TRUE(server.says("listening on"));
+  const std::string said = server.err(), before = "listening on http://127.0.0.1:";
+  const int above = std::stoi(said.substr(said.find(before) + before.size())) + 1;
+  // Somebody else may have it: then the server says which one it wanted.
+  EXPECT_THAT(said, AnyOf(HasSubstr("metrics on http://127.0.0.1:" + std::to_string(above) + "/"),
+                          HasSubstr("no metrics: port " + std::to_string(above) + " is")));
 }
 
 TEST(ServerAdmin, IsOffWhenNotWanted) {
@@ -122,18 +177,13 @@ TEST(ServerAdmin, IsOffWhenNotWanted) {
 }
 
 TEST(ClientMetrics, AnswerWhileAStormRuns) {
-  const std::string server_port = free_port(), client_port = free_port();
-  ServerUnderTest server({"--admin-port", server_port});
+  ServerUnderTest server({"--admin-port", "any"});
+  const std::string server_port = metrics_port(server);
   ClientUnderTest client({"--url", server.url(), "--clients", "200", "--lambda", "100ms",
-                          "--timeout", "200ms", "--fixed-delay", "300ms", "--metrics-port",
-                          client_port, "--duration", "60s"});
-  const auto client_status = [&] {
-    try {
-      return status(client_port);
-    } catch (const std::runtime_error&) {
-      return nlohmann::json();  // it is not up yet, and then there are no clients yet
-    }
-  };
+                          "--timeout", "200ms", "--fixed-delay", "300ms", "--metrics-port", "any",
+                          "--duration", "60s"});
+  const std::string client_port = metrics_port(client);
+  const auto client_status = [&] { return status(client_port); };
   ASSERT_TRUE(eventually([&] {
     const auto now = client_status();
     return now.contains("ok") && now["ok"] > 0;

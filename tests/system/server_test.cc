@@ -125,18 +125,18 @@ TEST(Server, WritesJsonLines) {
   EXPECT_EQ(json[0]["port"], server.port());
   EXPECT_EQ(json[0]["base_delay"], "0s");
   EXPECT_EQ(json[0]["backlog"], 256);
-  double departures = 0, last_t = 0;
+  double served = 0, last_t = 0;
   for (std::size_t i = 1; i < json.size(); ++i) {
     EXPECT_EQ(json[i]["type"], "interval");
     EXPECT_GT(json[i]["t"].get<double>(), last_t);
-    for (const char* field :
-         {"concurrency", "last_delay_s", "arrivals", "rejected_429", "rejected_503"}) {
+    for (const char* field : {"concurrency", "last_delay_s", "offered", "admitted", "completed"}) {
       EXPECT_TRUE(json[i][field].is_number()) << field;
     }
-    departures += json[i]["departures"].get<double>() * (json[i]["t"].get<double>() - last_t);
+    EXPECT_TRUE(json[i]["rejected"]["shed"].is_number());
+    served += json[i]["served"].get<double>() * (json[i]["t"].get<double>() - last_t);
     last_t = json[i]["t"];
   }
-  EXPECT_NEAR(departures, 1, 0.1);
+  EXPECT_NEAR(served, 1, 0.1);
 }
 
 TEST(Server, CallsMissedIntervalsOff) {

@@ -60,8 +60,8 @@ TEST(Simulate, WritesTheSameJsonLinesAsTheClientAndTheServer) {
                                               std::pair(50.0, std::string("continue"))));
   const auto server = read_json_lines(dir.file("server"));
   EXPECT_THAT(server, SizeIs(1 + 110 - 20));
-  for (const char* field : {"t", "concurrency", "last_delay_s", "arrivals", "departures",
-                            "rejected_429", "rejected_503"}) {
+  for (const char* field : {"t", "concurrency", "last_delay_s", "offered", "admitted", "completed",
+                            "served", "rejected"}) {
     EXPECT_TRUE(server.back().contains(field)) << field;
   }
 }

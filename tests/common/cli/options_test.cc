@@ -437,7 +437,7 @@ TEST(ServiceOptions, MakeTheCurveAndTheAdmission) {
   ServiceOptions options;
   EXPECT_EQ(options.curve().delay(1040), 2671444385ns);
   options.shed_above = 5;
-  EXPECT_EQ(options.admission().admit(TimePoint(), 5), Admission::kShed);
+  EXPECT_EQ(options.admission().admit(TimePoint(), 5).rejection, Rejection::kShed);
 }
 
 }  // namespace

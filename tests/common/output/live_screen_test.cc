@@ -73,13 +73,14 @@ TEST(ServerView, ShowsConcurrencyAndDelay) {
   ServerView view("retrystorm server");
   EXPECT_THAT(view.render({}, kPlain), SizeIs(0));  // nothing has happened yet
   view.add({.t = 1s, .window = 1s, .interval = {.concurrency = 10, .last_delay = 100ms}});
-  view.add({.t = 2s,
-            .window = 500ms,
-            .interval = {.concurrency = 1040, .last_delay = 2671444385ns, .arrivals = 200}});
+  view.add(
+      {.t = 2s,
+       .window = 500ms,
+       .interval = {.concurrency = 1040, .last_delay = 2671444385ns, .counts = {.offered = 200}}});
   const auto lines = view.render({.columns = 40, .rows = 24}, kPlain);
   EXPECT_THAT(lines[2], "concurrency          1040             ▁█");
   EXPECT_THAT(lines[3], "delay (log)        2.671s             ▅█");
-  EXPECT_THAT(lines[4], "arrivals          400.0/s              █");
+  EXPECT_THAT(lines[4], "offered           400.0/s              █");
   EXPECT_THAT(lines.back(), "concurrency: 0 to 1040.0, rates: 0 to 40");  // cut
 }
 

@@ -92,20 +92,19 @@ TEST(OutageJson, SaysWhatHappenedWhen) {
 }
 
 TEST(ServerIntervalJson, GivesRatesOfItsWindow) {
-  const ServerInterval interval{.concurrency = 9,
-                                .last_delay = 100ms,
-                                .arrivals = 50,
-                                .departures = 49,
-                                .rejected_429 = 3,
-                                .rejected_503 = 1};
+  const ServerInterval interval{
+      .concurrency = 9,
+      .last_delay = 100ms,
+      .counts = {.offered = 54, .admitted = 50, .completed = 49, .served = 48, .rejected = {3, 1}}};
   EXPECT_EQ(server_interval_json(1s, 500ms, interval).dump(),
-            R"({"type":"interval","t":1.0,"concurrency":9,"last_delay_s":0.1,"arrivals":100.0,)"
-            R"("departures":98.0,"rejected_429":6.0,"rejected_503":2.0})");
+            R"({"type":"interval","t":1.0,"concurrency":9,"last_delay_s":0.1,"offered":108.0,)"
+            R"("admitted":100.0,"completed":98.0,"served":96.0,)"
+            R"("rejected":{"rate_limited":6.0,"shed":2.0}})");
 }
 
 TEST(ServerIntervalJson, StandsAnEmptyWindow) {
-  const auto json = server_interval_json(0s, 0s, {.arrivals = 5});
-  EXPECT_EQ(json["arrivals"], 0);
+  const auto json = server_interval_json(0s, 0s, {.counts = {.offered = 5}});
+  EXPECT_EQ(json["offered"], 0);
 }
 
 Summary recovered_run() {

@@ -12,14 +12,14 @@ constexpr TimePoint kBeginning{1h};
 // How many of a hundred requests at the same moment are let in.
 int let_in(AdmissionControl& control, TimePoint now) {
   int served = 0;
-  for (int i = 0; i < 100; ++i) served += control.admit(now, 0) == Admission::kServe;
+  for (int i = 0; i < 100; ++i) served += control.admit(now, 0) == Answer() ? 1 : 0;
   return served;
 }
 
 TEST(AdmissionControl, IsOpenByDefault) {
   AdmissionControl control(0, 0, 0);
   EXPECT_EQ(let_in(control, kBeginning), 100);
-  EXPECT_EQ(control.admit(kBeginning, 1'000'000), Admission::kServe);
+  EXPECT_EQ(control.admit(kBeginning, 1'000'000), Answer());
 }
 
 TEST(AdmissionControl, LetsInABurstAndThenTheRate) {
@@ -54,27 +54,24 @@ TEST(AdmissionControl, BurstHoldsAtLeastOneRequest) {
 
 TEST(AdmissionControl, TellsWhenTheNextTokenComes) {
   AdmissionControl control(4, 1, 0);
-  EXPECT_EQ(control.admit(kBeginning, 0), Admission::kServe);
-  EXPECT_EQ(control.admit(kBeginning, 0), Admission::kRateLimited);
-  EXPECT_EQ(control.retry_after(Admission::kRateLimited), 250ms);
-  control.admit(kBeginning + 125ms, 0);
-  EXPECT_EQ(control.retry_after(Admission::kRateLimited), 125ms);
+  EXPECT_EQ(control.admit(kBeginning, 0), Answer());
+  EXPECT_EQ(control.admit(kBeginning, 0), (Answer{Rejection::kRateLimited, 250ms}));
+  EXPECT_EQ(control.admit(kBeginning + 125ms, 0), (Answer{Rejection::kRateLimited, 125ms}));
 }
 
 TEST(AdmissionControl, ShedsWhatWouldRaiseTheConcurrencyAboveTheBound) {
   AdmissionControl control(0, 0, 10);
-  EXPECT_EQ(control.admit(kBeginning, 0), Admission::kServe);
-  EXPECT_EQ(control.admit(kBeginning, 9), Admission::kServe);  // becomes the tenth
-  EXPECT_EQ(control.admit(kBeginning, 10), Admission::kShed);
-  EXPECT_EQ(control.admit(kBeginning, 11), Admission::kShed);
-  EXPECT_EQ(control.retry_after(Admission::kShed), 1s);
+  EXPECT_EQ(control.admit(kBeginning, 0), Answer());
+  EXPECT_EQ(control.admit(kBeginning, 9), Answer());  // becomes the tenth
+  EXPECT_EQ(control.admit(kBeginning, 10), (Answer{Rejection::kShed, 1s}));
+  EXPECT_EQ(control.admit(kBeginning, 11), (Answer{Rejection::kShed, 1s}));
 }
 
 TEST(AdmissionControl, ShedRequestsTakeNoToken) {
   AdmissionControl control(10, 1, 10);
-  EXPECT_EQ(control.admit(kBeginning, 10), Admission::kShed);
-  EXPECT_EQ(control.admit(kBeginning, 0), Admission::kServe);
-  EXPECT_EQ(control.admit(kBeginning, 0), Admission::kRateLimited);
+  EXPECT_EQ(control.admit(kBeginning, 10).rejection, Rejection::kShed);
+  EXPECT_EQ(control.admit(kBeginning, 0), Answer());
+  EXPECT_EQ(control.admit(kBeginning, 0).rejection, Rejection::kRateLimited);
 }
 
 }  // namespace

@@ -112,6 +112,27 @@ TEST(ServiceQueue, NeverServesWhenTheDelayIsSaturated) {
   EXPECT_EQ(queue.depart(kStart + 100'000h), std::nullopt);
 }
 
+TEST(ServiceQueue, ForgetsWhatIsCancelled) {
+  auto queue = steep_queue();
+  const auto a = queue.arrive(kStart, "a");
+  queue.arrive(kStart + 1ms, "b");
+  const auto c = queue.arrive(kStart + 2ms, "c");
+  const auto d = queue.arrive(kStart + 3ms, "d");
+  EXPECT_NEAR(to_seconds(queue.next_departure() - kStart), 4, 1e-8);
+  queue.cancel(c);
+  EXPECT_EQ(queue.concurrency(), 3);
+  queue.cancel(a);
+  // The second is the front now, at the delay of two.
+  EXPECT_EQ(queue.next_departure(), kStart + 1001ms);
+  EXPECT_EQ(queue.depart(kStart + 1h), "b");
+  queue.leave();
+  EXPECT_EQ(queue.depart(kStart + 1h), "d");
+  queue.leave();
+  EXPECT_EQ(queue.concurrency(), 0);
+  EXPECT_EQ(queue.depart(kStart + 1h), std::nullopt);
+  EXPECT_EQ(queue.arrive(kStart + 1h, "e"), d + 1);
+}
+
 TEST(ServiceQueue, HoldsWhatCanOnlyBeMoved) {
   ServiceQueue<std::unique_ptr<int>> queue(ServiceCurve(0s, 0, 1, 1));
   queue.arrive(kStart, std::make_unique<int>(7));

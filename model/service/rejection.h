@@ -1,0 +1,45 @@
+// Why a service turns a request away, and what it answers then.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "model/base/duration.h"
+
+namespace retrystorm {
+
+// The place of a reason in `kRejections`.
+enum class Rejection : std::uint8_t { kRateLimited, kShed };
+
+struct RejectionKind {
+  const char* name;  // in JSON and metrics
+  int status;        // of the HTTP answer
+};
+
+// All that reports, metrics and the HTTP server know of the reasons: a new one is a line here and
+// the rule that gives it.
+inline constexpr std::array kRejections{
+    RejectionKind{.name = "rate_limited", .status = 429},
+    RejectionKind{.name = "shed", .status = 503},
+};
+
+constexpr std::size_t index_of(Rejection rejection) {
+  return static_cast<std::size_t>(rejection);
+}
+
+// How many were turned away, by reason, in the order of `kRejections`.
+using RejectionCounts = std::array<std::uint64_t, kRejections.size()>;
+
+// What a request is answered with.
+struct Answer {
+  std::optional<Rejection> rejection{};  // served when not set
+  std::optional<Duration> retry_after{};  // rejected: what `Retry-After` says, if it is there
+
+  int status() const { return rejection ? kRejections[index_of(*rejection)].status : 200; }
+
+  bool operator==(const Answer&) const = default;
+};
+
+}  // namespace retrystorm

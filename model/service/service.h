@@ -1,0 +1,133 @@
+// A service as an engine drives it: admission, then the queue and its capacity.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "model/base/duration.h"
+#include "model/service/admission.h"
+#include "model/service/rejection.h"
+#include "model/service/service_interval.h"
+#include "model/service/service_options.h"
+#include "model/service/service_queue.h"
+
+namespace retrystorm {
+
+// All that engines know of a service. An engine
+//  - brings each request by `arrive`, and answers at once those that are rejected there;
+//  - calls `take` when `next_event` is due, until it gives nothing more, and answers what it gives:
+//    what is done, and what the service has come to reject. An event need not yield a request;
+//  - calls `leave` for each request, arrived or taken, once it has been answered;
+//  - asks for `next_event` again after each of these calls.
+// Whether requests wait for a worker or are all served at once, in which order, and what changes
+// with time is the service's own affair.
+//
+// Knows no clock and no thread: the engine says what time it is, never earlier than before, and
+// sees to it that no two calls run at once. `Item` is what the engine must know of a request.
+template <typename Item>
+class Service {
+ public:
+  // A request in the service, for `cancel`.
+  using Ticket = std::uint64_t;
+  static constexpr Ticket kNoTicket = std::numeric_limits<Ticket>::max();
+
+  struct Arrival {
+    Answer answer;               // rejected: the item is still the engine's
+    Ticket ticket = kNoTicket;  // admitted
+  };
+
+  struct Taken {
+    Item item;
+    Answer answer;
+  };
+
+  explicit Service(const ServiceOptions& options)
+      : admission_(options.admission()), queue_(options.curve()) {}
+
+  Arrival arrive(TimePoint now, Item& item) {
+    ++counts_.offered;
+    Answer answer = admission_.admit(now, queue_.concurrency());
+    if (answer.rejection) {
+      // HTTP tells whole seconds.
+      if (answer.retry_after) {
+        answer.retry_after = std::max(std::chrono::ceil<std::chrono::seconds>(*answer.retry_after),
+                                      std::chrono::seconds(1));
+      }
+      ++counts_.rejected[index_of(*answer.rejection)];
+      ++being_rejected_;
+      return {.answer = answer};
+    }
+    ++counts_.admitted;
+    return {.answer = answer, .ticket = queue_.arrive(now, std::move(item))};
+  }
+
+  // `TimePoint::max()`: never, unless something arrives or leaves.
+  TimePoint next_event() const { return queue_.next_departure(); }
+
+  std::optional<Taken> take(TimePoint now) {
+    auto item = queue_.depart(now);
+    if (!item) return std::nullopt;
+    return Taken{std::move(*item), {}};
+  }
+
+  // Takes a request whether or not its time has come: for a server that ends.
+  std::optional<Taken> take_any() {
+    auto item = queue_.take_front();
+    if (!item) return std::nullopt;
+    return Taken{std::move(*item), {}};
+  }
+
+  // A request has been answered. `received`: its client is taken to have its answer.
+  void leave(TimePoint /*now*/, const Answer& answer, bool received) {
+    if (answer.rejection) {
+      --being_rejected_;
+      return;
+    }
+    queue_.leave();
+    ++counts_.completed;
+    if (received) ++counts_.served;
+  }
+
+  // A request that was not yet taken is given up: it leaves at once and is never taken.
+  void cancel(TimePoint /*now*/, Ticket ticket) { queue_.cancel(ticket); }
+
+  // Requests admitted and not yet answered.
+  std::size_t concurrency() const { return queue_.concurrency(); }
+
+  // Those, and the rejected ones that are not yet answered: all that hold a connection.
+  std::size_t connections() const { return queue_.concurrency() + being_rejected_; }
+
+  // What the service takes for a request as things stand.
+  Duration current_delay() const { return queue_.current_delay(); }
+
+  // Since the start.
+  const ServiceCounts& counts() const { return counts_; }
+
+ private:
+  AdmissionControl admission_;
+  ServiceQueue<Item> queue_;
+  ServiceCounts counts_;
+  std::size_t being_rejected_ = 0;
+};
+
+// Tells what happened from one time to the next that it is asked, and how things stand.
+class IntervalTaker {
+ public:
+  template <typename Item>
+  ServerInterval take(const Service<Item>& service) {
+    const ServiceCounts before = std::exchange(taken_, service.counts());
+    return {.concurrency = service.concurrency(),
+            .last_delay = service.current_delay(),
+            .counts = taken_ - before};
+  }
+
+ private:
+  ServiceCounts taken_;
+};
+
+}  // namespace retrystorm
