@@ -41,13 +41,20 @@ void ServerNode::hang_up(TimePoint now, const Attempt& attempt) {
   if (abandoned_ != Abandoned::kCancel) return;
   const Ticket ticket = std::exchange(ticket_of(attempt), Service<Attempt>::kNoTicket);
   if (ticket == Service<Attempt>::kNoTicket) return;
+  if (!awake_) return gone_.push_back(ticket);  // it learns of it when it wakes
+  cancel(now, ticket);
+  accept(now);
+}
+
+void ServerNode::cancel(TimePoint now, Ticket ticket) {
   service_.cancel(now, ticket);
   leaving_.leave();
-  accept(now);
 }
 
 void ServerNode::wake(TimePoint now) {
   awake_ = true;
+  for (const Ticket ticket : gone_) cancel(now, ticket);
+  gone_.clear();
   accept(now);
 }
 

@@ -55,6 +55,7 @@ class ServerNode {
   using Ticket = Service<Attempt>::Ticket;
 
   void accept(TimePoint now);
+  void cancel(TimePoint now, Ticket ticket);
   Ticket& ticket_of(const Attempt& attempt);
 
   const std::size_t max_connections_;
@@ -65,6 +66,7 @@ class ServerNode {
   bool awake_ = true;
   Foresight leaving_;
   std::vector<Ticket> tickets_;  // by client, of its attempt in service; for `kCancel` only
+  std::vector<Ticket> gone_;     // of those whose clients have left a frozen server
   IntervalTaker intervals_;
   std::size_t peak_concurrency_ = 0;
 };

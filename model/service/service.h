@@ -37,7 +37,7 @@ class Service {
   static constexpr Ticket kNoTicket = std::numeric_limits<Ticket>::max();
 
   struct Arrival {
-    Answer answer;               // rejected: the item is still the engine's
+    Answer answer;              // rejected: the item is still the engine's
     Ticket ticket = kNoTicket;  // admitted
   };
 

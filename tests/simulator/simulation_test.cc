@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <sstream>
 #include <vector>
@@ -161,20 +162,40 @@ TEST(Simulation, IsAnMDInfinityQueueBelowTheLimit) {
 }
 
 TEST(Simulation, SpacesOpenArrivalsAsAPoissonProcess) {
-  // Kolmogorov and Smirnov: the greatest distance between the samples' distribution and the
-  // exponential one is under 1.63/sqrt(n) in 99 of 100 cases.
-  ClientRandom random(1, 0);
-  std::vector<double> gaps(20'000);
-  for (double& gap : gaps) gap = to_seconds(random.exponential(10ms));
-  std::sort(gaps.begin(), gaps.end());
-  const auto n = static_cast<double>(gaps.size());
-  double distance = 0;
-  for (std::size_t i = 0; i < gaps.size(); ++i) {
-    const double expected = 1 - std::exp(-gaps[i] / 0.01);
-    distance = std::max({distance, expected - static_cast<double>(i) / n,
-                         static_cast<double>(i + 1) / n - expected});
+  // In windows of 0.1 s at 100/s, requests are Poisson distributed with mean 10. Pearson's
+  // statistic over the counts 5 and fewer, 6 to 14, 15 and more, has ten degrees of freedom:
+  // under 23.2 in 99 of 100 cases.
+  SimulatorOptions options;
+  options.arrivals = Arrivals::kOpen;
+  options.rate = 100;
+  options.outage_for = 0s;
+  options.outage_at = 0s;
+  options.observe = 500s;
+  options.report_interval = 100ms;
+  Intervals intervals;
+  Simulation(scenario_of(options), {.run = {&intervals}}).run();
+  constexpr std::size_t kLeast = 5, kMost = 15;
+  std::array<double, kMost - kLeast + 1> seen{}, expected{};
+  std::uint64_t before = 0;
+  for (const RunInterval& each : intervals.all) {
+    const std::uint64_t count = each.totals.requests - before;
+    before = each.totals.requests;
+    seen.at(std::clamp<std::uint64_t>(count, kLeast, kMost) - kLeast) += 1;
   }
-  EXPECT_LT(distance, 1.63 / std::sqrt(n));
+  const auto windows = static_cast<double>(intervals.all.size());
+  ASSERT_GE(windows, 4999);
+  double rest = 1, probability = std::exp(-10.0);
+  for (std::size_t count = 0; count < kMost; ++count) {
+    expected.at(std::max(count, kLeast) - kLeast) += windows * probability;
+    rest -= probability;
+    probability *= 10.0 / static_cast<double>(count + 1);
+  }
+  expected.back() = windows * rest;
+  double statistic = 0;
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    statistic += (seen[i] - expected[i]) * (seen[i] - expected[i]) / expected[i];
+  }
+  EXPECT_LT(statistic, 23.2);
 }
 
 // --- The kernel's part ----------------------------------------------------------------------
@@ -243,6 +264,77 @@ TEST(Simulation, CancelsWhatItsClientHasLeft) {
   options.abandoned = Abandoned::kCancel;
   EXPECT_EQ(run(scenario_of(options)).peak_concurrency, 1u);
 }
+
+TEST(Simulation, CancelsWhenItWakesWhatItsClientsLeftWhileItWasFrozen) {
+  // All hang up while it is frozen. Until it wakes they are in it: a frozen server ends nothing.
+  struct Hearer final : Caller {
+    bool waits = true;
+    bool waits_for(const Attempt&) const override { return waits; }
+    void take_answer(TimePoint, const Attempt&, const Answer&) override {}
+    void expect(const Attempt&) const override {}
+  } caller;
+  const ServiceOptions options{.base_delay = 1s, .limit = 100, .max_connections = 100};
+  ServerNode server(options, Abandoned::kCancel, caller);
+  for (std::uint32_t i = 0; i < 100; ++i) server.connect(TimePoint{}, {i, 1});
+  server.freeze();
+  for (std::uint32_t i = 0; i < 100; ++i) server.hang_up(TimePoint{} + 900ms, {i, 1});
+  caller.waits = false;
+  EXPECT_EQ(server.take_interval().concurrency, 100);
+  server.wake(TimePoint{} + 10s);
+  const ServerInterval woken = server.take_interval();
+  EXPECT_EQ(woken.concurrency, 0);
+  EXPECT_EQ(woken.counts.completed, 0);
+  EXPECT_EQ(server.next_event(), TimePoint::max());
+}
+
+class Slots : public ::testing::TestWithParam<Abandoned> {};
+
+// Open arrivals: a request's slot is used again by a later one while the server still has the
+// attempt that was given up. The later one must not be answered in its place.
+TEST_P(Slots, OfRequestsThatHaveEndedAreUsedAgainWithoutAMixUp) {
+  SimulatorOptions options;
+  options.abandoned = GetParam();
+  options.arrivals = Arrivals::kOpen;
+  options.rate = 100;
+  options.workload.timeout = 150ms;
+  options.workload.retry.max_retries = 1;
+  options.workload.retry.fixed_delay = 50ms;
+  // From 13 on those in the service are too slow, and more than 14 are not let in.
+  options.service.limit = 10;
+  options.service.factor = 2;
+  options.service.k = 4;
+  options.service.shed_above = 14;
+  ServiceIntervals intervals;
+  const SimulationResult result = Simulation(scenario_of(options), {.service = {&intervals}}).run();
+  const Counts& counts = result.summary.counts;
+  EXPECT_GT(counts.gave_up, 1000);
+  EXPECT_GT(counts.ok, 300);
+  // No answer comes before the service can have given it, none after its timeout, and none twice:
+  // each attempt that was sent has ended once, but for those under way.
+  EXPECT_GE(result.summary.latency.quantile(0.001).value(), 95ms);
+  EXPECT_LE(result.summary.latency.max(), 150ms);
+  EXPECT_LE(counts.finished(), counts.attempts());
+  EXPECT_LE(counts.attempts() - counts.finished(), 100);
+  std::uint64_t served = 0, completed = 0, admitted = 0;
+  for (const ServerInterval& each : intervals.all) {
+    served += each.counts.served;
+    completed += each.counts.completed;
+    admitted += each.counts.admitted;
+  }
+  // The server says OK as often as the clients hear it, but for its last second.
+  EXPECT_LE(served, counts.ok);
+  EXPECT_LE(counts.ok - served, 200);
+  EXPECT_LE(completed, admitted);
+  if (GetParam() == Abandoned::kCancel) {
+    EXPECT_EQ(completed, served);
+  } else {
+    EXPECT_GT(completed, served);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Abandoned, Slots,
+                         ::testing::Values(Abandoned::kServe, Abandoned::kSkip,
+                                           Abandoned::kCancel));
 
 TEST(Simulation, TakesInNoMoreConnectionsThanItMay) {
   SimulatorOptions options = with_strategy("fixed");
