@@ -13,7 +13,6 @@
 #include "model/run/client_behaviour.h"
 #include "model/run/counts.h"
 #include "model/run/latency.h"
-#include "model/run/outcome.h"
 #include "simulator/caller.h"
 #include "simulator/scenario.h"
 #include "simulator/wait_queue.h"

@@ -1,7 +1,6 @@
 #include "simulator/server_node.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 namespace retrystorm {

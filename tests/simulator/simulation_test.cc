@@ -297,8 +297,8 @@ TEST_P(Slots, OfRequestsThatHaveEndedAreUsedAgainWithoutAMixUp) {
   options.arrivals = Arrivals::kOpen;
   options.rate = 100;
   options.workload.timeout = 150ms;
-  options.workload.retry.max_retries = 1;
-  options.workload.retry.fixed_delay = 50ms;
+  options.workload.retry.limit.max_retries = 1;
+  options.workload.retry.backoff.base = 50ms;
   // From 13 on those in the service are too slow, and more than 14 are not let in.
   options.service.limit = 10;
   options.service.factor = 2;
