@@ -1,11 +1,11 @@
 // Durations as people write them: refused in a sentence, or read as what they print as.
+#include "model/base/duration.h"
+
 #include <cstdint>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-
-#include "model/base/duration.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace retrystorm;

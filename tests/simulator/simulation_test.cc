@@ -271,10 +271,11 @@ TEST(Simulation, CancelsWhenItWakesWhatItsClientsLeftWhileItWasFrozen) {
     bool waits = true;
     bool waits_for(const Attempt&) const override { return waits; }
     void take_answer(TimePoint, const Attempt&, const Answer&) override {}
+    void lose_connection(TimePoint, const Attempt&) override {}
     void expect(const Attempt&) const override {}
   } caller;
   const ServiceOptions options{.base_delay = 1s, .limit = 100, .max_connections = 100};
-  ServerNode server(options, Abandoned::kCancel, caller);
+  ServerNode server(options, Abandoned::kCancel, 4, caller);
   for (std::uint32_t i = 0; i < 100; ++i) server.connect(TimePoint{}, {i, 1});
   server.freeze();
   for (std::uint32_t i = 0; i < 100; ++i) server.hang_up(TimePoint{} + 900ms, {i, 1});
