@@ -15,6 +15,7 @@
 #include "client/schedule.h"
 #include "client/url.h"
 #include "common/http/endpoint.h"
+#include "common/os/kernel.h"
 #include "common/os/process.h"
 #include "common/output/json_lines.h"
 #include "common/output/live_screen.h"
@@ -50,6 +51,7 @@ int experiment(CLI::App& app, const ClientOptions& options, const std::string& c
   signals.on_suspend(terminal);
   Invocation invocation{command, options_json(app)};
   invocation.options["seed"] = seed;
+  invocation.options["syn_linear_timeouts"] = syn_linear_timeouts();
   if (!options.workload.seed) std::cerr << "seed " << seed << '\n';
   CurrentFleet fleet;
   const ClientMetrics metrics(fleet);

@@ -172,14 +172,15 @@ start_run() {
 }
 
 # simulate_run NAME [CLIENT OPTION...] [-- SERVER OPTION...]: what `start_run` does, in virtual time,
-# with as many connections as a server has here.
+# with as many connections as a server has here, and SYNs repeated as this kernel does.
 simulate_run() {
   local name=$1 option connections
   local options=()
   connections=$(($(ulimit -Hn) - 64))
   # More would be refused, and could not be told from this by anybody.
   if ((connections > 1000000000)); then connections=1000000000; fi
-  options+=(--max-connections "$connections")
+  options+=(--max-connections "$connections" --syn-linear-timeouts
+    "$(cat /proc/sys/net/ipv4/tcp_syn_linear_timeouts 2>/dev/null || echo 0)")
   shift
   while (($# > 0)) && [[ $1 != -- ]]; do
     options+=("$1")
