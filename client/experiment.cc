@@ -18,21 +18,21 @@ std::string title(const WorkloadOptions& workload) {
          " clients (Ctrl-C ends them)";
 }
 
-// So long a wish from the page may lie.
-constexpr Duration kPageWaits = 100ms;
+// So long a command from the page may wait.
+constexpr Duration kCommandLatency = 100ms;
 // So often the page is told how the run goes.
 constexpr Duration kPageInterval = 1s;
 
 }  // namespace
 
 Experiment::Experiment(const ClientOptions& options, std::uint64_t seed,
-                       const Invocation& invocation, const Surroundings& surroundings)
+                       const Invocation& invocation, const Dependencies& dependencies)
     : options_(options),
       seed_(seed),
       invocation_(invocation),
-      surroundings_(surroundings),
+      dependencies_(dependencies),
       workload_(options.workload),
-      json_report_(surroundings.json),
+      json_report_(dependencies.json),
       page_report_(*this) {}
 
 void Experiment::PageReport::on_interval(const RunInterval& interval) {
@@ -68,25 +68,24 @@ void Experiment::run(EndSignals& signals) {
 
 TimePoint Experiment::next_event() const {
   const TimePoint next = std::min({recorder_->next_tick(), freeze_at_, wake_at_, end_});
-  return surroundings_.dashboard == nullptr ? next : std::min(next, Clock::now() + kPageWaits);
+  return dependencies_.dashboard == nullptr ? next : std::min(next, Clock::now() + kCommandLatency);
 }
 
 void Experiment::begin() {
-  Dashboard* const dashboard = surroundings_.dashboard;
-  fleet_ =
-      std::make_shared<Fleet>(workload_, seed_, surroundings_.url, surroundings_.watched_ports);
-  surroundings_.fleet.set(fleet_);
+  Dashboard* const dashboard = dependencies_.dashboard;
+  fleet_ = std::make_shared<Fleet>(workload_, seed_, dependencies_.url, dependencies_.spared_ports);
+  dependencies_.fleet.set(fleet_);
   start_ = Clock::now();
   end_ = saturating_add(start_, options_.duration.value_or(Duration::max()));
   if (options_.outage_at) freeze_at_ = saturating_add(start_, *options_.outage_at);
   recorder_.emplace(start_);
-  if (surroundings_.screen != nullptr) {
+  if (dependencies_.screen != nullptr) {
     // The screen hides the line that told the page's address.
     shown_ = std::make_unique<ScreenReport>(
         dashboard == nullptr ? title(workload_) : "live page: " + dashboard->address(),
-        *surroundings_.screen, surroundings_.out);
+        *dependencies_.screen, dependencies_.out);
   } else {
-    shown_ = std::make_unique<LineReport>(surroundings_.out);
+    shown_ = std::make_unique<LineReport>(dependencies_.out);
   }
   recorder_->add(*shown_, options_.report_interval);
   recorder_->add(json_report_, options_.report_interval);
@@ -96,7 +95,7 @@ void Experiment::begin() {
   }
 
   const auto start = start_line();
-  surroundings_.json.write(start);
+  dependencies_.json.write(start);
   if (dashboard != nullptr) show(start);
   fleet_->start();
 }
@@ -114,7 +113,7 @@ nlohmann::ordered_json Experiment::start_line() const {
 
 // What the page gets besides what the file gets.
 void Experiment::show(nlohmann::ordered_json event) {
-  Dashboard& dashboard = *surroundings_.dashboard;
+  Dashboard& dashboard = *dependencies_.dashboard;
   const std::string type = event["type"];
   if (type == "start") {
     event["can_freeze"] = dashboard.can_freeze();
@@ -138,14 +137,14 @@ void Experiment::show(nlohmann::ordered_json event) {
 
 void Experiment::notice(const std::string& text) {
   std::cerr << text << '\n';
-  if (surroundings_.dashboard != nullptr) show({{"type", "notice"}, {"text", text}});
+  if (dependencies_.dashboard != nullptr) show({{"type", "notice"}, {"text", text}});
 }
 
 void Experiment::freeze(Duration length) {
   if (recorder_->in_outage()) return freeze_longer(length);
   const TimePoint now = Clock::now();
   try {
-    surroundings_.server->freeze();
+    dependencies_.server->freeze();
   } catch (const std::exception& error) {
     return notice(error.what());  // the server has ended: there is nothing to freeze
   }
@@ -173,7 +172,7 @@ void Experiment::freeze_longer(Duration length) {
 void Experiment::wake() {
   wake_at_ = TimePoint::max();
   try {
-    surroundings_.server->wake();
+    dependencies_.server->wake();
     std::cerr << "server awake\n";
   } catch (const std::exception& error) {
     // It was killed while it was frozen. The outage is over all the same: it can refuse again.
@@ -183,23 +182,23 @@ void Experiment::wake() {
 }
 
 void Experiment::take_commands() {
-  if (surroundings_.dashboard == nullptr) return;
-  while (const auto command = surroundings_.dashboard->commands().pop()) {
-    std::visit([this](const auto& each) { obey(each); }, *command);
+  if (dependencies_.dashboard == nullptr) return;
+  while (const auto command = dependencies_.dashboard->commands().pop()) {
+    std::visit([this](const auto& each) { handle(each); }, *command);
   }
 }
 
-void Experiment::obey(const FreezeCommand& command) {
-  if (surroundings_.server != nullptr) freeze(command.length);
+void Experiment::handle(const FreezeCommand& command) {
+  if (dependencies_.server != nullptr) freeze(command.length);
 }
 
-void Experiment::obey(const WakeCommand&) {
+void Experiment::handle(const WakeCommand&) {
   if (recorder_->in_outage()) wake();
 }
 
-void Experiment::obey(const RestartCommand& command) {
+void Experiment::handle(const RestartCommand& command) {
   finish();
-  workload_ = surroundings_.restarted_with(command.strategy);
+  workload_ = dependencies_.restarted_with(command.strategy);
   std::cerr << "start again: " << workload_.retry.strategy << '\n';
   begin();
 }

@@ -33,7 +33,7 @@ struct Invocation {
 class Experiment {
  public:
   // What it works on. All outlive the experiment; a null pointer does without.
-  struct Surroundings {
+  struct Dependencies {
     const Url& url;
     JsonLines& json;
     std::ostream& out;    // gets the lines and the summary
@@ -43,11 +43,11 @@ class Experiment {
     Dashboard* dashboard = nullptr;
     // The clients with another strategy, as the command line would have them.
     std::function<WorkloadOptions(const std::string& strategy)> restarted_with{};
-    std::vector<int> watched_ports{};  // where somebody may look at it: left alone at a restart
+    std::vector<int> spared_ports{};  // where somebody may look at it: left alone at a restart
   };
 
   Experiment(const ClientOptions& options, std::uint64_t seed, const Invocation& invocation,
-             const Surroundings& surroundings);
+             const Dependencies& dependencies);
 
   // Runs until the duration is over or a signal comes, then stops the clients and prints the
   // summary. The page may end a run before that and begin another one.
@@ -72,9 +72,9 @@ class Experiment {
   void freeze_longer(Duration length);
   void wake();
   void take_commands();
-  void obey(const FreezeCommand& command);
-  void obey(const WakeCommand& command);
-  void obey(const RestartCommand& command);
+  void handle(const FreezeCommand& command);
+  void handle(const WakeCommand& command);
+  void handle(const RestartCommand& command);
   nlohmann::ordered_json start_line() const;
   void show(nlohmann::ordered_json event);
   void notice(const std::string& text);
@@ -83,7 +83,7 @@ class Experiment {
   const ClientOptions& options_;
   const std::uint64_t seed_;
   const Invocation invocation_;
-  const Surroundings surroundings_;
+  const Dependencies dependencies_;
   WorkloadOptions workload_;
 
   TimePoint start_, end_;

@@ -21,7 +21,7 @@
 
 namespace retrystorm {
 
-// What all clients have done so far, and what they are at.
+// What all clients have done so far, and what they are doing.
 struct FleetTotals {
   Counts counts;
   ClientStates clients;

@@ -57,9 +57,9 @@ int experiment(CLI::App& app, const ClientOptions& options, const std::string& c
   const ClientMetrics metrics(fleet);
   SocketCloser closer;
   std::optional<Endpoint> endpoint;
-  std::vector<int> watched_ports;
+  std::vector<int> spared_ports;
   if (options.metrics_port) {
-    watched_ports.push_back(endpoint.emplace(*options.metrics_port, metrics.pages()).port());
+    spared_ports.push_back(endpoint.emplace(*options.metrics_port, metrics.pages()).port());
     std::cerr << "metrics on " << endpoint->url() << "/metrics\n";
   }
   std::optional<Dashboard> dashboard;
@@ -70,7 +70,7 @@ int experiment(CLI::App& app, const ClientOptions& options, const std::string& c
         .can_freeze = server.has_value(),
         .server_status = status.empty() ? std::optional<Url>{} : resolve_url(status),
         .pages = metrics.pages()});
-    watched_ports.push_back(dashboard->port());
+    spared_ports.push_back(dashboard->port());
     std::cerr << "live page: " << dashboard->address() << std::endl;
   }
   Experiment(options, seed, invocation,
@@ -83,7 +83,7 @@ int experiment(CLI::App& app, const ClientOptions& options, const std::string& c
               .dashboard = dashboard ? &*dashboard : nullptr,
               .restarted_with =
                   [&app](const std::string& strategy) { return workload_with(app, strategy); },
-              .watched_ports = watched_ports})
+              .spared_ports = spared_ports})
       .run(signals);
   // Those who look on may see the end; those who say nothing must not put off ours.
   closer.begin(std::chrono::milliseconds(200));

@@ -18,7 +18,7 @@ void add_server_options(CLI::App& app, ServerOptions& options) {
                std::chrono::milliseconds(1));
   add_text(*server, "--json", options.json, "write JSON Lines to this file");
   server->add_flag("--live", options.live, "one screen that is redrawn, instead of the lines");
-  add_service_options(app, options.service, Naming::kAlone);
+  add_service_options(app, options.service, Engine::kReal);
 }
 
 void fit_connections(ServiceOptions& options, std::size_t descriptors) {

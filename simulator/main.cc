@@ -83,7 +83,7 @@ void check_length(const Scenario& scenario) {
 void check_verdict(const Scenario& scenario) {
   if (!scenario.outage_at) return;
   constexpr Duration kBefore = RecoveryTracker::kWindow,
-                     kAfter = RecoveryTracker::kRunning * kBefore;
+                     kAfter = RecoveryTracker::kConsecutiveWindows * kBefore;
   const Duration after = scenario.length - *scenario.outage_at - scenario.outage_for;
   if (*scenario.outage_at >= kBefore && after >= kAfter) return;
   throw std::runtime_error("many runs are told by their verdicts, which need an --outage-at of " +

@@ -2,34 +2,15 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/cli/options.h"
-#include "simulator/simulation.h"
+#include "simulator/scenario_options.h"
 
 namespace retrystorm {
 
-// Connections accepted at a time when nothing else is said. The real server takes what its machine
-// allows (`ulimit -n`), a number that says nothing about the experiment: this one is the same
-// everywhere, and so large that a service which comes to it has collapsed long before.
-constexpr std::size_t kSimulatedConnections = 20'000;
-
-struct SimulatorOptions {
-  ServiceOptions service{.max_connections = kSimulatedConnections};
-  WorkloadOptions workload;
-  Duration outage_at = std::chrono::seconds(30);
-  Duration outage_for = std::chrono::seconds(20);
-  Duration observe = std::chrono::seconds(60);
-  Duration report_interval = std::chrono::seconds(5);
-  Duration server_report_interval = std::chrono::seconds(1);
-  Arrivals arrivals = Arrivals::kClosed;
-  double rate = 100;
-  Abandoned abandoned = Abandoned::kServe;
-  std::size_t syn_linear_timeouts = 4;
-  double scale = 1;
-
+struct SimulatorOptions : ScenarioOptions {
   std::size_t runs = 1;
   std::size_t threads = 0;  // 0 = one a core
   std::vector<std::string> sweeps;
@@ -38,11 +19,5 @@ struct SimulatorOptions {
 };
 
 void add_simulator_options(CLI::App& app, SimulatorOptions& options);
-
-// The scenario of one run: scaled, with the limit on connections set.
-Scenario make_scenario(const SimulatorOptions& options, std::uint64_t seed);
-
-// About how much memory one run of the scenario takes at its peak, in bytes.
-double memory_needed(const Scenario& scenario);
 
 }  // namespace retrystorm

@@ -23,7 +23,7 @@ using Command = std::variant<FreezeCommand, WakeCommand, RestartCommand>;
 // Safe from any thread.
 class CommandQueue {
  public:
-  // Returns whether there was room: nobody presses buttons faster than they are obeyed.
+  // Returns whether there was room: nobody presses buttons faster than they are carried out.
   bool push(const Command& command) {
     const std::scoped_lock lock(mutex_);
     if (queue_.size() >= 8) return false;

@@ -104,7 +104,7 @@ void Dashboard::bind() {
 }
 
 // A name that another machine may have pointed at this one is none of ours.
-bool Dashboard::knows_us(const httplib::Request& request) const {
+bool Dashboard::is_our_address(const httplib::Request& request) const {
   const std::string port = ':' + std::to_string(port_);
   const std::string host = request.get_header_value("Host");
   return host == kHost + port || host == "localhost" + port;
@@ -119,7 +119,7 @@ bool Dashboard::may_change(const httplib::Request& request) const {
 void Dashboard::add_routes() {
   check_before_reading(
       server_, kLargestBody, [this](const httplib::Request& request, httplib::Response& response) {
-        if (!knows_us(request)) {
+        if (!is_our_address(request)) {
           refuse(response, 403, "this page is for the machine's own browser, by its own address");
           return true;
         }
@@ -183,26 +183,26 @@ void Dashboard::add_commands() {
                                  "there is no process to freeze: start the client with "
                                  "--server-pid=$(pidof server)");
                  }
-                 obey(FreezeCommand{from_seconds(seconds.get<double>())}, response);
+                 handle(FreezeCommand{from_seconds(seconds.get<double>())}, response);
                });
   server_.Post("/control/wake", [this](const httplib::Request&, httplib::Response& response) {
-    obey(WakeCommand{}, response);
+    handle(WakeCommand{}, response);
   });
-  server_.Post("/control/restart",
-               [this](const httplib::Request& request, httplib::Response& response) {
-                 const auto json = nlohmann::json::parse(request.body, nullptr, false);
-                 const auto name =
-                     json.is_object() ? json.value("strategy", nlohmann::json()) : nlohmann::json();
-                 try {
-                   if (!name.is_string()) throw std::invalid_argument("with which strategy?");
-                   obey(RestartCommand{retry_settings(name.get<std::string>()).strategy}, response);
-                 } catch (const std::invalid_argument& error) {
-                   refuse(response, 400, error.what());
-                 }
-               });
+  server_.Post(
+      "/control/restart", [this](const httplib::Request& request, httplib::Response& response) {
+        const auto json = nlohmann::json::parse(request.body, nullptr, false);
+        const auto name =
+            json.is_object() ? json.value("strategy", nlohmann::json()) : nlohmann::json();
+        try {
+          if (!name.is_string()) throw std::invalid_argument("with which strategy?");
+          handle(RestartCommand{retry_settings(name.get<std::string>()).strategy}, response);
+        } catch (const std::invalid_argument& error) {
+          refuse(response, 400, error.what());
+        }
+      });
 }
 
-void Dashboard::obey(const Command& command, httplib::Response& response) {
+void Dashboard::handle(const Command& command, httplib::Response& response) {
   if (!commands_.push(command)) return refuse(response, 429, "one thing after the other");
   response.status = 202;
   response.set_content("{}", "application/json");

@@ -1,4 +1,4 @@
-// The live page: serves it, tells it what happens, and takes its wishes.
+// The live page: serves it, tells it what happens, and takes its commands.
 #pragma once
 
 #include <httplib.h>
@@ -55,9 +55,9 @@ class Dashboard {
   void add_routes();
   void add_commands();
   void serve_events(httplib::Response& response);
-  bool knows_us(const httplib::Request& request) const;
+  bool is_our_address(const httplib::Request& request) const;
   bool may_change(const httplib::Request& request) const;
-  void obey(const Command& command, httplib::Response& response);
+  void handle(const Command& command, httplib::Response& response);
 
   const Options options_;
   const std::string token_;

@@ -149,31 +149,10 @@ CLI::Option* add_text(CLI::App& app, const std::string& name, std::string& targe
       app, name, "TEXT", target, [&target](const std::string& text) { target = text; }, help);
 }
 
-void add_service_options(CLI::App& app, ServiceOptions& options, Naming naming) {
-  const bool alone = naming == Naming::kAlone;
-  auto* curve = app.add_option_group("Service curve");
-  add_duration(*curve, "--base-delay,--baseDelay", options.base_delay,
-               "delay of a request while concurrency is within the limit");
-  add_count(*curve, "--limit", options.limit, "concurrency served without slowing down", 0, kMany);
-  add_number(*curve, alone ? "--factor,--curve-factor" : "--curve-factor", options.factor,
-             "the delay grows by this factor for every k requests above the limit", 1, kLarge);
-  add_number(*curve, "--k", options.k, "requests above the limit that make one factor", 1e-9,
-             kLarge);
-
-  auto* queues = app.add_option_group("Queues and admission");
-  add_count(*queues, "--backlog", options.backlog,
-            "the kernel's accept queue: connections that wait while the server is frozen", 0,
-            alone ? 65535 : kMany);
-  add_count(*queues, "--max-connections", options.max_connections,
-            alone ? "connections accepted at a time; 0 = all the descriptors but a reserve"
-                  : "connections accepted at a time; 0 = no limit",
-            0, kMany);
-  add_number(*queues, "--rate-limit", options.rate_limit,
-             "requests a second let in, the others get 429 at once; 0 = off", 0, kLarge);
-  add_number(*queues, "--rate-burst", options.rate_burst,
-             "requests the rate limit lets in at once; 0 = one second's worth", 0, kLarge);
-  add_count(*queues, "--shed-above", options.shed_above,
-            "concurrency above which a request gets 503 at once; 0 = off", 0, kMany);
+void add_service_options(CLI::App& app, ServiceOptions& options, Engine engine) {
+  OptionList list;
+  declare_options(list, options, engine);
+  add_options(app, list);
 }
 
 void add_options(CLI::App& app, const OptionList& options) {
@@ -200,6 +179,10 @@ void add_workload_options(CLI::App& app, WorkloadOptions& options) {
   OptionList list;
   declare_options(list, options);
   add_options(app, list);
+  add_strategy_flags(app, options);
+}
+
+void add_strategy_flags(CLI::App& app, WorkloadOptions& options) {
   // On the command line it is replaced before anything is parsed: this is for settings files.
   app.add_flag_callback(
       kExponentialBackoff, [&retry = options.retry] { retry = retry_settings("exponential"); },

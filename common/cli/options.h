@@ -16,12 +16,11 @@
 
 namespace retrystorm {
 
-// How the options of the service are named: where one program has both groups, `--factor` and
-// `--report-interval` are the clients'.
-enum class Naming { kAlone, kBesideWorkload };
-
-void add_service_options(CLI::App& app, ServiceOptions& options, Naming naming);
+void add_service_options(CLI::App& app, ServiceOptions& options, Engine engine);
 void add_workload_options(CLI::App& app, WorkloadOptions& options);
+
+// The flags that have to do with strategies, for a program whose workload is in a list of its own.
+void add_strategy_flags(CLI::App& app, WorkloadOptions& options);
 
 // The clients as the parsed command line has them, but with another strategy: the options that were
 // given overrule it as they do its own. Throws std::invalid_argument when there is none of that

@@ -125,7 +125,7 @@ void EndSignals::suspend() {
 }
 
 // A thread that takes signals with their default action. What comes together with the first one is
-// the same wish: timeout(1), for one, signals the process and then its group.
+// the same request: timeout(1), for one, signals the process and then its group.
 void EndSignals::allow_the_next(const std::stop_token& done) {
   std::mutex mutex;
   std::condition_variable_any never;

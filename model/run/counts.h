@@ -1,4 +1,4 @@
-// What a run has counted, the rates of a window of it, and what its clients are at.
+// What a run has counted, the rates of a window of it, and what its clients are doing.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ struct Counts {
   friend Counts operator-(const Counts& a, const Counts& b);
 };
 
-// What the clients are at.
+// What the clients are doing.
 struct ClientStates {
   std::size_t thinking = 0;   // or pausing after a success, as the responsive ones do
   std::size_t in_flight = 0;  // an attempt is under way

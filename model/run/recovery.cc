@@ -14,10 +14,11 @@ constexpr double kSigmas = 3;
 // The chance that a healthy service is called relapsed.
 constexpr double kFalseRelapses = 1e-3;
 
-// The start of the first `kRunning` windows in a row that satisfy `holds`, given the first of them.
+// The start of the first `kConsecutiveWindows` windows in a row that satisfy `holds`, given the
+// first of them.
 template <typename Windows, typename Predicate>
 std::optional<std::size_t> first_running(const Windows& windows, Predicate holds) {
-  for (std::size_t i = 0; i + RecoveryTracker::kRunning <= windows.size(); ++i) {
+  for (std::size_t i = 0; i + RecoveryTracker::kConsecutiveWindows <= windows.size(); ++i) {
     if (holds(i)) return i;
   }
   return std::nullopt;
@@ -45,7 +46,7 @@ class Baseline {
 
   // Would three windows without an answer be missed?
   bool is_enough() const {
-    constexpr auto kLength = RecoveryTracker::kWindow * RecoveryTracker::kRunning;
+    constexpr auto kLength = RecoveryTracker::kWindow * RecoveryTracker::kConsecutiveWindows;
     return is_missed(0, kLength, 1, kSigmas);
   }
 
@@ -148,7 +149,7 @@ Recovery RecoveryTracker::recovery() const {
   const auto three_miss = [&](std::size_t first, double share, double sigmas) {
     std::uint64_t ok = 0;
     Duration length{0};
-    for (const Window& window : after.subspan(first, kRunning)) {
+    for (const Window& window : after.subspan(first, kConsecutiveWindows)) {
       ok += window.counts.ok;
       length += window.length;
     }
@@ -156,7 +157,7 @@ Recovery RecoveryTracker::recovery() const {
   };
   const auto reaches = [&](double share) {
     return [=](std::size_t first) {
-      const auto windows = after.subspan(first, kRunning);
+      const auto windows = after.subspan(first, kConsecutiveWindows);
       return std::none_of(windows.begin(), windows.end(),
                           [&](const Window& each) { return misses(each, share, kSigmas); }) &&
              !three_miss(first, share, kSigmas);
@@ -171,7 +172,7 @@ Recovery RecoveryTracker::recovery() const {
     return at ? std::optional(after[*at].start) : std::nullopt;
   };
   result.errors_gone = start(first_running(after, [&](std::size_t first) {
-    const auto windows = after.subspan(first, kRunning);
+    const auto windows = after.subspan(first, kConsecutiveWindows);
     return std::all_of(windows.begin(), windows.end(), tried) &&
            std::all_of(windows.begin(), windows.end(), errors_gone);
   }));
@@ -193,20 +194,20 @@ Recovery RecoveryTracker::recovery() const {
   std::for_each(lost.begin(), lost.end(), lose);
   result.ok_lost = std::max(result.ok_lost, 0.0);
 
-  if (after.size() < kRunning || !enough) return result;
+  if (after.size() < kConsecutiveWindows || !enough) return result;
   if (recovered_at) {
-    const std::size_t threes = after.size() - kRunning + 1 - *recovered_at;
+    const std::size_t threes = after.size() - kConsecutiveWindows + 1 - *recovered_at;
     const auto comparisons = static_cast<double>(after.size() - *recovered_at + threes);
     const double sigmas = std::sqrt(2 * natural_log(comparisons / (2 * kFalseRelapses)));
     bool relapsed = false;
     for (std::size_t i = *recovered_at; i < after.size(); ++i) {
       relapsed |= misses(after[i], 0.75, sigmas) ||
-                  (i + kRunning <= after.size() && three_miss(i, 0.75, sigmas));
+                  (i + kConsecutiveWindows <= after.size() && three_miss(i, 0.75, sigmas));
     }
     result.verdict = relapsed ? Verdict::kRelapsed : Verdict::kRecovered;
     return result;
   }
-  const auto last = after.last(kRunning);
+  const auto last = after.last(kConsecutiveWindows);
   if (std::none_of(last.begin(), last.end(), tried)) return result;
   // What little there is of OK is no noise: a service that is down answers nothing.
   const auto answers = [&](const Window& window) { return window.rates().ok >= 0.1 * base.rate(); };

@@ -77,7 +77,7 @@ struct Recovery {
 class RecoveryTracker {
  public:
   static constexpr Duration kWindow = std::chrono::seconds(5);
-  static constexpr std::size_t kRunning = 3;  // windows in a row that make a state
+  static constexpr std::size_t kConsecutiveWindows = 3;  // windows in a row that make a state
 
   explicit RecoveryTracker(TimePoint start) : phase_start_(start), window_start_(start) {}
 

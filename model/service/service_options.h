@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "model/base/duration.h"
+#include "model/base/option_list.h"
 #include "model/service/admission.h"
 #include "model/service/service_curve.h"
 
@@ -24,5 +25,10 @@ struct ServiceOptions {
   ServiceCurve curve() const { return {base_delay, limit, factor, k}; }
   AdmissionControl admission() const { return {rate_limit, rate_burst, shed_above}; }
 };
+
+// In which engine the options are: what one of them has not is left out, or named otherwise.
+enum class Engine { kReal, kSimulated };
+
+void declare_options(OptionList& options, ServiceOptions& service, Engine engine);
 
 }  // namespace retrystorm

@@ -1,4 +1,4 @@
-// The live page: listens to the client's events and sends it the reader's wishes.
+// The live page: listens to the client's events and sends it the reader's commands.
 'use strict';
 
 const {Run, CHARTS, describe, draw, duration, number} = Retrystorm;
@@ -149,9 +149,9 @@ function listen() {
   };
 }
 
-// --- wishes -------------------------------------------------------------------------------------
+// --- commands -----------------------------------------------------------------------------------
 
-async function wish(what, body) {
+async function command(what, body) {
   write('note', '');
   try {
     const response = await fetch('control/' + what, {
@@ -167,13 +167,13 @@ async function wish(what, body) {
 
 element('freeze').addEventListener('submit', event => {
   event.preventDefault();
-  wish('freeze', {seconds: Number(element('seconds').value)});
+  command('freeze', {seconds: Number(element('seconds').value)});
 });
-element('wake').addEventListener('click', () => wish('wake', {}));
+element('wake').addEventListener('click', () => command('wake', {}));
 element('restart').addEventListener('submit', event => {
   event.preventDefault();
   const busy = last?.server && last.server.last_delay_s > 10;
-  wish('restart', {strategy: element('strategy').value}).then(() => {
+  command('restart', {strategy: element('strategy').value}).then(() => {
     if (busy) {
       write('note', 'The server is still full of the last run’s requests and will never be done with them: ' +
         'end both programs and start the server anew.');

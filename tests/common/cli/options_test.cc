@@ -24,7 +24,7 @@ class OptionsTest : public testing::Test {
   OptionsTest() {
     set_up_app(app_);
     add_workload_options(app_, workload_);
-    add_service_options(app_, service_, Naming::kBesideWorkload);
+    add_service_options(app_, service_, Engine::kSimulated);
   }
 
   // The exit code, if the program is to end.
@@ -281,7 +281,7 @@ TEST_F(OptionsTest, LastOneOfAnOptionCounts) {
 TEST_F(OptionsTest, AServerAloneCallsTheCurvesFactorFactor) {
   CLI::App app;
   ServiceOptions service;
-  add_service_options(app, service, Naming::kAlone);
+  add_service_options(app, service, Engine::kReal);
   const char* argv[] = {"server", "--factor", "1.2"};
   ASSERT_EQ(retrystorm::parse(app, 3, argv), std::nullopt);
   EXPECT_EQ(service.factor, 1.2);
