@@ -130,7 +130,7 @@ TEST(Live, GivesTheTerminalBackOnCtrlZ) {
   OnTerminal shell({"/bin/bash", "--norc", "--noprofile", "-i"}, {"PS1=$ ", "HISTFILE="});
   shell.type(std::string(RETRYSTORM_SERVER) +
              " --port 0 --admin-port 0 --live --report-interval 50ms\n");
-  ASSERT_TRUE(shell.shows("departures")) << shell.shown();
+  ASSERT_TRUE(shell.shows("completed")) << shell.shown();
   EXPECT_THAT(shell.shown(), Not(HasSubstr(kGivenBack)));
   shell.type("\032");
   ASSERT_TRUE(shell.shows("Stopped")) << shell.shown();
@@ -138,7 +138,7 @@ TEST(Live, GivesTheTerminalBackOnCtrlZ) {
   EXPECT_LT(before.find(kGivenBack), before.find("Stopped"));
   shell.type("fg; echo ended with $?\n");
   // Taken again, and drawn.
-  ASSERT_TRUE(shell.shows("departures", before.size())) << shell.shown();
+  ASSERT_TRUE(shell.shows("completed", before.size())) << shell.shown();
   const std::size_t taken = shell.shown().find(kTaken, before.size());
   ASSERT_NE(taken, std::string::npos);
   shell.type(kCtrlC);
@@ -150,7 +150,7 @@ TEST(Live, GivesTheTerminalBackOnCtrlZ) {
 TEST(Live, EndsOnAStoppedTerminal) {
   OnTerminal server({RETRYSTORM_SERVER, "--port", "0", "--admin-port", "0", "--live",
                      "--report-interval", "1ms"});
-  ASSERT_TRUE(server.shows("departures")) << server.shown();
+  ASSERT_TRUE(server.shows("completed")) << server.shown();
   server.type("\023");
   server.end(SIGTERM);
   EXPECT_EQ(server.exit_code_within(1s * kSlowness), 0);
