@@ -32,8 +32,8 @@ void HttpServer::add_routes() {
     const Answer& answer = ServicePool::current_answer();
     if (!answer.rejection) return false;
     response.status = answer.status();
-    if (answer.retry_after) {
-      const auto seconds = std::chrono::round<std::chrono::seconds>(*answer.retry_after);
+    if (answer.retry_after > Duration::zero()) {
+      const auto seconds = std::chrono::round<std::chrono::seconds>(answer.retry_after);
       response.set_header("Retry-After", std::to_string(seconds.count()));
     }
     response.set_content("come again later\n", "text/plain");

@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 namespace retrystorm {
 namespace {
@@ -216,13 +217,17 @@ bool run_campaign(const Grid& grid, const CampaignOptions& options,
   Work work;
 
   const auto worker = [&] {
+    // Of the cell at hand: to read the options again for each run would take as long as a short
+    // one.
+    std::size_t made_for = total;
+    Scenario one;
     std::unique_lock lock(work.mutex);
     while (work.next_task < total && !stop()) {
       const std::size_t task = work.next_task++;
       const std::size_t cell = task / options.runs;
       const std::size_t run = task % options.runs;
       lock.unlock();
-      Scenario one = scenario(cell);
+      if (std::exchange(made_for, cell) != cell) one = scenario(cell);
       one.seed = options.seed + run;
       Simulation simulation(one, {});
       const SimulationResult result = simulation.run(stop);

@@ -19,7 +19,7 @@ void ServerNode::connect(TimePoint now, const Attempt& attempt) {
 
 void ServerNode::repeat_syn(TimePoint now) {
   SynRepeats& repeats = accept_queue_.repeats();
-  if (const Attempt* soon = repeats.ahead(kPrefetch)) caller_.expect(*soon);
+  caller_.expect(repeats.ahead(kPrefetch));
   const SynRepeats::Repeat repeat = repeats.take();
   if (!caller_.waits_for(repeat.attempt)) return;
   if (repeat.last) {

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "model/base/duration.h"
 #include "model/base/fifo.h"
@@ -30,14 +30,14 @@ class SynRepeats {
     bool last;           // the kernel does not repeat it any more: the attempt fails
   };
 
-  explicit SynRepeats(std::size_t linear) : linear_(linear) {}
+  explicit SynRepeats(std::size_t linear) : linear_(static_cast<std::uint32_t>(linear)) {}
 
   // The attempt's SYN was dropped, after so many repeats of it.
   void drop(TimePoint now, const Attempt& attempt, std::uint32_t sent) {
-    const std::size_t doublings = sent > linear_ ? sent - linear_ : 0;
-    const TimePoint time = saturating_add(now, kSecond * (std::int64_t{1} << doublings));
-    waits_[doublings].push({time, attempt, sent, doublings == kDoublings});
-    next_ = std::min(next_, time);
+    if (sent >= waits_.size()) waits_.resize(sent + 1);
+    const std::int64_t seconds = std::int64_t{1} << (sent - std::min(sent, linear_));
+    waits_[sent].push({saturating_add(now, kSecond * seconds), attempt});
+    find_next();
   }
 
   // When the next one is due, `TimePoint::max()` when none is.
@@ -45,31 +45,39 @@ class SynRepeats {
 
   // The one that is due; there must be one.
   Repeat take() {
-    Fifo<Repeat>& wait = *std::find_if(waits_.begin(), waits_.end(), [this](const auto& each) {
-      return !each.empty() && each.front().time == next_;
-    });
-    const Repeat repeat = wait.front();
-    wait.pop();
-    next_ = TimePoint::max();
-    for (const auto& each : waits_) {
-      if (!each.empty()) next_ = std::min(next_, each.front().time);
-    }
-    return repeat;
+    const auto sent = static_cast<std::uint32_t>(from_);
+    const auto [time, attempt] = waits_[from_].front();
+    waits_[from_].pop();
+    find_next();
+    return {time, attempt, sent, sent == linear_ + kDoublings};
   }
 
-  // Of those that are due within their first seconds the one that is so far ahead, or some sooner
-  // one; nothing where there is none.
-  const Attempt* ahead(std::size_t count) const {
-    return waits_[0].empty() ? nullptr : &waits_[0].peek(count).attempt;
-  }
+  // Of those that were repeated as often as the one that is due, the one so far behind it, or some
+  // other one when there are not so many. There must be one that is due.
+  const Attempt& ahead(std::size_t count) const { return waits_[from_].peek(count).attempt; }
 
  private:
-  static constexpr std::size_t kDoublings = 6;  // tcp_syn_retries
+  static constexpr std::uint32_t kDoublings = 6;  // tcp_syn_retries
 
-  const std::size_t linear_;
-  // What waits equally long needs no ordering.
-  std::array<Fifo<Repeat>, kDoublings + 1> waits_;
+  struct Wait {
+    TimePoint time;
+    Attempt attempt;
+  };
+
+  void find_next() {
+    next_ = TimePoint::max();
+    for (std::size_t i = 0; i < waits_.size(); ++i) {
+      if (waits_[i].empty() || waits_[i].front().time >= next_) continue;
+      next_ = waits_[i].front().time;
+      from_ = i;
+    }
+  }
+
+  const std::uint32_t linear_;
+  // By how often it was repeated: what waits equally long needs no ordering.
+  std::vector<Fifo<Wait>> waits_{1};
   TimePoint next_ = TimePoint::max();
+  std::size_t from_ = 0;  // where the next one is
 };
 
 }  // namespace retrystorm

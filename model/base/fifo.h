@@ -3,24 +3,31 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace retrystorm {
 
-// Grows by doubling and never shrinks. For small, trivially copyable items.
+// Grows by doubling and never shrinks. An item that was taken out is left as it was moved from.
 template <typename Item>
 class Fifo {
  public:
   bool empty() const { return first_ == end_; }
   std::size_t size() const { return end_ - first_; }
 
-  void push(const Item& item) {
+  void push(Item item) {
     if (size() == items_.size()) grow();
-    at(end_++) = item;
+    slot(end_++) = std::move(item);
   }
 
   const Item& front() const { return peek(0); }
   void pop() { ++first_; }
+
+  // Moves the front out.
+  Item take() { return std::move(slot(first_++)); }
+
+  // The item that is at the front after so many pops; there must be so many.
+  Item& at(std::size_t ahead) { return slot(first_ + ahead); }
 
   // The item that is at the front after `ahead` pops, or some earlier one when there are not so
   // many.
@@ -29,12 +36,12 @@ class Fifo {
   }
 
  private:
-  Item& at(std::uint64_t position) { return items_[position & (items_.size() - 1)]; }
+  Item& slot(std::uint64_t position) { return items_[position & (items_.size() - 1)]; }
 
   void grow() {
     std::vector<Item> old(items_.empty() ? 16 : items_.size() * 2);
     items_.swap(old);
-    for (std::uint64_t i = first_; i != end_; ++i) at(i) = old[i & (old.size() - 1)];
+    for (std::uint64_t i = first_; i != end_; ++i) slot(i) = std::move(old[i & (old.size() - 1)]);
   }
 
   std::vector<Item> items_;  // a power of two of them

@@ -82,9 +82,8 @@ std::optional<GiveUp> RetryPolicy::reason_to_give_up(TimePoint now, const Attemp
   return std::nullopt;
 }
 
-Decision RetryPolicy::after(TimePoint now, const AttemptResult& result, RetryState& state,
-                            RetryProcess* process, Random& random, RetryMetrics& metrics) const {
-  ++metrics.invocations;
+Decision RetryPolicy::decide(TimePoint now, const AttemptResult& result, RetryState& state,
+                             RetryProcess* process, Random& random, RetryMetrics& metrics) const {
   if (process != nullptr) {
     for (const auto& gate : process->gates) gate->attempt_ended(now, result);
     if (process->budget) process->budget->attempt_ended(now, result, state);

@@ -79,7 +79,13 @@ class RetryPolicy {
 
   // An attempt that was sent has ended.
   Decision after(TimePoint now, const AttemptResult& result, RetryState& state,
-                 RetryProcess* process, Random& random, RetryMetrics& metrics) const;
+                 RetryProcess* process, Random& random, RetryMetrics& metrics) const {
+    ++metrics.invocations;
+    // Most attempts succeed, and nothing follows.
+    const bool nothing_follows =
+        result.outcome == Outcome::kOk && process == nullptr && state.pause == Duration::zero();
+    return nothing_follows ? Decision() : decide(now, result, state, process, random, metrics);
+  }
 
   // An attempt was refused by `may_send`.
   Decision after_refusal(TimePoint now, RetryState& state, RetryProcess* process, Random& random,
@@ -90,6 +96,8 @@ class RetryPolicy {
 
   Permission ask(TimePoint now, bool first, RetryState& state, RetryProcess& process,
                  Random& random) const;
+  Decision decide(TimePoint now, const AttemptResult& result, RetryState& state,
+                  RetryProcess* process, Random& random, RetryMetrics& metrics) const;
   Decision after_success(RetryState& state, Random& random, RetryMetrics& metrics) const;
   Decision give_up(GiveUp reason, RetryState& state, Random& random, RetryMetrics& metrics) const;
   std::optional<GiveUp> reason_to_give_up(TimePoint now, const AttemptResult& result,

@@ -2,21 +2,9 @@
 
 namespace retrystorm {
 
-NextAttempt ClientBehaviour::after(TimePoint now, const AttemptResult& result, RetryState& state,
-                                   RetryProcess* process, Random& random,
-                                   RetryMetrics& metrics) const {
-  return next(policy_.after(now, result, state, process, random, metrics), state, random);
-}
-
 NextAttempt ClientBehaviour::after_refusal(TimePoint now, RetryState& state, RetryProcess* process,
                                            Random& random, RetryMetrics& metrics) const {
   return next(policy_.after_refusal(now, state, process, random, metrics), state, random);
-}
-
-NextAttempt ClientBehaviour::next(const Decision& decision, RetryState& state,
-                                  Random& random) const {
-  if (decision.retry) return {.wait = decision.wait, .retry = true};
-  return {.wait = saturating_add(decision.wait, think(state, random)), .gave_up = decision.gave_up};
 }
 
 Duration ClientBehaviour::think(RetryState& state, Random& random) const {

@@ -40,13 +40,19 @@ class ClientBehaviour {
   }
 
   NextAttempt after(TimePoint now, const AttemptResult& result, RetryState& state,
-                    RetryProcess* process, Random& random, RetryMetrics& metrics) const;
+                    RetryProcess* process, Random& random, RetryMetrics& metrics) const {
+    return next(policy_.after(now, result, state, process, random, metrics), state, random);
+  }
   NextAttempt after_refusal(TimePoint now, RetryState& state, RetryProcess* process, Random& random,
                             RetryMetrics& metrics) const;
 
  private:
   Duration think(RetryState& state, Random& random) const;
-  NextAttempt next(const Decision& decision, RetryState& state, Random& random) const;
+  NextAttempt next(const Decision& decision, RetryState& state, Random& random) const {
+    if (decision.retry) return {.wait = decision.wait, .retry = true};
+    return {.wait = saturating_add(decision.wait, think(state, random)),
+            .gave_up = decision.gave_up};
+  }
 
   Duration mean_think_time_;
   RetryPolicy policy_;

@@ -16,7 +16,7 @@ AdmissionControl::AdmissionControl(double rate_limit, double rate_burst, std::si
       tokens_(burst_),
       shed_above_(shed_above) {}
 
-Answer AdmissionControl::admit(TimePoint now, std::size_t concurrency) {
+Answer AdmissionControl::decide(TimePoint now, std::size_t concurrency) {
   if (shed_above_ > 0 && concurrency >= shed_above_) {
     return {.rejection = Rejection::kShed, .retry_after = kAfterShedding};
   }

@@ -19,9 +19,13 @@ class AdmissionControl {
 
   // `concurrency` is that before this request. Times must not go back. Who is turned away is told
   // to come again when there is a token, or a second after shedding.
-  Answer admit(TimePoint now, std::size_t concurrency);
+  Answer admit(TimePoint now, std::size_t concurrency) {
+    return shed_above_ == 0 && rate_limit_ <= 0 ? Answer() : decide(now, concurrency);
+  }
 
  private:
+  Answer decide(TimePoint now, std::size_t concurrency);
+
   double rate_limit_;
   double burst_;
   double tokens_;

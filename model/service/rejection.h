@@ -34,8 +34,8 @@ using RejectionCounts = std::array<std::uint64_t, kRejections.size()>;
 
 // What a request is answered with.
 struct Answer {
-  std::optional<Rejection> rejection{};   // served when not set
-  std::optional<Duration> retry_after{};  // rejected: what `Retry-After` says, if it is there
+  std::optional<Rejection> rejection{};  // served when not set
+  Duration retry_after{0};               // rejected: what `Retry-After` says, 0 if it is not there
 
   int status() const { return rejection ? kRejections[index_of(*rejection)].status : 200; }
 

@@ -53,11 +53,9 @@ class Service {
     ++counts_.offered;
     Answer answer = admission_.admit(now, queue_.concurrency());
     if (answer.rejection) {
-      // HTTP tells whole seconds.
-      if (answer.retry_after) {
-        answer.retry_after = std::max(std::chrono::ceil<std::chrono::seconds>(*answer.retry_after),
-                                      std::chrono::seconds(1));
-      }
+      // HTTP tells whole seconds, and 0 would be no hint.
+      answer.retry_after = std::max(std::chrono::ceil<std::chrono::seconds>(answer.retry_after),
+                                    std::chrono::seconds(1));
       ++counts_.rejected[index_of(*answer.rejection)];
       ++being_rejected_;
       return {.answer = answer};

@@ -3,11 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <utility>
 
 #include "model/base/duration.h"
+#include "model/base/fifo.h"
 #include "model/service/service_curve.h"
 
 namespace retrystorm {
@@ -27,7 +27,7 @@ class ServiceQueue {
   explicit ServiceQueue(const ServiceCurve& curve) : curve_(curve) {}
 
   Ticket arrive(TimePoint now, Item item) {
-    waiting_.emplace_back(now, std::move(item));
+    waiting_.push({now, std::move(item)});
     ++concurrency_;
     stale_ = true;
     return front_ticket_ + waiting_.size() - 1;
@@ -39,8 +39,9 @@ class ServiceQueue {
   TimePoint next_departure() const {
     if (stale_) {
       stale_ = false;
-      next_departure_ = waiting_.empty() ? TimePoint::max()
-                                         : saturating_add(waiting_.front().first, current_delay());
+      next_departure_ = waiting_.empty()
+                            ? TimePoint::max()
+                            : saturating_add(waiting_.front().arrived, current_delay());
     }
     return next_departure_;
   }
@@ -54,9 +55,9 @@ class ServiceQueue {
   // Takes the front done or not: for a server that ends.
   std::optional<Item> take_front() {
     if (waiting_.empty()) return std::nullopt;
-    std::optional<Item> item(std::move(waiting_.front().second));
-    drop_front();
-    while (!waiting_.empty() && waiting_.front().first == kCancelled) drop_front();
+    std::optional<Item> item(waiting_.take().item);
+    ++front_ticket_;
+    drop_cancelled();
     stale_ = true;
     return item;
   }
@@ -69,8 +70,8 @@ class ServiceQueue {
 
   // A request that was not yet taken out leaves at once, and is never taken out. Once a ticket.
   void cancel(Ticket ticket) {
-    waiting_[static_cast<std::size_t>(ticket - front_ticket_)].first = kCancelled;
-    while (!waiting_.empty() && waiting_.front().first == kCancelled) drop_front();
+    waiting_.at(static_cast<std::size_t>(ticket - front_ticket_)).arrived = kCancelled;
+    drop_cancelled();
     leave();
   }
 
@@ -83,13 +84,19 @@ class ServiceQueue {
   // Stands for the time of arrival.
   static constexpr TimePoint kCancelled = TimePoint::min();
 
-  void drop_front() {
-    waiting_.pop_front();
-    ++front_ticket_;
+  struct Place {
+    TimePoint arrived;
+    Item item;
+  };
+
+  void drop_cancelled() {
+    for (; !waiting_.empty() && waiting_.front().arrived == kCancelled; ++front_ticket_) {
+      waiting_.take();
+    }
   }
 
   ServiceCurve curve_;
-  std::deque<std::pair<TimePoint, Item>> waiting_;  // the front is not cancelled
+  Fifo<Place> waiting_;  // the front is not cancelled
   Ticket front_ticket_ = 0;
   std::size_t concurrency_ = 0;
   // The delay is dear to compute, and often asked for.
