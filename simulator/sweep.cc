@@ -13,7 +13,7 @@
 namespace retrystorm {
 namespace {
 
-constexpr double kMostValues = 1e7;
+constexpr double kMostValues = 1e5;  // of a range; more would take seconds to write out
 
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts;
@@ -63,7 +63,8 @@ std::vector<std::string> expand_range(const std::string& axis, const std::string
   if (to < from) throw std::runtime_error("--sweep " + axis + ": the range is empty");
   // A billionth of a step makes up for the rounding of steps like 0.1.
   const double count = std::floor((to - from) / step + 1e-9) + 1;
-  if (count > kMostValues) throw std::runtime_error("--sweep " + axis + ": too many values");
+  if (count > kMostValues)
+    throw std::runtime_error("--sweep " + axis + ": too many values (at most 100000)");
   std::vector<std::string> values;
   for (double i = 0; i < count; ++i) {
     // To 12 digits, so that 3 * 0.1 is 0.3.
@@ -101,7 +102,8 @@ Axis parse_axis(const CLI::App& app, const std::string& text) {
   }
   const std::string values = text.substr(equals + 1);
   // A value may have a colon of its own: additive:1s.
-  const bool words = type == "NAME" || (type == "VALUE" && std::isalpha(values[0]) != 0);
+  const bool words = type == "NAME" ||
+                     (type == "VALUE" && std::isalpha(static_cast<unsigned char>(values[0])) != 0);
   if (words || values.find(':') == std::string::npos) return {name, split(values, ',')};
   return {name, expand_range(name, values, type == "DURATION"), true};
 }

@@ -10,17 +10,10 @@
 #include <string>
 #include <thread>
 
+#include "client/dashboard/server_status.h"
 #include "client/url.h"
 
 namespace retrystorm {
-
-struct ServerStatus {
-  double concurrency = 0;
-  double last_delay_s = 0;
-};
-
-// Reads a JSON object that has `concurrency` and `last_delay_s`. Nothing when it is none.
-std::optional<ServerStatus> parse_server_status(const std::string& text);
 
 // Polls on a thread of its own, so that a server which is frozen, gone or has no status to give
 // holds up nobody.

@@ -99,7 +99,7 @@ Option& OptionList::count(std::string_view names, Count& target, std::string hel
 template <typename Count>
 Option& OptionList::count_or_none(std::string_view names, Count& target, std::string help,
                                   std::uint64_t least, std::uint64_t most) {
-  constexpr Count kUnbounded = std::numeric_limits<Count>::max();
+  static constexpr Count kUnbounded = std::numeric_limits<Count>::max();
   return add(
       names, Option::Kind::kCount, std::move(help),
       [&target, least, most](std::string_view text) {

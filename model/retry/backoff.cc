@@ -46,7 +46,13 @@ void declare_options(OptionList& options, BackoffSettings& settings) {
       [&jitter] { return to_string(jitter); });
   options.text(
       "random", "the same as --jitter=additive:DURATION",
-      [&jitter](std::string_view text) { jitter = parse_jitter("additive:" + std::string(text)); },
+      [&jitter](std::string_view text) {
+        if (text != kNoneWord) {
+          jitter = parse_jitter("additive:" + std::string(text));
+        } else if (jitter.kind == Jitter::Kind::kAdditive) {
+          jitter = {};
+        }
+      },
       [&jitter] {
         return jitter.kind == Jitter::Kind::kAdditive ? format_duration(jitter.spread)
                                                       : std::string(kNoneWord);

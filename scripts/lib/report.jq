@@ -1,6 +1,31 @@
 # From the JSON Lines of a run to what the report holds of it.
 include "runs";
 
+# What the report reads of a run's lines is of the right type, or the line is passed over, as one is
+# of which a killed program wrote only half. Null is what is not known. No clock and no counter
+# comes to the greatest number, and an axis that long could not be drawn.
+def is_number: type == "number" and . == . and fabs < 1e15;
+def all_numbers($names): . as $line | all($names[]; $line[.] | . == null or is_number);
+def is_text: type == "string" and length < 10000;
+def well_formed:
+  objects
+  | select(
+      if .type == "start" then
+        (.program | is_text) and (.command | is_text)
+        and (.strategy | . == null or is_text) and (.seed | . == null or type == "number")
+        and all_numbers(["started_at", "clients", "server_pid"])
+      elif .type == "interval" then
+        (.t | is_number)
+        and all_numbers(["ok", "errors", "timed_out", "attempts", "retries", "thinking",
+                         "in_flight", "waiting_to_retry", "concurrency", "last_delay_s"])
+      elif .type == "outage" then (.t | is_number) and (.event | is_text)
+      elif .type == "summary" then
+        (.verdict | is_text)
+        and (.latency_ms | . == null or (type == "object" and all_numbers(["p50", "p99"])))
+        and all_numbers(["elapsed_s", "baseline_ok", "errors_gone_s", "time_to_recovery_s",
+                         "amplification", "peak_attempts", "ok_lost", "longest_without_ok_s"])
+      else false end);
+
 # A command line without these options, whether written with "=" or with a space.
 def without($options):
   reduce $options[] as $option (.;
@@ -42,8 +67,8 @@ def reproduction($server; $lines):
 
 # Each run of a client's file, for the page may have started it again; `$server` is text.
 def report_runs($name; $server):
-  . as $all
-  | [$server | split("\n")[] | fromjson?] as $server_lines
+  map(well_formed) | . as $all
+  | [$server | split("\n")[] | fromjson? | well_formed] as $server_lines
   | [range(length) | select($all[.].type == "start")] as $starts
   | range($starts | length) as $i
   | $all[$starts[$i]:($starts[$i + 1] // ($all | length))] as $lines

@@ -45,7 +45,7 @@
     const cells = [run.name, summary?.verdict ?? 'not ended', start.strategy, number(start.clients), String(start.seed),
       number(summary?.baseline_ok, 1), duration(summary?.errors_gone_s), duration(summary?.time_to_recovery_s),
       number(summary?.amplification, 2), number(summary?.peak_attempts, 1), peak < 0 ? '–' : number(peak),
-      number(summary?.ok_lost), milliseconds(summary?.latency_ms.p50), milliseconds(summary?.latency_ms.p99),
+      number(summary?.ok_lost), milliseconds(summary?.latency_ms?.p50), milliseconds(summary?.latency_ms?.p99),
       duration(summary?.longest_without_ok_s)];
     return make('tr', {}, ...cells.map(text => make('td', {textContent: text})));
   }));

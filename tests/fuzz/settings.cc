@@ -1,6 +1,7 @@
-// Files of settings (--config): refused by an error of CLI11, or read.
+// Files of settings (--config): refused by a usage error, or read, written down and made a run of.
 #include <cstdint>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 
 #include "simulator/options.h"
@@ -14,7 +15,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::istringstream file(std::string(reinterpret_cast<const char*>(data), size));
   try {
     app.parse_from_stream(file);
-  } catch (const CLI::Error&) {
+    apply_in_order(app);
+  } catch (const CLI::ParseError&) {
+    return 0;
+  }
+  options_json(app);
+  try {
+    make_scenario(options, 1);
+  } catch (const std::runtime_error&) {
   }
   return 0;
 }

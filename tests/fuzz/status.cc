@@ -1,10 +1,16 @@
-// The server's status, which may come from anything that listens on the port.
+// The server's status, which may come from anything that listens on the port: nothing, or numbers
+// that JSON can hold.
+#include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 
-#include "client/dashboard/server_monitor.h"
+#include "client/dashboard/server_status.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  retrystorm::parse_server_status({reinterpret_cast<const char*>(data), size});
+  const auto status = retrystorm::parse_server_status({reinterpret_cast<const char*>(data), size});
+  if (status && !(std::isfinite(status->concurrency) && std::isfinite(status->last_delay_s))) {
+    std::abort();
+  }
   return 0;
 }

@@ -89,6 +89,17 @@ TEST_F(ServerFaults, FloodOfRangeHeaders) {
   send(many + "\r\n");
 }
 
+// What lies behind the answer in the server's memory is nobody's business.
+TEST_F(ServerFaults, RangeBeyondTheAnswer) {
+  for (const std::string range : {"0-1000", "1-1000", "2-1000", "5-9", "1000-", "-1000"}) {
+    const std::string answer = send("GET /api HTTP/1.1\r\nRange: bytes=" + range + "\r\n\r\n");
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 ")) << range;
+    const std::size_t head = answer.find("\r\n\r\n");
+    ASSERT_NE(head, std::string::npos) << range;
+    EXPECT_THAT(answer.substr(head + 4), testing::AnyOf("OK", "K", "")) << range;
+  }
+}
+
 TEST_F(ServerFaults, ManyConnectionsThatSayNothing) {
   std::vector<Socket> silent;
   for (int i = 0; i < 100; ++i) silent.push_back(connect_to(server_.port()));

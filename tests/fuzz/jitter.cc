@@ -1,0 +1,26 @@
+// Jitter as people write it: refused in a sentence, or read as what it prints as, and no wait that
+// it makes is negative.
+#include "model/retry/jitter.h"
+
+#include <cstdint>
+#include <cstdlib>
+#include <stdexcept>
+#include <string_view>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace retrystorm;
+  Jitter jitter;
+  try {
+    jitter = parse_jitter({reinterpret_cast<const char*>(data), size});
+  } catch (const std::invalid_argument&) {
+    return 0;
+  }
+  if (parse_jitter(to_string(jitter)) != jitter) std::abort();
+  ClientRandom random(1, 0);
+  for (const Duration wait : {Duration(0), Duration(1), Duration::max()}) {
+    for (int i = 0; i < 10; ++i) {
+      if (jitter.of(wait, random) < Duration::zero()) std::abort();
+    }
+  }
+  return 0;
+}
