@@ -28,7 +28,8 @@ install(CODE "
 install(DIRECTORY scripts/scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/retrystorm)
 install(FILES scripts/lib/prometheus/retrystorm.rules.yml
         DESTINATION ${CMAKE_INSTALL_DATADIR}/retrystorm/prometheus)
-install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 # Debian wants a changelog in every package, compressed as small as can be.
 find_program(GZIP gzip)
