@@ -36,8 +36,8 @@ RetryPolicy::RetryPolicy(const RetrySettings& settings)
   if (settings.pacer.on) pacer_.emplace(settings.pacer);
 }
 
-std::unique_ptr<RetryProcess> RetryPolicy::make_process(TimePoint /*now*/) const {
-  return nullptr;
+std::unique_ptr<RetryProcess> RetryPolicy::make_process(TimePoint now) const {
+  return retrystorm::make_process(shared_, now);
 }
 
 Permission RetryPolicy::ask(TimePoint now, bool first, RetryState& state, RetryProcess& process,
