@@ -1,6 +1,7 @@
 #include "model/base/option_list.h"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 
 namespace retrystorm {
@@ -66,6 +67,17 @@ Option& OptionList::number(std::string_view names, double& target, std::string h
       names, Option::Kind::kNumber, std::move(help),
       [&target, least, most](std::string_view text) { target = parse_number(text, least, most); },
       [&target] { return print_number(target); });
+}
+
+Option& OptionList::number_or_none(std::string_view names, double& target, std::string help,
+                                   double least, double most) {
+  constexpr double kUnbounded = std::numeric_limits<double>::infinity();
+  return add(
+      names, Option::Kind::kNumber, std::move(help),
+      [&target, least, most](std::string_view text) {
+        target = text == kNoneWord ? kUnbounded : parse_number(text, least, most);
+      },
+      [&target] { return target == kUnbounded ? std::string(kNoneWord) : print_number(target); });
 }
 
 Option& OptionList::yes_or_no(std::string_view names, bool& target, std::string help) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -51,6 +52,9 @@ class OptionList {
                            Duration least = Duration::zero());
   Option& number(std::string_view names, double& target, std::string help, double least,
                  double most);
+  // Infinity is written "none": no bound, or not used at all.
+  Option& number_or_none(std::string_view names, double& target, std::string help, double least,
+                         double most);
   template <typename Count>
   Option& count(std::string_view names, Count& target, std::string help, std::uint64_t least,
                 std::uint64_t most);
@@ -61,6 +65,11 @@ class OptionList {
   template <typename Enum>
   Option& choice(std::string_view names, Enum& target,
                  std::vector<std::pair<std::string_view, Enum>> values, std::string help);
+  // Gives all of `target` the values of the preset whose `name` is chosen: options declared after
+  // it overrule them. The presets outlive the list.
+  template <typename Settings>
+  Option& preset(std::string_view names, Settings& target, std::span<const Settings> presets,
+                 std::string help);
   Option& yes_or_no(std::string_view names, bool& target, std::string help);
   Option& text(std::string_view names, std::string help, std::function<void(std::string_view)> set,
                std::function<std::string()> get);
@@ -134,6 +143,47 @@ Option& OptionList::choice(std::string_view names, Enum& target,
       });
   option.choices = std::move(choices);
   return option;
+}
+
+template <typename Settings>
+Option& OptionList::preset(std::string_view names, Settings& target,
+                           std::span<const Settings> presets, std::string help) {
+  std::vector<std::string_view> choices;
+  for (const Settings& each : presets) choices.push_back(each.name);
+  Option& option = add(
+      names, Option::Kind::kChoice, std::move(help),
+      [&target, presets, choices](std::string_view text) {
+        for (const Settings& each : presets) {
+          if (each.name == text) {
+            target = each;
+            return;
+          }
+        }
+        throw std::invalid_argument(unknown_name(text, choices));
+      },
+      [&target] { return std::string(target.name); });
+  option.choices = std::move(choices);
+  return option;
+}
+
+// Throws std::invalid_argument, "NAME has no effect WHY", when one of these options differs between
+// the settings in force and those it would have had by itself; without names, when any does. Found
+// by value, so that settings that were printed can be read again.
+template <typename Settings>
+void refuse_unused(Settings in_force, Settings by_itself, std::string_view why,
+                   const std::vector<std::string_view>& names = {}) {
+  OptionList given;
+  OptionList usual;
+  declare_options(given, in_force);
+  declare_options(usual, by_itself);
+  for (std::size_t i = 0; i < given.all().size(); ++i) {
+    const Option& option = given.all()[i];
+    bool meant = names.empty();
+    for (const auto name : names) meant |= name == option.name;
+    if (meant && option.get() != usual.all()[i].get()) {
+      throw std::invalid_argument(option.name + " has no effect " + std::string(why));
+    }
+  }
 }
 
 }  // namespace retrystorm

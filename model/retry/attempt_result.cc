@@ -18,7 +18,8 @@ AttemptResult answered(int status, std::optional<Duration> retry_after, Duration
   return {.outcome = failure == Failure::kNone ? Outcome::kOk : Outcome::kError,
           .failure = failure,
           .retry_after = retry_after,
-          .latency = latency};
+          .latency = latency,
+          .accepted = status != 429 && status != 503};
 }
 
 }  // namespace retrystorm

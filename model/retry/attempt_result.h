@@ -22,6 +22,9 @@ struct AttemptResult {
   Failure failure = Failure::kNone;
   std::optional<Duration> retry_after{};  // what the server asked for, if it did
   Duration latency{0};                    // from sending to the answer, or to the timeout
+  // Did the service take it on, whatever became of it then? Not so 429, 503, a connection that was
+  // refused or reset, and no answer at all.
+  bool accepted = true;
 };
 
 // An answer with this HTTP status. `retry_after` as the answer had it.
@@ -29,11 +32,17 @@ AttemptResult answered(int status, std::optional<Duration> retry_after, Duration
 
 // No answer, because the connection was refused, reset or closed.
 inline AttemptResult not_connected(Duration latency) {
-  return {.outcome = Outcome::kError, .failure = Failure::kTransient, .latency = latency};
+  return {.outcome = Outcome::kError,
+          .failure = Failure::kTransient,
+          .latency = latency,
+          .accepted = false};
 }
 
 inline AttemptResult timed_out(Duration latency) {
-  return {.outcome = Outcome::kTimedOut, .failure = Failure::kTimedOut, .latency = latency};
+  return {.outcome = Outcome::kTimedOut,
+          .failure = Failure::kTimedOut,
+          .latency = latency,
+          .accepted = false};
 }
 
 }  // namespace retrystorm

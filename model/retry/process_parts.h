@@ -20,7 +20,7 @@ struct Permission {
   enum class Kind { kSend, kWait, kRefused };
 
   Kind kind = Kind::kSend;
-  Duration wait{0};  // of kWait: then it is to be asked again
+  Duration wait{0};  // of kWait: then it is to be asked again, and may well say the same
 };
 
 // Whether a failed request may be retried at all, by how many others are.
@@ -33,22 +33,27 @@ class RetryBudget {
   virtual void attempt_ended(TimePoint /*now*/, const AttemptResult&, RetryState&) {}
 
   // May this failure be retried? Charges the retry if so.
+  // `attempt_ended` was called for it before.
   virtual bool withdraw(TimePoint now, const AttemptResult& result, RetryState& state) = 0;
 
-  // The request is over: it succeeded, or was given up after this last result.
-  virtual void request_ends(TimePoint /*now*/, const AttemptResult&, RetryState&) {}
+  // The request is over: it succeeded, or was given up, also because a gate refused its retry.
+  virtual void request_ends(TimePoint /*now*/, RetryState&) {}
 };
 
-// Whether an attempt may be sent, the first one of a request too.
+// Whether an attempt may be sent, the first one of a request too. What it lets through is sent at
+// once, unless it is taken back.
 class Gate {
  public:
   virtual ~Gate() = default;
 
   virtual Permission ask(TimePoint now, Random& random) = 0;
 
-  // Another gate refused what this one had let through.
+  // Another gate refused, at the same time, what this one had let through: as if it had not been
+  // asked.
   virtual void take_back(TimePoint /*now*/) {}
 
+  // An attempt that was sent has ended: each one, whatever its end. It was sent at
+  // `now - result.latency`.
   virtual void attempt_ended(TimePoint now, const AttemptResult& result) = 0;
 };
 

@@ -30,12 +30,14 @@ RetryMetrics& RetryMetrics::operator+=(const RetryMetrics& other) {
 }
 
 RetryPolicy::RetryPolicy(const RetrySettings& settings)
-    : backoff_(settings.backoff), max_retries_(settings.limit.max_retries) {
+    : backoff_(settings.backoff),
+      max_retries_(settings.limit.max_retries),
+      shared_(settings.process) {
   if (settings.pacer.on) pacer_.emplace(settings.pacer);
 }
 
-std::unique_ptr<RetryProcess> RetryPolicy::make_process(TimePoint /*now*/) const {
-  return nullptr;
+std::unique_ptr<RetryProcess> RetryPolicy::make_process(TimePoint now) const {
+  return retrystorm::make_process(shared_, now);
 }
 
 Permission RetryPolicy::ask(TimePoint now, bool first, RetryState& state, RetryProcess& process,
@@ -91,7 +93,7 @@ Decision RetryPolicy::decide(TimePoint now, const AttemptResult& result, RetrySt
   const bool ok = result.outcome == Outcome::kOk;
   const auto reason = ok ? std::nullopt : reason_to_give_up(now, result, state, process);
   if (ok || reason) {
-    if (process != nullptr && process->budget) process->budget->request_ends(now, result, state);
+    if (process != nullptr && process->budget) process->budget->request_ends(now, state);
     return ok ? after_success(state, random, metrics) : give_up(*reason, state, random, metrics);
   }
   Duration wait = backoff_.next(state, result.failure == Failure::kThrottled, random);
@@ -100,8 +102,9 @@ Decision RetryPolicy::decide(TimePoint now, const AttemptResult& result, RetrySt
   return {.wait = count_sleep(metrics, wait), .retry = true};
 }
 
-Decision RetryPolicy::after_refusal(TimePoint /*now*/, RetryState& state, RetryProcess* /*process*/,
+Decision RetryPolicy::after_refusal(TimePoint now, RetryState& state, RetryProcess* process,
                                     Random& random, RetryMetrics& metrics) const {
+  if (process != nullptr && process->budget) process->budget->request_ends(now, state);
   return give_up(GiveUp::kRefused, state, random, metrics);
 }
 

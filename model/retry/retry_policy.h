@@ -57,7 +57,7 @@ class RetryPolicy {
   explicit RetryPolicy(const RetrySettings& settings);
 
   // Does it have parts that clients share?
-  bool has_process() const { return false; }
+  bool has_process() const { return shared_.any(); }
   // The shared parts of one process, at this time. Owned by the engine.
   std::unique_ptr<RetryProcess> make_process(TimePoint now) const;
 
@@ -107,6 +107,7 @@ class RetryPolicy {
   Backoff backoff_;
   std::uint32_t max_retries_;
   std::optional<Pacer> pacer_;
+  ProcessSettings shared_;
 };
 
 }  // namespace retrystorm

@@ -15,6 +15,7 @@ void declare_parts(OptionList& options, RetrySettings& settings) {
                         1'000'000'000);
   declare_options(options, settings.backoff);
   declare_options(options, settings.pacer);
+  declare_options(options, settings.process);
 }
 
 }  // namespace
@@ -29,6 +30,10 @@ void declare_options(OptionList& options, RetrySettings& settings) {
   declare_parts(options, settings);
 }
 
+void check(const RetrySettings& settings) {
+  check(settings.process);
+}
+
 RetrySettings retry_settings(std::string_view strategy) {
   const NamedStrategy* named = find_strategy(strategy);
   if (named == nullptr) {
@@ -41,6 +46,7 @@ RetrySettings retry_settings(std::string_view strategy) {
   declare_parts(options, settings);
   options.apply(named->settings);
   settings.strategy = named->name;
+  check(settings);
   return settings;
 }
 

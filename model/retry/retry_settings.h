@@ -11,6 +11,7 @@
 #include "model/base/option_list.h"
 #include "model/retry/backoff.h"
 #include "model/retry/pacer.h"
+#include "model/retry/process_settings.h"
 
 namespace retrystorm {
 
@@ -26,10 +27,14 @@ struct RetrySettings {
   BackoffSettings backoff;
   LimitSettings limit;
   PacerSettings pacer;
+  ProcessSettings process;
 };
 
 // Every part's options, the strategy first: it gives defaults to all others, which overrule it.
 void declare_options(OptionList& options, RetrySettings& settings);
+
+// Throws std::invalid_argument with a sentence for a person when settings contradict each other.
+void check(const RetrySettings& settings);
 
 // The settings of a named strategy (see strategies.h). Throws std::invalid_argument with a sentence
 // for a person when there is none of that name.

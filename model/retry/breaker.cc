@@ -1,0 +1,186 @@
+#include "model/retry/breaker.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string>
+
+namespace retrystorm {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+constexpr std::array<BreakerSettings, 5> kBreakers{{
+    {},
+    {.name = "resilience4j", .on = true},
+    {.name = "polly",
+     .on = true,
+     .window = BreakerWindow::kTime,
+     .span = seconds(30),
+     .slices = 10,
+     .failure_share = 0.1,
+     .open_for = seconds(5),
+     .trials = 1,
+     .judges = BreakerJudges::kFailures},
+    {.name = "hystrix",
+     .on = true,
+     .window = BreakerWindow::kTime,
+     .span = seconds(10),
+     .slices = 10,
+     .min_calls = 20,
+     .open_for = seconds(5),
+     .trials = 1},
+    {.name = "gobreaker",
+     .on = true,
+     .calls = 6,
+     .min_calls = 6,
+     .failure_share = 1,
+     .trials = 1,
+     .late_ends = LateEnds::kIgnore},
+}};
+
+}  // namespace
+
+void declare_options(OptionList& options, BreakerSettings& settings) {
+  constexpr std::uint64_t kMany = 1'000'000;
+  options.group("Circuit breaker of a process: sends nothing while too much fails");
+  options.preset("breaker", settings, std::span<const BreakerSettings>(kBreakers),
+                 "whose breaker: gives defaults to the numbers below");
+  options.choice<BreakerWindow>("breaker-window", settings.window,
+                                {{"calls", BreakerWindow::kCalls}, {"time", BreakerWindow::kTime}},
+                                "whether it looks at the last calls, or at the last time");
+  options.count("breaker-calls", settings.calls, "the window, in calls", 1, kMany);
+  options.duration("breaker-time", settings.span, "the window, in time",
+                   std::chrono::milliseconds(1));
+  options.count("breaker-slices", settings.slices, "in which a window in time is forgotten", 1,
+                100'000);
+  options.count("breaker-min-calls", settings.min_calls, "calls in the window before it is judged",
+                1, kMany);
+  options.number("breaker-failure-share", settings.failure_share, "opens at this share of failures",
+                 0, 1);
+  options.duration_or_none("breaker-slow-call", settings.slow_call, "a call is slow beyond this");
+  options.number("breaker-slow-share", settings.slow_share, "opens at this share of slow calls", 0,
+                 1);
+  options.duration("breaker-open-for", settings.open_for, "then it tries again");
+  options.count("breaker-trials", settings.trials, "calls that it lets through to try again", 1,
+                kMany);
+  options.choice<BreakerJudges>(
+      "breaker-judges", settings.judges,
+      {{"every-end", BreakerJudges::kEveryEnd}, {"failures", BreakerJudges::kFailures}},
+      "when it looks at the window: as any call ends, or as one fails");
+  options.choice<LateEnds>("breaker-late-ends", settings.late_ends,
+                           {{"count", LateEnds::kCount}, {"ignore", LateEnds::kIgnore}},
+                           "what calls do that were sent before it opened or closed");
+}
+
+void check(const BreakerSettings& settings) {
+  if (!settings.on) {
+    refuse_unused(settings, BreakerSettings(), "without --breaker");
+    return;
+  }
+  BreakerSettings usual;
+  for (const BreakerSettings& each : kBreakers) {
+    if (each.name == settings.name) usual = each;
+  }
+  if (settings.window == BreakerWindow::kCalls) {
+    refuse_unused(settings, usual, "with --breaker-window=calls",
+                  {"breaker-time", "breaker-slices"});
+  } else {
+    refuse_unused(settings, usual, "with --breaker-window=time", {"breaker-calls"});
+  }
+}
+
+Breaker::Calls& Breaker::Calls::operator+=(const Calls& other) {
+  ended += other.ended;
+  failed += other.failed;
+  slow += other.slow;
+  return *this;
+}
+
+Breaker::Calls& Breaker::Calls::operator-=(const Calls& other) {
+  ended -= other.ended;
+  failed -= other.failed;
+  slow -= other.slow;
+  return *this;
+}
+
+Breaker::Breaker(const BreakerSettings& settings, TimePoint now) : settings_(settings) {
+  if (settings_.window == BreakerWindow::kCalls) {
+    // What can never be in the window cannot be waited for.
+    settings_.min_calls = std::min(settings_.min_calls, settings_.calls);
+  }
+  change_to(State::kClosed, now);
+  changed_ = TimePoint::min();
+}
+
+void Breaker::change_to(State state, TimePoint now) {
+  state_ = state;
+  changed_ = now;
+  if (state == State::kHalfOpen) {
+    permits_ = settings_.trials;
+    trials_ = Calls();
+  }
+  if (state != State::kClosed) return;
+  if (settings_.window == BreakerWindow::kTime) {
+    // resilience4j's slices are the seconds of the clock.
+    const TimePoint second = std::chrono::floor<seconds>(now);
+    in_time_.emplace(second, settings_.span, settings_.slices);
+  } else {
+    last_.assign(settings_.calls, Calls());
+    sum_ = Calls();
+    next_ = 0;
+  }
+}
+
+const Breaker::Calls& Breaker::count(TimePoint now, const Calls& call) {
+  if (in_time_) {
+    in_time_->add(now, call);
+    return in_time_->total(now);
+  }
+  sum_ -= last_[next_];
+  sum_ += call;
+  last_[next_] = call;
+  next_ = next_ + 1 < last_.size() ? next_ + 1 : 0;
+  return sum_;
+}
+
+bool Breaker::too_many(const Calls& calls) const {
+  const auto share = [&](std::uint32_t some) { return static_cast<double>(some) / calls.ended; };
+  return share(calls.failed) >= settings_.failure_share ||
+         share(calls.slow) >= settings_.slow_share;
+}
+
+Permission Breaker::ask(TimePoint now, Random& /*random*/) {
+  if (state_ == State::kOpen && now > saturating_add(changed_, settings_.open_for)) {
+    change_to(State::kHalfOpen, now);
+  }
+  if (state_ == State::kClosed) return {};
+  if (state_ == State::kOpen || permits_ == 0) return {.kind = Permission::Kind::kRefused};
+  --permits_;
+  return {};
+}
+
+void Breaker::take_back(TimePoint /*now*/) {
+  if (state_ == State::kHalfOpen) ++permits_;
+}
+
+void Breaker::attempt_ended(TimePoint now, const AttemptResult& result) {
+  if (state_ == State::kOpen) return;
+  const bool sent_before = now - result.latency < changed_;
+  if (sent_before && settings_.late_ends == LateEnds::kIgnore) return;
+  const bool failed = result.outcome != Outcome::kOk;
+  const Calls call{.ended = 1, .failed = failed, .slow = result.latency > settings_.slow_call};
+  if (state_ == State::kHalfOpen) {
+    trials_ += call;
+    if (trials_.ended < std::min(settings_.min_calls, settings_.trials)) return;
+    change_to(too_many(trials_) ? State::kOpen : State::kClosed, now);
+    return;
+  }
+  const Calls& calls = count(now, call);
+  if (calls.ended < settings_.min_calls) return;
+  if (settings_.judges == BreakerJudges::kFailures && !failed) return;
+  if (too_many(calls)) change_to(State::kOpen, now);
+}
+
+}  // namespace retrystorm

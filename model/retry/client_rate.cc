@@ -1,0 +1,108 @@
+#include "model/retry/client_rate.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/base/portable_math.h"
+
+namespace retrystorm {
+namespace {
+
+using HalfSeconds = std::chrono::duration<std::int64_t, std::ratio<1, 2>>;
+
+// The same on every machine; Newton's step mends the last bits.
+double cube_root(double x) {
+  if (x <= 0) return 0;
+  const double root = exponential(natural_log(x) / 3);
+  return root - (root * root * root - x) / (3 * root * root);
+}
+
+}  // namespace
+
+void declare_options(OptionList& options, ClientRateSettings& settings) {
+  options.group("Rate limit of a process: waits before attempts once the service throttles");
+  options.choice<ClientRateSettings::Kind>(
+      "client-rate", settings.kind,
+      {{"none", ClientRateSettings::Kind::kNone},
+       {"aws-adaptive", ClientRateSettings::Kind::kAwsAdaptive}},
+      "how the rate is found");
+  options.number("rate-decrease", settings.decrease,
+                 "what a throttling answer multiplies the rate by", 0, 1);
+  options.number("rate-scale", settings.scale, "how steeply it grows again: of the cubic", 0.001,
+                 1e6);
+  options.number("rate-smoothing", settings.smoothing,
+                 "part of the newest half second in the measured rate", 0, 1);
+  options.number("rate-min", settings.least, "attempts per second that it always allows", 0.001,
+                 1e6);
+}
+
+void check(const ClientRateSettings& settings) {
+  if (settings.kind == ClientRateSettings::Kind::kNone) {
+    refuse_unused(settings, ClientRateSettings(), "without --client-rate");
+  }
+}
+
+ClientRate::ClientRate(const ClientRateSettings& settings, TimePoint now)
+    : settings_(settings),
+      slot_(2 * std::chrono::floor<std::chrono::seconds>(now.time_since_epoch()).count()),
+      throttled_(now),
+      filled_(now) {}
+
+void ClientRate::measure(TimePoint now) {
+  ++answers_;
+  const std::int64_t slot = std::chrono::floor<HalfSeconds>(now.time_since_epoch()).count();
+  if (slot <= slot_) return;
+  const double elapsed = static_cast<double>(slot - slot_) / 2;
+  const double rate = static_cast<double>(answers_) / elapsed;
+  measured_ = settings_.smoothing * rate + (1 - settings_.smoothing) * measured_;
+  answers_ = 0;
+  slot_ = slot;
+}
+
+void ClientRate::refill(TimePoint now) {
+  if (now <= filled_) return;
+  tokens_ = std::min(tokens_ + to_seconds(now - filled_) * fill_rate_, capacity_);
+  filled_ = now;
+}
+
+double ClientRate::calculated(TimePoint now) const {
+  const double since = to_seconds(now - throttled_) - zero_point_;
+  return settings_.scale * (since * since * since) + most_;
+}
+
+void ClientRate::attempt_ended(TimePoint now, const AttemptResult& result) {
+  measure(now);
+  double rate = 0;
+  if (result.failure == Failure::kThrottled) {
+    most_ = enabled_ ? std::min(measured_, fill_rate_) : measured_;
+    zero_point_ = cube_root(most_ * (1 - settings_.decrease) / settings_.scale);
+    throttled_ = now;
+    enabled_ = true;
+    rate = settings_.decrease * most_;
+  } else {
+    rate = calculated(now);
+  }
+  rate = std::min(rate, 2 * measured_);
+  refill(now);
+  fill_rate_ = std::max(rate, settings_.least);
+  capacity_ = std::max(rate, 1.0);
+  tokens_ = std::min(tokens_, capacity_);
+}
+
+Permission ClientRate::ask(TimePoint now, Random& /*random*/) {
+  if (!enabled_) return {};
+  refill(now);
+  if (tokens_ >= 1) {
+    tokens_ -= 1;
+    return {};
+  }
+  // One nanosecond more, lest rounding leave it a hair short.
+  const Duration full = saturating_add(from_seconds((1 - tokens_) / fill_rate_), Duration(1));
+  return {.kind = Permission::Kind::kWait, .wait = std::min(full, kLook)};
+}
+
+void ClientRate::take_back(TimePoint /*now*/) {
+  if (enabled_) tokens_ = std::min(tokens_ + 1, capacity_);
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,45 @@
+#include "model/retry/process_settings.h"
+
+#include "model/retry/retry_budget.h"
+
+namespace retrystorm {
+
+bool ProcessSettings::any() const {
+  return budget.kind != BudgetSettings::Kind::kNone || breaker.on || throttle.on ||
+         concurrency_limit.kind != ConcurrencyLimitSettings::Kind::kNone ||
+         client_rate.kind != ClientRateSettings::Kind::kNone;
+}
+
+void declare_options(OptionList& options, ProcessSettings& settings) {
+  declare_options(options, settings.budget);
+  declare_options(options, settings.breaker);
+  declare_options(options, settings.throttle);
+  declare_options(options, settings.concurrency_limit);
+  declare_options(options, settings.client_rate);
+}
+
+void check(const ProcessSettings& settings) {
+  check(settings.budget);
+  check(settings.breaker);
+  check(settings.throttle);
+  check(settings.concurrency_limit);
+  check(settings.client_rate);
+}
+
+std::unique_ptr<RetryProcess> make_process(const ProcessSettings& settings, TimePoint now) {
+  if (!settings.any()) return nullptr;
+  auto process = std::make_unique<RetryProcess>();
+  process->budget = make_budget(settings.budget, now);
+  auto& gates = process->gates;
+  if (settings.client_rate.kind != ClientRateSettings::Kind::kNone) {
+    gates.push_back(std::make_unique<ClientRate>(settings.client_rate, now));
+  }
+  if (settings.concurrency_limit.kind != ConcurrencyLimitSettings::Kind::kNone) {
+    gates.push_back(std::make_unique<ConcurrencyLimit>(settings.concurrency_limit));
+  }
+  if (settings.breaker.on) gates.push_back(std::make_unique<Breaker>(settings.breaker, now));
+  if (settings.throttle.on) gates.push_back(std::make_unique<Throttle>(settings.throttle, now));
+  return process;
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,177 @@
+#include "model/retry/client_rate.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+#include "tests/support/scripted_random.h"
+#include "tests/support/settings_of.h"
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+using test::ScriptedRandom;
+using test::settings_of;
+
+constexpr TimePoint kStart{1h};
+const AttemptResult kOk;
+const AttemptResult kThrottled = answered(429, std::nullopt, 1ms);
+
+ClientRate client_rate(std::string_view settings = "") {
+  const std::string all = "client-rate = aws-adaptive\n" + std::string(settings);
+  return ClientRate(settings_of<ClientRateSettings>(all), kStart);
+}
+
+Permission ask(ClientRate& rate, TimePoint now) {
+  ScriptedRandom none{};
+  return rate.ask(now, none);
+}
+
+bool sends(ClientRate& rate, TimePoint now) {
+  return ask(rate, now).kind == Permission::Kind::kSend;
+}
+
+// Ten answers a second from 0.05 s to before `end`.
+void answer_steadily(ClientRate& rate, Duration end) {
+  for (Duration at = 50ms; at < end; at += 100ms) rate.attempt_ended(kStart + at, kOk);
+}
+
+// Ten answers a second, measured without smoothing; the one at 1.05 s is throttling.
+ClientRate throttled_at_ten() {
+  ClientRate rate = client_rate("rate-smoothing = 1");
+  answer_steadily(rate, 1050ms);
+  rate.attempt_ended(kStart + 1050ms, kThrottled);
+  EXPECT_EQ(rate.measured(), 10);
+  return rate;
+}
+
+TEST(ClientRate, MeasuresAnswersBySlots) {
+  ClientRate rate = client_rate();
+  answer_steadily(rate, 500ms);
+  EXPECT_EQ(rate.measured(), 0);
+  rate.attempt_ended(kStart + 550ms, kOk);
+  EXPECT_DOUBLE_EQ(rate.measured(), 9.6);
+  for (Duration at = 650ms; at < 1100ms; at += 100ms) rate.attempt_ended(kStart + at, kOk);
+  EXPECT_DOUBLE_EQ(rate.measured(), 9.92);
+  for (Duration at = 1150ms; at < 1600ms; at += 100ms) rate.attempt_ended(kStart + at, kOk);
+  EXPECT_DOUBLE_EQ(rate.measured(), 9.984);
+}
+
+// The first slot begins at the second's start, whenever the process does.
+TEST(ClientRate, BeginsItsFirstSlotAtAWholeSecond) {
+  ClientRate rate(settings_of<ClientRateSettings>("client-rate = aws-adaptive"), kStart + 900ms);
+  rate.attempt_ended(kStart + 950ms, kOk);
+  EXPECT_DOUBLE_EQ(rate.measured(), 0.8 * 1 / 0.5);
+}
+
+TEST(ClientRate, FollowsTheCubic) {
+  const ClientRate rate = throttled_at_ten();
+  const std::vector<double> golden{7,         9.648936,  10.000031, 10.453285,
+                                   13.408697, 21.266268, 36.425999};
+  for (std::size_t second = 0; second < golden.size(); ++second) {
+    EXPECT_NEAR(rate.calculated(kStart + 1050ms + second * 1s), golden[second], 5e-7) << second;
+  }
+}
+
+TEST(ClientRate, IsOffUntilItIsThrottled) {
+  ClientRate rate = client_rate();
+  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(sends(rate, kStart));
+  rate.attempt_ended(kStart, timed_out(2s));
+  rate.attempt_ended(kStart, answered(500, std::nullopt, 1ms));
+  rate.attempt_ended(kStart, not_connected(1ms));
+  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(sends(rate, kStart));
+  rate.attempt_ended(kStart, kThrottled);
+  EXPECT_EQ(ask(rate, kStart).kind, Permission::Kind::kWait);
+}
+
+TEST(ClientRate, CutsTheRateByThirtyPercentEachTime) {
+  ClientRate rate = throttled_at_ten();
+  EXPECT_DOUBLE_EQ(rate.fill_rate(), 7);
+  rate.attempt_ended(kStart + 1060ms, kThrottled);
+  EXPECT_DOUBLE_EQ(rate.fill_rate(), 4.9) << "from the lesser of measured and filled";
+  for (int i = 0; i < 20; ++i) rate.attempt_ended(kStart + 1060ms, kThrottled);
+  EXPECT_DOUBLE_EQ(rate.fill_rate(), 0.5) << "the least";
+}
+
+TEST(ClientRate, GrowsToTwiceWhatIsMeasured) {
+  ClientRate rate = throttled_at_ten();
+  // A single answer in the 6 s up to the slot that begins at 7 s.
+  rate.attempt_ended(kStart + 7050ms, kOk);
+  EXPECT_DOUBLE_EQ(rate.measured(), 1.0 / 6);
+  EXPECT_DOUBLE_EQ(rate.fill_rate(), 0.5);
+  for (int i = 0; i < 30; ++i) rate.attempt_ended(kStart + 7060ms, kOk);
+  rate.attempt_ended(kStart + 7500ms, kOk);
+  EXPECT_DOUBLE_EQ(rate.measured(), 62);
+  EXPECT_NEAR(rate.fill_rate(), rate.calculated(kStart + 7500ms), 1e-9);
+  rate.attempt_ended(kStart + 20s, kOk);
+  EXPECT_DOUBLE_EQ(rate.fill_rate(), std::max(0.5, 2 * rate.measured()));
+}
+
+TEST(ClientRate, WaitsForAToken) {
+  ClientRate rate = throttled_at_ten();
+  // Filled at 1 a second up to the first answer and at 0.5, the least, up to the throttling: 0.05 +
+  // 0.5 tokens. At 7 a second now.
+  TimePoint now = kStart + 1050ms;
+  const Permission first = ask(rate, now);
+  EXPECT_EQ(first.kind, Permission::Kind::kWait);
+  EXPECT_NEAR(to_seconds(first.wait), 0.45 / 7, 1e-8);
+  EXPECT_FALSE(sends(rate, now + first.wait - 10ns));
+  now += first.wait;
+  EXPECT_TRUE(sends(rate, now));
+  EXPECT_EQ(ask(rate, now).wait, ClientRate::kLook) << "of 1/7 s: it looks again before";
+  now += ClientRate::kLook;
+  EXPECT_NEAR(to_seconds(ask(rate, now).wait), 1.0 / 7 - 0.1, 1e-8);
+  now += ask(rate, now).wait;
+  EXPECT_TRUE(sends(rate, now));
+  EXPECT_FALSE(sends(rate, now));
+  rate.take_back(now);
+  EXPECT_TRUE(sends(rate, now));
+}
+
+TEST(ClientRate, SavesNoMoreThanASecondOfTokens) {
+  ClientRate rate = throttled_at_ten();
+  int sent = 0;
+  while (sends(rate, kStart + 1h)) ++sent;
+  EXPECT_EQ(sent, 7);
+}
+
+// A service that takes C = 50 a second and throttles the rest, and clients that always want to
+// send. From each throttling answer the cubic rises from 0.7 C to C in K = cbrt(0.75 C) = 3.3 s (on
+// average 0.925 C), and then slowly beyond: a throttling answer follows as soon as the service's
+// small burst is used up. So it sends between 0.85 C and C, and little of it in vain. Where in the
+// cubic it is throttled depends on the slots: the bounds are wide.
+TEST(ClientRate, FindsTheRateOfTheService) {
+  ClientRate rate = client_rate();
+  constexpr double kCapacity = 50;
+  double sent = 0;
+  double throttled = 0;
+  double tokens = 5;
+  for (int step = 0; step < 300'000; ++step) {
+    const TimePoint now = kStart + step * 1ms;
+    tokens = std::min(tokens + kCapacity * 0.001, 5.0);
+    if (!sends(rate, now)) continue;
+    const bool ok = tokens >= 1;
+    if (ok) tokens -= 1;
+    rate.attempt_ended(now, ok ? kOk : kThrottled);
+    if (step < 60'000) continue;
+    ++sent;
+    if (!ok) ++throttled;
+  }
+  EXPECT_GT(sent / 240, 0.75 * kCapacity);
+  EXPECT_LT(sent / 240, 1.05 * kCapacity);
+  EXPECT_LT(throttled / sent, 0.05);
+  EXPECT_GT(throttled, 10);
+}
+
+TEST(ClientRateSettings, RefuseANumberThatHasNoEffect) {
+  EXPECT_THROW(settings_of<ClientRateSettings>("rate-min = 3"), std::invalid_argument);
+  EXPECT_THROW(settings_of<ClientRateSettings>("client-rate = aws-adaptive\nrate-min = 0"),
+               std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace retrystorm

@@ -1,0 +1,95 @@
+#include "model/retry/process_settings.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "model/retry/retry_policy.h"
+#include "tests/support/scripted_random.h"
+#include "tests/support/settings_of.h"
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+using test::ScriptedRandom;
+using test::settings_of;
+
+constexpr TimePoint kStart{1h};
+
+TEST(ProcessSettings, MakeNothingOfNothing) {
+  EXPECT_FALSE(ProcessSettings().any());
+  EXPECT_EQ(make_process(ProcessSettings(), kStart), nullptr);
+  EXPECT_FALSE(RetryPolicy(RetrySettings()).has_process());
+}
+
+TEST(ProcessSettings, MakeThePartsThatAreOn) {
+  for (const char* gate : {"breaker = polly", "throttle = sre", "concurrency-limit = fixed:3",
+                           "client-rate = aws-adaptive"}) {
+    const auto settings = settings_of<ProcessSettings>(gate);
+    EXPECT_TRUE(settings.any()) << gate;
+    const auto process = make_process(settings, kStart);
+    EXPECT_EQ(process->gates.size(), 1u) << gate;
+    EXPECT_EQ(process->budget, nullptr) << gate;
+  }
+  const auto settings = settings_of<ProcessSettings>("retry-budget = grpc");
+  EXPECT_NE(make_process(settings, kStart)->budget, nullptr);
+  EXPECT_THROW(settings_of<ProcessSettings>("throttle-padding = 3"), std::invalid_argument);
+}
+
+// What a later gate refuses, the earlier ones have not let through.
+TEST(ProcessSettings, RefusalsLeaveTheOtherGatesAsTheyWere) {
+  RetrySettings settings = retry_settings("fixed");
+  settings.process =
+      settings_of<ProcessSettings>("concurrency-limit = fixed:1\nbreaker = gobreaker");
+  const RetryPolicy policy(settings);
+  const auto process = policy.make_process(kStart);
+  RetryMetrics metrics;
+  ScriptedRandom none{};
+  const auto sends = [&](TimePoint now, RetryState& state) {
+    return policy.may_send(now, state, process.get(), none).kind == Permission::Kind::kSend;
+  };
+  RetryState state;
+  for (int i = 0; i < 6; ++i) {
+    policy.begin_request(state, 0s);
+    EXPECT_TRUE(sends(kStart, state));
+    policy.after(kStart, timed_out(0s), state, process.get(), none, metrics);
+  }
+  // Open: the place under the limit is given back each time.
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(sends(kStart, state));
+  EXPECT_TRUE(sends(kStart + 61s, state));
+  RetryState other;
+  policy.begin_request(other, 0s);
+  EXPECT_FALSE(sends(kStart + 61s, other));
+}
+
+// A retry that a gate refuses is given back to the budget.
+TEST(ProcessSettings, RefusedRetriesAreNotActive) {
+  RetrySettings settings = retry_settings("fixed");
+  settings.process = settings_of<ProcessSettings>(
+      "retry-budget = envoy\nbudget-min-concurrency = 1\nconcurrency-limit = fixed:1");
+  const RetryPolicy policy(settings);
+  const auto process = policy.make_process(kStart);
+  RetryMetrics metrics;
+  ScriptedRandom none{};
+  RetryState one;
+  RetryState other;
+  policy.begin_request(one, 0s);
+  policy.begin_request(other, 0s);
+  const auto may_send = [&](RetryState& state) {
+    return policy.may_send(kStart, state, process.get(), none).kind;
+  };
+  const auto fail = [&](RetryState& state) {
+    return policy.after(kStart, timed_out(2s), state, process.get(), none, metrics);
+  };
+  EXPECT_EQ(may_send(one), Permission::Kind::kSend);
+  EXPECT_TRUE(fail(one).retry);
+  EXPECT_EQ(may_send(other), Permission::Kind::kSend);
+  EXPECT_EQ(may_send(one), Permission::Kind::kRefused);
+  EXPECT_EQ(policy.after_refusal(kStart, one, process.get(), none, metrics).gave_up,
+            GiveUp::kRefused);
+  EXPECT_TRUE(fail(other).retry) << "the one retry at a time is free again";
+}
+
+}  // namespace
+}  // namespace retrystorm
