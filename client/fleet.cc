@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "common/os/process.h"
 
@@ -20,6 +21,11 @@ Fleet::Fleet(const WorkloadOptions& options, std::uint64_t seed, const Url& url,
       spared_ports_(spared_ports),
       behaviour_(options.think_time, options.retry),
       deadlines_(options.timeout) {
+  if (behaviour_.policy().has_process()) {
+    for (std::size_t i = 0; i < options.clients; i += options.clients_per_process) {
+      processes_.emplace_back().parts = behaviour_.policy().make_process(Clock::now());
+    }
+  }
   // All before the first client runs: whoever asks for the history goes through them.
   for (std::size_t i = 0; i < options.clients; ++i) {
     attempts_.emplace_back(url_, deadlines_);
@@ -57,7 +63,9 @@ FleetTotals Fleet::totals() const {
                  .timed_out = timed_out_,
                  .requests = requests_,
                  .retries = retries_,
-                 .gave_up = gave_up_},
+                 .gave_up = gave_up_,
+                 .not_sent = not_sent_,
+                 .unsent = unsent_},
       .clients = {.thinking = options_.clients - std::min(options_.clients, in_flight + waiting),
                   .in_flight = in_flight,
                   .waiting_to_retry = waiting}};
@@ -105,7 +113,7 @@ bool Fleet::wait(const NextAttempt& next) {
   return goes_on;
 }
 
-void Fleet::count(Outcome outcome, bool gave_up) {
+void Fleet::count(Outcome outcome) {
   switch (outcome) {
     case Outcome::kOk:
       ++ok_;
@@ -117,7 +125,14 @@ void Fleet::count(Outcome outcome, bool gave_up) {
       ++timed_out_;
       break;
   }
-  if (gave_up) ++gave_up_;
+}
+
+template <typename Ask>
+auto Fleet::with_process(std::uint64_t client, Ask ask) {
+  if (processes_.empty()) return ask(static_cast<RetryProcess*>(nullptr));
+  Process& process = processes_[client / options_.clients_per_process];
+  const std::scoped_lock lock(process.mutex);
+  return ask(process.parts.get());
 }
 
 void Fleet::run_client(std::uint64_t index, HttpAttempt& attempt, LastOk& last_ok) {
@@ -126,17 +141,46 @@ void Fleet::run_client(std::uint64_t index, HttpAttempt& attempt, LastOk& last_o
   RetryMetrics metrics;
 
   NextAttempt next{.wait = behaviour_.start(state, random)};
+  bool unsent = false;  // no attempt of the request at hand has been sent so far
   while (wait(next)) {
-    ++(next.retry ? retries_ : requests_);
+    if (!RetryPolicy::has_begun(state)) {
+      unsent = true;
+      ++requests_;
+      ++unsent_;
+    }
+    const auto ask = [&](RetryProcess* process) {
+      return behaviour_.may_send(Clock::now(), state, process, random);
+    };
+    Permission permission = with_process(index, ask);
+    while (permission.kind == Permission::Kind::kWait) {
+      if (!wait({.wait = permission.wait, .retry = next.retry})) break;
+      permission = with_process(index, ask);
+    }
+    if (stopping_) break;
+    if (permission.kind == Permission::Kind::kRefused) {
+      ++not_sent_;
+      next = with_process(index, [&](RetryProcess* process) {
+        return behaviour_.after_refusal(Clock::now(), state, process, random, metrics);
+      });
+      if (next.gave_up) ++gave_up_;
+      continue;
+    }
+    if (std::exchange(unsent, false)) {
+      --unsent_;
+    } else {
+      ++retries_;
+    }
     ++in_flight_;
-    behaviour_.may_send(Clock::now(), state, nullptr, random);
     const AttemptResult result = attempt.run();
     const TimePoint end = Clock::now();
     --in_flight_;
     if (stopping_) break;
 
-    next = behaviour_.after(end, result, state, nullptr, random, metrics);
-    count(result.outcome, next.gave_up.has_value());
+    next = with_process(index, [&](RetryProcess* process) {
+      return behaviour_.after(end, result, state, process, random, metrics);
+    });
+    count(result.outcome);
+    if (next.gave_up) ++gave_up_;
     histograms_.add_attempt(result.outcome, result.latency);
     if (result.outcome == Outcome::kOk) {
       const std::scoped_lock lock(history_mutex_);

@@ -66,13 +66,23 @@ class Fleet {
   // Waits unless the fleet is to stop. Returns whether the client goes on.
   bool wait(Duration duration);
   bool wait(const NextAttempt& next);
-  void count(Outcome outcome, bool gave_up);
+  void count(Outcome outcome);
+  // Calls `ask` with the parts that the client's process shares, under their lock; null without.
+  template <typename Ask>
+  auto with_process(std::uint64_t client, Ask ask);
 
   const WorkloadOptions options_;
   const std::uint64_t seed_;
   const Url url_;
   const std::vector<int> spared_ports_;
   const ClientBehaviour behaviour_;
+
+  // What the clients of one process share: asked and told under its lock.
+  struct Process {
+    std::mutex mutex;
+    std::unique_ptr<RetryProcess> parts;
+  };
+  std::deque<Process> processes_;     // where the policy has any
   std::deque<HttpAttempt> attempts_;  // one a client
   std::deque<LastOk> last_ok_;        // one a client
   Deadlines deadlines_;
@@ -82,7 +92,7 @@ class Fleet {
   std::atomic<bool> stopping_{false};
 
   std::atomic<std::uint64_t> ok_{0}, errors_{0}, timed_out_{0}, requests_{0}, retries_{0},
-      gave_up_{0};
+      gave_up_{0}, not_sent_{0}, unsent_{0};
   std::atomic<std::size_t> in_flight_{0}, waiting_to_retry_{0}, running_{0};
   AttemptHistograms histograms_;
 

@@ -27,6 +27,9 @@ std::string ClientMetrics::render() const {
               number(counts.retries)),
       counter("retrystorm_requests_given_up_total", "Requests that failed for good.",
               number(counts.gave_up)),
+      counter("retrystorm_attempts_not_sent_total",
+              "Attempts that a breaker, a throttle or a limit of the clients refused.",
+              number(counts.not_sent)),
       gauges("retrystorm_clients", "Clients by what they are doing.", "state",
              {{"thinking", number(totals.clients.thinking)},
               {"in_flight", number(totals.clients.in_flight)},
@@ -55,6 +58,7 @@ std::string ClientMetrics::status() const {
   status["requests"] = counts.requests;
   status["retries"] = counts.retries;
   status["gave_up"] = counts.gave_up;
+  status["not_sent"] = counts.not_sent;
   status["amplification"] = rounded(counts.amplification());
   status["latency_ms"] = latency_json(history.latency);
   status["longest_without_ok_s"] = rounded(to_seconds(history.longest_without_ok));

@@ -29,6 +29,8 @@ std::size_t expected_waits(const Scenario& scenario) {
 
 Clients::Clients(const Scenario& scenario, ServerNode& server)
     : behaviour_(scenario.workload.think_time, scenario.workload.retry),
+      has_processes_(behaviour_.policy().has_process()),
+      clients_per_process_(scenario.workload.clients_per_process),
       count_(scenario.workload.clients),
       timeout_(scenario.workload.timeout),
       seed_(scenario.seed),
@@ -78,14 +80,57 @@ void Clients::end_wait(TimePoint now) {
   send(now, waits_.pop().client);
 }
 
+RetryProcess* Clients::process_of(std::uint32_t client) {
+  return has_processes_ ? processes_[client / clients_per_process_].get() : nullptr;
+}
+
+bool Clients::may_send(TimePoint now, std::uint32_t index) {
+  Client& client = clients_[index];
+  for (std::size_t i = processes_.size(); i <= index / clients_per_process_; ++i) {
+    processes_.push_back(behaviour_.policy().make_process(now));
+  }
+  ClientRandom random(client.random);
+  const Permission permission = behaviour_.may_send(now, client.retry, process_of(index), random);
+  client.random = random.state();
+  switch (permission.kind) {
+    case Permission::Kind::kSend:
+      return true;
+    case Permission::Kind::kWait:
+      waits_.push({saturating_add(now, std::max(permission.wait, kTurnaround)), index});
+      return false;
+    case Permission::Kind::kRefused:
+      break;
+  }
+  ++counts_.not_sent;
+  if (client.next_is_retry) --waiting_to_retry_;
+  const NextAttempt next =
+      behaviour_.after_refusal(now, client.retry, process_of(index), random, retry_metrics_);
+  client.random = random.state();
+  follow(now, index, next);
+  return false;
+}
+
 void Clients::send(TimePoint now, std::uint32_t index) {
   Client& client = clients_[index];
+  if (!RetryPolicy::has_begun(client.retry)) {
+    client.unsent = true;
+    ++counts_.requests;
+    ++counts_.unsent;
+  }
+  if (!has_processes_) {
+    client.retry.begun = now;
+  } else if (!may_send(now, index)) {
+    return;
+  }
+  if (client.unsent) {
+    client.unsent = false;
+    --counts_.unsent;
+  } else {
+    ++counts_.retries;
+  }
   ++client.attempt;
   client.in_flight = true;
   client.sent_at = now;
-  ClientRandom random(client.random);
-  behaviour_.may_send(now, client.retry, nullptr, random);
-  ++(client.next_is_retry ? counts_.retries : counts_.requests);
   if (client.next_is_retry) --waiting_to_retry_;
   ++in_flight_;
   const Attempt attempt{index, client.attempt};
@@ -123,24 +168,30 @@ void Clients::finish(TimePoint now, const Attempt& attempt, const AttemptResult&
   client.in_flight = false;
   --in_flight_;
   counts_.count(result.outcome);
-  ClientRandom random(client.random);
-  NextAttempt next = behaviour_.after(now, result, client.retry, nullptr, random, retry_metrics_);
-  if (next.wait == Duration::zero()) next.wait = kTurnaround;
-  client.random = random.state();
-  if (next.gave_up) ++counts_.gave_up;
   if (result.outcome == Outcome::kOk) {
     latency_.add(result.latency);
     longest_without_ok_ = std::max(longest_without_ok_, now - client.last_ok);
     client.last_ok = now;
   }
+  ClientRandom random(client.random);
+  const NextAttempt next = behaviour_.after(now, result, client.retry, process_of(attempt.client),
+                                            random, retry_metrics_);
+  client.random = random.state();
+  follow(now, attempt.client, next);
+}
+
+void Clients::follow(TimePoint now, std::uint32_t index, NextAttempt next) {
+  if (next.wait == Duration::zero()) next.wait = kTurnaround;
+  if (next.gave_up) ++counts_.gave_up;
   if (kind_ == Arrivals::kOpen && !next.retry) {
     // Given up, it has waited to its end for an OK that never came.
+    Client& client = clients_[index];
     longest_without_ok_ = std::max(longest_without_ok_, now - client.last_ok);
     client.last_ok = TimePoint::max();  // an empty slot misses no answer
-    free_clients_.push_back(attempt.client);
+    free_clients_.push_back(index);
     return;
   }
-  schedule(now, attempt.client, next);
+  schedule(now, index, next);
 }
 
 void Clients::schedule(TimePoint now, std::uint32_t index, const NextAttempt& next) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "model/base/duration.h"
@@ -71,6 +72,7 @@ class Clients final : public Caller {
     std::uint32_t attempt = 0;  // its number
     bool in_flight = false;
     bool next_is_retry = false;
+    bool unsent = false;  // no attempt of the request at hand has been sent so far
   };
 
   // What has a constant delay needs no ordering.
@@ -80,10 +82,16 @@ class Clients final : public Caller {
   };
 
   void send(TimePoint now, std::uint32_t index);
+  // Asks the client's process. False when nothing is to be sent now.
+  bool may_send(TimePoint now, std::uint32_t index);
+  RetryProcess* process_of(std::uint32_t client);
+  void follow(TimePoint now, std::uint32_t index, NextAttempt next);
   void finish(TimePoint now, const Attempt& attempt, const AttemptResult& result);
   void schedule(TimePoint now, std::uint32_t index, const NextAttempt& next);
 
   const ClientBehaviour behaviour_;
+  const bool has_processes_;
+  const std::size_t clients_per_process_;
   const std::size_t count_;  // closed: of the clients
   const Duration timeout_;
   const std::uint64_t seed_;
@@ -93,6 +101,7 @@ class Clients final : public Caller {
 
   std::vector<Client> clients_;
   std::vector<std::uint32_t> free_clients_;  // open arrivals: slots of requests that have ended
+  std::vector<std::unique_ptr<RetryProcess>> processes_;  // where the policy has any
   WaitQueue waits_;
   Fifo<Timeout> timeouts_;
 

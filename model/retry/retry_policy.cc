@@ -32,7 +32,8 @@ RetryMetrics& RetryMetrics::operator+=(const RetryMetrics& other) {
 RetryPolicy::RetryPolicy(const RetrySettings& settings)
     : backoff_(settings.backoff),
       max_retries_(settings.limit.max_retries),
-      shared_(settings.process) {
+      shared_(settings.process),
+      when_refused_(settings.when_refused) {
   if (settings.pacer.on) pacer_.emplace(settings.pacer);
 }
 
@@ -96,7 +97,12 @@ Decision RetryPolicy::decide(TimePoint now, const AttemptResult& result, RetrySt
     if (process != nullptr && process->budget) process->budget->request_ends(now, state);
     return ok ? after_success(state, random, metrics) : give_up(*reason, state, random, metrics);
   }
-  Duration wait = backoff_.next(state, result.failure == Failure::kThrottled, random);
+  return back_off(result.failure == Failure::kThrottled, state, random, metrics);
+}
+
+Decision RetryPolicy::back_off(bool throttled, RetryState& state, Random& random,
+                               RetryMetrics& metrics) const {
+  Duration wait = backoff_.next(state, throttled, random);
   if (pacer_) wait = saturating_add(wait, step_up(state, random, metrics));
   state.count_retry();
   return {.wait = count_sleep(metrics, wait), .retry = true};
@@ -104,6 +110,9 @@ Decision RetryPolicy::decide(TimePoint now, const AttemptResult& result, RetrySt
 
 Decision RetryPolicy::after_refusal(TimePoint now, RetryState& state, RetryProcess* process,
                                     Random& random, RetryMetrics& metrics) const {
+  if (when_refused_ == WhenRefused::kBackOff && state.retries < max_retries_) {
+    return back_off(false, state, random, metrics);
+  }
   if (process != nullptr && process->budget) process->budget->request_ends(now, state);
   return give_up(GiveUp::kRefused, state, random, metrics);
 }

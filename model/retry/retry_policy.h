@@ -56,6 +56,9 @@ class RetryPolicy {
  public:
   explicit RetryPolicy(const RetrySettings& settings);
 
+  // Has an attempt of the request at hand been asked for?
+  static bool has_begun(const RetryState& state) { return state.begun != kNotBegun; }
+
   // Does it have parts that clients share?
   bool has_process() const { return shared_.any(); }
   // The shared parts of one process, at this time. Owned by the engine.
@@ -103,11 +106,13 @@ class RetryPolicy {
   std::optional<GiveUp> reason_to_give_up(TimePoint now, const AttemptResult& result,
                                           RetryState& state, RetryProcess* process) const;
   Duration step_up(RetryState& state, Random& random, RetryMetrics& metrics) const;
+  Decision back_off(bool throttled, RetryState& state, Random& random, RetryMetrics& metrics) const;
 
   Backoff backoff_;
   std::uint32_t max_retries_;
   std::optional<Pacer> pacer_;
   ProcessSettings shared_;
+  WhenRefused when_refused_;
 };
 
 }  // namespace retrystorm

@@ -16,6 +16,11 @@ void declare_parts(OptionList& options, RetrySettings& settings) {
   declare_options(options, settings.backoff);
   declare_options(options, settings.pacer);
   declare_options(options, settings.process);
+  options.group("Refused attempts");
+  options.choice<WhenRefused>(
+      "when-refused", settings.when_refused,
+      {{"give-up", WhenRefused::kGiveUp}, {"back-off", WhenRefused::kBackOff}},
+      "whether a request of which a gate refuses an attempt fails at once or backs off");
 }
 
 }  // namespace

@@ -22,12 +22,19 @@ struct LimitSettings {
   std::uint32_t max_retries = kUnlimited;
 };
 
+// What becomes of a request of which a gate refuses an attempt.
+enum class WhenRefused {
+  kGiveUp,   // it fails at once
+  kBackOff,  // it waits as after a failure, and counts as a retry
+};
+
 struct RetrySettings {
   std::string strategy = "fixed";  // whose settings these were to begin with
   BackoffSettings backoff;
   LimitSettings limit;
   PacerSettings pacer;
   ProcessSettings process;
+  WhenRefused when_refused = WhenRefused::kGiveUp;
 };
 
 // Every part's options, the strategy first: it gives defaults to all others, which overrule it.

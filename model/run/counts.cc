@@ -27,6 +27,8 @@ Counts& Counts::operator+=(const Counts& other) {
   requests += other.requests;
   retries += other.retries;
   gave_up += other.gave_up;
+  not_sent += other.not_sent;
+  unsent += other.unsent;
   return *this;
 }
 
@@ -36,7 +38,9 @@ Counts operator-(const Counts& a, const Counts& b) {
           .timed_out = a.timed_out - b.timed_out,
           .requests = a.requests - b.requests,
           .retries = a.retries - b.retries,
-          .gave_up = a.gave_up - b.gave_up};
+          .gave_up = a.gave_up - b.gave_up,
+          .not_sent = a.not_sent - b.not_sent,
+          .unsent = a.unsent - b.unsent};
 }
 
 Rates rates(const Counts& counts, Duration window) {
@@ -49,7 +53,8 @@ Rates rates(const Counts& counts, Duration window) {
           .timed_out = rate(counts.timed_out),
           .attempts = rate(counts.attempts()),
           .retries = rate(counts.retries),
-          .gave_up = rate(counts.gave_up)};
+          .gave_up = rate(counts.gave_up),
+          .not_sent = rate(counts.not_sent)};
 }
 
 }  // namespace retrystorm

@@ -14,11 +14,13 @@ struct Counts {
   std::uint64_t ok = 0;
   std::uint64_t errors = 0;
   std::uint64_t timed_out = 0;
-  std::uint64_t requests = 0;  // first attempts sent
-  std::uint64_t retries = 0;   // further attempts sent
+  std::uint64_t requests = 0;  // wanted by the clients
+  std::uint64_t retries = 0;   // further attempts sent, after a request's first
   std::uint64_t gave_up = 0;   // requests that failed for good
+  std::uint64_t not_sent = 0;  // attempts that a gate of their process refused
+  std::uint64_t unsent = 0;    // requests of which no attempt has been sent so far
 
-  std::uint64_t attempts() const { return requests + retries; }
+  std::uint64_t attempts() const { return requests - unsent + retries; }
   std::uint64_t failures() const { return errors + timed_out; }
   std::uint64_t finished() const { return ok + failures(); }
 
@@ -46,6 +48,7 @@ struct Rates {
   double attempts = 0;
   double retries = 0;
   double gave_up = 0;
+  double not_sent = 0;
 };
 
 // All zero for an empty window.

@@ -20,6 +20,8 @@ void declare_options(OptionList& options, WorkloadOptions& workload) {
       },
       [&seed] { return seed ? std::to_string(*seed) : ""; });
   option.kind = Option::Kind::kCount;
+  options.count("clients-per-process", workload.clients_per_process,
+                "clients that share a retry budget and gates", 1, 1'000'000'000);
   declare_options(options, workload.retry);
 }
 

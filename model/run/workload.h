@@ -16,7 +16,8 @@ struct WorkloadOptions {
   std::size_t clients = 1000;
   Duration think_time = std::chrono::seconds(10);  // mean
   Duration timeout = std::chrono::seconds(2);
-  std::optional<std::uint64_t> seed;  // random when not given
+  std::optional<std::uint64_t> seed;      // random when not given
+  std::size_t clients_per_process = 100;  // that share a retry budget and gates
   RetrySettings retry;
 };
 
