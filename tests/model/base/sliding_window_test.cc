@@ -2,12 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/retry_parts.h"
+
 namespace retrystorm {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr TimePoint kStart{1h};
+using test::kStart;
 
 TEST(SlidingWindow, ForgetsSliceBySlice) {
   SlidingWindow<int> window(kStart, 10s, 10);

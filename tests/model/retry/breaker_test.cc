@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "tests/support/retry_parts.h"
 #include "tests/support/scripted_random.h"
-#include "tests/support/settings_of.h"
 
 namespace retrystorm {
 namespace {

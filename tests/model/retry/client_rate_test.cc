@@ -7,19 +7,18 @@
 #include <stdexcept>
 #include <vector>
 
+#include "tests/support/retry_parts.h"
 #include "tests/support/scripted_random.h"
-#include "tests/support/settings_of.h"
 
 namespace retrystorm {
 namespace {
 
 using namespace std::chrono_literals;
+using test::kOk;
+using test::kStart;
+using test::kThrottled;
 using test::ScriptedRandom;
 using test::settings_of;
-
-constexpr TimePoint kStart{1h};
-const AttemptResult kOk;
-const AttemptResult kThrottled = answered(429, std::nullopt, 1ms);
 
 ClientRate client_rate(std::string_view settings = "") {
   const std::string all = "client-rate = aws-adaptive\n" + std::string(settings);

@@ -7,18 +7,17 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/retry_parts.h"
 #include "tests/support/scripted_random.h"
-#include "tests/support/settings_of.h"
 
 namespace retrystorm {
 namespace {
 
 using namespace std::chrono_literals;
+using test::kOk;
+using test::kStart;
 using test::ScriptedRandom;
 using test::settings_of;
-
-constexpr TimePoint kStart{1h};
-const AttemptResult kOk;
 
 class ConcurrencyLimitTest : public ::testing::Test {
  protected:

@@ -5,17 +5,16 @@
 #include <stdexcept>
 
 #include "model/retry/retry_policy.h"
+#include "tests/support/retry_parts.h"
 #include "tests/support/scripted_random.h"
-#include "tests/support/settings_of.h"
 
 namespace retrystorm {
 namespace {
 
 using namespace std::chrono_literals;
+using test::kStart;
 using test::ScriptedRandom;
 using test::settings_of;
-
-constexpr TimePoint kStart{1h};
 
 TEST(ProcessSettings, MakeNothingOfNothing) {
   EXPECT_FALSE(ProcessSettings().any());

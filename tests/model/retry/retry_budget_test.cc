@@ -10,21 +10,20 @@
 #include "model/base/random.h"
 #include "model/retry/concurrent_budget.h"
 #include "model/retry/token_budget.h"
-#include "tests/support/settings_of.h"
+#include "tests/support/retry_parts.h"
 
 namespace retrystorm {
 namespace {
 
 using namespace std::chrono_literals;
+using test::kError;
+using test::kNotFound;
+using test::kOk;
+using test::kStart;
+using test::kThrottled;
+using test::kTimeout;
 using test::settings_of;
 using ::testing::HasSubstr;
-
-constexpr TimePoint kStart{1h};
-const AttemptResult kOk;
-const AttemptResult kTimeout = timed_out(2s);
-const AttemptResult kError = answered(500, std::nullopt, 1ms);
-const AttemptResult kThrottled = answered(429, std::nullopt, 1ms);
-const AttemptResult kNotFound = answered(404, std::nullopt, 1ms);
 
 TokenBudget token_budget(std::string_view settings, TimePoint now = kStart) {
   return TokenBudget(settings_of<BudgetSettings>(settings), now);

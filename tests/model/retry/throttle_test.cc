@@ -6,19 +6,18 @@
 #include <stdexcept>
 
 #include "model/base/random.h"
+#include "tests/support/retry_parts.h"
 #include "tests/support/scripted_random.h"
-#include "tests/support/settings_of.h"
 
 namespace retrystorm {
 namespace {
 
 using namespace std::chrono_literals;
+using test::kOk;
+using test::kStart;
+using test::kThrottled;
 using test::ScriptedRandom;
 using test::settings_of;
-
-constexpr TimePoint kStart{1h};
-const AttemptResult kOk;
-const AttemptResult kThrottled = answered(429, std::nullopt, 1ms);
 
 // The greatest number below 1: refused only by certainty.
 class NeverRefused final : public Random {

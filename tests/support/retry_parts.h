@@ -1,0 +1,32 @@
+// What the tests of a policy's parts have in common.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "model/base/duration.h"
+#include "model/base/option_list.h"
+#include "model/retry/attempt_result.h"
+
+namespace retrystorm::test {
+
+inline constexpr TimePoint kStart{std::chrono::hours(1)};
+
+inline const AttemptResult kOk;
+inline const AttemptResult kTimeout = timed_out(std::chrono::seconds(2));
+inline const AttemptResult kError = answered(500, std::nullopt, std::chrono::milliseconds(1));
+inline const AttemptResult kThrottled = answered(429, std::nullopt, std::chrono::milliseconds(1));
+inline const AttemptResult kNotFound = answered(404, std::nullopt, std::chrono::milliseconds(1));
+
+// A part's settings from lines of `name = value`, as a strategy's file has them.
+template <typename Settings>
+Settings settings_of(std::string_view text) {
+  Settings settings;
+  OptionList options;
+  declare_options(options, settings);
+  options.apply(text);
+  check(settings);
+  return settings;
+}
+
+}  // namespace retrystorm::test
