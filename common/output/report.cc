@@ -138,6 +138,7 @@ std::string summary_text(const Summary& summary) {
           format(" (retry amplification %.2f)\n", counts.amplification());
   text += "attempts:  " + count_text(counts.ok, "OK") + ", " + count_text(counts.errors, "errors") +
           ", " + count_text(counts.timed_out, "timed out") +
+          (counts.not_sent > 0 ? ", " + count_text(counts.not_sent, "not sent") : "") +
           format("; at most %.1f a second\n", recovery.peak_attempts);
   text += "latency:   p50 " + milliseconds_text(summary.latency.quantile(0.5)) + ", p95 " +
           milliseconds_text(summary.latency.quantile(0.95)) + ", p99 " +

@@ -32,10 +32,10 @@ struct Summary {
   double arrival_rate = 0;  // requests a second, where they come from outside instead of clients
   std::uint64_t seed = 0;
   Duration elapsed{0};
-  Counts counts;
-  Recovery recovery;
-  LatencyHistogram latency;  // of OK attempts
-  RetryMetrics retry_metrics;
+  Counts counts{};
+  Recovery recovery{};
+  LatencyHistogram latency{};  // of OK attempts
+  RetryMetrics retry_metrics{};
   Duration longest_without_ok{0};  // of any single client
   bool paced = false;              // did the clients pace themselves?
 };

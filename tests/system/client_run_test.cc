@@ -45,6 +45,36 @@ TEST(ClientRun, SaysItsLinesAndTheSummary) {
   EXPECT_EQ(client.err(), "");
 }
 
+// Nobody listens there: five failures in a row open gobreaker's breaker for a minute, and nothing
+// is sent any more.
+TEST(ClientRun, DoesNotSendWhatItsBreakerRefuses) {
+  const TempDir dir;
+  const std::string path = dir.file("client.jsonl");
+  const std::string nobody = "http://127.0.0.1:1/api";
+  ClientUnderTest client(short_run(nobody, path, {"--breaker=gobreaker", "--max-retries=0"}));
+  ASSERT_EQ(client.exit_code(), 0);
+  const auto summary = read_json_lines(path).back();
+  EXPECT_EQ(summary["ok"], 0);
+  // Six open it, and four others may have been under way.
+  EXPECT_GE(summary["errors"], 6);
+  EXPECT_LE(summary["errors"], 10);
+  EXPECT_GT(summary["not_sent"], 0);
+  EXPECT_EQ(summary["gave_up"].get<int>(),
+            summary["not_sent"].get<int>() + summary["errors"].get<int>());
+  EXPECT_THAT(client.out(), HasSubstr(" not sent"));
+}
+
+// Two processes of AWS's budget: 35 retries each, and then none.
+TEST(ClientRun, GivesEachProcessABudgetOfItsOwn) {
+  const TempDir dir;
+  const std::string path = dir.file("client.jsonl");
+  ClientUnderTest client(short_run("http://127.0.0.1:1/api", path,
+                                   {"--retry-budget=aws", "--fixed-delay=1ms", "--lambda=1ms",
+                                    "--clients=4", "--clients-per-process=2"}));
+  ASSERT_EQ(client.exit_code(), 0);
+  EXPECT_EQ(read_json_lines(path).back()["retries"], 2 * 35);
+}
+
 TEST(ClientRun, WritesJsonLinesThatAddUp) {
   const TempDir dir;
   const std::string path = dir.file("client.jsonl");
