@@ -311,7 +311,7 @@ nlohmann::ordered_json options_json(CLI::App& app) {
         option->count() > 0 ? option->results().back() : option->get_default_str();
     if (text.empty()) continue;
     const std::string type = option->get_type_name();
-    if (text == kNoneWord && (type == kDuration || type == kCount)) {
+    if (text == kNoneWord && (type == kDuration || type == kNumber || type == kCount)) {
       values[name] = nullptr;
       continue;
     }
