@@ -1,5 +1,6 @@
 // Files of a strategy's settings: refused in a sentence, or settings that print as what they were
 // read from and with which a client retries.
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <stdexcept>
@@ -13,19 +14,29 @@ namespace {
 
 using namespace retrystorm;
 
-// A request that fails a hundred times, then one that succeeds: no wait is negative.
+constexpr Duration kLatency = std::chrono::milliseconds(1);
+
+// Requests that fail a hundred times, then succeed: no wait is negative, whoever is told to wait
+// asks again, and who is refused goes on.
 void retry(const RetrySettings& settings) {
   const RetryPolicy policy(settings);
   ClientRandom random(1, 0);
   RetryState state;
   RetryMetrics metrics;
   TimePoint now{};
+  const auto process = policy.has_process() ? policy.make_process(now) : nullptr;
   policy.begin_request(state, std::chrono::seconds(10));
   for (int i = 0; i < 110; ++i) {
-    policy.may_send(now, state, nullptr, random);
-    const AttemptResult result =
-        i < 100 ? answered(i % 2 == 0 ? 429 : 500, {}, Duration(1)) : answered(200, {}, Duration(1));
-    const Decision decision = policy.after(now, result, state, nullptr, random, metrics);
+    const Permission permission = policy.may_send(now, state, process.get(), random);
+    if (permission.wait < Duration::zero()) std::abort();
+    now = saturating_add(now, permission.wait);
+    if (permission.kind == Permission::Kind::kWait) continue;
+    const bool sent = permission.kind == Permission::Kind::kSend;
+    const AttemptResult result = answered(i >= 100 ? 200 : i % 2 == 0 ? 429 : 500, {}, kLatency);
+    if (sent) now = saturating_add(now, kLatency);
+    const Decision decision =
+        sent ? policy.after(now, result, state, process.get(), random, metrics)
+             : policy.after_refusal(now, state, process.get(), random, metrics);
     if (decision.wait < Duration::zero()) std::abort();
     now = saturating_add(now, decision.wait);
     if (!decision.retry) policy.begin_request(state, Duration(0));
@@ -40,15 +51,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   declare_options(options, settings);
   try {
     options.apply({reinterpret_cast<const char*>(data), size});
+    check(settings);
   } catch (const std::invalid_argument&) {
     return 0;
   }
+  retry(settings);
   for (const Option& option : options.all()) {
     if (option.name == "strategy") continue;  // would set all others
     const std::string value = option.get();
     option.set(value);
     if (option.get() != value) std::abort();
   }
-  retry(settings);
   return 0;
 }
