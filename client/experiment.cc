@@ -26,10 +26,10 @@ constexpr Duration kPageInterval = 1s;
 }  // namespace
 
 Experiment::Experiment(const ClientOptions& options, std::uint64_t seed,
-                       const Invocation& invocation, const Dependencies& dependencies)
+                       const StartedAs& started_as, const Dependencies& dependencies)
     : options_(options),
       seed_(seed),
-      invocation_(invocation),
+      started_as_(started_as),
       dependencies_(dependencies),
       workload_(options.workload),
       json_report_(dependencies.json),
@@ -102,8 +102,8 @@ void Experiment::begin() {
 
 nlohmann::ordered_json Experiment::start_line() const {
   const std::string& strategy = workload_.retry.strategy;
-  std::string command = invocation_.command;
-  nlohmann::ordered_json options = invocation_.options;
+  std::string command = started_as_.command;
+  nlohmann::ordered_json options = started_as_.options;
   if (strategy != options_.workload.retry.strategy) {
     command.append(" --strategy=").append(strategy);
     options["strategy"] = strategy;

@@ -25,11 +25,15 @@
 namespace retrystorm {
 
 // How the run was started, for its first line.
-struct Invocation {
+struct StartedAs {
   std::string command;
   nlohmann::ordered_json options;  // with the seed
 };
 
+// Owns the clients of the run at hand and the one clock by which it is reported, frozen, woken and
+// ended; what others own and outlives it is in `Dependencies`. The page may end a run and begin
+// another. Everything happens on the thread that calls `run`: the page's commands wait in a queue
+// until it takes them.
 class Experiment {
  public:
   // What it works on. All outlive the experiment; a null pointer does without.
@@ -46,7 +50,7 @@ class Experiment {
     std::vector<int> spared_ports{};  // where somebody may look at it: left alone at a restart
   };
 
-  Experiment(const ClientOptions& options, std::uint64_t seed, const Invocation& invocation,
+  Experiment(const ClientOptions& options, std::uint64_t seed, const StartedAs& started_as,
              const Dependencies& dependencies);
 
   // Runs until the duration is over or a signal comes, then stops the clients and prints the
@@ -82,7 +86,7 @@ class Experiment {
 
   const ClientOptions& options_;
   const std::uint64_t seed_;
-  const Invocation invocation_;
+  const StartedAs started_as_;
   const Dependencies dependencies_;
   WorkloadOptions workload_;
 

@@ -33,6 +33,11 @@ struct FleetHistory {
   Duration longest_without_ok{0};  // of any single client
 };
 
+// All clients of one run. Each is a thread that has a behaviour's state and a random stream of its
+// own, so that with the same seed the waits are the same however the threads are scheduled; what
+// clients of one process share is asked under that process's lock. A fleet is started once and
+// stopped once. Owned by the experiment; whoever looks on from another thread calls only what says
+// that it is safe.
 class Fleet {
  public:
   // Nothing runs yet. `spared_ports`: see `shut_down_all_sockets`.

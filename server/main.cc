@@ -1,84 +1,9 @@
 // ./server: the service that its clients' retries can kill.
-#include <exception>
-#include <iostream>
-#include <memory>
-#include <optional>
-#include <thread>
-#include <vector>
-
-#include "common/os/process.h"
-#include "common/output/json_lines.h"
-#include "common/output/line_report.h"
-#include "common/output/live_screen.h"
-#include "common/output/output_queue.h"
-#include "common/output/report.h"
-#include "server/admin.h"
-#include "server/http_server.h"
-#include "server/options.h"
-#include "server/reporter.h"
-
-namespace retrystorm {
-namespace {
-
-// Returns the exit code.
-int serve(CLI::App& app, ServerOptions options, const std::string& command) {
-  const bool live = wants_screen(options.live);
-  occupy_standard_descriptors();
-  EndSignals signals(live ? EndSignals::Suspension::kTold : EndSignals::Suspension::kDefault);
-  fit_connections(options.service, raise_descriptor_limit());
-  check_backlog(options.service, longest_backlog());
-  JsonLines json(options.json);
-  StandardStreams streams(signals, OutputQueue::WhenFull::kDrop);
-  Terminal terminal(streams.out());
-  signals.on_suspend(terminal);
-  SocketCloser closer;
-  HttpServer server(options.service, options.address);
-  const Admin admin(server, options);
-  std::cerr << "listening on http://" << options.address.host << ':' << server.port() << "/api\n";
-  auto start = options_json(app);
-  start["port"] = server.port();
-  start["admin_port"] = admin.port();
-  start["max_connections"] = options.service.max_connections;
-  json.write(start_json("server", command, start, std::chrono::system_clock::now()));
-  ServiceJsonReport json_report(json);
-  std::unique_ptr<ServiceObserver> shown;
-  if (live) {
-    shown = std::make_unique<ServiceScreenReport>(
-        "retrystorm server, port " + std::to_string(server.port()) + " (Ctrl-C ends it)", terminal);
-  } else {
-    shown = std::make_unique<ServiceLineReport>(std::cout, ServiceLineReport::Stamp::kWallClock);
-  }
-  std::optional<Reporter> reporter(std::in_place, server, options.report_interval,
-                                   std::vector<ServiceObserver*>{shown.get(), &json_report});
-
-  std::jthread ender([&](const std::stop_token& served) {
-    const std::stop_callback no_more(served, [&signals] { signals.cancel(); });
-    if (!signals.wait()) return;
-    server.stop();
-    // A thread may be waiting for a client that says nothing.
-    closer.begin(Duration::zero());
-  });
-  server.run();
-  reporter.reset();
-  terminal.close();
-  const int code = streams.finish();
-  return json.failed() ? 1 : code;
-}
-
-}  // namespace
-}  // namespace retrystorm
+#include "server/program.h"
 
 int main(int argc, char** argv) {
   using namespace retrystorm;
-  CLI::App app("An HTTP service that slows down exponentially once too many requests are in it.");
-  ServerOptions options;
-  set_up_app(app);
-  add_server_options(app, options);
-  if (const auto code = parse(app, argc, argv)) return *code;
-  try {
-    return serve(app, options, command_line(argc, argv));
-  } catch (const std::exception& error) {
-    std::cerr << error.what() << '\n';
-    return 1;
-  }
+  return run_program<ServerOptions>(
+      "An HTTP service that slows down exponentially once too many requests are in it.", argc, argv,
+      add_server_options, serve);
 }

@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kEnd = 1s * kSlowness;
+constexpr Duration kLongestEnd = 1s * kSlowness;
 
 class Shutdown : public testing::TestWithParam<int> {
  protected:
@@ -26,7 +26,7 @@ class Shutdown : public testing::TestWithParam<int> {
 
   void expect_ends_well() {
     server_.signal(GetParam());
-    ASSERT_EQ(server_.exit_code(kEnd), 0) << server_.err();
+    ASSERT_EQ(server_.exit_code(kLongestEnd), 0) << server_.err();
     EXPECT_EQ(read_json_lines(json_path()).front()["type"], "start");
   }
 
@@ -59,7 +59,7 @@ TEST_P(Shutdown, WithMoreThanItTakesIn) {
   std::vector<Socket> waiting;
   for (int i = 0; i < 100; ++i) waiting.push_back(connect_to(full.port()));
   full.signal(GetParam());
-  EXPECT_EQ(full.exit_code(kEnd), 0);
+  EXPECT_EQ(full.exit_code(kLongestEnd), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(BySignal, Shutdown, testing::Values(SIGTERM, SIGINT),

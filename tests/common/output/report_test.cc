@@ -80,7 +80,7 @@ TEST(ClientIntervalJson, HasItsFieldsInOrder) {
   const ClientStates clients{.thinking = 30, .in_flight = 9, .waiting_to_retry = 2};
   EXPECT_EQ(client_interval_json(5s, rates, clients).dump(),
             R"({"type":"interval","t":5.0,"ok":98.0,"errors":0.5,"timed_out":1.25,)"
-            R"("attempts":98.2,"retries":2.0,"gave_up":0.1,"thinking":30,)"
+            R"("attempts":98.2,"retries":2.0,"gave_up":0.1,"not_sent":0.0,"thinking":30,)"
             R"("in_flight":9,"waiting_to_retry":2})");
 }
 

@@ -1,0 +1,96 @@
+#include "client/program.h"
+
+#include <iostream>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "client/current_fleet.h"
+#include "client/dashboard/dashboard.h"
+#include "client/experiment.h"
+#include "client/metrics.h"
+#include "client/outage.h"
+#include "client/schedule.h"
+#include "client/url.h"
+#include "common/http/endpoint.h"
+#include "common/os/kernel.h"
+#include "common/os/process.h"
+#include "common/output/json_lines.h"
+#include "common/output/live_screen.h"
+#include "common/output/output_queue.h"
+
+namespace retrystorm {
+namespace {
+
+// Short enough to be typed again.
+std::uint64_t random_seed() {
+  return std::random_device()();
+}
+
+}  // namespace
+
+int run_clients(const Invocation& invocation, const ClientOptions& options) {
+  check(options);
+  const std::uint64_t seed = options.workload.seed ? *options.workload.seed : random_seed();
+  if (options.print_schedule > 0) {
+    print_schedule(std::cout, options, seed);
+    return flush_standard_output() ? 0 : 1;
+  }
+
+  const bool live = wants_screen(options.live);
+  occupy_standard_descriptors();
+  EndSignals signals(live ? EndSignals::Suspension::kTold : EndSignals::Suspension::kDefault);
+  raise_descriptor_limit();
+  const Url url = resolve_url(options.url);
+  std::optional<ServerProcess> server;
+  if (options.server_pid != 0) server.emplace(static_cast<pid_t>(options.server_pid));
+  JsonLines json(options.json);
+  StandardStreams streams(signals, OutputQueue::WhenFull::kDrop);
+  Terminal terminal(streams.out());
+  signals.on_suspend(terminal);
+  auto values = options_json(invocation.app);
+  values["seed"] = seed;
+  values["syn_linear_timeouts"] = syn_linear_timeouts();
+  if (!options.workload.seed) std::cerr << "seed " << seed << '\n';
+  CurrentFleet fleet;
+  const ClientMetrics metrics(fleet);
+  SocketCloser closer;
+  std::optional<Endpoint> endpoint;
+  std::vector<int> spared_ports;
+  if (options.metrics_port) {
+    spared_ports.push_back(endpoint.emplace(*options.metrics_port, metrics.pages()).port());
+    std::cerr << "metrics on " << endpoint->url() << "/metrics\n";
+  }
+  std::optional<Dashboard> dashboard;
+  if (options.dashboard) {
+    const std::string status = server_status_url(options, url);
+    dashboard.emplace(Dashboard::Options{
+        .port = static_cast<int>(options.dashboard_port),
+        .can_freeze = server.has_value(),
+        .server_status = status.empty() ? std::optional<Url>{} : resolve_url(status),
+        .pages = metrics.pages()});
+    spared_ports.push_back(dashboard->port());
+    std::cerr << "live page: " << dashboard->address() << std::endl;
+  }
+  Experiment(options, seed, {invocation.command, values},
+             {.url = url,
+              .json = json,
+              .out = std::cout,
+              .screen = live ? &terminal : nullptr,
+              .fleet = fleet,
+              .server = server ? &*server : nullptr,
+              .dashboard = dashboard ? &*dashboard : nullptr,
+              .restarted_with =
+                  [&invocation](const std::string& strategy) {
+                    return workload_with(invocation.app, strategy);
+                  },
+              .spared_ports = spared_ports})
+      .run(signals);
+  // Those who look on may see the end; those who say nothing must not put off ours.
+  closer.begin(std::chrono::milliseconds(200));
+  const int code = streams.finish();
+  return json.failed() ? 1 : code;
+}
+
+}  // namespace retrystorm

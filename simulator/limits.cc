@@ -1,0 +1,45 @@
+#include "simulator/limits.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+#include "model/base/duration.h"
+#include "model/run/recovery.h"
+#include "simulator/scenario_options.h"
+
+namespace retrystorm {
+
+void check_memory(const Scenario& scenario, std::size_t at_once) {
+  const double there =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  const double needed = memory_needed(scenario) * static_cast<double>(at_once);
+  if (needed <= 0.9 * there) return;
+  const auto gigabytes = [](double bytes) { return std::to_string(std::llround(bytes / 1e9)); };
+  throw std::runtime_error("this needs some " + gigabytes(needed) +
+                           " GB of memory, and there are " + gigabytes(there) +
+                           ": choose a smaller --scale or fewer --threads");
+}
+
+void check_length(const Scenario& scenario) {
+  constexpr Duration kLongest = std::chrono::hours(100'000);
+  if (scenario.length <= kLongest) return;
+  throw std::runtime_error("the run is too long: at most " + format_duration(kLongest) +
+                           " from its start to the end of --observe");
+}
+
+void check_verdict(const Scenario& scenario) {
+  if (!scenario.outage_at) return;
+  constexpr Duration kBefore = RecoveryTracker::kWindow,
+                     kAfter = RecoveryTracker::kConsecutiveWindows * kBefore;
+  const Duration after = scenario.length - *scenario.outage_at - scenario.outage_for;
+  if (*scenario.outage_at >= kBefore && after >= kAfter) return;
+  throw std::runtime_error("many runs are told by their verdicts, which need an --outage-at of " +
+                           format_duration(kBefore) + " and an --observe of " +
+                           format_duration(kAfter) + " at least");
+}
+
+}  // namespace retrystorm

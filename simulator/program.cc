@@ -1,0 +1,162 @@
+#include "simulator/program.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <iostream>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "common/os/process.h"
+#include "common/output/json_lines.h"
+#include "common/output/line_report.h"
+#include "common/output/output_queue.h"
+#include "common/output/report.h"
+#include "simulator/campaign.h"
+#include "simulator/cells.h"
+#include "simulator/limits.h"
+#include "simulator/simulation.h"
+#include "simulator/sweep.h"
+
+namespace retrystorm {
+namespace {
+
+// While it lives, the standard streams are its, and a signal to end, or that nobody reads the
+// output any more, is wanted to end the work.
+class Interrupt {
+ public:
+  Interrupt()
+      : streams_(signals_, OutputQueue::WhenFull::kWait),
+        thread_([this](const std::stop_token& done) { watch(done); }) {}
+
+  bool wanted() const { return wanted_; }
+
+  // Does anybody still read the output?
+  bool heard() const { return !streams_.closed(); }
+
+  // The work is done. Returns the exit code, as far as it depends on standard output.
+  int finish() { return streams_.finish(); }
+
+ private:
+  void watch(const std::stop_token& done) {
+    const std::stop_callback no_more(done, [this] { signals_.cancel(); });
+    if (!signals_.wait()) return;
+    wanted_ = true;
+    streams_.out().stop_waiting();
+  }
+
+  EndSignals signals_;
+  StandardStreams streams_;
+  std::atomic<bool> wanted_{false};
+  std::jthread thread_;
+};
+
+// A seed that was drawn is told, so that the run can be repeated.
+void tell_seed(const SimulatorOptions& options, std::uint64_t seed) {
+  if (!options.workload.seed) std::cerr << "seed " << seed << '\n';
+}
+
+int run_once(const Invocation& invocation, const SimulatorOptions& options, std::uint64_t seed) {
+  if (!options.csv.empty()) {
+    throw std::runtime_error("--csv is a table of many runs: it needs --runs or --sweep");
+  }
+  const Scenario scenario = make_scenario(options, seed);
+  check_length(scenario);
+  check_memory(scenario, 1);
+  auto start = options_json(invocation.app);
+  start["seed"] = seed;
+  JsonLines json(options.json);
+  JsonLines server_json(options.server_json);
+  json.write(start_json("simulate", invocation.command, start));
+  server_json.write(start_json("simulate", invocation.command, start));
+  tell_seed(options, seed);
+  Interrupt interrupt;
+  LineReport lines(std::cout);
+  JsonReport json_report(json);
+  ServiceLineReport service_lines(std::cout, ServiceLineReport::Stamp::kVirtual);
+  ServiceJsonReport service_json(server_json);
+  SimulationObservers observers{.run = {&lines, &json_report}};
+  if (options.server_lines) observers.service.push_back(&service_lines);
+  if (!options.server_json.empty()) observers.service.push_back(&service_json);
+  Simulation simulation(scenario, observers);
+  simulation.run([&interrupt] { return interrupt.wanted(); });
+  const int code = interrupt.finish();
+  return json.failed() || server_json.failed() ? 1 : code;
+}
+
+int run_many(const Invocation& invocation, const SimulatorOptions& options, std::uint64_t seed) {
+  std::vector<std::string> arguments = invocation.arguments;
+  if (options.server_lines || !options.server_json.empty()) {
+    throw std::runtime_error("--server-lines and --server-json tell of one run, not of many");
+  }
+  std::vector<Axis> axes;
+  for (const std::string& sweep : options.sweeps) {
+    axes.push_back(parse_axis(invocation.app, sweep));
+    for (std::size_t i = 0; i + 1 < axes.size(); ++i) {
+      if (axes[i].name == axes.back().name) {
+        throw std::runtime_error("--sweep " + axes[i].name +
+                                 " is given twice: give all its values at once");
+      }
+    }
+    // The flag would count more than the strategies of the sweep.
+    if (axes.back().name == "strategy") {
+      std::erase_if(arguments,
+                    [](const auto& each) { return each.starts_with("--exponential-backoff"); });
+    }
+  }
+  const Grid grid(std::move(axes));
+  constexpr double kMostRuns = 1e7;
+  const double total = grid.size() * static_cast<double>(options.runs);
+  if (total > kMostRuns) {
+    throw std::runtime_error("this is a grid of " + std::to_string(std::llround(total)) +
+                             " runs, more than ten million: choose fewer values or --runs");
+  }
+  check_values(arguments, grid);
+
+  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  const CampaignOptions campaign{
+      .runs = options.runs, .threads = options.threads > 0 ? options.threads : cores, .seed = seed};
+  const auto scenario = [&](std::size_t cell) {
+    const Scenario one = make_scenario(parse_with(arguments, grid, grid.values(cell)), seed);
+    check_length(one);
+    check_verdict(one);
+    check_memory(one, std::min(campaign.threads, static_cast<std::size_t>(total)));
+    return one;
+  };
+  // Before anything runs; of a large grid only the ends, for it would take longer than its runs.
+  const auto cells = static_cast<std::size_t>(grid.size());
+  for (std::size_t cell = 0; cell < std::min<std::size_t>(cells, 1000); ++cell) scenario(cell);
+  scenario(cells - 1);
+  auto start = options_json(invocation.app);
+  start["seed"] = seed;
+  JsonLines json(options.json);
+  CellTable table(grid, std::cout, json, options.csv);
+  json.write(start_json("simulate", invocation.command, start));
+  tell_seed(options, seed);
+  Interrupt interrupt;
+  const bool complete = run_campaign(
+      grid, campaign, scenario, table, [&interrupt] { return interrupt.wanted(); },
+      isatty(STDERR_FILENO) == 1 ? &std::cerr : nullptr);
+  if (!complete && interrupt.heard())
+    std::cerr << "interrupted: the cells above are those that were finished\n";
+  const int code = interrupt.finish();
+  return code != 0 ? code : complete && !json.failed() ? 0 : 1;
+}
+
+}  // namespace
+
+int simulate(const Invocation& invocation, const SimulatorOptions& options) {
+  occupy_standard_descriptors();
+  const std::uint64_t seed =
+      options.workload.seed ? *options.workload.seed : std::random_device()();
+  const bool many = options.runs > 1 || !options.sweeps.empty();
+  return many ? run_many(invocation, options, seed) : run_once(invocation, options, seed);
+}
+
+}  // namespace retrystorm
