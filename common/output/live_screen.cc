@@ -290,15 +290,16 @@ void Terminal::suspend() {
 void Terminal::resume() {
   const std::scoped_lock lock(mutex_);
   suspended_ = false;
-  open_ = false;  // whoever had the terminal meanwhile has changed it
+  changed_ = true;  // whoever had the terminal meanwhile may have changed it
   if (!frame_.empty()) show();
 }
 
 void Terminal::show() {
   if (!out_.drained(Duration::zero())) return;
   // A screen of our own, without a cursor.
-  write((open_ ? "" : "\033[?1049h\033[?25l") + frame_);
+  write((open_ && !changed_ ? "" : "\033[?1049h\033[?25l") + frame_);
   open_ = true;
+  changed_ = false;
 }
 
 void Terminal::give_back() {
