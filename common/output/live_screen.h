@@ -104,7 +104,7 @@ class Terminal final : public Suspendable {
 
   OutputQueue& out_;
   std::mutex mutex_;
-  std::string frame_;  // the last one; empty when the terminal is not ours
+  std::string frame_;     // the last one; empty when the terminal is not ours
   bool open_ = false;     // ours, and to be given back
   bool changed_ = false;  // to be taken anew, though it may be ours
   bool suspended_ = false;
