@@ -7,6 +7,7 @@
 
 #include "common/cli/options.h"
 #include "common/output/report.h"
+#include "model/retry/strategies.h"
 
 namespace retrystorm {
 namespace {
@@ -117,6 +118,8 @@ void Experiment::show(nlohmann::ordered_json event) {
   const std::string type = event["type"];
   if (type == "start") {
     event["can_freeze"] = dashboard.can_freeze();
+    event["strategies"] = nlohmann::ordered_json::array();
+    for (const NamedStrategy& each : named_strategies()) event["strategies"].push_back(each.name);
   } else if (type == "interval") {
     const FleetTotals totals = fleet_->totals();
     const FleetHistory history = fleet_->history();

@@ -11,11 +11,8 @@ _retrystorm() {
   fi
   case $previous in
     --strategy)
-      mapfile -t COMPREPLY < <(compgen -W 'fixed linear exponential truncated responsive' -- "$current")
-      return
-      ;;
-    --backoff-from)
-      mapfile -t COMPREPLY < <(compgen -W 'min-delay think-time' -- "$current")
+      options=$("$1" --list-strategies 2>/dev/null | grep '^[^ ]')
+      mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
       return
       ;;
     --config | --json | --csv | --server-json)
@@ -24,7 +21,13 @@ _retrystorm() {
       return
       ;;
   esac
-  [[ $current == -* ]] || return
+  if [[ $current != -* ]]; then
+    # The help of an option that takes one of some names ends with them.
+    options=$("$1" --help 2>/dev/null | awk -v option="$previous" '
+      ("," $1 ",") ~ ("," option ",") && $2 ~ /^NAME/ && sub(/.*: /, "") {gsub(/,/, ""); print}')
+    mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
+    return
+  fi
   options=$("$1" --help 2>/dev/null |
     awk '$1 ~ /^-/ {n = split($1, names, ","); for (i = 1; i <= n; ++i) print names[i]}')
   mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")

@@ -122,6 +122,7 @@ function take(event) {
     run = new Run(event);
     last = null;
     drawAll();
+    element('strategy').replaceChildren(...event.strategies.map(name => new Option(name)));
     element('strategy').value = event.strategy;
   } else if (event.type === 'notice') {
     write('note', event.text);
