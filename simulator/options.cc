@@ -17,7 +17,7 @@ void add_simulator_options(CLI::App& app, SimulatorOptions& options) {
             4096);
   many->add_option("--sweep", options.sweeps,
                    "NAME=V1,V2,... or NAME=FROM:TO:STEP: a cell for each value; repeated: a cell "
-                   "for each combination")
+                   "for each combination; strategy=all: each that has a name")
       ->type_name("TEXT")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -9,6 +9,7 @@
 
 #include "common/cli/options.h"
 #include "model/base/duration.h"
+#include "model/retry/strategies.h"
 
 namespace retrystorm {
 namespace {
@@ -101,6 +102,11 @@ Axis parse_axis(const CLI::App& app, const std::string& text) {
     throw std::runtime_error("--sweep " + name + ": this option is the same for all cells");
   }
   const std::string values = text.substr(equals + 1);
+  if (name == "strategy" && values == "all") {
+    Axis axis{.name = name, .values = {}};
+    for (const NamedStrategy& each : named_strategies()) axis.values.emplace_back(each.name);
+    return axis;
+  }
   // A value may have a colon of its own: additive:1s.
   const bool words = type == "NAME" ||
                      (type == "VALUE" && std::isalpha(static_cast<unsigned char>(values[0])) != 0);

@@ -29,6 +29,9 @@ const std::vector<NamedStrategy>& named_strategies() {
                         .date = labelled(file.content, "# Date: "),
                         .settings = file.content});
     }
+    // As files they are in another order: aws-legacy-dynamodb.ini comes before aws-legacy.ini.
+    std::sort(result.begin(), result.end(),
+              [](const NamedStrategy& a, const NamedStrategy& b) { return a.name < b.name; });
     return result;
   }();
   return strategies;

@@ -11,7 +11,7 @@ struct StrategyFile {
   std::string_view content;
 };
 
-// In the order of their names. Written when the program is built (cmake/embed.cmake).
+// In the order of the files' names. Written when the program is built (cmake/embed.cmake).
 std::span<const StrategyFile> strategy_files();
 
 }  // namespace retrystorm

@@ -5,6 +5,7 @@
 
 #include <stdexcept>
 
+#include "model/retry/strategies.h"
 #include "simulator/options.h"
 
 namespace retrystorm {
@@ -48,6 +49,12 @@ TEST_F(SweepTest, ExpandsARangeWithItsEnd) {
   EXPECT_THAT(values("jitter=0:0.3:0.1"), ElementsAre("0", "0.1", "0.2", "0.3"));
   EXPECT_THAT(values("lambda=500ms:2s:500ms"), ElementsAre("500ms", "1s", "1.5s", "2s"));
   EXPECT_THAT(values("timeout=1:2:1"), ElementsAre("1s", "2s"));
+}
+
+TEST_F(SweepTest, TakesAllStrategiesTogether) {
+  const Axis axis = parse_axis(app_, "strategy=all");
+  EXPECT_EQ(axis.values.size(), named_strategies().size());
+  EXPECT_EQ(axis.values.front(), named_strategies().front().name);
 }
 
 TEST_F(SweepTest, RefusesWhatCannotBeSwept) {

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "model/retry/retry_policy.h"
 #include "model/retry/retry_settings.h"
 
 namespace retrystorm {
@@ -42,6 +43,51 @@ TEST(Strategies, FixedIsTheDefault) {
   EXPECT_EQ(usual.backoff.growth, fixed.backoff.growth);
   EXPECT_EQ(usual.backoff.base, fixed.backoff.base);
   EXPECT_EQ(usual.limit.max_retries, fixed.limit.max_retries);
+}
+
+// The waits of each library with every random number in the middle, and whether that is all.
+TEST(Strategies, WaitAsTheirLibrariesDo) {
+  struct Middle final : Random {
+    double uniform() override { return 0.5; }
+  } random;
+  struct Case {
+    const char* strategy;
+    AttemptResult failure;
+    std::vector<Duration> waits;
+    bool gives_up;
+  };
+  const AttemptResult late = timed_out(2s), busy = answered(429, std::nullopt, 1ms);
+  const Case cases[] = {
+      {"aws-legacy", late, {500ms, 1s, 2s, 4s}, true},
+      {"aws-legacy-dynamodb",
+       late,
+       {50ms, 100ms, 200ms, 400ms, 800ms, 1600ms, 3200ms, 6400ms, 12800ms},
+       true},
+      {"aws-standard-2025", late, {500ms, 1s}, true},
+      {"aws-standard", late, {25ms, 50ms}, true},
+      {"aws-standard", busy, {500ms, 1s}, true},
+      {"aws-dynamodb", late, {12500us, 25ms, 50ms}, true},
+      {"aws-adaptive", busy, {500ms, 1s}, true},
+      {"grpc", late, {100ms, 200ms, 400ms}, true},
+      {"grpc-connect", late, {1s, 1600ms, 2560ms, 4096ms}, false},
+      {"google-cloud-docs", late, {1500ms, 2500ms, 4500ms, 8500ms, 16500ms, 32s, 32s, 32s}, false},
+      {"finagle", late, {0s, 0s, 0s}, false},
+      {"linkerd", late, {0s, 0s, 0s}, false},
+      {"resilience4j", late, {500ms, 500ms}, true},
+      {"sre-throttling", late, {0s, 0s}, true},
+      {"netflix", late, {}, true},
+  };
+  for (const Case& each : cases) {
+    const RetryPolicy policy(retry_settings(each.strategy));
+    RetryState state;
+    RetryMetrics metrics;
+    policy.begin_request(state, 10s);
+    const auto fail = [&] {
+      return policy.after(TimePoint(1h), each.failure, state, nullptr, random, metrics);
+    };
+    for (const Duration wait : each.waits) EXPECT_EQ(fail().wait, wait) << each.strategy;
+    EXPECT_EQ(fail().gave_up.has_value(), each.gives_up) << each.strategy;
+  }
 }
 
 TEST(Strategies, RefuseAnUnknownNameWithTheKnownOnes) {
