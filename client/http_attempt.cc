@@ -17,6 +17,11 @@ void reset_on_close(int descriptor) {
   setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
 }
 
+std::int64_t unix_time() {
+  using std::chrono::system_clock;
+  return std::chrono::floor<std::chrono::seconds>(system_clock::now()).time_since_epoch().count();
+}
+
 }  // namespace
 
 HttpAttempt::HttpAttempt(const Url& url, Deadlines& deadlines)
@@ -43,8 +48,8 @@ AttemptResult HttpAttempt::run() {
   // that was shut down for the end of an answer without a length.
   if (expired_ || latency >= deadlines_.timeout()) return timed_out(latency);
   if (!result) return not_connected(latency);
-  return answered(result->status, parse_retry_after(result->get_header_value("Retry-After")),
-                  latency);
+  return answered(result->status,
+                  parse_retry_after(result->get_header_value("Retry-After"), unix_time()), latency);
 }
 
 void HttpAttempt::expire() {

@@ -31,6 +31,7 @@ RetryMetrics& RetryMetrics::operator+=(const RetryMetrics& other) {
 
 RetryPolicy::RetryPolicy(const RetrySettings& settings)
     : backoff_(settings.backoff),
+      hint_(settings.hint),
       max_retries_(settings.limit.max_retries),
       shared_(settings.process),
       when_refused_(settings.when_refused) {
@@ -97,12 +98,13 @@ Decision RetryPolicy::decide(TimePoint now, const AttemptResult& result, RetrySt
     if (process != nullptr && process->budget) process->budget->request_ends(now, state);
     return ok ? after_success(state, random, metrics) : give_up(*reason, state, random, metrics);
   }
-  return back_off(result.failure == Failure::kThrottled, state, random, metrics);
+  return back_off(result, state, random, metrics);
 }
 
-Decision RetryPolicy::back_off(bool throttled, RetryState& state, Random& random,
+Decision RetryPolicy::back_off(const AttemptResult& result, RetryState& state, Random& random,
                                RetryMetrics& metrics) const {
-  Duration wait = backoff_.next(state, throttled, random);
+  Duration wait = backoff_.next(state, result.failure == Failure::kThrottled, random);
+  wait = with_hint(hint_, wait, result.retry_after, random);
   if (pacer_) wait = saturating_add(wait, step_up(state, random, metrics));
   state.count_retry();
   return {.wait = count_sleep(metrics, wait), .retry = true};
@@ -111,7 +113,7 @@ Decision RetryPolicy::back_off(bool throttled, RetryState& state, Random& random
 Decision RetryPolicy::after_refusal(TimePoint now, RetryState& state, RetryProcess* process,
                                     Random& random, RetryMetrics& metrics) const {
   if (when_refused_ == WhenRefused::kBackOff && state.retries < max_retries_) {
-    return back_off(false, state, random, metrics);
+    return back_off({}, state, random, metrics);
   }
   if (process != nullptr && process->budget) process->budget->request_ends(now, state);
   return give_up(GiveUp::kRefused, state, random, metrics);

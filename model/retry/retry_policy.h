@@ -106,9 +106,11 @@ class RetryPolicy {
   std::optional<GiveUp> reason_to_give_up(TimePoint now, const AttemptResult& result,
                                           RetryState& state, RetryProcess* process) const;
   Duration step_up(RetryState& state, Random& random, RetryMetrics& metrics) const;
-  Decision back_off(bool throttled, RetryState& state, Random& random, RetryMetrics& metrics) const;
+  Decision back_off(const AttemptResult& result, RetryState& state, Random& random,
+                    RetryMetrics& metrics) const;
 
   Backoff backoff_;
+  HintSettings hint_;
   std::uint32_t max_retries_;
   std::optional<Pacer> pacer_;
   ProcessSettings shared_;

@@ -14,6 +14,7 @@ void declare_parts(OptionList& options, RetrySettings& settings) {
                         "then the request is given up; 0 = no retry, none = no limit", 0,
                         1'000'000'000);
   declare_options(options, settings.backoff);
+  declare_options(options, settings.hint);
   declare_options(options, settings.pacer);
   declare_options(options, settings.process);
   options.group("Refused attempts");

@@ -10,6 +10,7 @@
 #include "model/base/duration.h"
 #include "model/base/option_list.h"
 #include "model/retry/backoff.h"
+#include "model/retry/hint.h"
 #include "model/retry/pacer.h"
 #include "model/retry/process_settings.h"
 
@@ -32,6 +33,7 @@ struct RetrySettings {
   std::string strategy = "fixed";  // whose settings these were to begin with
   BackoffSettings backoff;
   LimitSettings limit;
+  HintSettings hint;
   PacerSettings pacer;
   ProcessSettings process;
   WhenRefused when_refused = WhenRefused::kGiveUp;

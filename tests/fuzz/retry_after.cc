@@ -10,9 +10,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace retrystorm;
   using namespace std::chrono_literals;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto wait = parse_retry_after(text);
+  constexpr std::int64_t kNow = 784111777;
+  const auto wait = parse_retry_after(text, kNow);
   if (!wait) return 0;
   if (*wait < 0s || *wait > 1'000'000'000s || *wait % 1s != 0s) std::abort();
-  if (text.find_first_not_of("0123456789") != text.npos) std::abort();
   return 0;
 }

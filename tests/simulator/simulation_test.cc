@@ -431,5 +431,23 @@ TEST(Simulation, EndsEarlyWithWhatThereIs) {
   EXPECT_GT(result.summary.counts.ok, 0u);
 }
 
+// As the real one: a token each two seconds, and a hint of one or two.
+TEST(Simulation, ComesBackWhenTheServerToldItTo) {
+  SimulatorOptions options = with_strategy("fixed");
+  options.workload.clients = 1;
+  options.workload.think_time = 50ms;
+  options.workload.retry.backoff.base = 1ms;
+  options.service.rate_limit = 0.5;
+  options.service.rate_burst = 1;
+  options.outage_for = 0s;
+  options.outage_at = 0s;
+  options.observe = 200s;
+  const std::uint64_t ignoring = run(scenario_of(options)).summary.counts.attempts();
+  options.workload.retry.hint.use = HintUse::kReplace;
+  const std::uint64_t listening = run(scenario_of(options)).summary.counts.attempts();
+  EXPECT_GT(ignoring, 10'000u);
+  EXPECT_LE(listening, 201u);  // hardly more than one for each refusal and each answer
+}
+
 }  // namespace
 }  // namespace retrystorm

@@ -64,6 +64,24 @@ TEST(ClientRun, DoesNotSendWhatItsBreakerRefuses) {
   EXPECT_THAT(client.out(), HasSubstr(" not sent"));
 }
 
+// A service that takes one request each two seconds, and says so: who listens comes back when it
+// told him to, and not every millisecond.
+TEST(ClientRun, ComesBackWhenTheServerToldItTo) {
+  const TempDir dir;
+  const ServerUnderTest server({"--base-delay=1ms", "--rate-limit=0.5", "--rate-burst=1"});
+  const auto attempts = [&](const char* use) {
+    const std::string path = dir.file(use);
+    ClientUnderTest client(short_run(server.url(), path,
+                                     {"--clients=1", "--fixed-delay=1ms", "--duration=3s",
+                                      std::string("--retry-after=") + use}));
+    EXPECT_EQ(client.exit_code(), 0);
+    const auto summary = read_json_lines(path).back();
+    return summary["ok"].get<int>() + summary["errors"].get<int>();
+  };
+  EXPECT_GT(attempts("ignore"), 20);
+  EXPECT_LE(attempts("replace"), 5);
+}
+
 // Two processes of AWS's budget: 35 retries each, and then none.
 TEST(ClientRun, GivesEachProcessABudgetOfItsOwn) {
   const TempDir dir;

@@ -71,6 +71,8 @@ TEST_F(OptionsTest, DefaultsAreTheDesigns) {
                                     {"jitter_first", "yes"},
                                     {"first_at_once", "no"},
                                     {"throttled_base", nullptr},
+                                    {"retry_after", "ignore"},
+                                    {"retry_after_max", nullptr},
                                     {"pacer", "no"},
                                     {"initial_interval", "500ms"},
                                     {"max_interval", "15m0s"},
