@@ -107,7 +107,9 @@ nlohmann::ordered_json Experiment::start_line() const {
   nlohmann::ordered_json options = started_as_.options;
   if (strategy != options_.workload.retry.strategy) {
     command.append(" --strategy=").append(strategy);
-    options["strategy"] = strategy;
+    const auto seed = options["seed"];
+    options.update(workload_json(workload_));
+    options["seed"] = seed;
   }
   return start_json("client", command, options, std::chrono::system_clock::now());
 }

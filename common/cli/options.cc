@@ -53,6 +53,7 @@ std::string type_name(Option::Kind kind) {
   return "";
 }
 
+const std::string kListStrategies = "--list-strategies";
 const std::string kExponentialBackoff = "--exponential-backoff";
 const std::string kExponentialStrategy = "--strategy=exponential";
 
@@ -62,6 +63,20 @@ std::string with_two_dashes(const std::string& word) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   const bool named = word.size() > 1 && word[0] == '-' && is_letter(word[1]) && word != "-h";
   return named ? std::string("-").append(word) : word;
+}
+
+std::string underscored(std::string name) {
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+// An option's value: a duration in Go's notation, a number as a number, null for none.
+nlohmann::ordered_json value_json(const std::string& text, const std::string& type) {
+  const bool measured = type == kDuration || type == kCount || type == kNumber;
+  if (text == kNoneWord && measured) return nullptr;
+  if (type == kDuration) return format_duration(parse_duration(text));
+  auto number = nlohmann::ordered_json::parse(text, nullptr, false);
+  return number.is_number() ? number : nlohmann::ordered_json(text);
 }
 
 // The article's flag is another word for a strategy: with one of its own it contradicts itself.
@@ -188,7 +203,7 @@ void add_strategy_flags(CLI::App& app, WorkloadOptions& options) {
       kExponentialBackoff, [&retry = options.retry] { retry = retry_settings("exponential"); },
       "the same as --strategy=exponential");
   app.add_flag_callback(
-      "--list-strategies",
+      kListStrategies,
       [] {
         for (const NamedStrategy& each : named_strategies()) {
           std::cout << each.name << "\n    " << each.summary << "\n    " << each.source << "\n    "
@@ -273,6 +288,8 @@ std::string command_line(int argc, const char* const* argv) {
   std::string line;
   for (int i = 0; i < argc; ++i) {
     std::string word = with_two_dashes(argv[i]);
+    // So that another strategy can be put behind it.
+    if (word == kExponentialBackoff) word = kExponentialStrategy;
     const bool plain = !word.empty() && word.find_first_not_of(
                                             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVW"
                                             "XYZ0123456789_./:=,+-@%") == std::string::npos;
@@ -287,17 +304,27 @@ std::string command_line(int argc, const char* const* argv) {
   return line;
 }
 
+nlohmann::ordered_json workload_json(WorkloadOptions workload) {
+  auto values = nlohmann::ordered_json::object();
+  OptionList list;
+  declare_options(list, workload);
+  for (const Option& option : list.all()) {
+    const std::string text = option.get();
+    if (!text.empty()) values[underscored(option.name)] = value_json(text, type_name(option.kind));
+  }
+  return values;
+}
+
 nlohmann::ordered_json options_json(CLI::App& app) {
   auto values = nlohmann::ordered_json::object();
   for (CLI::Option* option : app.get_options()) {
-    std::string name = option->get_single_name();
+    const std::string flag = "--" + option->get_single_name();
+    const std::string name = underscored(option->get_single_name());
     // What the article's flag asks for is in the strategy.
     if (option == app.get_help_ptr() || option == app.get_version_ptr() ||
-        option == app.get_config_ptr() || "--" + name == kExponentialBackoff ||
-        name == "list-strategies") {
+        option == app.get_config_ptr() || flag == kExponentialBackoff || flag == kListStrategies) {
       continue;
     }
-    std::replace(name.begin(), name.end(), '-', '_');
     if (option->get_expected_max() == 0) {
       values[name] = option->count() > 0;
       continue;
@@ -311,18 +338,7 @@ nlohmann::ordered_json options_json(CLI::App& app) {
         option->count() > 0 ? option->results().back() : option->get_default_str();
     if (text.empty()) continue;
     const std::string type = option->get_type_name();
-    if (text == kNoneWord && (type == kDuration || type == kNumber || type == kCount)) {
-      values[name] = nullptr;
-      continue;
-    }
-    const auto number = nlohmann::ordered_json::parse(text, nullptr, false);
-    if (type == kDuration) {
-      values[name] = format_duration(parse_duration(text));
-    } else if (number.is_number()) {
-      values[name] = number;
-    } else {
-      values[name] = text;
-    }
+    values[name] = value_json(text, type);
   }
   for (CLI::App* group : app.get_subcommands([](CLI::App* sub) {
          return sub->get_name().empty();  // option groups are nameless

@@ -77,4 +77,7 @@ std::string command_line(int argc, const char* const* argv);
 // given and have no default are left out.
 nlohmann::ordered_json options_json(CLI::App& app);
 
+// The same of the clients' options alone.
+nlohmann::ordered_json workload_json(WorkloadOptions workload);
+
 }  // namespace retrystorm

@@ -70,5 +70,22 @@ TEST(PrintSchedule, FollowsTheSleeperUpAndDown) {
             "6,2,failure\n");
 }
 
+// As a client does: what follows a success is another request, whose first wait is the base again.
+TEST(PrintSchedule, StartsAnewAfterASuccess) {
+  ClientOptions options = first_waits(7, "exponential");
+  options.workload.retry.backoff.jitter.amount = 0;
+  options.schedule_fails_until = 700ms;
+  options.schedule_succeeds_above = 0s;
+  EXPECT_EQ(schedule(options),
+            "attempt,delay_seconds,outcome\n"
+            "1,0.1,failure\n"
+            "2,0.271828,failure\n"
+            "3,0.738904616,failure\n"
+            "4,0,success\n"
+            "5,0.1,failure\n"
+            "6,0,success\n"
+            "7,0.1,failure\n");
+}
+
 }  // namespace
 }  // namespace retrystorm

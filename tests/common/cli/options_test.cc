@@ -478,7 +478,7 @@ TEST(CommandLine, QuotesForAShellWhereItMust) {
 
 TEST(CommandLine, WritesLongOptionsWithTwoDashes) {
   const char* argv[] = {"./client", "-exponential-backoff", "-k=3", "-k", "3", "-h", "-5s", "-"};
-  EXPECT_EQ(command_line(8, argv), "./client --exponential-backoff --k=3 --k 3 -h -5s -");
+  EXPECT_EQ(command_line(8, argv), "./client --strategy=exponential --k=3 --k 3 -h -5s -");
 }
 
 TEST(ServiceOptions, MakeTheCurveAndTheAdmission) {
