@@ -202,6 +202,8 @@ TEST_F(DashboardTest, StartsAgainWithAnotherStrategy) {
     if (line["type"] == "summary") course.push_back("summary");
     if (line["type"] == "start" && course.size() > 1) {
       EXPECT_THAT(std::string(line["command"]), testing::EndsWith(" --strategy=linear"));
+      EXPECT_EQ(line["growth"], "linear");  // and what else the strategy has
+      EXPECT_EQ(line["backoff_base"], "1s");
     }
   }
   EXPECT_THAT(course, testing::ElementsAre("fixed", "summary", "linear", "summary"));
