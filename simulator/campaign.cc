@@ -16,6 +16,9 @@
 #include <thread>
 #include <utility>
 
+#include "common/cli/options.h"
+#include "common/output/report.h"
+
 namespace retrystorm {
 namespace {
 
@@ -47,15 +50,6 @@ std::string time_text(const std::optional<Duration>& time) {
 
 std::string seconds_csv(const std::optional<Duration>& time) {
   return time ? fixed(to_seconds(*time), 3) : "";
-}
-
-nlohmann::ordered_json seconds_json(const std::optional<Duration>& time) {
-  return time ? nlohmann::ordered_json(rounded(to_seconds(*time))) : nullptr;
-}
-
-std::string underscored(std::string name) {
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
 }
 
 // What is common to all threads of a campaign.

@@ -118,7 +118,7 @@ void Clients::send(TimePoint now, std::uint32_t index) {
     ++counts_.unsent;
   }
   if (!has_processes_) {
-    client.retry.begun = now;
+    RetryPolicy::begin(client.retry, now);
   } else if (!may_send(now, index)) {
     return;
   }

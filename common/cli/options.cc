@@ -1,11 +1,8 @@
 #include "common/cli/options.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cstring>
 #include <iostream>
-#include <limits>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -16,20 +13,9 @@
 namespace retrystorm {
 namespace {
 
-constexpr std::size_t kMany = 1'000'000'000;
-constexpr double kLarge = 1e9;
-
 const std::string kDuration = "DURATION";
 const std::string kNumber = "NUMBER";
 const std::string kCount = "COUNT";
-
-void refuse_short(const std::string& text, Duration value, Duration least) {
-  if (value >= least) return;
-  throw std::invalid_argument(
-      in_quotes(text) + (least == Duration::zero()
-                             ? " is negative (a duration of 0s or more is meant)"
-                             : " is too short (at least " + format_duration(least) + " is meant)"));
-}
 
 std::string dashed(const Option& option) {
   std::string names = "--" + option.name;
@@ -65,11 +51,6 @@ std::string with_two_dashes(const std::string& word) {
   return named ? std::string("-").append(word) : word;
 }
 
-std::string underscored(std::string name) {
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-}
-
 // An option's value: a duration in Go's notation, a number as a number, null for none.
 nlohmann::ordered_json value_json(const std::string& text, const std::string& type) {
   const bool measured = type == kDuration || type == kCount || type == kNumber;
@@ -101,6 +82,11 @@ std::string as_typed(const CLI::Option& option, int argc, const char* const* arg
 
 }  // namespace
 
+std::string underscored(std::string name) {
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
 CLI::Option* add_value(CLI::App& app, const std::string& name, const std::string& type,
                        const std::string& default_text, std::function<void(const std::string&)> set,
                        const std::string& help) {
@@ -122,23 +108,14 @@ CLI::Option* add_duration(CLI::App& app, const std::string& name, Duration& targ
                           const std::string& help, Duration least) {
   return add_value(
       app, name, kDuration, format_duration(target),
-      [&target, least](const std::string& text) {
-        const Duration value = parse_duration(text);
-        refuse_short(text, value, least);
-        target = value;
-      },
-      help);
+      [&target, least](const std::string& text) { target = parse_duration(text, least); }, help);
 }
 
 CLI::Option* add_optional_duration(CLI::App& app, const std::string& name,
                                    std::optional<Duration>& target, const std::string& help) {
   return add_value(
       app, name, kDuration, target ? format_duration(*target) : "",
-      [&target](const std::string& text) {
-        const Duration value = parse_duration(text);
-        refuse_short(text, value, Duration::zero());
-        target = value;
-      },
+      [&target](const std::string& text) { target = parse_duration(text, Duration::zero()); },
       help);
 }
 

@@ -37,15 +37,15 @@ std::string callers_text(const Summary& summary) {
                                   : std::to_string(summary.clients) + " clients";
 }
 
-nlohmann::ordered_json seconds_json(std::optional<Duration> time) {
-  return time ? nlohmann::ordered_json(rounded(to_seconds(*time))) : nullptr;
-}
-
 nlohmann::ordered_json milliseconds_json(std::optional<Duration> time) {
   return time ? nlohmann::ordered_json(rounded(to_seconds(*time) * 1e3)) : nullptr;
 }
 
 }  // namespace
+
+nlohmann::ordered_json seconds_json(std::optional<Duration> time) {
+  return time ? nlohmann::ordered_json(rounded(to_seconds(*time))) : nullptr;
+}
 
 std::string client_line(const Rates& rates) {
   return format("OK: %.2f req/sec, errors: %.2f req/sec, timedout: %.2f req/sec", rates.ok,

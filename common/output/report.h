@@ -46,6 +46,9 @@ nlohmann::ordered_json server_interval_json(Duration t, Duration window,
 // The verdict and its figures, as the summary and the live page have them.
 nlohmann::ordered_json recovery_json(const Recovery& recovery);
 
+// In seconds; null for what did not happen.
+nlohmann::ordered_json seconds_json(std::optional<Duration> time);
+
 // Quantiles in milliseconds.
 nlohmann::ordered_json latency_json(const LatencyHistogram& latency);
 

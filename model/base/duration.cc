@@ -121,6 +121,16 @@ Duration parse_duration(std::string_view text) {
   return Duration(negative ? -total : total);
 }
 
+Duration parse_duration(std::string_view text, Duration least) {
+  const Duration value = parse_duration(text);
+  if (value >= least) return value;
+  throw std::invalid_argument(
+      "'" + std::string(text) + "'" +
+      (least == Duration::zero()
+           ? " is negative (a duration of 0s or more is meant)"
+           : " is too short (at least " + format_duration(least) + " is meant)"));
+}
+
 std::string format_duration(Duration duration) {
   if (duration == Duration::zero()) return "0s";
   if (duration == Duration::min()) return "-2562047h47m16.854775808s";  // has no positive twin

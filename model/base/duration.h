@@ -18,6 +18,9 @@ using TimePoint = std::chrono::time_point<Clock, Duration>;
 // not fit in 64 bits of nanoseconds (some 292 years).
 Duration parse_duration(std::string_view text);
 
+// The same, of at least this: what is shorter is refused in the same way.
+Duration parse_duration(std::string_view text, Duration least);
+
 // Writes a duration as Go writes it: "2m8.580906589s", "100ms", "1.5µs", "0s".
 std::string format_duration(Duration duration);
 

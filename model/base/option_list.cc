@@ -7,15 +7,6 @@
 namespace retrystorm {
 namespace {
 
-Duration parse_at_least(std::string_view text, Duration least) {
-  const Duration value = parse_duration(text);
-  if (value >= least) return value;
-  throw std::invalid_argument(
-      in_quotes(text) + (least == Duration::zero()
-                             ? " is negative (a duration of 0s or more is meant)"
-                             : " is too short (at least " + format_duration(least) + " is meant)"));
-}
-
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r";
   const std::size_t begin = text.find_first_not_of(kSpace);
@@ -45,7 +36,7 @@ Option& OptionList::duration(std::string_view names, Duration& target, std::stri
                              Duration least) {
   return add(
       names, Option::Kind::kDuration, std::move(help),
-      [&target, least](std::string_view text) { target = parse_at_least(text, least); },
+      [&target, least](std::string_view text) { target = parse_duration(text, least); },
       [&target] { return format_duration(target); });
 }
 
@@ -54,7 +45,7 @@ Option& OptionList::duration_or_none(std::string_view names, Duration& target, s
   return add(
       names, Option::Kind::kDuration, std::move(help),
       [&target, least](std::string_view text) {
-        target = text == kNoneWord ? Duration::max() : parse_at_least(text, least);
+        target = text == kNoneWord ? Duration::max() : parse_duration(text, least);
       },
       [&target] {
         return target == Duration::max() ? std::string(kNoneWord) : format_duration(target);

@@ -59,6 +59,12 @@ class RetryPolicy {
   // Has an attempt of the request at hand been asked for?
   static bool has_begun(const RetryState& state) { return state.begun != kNotBegun; }
 
+  // An attempt of the request at hand is asked for: `may_send` does it too. For an engine without
+  // processes, which need not ask.
+  static void begin(RetryState& state, TimePoint now) {
+    if (!has_begun(state)) state.begun = now;
+  }
+
   // Does it have parts that clients share?
   bool has_process() const { return shared_.any(); }
   // The shared parts of one process, at this time. Owned by the engine.
@@ -75,8 +81,8 @@ class RetryPolicy {
   // May the next attempt be sent now?
   Permission may_send(TimePoint now, RetryState& state, RetryProcess* process,
                       Random& random) const {
-    const bool first = state.begun == kNotBegun;
-    if (first) state.begun = now;
+    const bool first = !has_begun(state);
+    begin(state, now);
     return process == nullptr ? Permission() : ask(now, first, state, *process, random);
   }
 
