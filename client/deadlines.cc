@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
 namespace retrystorm {
 namespace {
@@ -11,7 +12,7 @@ constexpr Duration kAgain = std::chrono::milliseconds(5);
 
 }  // namespace
 
-Deadlines::Deadlines(Duration timeout) : timeout_(timeout), thread_(&Deadlines::run, this) {}
+Deadlines::Deadlines() : thread_(&Deadlines::run, this) {}
 
 Deadlines::~Deadlines() {
   {
@@ -22,12 +23,14 @@ Deadlines::~Deadlines() {
   thread_.join();
 }
 
-void Deadlines::begin(Expiring& who) {
+void Deadlines::begin(Expiring& who, Duration timeout) {
   const std::scoped_lock lock(mutex_);
-  const TimePoint time = saturating_add(Clock::now(), timeout_);
+  const TimePoint time = saturating_add(Clock::now(), timeout);
   who.place_.front().time = time;
   who.waits_in_ = &under_way_;
-  under_way_.splice(under_way_.end(), who.place_);
+  auto place = under_way_.end();
+  while (place != under_way_.begin() && std::prev(place)->time > time) --place;
+  under_way_.splice(place, who.place_);
   // Only after a time without any: else the thread wakes soon enough for one that began before.
   if (time < wakes_at_) changed_.notify_one();
 }

@@ -41,21 +41,19 @@ class Expiring {
 };
 
 // cpp-httplib 0.11 has no total deadline: its read timeout starts anew with each byte. The timeout
-// is the same for all, so they expire in the order in which they began: a FIFO and one thread are
-// enough. It holds what is under way and nothing else, however long the timeout. Safe from any
-// thread.
+// is the same for nearly all, so they expire in the order in which they began: a list and one
+// thread are enough, where those that have less time go before some of the last. It holds what is
+// under way and nothing else, however long the timeout. Safe from any thread.
 class Deadlines {
  public:
-  explicit Deadlines(Duration timeout);
+  Deadlines();
   ~Deadlines();
 
   Deadlines(const Deadlines&) = delete;
   Deadlines& operator=(const Deadlines&) = delete;
 
-  Duration timeout() const { return timeout_; }
-
-  // What `who` does begins now. Not before the end of what it began before.
-  void begin(Expiring& who);
+  // What `who` does begins now, and has so much time. Not before the end of what it began before.
+  void begin(Expiring& who, Duration timeout);
 
   // It is over: from now on `who` is not called.
   void end(Expiring& who);
@@ -70,7 +68,6 @@ class Deadlines {
   void expire_first_of(Queue& queue, std::unique_lock<std::mutex>& lock);
   TimePoint next() const;
 
-  const Duration timeout_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;  // for the thread
   std::condition_variable called_;   // for those who end while they are called

@@ -37,7 +37,7 @@ Experiment::Experiment(const ClientOptions& options, std::uint64_t seed,
       page_report_(*this) {}
 
 void Experiment::PageReport::on_interval(const RunInterval& interval) {
-  experiment_.show(client_interval_json(interval.t, interval.rates, interval.clients));
+  experiment_.show(client_interval_json(interval));
 }
 
 void Experiment::PageReport::on_outage(Duration t, OutageEvent event) {
@@ -54,7 +54,7 @@ void Experiment::run(EndSignals& signals) {
     const TimePoint now = Clock::now();
     if (now >= recorder_->next_tick()) {
       const FleetTotals totals = fleet_->totals();
-      recorder_->tick(now, totals.counts, totals.clients);
+      recorder_->tick(now, totals.counts, totals.clients, fleet_->history().latencies);
     }
     if (now >= freeze_at_) {
       freeze_at_ = TimePoint::max();
@@ -126,7 +126,8 @@ void Experiment::show(nlohmann::ordered_json event) {
     const FleetTotals totals = fleet_->totals();
     const FleetHistory history = fleet_->history();
     event["amplification"] = rounded(totals.counts.amplification());
-    event["latency_ms"] = latency_json(history.latency);
+    event["run_latency_ms"] = latency_json(history.latencies.attempts());
+    event["success_share"] = share_json(totals.counts.success_share());
     event["longest_without_ok_s"] = rounded(to_seconds(history.longest_without_ok));
     event["recovery"] = recovery_json(recorder_->recovery());
     const auto server = dashboard.server_status();
@@ -221,7 +222,7 @@ void Experiment::finish() {
                         .elapsed = now - start_,
                         .counts = counts,
                         .recovery = recorder_->end(now, counts),
-                        .latency = history.latency,
+                        .latencies = history.latencies,
                         .retry_metrics = history.retry_metrics,
                         .longest_without_ok = history.longest_without_ok,
                         .paced = workload_.retry.pacer.on});

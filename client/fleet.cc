@@ -19,8 +19,7 @@ Fleet::Fleet(const WorkloadOptions& options, std::uint64_t seed, const Url& url,
       seed_(seed),
       url_(url),
       spared_ports_(spared_ports),
-      behaviour_(options.think_time, options.retry),
-      deadlines_(options.timeout) {
+      behaviour_(options.think_time, options.retry) {
   if (behaviour_.policy().has_process()) {
     for (std::size_t i = 0; i < options.clients; i += options.clients_per_process) {
       processes_.emplace_back().parts = behaviour_.policy().make_process(Clock::now());
@@ -28,7 +27,7 @@ Fleet::Fleet(const WorkloadOptions& options, std::uint64_t seed, const Url& url,
   }
   // All before the first client runs: whoever asks for the history goes through them.
   for (std::size_t i = 0; i < options.clients; ++i) {
-    attempts_.emplace_back(url_, deadlines_);
+    attempts_.emplace_back(url_, options_.timeout, deadlines_);
     last_ok_.emplace_back(Clock::now());
   }
 }
@@ -57,18 +56,20 @@ void Fleet::start() {
 FleetTotals Fleet::totals() const {
   // Read one after the other while the clients go on: a client may be seen in two states.
   const std::size_t in_flight = in_flight_, waiting = waiting_to_retry_;
-  return {
+  FleetTotals totals{
       .counts = {.ok = ok_,
                  .errors = errors_,
                  .timed_out = timed_out_,
                  .requests = requests_,
                  .retries = retries_,
-                 .gave_up = gave_up_,
                  .not_sent = not_sent_,
-                 .unsent = unsent_},
+                 .unsent = unsent_,
+                 .failing = failing_},
       .clients = {.thinking = options_.clients - std::min(options_.clients, in_flight + waiting),
                   .in_flight = in_flight,
                   .waiting_to_retry = waiting}};
+  std::copy(gave_up_by_.begin(), gave_up_by_.end(), totals.counts.gave_up_by.begin());
+  return totals;
 }
 
 FleetHistory Fleet::history() const {
@@ -127,6 +128,15 @@ void Fleet::count(Outcome outcome) {
   }
 }
 
+void Fleet::count_end(const NextAttempt& next, bool was_retry, Duration request_time) {
+  if (next.retry && !was_retry) ++failing_;
+  if (!next.retry && was_retry) --failing_;
+  if (!next.gave_up) return;
+  ++gave_up_by_[static_cast<std::size_t>(*next.gave_up)];
+  const std::scoped_lock lock(history_mutex_);
+  history_.latencies.add_given_up(request_time);
+}
+
 template <typename Ask>
 auto Fleet::with_process(std::uint64_t client, Ask ask) {
   if (processes_.empty()) return ask(static_cast<RetryProcess*>(nullptr));
@@ -152,17 +162,22 @@ void Fleet::run_client(std::uint64_t index, HttpAttempt& attempt, LastOk& last_o
       return behaviour_.may_send(Clock::now(), state, process, random);
     };
     Permission permission = with_process(index, ask);
+    bool waited = false;
     while (permission.kind == Permission::Kind::kWait) {
+      waited = true;
       if (!wait({.wait = permission.wait, .retry = next.retry})) break;
       permission = with_process(index, ask);
     }
     if (stopping_) break;
-    if (permission.kind == Permission::Kind::kRefused) {
-      ++not_sent_;
+    const TimePoint begun = state.begun;
+    const bool is_retry = next.retry;
+    if (permission.kind != Permission::Kind::kSend) {
+      if (permission.kind == Permission::Kind::kRefused) ++not_sent_;
+      const TimePoint now = Clock::now();
       next = with_process(index, [&](RetryProcess* process) {
-        return behaviour_.after_refusal(Clock::now(), state, process, random, metrics);
+        return behaviour_.after_refusal(now, permission.kind, state, process, random, metrics);
       });
-      if (next.gave_up) ++gave_up_;
+      count_end(next, is_retry, now - begun);
       continue;
     }
     if (std::exchange(unsent, false)) {
@@ -171,7 +186,8 @@ void Fleet::run_client(std::uint64_t index, HttpAttempt& attempt, LastOk& last_o
       ++retries_;
     }
     ++in_flight_;
-    const AttemptResult result = attempt.run();
+    const Duration left = behaviour_.policy().time_left(Clock::now(), state);
+    const AttemptResult result = attempt.run(std::min(options_.timeout, left));
     const TimePoint end = Clock::now();
     --in_flight_;
     if (stopping_) break;
@@ -180,11 +196,12 @@ void Fleet::run_client(std::uint64_t index, HttpAttempt& attempt, LastOk& last_o
       return behaviour_.after(end, result, state, process, random, metrics);
     });
     count(result.outcome);
-    if (next.gave_up) ++gave_up_;
+    count_end(next, is_retry, end - begun);
     histograms_.add_attempt(result.outcome, result.latency);
     if (result.outcome == Outcome::kOk) {
       const std::scoped_lock lock(history_mutex_);
-      history_.latency.add(result.latency);
+      // A request of one attempt took as long as that.
+      history_.latencies.add_ok(result.latency, is_retry || waited ? end - begun : result.latency);
       history_.longest_without_ok = std::max(history_.longest_without_ok, end - last_ok.load());
       last_ok = end;
     }

@@ -1,6 +1,7 @@
 // The clients: a thread each, thinking, requesting and retrying until told to stop.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -28,7 +29,7 @@ struct FleetTotals {
 };
 
 struct FleetHistory {
-  LatencyHistogram latency;        // of OK attempts
+  RunLatencies latencies;
   RetryMetrics retry_metrics;      // of the clients that have ended
   Duration longest_without_ok{0};  // of any single client
 };
@@ -72,6 +73,8 @@ class Fleet {
   bool wait(Duration duration);
   bool wait(const NextAttempt& next);
   void count(Outcome outcome);
+  // Counts what becomes of a request of which an attempt has ended, or was not sent.
+  void count_end(const NextAttempt& next, bool was_retry, Duration request_time);
   // Calls `ask` with the parts that the client's process shares, under their lock; null without.
   template <typename Ask>
   auto with_process(std::uint64_t client, Ask ask);
@@ -97,7 +100,8 @@ class Fleet {
   std::atomic<bool> stopping_{false};
 
   std::atomic<std::uint64_t> ok_{0}, errors_{0}, timed_out_{0}, requests_{0}, retries_{0},
-      gave_up_{0}, not_sent_{0}, unsent_{0};
+      not_sent_{0}, unsent_{0}, failing_{0};
+  std::array<std::atomic<std::uint64_t>, kGiveUpNames.size()> gave_up_by_{};
   std::atomic<std::size_t> in_flight_{0}, waiting_to_retry_{0}, running_{0};
   AttemptHistograms histograms_;
 

@@ -24,21 +24,21 @@ std::int64_t unix_time() {
 
 }  // namespace
 
-HttpAttempt::HttpAttempt(const Url& url, Deadlines& deadlines)
+HttpAttempt::HttpAttempt(const Url& url, Duration timeout, Deadlines& deadlines)
     : client_(url.host, url.port), path_(url.path), deadlines_(deadlines) {
   // cpp-httplib waits whole milliseconds; the deadline itself is kept by `expire`.
-  const auto timeout = std::chrono::ceil<std::chrono::milliseconds>(deadlines.timeout());
-  client_.set_connection_timeout(timeout);
-  client_.set_read_timeout(timeout);
-  client_.set_write_timeout(timeout);
+  const auto longest = std::chrono::ceil<std::chrono::milliseconds>(timeout);
+  client_.set_connection_timeout(longest);
+  client_.set_read_timeout(longest);
+  client_.set_write_timeout(longest);
   client_.set_hostname_addr_map({{url.host, url.address}});
   client_.set_socket_options(reset_on_close);
 }
 
-AttemptResult HttpAttempt::run() {
+AttemptResult HttpAttempt::run(Duration patience) {
   expired_ = false;
   const TimePoint start = Clock::now();
-  deadlines_.begin(*this);
+  deadlines_.begin(*this, patience);
   // The answer's body is read and dropped: nobody knows how long it is.
   const auto result = client_.Get(path_, [](const char*, std::size_t) { return true; });
   deadlines_.end(*this);
@@ -46,7 +46,7 @@ AttemptResult HttpAttempt::run() {
 
   // First, for cpp-httplib reports a reset and a timeout alike, and takes the end of a connection
   // that was shut down for the end of an answer without a length.
-  if (expired_ || latency >= deadlines_.timeout()) return timed_out(latency);
+  if (expired_ || latency >= patience) return timed_out(latency);
   if (!result) return not_connected(latency);
   return answered(result->status,
                   parse_retry_after(result->get_header_value("Retry-After"), unix_time()), latency);

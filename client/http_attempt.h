@@ -15,11 +15,11 @@ namespace retrystorm {
 // Sends one attempt at a time, each on a connection of its own. For one thread.
 class HttpAttempt final : private Expiring {
  public:
-  // `deadlines` outlives the last attempt.
-  HttpAttempt(const Url& url, Deadlines& deadlines);
+  // No attempt lasts longer than `timeout`. `deadlines` outlives the last attempt.
+  HttpAttempt(const Url& url, Duration timeout, Deadlines& deadlines);
 
-  // Returns within the timeout and a few milliseconds, whatever the server does.
-  AttemptResult run();
+  // Returns within `patience` and a few milliseconds, whatever the server does.
+  AttemptResult run(Duration patience);
 
  private:
   void expire() override;

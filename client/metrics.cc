@@ -16,6 +16,10 @@ std::string ClientMetrics::render() const {
   if (fleet == nullptr) return exposition(process_families());
   const FleetTotals totals = fleet->totals();
   const Counts& counts = totals.counts;
+  LabelledValues given_up;
+  for (std::size_t i = 0; i < kGiveUpNames.size(); ++i) {
+    given_up.emplace_back(kGiveUpNames[i], number(counts.gave_up_by[i]));
+  }
   std::vector<prometheus::MetricFamily> families{
       counters("retrystorm_attempts_total", "Attempts that have ended, by outcome.", "outcome",
                {{"ok", number(counts.ok)},
@@ -25,8 +29,8 @@ std::string ClientMetrics::render() const {
               number(counts.requests)),
       counter("retrystorm_retries_total", "Further attempts sent for requests that had failed.",
               number(counts.retries)),
-      counter("retrystorm_requests_given_up_total", "Requests that failed for good.",
-              number(counts.gave_up)),
+      counters("retrystorm_requests_given_up_total", "Requests that failed for good, by reason.",
+               "reason", given_up),
       counter("retrystorm_attempts_not_sent_total",
               "Attempts that a breaker, a throttle or a limit of the clients refused.",
               number(counts.not_sent)),
@@ -57,10 +61,14 @@ std::string ClientMetrics::status() const {
   status["timed_out"] = counts.timed_out;
   status["requests"] = counts.requests;
   status["retries"] = counts.retries;
-  status["gave_up"] = counts.gave_up;
+  status["failing"] = counts.failing;
+  status["gave_up"] = counts.gave_up();
+  status["gave_up_by"] = gave_up_json(counts.gave_up_by);
   status["not_sent"] = counts.not_sent;
   status["amplification"] = rounded(counts.amplification());
-  status["latency_ms"] = latency_json(history.latency);
+  status["success_share"] = share_json(counts.success_share());
+  status["latency_ms"] = latency_json(history.latencies.attempts());
+  status["request_time_ms"] = latency_json(history.latencies.requests());
   status["longest_without_ok_s"] = rounded(to_seconds(history.longest_without_ok));
   status["retry_waits"] = {{"count", waits.count}, {"seconds", rounded(waits.seconds)}};
   return status.dump() + '\n';

@@ -29,6 +29,7 @@ std::size_t expected_waits(const Scenario& scenario) {
 
 Clients::Clients(const Scenario& scenario, ServerNode& server)
     : behaviour_(scenario.workload.think_time, scenario.workload.retry),
+      asks_(behaviour_.policy().asks()),
       has_processes_(behaviour_.policy().has_process()),
       clients_per_process_(scenario.workload.clients_per_process),
       count_(scenario.workload.clients),
@@ -86,8 +87,10 @@ RetryProcess* Clients::process_of(std::uint32_t client) {
 
 bool Clients::may_send(TimePoint now, std::uint32_t index) {
   Client& client = clients_[index];
-  for (std::size_t i = processes_.size(); i <= index / clients_per_process_; ++i) {
-    processes_.push_back(behaviour_.policy().make_process(now));
+  if (has_processes_) {
+    for (std::size_t i = processes_.size(); i <= index / clients_per_process_; ++i) {
+      processes_.push_back(behaviour_.policy().make_process(now));
+    }
   }
   ClientRandom random(client.random);
   const Permission permission = behaviour_.may_send(now, client.retry, process_of(index), random);
@@ -99,13 +102,17 @@ bool Clients::may_send(TimePoint now, std::uint32_t index) {
       waits_.push({saturating_add(now, std::max(permission.wait, kTurnaround)), index});
       return false;
     case Permission::Kind::kRefused:
+      ++counts_.not_sent;
+      break;
+    case Permission::Kind::kTooLate:
       break;
   }
-  ++counts_.not_sent;
   if (client.next_is_retry) --waiting_to_retry_;
-  const NextAttempt next =
-      behaviour_.after_refusal(now, client.retry, process_of(index), random, retry_metrics_);
+  const TimePoint begun = client.retry.begun;
+  const NextAttempt next = behaviour_.after_refusal(now, permission.kind, client.retry,
+                                                    process_of(index), random, retry_metrics_);
   client.random = random.state();
+  if (next.gave_up) latencies_.add_given_up(now - begun);
   follow(now, index, next);
   return false;
 }
@@ -117,7 +124,7 @@ void Clients::send(TimePoint now, std::uint32_t index) {
     ++counts_.requests;
     ++counts_.unsent;
   }
-  if (!has_processes_) {
+  if (!asks_) {
     RetryPolicy::begin(client.retry, now);
   } else if (!may_send(now, index)) {
     return;
@@ -134,14 +141,27 @@ void Clients::send(TimePoint now, std::uint32_t index) {
   if (client.next_is_retry) --waiting_to_retry_;
   ++in_flight_;
   const Attempt attempt{index, client.attempt};
-  timeouts_.push({saturating_add(now, timeout_), attempt});
+  const Duration left = behaviour_.policy().time_left(now, client.retry);
+  if (left >= timeout_) {
+    timeouts_.push({saturating_add(now, timeout_), attempt});
+  } else {
+    cut_short_.push_back({saturating_add(now, left), attempt});
+    std::push_heap(cut_short_.begin(), cut_short_.end(), later);
+  }
   server_.connect(now, attempt);
 }
 
 void Clients::time_out(TimePoint now) {
-  const Attempt attempt = timeouts_.front().attempt;
-  expect(timeouts_.peek(kPrefetch).attempt);
-  timeouts_.pop();
+  Attempt attempt;
+  if (!cut_short_.empty() && (timeouts_.empty() || later(timeouts_.front(), cut_short_.front()))) {
+    attempt = cut_short_.front().attempt;
+    std::pop_heap(cut_short_.begin(), cut_short_.end(), later);
+    cut_short_.pop_back();
+  } else {
+    attempt = timeouts_.front().attempt;
+    expect(timeouts_.peek(kPrefetch).attempt);
+    timeouts_.pop();
+  }
   if (!waits_for(attempt)) return;
   server_.hang_up(now, attempt);
   finish(now, attempt, timed_out(now - clients_[attempt.client].sent_at));
@@ -168,8 +188,9 @@ void Clients::finish(TimePoint now, const Attempt& attempt, const AttemptResult&
   client.in_flight = false;
   --in_flight_;
   counts_.count(result.outcome);
+  const TimePoint begun = client.retry.begun;
   if (result.outcome == Outcome::kOk) {
-    latency_.add(result.latency);
+    latencies_.add_ok(result.latency, now - begun);
     longest_without_ok_ = std::max(longest_without_ok_, now - client.last_ok);
     client.last_ok = now;
   }
@@ -177,12 +198,16 @@ void Clients::finish(TimePoint now, const Attempt& attempt, const AttemptResult&
   const NextAttempt next = behaviour_.after(now, result, client.retry, process_of(attempt.client),
                                             random, retry_metrics_);
   client.random = random.state();
+  if (next.gave_up) latencies_.add_given_up(now - begun);
   follow(now, attempt.client, next);
 }
 
 void Clients::follow(TimePoint now, std::uint32_t index, NextAttempt next) {
   if (next.wait == Duration::zero()) next.wait = kTurnaround;
-  if (next.gave_up) ++counts_.gave_up;
+  if (next.gave_up) counts_.give_up(*next.gave_up);
+  const bool was_failing = clients_[index].next_is_retry;
+  if (next.retry && !was_failing) ++counts_.failing;
+  if (!next.retry && was_failing) --counts_.failing;
   if (kind_ == Arrivals::kOpen && !next.retry) {
     // Given up, it has waited to its end for an OK that never came.
     Client& client = clients_[index];

@@ -2,6 +2,7 @@
 // says.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -37,7 +38,8 @@ class Clients final : public Caller {
 
   // When an attempt's patience ends, and what follows.
   TimePoint next_timeout() const {
-    return timeouts_.empty() ? TimePoint::max() : timeouts_.front().time;
+    const TimePoint whole = timeouts_.empty() ? TimePoint::max() : timeouts_.front().time;
+    return cut_short_.empty() ? whole : std::min(whole, cut_short_.front().time);
   }
   void time_out(TimePoint now);
 
@@ -59,7 +61,7 @@ class Clients final : public Caller {
 
   const Counts& counts() const { return counts_; }
   ClientStates states() const;
-  const LatencyHistogram& latency() const { return latency_; }
+  const RunLatencies& latencies() const { return latencies_; }
   const RetryMetrics& retry_metrics() const { return retry_metrics_; }
   Duration longest_without_ok(TimePoint now) const;  // of any single client
 
@@ -75,14 +77,14 @@ class Clients final : public Caller {
     bool unsent = false;  // no attempt of the request at hand has been sent so far
   };
 
-  // What has a constant delay needs no ordering.
   struct Timeout {
     TimePoint time;
     Attempt attempt;
   };
+  static bool later(const Timeout& a, const Timeout& b) { return a.time > b.time; }
 
   void send(TimePoint now, std::uint32_t index);
-  // Asks the client's process. False when nothing is to be sent now.
+  // Asks the client's policy. False when nothing is to be sent now.
   bool may_send(TimePoint now, std::uint32_t index);
   RetryProcess* process_of(std::uint32_t client);
   void follow(TimePoint now, std::uint32_t index, NextAttempt next);
@@ -90,6 +92,7 @@ class Clients final : public Caller {
   void schedule(TimePoint now, std::uint32_t index, const NextAttempt& next);
 
   const ClientBehaviour behaviour_;
+  const bool asks_;  // whether a policy may keep attempts from being sent
   const bool has_processes_;
   const std::size_t clients_per_process_;
   const std::size_t count_;  // closed: of the clients
@@ -103,7 +106,8 @@ class Clients final : public Caller {
   std::vector<std::uint32_t> free_clients_;  // open arrivals: slots of requests that have ended
   std::vector<std::unique_ptr<RetryProcess>> processes_;  // where the policy has any
   WaitQueue waits_;
-  Fifo<Timeout> timeouts_;
+  Fifo<Timeout> timeouts_;          // what lasts equally long needs no ordering
+  std::vector<Timeout> cut_short_;  // by their request's deadline: a heap
 
   ClientRandom arrival_random_;
   std::uint64_t arrivals_ = 0;
@@ -112,7 +116,7 @@ class Clients final : public Caller {
   Counts counts_;
   std::size_t in_flight_ = 0;
   std::size_t waiting_to_retry_ = 0;
-  LatencyHistogram latency_;
+  RunLatencies latencies_;
   RetryMetrics retry_metrics_;
   Duration longest_without_ok_{0};  // of the waits that have ended
 };

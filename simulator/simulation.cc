@@ -48,7 +48,7 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
                   .elapsed = now - TimePoint{},
                   .counts = clients_.counts(),
                   .recovery = recorder_.end(now, clients_.counts()),
-                  .latency = clients_.latency(),
+                  .latencies = clients_.latencies(),
                   .retry_metrics = clients_.retry_metrics(),
                   .longest_without_ok = clients_.longest_without_ok(now),
                   .paced = scenario_.workload.retry.pacer.on},
@@ -63,7 +63,9 @@ TimePoint Simulation::next_control() const {
 }
 
 void Simulation::control(TimePoint now) {
-  if (now >= recorder_.next_tick()) recorder_.tick(now, clients_.counts(), clients_.states());
+  if (now >= recorder_.next_tick()) {
+    recorder_.tick(now, clients_.counts(), clients_.states(), clients_.latencies());
+  }
   if (now >= server_report_at_) report_server(now);
   if (now >= freeze_at_) {
     freeze_at_ = kNever;

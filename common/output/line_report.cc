@@ -15,7 +15,7 @@ void LineReport::on_summary(const Summary& summary) {
 }
 
 void JsonReport::on_interval(const RunInterval& interval) {
-  json_.write(client_interval_json(interval.t, interval.rates, interval.clients));
+  json_.write(client_interval_json(interval));
 }
 
 void JsonReport::on_outage(Duration t, OutageEvent event) {

@@ -1,6 +1,8 @@
 #include "common/output/report.h"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdarg>
 #include <cstdio>
 #include <ctime>
@@ -26,6 +28,30 @@ std::string count_text(std::uint64_t count, const char* what) {
 
 std::string milliseconds_text(std::optional<Duration> latency) {
   return latency ? format("%.1fms", to_seconds(*latency) * 1e3) : "-";
+}
+
+std::string latency_text(const LatencyHistogram& latency) {
+  const LatencyQuantiles q = quantiles(latency);
+  return "p50 " + milliseconds_text(q.p50) + ", p95 " + milliseconds_text(q.p95) + ", p99 " +
+         milliseconds_text(q.p99) + ", max " + milliseconds_text(latency.max());
+}
+
+// "99.95 %", never rounded up to a hundred.
+std::string percent_text(double share) {
+  const double percent = share * 100;
+  return share < 1 && percent > 99.995 ? "almost 100 %" : format("%.2f %%", percent);
+}
+
+// "12 given up (attempts 9, budget 3)"
+std::string given_up_text(const Counts& counts) {
+  std::string reasons;
+  for (std::size_t i = 0; i < kGiveUpNames.size(); ++i) {
+    if (counts.gave_up_by[i] == 0) continue;
+    std::string name(kGiveUpNames[i]);
+    std::replace(name.begin(), name.end(), '_', ' ');
+    reasons += (reasons.empty() ? " (" : ", ") + name + ' ' + std::to_string(counts.gave_up_by[i]);
+  }
+  return count_text(counts.gave_up(), "given up") + (reasons.empty() ? "" : reasons + ')');
 }
 
 std::string after_text(std::optional<Duration> time) {
@@ -61,17 +87,34 @@ nlohmann::ordered_json start_json(const std::string& program, const std::string&
   return start;
 }
 
-nlohmann::ordered_json client_interval_json(Duration t, const Rates& rates,
-                                            const ClientStates& clients) {
+nlohmann::ordered_json share_json(double share) {
+  return std::round(share * 1e5) / 1e5;
+}
+
+nlohmann::ordered_json gave_up_json(const GiveUpCounts& counts) {
+  auto json = nlohmann::ordered_json::object();
+  for (std::size_t i = 0; i < counts.size(); ++i) json[std::string(kGiveUpNames[i])] = counts[i];
+  return json;
+}
+
+nlohmann::ordered_json client_interval_json(const RunInterval& interval) {
+  const Rates& rates = interval.rates;
+  const ClientStates& clients = interval.clients;
+  auto gave_up_by = nlohmann::ordered_json::object();
+  for (std::size_t i = 0; i < kGiveUpNames.size(); ++i) {
+    gave_up_by[std::string(kGiveUpNames[i])] = rounded(rates.gave_up_by[i]);
+  }
   return {{"type", "interval"},
-          {"t", rounded(to_seconds(t))},
+          {"t", rounded(to_seconds(interval.t))},
           {"ok", rounded(rates.ok)},
           {"errors", rounded(rates.errors)},
           {"timed_out", rounded(rates.timed_out)},
           {"attempts", rounded(rates.attempts)},
           {"retries", rounded(rates.retries)},
-          {"gave_up", rounded(rates.gave_up)},
+          {"gave_up", rounded(rates.gave_up())},
+          {"gave_up_by", gave_up_by},
           {"not_sent", rounded(rates.not_sent)},
+          {"latency_ms", latency_json(interval.latency)},
           {"thinking", clients.thinking},
           {"in_flight", clients.in_flight},
           {"waiting_to_retry", clients.waiting_to_retry}};
@@ -134,16 +177,17 @@ std::string summary_text(const Summary& summary) {
       "\n%s retries, %s, seed %llu, %s\n", summary.strategy.c_str(), callers_text(summary).c_str(),
       static_cast<unsigned long long>(summary.seed), format_duration(elapsed).c_str());
   text += "requests:  " + count_text(counts.requests, "sent") + ", " +
-          count_text(counts.retries, "retries") + ", " + count_text(counts.gave_up, "given up") +
-          format(" (retry amplification %.2f)\n", counts.amplification());
+          count_text(counts.retries, "retries") + ", " +
+          format("retry amplification %.2f\n", counts.amplification());
+  text += "success:   " + percent_text(counts.success_share()) + " of the requests; " +
+          given_up_text(counts) + ", " + count_text(counts.failing, "failing at the end\n");
   text += "attempts:  " + count_text(counts.ok, "OK") + ", " + count_text(counts.errors, "errors") +
           ", " + count_text(counts.timed_out, "timed out") +
           (counts.not_sent > 0 ? ", " + count_text(counts.not_sent, "not sent") : "") +
           format("; at most %.1f a second\n", recovery.peak_attempts);
-  text += "latency:   p50 " + milliseconds_text(summary.latency.quantile(0.5)) + ", p95 " +
-          milliseconds_text(summary.latency.quantile(0.95)) + ", p99 " +
-          milliseconds_text(summary.latency.quantile(0.99)) + ", max " +
-          milliseconds_text(summary.latency.max()) + " (of OK attempts)\n";
+  text += "latency:   " + latency_text(summary.latencies.attempts()) + " (of OK attempts)\n";
+  text += "           " + latency_text(summary.latencies.requests()) +
+          " (of requests, from the first attempt to the end)\n";
   text += "waits:     " + count_text(metrics.sleeps, "pauses") + ", " +
           format("%.1f s in all", to_seconds(metrics.total_sleep));
   if (summary.paced) {
@@ -177,11 +221,16 @@ nlohmann::ordered_json recovery_json(const Recovery& recovery) {
   };
 }
 
+nlohmann::ordered_json latency_json(const LatencyQuantiles& latency) {
+  return {{"p50", milliseconds_json(latency.p50)},
+          {"p95", milliseconds_json(latency.p95)},
+          {"p99", milliseconds_json(latency.p99)}};
+}
+
 nlohmann::ordered_json latency_json(const LatencyHistogram& latency) {
-  return {{"p50", milliseconds_json(latency.quantile(0.5))},
-          {"p95", milliseconds_json(latency.quantile(0.95))},
-          {"p99", milliseconds_json(latency.quantile(0.99))},
-          {"max", milliseconds_json(latency.max())}};
+  auto json = latency_json(quantiles(latency));
+  json["max"] = milliseconds_json(latency.max());
+  return json;
 }
 
 nlohmann::ordered_json summary_json(const Summary& summary) {
@@ -197,9 +246,13 @@ nlohmann::ordered_json summary_json(const Summary& summary) {
       {"timed_out", counts.timed_out},
       {"requests", counts.requests},
       {"retries", counts.retries},
-      {"gave_up", counts.gave_up},
+      {"success_share", share_json(counts.success_share())},
+      {"failing", counts.failing},
+      {"gave_up", counts.gave_up()},
+      {"gave_up_by", gave_up_json(counts.gave_up_by)},
       {"not_sent", counts.not_sent},
-      {"latency_ms", latency_json(summary.latency)},
+      {"latency_ms", latency_json(summary.latencies.attempts())},
+      {"request_time_ms", latency_json(summary.latencies.requests())},
       {"longest_without_ok_s", rounded(to_seconds(summary.longest_without_ok))},
       {"pauses", metrics.sleeps},
       {"pauses_s", rounded(to_seconds(metrics.total_sleep))},

@@ -25,9 +25,7 @@ nlohmann::ordered_json start_json(
     const std::string& program, const std::string& command, const nlohmann::ordered_json& options,
     std::optional<std::chrono::system_clock::time_point> started_at = std::nullopt);
 
-// `t` is the time since the start.
-nlohmann::ordered_json client_interval_json(Duration t, const Rates& rates,
-                                            const ClientStates& clients);
+nlohmann::ordered_json client_interval_json(const RunInterval& interval);
 
 // Its `event` is "stop" or "continue".
 nlohmann::ordered_json outage_json(Duration t, OutageEvent event);
@@ -49,8 +47,15 @@ nlohmann::ordered_json recovery_json(const Recovery& recovery);
 // In seconds; null for what did not happen.
 nlohmann::ordered_json seconds_json(std::optional<Duration> time);
 
-// Quantiles in milliseconds.
+// Quantiles in milliseconds; null where there are none.
 nlohmann::ordered_json latency_json(const LatencyHistogram& latency);
+nlohmann::ordered_json latency_json(const LatencyQuantiles& latency);
+
+// A share of requests, to a thousandth of a percent.
+nlohmann::ordered_json share_json(double share);
+
+// Requests given up, by reason.
+nlohmann::ordered_json gave_up_json(const GiveUpCounts& counts);
 
 // Several lines for a person, without the last line's end.
 std::string summary_text(const Summary& summary);

@@ -17,6 +17,7 @@ AttemptResult answered(int status, std::optional<Duration> retry_after, Duration
   const Failure failure = failure_of(status, retry_after.has_value());
   return {.outcome = failure == Failure::kNone ? Outcome::kOk : Outcome::kError,
           .failure = failure,
+          .status = failure == Failure::kNone ? 0 : status,
           .retry_after = retry_after,
           .latency = latency,
           .accepted = status != 429 && status != 503};

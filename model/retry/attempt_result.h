@@ -14,12 +14,13 @@ enum class Failure {
   kThrottled,  // 429, or 503 with a Retry-After: the service asks for less
   kTransient,  // 408, another 5xx than 501, refused, reset: it may be well the next time
   kTimedOut,   // no answer within the timeout
-  kPermanent,  // any other status: it will be the same the next time
+  kPermanent,  // any other status: it may well be the same the next time
 };
 
 struct AttemptResult {
   Outcome outcome = Outcome::kOk;
   Failure failure = Failure::kNone;
+  int status = 0;                         // of the answer, where it was no success; 0 without one
   std::optional<Duration> retry_after{};  // what the server asked for, if it did
   Duration latency{0};                    // from sending to the answer, or to the timeout
   // Did the service take it on, whatever became of it then? Not so 429, 503, a connection that was

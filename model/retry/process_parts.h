@@ -17,13 +17,19 @@ namespace retrystorm {
 
 // Whether an attempt may be sent now.
 struct Permission {
-  enum class Kind { kSend, kWait, kRefused };
+  enum class Kind {
+    kSend,
+    kWait,     // for `wait`: then it is to be asked again, and may well say the same
+    kRefused,  // by a gate
+    kTooLate,  // the request's deadline has passed
+  };
 
   Kind kind = Kind::kSend;
-  Duration wait{0};  // of kWait: then it is to be asked again, and may well say the same
+  Duration wait{0};
 };
 
-// Whether a failed request may be retried at all, by how many others are.
+// Whether a failed request may be retried at all, by how many others are. Told of a failure that is
+// not retried, whatever it was, as of a permanent one.
 class RetryBudget {
  public:
   virtual ~RetryBudget() = default;

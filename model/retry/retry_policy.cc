@@ -1,8 +1,5 @@
 #include "model/retry/retry_policy.h"
 
-#include <algorithm>
-#include <array>
-
 namespace retrystorm {
 namespace {
 
@@ -12,13 +9,18 @@ Duration count_sleep(RetryMetrics& metrics, Duration wait) {
   return wait;
 }
 
-}  // namespace
-
-std::string_view to_string(GiveUp reason) {
-  constexpr std::array<std::string_view, kGiveUps> kNames{"retries_used_up", "budget", "refused",
-                                                          "permanent"};
-  return kNames.at(static_cast<std::size_t>(reason));
+// A budget knows two sorts of failures: those that are retried, and the permanent ones.
+AttemptResult as_budgets_see(AttemptResult result, const RetryOn& retry_on) {
+  if (result.outcome == Outcome::kOk) return result;
+  if (!retry_on.covers(result)) {
+    result.failure = Failure::kPermanent;
+  } else if (result.failure == Failure::kPermanent) {
+    result.failure = Failure::kTransient;
+  }
+  return result;
 }
+
+}  // namespace
 
 RetryMetrics& RetryMetrics::operator+=(const RetryMetrics& other) {
   invocations += other.invocations;
@@ -30,9 +32,9 @@ RetryMetrics& RetryMetrics::operator+=(const RetryMetrics& other) {
 }
 
 RetryPolicy::RetryPolicy(const RetrySettings& settings)
-    : backoff_(settings.backoff),
+    : limit_(settings.limit),
+      backoff_(settings.backoff),
       hint_(settings.hint),
-      max_retries_(settings.limit.max_retries),
       shared_(settings.process),
       when_refused_(settings.when_refused) {
   if (settings.pacer.on) pacer_.emplace(settings.pacer);
@@ -42,8 +44,18 @@ std::unique_ptr<RetryProcess> RetryPolicy::make_process(TimePoint now) const {
   return retrystorm::make_process(shared_, now);
 }
 
-Permission RetryPolicy::ask(TimePoint now, bool first, RetryState& state, RetryProcess& process,
+Permission RetryPolicy::ask(TimePoint now, bool first, RetryState& state, RetryProcess* process,
                             Random& random) const {
+  const Duration left = time_left(now, state);
+  if (left <= Duration::zero()) return {.kind = Permission::Kind::kTooLate};
+  if (process == nullptr) return {};
+  Permission permission = ask_process(now, first, state, *process, random);
+  permission.wait = std::min(permission.wait, left);
+  return permission;
+}
+
+Permission RetryPolicy::ask_process(TimePoint now, bool first, RetryState& state,
+                                    RetryProcess& process, Random& random) const {
   if (first && process.budget) process.budget->request_begins(now);
   for (std::size_t i = 0; i < process.gates.size(); ++i) {
     const Permission permission = process.gates[i]->ask(now, random);
@@ -60,63 +72,80 @@ Duration RetryPolicy::step_up(RetryState& state, Random& random, RetryMetrics& m
   return pacer_->step_up(state, random);
 }
 
-Decision RetryPolicy::after_success(RetryState& state, Random& random,
-                                    RetryMetrics& metrics) const {
-  if (!pacer_ || state.pause == Duration::zero()) return {};
+Decision RetryPolicy::pause(RetryState& state, Random& random, RetryMetrics& metrics) const {
   if (pacer_->count_success(state, random)) ++metrics.downs;
   return {.wait = count_sleep(metrics, state.pause)};
 }
 
-Decision RetryPolicy::give_up(GiveUp reason, RetryState& state, Random& random,
-                              RetryMetrics& metrics) const {
+Decision RetryPolicy::give_up(GiveUp reason, TimePoint now, RetryState& state,
+                              RetryProcess* process, Random& random, RetryMetrics& metrics) const {
+  if (process != nullptr && process->budget) process->budget->request_ends(now, state);
   Decision decision{.gave_up = reason};
   // A client that paces itself goes on pausing when it gives up.
   if (pacer_) decision.wait = count_sleep(metrics, step_up(state, random, metrics));
   return decision;
 }
 
-std::optional<GiveUp> RetryPolicy::reason_to_give_up(TimePoint now, const AttemptResult& result,
-                                                     RetryState& state,
-                                                     RetryProcess* process) const {
-  if (result.failure == Failure::kPermanent) return GiveUp::kPermanent;
-  if (state.retries >= max_retries_) return GiveUp::kRetriesUsedUp;
-  if (process != nullptr && process->budget && !process->budget->withdraw(now, result, state)) {
-    return GiveUp::kBudget;
+std::optional<GiveUp> RetryPolicy::limited(TimePoint now, const RetryState& state,
+                                           Duration& wait) const {
+  if (!limit_.has_deadline()) return std::nullopt;
+  const Duration left = time_left(now, state);
+  if (left <= Duration::zero()) return GiveUp::kDeadline;
+  if (limit_.deadline_check == DeadlineCheck::kAtEnd) {
+    wait = std::min(wait, left);  // `may_send` then says that it is too late
+  } else if (wait > left) {
+    return GiveUp::kDeadline;
   }
   return std::nullopt;
 }
 
-Decision RetryPolicy::decide(TimePoint now, const AttemptResult& result, RetryState& state,
-                             RetryProcess* process, Random& random, RetryMetrics& metrics) const {
-  if (process != nullptr) {
-    for (const auto& gate : process->gates) gate->attempt_ended(now, result);
-    if (process->budget) process->budget->attempt_ended(now, result, state);
-  }
-  const bool ok = result.outcome == Outcome::kOk;
-  const auto reason = ok ? std::nullopt : reason_to_give_up(now, result, state, process);
-  if (ok || reason) {
-    if (process != nullptr && process->budget) process->budget->request_ends(now, state);
-    return ok ? after_success(state, random, metrics) : give_up(*reason, state, random, metrics);
-  }
-  return back_off(result, state, random, metrics);
+void RetryPolicy::tell(TimePoint now, const AttemptResult& result, RetryState& state,
+                       RetryProcess& process) const {
+  for (const auto& gate : process.gates) gate->attempt_ended(now, result);
+  if (!process.budget) return;
+  process.budget->attempt_ended(now, as_budgets_see(result, limit_.retry_on), state);
+  if (result.outcome == Outcome::kOk) process.budget->request_ends(now, state);
 }
 
-Decision RetryPolicy::back_off(const AttemptResult& result, RetryState& state, Random& random,
-                               RetryMetrics& metrics) const {
+Decision RetryPolicy::after_failure(TimePoint now, const AttemptResult& result, RetryState& state,
+                                    RetryProcess* process, Random& random,
+                                    RetryMetrics& metrics) const {
+  const auto end = [&](GiveUp reason) {
+    return give_up(reason, now, state, process, random, metrics);
+  };
+  if (!limit_.retry_on.covers(result)) return end(GiveUp::kNotRetryable);
+  if (state.retries >= limit_.max_retries) return end(GiveUp::kAttempts);
   Duration wait = backoff_.next(state, result.failure == Failure::kThrottled, random);
   wait = with_hint(hint_, wait, result.retry_after, random);
+  if (const auto reason = limited(now, state, wait)) return end(*reason);
+  if (process != nullptr && process->budget &&
+      !process->budget->withdraw(now, as_budgets_see(result, limit_.retry_on), state)) {
+    return end(GiveUp::kBudget);
+  }
+  return retry(wait, state, random, metrics);
+}
+
+Decision RetryPolicy::retry(Duration wait, RetryState& state, Random& random,
+                            RetryMetrics& metrics) const {
   if (pacer_) wait = saturating_add(wait, step_up(state, random, metrics));
   state.count_retry();
   return {.wait = count_sleep(metrics, wait), .retry = true};
 }
 
-Decision RetryPolicy::after_refusal(TimePoint now, RetryState& state, RetryProcess* process,
-                                    Random& random, RetryMetrics& metrics) const {
-  if (when_refused_ == WhenRefused::kBackOff && state.retries < max_retries_) {
-    return back_off({}, state, random, metrics);
+Decision RetryPolicy::after_refusal(TimePoint now, Permission::Kind why, RetryState& state,
+                                    RetryProcess* process, Random& random,
+                                    RetryMetrics& metrics) const {
+  GiveUp reason = GiveUp::kDeadline;
+  if (why == Permission::Kind::kRefused) {
+    reason = GiveUp::kGate;
+    if (when_refused_ == WhenRefused::kBackOff && state.retries < limit_.max_retries) {
+      Duration wait = backoff_.next(state, false, random);
+      const auto too_late = limited(now, state, wait);
+      if (!too_late) return retry(wait, state, random, metrics);
+      reason = *too_late;
+    }
   }
-  if (process != nullptr && process->budget) process->budget->request_ends(now, state);
-  return give_up(GiveUp::kRefused, state, random, metrics);
+  return give_up(reason, now, state, process, random, metrics);
 }
 
 }  // namespace retrystorm

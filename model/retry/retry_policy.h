@@ -1,32 +1,22 @@
 // How a client decides: what becomes of a request after each of its attempts.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string_view>
 
 #include "model/base/duration.h"
 #include "model/base/random.h"
 #include "model/retry/attempt_result.h"
 #include "model/retry/backoff.h"
+#include "model/retry/give_up.h"
 #include "model/retry/pacer.h"
 #include "model/retry/process_parts.h"
 #include "model/retry/retry_settings.h"
 #include "model/retry/retry_state.h"
 
 namespace retrystorm {
-
-// Why a request has failed for good.
-enum class GiveUp : std::uint8_t {
-  kRetriesUsedUp,  // as many retries as the limit allows
-  kBudget,         // the retry budget of its process was empty
-  kRefused,        // a gate of its process did not let it be sent
-  kPermanent,      // a failure of a kind that is not retried
-};
-inline constexpr std::size_t kGiveUps = 4;
-
-std::string_view to_string(GiveUp reason);
 
 // What follows an attempt.
 struct Decision {
@@ -51,7 +41,8 @@ struct RetryMetrics {
 // never sleeps and never asks the time: it is told, and answers "wait so long".
 //
 // An engine calls `begin_request`, then before each sending `may_send`, and after each attempt
-// `after`. `process` is the client's, null where `has_process` is false.
+// `after`; if it was not to be sent, `after_refusal`. `process` is the client's, null where
+// `has_process` is false.
 class RetryPolicy {
  public:
   explicit RetryPolicy(const RetrySettings& settings);
@@ -59,10 +50,20 @@ class RetryPolicy {
   // Has an attempt of the request at hand been asked for?
   static bool has_begun(const RetryState& state) { return state.begun != kNotBegun; }
 
-  // An attempt of the request at hand is asked for: `may_send` does it too. For an engine without
-  // processes, which need not ask.
+  // An attempt of the request at hand is asked for: `may_send` does it too. For an engine that need
+  // not ask.
   static void begin(RetryState& state, TimePoint now) {
     if (!has_begun(state)) state.begun = now;
+  }
+
+  // Must `may_send` be asked? Otherwise everything may be sent.
+  bool asks() const { return has_process() || limit_.has_deadline(); }
+
+  // What is left of the request's deadline; `Duration::max()` without one. An attempt that begins
+  // now lasts no longer.
+  Duration time_left(TimePoint now, const RetryState& state) const {
+    return limit_.has_deadline() ? saturating_add(state.begun, limit_.deadline) - now
+                                 : Duration::max();
   }
 
   // Does it have parts that clients share?
@@ -83,41 +84,48 @@ class RetryPolicy {
                       Random& random) const {
     const bool first = !has_begun(state);
     begin(state, now);
-    return process == nullptr ? Permission() : ask(now, first, state, *process, random);
+    return asks() ? ask(now, first, state, process, random) : Permission();
   }
 
   // An attempt that was sent has ended.
   Decision after(TimePoint now, const AttemptResult& result, RetryState& state,
                  RetryProcess* process, Random& random, RetryMetrics& metrics) const {
     ++metrics.invocations;
+    if (process != nullptr) tell(now, result, state, *process);
+    if (result.outcome != Outcome::kOk) {
+      return after_failure(now, result, state, process, random, metrics);
+    }
     // Most attempts succeed, and nothing follows.
-    const bool nothing_follows =
-        result.outcome == Outcome::kOk && process == nullptr && state.pause == Duration::zero();
-    return nothing_follows ? Decision() : decide(now, result, state, process, random, metrics);
+    return state.pause == Duration::zero() ? Decision() : pause(state, random, metrics);
   }
 
-  // An attempt was refused by `may_send`.
-  Decision after_refusal(TimePoint now, RetryState& state, RetryProcess* process, Random& random,
-                         RetryMetrics& metrics) const;
+  // What follows where `may_send` said that an attempt is refused, or too late.
+  Decision after_refusal(TimePoint now, Permission::Kind why, RetryState& state,
+                         RetryProcess* process, Random& random, RetryMetrics& metrics) const;
 
  private:
   static constexpr TimePoint kNotBegun = TimePoint::max();
 
-  Permission ask(TimePoint now, bool first, RetryState& state, RetryProcess& process,
+  Permission ask(TimePoint now, bool first, RetryState& state, RetryProcess* process,
                  Random& random) const;
-  Decision decide(TimePoint now, const AttemptResult& result, RetryState& state,
-                  RetryProcess* process, Random& random, RetryMetrics& metrics) const;
-  Decision after_success(RetryState& state, Random& random, RetryMetrics& metrics) const;
-  Decision give_up(GiveUp reason, RetryState& state, Random& random, RetryMetrics& metrics) const;
-  std::optional<GiveUp> reason_to_give_up(TimePoint now, const AttemptResult& result,
-                                          RetryState& state, RetryProcess* process) const;
+  Permission ask_process(TimePoint now, bool first, RetryState& state, RetryProcess& process,
+                         Random& random) const;
+  void tell(TimePoint now, const AttemptResult& result, RetryState& state,
+            RetryProcess& process) const;
+  // Of a client that paces itself, after a success.
+  Decision pause(RetryState& state, Random& random, RetryMetrics& metrics) const;
+  Decision after_failure(TimePoint now, const AttemptResult& result, RetryState& state,
+                         RetryProcess* process, Random& random, RetryMetrics& metrics) const;
+  Decision give_up(GiveUp reason, TimePoint now, RetryState& state, RetryProcess* process,
+                   Random& random, RetryMetrics& metrics) const;
+  // Whether the limits allow a retry after so long a wait, which they may shorten.
+  std::optional<GiveUp> limited(TimePoint now, const RetryState& state, Duration& wait) const;
   Duration step_up(RetryState& state, Random& random, RetryMetrics& metrics) const;
-  Decision back_off(const AttemptResult& result, RetryState& state, Random& random,
-                    RetryMetrics& metrics) const;
+  Decision retry(Duration wait, RetryState& state, Random& random, RetryMetrics& metrics) const;
 
+  LimitSettings limit_;
   Backoff backoff_;
   HintSettings hint_;
-  std::uint32_t max_retries_;
   std::optional<Pacer> pacer_;
   ProcessSettings shared_;
   WhenRefused when_refused_;

@@ -9,10 +9,7 @@ namespace retrystorm {
 namespace {
 
 void declare_parts(OptionList& options, RetrySettings& settings) {
-  options.group("Retries");
-  options.count_or_none("max-retries", settings.limit.max_retries,
-                        "then the request is given up; 0 = no retry, none = no limit", 0,
-                        1'000'000'000);
+  declare_options(options, settings.limit);
   declare_options(options, settings.backoff);
   declare_options(options, settings.hint);
   declare_options(options, settings.pacer);
@@ -37,6 +34,7 @@ void declare_options(OptionList& options, RetrySettings& settings) {
 }
 
 void check(const RetrySettings& settings) {
+  check(settings.limit);
   check(settings.process);
 }
 

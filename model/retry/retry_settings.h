@@ -1,27 +1,18 @@
 // How clients retry, as settings: each part of the policy has its own.
 #pragma once
 
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
 #include <string>
+#include <string_view>
 
 #include "model/base/duration.h"
 #include "model/base/option_list.h"
 #include "model/retry/backoff.h"
 #include "model/retry/hint.h"
+#include "model/retry/limit.h"
 #include "model/retry/pacer.h"
 #include "model/retry/process_settings.h"
 
 namespace retrystorm {
-
-// When a request that keeps failing is given up.
-struct LimitSettings {
-  static constexpr std::uint32_t kUnlimited = std::numeric_limits<std::uint32_t>::max();
-
-  std::uint32_t max_retries = kUnlimited;
-};
 
 // What becomes of a request of which a gate refuses an attempt.
 enum class WhenRefused {
@@ -31,8 +22,8 @@ enum class WhenRefused {
 
 struct RetrySettings {
   std::string strategy = "fixed";  // whose settings these were to begin with
-  BackoffSettings backoff;
   LimitSettings limit;
+  BackoffSettings backoff;
   HintSettings hint;
   PacerSettings pacer;
   ProcessSettings process;

@@ -2,9 +2,10 @@
 
 namespace retrystorm {
 
-NextAttempt ClientBehaviour::after_refusal(TimePoint now, RetryState& state, RetryProcess* process,
-                                           Random& random, RetryMetrics& metrics) const {
-  return next(policy_.after_refusal(now, state, process, random, metrics), state, random);
+NextAttempt ClientBehaviour::after_refusal(TimePoint now, Permission::Kind why, RetryState& state,
+                                           RetryProcess* process, Random& random,
+                                           RetryMetrics& metrics) const {
+  return next(policy_.after_refusal(now, why, state, process, random, metrics), state, random);
 }
 
 Duration ClientBehaviour::think(RetryState& state, Random& random) const {

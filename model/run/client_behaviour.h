@@ -43,8 +43,8 @@ class ClientBehaviour {
                     RetryProcess* process, Random& random, RetryMetrics& metrics) const {
     return next(policy_.after(now, result, state, process, random, metrics), state, random);
   }
-  NextAttempt after_refusal(TimePoint now, RetryState& state, RetryProcess* process, Random& random,
-                            RetryMetrics& metrics) const;
+  NextAttempt after_refusal(TimePoint now, Permission::Kind why, RetryState& state,
+                            RetryProcess* process, Random& random, RetryMetrics& metrics) const;
 
  private:
   Duration think(RetryState& state, Random& random) const;

@@ -1,9 +1,20 @@
 #include "model/run/counts.h"
 
+#include <numeric>
+
 namespace retrystorm {
 
 double Counts::amplification() const {
   return requests == 0 ? 1 : static_cast<double>(attempts()) / static_cast<double>(requests);
+}
+
+std::uint64_t Counts::gave_up() const {
+  return std::accumulate(gave_up_by.begin(), gave_up_by.end(), std::uint64_t{0});
+}
+
+double Counts::success_share() const {
+  const std::uint64_t known = ok + gave_up() + failing;
+  return known == 0 ? 1 : static_cast<double>(ok) / static_cast<double>(known);
 }
 
 void Counts::count(Outcome outcome) {
@@ -26,21 +37,29 @@ Counts& Counts::operator+=(const Counts& other) {
   timed_out += other.timed_out;
   requests += other.requests;
   retries += other.retries;
-  gave_up += other.gave_up;
+  for (std::size_t i = 0; i < gave_up_by.size(); ++i) gave_up_by[i] += other.gave_up_by[i];
   not_sent += other.not_sent;
   unsent += other.unsent;
+  failing += other.failing;
   return *this;
 }
 
 Counts operator-(const Counts& a, const Counts& b) {
-  return {.ok = a.ok - b.ok,
-          .errors = a.errors - b.errors,
-          .timed_out = a.timed_out - b.timed_out,
-          .requests = a.requests - b.requests,
-          .retries = a.retries - b.retries,
-          .gave_up = a.gave_up - b.gave_up,
-          .not_sent = a.not_sent - b.not_sent,
-          .unsent = a.unsent - b.unsent};
+  Counts result{.ok = a.ok - b.ok,
+                .errors = a.errors - b.errors,
+                .timed_out = a.timed_out - b.timed_out,
+                .requests = a.requests - b.requests,
+                .retries = a.retries - b.retries,
+                .gave_up_by = a.gave_up_by,
+                .not_sent = a.not_sent - b.not_sent,
+                .unsent = a.unsent - b.unsent,
+                .failing = a.failing - b.failing};
+  for (std::size_t i = 0; i < b.gave_up_by.size(); ++i) result.gave_up_by[i] -= b.gave_up_by[i];
+  return result;
+}
+
+double Rates::gave_up() const {
+  return std::accumulate(gave_up_by.begin(), gave_up_by.end(), 0.0);
 }
 
 Rates rates(const Counts& counts, Duration window) {
@@ -48,13 +67,16 @@ Rates rates(const Counts& counts, Duration window) {
   const auto rate = [seconds = to_seconds(window)](std::uint64_t count) {
     return static_cast<double>(count) / seconds;
   };
-  return {.ok = rate(counts.ok),
-          .errors = rate(counts.errors),
-          .timed_out = rate(counts.timed_out),
-          .attempts = rate(counts.attempts()),
-          .retries = rate(counts.retries),
-          .gave_up = rate(counts.gave_up),
-          .not_sent = rate(counts.not_sent)};
+  Rates result{.ok = rate(counts.ok),
+               .errors = rate(counts.errors),
+               .timed_out = rate(counts.timed_out),
+               .attempts = rate(counts.attempts()),
+               .retries = rate(counts.retries),
+               .not_sent = rate(counts.not_sent)};
+  for (std::size_t i = 0; i < counts.gave_up_by.size(); ++i) {
+    result.gave_up_by[i] = rate(counts.gave_up_by[i]);
+  }
+  return result;
 }
 
 }  // namespace retrystorm

@@ -6,6 +6,7 @@
 
 #include "model/base/duration.h"
 #include "model/base/outcome.h"
+#include "model/retry/give_up.h"
 
 namespace retrystorm {
 
@@ -16,18 +17,26 @@ struct Counts {
   std::uint64_t timed_out = 0;
   std::uint64_t requests = 0;  // wanted by the clients
   std::uint64_t retries = 0;   // further attempts sent, after a request's first
-  std::uint64_t gave_up = 0;   // requests that failed for good
+  GiveUpCounts gave_up_by{};   // requests that failed for good, by reason
   std::uint64_t not_sent = 0;  // attempts that a gate of their process refused
-  std::uint64_t unsent = 0;    // requests of which no attempt has been sent so far
+  // As things stand, requests that are not over:
+  std::uint64_t unsent = 0;   // no attempt has been sent so far, nor of those that never were
+  std::uint64_t failing = 0;  // has failed and is retried, or waits for it
 
   std::uint64_t attempts() const { return requests - unsent + retries; }
   std::uint64_t failures() const { return errors + timed_out; }
   std::uint64_t finished() const { return ok + failures(); }
+  std::uint64_t gave_up() const;
 
   // Retry amplification: attempts sent for each request; 1 when there was none.
   double amplification() const;
 
+  // The share of requests that succeeded, of those of which something is known: they succeeded,
+  // were given up, or are failing. 1 when there is none.
+  double success_share() const;
+
   void count(Outcome outcome);
+  void give_up(GiveUp reason) { ++gave_up_by[static_cast<std::size_t>(reason)]; }
 
   Counts& operator+=(const Counts& other);
   friend Counts operator-(const Counts& a, const Counts& b);
@@ -47,8 +56,10 @@ struct Rates {
   double timed_out = 0;
   double attempts = 0;
   double retries = 0;
-  double gave_up = 0;
+  std::array<double, kGiveUpNames.size()> gave_up_by{};
   double not_sent = 0;
+
+  double gave_up() const;
 };
 
 // All zero for an empty window.

@@ -56,6 +56,14 @@ void LatencyHistogram::add(const LatencyHistogram& other) {
   max_ = std::max(max_, other.max_);
 }
 
+LatencyHistogram LatencyHistogram::since(const LatencyHistogram& before) const {
+  LatencyHistogram added = *this;
+  for (std::size_t i = 0; i < bins_.size(); ++i) added.bins_[i] -= before.bins_[i];
+  added.shorter_ -= before.shorter_;
+  added.count_ -= before.count_;
+  return added;
+}
+
 std::optional<Duration> LatencyHistogram::quantile(double q) const {
   if (count_ == 0) return std::nullopt;
   const auto rank = static_cast<std::uint64_t>(std::ceil(q * static_cast<double>(count_)));
@@ -70,6 +78,24 @@ std::optional<Duration> LatencyHistogram::quantile(double q) const {
 
 std::optional<Duration> LatencyHistogram::max() const {
   return count_ == 0 ? std::nullopt : std::optional(max_);
+}
+
+LatencyQuantiles quantiles(const LatencyHistogram& histogram) {
+  return {.p50 = histogram.quantile(0.5),
+          .p95 = histogram.quantile(0.95),
+          .p99 = histogram.quantile(0.99)};
+}
+
+LatencyHistogram RunLatencies::attempts() const {
+  LatencyHistogram all = both_;
+  all.add(attempts_);
+  return all;
+}
+
+LatencyHistogram RunLatencies::requests() const {
+  LatencyHistogram all = both_;
+  all.add(requests_);
+  return all;
 }
 
 }  // namespace retrystorm

@@ -1,4 +1,4 @@
-// The latencies of a run's OK attempts, in little memory and with a known error.
+// How long the attempts and the requests of a run took, in little memory and with a known error.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +19,9 @@ class LatencyHistogram {
   void add(Duration latency);
   void add(const LatencyHistogram& other);
 
+  // What was added since a copy of this histogram was made. Its `max` is that of all.
+  LatencyHistogram since(const LatencyHistogram& before) const;
+
   // The latency that a share of `q` in [0, 1] does not exceed; nothing when nothing was added.
   std::optional<Duration> quantile(double q) const;
 
@@ -30,6 +33,37 @@ class LatencyHistogram {
   std::uint64_t shorter_ = 0;        // than the first bin
   std::uint64_t count_ = 0;
   Duration max_{0};
+};
+
+// Quantiles of what was added between two moments; nothing when nothing was.
+struct LatencyQuantiles {
+  std::optional<Duration> p50, p95, p99;
+};
+
+LatencyQuantiles quantiles(const LatencyHistogram& histogram);
+
+// The latencies of OK attempts, and the times that requests took from when their first attempt was
+// asked for to their end. Most are one and the same, and are counted once. Not for use from two
+// threads at once.
+class RunLatencies {
+ public:
+  // A request succeeded with an attempt that took so long.
+  void add_ok(Duration attempt, Duration request) {
+    if (attempt == request) {
+      both_.add(attempt);
+    } else {
+      attempts_.add(attempt);
+      requests_.add(request);
+    }
+  }
+  // A request was given up.
+  void add_given_up(Duration request) { requests_.add(request); }
+
+  LatencyHistogram attempts() const;  // of OK attempts
+  LatencyHistogram requests() const;  // of requests that are over
+
+ private:
+  LatencyHistogram both_, attempts_, requests_;
 };
 
 }  // namespace retrystorm

@@ -19,6 +19,7 @@ struct RunInterval {
   Rates rates{};
   Counts totals{};  // since the start
   ClientStates clients{};
+  LatencyQuantiles latency{};            // of the interval's OK attempts
   bool outage = false;                   // is one going on?
   Verdict verdict = Verdict::kNoOutage;  // so far
 };
@@ -34,7 +35,7 @@ struct Summary {
   Duration elapsed{0};
   Counts counts{};
   Recovery recovery{};
-  LatencyHistogram latency{};  // of OK attempts
+  RunLatencies latencies{};
   RetryMetrics retry_metrics{};
   Duration longest_without_ok{0};  // of any single client
   bool paced = false;              // did the clients pace themselves?

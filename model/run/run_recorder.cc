@@ -4,9 +4,13 @@
 
 namespace retrystorm {
 
-Rates RunRecorder::Listener::rotate(TimePoint now, const Counts& totals) {
-  const Rates result = rates(totals - told, now - last);
+RunInterval RunRecorder::Listener::rotate(TimePoint now, const Counts& totals,
+                                          const LatencyHistogram& latencies) {
+  RunInterval result{.rates = rates(totals - told, now - last),
+                     .totals = totals,
+                     .latency = quantiles(latencies.since(told_latencies))};
   told = totals;
+  told_latencies = latencies;
   last = now;
   do due = saturating_add(due, period);
   while (due <= now);
@@ -18,7 +22,8 @@ void RunRecorder::add(RunObserver& observer, Duration period) {
                         .period = period,
                         .due = saturating_add(start_, period),
                         .last = start_,
-                        .told = {}});
+                        .told = {},
+                        .told_latencies = {}});
 }
 
 TimePoint RunRecorder::next_tick() const {
@@ -27,7 +32,8 @@ TimePoint RunRecorder::next_tick() const {
   return next;
 }
 
-void RunRecorder::tick(TimePoint now, const Counts& totals, const ClientStates& clients) {
+void RunRecorder::tick(TimePoint now, const Counts& totals, const ClientStates& clients,
+                       const RunLatencies& latencies) {
   // The window first: what is told shows its verdict.
   if (now >= tracker_.window_end()) {
     tracker_.close_window(now, totals);
@@ -36,12 +42,12 @@ void RunRecorder::tick(TimePoint now, const Counts& totals, const ClientStates& 
   for (Listener& listener : listeners_) {
     if (now < listener.due) continue;
     if (!verdict_) verdict_ = tracker_.recovery().verdict;
-    listener.observer->on_interval({.t = now - start_,
-                                    .rates = listener.rotate(now, totals),
-                                    .totals = totals,
-                                    .clients = clients,
-                                    .outage = in_outage(),
-                                    .verdict = *verdict_});
+    RunInterval interval = listener.rotate(now, totals, latencies.attempts());
+    interval.t = now - start_;
+    interval.clients = clients;
+    interval.outage = in_outage();
+    interval.verdict = *verdict_;
+    listener.observer->on_interval(interval);
   }
 }
 

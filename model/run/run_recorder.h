@@ -25,7 +25,8 @@ class RunRecorder {
   TimePoint next_tick() const;
 
   // Tells what is due at `now`.
-  void tick(TimePoint now, const Counts& totals, const ClientStates& clients);
+  void tick(TimePoint now, const Counts& totals, const ClientStates& clients,
+            const RunLatencies& latencies);
 
   void outage_begins(TimePoint now, const Counts& totals);
   void outage_ends(TimePoint now, const Counts& totals);
@@ -47,9 +48,10 @@ class RunRecorder {
     Duration period;
     TimePoint due, last;
     Counts told;
+    LatencyHistogram told_latencies;  // of OK attempts
 
-    // The rates since the last time; takes up the next interval.
-    Rates rotate(TimePoint now, const Counts& totals);
+    // What happened since the last time; takes up the next interval.
+    RunInterval rotate(TimePoint now, const Counts& totals, const LatencyHistogram& latencies);
   };
 
   const TimePoint start_;

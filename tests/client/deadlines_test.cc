@@ -40,11 +40,11 @@ class Called final : public Expiring {
 };
 
 TEST(Deadlines, KeepNothingOfWhatIsOver) {
-  Deadlines deadlines(24h);
+  Deadlines deadlines;
   Called one, other;
   for (int i = 0; i < 10'000; ++i) {
-    deadlines.begin(one);
-    deadlines.begin(other);
+    deadlines.begin(one, 24h);
+    deadlines.begin(other, 24h);
     EXPECT_EQ(deadlines.size(), 2);
     deadlines.end(one);
     deadlines.end(other);
@@ -55,9 +55,9 @@ TEST(Deadlines, KeepNothingOfWhatIsOver) {
 
 // Who had nothing to be interrupted yet when its time came is called until it has.
 TEST(Deadlines, CallAgainUntilItIsOver) {
-  Deadlines deadlines(1ms);
+  Deadlines deadlines;
   Called called;
-  deadlines.begin(called);
+  deadlines.begin(called, 1ms);
   EXPECT_TRUE(called.calls(3));
   EXPECT_EQ(deadlines.size(), 1);
   deadlines.end(called);
@@ -65,7 +65,7 @@ TEST(Deadlines, CallAgainUntilItIsOver) {
   const int calls = called.calls();
   // Others are called since, and it is not.
   Called other;
-  deadlines.begin(other);
+  deadlines.begin(other, 1ms);
   EXPECT_TRUE(other.calls(3));
   deadlines.end(other);
   EXPECT_EQ(called.calls(), calls);
@@ -73,7 +73,7 @@ TEST(Deadlines, CallAgainUntilItIsOver) {
 
 // What is being called may go as soon as `end` has returned.
 TEST(Deadlines, EndWaitsForTheCallThatIsUnderWay) {
-  Deadlines deadlines(Duration::zero());
+  Deadlines deadlines;
   class Slow final : public Expiring {
    public:
     void expire() override {
@@ -83,7 +83,7 @@ TEST(Deadlines, EndWaitsForTheCallThatIsUnderWay) {
     }
     std::atomic<bool> begun{false}, go_on{false}, done{false};
   } slow;
-  deadlines.begin(slow);
+  deadlines.begin(slow, Duration::zero());
   while (!slow.begun) std::this_thread::yield();
   std::jthread letting([&] { slow.go_on = true; });
   deadlines.end(slow);
@@ -91,7 +91,7 @@ TEST(Deadlines, EndWaitsForTheCallThatIsUnderWay) {
 }
 
 TEST(Deadlines, ExpireTheFirstFirst) {
-  Deadlines deadlines(1ms);
+  Deadlines deadlines;
   std::mutex mutex;
   std::vector<int> order;
   class Ordered final : public Expiring {
@@ -113,7 +113,7 @@ TEST(Deadlines, ExpireTheFirstFirst) {
   Ordered first(1, mutex, order), second(2, mutex, order), third(3, mutex, order);
   Called last;
   for (Expiring* each : std::initializer_list<Expiring*>{&first, &second, &third, &last}) {
-    deadlines.begin(*each);
+    deadlines.begin(*each, 1ms);
   }
   EXPECT_TRUE(last.calls(1));
   for (Expiring* each : std::initializer_list<Expiring*>{&second, &last, &first, &third}) {
@@ -121,6 +121,18 @@ TEST(Deadlines, ExpireTheFirstFirst) {
   }
   EXPECT_EQ(order, (std::vector<int>{1, 2, 3}));
   EXPECT_EQ(deadlines.size(), 0);
+}
+
+// An attempt with less time than those that began before it goes before them.
+TEST(Deadlines, ExpireBeforeOthersThatHaveMoreTime) {
+  Deadlines deadlines;
+  Called long_before, short_after;
+  deadlines.begin(long_before, 1h);
+  deadlines.begin(short_after, 1ms);
+  EXPECT_TRUE(short_after.calls(1));
+  deadlines.end(short_after);
+  EXPECT_EQ(deadlines.size(), 1);
+  deadlines.end(long_before);
 }
 
 }  // namespace

@@ -47,7 +47,8 @@ TEST(ClientMetrics, OfAFleetThatHasNotStarted) {
   for (const char* line :
        {"\nretrystorm_attempts_total{outcome=\"ok\"} 0\n",
         "\nretrystorm_attempts_total{outcome=\"timed_out\"} 0\n", "\nretrystorm_requests_total 0\n",
-        "\nretrystorm_retries_total 0\n", "\nretrystorm_requests_given_up_total 0\n",
+        "\nretrystorm_retries_total 0\n",
+        "\nretrystorm_requests_given_up_total{reason=\"deadline\"} 0\n",
         "\nretrystorm_clients{state=\"thinking\"} 12\n",
         "\nretrystorm_clients{state=\"waiting_to_retry\"} 0\n",
         "\nretrystorm_attempt_latency_seconds_bucket{outcome=\"error\",le=\"+Inf\"} 0\n",

@@ -36,7 +36,7 @@ void retry(const RetrySettings& settings) {
     if (sent) now = saturating_add(now, kLatency);
     const Decision decision =
         sent ? policy.after(now, result, state, process.get(), random, metrics)
-             : policy.after_refusal(now, state, process.get(), random, metrics);
+             : policy.after_refusal(now, permission.kind, state, process.get(), random, metrics);
     if (decision.wait < Duration::zero()) std::abort();
     now = saturating_add(now, decision.wait);
     if (!decision.retry) policy.begin_request(state, Duration(0));

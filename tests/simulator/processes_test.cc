@@ -30,8 +30,8 @@ void expect_consistent(const SimulationResult& result, std::size_t clients) {
   // up but for what a client is at.
   EXPECT_GE(counts.attempts(), counts.finished());
   EXPECT_LE(counts.attempts(), counts.finished() + clients);
-  EXPECT_GE(counts.requests, counts.ok + counts.gave_up);
-  EXPECT_LE(counts.requests, counts.ok + counts.gave_up + clients);
+  EXPECT_GE(counts.requests, counts.ok + counts.gave_up());
+  EXPECT_LE(counts.requests, counts.ok + counts.gave_up() + clients);
 }
 
 // Site Reliability Engineering, chapter 21: everything fails, at most three attempts each, but
@@ -80,7 +80,7 @@ TEST(Processes, WhatABreakerRefusesIsNoAttempt) {
   // Its window of a hundred calls fails once, and then ten trials a minute for each process.
   EXPECT_LE(counts.attempts(), 10 * (200 + 5 * 10));
   EXPECT_GT(counts.not_sent, 100'000);
-  EXPECT_EQ(counts.gave_up, counts.not_sent + counts.finished());
+  EXPECT_EQ(counts.gave_up(), counts.not_sent + counts.finished());
   expect_consistent(result, 1000);
 }
 
@@ -91,7 +91,7 @@ TEST(Processes, WhatIsRefusedMayBackOff) {
              "strategy = fixed\nfixed-delay = 500ms\nmax-retries = 2\nlambda = 1s\n"
              "breaker = resilience4j\nwhen-refused = back-off\n");
   const Counts& counts = result.summary.counts;
-  EXPECT_GT(counts.not_sent, 2 * counts.gave_up);
+  EXPECT_GT(counts.not_sent, 2 * counts.gave_up());
   EXPECT_LE(counts.not_sent, 3 * counts.requests);
   expect_consistent(result, 1000);
 }
@@ -107,6 +107,40 @@ TEST(Processes, AClientRateLetsAttemptsWait) {
   EXPECT_LT(counts.amplification(), 2);
   EXPECT_NEAR(static_cast<double>(counts.ok) / 330, 10, 1.5);
   expect_consistent(result, 100);
+}
+
+// Nothing answers: an attempt of 2 s, half a second, and what is left of the deadline.
+TEST(Deadline, EndsRequestsAndCutsTheirLastAttemptShort) {
+  const SimulationResult result =
+      run_of(kDead + "strategy = fixed\nfixed-delay = 500ms\ndeadline = 3s\nlambda = 1s\n");
+  const Counts& counts = result.summary.counts;
+  EXPECT_EQ(counts.gave_up_by[0], 0);
+  EXPECT_GT(counts.gave_up_by[static_cast<std::size_t>(GiveUp::kDeadline)], 50'000);
+  EXPECT_NEAR(counts.amplification(), 2, 0.02);
+  EXPECT_EQ(result.summary.latencies.requests().max(), 3s);
+  EXPECT_NEAR(to_seconds(*result.summary.latencies.requests().quantile(0.01)), 3, 0.012);
+  EXPECT_EQ(counts.success_share(), 0);
+  expect_consistent(result, 1000);
+}
+
+// Who waits for a token waits no longer than its deadline, and is then given up unsent.
+TEST(Deadline, EndsTheWaitForAToken) {
+  const SimulationResult result = run_of(
+      "clients = 100\nlambda = 1s\nrate-limit = 10\noutage-for = 0s\nobserve = 300s\n"
+      "strategy = fixed\nclient-rate = aws-adaptive\ndeadline = 1s\n");
+  const Counts& counts = result.summary.counts;
+  EXPECT_GT(counts.unsent, 1000);
+  EXPECT_LE(*result.summary.latencies.requests().max(), 1s + 100us);  // nobody asks again sooner
+  EXPECT_EQ(counts.not_sent, 0);
+  expect_consistent(result, 100);
+}
+
+// At 99 OK/s without a failure each request is one attempt: both take the base delay.
+TEST(RequestTime, IsTheLatencyWhereNothingFails) {
+  const Summary summary = run_of("outage-for = 0s\n").summary;
+  EXPECT_EQ(summary.latencies.requests().max(), summary.latencies.attempts().max());
+  EXPECT_EQ(summary.counts.success_share(), 1);
+  EXPECT_EQ(summary.counts.failing, 0);
 }
 
 TEST(Processes, SameSeedSameRun) {

@@ -129,7 +129,7 @@ TEST(Simulation, TellsTheWaitOfARequestThatIsGivenUp) {
   options.outage_for = 100s;
   options.observe = 0s;
   const Summary summary = run(scenario_of(options)).summary;
-  EXPECT_GT(summary.counts.gave_up, 10u);
+  EXPECT_GT(summary.counts.gave_up(), 10u);
   EXPECT_EQ(summary.counts.ok, 0u);
   EXPECT_EQ(summary.longest_without_ok, 6 * 2s + 5 * options.workload.retry.backoff.base);
   EXPECT_EQ(summary.arrival_rate, 1);
@@ -220,11 +220,11 @@ TEST(Simulation, HoldsOneConnectionMoreThanTheBacklogAndRepeatsTheSynOfTheOther)
   options.observe = 1519ms;
   const Summary early = run(scenario_of(options)).summary;
   EXPECT_EQ(early.counts.ok, 1u);
-  EXPECT_EQ(early.latency.max(), 2500ms);
+  EXPECT_EQ(early.latencies.attempts().max(), 2500ms);
   options.observe = 1521ms;
   const Summary late = run(scenario_of(options)).summary;
   EXPECT_EQ(late.counts.ok, 2u);
-  EXPECT_EQ(late.latency.max(), 3020ms);
+  EXPECT_EQ(late.latencies.attempts().max(), 3020ms);
 }
 
 TEST(Simulation, AcceptsNothingWhileTheServerIsFrozen) {
@@ -308,12 +308,12 @@ TEST_P(Slots, OfRequestsThatHaveEndedAreUsedAgainWithoutAMixUp) {
   ServiceIntervals intervals;
   const SimulationResult result = Simulation(scenario_of(options), {.service = {&intervals}}).run();
   const Counts& counts = result.summary.counts;
-  EXPECT_GT(counts.gave_up, 1000);
+  EXPECT_GT(counts.gave_up(), 1000);
   EXPECT_GT(counts.ok, 300);
   // No answer comes before the service can have given it, none after its timeout, and none twice:
   // each attempt that was sent has ended once, but for those under way.
-  EXPECT_GE(result.summary.latency.quantile(0.001).value(), 95ms);
-  EXPECT_LE(result.summary.latency.max(), 150ms);
+  EXPECT_GE(result.summary.latencies.attempts().quantile(0.001).value(), 95ms);
+  EXPECT_LE(result.summary.latencies.attempts().max(), 150ms);
   EXPECT_LE(counts.finished(), counts.attempts());
   EXPECT_LE(counts.attempts() - counts.finished(), 100);
   std::uint64_t served = 0, completed = 0, admitted = 0;
@@ -405,9 +405,10 @@ TEST(Simulation, GivesUpAsTheClientsDo) {
   options.outage_for = 60s;
   options.observe = 0s;
   const Counts counts = run(scenario_of(options)).summary.counts;
-  EXPECT_GT(counts.gave_up, 1000u);
+  EXPECT_GT(counts.gave_up(), 1000u);
   // Three retries for each that was given up; those of the requests under way are on top.
-  EXPECT_NEAR(static_cast<double>(counts.retries), 3.0 * static_cast<double>(counts.gave_up), 3000);
+  EXPECT_NEAR(static_cast<double>(counts.retries), 3.0 * static_cast<double>(counts.gave_up()),
+              3000);
 }
 
 // --- Reproducible ---------------------------------------------------------------------------

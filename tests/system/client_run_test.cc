@@ -197,6 +197,24 @@ TEST(ClientRun, GivesUpAfterTheRetriesAndGoesOn) {
   EXPECT_LE(summary["errors"], 3 * gave_up + 2 * 5);
 }
 
+// A silent server: one attempt of 300 ms, and a second that has 100 ms left.
+TEST(ClientRun, KeepsTheDeadlineOfARequest) {
+  const Listener silent;
+  const TempDir dir;
+  ClientUnderTest client(short_run(
+      silent.url(), dir.file("client.jsonl"),
+      {"--timeout", "300ms", "--fixed-delay", "100ms", "--deadline", "500ms", "--duration", "3s"}));
+  ASSERT_EQ(client.exit_code(), 0);
+  const auto summary = read_json_lines(dir.file("client.jsonl")).back();
+  const int gave_up = summary["gave_up"];
+  EXPECT_GT(gave_up, 5);
+  EXPECT_EQ(summary["gave_up_by"]["deadline"], gave_up);
+  EXPECT_GE(summary["timed_out"], 2 * gave_up);
+  EXPECT_GE(summary["request_time_ms"]["p50"], 498);
+  EXPECT_LE(summary["request_time_ms"]["p50"], 500 + 100 * static_cast<int>(kSlowness));
+  EXPECT_EQ(summary["success_share"], 0);
+}
+
 TEST(ClientRun, RetriesWhatIsTurnedAway) {
   const ServerUnderTest server({"--base-delay", "0s", "--rate-limit", "5", "--rate-burst", "1"});
   const TempDir dir;

@@ -20,10 +20,10 @@ class HttpAttemptTest : public testing::Test {
   // Lasts `timeout` at most, or a lot longer on a busy machine; but not as long as a server that
   // goes on for ten seconds or for ever.
   static Outcome attempt(const std::string& url, Duration timeout) {
-    Deadlines deadlines(timeout);
-    HttpAttempt attempt(resolve_url(url), deadlines);
+    Deadlines deadlines;
+    HttpAttempt attempt(resolve_url(url), timeout, deadlines);
     const TimePoint start = Clock::now();
-    const Outcome outcome = attempt.run().outcome;
+    const Outcome outcome = attempt.run(timeout).outcome;
     const Duration lasted = Clock::now() - start;
     EXPECT_TRUE(outcome != Outcome::kTimedOut || lasted >= timeout);
     EXPECT_LT(lasted, timeout + 2s);
@@ -135,11 +135,12 @@ TEST_F(HttpAttemptTest, EachAttemptStartsAfresh) {
       answer(socket, "200 OK");
     }
   });
-  Deadlines deadlines(500ms * kSlowness);
-  HttpAttempt attempt(resolve_url(server.url()), deadlines);
+  const Duration timeout = 500ms * kSlowness;
+  Deadlines deadlines;
+  HttpAttempt attempt(resolve_url(server.url()), timeout, deadlines);
   for (int i = 0; i < 2; ++i) {
-    EXPECT_EQ(attempt.run().outcome, Outcome::kTimedOut);
-    EXPECT_EQ(attempt.run().outcome, Outcome::kOk);
+    EXPECT_EQ(attempt.run(timeout).outcome, Outcome::kTimedOut);
+    EXPECT_EQ(attempt.run(timeout).outcome, Outcome::kOk);
   }
 }
 

@@ -34,9 +34,10 @@ Duration median(int times, const std::function<void()>& action) {
 // An attempt that must be ended lasts its timeout and some milliseconds.
 void expect_ends_at_its_deadline(const std::string& url) {
   std::signal(SIGPIPE, SIG_IGN);
-  Deadlines deadlines(100ms);
-  HttpAttempt attempt(resolve_url(url), deadlines);
-  const Duration lasted = median(15, [&] { EXPECT_EQ(attempt.run().outcome, Outcome::kTimedOut); });
+  Deadlines deadlines;
+  HttpAttempt attempt(resolve_url(url), 100ms, deadlines);
+  const Duration lasted =
+      median(15, [&] { EXPECT_EQ(attempt.run(100ms).outcome, Outcome::kTimedOut); });
   EXPECT_GE(lasted, 100ms);
   EXPECT_LT(lasted, 100ms + 50ms * kSlowness);
 }

@@ -100,7 +100,7 @@ function refresh() {
     write('concurrency', last.server ? number(last.server.concurrency) : 'no answer');
     write('delay', last.server ? duration(last.server.last_delay_s) : '–');
     showVerdict(run.summary ?? last.recovery);
-    showLatency((run.summary ?? last).latency_ms, (run.summary ?? last).longest_without_ok_s);
+    showLatency(run.summary?.latency_ms ?? last.run_latency_ms, (run.summary ?? last).longest_without_ok_s);
   }
   showState();
   showEnded();

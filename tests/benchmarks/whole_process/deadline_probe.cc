@@ -50,18 +50,18 @@ class Hanging {
 // In milliseconds, in order.
 std::vector<double> excesses(const std::string& url, std::size_t clients, int attempts) {
   std::deque<HttpAttempt> attempt_of;  // they outlive the deadlines
-  Deadlines deadlines(kTimeout);
+  Deadlines deadlines;
   std::mutex mutex;
   std::vector<double> result;
   {
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < clients; ++i) {
-      HttpAttempt& attempt = attempt_of.emplace_back(resolve_url(url), deadlines);
+      HttpAttempt& attempt = attempt_of.emplace_back(resolve_url(url), kTimeout, deadlines);
       threads.emplace_back([&, i] {
         std::this_thread::sleep_for(kTimeout * i / clients);  // not all at once
         for (int k = 0; k < attempts; ++k) {
           const TimePoint start = Clock::now();
-          const Outcome outcome = attempt.run().outcome;
+          const Outcome outcome = attempt.run(kTimeout).outcome;
           const Duration excess = Clock::now() - start - kTimeout;
           if (outcome != Outcome::kTimedOut) throw std::runtime_error("the server did not hang");
           const std::scoped_lock lock(mutex);

@@ -71,16 +71,22 @@ TEST(StartJson, TellsTheClockOnTheWallWhereThereIsOne) {
 }
 
 TEST(ClientIntervalJson, HasItsFieldsInOrder) {
-  const Rates rates{.ok = 98,
-                    .errors = 0.5,
-                    .timed_out = 1.25,
-                    .attempts = 98.2004,
-                    .retries = 2,
-                    .gave_up = 0.1};
-  const ClientStates clients{.thinking = 30, .in_flight = 9, .waiting_to_retry = 2};
-  EXPECT_EQ(client_interval_json(5s, rates, clients).dump(),
+  const RunInterval interval{
+      .t = 5s,
+      .rates = {.ok = 98,
+                .errors = 0.5,
+                .timed_out = 1.25,
+                .attempts = 98.2004,
+                .retries = 2,
+                .gave_up_by = {0.1, 0, 0.2}},
+      .clients = {.thinking = 30, .in_flight = 9, .waiting_to_retry = 2},
+      .latency = {.p50 = 100ms, .p95 = 1500us, .p99 = std::nullopt},
+  };
+  EXPECT_EQ(client_interval_json(interval).dump(),
             R"({"type":"interval","t":5.0,"ok":98.0,"errors":0.5,"timed_out":1.25,)"
-            R"("attempts":98.2,"retries":2.0,"gave_up":0.1,"not_sent":0.0,"thinking":30,)"
+            R"("attempts":98.2,"retries":2.0,"gave_up":0.3,"gave_up_by":{"attempts":0.1,)"
+            R"("deadline":0.0,"budget":0.2,"gate":0.0,"not_retryable":0.0},"not_sent":0.0,)"
+            R"("latency_ms":{"p50":100.0,"p95":1.5,"p99":null},"thinking":30,)"
             R"("in_flight":9,"waiting_to_retry":2})");
 }
 
@@ -113,8 +119,13 @@ Summary recovered_run() {
   summary.clients = 1000;
   summary.seed = 7;
   summary.elapsed = 110s + 400us;
-  summary.counts = {
-      .ok = 9000, .errors = 10, .timed_out = 990, .requests = 9500, .retries = 950, .gave_up = 3};
+  summary.counts = {.ok = 9000,
+                    .errors = 10,
+                    .timed_out = 990,
+                    .requests = 9500,
+                    .retries = 950,
+                    .gave_up_by = {2, 0, 0, 0, 1},
+                    .failing = 12};
   summary.recovery.verdict = Verdict::kRecovered;
   summary.recovery.baseline_ok = 99.2;
   summary.recovery.errors_gone = 5s;
@@ -122,7 +133,8 @@ Summary recovered_run() {
   summary.recovery.time_to_recovery = 10s;
   summary.recovery.peak_attempts = 476.25;
   summary.recovery.ok_lost = 2400.4;
-  summary.latency.add(93994140ns);  // the middle of a bin of the histogram
+  summary.latencies.add_ok(93994140ns, 93994140ns);  // the middle of a bin of the histogram
+  summary.latencies.add_given_up(12s);
   summary.retry_metrics = {
       .invocations = 10000, .ups = 4, .downs = 2, .sleeps = 950, .total_sleep = 1234560ms};
   summary.longest_without_ok = 61234ms;
@@ -133,9 +145,13 @@ TEST(SummaryText, IsForAPerson) {
   EXPECT_EQ(
       summary_text(recovered_run()),
       "\nexponential retries, 1000 clients, seed 7, 1m50s\n"
-      "requests:  9500 sent, 950 retries, 3 given up (retry amplification 1.10)\n"
+      "requests:  9500 sent, 950 retries, retry amplification 1.10\n"
+      "success:   99.83 % of the requests; 3 given up (attempts 2, not retryable 1), 12 failing at "
+      "the end\n"
       "attempts:  9000 OK, 10 errors, 990 timed out; at most 476.2 a second\n"
       "latency:   p50 94.0ms, p95 94.0ms, p99 94.0ms, max 94.0ms (of OK attempts)\n"
+      "           p50 94.0ms, p95 12000.0ms, p99 12000.0ms, max 12000.0ms (of requests, from the "
+      "first attempt to the end)\n"
       "waits:     950 pauses, 1234.6 s in all; a client went without an OK for 61.2 s at the "
       "longest\n"
       "recovery:  baseline 99.2 OK/s; errors gone after 5s; 50 % after 0s, 90 % after 10s, 95 % "
@@ -190,6 +206,11 @@ TEST(SummaryJson, HasTheFieldsOfTheDesign) {
   EXPECT_EQ(json["requests"], 9500);
   EXPECT_EQ(json["retries"], 950);
   EXPECT_EQ(json["gave_up"], 3);
+  EXPECT_EQ(json["gave_up_by"]["attempts"], 2);
+  EXPECT_EQ(json["gave_up_by"]["not_retryable"], 1);
+  EXPECT_EQ(json["failing"], 12);
+  EXPECT_EQ(json["success_share"], 0.99834);
+  EXPECT_EQ(json["request_time_ms"]["max"], 12000.0);
   EXPECT_EQ(json["longest_without_ok_s"], 61.234);
   EXPECT_EQ(json["pauses_s"], 1234.56);
   EXPECT_EQ(json.count("sleeper"), 0);  // nobody slept

@@ -85,8 +85,10 @@ TEST(ProcessSettings, RefusedRetriesAreNotActive) {
   EXPECT_TRUE(fail(one).retry);
   EXPECT_EQ(may_send(other), Permission::Kind::kSend);
   EXPECT_EQ(may_send(one), Permission::Kind::kRefused);
-  EXPECT_EQ(policy.after_refusal(kStart, one, process.get(), none, metrics).gave_up,
-            GiveUp::kRefused);
+  EXPECT_EQ(
+      policy.after_refusal(kStart, Permission::Kind::kRefused, one, process.get(), none, metrics)
+          .gave_up,
+      GiveUp::kGate);
   EXPECT_TRUE(fail(other).retry) << "the one retry at a time is free again";
 }
 

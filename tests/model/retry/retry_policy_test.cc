@@ -246,7 +246,7 @@ TEST(TruncatedBackoff, ReachesItsMaximumBeforeItGivesUp) {
   EXPECT_THAT(client.fail(7), ElementsAre(1s, 2s, 4s, 8s, 16s, 32s, 32s));
   const Decision last = client.after(timed_out(2s));
   EXPECT_FALSE(last.retry);
-  EXPECT_EQ(last.gave_up, GiveUp::kRetriesUsedUp);
+  EXPECT_EQ(last.gave_up, GiveUp::kAttempts);
   EXPECT_EQ(last.wait, 0s);
 }
 
@@ -380,7 +380,7 @@ TEST(ResponsiveSleeper, GivingUpIsAFailureLikeAnyOther) {
   Client client(settings, random);
   EXPECT_EQ(client.fail(), 1s);
   const Decision last = client.after(timed_out(2s));
-  EXPECT_EQ(last.gave_up, GiveUp::kRetriesUsedUp);
+  EXPECT_EQ(last.gave_up, GiveUp::kAttempts);
   EXPECT_EQ(last.wait, 2s);
   EXPECT_EQ(client.metrics().ups, 2);
 }
@@ -430,7 +430,7 @@ TEST(RetryLimit, IsTheNumberOfRetries) {
       for (std::uint32_t i = 0; i < limit; ++i) EXPECT_TRUE(client.after(timed_out(2s)).retry);
       const Decision last = client.after(timed_out(2s));
       EXPECT_FALSE(last.retry);
-      EXPECT_EQ(last.gave_up, GiveUp::kRetriesUsedUp);
+      EXPECT_EQ(last.gave_up, GiveUp::kAttempts);
     }
   }
 }
@@ -447,7 +447,7 @@ TEST(RetryPolicy, DoesNotRetryWhatWillBeTheSameTheNextTime) {
     Client client(retry_settings("fixed"), random);
     const Decision decision = client.after(answered(status, std::nullopt, 1ms));
     EXPECT_FALSE(decision.retry) << status;
-    EXPECT_EQ(decision.gave_up, GiveUp::kPermanent) << status;
+    EXPECT_EQ(decision.gave_up, GiveUp::kNotRetryable) << status;
   }
   for (const int status : {408, 429, 500, 502, 503, 504}) {
     auto random = no_randomness();

@@ -69,7 +69,7 @@ TEST_F(ClientBehaviourTest, GivesUpAfterTheLastRetryAndThinks) {
   EXPECT_TRUE(after(behaviour, Outcome::kError, {}).retry);
   EXPECT_TRUE(after(behaviour, Outcome::kError, {}).retry);
   const NextAttempt last = after(behaviour, Outcome::kError, {0.5});
-  EXPECT_EQ(last.gave_up, GiveUp::kRetriesUsedUp);
+  EXPECT_EQ(last.gave_up, GiveUp::kAttempts);
   EXPECT_FALSE(last.retry);
   EXPECT_EQ(last.wait, kThink);
   // The next request has all its retries again.
@@ -81,13 +81,13 @@ TEST_F(ClientBehaviourTest, GivesUpAfterTheLastRetryAndThinks) {
 TEST_F(ClientBehaviourTest, TruncatedGivesUpAfterSevenRetries) {
   const ClientBehaviour behaviour(10s, retry_settings("truncated"));
   for (int i = 0; i < 7; ++i) EXPECT_TRUE(after(behaviour, Outcome::kTimedOut, {0}).retry);
-  EXPECT_EQ(after(behaviour, Outcome::kTimedOut, {0.5}).gave_up, GiveUp::kRetriesUsedUp);
+  EXPECT_EQ(after(behaviour, Outcome::kTimedOut, {0.5}).gave_up, GiveUp::kAttempts);
 }
 
 TEST_F(ClientBehaviourTest, NoneNeverRetries) {
   const ClientBehaviour behaviour(10s, retry_settings("none"));
   const NextAttempt next = after(behaviour, Outcome::kTimedOut, {0.5});
-  EXPECT_EQ(next.gave_up, GiveUp::kRetriesUsedUp);
+  EXPECT_EQ(next.gave_up, GiveUp::kAttempts);
   EXPECT_EQ(next.wait, kThink);
 }
 

@@ -71,5 +71,27 @@ TEST(LatencyHistogram, AddsAnother) {
   EXPECT_NEAR(to_seconds(*a.quantile(0.3)), 0.010, 0.0001);
 }
 
+TEST(LatencyHistogram, TellsWhatWasAddedSince) {
+  LatencyHistogram all;
+  for (int i = 0; i < 100; ++i) all.add(10ms);
+  const LatencyHistogram before = all;
+  EXPECT_EQ(all.since(before).quantile(0.5), std::nullopt);
+  all.add(1s);
+  all.add(0ns);
+  EXPECT_NEAR(to_seconds(*all.since(before).quantile(1)), 1, 0.004);
+  EXPECT_LE(*all.since(before).quantile(0.5), 1us);
+}
+
+TEST(RunLatencies, TellAttemptsFromRequests) {
+  RunLatencies latencies;
+  latencies.add_ok(100ms, 100ms);
+  latencies.add_ok(200ms, 5s);  // after a retry
+  latencies.add_given_up(20s);
+  EXPECT_EQ(latencies.attempts().max(), 200ms);
+  EXPECT_EQ(latencies.requests().max(), 20s);
+  EXPECT_NEAR(to_seconds(*latencies.attempts().quantile(0.5)), 0.1, 0.0004);
+  EXPECT_NEAR(to_seconds(*latencies.requests().quantile(0.5)), 5, 0.02);
+}
+
 }  // namespace
 }  // namespace retrystorm

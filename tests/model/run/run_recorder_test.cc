@@ -44,7 +44,7 @@ TEST(RunRecorder, TellsEachItsOwnIntervals) {
   std::uint64_t answers = 0;
   while (recorder.next_tick() <= kRunStart + 5s) {
     answers += 10;
-    recorder.tick(recorder.next_tick(), ok(answers), {});
+    recorder.tick(recorder.next_tick(), ok(answers), {}, {});
   }
   EXPECT_THAT(quick.heard, ElementsAre("interval 1s", "interval 2s", "interval 3s", "interval 4s",
                                        "interval 5s"));
@@ -60,7 +60,7 @@ TEST(RunRecorder, TellsEachItsOwnIntervals) {
 TEST(RunRecorder, WakesForItsWindowsThoughNobodyListens) {
   RunRecorder recorder(kRunStart);
   EXPECT_EQ(recorder.next_tick(), kRunStart + RecoveryTracker::kWindow);
-  recorder.tick(kRunStart + 5s, ok(500), {});
+  recorder.tick(kRunStart + 5s, ok(500), {}, {});
   EXPECT_EQ(recorder.recovery().baseline_ok, 100);
   EXPECT_EQ(recorder.next_tick(), kRunStart + 10s);
 }
@@ -69,10 +69,26 @@ TEST(RunRecorder, HandsOnWhatTheClientsAreAt) {
   RunRecorder recorder(kRunStart);
   Notes listener;
   recorder.add(listener, 1s);
-  recorder.tick(kRunStart + 1s, ok(1), {.thinking = 5, .in_flight = 3, .waiting_to_retry = 2});
+  recorder.tick(kRunStart + 1s, ok(1), {.thinking = 5, .in_flight = 3, .waiting_to_retry = 2}, {});
   EXPECT_EQ(listener.intervals.at(0).clients.thinking, 5u);
   EXPECT_EQ(listener.intervals.at(0).clients.in_flight, 3u);
   EXPECT_EQ(listener.intervals.at(0).clients.waiting_to_retry, 2u);
+}
+
+TEST(RunRecorder, TellsTheLatenciesOfEachInterval) {
+  RunRecorder recorder(kRunStart);
+  Notes listener;
+  recorder.add(listener, 1s);
+  RunLatencies latencies;
+  latencies.add_ok(100ms, 100ms);
+  recorder.tick(kRunStart + 1s, ok(1), {}, latencies);
+  recorder.tick(kRunStart + 2s, ok(1), {}, latencies);
+  latencies.add_ok(1s, 5s);
+  latencies.add_given_up(20s);
+  recorder.tick(kRunStart + 3s, ok(2), {}, latencies);
+  EXPECT_NEAR(to_seconds(*listener.intervals.at(0).latency.p50), 0.1, 0.0004);
+  EXPECT_EQ(listener.intervals.at(1).latency.p50, std::nullopt);
+  EXPECT_NEAR(to_seconds(*listener.intervals.at(2).latency.p99), 1, 0.004);
 }
 
 // An engine that was held up: the rate is that of the time that passed, and nothing is told twice.
@@ -80,11 +96,11 @@ TEST(RunRecorder, LeavesOutTheIntervalsItMissed) {
   RunRecorder recorder(kRunStart);
   Notes listener;
   recorder.add(listener, 1s);
-  recorder.tick(kRunStart + 3500ms, ok(350), {});
+  recorder.tick(kRunStart + 3500ms, ok(350), {}, {});
   EXPECT_THAT(listener.heard, ElementsAre("interval 3.5s"));
   EXPECT_EQ(listener.intervals[0].rates.ok, 100);
   EXPECT_EQ(recorder.next_tick(), kRunStart + 4s);
-  recorder.tick(kRunStart + 4s, ok(400), {});
+  recorder.tick(kRunStart + 4s, ok(400), {}, {});
   EXPECT_EQ(listener.intervals[1].rates.ok, 100);
 }
 
@@ -92,7 +108,7 @@ TEST(RunRecorder, DoesNotWaitForAnIntervalLongerThanTime) {
   RunRecorder recorder(kRunStart);
   Notes listener;
   recorder.add(listener, Duration::max());
-  recorder.tick(kRunStart + 5s, ok(1), {});
+  recorder.tick(kRunStart + 5s, ok(1), {}, {});
   EXPECT_TRUE(listener.heard.empty());
 }
 
@@ -107,7 +123,7 @@ TEST(RunRecorder, TellsTheOutageToAllAndTheVerdictOfTheLastWindow) {
     for (int i = 0; i < windows; ++i) {
       answers += count;
       now += 5s;
-      recorder.tick(now, ok(answers), {});
+      recorder.tick(now, ok(answers), {}, {});
     }
   };
   pass(2, 500);

@@ -1,0 +1,49 @@
+#include "model/retry/limit.h"
+
+#include <chrono>
+#include <string>
+
+namespace retrystorm {
+
+void declare_options(OptionList& options, LimitSettings& settings) {
+  constexpr std::uint64_t kMost = 1'000'000'000;
+  options.group("Limits: when a request is given up");
+  options.count_or_none("max-retries", settings.max_retries,
+                        "retries of a request; 0 = no retry, none = no limit", 0, kMost);
+  std::uint32_t& retries = settings.max_retries;
+  Option& attempts = options.text(
+      "max-attempts", "the same as --max-retries, with the first attempt counted too",
+      [&retries](std::string_view text) {
+        retries = text == kNoneWord ? LimitSettings::kUnlimited
+                                    : static_cast<std::uint32_t>(parse_count(text, 1, kMost) - 1);
+      },
+      [&retries] {
+        return retries == LimitSettings::kUnlimited ? std::string(kNoneWord)
+                                                    : std::to_string(retries + 1);
+      });
+  attempts.kind = Option::Kind::kCount;
+  options.duration_or_none("deadline", settings.deadline,
+                           "time for a whole request, its waits included; an attempt lasts at most "
+                           "what is left",
+                           std::chrono::milliseconds(1));
+  options.choice<DeadlineCheck>(
+      "deadline-check", settings.deadline_check,
+      {{"before-wait", DeadlineCheck::kBeforeWait}, {"at-end", DeadlineCheck::kAtEnd}},
+      "whether a request whose next wait would end after its deadline is given up before it waits, "
+      "or at the deadline");
+  RetryOn& retry_on = settings.retry_on;
+  options.text(
+      "retry-on",
+      "failures that are retried, the others fail the request: statuses, joined by + and -, and "
+      "transport (refused, reset), timeout, hinted (413, 429, 503 with Retry-After)",
+      [&retry_on](std::string_view text) { retry_on = parse_retry_on(text); },
+      [&retry_on] { return to_string(retry_on); });
+}
+
+void check(const LimitSettings& settings) {
+  if (!settings.has_deadline()) {
+    refuse_unused(settings, LimitSettings(), "without --deadline", {"deadline-check"});
+  }
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,38 @@
+// When a request that keeps failing is given up: by the kind of failure, the number of attempts, and
+// the time.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "model/base/duration.h"
+#include "model/base/option_list.h"
+#include "model/retry/retry_on.h"
+
+namespace retrystorm {
+
+// What becomes of a request whose next wait would end after its deadline.
+enum class DeadlineCheck {
+  kBeforeWait,  // it is given up at once (google-api-core, cenkalti/backoff)
+  kAtEnd,       // it waits on, and is given up at the deadline (gRPC, Polly, Envoy)
+};
+
+struct LimitSettings {
+  static constexpr std::uint32_t kUnlimited = std::numeric_limits<std::uint32_t>::max();
+
+  RetryOn retry_on = parse_retry_on("408+429+5xx-501+transport+timeout");
+  std::uint32_t max_retries = kUnlimited;
+  // Of the whole request, counted from when its first attempt was asked for. An attempt lasts at
+  // most what is left of it. `Duration::max()` = none.
+  Duration deadline = Duration::max();
+  DeadlineCheck deadline_check = DeadlineCheck::kBeforeWait;
+
+  bool has_deadline() const { return deadline != Duration::max(); }
+};
+
+void declare_options(OptionList& options, LimitSettings& settings);
+
+// Throws std::invalid_argument with a sentence for a person when settings contradict each other.
+void check(const LimitSettings& settings);
+
+}  // namespace retrystorm

@@ -1,0 +1,74 @@
+#include "model/retry/retry_on.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <set>
+#include <stdexcept>
+#include <string>
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+std::set<int> statuses_of(const RetryOn& retry_on) {
+  std::set<int> covered;
+  for (int status = 100; status < 700; ++status) {
+    if (retry_on.covers(answered(status, std::nullopt, 1ms))) covered.insert(status);
+  }
+  return covered;
+}
+
+TEST(RetryOn, AddsAndTakesAwayFromLeftToRight) {
+  EXPECT_EQ(statuses_of(parse_retry_on("408+503")), (std::set<int>{408, 503}));
+  const std::set<int> all_but_one = statuses_of(parse_retry_on("5xx-501"));
+  EXPECT_EQ(all_but_one.size(), 99u);
+  EXPECT_EQ(all_but_one.count(501), 0u);
+  EXPECT_EQ(statuses_of(parse_retry_on("5xx-5xx+500")), (std::set<int>{500}));
+  EXPECT_TRUE(statuses_of(parse_retry_on("none")).empty());
+}
+
+TEST(RetryOn, TellsFailuresWithoutAnAnswerApart) {
+  const RetryOn transport = parse_retry_on("transport"), timeout = parse_retry_on("timeout");
+  EXPECT_TRUE(transport.covers(not_connected(1ms)));
+  EXPECT_FALSE(transport.covers(timed_out(2s)));
+  EXPECT_TRUE(timeout.covers(timed_out(2s)));
+  EXPECT_FALSE(timeout.covers(not_connected(1ms)));
+  EXPECT_FALSE(timeout.covers(answered(503, std::nullopt, 1ms)));
+}
+
+// urllib3 retries 413, 429 and 503 for the header's sake alone.
+TEST(RetryOn, MayWantAHint) {
+  const RetryOn hinted = parse_retry_on("hinted");
+  for (const int status : {413, 429, 503}) {
+    EXPECT_TRUE(hinted.covers(answered(status, 1s, 1ms))) << status;
+    EXPECT_FALSE(hinted.covers(answered(status, std::nullopt, 1ms))) << status;
+  }
+  EXPECT_FALSE(hinted.covers(answered(500, 1s, 1ms)));
+}
+
+TEST(RetryOn, IsWrittenAsItIsRead) {
+  for (const char* text :
+       {"408+429+5xx-501+transport+timeout", "none", "hinted", "429+500+503+transport", "4xx-404",
+        "429+5xx+hinted+transport", "1xx+2xx+3xx+4xx+5xx+timeout"}) {
+    EXPECT_EQ(to_string(parse_retry_on(text)), text);
+  }
+  EXPECT_EQ(to_string(parse_retry_on("timeout+503+429")), "429+503+timeout");
+}
+
+TEST(RetryOn, RefusesWhatItDoesNotKnow) {
+  for (const char* text : {"", "+", "503+", "6xx", "600", "99", "5x", "teapot", "503,429", "-"}) {
+    try {
+      parse_retry_on(text);
+      ADD_FAILURE() << text;
+    } catch (const std::invalid_argument& error) {
+      EXPECT_THAT(error.what(), HasSubstr("is no status")) << text;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace retrystorm
