@@ -5,6 +5,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "model/retry/retry_policy.h"
 #include "model/retry/retry_settings.h"
@@ -15,6 +16,10 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
+
+struct MiddleRandom final : Random {
+  double uniform() override { return 0.5; }
+};
 
 TEST(Strategies, AreSortedAndTellWhereTheyComeFrom) {
   std::string before;
@@ -47,16 +52,15 @@ TEST(Strategies, FixedIsTheDefault) {
 
 // The waits of each library with every random number in the middle, and whether that is all.
 TEST(Strategies, WaitAsTheirLibrariesDo) {
-  struct Middle final : Random {
-    double uniform() override { return 0.5; }
-  } random;
+  MiddleRandom random;
   struct Case {
     const char* strategy;
     AttemptResult failure;
     std::vector<Duration> waits;
     bool gives_up;
   };
-  const AttemptResult late = timed_out(2s), busy = answered(429, std::nullopt, 1ms);
+  const AttemptResult late = timed_out(2s), lost = not_connected(1ms),
+                      busy = answered(429, std::nullopt, 1ms);
   const Case cases[] = {
       {"aws-legacy", late, {500ms, 1s, 2s, 4s}, true},
       {"aws-legacy-dynamodb",
@@ -72,13 +76,21 @@ TEST(Strategies, WaitAsTheirLibrariesDo) {
       {"go-retryablehttp", answered(429, 60s, 1ms), {60s, 60s, 60s, 60s}, true},
       {"aws-dynamodb", late, {12500us, 25ms, 50ms}, true},
       {"aws-adaptive", busy, {500ms, 1s}, true},
-      {"grpc", late, {100ms, 200ms, 400ms}, true},
+      {"cenkalti", late, {500ms, 750ms, 1125ms, 1687500us}, false},
+      {"cenkalti", answered(429, 2s, 1ms), {2s, 2s, 2s}, false},
+      {"envoy", late, {12500us}, true},
+      {"envoy-budget", late, {12500us}, true},
+      {"google-cloud", lost, {500ms, 1s, 2s, 4s, 8s, 16s, 30s, 30s}, false},
+      {"grpc", lost, {100ms, 200ms, 400ms}, true},
       {"grpc-connect", late, {1s, 1600ms, 2560ms, 4096ms}, false},
       {"google-cloud-docs", late, {1500ms, 2500ms, 4500ms, 8500ms, 16500ms, 32s, 32s, 32s}, false},
-      {"finagle", late, {0s, 0s, 0s}, false},
-      {"linkerd", late, {0s, 0s, 0s}, false},
+      {"finagle", lost, {0s, 0s, 0s}, false},
+      {"linkerd", answered(500, std::nullopt, 1ms), {0s, 0s, 0s}, false},
+      {"polly", answered(503, 5s, 1ms), {5s, 5s, 5s}, true},
       {"resilience4j", late, {500ms, 500ms}, true},
       {"sre-throttling", late, {0s, 0s}, true},
+      {"urllib3", late, {0s, 0s, 0s}, true},
+      {"urllib3", answered(503, 10h, 1ms), {6h, 6h, 6h}, true},
       {"netflix", late, {}, true},
   };
   for (const Case& each : cases) {
@@ -92,6 +104,87 @@ TEST(Strategies, WaitAsTheirLibrariesDo) {
     for (const Duration wait : each.waits) EXPECT_EQ(fail().wait, wait) << each.strategy;
     EXPECT_EQ(fail().gave_up.has_value(), each.gives_up) << each.strategy;
   }
+}
+
+// Statuses with a + had a Retry-After; lost is a connection refused or reset, late no answer.
+TEST(Strategies, RetryWhatTheirLibrariesDo) {
+  const std::pair<const char*, AttemptResult> failures[] = {
+      {"404", answered(404, std::nullopt, 1ms)},
+      {"408", answered(408, std::nullopt, 1ms)},
+      {"413+", answered(413, 1s, 1ms)},
+      {"429", answered(429, std::nullopt, 1ms)},
+      {"429+", answered(429, 1s, 1ms)},
+      {"500", answered(500, std::nullopt, 1ms)},
+      {"501", answered(501, std::nullopt, 1ms)},
+      {"502", answered(502, std::nullopt, 1ms)},
+      {"503", answered(503, std::nullopt, 1ms)},
+      {"503+", answered(503, 1s, 1ms)},
+      {"504", answered(504, std::nullopt, 1ms)},
+      {"509", answered(509, std::nullopt, 1ms)},
+      {"lost", not_connected(1ms)},
+      {"late", timed_out(2s)},
+  };
+  const char* const usual = "408 429 429+ 500 502 503 503+ 504 509 lost late";
+  const char* const aws_legacy = "429 429+ 500 502 503 503+ 504 509 lost late";
+  const char* const aws = "429 429+ 500 502 503 503+ 504 lost late";
+  const char* const envoy = "502 503 503+ 504 lost late";
+  const std::pair<const char*, const char*> cases[] = {
+      {"fixed", usual},
+      {"resilience4j", usual},
+      {"aws-legacy", aws_legacy},
+      {"aws-legacy-dynamodb", aws_legacy},
+      {"aws-standard-2025", aws},
+      {"aws-standard", aws},
+      {"aws-dynamodb", aws},
+      {"aws-adaptive", aws},
+      {"azure", "408 429 429+ 500 502 503 503+ 504 lost late"},
+      {"cenkalti", "413+ 429+ 500 501 502 503 503+ 504 509 lost late"},
+      {"envoy", envoy},
+      {"envoy-budget", envoy},
+      {"finagle", "503 503+ lost"},
+      {"go-retryablehttp", "429 429+ 500 502 503 503+ 504 509 lost late"},
+      {"google-cloud", "429 429+ 500 503 503+ lost"},
+      {"grpc", "429 429+ 502 503 503+ 504 lost"},
+      {"grpc-connect", "lost late"},
+      {"linkerd", "500 501 502 503 503+ 504 509"},
+      {"polly", "408 429 429+ 500 501 502 503 503+ 504 509 lost late"},
+      {"urllib3", "413+ 429+ 503+ lost late"},
+      {"none", ""},
+      {"netflix", ""},
+  };
+  for (const auto& [strategy, expected] : cases) {
+    const RetryPolicy policy(retry_settings(strategy));
+    MiddleRandom random;
+    std::string retried;
+    for (const auto& [name, failure] : failures) {
+      RetryState state;
+      RetryMetrics metrics;
+      policy.begin_request(state, 10s);
+      if (!policy.after(TimePoint(1h), failure, state, nullptr, random, metrics).retry) continue;
+      retried += (retried.empty() ? "" : " ") + std::string(name);
+    }
+    EXPECT_EQ(retried, expected) << strategy;
+  }
+}
+
+// With all random numbers in the middle and failures that take no time: the ninth wait, of 30 s,
+// would end after 121.5 s.
+TEST(Strategies, GoogleCloudStopsBeforeTheWaitThatPassesItsDeadline) {
+  MiddleRandom random;
+  const RetryPolicy policy(retry_settings("google-cloud"));
+  RetryState state;
+  RetryMetrics metrics;
+  TimePoint now(1h);
+  policy.begin_request(state, 10s);
+  RetryPolicy::begin(state, now);
+  int retries = 0;
+  for (;; ++retries) {
+    const Decision decision = policy.after(now, not_connected(0s), state, nullptr, random, metrics);
+    if (!decision.retry) break;
+    now += decision.wait;
+  }
+  EXPECT_EQ(retries, 8);
+  EXPECT_EQ(now, TimePoint(1h) + 91500ms);
 }
 
 TEST(Strategies, RefuseAnUnknownNameWithTheKnownOnes) {
