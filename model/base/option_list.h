@@ -27,6 +27,9 @@ struct Option {
   Kind kind = Kind::kText;
   std::vector<std::string_view> choices{};  // of a kChoice
   std::string help{};
+  // The option of which this one is another form, in which the same thing can be said: only one of
+  // them is to be given. Empty: none. It is declared before this one.
+  std::string same_as{};
 
   // Sets the variable. Throws std::invalid_argument with a sentence for a person when the text is
   // no value of this option; the variable is then as it was.

@@ -44,7 +44,7 @@ void declare_options(OptionList& options, BackoffSettings& settings) {
       "proportional:0.2, additive:1s, exponential, decorrelated, polly",
       [&jitter](std::string_view text) { jitter = parse_jitter(text); },
       [&jitter] { return to_string(jitter); });
-  options.text(
+  Option& random = options.text(
       "random", "the same as --jitter=additive:DURATION",
       [&jitter](std::string_view text) {
         if (text != kNoneWord) {
@@ -57,6 +57,7 @@ void declare_options(OptionList& options, BackoffSettings& settings) {
         return jitter.kind == Jitter::Kind::kAdditive ? format_duration(jitter.spread)
                                                       : std::string(kNoneWord);
       });
+  random.same_as = "jitter";
   options.choice<GrowFrom>(
       "grow-from", settings.grow_from,
       {{"unjittered", GrowFrom::kUnjittered}, {"jittered", GrowFrom::kJittered}},
