@@ -1,7 +1,12 @@
 #include "model/retry/backoff.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
+#include <stdexcept>
+#include <string>
+#include <string_view>
 
 namespace retrystorm {
 namespace {
@@ -15,6 +20,35 @@ double power(double factor, std::uint32_t n) {
   return result;
 }
 
+// Not a comma: settings files and sweeps part their values there.
+constexpr char kBetweenNumbers = '+';
+
+std::vector<double> parse_table(std::string_view text) {
+  constexpr std::size_t kMostNumbers = 1000;
+  constexpr double kMost = 1e9;
+  std::vector<double> table;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(kBetweenNumbers, begin), text.size());
+    table.push_back(parse_number(text.substr(begin, end - begin), 0, kMost));
+    begin = end + 1;
+  }
+  if (table.size() > kMostNumbers) throw std::invalid_argument("more than 1000 numbers");
+  return table;
+}
+
+std::string print_table(const std::vector<double>& table) {
+  std::string text;
+  for (const double number : table) {
+    if (!text.empty()) text += kBetweenNumbers;
+    // Without an exponent, which could have a plus of its own.
+    std::array<char, 400> digits{};
+    text.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number,
+                                             std::chars_format::fixed)
+                                   .ptr);
+  }
+  return text;
+}
+
 }  // namespace
 
 void declare_options(OptionList& options, BackoffSettings& settings) {
@@ -24,7 +58,8 @@ void declare_options(OptionList& options, BackoffSettings& settings) {
                          {{"none", Growth::kNone},
                           {"constant", Growth::kConstant},
                           {"linear", Growth::kLinear},
-                          {"exponential", Growth::kExponential}},
+                          {"exponential", Growth::kExponential},
+                          {"table", Growth::kTable}},
                          "how the waits of one request grow");
   options.duration(
       "backoff-base,min-delay,fixed-delay,simple-backoff-delay,linear-initial,truncated-base",
@@ -32,6 +67,11 @@ void declare_options(OptionList& options, BackoffSettings& settings) {
   options.number("backoff-factor,factor", settings.factor,
                  "exponential: what each failure multiplies the wait by", 1, kLarge);
   options.duration("backoff-step,linear-step", settings.step, "linear: what each failure adds");
+  options.text(
+      "backoff-table",
+      "table: what multiplies the first, second, ... wait; the last number goes on",
+      [&table = settings.table](std::string_view text) { table = parse_table(text); },
+      [&table = settings.table] { return print_table(table); });
   options.duration_or_none("backoff-cap,max-delay,maximum-backoff", settings.cap, "longest wait");
   options.choice<CapApplies>(
       "cap-applies", settings.cap_applies,
@@ -41,7 +81,7 @@ void declare_options(OptionList& options, BackoffSettings& settings) {
   options.text(
       "jitter",
       "KIND[:AMOUNT], the randomness of a wait: none, full, equal, normal:0.1 (or 0.1), "
-      "proportional:0.2, additive:1s, exponential, decorrelated, polly",
+      "proportional:0.2, additive:1s (or 1%), exponential, decorrelated, polly",
       [&jitter](std::string_view text) { jitter = parse_jitter(text); },
       [&jitter] { return to_string(jitter); });
   Option& random = options.text(
@@ -54,8 +94,9 @@ void declare_options(OptionList& options, BackoffSettings& settings) {
         }
       },
       [&jitter] {
-        return jitter.kind == Jitter::Kind::kAdditive ? format_duration(jitter.spread)
-                                                      : std::string(kNoneWord);
+        if (jitter.kind != Jitter::Kind::kAdditive) return std::string(kNoneWord);
+        const std::string both = to_string(jitter);
+        return both.substr(both.find(':') + 1);
       });
   random.same_as = "jitter";
   options.choice<GrowFrom>(
@@ -86,6 +127,8 @@ Duration Backoff::grown(RetryState& state, bool throttled) const {
       return base;
     case Growth::kLinear:
       return saturating_add(base, scale(s.step, n));
+    case Growth::kTable:
+      return scale(base, s.table[std::min<std::size_t>(n, s.table.size() - 1)]);
     case Growth::kExponential:
       break;
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <vector>
 
 #include "model/base/duration.h"
 #include "model/base/option_list.h"
@@ -17,6 +18,7 @@ enum class Growth {
   kConstant,     // base
   kLinear,       // base + n * step
   kExponential,  // base * factor^n
+  kTable,        // base * the n-th number of a table, whose last one goes on (HBase)
 };
 
 enum class GrowFrom {
@@ -35,6 +37,7 @@ struct BackoffSettings {
   Duration base = std::chrono::milliseconds(100);
   Duration step = std::chrono::seconds(1);
   double factor = 2;
+  std::vector<double> table{1, 2, 3, 5, 10, 20, 40, 100, 100, 100, 100, 200, 200};  // HBase's
   Duration cap = Duration::max();
   CapApplies cap_applies = CapApplies::kBeforeJitter;
   Jitter jitter;
