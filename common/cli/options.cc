@@ -304,6 +304,13 @@ void apply_in_order(CLI::App& app) {
   });
 }
 
+void parse_words(CLI::App& app, const std::vector<std::string>& words) {
+  const TypedForms forms(app, words);
+  app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 wants it from the end
+  forms.overrule_files();
+  apply_in_order(app);
+}
+
 std::vector<std::string> arguments(int argc, const char* const* argv) {
   std::vector<std::string> words;
   for (int i = 1; i < argc; ++i) words.push_back(with_two_dashes(argv[i]));
@@ -314,22 +321,16 @@ std::optional<int> parse(CLI::App& app, int argc, const char* const* argv) {
   try {
     std::vector<std::string> words = arguments(argc, argv);
     replace_exponential_backoff(words);
-    std::vector<const char*> pointers{argc > 0 ? argv[0] : ""};
-    for (const std::string& each : words) pointers.push_back(each.c_str());
-    const TypedForms forms(app, words);
-    app.parse(static_cast<int>(pointers.size()), pointers.data());
-    forms.overrule_files();
-    apply_in_order(app);
+    if (argc > 0) app.name(argv[0]);
+    parse_words(app, words);
     return std::nullopt;
-  } catch (const CLI::ValidationError& error) {
-    const std::string line = error.what();
-    const CLI::Option* refused = find_option(app, line.substr(0, line.find(':')));
-    std::cerr << (refused == nullptr ? line
-                                     : as_typed(*refused, argc, argv) + line.substr(line.find(':')))
-              << " (see --help)\n";
-    return error.get_exit_code();
   } catch (const CLI::ParseError& error) {
-    return app.exit(error);
+    const std::string line = error.what();
+    const std::size_t colon = std::min(line.find(':'), line.size());
+    const CLI::Option* refused = find_option(app, line.substr(0, colon));
+    if (refused == nullptr || error.get_exit_code() == 0) return app.exit(error);
+    std::cerr << as_typed(*refused, argc, argv) << line.substr(colon) << " (see --help)\n";
+    return error.get_exit_code();
   }
 }
 

@@ -115,6 +115,34 @@ void declare_options(OptionList& options, BackoffSettings& settings) {
                            "first wait after 429, or 503 with Retry-After; none = as the others");
 }
 
+void find_unused(UnusedOptions& unused, const BackoffSettings& settings,
+                 const BackoffSettings& usual) {
+  const auto find = [&](const std::string& why, const std::vector<std::string_view>& names) {
+    find_unused<BackoffSettings>(unused, settings, usual, why, names);
+  };
+  const Jitter& jitter = settings.jitter;
+  const auto find_unless = [&](Growth growth, const std::string& name,
+                               const std::vector<std::string_view>& names) {
+    if (jitter.is_growth()) {
+      find("with --jitter=" + to_string(jitter) + ", which computes the wait itself", names);
+    } else if (settings.growth != growth) {
+      find("without --growth=" + name, names);
+    }
+  };
+  find_unless(Growth::kExponential, "exponential", {"backoff-factor", "grow-from", "backoff-from"});
+  find_unless(Growth::kLinear, "linear", {"backoff-step"});
+  find_unless(Growth::kTable, "table", {"backoff-table"});
+  if (jitter.is_growth()) {
+    find("with --jitter=" + to_string(jitter),
+         {"cap-applies", "jitter-first", "first-at-once", "throttled-base"});
+  } else if (jitter.kind == Jitter::Kind::kNone) {
+    find("without --jitter", {"cap-applies", "jitter-first"});
+  } else if (settings.cap == Duration::max()) {
+    find("without --backoff-cap", {"cap-applies"});
+  }
+  if (settings.growth == Growth::kNone) find("with --growth=none", {"throttled-base"});
+}
+
 Duration Backoff::grown(RetryState& state, bool throttled) const {
   const BackoffSettings& s = settings_;
   const std::uint32_t n = state.retries;

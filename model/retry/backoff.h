@@ -50,6 +50,11 @@ struct BackoffSettings {
 
 void declare_options(OptionList& options, BackoffSettings& settings);
 
+// Adds the options that were given but can have no effect. `usual`: what the strategy has. Bases
+// and caps are not looked at, for they are given to several strategies alike.
+void find_unused(UnusedOptions& unused, const BackoffSettings& settings,
+                 const BackoffSettings& usual);
+
 // Safe to share between threads.
 class Backoff {
  public:
