@@ -70,6 +70,9 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
 
 void check(const ClientOptions& options) {
   check(options.workload.retry);
+  UnusedOptions unused;
+  find_unused(unused, options.workload);
+  refuse(unused);
   if (options.outage_at.has_value() != options.outage_for.has_value()) {
     throw std::runtime_error("--outage-at and --outage-for belong together: give both");
   }
@@ -89,6 +92,12 @@ void check(const ClientOptions& options) {
   if (options.schedule_fails_until.has_value() != options.schedule_succeeds_above.has_value()) {
     throw std::runtime_error(
         "--schedule-fails-until and --schedule-succeeds-above belong together: give both");
+  }
+  if (options.schedule_fails_until && options.print_schedule == 0) {
+    throw std::runtime_error("--schedule-fails-until has no effect without --print-schedule");
+  }
+  if (!options.server_status.empty() && !options.dashboard) {
+    throw std::runtime_error("--server-status has no effect without --dashboard");
   }
 }
 

@@ -1,7 +1,6 @@
 #include "simulator/cells.h"
 
 #include <stdexcept>
-#include <utility>
 
 namespace retrystorm {
 
@@ -11,14 +10,11 @@ SimulatorOptions parse_with(const std::vector<std::string>& arguments, const Gri
   SimulatorOptions options;
   set_up_app(app);
   add_simulator_options(app, options);
-  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
-  std::vector<std::string> swept;
+  std::vector<std::string> words = arguments;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    swept.push_back("--" + grid.axes()[i].name + "=" + values[i]);
+    words.push_back("--" + grid.axes()[i].name + "=" + values[i]);
   }
-  reversed.insert(reversed.begin(), swept.rbegin(), swept.rend());
-  app.parse(std::move(reversed));  // CLI11 wants it from the end
-  apply_in_order(app);
+  parse_words(app, words);
   return options;
 }
 

@@ -62,11 +62,18 @@ void tell_seed(const SimulatorOptions& options, std::uint64_t seed) {
   if (!options.workload.seed) std::cerr << "seed " << seed << '\n';
 }
 
+UnusedOptions unused_options(const SimulatorOptions& options) {
+  UnusedOptions unused;
+  find_unused(unused, options);
+  return unused;
+}
+
 int run_once(const Invocation& invocation, const SimulatorOptions& options, std::uint64_t seed) {
   if (!options.csv.empty()) {
     throw std::runtime_error("--csv is a table of many runs: it needs --runs or --sweep");
   }
   const Scenario scenario = make_scenario(options, seed);
+  refuse(unused_options(options));
   check_length(scenario);
   check_memory(scenario, 1);
   auto start = options_json(invocation.app);
@@ -122,8 +129,11 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
   const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
   const CampaignOptions campaign{
       .runs = options.runs, .threads = options.threads > 0 ? options.threads : cores, .seed = seed};
+  const auto options_of = [&](std::size_t cell) {
+    return parse_with(arguments, grid, grid.values(cell));
+  };
   const auto scenario = [&](std::size_t cell) {
-    const Scenario one = make_scenario(parse_with(arguments, grid, grid.values(cell)), seed);
+    const Scenario one = make_scenario(options_of(cell), seed);
     check_length(one);
     check_verdict(one);
     check_memory(one, std::min(campaign.threads, static_cast<std::size_t>(total)));
@@ -131,8 +141,16 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
   };
   // Before anything runs; of a large grid only the ends, for it would take longer than its runs.
   const auto cells = static_cast<std::size_t>(grid.size());
-  for (std::size_t cell = 0; cell < std::min<std::size_t>(cells, 1000); ++cell) scenario(cell);
+  const std::size_t tried = std::min<std::size_t>(cells, 1000);
+  for (std::size_t cell = 0; cell < tried; ++cell) scenario(cell);
   scenario(cells - 1);
+  // What has no effect in one cell may have one in another.
+  UnusedOptions unused = unused_options(options_of(0));
+  for (std::size_t cell = 1; cell < tried && !unused.empty(); ++cell) {
+    const UnusedOptions too = unused_options(options_of(cell));
+    std::erase_if(unused, [&too](const auto& each) { return !too.contains(each.first); });
+  }
+  if (tried == cells) refuse(unused);
   auto start = options_json(invocation.app);
   start["seed"] = seed;
   JsonLines json(options.json);

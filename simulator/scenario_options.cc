@@ -44,6 +44,14 @@ void declare_options(OptionList& options, ScenarioOptions& scenario) {
   declare_options(options, scenario.service, Engine::kSimulated);
 }
 
+void find_unused(UnusedOptions& unused, const ScenarioOptions& scenario) {
+  find_unused(unused, scenario.workload);
+  if (scenario.arrivals == Arrivals::kClosed) {
+    find_unused<ScenarioOptions>(unused, scenario, ScenarioOptions(), "without --arrivals=open",
+                                 {"rate"});
+  }
+}
+
 Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed) {
   check(options.workload.retry);
   Scenario scenario{.service = options.service,

@@ -33,6 +33,9 @@ struct ScenarioOptions {
 // All of them but the intervals of the reports, which are no part of what happens.
 void declare_options(OptionList& options, ScenarioOptions& scenario);
 
+// Adds the options that were given but can have no effect.
+void find_unused(UnusedOptions& unused, const ScenarioOptions& scenario);
+
 // The scenario of one run: scaled, with the limit on connections set.
 Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iostream>
+#include <memory>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -70,6 +71,73 @@ void replace_exponential_backoff(std::vector<std::string>& arguments) {
   if (named) throw CLI::ExcludesError(kExponentialBackoff, "--strategy");
   std::replace(flag, arguments.end(), kExponentialBackoff, kExponentialStrategy);
 }
+
+// CLI11's help as it is, but for what excludes an option: its meaning says that.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    if (option->get_type_size() == 0) return "";
+    const std::string type = option->get_type_name();
+    const std::string usual = option->get_default_str();
+    return (type.empty() ? "" : " " + type) + (usual.empty() ? "" : "=" + usual);
+  }
+};
+
+template <typename Visit>
+void each_option(CLI::App& app, const Visit& visit) {
+  for (CLI::Option* option : app.get_options()) visit(*option);
+  for (CLI::App* group : app.get_subcommands([](CLI::App*) { return true; })) {
+    each_option(*group, visit);
+  }
+}
+
+// Of two options that say the same thing in two forms, CLI11 refuses both (see `add_options`). But
+// what was typed overrules what stands in a settings file, in whichever form: while one of these
+// lives, CLI11 lets that pass.
+class TypedForms {
+ public:
+  TypedForms(CLI::App& app, const std::vector<std::string>& words) {
+    each_option(app, [&](CLI::Option& second) {
+      for (CLI::Option* first : second.get_excludes()) {
+        const bool typed = is_typed(second, words);
+        if (typed == is_typed(*first, words)) continue;
+        overruled_.push_back({&second, first, typed ? first : &second});
+      }
+    });
+    for (const Overruled& each : overruled_) each.second->remove_excludes(each.first);
+  }
+  ~TypedForms() {
+    for (const Overruled& each : overruled_) exclude(*each.second, *each.first);
+  }
+  TypedForms(const TypedForms&) = delete;
+  TypedForms& operator=(const TypedForms&) = delete;
+
+  // After parsing: forgets what a file says in the other form.
+  void overrule_files() const {
+    for (const Overruled& each : overruled_) each.forgotten->clear();
+  }
+
+  // One way only, so that each pair is found once.
+  static void exclude(CLI::Option& second, CLI::Option& first) {
+    second.excludes(&first);
+    first.remove_excludes(&second);
+  }
+
+ private:
+  struct Overruled {
+    CLI::Option* second;
+    CLI::Option* first;
+    CLI::Option* forgotten;
+  };
+
+  static bool is_typed(const CLI::Option& option, const std::vector<std::string>& words) {
+    return std::any_of(words.begin(), words.end(), [&option](const std::string& word) {
+      return word.starts_with("--") && option.check_lname(word.substr(2, word.find('=') - 2));
+    });
+  }
+
+  std::vector<Overruled> overruled_;
+};
 
 // The name of an option that was used: an error that speaks of another one puzzles.
 std::string as_typed(const CLI::Option& option, int argc, const char* const* argv) {
@@ -162,8 +230,12 @@ void add_options(CLI::App& app, const OptionList& options) {
       help.resize(help.size() - 2);
     }
     // What it says it is in force, also when a named strategy has changed it since.
-    add_value(*group, dashed(option), type_name(option.kind), option.get(), option.set, help)
-        ->default_function(option.get);
+    auto* added =
+        add_value(*group, dashed(option), type_name(option.kind), option.get(), option.set, help)
+            ->default_function(option.get);
+    if (!option.same_as.empty()) {
+      TypedForms::exclude(*added, *app.get_option_no_throw("--" + option.same_as));
+    }
   }
 }
 
@@ -217,6 +289,7 @@ void set_up_app(CLI::App& app) {
   app.set_version_flag("--version", "retrystorm " RETRYSTORM_VERSION);
   app.allow_config_extras(CLI::config_extras_mode::error);
   app.set_config("--config", "", "read options from this file (INI or TOML; named as here)");
+  app.formatter(std::make_shared<HelpFormatter>());
   app.get_formatter()->column_width(44);
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
     std::string line = error.what();
@@ -226,12 +299,16 @@ void set_up_app(CLI::App& app) {
 }
 
 void apply_in_order(CLI::App& app) {
-  for (CLI::Option* option : app.get_options()) {
-    if (option->count() > 0) option->run_callback();
-  }
-  for (CLI::App* group : app.get_subcommands([](CLI::App*) { return true; })) {
-    apply_in_order(*group);
-  }
+  each_option(app, [](CLI::Option& option) {
+    if (option.count() > 0) option.run_callback();
+  });
+}
+
+void parse_words(CLI::App& app, const std::vector<std::string>& words) {
+  const TypedForms forms(app, words);
+  app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 wants it from the end
+  forms.overrule_files();
+  apply_in_order(app);
 }
 
 std::vector<std::string> arguments(int argc, const char* const* argv) {
@@ -244,20 +321,16 @@ std::optional<int> parse(CLI::App& app, int argc, const char* const* argv) {
   try {
     std::vector<std::string> words = arguments(argc, argv);
     replace_exponential_backoff(words);
-    std::vector<const char*> pointers{argc > 0 ? argv[0] : ""};
-    for (const std::string& each : words) pointers.push_back(each.c_str());
-    app.parse(static_cast<int>(pointers.size()), pointers.data());
-    apply_in_order(app);
+    if (argc > 0) app.name(argv[0]);
+    parse_words(app, words);
     return std::nullopt;
-  } catch (const CLI::ValidationError& error) {
-    const std::string line = error.what();
-    const CLI::Option* refused = find_option(app, line.substr(0, line.find(':')));
-    std::cerr << (refused == nullptr ? line
-                                     : as_typed(*refused, argc, argv) + line.substr(line.find(':')))
-              << " (see --help)\n";
-    return error.get_exit_code();
   } catch (const CLI::ParseError& error) {
-    return app.exit(error);
+    const std::string line = error.what();
+    const std::size_t colon = std::min(line.find(':'), line.size());
+    const CLI::Option* refused = find_option(app, line.substr(0, colon));
+    if (refused == nullptr || error.get_exit_code() == 0) return app.exit(error);
+    std::cerr << as_typed(*refused, argc, argv) << line.substr(colon) << " (see --help)\n";
+    return error.get_exit_code();
   }
 }
 

@@ -30,11 +30,6 @@ WorkloadOptions workload_with(const CLI::App& app, const std::string& strategy);
 // Every option of the list, in its groups.
 void add_options(CLI::App& app, const OptionList& options);
 
-// After parsing: sets what was given once more, in the order in which the options were added. CLI11
-// sets what stands in a settings file as it reads it, and a strategy there, or one on the command
-// line, would undo what stands before it.
-void apply_in_order(CLI::App& app);
-
 // Settings that all programs have: `--help` in sections, `--version`, `--config`, and errors of
 // one line.
 void set_up_app(CLI::App& app);
@@ -64,6 +59,14 @@ const CLI::Option* find_option(const CLI::App& app, const std::string& name);
 // The arguments after the program's name. Long options, which may be written with one dash as Go's
 // are, have two.
 std::vector<std::string> arguments(int argc, const char* const* argv);
+
+// After parsing: sets what was given once more, in the order in which the options were added. CLI11
+// sets what stands in a settings file as it reads it, and a strategy there, or one on the command
+// line, would undo what stands before it.
+void apply_in_order(CLI::App& app);
+
+// Parses arguments that have two dashes, and applies them in order. Throws CLI::ParseError.
+void parse_words(CLI::App& app, const std::vector<std::string>& words);
 
 // Parses `arguments`; returns the exit code when the program is to end (help, version, bad usage).
 std::optional<int> parse(CLI::App& app, int argc, const char* const* argv);

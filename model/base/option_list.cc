@@ -123,4 +123,8 @@ void OptionList::apply(std::string_view settings) const {
   }
 }
 
+void refuse(const UnusedOptions& unused) {
+  if (!unused.empty()) throw std::invalid_argument(unused.begin()->second);
+}
+
 }  // namespace retrystorm

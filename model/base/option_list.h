@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <map>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -27,6 +28,9 @@ struct Option {
   Kind kind = Kind::kText;
   std::vector<std::string_view> choices{};  // of a kChoice
   std::string help{};
+  // The option of which this one is another form, in which the same thing can be said: only one of
+  // them is to be given. Empty: none. It is declared before this one.
+  std::string same_as{};
 
   // Sets the variable. Throws std::invalid_argument with a sentence for a person when the text is
   // no value of this option; the variable is then as it was.
@@ -166,12 +170,15 @@ Option& OptionList::preset(std::string_view names, Settings& target,
   return option;
 }
 
-// Throws std::invalid_argument, "NAME has no effect WHY", when one of these options differs between
-// the settings in force and those it would have had by itself; without names, when any does. Found
-// by value, so that settings that were printed can be read again.
+// Options that were given and can have no effect, by name, each with the sentence that says why.
+using UnusedOptions = std::map<std::string, std::string>;
+
+// Adds to `unused` those of these options that differ between the settings in force and those that
+// would be in force by themselves; without names, of all options. Found by value, so that settings
+// that were printed can be read again.
 template <typename Settings>
-void refuse_unused(Settings in_force, Settings by_itself, std::string_view why,
-                   const std::vector<std::string_view>& names = {}) {
+void find_unused(UnusedOptions& unused, Settings in_force, Settings by_itself,
+                 const std::string& why, const std::vector<std::string_view>& names = {}) {
   OptionList given;
   OptionList usual;
   declare_options(given, in_force);
@@ -181,9 +188,21 @@ void refuse_unused(Settings in_force, Settings by_itself, std::string_view why,
     bool meant = names.empty();
     for (const auto name : names) meant |= name == option.name;
     if (meant && option.get() != usual.all()[i].get()) {
-      throw std::invalid_argument(option.name + " has no effect " + std::string(why));
+      unused.emplace(option.name, option.name + " has no effect " + why);
     }
   }
+}
+
+// Throws std::invalid_argument with the sentence of one of them, if there are any.
+void refuse(const UnusedOptions& unused);
+
+// Both at once.
+template <typename Settings>
+void refuse_unused(Settings in_force, Settings by_itself, std::string_view why,
+                   const std::vector<std::string_view>& names = {}) {
+  UnusedOptions unused;
+  find_unused(unused, std::move(in_force), std::move(by_itself), std::string(why), names);
+  refuse(unused);
 }
 
 }  // namespace retrystorm

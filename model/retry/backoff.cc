@@ -1,7 +1,12 @@
 #include "model/retry/backoff.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
+#include <stdexcept>
+#include <string>
+#include <string_view>
 
 namespace retrystorm {
 namespace {
@@ -15,6 +20,35 @@ double power(double factor, std::uint32_t n) {
   return result;
 }
 
+// Not a comma: settings files and sweeps part their values there.
+constexpr char kBetweenNumbers = '+';
+
+std::vector<double> parse_table(std::string_view text) {
+  constexpr std::size_t kMostNumbers = 1000;
+  constexpr double kMost = 1e9;
+  std::vector<double> table;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(kBetweenNumbers, begin), text.size());
+    table.push_back(parse_number(text.substr(begin, end - begin), 0, kMost));
+    begin = end + 1;
+  }
+  if (table.size() > kMostNumbers) throw std::invalid_argument("more than 1000 numbers");
+  return table;
+}
+
+std::string print_table(const std::vector<double>& table) {
+  std::string text;
+  for (const double number : table) {
+    if (!text.empty()) text += kBetweenNumbers;
+    // Without an exponent, which could have a plus of its own.
+    std::array<char, 400> digits{};
+    text.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number,
+                                             std::chars_format::fixed)
+                                   .ptr);
+  }
+  return text;
+}
+
 }  // namespace
 
 void declare_options(OptionList& options, BackoffSettings& settings) {
@@ -24,7 +58,8 @@ void declare_options(OptionList& options, BackoffSettings& settings) {
                          {{"none", Growth::kNone},
                           {"constant", Growth::kConstant},
                           {"linear", Growth::kLinear},
-                          {"exponential", Growth::kExponential}},
+                          {"exponential", Growth::kExponential},
+                          {"table", Growth::kTable}},
                          "how the waits of one request grow");
   options.duration(
       "backoff-base,min-delay,fixed-delay,simple-backoff-delay,linear-initial,truncated-base",
@@ -32,6 +67,11 @@ void declare_options(OptionList& options, BackoffSettings& settings) {
   options.number("backoff-factor,factor", settings.factor,
                  "exponential: what each failure multiplies the wait by", 1, kLarge);
   options.duration("backoff-step,linear-step", settings.step, "linear: what each failure adds");
+  options.text(
+      "backoff-table",
+      "table: what multiplies the first, second, ... wait; the last number goes on",
+      [&table = settings.table](std::string_view text) { table = parse_table(text); },
+      [&table = settings.table] { return print_table(table); });
   options.duration_or_none("backoff-cap,max-delay,maximum-backoff", settings.cap, "longest wait");
   options.choice<CapApplies>(
       "cap-applies", settings.cap_applies,
@@ -41,10 +81,10 @@ void declare_options(OptionList& options, BackoffSettings& settings) {
   options.text(
       "jitter",
       "KIND[:AMOUNT], the randomness of a wait: none, full, equal, normal:0.1 (or 0.1), "
-      "proportional:0.2, additive:1s, exponential, decorrelated, polly",
+      "proportional:0.2, additive:1s (or 1%), exponential, decorrelated, polly",
       [&jitter](std::string_view text) { jitter = parse_jitter(text); },
       [&jitter] { return to_string(jitter); });
-  options.text(
+  Option& random = options.text(
       "random", "the same as --jitter=additive:DURATION",
       [&jitter](std::string_view text) {
         if (text != kNoneWord) {
@@ -54,9 +94,11 @@ void declare_options(OptionList& options, BackoffSettings& settings) {
         }
       },
       [&jitter] {
-        return jitter.kind == Jitter::Kind::kAdditive ? format_duration(jitter.spread)
-                                                      : std::string(kNoneWord);
+        if (jitter.kind != Jitter::Kind::kAdditive) return std::string(kNoneWord);
+        const std::string both = to_string(jitter);
+        return both.substr(both.find(':') + 1);
       });
+  random.same_as = "jitter";
   options.choice<GrowFrom>(
       "grow-from", settings.grow_from,
       {{"unjittered", GrowFrom::kUnjittered}, {"jittered", GrowFrom::kJittered}},
@@ -73,6 +115,34 @@ void declare_options(OptionList& options, BackoffSettings& settings) {
                            "first wait after 429, or 503 with Retry-After; none = as the others");
 }
 
+void find_unused(UnusedOptions& unused, const BackoffSettings& settings,
+                 const BackoffSettings& usual) {
+  const auto find = [&](const std::string& why, const std::vector<std::string_view>& names) {
+    find_unused<BackoffSettings>(unused, settings, usual, why, names);
+  };
+  const Jitter& jitter = settings.jitter;
+  const auto find_unless = [&](Growth growth, const std::string& name,
+                               const std::vector<std::string_view>& names) {
+    if (jitter.is_growth()) {
+      find("with --jitter=" + to_string(jitter) + ", which computes the wait itself", names);
+    } else if (settings.growth != growth) {
+      find("without --growth=" + name, names);
+    }
+  };
+  find_unless(Growth::kExponential, "exponential", {"backoff-factor", "grow-from", "backoff-from"});
+  find_unless(Growth::kLinear, "linear", {"backoff-step"});
+  find_unless(Growth::kTable, "table", {"backoff-table"});
+  if (jitter.is_growth()) {
+    find("with --jitter=" + to_string(jitter),
+         {"cap-applies", "jitter-first", "first-at-once", "throttled-base"});
+  } else if (jitter.kind == Jitter::Kind::kNone) {
+    find("without --jitter", {"cap-applies", "jitter-first"});
+  } else if (settings.cap == Duration::max()) {
+    find("without --backoff-cap", {"cap-applies"});
+  }
+  if (settings.growth == Growth::kNone) find("with --growth=none", {"throttled-base"});
+}
+
 Duration Backoff::grown(RetryState& state, bool throttled) const {
   const BackoffSettings& s = settings_;
   const std::uint32_t n = state.retries;
@@ -85,6 +155,8 @@ Duration Backoff::grown(RetryState& state, bool throttled) const {
       return base;
     case Growth::kLinear:
       return saturating_add(base, scale(s.step, n));
+    case Growth::kTable:
+      return scale(base, s.table[std::min<std::size_t>(n, s.table.size() - 1)]);
     case Growth::kExponential:
       break;
   }

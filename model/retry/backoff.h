@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <vector>
 
 #include "model/base/duration.h"
 #include "model/base/option_list.h"
@@ -17,6 +18,7 @@ enum class Growth {
   kConstant,     // base
   kLinear,       // base + n * step
   kExponential,  // base * factor^n
+  kTable,        // base * the n-th number of a table, whose last one goes on (HBase)
 };
 
 enum class GrowFrom {
@@ -35,6 +37,7 @@ struct BackoffSettings {
   Duration base = std::chrono::milliseconds(100);
   Duration step = std::chrono::seconds(1);
   double factor = 2;
+  std::vector<double> table{1, 2, 3, 5, 10, 20, 40, 100, 100, 100, 100, 200, 200};  // HBase's
   Duration cap = Duration::max();
   CapApplies cap_applies = CapApplies::kBeforeJitter;
   Jitter jitter;
@@ -46,6 +49,11 @@ struct BackoffSettings {
 };
 
 void declare_options(OptionList& options, BackoffSettings& settings);
+
+// Adds the options that were given but can have no effect. `usual`: what the strategy has. Bases
+// and caps are not looked at, for they are given to several strategies alike.
+void find_unused(UnusedOptions& unused, const BackoffSettings& settings,
+                 const BackoffSettings& usual);
 
 // Safe to share between threads.
 class Backoff {

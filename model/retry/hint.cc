@@ -25,6 +25,13 @@ void declare_options(OptionList& options, HintSettings& settings) {
                            "a Retry-After that is longer is taken for this");
 }
 
+void find_unused(UnusedOptions& unused, const HintSettings& settings, const HintSettings& usual) {
+  if (settings.use == HintUse::kIgnore) {
+    find_unused<HintSettings>(unused, settings, usual, "with --retry-after=ignore",
+                              {"retry-after-max"});
+  }
+}
+
 Duration with_hint(const HintSettings& settings, Duration wait, std::optional<Duration> hint,
                    Random& random) {
   if (!hint) return wait;

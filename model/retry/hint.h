@@ -25,6 +25,9 @@ struct HintSettings {
 
 void declare_options(OptionList& options, HintSettings& settings);
 
+// Adds the options that were given but can have no effect. `usual`: what the strategy has.
+void find_unused(UnusedOptions& unused, const HintSettings& settings, const HintSettings& usual);
+
 // The wait before a retry. Draws nothing where there is nothing to draw for.
 Duration with_hint(const HintSettings& settings, Duration wait, std::optional<Duration> hint,
                    Random& random);

@@ -14,7 +14,7 @@ namespace retrystorm {
 namespace {
 
 // What stands behind the colon.
-enum class Amount { kNone, kShare, kTime };
+enum class Amount { kNone, kShare, kTimeOrPercent };
 
 struct KindInfo {
   std::string_view name;
@@ -28,13 +28,14 @@ constexpr std::array<KindInfo, 9> kKinds{{
     {"equal", Jitter::Kind::kEqual, Amount::kNone, 0},
     {"normal", Jitter::Kind::kNormal, Amount::kShare, 0.1},
     {"proportional", Jitter::Kind::kProportional, Amount::kShare, 0.2},
-    {"additive", Jitter::Kind::kAdditive, Amount::kTime, 0},
+    {"additive", Jitter::Kind::kAdditive, Amount::kTimeOrPercent, 0},
     {"exponential", Jitter::Kind::kExponential, Amount::kNone, 0},
     {"decorrelated", Jitter::Kind::kDecorrelated, Amount::kNone, 0},
     {"polly", Jitter::Kind::kPolly, Amount::kNone, 0},
 }};
 constexpr double kMostNormal = 1e9;
 constexpr double kMostProportional = 1;
+constexpr double kMostPercent = 1e9;
 constexpr Duration kUsualSpread = std::chrono::seconds(1);
 
 std::vector<std::string_view> kind_names() {
@@ -62,6 +63,7 @@ Duration Jitter::of(Duration v, Random& random) const {
       if (amount == 0) return v;
       return scale(v, 1 + amount * (2 * random.uniform() - 1));
     case Kind::kAdditive:
+      if (amount > 0) return scale(v, 1 + amount / 100 * random.uniform());
       return saturating_add(v, scale(spread, random.uniform()));
     case Kind::kExponential:
       return random.exponential(v);
@@ -80,7 +82,7 @@ Jitter parse_jitter(std::string_view text) {
                                  [name](const KindInfo& each) { return each.name == name; });
   if (info == kKinds.end()) throw std::invalid_argument(unknown_name(name, kind_names()));
   Jitter jitter{.kind = info->kind, .amount = info->usual};
-  if (info->amount == Amount::kTime) jitter.spread = kUsualSpread;
+  if (info->amount == Amount::kTimeOrPercent) jitter.spread = kUsualSpread;
   if (colon == text.npos) return jitter;
   const std::string_view amount = text.substr(colon + 1);
   switch (info->amount) {
@@ -91,10 +93,12 @@ Jitter parse_jitter(std::string_view text) {
       jitter.amount = parse_number(
           amount, 0, info->kind == Jitter::Kind::kNormal ? kMostNormal : kMostProportional);
       break;
-    case Amount::kTime:
-      jitter.spread = parse_duration(amount);
-      if (jitter.spread < Duration::zero()) {
-        throw std::invalid_argument(in_quotes(amount) + " is negative");
+    case Amount::kTimeOrPercent:
+      if (amount.ends_with('%')) {
+        jitter.amount = parse_number(amount.substr(0, amount.size() - 1), 0, kMostPercent);
+        jitter.spread = Duration::zero();
+      } else {
+        jitter.spread = parse_duration(amount, Duration::zero());
       }
       break;
   }
@@ -106,7 +110,11 @@ std::string to_string(const Jitter& jitter) {
     if (each.kind != jitter.kind) continue;
     const std::string name(each.name);
     if (each.amount == Amount::kShare) return name + ':' + print_number(jitter.amount);
-    if (each.amount == Amount::kTime) return name + ':' + format_duration(jitter.spread);
+    if (each.amount == Amount::kTimeOrPercent) {
+      return name + ':' +
+             (jitter.amount > 0 ? print_number(jitter.amount) + '%'
+                                : format_duration(jitter.spread));
+    }
     return name;
   }
   return "";

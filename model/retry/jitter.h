@@ -18,15 +18,15 @@ struct Jitter {
     kEqual,         // v/2 + u * v/2 (likewise)
     kNormal,        // v * (1 + a * z), z standard normal, at least 0 (Twisted, smira)
     kProportional,  // v * (1 + a * (2u - 1)) (gRPC, cenkalti/backoff, Azure)
-    kAdditive,      // v + u * spread (Google Cloud's documents)
+    kAdditive,      // v + u * spread (Google Cloud's documents), or v + u * a % of v (HBase, tower)
     kExponential,   // -ln(1 - u) * v: exponentially distributed with mean v
     kDecorrelated,  // base + u * (3 * last - base), last = base at first (AWS, 2015)
     kPolly,         // Polly's DecorrelatedJitterBackoffV2, whose median first wait is the base
   };
 
   Kind kind = Kind::kNone;
-  double amount = 0;   // of kNormal and kProportional, a share
-  Duration spread{0};  // of kAdditive
+  double amount = 0;   // of kNormal and kProportional a share; of kAdditive in percent of the wait
+  Duration spread{0};  // of kAdditive, where the amount is 0
 
   // The last two kinds compute the wait themselves, from the one before: they need no growth.
   bool is_growth() const { return kind == Kind::kDecorrelated || kind == Kind::kPolly; }
@@ -38,7 +38,8 @@ struct Jitter {
   bool operator==(const Jitter&) const = default;
 };
 
-// "none", "full", "normal:0.1" or just "0.1", "proportional:0.2", "additive:1s", ... Throws
+// "none", "full", "normal:0.1" or just "0.1", "proportional:0.2", "additive:1s", "additive:1%",
+// ... Throws
 // std::invalid_argument with a sentence for a person.
 Jitter parse_jitter(std::string_view text);
 std::string to_string(const Jitter& jitter);

@@ -22,6 +22,7 @@ void declare_options(OptionList& options, LimitSettings& settings) {
                                                     : std::to_string(retries + 1);
       });
   attempts.kind = Option::Kind::kCount;
+  attempts.same_as = "max-retries";
   options.duration_or_none("deadline", settings.deadline,
                            "time for a whole request, its waits included; an attempt lasts at most "
                            "what is left",

@@ -22,6 +22,18 @@ void declare_options(OptionList& options, PacerSettings& settings) {
                    "but from no more than this around it");
 }
 
+void find_unused(UnusedOptions& unused, const PacerSettings& settings, const PacerSettings& usual) {
+  if (!settings.on) {
+    find_unused<PacerSettings>(
+        unused, settings, usual, "without --pacer=yes",
+        {"initial-interval", "max-interval", "up-multiplier", "down-multiplier", "down-threshold",
+         "randomization", "max-randomization"});
+  } else if (settings.randomization == 0) {
+    find_unused<PacerSettings>(unused, settings, usual, "with --randomization=0",
+                               {"max-randomization"});
+  }
+}
+
 Duration Pacer::step_up(RetryState& state, Random& random) const {
   const PacerSettings& s = settings_;
   state.pause =

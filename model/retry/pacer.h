@@ -24,6 +24,9 @@ struct PacerSettings {
 
 void declare_options(OptionList& options, PacerSettings& settings);
 
+// Adds the options that were given but can have no effect. `usual`: what the strategy has.
+void find_unused(UnusedOptions& unused, const PacerSettings& settings, const PacerSettings& usual);
+
 // The AutoSleeper (sakthipriyan/go-utils, sleeper.go; "Responsive exponential backoff in Go",
 // 2022): each failure lengthens the pause, every so many successes shorten it, and the client
 // makes it after successes too until it has fallen under the initial one. Safe to share between

@@ -5,7 +5,11 @@
 namespace retrystorm {
 
 bool ProcessSettings::any() const {
-  return budget.kind != BudgetSettings::Kind::kNone || breaker.on || throttle.on ||
+  return budget.kind != BudgetSettings::Kind::kNone || has_gates();
+}
+
+bool ProcessSettings::has_gates() const {
+  return breaker.on || throttle.on ||
          concurrency_limit.kind != ConcurrencyLimitSettings::Kind::kNone ||
          client_rate.kind != ClientRateSettings::Kind::kNone;
 }

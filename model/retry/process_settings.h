@@ -22,6 +22,7 @@ struct ProcessSettings {
 
   // Is any of them on?
   bool any() const;
+  bool has_gates() const;
 };
 
 void declare_options(OptionList& options, ProcessSettings& settings);

@@ -38,6 +38,19 @@ void check(const RetrySettings& settings) {
   check(settings.process);
 }
 
+void find_unused(UnusedOptions& unused, const RetrySettings& settings) {
+  const RetrySettings usual = retry_settings(settings.strategy);
+  find_unused(unused, settings.backoff, usual.backoff);
+  find_unused(unused, settings.hint, usual.hint);
+  find_unused(unused, settings.pacer, usual.pacer);
+  if (!settings.process.has_gates()) {
+    find_unused<RetrySettings>(
+        unused, settings, usual,
+        "without a gate (--breaker, --throttle, --concurrency-limit, --client-rate)",
+        {"when-refused"});
+  }
+}
+
 RetrySettings retry_settings(std::string_view strategy) {
   const NamedStrategy* named = find_strategy(strategy);
   if (named == nullptr) {

@@ -36,6 +36,10 @@ void declare_options(OptionList& options, RetrySettings& settings);
 // Throws std::invalid_argument with a sentence for a person when settings contradict each other.
 void check(const RetrySettings& settings);
 
+// Adds the options that were given, besides the strategy, but can have no effect. Those of a
+// process' parts are refused by `check`.
+void find_unused(UnusedOptions& unused, const RetrySettings& settings);
+
 // The settings of a named strategy (see strategies.h). Throws std::invalid_argument with a sentence
 // for a person when there is none of that name.
 RetrySettings retry_settings(std::string_view strategy);

@@ -25,4 +25,13 @@ void declare_options(OptionList& options, WorkloadOptions& workload) {
   declare_options(options, workload.retry);
 }
 
+void find_unused(UnusedOptions& unused, const WorkloadOptions& workload) {
+  find_unused(unused, workload.retry);
+  if (!workload.retry.process.any()) {
+    find_unused<WorkloadOptions>(unused, workload, WorkloadOptions(),
+                                 "without a budget or a gate, which clients could share",
+                                 {"clients-per-process"});
+  }
+}
+
 }  // namespace retrystorm

@@ -23,4 +23,7 @@ struct WorkloadOptions {
 
 void declare_options(OptionList& options, WorkloadOptions& workload);
 
+// Adds the options that were given but can have no effect.
+void find_unused(UnusedOptions& unused, const WorkloadOptions& workload);
+
 }  // namespace retrystorm

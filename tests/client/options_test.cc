@@ -112,6 +112,85 @@ TEST_F(ClientOptionsTest, AnOutageMustBeginWithinTheRun) {
           "--outage-at");
 }
 
+TEST_F(ClientOptionsTest, RefusesWhatCanHaveNoEffect) {
+  const struct {
+    std::vector<std::string> arguments;
+    const char* why;
+  } cases[] = {
+      {{"--backoff-factor=3"}, "backoff-factor has no effect without --growth=exponential"},
+      {{"--factor=3", "--strategy=linear"}, "backoff-factor has no effect without"},
+      {{"--linear-step=3s"}, "backoff-step has no effect without --growth=linear"},
+      {{"--linear-step=3s", "--exponential-backoff"}, "backoff-step has no effect without"},
+      {{"--backoff-table=1+2"}, "backoff-table has no effect without --growth=table"},
+      {{"--grow-from=jittered"}, "grow-from has no effect without --growth=exponential"},
+      {{"--backoff-from=think-time"}, "backoff-from has no effect without --growth=exponential"},
+      {{"--growth=exponential", "--factor=3", "--jitter=decorrelated"},
+       "backoff-factor has no effect with --jitter=decorrelated, which computes the wait itself"},
+      {{"--strategy=exponential", "--jitter=polly", "--throttled-base=1s"},
+       "throttled-base has no effect with --jitter=polly"},
+      {{"--throttled-base=1s", "--growth=none"}, "throttled-base has no effect with --growth=none"},
+      {{"--jitter-first=no"}, "jitter-first has no effect without --jitter"},
+      {{"--cap-applies=after-jitter", "--backoff-cap=5s"}, "cap-applies has no effect without"},
+      {{"--cap-applies=after-jitter", "--jitter=full"},
+       "cap-applies has no effect without --backoff-cap"},
+      {{"--retry-after-max=5s"}, "retry-after-max has no effect with --retry-after=ignore"},
+      {{"--initial-interval=1s"}, "initial-interval has no effect without --pacer=yes"},
+      {{"--down-threshold=5", "--strategy=responsive", "--pacer=no"}, "down-threshold has no"},
+      {{"--strategy=responsive", "--randomization=0", "--max-randomization=1s"},
+       "max-randomization has no effect with --randomization=0"},
+      {{"--clients-per-process=5"}, "clients-per-process has no effect without a budget or a gate"},
+      {{"--retry-budget=grpc", "--when-refused=back-off"}, "when-refused has no effect without"},
+      {{"--budget-tokens=5"}, "budget-tokens has no effect without --retry-budget"},
+      {{"--breaker-trials=5"}, "breaker-trials has no effect without --breaker"},
+      {{"--throttle-ratio=3"}, "throttle-ratio has no effect without --throttle"},
+      {{"--limit-min=5", "--concurrency-limit=fixed:9"}, "limit-min has no effect without"},
+      {{"--rate-min=5"}, "rate-min has no effect without --client-rate"},
+      {{"--strategy=aws-standard", "--retry-budget=none", "--budget-cost=3"},
+       "budget-cost has no effect without --retry-budget"},
+  };
+  for (const auto& each : cases) {
+    CLI::App app;
+    ClientOptions options;
+    set_up_app(app);
+    add_client_options(app, options);
+    ASSERT_NO_THROW(parse_words(app, each.arguments)) << each.why;
+    EXPECT_THAT([&] { check(options); }, ThrowsMessage<std::invalid_argument>(HasSubstr(each.why)));
+  }
+}
+
+TEST_F(ClientOptionsTest, ASchedulesOutcomesNeedASchedule) {
+  refuses({"--schedule-fails-until=1s", "--schedule-succeeds-above=1s"}, "--print-schedule");
+}
+
+TEST_F(ClientOptionsTest, AServersStatusNeedsThePage) {
+  refuses({"--server-status=http://127.0.0.1/"}, "--dashboard");
+}
+
+// What a strategy brings, what is as it would be anyway, and what all strategies are given alike.
+TEST_F(ClientOptionsTest, TakesWhatHasAnEffectOrIsTheUsual) {
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {"--strategy=fixed", "--backoff-factor=2"},
+           {"--strategy=exponential", "--growth=constant"},
+           {"--strategy=exponential", "--jitter=polly"},
+           {"--strategy=responsive", "--pacer=no"},
+           {"--strategy=responsive", "--fixed-delay=25ms", "--max-delay=75s", "--jitter=0.1"},
+           {"--strategy=none", "--min-delay=1s"},
+           {"--strategy=resilience4j", "--breaker=none"},
+           {"--strategy=truncated", "--jitter=none"},
+           {"--strategy=hbase", "--growth=linear"},
+           {"--growth=linear", "--linear-step=3s"},
+           {"--pacer=yes", "--initial-interval=1s"},
+           {"--retry-after=replace", "--retry-after-max=5s"},
+           {"--retry-budget=grpc", "--clients-per-process=5"}}) {
+    CLI::App app;
+    ClientOptions options;
+    set_up_app(app);
+    add_client_options(app, options);
+    parse_words(app, arguments);
+    EXPECT_NO_THROW(check(options)) << arguments[0] << ' ' << arguments.back();
+  }
+}
+
 TEST_F(ClientOptionsTest, ASchedulesOutcomesNeedBothTheirBounds) {
   refuses({"--print-schedule=5", "--schedule-fails-until=1s"}, "--schedule-succeeds-above");
 }

@@ -23,6 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     make_scenario(options, 1);
   } catch (const std::runtime_error&) {
+  } catch (const std::invalid_argument&) {
   }
   return 0;
 }

@@ -57,6 +57,8 @@ TEST(ClientUsage, RefusesBadInput) {
       {{"--url=https://127.0.0.1/"}, "https://127.0.0.1/"},
       {{"--url=http://127.0.0.1:99999/"}, "port"},
       {{"--url="}, "--url"},
+      {{"--factor=3"}, "backoff-factor has no effect without --growth=exponential"},
+      {{"--jitter=full", "--random=1s"}, "--random excludes --jitter"},
       {{"--outage-at=1s", "--outage-for=1s"}, "--server-pid"},
       {{"--server-pid=0", "--outage-at=1s", "--outage-for=1s"}, "--server-pid"},
       {{"--server-pid=-1", "--outage-at=1s", "--outage-for=1s"}, "--server-pid"},
@@ -140,6 +142,15 @@ TEST(SimulateUsage, ListsTheStrategiesWithTheirSources) {
   EXPECT_THAT(process.out(), HasSubstr("sakthipriyan/go-utils"));
 }
 
+// What has no effect in one cell may have one in another.
+TEST(SimulateUsage, TakesForASweepWhatHasAnEffectInOneOfItsCells) {
+  ChildProcess process(RETRYSTORM_SIMULATE,
+                       {"--sweep=growth=linear,exponential,constant", "--factor=3",
+                        "--linear-step=2s", "--clients=10", "--runs=2", "--seed=1"});
+  EXPECT_EQ(process.exit_code(), 0) << process.err();
+  EXPECT_EQ(lines(process.out()).size(), 1 + 3);
+}
+
 TEST(SimulateUsage, RefusesBadInput) {
   const Refusal cases[] = {
       {{"--strategy=nothing"}, "--strategy"},
@@ -161,6 +172,11 @@ TEST(SimulateUsage, RefusesBadInput) {
       {{"--sweep=limit=30:33:0.5"}, "'30.5' is not a whole number"},
       {{"--sweep=backlog=1,2", "--sweep=backlog=3,4"}, "twice"},
       {{"--sweep=scale=1,100000", "--sweep=clients=1000000,1000"}, "GB of memory"},
+      {{"--factor=3", "--clients=1"}, "backoff-factor has no effect without"},
+      {{"--rate=7"}, "rate has no effect without --arrivals=open"},
+      {{"--factor=3", "--sweep=backlog=1,2"}, "backoff-factor has no effect without"},
+      {{"--factor=3", "--sweep=growth=none,linear"}, "backoff-factor has no effect without"},
+      {{"--jitter=full", "--sweep=random=1s,2s"}, "--random excludes --jitter"},
       {{"--runs=2", "--outage-at=4s"}, "--outage-at of 5s"},
       {{"--runs=2", "--observe=14s"}, "--observe of 15s"},
       {{"--runs=2", "--server-lines"}, "one run"},

@@ -66,6 +66,7 @@ TEST_F(OptionsTest, DefaultsAreTheDesigns) {
                                     {"backoff_base", "100ms"},
                                     {"backoff_factor", 2},
                                     {"backoff_step", "1s"},
+                                    {"backoff_table", "1+2+3+5+10+20+40+100+100+100+100+200+200"},
                                     {"backoff_cap", nullptr},
                                     {"cap_applies", "before-jitter"},
                                     {"jitter", "none"},
@@ -298,6 +299,34 @@ TEST_F(OptionsTest, AnOptionOverrulesTheStrategyWhereverItStands) {
   EXPECT_EQ(workload_.retry.limit.max_retries, 0);
 }
 
+TEST_F(OptionsTest, RefusesTheSameThingInTwoForms) {
+  for (int again = 0; again < 2; ++again) {
+    const auto said = refusal({"--random=1s", "--clients=2", "-jitter=full"});
+    EXPECT_THAT(said, AllOf(HasSubstr("--random"), HasSubstr("--jitter")));
+    EXPECT_EQ(parse({"--random=1s"}), std::nullopt);
+  }
+}
+
+TEST_F(OptionsTest, RefusesTheSameThingInTwoFormsOfAFile) {
+  const test::TempDir dir;
+  const std::string path = dir.file("storm.ini");
+  std::ofstream(path) << "random=1s\njitter=full\n";
+  const auto said = refusal({"--config", path.c_str()});
+  EXPECT_THAT(said, AllOf(HasSubstr("--random"), HasSubstr("--jitter")));
+}
+
+TEST_F(OptionsTest, TheCommandLineOverrulesAFileInWhicheverForm) {
+  const test::TempDir dir;
+  const std::string path = dir.file("storm.ini");
+  std::ofstream(path) << "random=1s\n";
+  ASSERT_EQ(parse({"--config", path.c_str(), "--jitter=full"}), std::nullopt);
+  EXPECT_EQ(workload_.retry.backoff.jitter, parse_jitter("full"));
+  EXPECT_EQ(workload_with(app_, "truncated").retry.backoff.jitter, parse_jitter("full"));
+  std::ofstream(path) << "jitter=equal\n";
+  ASSERT_EQ(parse({"--config", path.c_str(), "--random=2s"}), std::nullopt);
+  EXPECT_EQ(workload_.retry.backoff.jitter, parse_jitter("additive:2s"));
+}
+
 TEST_F(OptionsTest, AnotherStrategyIsOverruledByTheSameOptions) {
   ASSERT_EQ(parse({"--factor=3", "--strategy=exponential", "--clients=5"}), std::nullopt);
   const WorkloadOptions other = workload_with(app_, "truncated");
@@ -372,6 +401,16 @@ TEST_F(OptionsTest, RefusesBadValuesInOneLineThatNamesTheOption) {
       {"--factor", "2,7"},
       {"--jitter", "-0.1"},
       {"--jitter", "nan"},
+      {"--jitter", "additive:-1%"},
+      {"--jitter", "additive:nan%"},
+      {"--jitter", "additive:%"},
+      {"--backoff-table", "1+-2"},
+      {"--backoff-table", "1+nan"},
+      {"--backoff-table", "1++2"},
+      {"--backoff-table", "1+"},
+      {"--backoff-table", ""},
+      {"--backoff-table", "1e+5"},
+      {"--backoff-table", "1,2"},
       {"--backoff-from", "start"},
       {"--truncated-base", "-1s"},
       {"--maximum-backoff", "-1s"},

@@ -112,6 +112,24 @@ TEST(Jitter, AdditiveWithinTheCap) {
               ElementsAre(1500ms, 2500ms, 4500ms, 8500ms, 16500ms, 32s, 32s));
 }
 
+// HBase: a pause of 100 ms, times its table, and up to 1 % more.
+TEST(Jitter, AdditiveMayBeAPercentageOfTheWait) {
+  BackoffSettings settings;
+  settings.growth = Growth::kTable;
+  settings.jitter = parse_jitter("additive:1%");
+  EXPECT_THAT(waits(settings, 0, 8), ElementsAre(100ms, 200ms, 300ms, 500ms, 1s, 2s, 4s, 10s));
+  EXPECT_THAT(waits(settings, 0.5, 8),
+              ElementsAre(100500us, 201ms, 301500us, 502500us, 1005ms, 2010ms, 4020ms, 10050ms));
+  expect_near(waits(settings, kAlmostOne, 8), {0.101, 0.202, 0.303, 0.505, 1.01, 2.02, 4.04, 10.1});
+}
+
+// tower: 50 ms doubled, and up to 99 % more.
+TEST(Jitter, AdditiveOfTower) {
+  const auto settings = exponential_backoff(50ms, 2, Duration::max(), "additive:99%");
+  EXPECT_THAT(waits(settings, 0, 2), ElementsAre(50ms, 100ms));
+  expect_near(waits(settings, kAlmostOne, 2), {0.0995, 0.199});
+}
+
 TEST(Jitter, ExponentialHasTheWaitAsItsMean) {
   const auto settings = exponential_backoff(1s, 2, 1h, "exponential");
   expect_near(waits(settings, 0.5, 3), {std::log(2), 2 * std::log(2), 4 * std::log(2)});
@@ -189,6 +207,33 @@ TEST(Backoff, ThrottlingHasABaseOfItsOwn) {
   EXPECT_EQ(backoff.next(state, true, random), 4s);
 }
 
+TEST(Backoff, ATablesLastNumberGoesOn) {
+  BackoffSettings settings;
+  settings.growth = Growth::kTable;
+  const auto hbase = waits(settings, 0.5, 16);
+  EXPECT_THAT(std::vector(hbase.begin() + 7, hbase.end()),
+              ElementsAre(10s, 10s, 10s, 10s, 20s, 20s, 20s, 20s, 20s));
+  settings.table = {2, 0, 0.5};
+  settings.base = 1s;
+  EXPECT_THAT(waits(settings, 0.5, 4), ElementsAre(2s, 0s, 500ms, 500ms));
+  settings.cap = 1s;
+  EXPECT_THAT(waits(settings, 0.5, 3), ElementsAre(1s, 0s, 500ms));
+}
+
+TEST(Backoff, ATableIsWrittenAsItIsRead) {
+  BackoffSettings settings;
+  OptionList options;
+  declare_options(options, settings);
+  const Option& table = *options.find("backoff-table");
+  for (const char* text : {"1", "1+2.5+3", "100000+1000000000+0.000001", "0"}) {
+    table.set(text);
+    EXPECT_EQ(table.get(), text);
+  }
+  std::string too_many = "1";
+  for (int i = 0; i < 1000; ++i) too_many += "+1";
+  EXPECT_THROW(table.set(too_many), std::invalid_argument);
+}
+
 TEST(Backoff, NoGrowthIsNoWait) {
   BackoffSettings settings;
   settings.growth = Growth::kNone;
@@ -196,8 +241,9 @@ TEST(Backoff, NoGrowthIsNoWait) {
 }
 
 TEST(ParseJitter, ReadsWhatItWrites) {
-  for (const char* text : {"none", "full", "equal", "normal:0.1", "proportional:0.5",
-                           "additive:1.5s", "exponential", "decorrelated", "polly"}) {
+  for (const char* text :
+       {"none", "full", "equal", "normal:0.1", "proportional:0.5", "additive:1.5s", "additive:7%",
+        "exponential", "decorrelated", "polly"}) {
     EXPECT_EQ(to_string(parse_jitter(text)), text);
   }
   EXPECT_EQ(to_string(parse_jitter("0.3")), "normal:0.3");
@@ -206,7 +252,8 @@ TEST(ParseJitter, ReadsWhatItWrites) {
 
 TEST(ParseJitter, RefusesInOneSentence) {
   for (const char* text : {"", "ful", "full:1", "normal:", "normal:-1", "normal:nan", "-0.1",
-                           "proportional:1.1", "additive:-1s", "additive:x", ":1", "1e999"}) {
+                           "proportional:1.1", "additive:-1s", "additive:x", "additive:-1%",
+                           "additive:%", "full:1%", "normal:1%", ":1", "1e999"}) {
     EXPECT_THROW(parse_jitter(text), std::invalid_argument) << text;
   }
 }
