@@ -21,7 +21,9 @@ void add_simulator_options(CLI::App& app, SimulatorOptions& options) {
       ->type_name("TEXT")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  add_text(*many, "--csv", options.csv, "write the table to this file");
+  add_text(*many, "--csv", options.table.csv, "write the table to this file, with all its figures");
+  add_text(*many, "--markdown", options.table.markdown,
+           "write the table to this file, as Markdown");
 
   auto* report = app.add_option_group("Report");
   add_duration(*report, "--report-interval", options.report_interval,

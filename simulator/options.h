@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/cli/options.h"
+#include "simulator/cell_table.h"
 #include "simulator/scenario_options.h"
 
 namespace retrystorm {
@@ -15,7 +16,8 @@ struct SimulatorOptions : ScenarioOptions {
   std::size_t threads = 0;  // 0 = one a core
   std::vector<std::string> sweeps;
   bool server_lines = false;
-  std::string json, server_json, csv;
+  std::string json, server_json;
+  TableFiles table;
 };
 
 void add_simulator_options(CLI::App& app, SimulatorOptions& options);

@@ -69,8 +69,11 @@ UnusedOptions unused_options(const SimulatorOptions& options) {
 }
 
 int run_once(const Invocation& invocation, const SimulatorOptions& options, std::uint64_t seed) {
-  if (!options.csv.empty()) {
-    throw std::runtime_error("--csv is a table of many runs: it needs --runs or --sweep");
+  for (const auto& [name, path] :
+       {std::pair("--csv", options.table.csv), std::pair("--markdown", options.table.markdown)}) {
+    if (path.empty()) continue;
+    throw std::runtime_error(std::string(name) +
+                             " is a table of many runs: it needs --runs or --sweep");
   }
   const Scenario scenario = make_scenario(options, seed);
   refuse(unused_options(options));
@@ -154,7 +157,7 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
   auto start = options_json(invocation.app);
   start["seed"] = seed;
   JsonLines json(options.json);
-  CellTable table(grid, std::cout, json, options.csv);
+  CellTable table(grid, std::cout, json, options.table);
   json.write(start_json("simulate", invocation.command, start));
   tell_seed(options, seed);
   Interrupt interrupt;

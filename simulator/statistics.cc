@@ -5,15 +5,44 @@
 
 namespace retrystorm {
 
+namespace {
+
+constexpr double kZ = 1.959963984540054;  // the normal distribution's 97.5 % quantile
+
+// That of Student's distribution. One and two degrees of freedom have closed forms; from three on
+// Fisher's expansion (1926) is off by less than 0.8 %.
+double student_t(double degrees) {
+  if (degrees < 1.5) return 12.706204736;
+  if (degrees < 2.5) return 4.302652730;
+  const double z2 = kZ * kZ;
+  return kZ + kZ * (z2 + 1) / (4 * degrees) +
+         kZ * ((5 * z2 + 16) * z2 + 3) / (96 * degrees * degrees) +
+         kZ * (((3 * z2 + 19) * z2 + 17) * z2 - 15) / (384 * degrees * degrees * degrees);
+}
+
+}  // namespace
+
 Interval wilson_interval(std::size_t hits, std::size_t runs) {
   if (runs == 0) return {};
-  constexpr double kZ = 1.959963984540054;  // the normal distribution's 97.5 % quantile
   const auto n = static_cast<double>(runs);
   const double share = static_cast<double>(hits) / n;
   const double centre = share + kZ * kZ / (2 * n);
   const double spread = kZ * std::sqrt(share * (1 - share) / n + kZ * kZ / (4 * n * n));
   const double scale = 1 + kZ * kZ / n;
   return {std::max((centre - spread) / scale, 0.0), std::min((centre + spread) / scale, 1.0)};
+}
+
+Mean mean(const std::vector<double>& values) {
+  Mean result;
+  if (values.empty()) return result;
+  const auto n = static_cast<double>(values.size());
+  for (const double value : values) result.value += value / n;
+  if (values.size() < 2) return result;
+  double variance = 0;
+  for (const double value : values) variance += (value - result.value) * (value - result.value);
+  const double spread = student_t(n - 1) * std::sqrt(variance / (n - 1) / n);
+  result.interval = {result.value - spread, result.value + spread};
+  return result;
 }
 
 std::optional<Duration> censored_quantile(std::vector<std::optional<Duration>> times, double q) {

@@ -17,6 +17,14 @@ struct Interval {
 // The 95 % interval of a share, by Wilson's score (1927): good for few runs and shares near 0 or 1.
 Interval wilson_interval(std::size_t hits, std::size_t runs);
 
+// A mean over runs, with its 95 % interval by Student's t; one run has none.
+struct Mean {
+  double value = 0;
+  std::optional<Interval> interval;
+};
+
+Mean mean(const std::vector<double>& values);
+
 // A quantile of times some of which are censored: a run in which the event did not happen while it
 // was observed took longer than all others. Nothing when the quantile falls on one of these.
 // q in (0, 1]; nothing for no times.

@@ -29,7 +29,7 @@ std::string table_with(std::size_t threads, const std::function<bool()>& stop, b
   const Grid grid({{"clients", {"100", "200", "300", "400", "500"}}});
   std::ostringstream out;
   JsonLines nowhere("");
-  CellTable table(grid, out, nowhere, "");
+  CellTable table(grid, out, nowhere);
   complete = run_campaign(grid, {.runs = 7, .threads = threads, .seed = 3}, short_scenario, table,
                           stop, nullptr);
   return out.str();
@@ -86,7 +86,7 @@ TEST(Campaign, CountsVerdictsAndCensorsWhatNeverRecovered) {
   EXPECT_EQ(cell.errors_gone_p90, std::nullopt);
   EXPECT_EQ(cell.recovery_median, 10s);
   EXPECT_EQ(cell.recovery_p90, std::nullopt);
-  EXPECT_DOUBLE_EQ(cell.amplification, 4);
+  EXPECT_DOUBLE_EQ(cell.amplification.value, 4);
   EXPECT_DOUBLE_EQ(cell.ok_lost, 300);
   EXPECT_EQ(cell.peak_concurrency, 900u);
 }
@@ -121,7 +121,7 @@ TEST(CellTable, WritesAColumnForEachVerdict) {
   const Grid grid(std::vector<Axis>{{"backlog", {"5"}}});
   std::ostringstream out;
   JsonLines json(dir.file("json"));
-  CellTable table(grid, out, json, dir.file("csv"));
+  CellTable table(grid, out, json, {.csv = dir.file("csv"), .markdown = dir.file("md")});
   table.add(
       0,
       {.runs = 10, .recovered = 4, .relapsed = 3, .recovering = 2, .undecided = 0, .collapsed = 1});
@@ -136,11 +136,41 @@ TEST(CellTable, WritesAColumnForEachVerdict) {
       HasSubstr(R"("recovered":4,"relapsed":3,"recovering":2,"undecided":0,"collapsed":1)"));
 }
 
+TEST(CellTable, WritesMarkdownForPeople) {
+  const TempDir dir;
+  const Grid grid(std::vector<Axis>{{"outage-for", {"5s"}}});
+  std::ostringstream out;
+  JsonLines nowhere("");
+  CellTable table(grid, out, nowhere, {.csv = "", .markdown = dir.file("md")});
+  table.add(0, {.runs = 10, .recovered = 9, .collapsed = 1, .success_share = {0.9987, {}}});
+  const auto lines = test::lines(read_file(dir.file("md")));
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_THAT(lines[0], testing::StartsWith("| outage-for | runs | recovered |"));
+  EXPECT_THAT(lines[2],
+              AllOf(testing::StartsWith("| 5s | 10 | 90.0% | 0.0% |"), HasSubstr("| 99.87% |")));
+  for (const std::string& line : lines) {
+    EXPECT_EQ(std::count(line.begin(), line.end(), '|'),
+              std::count(lines[0].begin(), lines[0].end(), '|'));
+  }
+}
+
+// Of one run nothing can be said about others.
+TEST(CellTable, LeavesTheIntervalOfOneRunEmpty) {
+  const TempDir dir;
+  const Grid grid(std::vector<Axis>{{"backlog", {"5"}}});
+  std::ostringstream out;
+  JsonLines json(dir.file("json"));
+  CellTable table(grid, out, json);
+  table.add(0, summarize({{.verdict = Verdict::kRecovered, .success_share = 0.5}}));
+  EXPECT_THAT(read_file(dir.file("json")),
+              HasSubstr(R"("success_share":0.5,"success_share_low":null)"));
+}
+
 TEST(CellTable, PrintsRowsInOrderHoweverTheyComeIn) {
   const Grid grid({{"backlog", {"5", "256"}}});
   std::ostringstream out;
   JsonLines nowhere("");
-  CellTable table(grid, out, nowhere, "");
+  CellTable table(grid, out, nowhere);
   const std::size_t header = out.str().size();
   table.add(1, {.runs = 1});
   EXPECT_EQ(out.str().size(), header);
@@ -153,7 +183,10 @@ TEST(CellTable, RefusesAFileThatCannotBeWritten) {
   const Grid grid({});
   std::ostringstream out;
   JsonLines nowhere("");
-  EXPECT_THROW(CellTable(grid, out, nowhere, "/nonexistent/table.csv"), std::runtime_error);
+  EXPECT_THROW(CellTable(grid, out, nowhere, {.csv = "/nonexistent/table.csv"}),
+               std::runtime_error);
+  EXPECT_THROW(CellTable(grid, out, nowhere, {.markdown = "/nonexistent/table.md"}),
+               std::runtime_error);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace retrystorm {
 namespace {
 
@@ -20,6 +22,34 @@ TEST(WilsonInterval, AgreesWithPublishedValues) {
 TEST(WilsonInterval, KnowsNothingWithoutRuns) {
   EXPECT_EQ(wilson_interval(0, 0).low, 0);
   EXPECT_EQ(wilson_interval(0, 0).high, 1);
+}
+
+// Student's t for 95 %: 12.706, 4.303, 3.182, 2.776, 2.571, 2.262, 2.093, 1.984 (any table).
+TEST(Mean, HasAnIntervalByStudentsT) {
+  const auto t_of = [](std::size_t n) {
+    // Half of them one above zero, half of them one below: the standard deviation is known.
+    std::vector<double> values;
+    for (std::size_t i = 0; i < n; ++i) values.push_back(i % 2 == 0 ? 1 : -1);
+    const Mean result = mean(values);
+    double variance = 0;
+    for (const double each : values) variance += (each - result.value) * (each - result.value);
+    const auto count = static_cast<double>(n);
+    return (result.interval->high - result.value) / std::sqrt(variance / (count - 1) / count);
+  };
+  EXPECT_NEAR(t_of(2), 12.706, 0.001);
+  EXPECT_NEAR(t_of(3), 4.303, 0.001);
+  EXPECT_NEAR(t_of(4), 3.182, 0.025);
+  EXPECT_NEAR(t_of(5), 2.776, 0.01);
+  EXPECT_NEAR(t_of(6), 2.571, 0.005);
+  EXPECT_NEAR(t_of(10), 2.262, 0.001);
+  EXPECT_NEAR(t_of(20), 2.093, 0.001);
+  EXPECT_NEAR(t_of(100), 1.984, 0.001);
+}
+
+TEST(Mean, OfOneValueHasNoInterval) {
+  EXPECT_EQ(mean({3}).value, 3);
+  EXPECT_FALSE(mean({3}).interval);
+  EXPECT_EQ(mean({}).value, 0);
 }
 
 TEST(CensoredQuantile, TakesTheSmallestTimeThatTheShareDoesNotExceed) {

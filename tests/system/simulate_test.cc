@@ -138,7 +138,9 @@ TEST(Simulate, KeepsTheFinishedCellsOfASweepThatIsInterrupted) {
   EXPECT_THAT(read_json_lines(dir.file("json")), SizeIs(rows.size()));  // and it is complete
   std::set<std::string> cells;
   for (const std::string& row : rows) {
-    EXPECT_EQ(std::count(row.begin(), row.end(), ','), 15) << row;
+    EXPECT_EQ(std::count(row.begin(), row.end(), ','),
+              std::count(rows[0].begin(), rows[0].end(), ','))
+        << row;
     EXPECT_TRUE(cells.insert(row.substr(0, row.find(','))).second) << row;
   }
   EXPECT_THAT(process.err(), HasSubstr("interrupted"));

@@ -89,12 +89,31 @@ TEST(Programs, RefuseWhatIsNoValueInOneLineThatNamesTheOption) {
 TEST(Programs, RefuseWindowsAndIntervalsOfNothing) {
   ProgramOptions all;
   declare(kPrograms[2], all);
-  for (const char* name :
-       {"timeout", "breaker-time", "breaker-calls", "breaker-slices", "breaker-min-calls",
-        "breaker-trials", "throttle-window", "throttle-padding", "budget-ttl", "budget-interval",
-        "rate-scale", "rate-min", "limit-min", "limit-max", "initial-interval", "max-interval",
-        "down-threshold", "clients", "clients-per-process", "report-interval",
-        "server-report-interval", "scale", "rate", "k", "runs"}) {
+  for (const char* name : {"timeout",
+                           "breaker-time",
+                           "breaker-calls",
+                           "breaker-slices",
+                           "breaker-min-calls",
+                           "breaker-trials",
+                           "throttle-window",
+                           "throttle-padding",
+                           "budget-ttl",
+                           "budget-interval",
+                           "rate-scale",
+                           "rate-min",
+                           "limit-min",
+                           "limit-max",
+                           "initial-interval",
+                           "max-interval",
+                           "down-threshold",
+                           "clients",
+                           "clients-per-process",
+                           "report-interval",
+                           "server-report-interval",
+                           "scale",
+                           "rate",
+                           "k",
+                           "runs"}) {
     testing::internal::CaptureStderr();
     const int code = parse_words(all.app, {std::string("--") + name + "=0"});
     EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr(std::string("--") + name));
