@@ -37,8 +37,8 @@ void ServicePool::count_as_served() {
   current_job.served = true;
 }
 
-ServicePool::ServicePool(const ServiceOptions& options)
-    : max_connections_(options.max_connections), service_(options) {
+ServicePool::ServicePool(const ServiceOptions& options, std::uint64_t seed)
+    : max_connections_(options.max_connections), service_(options, seed) {
   try {
     const std::scoped_lock lock(mutex_);
     for (std::size_t i = 0; i < kFewestWorkers; ++i) add_worker();

@@ -26,7 +26,7 @@ class ServicePool {
   using Job = std::function<void()>;
 
   // options.max_connections must be set.
-  explicit ServicePool(const ServiceOptions& options);
+  ServicePool(const ServiceOptions& options, std::uint64_t seed);
   ~ServicePool();
 
   ServicePool(const ServicePool&) = delete;

@@ -46,6 +46,7 @@ void declare_options(OptionList& options, ScenarioOptions& scenario) {
 
 Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed) {
   check(options.workload.retry);
+  check(options.service);
   Scenario scenario{.service = options.service,
                     .workload = options.workload,
                     .seed = seed,

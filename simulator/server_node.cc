@@ -5,13 +5,13 @@
 
 namespace retrystorm {
 
-ServerNode::ServerNode(const ServiceOptions& options, Abandoned abandoned,
+ServerNode::ServerNode(const ServiceOptions& options, std::uint64_t seed, Abandoned abandoned,
                        std::size_t syn_linear_timeouts, Caller& caller)
     : max_connections_(options.max_connections),
       abandoned_(abandoned),
       caller_(caller),
       accept_queue_(options.backlog, syn_linear_timeouts),
-      service_(options) {}
+      service_(options, seed) {}
 
 void ServerNode::connect(TimePoint now, const Attempt& attempt) {
   if (accept_queue_.connect(now, attempt)) accept(now);

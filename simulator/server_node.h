@@ -21,8 +21,8 @@ namespace retrystorm {
 class ServerNode {
  public:
   // options.max_connections must be set; of the last but one `SynRepeats` says what it means.
-  ServerNode(const ServiceOptions& options, Abandoned abandoned, std::size_t syn_linear_timeouts,
-             Caller& caller);
+  ServerNode(const ServiceOptions& options, std::uint64_t seed, Abandoned abandoned,
+             std::size_t syn_linear_timeouts, Caller& caller);
 
   ServerNode(const ServerNode&) = delete;
   ServerNode& operator=(const ServerNode&) = delete;

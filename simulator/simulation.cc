@@ -14,7 +14,8 @@ Simulation::Simulation(const Scenario& scenario, const SimulationObservers& obse
       observers_(observers),
       end_(saturating_add(TimePoint{}, scenario.length)),
       clients_(scenario, server_),
-      server_(scenario.service, scenario.abandoned, scenario.syn_linear_timeouts, clients_),
+      server_(scenario.service, scenario.seed, scenario.abandoned, scenario.syn_linear_timeouts,
+              clients_),
       recorder_(TimePoint{}),
       server_report_at_(saturating_add(TimePoint{}, scenario.server_report_interval)) {
   if (scenario.outage_at) freeze_at_ = saturating_add(TimePoint{}, *scenario.outage_at);

@@ -163,6 +163,7 @@ nlohmann::ordered_json server_interval_json(Duration t, Duration window,
           {"admitted", rate(counts.admitted)},
           {"completed", rate(counts.completed)},
           {"served", rate(counts.served)},
+          {"failed", rate(counts.failed)},
           {"rejected", rejected}};
 }
 

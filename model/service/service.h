@@ -10,7 +10,9 @@
 #include <utility>
 
 #include "model/base/duration.h"
+#include "model/base/random.h"
 #include "model/service/admission.h"
+#include "model/service/errors.h"
 #include "model/service/rejection.h"
 #include "model/service/service_interval.h"
 #include "model/service/service_options.h"
@@ -46,8 +48,12 @@ class Service {
     Answer answer;
   };
 
-  explicit Service(const ServiceOptions& options)
-      : admission_(options.admission()), queue_(options.curve()) {}
+  // With the same seed, requests that come in the same order are answered alike.
+  Service(const ServiceOptions& options, std::uint64_t seed)
+      : admission_(options.admission()),
+        queue_(options.curve()),
+        errors_(options.errors),
+        random_(seed, kStream) {}
 
   Arrival arrive(TimePoint now, Item& item) {
     ++counts_.offered;
@@ -56,6 +62,10 @@ class Service {
       // HTTP tells whole seconds, and 0 would be no hint.
       answer.retry_after = std::max(std::chrono::ceil<std::chrono::seconds>(answer.retry_after),
                                     std::chrono::seconds(1));
+    } else if (fails(errors_, ErrorAfter::kAdmission, random_)) {
+      answer.rejection = Rejection::kError;
+    }
+    if (answer.rejection) {
       ++counts_.rejected[index_of(*answer.rejection)];
       ++being_rejected_;
       return {.answer = answer};
@@ -70,14 +80,14 @@ class Service {
   std::optional<Taken> take(TimePoint now) {
     auto item = queue_.depart(now);
     if (!item) return std::nullopt;
-    return Taken{std::move(*item), {}};
+    return taken(std::move(*item));
   }
 
   // Takes a request whether or not its time has come: for a server that ends.
   std::optional<Taken> take_any() {
     auto item = queue_.take_front();
     if (!item) return std::nullopt;
-    return Taken{std::move(*item), {}};
+    return taken(std::move(*item));
   }
 
   // A request has been answered. `received`: its client is taken to have its answer.
@@ -88,7 +98,11 @@ class Service {
     }
     queue_.leave();
     ++counts_.completed;
-    if (received) ++counts_.served;
+    if (answer.failed) {
+      ++counts_.failed;
+    } else if (received) {
+      ++counts_.served;
+    }
   }
 
   // A request that was not yet taken is given up: it leaves at once and is never taken.
@@ -107,8 +121,17 @@ class Service {
   const ServiceCounts& counts() const { return counts_; }
 
  private:
+  // What the service draws is a stream of its own, apart from all clients'.
+  static constexpr std::uint64_t kStream = std::numeric_limits<std::uint64_t>::max() - 2;
+
+  Taken taken(Item item) {
+    return {std::move(item), {.failed = fails(errors_, ErrorAfter::kService, random_)}};
+  }
+
   AdmissionControl admission_;
   ServiceQueue<Item> queue_;
+  ErrorSettings errors_;
+  ClientRandom random_;
   ServiceCounts counts_;
   std::size_t being_rejected_ = 0;
 };

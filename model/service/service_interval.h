@@ -15,8 +15,9 @@ struct ServiceCounts {
   std::uint64_t offered = 0;    // came to the service's door: admitted, or rejected there
   std::uint64_t admitted = 0;   // let into the service
   std::uint64_t completed = 0;  // of those, the ones that the service is done with
-  std::uint64_t served = 0;    // of those, the ones whose client has its answer, as far as is known
-  RejectionCounts rejected{};  // turned away, at once or later
+  std::uint64_t served = 0;     // of those, the ones whose client has its OK, as far as is known
+  std::uint64_t failed = 0;     // of the completed, the ones that were answered with an error
+  RejectionCounts rejected{};   // turned away, at once or later
 
   // All that were turned away.
   std::uint64_t rejections() const {
@@ -28,6 +29,7 @@ struct ServiceCounts {
     a.admitted -= b.admitted;
     a.completed -= b.completed;
     a.served -= b.served;
+    a.failed -= b.failed;
     for (std::size_t i = 0; i < a.rejected.size(); ++i) a.rejected[i] -= b.rejected[i];
     return a;
   }

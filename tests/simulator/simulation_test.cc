@@ -227,6 +227,44 @@ TEST(Simulation, HoldsOneConnectionMoreThanTheBacklogAndRepeatsTheSynOfTheOther)
   EXPECT_EQ(late.latencies.attempts().max(), 3020ms);
 }
 
+// With the share p of errors, a request of at most n attempts, each failing independently, succeeds
+// with 1-p^n and takes (1-p^n)/(1-p) attempts on average, that many times varied as its geometric
+// number is.
+TEST(Simulation, RetriesGetThroughErrorsAsTheirIndependenceSays) {
+  for (const ErrorAfter after : {ErrorAfter::kAdmission, ErrorAfter::kService}) {
+    SimulatorOptions options;
+    options.outage_for = 0s;
+    options.observe = 300s;
+    options.service.limit = 1'000'000;
+    options.service.errors = {.share = 0.5, .after = after};
+    options.workload.retry.limit.max_retries = 3;
+    options.workload.think_time = 1s;
+    ServiceIntervals intervals;
+    const Counts counts =
+        Simulation(scenario_of(options), {.service = {&intervals}}).run().summary.counts;
+    const double ended = static_cast<double>(counts.ok + counts.gave_up);
+    EXPECT_GT(ended, 100'000);
+    EXPECT_NEAR(static_cast<double>(counts.ok) / ended, 0.9375,
+                4 * std::sqrt(0.9375 * 0.0625 / ended));
+    // The variance of the attempts: 1, 2, 3 or 4 with 1/2, 1/4, 1/8, 1/8. Some requests are under
+    // way at the end.
+    EXPECT_NEAR(static_cast<double>(counts.finished()) / ended, 1.875,
+                4 * std::sqrt(1.109375 / ended) + 2 * 1000 / ended);
+    EXPECT_EQ(counts.timed_out, 0u);
+    ServiceCounts all;
+    for (const ServerInterval& each : intervals.all) {
+      all.offered += each.counts.offered;
+      all.admitted += each.counts.admitted;
+      all.failed += each.counts.failed;
+      all.rejected[index_of(Rejection::kError)] +=
+          each.counts.rejected[index_of(Rejection::kError)];
+    }
+    EXPECT_EQ(all.offered, all.admitted + all.rejections());
+    EXPECT_EQ(all.failed > 0, after == ErrorAfter::kService);
+    EXPECT_EQ(all.rejections() > 0, after == ErrorAfter::kAdmission);
+  }
+}
+
 TEST(Simulation, AcceptsNothingWhileTheServerIsFrozen) {
   SimulatorOptions options = two_clients();
   options.outage_for = 30s;
@@ -275,7 +313,7 @@ TEST(Simulation, CancelsWhenItWakesWhatItsClientsLeftWhileItWasFrozen) {
     void expect(const Attempt&) const override {}
   } caller;
   const ServiceOptions options{.base_delay = 1s, .limit = 100, .max_connections = 100};
-  ServerNode server(options, Abandoned::kCancel, 4, caller);
+  ServerNode server(options, 0, Abandoned::kCancel, 4, caller);
   for (std::uint32_t i = 0; i < 100; ++i) server.connect(TimePoint{}, {i, 1});
   server.freeze();
   for (std::uint32_t i = 0; i < 100; ++i) server.hang_up(TimePoint{} + 900ms, {i, 1});

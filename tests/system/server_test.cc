@@ -18,6 +18,7 @@ using ::testing::AllOf;
 using ::testing::ContainsRegex;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 TEST(Server, AnswersAfterTheBaseDelay) {
@@ -97,6 +98,49 @@ TEST(Server, ShedsAtOnceWhatIsAboveItsConcurrency) {
               AllOf(StartsWith("HTTP/1.1 503 "), HasSubstr("Retry-After: 1\r\n")));
 }
 
+TEST(Server, FailsAtOnceWhatIsToFail) {
+  const ServerUnderTest server({"--base-delay", "1h", "--error-share", "1"});
+  const std::string answer = get(server.port(), kPatience);
+  EXPECT_THAT(answer, AllOf(StartsWith("HTTP/1.1 500 "), HasSubstr("Connection: close\r\n")));
+  EXPECT_THAT(answer, Not(HasSubstr("Retry-After")));
+}
+
+TEST(Server, FailsAfterServiceWhatIsToFailThen) {
+  const ServerUnderTest server(
+      {"--base-delay", "150ms", "--error-share", "1", "--error-after", "service"});
+  const TimePoint start = Clock::now();
+  EXPECT_THAT(get(server.port(), kPatience), StartsWith("HTTP/1.1 500 "));
+  EXPECT_GE(Clock::now() - start, 150ms);
+}
+
+TEST(Server, FailsTheSameRequestsWithTheSameSeed) {
+  const auto answers = [](const char* seed) {
+    const ServerUnderTest server({"--base-delay", "0s", "--error-share", "0.5", "--seed", seed});
+    std::string statuses;
+    for (int i = 0; i < 64; ++i) statuses += get(server.port(), kPatience).substr(9, 3) + ' ';
+    return statuses;
+  };
+  const std::string first = answers("1");
+  EXPECT_THAT(first, AllOf(HasSubstr("200"), HasSubstr("500")));
+  EXPECT_EQ(first, answers("1"));
+  EXPECT_NE(first, answers("2"));
+}
+
+TEST(Server, TellsTheSeedThatItDrew) {
+  const ServerUnderTest drawn({"--error-share", "0.5"});
+  EXPECT_TRUE(drawn.says("seed ")) << drawn.err();
+  const ServerUnderTest given({"--error-share", "0.5", "--seed", "1"});
+  EXPECT_THAT(given.err(), Not(HasSubstr("seed")));
+  const ServerUnderTest without;
+  EXPECT_THAT(without.err(), Not(HasSubstr("seed")));
+}
+
+TEST(Server, RefusesATimeOfErrorsThatItDoesNotHave) {
+  ChildProcess server(RETRYSTORM_SERVER, {"--port", "0", "--error-after", "service"});
+  EXPECT_EQ(server.exit_code(), 1);
+  EXPECT_EQ(server.err(), "error-after has no effect without --error-share\n");
+}
+
 TEST(Server, SaysALineASecondInTheOriginalsForm) {
   const ServerUnderTest server({"--base-delay", "1h", "--report-interval", "50ms"});
   const Socket parked = connect_to(server.port());
@@ -134,6 +178,8 @@ TEST(Server, WritesJsonLines) {
       EXPECT_TRUE(json[i][field].is_number()) << field;
     }
     EXPECT_TRUE(json[i]["rejected"]["shed"].is_number());
+    EXPECT_TRUE(json[i]["rejected"]["error"].is_number());
+    EXPECT_TRUE(json[i]["failed"].is_number());
     served += json[i]["served"].get<double>() * (json[i]["t"].get<double>() - last_t);
     last_t = json[i]["t"];
   }

@@ -139,6 +139,8 @@ TEST_F(OptionsTest, DefaultsAreTheDesigns) {
                                     {"rate_limit", 0},
                                     {"rate_burst", 0},
                                     {"shed_above", 0},
+                                    {"error_share", 0},
+                                    {"error_after", "admission"},
                                 }));
 }
 
