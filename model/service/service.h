@@ -1,8 +1,6 @@
 // A service as an engine drives it: admission, then the queue and its capacity.
 #pragma once
 
-#include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -14,6 +12,7 @@
 #include "model/service/admission.h"
 #include "model/service/errors.h"
 #include "model/service/rejection.h"
+#include "model/service/server_hint.h"
 #include "model/service/service_interval.h"
 #include "model/service/service_options.h"
 #include "model/service/service_queue.h"
@@ -52,6 +51,7 @@ class Service {
   Service(const ServiceOptions& options, std::uint64_t seed)
       : admission_(options.admission()),
         queue_(options.curve()),
+        hint_(options.hint),
         errors_(options.errors),
         random_(seed, kStream) {}
 
@@ -59,9 +59,7 @@ class Service {
     ++counts_.offered;
     Answer answer = admission_.admit(now, queue_.concurrency());
     if (answer.rejection) {
-      // HTTP tells whole seconds, and 0 would be no hint.
-      answer.retry_after = std::max(std::chrono::ceil<std::chrono::seconds>(answer.retry_after),
-                                    std::chrono::seconds(1));
+      answer.retry_after = server_hint(hint_, answer.retry_after, random_);
     } else if (fails(errors_, ErrorAfter::kAdmission, random_)) {
       answer.rejection = Rejection::kError;
     }
@@ -130,6 +128,7 @@ class Service {
 
   AdmissionControl admission_;
   ServiceQueue<Item> queue_;
+  ServerHintSettings hint_;
   ErrorSettings errors_;
   ClientRandom random_;
   ServiceCounts counts_;

@@ -8,6 +8,7 @@
 #include "model/base/option_list.h"
 #include "model/service/admission.h"
 #include "model/service/errors.h"
+#include "model/service/server_hint.h"
 #include "model/service/service_curve.h"
 
 namespace retrystorm {
@@ -22,11 +23,12 @@ struct ServiceOptions {
   double rate_limit = 0;
   double rate_burst = 0;
   std::size_t shed_above = 0;
+  ServerHintSettings hint{};
   ErrorSettings errors{};
 
   ServiceCurve curve() const { return {base_delay, limit, factor, k}; }
   // Whether anything is drawn at random.
-  bool draws() const { return errors.share > 0; }
+  bool draws() const { return errors.share > 0 || hint.kind == HintKind::kSpread; }
   AdmissionControl admission() const { return {rate_limit, rate_burst, shed_above}; }
 };
 

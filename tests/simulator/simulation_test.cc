@@ -265,6 +265,28 @@ TEST(Simulation, RetriesGetThroughErrorsAsTheirIndependenceSays) {
   }
 }
 
+// Who waits for exactly as long as the server says comes back as the server spreads it: with a hint
+// of 1 to 3 s and nobody served, a client makes one attempt each 2 s on average.
+TEST(Simulation, ClientsHearWhatTheServerSaysToThoseTurnedAway) {
+  SimulatorOptions options;
+  options.outage_for = 0s;
+  options.observe = 2000s;
+  options.service.rate_limit = 1e-9;
+  options.workload.clients = 100;
+  options.workload.retry.hint.use = HintUse::kReplace;
+  const auto retries_with = [&](const ServerHintSettings& hint) {
+    options.service.hint = hint;
+    return static_cast<double>(run(scenario_of(options)).summary.counts.retries);
+  };
+  // They begin after 10 s of thinking on average; one is served, and thinks again.
+  constexpr double kTime = 100 * (2030 - 10);
+  EXPECT_NEAR(retries_with({.kind = HintKind::kFixed, .least = 4s}), kTime / 4, kTime / 4 * 0.01);
+  EXPECT_NEAR(retries_with({.kind = HintKind::kSpread, .least = 1s, .most = 3s}), kTime / 2,
+              kTime / 2 * 0.01);
+  // Without a hint it is their own 100 ms.
+  EXPECT_NEAR(retries_with({.kind = HintKind::kNone}), kTime / 0.1, kTime / 0.1 * 0.01);
+}
+
 TEST(Simulation, AcceptsNothingWhileTheServerIsFrozen) {
   SimulatorOptions options = two_clients();
   options.outage_for = 30s;

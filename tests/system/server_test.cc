@@ -98,6 +98,20 @@ TEST(Server, ShedsAtOnceWhatIsAboveItsConcurrency) {
               AllOf(StartsWith("HTTP/1.1 503 "), HasSubstr("Retry-After: 1\r\n")));
 }
 
+TEST(Server, TellsThoseTurnedAwayWhatItIsAskedTo) {
+  const auto shed = [](Arguments hint) {
+    Arguments all{"--base-delay", "1h", "--shed-above", "1"};
+    all.insert(all.end(), hint.begin(), hint.end());
+    const ServerUnderTest server(all);
+    const Socket first = connect_to(server.port());
+    return get(server.port(), kPatience);
+  };
+  EXPECT_THAT(shed({"--hint", "none"}), Not(HasSubstr("Retry-After")));
+  EXPECT_THAT(shed({"--hint", "fixed", "--hint-for", "30s"}), HasSubstr("Retry-After: 30\r\n"));
+  EXPECT_THAT(shed({"--hint", "spread", "--hint-for", "41s", "--hint-to", "43s"}),
+              ContainsRegex("Retry-After: 4[123]\r\n"));
+}
+
 TEST(Server, FailsAtOnceWhatIsToFail) {
   const ServerUnderTest server({"--base-delay", "1h", "--error-share", "1"});
   const std::string answer = get(server.port(), kPatience);

@@ -117,6 +117,28 @@ TEST(Service, AnErrorAfterServiceHasTakenAsLongAsAnyAnswer) {
   EXPECT_EQ(counts.rejections(), 0u);
 }
 
+// What all of a hundred that are shed are told.
+std::vector<Duration> hints_of(const ServerHintSettings& settings, std::uint64_t seed) {
+  ServiceOptions options{.shed_above = 1};
+  options.hint = settings;
+  Service<int> service(options, seed);
+  int item = 1;
+  service.arrive(kOpening, item);
+  std::vector<Duration> hints;
+  for (int i = 0; i < 100; ++i) hints.push_back(service.arrive(kOpening, item).answer.retry_after);
+  return hints;
+}
+
+TEST(Service, TellsThoseTurnedAwayWhenToComeAgain) {
+  using Hints = std::vector<Duration>;
+  EXPECT_EQ(hints_of({}, 1), Hints(100, 1s));
+  EXPECT_EQ(hints_of({.kind = HintKind::kNone}, 1), Hints(100, 0s));
+  EXPECT_EQ(hints_of({.kind = HintKind::kFixed, .least = 7s}, 1), Hints(100, 7s));
+  const ServerHintSettings spread{.kind = HintKind::kSpread, .least = 3s, .most = 4s};
+  EXPECT_EQ(hints_of(spread, 1), hints_of(spread, 1));
+  EXPECT_NE(hints_of(spread, 1), hints_of(spread, 2));
+}
+
 // The share is that of those whom the rate limit and shedding let in.
 TEST(Service, TurnsAwayBeforeItFails) {
   ServiceOptions options = with_errors(1, ErrorAfter::kAdmission);
