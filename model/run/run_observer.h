@@ -6,9 +6,9 @@
 #include <string>
 
 #include "model/base/duration.h"
+#include "model/base/latency.h"
 #include "model/retry/retry_policy.h"
 #include "model/run/counts.h"
-#include "model/run/latency.h"
 #include "model/run/recovery.h"
 
 namespace retrystorm {

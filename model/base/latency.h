@@ -1,4 +1,4 @@
-// How long the attempts and the requests of a run took, in little memory and with a known error.
+// How long attempts, requests and services took, in little memory and with a known error.
 #pragma once
 
 #include <cstddef>
