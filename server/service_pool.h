@@ -61,6 +61,7 @@ class ServicePool {
     Job job;
     Answer answer;
     TimePoint ready_at{};
+    TimePoint admitted{};
   };
   using Workers = std::list<std::thread>;
 

@@ -78,11 +78,11 @@ void ServerNode::accept(TimePoint now) {
 void ServerNode::take(TimePoint now) {
   const auto taken = service_.take(now);
   if (!taken) return;
-  const auto& [attempt, answer] = *taken;
+  const auto& [attempt, answer, admitted] = *taken;
   caller_.expect(leaving_.leave());
   if (abandoned_ == Abandoned::kCancel) ticket_of(attempt) = Service<Attempt>::kNoTicket;
   const bool waited_for = caller_.waits_for(attempt);
-  service_.leave(now, answer, waited_for);
+  service_.leave(now, answer, waited_for, admitted);
   if (waited_for) caller_.take_answer(now, attempt, answer);
   accept(now);
 }

@@ -46,6 +46,9 @@ class ServerNode {
   TimePoint next_repeat() const { return accept_queue_.repeats().next(); }
   void repeat_syn(TimePoint now);
 
+  // From now on intervals tell how long requests were in the service.
+  void record_times() { service_.record_times(); }
+
   // What happened since the last call, and how things stand.
   ServerInterval take_interval() { return intervals_.take(service_); }
 

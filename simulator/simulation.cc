@@ -20,7 +20,11 @@ Simulation::Simulation(const Scenario& scenario, const SimulationObservers& obse
       server_report_at_(saturating_add(TimePoint{}, scenario.server_report_interval)) {
   if (scenario.outage_at) freeze_at_ = saturating_add(TimePoint{}, *scenario.outage_at);
   for (RunObserver* each : observers_.run) recorder_.add(*each, scenario.report_interval);
-  if (observers_.service.empty()) server_report_at_ = kNever;
+  if (observers_.service.empty()) {
+    server_report_at_ = kNever;
+  } else {
+    server_.record_times();
+  }
 }
 
 SimulationResult Simulation::run(const std::function<bool()>& stop) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "model/base/duration.h"
+#include "model/base/latency.h"
 #include "model/base/random.h"
 #include "model/service/admission.h"
 #include "model/service/errors.h"
@@ -45,6 +46,7 @@ class Service {
   struct Taken {
     Item item;
     Answer answer;
+    TimePoint admitted{};  // where times are recorded
   };
 
   // With the same seed, requests that come in the same order are answered alike.
@@ -72,24 +74,30 @@ class Service {
     return {.answer = answer, .ticket = queue_.arrive(now, std::move(item))};
   }
 
+  // From now on it is recorded how long requests are in the service, for `take_times`.
+  void record_times() { times_.emplace(); }
+
   // `TimePoint::max()`: never, unless something arrives or leaves.
   TimePoint next_event() const { return queue_.next_departure(); }
 
   std::optional<Taken> take(TimePoint now) {
+    const TimePoint admitted = times_ ? queue_.front_arrived() : TimePoint();
     auto item = queue_.depart(now);
     if (!item) return std::nullopt;
-    return taken(std::move(*item));
+    return taken(std::move(*item), admitted);
   }
 
   // Takes a request whether or not its time has come: for a server that ends.
   std::optional<Taken> take_any() {
+    const TimePoint admitted = times_ ? queue_.front_arrived() : TimePoint();
     auto item = queue_.take_front();
     if (!item) return std::nullopt;
-    return taken(std::move(*item));
+    return taken(std::move(*item), admitted);
   }
 
-  // A request has been answered. `received`: its client is taken to have its answer.
-  void leave(TimePoint /*now*/, const Answer& answer, bool received) {
+  // A request has been answered. `received`: its client is taken to have its answer. `admitted` is
+  // what `take` gave with it, of no use for one that was rejected.
+  void leave(TimePoint now, const Answer& answer, bool received, TimePoint admitted = {}) {
     if (answer.rejection) {
       --being_rejected_;
       return;
@@ -98,9 +106,10 @@ class Service {
     ++counts_.completed;
     if (answer.failed) {
       ++counts_.failed;
-    } else if (received) {
-      ++counts_.served;
+      return;
     }
+    if (received) ++counts_.served;
+    if (times_) (received ? times_->served : times_->late).add(now - admitted);
   }
 
   // A request that was not yet taken is given up: it leaves at once and is never taken.
@@ -115,6 +124,13 @@ class Service {
   // What the service takes for a request as things stand.
   Duration current_delay() const { return queue_.current_delay(); }
 
+  // Since the last call; nothing where times are not recorded.
+  ServiceTimes take_times() {
+    if (!times_) return {};
+    const Times taken = std::exchange(*times_, Times());
+    return {.served = quantiles(taken.served), .late = quantiles(taken.late)};
+  }
+
   // Since the start.
   const ServiceCounts& counts() const { return counts_; }
 
@@ -122,8 +138,16 @@ class Service {
   // What the service draws is a stream of its own, apart from all clients'.
   static constexpr std::uint64_t kStream = std::numeric_limits<std::uint64_t>::max() - 2;
 
-  Taken taken(Item item) {
-    return {std::move(item), {.failed = fails(errors_, ErrorAfter::kService, random_)}};
+  struct Times {
+    LatencyHistogram served, late;
+  };
+
+  static TimeQuantiles quantiles(const LatencyHistogram& times) {
+    return {.p50 = times.quantile(0.5), .p95 = times.quantile(0.95), .p99 = times.quantile(0.99)};
+  }
+
+  Taken taken(Item item, TimePoint admitted) {
+    return {std::move(item), {.failed = fails(errors_, ErrorAfter::kService, random_)}, admitted};
   }
 
   AdmissionControl admission_;
@@ -133,17 +157,19 @@ class Service {
   ClientRandom random_;
   ServiceCounts counts_;
   std::size_t being_rejected_ = 0;
+  std::optional<Times> times_;
 };
 
 // Tells what happened from one time to the next that it is asked, and how things stand.
 class IntervalTaker {
  public:
   template <typename Item>
-  ServerInterval take(const Service<Item>& service) {
+  ServerInterval take(Service<Item>& service) {
     const ServiceCounts before = std::exchange(taken_, service.counts());
     return {.concurrency = service.concurrency(),
             .last_delay = service.current_delay(),
-            .counts = taken_ - before};
+            .counts = taken_ - before,
+            .times = service.take_times()};
   }
 
  private:

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 
 #include "model/base/duration.h"
 #include "model/service/rejection.h"
@@ -35,11 +36,23 @@ struct ServiceCounts {
   }
 };
 
+// Times that 50, 95 and 99 % do not exceed; nothing when there were none.
+struct TimeQuantiles {
+  std::optional<Duration> p50{}, p95{}, p99{};
+};
+
+// How long requests were in the service, from their admission to their answer.
+struct ServiceTimes {
+  TimeQuantiles served{};  // of those whose clients have their OK
+  TimeQuantiles late{};    // of those that were done too late: their clients had gone
+};
+
 // How the service stands, and what it counted since the line before.
 struct ServerInterval {
   std::size_t concurrency = 0;
   Duration last_delay{0};
   ServiceCounts counts{};
+  ServiceTimes times{};
 };
 
 // Is told how the service goes, each time that its reporting interval is over.

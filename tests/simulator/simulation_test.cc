@@ -265,6 +265,29 @@ TEST(Simulation, RetriesGetThroughErrorsAsTheirIndependenceSays) {
   }
 }
 
+TEST(Simulation, TellsHowLongRequestsWereInTheService) {
+  // One client: 250 ms in the service each, in time for one timeout and too late for the other.
+  for (const Duration timeout : {1000ms, 200ms}) {
+    SimulatorOptions options = two_clients();
+    options.workload.clients = 1;
+    options.workload.timeout = timeout;
+    options.service.base_delay = 250ms;
+    options.outage_for = 0s;
+    options.server_report_interval = 100s;
+    options.observe = 100s;
+    ServiceIntervals intervals;
+    Simulation(scenario_of(options), {.service = {&intervals}}).run();
+    ASSERT_FALSE(intervals.all.empty());
+    const ServiceTimes& times = intervals.all.front().times;
+    const bool in_time = timeout > options.service.base_delay;
+    const TimeQuantiles& there = in_time ? times.served : times.late;
+    const TimeQuantiles& not_there = in_time ? times.late : times.served;
+    EXPECT_NEAR(to_seconds(there.p50.value()), 0.25, 0.001);
+    EXPECT_NEAR(to_seconds(there.p99.value()), 0.25, 0.001);
+    EXPECT_EQ(not_there.p50, std::nullopt);
+  }
+}
+
 // Who waits for exactly as long as the server says comes back as the server spreads it: with a hint
 // of 1 to 3 s and nobody served, a client makes one attempt each 2 s on average.
 TEST(Simulation, ClientsHearWhatTheServerSaysToThoseTurnedAway) {

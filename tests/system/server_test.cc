@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <regex>
 #include <set>
@@ -172,7 +173,7 @@ TEST(Server, SaysALineASecondInTheOriginalsForm) {
 TEST(Server, WritesJsonLines) {
   const TempDir dir;
   const std::string path = dir.file("server.jsonl");
-  ServerUnderTest server({"--base-delay", "0s", "--report-interval", "100ms", "--json", path});
+  ServerUnderTest server({"--base-delay", "20ms", "--report-interval", "100ms", "--json", path});
   EXPECT_THAT(get(server.port(), kPatience), StartsWith("HTTP/1.1 200"));
   ASSERT_TRUE(eventually([&] { return lines(read_file(path)).size() >= 4; }));
   server.signal(SIGTERM);
@@ -182,9 +183,9 @@ TEST(Server, WritesJsonLines) {
   EXPECT_EQ(json[0]["type"], "start");
   EXPECT_EQ(json[0]["program"], "server");
   EXPECT_EQ(json[0]["port"], server.port());
-  EXPECT_EQ(json[0]["base_delay"], "0s");
+  EXPECT_EQ(json[0]["base_delay"], "20ms");
   EXPECT_EQ(json[0]["backlog"], 256);
-  double served = 0, last_t = 0;
+  double served = 0, last_t = 0, longest = 0;
   for (std::size_t i = 1; i < json.size(); ++i) {
     EXPECT_EQ(json[i]["type"], "interval");
     EXPECT_GT(json[i]["t"].get<double>(), last_t);
@@ -194,10 +195,15 @@ TEST(Server, WritesJsonLines) {
     EXPECT_TRUE(json[i]["rejected"]["shed"].is_number());
     EXPECT_TRUE(json[i]["rejected"]["error"].is_number());
     EXPECT_TRUE(json[i]["failed"].is_number());
+    const auto& p99 = json[i]["served_ms"]["p99"];
+    EXPECT_EQ(p99.is_number(), json[i]["served"] > 0) << json[i];
+    if (p99.is_number()) longest = std::max(longest, p99.get<double>());
+    EXPECT_TRUE(json[i]["late_ms"]["p50"].is_null());
     served += json[i]["served"].get<double>() * (json[i]["t"].get<double>() - last_t);
     last_t = json[i]["t"];
   }
   EXPECT_NEAR(served, 1, 0.1);
+  EXPECT_GE(longest, 19.9);
 }
 
 TEST(Server, CallsMissedIntervalsOff) {
