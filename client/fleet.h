@@ -16,9 +16,9 @@
 #include "client/http_attempt.h"
 #include "client/url.h"
 #include "common/cli/options.h"
-#include "model/base/latency.h"
 #include "model/run/client_behaviour.h"
 #include "model/run/counts.h"
+#include "model/run/run_latencies.h"
 
 namespace retrystorm {
 

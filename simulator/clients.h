@@ -10,11 +10,11 @@
 
 #include "model/base/duration.h"
 #include "model/base/fifo.h"
-#include "model/base/latency.h"
 #include "model/base/random.h"
 #include "model/retry/retry_policy.h"
 #include "model/run/client_behaviour.h"
 #include "model/run/counts.h"
+#include "model/run/run_latencies.h"
 #include "simulator/caller.h"
 #include "simulator/scenario.h"
 #include "simulator/wait_queue.h"

@@ -67,12 +67,6 @@ nlohmann::ordered_json milliseconds_json(std::optional<Duration> time) {
   return time ? nlohmann::ordered_json(rounded(to_seconds(*time) * 1e3)) : nullptr;
 }
 
-nlohmann::ordered_json quantiles_json(const TimeQuantiles& times) {
-  return {{"p50", milliseconds_json(times.p50)},
-          {"p95", milliseconds_json(times.p95)},
-          {"p99", milliseconds_json(times.p99)}};
-}
-
 }  // namespace
 
 nlohmann::ordered_json seconds_json(std::optional<Duration> time) {
@@ -171,8 +165,8 @@ nlohmann::ordered_json server_interval_json(Duration t, Duration window,
           {"served", rate(counts.served)},
           {"failed", rate(counts.failed)},
           {"rejected", rejected},
-          {"served_ms", quantiles_json(interval.times.served)},
-          {"late_ms", quantiles_json(interval.times.late)}};
+          {"served_ms", latency_json(interval.times.served)},
+          {"late_ms", latency_json(interval.times.late)}};
 }
 
 std::string summary_text(const Summary& summary) {

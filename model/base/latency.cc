@@ -86,16 +86,4 @@ LatencyQuantiles quantiles(const LatencyHistogram& histogram) {
           .p99 = histogram.quantile(0.99)};
 }
 
-LatencyHistogram RunLatencies::attempts() const {
-  LatencyHistogram all = both_;
-  all.add(attempts_);
-  return all;
-}
-
-LatencyHistogram RunLatencies::requests() const {
-  LatencyHistogram all = both_;
-  all.add(requests_);
-  return all;
-}
-
 }  // namespace retrystorm

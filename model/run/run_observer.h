@@ -6,10 +6,10 @@
 #include <string>
 
 #include "model/base/duration.h"
-#include "model/base/latency.h"
 #include "model/retry/retry_policy.h"
 #include "model/run/counts.h"
 #include "model/run/recovery.h"
+#include "model/run/run_latencies.h"
 
 namespace retrystorm {
 

@@ -142,10 +142,6 @@ class Service {
     LatencyHistogram served, late;
   };
 
-  static TimeQuantiles quantiles(const LatencyHistogram& times) {
-    return {.p50 = times.quantile(0.5), .p95 = times.quantile(0.95), .p99 = times.quantile(0.99)};
-  }
-
   Taken taken(Item item, TimePoint admitted) {
     return {std::move(item), {.failed = fails(errors_, ErrorAfter::kService, random_)}, admitted};
   }

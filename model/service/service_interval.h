@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
-#include <optional>
 
 #include "model/base/duration.h"
+#include "model/base/latency.h"
 #include "model/service/rejection.h"
 
 namespace retrystorm {
@@ -36,15 +36,10 @@ struct ServiceCounts {
   }
 };
 
-// Times that 50, 95 and 99 % do not exceed; nothing when there were none.
-struct TimeQuantiles {
-  std::optional<Duration> p50{}, p95{}, p99{};
-};
-
 // How long requests were in the service, from their admission to their answer.
 struct ServiceTimes {
-  TimeQuantiles served{};  // of those whose clients have their OK
-  TimeQuantiles late{};    // of those that were done too late: their clients had gone
+  LatencyQuantiles served{};  // of those whose clients have their OK
+  LatencyQuantiles late{};    // of those that were done too late: their clients had gone
 };
 
 // How the service stands, and what it counted since the line before.

@@ -280,8 +280,8 @@ TEST(Simulation, TellsHowLongRequestsWereInTheService) {
     ASSERT_FALSE(intervals.all.empty());
     const ServiceTimes& times = intervals.all.front().times;
     const bool in_time = timeout > options.service.base_delay;
-    const TimeQuantiles& there = in_time ? times.served : times.late;
-    const TimeQuantiles& not_there = in_time ? times.late : times.served;
+    const LatencyQuantiles& there = in_time ? times.served : times.late;
+    const LatencyQuantiles& not_there = in_time ? times.late : times.served;
     EXPECT_NEAR(to_seconds(there.p50.value()), 0.25, 0.001);
     EXPECT_NEAR(to_seconds(there.p99.value()), 0.25, 0.001);
     EXPECT_EQ(not_there.p50, std::nullopt);
