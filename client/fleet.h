@@ -18,7 +18,7 @@
 #include "common/cli/options.h"
 #include "model/run/client_behaviour.h"
 #include "model/run/counts.h"
-#include "model/run/latency.h"
+#include "model/run/run_latencies.h"
 
 namespace retrystorm {
 

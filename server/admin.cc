@@ -28,10 +28,12 @@ std::string server_metrics(const ServerInterval& totals) {
               number(counts.admitted)),
       counters("retrystorm_server_requests_completed_total",
                "Connections that the service is done with: served is an OK that could be sent, "
-               "wasted anything else, as for a client that has gone.",
+               "failed an error for --error-share, wasted anything else, as for a client that has "
+               "gone.",
                "result",
                {{"served", number(counts.served)},
-                {"wasted", number(counts.completed - counts.served)}}),
+                {"failed", number(counts.failed)},
+                {"wasted", number(counts.completed - counts.served - counts.failed)}}),
       counters("retrystorm_server_requests_rejected_total", "Connections turned away, by reason.",
                "reason", rejected)};
   for (auto& family : process_families()) families.push_back(std::move(family));
@@ -52,6 +54,7 @@ nlohmann::ordered_json server_status(const ServerInterval& totals, Duration upti
           {"admitted_total", counts.admitted},
           {"completed_total", counts.completed},
           {"served_total", counts.served},
+          {"failed_total", counts.failed},
           {"rejected_total", rejected}};
 }
 

@@ -20,7 +20,8 @@ constexpr auto kReadTimeout = 1s;
 
 }  // namespace
 
-HttpServer::HttpServer(const ServiceOptions& options, const Address& address) : pool_(options) {
+HttpServer::HttpServer(const ServiceOptions& options, std::uint64_t seed, const Address& address)
+    : pool_(options, seed) {
   server_.new_task_queue = [this] { return new ServiceTaskQueue(pool_, accept_error_); };
   serve_one_request_each(server_, kReadTimeout);
   add_routes();
@@ -30,13 +31,15 @@ HttpServer::HttpServer(const ServiceOptions& options, const Address& address) : 
 void HttpServer::add_routes() {
   check_before_reading(server_, 0, [](const httplib::Request&, httplib::Response& response) {
     const Answer& answer = ServicePool::current_answer();
-    if (!answer.rejection) return false;
+    if (answer.ok()) return false;
     response.status = answer.status();
     if (answer.retry_after > Duration::zero()) {
       const auto seconds = std::chrono::round<std::chrono::seconds>(answer.retry_after);
       response.set_header("Retry-After", std::to_string(seconds.count()));
     }
-    response.set_content("come again later\n", "text/plain");
+    response.set_content(
+        answer.status() == 500 ? "an error, for --error-share\n" : "come again later\n",
+        "text/plain");
     return true;
   });
   server_.Get("/api", [](const httplib::Request& request, httplib::Response& response) {

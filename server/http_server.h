@@ -4,6 +4,7 @@
 #include <httplib.h>
 
 #include <atomic>
+#include <cstdint>
 #include <string>
 
 #include "common/http/listening.h"
@@ -15,7 +16,7 @@ namespace retrystorm {
 class HttpServer {
  public:
   // Throws std::runtime_error with a sentence for a person when the address cannot be had.
-  HttpServer(const ServiceOptions& options, const Address& address);
+  HttpServer(const ServiceOptions& options, std::uint64_t seed, const Address& address);
 
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;

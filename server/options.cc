@@ -1,5 +1,7 @@
 #include "server/options.h"
 
+#include <cstdint>
+#include <limits>
 #include <stdexcept>
 
 namespace retrystorm {
@@ -16,6 +18,12 @@ void add_server_options(CLI::App& app, ServerOptions& options) {
       "--port when not given");
   add_duration(*server, "--report-interval", options.report_interval, "time between the lines",
                std::chrono::milliseconds(1));
+  add_value(
+      *server, "--seed", "COUNT", "",
+      [&options](const std::string& text) {
+        options.seed = parse_count(text, 0, std::numeric_limits<std::uint64_t>::max());
+      },
+      "same seed, same draws for --error-share and --hint=spread; random when not given");
   add_text(*server, "--json", options.json, "write JSON Lines to this file");
   server->add_flag("--live", options.live, "one screen that is redrawn, instead of the lines");
   add_service_options(app, options.service, Engine::kReal);

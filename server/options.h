@@ -1,6 +1,7 @@
 // The server's command line.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -16,6 +17,7 @@ struct ServerOptions {
   // When not given it is the port above the server's own, and may be busy; one that was asked for
   // may not.
   std::optional<WatchPort> admin_port;
+  std::optional<std::uint64_t> seed;  // of what the service draws; random when not given
   bool live = false;
   Duration report_interval = std::chrono::seconds(1);
   std::string json;

@@ -3,6 +3,7 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <random>
 #include <thread>
 #include <vector>
 
@@ -19,7 +20,9 @@
 namespace retrystorm {
 
 int serve(const Invocation& invocation, const ServerOptions& asked) {
+  check(asked.service);
   ServerOptions options = asked;
+  const std::uint64_t seed = options.seed ? *options.seed : std::random_device()();
   const bool live = wants_screen(options.live);
   occupy_standard_descriptors();
   EndSignals signals(live ? EndSignals::Suspension::kTold : EndSignals::Suspension::kDefault);
@@ -30,13 +33,15 @@ int serve(const Invocation& invocation, const ServerOptions& asked) {
   Terminal terminal(streams.out());
   signals.on_suspend(terminal);
   SocketCloser closer;
-  HttpServer server(options.service, options.address);
+  HttpServer server(options.service, seed, options.address);
   const Admin admin(server, options);
+  if (options.service.draws() && !options.seed) std::cerr << "seed " << seed << '\n';
   std::cerr << "listening on http://" << options.address.host << ':' << server.port() << "/api\n";
   auto start = options_json(invocation.app);
   start["port"] = server.port();
   start["admin_port"] = admin.port();
   start["max_connections"] = options.service.max_connections;
+  start["seed"] = seed;
   json.write(start_json("server", invocation.command, start, std::chrono::system_clock::now()));
   ServiceJsonReport json_report(json);
   std::unique_ptr<ServiceObserver> shown;

@@ -37,8 +37,9 @@ void ServicePool::count_as_served() {
   current_job.served = true;
 }
 
-ServicePool::ServicePool(const ServiceOptions& options)
-    : max_connections_(options.max_connections), service_(options) {
+ServicePool::ServicePool(const ServiceOptions& options, std::uint64_t seed)
+    : max_connections_(options.max_connections), service_(options, seed) {
+  service_.record_times();
   try {
     const std::scoped_lock lock(mutex_);
     for (std::size_t i = 0; i < kFewestWorkers; ++i) add_worker();
@@ -67,7 +68,7 @@ void ServicePool::accept(Job job) {
 void ServicePool::release_due() {
   const TimePoint now = Clock::now();
   while (auto taken = stopping_ ? service_.take_any() : service_.take(now)) {
-    ready_.push_back({std::move(taken->item), taken->answer, now});
+    ready_.push_back({std::move(taken->item), taken->answer, now, taken->admitted});
   }
   for (std::size_t i = std::min(ready_.size(), idle_); i > 0; --i) work_.notify_one();
 
@@ -165,7 +166,7 @@ void ServicePool::work(Workers::iterator self) {
     lock.lock();
 
     const bool was_full = service_.connections() == max_connections_;
-    service_.leave(Clock::now(), connection.answer, current_job.served);
+    service_.leave(Clock::now(), connection.answer, current_job.served, connection.admitted);
     if (was_full) room_.notify_one();
     release_due();
   }

@@ -26,7 +26,7 @@ class ServicePool {
   using Job = std::function<void()>;
 
   // options.max_connections must be set.
-  explicit ServicePool(const ServiceOptions& options);
+  ServicePool(const ServiceOptions& options, std::uint64_t seed);
   ~ServicePool();
 
   ServicePool(const ServicePool&) = delete;
@@ -61,6 +61,7 @@ class ServicePool {
     Job job;
     Answer answer;
     TimePoint ready_at{};
+    TimePoint admitted{};
   };
   using Workers = std::list<std::thread>;
 

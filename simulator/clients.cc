@@ -169,7 +169,7 @@ void Clients::time_out(TimePoint now) {
 
 void Clients::take_answer(TimePoint now, const Attempt& attempt, const Answer& answer) {
   const Duration latency = now - clients_[attempt.client].sent_at;
-  if (!answer.rejection) return finish(now, attempt, {.latency = latency});
+  if (answer.ok()) return finish(now, attempt, {.latency = latency});
   const auto hint =
       answer.retry_after > Duration::zero() ? std::optional(answer.retry_after) : std::nullopt;
   finish(now, attempt, answered(answer.status(), hint, latency));

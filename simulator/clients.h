@@ -14,7 +14,7 @@
 #include "model/retry/retry_policy.h"
 #include "model/run/client_behaviour.h"
 #include "model/run/counts.h"
-#include "model/run/latency.h"
+#include "model/run/run_latencies.h"
 #include "simulator/caller.h"
 #include "simulator/scenario.h"
 #include "simulator/wait_queue.h"

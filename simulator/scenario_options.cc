@@ -54,6 +54,7 @@ void find_unused(UnusedOptions& unused, const ScenarioOptions& scenario) {
 
 Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed) {
   check(options.workload.retry);
+  check(options.service);
   Scenario scenario{.service = options.service,
                     .workload = options.workload,
                     .seed = seed,

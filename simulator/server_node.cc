@@ -5,13 +5,13 @@
 
 namespace retrystorm {
 
-ServerNode::ServerNode(const ServiceOptions& options, Abandoned abandoned,
+ServerNode::ServerNode(const ServiceOptions& options, std::uint64_t seed, Abandoned abandoned,
                        std::size_t syn_linear_timeouts, Caller& caller)
     : max_connections_(options.max_connections),
       abandoned_(abandoned),
       caller_(caller),
       accept_queue_(options.backlog, syn_linear_timeouts),
-      service_(options) {}
+      service_(options, seed) {}
 
 void ServerNode::connect(TimePoint now, const Attempt& attempt) {
   if (accept_queue_.connect(now, attempt)) accept(now);
@@ -78,11 +78,11 @@ void ServerNode::accept(TimePoint now) {
 void ServerNode::take(TimePoint now) {
   const auto taken = service_.take(now);
   if (!taken) return;
-  const auto& [attempt, answer] = *taken;
+  const auto& [attempt, answer, admitted] = *taken;
   caller_.expect(leaving_.leave());
   if (abandoned_ == Abandoned::kCancel) ticket_of(attempt) = Service<Attempt>::kNoTicket;
   const bool waited_for = caller_.waits_for(attempt);
-  service_.leave(now, answer, waited_for);
+  service_.leave(now, answer, waited_for, admitted);
   if (waited_for) caller_.take_answer(now, attempt, answer);
   accept(now);
 }

@@ -21,8 +21,8 @@ namespace retrystorm {
 class ServerNode {
  public:
   // options.max_connections must be set; of the last but one `SynRepeats` says what it means.
-  ServerNode(const ServiceOptions& options, Abandoned abandoned, std::size_t syn_linear_timeouts,
-             Caller& caller);
+  ServerNode(const ServiceOptions& options, std::uint64_t seed, Abandoned abandoned,
+             std::size_t syn_linear_timeouts, Caller& caller);
 
   ServerNode(const ServerNode&) = delete;
   ServerNode& operator=(const ServerNode&) = delete;
@@ -45,6 +45,9 @@ class ServerNode {
   // When a client's kernel repeats a SYN.
   TimePoint next_repeat() const { return accept_queue_.repeats().next(); }
   void repeat_syn(TimePoint now);
+
+  // From now on intervals tell how long requests were in the service.
+  void record_times() { service_.record_times(); }
 
   // What happened since the last call, and how things stand.
   ServerInterval take_interval() { return intervals_.take(service_); }

@@ -14,12 +14,17 @@ Simulation::Simulation(const Scenario& scenario, const SimulationObservers& obse
       observers_(observers),
       end_(saturating_add(TimePoint{}, scenario.length)),
       clients_(scenario, server_),
-      server_(scenario.service, scenario.abandoned, scenario.syn_linear_timeouts, clients_),
+      server_(scenario.service, scenario.seed, scenario.abandoned, scenario.syn_linear_timeouts,
+              clients_),
       recorder_(TimePoint{}),
       server_report_at_(saturating_add(TimePoint{}, scenario.server_report_interval)) {
   if (scenario.outage_at) freeze_at_ = saturating_add(TimePoint{}, *scenario.outage_at);
   for (RunObserver* each : observers_.run) recorder_.add(*each, scenario.report_interval);
-  if (observers_.service.empty()) server_report_at_ = kNever;
+  if (observers_.service.empty()) {
+    server_report_at_ = kNever;
+  } else {
+    server_.record_times();
+  }
 }
 
 SimulationResult Simulation::run(const std::function<bool()>& stop) {

@@ -163,7 +163,10 @@ nlohmann::ordered_json server_interval_json(Duration t, Duration window,
           {"admitted", rate(counts.admitted)},
           {"completed", rate(counts.completed)},
           {"served", rate(counts.served)},
-          {"rejected", rejected}};
+          {"failed", rate(counts.failed)},
+          {"rejected", rejected},
+          {"served_ms", latency_json(interval.times.served)},
+          {"late_ms", latency_json(interval.times.late)}};
 }
 
 std::string summary_text(const Summary& summary) {

@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "model/base/latency.h"
 #include "model/run/counts.h"
-#include "model/run/latency.h"
 #include "model/run/recovery.h"
 #include "model/run/run_observer.h"
 #include "model/service/service_interval.h"

@@ -8,8 +8,8 @@
 #include "model/base/duration.h"
 #include "model/retry/retry_policy.h"
 #include "model/run/counts.h"
-#include "model/run/latency.h"
 #include "model/run/recovery.h"
+#include "model/run/run_latencies.h"
 
 namespace retrystorm {
 

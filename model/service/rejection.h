@@ -11,7 +11,7 @@
 namespace retrystorm {
 
 // The place of a reason in `kRejections`.
-enum class Rejection : std::uint8_t { kRateLimited, kShed };
+enum class Rejection : std::uint8_t { kRateLimited, kShed, kError };
 
 struct RejectionKind {
   const char* name;  // in JSON and metrics
@@ -23,6 +23,7 @@ struct RejectionKind {
 inline constexpr std::array kRejections{
     RejectionKind{.name = "rate_limited", .status = 429},
     RejectionKind{.name = "shed", .status = 503},
+    RejectionKind{.name = "error", .status = 500},
 };
 
 constexpr std::size_t index_of(Rejection rejection) {
@@ -34,10 +35,16 @@ using RejectionCounts = std::array<std::uint64_t, kRejections.size()>;
 
 // What a request is answered with.
 struct Answer {
-  std::optional<Rejection> rejection{};  // served when not set
+  std::optional<Rejection> rejection{};  // turned away when set
   Duration retry_after{0};               // rejected: what `Retry-After` says, 0 if it is not there
+  bool failed = false;                   // served like any other, and then answered with an error
 
-  int status() const { return rejection ? kRejections[index_of(*rejection)].status : 200; }
+  bool ok() const { return !rejection && !failed; }
+
+  int status() const {
+    if (failed) return kRejections[index_of(Rejection::kError)].status;
+    return rejection ? kRejections[index_of(*rejection)].status : 200;
+  }
 
   bool operator==(const Answer&) const = default;
 };

@@ -1,8 +1,6 @@
 // A service as an engine drives it: admission, then the queue and its capacity.
 #pragma once
 
-#include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -10,8 +8,12 @@
 #include <utility>
 
 #include "model/base/duration.h"
+#include "model/base/latency.h"
+#include "model/base/random.h"
 #include "model/service/admission.h"
+#include "model/service/errors.h"
 #include "model/service/rejection.h"
+#include "model/service/server_hint.h"
 #include "model/service/service_interval.h"
 #include "model/service/service_options.h"
 #include "model/service/service_queue.h"
@@ -44,18 +46,26 @@ class Service {
   struct Taken {
     Item item;
     Answer answer;
+    TimePoint admitted{};  // where times are recorded
   };
 
-  explicit Service(const ServiceOptions& options)
-      : admission_(options.admission()), queue_(options.curve()) {}
+  // With the same seed, requests that come in the same order are answered alike.
+  Service(const ServiceOptions& options, std::uint64_t seed)
+      : admission_(options.admission()),
+        queue_(options.curve()),
+        hint_(options.hint),
+        errors_(options.errors),
+        random_(seed, kStream) {}
 
   Arrival arrive(TimePoint now, Item& item) {
     ++counts_.offered;
     Answer answer = admission_.admit(now, queue_.concurrency());
     if (answer.rejection) {
-      // HTTP tells whole seconds, and 0 would be no hint.
-      answer.retry_after = std::max(std::chrono::ceil<std::chrono::seconds>(answer.retry_after),
-                                    std::chrono::seconds(1));
+      answer.retry_after = server_hint(hint_, answer.retry_after, random_);
+    } else if (fails(errors_, ErrorAfter::kAdmission, random_)) {
+      answer.rejection = Rejection::kError;
+    }
+    if (answer.rejection) {
       ++counts_.rejected[index_of(*answer.rejection)];
       ++being_rejected_;
       return {.answer = answer};
@@ -64,31 +74,42 @@ class Service {
     return {.answer = answer, .ticket = queue_.arrive(now, std::move(item))};
   }
 
+  // From now on it is recorded how long requests are in the service, for `take_times`.
+  void record_times() { times_.emplace(); }
+
   // `TimePoint::max()`: never, unless something arrives or leaves.
   TimePoint next_event() const { return queue_.next_departure(); }
 
   std::optional<Taken> take(TimePoint now) {
+    const TimePoint admitted = times_ ? queue_.front_arrived() : TimePoint();
     auto item = queue_.depart(now);
     if (!item) return std::nullopt;
-    return Taken{std::move(*item), {}};
+    return taken(std::move(*item), admitted);
   }
 
   // Takes a request whether or not its time has come: for a server that ends.
   std::optional<Taken> take_any() {
+    const TimePoint admitted = times_ ? queue_.front_arrived() : TimePoint();
     auto item = queue_.take_front();
     if (!item) return std::nullopt;
-    return Taken{std::move(*item), {}};
+    return taken(std::move(*item), admitted);
   }
 
-  // A request has been answered. `received`: its client is taken to have its answer.
-  void leave(TimePoint /*now*/, const Answer& answer, bool received) {
+  // A request has been answered. `received`: its client is taken to have its answer. `admitted` is
+  // what `take` gave with it, of no use for one that was rejected.
+  void leave(TimePoint now, const Answer& answer, bool received, TimePoint admitted = {}) {
     if (answer.rejection) {
       --being_rejected_;
       return;
     }
     queue_.leave();
     ++counts_.completed;
+    if (answer.failed) {
+      ++counts_.failed;
+      return;
+    }
     if (received) ++counts_.served;
+    if (times_) (received ? times_->served : times_->late).add(now - admitted);
   }
 
   // A request that was not yet taken is given up: it leaves at once and is never taken.
@@ -103,25 +124,48 @@ class Service {
   // What the service takes for a request as things stand.
   Duration current_delay() const { return queue_.current_delay(); }
 
+  // Since the last call; nothing where times are not recorded.
+  ServiceTimes take_times() {
+    if (!times_) return {};
+    const Times taken = std::exchange(*times_, Times());
+    return {.served = quantiles(taken.served), .late = quantiles(taken.late)};
+  }
+
   // Since the start.
   const ServiceCounts& counts() const { return counts_; }
 
  private:
+  // What the service draws is a stream of its own, apart from all clients'.
+  static constexpr std::uint64_t kStream = std::numeric_limits<std::uint64_t>::max() - 2;
+
+  struct Times {
+    LatencyHistogram served, late;
+  };
+
+  Taken taken(Item item, TimePoint admitted) {
+    return {std::move(item), {.failed = fails(errors_, ErrorAfter::kService, random_)}, admitted};
+  }
+
   AdmissionControl admission_;
   ServiceQueue<Item> queue_;
+  ServerHintSettings hint_;
+  ErrorSettings errors_;
+  ClientRandom random_;
   ServiceCounts counts_;
   std::size_t being_rejected_ = 0;
+  std::optional<Times> times_;
 };
 
 // Tells what happened from one time to the next that it is asked, and how things stand.
 class IntervalTaker {
  public:
   template <typename Item>
-  ServerInterval take(const Service<Item>& service) {
+  ServerInterval take(Service<Item>& service) {
     const ServiceCounts before = std::exchange(taken_, service.counts());
     return {.concurrency = service.concurrency(),
             .last_delay = service.current_delay(),
-            .counts = taken_ - before};
+            .counts = taken_ - before,
+            .times = service.take_times()};
   }
 
  private:

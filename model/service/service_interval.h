@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "model/base/duration.h"
+#include "model/base/latency.h"
 #include "model/service/rejection.h"
 
 namespace retrystorm {
@@ -15,8 +16,9 @@ struct ServiceCounts {
   std::uint64_t offered = 0;    // came to the service's door: admitted, or rejected there
   std::uint64_t admitted = 0;   // let into the service
   std::uint64_t completed = 0;  // of those, the ones that the service is done with
-  std::uint64_t served = 0;    // of those, the ones whose client has its answer, as far as is known
-  RejectionCounts rejected{};  // turned away, at once or later
+  std::uint64_t served = 0;     // of those, the ones whose client has its OK, as far as is known
+  std::uint64_t failed = 0;     // of the completed, the ones that were answered with an error
+  RejectionCounts rejected{};   // turned away, at once or later
 
   // All that were turned away.
   std::uint64_t rejections() const {
@@ -28,9 +30,16 @@ struct ServiceCounts {
     a.admitted -= b.admitted;
     a.completed -= b.completed;
     a.served -= b.served;
+    a.failed -= b.failed;
     for (std::size_t i = 0; i < a.rejected.size(); ++i) a.rejected[i] -= b.rejected[i];
     return a;
   }
+};
+
+// How long requests were in the service, from their admission to their answer.
+struct ServiceTimes {
+  LatencyQuantiles served{};  // of those whose clients have their OK
+  LatencyQuantiles late{};    // of those that were done too late: their clients had gone
 };
 
 // How the service stands, and what it counted since the line before.
@@ -38,6 +47,7 @@ struct ServerInterval {
   std::size_t concurrency = 0;
   Duration last_delay{0};
   ServiceCounts counts{};
+  ServiceTimes times{};
 };
 
 // Is told how the service goes, each time that its reporting interval is over.

@@ -29,6 +29,13 @@ void declare_options(OptionList& options, ServiceOptions& service, Engine engine
                  "requests the rate limit lets in at once; 0 = one second's worth", 0, kLarge);
   options.count("shed-above", service.shed_above,
                 "concurrency above which a request gets 503 at once; 0 = off", 0, kMany);
+  declare_options(options, service.hint);
+  declare_options(options, service.errors);
+}
+
+void check(const ServiceOptions& service) {
+  check(service.hint);
+  check(service.errors);
 }
 
 }  // namespace retrystorm

@@ -7,6 +7,8 @@
 #include "model/base/duration.h"
 #include "model/base/option_list.h"
 #include "model/service/admission.h"
+#include "model/service/errors.h"
+#include "model/service/server_hint.h"
 #include "model/service/service_curve.h"
 
 namespace retrystorm {
@@ -21,8 +23,12 @@ struct ServiceOptions {
   double rate_limit = 0;
   double rate_burst = 0;
   std::size_t shed_above = 0;
+  ServerHintSettings hint{};
+  ErrorSettings errors{};
 
   ServiceCurve curve() const { return {base_delay, limit, factor, k}; }
+  // Whether anything is drawn at random.
+  bool draws() const { return errors.share > 0 || hint.kind == HintKind::kSpread; }
   AdmissionControl admission() const { return {rate_limit, rate_burst, shed_above}; }
 };
 
@@ -30,5 +36,8 @@ struct ServiceOptions {
 enum class Engine { kReal, kSimulated };
 
 void declare_options(OptionList& options, ServiceOptions& service, Engine engine);
+
+// Throws std::invalid_argument with a sentence for a person when settings contradict each other.
+void check(const ServiceOptions& service);
 
 }  // namespace retrystorm

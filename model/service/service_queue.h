@@ -46,6 +46,11 @@ class ServiceQueue {
     return next_departure_;
   }
 
+  // When the front arrived; `TimePoint::max()` when nobody waits.
+  TimePoint front_arrived() const {
+    return waiting_.empty() ? TimePoint::max() : waiting_.front().arrived;
+  }
+
   // Takes the front out of the queue if it is done. It counts in the concurrency until `leave()`.
   std::optional<Item> depart(TimePoint now) {
     if (waiting_.empty() || next_departure() > now) return std::nullopt;

@@ -9,22 +9,27 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 
-const ServerInterval kTotals{
-    .concurrency = 1040,
-    .last_delay = 2671444385ns,
-    .counts = {
-        .offered = 5015, .admitted = 5000, .completed = 3960, .served = 3900, .rejected = {7, 8}}};
+const ServerInterval kTotals{.concurrency = 1040,
+                             .last_delay = 2671444385ns,
+                             .counts = {.offered = 5024,
+                                        .admitted = 5000,
+                                        .completed = 3965,
+                                        .served = 3900,
+                                        .failed = 5,
+                                        .rejected = {7, 8, 9}}};
 
 TEST(ServerMetrics, NamesWhatIsCounted) {
   const std::string text = server_metrics(kTotals);
   for (const char* line :
        {"\nretrystorm_server_concurrency 1040\n", "\nretrystorm_server_delay_seconds 2.671444385\n",
-        "\nretrystorm_server_requests_offered_total 5015\n",
+        "\nretrystorm_server_requests_offered_total 5024\n",
         "\nretrystorm_server_requests_admitted_total 5000\n",
         "\nretrystorm_server_requests_completed_total{result=\"served\"} 3900\n",
+        "\nretrystorm_server_requests_completed_total{result=\"failed\"} 5\n",
         "\nretrystorm_server_requests_completed_total{result=\"wasted\"} 60\n",
         "\nretrystorm_server_requests_rejected_total{reason=\"rate_limited\"} 7\n",
-        "\nretrystorm_server_requests_rejected_total{reason=\"shed\"} 8\n"}) {
+        "\nretrystorm_server_requests_rejected_total{reason=\"shed\"} 8\n",
+        "\nretrystorm_server_requests_rejected_total{reason=\"error\"} 9\n"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
 }
@@ -33,8 +38,9 @@ TEST(ServerStatus, SaysTheSame) {
   EXPECT_EQ(
       server_status(kTotals, 1500ms).dump(),
       R"({"program":"server","uptime_s":1.5,"concurrency":1040,"last_delay_s":2.671444385,)"
-      R"("offered_total":5015,"admitted_total":5000,"completed_total":3960,"served_total":3900,)"
-      R"("rejected_total":{"rate_limited":7,"shed":8}})");
+      R"("offered_total":5024,"admitted_total":5000,"completed_total":3965,"served_total":3900,)"
+      R"("failed_total":5,)"
+      R"("rejected_total":{"rate_limited":7,"shed":8,"error":9}})");
 }
 
 }  // namespace

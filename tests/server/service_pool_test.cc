@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <future>
 #include <latch>
 #include <new>
@@ -14,13 +15,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr std::uint64_t kSeed = 1;
+
 ServiceOptions of_delay(Duration base_delay) {
   return {.base_delay = base_delay, .max_connections = 10'000};
 }
 
 TEST(ServicePool, RunsAJobWhenItsDelayIsOver) {
   std::promise<TimePoint> ran;
-  ServicePool pool(of_delay(20ms));
+  ServicePool pool(of_delay(20ms), kSeed);
   const TimePoint start = Clock::now();
   pool.accept([&] { ran.set_value(Clock::now()); });
   EXPECT_GE(ran.get_future().get() - start, 20ms);
@@ -28,7 +31,7 @@ TEST(ServicePool, RunsAJobWhenItsDelayIsOver) {
 
 TEST(ServicePool, CountsWhatCameAndWent) {
   std::latch ran(3);
-  ServicePool pool(of_delay(0s));
+  ServicePool pool(of_delay(0s), kSeed);
   for (int i = 0; i < 3; ++i) {
     pool.accept([&, i] {
       if (i == 1) ServicePool::count_as_served();
@@ -48,7 +51,7 @@ TEST(ServicePool, CountsWhatCameAndWent) {
 }
 
 TEST(ServicePool, KeepsThoseWhoseTimeHasNotCome) {
-  ServicePool pool(of_delay(1h));
+  ServicePool pool(of_delay(1h), kSeed);
   for (int i = 0; i < 40; ++i) pool.accept([] {});
   const ServerInterval interval = pool.take_interval();
   EXPECT_EQ(interval.concurrency, 40);
@@ -59,7 +62,7 @@ TEST(ServicePool, KeepsThoseWhoseTimeHasNotCome) {
 TEST(ServicePool, RunsAllThatIsParkedWhenStopped) {
   std::atomic<int> ran = 0;
   {
-    ServicePool pool(of_delay(1h));
+    ServicePool pool(of_delay(1h), kSeed);
     for (int i = 0; i < 5000; ++i) pool.accept([&] { ++ran; });
     EXPECT_EQ(ran, 0);
     pool.stop();
@@ -73,7 +76,7 @@ TEST(ServicePool, TellsTheJobWhetherItWasLetIn) {
   ServiceOptions options = of_delay(1h);
   options.shed_above = 1;
   std::promise<Answer> second;
-  ServicePool pool(options);
+  ServicePool pool(options, kSeed);
   pool.accept([] {});
   pool.accept([&] { second.set_value(ServicePool::current_answer()); });
   // At once, though the first takes an hour.
@@ -88,7 +91,7 @@ TEST(ServicePool, TellsTheJobWhetherItWasLetIn) {
 TEST(ServicePool, BlocksTheOneThatIsTooManyUntilOneHasLeft) {
   ServiceOptions options = of_delay(0s);
   options.max_connections = 1;
-  ServicePool pool(options);
+  ServicePool pool(options, kSeed);
   // Each is accepted after the one before it has left, so that none finds another inside.
   std::atomic<int> inside = 0, most = 0;
   for (int i = 0; i < 1000; ++i) {
@@ -107,7 +110,7 @@ TEST(ServicePool, BlocksTheOneThatIsTooManyUntilOneHasLeft) {
 
 TEST(ServicePool, RunsWhatIsAcceptedAfterItWasStopped) {
   std::atomic<int> ran = 0;
-  ServicePool pool(of_delay(1h));
+  ServicePool pool(of_delay(1h), kSeed);
   pool.accept([&] { ++ran; });
   pool.stop();
   while (ran < 1) std::this_thread::yield();
@@ -117,7 +120,7 @@ TEST(ServicePool, RunsWhatIsAcceptedAfterItWasStopped) {
 }
 
 TEST(ServicePool, OutlivesAJobThatThrows) {
-  ServicePool pool(of_delay(0s));
+  ServicePool pool(of_delay(0s), kSeed);
   for (int i = 0; i < 20; ++i) pool.accept([] { throw std::bad_alloc(); });
   std::promise<void> ran;
   pool.accept([&] { ran.set_value(); });
@@ -132,7 +135,7 @@ TEST(ServicePool, OutlivesAJobThatThrows) {
 TEST(ServicePool, GrowsWhenThoseThatAreReadyWaitTooLong) {
   constexpr int kJobs = 400;
   std::latch all(kJobs);
-  ServicePool pool(of_delay(0s));
+  ServicePool pool(of_delay(0s), kSeed);
   for (int i = 0; i < kJobs; ++i) {
     // Staggered, so that some job begins all the time. No matter how slow the machine is: with four
     // workers some 1.5 s of holding is left.
@@ -149,7 +152,7 @@ TEST(ServicePool, EndsTheThreadsOfABurst) {
   std::promise<void> let_go;
   std::shared_future<void> held = let_go.get_future();
   std::latch started(50);
-  ServicePool pool(of_delay(0s));
+  ServicePool pool(of_delay(0s), kSeed);
   for (int i = 0; i < 50; ++i) {
     pool.accept([&started, held] {
       started.count_down();
@@ -175,7 +178,7 @@ TEST(ServicePool, FewWorkersThatAreHeldUpDoNotHoldUpALateOne) {
   std::promise<void> let_go, ran;
   std::shared_future<void> held = let_go.get_future();
   std::latch started(4);
-  ServicePool pool(of_delay(0s));
+  ServicePool pool(of_delay(0s), kSeed);
   for (int i = 0; i < 4; ++i) {
     pool.accept([&started, held] {
       started.count_down();
@@ -191,7 +194,7 @@ TEST(ServicePool, FewWorkersThatAreHeldUpDoNotHoldUpALateOne) {
 TEST(ServicePool, WorkersThatAreHeldUpDoNotHoldUpTheOthers) {
   std::promise<void> let_go, ran;
   std::shared_future<void> held = let_go.get_future();
-  ServicePool pool(of_delay(0s));
+  ServicePool pool(of_delay(0s), kSeed);
   for (int i = 0; i < 100; ++i) pool.accept([held] { held.wait(); });
   pool.accept([&] { ran.set_value(); });
   EXPECT_EQ(ran.get_future().wait_for(10s), std::future_status::ready);

@@ -227,6 +227,89 @@ TEST(Simulation, HoldsOneConnectionMoreThanTheBacklogAndRepeatsTheSynOfTheOther)
   EXPECT_EQ(late.latencies.attempts().max(), 3020ms);
 }
 
+// With the share p of errors, a request of at most n attempts, each failing independently, succeeds
+// with 1-p^n and takes (1-p^n)/(1-p) attempts on average, that many times varied as its geometric
+// number is.
+TEST(Simulation, RetriesGetThroughErrorsAsTheirIndependenceSays) {
+  for (const ErrorAfter after : {ErrorAfter::kAdmission, ErrorAfter::kService}) {
+    SimulatorOptions options;
+    options.outage_for = 0s;
+    options.observe = 300s;
+    options.service.limit = 1'000'000;
+    options.service.errors = {.share = 0.5, .after = after};
+    options.workload.retry.limit.max_retries = 3;
+    options.workload.think_time = 1s;
+    ServiceIntervals intervals;
+    const Counts counts =
+        Simulation(scenario_of(options), {.service = {&intervals}}).run().summary.counts;
+    const double ended = static_cast<double>(counts.ok + counts.gave_up);
+    EXPECT_GT(ended, 100'000);
+    EXPECT_NEAR(static_cast<double>(counts.ok) / ended, 0.9375,
+                4 * std::sqrt(0.9375 * 0.0625 / ended));
+    // The variance of the attempts: 1, 2, 3 or 4 with 1/2, 1/4, 1/8, 1/8. Some requests are under
+    // way at the end.
+    EXPECT_NEAR(static_cast<double>(counts.finished()) / ended, 1.875,
+                4 * std::sqrt(1.109375 / ended) + 2 * 1000 / ended);
+    EXPECT_EQ(counts.timed_out, 0u);
+    ServiceCounts all;
+    for (const ServerInterval& each : intervals.all) {
+      all.offered += each.counts.offered;
+      all.admitted += each.counts.admitted;
+      all.failed += each.counts.failed;
+      all.rejected[index_of(Rejection::kError)] +=
+          each.counts.rejected[index_of(Rejection::kError)];
+    }
+    EXPECT_EQ(all.offered, all.admitted + all.rejections());
+    EXPECT_EQ(all.failed > 0, after == ErrorAfter::kService);
+    EXPECT_EQ(all.rejections() > 0, after == ErrorAfter::kAdmission);
+  }
+}
+
+TEST(Simulation, TellsHowLongRequestsWereInTheService) {
+  // One client: 250 ms in the service each, in time for one timeout and too late for the other.
+  for (const Duration timeout : {1000ms, 200ms}) {
+    SimulatorOptions options = two_clients();
+    options.workload.clients = 1;
+    options.workload.timeout = timeout;
+    options.service.base_delay = 250ms;
+    options.outage_for = 0s;
+    options.server_report_interval = 100s;
+    options.observe = 100s;
+    ServiceIntervals intervals;
+    Simulation(scenario_of(options), {.service = {&intervals}}).run();
+    ASSERT_FALSE(intervals.all.empty());
+    const ServiceTimes& times = intervals.all.front().times;
+    const bool in_time = timeout > options.service.base_delay;
+    const LatencyQuantiles& there = in_time ? times.served : times.late;
+    const LatencyQuantiles& not_there = in_time ? times.late : times.served;
+    EXPECT_NEAR(to_seconds(there.p50.value()), 0.25, 0.001);
+    EXPECT_NEAR(to_seconds(there.p99.value()), 0.25, 0.001);
+    EXPECT_EQ(not_there.p50, std::nullopt);
+  }
+}
+
+// Who waits for exactly as long as the server says comes back as the server spreads it: with a hint
+// of 1 to 3 s and nobody served, a client makes one attempt each 2 s on average.
+TEST(Simulation, ClientsHearWhatTheServerSaysToThoseTurnedAway) {
+  SimulatorOptions options;
+  options.outage_for = 0s;
+  options.observe = 2000s;
+  options.service.rate_limit = 1e-9;
+  options.workload.clients = 100;
+  options.workload.retry.hint.use = HintUse::kReplace;
+  const auto retries_with = [&](const ServerHintSettings& hint) {
+    options.service.hint = hint;
+    return static_cast<double>(run(scenario_of(options)).summary.counts.retries);
+  };
+  // They begin after 10 s of thinking on average; one is served, and thinks again.
+  constexpr double kTime = 100 * (2030 - 10);
+  EXPECT_NEAR(retries_with({.kind = HintKind::kFixed, .least = 4s}), kTime / 4, kTime / 4 * 0.01);
+  EXPECT_NEAR(retries_with({.kind = HintKind::kSpread, .least = 1s, .most = 3s}), kTime / 2,
+              kTime / 2 * 0.01);
+  // Without a hint it is their own 100 ms.
+  EXPECT_NEAR(retries_with({.kind = HintKind::kNone}), kTime / 0.1, kTime / 0.1 * 0.01);
+}
+
 TEST(Simulation, AcceptsNothingWhileTheServerIsFrozen) {
   SimulatorOptions options = two_clients();
   options.outage_for = 30s;
@@ -275,7 +358,7 @@ TEST(Simulation, CancelsWhenItWakesWhatItsClientsLeftWhileItWasFrozen) {
     void expect(const Attempt&) const override {}
   } caller;
   const ServiceOptions options{.base_delay = 1s, .limit = 100, .max_connections = 100};
-  ServerNode server(options, Abandoned::kCancel, 4, caller);
+  ServerNode server(options, 0, Abandoned::kCancel, 4, caller);
   for (std::uint32_t i = 0; i < 100; ++i) server.connect(TimePoint{}, {i, 1});
   server.freeze();
   for (std::uint32_t i = 0; i < 100; ++i) server.hang_up(TimePoint{} + 900ms, {i, 1});

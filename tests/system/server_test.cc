@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <regex>
 #include <set>
@@ -18,6 +19,7 @@ using ::testing::AllOf;
 using ::testing::ContainsRegex;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 TEST(Server, AnswersAfterTheBaseDelay) {
@@ -97,6 +99,63 @@ TEST(Server, ShedsAtOnceWhatIsAboveItsConcurrency) {
               AllOf(StartsWith("HTTP/1.1 503 "), HasSubstr("Retry-After: 1\r\n")));
 }
 
+TEST(Server, TellsThoseTurnedAwayWhatItIsAskedTo) {
+  const auto shed = [](Arguments hint) {
+    Arguments all{"--base-delay", "1h", "--shed-above", "1"};
+    all.insert(all.end(), hint.begin(), hint.end());
+    const ServerUnderTest server(all);
+    const Socket first = connect_to(server.port());
+    return get(server.port(), kPatience);
+  };
+  EXPECT_THAT(shed({"--hint", "none"}), Not(HasSubstr("Retry-After")));
+  EXPECT_THAT(shed({"--hint", "fixed", "--hint-for", "30s"}), HasSubstr("Retry-After: 30\r\n"));
+  EXPECT_THAT(shed({"--hint", "spread", "--hint-for", "41s", "--hint-to", "43s"}),
+              ContainsRegex("Retry-After: 4[123]\r\n"));
+}
+
+TEST(Server, FailsAtOnceWhatIsToFail) {
+  const ServerUnderTest server({"--base-delay", "1h", "--error-share", "1"});
+  const std::string answer = get(server.port(), kPatience);
+  EXPECT_THAT(answer, AllOf(StartsWith("HTTP/1.1 500 "), HasSubstr("Connection: close\r\n")));
+  EXPECT_THAT(answer, Not(HasSubstr("Retry-After")));
+}
+
+TEST(Server, FailsAfterServiceWhatIsToFailThen) {
+  const ServerUnderTest server(
+      {"--base-delay", "150ms", "--error-share", "1", "--error-after", "service"});
+  const TimePoint start = Clock::now();
+  EXPECT_THAT(get(server.port(), kPatience), StartsWith("HTTP/1.1 500 "));
+  EXPECT_GE(Clock::now() - start, 150ms);
+}
+
+TEST(Server, FailsTheSameRequestsWithTheSameSeed) {
+  const auto answers = [](const char* seed) {
+    const ServerUnderTest server({"--base-delay", "0s", "--error-share", "0.5", "--seed", seed});
+    std::string statuses;
+    for (int i = 0; i < 64; ++i) statuses += get(server.port(), kPatience).substr(9, 3) + ' ';
+    return statuses;
+  };
+  const std::string first = answers("1");
+  EXPECT_THAT(first, AllOf(HasSubstr("200"), HasSubstr("500")));
+  EXPECT_EQ(first, answers("1"));
+  EXPECT_NE(first, answers("2"));
+}
+
+TEST(Server, TellsTheSeedThatItDrew) {
+  const ServerUnderTest drawn({"--error-share", "0.5"});
+  EXPECT_TRUE(drawn.says("seed ")) << drawn.err();
+  const ServerUnderTest given({"--error-share", "0.5", "--seed", "1"});
+  EXPECT_THAT(given.err(), Not(HasSubstr("seed")));
+  const ServerUnderTest without;
+  EXPECT_THAT(without.err(), Not(HasSubstr("seed")));
+}
+
+TEST(Server, RefusesATimeOfErrorsThatItDoesNotHave) {
+  ChildProcess server(RETRYSTORM_SERVER, {"--port", "0", "--error-after", "service"});
+  EXPECT_EQ(server.exit_code(), 1);
+  EXPECT_EQ(server.err(), "error-after has no effect without --error-share\n");
+}
+
 TEST(Server, SaysALineASecondInTheOriginalsForm) {
   const ServerUnderTest server({"--base-delay", "1h", "--report-interval", "50ms"});
   const Socket parked = connect_to(server.port());
@@ -114,7 +173,7 @@ TEST(Server, SaysALineASecondInTheOriginalsForm) {
 TEST(Server, WritesJsonLines) {
   const TempDir dir;
   const std::string path = dir.file("server.jsonl");
-  ServerUnderTest server({"--base-delay", "0s", "--report-interval", "100ms", "--json", path});
+  ServerUnderTest server({"--base-delay", "20ms", "--report-interval", "100ms", "--json", path});
   EXPECT_THAT(get(server.port(), kPatience), StartsWith("HTTP/1.1 200"));
   ASSERT_TRUE(eventually([&] { return lines(read_file(path)).size() >= 4; }));
   server.signal(SIGTERM);
@@ -124,9 +183,9 @@ TEST(Server, WritesJsonLines) {
   EXPECT_EQ(json[0]["type"], "start");
   EXPECT_EQ(json[0]["program"], "server");
   EXPECT_EQ(json[0]["port"], server.port());
-  EXPECT_EQ(json[0]["base_delay"], "0s");
+  EXPECT_EQ(json[0]["base_delay"], "20ms");
   EXPECT_EQ(json[0]["backlog"], 256);
-  double served = 0, last_t = 0;
+  double served = 0, last_t = 0, longest = 0;
   for (std::size_t i = 1; i < json.size(); ++i) {
     EXPECT_EQ(json[i]["type"], "interval");
     EXPECT_GT(json[i]["t"].get<double>(), last_t);
@@ -134,10 +193,17 @@ TEST(Server, WritesJsonLines) {
       EXPECT_TRUE(json[i][field].is_number()) << field;
     }
     EXPECT_TRUE(json[i]["rejected"]["shed"].is_number());
+    EXPECT_TRUE(json[i]["rejected"]["error"].is_number());
+    EXPECT_TRUE(json[i]["failed"].is_number());
+    const auto& p99 = json[i]["served_ms"]["p99"];
+    EXPECT_EQ(p99.is_number(), json[i]["served"] > 0) << json[i];
+    if (p99.is_number()) longest = std::max(longest, p99.get<double>());
+    EXPECT_TRUE(json[i]["late_ms"]["p50"].is_null());
     served += json[i]["served"].get<double>() * (json[i]["t"].get<double>() - last_t);
     last_t = json[i]["t"];
   }
   EXPECT_NEAR(served, 1, 0.1);
+  EXPECT_GE(longest, 19.9);
 }
 
 TEST(Server, CallsMissedIntervalsOff) {

@@ -140,6 +140,11 @@ TEST_F(OptionsTest, DefaultsAreTheDesigns) {
                                     {"rate_limit", 0},
                                     {"rate_burst", 0},
                                     {"shed_above", 0},
+                                    {"hint", "computed"},
+                                    {"hint_for", "1s"},
+                                    {"hint_to", "10s"},
+                                    {"error_share", 0},
+                                    {"error_after", "admission"},
                                 }));
 }
 

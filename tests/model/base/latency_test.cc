@@ -1,4 +1,4 @@
-#include "model/run/latency.h"
+#include "model/base/latency.h"
 
 #include <gtest/gtest.h>
 

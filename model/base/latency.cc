@@ -1,4 +1,4 @@
-#include "model/run/latency.h"
+#include "model/base/latency.h"
 
 #include <algorithm>
 #include <cmath>
@@ -84,18 +84,6 @@ LatencyQuantiles quantiles(const LatencyHistogram& histogram) {
   return {.p50 = histogram.quantile(0.5),
           .p95 = histogram.quantile(0.95),
           .p99 = histogram.quantile(0.99)};
-}
-
-LatencyHistogram RunLatencies::attempts() const {
-  LatencyHistogram all = both_;
-  all.add(attempts_);
-  return all;
-}
-
-LatencyHistogram RunLatencies::requests() const {
-  LatencyHistogram all = both_;
-  all.add(requests_);
-  return all;
 }
 
 }  // namespace retrystorm

@@ -1,0 +1,67 @@
+#include "model/service/server_hint.h"
+
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+
+namespace retrystorm {
+namespace {
+
+using Seconds = std::chrono::seconds;
+
+// Rounded up, within what both types hold.
+Seconds whole_seconds(Duration time) {
+  const auto cut = std::chrono::duration_cast<Seconds>(time);
+  return std::max(cut + Seconds(cut < time && time < Duration::max() - Seconds(1) ? 1 : 0),
+                  Seconds(1));
+}
+
+}  // namespace
+
+void declare_options(OptionList& options, ServerHintSettings& settings) {
+  options.choice<HintKind>("hint", settings.kind,
+                           {{"none", HintKind::kNone},
+                            {"computed", HintKind::kComputed},
+                            {"fixed", HintKind::kFixed},
+                            {"spread", HintKind::kSpread}},
+                           "Retry-After for those turned away: nothing, when there will be a token "
+                           "(1 s after shedding), always the same, or drawn anew for each");
+  options.duration("hint-for", settings.least,
+                   "fixed: the hint; spread: the shortest, in whole "
+                   "seconds (rounded up)",
+                   Seconds(1));
+  options.duration("hint-to", settings.most,
+                   "spread: the longest, uniform over the whole seconds between", Seconds(1));
+}
+
+void check(const ServerHintSettings& settings) {
+  if (settings.kind == HintKind::kNone || settings.kind == HintKind::kComputed) {
+    refuse_unused(settings, {.kind = settings.kind}, "without --hint=fixed or --hint=spread");
+  } else if (settings.kind == HintKind::kFixed) {
+    refuse_unused(settings, {}, "without --hint=spread", {"hint-to"});
+  } else if (settings.most < settings.least) {
+    throw std::invalid_argument(
+        "hint-to is shorter than hint-for: " + format_duration(settings.most) + " and " +
+        format_duration(settings.least));
+  }
+}
+
+Duration server_hint(const ServerHintSettings& settings, Duration computed, Random& random) {
+  const Seconds least = whole_seconds(settings.least);
+  switch (settings.kind) {
+    case HintKind::kNone:
+      return Duration::zero();
+    case HintKind::kComputed:
+      return whole_seconds(computed);
+    case HintKind::kFixed:
+      return least;
+    case HintKind::kSpread: {
+      const Seconds range = whole_seconds(settings.most) - least;
+      const auto values = static_cast<double>(range.count() + 1);
+      return least + std::min(range, Seconds(static_cast<Seconds::rep>(values * random.uniform())));
+    }
+  }
+  return Duration::zero();
+}
+
+}  // namespace retrystorm

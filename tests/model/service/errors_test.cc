@@ -1,0 +1,49 @@
+#include "model/service/errors.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "tests/support/scripted_random.h"
+
+namespace retrystorm {
+namespace {
+
+using test::ScriptedRandom;
+using ::testing::ThrowsMessage;
+
+TEST(Errors, FailWhoseNumberIsBelowTheShare) {
+  const ErrorSettings settings{.share = 0.25};
+  ScriptedRandom random{0, 0.249, 0.25, 0.999};
+  EXPECT_TRUE(fails(settings, ErrorAfter::kAdmission, random));
+  EXPECT_TRUE(fails(settings, ErrorAfter::kAdmission, random));
+  EXPECT_FALSE(fails(settings, ErrorAfter::kAdmission, random));
+  EXPECT_FALSE(fails(settings, ErrorAfter::kAdmission, random));
+}
+
+TEST(Errors, FailAllOrNone) {
+  ScriptedRandom random{0, 0.999999999};
+  EXPECT_TRUE(fails({.share = 1}, ErrorAfter::kAdmission, random));
+  EXPECT_TRUE(fails({.share = 1}, ErrorAfter::kAdmission, random));
+  EXPECT_FALSE(fails({.share = 0}, ErrorAfter::kAdmission, random));  // and draws nothing
+}
+
+TEST(Errors, AreDrawnOnceARequest) {
+  ScriptedRandom random{0};
+  const ErrorSettings late{.share = 1, .after = ErrorAfter::kService};
+  EXPECT_FALSE(fails(late, ErrorAfter::kAdmission, random));
+  EXPECT_EQ(random.left(), 1u);
+  EXPECT_TRUE(fails(late, ErrorAfter::kService, random));
+}
+
+TEST(Errors, TheirTimeHasNoEffectWithoutThem) {
+  EXPECT_NO_THROW(check(ErrorSettings{}));
+  EXPECT_NO_THROW(check(ErrorSettings{.share = 0.1, .after = ErrorAfter::kService}));
+  EXPECT_THAT(
+      [] { check(ErrorSettings{.after = ErrorAfter::kService}); },
+      ThrowsMessage<std::invalid_argument>("error-after has no effect without --error-share"));
+}
+
+}  // namespace
+}  // namespace retrystorm

@@ -1,0 +1,197 @@
+#include "model/service/service.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr TimePoint kOpening{1h};
+
+ServiceOptions with_errors(double share, ErrorAfter after) {
+  ServiceOptions options{.base_delay = 100ms, .limit = 1'000'000};
+  options.errors = {.share = share, .after = after};
+  return options;
+}
+
+// Brings so many requests one after the other, and answers each. Which ones failed.
+std::vector<bool> serve(Service<int>& service, int requests) {
+  std::vector<bool> failed;
+  TimePoint now = kOpening;
+  for (int i = 0; i < requests; ++i) {
+    const auto arrival = service.arrive(now, i);
+    if (arrival.answer.rejection) {
+      failed.push_back(arrival.answer.status() == 500);
+      service.leave(now, arrival.answer, true);
+      continue;
+    }
+    now += 100ms;
+    const auto taken = service.take(now);
+    failed.push_back(taken->answer.status() == 500);
+    service.leave(now, taken->answer, true);
+  }
+  return failed;
+}
+
+class ErrorShare : public ::testing::TestWithParam<ErrorAfter> {};
+
+// A count of n independent failures has the mean n*p and the variance n*p*(1-p).
+TEST_P(ErrorShare, IsThatOfTheRequests) {
+  constexpr int kRequests = 100'000;
+  for (const double share : {0.05, 0.5, 0.9}) {
+    Service<int> service(with_errors(share, GetParam()), 7);
+    serve(service, kRequests);
+    const ServiceCounts& counts = service.counts();
+    const auto failures =
+        static_cast<double>(counts.failed + counts.rejected[index_of(Rejection::kError)]);
+    EXPECT_NEAR(failures, kRequests * share, 4 * std::sqrt(kRequests * share * (1 - share)));
+    EXPECT_EQ(counts.offered, counts.admitted + counts.rejections());
+    EXPECT_EQ(service.connections(), 0u);
+  }
+}
+
+// Fails as often after a failure as after a success: 2x2 table of successive requests, chi-squared
+// with one degree of freedom, exceeded by chance once in 10,000.
+TEST_P(ErrorShare, IsIndependentOfTheRequestBefore) {
+  constexpr int kRequests = 100'000;
+  Service<int> service(with_errors(0.3, GetParam()), 11);
+  const std::vector<bool> failed = serve(service, kRequests);
+  double after_failure = 0, after_success = 0, failures = 0;
+  for (std::size_t i = 1; i < failed.size(); ++i) {
+    failures += failed[i - 1] ? 1 : 0;
+    if (failed[i]) ++(failed[i - 1] ? after_failure : after_success);
+  }
+  const double others = kRequests - 1 - failures;
+  const double share = (after_failure + after_success) / (kRequests - 1);
+  const double difference = after_failure / failures - after_success / others;
+  const double variance = share * (1 - share) * (1 / failures + 1 / others);
+  EXPECT_LT(difference * difference / variance, 15.1);
+}
+
+TEST_P(ErrorShare, IsDrawnFromTheSeed) {
+  const auto of_seed = [](std::uint64_t seed) {
+    Service<int> service(with_errors(0.5, GetParam()), seed);
+    return serve(service, 200);
+  };
+  EXPECT_EQ(of_seed(1), of_seed(1));
+  EXPECT_NE(of_seed(1), of_seed(2));
+}
+
+INSTANTIATE_TEST_SUITE_P(After, ErrorShare,
+                         ::testing::Values(ErrorAfter::kAdmission, ErrorAfter::kService));
+
+TEST(Service, AnErrorAtOnceIsARequestTurnedAwayWithoutAHint) {
+  Service<int> service(with_errors(1, ErrorAfter::kAdmission), 1);
+  int item = 1;
+  const Answer answer = service.arrive(kOpening, item).answer;
+  EXPECT_EQ(answer, Answer{.rejection = Rejection::kError});
+  EXPECT_EQ(answer.status(), 500);
+  EXPECT_EQ(service.concurrency(), 0u);
+  EXPECT_EQ(service.connections(), 1u);
+  service.leave(kOpening, answer, true);
+  EXPECT_EQ(service.connections(), 0u);
+  EXPECT_EQ(service.counts().admitted, 0u);
+  EXPECT_EQ(service.counts().completed, 0u);
+}
+
+TEST(Service, AnErrorAfterServiceHasTakenAsLongAsAnyAnswer) {
+  Service<int> service(with_errors(1, ErrorAfter::kService), 1);
+  int item = 1;
+  EXPECT_TRUE(service.arrive(kOpening, item).answer.ok());
+  EXPECT_EQ(service.concurrency(), 1u);
+  EXPECT_EQ(service.next_event(), kOpening + 100ms);
+  const auto taken = service.take(kOpening + 100ms);
+  EXPECT_EQ(taken->answer.status(), 500);
+  EXPECT_EQ(taken->answer.retry_after, 0s);
+  service.leave(kOpening + 100ms, taken->answer, true);
+  EXPECT_EQ(service.concurrency(), 0u);
+  const ServiceCounts& counts = service.counts();
+  EXPECT_EQ(counts.admitted, 1u);
+  EXPECT_EQ(counts.completed, 1u);
+  EXPECT_EQ(counts.failed, 1u);
+  EXPECT_EQ(counts.served, 0u);
+  EXPECT_EQ(counts.rejections(), 0u);
+}
+
+// A hundred requests of 1 to 100 ms, all received but each tenth: middles of bins, off by 0.4 %.
+TEST(Service, RecordsHowLongRequestsWereInItWhenAsked) {
+  const auto serve_all = [](Service<int>& service) {
+    for (int i = 0; i < 100; ++i) {
+      int item = i;
+      ASSERT_TRUE(service.arrive(kOpening, item).answer.ok());
+    }
+    for (int i = 0; i < 100; ++i) {
+      const auto taken = service.take(kOpening + 1h);
+      // Done as late as the engine comes to answer it.
+      service.leave(kOpening + (i + 1) * 1ms, taken->answer, i % 10 != 9, taken->admitted);
+    }
+  };
+  const auto near = [](std::optional<Duration> time, Duration expected) {
+    EXPECT_NEAR(to_seconds(time.value()), to_seconds(expected), 0.004 * to_seconds(expected));
+  };
+  const ServiceOptions options{.base_delay = 0s, .limit = 1000};
+  Service<int> service(options, 1);
+  service.record_times();
+  IntervalTaker taker;
+  serve_all(service);
+  const ServiceTimes times = taker.take(service).times;
+  near(times.served.p50, 49ms);  // the 45th of the 90
+  near(times.served.p95, 95ms);  // the 86th
+  near(times.served.p99, 99ms);
+  near(times.late.p50, 50ms);  // the 5th of the 10
+  near(times.late.p99, 100ms);
+  EXPECT_EQ(taker.take(service).times.served.p50, std::nullopt);  // anew for each interval
+
+  Service<int> unwatched(options, 1);
+  serve_all(unwatched);
+  EXPECT_EQ(IntervalTaker().take(unwatched).times.served.p50, std::nullopt);
+}
+
+// An answer that is an error is no OK in time, and none too late.
+TEST(Service, RecordsNoTimesOfErrors) {
+  Service<int> service(with_errors(1, ErrorAfter::kService), 1);
+  service.record_times();
+  serve(service, 10);
+  const ServiceTimes times = service.take_times();
+  EXPECT_EQ(times.served.p50, std::nullopt);
+  EXPECT_EQ(times.late.p50, std::nullopt);
+}
+
+// What all of a hundred that are shed are told.
+std::vector<Duration> hints_of(const ServerHintSettings& settings, std::uint64_t seed) {
+  ServiceOptions options{.shed_above = 1};
+  options.hint = settings;
+  Service<int> service(options, seed);
+  int item = 1;
+  service.arrive(kOpening, item);
+  std::vector<Duration> hints;
+  for (int i = 0; i < 100; ++i) hints.push_back(service.arrive(kOpening, item).answer.retry_after);
+  return hints;
+}
+
+TEST(Service, TellsThoseTurnedAwayWhenToComeAgain) {
+  using Hints = std::vector<Duration>;
+  EXPECT_EQ(hints_of({}, 1), Hints(100, 1s));
+  EXPECT_EQ(hints_of({.kind = HintKind::kNone}, 1), Hints(100, 0s));
+  EXPECT_EQ(hints_of({.kind = HintKind::kFixed, .least = 7s}, 1), Hints(100, 7s));
+  const ServerHintSettings spread{.kind = HintKind::kSpread, .least = 3s, .most = 4s};
+  EXPECT_EQ(hints_of(spread, 1), hints_of(spread, 1));
+  EXPECT_NE(hints_of(spread, 1), hints_of(spread, 2));
+}
+
+// The share is that of those whom the rate limit and shedding let in.
+TEST(Service, TurnsAwayBeforeItFails) {
+  ServiceOptions options = with_errors(1, ErrorAfter::kAdmission);
+  options.rate_limit = 1;
+  Service<int> service(options, 1);
+  int item = 1;
+  EXPECT_EQ(service.arrive(kOpening, item).answer.status(), 500);
+  EXPECT_EQ(service.arrive(kOpening, item).answer.status(), 429);
+}
+
+}  // namespace
+}  // namespace retrystorm
