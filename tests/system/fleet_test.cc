@@ -112,7 +112,7 @@ INSTANTIATE_TEST_SUITE_P(
 // exactly as many retries as its budget has (A6: 4 of 10 tokens; AWS: 500 / 14), and for none more.
 TEST(FleetBudget, PaysForEachRetryOnce) {
   for (const auto& [budget, retries] : {std::pair("grpc", 4), std::pair("aws", 35)}) {
-    RunningFleet fleet(kNobody, "retry-budget = " + std::string(budget) + "\n");
+    RunningFleet fleet(kNobody, "max-retries = none\nretry-budget = " + std::string(budget) + "\n");
     fleet.run_until(2000);
     EXPECT_EQ(fleet.stop().retries, 2 * retries) << budget;
   }
