@@ -22,13 +22,13 @@ Fleet::Fleet(const WorkloadOptions& options, std::uint64_t seed, const Url& url,
       behaviour_(options.think_time, options.retry) {
   if (behaviour_.policy().has_process()) {
     for (std::size_t i = 0; i < options.clients; i += options.clients_per_process) {
-      processes_.emplace_back().parts = behaviour_.policy().make_process(Clock::now());
+      processes_.emplace_back().parts = behaviour_.policy().make_process(now());
     }
   }
   // All before the first client runs: whoever asks for the history goes through them.
   for (std::size_t i = 0; i < options.clients; ++i) {
     attempts_.emplace_back(url_, options_.timeout, deadlines_);
-    last_ok_.emplace_back(Clock::now());
+    last_ok_.emplace_back(now());
   }
 }
 
@@ -75,11 +75,11 @@ FleetTotals Fleet::totals() const {
 FleetHistory Fleet::history() const {
   const std::scoped_lock lock(history_mutex_);
   FleetHistory history = history_;
-  const TimePoint now = Clock::now();
+  const TimePoint end = now();
   for (const LastOk& last_ok : last_ok_) {
     const TimePoint last = last_ok;
     if (last == TimePoint::max()) continue;
-    history.longest_without_ok = std::max(history.longest_without_ok, now - last);
+    history.longest_without_ok = std::max(history.longest_without_ok, end - last);
   }
   return history;
 }
@@ -145,6 +145,26 @@ auto Fleet::with_process(std::uint64_t client, Ask ask) {
   return ask(process.parts.get());
 }
 
+template <typename Ask>
+Permission Fleet::wait_for_permission(std::uint64_t client, Permission permission, bool retry,
+                                      Ask ask) {
+  const TimePoint begin = now();
+  if (retry) ++waiting_to_retry_;
+  std::unique_lock turn(processes_[client / options_.clients_per_process].turn, std::defer_lock);
+  if (behaviour_.policy().waits_in_line()) {
+    turn.lock();
+    permission = with_process(client, ask);
+  }
+  while (permission.kind == Permission::Kind::kWait && wait(permission.wait)) {
+    permission = with_process(client, ask);
+  }
+  if (retry) {
+    --waiting_to_retry_;
+    histograms_.add_retry_wait(now() - begin);
+  }
+  return permission;
+}
+
 void Fleet::run_client(std::uint64_t index, HttpAttempt& attempt, LastOk& last_ok) {
   ClientRandom random(seed_, index);
   RetryState state;
@@ -159,25 +179,21 @@ void Fleet::run_client(std::uint64_t index, HttpAttempt& attempt, LastOk& last_o
       ++unsent_;
     }
     const auto ask = [&](RetryProcess* process) {
-      return behaviour_.may_send(Clock::now(), state, process, random);
+      return behaviour_.may_send(now(), state, process, random);
     };
     Permission permission = with_process(index, ask);
-    bool waited = false;
-    while (permission.kind == Permission::Kind::kWait) {
-      waited = true;
-      if (!wait({.wait = permission.wait, .retry = next.retry})) break;
-      permission = with_process(index, ask);
-    }
+    const bool waited = permission.kind == Permission::Kind::kWait;
+    if (waited) permission = wait_for_permission(index, permission, next.retry, ask);
     if (stopping_) break;
     const TimePoint begun = state.begun;
     const bool is_retry = next.retry;
     if (permission.kind != Permission::Kind::kSend) {
       if (permission.kind == Permission::Kind::kRefused) ++not_sent_;
-      const TimePoint now = Clock::now();
+      const TimePoint end = now();
       next = with_process(index, [&](RetryProcess* process) {
-        return behaviour_.after_refusal(now, permission.kind, state, process, random, metrics);
+        return behaviour_.after_refusal(end, permission.kind, state, process, random, metrics);
       });
-      count_end(next, is_retry, now - begun);
+      count_end(next, is_retry, end - begun);
       continue;
     }
     if (std::exchange(unsent, false)) {
@@ -186,9 +202,9 @@ void Fleet::run_client(std::uint64_t index, HttpAttempt& attempt, LastOk& last_o
       ++retries_;
     }
     ++in_flight_;
-    const Duration left = behaviour_.policy().time_left(Clock::now(), state);
+    const Duration left = behaviour_.policy().time_left(now(), state);
     const AttemptResult result = attempt.run(std::min(options_.timeout, left));
-    const TimePoint end = Clock::now();
+    const TimePoint end = now();
     --in_flight_;
     if (stopping_) break;
 
@@ -209,8 +225,7 @@ void Fleet::run_client(std::uint64_t index, HttpAttempt& attempt, LastOk& last_o
 
   const std::scoped_lock lock(history_mutex_);
   history_.retry_metrics += metrics;
-  history_.longest_without_ok =
-      std::max(history_.longest_without_ok, Clock::now() - last_ok.load());
+  history_.longest_without_ok = std::max(history_.longest_without_ok, now() - last_ok.load());
   last_ok = TimePoint::max();
   --running_;
 }

@@ -68,6 +68,10 @@ class Fleet {
   // When a client had its last OK, or was started; `TimePoint::max()` once it has ended.
   using LastOk = std::atomic<TimePoint>;
 
+  // The time since the fleet was made, as the simulator counts it: what policies align to whole
+  // seconds of their clock is aligned alike in both engines.
+  TimePoint now() const { return TimePoint{} + (Clock::now() - made_at_); }
+
   void run_client(std::uint64_t index, HttpAttempt& attempt, LastOk& last_ok);
   // Waits unless the fleet is to stop. Returns whether the client goes on.
   bool wait(Duration duration);
@@ -78,9 +82,14 @@ class Fleet {
   // Calls `ask` with the parts that the client's process shares, under their lock; null without.
   template <typename Ask>
   auto with_process(std::uint64_t client, Ask ask);
+  // Calls `ask`, which said that the client is to wait, again and again while it says so and the
+  // fleet goes on.
+  template <typename Ask>
+  Permission wait_for_permission(std::uint64_t client, Permission permission, bool retry, Ask ask);
 
   const WorkloadOptions options_;
   const std::uint64_t seed_;
+  const TimePoint made_at_ = Clock::now();
   const Url url_;
   const std::vector<int> spared_ports_;
   const ClientBehaviour behaviour_;
@@ -89,6 +98,7 @@ class Fleet {
   struct Process {
     std::mutex mutex;
     std::unique_ptr<RetryProcess> parts;
+    std::mutex turn;  // held by the one client that looks for permission; the others stand in line
   };
   std::deque<Process> processes_;     // where the policy has any
   std::deque<HttpAttempt> attempts_;  // one a client

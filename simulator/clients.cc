@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <utility>
 
 #include "simulator/memory_hints.h"
 #include "simulator/server_node.h"
@@ -49,6 +50,7 @@ void Clients::start() {
   clients_.reserve(count_);
   prefer_large_pages(clients_.data(), clients_.capacity() * sizeof(Client));
   clients_.resize(count_);
+  if (has_processes_) make_processes(TimePoint{}, static_cast<std::uint32_t>(count_) - 1);
   for (std::uint32_t i = 0; i < clients_.size(); ++i) {
     Client& client = clients_[i];
     ClientRandom random(seed_, i);
@@ -81,32 +83,46 @@ void Clients::end_wait(TimePoint now) {
   send(now, waits_.pop().client);
 }
 
+void Clients::make_processes(TimePoint now, std::uint32_t last_client) {
+  while (processes_.size() <= last_client / clients_per_process_) {
+    processes_.push_back({behaviour_.policy().make_process(now)});
+  }
+}
+
 RetryProcess* Clients::process_of(std::uint32_t client) {
-  return has_processes_ ? processes_[client / clients_per_process_].get() : nullptr;
+  return has_processes_ ? processes_[client / clients_per_process_].parts.get() : nullptr;
+}
+
+void Clients::wait_for_permission(TimePoint now, std::uint32_t index, Duration wait) {
+  if (behaviour_.policy().waits_in_line()) {
+    Fifo<std::uint32_t>& line = processes_[index / clients_per_process_].line;
+    if (!std::exchange(clients_[index].in_line, true)) line.push(index);
+    if (line.front() != index) return;
+  }
+  waits_.push({saturating_add(now, std::max(wait, kTurnaround)), index});
+}
+
+// The client is the first, for the others do not ask; and the next one's turn has come.
+void Clients::leave_line(TimePoint now, std::uint32_t index) {
+  Fifo<std::uint32_t>& line = processes_[index / clients_per_process_].line;
+  clients_[index].in_line = false;
+  line.pop();
+  if (!line.empty()) waits_.push({now, line.front()});
 }
 
 bool Clients::may_send(TimePoint now, std::uint32_t index) {
   Client& client = clients_[index];
-  if (has_processes_) {
-    for (std::size_t i = processes_.size(); i <= index / clients_per_process_; ++i) {
-      processes_.push_back(behaviour_.policy().make_process(now));
-    }
-  }
+  if (has_processes_) make_processes(now, index);
   ClientRandom random(client.random);
   const Permission permission = behaviour_.may_send(now, client.retry, process_of(index), random);
   client.random = random.state();
-  switch (permission.kind) {
-    case Permission::Kind::kSend:
-      return true;
-    case Permission::Kind::kWait:
-      waits_.push({saturating_add(now, std::max(permission.wait, kTurnaround)), index});
-      return false;
-    case Permission::Kind::kRefused:
-      ++counts_.not_sent;
-      break;
-    case Permission::Kind::kTooLate:
-      break;
+  if (permission.kind == Permission::Kind::kWait) {
+    wait_for_permission(now, index, permission.wait);
+    return false;
   }
+  if (client.in_line) leave_line(now, index);
+  if (permission.kind == Permission::Kind::kSend) return true;
+  if (permission.kind == Permission::Kind::kRefused) ++counts_.not_sent;
   if (client.next_is_retry) --waiting_to_retry_;
   const TimePoint begun = client.retry.begun;
   const NextAttempt next = behaviour_.after_refusal(now, permission.kind, client.retry,

@@ -75,6 +75,13 @@ class Clients final : public Caller {
     bool in_flight = false;
     bool next_is_retry = false;
     bool unsent = false;  // no attempt of the request at hand has been sent so far
+    bool in_line = false;
+  };
+
+  // What clients share, and who waits for its permission: the first one asks again.
+  struct Process {
+    std::unique_ptr<RetryProcess> parts;
+    Fifo<std::uint32_t> line;
   };
 
   struct Timeout {
@@ -86,7 +93,11 @@ class Clients final : public Caller {
   void send(TimePoint now, std::uint32_t index);
   // Asks the client's policy. False when nothing is to be sent now.
   bool may_send(TimePoint now, std::uint32_t index);
+  // Those that are missing up to this client's.
+  void make_processes(TimePoint now, std::uint32_t last_client);
   RetryProcess* process_of(std::uint32_t client);
+  void wait_for_permission(TimePoint now, std::uint32_t index, Duration wait);
+  void leave_line(TimePoint now, std::uint32_t index);
   void follow(TimePoint now, std::uint32_t index, NextAttempt next);
   void finish(TimePoint now, const Attempt& attempt, const AttemptResult& result);
   void schedule(TimePoint now, std::uint32_t index, const NextAttempt& next);
@@ -104,7 +115,7 @@ class Clients final : public Caller {
 
   std::vector<Client> clients_;
   std::vector<std::uint32_t> free_clients_;  // open arrivals: slots of requests that have ended
-  std::vector<std::unique_ptr<RetryProcess>> processes_;  // where the policy has any
+  std::vector<Process> processes_;           // where the policy has any
   WaitQueue waits_;
   Fifo<Timeout> timeouts_;          // what lasts equally long needs no ordering
   std::vector<Timeout> cut_short_;  // by their request's deadline: a heap

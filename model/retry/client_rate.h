@@ -30,8 +30,8 @@ void check(const ClientRateSettings& settings);
 // throttling answer; all other ends, errors and timeouts too, count as "not throttled". After
 // botocore retries/{adaptive,throttling,bucket}.py.
 //
-// Who waits takes no token yet, so waiters are not served in the order in which they came. botocore
-// wakes one of them at each answer, for the rate has changed; here each looks again by itself,
+// Who waits takes no token yet: another who asks at the right moment may be served before. botocore
+// wakes a waiter at each answer, for the rate has changed; here a waiter looks again by itself,
 // every `kLook` at least.
 class ClientRate final : public Gate {
  public:

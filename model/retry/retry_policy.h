@@ -59,6 +59,11 @@ class RetryPolicy {
   // Must `may_send` be asked? Otherwise everything may be sent.
   bool asks() const { return has_process() || limit_.has_deadline(); }
 
+  // Who is told to wait for permission: do the clients of a process stand in line, so that only one
+  // of them asks again now and then? If each did, hundreds would wake for every token, and all but
+  // one in vain. Only with a deadline must each look by itself, for it may pass in the line.
+  bool waits_in_line() const { return !limit_.has_deadline(); }
+
   // What is left of the request's deadline; `Duration::max()` without one. An attempt that begins
   // now lasts no longer.
   Duration time_left(TimePoint now, const RetryState& state) const {

@@ -79,23 +79,39 @@ def facts($client; $server):
   "fatal = \(fatal_concurrency($client; $server))",
   "verdict = \"\($client | only("summary") | last.verdict)\"";
 
-# The rates of both engines window by window, and how far they are apart in % of the baseline. The
-# window in which the server is woken stands apart: there a tenth of a second decides.
+# The windows of both engines, and how far they are apart in % of the baseline. Those in which the
+# outage begins or ends are marked `edge`: there a tenth of a second decides.
+def windows($real; $simulated):
+  ["ok", "errors", "timed_out", "not_sent"] as $columns
+  | ($simulated | only("summary") | last.baseline_ok // 1 | [., 1] | max) as $baseline
+  | [$real, $simulated | only("outage") | .[].t] as $edges
+  | [$real, $simulated | only("interval")] as [$a, $b]
+  | [range([$a, $b | length] | min) as $i
+     | [0, $b[].t] as $times
+     | {t: $b[$i].t,
+        edge: any($edges[]; . >= $times[$i] - 0.1 and . < $times[$i + 1] - 0.1),
+        rates: [$columns[] as $column | [$a, $b | .[$i][$column]]]}
+     | .apart = [.rates[] | (.[0] - .[1]) / $baseline * 100]];
+
+# Of `windows`: the greatest difference of each column and in which window, with or without edges.
+def greatest($edges):
+  map(select($edges or (.edge | not))) as $windows
+  | [range(4) as $i | $windows | max_by(.apart[$i] | fabs) | {t, apart: (.apart[$i] | fabs)}];
+
+def verdicts($real; $simulated): [$real, $simulated | only("summary") | last.verdict];
+
+# Both engines side by side, as a table.
 def compare($real; $simulated):
   def padded($width): tostring | (" " * ($width - length) // "") + .;
-  ($real | only("summary") | last) as $real_end
-  | ($simulated | only("summary") | last) as $simulated_end
-  | ($real_end.baseline_ok // 1) as $baseline
-  | ($real | map(select(.type == "outage" and .event == "continue") | .t) | last // -1) as $woken
-  | [$real, $simulated | only("interval")] as [$a, $b]
-  | [range([$a, $b | length] | min)
-     | {t: $b[.].t, waking: ($b[.].t - 5 <= $woken and $woken < $b[.].t),
-        ok: [$a[.].ok, $b[.].ok], timed_out: [$a[.].timed_out, $b[.].timed_out]}
-     | .difference = ([.ok, .timed_out | (.[0] - .[1]) / $baseline * 100])]
-  | "    until       OK/s real  simulated      timeouts/s real  simulated      difference in % of \($baseline | fixed(1))",
-    (.[] | [(.t | fixed(0) + " s" | padded(9)), (.ok[] | fixed(2) | padded(15)),
-            (.timed_out[] | fixed(2) | padded(15)), (.difference[] | fixed(1) | padded(10)),
-            if .waking then "  waking" else "" end] | join("")),
-    (map(select(.waking | not) | .difference[] | fabs)
-     | "largest difference apart from the waking: \(max | fixed(1)) %; mean: \(add / length | fixed(2)) %"),
-    "verdicts: real \($real_end.verdict), simulated \($simulated_end.verdict)";
+  windows($real; $simulated) as $windows
+  | ["OK/s", "errors/s", "timeouts/s", "not sent/s"] as $titles
+  | "         real and simulated                                              difference in % of the OK/s",
+    "   until\($titles | map(padded(16)) | join(""))   before the outage, of each",
+    ($windows[]
+     | [(.t | fixed(0) + " s" | padded(8)), (.rates[][] | fixed(1) | padded(8)),
+        (.apart[] | fixed(1) | padded(7)), if .edge then "  edge" else "" end] | join("")),
+    ($windows | greatest(false)
+     | "greatest difference, edges apart:          " + (to_entries | map(
+         "\($titles[.key]) \(.value.apart | fixed(1)) % (until \(.value.t | fixed(0)) s)") | join(", "))),
+    "mean difference, edges apart: \([$windows[] | select(.edge | not) | .apart[] | fabs] | mean | fixed(2)) %",
+    (verdicts($real; $simulated) | "verdicts: real \(.[0]), simulated \(.[1])");

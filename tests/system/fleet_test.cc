@@ -1,0 +1,173 @@
+// Many threads, few processes: what the clients of a process share holds however they interleave.
+// Also for the thread sanitizer, which sees here whether each part is asked under its lock.
+#include "client/fleet.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "client/url.h"
+#include "tests/support/child_process.h"
+
+namespace retrystorm::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Everything is refused there.
+const std::string kNobody = "http://127.0.0.1:1/api";
+
+// A fleet that runs for as long as it exists.
+class RunningFleet {
+ public:
+  // `settings`: lines of `name = value`, on top of a hundred clients in a hurry.
+  RunningFleet(const std::string& url, const std::string& settings)
+      : workload_(workload(settings)), fleet_(workload_, 1, parse_url(url)) {
+    fleet_.start();
+  }
+
+  const WorkloadOptions& workload() const { return workload_; }
+  Counts counts() const { return fleet_.totals().counts; }
+  ClientStates clients() const { return fleet_.totals().clients; }
+
+  // Runs until that many attempts have ended or were refused.
+  void run_until(std::uint64_t ends) {
+    EXPECT_TRUE(eventually([&] { return counts().finished() + counts().not_sent >= ends; }))
+        << "it has come to " << counts().finished() + counts().not_sent;
+  }
+
+  // Stops it: then nothing is under way, and all that was begun has an end. What a client was at
+  // when it was stopped is counted as begun, and has none.
+  Counts stop() {
+    fleet_.stop();
+    const FleetTotals totals = fleet_.totals();
+    const Counts& counts = totals.counts;
+    const std::uint64_t interrupted = workload_.clients;
+    EXPECT_EQ(totals.clients.in_flight, 0);
+    EXPECT_EQ(totals.clients.waiting_to_retry, 0);
+    EXPECT_GE(counts.attempts(), counts.finished());
+    EXPECT_LE(counts.attempts(), counts.finished() + interrupted);
+    EXPECT_GE(counts.requests, counts.ok + counts.gave_up());
+    EXPECT_LE(counts.requests, counts.ok + counts.gave_up() + interrupted);
+    // Each end is followed by its request's end or by another attempt, sent or not, but for what
+    // was interrupted in between.
+    const std::uint64_t ends = counts.finished() + counts.not_sent;
+    const std::uint64_t asked = counts.attempts() + counts.not_sent;
+    EXPECT_LE(ends, asked);
+    EXPECT_LE(asked, ends + interrupted);
+    return counts;
+  }
+
+ private:
+  static WorkloadOptions workload(const std::string& settings) {
+    WorkloadOptions workload;
+    OptionList list;
+    declare_options(list, workload);
+    list.apply(
+        "clients = 100\nclients-per-process = 50\nlambda = 2ms\nstrategy = fixed\n"
+        "fixed-delay = 1ms\nmax-retries = 2\n" +
+        settings);
+    return workload;
+  }
+
+  const WorkloadOptions workload_;
+  Fleet fleet_;
+};
+
+class FleetParts : public testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+// A service that sheds much of what comes: successes and failures alternate in every thread.
+TEST_P(FleetParts, AccountForEverything) {
+  const ServerUnderTest server({"--base-delay=2ms", "--shed-above=20"});
+  RunningFleet fleet(server.url(), GetParam().second);
+  fleet.run_until(3000);
+  const Counts counts = fleet.stop();
+  EXPECT_GT(counts.ok, 0);
+  EXPECT_GT(counts.errors, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, FleetParts,
+    testing::Values(
+        std::pair("Nothing", ""), std::pair("TokenBudget", "retry-budget = aws\n"),
+        std::pair("BudgetInAWindow", "retry-budget = finagle\n"),
+        std::pair("ConcurrentBudget", "retry-budget = envoy\n"),
+        std::pair("Breaker",
+                  "breaker = polly\nbreaker-time = 1s\nbreaker-open-for = 20ms\n"
+                  "breaker-min-calls = 20\nbreaker-failure-share = 0.3\n"),
+        std::pair("Throttle", "throttle = sre\n"),
+        std::pair("AimdLimit", "concurrency-limit = aimd:20\nlimit-min = 2\n"),
+        std::pair("ClientRate", "client-rate = aws-adaptive\nrate-min = 1000\n"),
+        std::pair("ClientRateAndDeadline",
+                  "client-rate = aws-adaptive\nrate-min = 1000\ndeadline = 50ms\n"),
+        std::pair("AllOfThem",
+                  "retry-budget = grpc\nbreaker = polly\nbreaker-open-for = 20ms\n"
+                  "throttle = grpc\nconcurrency-limit = aimd:20\nclient-rate = aws-adaptive\n"
+                  "rate-min = 1000\nwhen-refused = back-off\n")),
+    [](const auto& each) { return std::string(each.param.first); });
+
+// No thread may see a token that another has taken: with everything failing, a process pays for
+// exactly as many retries as its budget has (A6: 4 of 10 tokens; AWS: 500 / 14), and for none more.
+TEST(FleetBudget, PaysForEachRetryOnce) {
+  for (const auto& [budget, retries] : {std::pair("grpc", 4), std::pair("aws", 35)}) {
+    RunningFleet fleet(kNobody, "max-retries = none\nretry-budget = " + std::string(budget) + "\n");
+    fleet.run_until(2000);
+    EXPECT_EQ(fleet.stop().retries, 2 * retries) << budget;
+  }
+}
+
+// Half-open, three trials and no fourth, however many threads ask at once.
+TEST(FleetBreaker, LetsNoMoreThroughThanItsTrials) {
+  const Duration open_for = 50ms;
+  const TimePoint begin = Clock::now();
+  RunningFleet fleet(kNobody,
+                     "breaker = gobreaker\nbreaker-trials = 3\nbreaker-open-for = 50ms\n"
+                     "max-retries = 0\n");
+  fleet.run_until(20'000);
+  const Counts counts = fleet.stop();
+  const auto half_opened = static_cast<std::uint64_t>((Clock::now() - begin) / open_for);
+  // What was sent before it opened: at most an attempt of each client.
+  EXPECT_LE(counts.attempts(), 100 + 2 * 3 * half_opened);
+  EXPECT_GT(counts.attempts(), 2 * 6);
+  EXPECT_GT(counts.not_sent, 10'000);
+}
+
+// Two processes with ten at a time each, of a hundred that want to.
+TEST(FleetLimit, IsNeverExceeded) {
+  const ServerUnderTest server({"--base-delay=5ms"});
+  for (const char* limit : {"concurrency-limit = fixed:10\n",
+                            "concurrency-limit = aimd:10\nlimit-min = 1\nlimit-max = 10\n"}) {
+    RunningFleet fleet(server.url(), limit);
+    std::size_t most = 0;
+    EXPECT_TRUE(eventually([&] {
+      for (int i = 0; i < 1000; ++i) most = std::max(most, fleet.clients().in_flight);
+      return fleet.counts().ok > 1000;
+    })) << limit;
+    EXPECT_LE(most, 2 * 10) << limit;
+    EXPECT_GE(most, 10) << limit;
+    EXPECT_GT(fleet.stop().not_sent, 0) << limit;
+  }
+}
+
+// Nearly everything is throttled, so that the rate is the least one: tokens come one after the
+// other, each serves one of the waiters, and none is lost or taken twice. They wait in line, and
+// all of them end when they are told to.
+TEST(FleetRate, SendsOneAttemptForEachToken) {
+  const ServerUnderTest server({"--rate-limit=0.001", "--rate-burst=1"});
+  RunningFleet fleet(server.url(),
+                     "client-rate = aws-adaptive\nrate-min = 40\nclients-per-process = 100\n");
+  // The first attempts were sent before anything was throttled.
+  fleet.run_until(120);
+  const TimePoint begin = Clock::now();
+  const std::uint64_t before = fleet.counts().attempts();
+  fleet.run_until(200);
+  const std::uint64_t sent = fleet.counts().attempts() - before;
+  // A token may have been there already, and one more for what is counted a moment late.
+  EXPECT_LE(static_cast<double>(sent), 40 * to_seconds(Clock::now() - begin) + 2);
+  EXPECT_EQ(fleet.stop().not_sent, 0);
+}
+
+}  // namespace
+}  // namespace retrystorm::test
