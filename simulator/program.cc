@@ -73,7 +73,6 @@ int run_once(const Invocation& invocation, const SimulatorOptions& options, std:
     throw std::runtime_error("--csv is a table of many runs: it needs --runs or --sweep");
   }
   const Scenario scenario = make_scenario(options, seed);
-  refuse(unused_options(options));
   check_length(scenario);
   check_memory(scenario, 1);
   auto start = options_json(invocation.app);

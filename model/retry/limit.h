@@ -1,5 +1,5 @@
-// When a request that keeps failing is given up: by the kind of failure, the number of attempts, and
-// the time.
+// When a request that keeps failing is given up: by the kind of failure, the number of attempts,
+// and the time.
 #pragma once
 
 #include <cstdint>

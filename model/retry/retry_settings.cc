@@ -26,10 +26,11 @@ void declare_parts(OptionList& options, RetrySettings& settings) {
 void declare_options(OptionList& options, RetrySettings& settings) {
   options.group("Retries");
   Option& strategy = options.text(
-      "strategy", "how to retry, by name: gives defaults to the options below (--list-strategies)",
+      "strategy", "how to retry, by name: gives the options below their defaults",
       [&settings](std::string_view name) { settings = retry_settings(name); },
       [&settings] { return settings.strategy; });
   strategy.kind = Option::Kind::kChoice;
+  strategy.basic = "Retries";
   declare_parts(options, settings);
 }
 

@@ -146,8 +146,7 @@ TEST(Limit, RetriesWhatItIsTold) {
 
 // A budget is charged for failures that are retried, whatever they are, and for no others.
 TEST(Limit, TellsBudgetsWhatIsRetried) {
-  const RetryPolicy policy(
-      settings_of("retry-on = 404\nretry-budget = grpc\nfixed-delay = 0s\n"));
+  const RetryPolicy policy(settings_of("retry-on = 404\nretry-budget = grpc\nfixed-delay = 0s\n"));
   const auto process = policy.make_process(TimePoint{});
   ScriptedRandom random{};
   RetryMetrics metrics;
