@@ -4,5 +4,5 @@
 int main(int argc, char** argv) {
   using namespace retrystorm;
   return run_program<ClientOptions>("Many clients of one service, and what their retries do to it.",
-                                    argc, argv, add_client_options, run_clients);
+                                    argc, argv, add_client_options, run_clients, check);
 }

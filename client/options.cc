@@ -8,18 +8,19 @@ namespace retrystorm {
 
 void add_client_options(CLI::App& app, ClientOptions& options) {
   auto* run = app.add_option_group("Run");
-  add_text(*run, "--url", options.url, "where the requests go");
+  add_text(*run, "--url", options.url, "where the requests go")->group("Run");
   add_optional_duration(*run, "--duration", options.duration,
-                        "end after this time; until stopped when not given");
+                        "end after this time; until stopped when not given")
+      ->group("Run");
   auto* interval =
       add_duration(*run, "--report-interval", options.report_interval,
                    "time between the lines; 1s with --live", std::chrono::milliseconds(1));
-  add_text(*run, "--json", options.json, "write JSON Lines to this file");
+  add_text(*run, "--json", options.json, "write JSON Lines to this file")->group("Run");
   add_value(
       *run, "--metrics-port", "PORT", "0",
       [&options](const std::string& text) { options.metrics_port = parse_watch_port(text); },
       "port of 127.0.0.1 for /metrics and /status; any = any free one, 0 = none");
-  run->add_flag_callback(
+  auto* live = run->add_flag_callback(
       "--live",
       [&options, interval] {
         options.live = true;
@@ -28,6 +29,7 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
         interval->default_str("1s");  // what `options_json` shows is what is in force
       },
       "one screen that is redrawn, instead of the lines");
+  live->group("Run");
 
   auto* outage = app.add_option_group("Outage");
   add_value(
@@ -41,14 +43,17 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
       "the server's process id: freeze and wake it as part of the run")
       // `$(pidof server)` makes several words when there are several servers.
       ->expected(1, 1000)
-      ->join(' ');
-  add_optional_duration(*outage, "--outage-at", options.outage_at,
-                        "freeze the server at this time");
-  add_optional_duration(*outage, "--outage-for", options.outage_for, "wake it after this time");
+      ->join(' ')
+      ->group("Outage");
+  add_optional_duration(*outage, "--outage-at", options.outage_at, "freeze the server at this time")
+      ->group("Outage");
+  add_optional_duration(*outage, "--outage-for", options.outage_for, "wake it after this time")
+      ->group("Outage");
 
   auto* page = app.add_option_group("Live page");
   page->add_flag("--dashboard", options.dashboard,
-                 "serve a page on 127.0.0.1 that shows the run and can change it");
+                 "serve a page on 127.0.0.1 that shows the run and can change it")
+      ->group("Run");
   add_count(*page, "--dashboard-port", options.dashboard_port, "the page's port; 0 = any free one",
             0, 65535);
   add_text(*page, "--server-status", options.server_status,
@@ -60,8 +65,11 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
 
   auto* schedule = app.add_option_group("Schedule (no network)");
   add_count(*schedule, "--print-schedule", options.print_schedule,
-            "print the first waits of the strategy as attempt,delay_seconds and exit", 1, 1'000'000)
-      ->default_str("");
+            "print the first waits of the strategy as attempt,delay_seconds (and the quantiles "
+            "p5,p50,p95 of random ones), and exit",
+            1, 1'000'000)
+      ->default_str("")
+      ->group("Retries");
   add_optional_duration(*schedule, "--schedule-fails-until", options.schedule_fails_until,
                         "with --print-schedule: attempts fail until a wait has reached this ...");
   add_optional_duration(*schedule, "--schedule-succeeds-above", options.schedule_succeeds_above,

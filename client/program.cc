@@ -31,7 +31,6 @@ std::uint64_t random_seed() {
 }  // namespace
 
 int run_clients(const Invocation& invocation, const ClientOptions& options) {
-  check(options);
   const std::uint64_t seed = options.workload.seed ? *options.workload.seed : random_seed();
   if (options.print_schedule > 0) {
     print_schedule(std::cout, options, seed);

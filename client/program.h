@@ -6,8 +6,8 @@
 
 namespace retrystorm {
 
-// Runs the experiment, or prints a schedule. Returns the exit code; throws std::runtime_error with
-// a sentence for a person when it cannot start.
+// Runs the experiment, or prints a schedule, with options that were checked. Returns the exit code;
+// throws std::runtime_error with a sentence for a person when it cannot start.
 int run_clients(const Invocation& invocation, const ClientOptions& options);
 
 }  // namespace retrystorm

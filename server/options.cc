@@ -8,9 +8,10 @@ namespace retrystorm {
 
 void add_server_options(CLI::App& app, ServerOptions& options) {
   auto* server = app.add_option_group("Server");
-  add_text(*server, "--host", options.address.host, "address to listen on");
+  add_text(*server, "--host", options.address.host, "address to listen on")->group("Server");
   add_count(*server, "--port", options.address.port, "port to listen on; 0 = any free one", 0,
-            65535);
+            65535)
+      ->group("Server");
   add_value(
       *server, "--admin-port", "PORT", "",
       [&options](const std::string& text) { options.admin_port = parse_watch_port(text); },
@@ -24,8 +25,9 @@ void add_server_options(CLI::App& app, ServerOptions& options) {
         options.seed = parse_count(text, 0, std::numeric_limits<std::uint64_t>::max());
       },
       "same seed, same draws for --error-share and --hint=spread; random when not given");
-  add_text(*server, "--json", options.json, "write JSON Lines to this file");
-  server->add_flag("--live", options.live, "one screen that is redrawn, instead of the lines");
+  add_text(*server, "--json", options.json, "write JSON Lines to this file")->group("Server");
+  server->add_flag("--live", options.live, "one screen that is redrawn, instead of the lines")
+      ->group("Server");
   add_service_options(app, options.service, Engine::kReal);
 }
 

@@ -40,10 +40,10 @@ struct CellResult {
   std::optional<Duration> recovery_median{}, recovery_p90{};
   Mean amplification{.value = 1, .interval = {}};
   Mean success_share{.value = 1, .interval = {}};
-  double gave_up = 0;                                // mean of a run
-  double not_sent = 0;                               // likewise
+  double gave_up = 0;                                    // mean of a run
+  double not_sent = 0;                                   // likewise
   std::optional<Duration> request_p50{}, request_p99{};  // medians over the runs
-  double ok_lost = 0;                                // mean
+  double ok_lost = 0;                                    // mean
   std::size_t peak_concurrency = 0;
 };
 

@@ -42,8 +42,8 @@ Json bound(const std::optional<Interval>& interval, double Interval::*end) {
   return interval ? share_json(*interval.*end) : Json(nullptr);
 }
 
-// A column of the table. One for people has a title, a width and a text, one for programs a name and
-// a value; most are for both.
+// A column of the table. One for people has a title, a width and a text, one for programs a name
+// and a value; most are for both.
 struct Column {
   const char* title;
   int width;

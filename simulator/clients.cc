@@ -85,7 +85,7 @@ void Clients::end_wait(TimePoint now) {
 
 void Clients::make_processes(TimePoint now, std::uint32_t last_client) {
   while (processes_.size() <= last_client / clients_per_process_) {
-    processes_.push_back({behaviour_.policy().make_process(now)});
+    processes_.push_back({.parts = behaviour_.policy().make_process(now), .line = {}});
   }
 }
 

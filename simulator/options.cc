@@ -12,13 +12,15 @@ void add_simulator_options(CLI::App& app, SimulatorOptions& options) {
 
   auto* many = app.add_option_group("Many runs");
   add_count(*many, "--runs", options.runs, "runs of each cell, with seeds counted up from --seed",
-            1, 10'000'000);
+            1, 10'000'000)
+      ->group("Run");
   add_count(*many, "--threads", options.threads, "threads that share the runs; 0 = one a core", 0,
             4096);
   many->add_option("--sweep", options.sweeps,
                    "NAME=V1,V2,... or NAME=FROM:TO:STEP: a cell for each value; repeated: a cell "
                    "for each combination; strategy=all: each that has a name")
       ->type_name("TEXT")
+      ->group("Run")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   add_text(*many, "--csv", options.table.csv, "write the table to this file, with all its figures");
@@ -31,9 +33,17 @@ void add_simulator_options(CLI::App& app, SimulatorOptions& options) {
   add_duration(*report, "--server-report-interval", options.server_report_interval,
                "virtual time between the server's lines", std::chrono::milliseconds(1));
   report->add_flag("--server-lines", options.server_lines, "print the server's lines too");
-  add_text(*report, "--json", options.json, "write JSON Lines to this file");
+  add_text(*report, "--json", options.json, "write JSON Lines to this file")->group("Run");
   add_text(*report, "--server-json", options.server_json,
            "write the server's JSON Lines to this file");
+}
+
+void check(const SimulatorOptions& options) {
+  if (!options.sweeps.empty()) return;
+  check(options.workload.retry);
+  UnusedOptions unused;
+  find_unused(unused, options);
+  refuse(unused);
 }
 
 }  // namespace retrystorm

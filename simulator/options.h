@@ -22,4 +22,8 @@ struct SimulatorOptions : ScenarioOptions {
 
 void add_simulator_options(CLI::App& app, SimulatorOptions& options);
 
+// Throws std::invalid_argument when options contradict each other. Those of a sweep's cells are
+// looked at when these are known.
+void check(const SimulatorOptions& options);
+
 }  // namespace retrystorm

@@ -76,7 +76,6 @@ int run_once(const Invocation& invocation, const SimulatorOptions& options, std:
                              " is a table of many runs: it needs --runs or --sweep");
   }
   const Scenario scenario = make_scenario(options, seed);
-  refuse(unused_options(options));
   check_length(scenario);
   check_memory(scenario, 1);
   auto start = options_json(invocation.app);

@@ -17,9 +17,10 @@ std::size_t scaled(std::size_t count, double scale) {
 
 void declare_options(OptionList& options, ScenarioOptions& scenario) {
   options.group("Run");
-  options.duration("outage-at", scenario.outage_at, "freeze the server at this time");
-  options.duration("outage-for", scenario.outage_for, "wake it after this time; 0s = no outage");
-  options.duration("observe", scenario.observe, "end so long after the outage");
+  options.duration("outage-at", scenario.outage_at, "freeze the server at this time").basic = "Run";
+  options.duration("outage-for", scenario.outage_for, "wake it after this time; 0s = no outage")
+      .basic = "Run";
+  options.duration("observe", scenario.observe, "end so long after the outage").basic = "Run";
   options.number("scale", scenario.scale,
                  "multiplies clients, rate, limit, k, backlog, connections and the rate and "
                  "shedding limits: the same physics, larger",

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/cli/help.h"
 #include "model/retry/strategies.h"
 
 namespace retrystorm {
@@ -41,6 +42,8 @@ std::string type_name(Option::Kind kind) {
 }
 
 const std::string kListStrategies = "--list-strategies";
+const std::string kPrintSettings = "--print-settings";
+const std::string kGeneral = "General";  // of the short help
 const std::string kExponentialBackoff = "--exponential-backoff";
 const std::string kExponentialStrategy = "--strategy=exponential";
 
@@ -71,17 +74,6 @@ void replace_exponential_backoff(std::vector<std::string>& arguments) {
   if (named) throw CLI::ExcludesError(kExponentialBackoff, "--strategy");
   std::replace(flag, arguments.end(), kExponentialBackoff, kExponentialStrategy);
 }
-
-// CLI11's help as it is, but for what excludes an option: its meaning says that.
-class HelpFormatter : public CLI::Formatter {
- public:
-  std::string make_option_opts(const CLI::Option* option) const override {
-    if (option->get_type_size() == 0) return "";
-    const std::string type = option->get_type_name();
-    const std::string usual = option->get_default_str();
-    return (type.empty() ? "" : " " + type) + (usual.empty() ? "" : "=" + usual);
-  }
-};
 
 template <typename Visit>
 void each_option(CLI::App& app, const Visit& visit) {
@@ -233,6 +225,7 @@ void add_options(CLI::App& app, const OptionList& options) {
     auto* added =
         add_value(*group, dashed(option), type_name(option.kind), option.get(), option.set, help)
             ->default_function(option.get);
+    if (!option.basic.empty()) added->group(option.basic);
     if (!option.same_as.empty()) {
       TypedForms::exclude(*added, *app.get_option_no_throw("--" + option.same_as));
     }
@@ -251,7 +244,7 @@ void add_strategy_flags(CLI::App& app, WorkloadOptions& options) {
   app.add_flag_callback(
       kExponentialBackoff, [&retry = options.retry] { retry = retry_settings("exponential"); },
       "the same as --strategy=exponential");
-  app.add_flag_callback(
+  auto* list_strategies = app.add_flag_callback(
       kListStrategies,
       [] {
         for (const NamedStrategy& each : named_strategies()) {
@@ -260,7 +253,8 @@ void add_strategy_flags(CLI::App& app, WorkloadOptions& options) {
         }
         throw CLI::Success();
       },
-      "print the strategies that have a name, with their sources, and exit");
+      "print the named strategies with their sources, and exit");
+  list_strategies->group(kGeneral);
 }
 
 const CLI::Option* find_option(const CLI::App& app, const std::string& name) {
@@ -286,11 +280,18 @@ WorkloadOptions workload_with(const CLI::App& app, const std::string& strategy) 
 }
 
 void set_up_app(CLI::App& app) {
-  app.set_version_flag("--version", "retrystorm " RETRYSTORM_VERSION);
+  app.set_help_flag("-h,--help", "print what most people need, and exit")->group(kGeneral);
+  app.set_help_all_flag("--help-all", "print every option with its second names, and exit")
+      ->group(kGeneral);
+  app.set_version_flag("--version", "retrystorm " RETRYSTORM_VERSION, "print the version, and exit")
+      ->group(kGeneral);
   app.allow_config_extras(CLI::config_extras_mode::error);
-  app.set_config("--config", "", "read options from this file (INI or TOML; named as here)");
+  app.set_config("--config", "", "read options from this file (INI or TOML; named as here)")
+      ->type_name("FILE")
+      ->group(kGeneral);
+  const std::string meaning = "print the settings in force as a file for --config, and exit";
+  app.add_flag(kPrintSettings, meaning)->group(kGeneral);
   app.formatter(std::make_shared<HelpFormatter>());
-  app.get_formatter()->column_width(44);
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
     std::string line = error.what();
     line.resize(std::min(line.size(), line.find('\n')));
@@ -371,8 +372,9 @@ nlohmann::ordered_json options_json(CLI::App& app) {
     const std::string flag = "--" + option->get_single_name();
     const std::string name = underscored(option->get_single_name());
     // What the article's flag asks for is in the strategy.
-    if (option == app.get_help_ptr() || option == app.get_version_ptr() ||
-        option == app.get_config_ptr() || flag == kExponentialBackoff || flag == kListStrategies) {
+    if (option == app.get_help_ptr() || option == app.get_help_all_ptr() ||
+        option == app.get_version_ptr() || option == app.get_config_ptr() ||
+        flag == kExponentialBackoff || flag == kListStrategies || flag == kPrintSettings) {
       continue;
     }
     if (option->get_expected_max() == 0) {

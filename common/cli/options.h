@@ -27,11 +27,12 @@ void add_strategy_flags(CLI::App& app, WorkloadOptions& options);
 // name.
 WorkloadOptions workload_with(const CLI::App& app, const std::string& strategy);
 
-// Every option of the list, in its groups.
+// Every option of the list, in its groups. Its `basic` becomes CLI11's group, by which options that
+// are declared without a list are put into the short help too (see help.h).
 void add_options(CLI::App& app, const OptionList& options);
 
-// Settings that all programs have: `--help` in sections, `--version`, `--config`, and errors of
-// one line.
+// Settings that all programs have: `--help`, `--help-all`, `--version`, `--config`,
+// `--print-settings`, and errors of one line.
 void set_up_app(CLI::App& app);
 
 // Single options with checked values. A bad value is refused in one sentence; NaN and infinity

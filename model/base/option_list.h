@@ -25,6 +25,8 @@ struct Option {
   std::string name;  // without dashes
   std::vector<std::string> second_names{};
   std::string group{};
+  // The group in which a program's short help has it. Empty: it is not one that most people need.
+  std::string basic{};
   Kind kind = Kind::kText;
   std::vector<std::string_view> choices{};  // of a kChoice
   std::string help{};

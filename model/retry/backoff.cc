@@ -61,9 +61,11 @@ void declare_options(OptionList& options, BackoffSettings& settings) {
                           {"exponential", Growth::kExponential},
                           {"table", Growth::kTable}},
                          "how the waits of one request grow");
-  options.duration(
-      "backoff-base,min-delay,fixed-delay,simple-backoff-delay,linear-initial,truncated-base",
-      settings.base, "first wait");
+  options
+      .duration(
+          "backoff-base,min-delay,fixed-delay,simple-backoff-delay,linear-initial,truncated-base",
+          settings.base, "first wait")
+      .basic = "Retries";
   options.number("backoff-factor,factor", settings.factor,
                  "exponential: what each failure multiplies the wait by", 1, kLarge);
   options.duration("backoff-step,linear-step", settings.step, "linear: what each failure adds");
@@ -72,18 +74,21 @@ void declare_options(OptionList& options, BackoffSettings& settings) {
       "table: what multiplies the first, second, ... wait; the last number goes on",
       [&table = settings.table](std::string_view text) { table = parse_table(text); },
       [&table = settings.table] { return print_table(table); });
-  options.duration_or_none("backoff-cap,max-delay,maximum-backoff", settings.cap, "longest wait");
+  options.duration_or_none("backoff-cap,max-delay,maximum-backoff", settings.cap, "longest wait")
+      .basic = "Retries";
   options.choice<CapApplies>(
       "cap-applies", settings.cap_applies,
       {{"before-jitter", CapApplies::kBeforeJitter}, {"after-jitter", CapApplies::kAfterJitter}},
       "whether the cap bounds the wait before or after its jitter");
   Jitter& jitter = settings.jitter;
-  options.text(
-      "jitter",
-      "KIND[:AMOUNT], the randomness of a wait: none, full, equal, normal:0.1 (or 0.1), "
-      "proportional:0.2, additive:1s (or 1%), exponential, decorrelated, polly",
-      [&jitter](std::string_view text) { jitter = parse_jitter(text); },
-      [&jitter] { return to_string(jitter); });
+  options
+      .text(
+          "jitter",
+          "KIND[:AMOUNT], the randomness of a wait: none, full, equal, normal:0.1 (or 0.1), "
+          "proportional:0.2, additive:1s (or 1%), exponential, decorrelated, polly",
+          [&jitter](std::string_view text) { jitter = parse_jitter(text); },
+          [&jitter] { return to_string(jitter); })
+      .basic = "Retries";
   Option& random = options.text(
       "random", "the same as --jitter=additive:DURATION",
       [&jitter](std::string_view text) {

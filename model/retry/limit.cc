@@ -8,8 +8,10 @@ namespace retrystorm {
 void declare_options(OptionList& options, LimitSettings& settings) {
   constexpr std::uint64_t kMost = 1'000'000'000;
   options.group("Limits: when a request is given up");
-  options.count_or_none("max-retries", settings.max_retries,
-                        "retries of a request; 0 = no retry, none = no limit", 0, kMost);
+  options
+      .count_or_none("max-retries", settings.max_retries,
+                     "retries of a request; 0 = no retry, none = no limit", 0, kMost)
+      .basic = "Retries";
   std::uint32_t& retries = settings.max_retries;
   Option& attempts = options.text(
       "max-attempts", "the same as --max-retries, with the first attempt counted too",
@@ -23,10 +25,12 @@ void declare_options(OptionList& options, LimitSettings& settings) {
       });
   attempts.kind = Option::Kind::kCount;
   attempts.same_as = "max-retries";
-  options.duration_or_none("deadline", settings.deadline,
-                           "time for a whole request, its waits included; an attempt lasts at most "
-                           "what is left",
-                           std::chrono::milliseconds(1));
+  options
+      .duration_or_none("deadline", settings.deadline,
+                        "time for a whole request, its waits included; an attempt lasts at most "
+                        "what is left",
+                        std::chrono::milliseconds(1))
+      .basic = "Retries";
   options.choice<DeadlineCheck>(
       "deadline-check", settings.deadline_check,
       {{"before-wait", DeadlineCheck::kBeforeWait}, {"at-end", DeadlineCheck::kAtEnd}},
@@ -41,10 +45,9 @@ void declare_options(OptionList& options, LimitSettings& settings) {
       [&retry_on] { return to_string(retry_on); });
 }
 
-void check(const LimitSettings& settings) {
-  if (!settings.has_deadline()) {
-    refuse_unused(settings, LimitSettings(), "without --deadline", {"deadline-check"});
-  }
+void find_unused(UnusedOptions& unused, const LimitSettings& settings, const LimitSettings& usual) {
+  if (settings.has_deadline()) return;
+  find_unused<LimitSettings>(unused, settings, usual, "without --deadline", {"deadline-check"});
 }
 
 }  // namespace retrystorm

@@ -32,7 +32,6 @@ struct LimitSettings {
 
 void declare_options(OptionList& options, LimitSettings& settings);
 
-// Throws std::invalid_argument with a sentence for a person when settings contradict each other.
-void check(const LimitSettings& settings);
+void find_unused(UnusedOptions& unused, const LimitSettings& settings, const LimitSettings& usual);
 
 }  // namespace retrystorm

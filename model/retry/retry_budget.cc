@@ -69,8 +69,10 @@ const BudgetSettings& budget_named(std::string_view name) {
 void declare_options(OptionList& options, BudgetSettings& settings) {
   constexpr double kDear = 1e6;
   options.group("Retry budget of a process: how many retries its requests allow");
-  options.preset("retry-budget", settings, std::span<const BudgetSettings>(kBudgets),
-                 "whose budget: gives defaults to the numbers below");
+  options
+      .preset("retry-budget", settings, std::span<const BudgetSettings>(kBudgets),
+              "whose budget: gives defaults to the numbers below")
+      .basic = "Retries";
   options.number("budget-tokens", settings.tokens, "size of the bucket, which starts full", 0, 1e9);
   options.number("budget-cost", settings.cost, "tokens that a retry costs", 0, kDear);
   options.number_or_none("budget-timeout-cost", settings.timeout_cost,

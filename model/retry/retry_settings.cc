@@ -26,20 +26,21 @@ void declare_parts(OptionList& options, RetrySettings& settings) {
 void declare_options(OptionList& options, RetrySettings& settings) {
   options.group("Retries");
   Option& strategy = options.text(
-      "strategy", "how to retry, by name: gives defaults to the options below (--list-strategies)",
+      "strategy", "how to retry, by name: gives the options below their defaults",
       [&settings](std::string_view name) { settings = retry_settings(name); },
       [&settings] { return settings.strategy; });
   strategy.kind = Option::Kind::kChoice;
+  strategy.basic = "Retries";
   declare_parts(options, settings);
 }
 
 void check(const RetrySettings& settings) {
-  check(settings.limit);
   check(settings.process);
 }
 
 void find_unused(UnusedOptions& unused, const RetrySettings& settings) {
   const RetrySettings usual = retry_settings(settings.strategy);
+  find_unused(unused, settings.limit, usual.limit);
   find_unused(unused, settings.backoff, usual.backoff);
   find_unused(unused, settings.hint, usual.hint);
   find_unused(unused, settings.pacer, usual.pacer);

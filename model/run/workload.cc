@@ -6,12 +6,17 @@ namespace retrystorm {
 
 void declare_options(OptionList& options, WorkloadOptions& workload) {
   options.group("Clients");
-  options.count("clients", workload.clients, "independent clients", 1, 1'000'000'000);
-  options.duration("lambda,think-time", workload.think_time,
-                   "mean think time after a success (exponentially distributed)");
-  options.duration("timeout", workload.timeout,
-                   "an attempt lasts no longer: connect, send and receive together",
-                   std::chrono::milliseconds(1));
+  options.count("clients", workload.clients, "independent clients", 1, 1'000'000'000).basic =
+      "Clients";
+  options
+      .duration("lambda,think-time", workload.think_time,
+                "mean think time after a success (exponentially distributed)")
+      .basic = "Clients";
+  options
+      .duration("timeout", workload.timeout,
+                "an attempt lasts no longer: connect, send and receive together",
+                std::chrono::milliseconds(1))
+      .basic = "Clients";
   std::optional<std::uint64_t>& seed = workload.seed;
   Option& option = options.text(
       "seed", "same seed, same waits; random when not given",
@@ -20,6 +25,7 @@ void declare_options(OptionList& options, WorkloadOptions& workload) {
       },
       [&seed] { return seed ? std::to_string(*seed) : ""; });
   option.kind = Option::Kind::kCount;
+  option.basic = "Clients";
   options.count("clients-per-process", workload.clients_per_process,
                 "clients that share a retry budget and gates", 1, 1'000'000'000);
   declare_options(options, workload.retry);

@@ -6,29 +6,43 @@ void declare_options(OptionList& options, ServiceOptions& service, Engine engine
   constexpr std::uint64_t kMany = 1'000'000'000;
   constexpr double kLarge = 1e9;
   const bool real = engine == Engine::kReal;
+  // With the many options of a simulation its short help would be long.
+  const char* in_curve = real ? "Service" : "";
   options.group("Service curve");
-  options.duration("base-delay,baseDelay", service.base_delay,
-                   "delay of a request while concurrency is within the limit");
-  options.count("limit", service.limit, "concurrency served without slowing down", 0, kMany);
+  options
+      .duration("base-delay,baseDelay", service.base_delay,
+                "delay of a request while concurrency is within the limit")
+      .basic = in_curve;
+  options.count("limit", service.limit, "concurrency served without slowing down", 0, kMany).basic =
+      "Service";
   // Where both programs' options meet, --factor is the clients'.
-  options.number(real ? "factor,curve-factor" : "curve-factor", service.factor,
-                 "the delay grows by this factor for every k requests above the limit", 1, kLarge);
-  options.number("k", service.k, "requests above the limit that make one factor", 1e-9, kLarge);
+  options
+      .number(real ? "factor,curve-factor" : "curve-factor", service.factor,
+              "the delay grows by this factor for every k requests above the limit", 1, kLarge)
+      .basic = in_curve;
+  options.number("k", service.k, "requests above the limit that make one factor", 1e-9, kLarge)
+      .basic = in_curve;
 
   options.group("Queues and admission");
-  options.count("backlog", service.backlog,
-                "the kernel's accept queue: connections that wait while the server is frozen", 0,
-                real ? 65535 : kMany);
+  options
+      .count("backlog", service.backlog,
+             "the kernel's accept queue: connections that wait while the server is frozen", 0,
+             real ? 65535 : kMany)
+      .basic = "Service";
   options.count("max-connections", service.max_connections,
                 real ? "connections accepted at a time; 0 = all the descriptors but a reserve"
                      : "connections accepted at a time; 0 = no limit",
                 0, kMany);
-  options.number("rate-limit", service.rate_limit,
-                 "requests a second let in, the others get 429 at once; 0 = off", 0, kLarge);
+  options
+      .number("rate-limit", service.rate_limit,
+              "requests a second let in, the others get 429 at once; 0 = off", 0, kLarge)
+      .basic = "Service";
   options.number("rate-burst", service.rate_burst,
                  "requests the rate limit lets in at once; 0 = one second's worth", 0, kLarge);
-  options.count("shed-above", service.shed_above,
-                "concurrency above which a request gets 503 at once; 0 = off", 0, kMany);
+  options
+      .count("shed-above", service.shed_above,
+             "concurrency above which a request gets 503 at once; 0 = off", 0, kMany)
+      .basic = "Service";
   declare_options(options, service.hint);
   declare_options(options, service.errors);
 }

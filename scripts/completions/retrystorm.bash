@@ -23,12 +23,12 @@ _retrystorm() {
   esac
   if [[ $current != -* ]]; then
     # The help of an option that takes one of some names ends with them.
-    options=$("$1" --help 2>/dev/null | awk -v option="$previous" '
+    options=$("$1" --help-all 2>/dev/null | awk -v option="$previous" '
       ("," $1 ",") ~ ("," option ",") && $2 ~ /^NAME/ && sub(/.*: /, "") {gsub(/,/, ""); print}')
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
     return
   fi
-  options=$("$1" --help 2>/dev/null |
+  options=$("$1" --help-all 2>/dev/null |
     awk '$1 ~ /^-/ {n = split($1, names, ","); for (i = 1; i <= n; ++i) print names[i]}')
   mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
 }

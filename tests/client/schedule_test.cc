@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "tests/support/temp_dir.h"
 
@@ -47,6 +49,65 @@ TEST(PrintSchedule, IsTheSameForTheSameSeed) {
   const ClientOptions options = first_waits(20, "responsive");
   EXPECT_EQ(schedule(options, 7), schedule(options, 7));
   EXPECT_NE(schedule(options, 7), schedule(options, 8));
+}
+
+// The rows behind the head, as numbers.
+std::vector<std::vector<double>> rows_of(const std::string& printed) {
+  std::vector<std::vector<double>> rows;
+  std::vector<std::string> all = test::lines(printed);
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    std::istringstream line(all[i]);
+    rows.emplace_back();
+    for (std::string cell; std::getline(line, cell, ',');) rows.back().push_back(std::stod(cell));
+  }
+  return rows;
+}
+
+// A quantile of a thousand draws lies within five of its standard deviations,
+// sqrt(p * (1 - p) / 1000) / density, of the distribution's.
+double tolerance(double p, double density) {
+  return 5 * std::sqrt(p * (1 - p) / 1000) / density;
+}
+
+TEST(PrintSchedule, HasTheQuantilesOfFullJitter) {
+  ClientOptions options = first_waits(3, "aws-legacy");
+  const std::string printed = schedule(options);
+  EXPECT_EQ(test::lines(printed)[0], "attempt,delay_seconds,p5,p50,p95");
+  const auto rows = rows_of(printed);
+  ASSERT_EQ(rows.size(), 3);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const double longest = 1 << i;  // uniform up to it
+    EXPECT_LE(rows[i][1], longest);
+    EXPECT_NEAR(rows[i][2], 0.05 * longest, tolerance(0.05, 1 / longest));
+    EXPECT_NEAR(rows[i][3], 0.5 * longest, tolerance(0.5, 1 / longest));
+    EXPECT_NEAR(rows[i][4], 0.95 * longest, tolerance(0.95, 1 / longest));
+  }
+}
+
+TEST(PrintSchedule, HasTheQuantilesOfExponentialJitter) {
+  ClientOptions options = first_waits(2, "fixed");
+  options.workload.retry.backoff.base = 1s;
+  options.workload.retry.backoff.jitter = parse_jitter("exponential");
+  for (const auto& row : rows_of(schedule(options, 7))) {
+    // -ln(1 - p), where the density is 1 - p.
+    EXPECT_NEAR(row[2], -std::log(0.95), tolerance(0.05, 0.95));
+    EXPECT_NEAR(row[3], -std::log(0.5), tolerance(0.5, 0.5));
+    EXPECT_NEAR(row[4], -std::log(0.05), tolerance(0.95, 0.05));
+  }
+}
+
+// The waits themselves are those of a client, as before.
+TEST(PrintSchedule, HasQuantilesOnlyOfWhatIsRandomAndOnlyOfRetries) {
+  EXPECT_EQ(rows_of(schedule(first_waits(8, "aws-standard"))).size(), 2);
+  EXPECT_EQ(test::lines(schedule(first_waits(8, "none"))).size(), 1);
+  EXPECT_EQ(rows_of(schedule(first_waits(8, "grpc"))).size(), 3);  // no timeout is retried
+  EXPECT_EQ(test::lines(schedule(first_waits(8, "hbase")))[0], "attempt,delay_seconds,p5,p50,p95");
+  for (const char* strategy : {"fixed", "linear", "none", "finagle", "go-retryablehttp"}) {
+    EXPECT_EQ(test::lines(schedule(first_waits(8, strategy)))[0], "attempt,delay_seconds");
+  }
+  // The cap leaves nothing random of what it cuts.
+  const auto rows = rows_of(schedule(first_waits(7, "truncated")));
+  EXPECT_EQ(rows[6], (std::vector<double>{7, 32, 32, 32, 32}));
 }
 
 // Fails until a wait of 4 s is reached, then succeeds while it is above 1 s.

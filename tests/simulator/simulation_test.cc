@@ -242,7 +242,7 @@ TEST(Simulation, RetriesGetThroughErrorsAsTheirIndependenceSays) {
     ServiceIntervals intervals;
     const Counts counts =
         Simulation(scenario_of(options), {.service = {&intervals}}).run().summary.counts;
-    const double ended = static_cast<double>(counts.ok + counts.gave_up);
+    const double ended = static_cast<double>(counts.ok + counts.gave_up());
     EXPECT_GT(ended, 100'000);
     EXPECT_NEAR(static_cast<double>(counts.ok) / ended, 0.9375,
                 4 * std::sqrt(0.9375 * 0.0625 / ended));

@@ -135,6 +135,20 @@ TEST(ClientUsage, SendsNothingWhenItRefuses) {
   EXPECT_FALSE(listener.accept(0s));
 }
 
+TEST(ClientUsage, PrintsSettingsAndStartsNothing) {
+  const Listener listener;
+  ChildProcess client(RETRYSTORM_CLIENT, {"--url", listener.url(), "--lambda=0s", "--strategy=grpc",
+                                          "--print-settings"});
+  EXPECT_EQ(client.exit_code(), 0);
+  EXPECT_THAT(client.out(), HasSubstr("\nstrategy = grpc\n"));
+  EXPECT_EQ(client.err(), "");
+  EXPECT_FALSE(listener.accept(0s));
+  ChildProcess server(RETRYSTORM_SERVER, {"--port=1", "--limit=7", "--print-settings"});
+  EXPECT_EQ(server.exit_code(), 0);
+  EXPECT_THAT(server.out(), HasSubstr("\nlimit = 7\n"));
+  expect_refused(RETRYSTORM_CLIENT, {{"--print-settings", "--factor=3"}, "backoff-factor"});
+}
+
 TEST(SimulateUsage, ListsTheStrategiesWithTheirSources) {
   ChildProcess process(RETRYSTORM_SIMULATE, {"--list-strategies"});
   EXPECT_EQ(process.exit_code(), 0);

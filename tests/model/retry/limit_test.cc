@@ -27,9 +27,9 @@ RetrySettings settings_of(const std::string& lines) {
 }
 
 // One client of a policy without processes, whose time goes on with each of its waits.
-class Client {
+class LimitedClient {
  public:
-  explicit Client(const std::string& settings) : policy_(settings_of(settings)) {
+  explicit LimitedClient(const std::string& settings) : policy_(settings_of(settings)) {
     policy_.begin_request(state_, 10s);
   }
 
@@ -71,7 +71,7 @@ TEST(Limit, CountsAttemptsOrRetries) {
 }
 
 TEST(Limit, HasNoDeadlineUnlessGiven) {
-  Client client("strategy = fixed\n");
+  LimitedClient client("strategy = fixed\n");
   EXPECT_EQ(client.time_left(), Duration::max());
   EXPECT_EQ(client.ask(), Permission::Kind::kSend);
 }
@@ -79,7 +79,7 @@ TEST(Limit, HasNoDeadlineUnlessGiven) {
 // google-api-core tests before it sleeps: 91.5 s waited and the next wait of 30 s would pass 120 s.
 // (policies: the waits .5, 1, 2, 4, 8, 16, 30, 30 at u = .5 with instant failures.)
 TEST(Deadline, BeforeWaitGivesUpAsSoonAsItIsClear) {
-  Client client(
+  LimitedClient client(
       "growth = exponential\nbackoff-base = 500ms\nbackoff-factor = 2\nbackoff-cap = 30s\n"
       "deadline = 120s\n");
   const TimePoint start = client.now();
@@ -95,14 +95,14 @@ TEST(Deadline, BeforeWaitGivesUpAsSoonAsItIsClear) {
 }
 
 TEST(Deadline, BeforeWaitAllowsAWaitThatEndsWithIt) {
-  Client client("fixed-delay = 1s\ndeadline = 1s\n");
+  LimitedClient client("fixed-delay = 1s\ndeadline = 1s\n");
   EXPECT_TRUE(client.after(not_connected(0s)).retry);
   EXPECT_EQ(client.ask(), Permission::Kind::kTooLate);
 }
 
 // gRPC sleeps though the wait passes the deadline, and dies at it.
 TEST(Deadline, AtEndWaitsForIt) {
-  Client client("fixed-delay = 700ms\ndeadline = 1s\ndeadline-check = at-end\n");
+  LimitedClient client("fixed-delay = 700ms\ndeadline = 1s\ndeadline-check = at-end\n");
   const TimePoint start = client.now();
   EXPECT_EQ(client.after(not_connected(0s)).wait, 700ms);
   const Decision cut = client.after(not_connected(100ms));
@@ -116,7 +116,7 @@ TEST(Deadline, AtEndWaitsForIt) {
 }
 
 TEST(Deadline, CountsFromWhenTheFirstAttemptWasAskedFor) {
-  Client client("fixed-delay = 100ms\ndeadline = 5s\n");
+  LimitedClient client("fixed-delay = 100ms\ndeadline = 5s\n");
   EXPECT_EQ(client.ask(), Permission::Kind::kSend);
   EXPECT_EQ(client.time_left(), 5s);
   EXPECT_TRUE(client.after(timed_out(2s)).retry);
@@ -129,18 +129,18 @@ TEST(Deadline, CountsFromWhenTheFirstAttemptWasAskedFor) {
 
 // A request that is out of attempts and out of time has failed by the number of its attempts.
 TEST(Limit, TellsTheFirstReason) {
-  Client client("max-retries = 0\ndeadline = 1s\n");
+  LimitedClient client("max-retries = 0\ndeadline = 1s\n");
   EXPECT_EQ(client.after(timed_out(1s)).gave_up, GiveUp::kAttempts);
-  Client permanent("max-retries = 0\n");
+  LimitedClient permanent("max-retries = 0\n");
   EXPECT_EQ(permanent.after(answered(404, std::nullopt, 1s)).gave_up, GiveUp::kNotRetryable);
 }
 
 TEST(Limit, RetriesWhatItIsTold) {
-  Client client("retry-on = 404+transport\n");
+  LimitedClient client("retry-on = 404+transport\n");
   EXPECT_TRUE(client.after(answered(404, std::nullopt, 1ms)).retry);
   EXPECT_TRUE(client.after(not_connected(1ms)).retry);
   EXPECT_EQ(client.after(timed_out(2s)).gave_up, GiveUp::kNotRetryable);
-  Client never("retry-on = none\n");
+  LimitedClient never("retry-on = none\n");
   EXPECT_EQ(never.after(not_connected(1ms)).gave_up, GiveUp::kNotRetryable);
 }
 
@@ -179,16 +179,18 @@ TEST(Limit, ChargesNoBudgetForWhatComesTooLate) {
   }
 }
 
-TEST(Limit, RefusesADeadlinesCheckWithoutADeadline) {
+TEST(Limit, HasNoUseForADeadlinesCheckWithoutADeadline) {
   LimitSettings limit{.deadline_check = DeadlineCheck::kAtEnd};
-  try {
-    check(limit);
-    ADD_FAILURE();
-  } catch (const std::invalid_argument& error) {
-    EXPECT_THAT(error.what(), HasSubstr("deadline-check has no effect without --deadline"));
-  }
+  UnusedOptions unused;
+  find_unused(unused, limit, LimitSettings());
+  EXPECT_TRUE(unused.contains("deadline-check"));
+  UnusedOptions of_the_strategy;
+  find_unused(of_the_strategy, limit, limit);
+  EXPECT_TRUE(of_the_strategy.empty()) << "nobody gave it";
   limit.deadline = 1s;
-  check(limit);
+  UnusedOptions used;
+  find_unused(used, limit, LimitSettings());
+  EXPECT_TRUE(used.empty());
 }
 
 }  // namespace
