@@ -32,6 +32,7 @@ struct CellResult {
   std::size_t runs = 0;
   // By verdict: together all runs, where there was an outage.
   std::size_t recovered = 0, relapsed = 0, recovering = 0, undecided = 0, collapsed = 0;
+  bool had_outage() const { return recovered + relapsed + recovering + undecided + collapsed > 0; }
   Interval collapse_interval{};  // 95 %
   // What came back does not count as gone, nor a service that died again as recovered: errors gone
   // are those of runs that are recovered or recovering, the recovery that of the recovered. In all

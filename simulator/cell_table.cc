@@ -64,7 +64,7 @@ Json count_json(const CellResult& cell) {
 
 template <std::optional<Duration> CellResult::*kTime>
 std::string time_of(const CellResult& cell) {
-  return time_text(cell.*kTime);
+  return cell.had_outage() ? time_text(cell.*kTime) : "-";
 }
 
 template <std::optional<Duration> CellResult::*kTime>

@@ -273,6 +273,20 @@ print_table() {
   done
 }
 
+# write_part DOCUMENT NAME: standard input in place of what stands between the document's lines
+# <!-- NAME --> and <!-- end of NAME -->
+write_part() {
+  local document=$1 begin="<!-- $2 -->" end="<!-- end of $2 -->"
+  grep -qxF -- "$begin" "$document" && grep -qxF -- "$end" "$document" ||
+    die "$document has no lines '$begin' and '$end'"
+  awk -v begin="$begin" -v end="$end" '
+    NR == FNR { part = part $0 "\n"; next }
+    $0 == end { inside = 0 }
+    !inside { print }
+    $0 == begin { inside = 1; printf "\n%s\n", part }' - "$document" >"$document.new"
+  mv "$document.new" "$document"
+}
+
 # draw PICTURE SCRIPT DATA_FOLDER [NAME...]: with gnuplot, as PICTURE.png and PICTURE.svg
 draw() {
   local picture=$1 script=$2
