@@ -159,12 +159,4 @@ Duration scale(Duration duration, double factor) {
   return saturating(std::round(static_cast<double>(duration.count()) * factor));
 }
 
-TimePoint saturating_add(TimePoint time, Duration wait) {
-  return TimePoint(saturating_add(time.time_since_epoch(), wait));
-}
-
-Duration saturating_add(Duration duration, Duration wait) {
-  return duration > Duration::max() - wait ? Duration::max() : duration + wait;
-}
-
 }  // namespace retrystorm

@@ -34,7 +34,11 @@ double to_seconds(Duration duration);
 Duration scale(Duration duration, double factor);
 
 // `time + wait`, or the end of time where the sum does not fit. `wait` must not be negative.
-TimePoint saturating_add(TimePoint time, Duration wait);
-Duration saturating_add(Duration duration, Duration wait);
+inline Duration saturating_add(Duration duration, Duration wait) {
+  return duration > Duration::max() - wait ? Duration::max() : duration + wait;
+}
+inline TimePoint saturating_add(TimePoint time, Duration wait) {
+  return TimePoint(saturating_add(time.time_since_epoch(), wait));
+}
 
 }  // namespace retrystorm

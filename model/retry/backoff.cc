@@ -187,7 +187,14 @@ Duration Backoff::remembered(RetryState& state, Random& random) const {
   return std::min(wait, s.cap);
 }
 
-Duration Backoff::next(RetryState& state, bool throttled, Random& random) const {
+std::optional<Duration> Backoff::constant_wait(const BackoffSettings& settings) {
+  const bool varies = settings.growth != Growth::kConstant ||
+                      settings.jitter.kind != Jitter::Kind::kNone || settings.first_at_once ||
+                      settings.throttled_base != Duration::max();
+  return varies ? std::nullopt : std::optional(std::min(settings.base, settings.cap));
+}
+
+Duration Backoff::computed(RetryState& state, bool throttled, Random& random) const {
   const BackoffSettings& s = settings_;
   if (s.jitter.is_growth()) return remembered(state, random);
   const bool first = state.retries == 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <vector>
 
 #include "model/base/duration.h"
@@ -58,7 +59,8 @@ void find_unused(UnusedOptions& unused, const BackoffSettings& settings,
 // Safe to share between threads.
 class Backoff {
  public:
-  explicit Backoff(const BackoffSettings& settings) : settings_(settings) {}
+  explicit Backoff(const BackoffSettings& settings)
+      : settings_(settings), constant_(constant_wait(settings)) {}
 
   // A request begins, after this think time.
   void begin_request(RetryState& state, Duration think_time) const {
@@ -67,13 +69,19 @@ class Backoff {
 
   // The wait before the retry that follows `state.retries` retries. `throttled`: the server asked
   // for less.
-  Duration next(RetryState& state, bool throttled, Random& random) const;
+  Duration next(RetryState& state, bool throttled, Random& random) const {
+    return constant_ ? *constant_ : computed(state, throttled, random);
+  }
 
  private:
+  // The wait of settings for which it is always the same, as those have who retry the most.
+  static std::optional<Duration> constant_wait(const BackoffSettings& settings);
+  Duration computed(RetryState& state, bool throttled, Random& random) const;
   Duration grown(RetryState& state, bool throttled) const;
   Duration remembered(RetryState& state, Random& random) const;
 
   BackoffSettings settings_;
+  std::optional<Duration> constant_;
 };
 
 }  // namespace retrystorm
