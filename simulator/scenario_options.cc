@@ -47,6 +47,7 @@ void declare_options(OptionList& options, ScenarioOptions& scenario) {
 
 void find_unused(UnusedOptions& unused, const ScenarioOptions& scenario) {
   find_unused(unused, scenario.workload);
+  find_unused(unused, scenario.service);
   if (scenario.arrivals == Arrivals::kClosed) {
     find_unused<ScenarioOptions>(unused, scenario, ScenarioOptions(), "without --arrivals=open",
                                  {"rate"});

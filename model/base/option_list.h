@@ -198,13 +198,4 @@ void find_unused(UnusedOptions& unused, Settings in_force, Settings by_itself,
 // Throws std::invalid_argument with the sentence of one of them, if there are any.
 void refuse(const UnusedOptions& unused);
 
-// Both at once.
-template <typename Settings>
-void refuse_unused(Settings in_force, Settings by_itself, std::string_view why,
-                   const std::vector<std::string_view>& names = {}) {
-  UnusedOptions unused;
-  find_unused(unused, std::move(in_force), std::move(by_itself), std::string(why), names);
-  refuse(unused);
-}
-
 }  // namespace retrystorm

@@ -74,9 +74,9 @@ void declare_options(OptionList& options, BreakerSettings& settings) {
                            "what calls do that were sent before it opened or closed");
 }
 
-void check(const BreakerSettings& settings) {
+void find_unused(UnusedOptions& unused, const BreakerSettings& settings) {
   if (!settings.on) {
-    refuse_unused(settings, BreakerSettings(), "without --breaker");
+    find_unused<BreakerSettings>(unused, settings, {}, "without --breaker");
     return;
   }
   BreakerSettings usual;
@@ -84,10 +84,11 @@ void check(const BreakerSettings& settings) {
     if (each.name == settings.name) usual = each;
   }
   if (settings.window == BreakerWindow::kCalls) {
-    refuse_unused(settings, usual, "with --breaker-window=calls",
-                  {"breaker-time", "breaker-slices"});
+    find_unused<BreakerSettings>(unused, settings, usual, "with --breaker-window=calls",
+                                 {"breaker-time", "breaker-slices"});
   } else {
-    refuse_unused(settings, usual, "with --breaker-window=time", {"breaker-calls"});
+    find_unused<BreakerSettings>(unused, settings, usual, "with --breaker-window=time",
+                                 {"breaker-calls"});
   }
 }
 

@@ -39,9 +39,8 @@ struct BreakerSettings {
 
 void declare_options(OptionList& options, BreakerSettings& settings);
 
-// Throws std::invalid_argument with a sentence for a person when a number is given that is not
-// used.
-void check(const BreakerSettings& settings);
+// Adds the numbers that were given but are not used.
+void find_unused(UnusedOptions& unused, const BreakerSettings& settings);
 
 // resilience4j's, of which Polly's, Hystrix' and gobreaker's are points
 // (resilience4j-circuitbreaker/.../internal/CircuitBreakerStateMachine.java). Every failure counts,

@@ -12,7 +12,10 @@ int main() {
   for (const NamedStrategy& each : named_strategies()) {
     std::string wrong;
     try {
-      retry_settings(each.name);
+      const RetrySettings settings = retry_settings(each.name);
+      UnusedOptions unused;
+      find_unused(unused, settings);
+      refuse(unused);
       if (each.summary.empty() || each.source.empty() || each.date.empty()) {
         wrong = "its head must be a summary, '# Source: ...' and '# Date: ...'";
       }

@@ -36,9 +36,9 @@ void declare_options(OptionList& options, ClientRateSettings& settings) {
                  1e6);
 }
 
-void check(const ClientRateSettings& settings) {
+void find_unused(UnusedOptions& unused, const ClientRateSettings& settings) {
   if (settings.kind == ClientRateSettings::Kind::kNone) {
-    refuse_unused(settings, ClientRateSettings(), "without --client-rate");
+    find_unused<ClientRateSettings>(unused, settings, {}, "without --client-rate");
   }
 }
 

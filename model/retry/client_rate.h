@@ -21,9 +21,8 @@ struct ClientRateSettings {
 
 void declare_options(OptionList& options, ClientRateSettings& settings);
 
-// Throws std::invalid_argument with a sentence for a person when a number is given that is not
-// used.
-void check(const ClientRateSettings& settings);
+// Adds the numbers that were given but are not used.
+void find_unused(UnusedOptions& unused, const ClientRateSettings& settings);
 
 // A token bucket before every attempt, filled at a rate that a throttling answer cuts and that then
 // grows as a cubic of the time since, up to twice the rate of answers measured. Off until the first

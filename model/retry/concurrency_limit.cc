@@ -58,14 +58,18 @@ void declare_options(OptionList& options, ConcurrencyLimitSettings& settings) {
                            "aimd: an attempt that lasts longer counts as dropped");
 }
 
+void find_unused(UnusedOptions& unused, const ConcurrencyLimitSettings& settings) {
+  if (settings.kind == ConcurrencyLimitSettings::Kind::kAimd) return;
+  find_unused<ConcurrencyLimitSettings>(unused, settings, {}, "without --concurrency-limit=aimd",
+                                        {"limit-min", "limit-max", "limit-decrease", "limit-slow"});
+}
+
 void check(const ConcurrencyLimitSettings& settings) {
-  using Kind = ConcurrencyLimitSettings::Kind;
-  if (settings.kind != Kind::kAimd) {
-    refuse_unused(settings, ConcurrencyLimitSettings(), "without --concurrency-limit=aimd",
-                  {"limit-min", "limit-max", "limit-decrease", "limit-slow"});
-  } else if (settings.least > settings.most) {
+  if (settings.kind != ConcurrencyLimitSettings::Kind::kAimd) return;
+  if (settings.least > settings.most) {
     throw std::invalid_argument("limit-min is above limit-max");
-  } else if (settings.start < settings.least || settings.start > settings.most) {
+  }
+  if (settings.start < settings.least || settings.start > settings.most) {
     throw std::invalid_argument("concurrency-limit begins outside limit-min and limit-max");
   }
 }

@@ -26,8 +26,10 @@ struct ConcurrencyLimitSettings {
 
 void declare_options(OptionList& options, ConcurrencyLimitSettings& settings);
 
-// Throws std::invalid_argument with a sentence for a person when a number is given that is not used
-// or does not fit the others.
+// Adds the numbers that were given but are not used.
+void find_unused(UnusedOptions& unused, const ConcurrencyLimitSettings& settings);
+
+// Throws std::invalid_argument with a sentence for a person when a number does not fit the others.
 void check(const ConcurrencyLimitSettings& settings);
 
 // Refuses what goes beyond the limit.

@@ -22,12 +22,17 @@ void declare_options(OptionList& options, ProcessSettings& settings) {
   declare_options(options, settings.client_rate);
 }
 
+void find_unused(UnusedOptions& unused, const ProcessSettings& settings) {
+  find_unused(unused, settings.budget);
+  find_unused(unused, settings.breaker);
+  find_unused(unused, settings.throttle);
+  find_unused(unused, settings.concurrency_limit);
+  find_unused(unused, settings.client_rate);
+}
+
 void check(const ProcessSettings& settings) {
   check(settings.budget);
-  check(settings.breaker);
-  check(settings.throttle);
   check(settings.concurrency_limit);
-  check(settings.client_rate);
 }
 
 std::unique_ptr<RetryProcess> make_process(const ProcessSettings& settings, TimePoint now) {

@@ -27,6 +27,9 @@ struct ProcessSettings {
 
 void declare_options(OptionList& options, ProcessSettings& settings);
 
+// Adds the numbers that were given but are not used.
+void find_unused(UnusedOptions& unused, const ProcessSettings& settings);
+
 // Throws std::invalid_argument with a sentence for a person when settings contradict each other.
 void check(const ProcessSettings& settings);
 

@@ -115,37 +115,40 @@ void declare_options(OptionList& options, BudgetSettings& settings) {
                            std::chrono::milliseconds(1));
 }
 
-void check(const BudgetSettings& settings) {
+void find_unused(UnusedOptions& unused, const BudgetSettings& settings) {
   const BudgetSettings& usual = budget_named(settings.name);
-  const auto refuse = [&](const std::string& why, const std::vector<std::string_view>& names) {
-    refuse_unused(settings, usual, why, names);
+  const auto find = [&](const std::string& why, const std::vector<std::string_view>& names) {
+    find_unused<BudgetSettings>(unused, settings, usual, why, names);
   };
   const std::string with = "with --retry-budget=" + std::string(settings.name);
   switch (settings.kind) {
     case BudgetKind::kNone:
-      refuse("without --retry-budget", {});
+      find("without --retry-budget", {});
       return;
     case BudgetKind::kConcurrent:
-      refuse(with,
-             {"budget-tokens", "budget-cost", "budget-timeout-cost", "budget-throttled-cost",
-              "budget-failure-cost", "budget-refund", "budget-deposit", "budget-deposit-on",
-              "budget-threshold", "budget-ttl", "budget-minimum-rate", "budget-request-share"});
+      find(with, {"budget-tokens", "budget-cost", "budget-timeout-cost", "budget-throttled-cost",
+                  "budget-failure-cost", "budget-refund", "budget-deposit", "budget-deposit-on",
+                  "budget-threshold", "budget-ttl", "budget-minimum-rate", "budget-request-share"});
       if (settings.share == BudgetSettings::kNone) {
-        refuse("without --budget-share", {"budget-interval"});
+        find("without --budget-share", {"budget-interval"});
       }
       return;
     case BudgetKind::kTokens:
-      refuse(with, {"budget-share", "budget-min-concurrency", "budget-interval"});
+      find(with, {"budget-share", "budget-min-concurrency", "budget-interval"});
       if (settings.ttl == Duration::max()) {
-        refuse("without --budget-ttl", {"budget-minimum-rate"});
+        find("without --budget-ttl", {"budget-minimum-rate"});
       } else {
-        refuse("with --budget-ttl", {"budget-tokens"});
-        if (settings.threshold > 0 && settings.threshold != BudgetSettings::kNone) {
-          throw std::invalid_argument(
-              "budget-threshold is a share of the bucket: with --budget-ttl there is none, and it "
-              "is 0");
-        }
+        find("with --budget-ttl", {"budget-tokens"});
       }
+  }
+}
+
+void check(const BudgetSettings& settings) {
+  const bool bucket = settings.ttl == Duration::max();
+  if (settings.kind != BudgetKind::kTokens || bucket) return;
+  if (settings.threshold > 0 && settings.threshold != BudgetSettings::kNone) {
+    throw std::invalid_argument(
+        "budget-threshold is a share of the bucket: with --budget-ttl there is none, and it is 0");
   }
 }
 

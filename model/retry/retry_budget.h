@@ -52,8 +52,10 @@ struct BudgetSettings {
 
 void declare_options(OptionList& options, BudgetSettings& settings);
 
-// Throws std::invalid_argument with a sentence for a person when a number is given that is not
-// used.
+// Adds the numbers that were given but are not used.
+void find_unused(UnusedOptions& unused, const BudgetSettings& settings);
+
+// Throws std::invalid_argument with a sentence for a person when settings contradict each other.
 void check(const BudgetSettings& settings);
 
 // Null without one.

@@ -44,6 +44,7 @@ void find_unused(UnusedOptions& unused, const RetrySettings& settings) {
   find_unused(unused, settings.backoff, usual.backoff);
   find_unused(unused, settings.hint, usual.hint);
   find_unused(unused, settings.pacer, usual.pacer);
+  find_unused(unused, settings.process);
   if (!settings.process.has_gates()) {
     find_unused<RetrySettings>(
         unused, settings, usual,

@@ -34,8 +34,8 @@ void declare_options(OptionList& options, ThrottleSettings& settings) {
       "an attempt as it is asked for, or as it is answered or refused");
 }
 
-void check(const ThrottleSettings& settings) {
-  if (!settings.on) refuse_unused(settings, ThrottleSettings(), "without --throttle");
+void find_unused(UnusedOptions& unused, const ThrottleSettings& settings) {
+  if (!settings.on) find_unused<ThrottleSettings>(unused, settings, {}, "without --throttle");
 }
 
 Throttle::Counts& Throttle::Counts::operator+=(const Counts& other) {

@@ -29,9 +29,8 @@ struct ThrottleSettings {
 
 void declare_options(OptionList& options, ThrottleSettings& settings);
 
-// Throws std::invalid_argument with a sentence for a person when a number is given that is not
-// used.
-void check(const ThrottleSettings& settings);
+// Adds the numbers that were given but are not used.
+void find_unused(UnusedOptions& unused, const ThrottleSettings& settings);
 
 // Refuses with probability max(0, (requests - K * accepts) / (requests + padding)), counted over
 // the window. Attempts are what is counted: each asks anew. An error of the application is an

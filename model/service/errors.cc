@@ -11,8 +11,9 @@ void declare_options(OptionList& options, ErrorSettings& settings) {
       "answer them at once, or when they have been served like the others");
 }
 
-void check(const ErrorSettings& settings) {
-  if (settings.share == 0) refuse_unused(settings, ErrorSettings(), "without --error-share");
+void find_unused(UnusedOptions& unused, const ErrorSettings& settings) {
+  if (settings.share == 0)
+    find_unused<ErrorSettings>(unused, settings, {}, "without --error-share");
 }
 
 }  // namespace retrystorm

@@ -19,8 +19,8 @@ struct ErrorSettings {
 
 void declare_options(OptionList& options, ErrorSettings& settings);
 
-// Throws std::invalid_argument with a sentence for a person when settings contradict each other.
-void check(const ErrorSettings& settings);
+// Adds the numbers that were given but are not used.
+void find_unused(UnusedOptions& unused, const ErrorSettings& settings);
 
 // Whether a request that has come to this point fails there. Each fails independently of all
 // others. Draws nothing where there is nothing to draw for.

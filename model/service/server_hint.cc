@@ -34,12 +34,17 @@ void declare_options(OptionList& options, ServerHintSettings& settings) {
                    "spread: the longest, uniform over the whole seconds between", Seconds(1));
 }
 
-void check(const ServerHintSettings& settings) {
+void find_unused(UnusedOptions& unused, const ServerHintSettings& settings) {
   if (settings.kind == HintKind::kNone || settings.kind == HintKind::kComputed) {
-    refuse_unused(settings, {.kind = settings.kind}, "without --hint=fixed or --hint=spread");
+    find_unused<ServerHintSettings>(unused, settings, {}, "without --hint=fixed or --hint=spread",
+                                    {"hint-for", "hint-to"});
   } else if (settings.kind == HintKind::kFixed) {
-    refuse_unused(settings, {}, "without --hint=spread", {"hint-to"});
-  } else if (settings.most < settings.least) {
+    find_unused<ServerHintSettings>(unused, settings, {}, "without --hint=spread", {"hint-to"});
+  }
+}
+
+void check(const ServerHintSettings& settings) {
+  if (settings.kind == HintKind::kSpread && settings.most < settings.least) {
     throw std::invalid_argument(
         "hint-to is shorter than hint-for: " + format_duration(settings.most) + " and " +
         format_duration(settings.least));

@@ -26,6 +26,9 @@ struct ServerHintSettings {
 
 void declare_options(OptionList& options, ServerHintSettings& settings);
 
+// Adds the numbers that were given but are not used.
+void find_unused(UnusedOptions& unused, const ServerHintSettings& settings);
+
 // Throws std::invalid_argument with a sentence for a person when settings contradict each other.
 void check(const ServerHintSettings& settings);
 

@@ -47,9 +47,16 @@ void declare_options(OptionList& options, ServiceOptions& service, Engine engine
   declare_options(options, service.errors);
 }
 
+void find_unused(UnusedOptions& unused, const ServiceOptions& service) {
+  if (service.rate_limit == 0 && service.rate_burst != 0) {
+    unused.emplace("rate-burst", "rate-burst has no effect without --rate-limit");
+  }
+  find_unused(unused, service.hint);
+  find_unused(unused, service.errors);
+}
+
 void check(const ServiceOptions& service) {
   check(service.hint);
-  check(service.errors);
 }
 
 }  // namespace retrystorm

@@ -37,6 +37,9 @@ enum class Engine { kReal, kSimulated };
 
 void declare_options(OptionList& options, ServiceOptions& service, Engine engine);
 
+// Adds the options that were given but have no effect.
+void find_unused(UnusedOptions& unused, const ServiceOptions& service);
+
 // Throws std::invalid_argument with a sentence for a person when settings contradict each other.
 void check(const ServiceOptions& service);
 

@@ -25,7 +25,10 @@ Settings settings_of(std::string_view text) {
   OptionList options;
   declare_options(options, settings);
   options.apply(text);
-  check(settings);
+  UnusedOptions unused;
+  find_unused(unused, settings);
+  refuse(unused);
+  if constexpr (requires { check(settings); }) check(settings);
   return settings;
 }
 

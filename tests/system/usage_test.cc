@@ -165,6 +165,21 @@ TEST(SimulateUsage, TakesForASweepWhatHasAnEffectInOneOfItsCells) {
   EXPECT_EQ(lines(process.out()).size(), 1 + 3);
 }
 
+TEST(SimulateUsage, TakesForASweepThatSwitchesAPartItsNumbers) {
+  for (const char* sweep : {"--sweep=retry-budget=none,aws", "--sweep=error-share=0,0.1"}) {
+    const bool budget = std::string(sweep).find("budget") != std::string::npos;
+    ChildProcess process(RETRYSTORM_SIMULATE,
+                         {sweep, budget ? "--budget-cost=3" : "--error-after=service",
+                          "--clients=10", "--runs=2", "--seed=1"});
+    EXPECT_EQ(process.exit_code(), 0) << process.err();
+    EXPECT_EQ(lines(process.out()).size(), 1 + 2);
+  }
+  ChildProcess refused(RETRYSTORM_SIMULATE,
+                       {"--sweep=backlog=5,50", "--budget-cost=3", "--runs=2", "--seed=1"});
+  EXPECT_NE(refused.exit_code(), 0);
+  EXPECT_THAT(refused.err(), HasSubstr("budget-cost has no effect without --retry-budget"));
+}
+
 TEST(SimulateUsage, RefusesBadInput) {
   const Refusal cases[] = {
       {{"--strategy=nothing"}, "--strategy"},

@@ -75,19 +75,27 @@ TEST(ServerHint, StandsTheLongestRange) {
   EXPECT_LE(server_hint(settings, 1s, random), Duration::max());
 }
 
+void refuse_bad(const ServerHintSettings& settings) {
+  UnusedOptions unused;
+  find_unused(unused, settings);
+  refuse(unused);
+  check(settings);
+}
+
 TEST(ServerHint, RefusesWhatHasNoEffect) {
-  EXPECT_NO_THROW(check(ServerHintSettings{}));
-  EXPECT_NO_THROW(check(ServerHintSettings{.kind = HintKind::kFixed, .least = 5s}));
-  EXPECT_NO_THROW(check(ServerHintSettings{.kind = HintKind::kSpread, .least = 5s, .most = 5s}));
+  EXPECT_NO_THROW(refuse_bad(ServerHintSettings{}));
+  EXPECT_NO_THROW(refuse_bad(ServerHintSettings{.kind = HintKind::kFixed, .least = 5s}));
+  EXPECT_NO_THROW(
+      refuse_bad(ServerHintSettings{.kind = HintKind::kSpread, .least = 5s, .most = 5s}));
   for (const HintKind kind : {HintKind::kNone, HintKind::kComputed}) {
-    EXPECT_THAT([=] { check(ServerHintSettings{.kind = kind, .least = 5s}); },
+    EXPECT_THAT([=] { refuse_bad(ServerHintSettings{.kind = kind, .least = 5s}); },
                 ThrowsMessage<std::invalid_argument>(
                     "hint-for has no effect without --hint=fixed or --hint=spread"));
   }
-  EXPECT_THAT([] { check(ServerHintSettings{.kind = HintKind::kFixed, .most = 5s}); },
+  EXPECT_THAT([] { refuse_bad(ServerHintSettings{.kind = HintKind::kFixed, .most = 5s}); },
               ThrowsMessage<std::invalid_argument>("hint-to has no effect without --hint=spread"));
   EXPECT_THAT(
-      [] { check(ServerHintSettings{.kind = HintKind::kSpread, .least = 11s}); },
+      [] { refuse_bad(ServerHintSettings{.kind = HintKind::kSpread, .least = 11s}); },
       ThrowsMessage<std::invalid_argument>("hint-to is shorter than hint-for: 10s and 11s"));
 }
 
