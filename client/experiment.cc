@@ -125,10 +125,17 @@ void Experiment::show(nlohmann::ordered_json event) {
   } else if (type == "interval") {
     const FleetTotals totals = fleet_->totals();
     const FleetHistory history = fleet_->history();
-    event["amplification"] = rounded(totals.counts.amplification());
-    event["run_latency_ms"] = latency_json(history.latencies.attempts());
-    event["success_share"] = share_json(totals.counts.success_share());
-    event["longest_without_ok_s"] = rounded(to_seconds(history.longest_without_ok));
+    // Of the run so far, by the names that the summary has.
+    event["so_far"] = {
+        {"amplification", rounded(totals.counts.amplification())},
+        {"success_share", share_json(totals.counts.success_share())},
+        {"gave_up", totals.counts.gave_up()},
+        {"gave_up_by", gave_up_json(totals.counts.gave_up_by)},
+        {"not_sent", totals.counts.not_sent},
+        {"latency_ms", latency_json(history.latencies.attempts())},
+        {"request_time_ms", latency_json(history.latencies.requests())},
+        {"longest_without_ok_s", rounded(to_seconds(history.longest_without_ok))},
+    };
     event["recovery"] = recovery_json(recorder_->recovery());
     const auto server = dashboard.server_status();
     event["server"] = nullptr;

@@ -133,6 +133,7 @@ void Fleet::count_end(const NextAttempt& next, bool was_retry, Duration request_
   if (!next.retry && was_retry) --failing_;
   if (!next.gave_up) return;
   ++gave_up_by_[static_cast<std::size_t>(*next.gave_up)];
+  histograms_.add_request(TimeHistograms::RequestResult::kGivenUp, request_time);
   const std::scoped_lock lock(history_mutex_);
   history_.latencies.add_given_up(request_time);
 }
@@ -215,9 +216,11 @@ void Fleet::run_client(std::uint64_t index, HttpAttempt& attempt, LastOk& last_o
     count_end(next, is_retry, end - begun);
     histograms_.add_attempt(result.outcome, result.latency);
     if (result.outcome == Outcome::kOk) {
-      const std::scoped_lock lock(history_mutex_);
       // A request of one attempt took as long as that.
-      history_.latencies.add_ok(result.latency, is_retry || waited ? end - begun : result.latency);
+      const Duration request_time = is_retry || waited ? end - begun : result.latency;
+      histograms_.add_request(TimeHistograms::RequestResult::kSucceeded, request_time);
+      const std::scoped_lock lock(history_mutex_);
+      history_.latencies.add_ok(result.latency, request_time);
       history_.longest_without_ok = std::max(history_.longest_without_ok, end - last_ok.load());
       last_ok = end;
     }

@@ -11,9 +11,9 @@
 #include <thread>
 #include <vector>
 
-#include "client/attempt_histograms.h"
 #include "client/deadlines.h"
 #include "client/http_attempt.h"
+#include "client/time_histograms.h"
 #include "client/url.h"
 #include "common/cli/options.h"
 #include "model/run/client_behaviour.h"
@@ -54,7 +54,7 @@ class Fleet {
 
   // Safe from any thread.
   FleetTotals totals() const;
-  const AttemptHistograms& histograms() const { return histograms_; }
+  const TimeHistograms& histograms() const { return histograms_; }
   std::size_t clients() const { return options_.clients; }
 
   // Interrupts waits and attempts (by shutting down the sockets of the process) and waits for the
@@ -113,7 +113,7 @@ class Fleet {
       not_sent_{0}, unsent_{0}, failing_{0};
   std::array<std::atomic<std::uint64_t>, kGiveUpNames.size()> gave_up_by_{};
   std::atomic<std::size_t> in_flight_{0}, waiting_to_retry_{0}, running_{0};
-  AttemptHistograms histograms_;
+  TimeHistograms histograms_;
 
   mutable std::mutex history_mutex_;
   FleetHistory history_;

@@ -28,7 +28,7 @@ constexpr std::size_t kLabelWidth = 12;
 constexpr std::size_t kValueWidth = 13;
 
 // Colours that stay readable on a dark and on a light background.
-enum class Colour { kNone, kBold, kGreen, kRed, kYellow, kCyan };
+enum class Colour { kNone, kBold, kGreen, kRed, kYellow, kMagenta, kCyan };
 
 std::string_view code(Colour colour) {
   switch (colour) {
@@ -42,6 +42,8 @@ std::string_view code(Colour colour) {
       return "31";
     case Colour::kYellow:
       return "33";
+    case Colour::kMagenta:
+      return "35";
     case Colour::kCyan:
       return "36";
   }
@@ -160,6 +162,7 @@ void ClientView::add(const Moment& moment) {
   push(ok_, moment.rates.ok);
   push(errors_, moment.rates.errors);
   push(timed_out_, moment.rates.timed_out);
+  push(not_sent_, moment.rates.not_sent);
   push(attempts_, moment.rates.attempts);
   push(in_flight_, static_cast<double>(moment.clients.in_flight));
   push(outage_, moment.outage ? 1 : 0);
@@ -170,26 +173,32 @@ std::vector<std::string> ClientView::render(const ScreenSize& size,
   const Rates& rates = latest_.rates;
   const std::size_t width = spark_width(size);
   // One scale for all the rates: they are to be compared.
-  const double top = highest({&ok_, &errors_, &timed_out_, &attempts_}, width);
+  const double top = highest({&ok_, &errors_, &timed_out_, &not_sent_, &attempts_}, width);
   const auto rate_row = [&](const char* label, double value, const std::deque<double>& values,
                             Colour colour) {
     return row(size, style, label, number(value, "/s"), values, top, colour);
   };
-  return fitted(
-      {title_line(size, style, title_, latest_.t), "",
-       rate_row("OK", rates.ok, ok_, Colour::kGreen),
-       rate_row("errors", rates.errors, errors_, Colour::kRed),
-       rate_row("timed out", rates.timed_out, timed_out_, Colour::kYellow),
-       rate_row("attempts", rates.attempts, attempts_, Colour::kNone),
+  std::vector<std::string> lines{
+      title_line(size, style, title_, latest_.t), "", rate_row("OK", rates.ok, ok_, Colour::kGreen),
+      rate_row("errors", rates.errors, errors_, Colour::kRed),
+      rate_row("timed out", rates.timed_out, timed_out_, Colour::kYellow)};
+  // Most clients have no gate: then there is nothing to be seen of it.
+  if (latest_.totals.not_sent > 0) {
+    lines.push_back(rate_row("not sent", rates.not_sent, not_sent_, Colour::kMagenta));
+  }
+  lines.insert(
+      lines.end(),
+      {rate_row("attempts", rates.attempts, attempts_, Colour::kNone),
        row(size, style, "in flight", std::to_string(latest_.clients.in_flight), in_flight_,
            highest({&in_flight_}, width), Colour::kCyan),
        row(size, style, "outage", latest_.outage ? "frozen" : "", outage_, 1, Colour::kRed), "",
        cut("rates: 0 to " + number(top, "/s") + ", amplification " +
                number(latest_.totals.amplification()),
            size.columns),
+       cut("success: " + success_text(latest_.totals), size.columns),
        paint(cut("verdict so far: " + std::string(to_string(latest_.verdict)), size.columns),
-             colour_of(latest_.verdict), style)},
-      size);
+             colour_of(latest_.verdict), style)});
+  return fitted(std::move(lines), size);
 }
 
 void ServerView::add(const Moment& moment) {

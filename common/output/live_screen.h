@@ -47,7 +47,7 @@ class ClientView {
  private:
   const std::string title_;
   Moment latest_;
-  std::deque<double> ok_, errors_, timed_out_, attempts_, in_flight_, outage_;
+  std::deque<double> ok_, errors_, timed_out_, not_sent_, attempts_, in_flight_, outage_;
 };
 
 // What the server's screen shows.

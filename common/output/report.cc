@@ -169,6 +169,10 @@ nlohmann::ordered_json server_interval_json(Duration t, Duration window,
           {"late_ms", latency_json(interval.times.late)}};
 }
 
+std::string success_text(const Counts& counts) {
+  return percent_text(counts.success_share()) + " of the requests; " + given_up_text(counts);
+}
+
 std::string summary_text(const Summary& summary) {
   const Counts& counts = summary.counts;
   const Recovery& recovery = summary.recovery;
@@ -182,8 +186,8 @@ std::string summary_text(const Summary& summary) {
   text += "requests:  " + count_text(counts.requests, "sent") + ", " +
           count_text(counts.retries, "retries") + ", " +
           format("retry amplification %.2f\n", counts.amplification());
-  text += "success:   " + percent_text(counts.success_share()) + " of the requests; " +
-          given_up_text(counts) + ", " + count_text(counts.failing, "failing at the end\n");
+  text += "success:   " + success_text(counts) + ", " +
+          count_text(counts.failing, "failing at the end\n");
   text += "attempts:  " + count_text(counts.ok, "OK") + ", " + count_text(counts.errors, "errors") +
           ", " + count_text(counts.timed_out, "timed out") +
           (counts.not_sent > 0 ? ", " + count_text(counts.not_sent, "not sent") : "") +

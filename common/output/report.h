@@ -57,6 +57,9 @@ nlohmann::ordered_json share_json(double share);
 // Requests given up, by reason.
 nlohmann::ordered_json gave_up_json(const GiveUpCounts& counts);
 
+// "99.83 % of the requests; 12 given up (attempts 9, budget 3)"
+std::string success_text(const Counts& counts);
+
 // Several lines for a person, without the last line's end.
 std::string summary_text(const Summary& summary);
 

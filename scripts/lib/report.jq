@@ -6,6 +6,7 @@ include "runs";
 # comes to the greatest number, and an axis that long could not be drawn.
 def is_number: type == "number" and . == . and fabs < 1e15;
 def all_numbers($names): . as $line | all($names[]; $line[.] | . == null or is_number);
+def none_or_numbers($names): . == null or (type == "object" and all_numbers($names));
 def is_text: type == "string" and length < 10000;
 def well_formed:
   objects
@@ -16,14 +17,17 @@ def well_formed:
         and all_numbers(["started_at", "clients", "server_pid"])
       elif .type == "interval" then
         (.t | is_number)
-        and all_numbers(["ok", "errors", "timed_out", "attempts", "retries", "thinking",
+        and all_numbers(["ok", "errors", "timed_out", "not_sent", "attempts", "retries", "thinking",
                          "in_flight", "waiting_to_retry", "concurrency", "last_delay_s"])
+        and (.latency_ms | none_or_numbers(["p50", "p95", "p99"]))
       elif .type == "outage" then (.t | is_number) and (.event | is_text)
       elif .type == "summary" then
         (.verdict | is_text)
-        and (.latency_ms | . == null or (type == "object" and all_numbers(["p50", "p99"])))
+        and ([.latency_ms, .request_time_ms] | all(.[]; none_or_numbers(["p50", "p95", "p99"])))
+        and (.gave_up_by | . == null or (type == "object" and all(.[]; is_number)))
         and all_numbers(["elapsed_s", "baseline_ok", "errors_gone_s", "time_to_recovery_s",
-                         "amplification", "peak_attempts", "ok_lost", "longest_without_ok_s"])
+                         "amplification", "peak_attempts", "ok_lost", "longest_without_ok_s",
+                         "success_share", "failing", "gave_up", "not_sent"])
       else false end);
 
 # A command line without these options, whether written with "=" or with a space.
@@ -84,6 +88,6 @@ def report_runs($name; $server):
      reproduce: ($start | reproduction($server_lines[0]; $lines)),
      events: [$lines[] | select(.type == "outage" or .type == "summary"),
               (select(.type == "interval")
-               | {type, t, ok, errors, timed_out, attempts, retries, thinking, in_flight,
-                  waiting_to_retry})],
+               | {type, t, ok, errors, timed_out, not_sent, attempts, retries, thinking, in_flight,
+                  waiting_to_retry, latency_ms})],
      server: [$its_server[] | select(.type == "interval") | {t, concurrency, last_delay_s}]};

@@ -2,8 +2,8 @@
 'use strict';
 
 (() => {
-  const {Run, CHARTS, draw, duration, number} = Retrystorm;
-  const KINDS = ['rates', 'clients', 'amplification', 'server'];
+  const {Run, CHARTS, curvesOf, draw, duration, fillTable, milliseconds, number, percent, reasons} = Retrystorm;
+  const KINDS = ['rates', 'clients', 'amplification', 'server', 'latency'];
   const data = JSON.parse(document.getElementById('data').textContent);
 
   function make(tag, attributes = {}, ...children) {
@@ -28,27 +28,53 @@
 
   const most = values => values.length > 0 ? Math.max(...values) : undefined;
   const limits = {
-    rates: 1.05 * most(runs.map(run => run.greatest('ok', 'errors', 'timed_out'))),
-    clients: most(runs.map(run => run.greatestStack('thinking', 'in_flight', 'waiting_to_retry'))),
-    amplification: 1.05 * most(runs.map(run => run.greatest('amplification'))),
-    server: Math.max(1000, 1.5 * most(runs.map(run => run.greatest('concurrency')))),
+    rates: {y: 1.05 * most(runs.map(run => run.greatest('ok', 'errors', 'timed_out', 'not_sent')))},
+    clients: {y: most(runs.map(run => run.greatestStack('thinking', 'in_flight', 'waiting_to_retry')))},
+    amplification: {
+      least: Math.floor(2 * Math.min(1, ...runs.map(run => run.least('amplification')))) / 2,
+      y: 1.05 * most(runs.map(run => run.greatest('amplification'))),
+    },
+    server: {y: Math.max(1000, 1.5 * most(runs.map(run => run.greatest('concurrency'))))},
+    latency: {
+      least: Math.min(...runs.map(run => run.least('p50'))),
+      y: 1.1 * most(runs.map(run => run.greatest('p99'))),
+    },
   };
   const end = Math.ceil(most(runs.map(run => run.end)) / 20) * 20;
 
   document.getElementById('summary').textContent =
     `${runs.length} ${runs.length === 1 ? 'run' : 'runs'} on the same axes; the shade is the time in which the server was frozen.`;
 
-  const milliseconds = value => value === null || value === undefined ? '–' : duration(value / 1000);
-  document.querySelector('#table tbody').append(...runs.map(run => {
-    const {start, summary} = run;
-    const peak = run.series.concurrency.reduce((top, {value}) => Math.max(top, value ?? 0), -1);
-    const cells = [run.name, summary?.verdict ?? 'not ended', start.strategy, number(start.clients), String(start.seed),
-      number(summary?.baseline_ok, 1), duration(summary?.errors_gone_s), duration(summary?.time_to_recovery_s),
-      number(summary?.amplification, 2), number(summary?.peak_attempts, 1), peak < 0 ? '–' : number(peak),
-      number(summary?.ok_lost), milliseconds(summary?.latency_ms?.p50), milliseconds(summary?.latency_ms?.p99),
-      duration(summary?.longest_without_ok_s)];
-    return make('tr', {}, ...cells.map(text => make('td', {textContent: text})));
-  }));
+  const peak = run => run.series.concurrency.reduce((top, {value}) => Math.max(top, value ?? 0), -1);
+  fillTable(document.getElementById('table'), [
+    ['run', run => run.name],
+    ['verdict', run => run.summary?.verdict ?? 'not ended'],
+    ['strategy', run => run.start.strategy],
+    ['clients', run => number(run.start.clients)],
+    ['seed', run => String(run.start.seed)],
+    ['baseline OK/s', run => number(run.summary?.baseline_ok, 1)],
+    ['errors gone after', run => duration(run.summary?.errors_gone_s)],
+    ['recovered after', run => duration(run.summary?.time_to_recovery_s)],
+    ['amplification', run => number(run.summary?.amplification, 2)],
+    ['peak attempts/s', run => number(run.summary?.peak_attempts, 1)],
+    ['peak concurrency', run => peak(run) < 0 ? '–' : number(peak(run))],
+    ['OK lost', run => number(run.summary?.ok_lost)],
+  ], runs);
+  const givenUp = ({gave_up, gave_up_by}) => number(gave_up) + (reasons(gave_up_by) && ` (${reasons(gave_up_by)})`);
+  fillTable(document.getElementById('requests'), [
+    ['run', run => run.name],
+    ['requests succeeded', run => percent(run.summary?.success_share)],
+    ['given up', run => givenUp(run.summary ?? {}), run => run.summary?.gave_up > 0],
+    ['failing at the end', run => number(run.summary?.failing), run => run.summary?.failing > 0],
+    ['attempts not sent', run => number(run.summary?.not_sent), run => run.summary?.not_sent > 0],
+    ['latency p50', run => milliseconds(run.summary?.latency_ms?.p50)],
+    ['p95', run => milliseconds(run.summary?.latency_ms?.p95)],
+    ['p99', run => milliseconds(run.summary?.latency_ms?.p99)],
+    ['request time p50', run => milliseconds(run.summary?.request_time_ms?.p50)],
+    ['p95', run => milliseconds(run.summary?.request_time_ms?.p95)],
+    ['p99', run => milliseconds(run.summary?.request_time_ms?.p99)],
+    ['longest without an OK', run => duration(run.summary?.longest_without_ok_s)],
+  ], runs);
 
   const picture = document.getElementById('picture');
   if (picture !== null) {
@@ -58,7 +84,7 @@
 
   const canvases = [];
   document.getElementById('runs').append(...runs.map(run => {
-    const known = kind => CHARTS[kind].curves.every(({series}) => run.series[series].length > 0);
+    const known = kind => curvesOf(kind, run).every(({series}) => run.series[series].length > 0);
     const figures = KINDS.filter(known).map(kind => {
       const canvas = make('canvas');
       canvas.dataset.chart = kind;
@@ -76,7 +102,7 @@
   let charts = [];
   function drawAll() {
     for (const chart of charts) chart.destroy();
-    charts = canvases.map(([canvas, kind, run]) => draw(canvas, kind, run, {x: end, y: limits[kind]}));
+    charts = canvases.map(([canvas, kind, run]) => draw(canvas, kind, run, {x: end, ...limits[kind]}));
   }
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawAll);
   drawAll();

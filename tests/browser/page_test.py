@@ -13,6 +13,12 @@ from webdriver import Browser, eventually, free_port
 webdriver.skip_without_browser()
 
 
+VISIBLE = "return document.querySelector(arguments[0]).offsetParent !== null"
+CURVES = """
+    return Chart.getChart(document.querySelector('canvas[data-chart=rates]')).data.datasets
+      .map(({label}) => label);"""
+
+
 class Elsewhere(http.server.BaseHTTPRequestHandler):
     """A page of another site."""
 
@@ -55,9 +61,15 @@ def check(browser, server, address, origin):
     assert browser.text("#p50") != "–"
     eventually(lambda: all(colours > 20 for colours in browser.painted("canvas")),
                "all charts are drawn")
-    assert len(browser.painted("canvas")) == 4
+    assert len(browser.painted("canvas")) == 5
     assert not browser.run("return [...document.querySelectorAll('canvas')]"
                            ".filter(each => !each.getAttribute('aria-label')).length")
+
+    assert browser.text("#success") == "100 %"
+    assert browser.text("#request_p50").endswith("ms"), browser.text("#request_p50")
+    assert browser.text("#request_p99") != "–"
+    of_latency = browser.run("return Retrystorm.describe('latency', run)")
+    assert of_latency.count(" ms") == 3, of_latency
 
     # Without a window of five seconds before it, an outage has no baseline and no verdict.
     eventually(lambda: browser.run("return run.end") > 5.5, "a baseline")
@@ -79,6 +91,15 @@ def check(browser, server, address, origin):
     eventually(lambda: state_of(server) in "SR", "the server is awake")
     eventually(lambda: number(browser.text("#ok")) > 50, "the OK curve rises")
     eventually(lambda: browser.text("#verdict") in ("recovered", "recovering"), "a verdict", 60)
+    # In the outage nothing was OK, which had no latency.
+    gap, values = browser.run("""
+        const points = run.series.p99;
+        return [points.filter(({value}) => value === null).length,
+          points.filter(({value}) => value > 0).length];""")
+    assert gap > 0 and values > 5, (gap, values)
+    # Nothing of what this strategy never does is shown.
+    assert not browser.run(VISIBLE, "#gave_up") and not browser.run(VISIBLE, "#not_sent")
+    assert browser.run(CURVES) == ["OK", "errors", "timed out"], browser.run(CURVES)
 
     for scheme, back in (("light", "rgb(246, 247, 248)"), ("dark", "rgb(18, 22, 26)")):
         browser.scheme(scheme)
@@ -91,10 +112,35 @@ def check(browser, server, address, origin):
         browser.screenshot(screenshots + "/page-390.png")
     browser.width(1280)
 
+    browser.run("document.querySelector('#strategy').value = 'sre-throttling'")
+    browser.click("#restart button")
+    eventually(lambda: browser.text("#run").startswith("sre-throttling"), "the other strategy runs")
+    eventually(lambda: browser.text("#earlier td") == "exponential", "the run before is listed")
+    assert "given up" not in browser.text("#earlier"), browser.text("#earlier")
+
+    # A strategy that gives up, and does not send what will hardly be accepted.
+    eventually(lambda: number(browser.text("#ok")) > 50, "OK a second is shown")
+    browser.click("#freeze button")
+    eventually(lambda: browser.run(VISIBLE, "#not_sent") and
+               number(browser.text("#not_sent_so_far")) > 0, "attempts not sent are shown")
+    eventually(lambda: browser.run(VISIBLE, "#gave_up") and number(browser.text("#gave_up")) > 0 and
+               "gate " in browser.text("#gave_up_by"), "requests given up are shown")
+    assert browser.run(CURVES) == ["OK", "errors", "timed out", "not sent"], browser.run(CURVES)
+    assert "not sent" in browser.run(last), browser.run(last)
+    assert float(browser.text("#success").removesuffix(" %")) < 100
+    browser.click("#wake")
+    eventually(lambda: number(browser.text("#ok")) > 20, "the OK curve rises")
+    browser.width(390)
+    eventually(lambda: browser.run("return document.documentElement.scrollWidth") <= 390,
+               "it fits a phone's width with the further figures too")
+    browser.width(1280)
+
     browser.run("document.querySelector('#strategy').value = 'truncated'")
     browser.click("#restart button")
-    eventually(lambda: browser.text("#run").startswith("truncated"), "the other strategy runs")
-    eventually(lambda: browser.text("#earlier td") == "exponential", "the run before is listed")
+    eventually(lambda: browser.text("#run").startswith("truncated"), "a third strategy runs")
+    eventually(lambda: not browser.run(VISIBLE, "#not_sent"), "its page is calm again")
+    assert browser.run(CURVES) == ["OK", "errors", "timed out"], browser.run(CURVES)
+    assert "given up" in browser.text("#earlier") and "not sent" in browser.text("#earlier")
     assert browser.errors() == [], browser.errors()
 
     # A browser that has no token looks on: the token stays with the tab.

@@ -34,12 +34,26 @@ def check(browser, path):
           .map(row => [...row.cells].map(cell => cell.textContent));""")
     assert [row[:3] for row in rows] == [
         ["fixed", "collapsed", "fixed"], ["exponential", "recovered", "exponential"],
-        ["evil", "recovered", "exponential"]], rows
+        ["evil", "recovered", "exponential"], ["breaker", "recovered", "resilience4j"]], rows
     assert rows[0][4] == "5", rows
     eventually(lambda: all(colours > 20 for colours in browser.painted("canvas")),
                "all charts are drawn")
-    # The one without a server's file has a chart less.
-    assert len(browser.painted("canvas")) == 11
+    # The one without a server's file has a chart less, and one as of an older client another.
+    kinds = browser.run("return [...document.querySelectorAll('canvas')].map(c => c.dataset.chart)")
+    assert len(kinds) == 5 + 5 + 3 + 5, kinds
+    curves = browser.run("""
+        return [...document.querySelectorAll('canvas[data-chart=rates]')]
+          .map(canvas => Chart.getChart(canvas).data.datasets.length);""")
+    assert curves == [3, 3, 3, 4], curves
+    requests = browser.run("""
+        const [head, ...rows] = document.querySelector('#requests').rows;
+        const titles = [...head.cells].map(cell => cell.textContent);
+        return rows.map(({cells}) => Object.fromEntries(titles.map((title, i) => [title, cells[i].textContent])));""")
+    assert [row["run"] for row in requests] == [row[0] for row in rows], requests
+    assert requests[1]["requests succeeded"] == "100 %" and requests[1]["given up"] == "0", requests
+    assert requests[2]["requests succeeded"] == requests[2]["given up"] == "–", requests
+    assert "gate " in requests[3]["given up"] and requests[3]["attempts not sent"] != "0", requests
+    assert requests[3]["request time p50"] == "100 ms", requests
     axes = browser.run("""
         return [...document.querySelectorAll('canvas[data-chart=rates]')].map(canvas => {
           const {x, y} = Chart.getChart(canvas).scales;
@@ -70,11 +84,20 @@ def main():
             lines = file.read().splitlines()
         start = json.loads(lines[0])
         start["command"] += " " + EVIL
+        # As an older client wrote them.
+        for i, line in enumerate(lines):
+            known = json.loads(line)
+            for field in ("latency_ms", "gave_up_by", "not_sent") if known["type"] == "interval" else (
+                    "success_share", "failing", "gave_up", "gave_up_by", "not_sent", "request_time_ms"):
+                known.pop(field, None)
+            lines[i] = json.dumps(known)
+        breaker = simulate(sys.argv[1], folder, "breaker", "--strategy=resilience4j",
+                           "--breaker-open-for=4s", "--seed=5")
         evil = folder + "/evil.jsonl"
         with open(evil, "w", encoding="utf-8") as file:
             file.write("\n".join([json.dumps(start), *lines[1:], '{"type":"half a li']))
         report = folder + "/report.html"
-        subprocess.run([ROOT + "/scripts/report", *runs, evil, "--output", report], check=True,
+        subprocess.run([ROOT + "/scripts/report", *runs, evil, breaker, "--output", report], check=True,
                        timeout=60)
         with Browser() as browser:
             check(browser, report)

@@ -12,15 +12,17 @@ using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST(AttemptHistograms, SortIntoBuckets) {
-  AttemptHistograms histograms;
+TEST(TimeHistograms, SortIntoBuckets) {
+  TimeHistograms histograms;
   histograms.add_attempt(Outcome::kOk, 100300us);
   histograms.add_attempt(Outcome::kOk, 700ms);
   histograms.add_attempt(Outcome::kTimedOut, 2s);
   histograms.add_retry_wait(100ms);
   histograms.add_retry_wait(20min);
+  histograms.add_request(TimeHistograms::RequestResult::kSucceeded, 2500ms);
+  histograms.add_request(TimeHistograms::RequestResult::kGivenUp, 2h);
   const auto families = histograms.families();
-  ASSERT_EQ(families.size(), 2);
+  ASSERT_EQ(families.size(), 3);
   const auto& ok = families[0].metric[0];
   EXPECT_EQ(ok.label[0].value, "ok");
   EXPECT_EQ(ok.histogram.sample_count, 2);
@@ -34,6 +36,15 @@ TEST(AttemptHistograms, SortIntoBuckets) {
   const auto& waits = families[1].metric[0].histogram;
   EXPECT_EQ(waits.sample_count, 2);
   EXPECT_EQ(waits.bucket[waits.bucket.size() - 2].cumulative_count, 1);  // the last one is +Inf
+  const auto& requests = families[2].metric;
+  ASSERT_EQ(requests.size(), 2);
+  EXPECT_EQ(requests[0].label[0].value, "succeeded");
+  EXPECT_DOUBLE_EQ(requests[0].histogram.sample_sum, 2.5);
+  for (const auto& bucket : requests[0].histogram.bucket) {
+    EXPECT_EQ(bucket.cumulative_count, bucket.upper_bound < 2.5 ? 0 : 1) << bucket.upper_bound;
+  }
+  EXPECT_EQ(requests[1].label[0].value, "given_up");
+  EXPECT_EQ(requests[1].histogram.sample_count, 1);
 }
 
 TEST(ClientMetrics, OfAFleetThatHasNotStarted) {
@@ -52,7 +63,9 @@ TEST(ClientMetrics, OfAFleetThatHasNotStarted) {
         "\nretrystorm_clients{state=\"thinking\"} 12\n",
         "\nretrystorm_clients{state=\"waiting_to_retry\"} 0\n",
         "\nretrystorm_attempt_latency_seconds_bucket{outcome=\"error\",le=\"+Inf\"} 0\n",
-        "\nretrystorm_retry_wait_seconds_count 0\n"}) {
+        "\nretrystorm_retry_wait_seconds_count 0\n", "\nretrystorm_requests_failing 0\n",
+        "\nretrystorm_attempts_not_sent_total 0\n",
+        "\nretrystorm_request_time_seconds_count{result=\"succeeded\"} 0\n"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
   const auto status = nlohmann::json::parse(metrics.status());

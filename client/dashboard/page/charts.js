@@ -7,6 +7,9 @@ const Retrystorm = (() => {
   const GREEN = '#009E73', RED = '#D55E00', ORANGE = '#E69F00', SKY = '#56B4E9', PURPLE = '#CC79A7';
   const BLUE = '--curve-blue'; // the dark one cannot be seen on a dark ground
   const AN_HOUR = 3600; // points, one a second
+  const COUNTED = ['ok', 'errors', 'timed_out', 'not_sent', 'thinking', 'waiting_to_retry', 'in_flight'];
+  const QUANTILES = ['p50', 'p95', 'p99'];
+  const SHORTEST_LATENCY = 1e-4; // seconds; a logarithm of none there is not
   const LONGEST_DELAY = 1e4; // seconds; what is above it is drawn there, the delay has no end
 
   const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -21,6 +24,12 @@ const Retrystorm = (() => {
     return value.toLocaleString('en', {minimumFractionDigits: digits, maximumFractionDigits: digits});
   }
 
+  // "99.95 %", never rounded up to a hundred.
+  function percent(share) {
+    if (share === null || share === undefined) return '–';
+    return share === 1 ? '100 %' : `${number(Math.min(share * 100, 99.99), 2)} %`;
+  }
+
   function duration(seconds) {
     if (seconds === null || seconds === undefined) return '–';
     if (seconds > 0 && seconds < 1) return `${number(seconds * 1000)} ms`;
@@ -30,13 +39,40 @@ const Retrystorm = (() => {
     return seconds < 1e9 ? `${number(seconds / 86400)} days` : 'over 30 years';
   }
 
+  const milliseconds = value => value === null || value === undefined ? '–' : duration(value / 1000);
+
+  // Fills a table: `columns` are [title, text of a row's cell], and, where a column is there only if it
+  // holds for one of the rows, a third function of the row.
+  function fillTable(table, columns, rows) {
+    const shown = columns.filter(([, , wanted]) => !wanted || rows.some(wanted));
+    const line = (tag, texts) => {
+      const tr = document.createElement('tr');
+      for (const text of texts) {
+        const cell = document.createElement(tag);
+        cell.textContent = text;
+        tr.append(cell);
+      }
+      return tr;
+    };
+    const head = document.createElement('thead'), body = document.createElement('tbody');
+    head.append(line('th', shown.map(([title]) => title)));
+    body.append(...rows.map(row => line('td', shown.map(([, text]) => text(row)))));
+    table.replaceChildren(head, body);
+  }
+
+  // "attempts 9, not retryable 3": the reasons for which requests were given up, if there were any.
+  function reasons(gave_up_by) {
+    return Object.entries(gave_up_by ?? {}).filter(([, count]) => count > 0)
+      .map(([reason, count]) => `${reason.replaceAll('_', ' ')} ${number(count)}`).join(', ');
+  }
+
   class Run {
     constructor(start) {
       this.start = start;
       this.mostPoints = AN_HOUR; // the page goes on as long as the client
       this.series = {};
-      for (const name of ['ok', 'errors', 'timed_out', 'amplification', 'thinking', 'waiting_to_retry',
-        'in_flight', 'concurrency', 'delay']) this.series[name] = [];
+      for (const name of [...COUNTED, 'amplification', ...QUANTILES, 'concurrency', 'delay']) this.series[name] = [];
+      this.seen = new Set(); // the series that have not been zero all along
       this.outages = []; // [from, to]; `to` is null while it lasts
       this.summary = null;
       this.end = 0;
@@ -45,8 +81,18 @@ const Retrystorm = (() => {
 
     add(name, x, value, y = value) {
       if (value === null || value === undefined) return;
+      if (value > 0) this.seen.add(name);
+      this.push(name, {x, y, value});
+    }
+
+    // The curve has a gap there.
+    addGap(name, x) {
+      this.push(name, {x, y: NaN, value: null});
+    }
+
+    push(name, point) {
       const points = this.series[name];
-      points.push({x, y, value});
+      points.push(point);
       if (points.length > this.mostPoints) points.shift();
     }
 
@@ -65,18 +111,32 @@ const Retrystorm = (() => {
         this.end = event.t; // the history that came late does not reach back to the start
         return;
       }
-      const length = event.t - this.end, middle = this.end + length / 2;
+      const from = this.end, length = event.t - from, middle = from + length / 2;
       this.end = event.t;
-      for (const name of ['ok', 'errors', 'timed_out', 'thinking', 'waiting_to_retry', 'in_flight']) {
-        this.add(name, middle, event[name]);
-      }
+      for (const name of COUNTED) this.add(name, middle, event[name]);
+      this.takeLatency(from, middle, event.latency_ms);
       this.sent.attempts += event.attempts * length;
       this.sent.retries += event.retries * length;
       const requests = this.sent.attempts - this.sent.retries;
       this.add('amplification', event.t,
-        event.amplification ?? (requests > 0 ? this.sent.attempts / requests : 1));
+        event.so_far?.amplification ?? (requests > 0 ? this.sent.attempts / requests : 1));
       if (event.server) this.takeServer(event.t, event.server);
       else if (event.server === null) this.breakServer(event.t);
+    }
+
+    // Where nothing was OK the curves have a gap, and go on where the interval after it begins: one
+    // between two gaps is still seen.
+    takeLatency(from, middle, latency) {
+      if (!latency) return;
+      for (const name of QUANTILES) {
+        if (typeof latency[name] !== 'number') {
+          this.addGap(name, middle);
+          continue;
+        }
+        const value = latency[name] / 1000, y = Math.max(value, SHORTEST_LATENCY);
+        if (this.series[name].at(-1)?.value === null) this.add(name, from, value, y);
+        this.add(name, middle, value, y);
+      }
     }
 
     takeServer(t, {concurrency, last_delay_s}) {
@@ -86,7 +146,13 @@ const Retrystorm = (() => {
 
     // A frozen server says nothing: its curve has a gap.
     breakServer(t) {
-      for (const name of ['concurrency', 'delay']) this.series[name].push({x: t, y: NaN, value: null});
+      for (const name of ['concurrency', 'delay']) this.addGap(name, t);
+    }
+
+    least(name) {
+      let least = Infinity;
+      for (const {y} of this.series[name]) if (y < least) least = y;
+      return least;
     }
 
     greatest(...names) {
@@ -104,7 +170,8 @@ const Retrystorm = (() => {
     }
   }
 
-  // What each chart shows. `unit` is for the tips.
+  // What each chart shows. `unit` or `text` is for the tips; the axis goes from `least`, or lower if it
+  // `falls`, to `floor` or higher.
   const CHARTS = {
     rates: {
       title: 'Outcomes per second',
@@ -112,8 +179,9 @@ const Retrystorm = (() => {
         {series: 'ok', label: 'OK', color: GREEN, dash: [], width: 2.5},
         {series: 'errors', label: 'errors', color: RED, dash: [7, 3], width: 2},
         {series: 'timed_out', label: 'timed out', color: BLUE, dash: [2, 2], width: 2},
+        {series: 'not_sent', label: 'not sent', color: PURPLE, dash: [9, 3, 2, 3], width: 2, onlyIfAny: true},
       ],
-      unit: '/s', digits: 1, floor: 10,
+      unit: '/s', digits: 1, floor: 10, least: 0,
     },
     clients: {
       title: 'Clients by state',
@@ -122,12 +190,12 @@ const Retrystorm = (() => {
         {series: 'waiting_to_retry', label: 'waiting to retry', color: ORANGE, dash: [7, 3], width: 1.5, fill: '77'},
         {series: 'thinking', label: 'thinking', color: SKY, dash: [], width: 1.5, fill: '44'},
       ],
-      unit: '', digits: 0, floor: 10, stacked: true,
+      unit: '', digits: 0, floor: 10, least: 0, stacked: true,
     },
     amplification: {
       title: 'Retry amplification (attempts per request so far)',
       curves: [{series: 'amplification', label: 'attempts per request', color: PURPLE, dash: [], width: 2.5}],
-      unit: '', digits: 2, floor: 2, least: 1,
+      unit: '', digits: 2, floor: 2, least: 1, falls: true, // under 1 where attempts are not sent
     },
     server: {
       title: 'Server: concurrency and delay (logarithmic)',
@@ -137,7 +205,20 @@ const Retrystorm = (() => {
       ],
       unit: '', digits: 1, floor: 1000, least: 1, logarithmic: true,
     },
+    latency: {
+      title: 'Latency of OK attempts (logarithmic)',
+      curves: [
+        {series: 'p50', label: 'p50', color: GREEN, dash: [], width: 2.5},
+        {series: 'p95', label: 'p95', color: ORANGE, dash: [7, 3], width: 2},
+        {series: 'p99', label: 'p99', color: PURPLE, dash: [2, 2], width: 2},
+      ],
+      text: duration, logarithmic: true, marks: [1, 2, 5],
+    },
   };
+
+  // Most clients have no gate: the curve of what it refuses is there only once it has refused.
+  const curvesOf = (kind, run) =>
+    CHARTS[kind].curves.filter(({series, onlyIfAny}) => !onlyIfAny || run.seen.has(series));
 
   const outageShade = {
     id: 'outage',
@@ -158,17 +239,19 @@ const Retrystorm = (() => {
     },
   };
 
+  const valueText = (kind, value) =>
+    CHARTS[kind].text ? CHARTS[kind].text(value) : number(value, CHARTS[kind].digits) + CHARTS[kind].unit;
+
   // Says in words what a chart shows now.
   function describe(kind, run) {
-    const {title, curves, unit, digits} = CHARTS[kind];
-    const now = curves.map(({series, label}) => {
-      const last = run.series[series].at(-1);
-      return `${label} ${last ? number(last.value, digits) + unit : 'unknown'}`;
+    const now = curvesOf(kind, run).map(({series, label}) => {
+      const value = run.series[series].at(-1)?.value ?? null;
+      return `${label} ${value === null ? 'unknown' : valueText(kind, value)}`;
     });
-    return `${title}: ${now.join(', ')} at ${minutes(run.end)}.`;
+    return `${CHARTS[kind].title}: ${now.join(', ')} at ${minutes(run.end)}.`;
   }
 
-  // `limits` are the ends of the axes where several charts share them: {x, y}.
+  // `limits` are the ends of the axes where several charts share them: {x, y}, and `least` of y.
   function draw(canvas, kind, run, limits = {}) {
     const spec = CHARTS[kind];
     const text = css('--text'), muted = css('--muted'), grid = css('--grid');
@@ -176,7 +259,8 @@ const Retrystorm = (() => {
     const font = {family: 'system-ui, sans-serif', size: 11};
     const logTicks = value => {
       const digit = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
-      return Math.abs(digit - 1) < 1e-6 ? (value >= 1e4 ? value / 1000 + 'k' : value) : null;
+      if (!(spec.marks ?? [1]).some(mark => Math.abs(digit - mark) < 1e-6)) return null;
+      return spec.text?.(value) ?? (value >= 1e4 ? value / 1000 + 'k' : value);
     };
     // The axis ends with the data: its last mark is left out where it is too near the one before.
     const timeTick = (value, i, all) =>
@@ -186,6 +270,15 @@ const Retrystorm = (() => {
       ticks: {color: muted, font, maxTicksLimit: 6, includeBounds: false, ...(spec.logarithmic && {callback: logTicks, maxTicksLimit: 60, autoSkip: false})},
       type: spec.logarithmic ? 'logarithmic' : 'linear', ...extra,
     });
+    // Not down to the next power of ten, but the least value, often the usual one, not on the axis.
+    let foot = 0;
+    const tight = {
+      afterDataLimits: axis => { foot = 0.8 * axis.min; },
+      afterBuildTicks: axis => {
+        axis.min = foot;
+        axis.ticks = axis.ticks.filter(({value}) => value >= axis.min);
+      },
+    };
     const scales = {
       x: {
         type: 'linear', min: 0, max: limits.x, suggestedMax: 30, bounds: 'data',
@@ -193,7 +286,9 @@ const Retrystorm = (() => {
         ticks: {color: muted, font, callback: timeTick, maxRotation: 0, maxTicksLimit: 8},
       },
       y: scale('left', {
-        min: spec.least ?? 0, max: limits.y, suggestedMax: spec.floor, stacked: Boolean(spec.stacked),
+        min: limits.least ?? (spec.falls ? undefined : spec.least), suggestedMin: spec.least,
+        max: limits.y, suggestedMax: spec.floor, stacked: Boolean(spec.stacked),
+        ...(spec.marks && tight),
       }),
     };
     if (spec.curves.some(curve => curve.right)) {
@@ -202,7 +297,7 @@ const Retrystorm = (() => {
     const chart = new Chart(canvas, {
       type: 'line',
       data: {
-        datasets: spec.curves.map(curve => ({
+        datasets: curvesOf(kind, run).map(curve => ({
           label: curve.label, data: run.series[curve.series], borderColor: color(curve.color),
           backgroundColor: color(curve.color) + (curve.fill ?? ''), borderDash: curve.dash,
           borderWidth: curve.width, fill: curve.fill ? 'stack' : false,
@@ -223,8 +318,7 @@ const Retrystorm = (() => {
           tooltip: {
             callbacks: {
               title: ([item]) => item ? minutes(item.parsed.x) : '',
-              label: ({dataset, raw}) =>
-                `${dataset.label}: ${number(raw.value, spec.digits)}${spec.unit}`,
+              label: ({dataset, raw}) => `${dataset.label}: ${valueText(kind, raw.value)}`,
             },
           },
         },
@@ -236,5 +330,5 @@ const Retrystorm = (() => {
     return chart;
   }
 
-  return {Run, CHARTS, describe, draw, duration, minutes, number};
+  return {Run, CHARTS, curvesOf, describe, draw, duration, fillTable, milliseconds, minutes, number, percent, reasons};
 })();

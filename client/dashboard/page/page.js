@@ -1,7 +1,7 @@
 // The live page: listens to the client's events and sends it the reader's commands.
 'use strict';
 
-const {Run, CHARTS, describe, draw, duration, number} = Retrystorm;
+const {Run, describe, draw, duration, fillTable, milliseconds, number, percent, reasons} = Retrystorm;
 const element = id => document.getElementById(id);
 const canvases = [...document.querySelectorAll('canvas[data-chart]')];
 
@@ -66,23 +66,37 @@ function showVerdict(recovery) {
     ` · at most ${number(recovery.peak_attempts)} attempts/s`);
 }
 
-function showLatency(latency, longest) {
-  for (const name of ['p50', 'p95', 'p99', 'max']) {
-    write(name, latency[name] === null ? '–' : duration(latency[name] / 1000));
-  }
-  write('longest', duration(longest));
+// `figures` are those of the summary, or of the run so far. What is zero all along is not shown.
+function showFigures(figures) {
+  write('amplification', number(figures.amplification, 2));
+  write('success', percent(figures.success_share));
+  for (const name of ['p50', 'p95', 'p99', 'max']) write(name, milliseconds(figures.latency_ms[name]));
+  for (const name of ['p50', 'p99']) write('request_' + name, milliseconds(figures.request_time_ms[name]));
+  write('longest', duration(figures.longest_without_ok_s));
+  write('gave_up', number(figures.gave_up));
+  write('gave_up_by', reasons(figures.gave_up_by));
+  write('not_sent_so_far', number(figures.not_sent));
+  element('gave_up').closest('.tile').hidden = figures.gave_up === 0;
+  element('not_sent').closest('.tile').hidden = figures.not_sent === 0;
 }
+
+const ENDED_COLUMNS = [
+  ['strategy', ({start}) => start.strategy],
+  ['verdict', ({summary}) => summary.verdict],
+  ['baseline OK/s', ({summary}) => number(summary.baseline_ok, 1)],
+  ['errors gone after', ({summary}) => duration(summary.errors_gone_s)],
+  ['recovered after', ({summary}) => duration(summary.time_to_recovery_s)],
+  ['requests succeeded', ({summary}) => percent(summary.success_share)],
+  ['given up', ({summary}) => number(summary.gave_up), ({summary}) => summary.gave_up > 0],
+  ['not sent', ({summary}) => number(summary.not_sent), ({summary}) => summary.not_sent > 0],
+  ['amplification', ({summary}) => number(summary.amplification, 2)],
+  ['p99', ({summary}) => milliseconds(summary.latency_ms.p99)],
+  ['request time p99', ({summary}) => milliseconds(summary.request_time_ms.p99)],
+];
 
 function showEnded() {
   element('earlier').hidden = ended.length === 0;
-  element('earlier').querySelector('tbody').replaceChildren(...ended.map(({start, summary}) => {
-    const row = document.createElement('tr');
-    const cells = [start.strategy, summary.verdict, number(summary.baseline_ok, 1), duration(summary.errors_gone_s),
-      duration(summary.time_to_recovery_s), number(summary.amplification, 2),
-      summary.latency_ms.p99 === null ? '–' : duration(summary.latency_ms.p99 / 1000)];
-    for (const text of cells) row.insertCell().textContent = text;
-    return row;
-  }));
+  fillTable(element('earlier').querySelector('table'), ENDED_COLUMNS, ended);
 }
 
 function refresh() {
@@ -96,11 +110,11 @@ function refresh() {
     write('ok', number(last.ok, 1));
     write('errors', number(last.errors, 1));
     write('timed_out', number(last.timed_out, 1));
-    write('amplification', number(last.amplification, 2));
+    write('not_sent', number(last.not_sent, 1));
     write('concurrency', last.server ? number(last.server.concurrency) : 'no answer');
     write('delay', last.server ? duration(last.server.last_delay_s) : '–');
     showVerdict(run.summary ?? last.recovery);
-    showLatency(run.summary?.latency_ms ?? last.run_latency_ms, (run.summary ?? last).longest_without_ok_s);
+    showFigures(run.summary ?? last.so_far);
   }
   showState();
   showEnded();
@@ -127,7 +141,9 @@ function take(event) {
   } else if (event.type === 'notice') {
     write('note', event.text);
   } else {
+    const curves = run.seen.has('not_sent');
     run.take(event);
+    if (run.seen.has('not_sent') !== curves) drawAll(); // with a curve more
     if (event.type === 'interval') last = event;
     if (event.type === 'summary') ended.push({start: run.start, summary: event});
   }

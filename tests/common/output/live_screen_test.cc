@@ -8,9 +8,11 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::Each;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
 
 const ScreenStyle kPlain{.colour = false, .unicode = true};
 const ScreenStyle kAscii{.colour = false, .unicode = false};
@@ -37,7 +39,7 @@ ClientView client_view() {
   view.add({.t = 1s, .rates = {.ok = 100, .attempts = 100}, .clients = {.in_flight = 10}});
   view.add({.t = 2s,
             .rates = {.timed_out = 200, .attempts = 400},
-            .totals = {.requests = 200, .retries = 500},
+            .totals = {.ok = 75, .requests = 200, .retries = 500, .failing = 25},
             .clients = {.in_flight = 900},
             .outage = true,
             .verdict = Verdict::kCollapsed});
@@ -53,7 +55,24 @@ TEST(ClientView, ShowsTheRatesOnOneScale) {
           "OK                  0.0/s             ▂ ", "errors              0.0/s               ",
           "timed out         200.0/s              ▄", "attempts          400.0/s             ▂█",
           "in flight             900             ▁█", "outage             frozen              █",
-          "", "rates: 0 to 400.0/s, amplification 3.5", "verdict so far: collapsed"));
+          "", "rates: 0 to 400.0/s, amplification 3.5", "success: 75.00 % of the requests; 0 give",
+          "verdict so far: collapsed"));
+}
+
+TEST(ClientView, ShowsWhatWasNotSentOnceThereIsAny) {
+  ClientView view = client_view();
+  view.add({.t = 3s,
+            .rates = {.attempts = 100, .not_sent = 300},
+            .totals = {.ok = 900, .gave_up_by = {0, 0, 70, 30, 0}, .not_sent = 300}});
+  auto lines = view.render({.columns = 80, .rows = 24}, kPlain);
+  ASSERT_THAT(lines, SizeIs(13));
+  EXPECT_THAT(lines[5], StartsWith("not sent          300.0/s "));
+  EXPECT_THAT(lines[5], EndsWith("▆"));
+  EXPECT_THAT(lines[11], "success: 90.00 % of the requests; 100 given up (budget 70, gate 30)");
+  // Still there when it is over.
+  view.add({.t = 4s, .totals = {.not_sent = 300}});
+  EXPECT_THAT(view.render({.columns = 80, .rows = 24}, kPlain)[5],
+              StartsWith("not sent            0.0/s "));
 }
 
 TEST(ClientView, HasNoColourUnlessWanted) {

@@ -1,4 +1,4 @@
-// How long attempts and the waits before retries last, in Prometheus' histograms.
+// How long attempts, the waits before retries and whole requests last, in Prometheus' histograms.
 #pragma once
 
 #include <prometheus/histogram.h>
@@ -13,15 +13,19 @@
 namespace retrystorm {
 
 // All members are safe from any thread.
-class AttemptHistograms {
+class TimeHistograms {
  public:
-  AttemptHistograms();
+  TimeHistograms();
 
-  AttemptHistograms(const AttemptHistograms&) = delete;
-  AttemptHistograms& operator=(const AttemptHistograms&) = delete;
+  TimeHistograms(const TimeHistograms&) = delete;
+  TimeHistograms& operator=(const TimeHistograms&) = delete;
 
   void add_attempt(Outcome outcome, Duration latency);
   void add_retry_wait(Duration wait);
+
+  // How requests end. One that succeeded took the time from its first attempt to its answer.
+  enum class RequestResult { kSucceeded, kGivenUp };
+  void add_request(RequestResult result, Duration time);
 
   // As things stand.
   struct RetryWaits {
@@ -32,7 +36,7 @@ class AttemptHistograms {
   std::vector<prometheus::MetricFamily> families() const;
 
  private:
-  prometheus::Histogram ok_, error_, timed_out_, retry_wait_;
+  prometheus::Histogram ok_, error_, timed_out_, retry_wait_, succeeded_, given_up_;
 };
 
 }  // namespace retrystorm
