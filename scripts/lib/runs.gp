@@ -6,19 +6,22 @@ data(name, part) = ARG3 . "/" . name . "." . part
 larger(a, b) = a > b ? a : b
 
 # The axes hold the largest of all runs.
-last = 0; top_rate = 0; top_concurrency = 100
+last = 0; top_rate = 0; top_not_sent = 0; top_concurrency = 100
 do for [name in ARG4] {
   load data(name, "facts")
   last = larger(last, end)
   if (fatal > 0) { top_concurrency = larger(top_concurrency, fatal) }
-  do for [column = 2:4] {
+  do for [column = 2:5] {
     stats data(name, "rates") using column nooutput
     top_rate = larger(top_rate, STATS_max)
   }
+  top_not_sent = larger(top_not_sent, STATS_max)
   stats data(name, "concurrency") using 2 nooutput
   top_concurrency = larger(top_concurrency, STATS_max)
 }
 top_rate = 1.05 * top_rate
+# Most clients have no gate: a curve of what it refuses is there where one of the runs has any.
+not_sent = top_not_sent > 0 ? 1 : NaN
 top_concurrency = 2 * top_concurrency
 
 panel = 410; margin = 85; gap = 15
@@ -39,8 +42,9 @@ do for [i = 1:runs] {
   set format y (i == 1 ? "%g" : "")
   set ylabel (i == 1 ? "requests per second" : "")
   set format x ""; unset xlabel
-  if (i == 1) { set key horizontal samplen 2 center at screen 0.5, 0.97 } else { unset key }
+  if (i == 1) { set key vertical maxrows 2 samplen 2 center at screen 0.5, 0.97 } else { unset key }
   plot data(name, "outage") using (0):(0):1:2:(0):(top_rate) with boxxyerror lc rgb shade title "server frozen", \
+       data(name, "rates") using 1:(not_sent * $5) with lines lw 2 lc rgb orange dt (9,4,2,4) title (top_not_sent > 0 ? "not sent" : ""), \
        data(name, "rates") using 1:3 with lines lw 2 lc rgb purple dt (6,3) title "errors", \
        data(name, "rates") using 1:4 with lines lw 2 lc rgb red title "timed out", \
        data(name, "rates") using 1:2 with lines lw 2 lc rgb green title "OK"

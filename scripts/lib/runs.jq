@@ -52,12 +52,12 @@ def fatal_concurrency($client; $server):
     then $curve.limit + $curve.k * (($timeout / $base | log) / ($curve.factor | log))
     else "NaN" end;  # as gnuplot writes "none"
 
-# "middle OK errors timed-out" of each interval
+# "middle OK errors timed-out not-sent" of each interval
 def rates($client; $server):
   $client | only("interval")
   | [0, .[].t] as $times
   | range(length) as $i
-  | "\(($times[$i] + $times[$i + 1]) / 2) \(.[$i].ok) \(.[$i].errors) \(.[$i].timed_out)";
+  | "\(($times[$i] + $times[$i + 1]) / 2) \(.[$i].ok) \(.[$i].errors) \(.[$i].timed_out) \(.[$i].not_sent // 0)";
 
 # "time concurrency", a gap where the server was frozen and said nothing
 def concurrency($client; $server):

@@ -1,5 +1,5 @@
 # The look of all pictures. Colours that the colour-blind can tell apart (Okabe and Ito).
-green = "#009E73"; red = "#D55E00"; blue = "#0072B2"; purple = "#CC79A7"; grey = "#707070"
+green = "#009E73"; red = "#D55E00"; blue = "#0072B2"; purple = "#CC79A7"; orange = "#E69F00"; grey = "#707070"
 shade = "#E4E4E4"
 
 set encoding utf8
