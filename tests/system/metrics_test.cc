@@ -199,10 +199,11 @@ TEST(ClientMetrics, AnswerWhileAStormRuns) {
   EXPECT_GT(now["waiting_to_retry"], 0);
   EXPECT_GT(now["amplification"], 1);
   const std::string of_client = metrics(client_port);
-  EXPECT_THAT(
-      of_client,
-      AllOf(HasSubstr("\nretrystorm_clients{state=\"waiting_to_retry\"} "),
-            HasSubstr("\nretrystorm_attempt_latency_seconds_bucket{outcome=\"timed_out\"")));
+  EXPECT_THAT(of_client,
+              AllOf(HasSubstr("\nretrystorm_clients{state=\"waiting_to_retry\"} "),
+                    HasSubstr("\nretrystorm_attempt_latency_seconds_bucket{outcome=\"timed_out\""),
+                    HasSubstr("\nretrystorm_request_time_seconds_bucket{result=\"succeeded\"")));
+  EXPECT_GT(now["failing"], 0);
   server.signal(SIGCONT);
   const std::string of_server = metrics(server_port);
   if (!has_promtool()) GTEST_SKIP() << "promtool is missing (Debian: prometheus)";
