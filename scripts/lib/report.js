@@ -60,7 +60,8 @@
     ['peak concurrency', run => peak(run) < 0 ? '–' : number(peak(run))],
     ['OK lost', run => number(run.summary?.ok_lost)],
   ], runs);
-  const givenUp = ({gave_up, gave_up_by}) => number(gave_up) + (reasons(gave_up_by) && ` (${reasons(gave_up_by)})`);
+  const givenUp = ({gave_up, gave_up_by}) =>
+    number(gave_up) + (reasons(gave_up_by) && ` (${reasons(gave_up_by)})`);
   fillTable(document.getElementById('requests'), [
     ['run', run => run.name],
     ['requests succeeded', run => percent(run.summary?.success_share)],

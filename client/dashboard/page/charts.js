@@ -71,7 +71,9 @@ const Retrystorm = (() => {
       this.start = start;
       this.mostPoints = AN_HOUR; // the page goes on as long as the client
       this.series = {};
-      for (const name of [...COUNTED, 'amplification', ...QUANTILES, 'concurrency', 'delay']) this.series[name] = [];
+      for (const name of [...COUNTED, 'amplification', ...QUANTILES, 'concurrency', 'delay']) {
+        this.series[name] = [];
+      }
       this.seen = new Set(); // the series that have not been zero all along
       this.outages = []; // [from, to]; `to` is null while it lasts
       this.summary = null;
