@@ -111,6 +111,7 @@ nlohmann::ordered_json client_interval_json(const RunInterval& interval) {
           {"timed_out", rounded(rates.timed_out)},
           {"attempts", rounded(rates.attempts)},
           {"retries", rounded(rates.retries)},
+          {"requests", rounded(rates.requests)},
           {"gave_up", rounded(rates.gave_up())},
           {"gave_up_by", gave_up_by},
           {"not_sent", rounded(rates.not_sent)},

@@ -72,6 +72,7 @@ Rates rates(const Counts& counts, Duration window) {
                .timed_out = rate(counts.timed_out),
                .attempts = rate(counts.attempts()),
                .retries = rate(counts.retries),
+               .requests = rate(counts.requests),
                .not_sent = rate(counts.not_sent)};
   for (std::size_t i = 0; i < counts.gave_up_by.size(); ++i) {
     result.gave_up_by[i] = rate(counts.gave_up_by[i]);

@@ -56,6 +56,7 @@ struct Rates {
   double timed_out = 0;
   double attempts = 0;
   double retries = 0;
+  double requests = 0;  // wanted by the clients, also such of which nothing was sent
   std::array<double, kGiveUpNames.size()> gave_up_by{};
   double not_sent = 0;
 

@@ -17,8 +17,9 @@ def well_formed:
         and all_numbers(["started_at", "clients", "server_pid"])
       elif .type == "interval" then
         (.t | is_number)
-        and all_numbers(["ok", "errors", "timed_out", "not_sent", "attempts", "retries", "thinking",
-                         "in_flight", "waiting_to_retry", "concurrency", "last_delay_s"])
+        and all_numbers(["ok", "errors", "timed_out", "not_sent", "attempts", "retries",
+                         "requests", "thinking", "in_flight", "waiting_to_retry", "concurrency",
+                         "last_delay_s"])
         and (.latency_ms | none_or_numbers(["p50", "p95", "p99"]))
       elif .type == "outage" then (.t | is_number) and (.event | is_text)
       elif .type == "summary" then
@@ -88,6 +89,6 @@ def report_runs($name; $server):
      reproduce: ($start | reproduction($server_lines[0]; $lines)),
      events: [$lines[] | select(.type == "outage" or .type == "summary"),
               (select(.type == "interval")
-               | {type, t, ok, errors, timed_out, not_sent, attempts, retries, thinking, in_flight,
+               | {type, t, ok, errors, timed_out, not_sent, attempts, retries, requests, thinking, in_flight,
                   waiting_to_retry, latency_ms})],
      server: [$its_server[] | select(.type == "interval") | {t, concurrency, last_delay_s}]};

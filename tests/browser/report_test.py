@@ -45,6 +45,11 @@ def check(browser, path):
         return [...document.querySelectorAll('canvas[data-chart=rates]')]
           .map(canvas => Chart.getChart(canvas).data.datasets.length);""")
     assert curves == [3, 3, 3, 4], curves
+    # Of what was not sent it counts the requests too: less than one attempt for each.
+    ends = browser.run("""
+        return [...document.querySelectorAll('canvas[data-chart=amplification]')]
+          .map(canvas => Chart.getChart(canvas).data.datasets[0].data.at(-1).value);""")
+    assert [f"{end:.2f}" for end in ends] == [row[8] for row in rows], (ends, rows)
     requests = browser.run("""
         const [head, ...rows] = document.querySelector('#requests').rows;
         const titles = [...head.cells].map(cell => cell.textContent);
@@ -87,8 +92,11 @@ def main():
         # As an older client wrote them.
         for i, line in enumerate(lines):
             known = json.loads(line)
-            for field in ("latency_ms", "gave_up_by", "not_sent") if known["type"] == "interval" else (
-                    "success_share", "failing", "gave_up", "gave_up_by", "not_sent", "request_time_ms"):
+            newer = (("latency_ms", "gave_up_by", "not_sent", "requests")
+                     if known["type"] == "interval" else
+                     ("success_share", "failing", "gave_up", "gave_up_by", "not_sent",
+                      "request_time_ms"))
+            for field in newer:
                 known.pop(field, None)
             lines[i] = json.dumps(known)
         breaker = simulate(sys.argv[1], folder, "breaker", "--strategy=resilience4j",

@@ -78,7 +78,7 @@ const Retrystorm = (() => {
       this.outages = []; // [from, to]; `to` is null while it lasts
       this.summary = null;
       this.end = 0;
-      this.sent = {attempts: 0, retries: 0};
+      this.sums = {attempts: 0, requests: 0};
     }
 
     add(name, x, value, y = value) {
@@ -117,11 +117,10 @@ const Retrystorm = (() => {
       this.end = event.t;
       for (const name of COUNTED) this.add(name, middle, event[name]);
       this.takeLatency(from, middle, event.latency_ms);
-      this.sent.attempts += event.attempts * length;
-      this.sent.retries += event.retries * length;
-      const requests = this.sent.attempts - this.sent.retries;
-      this.add('amplification', event.t,
-        event.so_far?.amplification ?? (requests > 0 ? this.sent.attempts / requests : 1));
+      this.sums.attempts += event.attempts * length;
+      this.sums.requests += (event.requests ?? event.attempts - event.retries) * length;
+      const {attempts, requests} = this.sums;
+      this.add('amplification', event.t, event.so_far?.amplification ?? (requests > 0 ? attempts / requests : 1));
       if (event.server) this.takeServer(event.t, event.server);
       else if (event.server === null) this.breakServer(event.t);
     }

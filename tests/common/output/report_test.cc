@@ -78,16 +78,18 @@ TEST(ClientIntervalJson, HasItsFieldsInOrder) {
                 .timed_out = 1.25,
                 .attempts = 98.2004,
                 .retries = 2,
+                .requests = 96.5,
                 .gave_up_by = {0.1, 0, 0.2}},
       .clients = {.thinking = 30, .in_flight = 9, .waiting_to_retry = 2},
       .latency = {.p50 = 100ms, .p95 = 1500us, .p99 = std::nullopt},
   };
-  EXPECT_EQ(client_interval_json(interval).dump(),
-            R"({"type":"interval","t":5.0,"ok":98.0,"errors":0.5,"timed_out":1.25,)"
-            R"("attempts":98.2,"retries":2.0,"gave_up":0.3,"gave_up_by":{"attempts":0.1,)"
-            R"("deadline":0.0,"budget":0.2,"gate":0.0,"not_retryable":0.0},"not_sent":0.0,)"
-            R"("latency_ms":{"p50":100.0,"p95":1.5,"p99":null},"thinking":30,)"
-            R"("in_flight":9,"waiting_to_retry":2})");
+  EXPECT_EQ(
+      client_interval_json(interval).dump(),
+      R"({"type":"interval","t":5.0,"ok":98.0,"errors":0.5,"timed_out":1.25,)"
+      R"("attempts":98.2,"retries":2.0,"requests":96.5,"gave_up":0.3,"gave_up_by":{"attempts":0.1,)"
+      R"("deadline":0.0,"budget":0.2,"gate":0.0,"not_retryable":0.0},"not_sent":0.0,)"
+      R"("latency_ms":{"p50":100.0,"p95":1.5,"p99":null},"thinking":30,)"
+      R"("in_flight":9,"waiting_to_retry":2})");
 }
 
 TEST(OutageJson, SaysWhatHappenedWhen) {

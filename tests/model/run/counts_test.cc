@@ -77,6 +77,7 @@ TEST(Rates, ArePerSecondOfTheWindow) {
   EXPECT_EQ(r.timed_out, 3);
   EXPECT_EQ(r.attempts, 14);
   EXPECT_EQ(r.retries, 4);
+  EXPECT_EQ(r.requests, 10);
   EXPECT_EQ(r.gave_up(), 0.8);
   EXPECT_EQ(r.gave_up_by[2], 0.6);
   EXPECT_EQ(rates(kCounts, 500ms).ok, 80);
