@@ -55,6 +55,7 @@ void Experiment::run(EndSignals& signals) {
     if (now >= recorder_->next_tick()) {
       const FleetTotals totals = fleet_->totals();
       recorder_->tick(now, totals.counts, totals.clients, fleet_->history().latencies);
+      if (fleet_->trace() != nullptr) recorder_->tell(fleet_->trace()->take_finished());
     }
     if (now >= freeze_at_) {
       freeze_at_ = TimePoint::max();
@@ -79,6 +80,11 @@ void Experiment::begin() {
   start_ = Clock::now();
   end_ = saturating_add(start_, options_.duration.value_or(Duration::max()));
   if (options_.outage_at) freeze_at_ = saturating_add(start_, *options_.outage_at);
+  if (options_.trace > 0) {
+    fleet_->follow(start_, options_.trace);
+    // Who names the server's process is going to freeze it, if only from the page.
+    if (dependencies_.server == nullptr) fleet_->trace()->open();
+  }
   recorder_.emplace(start_);
   if (dependencies_.screen != nullptr) {
     // The screen hides the line that told the page's address.
@@ -162,6 +168,7 @@ void Experiment::freeze(Duration length) {
     return notice(error.what());  // the server has ended: there is nothing to freeze
   }
   recorder_->outage_begins(now, fleet_->totals().counts);
+  if (fleet_->trace() != nullptr) fleet_->trace()->open();
   std::cerr << "server frozen for " << format_duration(length) << '\n';
   wake_at_ = saturating_add(now, length);
 }
@@ -222,6 +229,7 @@ void Experiment::finish() {
   const TimePoint now = Clock::now();
   const Counts counts = fleet_->totals().counts;
   fleet_->stop();
+  if (fleet_->trace() != nullptr) recorder_->tell(fleet_->trace()->take_rest());
   const FleetHistory history = fleet_->history();
   recorder_->summarize({.strategy = workload_.retry.strategy,
                         .clients = workload_.clients,

@@ -173,11 +173,13 @@ void Fleet::run_client(std::uint64_t index, HttpAttempt& attempt, LastOk& last_o
 
   NextAttempt next{.wait = behaviour_.start(state, random)};
   bool unsent = false;  // no attempt of the request at hand has been sent so far
+  bool traced = false;  // the request at hand
   while (wait(next)) {
     if (!RetryPolicy::has_begun(state)) {
       unsent = true;
       ++requests_;
       ++unsent_;
+      traced = trace_ && trace_->begin(now(), index);
     }
     const auto ask = [&](RetryProcess* process) {
       return behaviour_.may_send(now(), state, process, random);
@@ -195,6 +197,7 @@ void Fleet::run_client(std::uint64_t index, HttpAttempt& attempt, LastOk& last_o
         return behaviour_.after_refusal(end, permission.kind, state, process, random, metrics);
       });
       count_end(next, is_retry, end - begun);
+      if (traced) trace_->not_sent(end, index, permission.kind, next);
       continue;
     }
     if (std::exchange(unsent, false)) {
@@ -203,8 +206,12 @@ void Fleet::run_client(std::uint64_t index, HttpAttempt& attempt, LastOk& last_o
       ++retries_;
     }
     ++in_flight_;
-    const Duration left = behaviour_.policy().time_left(now(), state);
-    const AttemptResult result = attempt.run(std::min(options_.timeout, left));
+    const TimePoint sent = now();
+    const Duration left = behaviour_.policy().time_left(sent, state);
+    if (traced) trace_->sent(sent, index);
+    std::optional<Duration> service;
+    const AttemptResult result =
+        attempt.run(std::min(options_.timeout, left), traced ? &service : nullptr);
     const TimePoint end = now();
     --in_flight_;
     if (stopping_) break;
@@ -215,6 +222,7 @@ void Fleet::run_client(std::uint64_t index, HttpAttempt& attempt, LastOk& last_o
     count(result.outcome);
     count_end(next, is_retry, end - begun);
     histograms_.add_attempt(result.outcome, result.latency);
+    if (traced) trace_->ended(end, index, result, service, next);
     if (result.outcome == Outcome::kOk) {
       // A request of one attempt took as long as that.
       const Duration request_time = is_retry || waited ? end - begun : result.latency;

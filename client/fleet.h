@@ -8,11 +8,13 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
 #include "client/deadlines.h"
 #include "client/http_attempt.h"
+#include "client/shared_trace.h"
 #include "client/time_histograms.h"
 #include "client/url.h"
 #include "common/cli/options.h"
@@ -48,6 +50,14 @@ class Fleet {
 
   Fleet(const Fleet&) = delete;
   Fleet& operator=(const Fleet&) = delete;
+
+  // Before `start`: the first `most` requests that begin once the trace is open are followed.
+  // `start` is the run's.
+  void follow(TimePoint start, std::size_t most) {
+    trace_.emplace(TimePoint{} + (start - made_at_), most);
+  }
+  // Null without.
+  SharedTrace* trace() { return trace_ ? &*trace_ : nullptr; }
 
   // Starts the clients. Throws std::runtime_error when the system has not so many threads.
   void start();
@@ -104,6 +114,7 @@ class Fleet {
   std::deque<HttpAttempt> attempts_;  // one a client
   std::deque<LastOk> last_ok_;        // one a client
   Deadlines deadlines_;
+  std::optional<SharedTrace> trace_;
 
   std::mutex stop_mutex_;
   std::condition_variable stop_wanted_;

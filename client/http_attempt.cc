@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "common/http/server_timing.h"
 #include "model/retry/retry_after.h"
 
 namespace retrystorm {
@@ -35,12 +36,14 @@ HttpAttempt::HttpAttempt(const Url& url, Duration timeout, Deadlines& deadlines)
   client_.set_socket_options(reset_on_close);
 }
 
-AttemptResult HttpAttempt::run(Duration patience) {
+AttemptResult HttpAttempt::run(Duration patience, std::optional<Duration>* service) {
   expired_ = false;
   const TimePoint start = Clock::now();
   deadlines_.begin(*this, patience);
   // The answer's body is read and dropped: nobody knows how long it is.
-  const auto result = client_.Get(path_, [](const char*, std::size_t) { return true; });
+  const auto headers =
+      service == nullptr ? httplib::Headers() : httplib::Headers{{kAsksForTiming, "1"}};
+  const auto result = client_.Get(path_, headers, [](const char*, std::size_t) { return true; });
   deadlines_.end(*this);
   const Duration latency = Clock::now() - start;
 
@@ -48,6 +51,7 @@ AttemptResult HttpAttempt::run(Duration patience) {
   // that was shut down for the end of an answer without a length.
   if (expired_ || latency >= patience) return timed_out(latency);
   if (!result) return not_connected(latency);
+  if (service != nullptr) *service = parse_service_time(result->get_header_value(kServerTiming));
   return answered(result->status,
                   parse_retry_after(result->get_header_value("Retry-After"), unix_time()), latency);
 }

@@ -4,6 +4,7 @@
 #include <httplib.h>
 
 #include <atomic>
+#include <optional>
 #include <string>
 
 #include "client/deadlines.h"
@@ -18,8 +19,9 @@ class HttpAttempt final : private Expiring {
   // No attempt lasts longer than `timeout`. `deadlines` outlives the last attempt.
   HttpAttempt(const Url& url, Duration timeout, Deadlines& deadlines);
 
-  // Returns within `patience` and a few milliseconds, whatever the server does.
-  AttemptResult run(Duration patience);
+  // Returns within `patience` and a few milliseconds, whatever the server does. `service`, if
+  // given, gets what the answer, which is asked for it, says of how long it was in the service.
+  AttemptResult run(Duration patience, std::optional<Duration>* service = nullptr);
 
  private:
   void expire() override;

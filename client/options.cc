@@ -16,6 +16,7 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
       add_duration(*run, "--report-interval", options.report_interval,
                    "time between the lines; 1s with --live", std::chrono::milliseconds(1));
   add_text(*run, "--json", options.json, "write JSON Lines to this file")->group("Run");
+  add_trace(*run, options.trace);
   add_value(
       *run, "--metrics-port", "PORT", "0",
       [&options](const std::string& text) { options.metrics_port = parse_watch_port(text); },
@@ -81,6 +82,7 @@ void check(const ClientOptions& options) {
   UnusedOptions unused;
   find_unused(unused, options.workload);
   refuse(unused);
+  check_trace(options.trace, options.json);
   if (options.outage_at.has_value() != options.outage_for.has_value()) {
     throw std::runtime_error("--outage-at and --outage-for belong together: give both");
   }

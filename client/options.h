@@ -17,6 +17,7 @@ struct ClientOptions {
   std::optional<Duration> duration;
   Duration report_interval = std::chrono::seconds(5);
   std::string json;
+  std::size_t trace = 0;
   WatchPort metrics_port;
   bool live = false;
 

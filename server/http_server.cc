@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "common/http/server_timing.h"
+
 namespace retrystorm {
 namespace {
 
@@ -29,19 +31,24 @@ HttpServer::HttpServer(const ServiceOptions& options, std::uint64_t seed, const 
 }
 
 void HttpServer::add_routes() {
-  check_before_reading(server_, 0, [](const httplib::Request&, httplib::Response& response) {
-    const Answer& answer = ServicePool::current_answer();
-    if (answer.ok()) return false;
-    response.status = answer.status();
-    if (answer.retry_after > Duration::zero()) {
-      const auto seconds = std::chrono::round<std::chrono::seconds>(answer.retry_after);
-      response.set_header("Retry-After", std::to_string(seconds.count()));
-    }
-    response.set_content(
-        answer.status() == 500 ? "an error, for --error-share\n" : "come again later\n",
-        "text/plain");
-    return true;
-  });
+  check_before_reading(
+      server_, 0, [](const httplib::Request& request, httplib::Response& response) {
+        const Answer& answer = ServicePool::current_answer();
+        if (request.has_header(kAsksForTiming)) {
+          response.set_header(kServerTiming,
+                              print_service_time(ServicePool::current_service_time()));
+        }
+        if (answer.ok()) return false;
+        response.status = answer.status();
+        if (answer.retry_after > Duration::zero()) {
+          const auto seconds = std::chrono::round<std::chrono::seconds>(answer.retry_after);
+          response.set_header("Retry-After", std::to_string(seconds.count()));
+        }
+        response.set_content(
+            answer.status() == 500 ? "an error, for --error-share\n" : "come again later\n",
+            "text/plain");
+        return true;
+      });
   server_.Get("/api", [](const httplib::Request& request, httplib::Response& response) {
     static constexpr std::string_view kText = "OK";
     if (!request.ranges.empty()) {

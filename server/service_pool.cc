@@ -24,6 +24,7 @@ constexpr Duration kCalm = std::chrono::seconds(1);
 // What a worker's job is told, and tells.
 struct CurrentJob {
   Answer answer;
+  TimePoint arrived;
   bool served = false;
 };
 thread_local CurrentJob current_job;
@@ -32,6 +33,9 @@ thread_local CurrentJob current_job;
 
 const Answer& ServicePool::current_answer() {
   return current_job.answer;
+}
+Duration ServicePool::current_service_time() {
+  return Clock::now() - current_job.arrived;
 }
 void ServicePool::count_as_served() {
   current_job.served = true;
@@ -61,7 +65,7 @@ void ServicePool::accept(Job job) {
   room_.wait(lock, [this] { return stopping_ || service_.connections() < max_connections_; });
   const TimePoint now = Clock::now();
   const Answer answer = service_.arrive(now, job).answer;
-  if (answer.rejection) ready_.push_back({std::move(job), answer, now});
+  if (answer.rejection) ready_.push_back({std::move(job), answer, now, now});
   release_due();
 }
 
@@ -156,7 +160,7 @@ void ServicePool::work(Workers::iterator self) {
     Connection connection = std::move(ready_.front());
     ready_.pop_front();
     lock.unlock();
-    current_job = {connection.answer};
+    current_job = {connection.answer, connection.admitted};
     try {
       connection.job();
     } catch (...) {

@@ -44,6 +44,8 @@ class ServicePool {
 
   // For the job that runs on this thread: what to answer, ...
   static const Answer& current_answer();
+  // ... how long it has been in the service, ...
+  static Duration current_service_time();
   // ... and that its client has been answered OK, as far as one can know.
   static void count_as_served();
 

@@ -28,9 +28,11 @@ std::size_t expected_waits(const Scenario& scenario) {
 
 }  // namespace
 
-Clients::Clients(const Scenario& scenario, ServerNode& server)
+Clients::Clients(const Scenario& scenario, ServerNode& server, RequestTrace* trace)
     : behaviour_(scenario.workload.think_time, scenario.workload.retry),
-      asks_(behaviour_.policy().asks()),
+      trace_(trace),
+      asks_(behaviour_.policy().asks() || trace != nullptr),
+      watches_(scenario.arrivals == Arrivals::kOpen || trace != nullptr),
       has_processes_(behaviour_.policy().has_process()),
       clients_per_process_(scenario.workload.clients_per_process),
       count_(scenario.workload.clients),
@@ -113,6 +115,7 @@ void Clients::leave_line(TimePoint now, std::uint32_t index) {
 bool Clients::may_send(TimePoint now, std::uint32_t index) {
   Client& client = clients_[index];
   if (has_processes_) make_processes(now, index);
+  if (trace_ != nullptr && !RetryPolicy::has_begun(client.retry)) trace_->begin(now, index);
   ClientRandom random(client.random);
   const Permission permission = behaviour_.may_send(now, client.retry, process_of(index), random);
   client.random = random.state();
@@ -121,15 +124,19 @@ bool Clients::may_send(TimePoint now, std::uint32_t index) {
     return false;
   }
   if (client.in_line) leave_line(now, index);
-  if (permission.kind == Permission::Kind::kSend) return true;
+  if (permission.kind == Permission::Kind::kSend) {
+    if (trace_ != nullptr) trace_->sent(now, index, client.attempt + 1);
+    return true;
+  }
   if (permission.kind == Permission::Kind::kRefused) ++counts_.not_sent;
+  if (trace_ != nullptr) trace_->not_sent(now, index, permission.kind);
   if (client.next_is_retry) --waiting_to_retry_;
   const TimePoint begun = client.retry.begun;
   const NextAttempt next = behaviour_.after_refusal(now, permission.kind, client.retry,
                                                     process_of(index), random, retry_metrics_);
   client.random = random.state();
   if (next.gave_up) latencies_.add_given_up(now - begun);
-  follow(now, index, next);
+  follow(now, index, next, nullptr);
   return false;
 }
 
@@ -215,24 +222,32 @@ void Clients::finish(TimePoint now, const Attempt& attempt, const AttemptResult&
                                             random, retry_metrics_);
   client.random = random.state();
   if (next.gave_up) latencies_.add_given_up(now - begun);
-  follow(now, attempt.client, next);
+  follow(now, attempt.client, next, &result);
 }
 
-void Clients::follow(TimePoint now, std::uint32_t index, NextAttempt next) {
+void Clients::follow(TimePoint now, std::uint32_t index, NextAttempt next,
+                     const AttemptResult* ended) {
   if (next.wait == Duration::zero()) next.wait = kTurnaround;
   if (next.gave_up) counts_.give_up(*next.gave_up);
   const bool was_failing = clients_[index].next_is_retry;
   if (next.retry && !was_failing) ++counts_.failing;
   if (!next.retry && was_failing) --counts_.failing;
-  if (kind_ == Arrivals::kOpen && !next.retry) {
-    // Given up, it has waited to its end for an OK that never came.
-    Client& client = clients_[index];
-    longest_without_ok_ = std::max(longest_without_ok_, now - client.last_ok);
-    client.last_ok = TimePoint::max();  // an empty slot misses no answer
-    free_clients_.push_back(index);
-    return;
-  }
+  if (watches_) return follow_watched(now, index, next, ended);
   schedule(now, index, next);
+}
+
+void Clients::follow_watched(TimePoint now, std::uint32_t index, const NextAttempt& next,
+                             const AttemptResult* ended) {
+  if (trace_ != nullptr) {
+    if (ended != nullptr) trace_->ended(index, *ended);
+    trace_->follow(now, index, next);
+  }
+  if (kind_ == Arrivals::kClosed || next.retry) return schedule(now, index, next);
+  // Given up, it has waited to its end for an OK that never came.
+  Client& client = clients_[index];
+  longest_without_ok_ = std::max(longest_without_ok_, now - client.last_ok);
+  client.last_ok = TimePoint::max();  // an empty slot misses no answer
+  free_clients_.push_back(index);
 }
 
 void Clients::schedule(TimePoint now, std::uint32_t index, const NextAttempt& next) {

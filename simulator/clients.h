@@ -14,6 +14,7 @@
 #include "model/retry/retry_policy.h"
 #include "model/run/client_behaviour.h"
 #include "model/run/counts.h"
+#include "model/run/request_trace.h"
 #include "model/run/run_latencies.h"
 #include "simulator/caller.h"
 #include "simulator/scenario.h"
@@ -28,7 +29,8 @@ class ServerNode;
 class Clients final : public Caller {
  public:
   // `server` is where they send their requests; it outlives them, and is not used before `start`.
-  Clients(const Scenario& scenario, ServerNode& server);
+  // So does `trace`, which is told what they do; null without.
+  Clients(const Scenario& scenario, ServerNode& server, RequestTrace* trace);
 
   Clients(const Clients&) = delete;
   Clients& operator=(const Clients&) = delete;
@@ -98,12 +100,19 @@ class Clients final : public Caller {
   RetryProcess* process_of(std::uint32_t client);
   void wait_for_permission(TimePoint now, std::uint32_t index, Duration wait);
   void leave_line(TimePoint now, std::uint32_t index);
-  void follow(TimePoint now, std::uint32_t index, NextAttempt next);
+  // `ended`: of an attempt that was sent; null where it was refused.
+  void follow(TimePoint now, std::uint32_t index, NextAttempt next, const AttemptResult* ended);
+  // Its end where that is watched. Apart, so that the usual way keeps its registers.
+  [[gnu::noinline]] void follow_watched(TimePoint now, std::uint32_t index, const NextAttempt& next,
+                                        const AttemptResult* ended);
   void finish(TimePoint now, const Attempt& attempt, const AttemptResult& result);
   void schedule(TimePoint now, std::uint32_t index, const NextAttempt& next);
 
   const ClientBehaviour behaviour_;
-  const bool asks_;  // whether a policy may keep attempts from being sent
+  RequestTrace* const trace_;
+  // Most runs take neither of these ways aside, so that a trace costs them nothing.
+  const bool asks_;     // whether a policy may keep attempts from being sent, or a trace is told
+  const bool watches_;  // whether a request's end frees a slot, or a trace is told
   const bool has_processes_;
   const std::size_t clients_per_process_;
   const std::size_t count_;  // closed: of the clients

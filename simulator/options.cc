@@ -34,11 +34,13 @@ void add_simulator_options(CLI::App& app, SimulatorOptions& options) {
                "virtual time between the server's lines", std::chrono::milliseconds(1));
   report->add_flag("--server-lines", options.server_lines, "print the server's lines too");
   add_text(*report, "--json", options.json, "write JSON Lines to this file")->group("Run");
+  add_trace(*report, options.trace);
   add_text(*report, "--server-json", options.server_json,
            "write the server's JSON Lines to this file");
 }
 
 void check(const SimulatorOptions& options) {
+  check_trace(options.trace, options.json);
   if (!options.sweeps.empty()) return;
   check(options.workload.retry);
   UnusedOptions unused;

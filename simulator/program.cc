@@ -104,6 +104,7 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
   if (options.server_lines || !options.server_json.empty()) {
     throw std::runtime_error("--server-lines and --server-json tell of one run, not of many");
   }
+  if (options.trace > 0) throw std::runtime_error("--trace tells of one run, not of many");
   std::vector<Axis> axes;
   for (const std::string& sweep : options.sweeps) {
     axes.push_back(parse_axis(invocation.app, sweep));

@@ -38,6 +38,7 @@ struct Scenario {
   Duration length{0};  // of the whole run
   Duration report_interval = std::chrono::seconds(5);
   Duration server_report_interval = std::chrono::seconds(1);
+  std::size_t trace = 0;  // so many requests are followed
 };
 
 }  // namespace retrystorm

@@ -68,7 +68,8 @@ Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed) {
                     .length = saturating_add(options.outage_at,
                                              saturating_add(options.outage_for, options.observe)),
                     .report_interval = options.report_interval,
-                    .server_report_interval = options.server_report_interval};
+                    .server_report_interval = options.server_report_interval,
+                    .trace = options.trace};
   if (options.outage_for > Duration::zero()) scenario.outage_at = options.outage_at;
 
   const double scale = options.scale;

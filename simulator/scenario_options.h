@@ -28,9 +28,10 @@ struct ScenarioOptions {
   Abandoned abandoned = Abandoned::kServe;
   std::size_t syn_linear_timeouts = 4;
   double scale = 1;
+  std::size_t trace = 0;
 };
 
-// All of them but the intervals of the reports, which are no part of what happens.
+// All of them but the intervals of the reports and the trace, which are no part of what happens.
 void declare_options(OptionList& options, ScenarioOptions& scenario);
 
 // Adds the options that were given but can have no effect.

@@ -6,15 +6,21 @@
 namespace retrystorm {
 
 ServerNode::ServerNode(const ServiceOptions& options, std::uint64_t seed, Abandoned abandoned,
-                       std::size_t syn_linear_timeouts, Caller& caller)
+                       std::size_t syn_linear_timeouts, Caller& caller, RequestTrace* trace)
     : max_connections_(options.max_connections),
       abandoned_(abandoned),
       caller_(caller),
+      trace_(trace),
+      watches_(abandoned == Abandoned::kCancel || trace != nullptr),
       accept_queue_(options.backlog, syn_linear_timeouts),
       service_(options, seed) {}
 
 void ServerNode::connect(TimePoint now, const Attempt& attempt) {
-  if (accept_queue_.connect(now, attempt)) accept(now);
+  if (accept_queue_.connect(now, attempt)) {
+    accept(now);
+  } else if (trace_ != nullptr) {
+    trace_->no_room(attempt.client, attempt.number);
+  }
 }
 
 void ServerNode::repeat_syn(TimePoint now) {
@@ -25,6 +31,7 @@ void ServerNode::repeat_syn(TimePoint now) {
   if (repeat.last) {
     caller_.lose_connection(now, repeat.attempt);
   } else if (accept_queue_.connect(now, repeat.attempt, repeat.sent + 1)) {
+    if (trace_ != nullptr) trace_->connected(now, repeat.attempt.client, repeat.attempt.number);
     accept(now);
   }
 }
@@ -40,19 +47,23 @@ void ServerNode::hang_up(TimePoint now, const Attempt& attempt) {
   if (abandoned_ != Abandoned::kCancel) return;
   const Ticket ticket = std::exchange(ticket_of(attempt), Service<Attempt>::kNoTicket);
   if (ticket == Service<Attempt>::kNoTicket) return;
-  if (!awake_) return gone_.push_back(ticket);  // it learns of it when it wakes
-  cancel(now, ticket);
+  if (!awake_) {
+    gone_.emplace_back(ticket, attempt);  // it learns of it when it wakes
+    return;
+  }
+  cancel(now, ticket, attempt);
   accept(now);
 }
 
-void ServerNode::cancel(TimePoint now, Ticket ticket) {
+void ServerNode::cancel(TimePoint now, Ticket ticket, const Attempt& attempt) {
   service_.cancel(now, ticket);
   leaving_.leave();
+  if (trace_ != nullptr) trace_->dismissed(now, attempt.client, attempt.number);
 }
 
 void ServerNode::wake(TimePoint now) {
   awake_ = true;
-  for (const Ticket ticket : gone_) cancel(now, ticket);
+  for (const auto& [ticket, attempt] : gone_) cancel(now, ticket, attempt);
   gone_.clear();
   accept(now);
 }
@@ -61,18 +72,38 @@ void ServerNode::accept(TimePoint now) {
   while (awake_ && !accept_queue_.empty() && service_.connections() < max_connections_) {
     Attempt attempt = accept_queue_.accept();
     const bool abandoned = !caller_.waits_for(attempt);
-    if (abandoned && abandoned_ != Abandoned::kServe) continue;
+    if (abandoned && abandoned_ != Abandoned::kServe) {
+      if (trace_ != nullptr) {
+        trace_->accepted(now, attempt.client, attempt.number);
+        trace_->dismissed(now, attempt.client, attempt.number);
+      }
+      continue;
+    }
 
     const auto [answer, ticket] = service_.arrive(now, attempt);
     if (answer.rejection) {
+      if (trace_ != nullptr) {
+        trace_->accepted(now, attempt.client, attempt.number);
+        trace_->answered(now, attempt.client, attempt.number);
+      }
       service_.leave(now, answer, !abandoned);
       if (!abandoned) caller_.take_answer(now, attempt, answer);
       continue;
     }
-    if (abandoned_ == Abandoned::kCancel) ticket_of(attempt) = ticket;
+    if (watches_) admitted(now, attempt, ticket);
     leaving_.enter(attempt);
     peak_concurrency_ = std::max(peak_concurrency_, service_.concurrency());
   }
+}
+
+void ServerNode::admitted(TimePoint now, const Attempt& attempt, Ticket ticket) {
+  if (trace_ != nullptr) trace_->accepted(now, attempt.client, attempt.number);
+  if (abandoned_ == Abandoned::kCancel) ticket_of(attempt) = ticket;
+}
+
+void ServerNode::served(TimePoint now, const Attempt& attempt) {
+  if (trace_ != nullptr) trace_->answered(now, attempt.client, attempt.number);
+  if (abandoned_ == Abandoned::kCancel) ticket_of(attempt) = Service<Attempt>::kNoTicket;
 }
 
 void ServerNode::take(TimePoint now) {
@@ -80,7 +111,7 @@ void ServerNode::take(TimePoint now) {
   if (!taken) return;
   const auto& [attempt, answer, admitted] = *taken;
   caller_.expect(leaving_.leave());
-  if (abandoned_ == Abandoned::kCancel) ticket_of(attempt) = Service<Attempt>::kNoTicket;
+  if (watches_) served(now, attempt);
   const bool waited_for = caller_.waits_for(attempt);
   service_.leave(now, answer, waited_for, admitted);
   if (waited_for) caller_.take_answer(now, attempt, answer);

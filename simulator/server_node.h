@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "model/base/duration.h"
+#include "model/run/request_trace.h"
 #include "model/service/service.h"
 #include "model/service/service_interval.h"
 #include "model/service/service_options.h"
@@ -20,9 +22,10 @@ namespace retrystorm {
 // only as a `Caller`, which outlives it, and of time only what it is told; times do not go back.
 class ServerNode {
  public:
-  // options.max_connections must be set; of the last but one `SynRepeats` says what it means.
+  // options.max_connections must be set; of `syn_linear_timeouts` `SynRepeats` says what it means.
+  // `trace`, if there is one, is told what becomes of each attempt, and outlives the server.
   ServerNode(const ServiceOptions& options, std::uint64_t seed, Abandoned abandoned,
-             std::size_t syn_linear_timeouts, Caller& caller);
+             std::size_t syn_linear_timeouts, Caller& caller, RequestTrace* trace = nullptr);
 
   ServerNode(const ServerNode&) = delete;
   ServerNode& operator=(const ServerNode&) = delete;
@@ -58,18 +61,24 @@ class ServerNode {
   using Ticket = Service<Attempt>::Ticket;
 
   void accept(TimePoint now);
-  void cancel(TimePoint now, Ticket ticket);
+  void cancel(TimePoint now, Ticket ticket, const Attempt& attempt);
+  // For who watches: an attempt was admitted, or has been served.
+  void admitted(TimePoint now, const Attempt& attempt, Ticket ticket);
+  void served(TimePoint now, const Attempt& attempt);
   Ticket& ticket_of(const Attempt& attempt);
 
   const std::size_t max_connections_;
   const Abandoned abandoned_;
   Caller& caller_;
+  RequestTrace* const trace_;
+  const bool watches_;  // whether single attempts are kept track of: most runs need not
   AcceptQueue accept_queue_;
   Service<Attempt> service_;
   bool awake_ = true;
   Foresight leaving_;
   std::vector<Ticket> tickets_;  // by client, of its attempt in service; for `kCancel` only
-  std::vector<Ticket> gone_;     // of those whose clients have left a frozen server
+  // Those whose clients have left a frozen server.
+  std::vector<std::pair<Ticket, Attempt>> gone_;
   IntervalTaker intervals_;
   std::size_t peak_concurrency_ = 0;
 };

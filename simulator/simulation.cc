@@ -13,12 +13,19 @@ Simulation::Simulation(const Scenario& scenario, const SimulationObservers& obse
     : scenario_(scenario),
       observers_(observers),
       end_(saturating_add(TimePoint{}, scenario.length)),
-      clients_(scenario, server_),
+      trace_(scenario.trace > 0 ? std::optional(RequestTrace(RequestTrace::Sees::kServer,
+                                                             TimePoint{}, scenario.trace))
+                                : std::nullopt),
+      clients_(scenario, server_, trace()),
       server_(scenario.service, scenario.seed, scenario.abandoned, scenario.syn_linear_timeouts,
-              clients_),
+              clients_, trace()),
       recorder_(TimePoint{}),
       server_report_at_(saturating_add(TimePoint{}, scenario.server_report_interval)) {
-  if (scenario.outage_at) freeze_at_ = saturating_add(TimePoint{}, *scenario.outage_at);
+  if (scenario.outage_at) {
+    freeze_at_ = saturating_add(TimePoint{}, *scenario.outage_at);
+  } else if (trace_) {
+    trace_->open();
+  }
   for (RunObserver* each : observers_.run) recorder_.add(*each, scenario.report_interval);
   if (observers_.service.empty()) {
     server_report_at_ = kNever;
@@ -59,6 +66,7 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
                   .paced = scenario_.workload.retry.pacer.on},
       .peak_concurrency = server_.peak_concurrency(),
       .events = loop_.events()};
+  if (trace_) recorder_.tell(trace_->take_rest());
   recorder_.summarize(result.summary);
   return result;
 }
@@ -70,12 +78,14 @@ TimePoint Simulation::next_control() const {
 void Simulation::control(TimePoint now) {
   if (now >= recorder_.next_tick()) {
     recorder_.tick(now, clients_.counts(), clients_.states(), clients_.latencies());
+    if (trace_) recorder_.tell(trace_->take_finished());
   }
   if (now >= server_report_at_) report_server(now);
   if (now >= freeze_at_) {
     freeze_at_ = kNever;
     server_.freeze();
     recorder_.outage_begins(now, clients_.counts());
+    if (trace_) trace_->open();
     wake_at_ = saturating_add(now, scenario_.outage_for);
   }
   if (now >= wake_at_) {

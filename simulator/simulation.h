@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "model/base/duration.h"
+#include "model/run/request_trace.h"
 #include "model/run/run_recorder.h"
 #include "model/service/service_interval.h"
 #include "simulator/clients.h"
@@ -44,12 +46,14 @@ class Simulation {
  private:
   TimePoint next_control() const;
   void control(TimePoint now);
+  RequestTrace* trace() { return trace_ ? &*trace_ : nullptr; }
   void report_server(TimePoint now);
 
   const Scenario scenario_;
   const SimulationObservers observers_;
   const TimePoint end_;
   EventLoop loop_;
+  std::optional<RequestTrace> trace_;
   Clients clients_;
   ServerNode server_;
 

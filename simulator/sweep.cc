@@ -89,8 +89,8 @@ Axis parse_axis(const CLI::App& app, const std::string& text) {
   std::string name = text.substr(0, equals);
   name.erase(0, name.find_first_not_of('-'));
   const CLI::Option* option = find_option(app, name);
-  static const std::set<std::string> kNotSwept{"runs", "threads", "seed", "report-interval",
-                                               "server-report-interval"};
+  static const std::set<std::string> kNotSwept{
+      "runs", "threads", "seed", "trace", "report-interval", "server-report-interval"};
   const std::string type = option == nullptr ? "" : option->get_type_name();
   static const std::set<std::string> kSwept{"DURATION", "NUMBER", "COUNT", "NAME", "VALUE"};
   if (kSwept.count(type) == 0) {

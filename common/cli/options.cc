@@ -201,6 +201,19 @@ CLI::Option* add_text(CLI::App& app, const std::string& name, std::string& targe
       app, name, "TEXT", target, [&target](const std::string& text) { target = text; }, help);
 }
 
+void add_trace(CLI::App& app, std::size_t& target) {
+  add_count(app, "--trace", target,
+            "tell the first so many requests that begin in the outage (without one: in the run) "
+            "attempt by attempt, in the file of --json",
+            0, 1'000'000);
+}
+
+void check_trace(std::size_t trace, const std::string& json) {
+  if (trace > 0 && json.empty()) {
+    throw std::runtime_error("--trace writes to the file of --json: give one");
+  }
+}
+
 void add_service_options(CLI::App& app, ServiceOptions& options, Engine engine) {
   OptionList list;
   declare_options(list, options, engine);

@@ -48,6 +48,12 @@ CLI::Option* add_number(CLI::App& app, const std::string& name, double& target,
 CLI::Option* add_text(CLI::App& app, const std::string& name, std::string& target,
                       const std::string& help);
 
+// `--trace`, of the programs that run clients.
+void add_trace(CLI::App& app, std::size_t& target);
+
+// Throws std::runtime_error when there is no file to which a trace could be written.
+void check_trace(std::size_t trace, const std::string& json);
+
 // Calls `set` with the text of an option; what it throws as std::invalid_argument is the usage
 // error.
 CLI::Option* add_value(CLI::App& app, const std::string& name, const std::string& type,

@@ -1,6 +1,7 @@
 #include "common/output/line_report.h"
 
 #include <chrono>
+#include <cstddef>
 
 #include "common/output/report.h"
 
@@ -20,6 +21,11 @@ void JsonReport::on_interval(const RunInterval& interval) {
 
 void JsonReport::on_outage(Duration t, OutageEvent event) {
   json_.write(outage_json(t, event));
+}
+
+void JsonReport::on_request(const TracedRequest& request) {
+  for (std::size_t i = 0; i < request.attempts.size(); ++i) json_.write(attempt_json(request, i));
+  json_.write(request_json(request));
 }
 
 void JsonReport::on_summary(const Summary& summary) {

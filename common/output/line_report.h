@@ -30,6 +30,7 @@ class JsonReport final : public RunObserver {
 
   void on_interval(const RunInterval& interval) override;
   void on_outage(Duration t, OutageEvent event) override;
+  void on_request(const TracedRequest& request) override;
   void on_summary(const Summary& summary) override;
 
  private:

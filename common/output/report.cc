@@ -67,7 +67,65 @@ nlohmann::ordered_json milliseconds_json(std::optional<Duration> time) {
   return time ? nlohmann::ordered_json(rounded(to_seconds(*time) * 1e3)) : nullptr;
 }
 
+// A trace is read to a finer measure than what tells of many.
+nlohmann::ordered_json fine_seconds_json(std::optional<Duration> time) {
+  return time ? nlohmann::ordered_json(std::round(to_seconds(*time) * 1e6) / 1e6) : nullptr;
+}
+
+nlohmann::ordered_json fate_json(AttemptFate fate) {
+  switch (fate) {
+    case AttemptFate::kOk:
+      return "ok";
+    case AttemptFate::kError:
+      return "error";
+    case AttemptFate::kTimedOut:
+      return "timed_out";
+    case AttemptFate::kNotSent:
+      return "not_sent";
+    case AttemptFate::kUnderWay:
+      break;
+  }
+  return nullptr;
+}
+
+nlohmann::ordered_json reason_json(std::optional<GiveUp> reason) {
+  return reason ? nlohmann::ordered_json(kGiveUpNames[static_cast<std::size_t>(*reason)]) : nullptr;
+}
+
 }  // namespace
+
+nlohmann::ordered_json attempt_json(const TracedRequest& request, std::size_t index) {
+  const TracedAttempt& attempt = request.attempts[index];
+  return {{"type", "attempt"},
+          {"t", fine_seconds_json(attempt.t)},
+          {"request", request.number},
+          {"attempt", index + 1},
+          {"client", request.client},
+          {"outcome", fate_json(attempt.fate)},
+          {"status",
+           attempt.status > 0 ? nlohmann::ordered_json(attempt.status) : nlohmann::ordered_json()},
+          {"reason", reason_json(attempt.why)},
+          {"latency_s", fine_seconds_json(attempt.latency)},
+          {"connect_s", fine_seconds_json(attempt.connect)},
+          {"queue_s", fine_seconds_json(attempt.queue)},
+          {"service_s", fine_seconds_json(attempt.service)},
+          {"late_s", fine_seconds_json(attempt.late)},
+          {"wait_s", fine_seconds_json(attempt.wait)}};
+}
+
+nlohmann::ordered_json request_json(const TracedRequest& request) {
+  const std::size_t sent = request.sent();
+  const char* const outcome = request.gave_up ? "gave_up" : "ok";
+  return {{"type", "request"},
+          {"t", fine_seconds_json(request.t)},
+          {"request", request.number},
+          {"client", request.client},
+          {"outcome", request.time ? nlohmann::ordered_json(outcome) : nlohmann::ordered_json()},
+          {"reason", reason_json(request.gave_up)},
+          {"time_s", fine_seconds_json(request.time)},
+          {"attempts", sent},
+          {"not_sent", request.attempts.size() - sent}};
+}
 
 nlohmann::ordered_json seconds_json(std::optional<Duration> time) {
   return time ? nlohmann::ordered_json(rounded(to_seconds(*time))) : nullptr;

@@ -10,6 +10,7 @@
 #include "model/base/latency.h"
 #include "model/run/counts.h"
 #include "model/run/recovery.h"
+#include "model/run/request_trace.h"
 #include "model/run/run_observer.h"
 #include "model/service/service_interval.h"
 
@@ -29,6 +30,11 @@ nlohmann::ordered_json client_interval_json(const RunInterval& interval);
 
 // Its `event` is "stop" or "continue".
 nlohmann::ordered_json outage_json(Duration t, OutageEvent event);
+
+// One attempt of a request that was followed, the `index`th, and the request itself. Times to a
+// microsecond.
+nlohmann::ordered_json attempt_json(const TracedRequest& request, std::size_t index);
+nlohmann::ordered_json request_json(const TracedRequest& request);
 
 // "Jun 21 22:13:07.492". A virtual clock starts with the year 1970 and is read in UTC.
 enum class Zone { kLocal, kUtc };

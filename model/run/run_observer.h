@@ -9,6 +9,7 @@
 #include "model/retry/retry_policy.h"
 #include "model/run/counts.h"
 #include "model/run/recovery.h"
+#include "model/run/request_trace.h"
 #include "model/run/run_latencies.h"
 
 namespace retrystorm {
@@ -48,6 +49,8 @@ class RunObserver {
 
   virtual void on_interval(const RunInterval&) {}
   virtual void on_outage(Duration /*t*/, OutageEvent) {}
+  // A request that is followed, once nothing more will be known of it.
+  virtual void on_request(const TracedRequest&) {}
   virtual void on_summary(const Summary&) {}
 };
 

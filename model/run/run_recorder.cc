@@ -65,6 +65,12 @@ void RunRecorder::outage_ends(TimePoint now, const Counts& totals) {
   for (const Listener& each : listeners_) each.observer->on_outage(now - start_, OutageEvent::kEnd);
 }
 
+void RunRecorder::tell(const std::vector<TracedRequest>& requests) {
+  for (const TracedRequest& request : requests) {
+    for (const Listener& each : listeners_) each.observer->on_request(request);
+  }
+}
+
 Recovery RunRecorder::end(TimePoint now, const Counts& totals) {
   tracker_.finish(now, totals);
   return tracker_.recovery();

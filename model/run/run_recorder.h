@@ -35,6 +35,9 @@ class RunRecorder {
   // As things stand.
   Recovery recovery() const { return tracker_.recovery(); }
 
+  // Tells requests that were followed.
+  void tell(const std::vector<TracedRequest>& requests);
+
   // The run ends: the verdict.
   Recovery end(TimePoint now, const Counts& totals);
 

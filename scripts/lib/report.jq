@@ -7,6 +7,7 @@ include "runs";
 def is_number: type == "number" and . == . and fabs < 1e15;
 def all_numbers($names): . as $line | all($names[]; $line[.] | . == null or is_number);
 def none_or_numbers($names): . == null or (type == "object" and all_numbers($names));
+def all_times($names): all_numbers($names) and (. as $line | all($names[]; ($line[.] // 0) >= 0));
 def is_text: type == "string" and length < 10000;
 def well_formed:
   objects
@@ -22,6 +23,14 @@ def well_formed:
                          "last_delay_s"])
         and (.latency_ms | none_or_numbers(["p50", "p95", "p99"]))
       elif .type == "outage" then (.t | is_number) and (.event | is_text)
+      elif .type == "attempt" then
+        ([.t, .request, .attempt] | all(is_number))
+        and ([.outcome, .reason] | all(. == null or is_text))
+        and all_times(["latency_s", "connect_s", "queue_s", "service_s", "late_s", "wait_s"])
+        and all_numbers(["status"])
+      elif .type == "request" then
+        ([.t, .request] | all(is_number)) and ([.outcome, .reason] | all(. == null or is_text))
+        and all_times(["time_s"])
       elif .type == "summary" then
         (.verdict | is_text)
         and ([.latency_ms, .request_time_ms] | all(.[]; none_or_numbers(["p50", "p95", "p99"])))
@@ -54,21 +63,31 @@ def with_outage($lines):
 def reproduction($server; $lines):
   . as $start
   | if $start.program == "simulate" then
-      .command | without(["json", "server-json"]) | from_the_top | with_seed($start)
+      .command | without(["json", "server-json", "trace"]) | from_the_top | with_seed($start)
     elif $server == null or $server.program != "server" then
       # Whose process it was is over: another one may have its number.
-      .command | without(["json", "server-pid"]) | from_the_top | with_seed($start)
+      .command | without(["json", "server-pid", "trace"]) | from_the_top | with_seed($start)
       | if $start.server_pid then "\(.) --server-pid=$(pidof server)" else . end
     else
       # On the standard ports, with the process as the shell knows it.
       ($server.command | without(["json", "port"]) | from_the_top) as $service
       | (.command
-         | without(["json", "url", "server-pid", "dashboard-port", "server-status"])
+         | without(["json", "trace", "url", "server-pid", "dashboard-port", "server-status"])
          | gsub(" --dashboard(?= |$)"; "")
          | from_the_top | with_seed($start) | with_outage($lines)) as $clients
       | "\($service) >server.log & sleep 1; \($clients)"
         + (if $start.server_pid then " --server-pid=$!" else "" end) + "; kill $!"
     end;
+
+# The requests that were followed, each with its attempts: as many as a page can show.
+def trace:
+  (reduce (.[] | select(.type == "attempt")) as $attempt
+     ({}; .["\($attempt.request)"] += [$attempt | del(.type, .request, .client)])) as $attempts
+  | [.[] | select(.type == "request" and has("request")) | select($attempts["\(.request)"])]
+  | {total: length,
+     requests: [sort_by(.request)[:50][]
+                | {request, t, outcome, reason, time_s,
+                   attempts: ($attempts["\(.request)"] | sort_by(.attempt))}]};
 
 # Each run of a client's file, for the page may have started it again; `$server` is text.
 def report_runs($name; $server):
@@ -91,4 +110,5 @@ def report_runs($name; $server):
               (select(.type == "interval")
                | {type, t, ok, errors, timed_out, not_sent, attempts, retries, requests, thinking, in_flight,
                   waiting_to_retry, latency_ms})],
+     trace: ($lines | trace),
      server: [$its_server[] | select(.type == "interval") | {t, concurrency, last_delay_s}]};

@@ -100,6 +100,11 @@
         make('h2', {textContent: 'To do the same again'}), make('pre', {textContent: run.reproduce})));
   }));
 
+  const traces = document.getElementById('traces');
+  data.forEach(({trace}, i) => {
+    if (trace.total > 0) traces.append(RequestTrace.section(runs[i], trace, traces.childElementCount === 0));
+  });
+
   let charts = [];
   function drawAll() {
     for (const chart of charts) chart.destroy();

@@ -24,6 +24,42 @@ def simulate(program, folder, name, *options):
     return path
 
 
+def check_traces(browser):
+    """The requests that were followed: a row each, and the same as a table."""
+    sections = browser.run("""
+        return [...document.querySelectorAll('.trace')].map(section => ({
+          title: section.querySelector('h3').textContent,
+          rows: [...section.querySelectorAll('.scroll > svg > g > text')]
+            .map(text => text.textContent).filter(text => /^[0-9]+: /.test(text)),
+          bars: section.querySelectorAll('.scroll > svg rect.way').length,
+          late: section.querySelectorAll('.scroll > svg path.mark').length,
+          outages: section.querySelectorAll('.scroll > svg > .shade').length,
+          beyond: ['rect', 'line', 'path', 'text']
+            .flatMap(name => [...section.querySelectorAll('.scroll > svg ' + name)]).filter(each => {
+            const box = each.getBoundingClientRect(), all = each.ownerSVGElement.getBoundingClientRect();
+            return box.right > all.right + 1 || box.left < all.left - 1 || box.bottom > all.bottom + 1;
+          }).length,
+          bad: section.innerHTML.match(/NaN|undefined|Infinity/),
+          table: [...section.querySelectorAll('tbody tr')].map(row => [...row.cells].map(c => c.textContent)),
+        }));""")
+    assert [each["title"] for each in sections] == [
+        f"{name}: the first 50 of 60 requests told" for name in ("fixed", "exponential", "evil")]
+    for each in sections:
+        assert len(each["rows"]) == 50 and each["outages"] == 1, each["rows"]
+        assert each["beyond"] == 0 and each["bad"] is None, (each["beyond"], each["bad"])
+        # A bar for every attempt, and a line of the table.
+        assert each["bars"] == len(each["table"]) >= 50, each["bars"]
+    # After the collapse no request is over, and of what went on in vain none has an end.
+    assert all(": not over, " in row for row in sections[0]["rows"]), sections[0]["rows"]
+    # A server that comes back answers too late what was in its kernel's queue.
+    recovered = sections[1]
+    assert all(": OK after " in row for row in recovered["rows"]), recovered["rows"]
+    too_late = [row for row in recovered["table"] if row[8] != "–"]
+    assert len(too_late) == recovered["late"] > 50, (len(too_late), recovered["late"])
+    assert all(row[3] == "timed out" for row in too_late), too_late[0]
+    assert len(browser.run("return [...document.querySelectorAll('.trace .legend')]")) == 1
+
+
 def check(browser, path):
     browser.chromium("Network.enable")
     browser.chromium("Network.emulateNetworkConditions", offline=True, latency=0,
@@ -68,6 +104,7 @@ def check(browser, path):
     commands = browser.run("return [...document.querySelectorAll('pre')].map(p => p.textContent)")
     assert commands[1] == "build/bin/simulate --strategy=fixed --seed=5", commands
     assert EVIL in commands[4], commands
+    check_traces(browser)
     assert browser.run("return document.title") == "retrystorm: report"
     assert not browser.run("return performance.getEntriesByType('resource')"
                            ".filter(each => !each.name.startsWith('data:')).length")
@@ -83,7 +120,7 @@ def check(browser, path):
 
 def main():
     with tempfile.TemporaryDirectory(prefix="retrystorm-report-") as folder:
-        runs = [simulate(sys.argv[1], folder, strategy, f"--strategy={strategy}", "--seed=5")
+        runs = [simulate(sys.argv[1], folder, strategy, f"--strategy={strategy}", "--seed=5", "--trace=60")
                 for strategy in ("fixed", "exponential")]
         with open(runs[1], encoding="utf-8") as file:
             lines = file.read().splitlines()

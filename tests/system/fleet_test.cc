@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "client/url.h"
 #include "tests/support/child_process.h"
@@ -22,15 +23,21 @@ const std::string kNobody = "http://127.0.0.1:1/api";
 // A fleet that runs for as long as it exists.
 class RunningFleet {
  public:
-  // `settings`: lines of `name = value`, on top of a hundred clients in a hurry.
-  RunningFleet(const std::string& url, const std::string& settings)
+  // `settings`: lines of `name = value`, on top of a hundred clients in a hurry. `trace`: so many
+  // requests are followed.
+  RunningFleet(const std::string& url, const std::string& settings, std::size_t trace = 0)
       : workload_(workload(settings)), fleet_(workload_, 1, parse_url(url)) {
+    if (trace > 0) {
+      fleet_.follow(Clock::now(), trace);
+      fleet_.trace()->open();
+    }
     fleet_.start();
   }
 
   const WorkloadOptions& workload() const { return workload_; }
   Counts counts() const { return fleet_.totals().counts; }
   ClientStates clients() const { return fleet_.totals().clients; }
+  SharedTrace* trace() { return fleet_.trace(); }
 
   // Runs until that many attempts have ended or were refused.
   void run_until(std::uint64_t ends) {
@@ -167,6 +174,32 @@ TEST(FleetRate, SendsOneAttemptForEachToken) {
   // A token may have been there already, and one more for what is counted a moment late.
   EXPECT_LE(static_cast<double>(sent), 40 * to_seconds(Clock::now() - begin) + 2);
   EXPECT_EQ(fleet.stop().not_sent, 0);
+}
+
+// A trace of everything adds up to the counts, also where gates refuse and clients are interrupted.
+TEST(FleetTrace, FollowsTheRequestsOfManyThreads) {
+  RunningFleet fleet(kNobody, "breaker = resilience4j\nbreaker-open-for = 20ms\n", 1'000'000);
+  std::vector<TracedRequest> requests;
+  fleet.run_until(1000);
+  for (TracedRequest& each : fleet.trace()->take_finished()) requests.push_back(std::move(each));
+  EXPECT_FALSE(requests.empty());
+  fleet.run_until(2000);
+  const Counts counts = fleet.stop();
+  for (TracedRequest& each : fleet.trace()->take_rest()) requests.push_back(std::move(each));
+  std::uint64_t errors = 0, not_sent = 0, gave_up = 0;
+  for (const TracedRequest& request : requests) {
+    if (request.gave_up) ++gave_up;
+    for (const TracedAttempt& each : request.attempts) {
+      if (each.fate == AttemptFate::kError) ++errors;
+      if (each.fate == AttemptFate::kNotSent) ++not_sent;
+    }
+  }
+  EXPECT_EQ(requests.size(), counts.requests);
+  EXPECT_EQ(errors, counts.errors);
+  EXPECT_EQ(not_sent, counts.not_sent);
+  EXPECT_EQ(gave_up, counts.gave_up());
+  EXPECT_GT(errors, 0u);
+  EXPECT_GT(not_sent, 0u);
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "model/run/run_latencies.h"
+
 namespace retrystorm {
 namespace {
 

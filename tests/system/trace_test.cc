@@ -1,0 +1,134 @@
+// Requests followed through a real run.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/support/child_process.h"
+#include "tests/support/sockets.h"
+#include "tests/support/temp_dir.h"
+
+namespace retrystorm::test {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Told {
+  std::map<int, Json> requests;               // by number
+  std::map<int, std::vector<Json>> attempts;  // by request
+  double frozen_at = -1;
+};
+
+// What a client tells in its file.
+Told trace_of(Arguments arguments) {
+  const TempDir dir;
+  arguments.push_back("--json=" + dir.file("json"));
+  ClientUnderTest client(arguments);
+  EXPECT_EQ(client.exit_code(), 0) << client.err();
+  Told told;
+  for (const Json& line : read_json_lines(dir.file("json"))) {
+    if (line["type"] == "request") told.requests[line["request"]] = line;
+    if (line["type"] == "attempt") told.attempts[line["request"]].push_back(line);
+    if (line["type"] == "outage" && line["event"] == "stop") told.frozen_at = line["t"];
+  }
+  return told;
+}
+
+void expect_answered(const Json& attempt, double least_service) {
+  const double latency = attempt["latency_s"];
+  EXPECT_GE(attempt["service_s"], least_service) << attempt;
+  EXPECT_LE(attempt["service_s"], latency) << attempt;
+  EXPECT_NEAR(attempt["service_s"].get<double>() + attempt["queue_s"].get<double>(), latency, 2e-6);
+  EXPECT_TRUE(attempt["connect_s"].is_null());
+  EXPECT_TRUE(attempt["late_s"].is_null());
+}
+
+TEST(Trace, TellsHowLongTheServiceTook) {
+  const ServerUnderTest server;
+  const Told told = trace_of({"--url=" + server.url(), "--clients=20", "--lambda=100ms",
+                              "--timeout=10s", "--duration=2s", "--trace=5"});
+  ASSERT_EQ(told.requests.size(), 5u);
+  for (const auto& [number, request] : told.requests) {
+    EXPECT_EQ(request["outcome"], "ok");
+    EXPECT_EQ(request["attempts"], 1);
+    const auto& attempts = told.attempts.at(number);
+    ASSERT_EQ(attempts.size(), 1u);
+    EXPECT_EQ(attempts[0]["outcome"], "ok");
+    expect_answered(attempts[0], 0.1);
+  }
+}
+
+TEST(Trace, CostsTheOthersNoHeader) {
+  const ServerUnderTest server;
+  EXPECT_THAT(get(server.port(), kPatience), testing::Not(testing::HasSubstr("Server-Timing")));
+}
+
+TEST(Trace, TellsOfThoseThatAreTurnedAwayToo) {
+  const ServerUnderTest server({"--error-share=1"});
+  const Told told = trace_of({"--url=" + server.url(), "--clients=3", "--lambda=10ms",
+                              "--strategy=fixed", "--fixed-delay=50ms", "--max-retries=2",
+                              "--timeout=10s", "--duration=1s", "--trace=2"});
+  ASSERT_EQ(told.requests.size(), 2u);
+  for (const auto& [number, request] : told.requests) {
+    EXPECT_EQ(request["outcome"], "gave_up");
+    EXPECT_EQ(request["reason"], "attempts");
+    const auto& attempts = told.attempts.at(number);
+    ASSERT_EQ(attempts.size(), 3u);
+    for (const Json& attempt : attempts) {
+      EXPECT_EQ(attempt["outcome"], "error");
+      EXPECT_EQ(attempt["status"], 500);
+      expect_answered(attempt, 0);
+    }
+    EXPECT_EQ(attempts[0]["wait_s"], 0.05);
+    EXPECT_TRUE(attempts[2]["wait_s"].is_null());
+  }
+}
+
+TEST(Trace, FollowsThoseThatBeginInTheOutage) {
+  const ServerUnderTest server;
+  // Most of them think when the server is frozen, so that four requests begin soon.
+  const Told told = trace_of({"--url=" + server.url(), "--clients=50", "--lambda=300ms",
+                              "--strategy=fixed", "--timeout=300ms", "--fixed-delay=100ms",
+                              "--server-pid=" + std::to_string(server.pid()), "--outage-at=300ms",
+                              "--outage-for=1s", "--duration=3s", "--trace=4"});
+  ASSERT_EQ(told.requests.size(), 4u);
+  for (const auto& [number, request] : told.requests) {
+    EXPECT_GE(request["t"], told.frozen_at);
+    EXPECT_EQ(request["outcome"], "ok");
+    const auto& attempts = told.attempts.at(number);
+    ASSERT_GE(attempts.size(), 2u);
+    const Json& first = attempts.front();
+    EXPECT_EQ(first["outcome"], "timed_out");
+    EXPECT_GE(first["latency_s"], 0.3);
+    for (const char* unknown : {"status", "connect_s", "queue_s", "service_s", "late_s"}) {
+      EXPECT_TRUE(first[unknown].is_null()) << unknown;
+    }
+    EXPECT_EQ(first["wait_s"], 0.1);
+    EXPECT_GE(attempts[1]["t"], first["t"].get<double>() + 0.4 - 1e-6);
+    expect_answered(attempts.back(), 0.1);
+  }
+}
+
+TEST(Trace, IsToldOfOneRunOnlyAndInAFile) {
+  const auto refusal = [](const std::string& program, const Arguments& arguments) {
+    ChildProcess process(program, arguments);
+    EXPECT_NE(process.exit_code(), 0);
+    EXPECT_THAT(lines(process.err()), testing::SizeIs(1));
+    return process.err();
+  };
+  using testing::HasSubstr;
+  for (const char* program : {RETRYSTORM_CLIENT, RETRYSTORM_SIMULATE}) {
+    EXPECT_THAT(refusal(program, {"--trace=3"}), HasSubstr("--json"));
+    EXPECT_THAT(refusal(program, {"--trace=-1", "--json=/dev/null"}), HasSubstr("--trace"));
+    EXPECT_THAT(refusal(program, {"--trace=nan", "--json=/dev/null"}), HasSubstr("--trace"));
+  }
+  EXPECT_THAT(refusal(RETRYSTORM_SIMULATE, {"--trace=3", "--json=/dev/null", "--runs=2"}),
+              HasSubstr("one run"));
+  EXPECT_THAT(refusal(RETRYSTORM_SIMULATE, {"--json=/dev/null", "--sweep=trace=1,2"}),
+              HasSubstr("trace"));
+}
+
+}  // namespace
+}  // namespace retrystorm::test
