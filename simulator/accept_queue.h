@@ -16,9 +16,10 @@ namespace retrystorm {
 // and which is full to further SYNs.
 class AcceptQueue {
  public:
-  // A SYN that finds the queue full is dropped, and the client's kernel sends it again.
-  AcceptQueue(std::size_t backlog, std::size_t syn_linear_timeouts)
-      : backlog_(backlog), repeats_(syn_linear_timeouts) {}
+  // A SYN that finds the queue full is dropped, and the client's kernel sends it again (see
+  // `SynRepeats`).
+  AcceptQueue(std::size_t backlog, std::size_t syn_linear_timeouts, Duration patience)
+      : backlog_(backlog), repeats_(syn_linear_timeouts, patience) {}
 
   bool empty() const { return queue_.empty(); }
 

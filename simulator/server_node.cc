@@ -6,13 +6,14 @@
 namespace retrystorm {
 
 ServerNode::ServerNode(const ServiceOptions& options, std::uint64_t seed, Abandoned abandoned,
-                       std::size_t syn_linear_timeouts, Caller& caller, RequestTrace* trace)
+                       std::size_t syn_linear_timeouts, Duration patience, Caller& caller,
+                       RequestTrace* trace)
     : max_connections_(options.max_connections),
       abandoned_(abandoned),
       caller_(caller),
       trace_(trace),
       watches_(abandoned == Abandoned::kCancel || trace != nullptr),
-      accept_queue_(options.backlog, syn_linear_timeouts),
+      accept_queue_(options.backlog, syn_linear_timeouts, patience),
       service_(options, seed) {}
 
 void ServerNode::connect(TimePoint now, const Attempt& attempt) {

@@ -22,10 +22,12 @@ namespace retrystorm {
 // only as a `Caller`, which outlives it, and of time only what it is told; times do not go back.
 class ServerNode {
  public:
-  // options.max_connections must be set; of `syn_linear_timeouts` `SynRepeats` says what it means.
+  // options.max_connections must be set; of `syn_linear_timeouts` and `patience` `SynRepeats`
+  // says what they mean.
   // `trace`, if there is one, is told what becomes of each attempt, and outlives the server.
   ServerNode(const ServiceOptions& options, std::uint64_t seed, Abandoned abandoned,
-             std::size_t syn_linear_timeouts, Caller& caller, RequestTrace* trace = nullptr);
+             std::size_t syn_linear_timeouts, Duration patience, Caller& caller,
+             RequestTrace* trace = nullptr);
 
   ServerNode(const ServerNode&) = delete;
   ServerNode& operator=(const ServerNode&) = delete;

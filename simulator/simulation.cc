@@ -18,7 +18,7 @@ Simulation::Simulation(const Scenario& scenario, const SimulationObservers& obse
                                 : std::nullopt),
       clients_(scenario, server_, trace()),
       server_(scenario.service, scenario.seed, scenario.abandoned, scenario.syn_linear_timeouts,
-              clients_, trace()),
+              scenario.workload.timeout, clients_, trace()),
       recorder_(TimePoint{}),
       server_report_at_(saturating_add(TimePoint{}, scenario.server_report_interval)) {
   if (scenario.outage_at) {

@@ -30,13 +30,21 @@ class SynRepeats {
     bool last;           // the kernel does not repeat it any more: the attempt fails
   };
 
-  explicit SynRepeats(std::size_t linear) : linear_(static_cast<std::uint32_t>(linear)) {}
+  // No client waits longer than `patience` for its attempt: what would come later does not come.
+  explicit SynRepeats(std::size_t linear, Duration patience = Duration::max())
+      : linear_(static_cast<std::uint32_t>(linear)) {
+    Duration waited{0};
+    for (std::uint32_t sent = 0; sent <= linear_ + kDoublings; ++sent) {
+      waited += wait_after(sent);
+      if (waited >= patience) break;
+      waits_.emplace_back();
+    }
+  }
 
   // The attempt's SYN was dropped, after so many repeats of it.
   void drop(TimePoint now, const Attempt& attempt, std::uint32_t sent) {
-    if (sent >= waits_.size()) waits_.resize(sent + 1);
-    const std::int64_t seconds = std::int64_t{1} << (sent - std::min(sent, linear_));
-    waits_[sent].push({saturating_add(now, kSecond * seconds), attempt});
+    if (sent >= waits_.size()) return;
+    waits_[sent].push({saturating_add(now, wait_after(sent)), attempt});
     find_next();
   }
 
@@ -64,6 +72,10 @@ class SynRepeats {
     Attempt attempt;
   };
 
+  Duration wait_after(std::uint32_t sent) const {
+    return kSecond * (std::int64_t{1} << (sent - std::min(sent, linear_)));
+  }
+
   void find_next() {
     next_ = TimePoint::max();
     for (std::size_t i = 0; i < waits_.size(); ++i) {
@@ -75,7 +87,7 @@ class SynRepeats {
 
   const std::uint32_t linear_;
   // By how often it was repeated: what waits equally long needs no ordering.
-  std::vector<Fifo<Wait>> waits_{1};
+  std::vector<Fifo<Wait>> waits_;
   TimePoint next_ = TimePoint::max();
   std::size_t from_ = 0;  // where the next one is
 };

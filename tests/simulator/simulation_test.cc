@@ -358,7 +358,7 @@ TEST(Simulation, CancelsWhenItWakesWhatItsClientsLeftWhileItWasFrozen) {
     void expect(const Attempt&) const override {}
   } caller;
   const ServiceOptions options{.base_delay = 1s, .limit = 100, .max_connections = 100};
-  ServerNode server(options, 0, Abandoned::kCancel, 4, caller);
+  ServerNode server(options, 0, Abandoned::kCancel, 4, 2s, caller);
   for (std::uint32_t i = 0; i < 100; ++i) server.connect(TimePoint{}, {i, 1});
   server.freeze();
   for (std::uint32_t i = 0; i < 100; ++i) server.hang_up(TimePoint{} + 900ms, {i, 1});

@@ -33,6 +33,17 @@ TEST(SynRepeats, AreThoseOfTheKernel) {
   EXPECT_THAT(schedule(0), ElementsAre(1, 3, 7, 15, 31, 63, 127));
 }
 
+// Nobody waits any more for the second one, at 2.02 s.
+TEST(SynRepeats, EndWithThePatienceOfTheirClients) {
+  SynRepeats repeats(4, 2s);
+  repeats.drop(TimePoint{}, {7, 1}, 0);
+  EXPECT_EQ(repeats.next(), TimePoint{1010ms});
+  const auto repeat = repeats.take();
+  EXPECT_FALSE(repeat.last);
+  repeats.drop(repeat.time, repeat.attempt, repeat.sent + 1);
+  EXPECT_EQ(repeats.next(), TimePoint::max());
+}
+
 TEST(SynRepeats, ComeInTheOrderOfTheirTimes) {
   SynRepeats repeats(0);
   EXPECT_EQ(repeats.next(), TimePoint::max());

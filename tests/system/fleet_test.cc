@@ -171,8 +171,8 @@ TEST(FleetRate, SendsOneAttemptForEachToken) {
   const std::uint64_t before = fleet.counts().attempts();
   fleet.run_until(200);
   const std::uint64_t sent = fleet.counts().attempts() - before;
-  // What was allowed before may be counted after, more of it the busier the machine is; tokens taken
-  // twice would be many more.
+  // What was allowed before may be counted after, more of it the busier the machine is; tokens
+  // taken twice would be many more.
   EXPECT_LE(static_cast<double>(sent), 1.25 * 40 * to_seconds(Clock::now() - begin) + 2);
   EXPECT_EQ(fleet.stop().not_sent, 0);
 }
