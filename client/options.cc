@@ -109,6 +109,9 @@ void check(const ClientOptions& options) {
   if (!options.server_status.empty() && !options.dashboard) {
     throw std::runtime_error("--server-status has no effect without --dashboard");
   }
+  if (!options.dashboard && options.dashboard_port != ClientOptions().dashboard_port) {
+    throw std::runtime_error("--dashboard-port has no effect without --dashboard");
+  }
 }
 
 std::string server_status_url(const ClientOptions& options, const Url& url) {

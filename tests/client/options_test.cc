@@ -162,6 +162,10 @@ TEST_F(ClientOptionsTest, ASchedulesOutcomesNeedASchedule) {
   refuses({"--schedule-fails-until=1s", "--schedule-succeeds-above=1s"}, "--print-schedule");
 }
 
+TEST_F(ClientOptionsTest, ThePagesPortNeedsThePage) {
+  refuses({"--dashboard-port=1"}, "--dashboard-port has no effect without --dashboard");
+}
+
 TEST_F(ClientOptionsTest, AServersStatusNeedsThePage) {
   refuses({"--server-status=http://127.0.0.1/"}, "--dashboard");
 }
