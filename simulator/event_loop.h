@@ -34,7 +34,7 @@ class EventLoop {
   // it was held up, happens now.
   template <typename... Sources>
   void run(TimePoint end, const std::function<bool()>& stop, Sources... sources) {
-    constexpr std::uint64_t kStopCheck = 1 << 16;
+    constexpr std::uint64_t kStopCheck = 1 << 12;
     std::uint64_t stop_check = events_ + kStopCheck;
     while (now_ < end) {
       step(std::index_sequence_for<Sources...>(), sources...);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <csignal>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,8 @@ class RunningFleet {
   // requests are followed.
   RunningFleet(const std::string& url, const std::string& settings, std::size_t trace = 0)
       : workload_(workload(settings)), fleet_(workload_, 1, parse_url(url)) {
+    // As the programs do: a server may close a connection that is written to.
+    std::signal(SIGPIPE, SIG_IGN);
     if (trace > 0) {
       fleet_.follow(Clock::now(), trace);
       fleet_.trace()->open();
