@@ -79,9 +79,7 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
 
 void check(const ClientOptions& options) {
   check(options.workload.retry);
-  UnusedOptions unused;
-  find_unused(unused, options.workload);
-  refuse(unused);
+  refuse(unused_options(options.workload));
   check_trace(options.trace, options.json);
   if (options.outage_at.has_value() != options.outage_for.has_value()) {
     throw std::runtime_error("--outage-at and --outage-for belong together: give both");

@@ -21,9 +21,7 @@ namespace retrystorm {
 
 int serve(const Invocation& invocation, const ServerOptions& asked) {
   check(asked.service);
-  UnusedOptions unused;
-  find_unused(unused, asked.service);
-  refuse(unused);
+  refuse(unused_options(asked.service));
   ServerOptions options = asked;
   const std::uint64_t seed = options.seed ? *options.seed : std::random_device()();
   const bool live = wants_screen(options.live);

@@ -34,10 +34,6 @@ std::string milliseconds(const std::optional<Duration>& time) {
   return time ? fixed(to_seconds(*time) * 1e3, 0) + "ms" : "-";
 }
 
-Json milliseconds_json(const std::optional<Duration>& time) {
-  return time ? Json(rounded(to_seconds(*time) * 1e3)) : nullptr;
-}
-
 Json bound(const std::optional<Interval>& interval, double Interval::*end) {
   return interval ? share_json(*interval.*end) : Json(nullptr);
 }

@@ -43,9 +43,7 @@ void check(const SimulatorOptions& options) {
   check_trace(options.trace, options.json);
   if (!options.sweeps.empty()) return;
   check(options.workload.retry);
-  UnusedOptions unused;
-  find_unused(unused, options);
-  refuse(unused);
+  refuse(unused_options(options));
 }
 
 }  // namespace retrystorm

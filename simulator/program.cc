@@ -62,12 +62,6 @@ void tell_seed(const SimulatorOptions& options, std::uint64_t seed) {
   if (!options.workload.seed) std::cerr << "seed " << seed << '\n';
 }
 
-UnusedOptions unused_options(const SimulatorOptions& options) {
-  UnusedOptions unused;
-  find_unused(unused, options);
-  return unused;
-}
-
 int run_once(const Invocation& invocation, const SimulatorOptions& options, std::uint64_t seed) {
   for (const auto& [name, path] :
        {std::pair("--csv", options.table.csv), std::pair("--markdown", options.table.markdown)}) {

@@ -63,10 +63,6 @@ std::string callers_text(const Summary& summary) {
                                   : std::to_string(summary.clients) + " clients";
 }
 
-nlohmann::ordered_json milliseconds_json(std::optional<Duration> time) {
-  return time ? nlohmann::ordered_json(rounded(to_seconds(*time) * 1e3)) : nullptr;
-}
-
 // A trace is read to a finer measure than what tells of many.
 nlohmann::ordered_json fine_seconds_json(std::optional<Duration> time) {
   return time ? nlohmann::ordered_json(std::round(to_seconds(*time) * 1e6) / 1e6) : nullptr;
@@ -90,6 +86,15 @@ nlohmann::ordered_json fate_json(AttemptFate fate) {
 
 nlohmann::ordered_json reason_json(std::optional<GiveUp> reason) {
   return reason ? nlohmann::ordered_json(kGiveUpNames[static_cast<std::size_t>(*reason)]) : nullptr;
+}
+
+// What `value` gives for each reason to give up, by its name.
+template <typename Value>
+nlohmann::ordered_json by_reason(const Value& value) {
+  auto json = nlohmann::ordered_json::object();
+  for (std::size_t i = 0; i < kGiveUpNames.size(); ++i)
+    json[std::string(kGiveUpNames[i])] = value(i);
+  return json;
 }
 
 }  // namespace
@@ -131,6 +136,10 @@ nlohmann::ordered_json seconds_json(std::optional<Duration> time) {
   return time ? nlohmann::ordered_json(rounded(to_seconds(*time))) : nullptr;
 }
 
+nlohmann::ordered_json milliseconds_json(std::optional<Duration> time) {
+  return time ? nlohmann::ordered_json(rounded(to_seconds(*time) * 1e3)) : nullptr;
+}
+
 std::string client_line(const Rates& rates) {
   return format("OK: %.2f req/sec, errors: %.2f req/sec, timedout: %.2f req/sec", rates.ok,
                 rates.errors, rates.timed_out);
@@ -150,18 +159,14 @@ nlohmann::ordered_json share_json(double share) {
 }
 
 nlohmann::ordered_json gave_up_json(const GiveUpCounts& counts) {
-  auto json = nlohmann::ordered_json::object();
-  for (std::size_t i = 0; i < counts.size(); ++i) json[std::string(kGiveUpNames[i])] = counts[i];
-  return json;
+  return by_reason([&counts](std::size_t reason) { return counts[reason]; });
 }
 
 nlohmann::ordered_json client_interval_json(const RunInterval& interval) {
   const Rates& rates = interval.rates;
   const ClientStates& clients = interval.clients;
-  auto gave_up_by = nlohmann::ordered_json::object();
-  for (std::size_t i = 0; i < kGiveUpNames.size(); ++i) {
-    gave_up_by[std::string(kGiveUpNames[i])] = rounded(rates.gave_up_by[i]);
-  }
+  const auto gave_up_by =
+      by_reason([&rates](std::size_t reason) { return rounded(rates.gave_up_by[reason]); });
   return {{"type", "interval"},
           {"t", rounded(to_seconds(interval.t))},
           {"ok", rounded(rates.ok)},

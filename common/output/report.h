@@ -50,8 +50,9 @@ nlohmann::ordered_json server_interval_json(Duration t, Duration window,
 // The verdict and its figures, as the summary and the live page have them.
 nlohmann::ordered_json recovery_json(const Recovery& recovery);
 
-// In seconds; null for what did not happen.
+// In seconds, and in milliseconds; null for what did not happen.
 nlohmann::ordered_json seconds_json(std::optional<Duration> time);
+nlohmann::ordered_json milliseconds_json(std::optional<Duration> time);
 
 // Quantiles in milliseconds; null where there are none.
 nlohmann::ordered_json latency_json(const LatencyHistogram& latency);

@@ -6,6 +6,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "model/base/text.h"
+
 namespace retrystorm {
 namespace {
 
@@ -125,10 +127,9 @@ Duration parse_duration(std::string_view text, Duration least) {
   const Duration value = parse_duration(text);
   if (value >= least) return value;
   throw std::invalid_argument(
-      "'" + std::string(text) + "'" +
-      (least == Duration::zero()
-           ? " is negative (a duration of 0s or more is meant)"
-           : " is too short (at least " + format_duration(least) + " is meant)"));
+      in_quotes(text) + (least == Duration::zero()
+                             ? " is negative (a duration of 0s or more is meant)"
+                             : " is too short (at least " + format_duration(least) + " is meant)"));
 }
 
 std::string format_duration(Duration duration) {

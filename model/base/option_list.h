@@ -195,6 +195,14 @@ void find_unused(UnusedOptions& unused, Settings in_force, Settings by_itself,
   }
 }
 
+// Those of a part's settings, by its own `find_unused`.
+template <typename Settings>
+UnusedOptions unused_options(const Settings& settings) {
+  UnusedOptions unused;
+  find_unused(unused, settings);
+  return unused;
+}
+
 // Throws std::invalid_argument with the sentence of one of them, if there are any.
 void refuse(const UnusedOptions& unused);
 

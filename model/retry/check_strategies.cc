@@ -12,10 +12,7 @@ int main() {
   for (const NamedStrategy& each : named_strategies()) {
     std::string wrong;
     try {
-      const RetrySettings settings = retry_settings(each.name);
-      UnusedOptions unused;
-      find_unused(unused, settings);
-      refuse(unused);
+      refuse(unused_options(retry_settings(each.name)));
       if (each.summary.empty() || each.source.empty() || each.date.empty()) {
         wrong = "its head must be a summary, '# Source: ...' and '# Date: ...'";
       }

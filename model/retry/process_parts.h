@@ -38,7 +38,7 @@ class RetryBudget {
   virtual void attempt_sent(TimePoint /*now*/, RetryState&) {}
   virtual void attempt_ended(TimePoint /*now*/, const AttemptResult&, RetryState&) {}
 
-  // May this failure be retried? Charges the retry if so.
+  // May this failure, of whatever kind, be retried? Charges the retry if so.
   // `attempt_ended` was called for it before.
   virtual bool withdraw(TimePoint now, const AttemptResult& result, RetryState& state) = 0;
 

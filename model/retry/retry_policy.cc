@@ -118,8 +118,7 @@ Decision RetryPolicy::after_failure(TimePoint now, const AttemptResult& result, 
   Duration wait = backoff_.next(state, result.failure == Failure::kThrottled, random);
   wait = with_hint(hint_, wait, result.retry_after, random);
   if (const auto reason = limited(now, state, wait)) return end(*reason);
-  if (process != nullptr && process->budget &&
-      !process->budget->withdraw(now, as_budgets_see(result, limit_.retry_on), state)) {
+  if (process != nullptr && process->budget && !process->budget->withdraw(now, result, state)) {
     return end(GiveUp::kBudget);
   }
   return retry(wait, state, random, metrics);

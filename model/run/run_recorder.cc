@@ -39,10 +39,12 @@ void RunRecorder::tick(TimePoint now, const Counts& totals, const ClientStates& 
     tracker_.close_window(now, totals);
     verdict_.reset();
   }
+  std::optional<LatencyHistogram> attempts;  // summed up once for all
   for (Listener& listener : listeners_) {
     if (now < listener.due) continue;
     if (!verdict_) verdict_ = tracker_.recovery().verdict;
-    RunInterval interval = listener.rotate(now, totals, latencies.attempts());
+    if (!attempts) attempts = latencies.attempts();
+    RunInterval interval = listener.rotate(now, totals, *attempts);
     interval.t = now - start_;
     interval.clients = clients;
     interval.outage = in_outage();

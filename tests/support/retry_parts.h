@@ -25,9 +25,7 @@ Settings settings_of(std::string_view text) {
   OptionList options;
   declare_options(options, settings);
   options.apply(text);
-  UnusedOptions unused;
-  find_unused(unused, settings);
-  refuse(unused);
+  refuse(unused_options(settings));
   if constexpr (requires { check(settings); }) check(settings);
   return settings;
 }

@@ -38,14 +38,9 @@ TEST(Errors, AreDrawnOnceARequest) {
 }
 
 TEST(Errors, TheirTimeHasNoEffectWithoutThem) {
-  const auto unused_of = [](const ErrorSettings& settings) {
-    UnusedOptions unused;
-    find_unused(unused, settings);
-    return unused;
-  };
-  EXPECT_TRUE(unused_of({}).empty());
-  EXPECT_TRUE(unused_of({.share = 0.1, .after = ErrorAfter::kService}).empty());
-  EXPECT_EQ(unused_of({.after = ErrorAfter::kService})["error-after"],
+  EXPECT_TRUE(unused_options<ErrorSettings>({}).empty());
+  EXPECT_TRUE(unused_options<ErrorSettings>({.share = 0.1, .after = ErrorAfter::kService}).empty());
+  EXPECT_EQ(unused_options<ErrorSettings>({.after = ErrorAfter::kService})["error-after"],
             "error-after has no effect without --error-share");
 }
 

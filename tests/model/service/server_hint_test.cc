@@ -76,9 +76,7 @@ TEST(ServerHint, StandsTheLongestRange) {
 }
 
 void refuse_bad(const ServerHintSettings& settings) {
-  UnusedOptions unused;
-  find_unused(unused, settings);
-  refuse(unused);
+  refuse(unused_options(settings));
   check(settings);
 }
 
