@@ -21,9 +21,9 @@ constexpr Duration kTurnaround = std::chrono::microseconds(100);
 
 // About how many waits there are at a time.
 std::size_t expected_waits(const Scenario& scenario) {
-  return scenario.arrivals == Arrivals::kClosed
+  return scenario.workload.arrivals == Arrivals::kClosed
              ? scenario.workload.clients
-             : static_cast<std::size_t>(scenario.rate * to_seconds(scenario.length));
+             : static_cast<std::size_t>(scenario.workload.rate * to_seconds(scenario.length));
 }
 
 }  // namespace
@@ -32,14 +32,14 @@ Clients::Clients(const Scenario& scenario, ServerNode& server, RequestTrace* tra
     : behaviour_(scenario.workload.think_time, scenario.workload.retry),
       trace_(trace),
       asks_(behaviour_.policy().asks() || trace != nullptr),
-      watches_(scenario.arrivals == Arrivals::kOpen || trace != nullptr),
+      watches_(scenario.workload.arrivals == Arrivals::kOpen || trace != nullptr),
       has_processes_(behaviour_.policy().has_process()),
       clients_per_process_(scenario.workload.clients_per_process),
       count_(scenario.workload.clients),
       timeout_(scenario.workload.timeout),
       seed_(scenario.seed),
-      kind_(scenario.arrivals),
-      rate_(scenario.rate),
+      kind_(scenario.workload.arrivals),
+      rate_(scenario.workload.rate),
       server_(server),
       waits_(TimePoint{}, saturating_add(TimePoint{}, scenario.length), expected_waits(scenario)),
       arrival_random_(scenario.seed, kArrivalStream) {}

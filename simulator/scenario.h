@@ -19,18 +19,11 @@ enum class Abandoned {
   kCancel,  // the service ends it as soon as the client hangs up
 };
 
-enum class Arrivals {
-  kClosed,  // each client thinks after its answer, as in the article
-  kOpen,    // requests arrive at Poisson times, whatever became of those before
-};
-
 // What is to be simulated. Option values must be in range; `max_connections` must be set.
 struct Scenario {
   ServiceOptions service;
   WorkloadOptions workload;
   std::uint64_t seed = 0;
-  Arrivals arrivals = Arrivals::kClosed;
-  double rate = 100;  // open: requests a second
   Abandoned abandoned = Abandoned::kServe;
   std::size_t syn_linear_timeouts = 4;  // of the clients' kernel: see `SynRepeats`
   std::optional<Duration> outage_at{};  // no outage when not set

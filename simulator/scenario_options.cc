@@ -7,8 +7,6 @@
 namespace retrystorm {
 namespace {
 
-constexpr double kLargest = 1e9;
-
 std::size_t scaled(std::size_t count, double scale) {
   return static_cast<std::size_t>(std::llround(static_cast<double>(count) * scale));
 }
@@ -25,12 +23,6 @@ void declare_options(OptionList& options, ScenarioOptions& scenario) {
                  "multiplies clients, rate, limit, k, backlog, connections and the rate and "
                  "shedding limits: the same physics, larger",
                  1e-3, 1e6);
-  options.choice<Arrivals>("arrivals", scenario.arrivals,
-                           {{"closed", Arrivals::kClosed}, {"open", Arrivals::kOpen}},
-                           "whether clients think after each success, or requests arrive at "
-                           "--rate, whatever the server does");
-  options.number("rate", scenario.rate, "open arrivals: requests a second (Poisson)", 1e-3,
-                 kLargest);
   options.choice<Abandoned>(
       "abandoned", scenario.abandoned,
       {{"serve", Abandoned::kServe}, {"skip", Abandoned::kSkip}, {"cancel", Abandoned::kCancel}},
@@ -48,10 +40,6 @@ void declare_options(OptionList& options, ScenarioOptions& scenario) {
 void find_unused(UnusedOptions& unused, const ScenarioOptions& scenario) {
   find_unused(unused, scenario.workload);
   find_unused(unused, scenario.service);
-  if (scenario.arrivals == Arrivals::kClosed) {
-    find_unused<ScenarioOptions>(unused, scenario, ScenarioOptions(), "without --arrivals=open",
-                                 {"rate"});
-  }
 }
 
 Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed) {
@@ -60,8 +48,6 @@ Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed) {
   Scenario scenario{.service = options.service,
                     .workload = options.workload,
                     .seed = seed,
-                    .arrivals = options.arrivals,
-                    .rate = options.rate * options.scale,
                     .abandoned = options.abandoned,
                     .syn_linear_timeouts = options.syn_linear_timeouts,
                     .outage_for = options.outage_for,
@@ -87,6 +73,7 @@ Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed) {
     service.shed_above = std::max<std::size_t>(scaled(service.shed_above, scale), 1);
   }
   scenario.workload.clients = std::max<std::size_t>(scaled(scenario.workload.clients, scale), 1);
+  scenario.workload.rate *= scale;
   return scenario;
 }
 
@@ -94,9 +81,9 @@ double memory_needed(const Scenario& scenario) {
   constexpr double kClient = 160;     // its state, its wait, its timeouts
   constexpr double kConnection = 32;  // its place in the service queue
   const double seconds = to_seconds(scenario.length);
-  const double clients = scenario.arrivals == Arrivals::kClosed
+  const double clients = scenario.workload.arrivals == Arrivals::kClosed
                              ? static_cast<double>(scenario.workload.clients)
-                             : scenario.rate * seconds;
+                             : scenario.workload.rate * seconds;
   // Attempts that time out can fill the server, but no faster than the clients send them.
   const double attempts =
       clients * (seconds / std::max(to_seconds(scenario.workload.timeout), 1e-3) + 1);

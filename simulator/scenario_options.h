@@ -23,8 +23,6 @@ struct ScenarioOptions {
   Duration observe = std::chrono::seconds(60);
   Duration report_interval = std::chrono::seconds(5);
   Duration server_report_interval = std::chrono::seconds(1);
-  Arrivals arrivals = Arrivals::kClosed;
-  double rate = 100;
   Abandoned abandoned = Abandoned::kServe;
   std::size_t syn_linear_timeouts = 4;
   double scale = 1;

@@ -55,7 +55,8 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
   SimulationResult result{
       .summary = {.strategy = scenario_.workload.retry.strategy,
                   .clients = scenario_.workload.clients,
-                  .arrival_rate = scenario_.arrivals == Arrivals::kOpen ? scenario_.rate : 0,
+                  .arrival_rate =
+                      scenario_.workload.arrivals == Arrivals::kOpen ? scenario_.workload.rate : 0,
                   .seed = scenario_.seed,
                   .elapsed = now - TimePoint{},
                   .counts = clients_.counts(),

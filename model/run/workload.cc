@@ -8,6 +8,11 @@ void declare_options(OptionList& options, WorkloadOptions& workload) {
   options.group("Clients");
   options.count("clients", workload.clients, "independent clients", 1, 1'000'000'000).basic =
       "Clients";
+  options.choice<Arrivals>("arrivals", workload.arrivals,
+                           {{"closed", Arrivals::kClosed}, {"open", Arrivals::kOpen}},
+                           "whether clients think after each success, or requests arrive at "
+                           "--rate, whatever the server does");
+  options.number("rate", workload.rate, "open arrivals: requests a second (Poisson)", 1e-3, 1e9);
   options
       .duration("lambda,think-time", workload.think_time,
                 "mean think time after a success (exponentially distributed)")
@@ -37,6 +42,10 @@ void find_unused(UnusedOptions& unused, const WorkloadOptions& workload) {
     find_unused<WorkloadOptions>(unused, workload, WorkloadOptions(),
                                  "without a budget or a gate, which clients could share",
                                  {"clients-per-process"});
+  }
+  if (workload.arrivals == Arrivals::kClosed) {
+    find_unused<WorkloadOptions>(unused, workload, WorkloadOptions(), "without --arrivals=open",
+                                 {"rate"});
   }
 }
 

@@ -12,8 +12,16 @@
 
 namespace retrystorm {
 
+// Who asks.
+enum class Arrivals {
+  kClosed,  // each client thinks after its answer, as in the article
+  kOpen,    // requests arrive at Poisson times, whatever became of those before
+};
+
 struct WorkloadOptions {
+  Arrivals arrivals = Arrivals::kClosed;
   std::size_t clients = 1000;
+  double rate = 100;                               // open: requests a second
   Duration think_time = std::chrono::seconds(10);  // mean
   Duration timeout = std::chrono::seconds(2);
   std::optional<std::uint64_t> seed;      // random when not given

@@ -50,6 +50,6 @@ int main() {
   scenario.workload.clients = 100'000;
   run(scenario);
   scenario.workload.clients = 1000;
-  scenario.arrivals = Arrivals::kOpen;
+  scenario.workload.arrivals = Arrivals::kOpen;
   run(scenario);
 }

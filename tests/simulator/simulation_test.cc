@@ -109,12 +109,12 @@ TEST(Simulation, TellsWhatTheClientsAreAt) {
 TEST(Simulation, KeepsAnOpenStreamBelowTheGreatestThroughputAndLosesOneAboveIt) {
   // The curve serves at most 1246.9 requests a second (at a concurrency of 307.4).
   SimulatorOptions options = with_strategy("exponential");
-  options.arrivals = Arrivals::kOpen;
+  options.workload.arrivals = Arrivals::kOpen;
   options.outage_for = 0s;
   options.observe = 120s;
-  options.rate = 1000;
+  options.workload.rate = 1000;
   EXPECT_EQ(run(scenario_of(options)).summary.counts.failures(), 0u);
-  options.rate = 1300;
+  options.workload.rate = 1300;
   const Counts counts = run(scenario_of(options)).summary.counts;
   EXPECT_GT(counts.failures(), counts.ok);
 }
@@ -122,8 +122,8 @@ TEST(Simulation, KeepsAnOpenStreamBelowTheGreatestThroughputAndLosesOneAboveIt) 
 TEST(Simulation, TellsTheWaitOfARequestThatIsGivenUp) {
   // From outside, into a server that is frozen for good: five retries after a timeout of 2 s each.
   SimulatorOptions options = with_strategy("fixed");
-  options.arrivals = Arrivals::kOpen;
-  options.rate = 1;
+  options.workload.arrivals = Arrivals::kOpen;
+  options.workload.rate = 1;
   options.workload.retry.limit.max_retries = 5;
   options.outage_at = 0s;
   options.outage_for = 100s;
@@ -139,8 +139,8 @@ TEST(Simulation, IsAnMDInfinityQueueBelowTheLimit) {
   // Poisson arrivals at 100/s and a service of exactly 0.1 s: the concurrency is Poisson
   // distributed with mean 10 (and never above the limit, which is set out of reach).
   SimulatorOptions options;
-  options.arrivals = Arrivals::kOpen;
-  options.rate = 100;
+  options.workload.arrivals = Arrivals::kOpen;
+  options.workload.rate = 100;
   options.service.limit = 1000;
   options.outage_for = 0s;
   options.outage_at = 0s;
@@ -166,8 +166,8 @@ TEST(Simulation, SpacesOpenArrivalsAsAPoissonProcess) {
   // statistic over the counts 5 and fewer, 6 to 14, 15 and more, has ten degrees of freedom:
   // under 23.2 in 99 of 100 cases.
   SimulatorOptions options;
-  options.arrivals = Arrivals::kOpen;
-  options.rate = 100;
+  options.workload.arrivals = Arrivals::kOpen;
+  options.workload.rate = 100;
   options.outage_for = 0s;
   options.outage_at = 0s;
   options.observe = 500s;
@@ -378,8 +378,8 @@ class Slots : public ::testing::TestWithParam<Abandoned> {};
 TEST_P(Slots, OfRequestsThatHaveEndedAreUsedAgainWithoutAMixUp) {
   SimulatorOptions options;
   options.abandoned = GetParam();
-  options.arrivals = Arrivals::kOpen;
-  options.rate = 100;
+  options.workload.arrivals = Arrivals::kOpen;
+  options.workload.rate = 100;
   options.workload.timeout = 150ms;
   options.workload.retry.limit.max_retries = 1;
   options.workload.retry.backoff.base = 50ms;
@@ -474,8 +474,8 @@ TEST(Simulation, IsTheSamePhysicsAtEveryScale) {
 
 TEST(Simulation, OnlyPutsWorkOffWhenArrivalsAreOpen) {
   SimulatorOptions options = with_strategy("exponential");
-  options.arrivals = Arrivals::kOpen;
-  options.rate = 99;
+  options.workload.arrivals = Arrivals::kOpen;
+  options.workload.rate = 99;
   const Counts counts = run(scenario_of(options)).summary.counts;
   // In the closed system some 1980 requests of the outage are never sent; here all are.
   EXPECT_NEAR(static_cast<double>(counts.requests), 99 * 110, 5 * std::sqrt(99 * 110));

@@ -53,6 +53,8 @@ TEST_F(OptionsTest, DefaultsAreTheDesigns) {
   ASSERT_EQ(parse({}), std::nullopt);
   EXPECT_EQ(options_json(app_), (nlohmann::ordered_json{
                                     {"clients", 1000},
+                                    {"arrivals", "closed"},
+                                    {"rate", 100},
                                     {"lambda", "10s"},
                                     {"timeout", "2s"},
                                     {"clients_per_process", 100},
