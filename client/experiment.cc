@@ -8,6 +8,7 @@
 #include "common/cli/options.h"
 #include "common/output/report.h"
 #include "model/retry/strategies.h"
+#include "model/run/disturbance.h"
 
 namespace retrystorm {
 namespace {
@@ -40,8 +41,12 @@ void Experiment::PageReport::on_interval(const RunInterval& interval) {
   experiment_.show(client_interval_json(interval));
 }
 
-void Experiment::PageReport::on_outage(Duration t, OutageEvent event) {
-  experiment_.show(outage_json(t, event));
+void Experiment::PageReport::on_outage(Duration t, OutageEvent event, const std::string& what) {
+  experiment_.show(outage_json(t, event, what));
+}
+
+void Experiment::PageReport::on_action(Duration t, const std::string& what) {
+  experiment_.show(action_json(t, what));
 }
 
 void Experiment::PageReport::on_summary(const Summary& summary) {
@@ -167,7 +172,7 @@ void Experiment::freeze(Duration length) {
   } catch (const std::exception& error) {
     return notice(error.what());  // the server has ended: there is nothing to freeze
   }
-  recorder_->outage_begins(now, fleet_->totals().counts);
+  recorder_->outage_begins(now, fleet_->totals().counts, print_disturbance({}));
   if (fleet_->trace() != nullptr) fleet_->trace()->open();
   std::cerr << "server frozen for " << format_duration(length) << '\n';
   wake_at_ = saturating_add(now, length);
@@ -232,6 +237,7 @@ void Experiment::finish() {
   if (fleet_->trace() != nullptr) recorder_->tell(fleet_->trace()->take_rest());
   const FleetHistory history = fleet_->history();
   recorder_->summarize({.strategy = workload_.retry.strategy,
+                        .outage = recorder_->outage(),
                         .clients = workload_.clients,
                         .seed = seed_,
                         .elapsed = now - start_,

@@ -63,7 +63,8 @@ class Experiment {
    public:
     explicit PageReport(Experiment& experiment) : experiment_(experiment) {}
     void on_interval(const RunInterval& interval) override;
-    void on_outage(Duration t, OutageEvent event) override;
+    void on_outage(Duration t, OutageEvent event, const std::string& what) override;
+    void on_action(Duration t, const std::string& what) override;
     void on_summary(const Summary& summary) override;
 
    private:

@@ -105,8 +105,29 @@ bool Fleet::wait(Duration duration) {
   return !stop_wanted_.wait_until(lock, until, [this] { return stopping_.load(); });
 }
 
+bool Fleet::think(Duration think) {
+  // What is left of it, at the load that it was configured for.
+  std::unique_lock lock(stop_mutex_);
+  while (!stopping_ && think > Duration::zero()) {
+    const double load = load_;
+    const TimePoint from = Clock::now();
+    const TimePoint until = from + std::min<Duration>(scale(think, 1 / load), 24h * 365);
+    if (!stop_wanted_.wait_until(lock, until, [&] { return stopping_ || load_ != load; })) break;
+    think -= scale(Clock::now() - from, load);
+  }
+  return !stopping_;
+}
+
+void Fleet::set_load(double load) {
+  {
+    const std::scoped_lock lock(stop_mutex_);
+    load_ = load;
+  }
+  stop_wanted_.notify_all();
+}
+
 bool Fleet::wait(const NextAttempt& next) {
-  if (!next.retry) return wait(next.wait);
+  if (!next.retry) return wait(next.wait) && think(next.think);
   histograms_.add_retry_wait(next.wait);
   ++waiting_to_retry_;
   const bool goes_on = wait(next.wait);
@@ -171,7 +192,7 @@ void Fleet::run_client(std::uint64_t index, HttpAttempt& attempt, LastOk& last_o
   RetryState state;
   RetryMetrics metrics;
 
-  NextAttempt next{.wait = behaviour_.start(state, random)};
+  NextAttempt next{.think = behaviour_.start(state, random)};
   bool unsent = false;  // no attempt of the request at hand has been sent so far
   bool traced = false;  // the request at hand
   while (wait(next)) {

@@ -62,6 +62,9 @@ class Fleet {
   // Starts the clients. Throws std::runtime_error when the system has not so many threads.
   void start();
 
+  // From now on the clients want so many times as much, > 0: they think as much faster.
+  void set_load(double load);
+
   // Safe from any thread.
   FleetTotals totals() const;
   const TimeHistograms& histograms() const { return histograms_; }
@@ -85,6 +88,7 @@ class Fleet {
   void run_client(std::uint64_t index, HttpAttempt& attempt, LastOk& last_ok);
   // Waits unless the fleet is to stop. Returns whether the client goes on.
   bool wait(Duration duration);
+  bool think(Duration think);
   bool wait(const NextAttempt& next);
   void count(Outcome outcome);
   // Counts what becomes of a request of which an attempt has ended, or was not sent.
@@ -116,8 +120,9 @@ class Fleet {
   Deadlines deadlines_;
   std::optional<SharedTrace> trace_;
 
-  std::mutex stop_mutex_;
+  std::mutex stop_mutex_;  // of the load too
   std::condition_variable stop_wanted_;
+  double load_ = 1;
   std::atomic<bool> stopping_{false};
 
   std::atomic<std::uint64_t> ok_{0}, errors_{0}, timed_out_{0}, requests_{0}, retries_{0},

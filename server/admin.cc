@@ -34,6 +34,8 @@ std::string server_metrics(const ServerInterval& totals) {
                {{"served", number(counts.served)},
                 {"failed", number(counts.failed)},
                 {"wasted", number(counts.completed - counts.served - counts.failed)}}),
+      counter("retrystorm_server_requests_lost_total",
+              "Connections in the service that a restart or a drop reset.", number(counts.lost)),
       counters("retrystorm_server_requests_rejected_total", "Connections turned away, by reason.",
                "reason", rejected)};
   for (auto& family : process_families()) families.push_back(std::move(family));
@@ -55,6 +57,7 @@ nlohmann::ordered_json server_status(const ServerInterval& totals, Duration upti
           {"completed_total", counts.completed},
           {"served_total", counts.served},
           {"failed_total", counts.failed},
+          {"lost_total", counts.lost},
           {"rejected_total", rejected}};
 }
 

@@ -40,8 +40,11 @@ Clients::Clients(const Scenario& scenario, ServerNode& server, RequestTrace* tra
       seed_(scenario.seed),
       kind_(scenario.workload.arrivals),
       rate_(scenario.workload.rate),
+      end_(saturating_add(TimePoint{}, scenario.length)),
+      load_changes_(std::any_of(scenario.changes.begin(), scenario.changes.end(),
+                                [](const Change& each) { return each.load != 1; })),
       server_(server),
-      waits_(TimePoint{}, saturating_add(TimePoint{}, scenario.length), expected_waits(scenario)),
+      waits_(TimePoint{}, end_, expected_waits(scenario)),
       arrival_random_(scenario.seed, kArrivalStream) {}
 
 void Clients::start() {
@@ -56,13 +59,14 @@ void Clients::start() {
   for (std::uint32_t i = 0; i < clients_.size(); ++i) {
     Client& client = clients_[i];
     ClientRandom random(seed_, i);
-    schedule(TimePoint{}, i, {.wait = behaviour_.start(client.retry, random)});
+    schedule(TimePoint{}, i, {.think = behaviour_.start(client.retry, random)});
     client.random = random.state();
   }
 }
 
 void Clients::arrive(TimePoint now) {
-  next_arrival_ = saturating_add(now, arrival_random_.exponential(from_seconds(1 / rate_)));
+  next_arrival_ =
+      saturating_add(now, arrival_random_.exponential(from_seconds(1 / (rate_ * load_))));
   std::uint32_t index = static_cast<std::uint32_t>(clients_.size());
   if (free_clients_.empty()) {
     clients_.emplace_back();
@@ -227,7 +231,7 @@ void Clients::finish(TimePoint now, const Attempt& attempt, const AttemptResult&
 
 void Clients::follow(TimePoint now, std::uint32_t index, NextAttempt next,
                      const AttemptResult* ended) {
-  if (next.wait == Duration::zero()) next.wait = kTurnaround;
+  if (next.wait == Duration::zero() && next.think == Duration::zero()) next.wait = kTurnaround;
   if (next.gave_up) counts_.give_up(*next.gave_up);
   const bool was_failing = clients_[index].next_is_retry;
   if (next.retry && !was_failing) ++counts_.failing;
@@ -253,7 +257,36 @@ void Clients::follow_watched(TimePoint now, std::uint32_t index, const NextAttem
 void Clients::schedule(TimePoint now, std::uint32_t index, const NextAttempt& next) {
   clients_[index].next_is_retry = next.retry;
   if (next.retry) ++waiting_to_retry_;
-  waits_.push({saturating_add(now, next.wait), index});
+  const Duration think = load_ == 1 ? next.think : scale(next.think, 1 / load_);
+  const TimePoint end = saturating_add(saturating_add(now, next.wait), think);
+  waits_.push({end, index});
+  if (load_changes_ && end > end_) after_end_.push_back({end, index});
+}
+
+void Clients::set_load(TimePoint now, double load) {
+  if (load == load_) return;
+  const double ratio = load_ / load;  // of the times, new to old
+  load_ = load;
+  if (kind_ == Arrivals::kOpen) {
+    next_arrival_ = saturating_add(now, scale(next_arrival_ - now, ratio));
+    return;
+  }
+  std::vector<WaitQueue::Wait> waits = waits_.take_all();
+  waits.insert(waits.end(), after_end_.begin(), after_end_.end());
+  after_end_.clear();
+  for (WaitQueue::Wait& wait : waits) {
+    const Client& client = clients_[wait.client];
+    if (client.next_is_retry || client.in_line) continue;
+    // It pauses before it thinks; as from the sending of its last attempt, which is near enough.
+    const TimePoint thinks_from = std::max(now, saturating_add(client.sent_at, client.retry.pause));
+    if (wait.end > thinks_from) {
+      wait.end = saturating_add(thinks_from, scale(wait.end - thinks_from, ratio));
+    }
+  }
+  for (const WaitQueue::Wait& wait : waits) {
+    waits_.push(wait);
+    if (wait.end > end_) after_end_.push_back(wait);
+  }
 }
 
 ClientStates Clients::states() const {

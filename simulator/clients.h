@@ -38,6 +38,10 @@ class Clients final : public Caller {
   // Once, at the beginning of time.
   void start();
 
+  // From now on they want so many times as much, > 0: they think as much faster, or come as much
+  // more often.
+  void set_load(TimePoint now, double load);
+
   // When an attempt's patience ends, and what follows.
   TimePoint next_timeout() const {
     const TimePoint whole = timeouts_.empty() ? TimePoint::max() : timeouts_.front().time;
@@ -120,14 +124,18 @@ class Clients final : public Caller {
   const std::uint64_t seed_;
   const Arrivals kind_;
   const double rate_;
+  const TimePoint end_;
+  const bool load_changes_;  // in this run
+  double load_ = 1;
   ServerNode& server_;
 
   std::vector<Client> clients_;
   std::vector<std::uint32_t> free_clients_;  // open arrivals: slots of requests that have ended
   std::vector<Process> processes_;           // where the policy has any
   WaitQueue waits_;
-  Fifo<Timeout> timeouts_;          // what lasts equally long needs no ordering
-  std::vector<Timeout> cut_short_;  // by their request's deadline: a heap
+  std::vector<WaitQueue::Wait> after_end_;  // that more load may bring back into the run
+  Fifo<Timeout> timeouts_;                  // what lasts equally long needs no ordering
+  std::vector<Timeout> cut_short_;          // by their request's deadline: a heap
 
   ClientRandom arrival_random_;
   std::uint64_t arrivals_ = 0;

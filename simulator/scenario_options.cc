@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
+#include <string>
+#include <utility>
 
 namespace retrystorm {
 namespace {
@@ -11,14 +14,112 @@ std::size_t scaled(std::size_t count, double scale) {
   return static_cast<std::size_t>(std::llround(static_cast<double>(count) * scale));
 }
 
+ServiceOptions scaled(ServiceOptions service, double scale) {
+  service.max_connections = service.max_connections == 0
+                                ? std::numeric_limits<std::size_t>::max()
+                                : std::max<std::size_t>(scaled(service.max_connections, scale), 1);
+  service.limit = scaled(service.limit, scale);
+  service.k *= scale;
+  service.backlog = scaled(service.backlog, scale);
+  service.rate_limit *= scale;
+  service.rate_burst *= scale;
+  // 0 would let in everybody.
+  if (service.shed_above > 0) {
+    service.shed_above = std::max<std::size_t>(scaled(service.shed_above, scale), 1);
+  }
+  return service;
+}
+
+// What a run's changes lead to, one after the other.
+class Course {
+ public:
+  explicit Course(const ScenarioOptions& options)
+      : outage_(options.timeline.outage), scale_(options.scale), configured_(options.service) {}
+
+  void take(const TimedAction& step) {
+    const Action& action = step.action;
+    switch (action.kind) {
+      case Action::Kind::kSet:
+        change(step);
+        break;
+      case Action::Kind::kCapacity:
+        conditions_.capacity = action.factor;
+        break;
+      case Action::Kind::kLoad:
+        load_ = action.factor;
+        break;
+      case Action::Kind::kRestart:
+        break;
+    }
+    add({.t = step.t, .told = step.told, .restart = action.kind == Action::Kind::kRestart});
+  }
+
+  void begin_outage(Duration t) {
+    in_outage_ = true;
+    add({.t = t, .kind = Change::Kind::kOutageBegins});
+  }
+  void end_outage(Duration t) {
+    in_outage_ = false;
+    add({.t = t, .kind = Change::Kind::kOutageEnds});
+  }
+
+  std::vector<Change> changes() && { return std::move(changes_); }
+
+ private:
+  void change(const TimedAction& step) {
+    try {
+      change_option(configured_, step.action.option, step.action.value, Engine::kSimulated);
+    } catch (const std::invalid_argument& error) {
+      throw std::invalid_argument("--at " + in_quotes(print_timed(step)) + ": " + error.what());
+    }
+  }
+
+  void add(Change change) {
+    Conditions conditions = conditions_;
+    if (in_outage_) impose(outage_, conditions);
+    change.service = scaled(under(conditions, configured_), scale_);
+    const bool more = in_outage_ && outage_.kind == Disturbance::Kind::kLoad;
+    change.load = load_ * (more ? outage_.value : 1);
+    changes_.push_back(std::move(change));
+  }
+
+  const Disturbance outage_;
+  const double scale_;
+  ServiceOptions configured_;
+  Conditions conditions_;
+  double load_ = 1;
+  bool in_outage_ = false;
+  std::vector<Change> changes_;
+};
+
+// What comes at the same time: the outage's begin first, and its end.
+std::vector<Change> changes(const ScenarioOptions& options) {
+  Course course(options);
+  const bool has_outage = options.outage_for > Duration::zero();
+  const Duration end = saturating_add(options.outage_at, options.outage_for);
+  bool begun = !has_outage;
+  bool ended = !has_outage;
+  const auto until = [&](Duration t) {
+    if (!begun && options.outage_at <= t) course.begin_outage(options.outage_at), begun = true;
+    if (!ended && end <= t) course.end_outage(end), ended = true;
+  };
+  for (const TimedAction& each : actions(options.timeline)) {
+    until(each.t);
+    course.take(each);
+  }
+  until(Duration::max());
+  return std::move(course).changes();
+}
+
 }  // namespace
 
 void declare_options(OptionList& options, ScenarioOptions& scenario) {
   options.group("Run");
-  options.duration("outage-at", scenario.outage_at, "freeze the server at this time").basic = "Run";
-  options.duration("outage-for", scenario.outage_for, "wake it after this time; 0s = no outage")
-      .basic = "Run";
+  options.duration("outage-at", scenario.outage_at, "the outage begins at this time").basic = "Run";
+  options.duration("outage-for", scenario.outage_for, "and lasts so long; 0s = no outage").basic =
+      "Run";
   options.duration("observe", scenario.observe, "end so long after the outage").basic = "Run";
+  declare_options(options, scenario.timeline, Engine::kSimulated);
   options.number("scale", scenario.scale,
                  "multiplies clients, rate, limit, k, backlog, connections and the rate and "
                  "shedding limits: the same physics, larger",
@@ -40,17 +141,23 @@ void declare_options(OptionList& options, ScenarioOptions& scenario) {
 void find_unused(UnusedOptions& unused, const ScenarioOptions& scenario) {
   find_unused(unused, scenario.workload);
   find_unused(unused, scenario.service);
+  if (scenario.outage_for == Duration::zero()) {
+    find_unused<ScenarioOptions>(unused, scenario, ScenarioOptions(), "with --outage-for=0s",
+                                 {"outage"});
+  }
 }
 
 Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed) {
   check(options.workload.retry);
   check(options.service);
-  Scenario scenario{.service = options.service,
+  Scenario scenario{.service = scaled(options.service, options.scale),
                     .workload = options.workload,
                     .seed = seed,
                     .abandoned = options.abandoned,
                     .syn_linear_timeouts = options.syn_linear_timeouts,
+                    .outage = options.timeline.outage,
                     .outage_for = options.outage_for,
+                    .changes = changes(options),
                     .length = saturating_add(options.outage_at,
                                              saturating_add(options.outage_for, options.observe)),
                     .report_interval = options.report_interval,
@@ -58,22 +165,9 @@ Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed) {
                     .trace = options.trace};
   if (options.outage_for > Duration::zero()) scenario.outage_at = options.outage_at;
 
-  const double scale = options.scale;
-  ServiceOptions& service = scenario.service;
-  service.max_connections = service.max_connections == 0
-                                ? std::numeric_limits<std::size_t>::max()
-                                : std::max<std::size_t>(scaled(service.max_connections, scale), 1);
-  service.limit = scaled(service.limit, scale);
-  service.k *= scale;
-  service.backlog = scaled(service.backlog, scale);
-  service.rate_limit *= scale;
-  service.rate_burst *= scale;
-  // 0 would let in everybody.
-  if (service.shed_above > 0) {
-    service.shed_above = std::max<std::size_t>(scaled(service.shed_above, scale), 1);
-  }
-  scenario.workload.clients = std::max<std::size_t>(scaled(scenario.workload.clients, scale), 1);
-  scenario.workload.rate *= scale;
+  scenario.workload.clients =
+      std::max<std::size_t>(scaled(scenario.workload.clients, options.scale), 1);
+  scenario.workload.rate *= options.scale;
   return scenario;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "model/base/option_list.h"
+#include "model/run/timeline.h"
 #include "simulator/scenario.h"
 
 namespace retrystorm {
@@ -18,6 +19,7 @@ constexpr std::size_t kSimulatedConnections = 20'000;
 struct ScenarioOptions {
   ServiceOptions service{.max_connections = kSimulatedConnections};
   WorkloadOptions workload;
+  TimelineOptions timeline;
   Duration outage_at = std::chrono::seconds(30);
   Duration outage_for = std::chrono::seconds(20);
   Duration observe = std::chrono::seconds(60);

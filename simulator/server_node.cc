@@ -17,6 +17,7 @@ ServerNode::ServerNode(const ServiceOptions& options, std::uint64_t seed, Abando
       service_(options, seed) {}
 
 void ServerNode::connect(TimePoint now, const Attempt& attempt) {
+  if (down_) return caller_.lose_connection(now, attempt);
   if (accept_queue_.connect(now, attempt)) {
     accept(now);
   } else if (trace_ != nullptr) {
@@ -29,7 +30,7 @@ void ServerNode::repeat_syn(TimePoint now) {
   caller_.expect(repeats.ahead(kPrefetch));
   const SynRepeats::Repeat repeat = repeats.take();
   if (!caller_.waits_for(repeat.attempt)) return;
-  if (repeat.last) {
+  if (repeat.last || down_) {
     caller_.lose_connection(now, repeat.attempt);
   } else if (accept_queue_.connect(now, repeat.attempt, repeat.sent + 1)) {
     if (trace_ != nullptr) trace_->connected(now, repeat.attempt.client, repeat.attempt.number);
@@ -66,7 +67,42 @@ void ServerNode::wake(TimePoint now) {
   awake_ = true;
   for (const auto& [ticket, attempt] : gone_) cancel(now, ticket, attempt);
   gone_.clear();
+  if (std::exchange(restarts_on_waking_, false)) restart(now);
   accept(now);
+}
+
+void ServerNode::go_down(TimePoint now) {
+  down_ = true;
+  restart(now);
+}
+
+void ServerNode::restart(TimePoint now) {
+  if (!awake_) {
+    restarts_on_waking_ = true;
+    return;
+  }
+  // All at once, so that who hears of it finds the server as it is then.
+  std::vector<Attempt> lost;
+  while (auto taken = service_.take_any()) {
+    service_.lose();
+    leaving_.leave();
+    if (watches_) dismissed(now, taken->item);
+    lost.push_back(taken->item);
+  }
+  while (!accept_queue_.empty()) {
+    const Attempt attempt = accept_queue_.accept();
+    if (trace_ != nullptr) trace_->accepted(now, attempt.client, attempt.number);
+    if (watches_) dismissed(now, attempt);
+    lost.push_back(attempt);
+  }
+  for (const Attempt& each : lost) {
+    if (caller_.waits_for(each)) caller_.lose_connection(now, each);
+  }
+}
+
+void ServerNode::dismissed(TimePoint now, const Attempt& attempt) {
+  if (trace_ != nullptr) trace_->dismissed(now, attempt.client, attempt.number);
+  if (abandoned_ == Abandoned::kCancel) ticket_of(attempt) = Service<Attempt>::kNoTicket;
 }
 
 void ServerNode::accept(TimePoint now) {

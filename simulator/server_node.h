@@ -43,6 +43,17 @@ class ServerNode {
   void wake(TimePoint now);
   bool awake() const { return awake_; }
 
+  // From now on these are the service's settings.
+  void configure(TimePoint now, const ServiceOptions& options) { service_.configure(now, options); }
+
+  // The server is started anew: every connection is reset, also those not yet accepted, and all
+  // that the service held is gone. One that is frozen is so when it wakes.
+  void restart(TimePoint now);
+
+  // Until `listen` it stays down after that: who connects is refused.
+  void go_down(TimePoint now);
+  void listen() { down_ = false; }
+
   // When the service has something to give out, or changes by itself.
   TimePoint next_event() const { return awake_ ? service_.next_event() : TimePoint::max(); }
   void take(TimePoint now);
@@ -64,9 +75,10 @@ class ServerNode {
 
   void accept(TimePoint now);
   void cancel(TimePoint now, Ticket ticket, const Attempt& attempt);
-  // For who watches: an attempt was admitted, or has been served.
+  // For who watches: an attempt was admitted, has been served, or is gone.
   void admitted(TimePoint now, const Attempt& attempt, Ticket ticket);
   void served(TimePoint now, const Attempt& attempt);
+  void dismissed(TimePoint now, const Attempt& attempt);
   Ticket& ticket_of(const Attempt& attempt);
 
   const std::size_t max_connections_;
@@ -77,6 +89,8 @@ class ServerNode {
   AcceptQueue accept_queue_;
   Service<Attempt> service_;
   bool awake_ = true;
+  bool down_ = false;
+  bool restarts_on_waking_ = false;
   Foresight leaving_;
   std::vector<Ticket> tickets_;  // by client, of its attempt in service; for `kCancel` only
   // Those whose clients have left a frozen server.

@@ -21,11 +21,7 @@ Simulation::Simulation(const Scenario& scenario, const SimulationObservers& obse
               scenario.workload.timeout, clients_, trace()),
       recorder_(TimePoint{}),
       server_report_at_(saturating_add(TimePoint{}, scenario.server_report_interval)) {
-  if (scenario.outage_at) {
-    freeze_at_ = saturating_add(TimePoint{}, *scenario.outage_at);
-  } else if (trace_) {
-    trace_->open();
-  }
+  if (!scenario.outage_at && trace_) trace_->open();
   for (RunObserver* each : observers_.run) recorder_.add(*each, scenario.report_interval);
   if (observers_.service.empty()) {
     server_report_at_ = kNever;
@@ -54,6 +50,7 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
   const TimePoint now = loop_.now();
   SimulationResult result{
       .summary = {.strategy = scenario_.workload.retry.strategy,
+                  .outage = recorder_.outage(),
                   .clients = scenario_.workload.clients,
                   .arrival_rate =
                       scenario_.workload.arrivals == Arrivals::kOpen ? scenario_.workload.rate : 0,
@@ -73,7 +70,7 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
 }
 
 TimePoint Simulation::next_control() const {
-  return std::min({recorder_.next_tick(), server_report_at_, freeze_at_, wake_at_, end_});
+  return std::min({recorder_.next_tick(), server_report_at_, next_change(), end_});
 }
 
 void Simulation::control(TimePoint now) {
@@ -82,19 +79,35 @@ void Simulation::control(TimePoint now) {
     if (trace_) recorder_.tell(trace_->take_finished());
   }
   if (now >= server_report_at_) report_server(now);
-  if (now >= freeze_at_) {
-    freeze_at_ = kNever;
-    server_.freeze();
-    recorder_.outage_begins(now, clients_.counts());
-    if (trace_) trace_->open();
-    wake_at_ = saturating_add(now, scenario_.outage_for);
-  }
-  if (now >= wake_at_) {
-    wake_at_ = kNever;
-    recorder_.outage_ends(now, clients_.counts());
-    server_.wake(now);
-  }
+  while (now >= next_change()) apply(now, scenario_.changes[changes_done_++]);
   control_at_ = next_control();
+}
+
+TimePoint Simulation::next_change() const {
+  return changes_done_ < scenario_.changes.size()
+             ? saturating_add(TimePoint{}, scenario_.changes[changes_done_].t)
+             : kNever;
+}
+
+void Simulation::apply(TimePoint now, const Change& change) {
+  const Disturbance::Kind outage = scenario_.outage.kind;
+  if (change.kind == Change::Kind::kOutageBegins) {
+    if (outage == Disturbance::Kind::kFreeze) server_.freeze();
+    recorder_.outage_begins(now, clients_.counts(), print_disturbance(scenario_.outage));
+    if (trace_) trace_->open();
+    if (outage == Disturbance::Kind::kDrop) server_.go_down(now);
+  }
+  if (change.kind == Change::Kind::kOutageEnds) {
+    recorder_.outage_ends(now, clients_.counts());
+    if (outage == Disturbance::Kind::kDrop) server_.listen();
+  }
+  if (!change.told.empty()) recorder_.action(now, change.told);
+  server_.configure(now, change.service);
+  clients_.set_load(now, change.load);
+  if (change.restart) server_.restart(now);
+  const bool wakes =
+      change.kind == Change::Kind::kOutageEnds && outage == Disturbance::Kind::kFreeze;
+  if (wakes) server_.wake(now);
 }
 
 void Simulation::report_server(TimePoint now) {

@@ -30,7 +30,7 @@ struct SimulationResult {
   std::uint64_t events = 0;  // ends of waits, timeouts, SYN repeats, departures, reports
 };
 
-// Wires clients to a server, keeps the outage's times, and has both reported. Networks and
+// Wires clients to a server, makes the changes at their times, and has both reported. Networks and
 // processors take no time. Not for use from two threads at once.
 class Simulation {
  public:
@@ -48,6 +48,8 @@ class Simulation {
   void control(TimePoint now);
   RequestTrace* trace() { return trace_ ? &*trace_ : nullptr; }
   void report_server(TimePoint now);
+  TimePoint next_change() const;
+  void apply(TimePoint now, const Change& change);
 
   const Scenario scenario_;
   const SimulationObservers observers_;
@@ -57,9 +59,8 @@ class Simulation {
   Clients clients_;
   ServerNode server_;
 
-  TimePoint freeze_at_ = TimePoint::max();
-  TimePoint wake_at_ = TimePoint::max();
-  TimePoint control_at_{};  // when a report, an outage's turn or the end is due
+  std::size_t changes_done_ = 0;
+  TimePoint control_at_{};  // when a report, a change or the end is due
   RunRecorder recorder_;
   TimePoint server_report_at_, server_reported_at_{};
 };

@@ -69,21 +69,38 @@ WaitQueue::Wait WaitQueue::pop() {
   return wait;
 }
 
-void WaitQueue::open_next_buckets() {
+void WaitQueue::open_next_bucket() {
   current_.clear();
   position_ = 0;
-  while (current_.empty() && later_ > 0) {
-    auto [block, size] = std::exchange(buckets_[++current_bucket_], Bucket());
-    for (; block != kNone; size = Block::kCapacity) {
-      const Block& keys = blocks_[block];
-      current_.insert(current_.end(), keys.keys, keys.keys + size);
-      const std::uint32_t next = std::exchange(blocks_[block].next, free_);
-      free_ = std::exchange(block, next);
-    }
+  auto [block, size] = std::exchange(buckets_[++current_bucket_], Bucket());
+  for (; block != kNone; size = Block::kCapacity) {
+    const Block& keys = blocks_[block];
+    current_.insert(current_.end(), keys.keys, keys.keys + size);
+    const std::uint32_t next = std::exchange(blocks_[block].next, free_);
+    free_ = std::exchange(block, next);
   }
   current_start_ = start_ + Duration(static_cast<std::int64_t>(current_bucket_ << shift_));
   later_ -= current_.size();
+}
+
+void WaitQueue::open_next_buckets() {
+  current_.clear();
+  position_ = 0;
+  while (current_.empty() && later_ > 0) open_next_bucket();
   sort_current();
+}
+
+std::vector<WaitQueue::Wait> WaitQueue::take_all() {
+  std::vector<Wait> all = std::exchange(late_, {});
+  const std::uint64_t bucket = current_bucket_;
+  while (true) {
+    for (; position_ < current_.size(); ++position_) all.push_back(first_in_order());
+    if (later_ == 0) break;
+    open_next_bucket();
+  }
+  // As before, so that waits may be put in again that end soon.
+  current_bucket_ = bucket;
+  return all;
 }
 
 void WaitQueue::sort_current() {

@@ -41,6 +41,10 @@ class WaitQueue {
   // Takes the first wait out; `next` must have found one.
   Wait pop();
 
+  // Takes all of them out, in no order. Those that end after the run are not among them: nothing
+  // can bring them back.
+  std::vector<Wait> take_all();
+
   // Who will be popped soon, if that is known already: for a prefetch. Any client otherwise.
   std::uint32_t soon(std::size_t ahead) const {
     return position_ + ahead < current_.size() ? client_of(current_[position_ + ahead]) : 0;
@@ -73,7 +77,8 @@ class WaitQueue {
             client_of(key)};
   }
   std::uint32_t take_block(std::uint32_t next);
-  void open_next_buckets();
+  void open_next_bucket();   // there must be one; its waits are in no order
+  void open_next_buckets();  // up to one that is not empty
   void sort_current();
 
   TimePoint start_, end_;

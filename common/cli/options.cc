@@ -239,6 +239,7 @@ void add_options(CLI::App& app, const OptionList& options) {
         add_value(*group, dashed(option), type_name(option.kind), option.get(), option.set, help)
             ->default_function(option.get);
     if (!option.basic.empty()) added->group(option.basic);
+    if (option.separator != 0) added->join(option.separator);
     if (!option.same_as.empty()) {
       TypedForms::exclude(*added, *app.get_option_no_throw("--" + option.same_as));
     }
@@ -270,6 +271,12 @@ void add_strategy_flags(CLI::App& app, WorkloadOptions& options) {
   list_strategies->group(kGeneral);
 }
 
+std::string text_of(const CLI::Option& option) {
+  return option.get_multi_option_policy() == CLI::MultiOptionPolicy::Join
+             ? CLI::detail::join(option.results(), std::string(1, option.get_delimiter()) + ' ')
+             : option.results().back();
+}
+
 const CLI::Option* find_option(const CLI::App& app, const std::string& name) {
   const std::string dashed = name.starts_with("--") ? name : "--" + name;
   if (const auto* option = app.get_option_no_throw(dashed)) return option;
@@ -287,7 +294,7 @@ WorkloadOptions workload_with(const CLI::App& app, const std::string& strategy) 
   for (const Option& option : list.all()) {
     if (option.name == "strategy") continue;
     const CLI::Option* given = find_option(app, option.name);
-    if (given != nullptr && given->count() > 0) option.set(given->results().back());
+    if (given != nullptr && given->count() > 0) option.set(text_of(*given));
   }
   return workload;
 }
@@ -399,8 +406,7 @@ nlohmann::ordered_json options_json(CLI::App& app) {
       continue;
     }
     option->capture_default_str();  // as a named strategy may have changed it
-    const std::string text =
-        option->count() > 0 ? option->results().back() : option->get_default_str();
+    const std::string text = option->count() > 0 ? text_of(*option) : option->get_default_str();
     if (text.empty()) continue;
     const std::string type = option->get_type_name();
     values[name] = value_json(text, type);

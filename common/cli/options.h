@@ -60,6 +60,10 @@ CLI::Option* add_value(CLI::App& app, const std::string& name, const std::string
                        const std::string& default_text, std::function<void(const std::string&)> set,
                        const std::string& help);
 
+// What was given: of one that is given several times and is one text (`Option::separator`), the
+// whole. It must have been given.
+std::string text_of(const CLI::Option& option);
+
 // Finds an option by its long name without dashes, in the groups too. Null when there is none.
 const CLI::Option* find_option(const CLI::App& app, const std::string& name);
 

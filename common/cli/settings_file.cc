@@ -29,7 +29,7 @@ bool takes_several(const CLI::Option& option) {
 
 // As it was given, or as it is in force without that; empty for none.
 std::string value_of(CLI::Option& option) {
-  if (option.count() > 0) return option.results().back();
+  if (option.count() > 0) return text_of(option);
   if (option.get_expected_max() == 0 || takes_several(option)) return "";
   option.capture_default_str();  // a strategy may have changed it
   return option.get_default_str();

@@ -19,8 +19,12 @@ void JsonReport::on_interval(const RunInterval& interval) {
   json_.write(client_interval_json(interval));
 }
 
-void JsonReport::on_outage(Duration t, OutageEvent event) {
-  json_.write(outage_json(t, event));
+void JsonReport::on_outage(Duration t, OutageEvent event, const std::string& what) {
+  json_.write(outage_json(t, event, what));
+}
+
+void JsonReport::on_action(Duration t, const std::string& what) {
+  json_.write(action_json(t, what));
 }
 
 void JsonReport::on_request(const TracedRequest& request) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <ostream>
+#include <string>
 
 #include "common/output/json_lines.h"
 #include "model/run/run_observer.h"
@@ -29,7 +30,8 @@ class JsonReport final : public RunObserver {
   explicit JsonReport(JsonLines& json) : json_(json) {}
 
   void on_interval(const RunInterval& interval) override;
-  void on_outage(Duration t, OutageEvent event) override;
+  void on_outage(Duration t, OutageEvent event, const std::string& what) override;
+  void on_action(Duration t, const std::string& what) override;
   void on_request(const TracedRequest& request) override;
   void on_summary(const Summary& summary) override;
 

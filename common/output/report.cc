@@ -9,6 +9,7 @@
 
 #include "common/cli/options.h"
 #include "common/output/json_lines.h"
+#include "model/run/disturbance.h"
 
 namespace retrystorm {
 namespace {
@@ -184,10 +185,15 @@ nlohmann::ordered_json client_interval_json(const RunInterval& interval) {
           {"waiting_to_retry", clients.waiting_to_retry}};
 }
 
-nlohmann::ordered_json outage_json(Duration t, OutageEvent event) {
+nlohmann::ordered_json outage_json(Duration t, OutageEvent event, const std::string& what) {
   return {{"type", "outage"},
           {"t", rounded(to_seconds(t))},
-          {"event", event == OutageEvent::kBegin ? "stop" : "continue"}};
+          {"event", event == OutageEvent::kBegin ? "stop" : "continue"},
+          {"what", what}};
+}
+
+nlohmann::ordered_json action_json(Duration t, const std::string& what) {
+  return {{"type", "action"}, {"t", rounded(to_seconds(t))}, {"what", what}};
 }
 
 std::string time_stamp(std::chrono::system_clock::time_point time, Zone zone) {
@@ -228,6 +234,7 @@ nlohmann::ordered_json server_interval_json(Duration t, Duration window,
           {"completed", rate(counts.completed)},
           {"served", rate(counts.served)},
           {"failed", rate(counts.failed)},
+          {"lost", rate(counts.lost)},
           {"rejected", rejected},
           {"served_ms", latency_json(interval.times.served)},
           {"late_ms", latency_json(interval.times.late)}};
@@ -275,7 +282,10 @@ std::string summary_text(const Summary& summary) {
             ", 95 % " + after_text(recovery.time_to_full) +
             format("; %.0f OK lost\n", recovery.ok_lost);
   }
-  return text + "verdict:   " + std::string(to_string(recovery.verdict));
+  text += "verdict:   " + std::string(to_string(recovery.verdict));
+  // The outage that everybody thinks of needs no word.
+  const bool usual = summary.outage.empty() || summary.outage == print_disturbance({});
+  return usual ? text : text + " (after " + summary.outage + ")";
 }
 
 nlohmann::ordered_json recovery_json(const Recovery& recovery) {
@@ -309,6 +319,8 @@ nlohmann::ordered_json summary_json(const Summary& summary) {
   const RetryMetrics& metrics = summary.retry_metrics;
   nlohmann::ordered_json json{{"type", "summary"}};
   json.update(recovery_json(summary.recovery));
+  json["outage"] =
+      summary.outage.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(summary.outage);
   json.update({
       {"amplification", rounded(counts.amplification())},
       {"elapsed_s", rounded(to_seconds(summary.elapsed))},

@@ -29,7 +29,8 @@ nlohmann::ordered_json start_json(
 nlohmann::ordered_json client_interval_json(const RunInterval& interval);
 
 // Its `event` is "stop" or "continue".
-nlohmann::ordered_json outage_json(Duration t, OutageEvent event);
+nlohmann::ordered_json outage_json(Duration t, OutageEvent event, const std::string& what);
+nlohmann::ordered_json action_json(Duration t, const std::string& what);
 
 // One attempt of a request that was followed, the `index`th, and the request itself. Times to a
 // microsecond.

@@ -33,6 +33,8 @@ struct Option {
   // The option of which this one is another form, in which the same thing can be said: only one of
   // them is to be given. Empty: none. It is declared before this one.
   std::string same_as{};
+  // An option that is given several times is one text with this between. 0: the last one counts.
+  char separator = 0;
 
   // Sets the variable. Throws std::invalid_argument with a sentence for a person when the text is
   // no value of this option; the variable is then as it was.

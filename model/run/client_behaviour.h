@@ -10,9 +10,11 @@
 
 namespace retrystorm {
 
-// What follows an attempt: wait so long, then send a new request or the same one again.
+// What follows an attempt: wait so long, think where the request is over, then send a new request
+// or the same one again.
 struct NextAttempt {
   Duration wait{0};
+  Duration think{0};                // thereafter, as long as the load is as configured
   bool retry = false;               // the same request once more
   std::optional<GiveUp> gave_up{};  // the request at hand has failed for good
 };
@@ -50,8 +52,7 @@ class ClientBehaviour {
   Duration think(RetryState& state, Random& random) const;
   NextAttempt next(const Decision& decision, RetryState& state, Random& random) const {
     if (decision.retry) return {.wait = decision.wait, .retry = true};
-    return {.wait = saturating_add(decision.wait, think(state, random)),
-            .gave_up = decision.gave_up};
+    return {.wait = decision.wait, .think = think(state, random), .gave_up = decision.gave_up};
   }
 
   Duration mean_think_time_;

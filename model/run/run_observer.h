@@ -30,6 +30,7 @@ enum class OutageEvent { kBegin, kEnd };
 // A whole run.
 struct Summary {
   std::string strategy{};  // the name of the settings
+  std::string outage{};    // what befell the service last; empty: nothing
   std::size_t clients = 0;
   double arrival_rate = 0;  // requests a second, where they come from outside instead of clients
   std::uint64_t seed = 0;
@@ -48,7 +49,10 @@ class RunObserver {
   virtual ~RunObserver() = default;
 
   virtual void on_interval(const RunInterval&) {}
-  virtual void on_outage(Duration /*t*/, OutageEvent) {}
+  // `what` befalls the service, as `print_disturbance` has it.
+  virtual void on_outage(Duration /*t*/, OutageEvent, const std::string& /*what*/) {}
+  // Something was done about it, as `print_action` has it.
+  virtual void on_action(Duration /*t*/, const std::string& /*what*/) {}
   // A request that is followed, once nothing more will be known of it.
   virtual void on_request(const TracedRequest&) {}
   virtual void on_summary(const Summary&) {}

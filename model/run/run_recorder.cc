@@ -53,18 +53,25 @@ void RunRecorder::tick(TimePoint now, const Counts& totals, const ClientStates& 
   }
 }
 
-void RunRecorder::outage_begins(TimePoint now, const Counts& totals) {
+void RunRecorder::outage_begins(TimePoint now, const Counts& totals, const std::string& what) {
   tracker_.outage_begins(now, totals);
   verdict_.reset();
+  outage_ = what;
   for (const Listener& each : listeners_) {
-    each.observer->on_outage(now - start_, OutageEvent::kBegin);
+    each.observer->on_outage(now - start_, OutageEvent::kBegin, outage_);
   }
 }
 
 void RunRecorder::outage_ends(TimePoint now, const Counts& totals) {
   tracker_.outage_ends(now, totals);
   verdict_.reset();
-  for (const Listener& each : listeners_) each.observer->on_outage(now - start_, OutageEvent::kEnd);
+  for (const Listener& each : listeners_) {
+    each.observer->on_outage(now - start_, OutageEvent::kEnd, outage_);
+  }
+}
+
+void RunRecorder::action(TimePoint now, const std::string& what) {
+  for (const Listener& each : listeners_) each.observer->on_action(now - start_, what);
 }
 
 void RunRecorder::tell(const std::vector<TracedRequest>& requests) {

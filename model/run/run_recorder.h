@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "model/base/duration.h"
@@ -28,9 +29,15 @@ class RunRecorder {
   void tick(TimePoint now, const Counts& totals, const ClientStates& clients,
             const RunLatencies& latencies);
 
-  void outage_begins(TimePoint now, const Counts& totals);
+  // `what` befalls the service, as `print_disturbance` has it.
+  void outage_begins(TimePoint now, const Counts& totals, const std::string& what);
   void outage_ends(TimePoint now, const Counts& totals);
+  // Something is done, as `print_action` has it.
+  void action(TimePoint now, const std::string& what);
   bool in_outage() const { return tracker_.in_outage(); }
+
+  // What befell the service last; empty: nothing.
+  const std::string& outage() const { return outage_; }
 
   // As things stand.
   Recovery recovery() const { return tracker_.recovery(); }
@@ -60,6 +67,7 @@ class RunRecorder {
   const TimePoint start_;
   std::vector<Listener> listeners_;
   RecoveryTracker tracker_;
+  std::string outage_;
   std::optional<Verdict> verdict_;  // as of the last window, if anybody was told it
 };
 

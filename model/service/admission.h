@@ -17,6 +17,10 @@ class AdmissionControl {
   // concurrency above this is turned away, 0 = never.
   AdmissionControl(double rate_limit, double rate_burst, std::size_t shed_above);
 
+  // From now on these limits hold. The tokens that are there stay, as far as there is room for
+  // them; a rate limit where there was none begins with all.
+  void configure(TimePoint now, double rate_limit, double rate_burst, std::size_t shed_above);
+
   // `concurrency` is that before this request. Times must not go back. Who is turned away is told
   // to come again when there is a token, or a second after shedding.
   Answer admit(TimePoint now, std::size_t concurrency) {
@@ -25,6 +29,7 @@ class AdmissionControl {
 
  private:
   Answer decide(TimePoint now, std::size_t concurrency);
+  void fill(TimePoint now);
 
   double rate_limit_;
   double burst_;

@@ -24,7 +24,7 @@ namespace retrystorm {
 //  - brings each request by `arrive`, and answers at once those that are rejected there;
 //  - calls `take` when `next_event` is due, until it gives nothing more, and answers what it gives:
 //    what is done, and what the service has come to reject. An event need not yield a request;
-//  - calls `leave` for each request, arrived or taken, once it has been answered;
+//  - calls `leave` for each request, arrived or taken, once it has been answered, or `lose`;
 //  - asks for `next_event` again after each of these calls.
 // Whether requests wait for a worker or are all served at once, in which order, and what changes
 // with time is the service's own affair.
@@ -57,6 +57,14 @@ class Service {
         errors_(options.errors),
         random_(seed, kStream) {}
 
+  // From now on these are its settings. What it holds, it keeps.
+  void configure(TimePoint now, const ServiceOptions& options) {
+    admission_.configure(now, options.rate_limit, options.rate_burst, options.shed_above);
+    queue_.set_curve(options.curve());
+    hint_ = options.hint;
+    errors_ = options.errors;
+  }
+
   Arrival arrive(TimePoint now, Item& item) {
     ++counts_.offered;
     Answer answer = admission_.admit(now, queue_.concurrency());
@@ -87,7 +95,7 @@ class Service {
     return taken(std::move(*item), admitted);
   }
 
-  // Takes a request whether or not its time has come: for a server that ends.
+  // Takes a request whether or not its time has come: for a server that ends, or is started anew.
   std::optional<Taken> take_any() {
     const TimePoint admitted = times_ ? queue_.front_arrived() : TimePoint();
     auto item = queue_.take_front();
@@ -110,6 +118,12 @@ class Service {
     }
     if (received) ++counts_.served;
     if (times_) (received ? times_->served : times_->late).add(now - admitted);
+  }
+
+  // A request that `take_any` gave is gone without an answer, and instead of `leave`.
+  void lose() {
+    queue_.leave();
+    ++counts_.lost;
   }
 
   // A request that was not yet taken is given up: it leaves at once and is never taken.

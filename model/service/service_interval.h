@@ -18,6 +18,7 @@ struct ServiceCounts {
   std::uint64_t completed = 0;  // of those, the ones that the service is done with
   std::uint64_t served = 0;     // of those, the ones whose client has its OK, as far as is known
   std::uint64_t failed = 0;     // of the completed, the ones that were answered with an error
+  std::uint64_t lost = 0;       // of the admitted, the ones that a restart or a drop ended
   RejectionCounts rejected{};   // turned away, at once or later
 
   // All that were turned away.
@@ -31,6 +32,7 @@ struct ServiceCounts {
     a.completed -= b.completed;
     a.served -= b.served;
     a.failed -= b.failed;
+    a.lost -= b.lost;
     for (std::size_t i = 0; i < a.rejected.size(); ++i) a.rejected[i] -= b.rejected[i];
     return a;
   }

@@ -26,6 +26,12 @@ class ServiceQueue {
 
   explicit ServiceQueue(const ServiceCurve& curve) : curve_(curve) {}
 
+  // From now on this is what everybody's delay is.
+  void set_curve(const ServiceCurve& curve) {
+    curve_ = curve;
+    stale_ = true;
+  }
+
   Ticket arrive(TimePoint now, Item item) {
     waiting_.push({now, std::move(item)});
     ++concurrency_;

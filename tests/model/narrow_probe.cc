@@ -6,6 +6,7 @@
 
 #include "model/retry/retry_settings.h"
 #include "model/retry/strategies.h"
+#include "simulator/scenario_options.h"
 #include "simulator/simulation.h"
 
 namespace retrystorm {
@@ -35,11 +36,7 @@ void run(const Scenario& scenario) {
 int main() {
   using namespace retrystorm;
   using namespace std::chrono_literals;
-  Scenario scenario;
-  scenario.service.max_connections = 20'000;
-  scenario.outage_at = 30s;
-  scenario.outage_for = 20s;
-  scenario.length = 110s;
+  Scenario scenario = make_scenario({}, 1);
   for (const NamedStrategy& strategy : named_strategies()) {
     for (const std::uint64_t seed : {1ull, 2ull, ~0ull}) {
       scenario.workload.retry = retry_settings(strategy.name);

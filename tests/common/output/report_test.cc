@@ -93,10 +93,11 @@ TEST(ClientIntervalJson, HasItsFieldsInOrder) {
 }
 
 TEST(OutageJson, SaysWhatHappenedWhen) {
-  EXPECT_EQ(outage_json(15s, OutageEvent::kBegin).dump(),
-            R"({"type":"outage","t":15.0,"event":"stop"})");
-  EXPECT_EQ(outage_json(35000400us, OutageEvent::kEnd).dump(),
-            R"({"type":"outage","t":35.0,"event":"continue"})");
+  EXPECT_EQ(outage_json(15s, OutageEvent::kBegin, "freeze").dump(),
+            R"({"type":"outage","t":15.0,"event":"stop","what":"freeze"})");
+  EXPECT_EQ(outage_json(35000400us, OutageEvent::kEnd, "slow:3").dump(),
+            R"({"type":"outage","t":35.0,"event":"continue","what":"slow:3"})");
+  EXPECT_EQ(action_json(60s, "load 0.5").dump(), R"({"type":"action","t":60.0,"what":"load 0.5"})");
 }
 
 TEST(ServerIntervalJson, GivesRatesOfItsWindow) {
@@ -111,7 +112,7 @@ TEST(ServerIntervalJson, GivesRatesOfItsWindow) {
                                 .times = {.served = {.p50 = 100ms, .p95 = 101500us, .p99 = 2s}}};
   EXPECT_EQ(server_interval_json(1s, 500ms, interval).dump(),
             R"({"type":"interval","t":1.0,"concurrency":9,"last_delay_s":0.1,"offered":112.0,)"
-            R"("admitted":100.0,"completed":98.0,"served":92.0,"failed":4.0,)"
+            R"("admitted":100.0,"completed":98.0,"served":92.0,"failed":4.0,"lost":0.0,)"
             R"("rejected":{"rate_limited":6.0,"shed":2.0,"error":4.0},)"
             R"("served_ms":{"p50":100.0,"p95":101.5,"p99":2000.0},)"
             R"("late_ms":{"p50":null,"p95":null,"p99":null}})");

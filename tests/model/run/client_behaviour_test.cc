@@ -44,7 +44,8 @@ TEST_F(ClientBehaviourTest, ThinksBeforeTheFirstRequest) {
 TEST_F(ClientBehaviourTest, ThinksAfterASuccess) {
   const ClientBehaviour behaviour(10s, {});
   const NextAttempt next = after(behaviour, Outcome::kOk, {0.5});
-  EXPECT_EQ(next.wait, kThink);
+  EXPECT_EQ(next.wait, 0s);
+  EXPECT_EQ(next.think, kThink);
   EXPECT_FALSE(next.retry);
   EXPECT_FALSE(next.gave_up.has_value());
 }
@@ -71,7 +72,8 @@ TEST_F(ClientBehaviourTest, GivesUpAfterTheLastRetryAndThinks) {
   const NextAttempt last = after(behaviour, Outcome::kError, {0.5});
   EXPECT_EQ(last.gave_up, GiveUp::kAttempts);
   EXPECT_FALSE(last.retry);
-  EXPECT_EQ(last.wait, kThink);
+  EXPECT_EQ(last.wait, 0s);
+  EXPECT_EQ(last.think, kThink);
   // The next request has all its retries again.
   EXPECT_TRUE(after(behaviour, Outcome::kError, {}).retry);
   EXPECT_TRUE(after(behaviour, Outcome::kError, {}).retry);
@@ -88,7 +90,8 @@ TEST_F(ClientBehaviourTest, NoneNeverRetries) {
   const ClientBehaviour behaviour(10s, retry_settings("none"));
   const NextAttempt next = after(behaviour, Outcome::kTimedOut, {0.5});
   EXPECT_EQ(next.gave_up, GiveUp::kAttempts);
-  EXPECT_EQ(next.wait, kThink);
+  EXPECT_EQ(next.wait, 0s);
+  EXPECT_EQ(next.think, kThink);
 }
 
 TEST_F(ClientBehaviourTest, SuccessForgetsTheFailuresBefore) {
@@ -102,7 +105,9 @@ TEST_F(ClientBehaviourTest, SuccessForgetsTheFailuresBefore) {
 TEST_F(ClientBehaviourTest, SleeperPausesBeforeTheThinkTime) {
   const ClientBehaviour behaviour(10s, with_limit("responsive", 100));
   EXPECT_EQ(after(behaviour, Outcome::kError, {}).wait, 500ms);
-  EXPECT_EQ(after(behaviour, Outcome::kOk, {0.5}).wait, 500ms + kThink);
+  const NextAttempt next = after(behaviour, Outcome::kOk, {0.5});
+  EXPECT_EQ(next.wait, 500ms);
+  EXPECT_EQ(next.think, kThink);
 }
 
 TEST_F(ClientBehaviourTest, SleeperPausesWhenItGivesUpToo) {
@@ -110,7 +115,8 @@ TEST_F(ClientBehaviourTest, SleeperPausesWhenItGivesUpToo) {
   after(behaviour, Outcome::kError, {});
   const NextAttempt next = after(behaviour, Outcome::kError, {0.5});
   EXPECT_TRUE(next.gave_up.has_value());
-  EXPECT_EQ(next.wait, 750ms + kThink);
+  EXPECT_EQ(next.wait, 750ms);
+  EXPECT_EQ(next.think, kThink);
 }
 
 TEST_F(ClientBehaviourTest, BackoffFromThinkTimeStartsFromTheThinkTimeDrawnLast) {

@@ -21,8 +21,12 @@ class Notes final : public RunObserver {
     intervals.push_back(interval);
     heard.push_back("interval " + format_duration(interval.t));
   }
-  void on_outage(Duration t, OutageEvent event) override {
-    heard.push_back((event == OutageEvent::kBegin ? "outage " : "end of it ") + format_duration(t));
+  void on_outage(Duration t, OutageEvent event, const std::string& what) override {
+    heard.push_back((event == OutageEvent::kBegin ? what + ' ' : "end of " + what + ' ') +
+                    format_duration(t));
+  }
+  void on_action(Duration t, const std::string& what) override {
+    heard.push_back(what + ' ' + format_duration(t));
   }
   void on_summary(const Summary& summary) override {
     heard.push_back("summary " + std::string(to_string(summary.recovery.verdict)));
@@ -128,13 +132,14 @@ TEST(RunRecorder, TellsTheOutageToAllAndTheVerdictOfTheLastWindow) {
   };
   pass(2, 500);
   EXPECT_EQ(one.intervals.back().verdict, Verdict::kNoOutage);
-  recorder.outage_begins(now, ok(answers));
+  recorder.outage_begins(now, ok(answers), "slow:3");
   EXPECT_TRUE(recorder.in_outage());
   pass(1, 0);
   EXPECT_TRUE(one.intervals.back().outage);
   EXPECT_EQ(one.intervals.back().verdict, Verdict::kUndecided);
   recorder.outage_ends(now, ok(answers));
   EXPECT_FALSE(recorder.in_outage());
+  recorder.action(now, "load 0.5");
   // The line at the end of a window shows the verdict with it.
   pass(3, 500);
   EXPECT_EQ(one.intervals.at(4).verdict, Verdict::kUndecided);
@@ -142,10 +147,13 @@ TEST(RunRecorder, TellsTheOutageToAllAndTheVerdictOfTheLastWindow) {
   pass(1, 100);
   EXPECT_EQ(one.intervals.back().verdict, Verdict::kRelapsed);
   recorder.summarize({.recovery = recorder.end(now, ok(answers))});
-  EXPECT_THAT(other.heard, ElementsAre("outage 10s", "end of it 15s", "summary relapsed"));
-  EXPECT_THAT(one.heard, ElementsAre("interval 5s", "interval 10s", "outage 10s", "interval 15s",
-                                     "end of it 15s", "interval 20s", "interval 25s",
-                                     "interval 30s", "interval 35s", "summary relapsed"));
+  EXPECT_THAT(other.heard,
+              ElementsAre("slow:3 10s", "end of slow:3 15s", "load 0.5 15s", "summary relapsed"));
+  EXPECT_THAT(one.heard,
+              ElementsAre("interval 5s", "interval 10s", "slow:3 10s", "interval 15s",
+                          "end of slow:3 15s", "load 0.5 15s", "interval 20s", "interval 25s",
+                          "interval 30s", "interval 35s", "summary relapsed"));
+  EXPECT_EQ(recorder.outage(), "slow:3");
 }
 
 }  // namespace

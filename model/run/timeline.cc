@@ -1,0 +1,213 @@
+#include "model/run/timeline.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <iterator>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+namespace retrystorm {
+namespace {
+
+constexpr double kLeastFactor = 1e-3, kMostFactor = 1e3;
+// A ramp is a stair of so many steps at most, none shorter than this: where the service is told by
+// another process, it is not told more often than it matters.
+constexpr Duration::rep kMostSteps = 100;
+constexpr Duration kShortestStep = std::chrono::milliseconds(100);
+
+constexpr std::string_view kSpace = " \t";
+
+// Takes the first word off the text, and the space around it.
+std::string_view take_word(std::string_view& text) {
+  text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
+  const std::string_view word = text.substr(0, text.find_first_of(kSpace));
+  text.remove_prefix(word.size());
+  text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
+  return word;
+}
+
+// Calls `take` with each part of the text between separators that is not empty, of which there must
+// be one.
+template <typename Take>
+void each_part(std::string_view text, std::string_view separators, Take take) {
+  if (text.find_first_not_of(std::string(kSpace).append(separators)) == text.npos) {
+    throw std::invalid_argument(in_quotes(text) + " says nothing");
+  }
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of(separators), text.size());
+    std::string_view part = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    part.remove_prefix(std::min(part.find_first_not_of(kSpace), part.size()));
+    part.remove_suffix(part.size() - (part.find_last_not_of(kSpace) + 1));
+    if (!part.empty()) take(part);
+  }
+}
+
+Action capacity(double factor) {
+  return {.kind = Action::Kind::kCapacity, .factor = factor};
+}
+
+TimedAction parse_timed_action(std::string_view text) {
+  std::string_view rest = text;
+  const Duration t = parse_duration(take_word(rest), Duration::zero());
+  if (rest.empty()) {
+    throw std::invalid_argument(in_quotes(text) + " is not TIME ACTION, for example " +
+                                in_quotes("60s set shed-above=200"));
+  }
+  const Action action = parse_action(rest);
+  return {.t = t, .action = action, .told = print_action(action)};
+}
+
+// The steps from one capacity to another.
+void add_ramp(std::vector<TimedAction>& schedule, Duration from, Duration to, double before,
+              double after) {
+  const Duration length = to - from;
+  const Duration::rep steps = std::clamp<Duration::rep>(length / kShortestStep, 1, kMostSteps);
+  for (Duration::rep i = 0; i < steps; ++i) {
+    // In the middle of the time for which it stands.
+    const Duration t =
+        from + scale(length, (static_cast<double>(i) + 0.5) / static_cast<double>(steps));
+    const double share = static_cast<double>(i + 1) / static_cast<double>(steps);
+    schedule.push_back({.t = t, .action = capacity(before + (after - before) * share)});
+  }
+  // Told when it begins, though the first step comes half a step later.
+  TimedAction& first = schedule[schedule.size() - static_cast<std::size_t>(steps)];
+  first.told = "capacity " + print_number(before) + ".." + print_number(after) + " until " +
+               format_duration(to);
+}
+
+void add_to_schedule(TimelineOptions& timeline, std::string_view part, Duration& last,
+                     double& in_force) {
+  std::string_view rest = part;
+  const std::string_view when = take_word(rest);
+  if (rest.empty()) {
+    throw std::invalid_argument(in_quotes(part) + " is not TIME FACTOR or FROM..TO FACTOR");
+  }
+  const double factor = parse_number(rest, kLeastFactor, kMostFactor);
+  const std::size_t dots = when.find("..");
+  const Duration from = parse_duration(when.substr(0, dots), Duration::zero());
+  const Duration to =
+      dots == when.npos ? from : parse_duration(when.substr(dots + 2), Duration::zero());
+  if (from < last || to < from) {
+    throw std::invalid_argument(
+        "a schedule does not go back in time: " + format_duration(to < from ? to : from) +
+        " comes after " + format_duration(to < from ? from : last));
+  }
+  if (to == from) {
+    const Action action = capacity(factor);
+    timeline.capacity.push_back({.t = from, .action = action, .told = print_action(action)});
+  } else {
+    add_ramp(timeline.capacity, from, to, in_force, factor);
+  }
+  std::string& text = timeline.capacity_text;
+  text.append(text.empty() ? "" : "; ").append(format_duration(from));
+  if (to != from) text.append("..").append(format_duration(to));
+  text.append(" ").append(print_number(factor));
+  last = to;
+  in_force = factor;
+}
+
+void set_capacity(TimelineOptions& timeline, std::string_view text) {
+  TimelineOptions read;
+  Duration last{0};
+  double in_force = 1;
+  each_part(text, ",;",
+            [&](std::string_view part) { add_to_schedule(read, part, last, in_force); });
+  timeline.capacity = std::move(read.capacity);
+  timeline.capacity_text = std::move(read.capacity_text);
+}
+
+}  // namespace
+
+Action parse_action(std::string_view text) {
+  std::string_view rest = text;
+  const std::string_view word = take_word(rest);
+  if (word == "set") {
+    const std::size_t equals = rest.find('=');
+    if (equals == 0 || equals == rest.npos) {
+      throw std::invalid_argument(in_quotes(text) + ": set NAME=VALUE is meant");
+    }
+    return {.kind = Action::Kind::kSet,
+            .option = std::string(rest.substr(0, equals)),
+            .value = std::string(rest.substr(equals + 1))};
+  }
+  if (word == "restart") {
+    if (!rest.empty()) throw std::invalid_argument(in_quotes(text) + ": restart takes no value");
+    return {.kind = Action::Kind::kRestart};
+  }
+  if (word == "capacity" || word == "load") {
+    return {.kind = word == "load" ? Action::Kind::kLoad : Action::Kind::kCapacity,
+            .factor = parse_number(rest, kLeastFactor, kMostFactor)};
+  }
+  throw std::invalid_argument(unknown_name(word, {"set", "capacity", "load", "restart"}));
+}
+
+std::string print_action(const Action& action) {
+  switch (action.kind) {
+    case Action::Kind::kSet:
+      return "set " + action.option + '=' + action.value;
+    case Action::Kind::kCapacity:
+      return "capacity " + print_number(action.factor);
+    case Action::Kind::kLoad:
+      return "load " + print_number(action.factor);
+    case Action::Kind::kRestart:
+      break;
+  }
+  return "restart";
+}
+
+std::string print_timed(const TimedAction& action) {
+  return format_duration(action.t) + ' ' + print_action(action.action);
+}
+
+void declare_options(OptionList& options, TimelineOptions& timeline, Engine engine) {
+  const bool real = engine == Engine::kReal;
+  options.text(
+      "outage",
+      std::string("what befalls the service: freeze, drop (every connection is reset, new ones are "
+                  "refused), slow:F, errors:SHARE, capacity:F, load:F") +
+          (real ? ", command" : ""),
+      [&timeline, engine](std::string_view text) {
+        timeline.outage = parse_disturbance(text, engine);
+      },
+      [&timeline] { return print_disturbance(timeline.outage); });
+  Option& at = options.text(
+      "at",
+      "'TIME ACTION', what is done about it: set NAME=VALUE (an option of the service), capacity "
+      "F, "
+      "load F, restart; repeated: so many actions",
+      [&timeline](std::string_view text) {
+        std::vector<TimedAction> read;
+        each_part(text, ";",
+                  [&](std::string_view part) { read.push_back(parse_timed_action(part)); });
+        timeline.at = std::move(read);
+      },
+      [&timeline] {
+        std::string text;
+        for (const TimedAction& each : timeline.at) {
+          text.append(text.empty() ? "" : "; ").append(print_timed(each));
+        }
+        return text;
+      });
+  at.separator = ';';
+  Option& schedule = options.text(
+      "capacity",
+      "the service's capacity over time, as '0s 1; 60s 0.3; 90s..150s 1': so many times what it is "
+      "configured with, in steps and ramps",
+      [&timeline](std::string_view text) { set_capacity(timeline, text); },
+      [&timeline] { return timeline.capacity_text; });
+  schedule.separator = ';';
+}
+
+std::vector<TimedAction> actions(const TimelineOptions& timeline) {
+  std::vector<TimedAction> all = timeline.capacity;
+  all.insert(all.end(), timeline.at.begin(), timeline.at.end());
+  std::stable_sort(all.begin(), all.end(),
+                   [](const TimedAction& a, const TimedAction& b) { return a.t < b.t; });
+  return all;
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,41 @@
+#include "model/service/conditions.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+namespace retrystorm {
+
+ServiceOptions under(const Conditions& conditions, ServiceOptions configured) {
+  configured.base_delay = scale(configured.base_delay, conditions.slow);
+  if (conditions.capacity != 1) {
+    configured.limit = static_cast<std::size_t>(
+        std::llround(static_cast<double>(configured.limit) * conditions.capacity));
+    configured.k *= conditions.capacity;
+  }
+  if (conditions.errors) configured.errors.share = *conditions.errors;
+  return configured;
+}
+
+void change_option(ServiceOptions& configured, std::string_view name, std::string_view value,
+                   Engine engine) {
+  static constexpr std::array<std::string_view, 2> kFixed{"backlog", "max-connections"};
+  ServiceOptions changed = configured;
+  OptionList options;
+  declare_options(options, changed, engine);
+  options.set(name, value);
+  const std::string& option = options.find(name)->name;
+  if (std::find(kFixed.begin(), kFixed.end(), option) != kFixed.end()) {
+    throw std::invalid_argument(option + " cannot change while the service runs");
+  }
+  check(changed);
+  const UnusedOptions unused = unused_options(changed);
+  if (const auto found = unused.find(option); found != unused.end()) {
+    throw std::invalid_argument(found->second);
+  }
+  configured = changed;
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,117 @@
+#include "model/run/timeline.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+TimelineOptions with(const char* name, const char* value) {
+  TimelineOptions timeline;
+  OptionList options;
+  declare_options(options, timeline, Engine::kReal);
+  options.set(name, value);
+  return timeline;
+}
+
+std::string text_of(const char* name, const char* value) {
+  TimelineOptions timeline;
+  OptionList options;
+  declare_options(options, timeline, Engine::kReal);
+  options.set(name, value);
+  return options.find(name)->get();
+}
+
+TEST(Action, IsReadAsItIsPrinted) {
+  for (const char* text : {"set shed-above=200", "set queue-order=adaptive-lifo:5", "capacity 2",
+                           "load 0.5", "restart"}) {
+    EXPECT_EQ(print_action(parse_action(text)), text);
+  }
+}
+
+TEST(Action, RefusesWhatIsNone) {
+  for (const char* text : {"", "set", "set shed-above", "set =2", "capacity", "capacity 0",
+                           "capacity -1", "load x", "load 1e9", "restart now", "shed 200"}) {
+    EXPECT_THROW(parse_action(text), std::invalid_argument) << text;
+  }
+}
+
+TEST(Timeline, TakesItsActionsInTheOrderOfTheirTimes) {
+  TimelineOptions timeline = with("at", "70s load 1; 60s load 0.5;60s restart");
+  timeline.capacity = with("capacity", "60s 2").capacity;
+  std::vector<std::string> told;
+  for (const TimedAction& each : actions(timeline)) {
+    told.push_back(format_duration(each.t) + ' ' + each.told);
+  }
+  // At the same time the schedule's come first, and then those of --at as they were given.
+  EXPECT_THAT(told,
+              ElementsAre("1m0s capacity 2", "1m0s load 0.5", "1m0s restart", "1m10s load 1"));
+}
+
+TEST(Timeline, IsPrintedAsItIsRead) {
+  EXPECT_EQ(text_of("at", "60s  set shed-above=200 ;90s load 0.5"),
+            "1m0s set shed-above=200; 1m30s load 0.5");
+  EXPECT_EQ(text_of("capacity", "0s 1, 60s 0.3, 90s..150s 1"), "0s 1; 1m0s 0.3; 1m30s..2m30s 1");
+  EXPECT_EQ(text_of("capacity", "0s 1; 1m0s 0.3; 1m30s..2m30s 1"),
+            "0s 1; 1m0s 0.3; 1m30s..2m30s 1");
+}
+
+TEST(CapacitySchedule, RampsAreStairsAroundTheLine) {
+  const auto steps = with("capacity", "10s 0.5, 20s..30s 1").capacity;
+  ASSERT_EQ(steps.size(), 101u);
+  EXPECT_EQ(steps[0],
+            (TimedAction{10s, {.kind = Action::Kind::kCapacity, .factor = 0.5}, "capacity 0.5"}));
+  EXPECT_EQ(steps[1].told, "capacity 0.5..1 until 30s");
+  EXPECT_EQ(steps.back().action.factor, 1);
+  Duration last{0};
+  for (std::size_t i = 1; i < steps.size(); ++i) {
+    EXPECT_EQ(steps[i].told.empty(), i > 1);
+    EXPECT_GT(steps[i].t, last);
+    last = steps[i].t;
+    // Each step is at the line in the middle of the time between it and the next one.
+    const double line = 0.5 + 0.5 * (to_seconds(steps[i].t) + 0.05 - 20) / 10;
+    EXPECT_NEAR(steps[i].action.factor, line, 1e-9);
+  }
+  EXPECT_LT(last, 30s);
+}
+
+TEST(CapacitySchedule, ShortRampsHaveFewSteps) {
+  EXPECT_EQ(with("capacity", "1s..1.35s 2").capacity.size(), 3u);
+  EXPECT_EQ(with("capacity", "1s..1.05s 2").capacity.size(), 1u);
+}
+
+TEST(Timeline, RefusesBadInputInOneLine) {
+  const auto reading = [](const char* name, const char* value) {
+    return [name, value] { with(name, value); };
+  };
+  using Refused = std::invalid_argument;
+  EXPECT_THAT(reading("capacity", "60s 1, 30s 2"),
+              ThrowsMessage<Refused>(HasSubstr("does not go back in time: 30s comes after 1m0s")));
+  EXPECT_THAT(reading("capacity", "60s..50s 1"),
+              ThrowsMessage<Refused>(HasSubstr("does not go back in time: 50s comes after 1m0s")));
+  EXPECT_THAT(reading("capacity", "60s"), ThrowsMessage<Refused>(HasSubstr("TIME FACTOR")));
+  EXPECT_THAT(reading("capacity", "60s 0"), ThrowsMessage<Refused>(HasSubstr("capacity")));
+  EXPECT_THAT(reading("capacity", "-1s 1"), ThrowsMessage<Refused>(HasSubstr("negative")));
+  EXPECT_THAT(reading("at", "60s"), ThrowsMessage<Refused>(HasSubstr("TIME ACTION")));
+  EXPECT_THAT(reading("at", "-60s restart"), ThrowsMessage<Refused>(HasSubstr("negative")));
+  EXPECT_THAT(reading("at", "60s shed"), ThrowsMessage<Refused>(HasSubstr("choose set")));
+  EXPECT_THAT(reading("at", "soon restart"), ThrowsMessage<Refused>(HasSubstr("soon")));
+}
+
+TEST(Timeline, StaysAsItWasWhereAValueIsRefused) {
+  TimelineOptions timeline = with("capacity", "1s 2");
+  OptionList options;
+  declare_options(options, timeline, Engine::kReal);
+  EXPECT_THROW(options.set("capacity", "5s 1, 1s 1"), std::invalid_argument);
+  EXPECT_EQ(options.find("capacity")->get(), "1s 2");
+}
+
+}  // namespace
+}  // namespace retrystorm

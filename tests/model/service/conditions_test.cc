@@ -1,0 +1,81 @@
+#include "model/service/conditions.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+TEST(Conditions, ThatAreNoneChangeNothing) {
+  const ServiceOptions options = under({}, {.base_delay = 123ms, .limit = 7, .k = 3});
+  EXPECT_EQ(options.base_delay, 123ms);
+  EXPECT_EQ(options.limit, 7u);
+  EXPECT_EQ(options.k, 3);
+  EXPECT_EQ(options.errors.share, 0);
+}
+
+TEST(Conditions, LessCapacityIsTheSameDelayAtLessConcurrency) {
+  const ServiceOptions configured;
+  const ServiceCurve whole = configured.curve();
+  const ServiceCurve half = under({.capacity = 0.5}, configured).curve();
+  for (const std::size_t c : {10u, 30u, 60u, 300u, 1000u}) {
+    EXPECT_NEAR(to_seconds(half.delay(c)), to_seconds(whole.delay(2 * c)), 1e-8) << c;
+  }
+}
+
+TEST(Conditions, WhatIsSlowTakesSoManyTimesAsLong) {
+  const ServiceOptions configured;
+  const ServiceCurve slow = under({.slow = 3}, configured).curve();
+  for (const std::size_t c : {10u, 300u, 1000u}) {
+    EXPECT_NEAR(to_seconds(slow.delay(c)), 3 * to_seconds(configured.curve().delay(c)), 1e-8);
+  }
+}
+
+TEST(Conditions, ErrorsComeInsteadOfThoseConfigured) {
+  EXPECT_EQ(under({.errors = 0}, {.errors = {.share = 0.5}}).errors.share, 0);
+  EXPECT_EQ(under({}, {.errors = {.share = 0.5}}).errors.share, 0.5);
+}
+
+TEST(ChangedOption, IsSetByAnyOfItsNames) {
+  ServiceOptions options;
+  change_option(options, "shed-above", "200", Engine::kReal);
+  change_option(options, "baseDelay", "50ms", Engine::kReal);
+  change_option(options, "curve-factor", "2", Engine::kSimulated);
+  EXPECT_EQ(options.shed_above, 200u);
+  EXPECT_EQ(options.base_delay, 50ms);
+  EXPECT_EQ(options.factor, 2);
+}
+
+TEST(ChangedOption, IsRefusedInOneLine) {
+  ServiceOptions options;
+  const auto change = [&options](const char* name, const char* value) {
+    return [&options, name, value] { change_option(options, name, value, Engine::kReal); };
+  };
+  using Refused = std::invalid_argument;
+  EXPECT_THAT(change("shed-abov", "2"),
+              ThrowsMessage<Refused>(HasSubstr("did you mean shed-above")));
+  EXPECT_THAT(change("shed-above", "-2"), ThrowsMessage<Refused>(HasSubstr("shed-above")));
+  EXPECT_THAT(change("error-share", "1.5"), ThrowsMessage<Refused>(HasSubstr("error-share")));
+  EXPECT_THAT(change("backlog", "5"), ThrowsMessage<Refused>(HasSubstr("cannot change while")));
+  EXPECT_THAT(change("max-connections", "5"), ThrowsMessage<Refused>(HasSubstr("cannot change")));
+  EXPECT_THAT(change("rate-burst", "5"),
+              ThrowsMessage<Refused>("rate-burst has no effect without --rate-limit"));
+  EXPECT_EQ(options.shed_above, 0u);
+  EXPECT_EQ(options.rate_burst, 0);
+}
+
+TEST(ChangedOption, MayComeToHaveAnEffectByAnEarlierChange) {
+  ServiceOptions options;
+  change_option(options, "rate-limit", "50", Engine::kReal);
+  change_option(options, "rate-burst", "5", Engine::kReal);
+  EXPECT_EQ(options.rate_burst, 5);
+}
+
+}  // namespace
+}  // namespace retrystorm
