@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "common/cli/options.h"
+#include "common/http/control.h"
 #include "common/output/report.h"
 #include "model/retry/strategies.h"
 #include "model/run/disturbance.h"
@@ -22,6 +23,8 @@ std::string title(const WorkloadOptions& workload) {
 
 // So long a command from the page may wait.
 constexpr Duration kCommandLatency = 100ms;
+// So much longer than planned the server keeps an outage up when nobody is left to end it.
+constexpr Duration kLease = 2s;
 // So often the page is told how the run goes.
 constexpr Duration kPageInterval = 1s;
 
@@ -34,6 +37,7 @@ Experiment::Experiment(const ClientOptions& options, std::uint64_t seed,
       started_as_(started_as),
       dependencies_(dependencies),
       workload_(options.workload),
+      actions_(actions(options.timeline)),
       json_report_(dependencies.json),
       page_report_(*this) {}
 
@@ -62,19 +66,26 @@ void Experiment::run(EndSignals& signals) {
       recorder_->tick(now, totals.counts, totals.clients, fleet_->history().latencies);
       if (fleet_->trace() != nullptr) recorder_->tell(fleet_->trace()->take_finished());
     }
-    if (now >= freeze_at_) {
-      freeze_at_ = TimePoint::max();
-      freeze(*options_.outage_for);
+    if (now >= outage_begins_at_) {
+      outage_begins_at_ = TimePoint::max();
+      begin_outage(options_.timeline.outage, *options_.outage_for);
     }
-    if (now >= wake_at_) wake();
+    if (now >= outage_ends_at_) end_outage();
+    while (now >= next_action()) carry_out(actions_[actions_done_++]);
     if (now >= end_) break;
     take_commands();
   }
   finish();
 }
 
+TimePoint Experiment::next_action() const {
+  return actions_done_ < actions_.size() ? saturating_add(start_, actions_[actions_done_].t)
+                                         : TimePoint::max();
+}
+
 TimePoint Experiment::next_event() const {
-  const TimePoint next = std::min({recorder_->next_tick(), freeze_at_, wake_at_, end_});
+  const TimePoint next =
+      std::min({recorder_->next_tick(), outage_begins_at_, outage_ends_at_, next_action(), end_});
   return dependencies_.dashboard == nullptr ? next : std::min(next, Clock::now() + kCommandLatency);
 }
 
@@ -84,11 +95,13 @@ void Experiment::begin() {
   dependencies_.fleet.set(fleet_);
   start_ = Clock::now();
   end_ = saturating_add(start_, options_.duration.value_or(Duration::max()));
-  if (options_.outage_at) freeze_at_ = saturating_add(start_, *options_.outage_at);
+  if (options_.outage_at) outage_begins_at_ = saturating_add(start_, *options_.outage_at);
+  actions_done_ = 0;
+  load_ = 1;
   if (options_.trace > 0) {
     fleet_->follow(start_, options_.trace);
     // Who names the server's process is going to freeze it, if only from the page.
-    if (dependencies_.server == nullptr) fleet_->trace()->open();
+    if (dependencies_.server == nullptr && !options_.outage_at) fleet_->trace()->open();
   }
   recorder_.emplace(start_);
   if (dependencies_.screen != nullptr) {
@@ -164,46 +177,80 @@ void Experiment::notice(const std::string& text) {
   if (dependencies_.dashboard != nullptr) show({{"type", "notice"}, {"text", text}});
 }
 
-void Experiment::freeze(Duration length) {
-  if (recorder_->in_outage()) return freeze_longer(length);
+void Experiment::begin_outage(const Disturbance& outage, Duration length) {
+  if (recorder_->in_outage()) return lengthen_outage(outage, length);
   const TimePoint now = Clock::now();
-  try {
-    dependencies_.server->freeze();
-  } catch (const std::exception& error) {
-    return notice(error.what());  // the server has ended: there is nothing to freeze
+  const std::string what = print_disturbance(outage);
+  if (outage.kind == Disturbance::Kind::kFreeze) {
+    try {
+      dependencies_.server->freeze();
+    } catch (const std::exception& error) {
+      return notice(error.what());  // the server has ended: there is nothing to freeze
+    }
+  } else if (is_of_service(outage)) {
+    dependencies_.control->send(print_outage_order({outage, saturating_add(length, kLease)}));
   }
-  recorder_->outage_begins(now, fleet_->totals().counts, print_disturbance({}));
+  outage_ = outage;
+  recorder_->outage_begins(now, fleet_->totals().counts, what);
+  set_load();
   if (fleet_->trace() != nullptr) fleet_->trace()->open();
-  std::cerr << "server frozen for " << format_duration(length) << '\n';
-  wake_at_ = saturating_add(now, length);
+  std::cerr << (outage.kind == Disturbance::Kind::kFreeze ? "server frozen" : what) << " for "
+            << format_duration(length) << '\n';
+  outage_ends_at_ = saturating_add(now, length);
 }
 
 // Frozen from the page when the scripted outage comes, or the other way round, or twice from the
 // page.
-void Experiment::freeze_longer(Duration length) {
+void Experiment::lengthen_outage(const Disturbance& outage, Duration length) {
+  if (outage != Disturbance() || outage_ != Disturbance()) {
+    return notice("there is an outage already: " + print_disturbance(outage_));
+  }
   const TimePoint now = Clock::now();
   const TimePoint until = saturating_add(now, length);
-  if (until > wake_at_) {
-    wake_at_ = until;
+  if (until > outage_ends_at_) {
+    outage_ends_at_ = until;
     notice("the server is frozen already: it now stays so for " + format_duration(length) +
            " from here on");
   } else {
-    const auto left = std::chrono::ceil<std::chrono::seconds>(wake_at_ - now);
+    const auto left = std::chrono::ceil<std::chrono::seconds>(outage_ends_at_ - now);
     notice("the server is frozen already, and for longer than that: " +
            format_duration(std::chrono::duration_cast<Duration>(left)) + " to go");
   }
 }
 
-void Experiment::wake() {
-  wake_at_ = TimePoint::max();
-  try {
-    dependencies_.server->wake();
-    std::cerr << "server awake\n";
-  } catch (const std::exception& error) {
-    // It was killed while it was frozen. The outage is over all the same: it can refuse again.
-    notice(error.what());
+void Experiment::end_outage() {
+  outage_ends_at_ = TimePoint::max();
+  if (outage_.kind == Disturbance::Kind::kFreeze) {
+    try {
+      dependencies_.server->wake();
+      std::cerr << "server awake\n";
+    } catch (const std::exception& error) {
+      // It was killed while it was frozen. The outage is over all the same: it can refuse again.
+      notice(error.what());
+    }
+  } else {
+    if (is_of_service(outage_)) dependencies_.control->send(std::string(kOutageEnds));
+    std::cerr << "outage over\n";
   }
   recorder_->outage_ends(Clock::now(), fleet_->totals().counts);
+  set_load();
+}
+
+void Experiment::carry_out(const TimedAction& step) {
+  if (step.action.kind == Action::Kind::kLoad) {
+    load_ = step.action.factor;
+    set_load();
+  } else {
+    dependencies_.control->send(print_action(step.action));
+  }
+  if (step.told.empty()) return;
+  std::cerr << step.told << '\n';
+  recorder_->action(Clock::now(), step.told);
+}
+
+void Experiment::set_load() {
+  const bool more = recorder_->in_outage() && outage_.kind == Disturbance::Kind::kLoad;
+  fleet_->set_load(load_ * (more ? outage_.value : 1));
 }
 
 void Experiment::take_commands() {
@@ -214,11 +261,11 @@ void Experiment::take_commands() {
 }
 
 void Experiment::handle(const FreezeCommand& command) {
-  if (dependencies_.server != nullptr) freeze(command.length);
+  if (dependencies_.server != nullptr) begin_outage({}, command.length);
 }
 
 void Experiment::handle(const WakeCommand&) {
-  if (recorder_->in_outage()) wake();
+  if (recorder_->in_outage()) end_outage();
 }
 
 void Experiment::handle(const RestartCommand& command) {
@@ -229,8 +276,8 @@ void Experiment::handle(const RestartCommand& command) {
 }
 
 void Experiment::finish() {
-  freeze_at_ = TimePoint::max();
-  if (recorder_->in_outage()) wake();
+  outage_begins_at_ = TimePoint::max();
+  if (recorder_->in_outage()) end_outage();
   const TimePoint now = Clock::now();
   const Counts counts = fleet_->totals().counts;
   fleet_->stop();

@@ -1,4 +1,4 @@
-// A run of the client: the one clock that reports, freezes, wakes and ends.
+// A run of the client: the one clock that reports, disturbs and ends.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,7 @@
 #include "client/fleet.h"
 #include "client/options.h"
 #include "client/outage.h"
+#include "client/server_control.h"
 #include "client/url.h"
 #include "common/os/process.h"
 #include "common/output/json_lines.h"
@@ -30,7 +31,7 @@ struct StartedAs {
   nlohmann::ordered_json options;  // with the seed
 };
 
-// Owns the clients of the run at hand and the one clock by which it is reported, frozen, woken and
+// Owns the clients of the run at hand and the one clock by which it is reported, disturbed and
 // ended; what others own and outlives it is in `Dependencies`. The page may end a run and begin
 // another. Everything happens on the thread that calls `run`: the page's commands wait in a queue
 // until it takes them.
@@ -44,6 +45,7 @@ class Experiment {
     Terminal* screen;     // shows the run instead of the lines
     CurrentFleet& fleet;  // is shown the clients of each run
     ServerProcess* server = nullptr;
+    ServerControl* control = nullptr;
     Dashboard* dashboard = nullptr;
     // The clients with another strategy, as the command line would have them.
     std::function<WorkloadOptions(const std::string& strategy)> restarted_with{};
@@ -73,9 +75,11 @@ class Experiment {
 
   void begin();
   void finish();
-  void freeze(Duration length);
-  void freeze_longer(Duration length);
-  void wake();
+  void begin_outage(const Disturbance& outage, Duration length);
+  void lengthen_outage(const Disturbance& outage, Duration length);
+  void end_outage();
+  void carry_out(const TimedAction& step);
+  void set_load();
   void take_commands();
   void handle(const FreezeCommand& command);
   void handle(const WakeCommand& command);
@@ -83,6 +87,7 @@ class Experiment {
   nlohmann::ordered_json start_line() const;
   void show(nlohmann::ordered_json event);
   void notice(const std::string& text);
+  TimePoint next_action() const;
   TimePoint next_event() const;
 
   const ClientOptions& options_;
@@ -92,8 +97,12 @@ class Experiment {
   WorkloadOptions workload_;
 
   TimePoint start_, end_;
-  TimePoint freeze_at_ = TimePoint::max();
-  TimePoint wake_at_ = TimePoint::max();
+  TimePoint outage_begins_at_ = TimePoint::max();
+  TimePoint outage_ends_at_ = TimePoint::max();
+  Disturbance outage_;  // that goes on, or was the last one
+  const std::vector<TimedAction> actions_;
+  std::size_t actions_done_ = 0;
+  double load_ = 1;  // by actions
   std::shared_ptr<Fleet> fleet_;
   JsonReport json_report_;
   PageReport page_report_;

@@ -46,10 +46,21 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
       ->expected(1, 1000)
       ->join(' ')
       ->group("Outage");
-  add_optional_duration(*outage, "--outage-at", options.outage_at, "freeze the server at this time")
+  add_optional_duration(*outage, "--outage-at", options.outage_at, "the outage begins at this time")
       ->group("Outage");
-  add_optional_duration(*outage, "--outage-for", options.outage_for, "wake it after this time")
+  add_optional_duration(*outage, "--outage-for", options.outage_for, "and lasts so long")
       ->group("Outage");
+  OptionList timeline;
+  timeline.group("Outage");
+  declare_options(timeline, options.timeline, Engine::kReal);
+  add_options(app, timeline);
+  auto* control = app.add_option_group("Control of the server");
+  add_text(*control, "--admin-token-file", options.token_file,
+           "the file to which the server wrote the token with which it may be changed");
+  add_text(
+      *control, "--server-admin", options.server_admin,
+      "where it is told what befalls it, as http://HOST:PORT; if not given, the port above that "
+      "of --url");
 
   auto* page = app.add_option_group("Live page");
   page->add_flag("--dashboard", options.dashboard,
@@ -84,12 +95,26 @@ void check(const ClientOptions& options) {
   if (options.outage_at.has_value() != options.outage_for.has_value()) {
     throw std::runtime_error("--outage-at and --outage-for belong together: give both");
   }
-  if (options.outage_at && options.server_pid == 0) {
+  if (!options.outage_at && options.timeline.outage != Disturbance()) {
+    throw std::runtime_error("--outage has no effect without --outage-at and --outage-for");
+  }
+  const bool freezes = options.timeline.outage.kind == Disturbance::Kind::kFreeze;
+  if (tells_server(options) && options.token_file.empty()) {
+    throw std::runtime_error(
+        "the server must be told what befalls it: start both programs with the same "
+        "--admin-token-file");
+  }
+  if (!tells_server(options) && !(options.token_file + options.server_admin).empty()) {
+    throw std::runtime_error(
+        std::string(options.token_file.empty() ? "--server-admin" : "--admin-token-file") +
+        " has no effect without something to tell the server (--at, --capacity, --outage)");
+  }
+  if (options.outage_at && freezes && options.server_pid == 0) {
     throw std::runtime_error(
         "an outage needs the process to freeze: give --server-pid (for example "
         "--server-pid=$(pidof server), or $(pidof retrystorm-server) where it is installed)");
   }
-  if (options.server_pid != 0 && !options.outage_at && !options.dashboard) {
+  if (options.server_pid != 0 && !(options.outage_at && freezes) && !options.dashboard) {
     throw std::runtime_error(
         "--server-pid needs --outage-at and --outage-for (when to freeze it), or --dashboard (to "
         "freeze it from the page)");
@@ -110,6 +135,20 @@ void check(const ClientOptions& options) {
   if (!options.dashboard && options.dashboard_port != ClientOptions().dashboard_port) {
     throw std::runtime_error("--dashboard-port has no effect without --dashboard");
   }
+}
+
+bool tells_server(const ClientOptions& options) {
+  const auto all = actions(options.timeline);
+  return (options.outage_at && is_of_service(options.timeline.outage)) ||
+         std::any_of(all.begin(), all.end(), [](const TimedAction& each) {
+           return each.action.kind != Action::Kind::kLoad;
+         });
+}
+
+std::string server_admin_url(const ClientOptions& options, const Url& url) {
+  if (!options.server_admin.empty()) return options.server_admin;
+  const std::string host = url.host.find(':') == url.host.npos ? url.host : '[' + url.host + ']';
+  return "http://" + host + ':' + std::to_string(std::min(url.port + 1, 65535));
 }
 
 std::string server_status_url(const ClientOptions& options, const Url& url) {

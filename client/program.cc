@@ -12,7 +12,9 @@
 #include "client/metrics.h"
 #include "client/outage.h"
 #include "client/schedule.h"
+#include "client/server_control.h"
 #include "client/url.h"
+#include "common/http/control.h"
 #include "common/http/endpoint.h"
 #include "common/os/kernel.h"
 #include "common/os/process.h"
@@ -26,6 +28,19 @@ namespace {
 // Short enough to be typed again.
 std::uint64_t random_seed() {
   return std::random_device()();
+}
+
+// All that the server will be told, so that it can say at once what it will not do.
+std::string orders_to_check(const ClientOptions& options) {
+  std::string orders;
+  const Disturbance& outage = options.timeline.outage;
+  if (options.outage_at && is_of_service(outage)) {
+    orders += print_outage_order({outage, *options.outage_for}) + '\n';
+  }
+  for (const TimedAction& each : actions(options.timeline)) {
+    if (each.action.kind != Action::Kind::kLoad) orders += print_action(each.action) + '\n';
+  }
+  return orders;
 }
 
 }  // namespace
@@ -44,6 +59,12 @@ int run_clients(const Invocation& invocation, const ClientOptions& options) {
   const Url url = resolve_url(options.url);
   std::optional<ServerProcess> server;
   if (options.server_pid != 0) server.emplace(static_cast<pid_t>(options.server_pid));
+  std::optional<ServerControl> control;
+  if (tells_server(options)) {
+    control.emplace(resolve_url(server_admin_url(options, url)), read_token(options.token_file),
+                    [](const std::string& text) { std::cerr << text << '\n'; });
+    control->check(orders_to_check(options));
+  }
   JsonLines json(options.json);
   StandardStreams streams(signals, OutputQueue::WhenFull::kDrop);
   Terminal terminal(streams.out());
@@ -79,6 +100,7 @@ int run_clients(const Invocation& invocation, const ClientOptions& options) {
               .screen = live ? &terminal : nullptr,
               .fleet = fleet,
               .server = server ? &*server : nullptr,
+              .control = control ? &*control : nullptr,
               .dashboard = dashboard ? &*dashboard : nullptr,
               .restarted_with =
                   [&invocation](const std::string& strategy) {
