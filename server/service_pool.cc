@@ -207,6 +207,7 @@ ServerInterval ServicePool::totals() const {
   const std::scoped_lock lock(mutex_);
   return {.concurrency = service_.concurrency(),
           .last_delay = service_.current_delay(),
+          .workers = service_.worker_state(),
           .counts = service_.counts()};
 }
 

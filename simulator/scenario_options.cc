@@ -21,10 +21,11 @@ void declare_options(OptionList& options, ScenarioOptions& scenario) {
   options.duration("outage-for", scenario.outage_for, "wake it after this time; 0s = no outage")
       .basic = "Run";
   options.duration("observe", scenario.observe, "end so long after the outage").basic = "Run";
-  options.number("scale", scenario.scale,
-                 "multiplies clients, rate, limit, k, backlog, connections and the rate and "
-                 "shedding limits: the same physics, larger",
-                 1e-3, 1e6);
+  options.number(
+      "scale", scenario.scale,
+      "multiplies clients, rate, limit, k, workers, queues, connections and the rate and "
+      "shedding limits: the same physics, larger",
+      1e-3, 1e6);
   options.choice<Arrivals>("arrivals", scenario.arrivals,
                            {{"closed", Arrivals::kClosed}, {"open", Arrivals::kOpen}},
                            "whether clients think after each success, or requests arrive at "
@@ -79,6 +80,7 @@ Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed) {
                                 : std::max<std::size_t>(scaled(service.max_connections, scale), 1);
   service.limit = scaled(service.limit, scale);
   service.k *= scale;
+  service.workers = scaled(service.workers, scale);
   service.backlog = scaled(service.backlog, scale);
   service.rate_limit *= scale;
   service.rate_burst *= scale;
