@@ -40,11 +40,10 @@ TEST(ServiceTime, HasItsMeanAndItsVariation) {
     ServiceTime time;
     double mean, variation, tolerance;
   };
-  for (const Case& each :
-       {Case{ServiceTime::exponential(100ms), 0.1, 1, 0.01},
-        Case{ServiceTime::lognormal(100ms, 0.5), 0.1, 0.5, 0.01},
-        Case{ServiceTime::bimodal(100ms, 0.05, 1s), 0.145, std::sqrt(0.05 * 0.95) * 0.9 / 0.145,
-             0.01}}) {
+  for (const Case& each : {Case{ServiceTime::exponential(100ms), 0.1, 1, 0.01},
+                           Case{ServiceTime::lognormal(100ms, 0.5), 0.1, 0.5, 0.01},
+                           Case{ServiceTime::bimodal(100ms, 0.05, 1s), 0.145,
+                                std::sqrt(0.05 * 0.95) * 0.9 / 0.145, 0.01}}) {
     constexpr int kDraws = 1'000'000;
     ClientRandom random(3, 1);
     double sum = 0, squares = 0;
@@ -80,10 +79,10 @@ TEST(ServiceTime, IsReadAsItIsPrinted) {
 
 TEST(ServiceTime, RefusesWhatIsNone) {
   for (const char* text :
-       {"", "fast", "fixed", "fixed:", "fixed:-1s", "-1s", "fixed:1s:2s", "exponential:",
-        "exponential:0s", "exponential:1s:2", "lognormal:1s", "lognormal:1s:-1", "lognormal:0s:1",
-        "bimodal:1s:2s", "bimodal:1s:1.1:2s", "bimodal:1s:-0.1:2s", "bimodal:1s:0.1:-2s",
-        "bimodal:1s:0.1:2s:3s"}) {
+       {"", "fast", "fixed", "fixed:", "fixed:-1s", "-1s", "fixed:1s:2s",
+        "exponential:", "exponential:0s", "exponential:1s:2", "lognormal:1s", "lognormal:1s:-1",
+        "lognormal:0s:1", "bimodal:1s:2s", "bimodal:1s:1.1:2s", "bimodal:1s:-0.1:2s",
+        "bimodal:1s:0.1:-2s", "bimodal:1s:0.1:2s:3s"}) {
     EXPECT_THROW(ServiceTime::parse(text), std::invalid_argument) << text;
   }
 }
