@@ -166,6 +166,11 @@ void Experiment::show(nlohmann::ordered_json event) {
     if (server && !recorder_->in_outage()) {
       event["server"] = {{"concurrency", server->concurrency},
                          {"last_delay_s", server->last_delay_s}};
+      if (const auto& workers = server->workers) {
+        event["server"].update({{"workers", workers->workers},
+                                {"busy", workers->busy},
+                                {"waiting", workers->waiting}});
+      }
     }
   }
   const bool lasting = type == "start" || type == "summary";
@@ -229,7 +234,7 @@ void Experiment::end_outage() {
       notice(error.what());
     }
   } else {
-    if (is_of_service(outage_)) dependencies_.control->send(std::string(kOutageEnds));
+    if (is_of_service(outage_)) dependencies_.control->send(std::string(kEndOfOutage));
     std::cerr << "outage over\n";
   }
   recorder_->outage_ends(Clock::now(), fleet_->totals().counts);

@@ -6,7 +6,7 @@ namespace retrystorm {
 
 bool parse_outage_order(std::string_view line, OutageOrder& order) {
   constexpr std::string_view kBegin = "outage ", kFor = " for ";
-  if (!line.starts_with(kBegin) || line == kOutageEnds) return false;
+  if (!line.starts_with(kBegin) || line == kEndOfOutage) return false;
   line.remove_prefix(kBegin.size());
   const std::size_t at = line.find(kFor);
   if (at == line.npos) throw std::invalid_argument("for how long is the outage?");
