@@ -88,6 +88,7 @@ class Experiment {
   void show(nlohmann::ordered_json event);
   void notice(const std::string& text);
   TimePoint next_action() const;
+  void tell_dropped_arrivals();
   TimePoint next_event() const;
 
   const ClientOptions& options_;
@@ -104,6 +105,7 @@ class Experiment {
   std::size_t actions_done_ = 0;
   double load_ = 1;  // by actions
   std::shared_ptr<Fleet> fleet_;
+  std::uint64_t dropped_told_ = 0;  // arrivals
   JsonReport json_report_;
   PageReport page_report_;
   std::unique_ptr<RunObserver> shown_;  // to the person at the terminal

@@ -74,6 +74,11 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
            "other machine is asked unless it is named here");
 
   add_workload_options(app, options.workload);
+  auto* clients = app.add_option_group("Clients");
+  add_count(*clients, "--max-threads", options.max_threads,
+            "open arrivals: so many requests are under way at a time, or wait to be retried, each "
+            "on a thread; what arrives beyond that is counted and told, and never sent",
+            1, 1'000'000);
 
   auto* schedule = app.add_option_group("Schedule (no network)");
   add_count(*schedule, "--print-schedule", options.print_schedule,
@@ -92,6 +97,10 @@ void check(const ClientOptions& options) {
   check(options.workload.retry);
   refuse(unused_options(options.workload));
   check_trace(options.trace, options.json);
+  if (options.workload.arrivals != Arrivals::kOpen &&
+      options.max_threads != ClientOptions().max_threads) {
+    throw std::runtime_error("--max-threads has no effect without --arrivals=open");
+  }
   if (options.outage_at.has_value() != options.outage_for.has_value()) {
     throw std::runtime_error("--outage-at and --outage-for belong together: give both");
   }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "client/fleet.h"
 #include "client/url.h"
 #include "common/cli/options.h"
 #include "common/http/endpoint.h"
@@ -19,6 +20,7 @@ struct ClientOptions {
   Duration report_interval = std::chrono::seconds(5);
   std::string json;
   std::size_t trace = 0;
+  std::size_t max_threads = FleetLimits::kDefaultMaxThreads;
   WatchPort metrics_port;
   bool live = false;
 
