@@ -93,7 +93,7 @@ TimePoint Experiment::next_event() const {
 void Experiment::begin() {
   Dashboard* const dashboard = dependencies_.dashboard;
   fleet_ = std::make_shared<Fleet>(
-      workload_, seed_, dependencies_.url,
+      workload_, seed_, dependencies_.request,
       FleetLimits{.max_threads = options_.max_threads, .spared_ports = dependencies_.spared_ports});
   dropped_told_ = 0;
   dependencies_.fleet.set(fleet_);

@@ -13,10 +13,10 @@
 #include "client/current_fleet.h"
 #include "client/dashboard/dashboard.h"
 #include "client/fleet.h"
+#include "client/http_request.h"
 #include "client/options.h"
 #include "client/outage.h"
 #include "client/server_control.h"
-#include "client/url.h"
 #include "common/os/process.h"
 #include "common/output/json_lines.h"
 #include "common/output/line_report.h"
@@ -39,7 +39,7 @@ class Experiment {
  public:
   // What it works on. All outlive the experiment; a null pointer does without.
   struct Dependencies {
-    const Url& url;
+    const HttpRequest& request;
     JsonLines& json;
     std::ostream& out;    // gets the lines and the summary
     Terminal* screen;     // shows the run instead of the lines

@@ -20,11 +20,11 @@ constexpr Duration kIdleTime = 10s;
 
 }  // namespace
 
-Fleet::Fleet(const WorkloadOptions& options, std::uint64_t seed, const Url& url,
+Fleet::Fleet(const WorkloadOptions& options, std::uint64_t seed, const HttpRequest& request,
              const FleetLimits& limits)
     : options_(options),
       seed_(seed),
-      url_(url),
+      request_(request),
       limits_(limits),
       behaviour_(options.think_time, options.retry),
       places_(is_open() ? limits.max_threads : options.clients),
@@ -294,7 +294,7 @@ std::optional<NextAttempt> Fleet::send(Client& client, Request& request) {
   }
   std::unique_ptr<HttpAttempt>& attempt = attempts_[client.index];
   if (attempt == nullptr) {
-    attempt = std::make_unique<HttpAttempt>(url_, options_.timeout, deadlines_);
+    attempt = std::make_unique<HttpAttempt>(request_, options_.timeout, deadlines_);
   }
   ++in_flight_;
   const TimePoint begun = client.state.begun;

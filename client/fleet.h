@@ -15,9 +15,9 @@
 #include "client/arrival_threads.h"
 #include "client/deadlines.h"
 #include "client/http_attempt.h"
+#include "client/http_request.h"
 #include "client/shared_trace.h"
 #include "client/time_histograms.h"
-#include "client/url.h"
 #include "common/cli/options.h"
 #include "model/run/client_behaviour.h"
 #include "model/run/counts.h"
@@ -58,7 +58,7 @@ struct FleetLimits {
 class Fleet {
  public:
   // Nothing runs yet.
-  Fleet(const WorkloadOptions& options, std::uint64_t seed, const Url& url,
+  Fleet(const WorkloadOptions& options, std::uint64_t seed, const HttpRequest& request,
         const FleetLimits& limits = {});
   ~Fleet();
 
@@ -162,7 +162,7 @@ class Fleet {
   const WorkloadOptions options_;
   const std::uint64_t seed_;
   const TimePoint made_at_ = Clock::now();
-  const Url url_;
+  const HttpRequest request_;
   const FleetLimits limits_;
   const ClientBehaviour behaviour_;
 

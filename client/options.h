@@ -6,6 +6,7 @@
 #include <string>
 
 #include "client/fleet.h"
+#include "client/http_request.h"
 #include "client/url.h"
 #include "common/cli/options.h"
 #include "common/http/endpoint.h"
@@ -15,7 +16,7 @@ namespace retrystorm {
 
 struct ClientOptions {
   WorkloadOptions workload;
-  std::string url = "http://127.0.0.1:8070/api";
+  RequestOptions request;
   std::optional<Duration> duration;
   Duration report_interval = std::chrono::seconds(5);
   std::string json;

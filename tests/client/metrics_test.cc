@@ -52,7 +52,8 @@ TEST(ClientMetrics, OfAnOpenSystem) {
   options.arrivals = Arrivals::kOpen;
   CurrentFleet fleet;
   const ClientMetrics metrics(fleet);
-  fleet.set(std::make_shared<Fleet>(options, 1, resolve_url("http://127.0.0.1:1/api")));
+  fleet.set(std::make_shared<Fleet>(options, 1,
+                                    HttpRequest{.url = resolve_url("http://127.0.0.1:1/api")}));
   const std::string text = metrics.render();
   for (const char* line :
        {"\nretrystorm_arrivals_dropped_total 0\n", "\nretrystorm_arrival_threads 0\n",
@@ -72,7 +73,8 @@ TEST(ClientMetrics, OfAFleetThatHasNotStarted) {
   CurrentFleet fleet;
   const ClientMetrics metrics(fleet);
   EXPECT_THAT(metrics.render(), Not(HasSubstr("retrystorm_attempts_total")));
-  fleet.set(std::make_shared<Fleet>(options, 1, resolve_url("http://127.0.0.1:1/api")));
+  fleet.set(std::make_shared<Fleet>(options, 1,
+                                    HttpRequest{.url = resolve_url("http://127.0.0.1:1/api")}));
   const std::string text = metrics.render();
   for (const char* line :
        {"\nretrystorm_attempts_total{outcome=\"ok\"} 0\n",

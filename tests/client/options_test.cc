@@ -35,7 +35,7 @@ class ClientOptionsTest : public testing::Test {
 
 TEST_F(ClientOptionsTest, DefaultsAreTheDesigns) {
   const ClientOptions& options = given({});
-  EXPECT_EQ(options.url, "http://127.0.0.1:8070/api");
+  EXPECT_EQ(options.request.url, "http://127.0.0.1:8070/api");
   EXPECT_EQ(options.duration, std::nullopt);
   EXPECT_EQ(options.report_interval, 5s);
   EXPECT_EQ(options.json, "");
@@ -55,7 +55,7 @@ TEST_F(ClientOptionsTest, SetsEach) {
   const ClientOptions& options =
       given({"--url=http://h/", "--duration=1m", "--report-interval=1s", "--json=f",
              "--server-pid=42", "--outage-at=15s", "--outage-for=20s", "--print-schedule=3"});
-  EXPECT_EQ(options.url, "http://h/");
+  EXPECT_EQ(options.request.url, "http://h/");
   EXPECT_EQ(options.duration, 60s);
   EXPECT_EQ(options.report_interval, 1s);
   EXPECT_EQ(options.json, "f");

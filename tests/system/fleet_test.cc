@@ -12,6 +12,7 @@
 
 #include "client/url.h"
 #include "model/run/open_arrivals.h"
+#include "tests/support/certificate.h"
 #include "tests/support/child_process.h"
 #include "tests/support/sockets.h"
 
@@ -30,7 +31,8 @@ class RunningFleet {
   // requests are followed.
   RunningFleet(const std::string& url, const std::string& settings, std::size_t trace = 0)
       : workload_(workload(settings)),
-        fleet_(workload_, 1, resolve_url(url), {.max_threads = kThreads}) {
+        fleet_(workload_, 1, make_request({.url = url, .insecure = is_https(url)}),
+               {.max_threads = kThreads}) {
     // As the programs do: a server may close a connection that is written to.
     std::signal(SIGPIPE, SIG_IGN);
     if (trace > 0) {
@@ -271,6 +273,22 @@ TEST(FleetArrivals, ShareWhatTheProcessOfTheirPlaceHas) {
                      "max-retries = none\nretry-budget = aws\n");
   fleet.run_until(1000);
   EXPECT_EQ(fleet.stop().retries, 35);
+}
+
+TEST(FleetTls, ShakesHandsInManyThreads) {
+  const TlsServer server(Certificate("DNS:localhost"));
+  RunningFleet fleet(server.url("localhost"), "lambda = 10ms\n");
+  fleet.run_until(300);
+  const Counts counts = fleet.stop();
+  EXPECT_GT(counts.ok, 0);
+}
+
+// Interrupted in the middle of the handshake.
+TEST(FleetTls, EndsWhenNobodyAnswersTheHandshake) {
+  const Listener silent(4096);
+  RunningFleet fleet("https://127.0.0.1:" + std::to_string(silent.port()) + "/", "timeout = 1h\n");
+  EXPECT_TRUE(eventually([&] { return fleet.clients().in_flight > 90; }));
+  EXPECT_EQ(fleet.stop().finished(), 0);
 }
 
 }  // namespace
