@@ -17,8 +17,8 @@ namespace {
 using namespace std::chrono_literals;
 
 std::string title(const WorkloadOptions& workload) {
-  return workload.retry.strategy + " retries, " + std::to_string(workload.clients) +
-         " clients (Ctrl-C ends them)";
+  return workload.retry.strategy + " retries, " +
+         callers_text(workload.clients, arrival_rate(workload)) + " (Ctrl-C ends them)";
 }
 
 // So long a command from the page may wait.
@@ -65,6 +65,7 @@ void Experiment::run(EndSignals& signals) {
       const FleetTotals totals = fleet_->totals();
       recorder_->tick(now, totals.counts, totals.clients, fleet_->history().latencies);
       if (fleet_->trace() != nullptr) recorder_->tell(fleet_->trace()->take_finished());
+      tell_dropped_arrivals();
     }
     if (now >= outage_begins_at_) {
       outage_begins_at_ = TimePoint::max();
@@ -91,7 +92,10 @@ TimePoint Experiment::next_event() const {
 
 void Experiment::begin() {
   Dashboard* const dashboard = dependencies_.dashboard;
-  fleet_ = std::make_shared<Fleet>(workload_, seed_, dependencies_.url, dependencies_.spared_ports);
+  fleet_ = std::make_shared<Fleet>(
+      workload_, seed_, dependencies_.request,
+      FleetLimits{.max_threads = options_.max_threads, .spared_ports = dependencies_.spared_ports});
+  dropped_told_ = 0;
   dependencies_.fleet.set(fleet_);
   start_ = Clock::now();
   end_ = saturating_add(start_, options_.duration.value_or(Duration::max()));
@@ -180,6 +184,15 @@ void Experiment::show(nlohmann::ordered_json event) {
 void Experiment::notice(const std::string& text) {
   std::cerr << text << '\n';
   if (dependencies_.dashboard != nullptr) show({{"type", "notice"}, {"text", text}});
+}
+
+void Experiment::tell_dropped_arrivals() {
+  const std::uint64_t dropped = fleet_->totals().punctuality.dropped_arrivals;
+  if (dropped == dropped_told_) return;
+  notice(std::to_string(dropped - dropped_told_) + " arrivals found no thread: all " +
+         std::to_string(fleet_->threads()) +
+         " are busy (--max-threads=" + std::to_string(options_.max_threads) + ")");
+  dropped_told_ = dropped;
 }
 
 void Experiment::begin_outage(const Disturbance& outage, Duration length) {
@@ -284,21 +297,26 @@ void Experiment::finish() {
   outage_begins_at_ = TimePoint::max();
   if (recorder_->in_outage()) end_outage();
   const TimePoint now = Clock::now();
-  const Counts counts = fleet_->totals().counts;
+  tell_dropped_arrivals();
+  const FleetTotals totals = fleet_->totals();
+  const Counts& counts = totals.counts;
   fleet_->stop();
   if (fleet_->trace() != nullptr) recorder_->tell(fleet_->trace()->take_rest());
   const FleetHistory history = fleet_->history();
-  recorder_->summarize({.strategy = workload_.retry.strategy,
-                        .outage = recorder_->outage(),
-                        .clients = workload_.clients,
-                        .seed = seed_,
-                        .elapsed = now - start_,
-                        .counts = counts,
-                        .recovery = recorder_->end(now, counts),
-                        .latencies = history.latencies,
-                        .retry_metrics = history.retry_metrics,
-                        .longest_without_ok = history.longest_without_ok,
-                        .paced = workload_.retry.pacer.on});
+  recorder_->summarize(
+      {.strategy = workload_.retry.strategy,
+       .outage = recorder_->outage(),
+       .clients = workload_.clients,
+       .arrival_rate = arrival_rate(workload_),
+       .punctuality = fleet_->is_open() ? std::optional(totals.punctuality) : std::nullopt,
+       .seed = seed_,
+       .elapsed = now - start_,
+       .counts = counts,
+       .recovery = recorder_->end(now, counts),
+       .latencies = history.latencies,
+       .retry_metrics = history.retry_metrics,
+       .longest_without_ok = history.longest_without_ok,
+       .paced = workload_.retry.pacer.on});
 }
 
 }  // namespace retrystorm

@@ -13,10 +13,10 @@
 #include "client/current_fleet.h"
 #include "client/dashboard/dashboard.h"
 #include "client/fleet.h"
+#include "client/http_request.h"
 #include "client/options.h"
 #include "client/outage.h"
 #include "client/server_control.h"
-#include "client/url.h"
 #include "common/os/process.h"
 #include "common/output/json_lines.h"
 #include "common/output/line_report.h"
@@ -39,7 +39,7 @@ class Experiment {
  public:
   // What it works on. All outlive the experiment; a null pointer does without.
   struct Dependencies {
-    const Url& url;
+    const HttpRequest& request;
     JsonLines& json;
     std::ostream& out;    // gets the lines and the summary
     Terminal* screen;     // shows the run instead of the lines
@@ -88,6 +88,7 @@ class Experiment {
   void show(nlohmann::ordered_json event);
   void notice(const std::string& text);
   TimePoint next_action() const;
+  void tell_dropped_arrivals();
   TimePoint next_event() const;
 
   const ClientOptions& options_;
@@ -104,6 +105,7 @@ class Experiment {
   std::size_t actions_done_ = 0;
   double load_ = 1;  // by actions
   std::shared_ptr<Fleet> fleet_;
+  std::uint64_t dropped_told_ = 0;  // arrivals
   JsonReport json_report_;
   PageReport page_report_;
   std::unique_ptr<RunObserver> shown_;  // to the person at the terminal

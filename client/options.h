@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "client/fleet.h"
+#include "client/http_request.h"
 #include "client/url.h"
 #include "common/cli/options.h"
 #include "common/http/endpoint.h"
@@ -14,11 +16,12 @@ namespace retrystorm {
 
 struct ClientOptions {
   WorkloadOptions workload;
-  std::string url = "http://127.0.0.1:8070/api";
+  RequestOptions request;
   std::optional<Duration> duration;
   Duration report_interval = std::chrono::seconds(5);
   std::string json;
   std::size_t trace = 0;
+  std::size_t max_threads = FleetLimits::kDefaultMaxThreads;
   WatchPort metrics_port;
   bool live = false;
 

@@ -9,6 +9,7 @@
 #include "client/current_fleet.h"
 #include "client/dashboard/dashboard.h"
 #include "client/experiment.h"
+#include "client/http_request.h"
 #include "client/metrics.h"
 #include "client/outage.h"
 #include "client/schedule.h"
@@ -56,7 +57,7 @@ int run_clients(const Invocation& invocation, const ClientOptions& options) {
   occupy_standard_descriptors();
   EndSignals signals(live ? EndSignals::Suspension::kTold : EndSignals::Suspension::kDefault);
   raise_descriptor_limit();
-  const Url url = resolve_url(options.url);
+  const HttpRequest request = make_request(options.request);
   std::optional<ServerProcess> server;
   if (options.server_pid != 0) server.emplace(static_cast<pid_t>(options.server_pid));
   std::optional<ServerControl> control;
@@ -84,7 +85,7 @@ int run_clients(const Invocation& invocation, const ClientOptions& options) {
   }
   std::optional<Dashboard> dashboard;
   if (options.dashboard) {
-    const std::string status = server_status_url(options, url);
+    const std::string status = server_status_url(options, request.url);
     dashboard.emplace(Dashboard::Options{
         .port = static_cast<int>(options.dashboard_port),
         .can_freeze = server.has_value(),
@@ -94,7 +95,7 @@ int run_clients(const Invocation& invocation, const ClientOptions& options) {
     std::cerr << "live page: " << dashboard->address() << std::endl;
   }
   Experiment(options, seed, {invocation.command, values},
-             {.url = url,
+             {.request = request,
               .json = json,
               .out = std::cout,
               .screen = live ? &terminal : nullptr,

@@ -72,6 +72,9 @@ nlohmann::ordered_json gave_up_json(const GiveUpCounts& counts);
 // "99.83 % of the requests; 12 given up (attempts 9, budget 3)"
 std::string success_text(const Counts& counts);
 
+// Who asks: "1000 clients", or, where `arrival_rate` is not 0, "100 requests a second".
+std::string callers_text(std::size_t clients, double arrival_rate);
+
 // Several lines for a person, without the last line's end.
 std::string summary_text(const Summary& summary);
 

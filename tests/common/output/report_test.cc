@@ -194,6 +194,19 @@ TEST(SummaryText, TellsTheRateOfOpenArrivals) {
   EXPECT_THAT(summary_text(summary), Not(HasSubstr("clients,")));
 }
 
+TEST(Summary, TellsWhatFoundNoThread) {
+  Summary summary = recovered_run();
+  EXPECT_THAT(summary_text(summary), Not(HasSubstr("arrivals:")));
+  EXPECT_FALSE(summary_json(summary).contains("dropped_arrivals"));
+  summary.arrival_rate = 100;
+  summary.punctuality = {.dropped_arrivals = 12, .latest_start = 1500us};
+  EXPECT_THAT(
+      summary_text(summary),
+      HasSubstr("\narrivals:  12 found no thread; the others began 1.5ms late at the most\n"));
+  EXPECT_EQ(summary_json(summary)["dropped_arrivals"], 12);
+  EXPECT_EQ(summary_json(summary)["latest_start_ms"], 1.5);
+}
+
 TEST(SummaryText, LeavesOutTheRecoveryWithoutAnOutage) {
   EXPECT_THAT(summary_text({}), Not(HasSubstr("recovery:")));
   EXPECT_THAT(summary_text({}), HasSubstr("verdict:   no outage"));
