@@ -16,7 +16,6 @@ using namespace std::chrono_literals;
 // Who asks before the run begins does not wait for long; the server may be frozen for long.
 constexpr auto kPatience = 2s;
 constexpr auto kLongestFreeze = 1h;
-constexpr auto kGrace = 1s;
 
 std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
@@ -35,8 +34,7 @@ ServerControl::ServerControl(const Url& url, std::string token,
 
 ServerControl::~ServerControl() {
   {
-    std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, kGrace, [this] { return orders_.empty(); });
+    const std::scoped_lock lock(mutex_);
     end_ = true;
   }
   changed_.notify_all();
@@ -60,6 +58,11 @@ void ServerControl::send(std::string order) {
     orders_.push_back(std::move(order));
   }
   changed_.notify_all();
+}
+
+void ServerControl::drain(Duration patience) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, patience, [this] { return orders_.empty(); });
 }
 
 void ServerControl::run() {

@@ -23,7 +23,7 @@ class ServerControl {
   // `url`: the admin port's. `tell` is told what an order that was not carried out has to say; from
   // the thread. Nothing is sent yet.
   ServerControl(const Url& url, std::string token, std::function<void(const std::string&)> tell);
-  // Waits for the orders on their way, at most for a second.
+  // What has not been carried out by now is not.
   ~ServerControl();
 
   ServerControl(const ServerControl&) = delete;
@@ -35,6 +35,9 @@ class ServerControl {
 
   // Returns at once. Safe from any thread.
   void send(std::string order);
+
+  // Waits until all orders have been carried out or refused, at most so long. Safe from any thread.
+  void drain(Duration patience);
 
   // Those that were not carried out. Safe from any thread.
   std::size_t failed() const { return failed_; }

@@ -66,10 +66,7 @@ void ServicePool::accept(Job job) {
     return stopping_ || turns_away_ || service_.connections() < max_connections_;
   });
   const TimePoint now = Clock::now();
-  if (turns_away_) {
-    ready_.push_back({std::move(job), {}, now, now, Connection::State::kTurnedAway});
-    return release_due();
-  }
+  if (turns_away_ && !stopping_) return turned_away_.push_back(std::move(job));
   const Answer answer = service_.arrive(now, job).answer;
   if (answer.rejection) ready_.push_back({std::move(job), answer, now, now, {}});
   release_due();
@@ -210,12 +207,22 @@ void ServicePool::lose_all() {
     ready_.push_back(
         {std::move(taken->item), taken->answer, now, taken->admitted, Connection::State::kLost});
   }
+  run_turned_away();
   release_due();
+}
+
+void ServicePool::run_turned_away() {
+  const TimePoint now = Clock::now();
+  for (Job& job : turned_away_) {
+    ready_.push_back({std::move(job), {}, now, now, Connection::State::kTurnedAway});
+  }
+  turned_away_.clear();
 }
 
 void ServicePool::stop() {
   const std::scoped_lock lock(mutex_);
   stopping_ = true;
+  run_turned_away();
   release_due();
   service_changed_.notify_all();
   room_.notify_all();

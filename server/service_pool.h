@@ -10,6 +10,7 @@
 #include <list>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "model/base/duration.h"
 #include "model/service/service.h"
@@ -39,12 +40,12 @@ class ServicePool {
   // From now on these are the service's settings.
   void configure(const ServiceOptions& options);
 
-  // Until it is called with false, what is accepted is no business of the service: its job runs at
-  // once, for its connection is to be reset; nothing blocks.
+  // Until it is called with false, what is accepted is no business of the service, but kept for
+  // `lose_all`; nothing blocks.
   void turn_away(bool all);
 
-  // Everything parked is gone from the service, unanswered. Their jobs run, to close what is left
-  // of their connections.
+  // Everything parked is gone from the service, unanswered. To be called when their connections
+  // have been reset: now their jobs run, to close what is left of these.
   void lose_all();
 
   // Everything parked runs at once, and so does what is accepted from now on; nothing blocks.
@@ -93,6 +94,7 @@ class ServicePool {
   Service<Job> service_;
   IntervalTaker intervals_;
   std::deque<Connection> ready_;  // to be answered now
+  std::vector<Job> turned_away_;  // to be run when their connections have been reset
   TimePoint timer_wakes_at_ = TimePoint::max();
   bool stopping_ = false;
   bool turns_away_ = false;

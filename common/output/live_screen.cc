@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "common/output/report.h"
+#include "model/run/disturbance.h"
 
 namespace retrystorm {
 namespace {
@@ -165,11 +166,12 @@ void ClientView::add(const Moment& moment) {
   push(not_sent_, moment.rates.not_sent);
   push(attempts_, moment.rates.attempts);
   push(in_flight_, static_cast<double>(moment.clients.in_flight));
-  push(outage_, moment.outage ? 1 : 0);
+  push(outage_, moment.outage.empty() ? 0 : 1);
 }
 
 std::vector<std::string> ClientView::render(const ScreenSize& size,
                                             const ScreenStyle& style) const {
+  const std::string kFreeze = print_disturbance({});
   const Rates& rates = latest_.rates;
   const std::size_t width = spark_width(size);
   // One scale for all the rates: they are to be compared.
@@ -191,7 +193,9 @@ std::vector<std::string> ClientView::render(const ScreenSize& size,
       {rate_row("attempts", rates.attempts, attempts_, Colour::kNone),
        row(size, style, "in flight", std::to_string(latest_.clients.in_flight), in_flight_,
            highest({&in_flight_}, width), Colour::kCyan),
-       row(size, style, "outage", latest_.outage ? "frozen" : "", outage_, 1, Colour::kRed), "",
+       row(size, style, "outage", latest_.outage == kFreeze ? "frozen" : latest_.outage, outage_, 1,
+           Colour::kRed),
+       "",
        cut("rates: 0 to " + number(top, "/s") + ", amplification " +
                number(latest_.totals.amplification()),
            size.columns),

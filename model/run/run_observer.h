@@ -22,7 +22,7 @@ struct RunInterval {
   Counts totals{};  // since the start
   ClientStates clients{};
   LatencyQuantiles latency{};            // of the interval's OK attempts
-  bool outage = false;                   // is one going on?
+  std::string outage{};                  // what befalls the service now; empty: nothing
   Verdict verdict = Verdict::kNoOutage;  // so far
 };
 
@@ -36,8 +36,9 @@ struct Punctuality {
 
 // A whole run.
 struct Summary {
-  std::string strategy{};  // the name of the settings
-  std::string outage{};    // what befell the service last; empty: nothing
+  std::string strategy{};                        // the name of the settings
+  std::string outage{};                          // what befell the service last; empty: nothing
+  std::optional<std::size_t> failed_commands{};  // where commands were it
   std::size_t clients = 0;
   double arrival_rate = 0;  // requests a second, where they come from outside instead of clients
   std::optional<Punctuality> punctuality{};  // of such an engine

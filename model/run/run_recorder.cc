@@ -47,7 +47,7 @@ void RunRecorder::tick(TimePoint now, const Counts& totals, const ClientStates& 
     RunInterval interval = listener.rotate(now, totals, *attempts);
     interval.t = now - start_;
     interval.clients = clients;
-    interval.outage = in_outage();
+    if (in_outage()) interval.outage = outage_;
     interval.verdict = *verdict_;
     listener.observer->on_interval(interval);
   }

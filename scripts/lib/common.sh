@@ -131,8 +131,10 @@ outage=20s
 after=60s
 
 # take_time ARGUMENT...: if the first is --calm, --outage or --after, takes its time over and sets
-# $taken to how many arguments that was.
+# $taken to how many arguments that was. An --outage that is no time but a kind (slow:3) is the
+# client's.
 take_time() {
+  if [[ $1 == --outage=[a-z]* || $1 == --outage && ${2-} == [a-z]* ]]; then return 1; fi
   case $1 in
     --calm | --outage | --after)
       (($# >= 2)) || die "$1 needs a time"
@@ -150,24 +152,37 @@ take_time() {
 # start_run NAME [CLIENT OPTION...] [-- SERVER OPTION...]: a server and its clients, with an outage
 # unless it lasts 0s.
 start_run() {
-  local name=$1 calm_s outage_s after_s
-  local client_options=() outage_options=()
+  local name=$1 calm_s outage_s after_s kind=freeze
+  local client_options=() outage_options=() control=()
   shift
   while (($# > 0)) && [[ $1 != -- ]]; do
     client_options+=("$1")
+    case $1 in
+      --outage) kind=${2-} ;;
+      --outage=*) kind=${1#*=} ;;
+      --at | --at=* | --capacity | --capacity=*) control=(--admin-token-file "$results/$name.token") ;;
+    esac
     shift
   done
+  case $kind in
+    drop | slow:* | errors:* | capacity:*) control=(--admin-token-file "$results/$name.token") ;;
+  esac
   calm_s=$(seconds_of "$calm")
   outage_s=$(seconds_of "$outage")
   after_s=$(seconds_of "$after")
   mkdir -p "$results"
   rm -f "$results/$name".{client,server}.{jsonl,log}
+  if ((${#control[@]} > 0)); then set -- "${@:-"--"}" "${control[@]}" --admin-port any; fi
   # The peak after waking lasts for some tenths of a second.
   start_server "$results/$name" --report-interval 100ms "${@:2}"
-  if [[ $outage_s != 0 ]]; then
-    outage_options=(--server-pid "$server_pid" --outage-at "$calm" --outage-for "$outage")
+  if ((${#control[@]} > 0)); then
+    control+=(--server-admin "$(sed -n 's|^metrics on \(.*\)/metrics$|\1|p' "$results/$name.server.log")")
   fi
-  start_client "$results/$name" --report-interval 1s "${outage_options[@]}" \
+  if [[ $outage_s != 0 ]]; then
+    outage_options=(--outage-at "$calm" --outage-for "$outage")
+    if [[ $kind == freeze ]]; then outage_options+=(--server-pid "$server_pid"); fi
+  fi
+  start_client "$results/$name" --report-interval 1s "${outage_options[@]}" "${control[@]}" \
     --duration "$(jq -n "$calm_s + $outage_s + $after_s")" "${client_options[@]}"
 }
 
@@ -301,7 +316,7 @@ draw_runs() {
   shift
   if [[ -z $scratch ]]; then make_scratch; fi
   for name in "$@"; do
-    for part in rates concurrency outage facts; do
+    for part in rates concurrency outage actions_done facts; do
       jq -L "$lib" -nr --arg name "$name" --slurpfile client "$results/$name.client.jsonl" \
         --slurpfile server "$results/$name.server.jsonl" \
         "include \"runs\"; $part(\$client; \$server)" >"$scratch/$name.$part"

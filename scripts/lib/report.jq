@@ -22,7 +22,9 @@ def well_formed:
                          "requests", "thinking", "in_flight", "waiting_to_retry", "concurrency",
                          "last_delay_s", "workers", "busy", "waiting"])
         and (.latency_ms | none_or_numbers(["p50", "p95", "p99"]))
-      elif .type == "outage" then (.t | is_number) and (.event | is_text)
+      elif .type == "outage" then
+        (.t | is_number) and (.event | is_text) and (.what | . == null or is_text)
+      elif .type == "action" then (.t | is_number) and (.what | is_text)
       elif .type == "attempt" then
         ([.t, .request, .attempt] | all(is_number))
         and ([.outcome, .reason] | all(. == null or is_text))
@@ -70,9 +72,9 @@ def reproduction($server; $lines):
       | if $start.server_pid then "\(.) --server-pid=$(pidof server)" else . end
     else
       # On the standard ports, with the process as the shell knows it.
-      ($server.command | without(["json", "port"]) | from_the_top) as $service
+      ($server.command | without(["json", "port", "admin-port"]) | from_the_top) as $service
       | (.command
-         | without(["json", "trace", "url", "server-pid", "dashboard-port", "server-status"])
+         | without(["json", "trace", "url", "server-pid", "dashboard-port", "server-status", "server-admin"])
          | gsub(" --dashboard(?= |$)"; "")
          | from_the_top | with_seed($start) | with_outage($lines)) as $clients
       | "\($service) >server.log & sleep 1; \($clients)"
@@ -106,7 +108,7 @@ def report_runs($name; $server):
                        clients: (if .arrivals == "open" then null else .clients end)}),
      command: $start.command,
      reproduce: ($start | reproduction($server_lines[0]; $lines)),
-     events: [$lines[] | select(.type == "outage" or .type == "summary"),
+     events: [$lines[] | select(.type == "outage" or .type == "action" or .type == "summary"),
               (select(.type == "interval")
                | {type, t, ok, errors, timed_out, not_sent, attempts, retries, requests, thinking, in_flight,
                   waiting_to_retry, latency_ms})],

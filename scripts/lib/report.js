@@ -43,14 +43,14 @@
   const end = Math.ceil(most(runs.map(run => run.end)) / 20) * 20;
 
   document.getElementById('summary').textContent =
-    `${runs.length} ${runs.length === 1 ? 'run' : 'runs'} on the same axes; the shade is the time in which the server was frozen.`;
+    `${runs.length} ${runs.length === 1 ? 'run' : 'runs'} on the same axes; the shade is the outage, a dashed line what was done about it.`;
 
   const peak = run => run.series.concurrency.reduce((top, {value}) => Math.max(top, value ?? 0), -1);
   fillTable(document.getElementById('table'), [
     ['run', run => run.name],
     ['verdict', run => run.summary?.verdict ?? 'not ended'],
     ['strategy', run => run.start.strategy],
-    ['clients', run => number(run.start.clients)],
+    ['clients', ({start}) => start.arrivals === 'open' ? `${number(start.rate)}/s` : number(start.clients)],
     ['seed', run => String(run.start.seed)],
     ['baseline OK/s', run => number(run.summary?.baseline_ok, 1)],
     ['errors gone after', run => duration(run.summary?.errors_gone_s)],

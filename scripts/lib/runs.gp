@@ -6,10 +6,12 @@ data(name, part) = ARG3 . "/" . name . "." . part
 larger(a, b) = a > b ? a : b
 
 # The axes hold the largest of all runs.
+what = ""
 last = 0; top_rate = 0; top_not_sent = 0; top_concurrency = 100
 do for [name in ARG4] {
   load data(name, "facts")
   last = larger(last, end)
+  what = what eq "" || what eq befell ? befell : "outage"
   if (fatal > 0) { top_concurrency = larger(top_concurrency, fatal) }
   do for [column = 2:5] {
     stats data(name, "rates") using column nooutput
@@ -43,7 +45,9 @@ do for [i = 1:runs] {
   set ylabel (i == 1 ? "requests per second" : "")
   set format x ""; unset xlabel
   if (i == 1) { set key vertical maxrows 2 samplen 2 center at screen 0.5, 0.97 } else { unset key }
-  plot data(name, "outage") using (0):(0):1:2:(0):(top_rate) with boxxyerror lc rgb shade title "server frozen", \
+  plot data(name, "outage") using (0):(0):1:2:(0):(top_rate) with boxxyerror lc rgb shade title what, \
+       data(name, "actions_done") using 1:(0):(0):(top_rate) with vectors nohead lw 1 dt (2,3) lc rgb grey notitle, \
+       data(name, "actions_done") using 1:((0.97 - 0.055 * $2) * top_rate):3 with labels left offset 0.5,0 font ",9" notitle, \
        data(name, "rates") using 1:(not_sent * $5) with lines lw 2 lc rgb orange dt (9,4,2,4) title (top_not_sent > 0 ? "not sent" : ""), \
        data(name, "rates") using 1:3 with lines lw 2 lc rgb purple dt (6,3) title "errors", \
        data(name, "rates") using 1:4 with lines lw 2 lc rgb red title "timed out", \

@@ -73,10 +73,20 @@ def outage($client; $server):
   | [$client | only("outage") | .[].t]
   | if length == 0 then "-2 -1" else _nwise(2) | "\(.[0]) \(.[1] // $last)" end;
 
+# "time top name" of what was done about it, none over the one before; out of sight when nothing was
+def actions_done($client; $server):
+  [$client | only("action")]
+  | if length == 0 then "-2 0 -" else to_entries[] | "\(.value.t) \(.key % 4) \"\(.value.what)\"" end;
+
+# What befell the service, in a word or two for a reader.
+def befell: (map(select(.type == "outage") | .what // "freeze") | first // "freeze")
+  | if . == "freeze" then "server frozen" else "outage: \(.)" end;
+
 # What the picture must know besides, as assignments of gnuplot
 def facts($client; $server):
   "end = \($client | only("interval") | last.t)",
   "fatal = \(fatal_concurrency($client; $server))",
+  "befell = \"\($client | befell)\"",
   "verdict = \"\($client | only("summary") | last.verdict)\"";
 
 # The windows of both engines, and how far they are apart in % of the baseline. Those in which the

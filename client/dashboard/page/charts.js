@@ -76,7 +76,8 @@ const Retrystorm = (() => {
         this.series[name] = [];
       }
       this.seen = new Set(); // the series that have not been zero all along
-      this.outages = []; // [from, to]; `to` is null while it lasts
+      this.outages = []; // {from, to, what}; `to` is null while it lasts
+      this.actions = []; // {t, what}
       this.summary = null;
       this.end = 0;
       this.sums = {attempts: 0, requests: 0};
@@ -104,9 +105,10 @@ const Retrystorm = (() => {
       if (event.type === 'interval') this.takeInterval(event);
       if (event.type === 'summary') this.summary = event;
       if (event.type === 'outage') {
-        if (event.event === 'stop') this.outages.push([event.t, null]);
-        else if (this.outages.length > 0) this.outages.at(-1)[1] = event.t;
+        if (event.event === 'stop') this.outages.push({from: event.t, to: null, what: event.what ?? 'freeze'});
+        else if (this.outages.length > 0) this.outages.at(-1).to = event.t;
       }
+      if (event.type === 'action') this.actions.push({t: event.t, what: event.what});
     }
 
     takeInterval(event) {
@@ -233,21 +235,39 @@ const Retrystorm = (() => {
   // All that `curvesOf` depends on.
   const curvesSeen = run => ['not_sent', 'workers'].filter(name => run.seen.has(name)).join();
 
+  // What goes on in an outage, for a reader.
+  const outageText = what => what === 'freeze' ? 'frozen' : what;
+
+  // The outages as shades, and what was done about them as lines, each with its name.
   const outageShade = {
     id: 'outage',
     beforeDatasetsDraw(chart, _, {run}) {
       const {ctx, chartArea: area, scales: {x}} = chart;
       ctx.save();
-      for (const [from, to] of run.outages) {
+      ctx.font = '11px system-ui, sans-serif';
+      for (const {from, to, what} of run.outages) {
         const left = Math.max(x.getPixelForValue(from), area.left);
         const right = Math.min(x.getPixelForValue(to ?? Math.max(run.end, from)), area.right);
         if (right <= left) continue;
         ctx.fillStyle = css('--shade');
         ctx.fillRect(left, area.top, right - left, area.height);
         ctx.fillStyle = css('--muted');
-        ctx.font = '11px system-ui, sans-serif';
-        if (right - left > 42) ctx.fillText('frozen', left + 4, area.top + 12);
+        const text = outageText(what);
+        if (right - left > ctx.measureText(text).width + 8) ctx.fillText(text, left + 4, area.top + 12);
       }
+      ctx.strokeStyle = ctx.fillStyle = css('--muted');
+      ctx.setLineDash([3, 3]);
+      run.actions.forEach(({t, what}, i) => {
+        const at = x.getPixelForValue(t);
+        if (at < area.left || at > area.right) return;
+        ctx.beginPath();
+        ctx.moveTo(at, area.top);
+        ctx.lineTo(at, area.bottom);
+        ctx.stroke();
+        // On the side where there is room, and not on the name of the one before.
+        const width = ctx.measureText(what).width + 4;
+        ctx.fillText(what, at + width > area.right ? at - width : at + 4, area.top + 26 + 13 * (i % 4));
+      });
       ctx.restore();
     },
   };

@@ -37,9 +37,11 @@ function drawAll() {
 }
 
 function showState() {
-  const frozen = run.outages.length > 0 && run.outages.at(-1)[1] === null;
+  const outage = run.outages.at(-1);
+  const disturbed = outage !== undefined && outage.to === null;
+  const frozen = disturbed && outage.what === 'freeze';
   const [text, kind] = !connected ? ['client gone', 'gone'] : run.summary ? ['ended', 'gone']
-    : frozen ? ['server frozen', 'frozen'] : ['running', 'running'];
+    : disturbed ? [frozen ? 'server frozen' : outage.what, 'frozen'] : ['running', 'running'];
   write('state', text);
   element('state').className = 'pill ' + kind;
   const able = Boolean(token) && connected && !run.summary;
@@ -103,7 +105,9 @@ function refresh() {
   refreshWanted = false;
   const {start} = run;
   if (start.strategy) {
-    write('run', `${start.strategy} retries, ${number(start.clients)} clients, seed ${start.seed}, ` +
+    const callers = start.arrivals === 'open' ? `${number(start.rate)} requests a second`
+      : `${number(start.clients)} clients`;
+    write('run', `${start.strategy} retries, ${callers}, seed ${start.seed}, ` +
       `${Retrystorm.minutes(run.end)} min`);
   }
   if (last) {

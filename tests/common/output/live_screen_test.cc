@@ -41,7 +41,7 @@ ClientView client_view() {
             .rates = {.timed_out = 200, .attempts = 400},
             .totals = {.ok = 75, .requests = 200, .retries = 500, .failing = 25},
             .clients = {.in_flight = 900},
-            .outage = true,
+            .outage = "freeze",
             .verdict = Verdict::kCollapsed});
   return view;
 }

@@ -135,7 +135,7 @@ TEST(RunRecorder, TellsTheOutageToAllAndTheVerdictOfTheLastWindow) {
   recorder.outage_begins(now, ok(answers), "slow:3");
   EXPECT_TRUE(recorder.in_outage());
   pass(1, 0);
-  EXPECT_TRUE(one.intervals.back().outage);
+  EXPECT_EQ(one.intervals.back().outage, "slow:3");
   EXPECT_EQ(one.intervals.back().verdict, Verdict::kUndecided);
   recorder.outage_ends(now, ok(answers));
   EXPECT_FALSE(recorder.in_outage());
