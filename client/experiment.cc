@@ -21,10 +21,12 @@ std::string title(const WorkloadOptions& workload) {
          callers_text(workload.clients, arrival_rate(workload)) + " (Ctrl-C ends them)";
 }
 
-// So long a command from the page may wait.
+// So long a command from the page, or what has become of an outage's, may wait.
 constexpr Duration kCommandLatency = 100ms;
 // So much longer than planned the server keeps an outage up when nobody is left to end it.
 constexpr Duration kLease = 2s;
+// So long the run's end waits for the command that ends an outage.
+constexpr Duration kCommandPatience = 10s;
 // So often the page is told how the run goes.
 constexpr Duration kPageInterval = 1s;
 
@@ -73,6 +75,7 @@ void Experiment::run(EndSignals& signals) {
     }
     if (now >= outage_ends_at_) end_outage();
     while (now >= next_action()) carry_out(actions_[actions_done_++]);
+    tell_commands();
     if (now >= end_) break;
     take_commands();
   }
@@ -87,7 +90,10 @@ TimePoint Experiment::next_action() const {
 TimePoint Experiment::next_event() const {
   const TimePoint next =
       std::min({recorder_->next_tick(), outage_begins_at_, outage_ends_at_, next_action(), end_});
-  return dependencies_.dashboard == nullptr ? next : std::min(next, Clock::now() + kCommandLatency);
+  const OutageCommand* const commands = dependencies_.outage_command;
+  const bool looks_often =
+      dependencies_.dashboard != nullptr || (commands != nullptr && commands->under_way() > 0);
+  return looks_often ? std::min(next, Clock::now() + kCommandLatency) : next;
 }
 
 void Experiment::begin() {
@@ -195,6 +201,15 @@ void Experiment::tell_dropped_arrivals() {
   dropped_told_ = dropped;
 }
 
+void Experiment::tell_commands(Duration patience) {
+  OutageCommand* const commands = dependencies_.outage_command;
+  if (commands == nullptr) return;
+  for (const std::string& each : commands->take_news(patience)) notice(each);
+  if (patience > Duration::zero() && commands->under_way() > 0) {
+    notice("a command of the outage still runs: nobody waits for it any longer");
+  }
+}
+
 void Experiment::begin_outage(const Disturbance& outage, Duration length) {
   if (recorder_->in_outage()) return lengthen_outage(outage, length);
   const TimePoint now = Clock::now();
@@ -204,6 +219,12 @@ void Experiment::begin_outage(const Disturbance& outage, Duration length) {
       dependencies_.server->freeze();
     } catch (const std::exception& error) {
       return notice(error.what());  // the server has ended: there is nothing to freeze
+    }
+  } else if (outage.kind == Disturbance::Kind::kCommand) {
+    try {
+      dependencies_.outage_command->begin();
+    } catch (const std::exception& error) {
+      return notice(error.what());
     }
   } else if (is_of_service(outage)) {
     dependencies_.control->send(print_outage_order({outage, saturating_add(length, kLease)}));
@@ -248,6 +269,13 @@ void Experiment::end_outage() {
     }
   } else {
     if (is_of_service(outage_)) dependencies_.control->send(std::string(kEndOfOutage));
+    if (outage_.kind == Disturbance::Kind::kCommand) {
+      try {
+        dependencies_.outage_command->end();
+      } catch (const std::exception& error) {
+        notice(error.what());
+      }
+    }
     std::cerr << "outage over\n";
   }
   recorder_->outage_ends(Clock::now(), fleet_->totals().counts);
@@ -301,11 +329,15 @@ void Experiment::finish() {
   const FleetTotals totals = fleet_->totals();
   const Counts& counts = totals.counts;
   fleet_->stop();
+  tell_commands(kCommandPatience);
   if (fleet_->trace() != nullptr) recorder_->tell(fleet_->trace()->take_rest());
   const FleetHistory history = fleet_->history();
   recorder_->summarize(
       {.strategy = workload_.retry.strategy,
        .outage = recorder_->outage(),
+       .failed_commands = dependencies_.outage_command == nullptr
+                              ? std::nullopt
+                              : std::optional(dependencies_.outage_command->failures()),
        .clients = workload_.clients,
        .arrival_rate = arrival_rate(workload_),
        .punctuality = fleet_->is_open() ? std::optional(totals.punctuality) : std::nullopt,

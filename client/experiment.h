@@ -16,6 +16,7 @@
 #include "client/http_request.h"
 #include "client/options.h"
 #include "client/outage.h"
+#include "client/outage_command.h"
 #include "client/server_control.h"
 #include "common/os/process.h"
 #include "common/output/json_lines.h"
@@ -45,6 +46,7 @@ class Experiment {
     Terminal* screen;     // shows the run instead of the lines
     CurrentFleet& fleet;  // is shown the clients of each run
     ServerProcess* server = nullptr;
+    OutageCommand* outage_command = nullptr;
     ServerControl* control = nullptr;
     Dashboard* dashboard = nullptr;
     // The clients with another strategy, as the command line would have them.
@@ -89,6 +91,8 @@ class Experiment {
   void notice(const std::string& text);
   TimePoint next_action() const;
   void tell_dropped_arrivals();
+  // What the outage's commands have come to; waits so long for those that still run.
+  void tell_commands(Duration patience = Duration::zero());
   TimePoint next_event() const;
 
   const ClientOptions& options_;

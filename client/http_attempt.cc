@@ -27,11 +27,23 @@ std::chrono::milliseconds whole_milliseconds(Duration time) {
   return std::chrono::ceil<std::chrono::milliseconds>(time);
 }
 
+// As OpenSSL calls it in the handshake, for each certificate of the server's chain.
+int tell_distrust(int accepted, X509_STORE_CTX* chain) {
+  if (accepted != 0) return accepted;
+  const void* const tls = X509_STORE_CTX_get_ex_data(chain, SSL_get_ex_data_X509_STORE_CTX_idx());
+  auto* const distrust =
+      static_cast<Distrust*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(static_cast<const SSL*>(tls))));
+  distrust->tell(X509_verify_cert_error_string(X509_STORE_CTX_get_error(chain)));
+  return accepted;
+}
+
 // In the handshake OpenSSL itself looks at the certificate, with the certificates that all clients
 // share: cpp-httplib would read them anew for each.
-void trust(SSL_CTX* context, const std::string& host, X509_STORE* trusted) {
-  SSL_CTX_set1_cert_store(context, trusted);
-  SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
+void trust(SSL_CTX* context, const HttpRequest& request) {
+  const std::string& host = request.url.host;
+  SSL_CTX_set1_cert_store(context, request.trusted.get());
+  SSL_CTX_set_app_data(context, request.distrust.get());
+  SSL_CTX_set_verify(context, SSL_VERIFY_PEER, tell_distrust);
   X509_VERIFY_PARAM* const wanted = SSL_CTX_get0_param(context);
   if (X509_VERIFY_PARAM_set1_ip_asc(wanted, host.c_str()) != 1) {
     X509_VERIFY_PARAM_set1_host(wanted, host.c_str(), host.size());
@@ -43,7 +55,7 @@ std::unique_ptr<httplib::ClientImpl> make_client(const HttpRequest& request) {
   if (!url.tls) return std::make_unique<httplib::ClientImpl>(url.host, url.port);
   auto client = std::make_unique<httplib::SSLClient>(url.host, url.port);
   client->enable_server_certificate_verification(false);
-  if (request.trusted) trust(client->ssl_context(), url.host, request.trusted.get());
+  if (request.trusted) trust(client->ssl_context(), request);
   return client;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iostream>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -73,6 +74,12 @@ std::shared_ptr<X509_STORE> trusted_by(const RequestOptions& options) {
 }
 
 }  // namespace
+
+void Distrust::tell(const std::string& why) {
+  std::call_once(told_, [&why] {
+    std::cerr << "the server's certificate is not accepted: " + why + " (see --cacert)\n";
+  });
+}
 
 void check(const RequestOptions& options) {
   for (const std::string& each : options.headers) parse_header(each);

@@ -5,6 +5,7 @@
 #include <openssl/x509.h>
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -16,10 +17,20 @@ namespace retrystorm {
 struct RequestOptions {
   std::string url = "http://127.0.0.1:8070/api";
   std::string method = "GET";
-  std::vector<std::string> headers;  // "Name: value"
-  std::string body;                  // or "@FILE"
-  std::string cacert;                // a file of certificates; empty: those of the system
-  bool insecure = false;             // whatever the server's certificate
+  std::vector<std::string> headers{};  // "Name: value"
+  std::string body{};                  // or "@FILE"
+  std::string cacert{};                // a file of certificates; empty: those of the system
+  bool insecure = false;               // whatever the server's certificate
+};
+
+// Says once, on standard error, why the server's certificate is not accepted: all that the counts
+// tell is errors. Safe from any thread.
+class Distrust {
+ public:
+  void tell(const std::string& why);
+
+ private:
+  std::once_flag told_;
 };
 
 struct HttpRequest {
@@ -29,6 +40,7 @@ struct HttpRequest {
   std::string body{};
   // https: who may vouch for the server's certificate. Null: nobody needs to.
   std::shared_ptr<X509_STORE> trusted{};
+  std::shared_ptr<Distrust> distrust = std::make_shared<Distrust>();
 };
 
 // Looks up the host, and reads the files. Throws std::runtime_error with a sentence for a person

@@ -84,6 +84,11 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
       ->group("Outage");
   add_optional_duration(*outage, "--outage-for", options.outage_for, "and lasts so long")
       ->group("Outage");
+  add_text(*outage, "--outage-begin", options.outage_commands.begin,
+           "--outage=command: the shell command that begins it; one that still runs at its end is "
+           "terminated");
+  add_text(*outage, "--outage-end", options.outage_commands.end,
+           "--outage=command: the one that ends it, run however the client ends");
   OptionList timeline;
   timeline.group("Outage");
   declare_options(timeline, options.timeline, Engine::kReal);
@@ -155,6 +160,17 @@ void check(const ClientOptions& options) {
     throw std::runtime_error(
         std::string(options.token_file.empty() ? "--server-admin" : "--admin-token-file") +
         " has no effect without something to tell the server (--at, --capacity, --outage)");
+  }
+  const bool by_command = options.timeline.outage.kind == Disturbance::Kind::kCommand;
+  if (by_command && options.outage_commands.begin.empty()) {
+    throw std::runtime_error(
+        "--outage=command needs the commands: give --outage-begin, and --outage-end unless it ends "
+        "by itself");
+  }
+  if (!by_command && !(options.outage_commands.begin + options.outage_commands.end).empty()) {
+    throw std::runtime_error(
+        std::string(options.outage_commands.begin.empty() ? "--outage-end" : "--outage-begin") +
+        " has no effect without --outage=command");
   }
   if (options.outage_at && freezes && options.server_pid == 0) {
     throw std::runtime_error(

@@ -7,6 +7,7 @@
 
 #include "client/fleet.h"
 #include "client/http_request.h"
+#include "client/outage_command.h"
 #include "client/url.h"
 #include "common/cli/options.h"
 #include "common/http/endpoint.h"
@@ -32,6 +33,7 @@ struct ClientOptions {
   std::size_t server_pid = 0;
   std::optional<Duration> outage_at;
   std::optional<Duration> outage_for;
+  OutageCommands outage_commands;
 
   bool dashboard = false;
   std::size_t dashboard_port = 8072;

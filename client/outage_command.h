@@ -12,8 +12,8 @@
 namespace retrystorm {
 
 struct OutageCommands {
-  std::string begin;
-  std::string end;  // empty: none is needed
+  std::string begin{};
+  std::string end{};  // empty: none is needed
 };
 
 // Runs them by /bin/sh, in order and one at a time, in a process of their own that is not held up

@@ -12,6 +12,7 @@
 #include "client/http_request.h"
 #include "client/metrics.h"
 #include "client/outage.h"
+#include "client/outage_command.h"
 #include "client/schedule.h"
 #include "client/server_control.h"
 #include "client/url.h"
@@ -60,9 +61,12 @@ int run_clients(const Invocation& invocation, const ClientOptions& options) {
   const HttpRequest request = make_request(options.request);
   std::optional<ServerProcess> server;
   if (options.server_pid != 0) server.emplace(static_cast<pid_t>(options.server_pid));
+  std::optional<OutageCommand> outage_command;
+  if (!options.outage_commands.begin.empty()) outage_command.emplace(options.outage_commands);
   std::optional<ServerControl> control;
   if (tells_server(options)) {
-    control.emplace(resolve_url(server_admin_url(options, request.url)), read_token(options.token_file),
+    control.emplace(resolve_url(server_admin_url(options, request.url)),
+                    read_token(options.token_file),
                     [](const std::string& text) { std::cerr << text << '\n'; });
     control->check(orders_to_check(options));
   }
@@ -101,6 +105,7 @@ int run_clients(const Invocation& invocation, const ClientOptions& options) {
               .screen = live ? &terminal : nullptr,
               .fleet = fleet,
               .server = server ? &*server : nullptr,
+              .outage_command = outage_command ? &*outage_command : nullptr,
               .control = control ? &*control : nullptr,
               .dashboard = dashboard ? &*dashboard : nullptr,
               .restarted_with =

@@ -294,6 +294,9 @@ std::string summary_text(const Summary& summary) {
   }
   text += format("; a client went without an OK for %.1f s at the longest\n",
                  to_seconds(summary.longest_without_ok));
+  if (summary.failed_commands.value_or(0) > 0) {
+    text += "commands:  " + count_text(*summary.failed_commands, "of the outage's failed\n");
+  }
   if (recovery.verdict != Verdict::kNoOutage) {
     text += recovery.baseline_ok ? format("recovery:  baseline %.1f OK/s", *recovery.baseline_ok)
                                  : "recovery:  no baseline (too short a calm before the outage)";
@@ -360,6 +363,7 @@ nlohmann::ordered_json summary_json(const Summary& summary) {
       {"pauses", metrics.sleeps},
       {"pauses_s", rounded(to_seconds(metrics.total_sleep))},
   });
+  if (summary.failed_commands) json["failed_commands"] = *summary.failed_commands;
   if (summary.punctuality) {
     json["dropped_arrivals"] = summary.punctuality->dropped_arrivals;
     json["latest_start_ms"] = milliseconds_json(summary.punctuality->latest_start);

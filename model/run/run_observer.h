@@ -36,8 +36,9 @@ struct Punctuality {
 
 // A whole run.
 struct Summary {
-  std::string strategy{};  // the name of the settings
-  std::string outage{};    // what befell the service last; empty: nothing
+  std::string strategy{};                        // the name of the settings
+  std::string outage{};                          // what befell the service last; empty: nothing
+  std::optional<std::size_t> failed_commands{};  // where commands were it
   std::size_t clients = 0;
   double arrival_rate = 0;  // requests a second, where they come from outside instead of clients
   std::optional<Punctuality> punctuality{};  // of such an engine

@@ -50,7 +50,7 @@
     ['run', run => run.name],
     ['verdict', run => run.summary?.verdict ?? 'not ended'],
     ['strategy', run => run.start.strategy],
-    ['clients', run => number(run.start.clients)],
+    ['clients', ({start}) => start.arrivals === 'open' ? `${number(start.rate)}/s` : number(start.clients)],
     ['seed', run => String(run.start.seed)],
     ['baseline OK/s', run => number(run.summary?.baseline_ok, 1)],
     ['errors gone after', run => duration(run.summary?.errors_gone_s)],

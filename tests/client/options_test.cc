@@ -70,6 +70,31 @@ TEST_F(ClientOptionsTest, AnOutageNeedsAProcess) {
   refuses({"--outage-at=1s", "--outage-for=1s"}, "--server-pid");
 }
 
+TEST_F(ClientOptionsTest, AnOutageByCommandNeedsThemAndNoProcess) {
+  refuses({"--outage=command", "--outage-at=1s", "--outage-for=1s"}, "give --outage-begin");
+  refuses({"--outage-end=true"}, "give --outage-begin");
+  given({"--outage-begin=docker pause api", "--outage-end=docker unpause api"});
+  EXPECT_NO_THROW(check(options_));
+  EXPECT_EQ(options_.outage_commands.begin, "docker pause api");
+  EXPECT_EQ(options_.outage_commands.end, "docker unpause api");
+  refuses({"--outage=drop", "--admin-token-file=f"},
+          "--outage-begin has no effect without --outage=command");
+}
+
+TEST_F(ClientOptionsTest, RequestsCanBeAnything) {
+  const RequestOptions& request = given({"--url=https://h/", "--method=POST", "--header=A: b, c",
+                                         "--header=D:", "--body=@f", "--cacert=ca.pem"})
+                                      .request;
+  EXPECT_NO_THROW(check(options_));
+  EXPECT_EQ(request.method, "POST");
+  EXPECT_EQ(request.headers, (std::vector<std::string>{"A: b, c", "D:"}));
+  EXPECT_EQ(request.body, "@f");
+  EXPECT_EQ(request.cacert, "ca.pem");
+  refuses({"--insecure"}, "give one");
+  options_.request.cacert.clear();
+  refuses({"--url=http://h/"}, "--insecure has no effect");
+}
+
 TEST_F(ClientOptionsTest, ThreadsAreOfOpenArrivals) {
   EXPECT_EQ(given({"--arrivals=open", "--rate=50", "--max-threads=10"}).max_threads, 10);
   EXPECT_NO_THROW(check(options_));

@@ -142,6 +142,80 @@ TEST_F(Outage, IsSkippedWhenTheServerHasEnded) {
   EXPECT_EQ(read_json_lines(json_path()).back()["verdict"], "no outage");
 }
 
+// A client whose outage is made by commands that each leave a word in a file.
+Arguments commanding(const ServerUnderTest& server, const TempDir& dir) {
+  const std::string words = dir.file("words");
+  return {
+      "--url",          server.url(),
+      "--clients",      "20",
+      "--lambda",       "10ms",
+      "--outage",       "command",
+      "--outage-begin", "echo begun >>" + words + "; kill -STOP " + std::to_string(server.pid()),
+      "--outage-end",   "kill -CONT " + std::to_string(server.pid()) + "; echo ended >>" + words,
+      "--outage-at",    "100ms",
+      "--outage-for",   "1h",
+      "--duration",     "10m",
+      "--json",         dir.file("client.jsonl")};
+}
+
+TEST(CommandedOutage, BeginsAndEndsByCommands) {
+  const TempDir dir;
+  const ServerUnderTest server({"--base-delay", "1ms"});
+  Arguments arguments = commanding(server, dir);
+  arguments.insert(arguments.end(), {"--outage-for", "700ms", "--duration", "2s"});
+  ClientUnderTest client(arguments);
+  EXPECT_TRUE(frozen(server));
+  ASSERT_EQ(client.exit_code(), 0);
+  EXPECT_TRUE(awake(server));
+  EXPECT_EQ(read_file(dir.file("words")), "begun\nended\n");
+  EXPECT_THAT(client.err(), HasSubstr("command for 700ms\noutage over\n"));
+  const auto json = read_json_lines(dir.file("client.jsonl"));
+  std::vector<std::string> events;
+  for (const auto& line : json) {
+    if (line["type"] == "outage") events.push_back(line["event"]);
+  }
+  EXPECT_EQ(events.size(), 2);
+  EXPECT_EQ(json.back()["failed_commands"], 0);
+}
+
+TEST(CommandedOutage, GoesOnWhenACommandFails) {
+  const TempDir dir;
+  const ServerUnderTest server({"--base-delay", "1ms"});
+  Arguments arguments = commanding(server, dir);
+  arguments.insert(arguments.end(), {"--outage-for", "200ms", "--duration", "1s", "--outage-begin",
+                                     "exit 3", "--outage-end", "echo told; exit 4"});
+  ClientUnderTest client(arguments);
+  ASSERT_EQ(client.exit_code(), 0);
+  EXPECT_THAT(client.err(), HasSubstr("the command of --outage-begin failed: exit code 3\n"));
+  EXPECT_THAT(client.err(), HasSubstr("told\n"));
+  EXPECT_THAT(client.err(), HasSubstr("the command of --outage-end failed: exit code 4\n"));
+  EXPECT_THAT(client.out(), testing::Not(HasSubstr("told")));
+  EXPECT_THAT(client.out(), HasSubstr("\ncommands:  2 of the outage's failed\n"));
+  EXPECT_EQ(read_json_lines(dir.file("client.jsonl")).back()["failed_commands"], 2);
+}
+
+TEST(CommandedOutage, EndsWhenTheClientIsInterrupted) {
+  const TempDir dir;
+  const ServerUnderTest server({"--base-delay", "1ms"});
+  ClientUnderTest client(commanding(server, dir));
+  ASSERT_TRUE(frozen(server));
+  client.signal(SIGINT);
+  ASSERT_EQ(client.exit_code(), 0);
+  EXPECT_TRUE(awake(server));
+  EXPECT_EQ(read_file(dir.file("words")), "begun\nended\n");
+}
+
+TEST(CommandedOutage, EndsEvenWhenTheClientsWholeGroupIsKilled) {
+  const TempDir dir;
+  const ServerUnderTest server({"--base-delay", "1ms"});
+  ChildProcess client(RETRYSTORM_CLIENT, commanding(server, dir), 0, own_group);
+  ASSERT_TRUE(frozen(server));
+  kill(-client.pid(), SIGKILL);
+  ASSERT_EQ(client.exit_code(), 128 + SIGKILL);
+  EXPECT_TRUE(awake(server));
+  EXPECT_TRUE(eventually([&] { return read_file(dir.file("words")) == "begun\nended\n"; }));
+}
+
 TEST(ServerProcess, FreezesAndWakes) {
   const ServerUnderTest server;
   ServerProcess process(server.pid());

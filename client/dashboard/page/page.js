@@ -103,7 +103,9 @@ function refresh() {
   refreshWanted = false;
   const {start} = run;
   if (start.strategy) {
-    write('run', `${start.strategy} retries, ${number(start.clients)} clients, seed ${start.seed}, ` +
+    const callers = start.arrivals === 'open' ? `${number(start.rate)} requests a second`
+      : `${number(start.clients)} clients`;
+    write('run', `${start.strategy} retries, ${callers}, seed ${start.seed}, ` +
       `${Retrystorm.minutes(run.end)} min`);
   }
   if (last) {

@@ -207,6 +207,17 @@ TEST(Summary, TellsWhatFoundNoThread) {
   EXPECT_EQ(summary_json(summary)["latest_start_ms"], 1.5);
 }
 
+TEST(Summary, CountsTheCommandsThatFailed) {
+  Summary summary = recovered_run();
+  EXPECT_FALSE(summary_json(summary).contains("failed_commands"));
+  summary.failed_commands = 0;
+  EXPECT_EQ(summary_json(summary)["failed_commands"], 0);
+  EXPECT_THAT(summary_text(summary), Not(HasSubstr("commands:")));
+  summary.failed_commands = 2;
+  EXPECT_EQ(summary_json(summary)["failed_commands"], 2);
+  EXPECT_THAT(summary_text(summary), HasSubstr("\ncommands:  2 of the outage's failed\n"));
+}
+
 TEST(SummaryText, LeavesOutTheRecoveryWithoutAnOutage) {
   EXPECT_THAT(summary_text({}), Not(HasSubstr("recovery:")));
   EXPECT_THAT(summary_text({}), HasSubstr("verdict:   no outage"));
