@@ -80,6 +80,7 @@ class ServicePool {
   };
   using Workers = std::list<std::thread>;
 
+  void run_turned_away();             // with the lock held
   void release_due();                 // moves what is done to `ready_`; with the lock held
   void watch_service();               // the timer thread
   void work(Workers::iterator self);  // a worker thread
