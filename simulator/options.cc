@@ -23,6 +23,13 @@ void add_simulator_options(CLI::App& app, SimulatorOptions& options) {
       ->group("Run")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  many->add_flag("--list-cells", options.list_cells,
+                 "print the cells of the sweep as CSV, in their order, and run nothing");
+  add_count(
+      *many, "--cell", options.cell,
+      "run this cell of the sweep alone, counted from 1 in the order of --list-cells, for who "
+      "shares the cells among machines; 0 = all",
+      0, 1'000'000'000);
   add_text(*many, "--csv", options.table.csv, "write the table to this file, with all its figures");
   add_text(*many, "--markdown", options.table.markdown,
            "write the table to this file, as Markdown");

@@ -15,6 +15,8 @@ struct SimulatorOptions : ScenarioOptions {
   std::size_t runs = 1;
   std::size_t threads = 0;  // 0 = one a core
   std::vector<std::string> sweeps;
+  bool list_cells = false;
+  std::size_t cell = 0;  // the only one to run, counted from 1; 0 = all
   bool server_lines = false;
   std::string json, server_json;
   TableFiles table;

@@ -93,34 +93,58 @@ int run_once(const Invocation& invocation, const SimulatorOptions& options, std:
   return json.failed() || server_json.failed() ? 1 : code;
 }
 
+Grid grid_of(const CLI::App& app, const std::vector<std::string>& sweeps) {
+  std::vector<Axis> axes;
+  for (const std::string& sweep : sweeps) {
+    axes.push_back(parse_axis(app, sweep));
+    const CLI::Option* option = find_option(app, axes.back().name);
+    for (std::size_t i = 0; i + 1 < axes.size(); ++i) {
+      if (find_option(app, axes[i].name) == option) {
+        throw std::runtime_error("--sweep " + axes[i].name +
+                                 " is given twice: give all its values at once");
+      }
+    }
+  }
+  return Grid(std::move(axes));
+}
+
+void list_cells(const Grid& grid) {
+  const auto print = [](const std::vector<std::string>& row) {
+    for (std::size_t i = 0; i < row.size(); ++i) std::cout << (i > 0 ? "," : "") << row[i];
+    std::cout << '\n';
+  };
+  std::vector<std::string> names;
+  for (const Axis& axis : grid.axes()) names.push_back(underscored(axis.name));
+  print(names);
+  const auto cells = static_cast<std::size_t>(grid.size());
+  for (std::size_t cell = 0; cell < cells; ++cell) print(grid.values(cell));
+}
+
 int run_many(const Invocation& invocation, const SimulatorOptions& options, std::uint64_t seed) {
   std::vector<std::string> arguments = invocation.arguments;
   if (options.server_lines || !options.server_json.empty()) {
     throw std::runtime_error("--server-lines and --server-json tell of one run, not of many");
   }
   if (options.trace > 0) throw std::runtime_error("--trace tells of one run, not of many");
-  std::vector<Axis> axes;
-  for (const std::string& sweep : options.sweeps) {
-    axes.push_back(parse_axis(invocation.app, sweep));
-    for (std::size_t i = 0; i + 1 < axes.size(); ++i) {
-      if (axes[i].name == axes.back().name) {
-        throw std::runtime_error("--sweep " + axes[i].name +
-                                 " is given twice: give all its values at once");
-      }
-    }
+  Grid grid = grid_of(invocation.app, options.sweeps);
+  for (const Axis& axis : grid.axes()) {
     // The flag would count more than the strategies of the sweep.
-    if (axes.back().name == "strategy") {
-      std::erase_if(arguments,
-                    [](const auto& each) { return each.starts_with("--exponential-backoff"); });
-    }
+    if (axis.name != "strategy") continue;
+    std::erase_if(arguments,
+                  [](const auto& each) { return each.starts_with("--exponential-backoff"); });
   }
-  const Grid grid(std::move(axes));
   constexpr double kMostRuns = 1e7;
   const double total = grid.size() * static_cast<double>(options.runs);
   if (total > kMostRuns) {
     throw std::runtime_error("this is a grid of " + std::to_string(std::llround(total)) +
                              " runs, more than ten million: choose fewer values or --runs");
   }
+  if (static_cast<double>(options.cell) > grid.size()) {
+    throw std::runtime_error("--cell: the sweep has " + std::to_string(std::llround(grid.size())) +
+                             " cells");
+  }
+  const bool alone = options.cell > 0;
+  if (alone) grid = grid.only(options.cell - 1);
   check_values(arguments, grid);
 
   const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
@@ -147,7 +171,11 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
     const UnusedOptions too = unused_options(options_of(cell));
     std::erase_if(unused, [&too](const auto& each) { return !too.contains(each.first); });
   }
-  if (tried == cells) refuse(unused);
+  if (tried == cells && !alone) refuse(unused);
+  if (options.list_cells) {
+    list_cells(grid);
+    return 0;
+  }
   auto start = options_json(invocation.app);
   start["seed"] = seed;
   JsonLines json(options.json);
@@ -171,6 +199,9 @@ int simulate(const Invocation& invocation, const SimulatorOptions& options) {
   const std::uint64_t seed =
       options.workload.seed ? *options.workload.seed : std::random_device()();
   const bool many = options.runs > 1 || !options.sweeps.empty();
+  if ((options.list_cells || options.cell > 0) && options.sweeps.empty()) {
+    throw std::runtime_error("--list-cells and --cell are about the cells of a --sweep");
+  }
   return many ? run_many(invocation, options, seed) : run_once(invocation, options, seed);
 }
 
