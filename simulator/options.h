@@ -7,6 +7,7 @@
 
 #include "common/cli/options.h"
 #include "simulator/cell_table.h"
+#include "simulator/hidden_capacity.h"
 #include "simulator/scenario_options.h"
 
 namespace retrystorm {
@@ -20,6 +21,8 @@ struct SimulatorOptions : ScenarioOptions {
   bool server_lines = false;
   std::string json, server_json;
   TableFiles table;
+  bool hidden_capacity = false;
+  ReliefOptions relief;
 };
 
 void add_simulator_options(CLI::App& app, SimulatorOptions& options);

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <iomanip>
 #include <iostream>
 #include <random>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -20,6 +22,7 @@
 #include "common/output/report.h"
 #include "simulator/campaign.h"
 #include "simulator/cells.h"
+#include "simulator/hidden_capacity.h"
 #include "simulator/limits.h"
 #include "simulator/simulation.h"
 #include "simulator/sweep.h"
@@ -192,6 +195,90 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
   return code != 0 ? code : complete && !json.failed() ? 0 : 1;
 }
 
+void print(const HiddenCapacity& found) {
+  const auto percent = [](double share) {
+    std::ostringstream text;
+    text << std::fixed << std::setprecision(1) << 100 * share;
+    return text.str();
+  };
+  const std::size_t seeds = found.thresholds.size();
+  std::cout << "stays down with all its load: " << found.stay_down << " of " << seeds << " runs\n";
+  if (found.stay_down == 0) {
+    std::cout << "nothing is hidden: the service does not stay down\n";
+    return;
+  }
+  if (found.never > 0) {
+    std::cout << "does not come back at " << percent(kReliefStep)
+              << " % of it either: " << found.never << " of these runs\n";
+  }
+  const auto& [share, interval] = found.share;
+  if (share == 0) {
+    std::cout << "no cut of the load gets it back within the time\n";
+    return;
+  }
+  std::cout << "comes back at: " << percent(share) << " % of its load or less (median";
+  if (interval) {
+    std::cout << ", 95 % interval " << percent(interval->low) << " to " << percent(interval->high)
+              << " %";
+  }
+  std::cout << ")\nhidden capacity: " << std::fixed << std::setprecision(1)
+            << share * found.baseline_ok << " requests/s, where " << found.baseline_ok
+            << " were served before the outage\n";
+}
+
+nlohmann::ordered_json to_json(const HiddenCapacity& found) {
+  const bool any = found.stay_down > 0;
+  const auto end = [&](double Interval::*side) {
+    const auto& interval = found.share.interval;
+    return any && interval ? share_json(*interval.*side) : nlohmann::ordered_json(nullptr);
+  };
+  return {{"type", "hidden_capacity"},
+          {"runs", found.thresholds.size()},
+          {"stay_down", found.stay_down},
+          {"never_back", found.never},
+          {"share", any ? share_json(found.share.value) : nlohmann::ordered_json(nullptr)},
+          {"share_low", end(&Interval::low)},
+          {"share_high", end(&Interval::high)},
+          {"baseline_ok", rounded(found.baseline_ok)}};
+}
+
+int find_hidden(const Invocation& invocation, const SimulatorOptions& options, std::uint64_t seed) {
+  if (options.server_lines || !options.server_json.empty() || !options.table.csv.empty() ||
+      !options.table.markdown.empty() || options.trace > 0) {
+    throw std::runtime_error("--hidden-capacity writes lines and --json only");
+  }
+  constexpr std::size_t kSeeds = 20;
+  const std::size_t seeds = options.runs > 1 ? options.runs : kSeeds;
+  const Scenario scenario = relieved(options, options.relief, 1, seed);
+  check_length(scenario);
+  check_verdict(scenario);
+  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  const std::size_t threads = options.threads > 0 ? options.threads : cores;
+  check_memory(scenario, std::min(threads, seeds));
+  auto start = options_json(invocation.app);
+  start["seed"] = seed;
+  JsonLines json(options.json);
+  json.write(start_json("simulate", invocation.command, start));
+  tell_seed(options, seed);
+  Interrupt interrupt;
+  const auto found = find_hidden_capacity(options, options.relief, seeds, seed, threads,
+                                          [&interrupt] { return interrupt.wanted(); });
+  if (found) {
+    for (const Threshold& each : found->thresholds) {
+      json.write({{"type", "threshold"},
+                  {"seed", each.seed},
+                  {"stays_down", each.stays_down},
+                  {"share", share_json(each.share)}});
+    }
+    json.write(to_json(*found));
+    print(*found);
+  } else if (interrupt.heard()) {
+    std::cerr << "interrupted\n";
+  }
+  const int code = interrupt.finish();
+  return code != 0 ? code : found && !json.failed() ? 0 : 1;
+}
+
 }  // namespace
 
 int simulate(const Invocation& invocation, const SimulatorOptions& options) {
@@ -202,6 +289,7 @@ int simulate(const Invocation& invocation, const SimulatorOptions& options) {
   if ((options.list_cells || options.cell > 0) && options.sweeps.empty()) {
     throw std::runtime_error("--list-cells and --cell are about the cells of a --sweep");
   }
+  if (options.hidden_capacity) return find_hidden(invocation, options, seed);
   return many ? run_many(invocation, options, seed) : run_once(invocation, options, seed);
 }
 
