@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "common/cli/options.h"
+#include "common/http/control.h"
 #include "common/output/report.h"
 #include "model/retry/strategies.h"
 #include "model/run/disturbance.h"
@@ -16,12 +17,14 @@ namespace {
 using namespace std::chrono_literals;
 
 std::string title(const WorkloadOptions& workload) {
-  return workload.retry.strategy + " retries, " + std::to_string(workload.clients) +
-         " clients (Ctrl-C ends them)";
+  return workload.retry.strategy + " retries, " +
+         callers_text(workload.clients, arrival_rate(workload)) + " (Ctrl-C ends them)";
 }
 
 // So long a command from the page may wait.
 constexpr Duration kCommandLatency = 100ms;
+// So much longer than planned the server keeps an outage up when nobody is left to end it.
+constexpr Duration kLease = 2s;
 // So often the page is told how the run goes.
 constexpr Duration kPageInterval = 1s;
 
@@ -34,6 +37,7 @@ Experiment::Experiment(const ClientOptions& options, std::uint64_t seed,
       started_as_(started_as),
       dependencies_(dependencies),
       workload_(options.workload),
+      actions_(actions(options.timeline)),
       json_report_(dependencies.json),
       page_report_(*this) {}
 
@@ -61,34 +65,47 @@ void Experiment::run(EndSignals& signals) {
       const FleetTotals totals = fleet_->totals();
       recorder_->tick(now, totals.counts, totals.clients, fleet_->history().latencies);
       if (fleet_->trace() != nullptr) recorder_->tell(fleet_->trace()->take_finished());
+      tell_dropped_arrivals();
     }
-    if (now >= freeze_at_) {
-      freeze_at_ = TimePoint::max();
-      freeze(*options_.outage_for);
+    if (now >= outage_begins_at_) {
+      outage_begins_at_ = TimePoint::max();
+      begin_outage(options_.timeline.outage, *options_.outage_for);
     }
-    if (now >= wake_at_) wake();
+    if (now >= outage_ends_at_) end_outage();
+    while (now >= next_action()) carry_out(actions_[actions_done_++]);
     if (now >= end_) break;
     take_commands();
   }
   finish();
 }
 
+TimePoint Experiment::next_action() const {
+  return actions_done_ < actions_.size() ? saturating_add(start_, actions_[actions_done_].t)
+                                         : TimePoint::max();
+}
+
 TimePoint Experiment::next_event() const {
-  const TimePoint next = std::min({recorder_->next_tick(), freeze_at_, wake_at_, end_});
+  const TimePoint next =
+      std::min({recorder_->next_tick(), outage_begins_at_, outage_ends_at_, next_action(), end_});
   return dependencies_.dashboard == nullptr ? next : std::min(next, Clock::now() + kCommandLatency);
 }
 
 void Experiment::begin() {
   Dashboard* const dashboard = dependencies_.dashboard;
-  fleet_ = std::make_shared<Fleet>(workload_, seed_, dependencies_.url, dependencies_.spared_ports);
+  fleet_ = std::make_shared<Fleet>(
+      workload_, seed_, dependencies_.request,
+      FleetLimits{.max_threads = options_.max_threads, .spared_ports = dependencies_.spared_ports});
+  dropped_told_ = 0;
   dependencies_.fleet.set(fleet_);
   start_ = Clock::now();
   end_ = saturating_add(start_, options_.duration.value_or(Duration::max()));
-  if (options_.outage_at) freeze_at_ = saturating_add(start_, *options_.outage_at);
+  if (options_.outage_at) outage_begins_at_ = saturating_add(start_, *options_.outage_at);
+  actions_done_ = 0;
+  load_ = 1;
   if (options_.trace > 0) {
     fleet_->follow(start_, options_.trace);
     // Who names the server's process is going to freeze it, if only from the page.
-    if (dependencies_.server == nullptr) fleet_->trace()->open();
+    if (dependencies_.server == nullptr && !options_.outage_at) fleet_->trace()->open();
   }
   recorder_.emplace(start_);
   if (dependencies_.screen != nullptr) {
@@ -153,6 +170,11 @@ void Experiment::show(nlohmann::ordered_json event) {
     if (server && !recorder_->in_outage()) {
       event["server"] = {{"concurrency", server->concurrency},
                          {"last_delay_s", server->last_delay_s}};
+      if (const auto& workers = server->workers) {
+        event["server"].update({{"workers", workers->workers},
+                                {"busy", workers->busy},
+                                {"waiting", workers->waiting}});
+      }
     }
   }
   const bool lasting = type == "start" || type == "summary";
@@ -164,46 +186,89 @@ void Experiment::notice(const std::string& text) {
   if (dependencies_.dashboard != nullptr) show({{"type", "notice"}, {"text", text}});
 }
 
-void Experiment::freeze(Duration length) {
-  if (recorder_->in_outage()) return freeze_longer(length);
+void Experiment::tell_dropped_arrivals() {
+  const std::uint64_t dropped = fleet_->totals().punctuality.dropped_arrivals;
+  if (dropped == dropped_told_) return;
+  notice(std::to_string(dropped - dropped_told_) + " arrivals found no thread: all " +
+         std::to_string(fleet_->threads()) +
+         " are busy (--max-threads=" + std::to_string(options_.max_threads) + ")");
+  dropped_told_ = dropped;
+}
+
+void Experiment::begin_outage(const Disturbance& outage, Duration length) {
+  if (recorder_->in_outage()) return lengthen_outage(outage, length);
   const TimePoint now = Clock::now();
-  try {
-    dependencies_.server->freeze();
-  } catch (const std::exception& error) {
-    return notice(error.what());  // the server has ended: there is nothing to freeze
+  const std::string what = print_disturbance(outage);
+  if (outage.kind == Disturbance::Kind::kFreeze) {
+    try {
+      dependencies_.server->freeze();
+    } catch (const std::exception& error) {
+      return notice(error.what());  // the server has ended: there is nothing to freeze
+    }
+  } else if (is_of_service(outage)) {
+    dependencies_.control->send(print_outage_order({outage, saturating_add(length, kLease)}));
   }
-  recorder_->outage_begins(now, fleet_->totals().counts, print_disturbance({}));
+  outage_ = outage;
+  recorder_->outage_begins(now, fleet_->totals().counts, what);
+  set_load();
   if (fleet_->trace() != nullptr) fleet_->trace()->open();
-  std::cerr << "server frozen for " << format_duration(length) << '\n';
-  wake_at_ = saturating_add(now, length);
+  std::cerr << (outage.kind == Disturbance::Kind::kFreeze ? "server frozen" : what) << " for "
+            << format_duration(length) << '\n';
+  outage_ends_at_ = saturating_add(now, length);
 }
 
 // Frozen from the page when the scripted outage comes, or the other way round, or twice from the
 // page.
-void Experiment::freeze_longer(Duration length) {
+void Experiment::lengthen_outage(const Disturbance& outage, Duration length) {
+  if (outage != Disturbance() || outage_ != Disturbance()) {
+    return notice("there is an outage already: " + print_disturbance(outage_));
+  }
   const TimePoint now = Clock::now();
   const TimePoint until = saturating_add(now, length);
-  if (until > wake_at_) {
-    wake_at_ = until;
+  if (until > outage_ends_at_) {
+    outage_ends_at_ = until;
     notice("the server is frozen already: it now stays so for " + format_duration(length) +
            " from here on");
   } else {
-    const auto left = std::chrono::ceil<std::chrono::seconds>(wake_at_ - now);
+    const auto left = std::chrono::ceil<std::chrono::seconds>(outage_ends_at_ - now);
     notice("the server is frozen already, and for longer than that: " +
            format_duration(std::chrono::duration_cast<Duration>(left)) + " to go");
   }
 }
 
-void Experiment::wake() {
-  wake_at_ = TimePoint::max();
-  try {
-    dependencies_.server->wake();
-    std::cerr << "server awake\n";
-  } catch (const std::exception& error) {
-    // It was killed while it was frozen. The outage is over all the same: it can refuse again.
-    notice(error.what());
+void Experiment::end_outage() {
+  outage_ends_at_ = TimePoint::max();
+  if (outage_.kind == Disturbance::Kind::kFreeze) {
+    try {
+      dependencies_.server->wake();
+      std::cerr << "server awake\n";
+    } catch (const std::exception& error) {
+      // It was killed while it was frozen. The outage is over all the same: it can refuse again.
+      notice(error.what());
+    }
+  } else {
+    if (is_of_service(outage_)) dependencies_.control->send(std::string(kEndOfOutage));
+    std::cerr << "outage over\n";
   }
   recorder_->outage_ends(Clock::now(), fleet_->totals().counts);
+  set_load();
+}
+
+void Experiment::carry_out(const TimedAction& step) {
+  if (step.action.kind == Action::Kind::kLoad) {
+    load_ = step.action.factor;
+    set_load();
+  } else {
+    dependencies_.control->send(print_action(step.action));
+  }
+  if (step.told.empty()) return;
+  std::cerr << step.told << '\n';
+  recorder_->action(Clock::now(), step.told);
+}
+
+void Experiment::set_load() {
+  const bool more = recorder_->in_outage() && outage_.kind == Disturbance::Kind::kLoad;
+  fleet_->set_load(load_ * (more ? outage_.value : 1));
 }
 
 void Experiment::take_commands() {
@@ -214,11 +279,11 @@ void Experiment::take_commands() {
 }
 
 void Experiment::handle(const FreezeCommand& command) {
-  if (dependencies_.server != nullptr) freeze(command.length);
+  if (dependencies_.server != nullptr) begin_outage({}, command.length);
 }
 
 void Experiment::handle(const WakeCommand&) {
-  if (recorder_->in_outage()) wake();
+  if (recorder_->in_outage()) end_outage();
 }
 
 void Experiment::handle(const RestartCommand& command) {
@@ -229,24 +294,29 @@ void Experiment::handle(const RestartCommand& command) {
 }
 
 void Experiment::finish() {
-  freeze_at_ = TimePoint::max();
-  if (recorder_->in_outage()) wake();
+  outage_begins_at_ = TimePoint::max();
+  if (recorder_->in_outage()) end_outage();
   const TimePoint now = Clock::now();
-  const Counts counts = fleet_->totals().counts;
+  tell_dropped_arrivals();
+  const FleetTotals totals = fleet_->totals();
+  const Counts& counts = totals.counts;
   fleet_->stop();
   if (fleet_->trace() != nullptr) recorder_->tell(fleet_->trace()->take_rest());
   const FleetHistory history = fleet_->history();
-  recorder_->summarize({.strategy = workload_.retry.strategy,
-                        .outage = recorder_->outage(),
-                        .clients = workload_.clients,
-                        .seed = seed_,
-                        .elapsed = now - start_,
-                        .counts = counts,
-                        .recovery = recorder_->end(now, counts),
-                        .latencies = history.latencies,
-                        .retry_metrics = history.retry_metrics,
-                        .longest_without_ok = history.longest_without_ok,
-                        .paced = workload_.retry.pacer.on});
+  recorder_->summarize(
+      {.strategy = workload_.retry.strategy,
+       .outage = recorder_->outage(),
+       .clients = workload_.clients,
+       .arrival_rate = arrival_rate(workload_),
+       .punctuality = fleet_->is_open() ? std::optional(totals.punctuality) : std::nullopt,
+       .seed = seed_,
+       .elapsed = now - start_,
+       .counts = counts,
+       .recovery = recorder_->end(now, counts),
+       .latencies = history.latencies,
+       .retry_metrics = history.retry_metrics,
+       .longest_without_ok = history.longest_without_ok,
+       .paced = workload_.retry.pacer.on});
 }
 
 }  // namespace retrystorm

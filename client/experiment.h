@@ -1,4 +1,4 @@
-// A run of the client: the one clock that reports, freezes, wakes and ends.
+// A run of the client: the one clock that reports, disturbs and ends.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,10 @@
 #include "client/current_fleet.h"
 #include "client/dashboard/dashboard.h"
 #include "client/fleet.h"
+#include "client/http_request.h"
 #include "client/options.h"
 #include "client/outage.h"
-#include "client/url.h"
+#include "client/server_control.h"
 #include "common/os/process.h"
 #include "common/output/json_lines.h"
 #include "common/output/line_report.h"
@@ -30,7 +31,7 @@ struct StartedAs {
   nlohmann::ordered_json options;  // with the seed
 };
 
-// Owns the clients of the run at hand and the one clock by which it is reported, frozen, woken and
+// Owns the clients of the run at hand and the one clock by which it is reported, disturbed and
 // ended; what others own and outlives it is in `Dependencies`. The page may end a run and begin
 // another. Everything happens on the thread that calls `run`: the page's commands wait in a queue
 // until it takes them.
@@ -38,12 +39,13 @@ class Experiment {
  public:
   // What it works on. All outlive the experiment; a null pointer does without.
   struct Dependencies {
-    const Url& url;
+    const HttpRequest& request;
     JsonLines& json;
     std::ostream& out;    // gets the lines and the summary
     Terminal* screen;     // shows the run instead of the lines
     CurrentFleet& fleet;  // is shown the clients of each run
     ServerProcess* server = nullptr;
+    ServerControl* control = nullptr;
     Dashboard* dashboard = nullptr;
     // The clients with another strategy, as the command line would have them.
     std::function<WorkloadOptions(const std::string& strategy)> restarted_with{};
@@ -73,9 +75,11 @@ class Experiment {
 
   void begin();
   void finish();
-  void freeze(Duration length);
-  void freeze_longer(Duration length);
-  void wake();
+  void begin_outage(const Disturbance& outage, Duration length);
+  void lengthen_outage(const Disturbance& outage, Duration length);
+  void end_outage();
+  void carry_out(const TimedAction& step);
+  void set_load();
   void take_commands();
   void handle(const FreezeCommand& command);
   void handle(const WakeCommand& command);
@@ -83,6 +87,8 @@ class Experiment {
   nlohmann::ordered_json start_line() const;
   void show(nlohmann::ordered_json event);
   void notice(const std::string& text);
+  TimePoint next_action() const;
+  void tell_dropped_arrivals();
   TimePoint next_event() const;
 
   const ClientOptions& options_;
@@ -92,9 +98,14 @@ class Experiment {
   WorkloadOptions workload_;
 
   TimePoint start_, end_;
-  TimePoint freeze_at_ = TimePoint::max();
-  TimePoint wake_at_ = TimePoint::max();
+  TimePoint outage_begins_at_ = TimePoint::max();
+  TimePoint outage_ends_at_ = TimePoint::max();
+  Disturbance outage_;  // that goes on, or was the last one
+  const std::vector<TimedAction> actions_;
+  std::size_t actions_done_ = 0;
+  double load_ = 1;  // by actions
   std::shared_ptr<Fleet> fleet_;
+  std::uint64_t dropped_told_ = 0;  // arrivals
   JsonReport json_report_;
   PageReport page_report_;
   std::unique_ptr<RunObserver> shown_;  // to the person at the terminal

@@ -1,35 +1,47 @@
 #include "client/fleet.h"
 
 #include <algorithm>
-#include <functional>
 #include <stdexcept>
 #include <string>
 #include <system_error>
 #include <utility>
 
 #include "common/os/process.h"
+#include "model/run/open_arrivals.h"
 
 namespace retrystorm {
 
 using namespace std::chrono_literals;
 
-Fleet::Fleet(const WorkloadOptions& options, std::uint64_t seed, const Url& url,
-             const std::vector<int>& spared_ports)
+namespace {
+
+// So long a thread that serves arrivals waits for its next one.
+constexpr Duration kIdleTime = 10s;
+
+}  // namespace
+
+Fleet::Fleet(const WorkloadOptions& options, std::uint64_t seed, const HttpRequest& request,
+             const FleetLimits& limits)
     : options_(options),
       seed_(seed),
-      url_(url),
-      spared_ports_(spared_ports),
-      behaviour_(options.think_time, options.retry) {
+      request_(request),
+      limits_(limits),
+      behaviour_(options.think_time, options.retry),
+      places_(is_open() ? limits.max_threads : options.clients),
+      last_ok_(places_),
+      attempts_(places_),
+      arrival_threads_(places_, kIdleTime, [this](std::size_t place, const Arrival& arrival) {
+        serve(place, arrival);
+      }) {
   if (behaviour_.policy().has_process()) {
-    for (std::size_t i = 0; i < options.clients; i += options.clients_per_process) {
-      processes_.emplace_back().parts = behaviour_.policy().make_process(now());
+    for (std::size_t i = 0; i < places_; i += options.clients_per_process) {
+      Process& process = processes_.emplace_back();
+      // Those of an open system begin with the first request that comes to them.
+      if (!is_open()) process.parts = behaviour_.policy().make_process(now());
     }
   }
   // All before the first client runs: whoever asks for the history goes through them.
-  for (std::size_t i = 0; i < options.clients; ++i) {
-    attempts_.emplace_back(url_, options_.timeout, deadlines_);
-    last_ok_.emplace_back(now());
-  }
+  for (LastOk& each : last_ok_) each = is_open() ? TimePoint::max() : now();
 }
 
 Fleet::~Fleet() {
@@ -37,11 +49,14 @@ Fleet::~Fleet() {
 }
 
 void Fleet::start() {
+  if (is_open()) {
+    threads_.emplace_back(&Fleet::run_arrivals, this);
+    return;
+  }
   threads_.reserve(options_.clients);
   try {
     for (std::size_t i = 0; i < options_.clients; ++i) {
-      threads_.emplace_back(&Fleet::run_client, this, i, std::ref(attempts_[i]),
-                            std::ref(last_ok_[i]));
+      threads_.emplace_back(&Fleet::run_client, this, i);
       ++running_;
     }
   } catch (const std::system_error& error) {
@@ -56,6 +71,8 @@ void Fleet::start() {
 FleetTotals Fleet::totals() const {
   // Read one after the other while the clients go on: a client may be seen in two states.
   const std::size_t in_flight = in_flight_, waiting = waiting_to_retry_;
+  // In an open system nobody thinks: requests come from outside.
+  const std::size_t all = is_open() ? 0 : options_.clients;
   FleetTotals totals{
       .counts = {.ok = ok_,
                  .errors = errors_,
@@ -65,9 +82,10 @@ FleetTotals Fleet::totals() const {
                  .not_sent = not_sent_,
                  .unsent = unsent_,
                  .failing = failing_},
-      .clients = {.thinking = options_.clients - std::min(options_.clients, in_flight + waiting),
+      .clients = {.thinking = all - std::min(all, in_flight + waiting),
                   .in_flight = in_flight,
-                  .waiting_to_retry = waiting}};
+                  .waiting_to_retry = waiting},
+      .punctuality = {.dropped_arrivals = dropped_arrivals_, .latest_start = latest_start_}};
   std::copy(gave_up_by_.begin(), gave_up_by_.end(), totals.counts.gave_up_by.begin());
   return totals;
 }
@@ -90,10 +108,17 @@ void Fleet::stop() {
     stopping_ = true;
   }
   stop_wanted_.notify_all();
+  // First nothing more is to arrive.
+  if (is_open()) join();
   // A connect to a frozen server would last for the whole timeout.
   for (; running_ > 0; std::this_thread::sleep_for(5ms)) {
-    if (in_flight_ > 0) shut_down_all_sockets(spared_ports_);
+    if (in_flight_ > 0) shut_down_all_sockets(limits_.spared_ports);
   }
+  join();
+  arrival_threads_.stop();
+}
+
+void Fleet::join() {
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
 }
@@ -105,17 +130,20 @@ bool Fleet::wait(Duration duration) {
   return !stop_wanted_.wait_until(lock, until, [this] { return stopping_.load(); });
 }
 
-bool Fleet::think(Duration think) {
-  // What is left of it, at the load that it was configured for.
+std::optional<TimePoint> Fleet::wait_at_load(TimePoint from, Duration time) {
   std::unique_lock lock(stop_mutex_);
-  while (!stopping_ && think > Duration::zero()) {
+  while (true) {
     const double load = load_;
-    const TimePoint from = Clock::now();
-    const TimePoint until = from + std::min<Duration>(scale(think, 1 / load), 24h * 365);
-    if (!stop_wanted_.wait_until(lock, until, [&] { return stopping_ || load_ != load; })) break;
-    think -= scale(Clock::now() - from, load);
+    const TimePoint due = saturating_add(from, scale(time, 1 / load));
+    // A far time point overflows inside the wait of some standard libraries.
+    const TimePoint until = std::min(due, Clock::now() + 24h * 365);
+    const auto changed = [&] { return stopping_ || load_ != load; };
+    if (!stop_wanted_.wait_until(lock, until, changed)) return due;
+    if (stopping_) return std::nullopt;
+    const TimePoint now = Clock::now();
+    time -= scale(now - from, load);
+    from = now;
   }
-  return !stopping_;
 }
 
 void Fleet::set_load(double load) {
@@ -126,11 +154,10 @@ void Fleet::set_load(double load) {
   stop_wanted_.notify_all();
 }
 
-bool Fleet::wait(const NextAttempt& next) {
-  if (!next.retry) return wait(next.wait) && think(next.think);
-  histograms_.add_retry_wait(next.wait);
+bool Fleet::wait_to_retry(Duration duration) {
+  histograms_.add_retry_wait(duration);
   ++waiting_to_retry_;
-  const bool goes_on = wait(next.wait);
+  const bool goes_on = wait(duration);
   --waiting_to_retry_;
   return goes_on;
 }
@@ -164,6 +191,7 @@ auto Fleet::with_process(std::uint64_t client, Ask ask) {
   if (processes_.empty()) return ask(static_cast<RetryProcess*>(nullptr));
   Process& process = processes_[client / options_.clients_per_process];
   const std::scoped_lock lock(process.mutex);
+  if (process.parts == nullptr) process.parts = behaviour_.policy().make_process(now());
   return ask(process.parts.get());
 }
 
@@ -187,76 +215,123 @@ Permission Fleet::wait_for_permission(std::uint64_t client, Permission permissio
   return permission;
 }
 
-void Fleet::run_client(std::uint64_t index, HttpAttempt& attempt, LastOk& last_ok) {
-  ClientRandom random(seed_, index);
-  RetryState state;
-  RetryMetrics metrics;
-
-  NextAttempt next{.think = behaviour_.start(state, random)};
-  bool unsent = false;  // no attempt of the request at hand has been sent so far
-  bool traced = false;  // the request at hand
-  while (wait(next)) {
-    if (!RetryPolicy::has_begun(state)) {
-      unsent = true;
-      ++requests_;
-      ++unsent_;
-      traced = trace_ && trace_->begin(now(), index);
-    }
-    const auto ask = [&](RetryProcess* process) {
-      return behaviour_.may_send(now(), state, process, random);
-    };
-    Permission permission = with_process(index, ask);
-    const bool waited = permission.kind == Permission::Kind::kWait;
-    if (waited) permission = wait_for_permission(index, permission, next.retry, ask);
-    if (stopping_) break;
-    const TimePoint begun = state.begun;
-    const bool is_retry = next.retry;
-    if (permission.kind != Permission::Kind::kSend) {
-      if (permission.kind == Permission::Kind::kRefused) ++not_sent_;
-      const TimePoint end = now();
-      next = with_process(index, [&](RetryProcess* process) {
-        return behaviour_.after_refusal(end, permission.kind, state, process, random, metrics);
-      });
-      count_end(next, is_retry, end - begun);
-      if (traced) trace_->not_sent(end, index, permission.kind, next);
-      continue;
-    }
-    if (std::exchange(unsent, false)) {
-      --unsent_;
-    } else {
-      ++retries_;
-    }
-    ++in_flight_;
-    const TimePoint sent = now();
-    const Duration left = behaviour_.policy().time_left(sent, state);
-    if (traced) trace_->sent(sent, index);
-    std::optional<Duration> service;
-    const AttemptResult result =
-        attempt.run(std::min(options_.timeout, left), traced ? &service : nullptr);
-    const TimePoint end = now();
-    --in_flight_;
-    if (stopping_) break;
-
-    next = with_process(index, [&](RetryProcess* process) {
-      return behaviour_.after(end, result, state, process, random, metrics);
-    });
-    count(result.outcome);
-    count_end(next, is_retry, end - begun);
-    histograms_.add_attempt(result.outcome, result.latency);
-    if (traced) trace_->ended(end, index, result, service, next);
-    if (result.outcome == Outcome::kOk) {
-      // A request of one attempt took as long as that.
-      const Duration request_time = is_retry || waited ? end - begun : result.latency;
-      histograms_.add_request(TimeHistograms::RequestResult::kSucceeded, request_time);
-      const std::scoped_lock lock(history_mutex_);
-      history_.latencies.add_ok(result.latency, request_time);
-      history_.longest_without_ok = std::max(history_.longest_without_ok, end - last_ok.load());
-      last_ok = end;
-    }
+void Fleet::run_client(std::uint64_t index) {
+  Client client{.index = index, .random = ClientRandom(seed_, index)};
+  std::optional next{NextAttempt{.think = behaviour_.start(client.state, client.random)}};
+  while (next && wait(next->wait) && wait_at_load(Clock::now(), next->think)) {
+    next = run_request(client);
   }
+  retire(client);
+}
 
+void Fleet::run_arrivals() {
+  OpenArrivals arrivals(seed_, options_.rate);
+  // From one moment at which one was due to the next: lateness does not add up.
+  auto due = wait_at_load(Clock::now(), arrivals.next_gap());
+  for (std::uint64_t number = 0; due; ++number) {
+    ++running_;
+    if (!arrival_threads_.start({.number = number, .due = *due})) {
+      --running_;
+      ++dropped_arrivals_;
+    }
+    due = wait_at_load(*due, arrivals.next_gap());
+  }
+}
+
+void Fleet::serve(std::size_t place, const Arrival& arrival) {
+  const Duration late = Clock::now() - arrival.due;
+  Duration latest = latest_start_;
+  while (late > latest && !latest_start_.compare_exchange_weak(latest, late)) {
+  }
+  Client client{.index = place, .random = ClientRandom(seed_, arrival.number)};
+  behaviour_.start(client.state, client.random);
+  last_ok_[place] = now();
+  run_request(client);
+  retire(client);
+}
+
+std::optional<NextAttempt> Fleet::run_request(Client& client) {
+  ++requests_;
+  ++unsent_;
+  Request request{.traced = trace_ && trace_->begin(now(), client.index)};
+  while (true) {
+    const auto next = run_attempt(client, request);
+    if (!next || !next->retry) return next;
+    if (!wait_to_retry(next->wait)) return std::nullopt;
+    request.retry = true;
+  }
+}
+
+std::optional<NextAttempt> Fleet::run_attempt(Client& client, Request& request) {
+  const auto ask = [&](RetryProcess* process) {
+    return behaviour_.may_send(now(), client.state, process, client.random);
+  };
+  Permission permission = with_process(client.index, ask);
+  request.waited = permission.kind == Permission::Kind::kWait;
+  if (request.waited) {
+    permission = wait_for_permission(client.index, permission, request.retry, ask);
+  }
+  if (stopping_) return std::nullopt;
+  if (permission.kind == Permission::Kind::kSend) return send(client, request);
+
+  if (permission.kind == Permission::Kind::kRefused) ++not_sent_;
+  const TimePoint begun = client.state.begun;
+  const TimePoint end = now();
+  const NextAttempt next = with_process(client.index, [&](RetryProcess* process) {
+    return behaviour_.after_refusal(end, permission.kind, client.state, process, client.random,
+                                    client.metrics);
+  });
+  count_end(next, request.retry, end - begun);
+  if (request.traced) trace_->not_sent(end, client.index, permission.kind, next);
+  return next;
+}
+
+std::optional<NextAttempt> Fleet::send(Client& client, Request& request) {
+  if (std::exchange(request.unsent, false)) {
+    --unsent_;
+  } else {
+    ++retries_;
+  }
+  std::unique_ptr<HttpAttempt>& attempt = attempts_[client.index];
+  if (attempt == nullptr) {
+    attempt = std::make_unique<HttpAttempt>(request_, options_.timeout, deadlines_);
+  }
+  ++in_flight_;
+  const TimePoint begun = client.state.begun;
+  const TimePoint sent = now();
+  const Duration left = behaviour_.policy().time_left(sent, client.state);
+  if (request.traced) trace_->sent(sent, client.index);
+  std::optional<Duration> service;
+  const AttemptResult result =
+      attempt->run(std::min(options_.timeout, left), request.traced ? &service : nullptr);
+  const TimePoint end = now();
+  --in_flight_;
+  if (stopping_) return std::nullopt;
+
+  const NextAttempt next = with_process(client.index, [&](RetryProcess* process) {
+    return behaviour_.after(end, result, client.state, process, client.random, client.metrics);
+  });
+  count(result.outcome);
+  count_end(next, request.retry, end - begun);
+  histograms_.add_attempt(result.outcome, result.latency);
+  if (request.traced) trace_->ended(end, client.index, result, service, next);
+  if (result.outcome == Outcome::kOk) {
+    // A request of one attempt took as long as that.
+    const Duration request_time = request.retry || request.waited ? end - begun : result.latency;
+    histograms_.add_request(TimeHistograms::RequestResult::kSucceeded, request_time);
+    LastOk& last_ok = last_ok_[client.index];
+    const std::scoped_lock lock(history_mutex_);
+    history_.latencies.add_ok(result.latency, request_time);
+    history_.longest_without_ok = std::max(history_.longest_without_ok, end - last_ok.load());
+    last_ok = end;
+  }
+  return next;
+}
+
+void Fleet::retire(Client& client) {
+  LastOk& last_ok = last_ok_[client.index];
   const std::scoped_lock lock(history_mutex_);
-  history_.retry_metrics += metrics;
+  history_.retry_metrics += client.metrics;
   history_.longest_without_ok = std::max(history_.longest_without_ok, now() - last_ok.load());
   last_ok = TimePoint::max();
   --running_;

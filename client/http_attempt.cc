@@ -1,8 +1,12 @@
 #include "client/http_attempt.h"
 
+#include <fcntl.h>
+#include <openssl/ssl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <utility>
 
 #include "common/http/server_timing.h"
 #include "model/retry/retry_after.h"
@@ -18,6 +22,31 @@ void reset_on_close(int descriptor) {
   setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
 }
 
+// cpp-httplib waits whole milliseconds; the deadline itself is kept by `expire`.
+std::chrono::milliseconds whole_milliseconds(Duration time) {
+  return std::chrono::ceil<std::chrono::milliseconds>(time);
+}
+
+// In the handshake OpenSSL itself looks at the certificate, with the certificates that all clients
+// share: cpp-httplib would read them anew for each.
+void trust(SSL_CTX* context, const std::string& host, X509_STORE* trusted) {
+  SSL_CTX_set1_cert_store(context, trusted);
+  SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
+  X509_VERIFY_PARAM* const wanted = SSL_CTX_get0_param(context);
+  if (X509_VERIFY_PARAM_set1_ip_asc(wanted, host.c_str()) != 1) {
+    X509_VERIFY_PARAM_set1_host(wanted, host.c_str(), host.size());
+  }
+}
+
+std::unique_ptr<httplib::ClientImpl> make_client(const HttpRequest& request) {
+  const Url& url = request.url;
+  if (!url.tls) return std::make_unique<httplib::ClientImpl>(url.host, url.port);
+  auto client = std::make_unique<httplib::SSLClient>(url.host, url.port);
+  client->enable_server_certificate_verification(false);
+  if (request.trusted) trust(client->ssl_context(), url.host, request.trusted.get());
+  return client;
+}
+
 std::int64_t unix_time() {
   using std::chrono::system_clock;
   return std::chrono::floor<std::chrono::seconds>(system_clock::now()).time_since_epoch().count();
@@ -25,42 +54,66 @@ std::int64_t unix_time() {
 
 }  // namespace
 
-HttpAttempt::HttpAttempt(const Url& url, Duration timeout, Deadlines& deadlines)
-    : client_(url.host, url.port), path_(url.path), deadlines_(deadlines) {
-  // cpp-httplib waits whole milliseconds; the deadline itself is kept by `expire`.
-  const auto longest = std::chrono::ceil<std::chrono::milliseconds>(timeout);
-  client_.set_connection_timeout(longest);
-  client_.set_read_timeout(longest);
-  client_.set_write_timeout(longest);
-  client_.set_hostname_addr_map({{url.host, url.address}});
-  client_.set_socket_options(reset_on_close);
+HttpAttempt::HttpAttempt(const HttpRequest& request, Duration timeout, Deadlines& deadlines)
+    : request_(request), client_(make_client(request)), deadlines_(deadlines) {
+  const auto longest = whole_milliseconds(timeout);
+  client_->set_read_timeout(longest);
+  client_->set_write_timeout(longest);
+  client_->set_hostname_addr_map({{request.url.host, request.url.address}});
+  if (!request.url.tls) {
+    client_->set_socket_options(reset_on_close);
+    return;
+  }
+  // cpp-httplib's `stop` waits for the end of a handshake, in which each byte from the server
+  // starts the timeout anew: so this object interrupts it, by a descriptor that nobody else closes
+  // and that stands for no other connection.
+  client_->set_socket_options([this](int descriptor) {
+    reset_on_close(descriptor);
+    interruptible_ = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  });
 }
 
 AttemptResult HttpAttempt::run(Duration patience, std::optional<Duration>* service) {
   expired_ = false;
   const TimePoint start = Clock::now();
   deadlines_.begin(*this, patience);
+  // A connect cannot be interrupted everywhere, and so has no longer than that itself.
+  client_->set_connection_timeout(whole_milliseconds(patience));
+  httplib::Request request;
+  request.method = request_.method;
+  request.path = request_.url.path;
+  request.headers = request_.headers;
+  request.body = request_.body;
+  if (service != nullptr) request.headers.emplace(kAsksForTiming, "1");
   // The answer's body is read and dropped: nobody knows how long it is.
-  const auto headers =
-      service == nullptr ? httplib::Headers() : httplib::Headers{{kAsksForTiming, "1"}};
-  const auto result = client_.Get(path_, headers, [](const char*, std::size_t) { return true; });
+  request.content_receiver = [](const char*, std::size_t, std::uint64_t, std::uint64_t) {
+    return true;
+  };
+  httplib::Response response;
+  httplib::Error error{};
+  const bool has_answer = client_->send(request, response, error);
   deadlines_.end(*this);
+  if (const int ours = interruptible_.exchange(-1); ours >= 0) close(ours);
   const Duration latency = Clock::now() - start;
 
   // First, for cpp-httplib reports a reset and a timeout alike, and takes the end of a connection
   // that was shut down for the end of an answer without a length.
   if (expired_ || latency >= patience) return timed_out(latency);
-  if (!result) return not_connected(latency);
-  if (service != nullptr) *service = parse_service_time(result->get_header_value(kServerTiming));
-  return answered(result->status,
-                  parse_retry_after(result->get_header_value("Retry-After"), unix_time()), latency);
+  if (!has_answer) return not_connected(latency);
+  if (service != nullptr) *service = parse_service_time(response.get_header_value(kServerTiming));
+  return answered(response.status,
+                  parse_retry_after(response.get_header_value("Retry-After"), unix_time()),
+                  latency);
 }
 
 void HttpAttempt::expire() {
   expired_ = true;
-  // Waits for a connect that is under way: it has the same deadline. Before the connect there is
-  // nothing to stop; then the next call does it.
-  client_.stop();
+  // Before the connect there is nothing to stop; then the next call does it.
+  if (const int ours = interruptible_; ours >= 0) {
+    shutdown(ours, SHUT_RDWR);
+  } else if (!request_.url.tls) {
+    client_->stop();  // waits for a connect that is under way: it has the same deadline
+  }
 }
 
 }  // namespace retrystorm

@@ -1,14 +1,14 @@
-// One client's attempts: GET over HTTP within a total deadline.
+// One client's attempts: over HTTP or HTTPS, within a total deadline.
 #pragma once
 
 #include <httplib.h>
 
 #include <atomic>
+#include <memory>
 #include <optional>
-#include <string>
 
 #include "client/deadlines.h"
-#include "client/url.h"
+#include "client/http_request.h"
 #include "model/retry/attempt_result.h"
 
 namespace retrystorm {
@@ -16,8 +16,8 @@ namespace retrystorm {
 // Sends one attempt at a time, each on a connection of its own. For one thread.
 class HttpAttempt final : private Expiring {
  public:
-  // No attempt lasts longer than `timeout`. `deadlines` outlives the last attempt.
-  HttpAttempt(const Url& url, Duration timeout, Deadlines& deadlines);
+  // No attempt lasts longer than `timeout`. `request` and `deadlines` outlive the last attempt.
+  HttpAttempt(const HttpRequest& request, Duration timeout, Deadlines& deadlines);
 
   // Returns within `patience` and a few milliseconds, whatever the server does. `service`, if
   // given, gets what the answer, which is asked for it, says of how long it was in the service.
@@ -26,10 +26,11 @@ class HttpAttempt final : private Expiring {
  private:
   void expire() override;
 
-  httplib::Client client_;
-  std::string path_;
+  const HttpRequest& request_;
+  std::unique_ptr<httplib::ClientImpl> client_;
   Deadlines& deadlines_;
-  std::atomic<bool> expired_{false};  // the attempt at hand
+  std::atomic<bool> expired_{false};    // the attempt at hand
+  std::atomic<int> interruptible_{-1};  // https: a descriptor of ours for its socket
 };
 
 }  // namespace retrystorm

@@ -41,6 +41,17 @@ std::string ClientMetrics::render() const {
              {{"thinking", number(totals.clients.thinking)},
               {"in_flight", number(totals.clients.in_flight)},
               {"waiting_to_retry", number(totals.clients.waiting_to_retry)}})};
+  if (fleet->is_open()) {
+    families.push_back(counter("retrystorm_arrivals_dropped_total",
+                               "Requests from outside for which there was no thread.",
+                               number(totals.punctuality.dropped_arrivals)));
+    families.push_back(gauge("retrystorm_arrival_threads",
+                             "Threads that serve requests from outside, or wait for one.",
+                             number(fleet->threads())));
+    families.push_back(gauge("retrystorm_latest_start_seconds",
+                             "So late a request from outside began, at the worst.",
+                             to_seconds(totals.punctuality.latest_start)));
+  }
   for (auto& family : fleet->histograms().families()) families.push_back(std::move(family));
   for (auto& family : process_families()) families.push_back(std::move(family));
   return exposition(families);
@@ -55,7 +66,13 @@ std::string ClientMetrics::status() const {
   const auto waits = fleet->histograms().retry_waits();
   nlohmann::ordered_json status{{"program", "client"}};
   status["uptime_s"] = rounded(to_seconds(Clock::now() - start_));
-  status["clients"] = fleet->clients();
+  if (fleet->is_open()) {
+    status["threads"] = fleet->threads();
+    status["dropped_arrivals"] = totals.punctuality.dropped_arrivals;
+    status["latest_start_ms"] = milliseconds_json(totals.punctuality.latest_start);
+  } else {
+    status["clients"] = fleet->threads();
+  }
   status["thinking"] = totals.clients.thinking;
   status["in_flight"] = totals.clients.in_flight;
   status["waiting_to_retry"] = totals.clients.waiting_to_retry;

@@ -1,14 +1,46 @@
 #include "client/options.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <stdexcept>
+#include <string_view>
 
 namespace retrystorm {
 
+namespace {
+
+void add_request_options(CLI::App& app, RequestOptions& request) {
+  auto* group = app.add_option_group("Request");
+  add_value(
+      *group, "--method", "NAME", request.method,
+      [&request](const std::string& text) {
+        static constexpr std::array<std::string_view, 7> kMethods{
+            "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"};
+        if (std::find(kMethods.begin(), kMethods.end(), text) == kMethods.end()) {
+          throw std::invalid_argument(unknown_name(text, {kMethods.begin(), kMethods.end()}));
+        }
+        request.method = text;
+      },
+      "GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS");
+  group
+      ->add_option("--header", request.headers,
+                   "'Name: value', a header of each request; any number")
+      ->type_name("TEXT")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_text(*group, "--body", request.body, "what each request carries: TEXT, or @FILE for a file");
+  add_text(*group, "--cacert", request.cacert,
+           "https: trust the certificates in this file (PEM) instead of the system's");
+  group->add_flag("--insecure", request.insecure, "https: trust whoever answers");
+}
+
+}  // namespace
+
 void add_client_options(CLI::App& app, ClientOptions& options) {
   auto* run = app.add_option_group("Run");
-  add_text(*run, "--url", options.url, "where the requests go")->group("Run");
+  add_text(*run, "--url", options.request.url, "where the requests go: http:// or https://")
+      ->group("Run");
   add_optional_duration(*run, "--duration", options.duration,
                         "end after this time; until stopped when not given")
       ->group("Run");
@@ -32,6 +64,8 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
       "one screen that is redrawn, instead of the lines");
   live->group("Run");
 
+  add_request_options(app, options.request);
+
   auto* outage = app.add_option_group("Outage");
   add_value(
       *outage, "--server-pid", "COUNT", "",
@@ -46,10 +80,21 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
       ->expected(1, 1000)
       ->join(' ')
       ->group("Outage");
-  add_optional_duration(*outage, "--outage-at", options.outage_at, "freeze the server at this time")
+  add_optional_duration(*outage, "--outage-at", options.outage_at, "the outage begins at this time")
       ->group("Outage");
-  add_optional_duration(*outage, "--outage-for", options.outage_for, "wake it after this time")
+  add_optional_duration(*outage, "--outage-for", options.outage_for, "and lasts so long")
       ->group("Outage");
+  OptionList timeline;
+  timeline.group("Outage");
+  declare_options(timeline, options.timeline, Engine::kReal);
+  add_options(app, timeline);
+  auto* control = app.add_option_group("Control of the server");
+  add_text(*control, "--admin-token-file", options.token_file,
+           "the file to which the server wrote the token with which it may be changed");
+  add_text(
+      *control, "--server-admin", options.server_admin,
+      "where it is told what befalls it, as http://HOST:PORT; if not given, the port above that "
+      "of --url");
 
   auto* page = app.add_option_group("Live page");
   page->add_flag("--dashboard", options.dashboard,
@@ -63,6 +108,11 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
            "other machine is asked unless it is named here");
 
   add_workload_options(app, options.workload);
+  auto* clients = app.add_option_group("Clients");
+  add_count(*clients, "--max-threads", options.max_threads,
+            "open arrivals: so many requests are under way at a time, or wait to be retried, each "
+            "on a thread; what arrives beyond that is counted and told, and never sent",
+            1, 1'000'000);
 
   auto* schedule = app.add_option_group("Schedule (no network)");
   add_count(*schedule, "--print-schedule", options.print_schedule,
@@ -81,15 +131,37 @@ void check(const ClientOptions& options) {
   check(options.workload.retry);
   refuse(unused_options(options.workload));
   check_trace(options.trace, options.json);
+  check(options.request);
+  if (is_https(options.server_status)) {
+    throw std::runtime_error("--server-status: the page asks over http:// only");
+  }
+  if (options.workload.arrivals != Arrivals::kOpen &&
+      options.max_threads != ClientOptions().max_threads) {
+    throw std::runtime_error("--max-threads has no effect without --arrivals=open");
+  }
   if (options.outage_at.has_value() != options.outage_for.has_value()) {
     throw std::runtime_error("--outage-at and --outage-for belong together: give both");
   }
-  if (options.outage_at && options.server_pid == 0) {
+  if (!options.outage_at && options.timeline.outage != Disturbance()) {
+    throw std::runtime_error("--outage has no effect without --outage-at and --outage-for");
+  }
+  const bool freezes = options.timeline.outage.kind == Disturbance::Kind::kFreeze;
+  if (tells_server(options) && options.token_file.empty()) {
+    throw std::runtime_error(
+        "the server must be told what befalls it: start both programs with the same "
+        "--admin-token-file");
+  }
+  if (!tells_server(options) && !(options.token_file + options.server_admin).empty()) {
+    throw std::runtime_error(
+        std::string(options.token_file.empty() ? "--server-admin" : "--admin-token-file") +
+        " has no effect without something to tell the server (--at, --capacity, --outage)");
+  }
+  if (options.outage_at && freezes && options.server_pid == 0) {
     throw std::runtime_error(
         "an outage needs the process to freeze: give --server-pid (for example "
         "--server-pid=$(pidof server), or $(pidof retrystorm-server) where it is installed)");
   }
-  if (options.server_pid != 0 && !options.outage_at && !options.dashboard) {
+  if (options.server_pid != 0 && !(options.outage_at && freezes) && !options.dashboard) {
     throw std::runtime_error(
         "--server-pid needs --outage-at and --outage-for (when to freeze it), or --dashboard (to "
         "freeze it from the page)");
@@ -112,8 +184,23 @@ void check(const ClientOptions& options) {
   }
 }
 
+bool tells_server(const ClientOptions& options) {
+  const auto all = actions(options.timeline);
+  return (options.outage_at && is_of_service(options.timeline.outage)) ||
+         std::any_of(all.begin(), all.end(), [](const TimedAction& each) {
+           return each.action.kind != Action::Kind::kLoad;
+         });
+}
+
+std::string server_admin_url(const ClientOptions& options, const Url& url) {
+  if (!options.server_admin.empty()) return options.server_admin;
+  const std::string host = url.host.find(':') == url.host.npos ? url.host : '[' + url.host + ']';
+  return "http://" + host + ':' + std::to_string(std::min(url.port + 1, 65535));
+}
+
 std::string server_status_url(const ClientOptions& options, const Url& url) {
   if (!options.server_status.empty()) return options.server_status;
+  if (url.tls) return "";  // not a server of ours
   const bool ipv6 = url.address == "::1";
   if (!ipv6 && url.address.rfind("127.", 0) != 0) return "";
   return "http://" + (ipv6 ? '[' + url.address + ']' : url.address) + ':' +

@@ -1,15 +1,12 @@
 #include "client/outage.h"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 extern "C" {  // glibc 2.36 forgets to say so
 #include <sys/pidfd.h>
 }
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <stdexcept>
@@ -22,28 +19,12 @@ namespace {
 constexpr char kFrozen = 'f';
 constexpr char kAwake = 'a';
 
-// Runs in the child of a fork: only what is safe there. Ends when the other end of the pipe is
-// closed, be it by the end of its process.
-[[noreturn]] void watch(int from_parent, int server) {
-  // What befalls the client must not befall its watchdog: what is sent to the client's whole
-  // process group (Ctrl-C, Ctrl-\, Ctrl-Z, a shell's kill, timeout -s KILL), and the end of its
-  // terminal.
-  setsid();
-  for (const int number : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGTTIN, SIGTTOU}) {
-    std::signal(number, SIG_IGN);
-  }
+// In the watchdog's process.
+void wake_at_the_end(int words, int server) {
   char state = kAwake;
-  char word = 0;
-  while (true) {
-    const ssize_t size = read(from_parent, &word, 1);
-    if (size == 1) {
-      state = word;
-    } else if (size == 0 || errno != EINTR) {
-      break;
-    }
+  while (read_word(words, state)) {
   }
   if (state == kFrozen) pidfd_send_signal(server, SIGCONT, nullptr, 0);
-  _exit(0);
 }
 
 std::string reason() {
@@ -66,56 +47,32 @@ ServerProcess::ServerProcess(pid_t pid) : pid_(pid) {
     if (pidfd_send_signal(process_, 0, nullptr, 0) != 0) {
       throw std::runtime_error(who + " is not ours to freeze: " + reason());
     }
-    start_watchdog();
+    watchdog_.emplace([this](int words) { wake_at_the_end(words, process_); });
   } catch (...) {
     close(process_);
     throw;
   }
 }
 
-void ServerProcess::start_watchdog() {
-  std::array<int, 2> pipe{};
-  if (pipe2(pipe.data(), O_CLOEXEC) != 0) {
-    throw std::runtime_error("cannot make a pipe: " + reason());
-  }
-  watchdog_ = fork();
-  if (watchdog_ == 0) {
-    close(pipe[1]);
-    watch(pipe[0], process_);
-  }
-  const std::string why = reason();
-  close(pipe[0]);
-  to_watchdog_ = pipe[1];
-  if (watchdog_ < 0) {
-    close(to_watchdog_);
-    throw std::runtime_error("cannot start the watchdog: " + why);
-  }
-}
-
 ServerProcess::~ServerProcess() {
-  close(to_watchdog_);
-  waitpid(watchdog_, nullptr, 0);
+  watchdog_.reset();
   close(process_);
 }
 
 void ServerProcess::freeze() {
   // The watchdog knows first, so that there is no moment at which only this process does.
-  tell_watchdog(kFrozen);
+  watchdog_->tell(kFrozen);
   try {
     signal(SIGSTOP);
   } catch (...) {
-    tell_watchdog(kAwake);
+    watchdog_->tell(kAwake);
     throw;
   }
 }
 
 void ServerProcess::wake() {
   signal(SIGCONT);
-  tell_watchdog(kAwake);
-}
-
-void ServerProcess::tell_watchdog(char state) {
-  [[maybe_unused]] const auto written = write(to_watchdog_, &state, 1);
+  watchdog_->tell(kAwake);
 }
 
 void ServerProcess::signal(int number) {

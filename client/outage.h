@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "model/base/duration.h"
+#include "client/watchdog.h"
 
 namespace retrystorm {
 
@@ -27,15 +27,12 @@ class ServerProcess {
   void wake();
 
  private:
-  void start_watchdog();
-  void tell_watchdog(char state);
   void signal(int number);
   bool has_ended() const;
 
   const pid_t pid_;
   int process_ = -1;  // a pidfd
-  pid_t watchdog_ = -1;
-  int to_watchdog_ = -1;
+  std::optional<Watchdog> watchdog_;
 };
 
 }  // namespace retrystorm

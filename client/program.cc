@@ -9,10 +9,13 @@
 #include "client/current_fleet.h"
 #include "client/dashboard/dashboard.h"
 #include "client/experiment.h"
+#include "client/http_request.h"
 #include "client/metrics.h"
 #include "client/outage.h"
 #include "client/schedule.h"
+#include "client/server_control.h"
 #include "client/url.h"
+#include "common/http/control.h"
 #include "common/http/endpoint.h"
 #include "common/os/kernel.h"
 #include "common/os/process.h"
@@ -28,6 +31,19 @@ std::uint64_t random_seed() {
   return std::random_device()();
 }
 
+// All that the server will be told, so that it can say at once what it will not do.
+std::string orders_to_check(const ClientOptions& options) {
+  std::string orders;
+  const Disturbance& outage = options.timeline.outage;
+  if (options.outage_at && is_of_service(outage)) {
+    orders += print_outage_order({outage, *options.outage_for}) + '\n';
+  }
+  for (const TimedAction& each : actions(options.timeline)) {
+    if (each.action.kind != Action::Kind::kLoad) orders += print_action(each.action) + '\n';
+  }
+  return orders;
+}
+
 }  // namespace
 
 int run_clients(const Invocation& invocation, const ClientOptions& options) {
@@ -41,9 +57,15 @@ int run_clients(const Invocation& invocation, const ClientOptions& options) {
   occupy_standard_descriptors();
   EndSignals signals(live ? EndSignals::Suspension::kTold : EndSignals::Suspension::kDefault);
   raise_descriptor_limit();
-  const Url url = resolve_url(options.url);
+  const HttpRequest request = make_request(options.request);
   std::optional<ServerProcess> server;
   if (options.server_pid != 0) server.emplace(static_cast<pid_t>(options.server_pid));
+  std::optional<ServerControl> control;
+  if (tells_server(options)) {
+    control.emplace(resolve_url(server_admin_url(options, url)), read_token(options.token_file),
+                    [](const std::string& text) { std::cerr << text << '\n'; });
+    control->check(orders_to_check(options));
+  }
   JsonLines json(options.json);
   StandardStreams streams(signals, OutputQueue::WhenFull::kDrop);
   Terminal terminal(streams.out());
@@ -63,7 +85,7 @@ int run_clients(const Invocation& invocation, const ClientOptions& options) {
   }
   std::optional<Dashboard> dashboard;
   if (options.dashboard) {
-    const std::string status = server_status_url(options, url);
+    const std::string status = server_status_url(options, request.url);
     dashboard.emplace(Dashboard::Options{
         .port = static_cast<int>(options.dashboard_port),
         .can_freeze = server.has_value(),
@@ -73,12 +95,13 @@ int run_clients(const Invocation& invocation, const ClientOptions& options) {
     std::cerr << "live page: " << dashboard->address() << std::endl;
   }
   Experiment(options, seed, {invocation.command, values},
-             {.url = url,
+             {.request = request,
               .json = json,
               .out = std::cout,
               .screen = live ? &terminal : nullptr,
               .fleet = fleet,
               .server = server ? &*server : nullptr,
+              .control = control ? &*control : nullptr,
               .dashboard = dashboard ? &*dashboard : nullptr,
               .restarted_with =
                   [&invocation](const std::string& strategy) {

@@ -14,6 +14,9 @@
 namespace retrystorm {
 namespace {
 
+constexpr std::string_view kHttp = "http://";
+constexpr std::string_view kHttps = "https://";
+
 int parse_port(std::string_view text, const std::string& url) {
   int port = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
@@ -49,19 +52,24 @@ std::string look_up(const std::string& host) {
 
 }  // namespace
 
+bool is_https(const std::string& url) {
+  return url.rfind(kHttps, 0) == 0;
+}
+
 Url parse_url(const std::string& text) {
-  constexpr std::string_view kScheme = "http://";
-  if (text.rfind(kScheme, 0) != 0) {
+  const bool tls = is_https(text);
+  const std::string_view scheme = tls ? kHttps : kHttp;
+  if (text.rfind(scheme, 0) != 0) {
     throw std::runtime_error("'" + text + "' is not a URL like http://127.0.0.1:8070/api");
   }
   // In a request they would end the line, and what follows would be headers.
   if (std::any_of(text.begin(), text.end(), [](unsigned char c) { return c <= ' ' || c == 127; })) {
     throw std::runtime_error("a URL has no spaces or control characters in it");
   }
-  const std::string rest = text.substr(kScheme.size());
+  const std::string rest = text.substr(scheme.size());
   const std::size_t slash = rest.find('/');
   std::string authority = rest.substr(0, slash);
-  Url url;
+  Url url{.port = tls ? 443 : 80, .tls = tls};
   if (slash != std::string::npos) url.path = rest.substr(slash);
 
   const std::size_t bracket = authority.find(']');  // an IPv6 address: [::1]:8070

@@ -10,6 +10,7 @@
 #include "model/base/duration.h"
 #include "server/http_server.h"
 #include "server/options.h"
+#include "server/service_control.h"
 
 namespace retrystorm {
 
@@ -18,22 +19,24 @@ std::string server_metrics(const ServerInterval& totals);
 
 nlohmann::ordered_json server_status(const ServerInterval& totals, Duration uptime);
 
-// Serves GET /metrics and GET /status from construction to destruction. It has threads and a
+// Serves GET /metrics and GET /status, and to those who know the token POST /control, from
+// construction to destruction. It has threads and a
 // socket of its own, from the descriptors that `fit_connections` reserves: it answers also while
 // every connection of the server is taken.
 class Admin {
  public:
   // Throws std::runtime_error when a port that was asked for is not to be had;
   // without the default one it says so on standard error, and the server goes on.
-  Admin(const HttpServer& server, const ServerOptions& options);
+  Admin(HttpServer& server, const ServerOptions& options);
 
   // 0 = none.
   int port() const { return endpoint_ ? endpoint_->port() : 0; }
 
  private:
-  void open(const HttpServer& server, std::size_t port);
+  void open(const HttpServer& server, std::size_t port, const std::string& token_file);
 
   const TimePoint start_ = Clock::now();
+  ServiceControl control_;
   std::optional<Endpoint> endpoint_;
 };
 

@@ -17,6 +17,8 @@ void add_server_options(CLI::App& app, ServerOptions& options) {
       [&options](const std::string& text) { options.admin_port = parse_watch_port(text); },
       "port of 127.0.0.1 for /metrics and /status; any = any free one, 0 = none; the one above "
       "--port when not given");
+  add_text(*server, "--admin-token-file", options.token_file,
+           "write the token to this file with which a client may change the server while it runs");
   add_duration(*server, "--report-interval", options.report_interval, "time between the lines",
                std::chrono::milliseconds(1));
   add_value(

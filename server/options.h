@@ -17,6 +17,7 @@ struct ServerOptions {
   // When not given it is the port above the server's own, and may be busy; one that was asked for
   // may not.
   std::optional<WatchPort> admin_port;
+  std::string token_file;             // gets the token for the admin port; none when empty
   std::optional<std::uint64_t> seed;  // of what the service draws; random when not given
   bool live = false;
   Duration report_interval = std::chrono::seconds(1);

@@ -35,7 +35,7 @@ int serve(const Invocation& invocation, const ServerOptions& asked) {
   signals.on_suspend(terminal);
   SocketCloser closer;
   HttpServer server(options.service, seed, options.address);
-  const Admin admin(server, options);
+  Admin admin(server, options);
   if (options.service.draws() && !options.seed) std::cerr << "seed " << seed << '\n';
   std::cerr << "listening on http://" << options.address.host << ':' << server.port() << "/api\n";
   auto start = options_json(invocation.app);

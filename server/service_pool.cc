@@ -62,17 +62,23 @@ ServicePool::~ServicePool() {
 
 void ServicePool::accept(Job job) {
   std::unique_lock lock(mutex_);
-  room_.wait(lock, [this] { return stopping_ || service_.connections() < max_connections_; });
+  room_.wait(lock, [this] {
+    return stopping_ || turns_away_ || service_.connections() < max_connections_;
+  });
   const TimePoint now = Clock::now();
+  if (turns_away_) {
+    ready_.push_back({std::move(job), {}, now, now, Connection::State::kTurnedAway});
+    return release_due();
+  }
   const Answer answer = service_.arrive(now, job).answer;
-  if (answer.rejection) ready_.push_back({std::move(job), answer, now, now});
+  if (answer.rejection) ready_.push_back({std::move(job), answer, now, now, {}});
   release_due();
 }
 
 void ServicePool::release_due() {
   const TimePoint now = Clock::now();
   while (auto taken = stopping_ ? service_.take_any() : service_.take(now)) {
-    ready_.push_back({std::move(taken->item), taken->answer, now, taken->admitted});
+    ready_.push_back({std::move(taken->item), taken->answer, now, taken->admitted, {}});
   }
   for (std::size_t i = std::min(ready_.size(), idle_); i > 0; --i) work_.notify_one();
 
@@ -170,10 +176,41 @@ void ServicePool::work(Workers::iterator self) {
     lock.lock();
 
     const bool was_full = service_.connections() == max_connections_;
-    service_.leave(Clock::now(), connection.answer, current_job.served, connection.admitted);
+    switch (connection.state) {
+      case Connection::State::kAnswered:
+        service_.leave(Clock::now(), connection.answer, current_job.served, connection.admitted);
+        break;
+      case Connection::State::kLost:
+        service_.lose(connection.answer);
+        break;
+      case Connection::State::kTurnedAway:
+        break;
+    }
     if (was_full) room_.notify_one();
     release_due();
   }
+}
+
+void ServicePool::configure(const ServiceOptions& options) {
+  const std::scoped_lock lock(mutex_);
+  service_.configure(Clock::now(), options);
+  release_due();
+}
+
+void ServicePool::turn_away(bool all) {
+  const std::scoped_lock lock(mutex_);
+  turns_away_ = all;
+  room_.notify_all();
+}
+
+void ServicePool::lose_all() {
+  const std::scoped_lock lock(mutex_);
+  const TimePoint now = Clock::now();
+  while (auto taken = service_.take_any()) {
+    ready_.push_back(
+        {std::move(taken->item), taken->answer, now, taken->admitted, Connection::State::kLost});
+  }
+  release_due();
 }
 
 void ServicePool::stop() {
@@ -207,6 +244,7 @@ ServerInterval ServicePool::totals() const {
   const std::scoped_lock lock(mutex_);
   return {.concurrency = service_.concurrency(),
           .last_delay = service_.current_delay(),
+          .workers = service_.worker_state(),
           .counts = service_.counts()};
 }
 
@@ -217,8 +255,6 @@ std::size_t ServicePool::workers() const {
 
 void ServiceTaskQueue::shutdown() {
   accept_error_ = errno;  // before anything else can change it
-  pool_.stop();
-  pool_.join();
 }
 
 }  // namespace retrystorm

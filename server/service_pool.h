@@ -36,6 +36,17 @@ class ServicePool {
   // fills meanwhile, as with any server that is out of descriptors.
   void accept(Job job);
 
+  // From now on these are the service's settings.
+  void configure(const ServiceOptions& options);
+
+  // Until it is called with false, what is accepted is no business of the service: its job runs at
+  // once, for its connection is to be reset; nothing blocks.
+  void turn_away(bool all);
+
+  // Everything parked is gone from the service, unanswered. Their jobs run, to close what is left
+  // of their connections.
+  void lose_all();
+
   // Everything parked runs at once, and so does what is accepted from now on; nothing blocks.
   void stop();
 
@@ -64,6 +75,7 @@ class ServicePool {
     Answer answer;
     TimePoint ready_at{};
     TimePoint admitted{};
+    enum class State { kAnswered, kLost, kTurnedAway } state = State::kAnswered;
   };
   using Workers = std::list<std::thread>;
 
@@ -83,6 +95,7 @@ class ServicePool {
   std::deque<Connection> ready_;  // to be answered now
   TimePoint timer_wakes_at_ = TimePoint::max();
   bool stopping_ = false;
+  bool turns_away_ = false;
   bool closed_ = false;  // nothing more will be accepted
 
   Workers workers_;
@@ -93,7 +106,8 @@ class ServicePool {
   std::thread timer_;
 };
 
-// The pool as cpp-httplib wants it. The server owns the adapter, its maker the pool.
+// The pool as cpp-httplib wants it. The server owns the adapter, its maker the pool, which goes on
+// when a server has ended its accepting.
 class ServiceTaskQueue final : public httplib::TaskQueue {
  public:
   // `accept_error` gets the `errno` with which accepting ended.

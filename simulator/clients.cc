@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <limits>
 #include <utility>
 
 #include "simulator/memory_hints.h"
@@ -10,9 +9,6 @@
 
 namespace retrystorm {
 namespace {
-
-// The arrivals of an open system are a stream of their own, apart from every request's.
-constexpr std::uint64_t kArrivalStream = std::numeric_limits<std::uint64_t>::max() - 1;
 
 // Networks and processors take no time here. A client that does not wait at all, turned away by a
 // server that needs none either, would come back for ever at one moment: so it comes back a little
@@ -39,17 +35,16 @@ Clients::Clients(const Scenario& scenario, ServerNode& server, RequestTrace* tra
       timeout_(scenario.workload.timeout),
       seed_(scenario.seed),
       kind_(scenario.workload.arrivals),
-      rate_(scenario.workload.rate),
       end_(saturating_add(TimePoint{}, scenario.length)),
       load_changes_(std::any_of(scenario.changes.begin(), scenario.changes.end(),
                                 [](const Change& each) { return each.load != 1; })),
       server_(server),
       waits_(TimePoint{}, end_, expected_waits(scenario)),
-      arrival_random_(scenario.seed, kArrivalStream) {}
+      open_arrivals_(scenario.seed, scenario.workload.rate) {}
 
 void Clients::start() {
   if (kind_ == Arrivals::kOpen) {
-    next_arrival_ = TimePoint{} + arrival_random_.exponential(from_seconds(1 / rate_));
+    next_arrival_ = TimePoint{} + open_arrivals_.next_gap();
     return;
   }
   clients_.reserve(count_);
@@ -65,8 +60,7 @@ void Clients::start() {
 }
 
 void Clients::arrive(TimePoint now) {
-  next_arrival_ =
-      saturating_add(now, arrival_random_.exponential(from_seconds(1 / (rate_ * load_))));
+  next_arrival_ = saturating_add(now, scale(open_arrivals_.next_gap(), 1 / load_));
   std::uint32_t index = static_cast<std::uint32_t>(clients_.size());
   if (free_clients_.empty()) {
     clients_.emplace_back();

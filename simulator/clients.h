@@ -14,6 +14,7 @@
 #include "model/retry/retry_policy.h"
 #include "model/run/client_behaviour.h"
 #include "model/run/counts.h"
+#include "model/run/open_arrivals.h"
 #include "model/run/request_trace.h"
 #include "model/run/run_latencies.h"
 #include "simulator/caller.h"
@@ -123,7 +124,6 @@ class Clients final : public Caller {
   const Duration timeout_;
   const std::uint64_t seed_;
   const Arrivals kind_;
-  const double rate_;
   const TimePoint end_;
   const bool load_changes_;  // in this run
   double load_ = 1;
@@ -137,7 +137,7 @@ class Clients final : public Caller {
   Fifo<Timeout> timeouts_;                  // what lasts equally long needs no ordering
   std::vector<Timeout> cut_short_;          // by their request's deadline: a heap
 
-  ClientRandom arrival_random_;
+  OpenArrivals open_arrivals_;
   std::uint64_t arrivals_ = 0;
   TimePoint next_arrival_ = TimePoint::max();
 

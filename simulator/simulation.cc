@@ -48,22 +48,20 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
                         [this](TimePoint now) { clients_.arrive(now); }});
 
   const TimePoint now = loop_.now();
-  SimulationResult result{
-      .summary = {.strategy = scenario_.workload.retry.strategy,
-                  .outage = recorder_.outage(),
-                  .clients = scenario_.workload.clients,
-                  .arrival_rate =
-                      scenario_.workload.arrivals == Arrivals::kOpen ? scenario_.workload.rate : 0,
-                  .seed = scenario_.seed,
-                  .elapsed = now - TimePoint{},
-                  .counts = clients_.counts(),
-                  .recovery = recorder_.end(now, clients_.counts()),
-                  .latencies = clients_.latencies(),
-                  .retry_metrics = clients_.retry_metrics(),
-                  .longest_without_ok = clients_.longest_without_ok(now),
-                  .paced = scenario_.workload.retry.pacer.on},
-      .peak_concurrency = server_.peak_concurrency(),
-      .events = loop_.events()};
+  SimulationResult result{.summary = {.strategy = scenario_.workload.retry.strategy,
+                                      .outage = recorder_.outage(),
+                                      .clients = scenario_.workload.clients,
+                                      .arrival_rate = arrival_rate(scenario_.workload),
+                                      .seed = scenario_.seed,
+                                      .elapsed = now - TimePoint{},
+                                      .counts = clients_.counts(),
+                                      .recovery = recorder_.end(now, clients_.counts()),
+                                      .latencies = clients_.latencies(),
+                                      .retry_metrics = clients_.retry_metrics(),
+                                      .longest_without_ok = clients_.longest_without_ok(now),
+                                      .paced = scenario_.workload.retry.pacer.on},
+                          .peak_concurrency = server_.peak_concurrency(),
+                          .events = loop_.events()};
   if (trace_) recorder_.tell(trace_->take_rest());
   recorder_.summarize(result.summary);
   return result;

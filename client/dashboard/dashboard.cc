@@ -1,17 +1,13 @@
 #include "client/dashboard/dashboard.h"
 
-#include <sys/random.h>
-
-#include <array>
-#include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <iostream>
 #include <stdexcept>
 #include <string_view>
 
 #include "client/dashboard/assets.h"
 #include "common/http/listening.h"
+#include "common/http/secret.h"
 #include "model/retry/retry_settings.h"
 
 namespace retrystorm {
@@ -28,27 +24,6 @@ constexpr auto kHeartbeat = 5s;
 constexpr std::size_t kThreads = 56;
 constexpr std::size_t kLargestBody = 4096;
 constexpr double kLongestFreeze = 3600;  // seconds
-
-std::string make_token() {
-  std::array<unsigned char, 16> bytes{};
-  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    throw std::runtime_error(std::string("cannot make a token: ") + std::strerror(errno));
-  }
-  std::string token;
-  for (const unsigned char byte : bytes) {
-    token += "0123456789abcdef"[byte / 16];
-    token += "0123456789abcdef"[byte % 16];
-  }
-  return token;
-}
-
-// Takes the same time wherever they differ.
-bool same_secret(std::string_view a, std::string_view b) {
-  if (a.size() != b.size()) return false;
-  int difference = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) difference |= a[i] ^ b[i];
-  return difference == 0;
-}
 
 std::string media_type(std::string_view name) {
   if (name.ends_with(".html")) return "text/html; charset=utf-8";
@@ -103,23 +78,16 @@ void Dashboard::bind() {
   }
 }
 
-// A name that another machine may have pointed at this one is none of ours.
-bool Dashboard::is_our_address(const httplib::Request& request) const {
-  const std::string port = ':' + std::to_string(port_);
-  const std::string host = request.get_header_value("Host");
-  return host == kHost + port || host == "localhost" + port;
-}
-
 bool Dashboard::may_change(const httplib::Request& request) const {
   // A browser says where a page that posts comes from; who does not say it is not the page.
   return request.get_header_value("Origin") == "http://" + request.get_header_value("Host") &&
-         same_secret(request.get_header_value("X-Retrystorm-Token"), token_);
+         same_secret(request.get_header_value(kTokenHeader), token_);
 }
 
 void Dashboard::add_routes() {
   check_before_reading(
       server_, kLargestBody, [this](const httplib::Request& request, httplib::Response& response) {
-        if (!is_our_address(request)) {
+        if (!is_our_address(request, port_)) {
           refuse(response, 403, "this page is for the machine's own browser, by its own address");
           return true;
         }

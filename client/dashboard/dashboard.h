@@ -55,7 +55,6 @@ class Dashboard {
   void add_routes();
   void add_commands();
   void serve_events(httplib::Response& response);
-  bool is_our_address(const httplib::Request& request) const;
   bool may_change(const httplib::Request& request) const;
   void handle(const Command& command, httplib::Response& response);
 

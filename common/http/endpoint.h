@@ -29,9 +29,22 @@ class Endpoint {
     std::function<std::string()> render;  // called from any thread, also from two at once
   };
 
+  // Something that those who know the token may post.
+  struct Command {
+    std::string path;
+    std::size_t largest_body;
+    // Called from any thread, also from two at once. Returns the answer's text; what it throws as
+    // std::invalid_argument is the asker's fault (400), any other exception is not (500).
+    std::function<std::string(const std::string& body)> carry_out;
+  };
+  struct Commands {
+    std::string token;
+    std::vector<Command> all;
+  };
+
   // Listens on 127.0.0.1; port 0 is any free one. Throws AddressInUse, or another
   // std::runtime_error, when the port cannot be had. What the pages look at outlives the endpoint.
-  Endpoint(std::size_t port, const std::vector<Page>& pages);
+  Endpoint(std::size_t port, const std::vector<Page>& pages, const Commands& commands = {});
   ~Endpoint();
 
   Endpoint(const Endpoint&) = delete;

@@ -161,9 +161,9 @@ int local_port(int descriptor) {
                    : reinterpret_cast<const sockaddr_in&>(address).sin_port);
 }
 
-}  // namespace
-
-void shut_down_all_sockets(const std::vector<int>& spared_ports) {
+// Calls `use` with each connection of this process, and the port of its end here.
+template <typename Use>
+void each_connection(Use use) {
   // Not all up to the limit, which may be a billion.
   std::vector<int> descriptors;
   std::error_code ignored;
@@ -182,12 +182,29 @@ void shut_down_all_sockets(const std::vector<int>& spared_ports) {
     }
     size = sizeof(int);
     if (getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 &&
-        (domain == AF_INET || domain == AF_INET6) &&
-        std::find(spared_ports.begin(), spared_ports.end(), local_port(descriptor)) ==
-            spared_ports.end()) {
-      shutdown(descriptor, SHUT_RDWR);
+        (domain == AF_INET || domain == AF_INET6)) {
+      use(descriptor, local_port(descriptor));
     }
   }
+}
+
+}  // namespace
+
+void shut_down_all_sockets(const std::vector<int>& spared_ports) {
+  each_connection([&spared_ports](int descriptor, int port) {
+    if (std::find(spared_ports.begin(), spared_ports.end(), port) == spared_ports.end()) {
+      shutdown(descriptor, SHUT_RDWR);
+    }
+  });
+}
+
+void reset_connections(int port) {
+  each_connection([port](int descriptor, int its_port) {
+    if (its_port != port) return;
+    // What a connection that is taken back to none sends is a reset.
+    const sockaddr none{.sa_family = AF_UNSPEC, .sa_data = {}};
+    if (connect(descriptor, &none, sizeof(none)) != 0) shutdown(descriptor, SHUT_RDWR);
+  });
 }
 
 void SocketCloser::begin(Duration grace) {

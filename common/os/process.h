@@ -86,6 +86,10 @@ class EndSignals {
 // whose end here is on one of `spared_ports`.
 void shut_down_all_sockets(const std::vector<int>& spared_ports = {});
 
+// Resets every connection whose end here is on this port: the other end is told so at once. They
+// stay open, good for nothing, until they are closed.
+void reset_connections(int port);
+
 // For the end of a program: from `begin` and a grace on it shuts down all sockets, again and again
 // until it is destroyed, so that nobody who says nothing holds up a thread. Declare it before
 // whatever has such threads.

@@ -59,11 +59,6 @@ std::string after_text(std::optional<Duration> time) {
   return time ? "after " + format_duration(*time) : "never";
 }
 
-std::string callers_text(const Summary& summary) {
-  return summary.arrival_rate > 0 ? format("%g requests a second", summary.arrival_rate)
-                                  : std::to_string(summary.clients) + " clients";
-}
-
 // A trace is read to a finer measure than what tells of many.
 nlohmann::ordered_json fine_seconds_json(std::optional<Duration> time) {
   return time ? nlohmann::ordered_json(std::round(to_seconds(*time) * 1e6) / 1e6) : nullptr;
@@ -99,6 +94,11 @@ nlohmann::ordered_json by_reason(const Value& value) {
 }
 
 }  // namespace
+
+std::string callers_text(std::size_t clients, double arrival_rate) {
+  return arrival_rate > 0 ? format("%g requests a second", arrival_rate)
+                          : std::to_string(clients) + " clients";
+}
 
 nlohmann::ordered_json attempt_json(const TracedRequest& request, std::size_t index) {
   const TracedAttempt& attempt = request.attempts[index];
@@ -211,8 +211,20 @@ std::string time_stamp(std::chrono::system_clock::time_point time, Zone zone) {
 }
 
 std::string server_line(const std::string& stamp, const ServerInterval& interval) {
+  const std::string delay = format_duration(interval.last_delay);
+  if (const auto& workers = interval.workers) {
+    return format("%s: busy: %4zu of %zu, waiting: %4zu, delay: %s", stamp.c_str(), workers->busy,
+                  workers->workers, workers->waiting, delay.c_str());
+  }
   return format("%s: concurrency: %4zu, last delay: %s", stamp.c_str(), interval.concurrency,
-                format_duration(interval.last_delay).c_str());
+                delay.c_str());
+}
+
+void add_workers(nlohmann::ordered_json& json, const std::optional<WorkerState>& workers) {
+  if (!workers) return;
+  json["workers"] = workers->workers;
+  json["busy"] = workers->busy;
+  json["waiting"] = workers->waiting;
 }
 
 nlohmann::ordered_json server_interval_json(Duration t, Duration window,
@@ -225,19 +237,21 @@ nlohmann::ordered_json server_interval_json(Duration t, Duration window,
   for (std::size_t i = 0; i < kRejections.size(); ++i) {
     rejected[kRejections[i].name] = rate(counts.rejected[i]);
   }
-  return {{"type", "interval"},
-          {"t", rounded(to_seconds(t))},
-          {"concurrency", interval.concurrency},
-          {"last_delay_s", to_seconds(interval.last_delay)},
-          {"offered", rate(counts.offered)},
-          {"admitted", rate(counts.admitted)},
-          {"completed", rate(counts.completed)},
-          {"served", rate(counts.served)},
-          {"failed", rate(counts.failed)},
-          {"lost", rate(counts.lost)},
-          {"rejected", rejected},
-          {"served_ms", latency_json(interval.times.served)},
-          {"late_ms", latency_json(interval.times.late)}};
+  nlohmann::ordered_json json{{"type", "interval"},
+                              {"t", rounded(to_seconds(t))},
+                              {"concurrency", interval.concurrency},
+                              {"last_delay_s", to_seconds(interval.last_delay)}};
+  add_workers(json, interval.workers);
+  json.update({{"offered", rate(counts.offered)},
+               {"admitted", rate(counts.admitted)},
+               {"completed", rate(counts.completed)},
+               {"served", rate(counts.served)},
+               {"failed", rate(counts.failed)},
+               {"lost", rate(counts.lost)},
+               {"rejected", rejected},
+               {"served_ms", latency_json(interval.times.served)},
+               {"late_ms", latency_json(interval.times.late)}});
+  return json;
 }
 
 std::string success_text(const Counts& counts) {
@@ -251,9 +265,10 @@ std::string summary_text(const Summary& summary) {
   const std::chrono::milliseconds elapsed =
       std::chrono::round<std::chrono::milliseconds>(summary.elapsed);
 
-  std::string text = format(
-      "\n%s retries, %s, seed %llu, %s\n", summary.strategy.c_str(), callers_text(summary).c_str(),
-      static_cast<unsigned long long>(summary.seed), format_duration(elapsed).c_str());
+  std::string text =
+      format("\n%s retries, %s, seed %llu, %s\n", summary.strategy.c_str(),
+             callers_text(summary.clients, summary.arrival_rate).c_str(),
+             static_cast<unsigned long long>(summary.seed), format_duration(elapsed).c_str());
   text += "requests:  " + count_text(counts.requests, "sent") + ", " +
           count_text(counts.retries, "retries") + ", " +
           format("retry amplification %.2f\n", counts.amplification());
@@ -263,6 +278,11 @@ std::string summary_text(const Summary& summary) {
           ", " + count_text(counts.timed_out, "timed out") +
           (counts.not_sent > 0 ? ", " + count_text(counts.not_sent, "not sent") : "") +
           format("; at most %.1f a second\n", recovery.peak_attempts);
+  if (summary.punctuality) {
+    text += "arrivals:  " + count_text(summary.punctuality->dropped_arrivals, "found no thread") +
+            "; the others began " + milliseconds_text(summary.punctuality->latest_start) +
+            " late at the most\n";
+  }
   text += "latency:   " + latency_text(summary.latencies.attempts()) + " (of OK attempts)\n";
   text += "           " + latency_text(summary.latencies.requests()) +
           " (of requests, from the first attempt to the end)\n";
@@ -340,6 +360,10 @@ nlohmann::ordered_json summary_json(const Summary& summary) {
       {"pauses", metrics.sleeps},
       {"pauses_s", rounded(to_seconds(metrics.total_sleep))},
   });
+  if (summary.punctuality) {
+    json["dropped_arrivals"] = summary.punctuality->dropped_arrivals;
+    json["latest_start_ms"] = milliseconds_json(summary.punctuality->latest_start);
+  }
   if (summary.paced) {
     json["sleeper"] = {
         {"invocations", metrics.invocations}, {"ups", metrics.ups}, {"downs", metrics.downs}};

@@ -41,8 +41,12 @@ nlohmann::ordered_json request_json(const TracedRequest& request);
 enum class Zone { kLocal, kUtc };
 std::string time_stamp(std::chrono::system_clock::time_point time, Zone zone = Zone::kLocal);
 
-// "<stamp>: concurrency: 1040, last delay: 2.671444385s"
+// "<stamp>: concurrency: 1040, last delay: 2.671444385s", or of workers
+// "<stamp>: busy:   20 of 20, waiting:  153, delay: 870ms"
 std::string server_line(const std::string& stamp, const ServerInterval& interval);
+
+// Adds how a service of workers stands: `workers`, `busy` and `waiting`; nothing without them.
+void add_workers(nlohmann::ordered_json& json, const std::optional<WorkerState>& workers);
 
 // `window` is the time that the interval covers.
 nlohmann::ordered_json server_interval_json(Duration t, Duration window,
@@ -67,6 +71,9 @@ nlohmann::ordered_json gave_up_json(const GiveUpCounts& counts);
 
 // "99.83 % of the requests; 12 given up (attempts 9, budget 3)"
 std::string success_text(const Counts& counts);
+
+// Who asks: "1000 clients", or, where `arrival_rate` is not 0, "100 requests a second".
+std::string callers_text(std::size_t clients, double arrival_rate);
 
 // Several lines for a person, without the last line's end.
 std::string summary_text(const Summary& summary);

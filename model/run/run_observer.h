@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "model/base/duration.h"
@@ -27,12 +28,19 @@ struct RunInterval {
 
 enum class OutageEvent { kBegin, kEnd };
 
+// How an engine whose requests need threads kept to the times at which they come from outside.
+struct Punctuality {
+  std::uint64_t dropped_arrivals = 0;  // found no thread: nothing was sent, no request is counted
+  Duration latest_start{0};            // so late a request began, at the worst
+};
+
 // A whole run.
 struct Summary {
   std::string strategy{};  // the name of the settings
   std::string outage{};    // what befell the service last; empty: nothing
   std::size_t clients = 0;
   double arrival_rate = 0;  // requests a second, where they come from outside instead of clients
+  std::optional<Punctuality> punctuality{};  // of such an engine
   std::uint64_t seed = 0;
   Duration elapsed{0};
   Counts counts{};

@@ -29,6 +29,11 @@ struct WorkloadOptions {
   RetrySettings retry;
 };
 
+// Requests a second, where they come from outside; 0 otherwise.
+inline double arrival_rate(const WorkloadOptions& workload) {
+  return workload.arrivals == Arrivals::kOpen ? workload.rate : 0;
+}
+
 void declare_options(OptionList& options, WorkloadOptions& workload);
 
 // Adds the options that were given but can have no effect.

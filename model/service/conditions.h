@@ -17,8 +17,8 @@ struct Conditions {
 };
 
 // The options in force when these conditions come over a service that is configured so. More or
-// less capacity is the same curve stretched: limit and k become so many times what they were, and
-// so does the greatest throughput.
+// less capacity is the same curve stretched (limit and k become so many times what they were, and
+// so does the greatest throughput), or so many times as many workers, one at least.
 ServiceOptions under(const Conditions& conditions, ServiceOptions configured);
 
 // Changes one option of a service that runs, by any of its names. Throws std::invalid_argument with

@@ -47,13 +47,34 @@ TEST(TimeHistograms, SortIntoBuckets) {
   EXPECT_EQ(requests[1].histogram.sample_count, 1);
 }
 
+TEST(ClientMetrics, OfAnOpenSystem) {
+  WorkloadOptions options;
+  options.arrivals = Arrivals::kOpen;
+  CurrentFleet fleet;
+  const ClientMetrics metrics(fleet);
+  fleet.set(std::make_shared<Fleet>(options, 1,
+                                    HttpRequest{.url = resolve_url("http://127.0.0.1:1/api")}));
+  const std::string text = metrics.render();
+  for (const char* line :
+       {"\nretrystorm_arrivals_dropped_total 0\n", "\nretrystorm_arrival_threads 0\n",
+        "\nretrystorm_latest_start_seconds 0\n", "\nretrystorm_clients{state=\"thinking\"} 0\n"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+  const auto status = nlohmann::json::parse(metrics.status());
+  EXPECT_EQ(status["threads"], 0);
+  EXPECT_EQ(status["dropped_arrivals"], 0);
+  EXPECT_EQ(status["latest_start_ms"], 0.0);
+  EXPECT_FALSE(status.contains("clients"));
+}
+
 TEST(ClientMetrics, OfAFleetThatHasNotStarted) {
   WorkloadOptions options;
   options.clients = 12;
   CurrentFleet fleet;
   const ClientMetrics metrics(fleet);
   EXPECT_THAT(metrics.render(), Not(HasSubstr("retrystorm_attempts_total")));
-  fleet.set(std::make_shared<Fleet>(options, 1, resolve_url("http://127.0.0.1:1/api")));
+  fleet.set(std::make_shared<Fleet>(options, 1,
+                                    HttpRequest{.url = resolve_url("http://127.0.0.1:1/api")}));
   const std::string text = metrics.render();
   for (const char* line :
        {"\nretrystorm_attempts_total{outcome=\"ok\"} 0\n",

@@ -35,7 +35,7 @@ class ClientOptionsTest : public testing::Test {
 
 TEST_F(ClientOptionsTest, DefaultsAreTheDesigns) {
   const ClientOptions& options = given({});
-  EXPECT_EQ(options.url, "http://127.0.0.1:8070/api");
+  EXPECT_EQ(options.request.url, "http://127.0.0.1:8070/api");
   EXPECT_EQ(options.duration, std::nullopt);
   EXPECT_EQ(options.report_interval, 5s);
   EXPECT_EQ(options.json, "");
@@ -48,13 +48,14 @@ TEST_F(ClientOptionsTest, DefaultsAreTheDesigns) {
   EXPECT_EQ(json["url"], "http://127.0.0.1:8070/api");
   EXPECT_EQ(json["report_interval"], "5s");
   EXPECT_EQ(json["clients"], 1000);
+  EXPECT_EQ(json["max_threads"], 5000);
 }
 
 TEST_F(ClientOptionsTest, SetsEach) {
   const ClientOptions& options =
       given({"--url=http://h/", "--duration=1m", "--report-interval=1s", "--json=f",
              "--server-pid=42", "--outage-at=15s", "--outage-for=20s", "--print-schedule=3"});
-  EXPECT_EQ(options.url, "http://h/");
+  EXPECT_EQ(options.request.url, "http://h/");
   EXPECT_EQ(options.duration, 60s);
   EXPECT_EQ(options.report_interval, 1s);
   EXPECT_EQ(options.json, "f");
@@ -67,6 +68,15 @@ TEST_F(ClientOptionsTest, SetsEach) {
 
 TEST_F(ClientOptionsTest, AnOutageNeedsAProcess) {
   refuses({"--outage-at=1s", "--outage-for=1s"}, "--server-pid");
+}
+
+TEST_F(ClientOptionsTest, ThreadsAreOfOpenArrivals) {
+  EXPECT_EQ(given({"--arrivals=open", "--rate=50", "--max-threads=10"}).max_threads, 10);
+  EXPECT_NO_THROW(check(options_));
+  EXPECT_EQ(options_.workload.rate, 50);
+  refuses({"--arrivals=closed", "--rate=100"}, "--max-threads has no effect without --arrivals");
+  given({"--max-threads=5000", "--rate=100"});
+  EXPECT_NO_THROW(check(options_));
 }
 
 TEST_F(ClientOptionsTest, AnOutageNeedsBothItsTimes) {

@@ -25,6 +25,15 @@ TEST(ResolveUrl, HasPort80AndTheRootByDefault) {
   EXPECT_EQ(url.path, "/");
 }
 
+TEST(ResolveUrl, KnowsHttps) {
+  const Url url = resolve_url("https://127.0.0.1");
+  EXPECT_TRUE(url.tls);
+  EXPECT_EQ(url.port, 443);
+  EXPECT_EQ(url.path, "/");
+  EXPECT_EQ(resolve_url("https://127.0.0.1:8443/a").port, 8443);
+  EXPECT_FALSE(resolve_url("http://127.0.0.1:443/https://").tls);
+}
+
 TEST(ResolveUrl, KeepsThePathAsItIs) {
   EXPECT_EQ(resolve_url("http://127.0.0.1/a/b:1?c=d&e=http://x").path, "/a/b:1?c=d&e=http://x");
 }
@@ -43,7 +52,7 @@ TEST(ResolveUrl, KnowsIpv6) {
 }
 
 TEST(ResolveUrl, RefusesWhatIsNoHttpUrl) {
-  for (const char* text : {"", "127.0.0.1:8070", "https://127.0.0.1/", "ftp://h/", "HTTP//h"}) {
+  for (const char* text : {"", "127.0.0.1:8070", "https:/127.0.0.1/", "ftp://h/", "HTTP//h"}) {
     EXPECT_THAT([text] { resolve_url(text); },
                 ThrowsMessage<std::runtime_error>(HasSubstr("is not a URL like")))
         << text;

@@ -11,7 +11,10 @@
 #include <vector>
 
 #include "client/url.h"
+#include "model/run/open_arrivals.h"
+#include "tests/support/certificate.h"
 #include "tests/support/child_process.h"
+#include "tests/support/sockets.h"
 
 namespace retrystorm::test {
 namespace {
@@ -27,7 +30,9 @@ class RunningFleet {
   // `settings`: lines of `name = value`, on top of a hundred clients in a hurry. `trace`: so many
   // requests are followed.
   RunningFleet(const std::string& url, const std::string& settings, std::size_t trace = 0)
-      : workload_(workload(settings)), fleet_(workload_, 1, parse_url(url)) {
+      : workload_(workload(settings)),
+        fleet_(workload_, 1, make_request({.url = url, .insecure = is_https(url)}),
+               {.max_threads = kThreads}) {
     // As the programs do: a server may close a connection that is written to.
     std::signal(SIGPIPE, SIG_IGN);
     if (trace > 0) {
@@ -38,7 +43,10 @@ class RunningFleet {
   }
 
   const WorkloadOptions& workload() const { return workload_; }
+  static constexpr std::size_t kThreads = 100;  // of open arrivals
+
   Counts counts() const { return fleet_.totals().counts; }
+  Punctuality punctuality() const { return fleet_.totals().punctuality; }
   ClientStates clients() const { return fleet_.totals().clients; }
   SharedTrace* trace() { return fleet_.trace(); }
 
@@ -54,7 +62,7 @@ class RunningFleet {
     fleet_.stop();
     const FleetTotals totals = fleet_.totals();
     const Counts& counts = totals.counts;
-    const std::uint64_t interrupted = workload_.clients;
+    const std::uint64_t interrupted = fleet_.is_open() ? kThreads : workload_.clients;
     EXPECT_EQ(totals.clients.in_flight, 0);
     EXPECT_EQ(totals.clients.waiting_to_retry, 0);
     EXPECT_GE(counts.attempts(), counts.finished());
@@ -204,6 +212,83 @@ TEST(FleetTrace, FollowsTheRequestsOfManyThreads) {
   EXPECT_EQ(gave_up, counts.gave_up());
   EXPECT_GT(errors, 0u);
   EXPECT_GT(not_sent, 0u);
+}
+
+// Threads begin, wait and end while requests come, fail and are retried.
+TEST(FleetArrivals, AccountForEverything) {
+  const ServerUnderTest server({"--base-delay=2ms", "--shed-above=2"});
+  for (const char* parts : {"",
+                            "retry-budget = aws\nbreaker = polly\nbreaker-open-for = 20ms\n"
+                            "concurrency-limit = aimd:20\n"}) {
+    RunningFleet fleet(server.url(), "arrivals = open\nrate = 2000\nclients-per-process = 7\n" +
+                                         std::string(parts));
+    fleet.run_until(3000);
+    const Counts counts = fleet.stop();
+    EXPECT_GT(counts.ok, 0);
+    EXPECT_GT(counts.errors, 0);
+  }
+}
+
+// The k-th request does not begin before the k-th moment of the seed's arrivals, whatever became of
+// those before it, and no later than is told.
+TEST(FleetArrivals, ComeAtTheirTimes) {
+  const ServerUnderTest server({"--base-delay=5ms"});
+  RunningFleet fleet(server.url(), "arrivals = open\nrate = 500\nmax-retries = 0\n", 1'000'000);
+  fleet.run_until(500);
+  fleet.stop();
+  std::vector<Duration> begun;
+  for (auto take : {&SharedTrace::take_finished, &SharedTrace::take_rest}) {
+    for (const TracedRequest& each : (fleet.trace()->*take)()) begun.push_back(each.t);
+  }
+  ASSERT_GE(begun.size(), 500);
+  std::sort(begun.begin(), begun.end());
+  const Punctuality punctuality = fleet.punctuality();
+  EXPECT_EQ(punctuality.dropped_arrivals, 0);
+  OpenArrivals arrivals(1, 500);
+  Duration due{0};
+  for (const Duration each : begun) {
+    due += arrivals.next_gap();
+    EXPECT_GE(each, due);
+    // Its thread may lose a moment between the two looks at the clock.
+    EXPECT_LE(each, due + punctuality.latest_start + 1s);
+  }
+}
+
+// Nobody answers, so that every request keeps its thread.
+TEST(FleetArrivals, AreCountedWhenThereIsNoThreadForThem) {
+  const Listener silent;
+  RunningFleet fleet(silent.url(), "arrivals = open\nrate = 5000\ntimeout = 1h\n");
+  EXPECT_TRUE(eventually([&] { return fleet.punctuality().dropped_arrivals > 1000; }));
+  const Counts counts = fleet.counts();
+  EXPECT_EQ(counts.requests, RunningFleet::kThreads);
+  EXPECT_EQ(fleet.clients().thinking, 0);
+  EXPECT_TRUE(eventually([&] { return fleet.clients().in_flight == RunningFleet::kThreads; }));
+  EXPECT_EQ(fleet.stop().finished(), 0);
+}
+
+// The process of a request is that of its place: here all have one budget.
+TEST(FleetArrivals, ShareWhatTheProcessOfTheirPlaceHas) {
+  RunningFleet fleet(kNobody,
+                     "arrivals = open\nrate = 2000\nclients-per-process = 100\n"
+                     "max-retries = none\nretry-budget = aws\n");
+  fleet.run_until(1000);
+  EXPECT_EQ(fleet.stop().retries, 35);
+}
+
+TEST(FleetTls, ShakesHandsInManyThreads) {
+  const TlsServer server(Certificate("DNS:localhost"));
+  RunningFleet fleet(server.url("localhost"), "lambda = 10ms\n");
+  fleet.run_until(300);
+  const Counts counts = fleet.stop();
+  EXPECT_GT(counts.ok, 0);
+}
+
+// Interrupted in the middle of the handshake.
+TEST(FleetTls, EndsWhenNobodyAnswersTheHandshake) {
+  const Listener silent(4096);
+  RunningFleet fleet("https://127.0.0.1:" + std::to_string(silent.port()) + "/", "timeout = 1h\n");
+  EXPECT_TRUE(eventually([&] { return fleet.clients().in_flight > 90; }));
+  EXPECT_EQ(fleet.stop().finished(), 0);
 }
 
 }  // namespace

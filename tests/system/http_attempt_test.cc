@@ -1,10 +1,15 @@
 // One attempt of one client, against servers of every kind.
 #include "client/http_attempt.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <string_view>
+#include <thread>
+#include <vector>
 
+#include "tests/support/certificate.h"
 #include "tests/support/child_process.h"
 #include "tests/support/sockets.h"
 
@@ -12,6 +17,9 @@ namespace retrystorm::test {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 class HttpAttemptTest : public testing::Test {
  protected:
@@ -20,8 +28,11 @@ class HttpAttemptTest : public testing::Test {
   // Lasts `timeout` at most, or a lot longer on a busy machine; but not as long as a server that
   // goes on for ten seconds or for ever.
   static Outcome attempt(const std::string& url, Duration timeout) {
+    return attempt({.url = resolve_url(url)}, timeout);
+  }
+  static Outcome attempt(const HttpRequest& request, Duration timeout) {
     Deadlines deadlines;
-    HttpAttempt attempt(resolve_url(url), timeout, deadlines);
+    HttpAttempt attempt(request, timeout, deadlines);
     const TimePoint start = Clock::now();
     const Outcome outcome = attempt.run(timeout).outcome;
     const Duration lasted = Clock::now() - start;
@@ -127,6 +138,132 @@ TEST_F(HttpAttemptTest, AnswersOfAnyLengthAreRead) {
   EXPECT_EQ(attempt(server.url(), kPatience), Outcome::kOk);
 }
 
+TEST_F(HttpAttemptTest, SendsWhatItIsTold) {
+  std::string received;
+  {
+    const FakeServer server([&](const Socket& socket) {
+      received = socket.receive(kPatience, "a body");
+      answer(socket, "200 OK");
+    });
+    HttpRequest request{.url = resolve_url(server.url() + "?q=1"),
+                        .method = "POST",
+                        .headers = {{"X-One", "1"}, {"Content-Type", "text/csv"}},
+                        .body = "a body"};
+    EXPECT_EQ(attempt(request, kPatience), Outcome::kOk);
+  }
+  EXPECT_THAT(received, StartsWith("POST /api?q=1 HTTP/1.1\r\n"));
+  for (const char* header : {"\r\nX-One: 1\r\n", "\r\nContent-Type: text/csv\r\n",
+                             "\r\nContent-Length: 6\r\n", "\r\nHost: 127.0.0.1:"}) {
+    EXPECT_THAT(received, HasSubstr(header));
+  }
+  EXPECT_THAT(received, EndsWith("\r\n\r\na body"));
+}
+
+TEST_F(HttpAttemptTest, IsOkWithEveryMethod) {
+  for (const char* method : {"HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"}) {
+    const FakeServer server([](const Socket& socket) { answer(socket, "200 OK"); });
+    EXPECT_EQ(attempt({.url = resolve_url(server.url()), .method = method}, kPatience),
+              Outcome::kOk)
+        << method;
+  }
+}
+
+// A connect that hangs must not put off those whose time is over.
+TEST_F(HttpAttemptTest, TimesOutWhenConnectingHangsAndThereIsLessTimeThanUsual) {
+  const FullListener full;
+  Deadlines deadlines;
+  const HttpRequest request{.url = resolve_url(full.url())};
+  HttpAttempt attempt(request, 10min, deadlines);
+  EXPECT_EQ(attempt.run(300ms).outcome, Outcome::kTimedOut);
+}
+
+class HttpsAttemptTest : public HttpAttemptTest {
+ protected:
+  static std::string url(int port) { return "https://127.0.0.1:" + std::to_string(port) + "/api"; }
+
+  static HttpRequest trusting(const std::string& url, const Certificate& certificate) {
+    HttpRequest request{.url = resolve_url(url)};
+    request.trusted = {X509_STORE_new(), X509_STORE_free};
+    X509_STORE_add_cert(request.trusted.get(), certificate.get());
+    return request;
+  }
+};
+
+TEST_F(HttpsAttemptTest, IsOkWithATrustedCertificateOfThatName) {
+  const Certificate certificate("DNS:localhost");
+  const TlsServer server(certificate);
+  EXPECT_EQ(attempt(trusting(server.url("localhost"), certificate), kPatience), Outcome::kOk);
+}
+
+TEST_F(HttpsAttemptTest, IsOkWithATrustedCertificateOfThatAddress) {
+  const Certificate certificate("IP:127.0.0.1");
+  const TlsServer server(certificate);
+  EXPECT_EQ(attempt(trusting(server.url("127.0.0.1"), certificate), kPatience), Outcome::kOk);
+}
+
+TEST_F(HttpsAttemptTest, IsAnErrorWithACertificateOfAnotherName) {
+  const Certificate certificate("DNS:elsewhere.example");
+  const TlsServer server(certificate);
+  for (const char* host : {"localhost", "127.0.0.1"}) {
+    EXPECT_EQ(attempt(trusting(server.url(host), certificate), kPatience), Outcome::kError);
+  }
+}
+
+TEST_F(HttpsAttemptTest, IsAnErrorWithACertificateThatNobodyVouchesFor) {
+  const Certificate certificate("DNS:localhost");
+  const TlsServer server(certificate);
+  const Certificate another("DNS:localhost");
+  EXPECT_EQ(attempt(trusting(server.url("localhost"), another), kPatience), Outcome::kError);
+  EXPECT_EQ(attempt(make_request({.url = server.url("localhost")}), kPatience), Outcome::kError);
+}
+
+TEST_F(HttpsAttemptTest, IsOkWithAnyWhenItTrustsWhoeverAnswers) {
+  const TlsServer server(Certificate("DNS:elsewhere.example"));
+  const RequestOptions options{.url = server.url("localhost"), .insecure = true};
+  EXPECT_EQ(attempt(make_request(options), kPatience), Outcome::kOk);
+}
+
+TEST_F(HttpsAttemptTest, IsAnErrorWhereNobodySpeaksTls) {
+  const FakeServer server([](const Socket& socket) { answer(socket, "200 OK"); });
+  EXPECT_EQ(attempt(url(server.port()), kPatience), Outcome::kError);
+}
+
+TEST_F(HttpsAttemptTest, TimesOutWhenNobodyAnswersTheHandshake) {
+  const Listener silent;
+  EXPECT_EQ(attempt(url(silent.port()), 300ms), Outcome::kTimedOut);
+}
+
+// Each byte would start the timeout anew.
+TEST_F(HttpsAttemptTest, TimesOutWhenTheHandshakeDrips) {
+  const FakeServer server([](const Socket& socket) {
+    using namespace std::string_view_literals;
+    socket.send("\x16\x03\x03\x3f\x00"sv);  // a long record is to follow
+    for (int i = 0; i < 1000 && socket.send("\x02"); ++i) std::this_thread::sleep_for(10ms);
+  });
+  EXPECT_EQ(attempt(url(server.port()), 300ms), Outcome::kTimedOut);
+}
+
+TEST_F(HttpsAttemptTest, TimesOutWhenConnectingHangs) {
+  const FullListener full;
+  EXPECT_EQ(attempt(url(full.port()), 300ms), Outcome::kTimedOut);
+}
+
+// A handshake that hangs must not put off those whose time is over.
+TEST_F(HttpsAttemptTest, TimesOutBesideOthersThatHangForLonger) {
+  const Listener silent;
+  const HttpRequest request{.url = resolve_url(url(silent.port()))};
+  Deadlines deadlines;
+  std::vector<std::jthread> threads;
+  for (const Duration patience : {3s * kSlowness, 300ms * kSlowness, 2s * kSlowness}) {
+    threads.emplace_back([&, patience] {
+      HttpAttempt attempt(request, 10min, deadlines);
+      const AttemptResult result = attempt.run(patience);
+      EXPECT_EQ(result.outcome, Outcome::kTimedOut);
+      EXPECT_LT(result.latency, patience + 1s * kSlowness);
+    });
+  }
+}
+
 TEST_F(HttpAttemptTest, EachAttemptStartsAfresh) {
   const FakeServer server([requests = 0](const Socket& socket) mutable {
     if (++requests % 2 == 1) {
@@ -137,7 +274,8 @@ TEST_F(HttpAttemptTest, EachAttemptStartsAfresh) {
   });
   const Duration timeout = 500ms * kSlowness;
   Deadlines deadlines;
-  HttpAttempt attempt(resolve_url(server.url()), timeout, deadlines);
+  const HttpRequest request{.url = resolve_url(server.url())};
+  HttpAttempt attempt(request, timeout, deadlines);
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(attempt.run(timeout).outcome, Outcome::kTimedOut);
     EXPECT_EQ(attempt.run(timeout).outcome, Outcome::kOk);

@@ -35,7 +35,8 @@ Duration median(int times, const std::function<void()>& action) {
 void expect_ends_at_its_deadline(const std::string& url) {
   std::signal(SIGPIPE, SIG_IGN);
   Deadlines deadlines;
-  HttpAttempt attempt(resolve_url(url), 100ms, deadlines);
+  const HttpRequest request{.url = resolve_url(url)};
+  HttpAttempt attempt(request, 100ms, deadlines);
   const Duration lasted =
       median(15, [&] { EXPECT_EQ(attempt.run(100ms).outcome, Outcome::kTimedOut); });
   EXPECT_GE(lasted, 100ms);

@@ -49,6 +49,7 @@ class Hanging {
 
 // In milliseconds, in order.
 std::vector<double> excesses(const std::string& url, std::size_t clients, int attempts) {
+  const HttpRequest request{.url = resolve_url(url)};
   std::deque<HttpAttempt> attempt_of;  // they outlive the deadlines
   Deadlines deadlines;
   std::mutex mutex;
@@ -56,7 +57,7 @@ std::vector<double> excesses(const std::string& url, std::size_t clients, int at
   {
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < clients; ++i) {
-      HttpAttempt& attempt = attempt_of.emplace_back(resolve_url(url), kTimeout, deadlines);
+      HttpAttempt& attempt = attempt_of.emplace_back(request, kTimeout, deadlines);
       threads.emplace_back([&, i] {
         std::this_thread::sleep_for(kTimeout * i / clients);  // not all at once
         for (int k = 0; k < attempts; ++k) {

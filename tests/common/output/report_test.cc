@@ -110,12 +110,29 @@ TEST(ServerIntervalJson, GivesRatesOfItsWindow) {
                                            .failed = 2,
                                            .rejected = {3, 1, 2}},
                                 .times = {.served = {.p50 = 100ms, .p95 = 101500us, .p99 = 2s}}};
-  EXPECT_EQ(server_interval_json(1s, 500ms, interval).dump(),
-            R"({"type":"interval","t":1.0,"concurrency":9,"last_delay_s":0.1,"offered":112.0,)"
-            R"("admitted":100.0,"completed":98.0,"served":92.0,"failed":4.0,"lost":0.0,)"
-            R"("rejected":{"rate_limited":6.0,"shed":2.0,"error":4.0},)"
-            R"("served_ms":{"p50":100.0,"p95":101.5,"p99":2000.0},)"
-            R"("late_ms":{"p50":null,"p95":null,"p99":null}})");
+  EXPECT_EQ(
+      server_interval_json(1s, 500ms, interval).dump(),
+      R"({"type":"interval","t":1.0,"concurrency":9,"last_delay_s":0.1,"offered":112.0,)"
+      R"("admitted":100.0,"completed":98.0,"served":92.0,"failed":4.0,"lost":0.0,)"
+      R"("rejected":{"rate_limited":6.0,"shed":2.0,"error":4.0,"queue_full":0.0,"dropped":0.0},)"
+      R"("served_ms":{"p50":100.0,"p95":101.5,"p99":2000.0},)"
+      R"("late_ms":{"p50":null,"p95":null,"p99":null}})");
+}
+
+TEST(ServerIntervalJson, TellsHowWorkersStand) {
+  const ServerInterval interval{.concurrency = 173,
+                                .workers = WorkerState{.workers = 20, .busy = 19, .waiting = 153}};
+  const auto json = server_interval_json(1s, 1s, interval);
+  EXPECT_EQ(json["workers"], 20);
+  EXPECT_EQ(json["busy"], 19);
+  EXPECT_EQ(json["waiting"], 153);
+}
+
+TEST(ServerLine, TellsHowWorkersStand) {
+  EXPECT_EQ(server_line("now", {.concurrency = 173,
+                                .last_delay = 870ms,
+                                .workers = WorkerState{.workers = 20, .busy = 19, .waiting = 153}}),
+            "now: busy:   19 of 20, waiting:  153, delay: 870ms");
 }
 
 TEST(ServerIntervalJson, StandsAnEmptyWindow) {
@@ -175,6 +192,19 @@ TEST(SummaryText, TellsTheRateOfOpenArrivals) {
   EXPECT_THAT(summary_text(summary),
               HasSubstr("exponential retries, 100 requests a second, seed 7, 1m50s\n"));
   EXPECT_THAT(summary_text(summary), Not(HasSubstr("clients,")));
+}
+
+TEST(Summary, TellsWhatFoundNoThread) {
+  Summary summary = recovered_run();
+  EXPECT_THAT(summary_text(summary), Not(HasSubstr("arrivals:")));
+  EXPECT_FALSE(summary_json(summary).contains("dropped_arrivals"));
+  summary.arrival_rate = 100;
+  summary.punctuality = {.dropped_arrivals = 12, .latest_start = 1500us};
+  EXPECT_THAT(
+      summary_text(summary),
+      HasSubstr("\narrivals:  12 found no thread; the others began 1.5ms late at the most\n"));
+  EXPECT_EQ(summary_json(summary)["dropped_arrivals"], 12);
+  EXPECT_EQ(summary_json(summary)["latest_start_ms"], 1.5);
 }
 
 TEST(SummaryText, LeavesOutTheRecoveryWithoutAnOutage) {

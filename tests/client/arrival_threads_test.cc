@@ -1,0 +1,160 @@
+#include "client/arrival_threads.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "tests/support/child_process.h"
+
+namespace retrystorm::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Serves arrivals that last until they are told to end.
+class ServedArrivals {
+ public:
+  explicit ServedArrivals(std::size_t most, Duration idle_time = 1h)
+      : threads_(most, idle_time, [this](std::size_t place, const Arrival& arrival) {
+          std::unique_lock lock(mutex_);
+          places_[arrival.number] = place;
+          at_[place] = std::this_thread::get_id();
+          under_way_.insert(arrival.number);
+          changed_.notify_all();
+          changed_.wait(lock, [&] { return !under_way_.contains(arrival.number); });
+        }) {}
+  ~ServedArrivals() {
+    std::unique_lock lock(mutex_);
+    under_way_.clear();
+    changed_.notify_all();
+    lock.unlock();
+    threads_.stop();
+  }
+
+  // Returns the place that it got.
+  std::size_t start(std::uint64_t number) {
+    EXPECT_TRUE(threads_.start({.number = number}));
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return under_way_.contains(number); });
+    return places_[number];
+  }
+  bool is_refused(std::uint64_t number) { return !threads_.start({.number = number}); }
+
+  // Its place is free only a moment later: see `start_when_free`.
+  void end(std::uint64_t number) {
+    const std::scoped_lock lock(mutex_);
+    under_way_.erase(number);
+    changed_.notify_all();
+  }
+  std::size_t start_when_free(std::uint64_t number) {
+    EXPECT_TRUE(eventually([&] { return threads_.start({.number = number}); }));
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return under_way_.contains(number); });
+    return places_[number];
+  }
+
+  std::thread::id thread_at(std::size_t place) {
+    const std::scoped_lock lock(mutex_);
+    return at_[place];
+  }
+  std::size_t threads() const { return threads_.size(); }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::set<std::uint64_t> under_way_;
+  std::map<std::uint64_t, std::size_t> places_;
+  std::map<std::size_t, std::thread::id> at_;
+  ArrivalThreads threads_;
+};
+
+TEST(ArrivalThreads, ServeAsManyAtATimeAsThereAre) {
+  ServedArrivals arrivals(3);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(arrivals.start(i), i);
+  EXPECT_EQ(arrivals.threads(), 3);
+}
+
+TEST(ArrivalThreads, RefuseWhatFindsNone) {
+  ServedArrivals arrivals(2);
+  arrivals.start(0);
+  arrivals.start(1);
+  EXPECT_TRUE(arrivals.is_refused(2));
+  EXPECT_TRUE(arrivals.is_refused(3));
+  arrivals.end(0);
+  EXPECT_EQ(arrivals.start_when_free(4), 0) << "the place of the one that has ended";
+  EXPECT_TRUE(arrivals.is_refused(5));
+}
+
+TEST(ArrivalThreads, TakeTheSameThreadAgain) {
+  ServedArrivals arrivals(1);
+  arrivals.start(0);
+  const std::thread::id first = arrivals.thread_at(0);
+  for (std::uint64_t i = 1; i < 20; ++i) {
+    arrivals.end(i - 1);
+    arrivals.start_when_free(i);
+    EXPECT_EQ(arrivals.thread_at(0), first);
+  }
+  EXPECT_EQ(arrivals.threads(), 1);
+}
+
+// As the simulator does, which has it for what requests of one place share.
+TEST(ArrivalThreads, TakeThePlaceThatBecameFreeLast) {
+  ServedArrivals arrivals(4);
+  for (std::uint64_t i = 0; i < 4; ++i) arrivals.start(i);
+  std::uint64_t next = 4;
+  for (const std::uint64_t last : {2, 0, 3, 1}) {
+    arrivals.end(last);
+    EXPECT_EQ(arrivals.start_when_free(next++), last);
+  }
+}
+
+TEST(ArrivalThreads, EndWhenTheyAreNotNeeded) {
+  ServedArrivals arrivals(10, 1ms);
+  for (std::uint64_t i = 0; i < 10; ++i) arrivals.start(i);
+  for (std::uint64_t i = 0; i < 9; ++i) arrivals.end(i);
+  EXPECT_TRUE(eventually([&] { return arrivals.threads() == 1; }));
+  // And come back when they are.
+  std::set<std::size_t> places;
+  for (std::uint64_t i = 10; i < 19; ++i) places.insert(arrivals.start(i));
+  EXPECT_EQ(places, (std::set<std::size_t>{0, 1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(arrivals.threads(), 10);
+}
+
+// Ends, idle times and arrivals as they happen to meet: for the thread sanitizer.
+TEST(ArrivalThreads, ServeEachArrivalOnce) {
+  constexpr std::size_t kMost = 8;
+  std::mutex mutex;
+  std::vector<int> served(5000);
+  std::size_t now = 0, most = 0, refused = 0;
+  {
+    ArrivalThreads threads(kMost, 50us, [&](std::size_t place, const Arrival& arrival) {
+      EXPECT_LT(place, kMost);
+      const std::scoped_lock lock(mutex);
+      most = std::max(most, ++now);
+      ++served[arrival.number];
+      --now;
+    });
+    for (std::uint64_t i = 0; i < served.size(); ++i) {
+      if (!threads.start({.number = i})) {
+        const std::scoped_lock lock(mutex);
+        ++refused;
+        ++served[i];
+      }
+      if (i % 100 == 0) std::this_thread::sleep_for(200us);
+    }
+    EXPECT_TRUE(eventually([&] {
+      const std::scoped_lock lock(mutex);
+      return std::all_of(served.begin(), served.end(), [](int each) { return each == 1; });
+    }));
+  }
+  EXPECT_LE(most, kMost);
+  EXPECT_LT(refused, served.size());
+}
+
+}  // namespace
+}  // namespace retrystorm::test
