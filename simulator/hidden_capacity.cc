@@ -69,8 +69,8 @@ Scenario relieved(const ScenarioOptions& scenario, const ReliefOptions& relief, 
   options.observe = saturating_add(relief.after, relief.hold);
   options.report_interval = RecoveryTracker::kWindow;
   if (share != 1) {
-    options.timeline.at.push_back({.t = cut_at(scenario, relief),
-                                   .action = {.kind = Action::Kind::kLoad, .factor = share}});
+    options.timeline.at.push_back(
+        {.t = cut_at(scenario, relief), .action = {.kind = Action::Kind::kLoad, .factor = share}});
   }
   return make_scenario(options, seed);
 }

@@ -6,10 +6,11 @@
 // hit, and then down for good.
 //
 // Measured is the greatest share of its load that lets it come back: it is hit as the scenario has
-// it, left alone for a while to see that it stays down, and then the load is cut to a share that stays
-// in force. It has come back when in three windows of five seconds running, taken together, attempts
-// succeed nearly as often as before the outage (90 % of that share of those that ended). For each seed
-// the share is found by bisection; so a distribution of thresholds is had, one of each seed.
+// it, left alone for a while to see that it stays down, and then the load is cut to a share that
+// stays in force. It has come back when in three windows of five seconds running, taken together,
+// attempts succeed nearly as often as before the outage (90 % of that share of those that ended).
+// For each seed the share is found by bisection; so a distribution of thresholds is had, one of
+// each seed.
 #pragma once
 
 #include <chrono>
@@ -54,8 +55,9 @@ struct HiddenCapacity {
 };
 
 // Finds the threshold of so many seeds, counted up from `seed`, shared among threads; the result is
-// the same with any number of them. Nothing when `stop` (asked from several threads) ended it early.
-// Throws std::invalid_argument when the scenario has no outage, and what `run_on_threads` throws.
+// the same with any number of them. Nothing when `stop` (asked from several threads) ended it
+// early. Throws std::invalid_argument when the scenario has no outage, and what `run_on_threads`
+// throws.
 std::optional<HiddenCapacity> find_hidden_capacity(const ScenarioOptions& scenario,
                                                    const ReliefOptions& relief, std::size_t seeds,
                                                    std::uint64_t seed, std::size_t threads,
