@@ -62,7 +62,7 @@ int run_clients(const Invocation& invocation, const ClientOptions& options) {
   if (options.server_pid != 0) server.emplace(static_cast<pid_t>(options.server_pid));
   std::optional<ServerControl> control;
   if (tells_server(options)) {
-    control.emplace(resolve_url(server_admin_url(options, url)), read_token(options.token_file),
+    control.emplace(resolve_url(server_admin_url(options, request.url)), read_token(options.token_file),
                     [](const std::string& text) { std::cerr << text << '\n'; });
     control->check(orders_to_check(options));
   }
