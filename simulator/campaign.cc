@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <exception>
 #include <map>
 #include <mutex>
 #include <string>
-#include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "simulator/simulation.h"
+#include "simulator/threads.h"
 
 namespace retrystorm {
 namespace {
@@ -82,31 +80,16 @@ bool run_campaign(const Grid& grid, const CampaignOptions& options,
     }
   };
 
-  std::exception_ptr failure;
-  const auto worker_that_may_fail = [&] {
-    try {
-      worker();
-    } catch (...) {
+  try {
+    run_on_threads(std::min(options.threads, total), worker, [&work, total] {
       const std::scoped_lock lock(work.mutex);
-      if (!failure) failure = std::current_exception();
-      work.next_task = total;
-    }
-  };
-  {
-    std::vector<std::jthread> threads;
-    const std::size_t wanted = std::min(options.threads, total);
-    try {
-      for (std::size_t i = 1; i < wanted; ++i) threads.emplace_back(worker_that_may_fail);
-    } catch (const std::system_error& error) {
-      const std::scoped_lock lock(work.mutex);
-      failure = std::make_exception_ptr(std::system_error(
-          error.code(), "cannot start " + std::to_string(wanted) + " threads (see --threads)"));
       work.next_task = total;  // before the others do all of it
-    }
-    worker_that_may_fail();
+    });
+  } catch (...) {
+    if (progress != nullptr) *progress << "\r\033[K" << std::flush;
+    throw;
   }
   if (progress != nullptr) *progress << "\r\033[K" << std::flush;
-  if (failure) std::rethrow_exception(failure);
   table.flush();
   return work.done == total;
 }

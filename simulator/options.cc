@@ -1,6 +1,9 @@
 #include "simulator/options.h"
 
 #include <chrono>
+#include <stdexcept>
+
+#include "model/run/recovery.h"
 
 namespace retrystorm {
 
@@ -23,9 +26,25 @@ void add_simulator_options(CLI::App& app, SimulatorOptions& options) {
       ->group("Run")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  many->add_flag("--list-cells", options.list_cells,
+                 "print the cells of the sweep as CSV, in their order, and run nothing");
+  add_count(
+      *many, "--cell", options.cell,
+      "run this cell of the sweep alone, counted from 1 in the order of --list-cells, for who "
+      "shares the cells among machines; 0 = all",
+      0, 1'000'000'000);
   add_text(*many, "--csv", options.table.csv, "write the table to this file, with all its figures");
   add_text(*many, "--markdown", options.table.markdown,
            "write the table to this file, as Markdown");
+
+  auto* hidden = app.add_option_group("Hidden capacity");
+  hidden->add_flag("--hidden-capacity", options.hidden_capacity,
+                   "find to what share its load must be cut for the service to come back from the "
+                   "outage, by bisection with each of --runs seeds (20 if that is 1)");
+  add_duration(*hidden, "--relief-after", options.relief.after,
+               "from the outage's end until the load is cut");
+  add_duration(*hidden, "--relief-for", options.relief.hold,
+               "time within which the service must then come back", 4 * RecoveryTracker::kWindow);
 
   auto* report = app.add_option_group("Report");
   add_duration(*report, "--report-interval", options.report_interval,
@@ -41,6 +60,18 @@ void add_simulator_options(CLI::App& app, SimulatorOptions& options) {
 
 void check(const SimulatorOptions& options) {
   check_trace(options.trace, options.json);
+  if (options.hidden_capacity) {
+    if (options.observe != SimulatorOptions().observe) {
+      throw std::invalid_argument("observe has no effect with --hidden-capacity: see --relief-for");
+    }
+    if (!options.sweeps.empty()) {
+      throw std::invalid_argument(
+          "--hidden-capacity is found for one set of options: it excludes --sweep");
+    }
+  } else if (options.relief != ReliefOptions()) {
+    throw std::invalid_argument(
+        "relief-after and relief-for have no effect without --hidden-capacity");
+  }
   if (!options.sweeps.empty()) return;
   check(options.workload.retry);
   refuse(unused_options(options));

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <iomanip>
 #include <iostream>
 #include <random>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -20,6 +22,7 @@
 #include "common/output/report.h"
 #include "simulator/campaign.h"
 #include "simulator/cells.h"
+#include "simulator/hidden_capacity.h"
 #include "simulator/limits.h"
 #include "simulator/simulation.h"
 #include "simulator/sweep.h"
@@ -93,34 +96,58 @@ int run_once(const Invocation& invocation, const SimulatorOptions& options, std:
   return json.failed() || server_json.failed() ? 1 : code;
 }
 
+Grid grid_of(const CLI::App& app, const std::vector<std::string>& sweeps) {
+  std::vector<Axis> axes;
+  for (const std::string& sweep : sweeps) {
+    axes.push_back(parse_axis(app, sweep));
+    const CLI::Option* option = find_option(app, axes.back().name);
+    for (std::size_t i = 0; i + 1 < axes.size(); ++i) {
+      if (find_option(app, axes[i].name) == option) {
+        throw std::runtime_error("--sweep " + axes[i].name +
+                                 " is given twice: give all its values at once");
+      }
+    }
+  }
+  return Grid(std::move(axes));
+}
+
+void list_cells(const Grid& grid) {
+  const auto print = [](const std::vector<std::string>& row) {
+    for (std::size_t i = 0; i < row.size(); ++i) std::cout << (i > 0 ? "," : "") << row[i];
+    std::cout << '\n';
+  };
+  std::vector<std::string> names;
+  for (const Axis& axis : grid.axes()) names.push_back(underscored(axis.name));
+  print(names);
+  const auto cells = static_cast<std::size_t>(grid.size());
+  for (std::size_t cell = 0; cell < cells; ++cell) print(grid.values(cell));
+}
+
 int run_many(const Invocation& invocation, const SimulatorOptions& options, std::uint64_t seed) {
   std::vector<std::string> arguments = invocation.arguments;
   if (options.server_lines || !options.server_json.empty()) {
     throw std::runtime_error("--server-lines and --server-json tell of one run, not of many");
   }
   if (options.trace > 0) throw std::runtime_error("--trace tells of one run, not of many");
-  std::vector<Axis> axes;
-  for (const std::string& sweep : options.sweeps) {
-    axes.push_back(parse_axis(invocation.app, sweep));
-    for (std::size_t i = 0; i + 1 < axes.size(); ++i) {
-      if (axes[i].name == axes.back().name) {
-        throw std::runtime_error("--sweep " + axes[i].name +
-                                 " is given twice: give all its values at once");
-      }
-    }
+  Grid grid = grid_of(invocation.app, options.sweeps);
+  for (const Axis& axis : grid.axes()) {
     // The flag would count more than the strategies of the sweep.
-    if (axes.back().name == "strategy") {
-      std::erase_if(arguments,
-                    [](const auto& each) { return each.starts_with("--exponential-backoff"); });
-    }
+    if (axis.name != "strategy") continue;
+    std::erase_if(arguments,
+                  [](const auto& each) { return each.starts_with("--exponential-backoff"); });
   }
-  const Grid grid(std::move(axes));
   constexpr double kMostRuns = 1e7;
   const double total = grid.size() * static_cast<double>(options.runs);
   if (total > kMostRuns) {
     throw std::runtime_error("this is a grid of " + std::to_string(std::llround(total)) +
                              " runs, more than ten million: choose fewer values or --runs");
   }
+  if (static_cast<double>(options.cell) > grid.size()) {
+    throw std::runtime_error("--cell: the sweep has " + std::to_string(std::llround(grid.size())) +
+                             " cells");
+  }
+  const bool alone = options.cell > 0;
+  if (alone) grid = grid.only(options.cell - 1);
   check_values(arguments, grid);
 
   const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
@@ -147,7 +174,11 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
     const UnusedOptions too = unused_options(options_of(cell));
     std::erase_if(unused, [&too](const auto& each) { return !too.contains(each.first); });
   }
-  if (tried == cells) refuse(unused);
+  if (tried == cells && !alone) refuse(unused);
+  if (options.list_cells) {
+    list_cells(grid);
+    return 0;
+  }
   auto start = options_json(invocation.app);
   start["seed"] = seed;
   JsonLines json(options.json);
@@ -164,6 +195,90 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
   return code != 0 ? code : complete && !json.failed() ? 0 : 1;
 }
 
+void print(const HiddenCapacity& found) {
+  const auto percent = [](double share) {
+    std::ostringstream text;
+    text << std::fixed << std::setprecision(1) << 100 * share;
+    return text.str();
+  };
+  const std::size_t seeds = found.thresholds.size();
+  std::cout << "stays down with all its load: " << found.stay_down << " of " << seeds << " runs\n";
+  if (found.stay_down == 0) {
+    std::cout << "nothing is hidden: the service does not stay down\n";
+    return;
+  }
+  if (found.never > 0) {
+    std::cout << "does not come back at " << percent(kReliefStep)
+              << " % of it either: " << found.never << " of these runs\n";
+  }
+  const auto& [share, interval] = found.share;
+  if (share == 0) {
+    std::cout << "no cut of the load gets it back within the time\n";
+    return;
+  }
+  std::cout << "comes back at: " << percent(share) << " % of its load or less (median";
+  if (interval) {
+    std::cout << ", 95 % interval " << percent(interval->low) << " to " << percent(interval->high)
+              << " %";
+  }
+  std::cout << ")\nhidden capacity: " << std::fixed << std::setprecision(1)
+            << share * found.baseline_ok << " requests/s, where " << found.baseline_ok
+            << " were served before the outage\n";
+}
+
+nlohmann::ordered_json to_json(const HiddenCapacity& found) {
+  const bool any = found.stay_down > 0;
+  const auto end = [&](double Interval::*side) {
+    const auto& interval = found.share.interval;
+    return any && interval ? share_json(*interval.*side) : nlohmann::ordered_json(nullptr);
+  };
+  return {{"type", "hidden_capacity"},
+          {"runs", found.thresholds.size()},
+          {"stay_down", found.stay_down},
+          {"never_back", found.never},
+          {"share", any ? share_json(found.share.value) : nlohmann::ordered_json(nullptr)},
+          {"share_low", end(&Interval::low)},
+          {"share_high", end(&Interval::high)},
+          {"baseline_ok", rounded(found.baseline_ok)}};
+}
+
+int find_hidden(const Invocation& invocation, const SimulatorOptions& options, std::uint64_t seed) {
+  if (options.server_lines || !options.server_json.empty() || !options.table.csv.empty() ||
+      !options.table.markdown.empty() || options.trace > 0) {
+    throw std::runtime_error("--hidden-capacity writes lines and --json only");
+  }
+  constexpr std::size_t kSeeds = 20;
+  const std::size_t seeds = options.runs > 1 ? options.runs : kSeeds;
+  const Scenario scenario = relieved(options, options.relief, 1, seed);
+  check_length(scenario);
+  check_verdict(scenario);
+  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  const std::size_t threads = options.threads > 0 ? options.threads : cores;
+  check_memory(scenario, std::min(threads, seeds));
+  auto start = options_json(invocation.app);
+  start["seed"] = seed;
+  JsonLines json(options.json);
+  json.write(start_json("simulate", invocation.command, start));
+  tell_seed(options, seed);
+  Interrupt interrupt;
+  const auto found = find_hidden_capacity(options, options.relief, seeds, seed, threads,
+                                          [&interrupt] { return interrupt.wanted(); });
+  if (found) {
+    for (const Threshold& each : found->thresholds) {
+      json.write({{"type", "threshold"},
+                  {"seed", each.seed},
+                  {"stays_down", each.stays_down},
+                  {"share", share_json(each.share)}});
+    }
+    json.write(to_json(*found));
+    print(*found);
+  } else if (interrupt.heard()) {
+    std::cerr << "interrupted\n";
+  }
+  const int code = interrupt.finish();
+  return code != 0 ? code : found && !json.failed() ? 0 : 1;
+}
+
 }  // namespace
 
 int simulate(const Invocation& invocation, const SimulatorOptions& options) {
@@ -171,6 +286,10 @@ int simulate(const Invocation& invocation, const SimulatorOptions& options) {
   const std::uint64_t seed =
       options.workload.seed ? *options.workload.seed : std::random_device()();
   const bool many = options.runs > 1 || !options.sweeps.empty();
+  if ((options.list_cells || options.cell > 0) && options.sweeps.empty()) {
+    throw std::runtime_error("--list-cells and --cell are about the cells of a --sweep");
+  }
+  if (options.hidden_capacity) return find_hidden(invocation, options, seed);
   return many ? run_many(invocation, options, seed) : run_once(invocation, options, seed);
 }
 

@@ -45,6 +45,25 @@ Mean mean(const std::vector<double>& values) {
   return result;
 }
 
+Median median(std::vector<double> values) {
+  if (values.empty()) return {};
+  std::sort(values.begin(), values.end());
+  const std::size_t n = values.size();
+  Median result{.value = values[(n - 1) / 2], .interval = {}};
+  // The median is below the value of rank j + 1 in more than 2.5 % of cases as soon as at most j
+  // of n tosses of a coin are heads that often.
+  double at_most = 0;
+  double exactly = std::pow(0.5, static_cast<double>(n));
+  std::size_t j = 0;
+  for (; j <= n / 2; ++j) {
+    at_most += exactly;
+    if (at_most > 0.025) break;
+    exactly *= static_cast<double>(n - j) / static_cast<double>(j + 1);
+  }
+  if (j > 0) result.interval = {values[j - 1], values[n - j]};
+  return result;
+}
+
 std::optional<Duration> censored_quantile(std::vector<std::optional<Duration>> times, double q) {
   if (times.empty()) return std::nullopt;
   const auto rank = static_cast<std::size_t>(std::ceil(q * static_cast<double>(times.size())));

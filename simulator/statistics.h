@@ -25,6 +25,15 @@ struct Mean {
 
 Mean mean(const std::vector<double>& values);
 
+// The median of values, the lower of the two in the middle, and its 95 % interval by the ranks that
+// enclose it whatever the distribution is; fewer than six values have none.
+struct Median {
+  double value = 0;
+  std::optional<Interval> interval;
+};
+
+Median median(std::vector<double> values);
+
 // A quantile of times some of which are censored: a run in which the event did not happen while it
 // was observed took longer than all others. Nothing when the quantile falls on one of these.
 // q in (0, 1]; nothing for no times.

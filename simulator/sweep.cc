@@ -125,4 +125,11 @@ std::vector<std::string> Grid::values(std::size_t cell) const {
   return values;
 }
 
+Grid Grid::only(std::size_t cell) const {
+  std::vector<Axis> axes = axes_;
+  const auto value = values(cell);
+  for (std::size_t i = 0; i < axes.size(); ++i) axes[i].values = {value[i]};
+  return Grid(std::move(axes));
+}
+
 }  // namespace retrystorm

@@ -34,6 +34,9 @@ class Grid {
   // The value of each axis in a cell.
   std::vector<std::string> values(std::size_t cell) const;
 
+  // The grid of one of its cells.
+  Grid only(std::size_t cell) const;
+
  private:
   std::vector<Axis> axes_;
 };

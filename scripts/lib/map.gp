@@ -1,43 +1,61 @@
-# Draws the chance of being down in the end (collapsed or relapsed), a heat map for each strategy, on the same axes.
-# Arguments: png or svg, the file to write, the folder of the data, the strategies
+# Draws a figure of a map, mostly the chance of being down at the end, as a heat map for each strategy,
+# on the same axes. Arguments: png or svg, the file to write, the folder of the data (see map.awk)
 load ARG0[1:strstrt(ARG0, "map.gp") - 1] . "style.gp"
-data(name) = ARG3 . "/" . name . ".map"
-maps = words(ARG4)
+load ARG3 . "/facts"
+data(i) = sprintf("%s/%d.map", ARG3, i)
 
-stats data(word(ARG4, 1)) using 1:2 nooutput
-columns = STATS_max_x + 1; rows = STATS_max_y + 1
-panel = (columns * 26 > 300) ? columns * 26 : 300
-height = 185 + rows * 26 * (rows < 10 ? 1.6 : 1.2)
-margin = 80; gap = 20; legend = 90
-width = margin + maps * (panel + gap) + legend + 0.0
+panel_x = columns * cell_x; panel_y = rows * cell_y
+gap = 20.0; legend = 95.0; top = title[1] eq "" ? 15.0 : 50.0; foot = any_open || any_missing ? 30.0 : 8.0
+most = floor((1900 - left - legend) / (panel_x + gap))
+across = most < 1 ? 1 : most < maps ? most : maps
+lines = ceil(maps / (across + 0.0))
+width = left + across * (panel_x + gap) + legend + 0.0
+height = lines * (top + panel_y + bottom) + foot
 
 eval open_picture(ARG1, ARG2, width, height)
 set multiplot
-set palette defined (0 "#F2F7FB", 25 "#BFD9EC", 50 "#F2C75C", 75 "#D55E00", 100 "#7A2600")
-set cbrange [0:100]; set cblabel "runs that collapse or relapse (%)"
+if (good) {
+  set palette defined (0 "#7A2600", 25 "#D55E00", 50 "#F2C75C", 75 "#BFD9EC", 100 "#F2F7FB")
+} else {
+  set palette defined (0 "#F2F7FB", 25 "#BFD9EC", 50 "#F2C75C", 75 "#D55E00", 100 "#7A2600")
+}
+if (logarithmic) {
+  set logscale cb
+  if (high / low < 1e3) { do for [e = -3:6] { set cbtics add (1 * 10.0**e, 2 * 10.0**e, 5 * 10.0**e) } }
+}
+set cbrange [low:high]; set cblabel scale_title
 set xrange [-0.5:columns - 0.5]; set yrange [-0.5:rows - 0.5]
 unset grid; set border 0
-set tmargin at screen 1 - 50.0 / height; set bmargin at screen 95.0 / height
-set xtics rotate by 90 right scale 0
-set ytics scale 0
-set xlabel "backlog" offset 0,-1
-set label 1 "○  half the runs or more still recovering, or undecided" at screen margin / width, 10.0 / height
+set style fill solid 1.0 noborder
+set object 1 rectangle from graph 0,0 to graph 1,1 fillcolor rgb "#F2F2F2" fillstyle solid noborder behind
+eval "set xtics " . x_rotation . " scale 0 " . x_tics
+set xlabel x_title
+mark = (cell_x < cell_y ? cell_x : cell_y) < 14 ? 0.3 : 0.7
+if (any_open) {
+  set label 1 "half the runs or more still recovering, or undecided" at screen (left + 14) / width, 12.0 / height \
+      point pt 6 ps 0.7 lc rgb "#555555" offset 1,0
+}
+if (any_missing) {
+  set label 2 missing at screen (left + (any_open ? 400 : 14)) / width, 12.0 / height \
+      point pt 5 ps 1.2 lc rgb "#444444" offset 1,0
+}
 do for [i = 1:maps] {
-  name = word(ARG4, i)
-  set title name font ",13"
-  set lmargin at screen (margin + (i - 1.0) * (panel + gap)) / width
-  set rmargin at screen (margin + (i - 1.0) * (panel + gap) + panel) / width
-  set ylabel (i == 1 ? "length of the outage" : "")
-  if (i == 2) { set ytics (); unset ytics }
-  if (i == maps) {
-    set colorbox user origin (width - legend + 10.0) / width, 95.0 / height size 15.0 / width, 1 - 145.0 / height
+  place = (i - 1) % across; line = (i - 1) / across
+  set title title[i] font ",13"
+  set lmargin at screen (left + place * (panel_x + gap)) / width
+  set rmargin at screen (left + place * (panel_x + gap) + panel_x) / width
+  set tmargin at screen 1 - (line * (top + panel_y + bottom) + top) / height
+  set bmargin at screen 1 - (line * (top + panel_y + bottom) + top + panel_y) / height
+  if (place == 0) {
+    set ylabel y_title
+    eval "set ytics scale 0 " . y_tics
+  } else { unset ylabel; set ytics (); unset ytics }
+  if (i == across) {
+    set colorbox user origin (width - legend + 10.0) / width, 1 - (top + panel_y) / height size 15.0 / width, panel_y / height
   } else { unset colorbox }
-  if (i == 1) {
-    plot data(name) using 1:2:3:xtic(4):ytic(5) with image pixels, \
-         data(name) using 1:($6 == 0 ? $2 : NaN) with points pt 6 ps 0.7 lc rgb "#555555"
-  } else {
-    plot data(name) using 1:2:3:xtic(4) with image pixels, \
-         data(name) using 1:($6 == 0 ? $2 : NaN) with points pt 6 ps 0.7 lc rgb "#555555"
-  }
+  plot data(i) using 1:($5 == 1 ? NaN : $2):($1 - 0.5):($1 + 0.5):($2 - 0.5):($2 + 0.5):3 with boxxyerror lc palette, \
+       data(i) using 1:($5 == 1 ? $2 : NaN):($1 - 0.5):($1 + 0.5):($2 - 0.5):($2 + 0.5) with boxxyerror lc rgb "#444444", \
+       data(i) using 1:($4 == 1 ? $2 : NaN) with points pt 6 ps mark lc rgb "#555555"
+  unset label
 }
 unset multiplot

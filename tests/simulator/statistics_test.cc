@@ -52,6 +52,29 @@ TEST(Mean, OfOneValueHasNoInterval) {
   EXPECT_EQ(mean({}).value, 0);
 }
 
+// The ranks are those of tables of the binomial distribution: 6 and 15 of 20, 2 and 9 of 10.
+TEST(Median, HasAnIntervalByRanks) {
+  std::vector<double> values;
+  for (int i = 20; i >= 1; --i) values.push_back(i);
+  Median twenty = median(values);
+  EXPECT_EQ(twenty.value, 10);
+  ASSERT_TRUE(twenty.interval);
+  EXPECT_EQ(twenty.interval->low, 6);
+  EXPECT_EQ(twenty.interval->high, 15);
+  const Median ten = median({values.end() - 10, values.end()});
+  EXPECT_EQ(ten.interval.value().low, 2);
+  EXPECT_EQ(ten.interval.value().high, 9);
+  const Median six = median({1, 2, 3, 4, 5, 6});
+  EXPECT_EQ(six.interval.value().low, 1);
+  EXPECT_EQ(six.interval.value().high, 6);
+}
+
+TEST(Median, OfFewValuesHasNoInterval) {
+  EXPECT_EQ(median({3, 1, 2, 9, 4}).value, 3);
+  EXPECT_FALSE(median({3, 1, 2, 9, 4}).interval);
+  EXPECT_FALSE(median({}).interval);
+}
+
 TEST(CensoredQuantile, TakesTheSmallestTimeThatTheShareDoesNotExceed) {
   const std::vector<std::optional<Duration>> times{4s, 1s, 3s, 2s};
   EXPECT_EQ(censored_quantile(times, 0.25), 1s);

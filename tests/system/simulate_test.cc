@@ -112,6 +112,31 @@ TEST(Simulate, TellsEveryAxisOfItsSweep) {
             (nlohmann::json{"strategy=fixed", "backlog=5"}));
 }
 
+// For who shares a sweep among machines: an option may have no effect in the cell at hand.
+TEST(Simulate, RunsACellOfASweepAsTheWholeSweepDoes) {
+  const Arguments sweep{"--seed=1",          "--runs=2",
+                        "--clients=20",      "--sweep=error-share=0,0.1",
+                        "--sweep=backlog=5", "--error-after=service"};
+  const auto with = [&sweep](const std::string& option) {
+    Arguments arguments = sweep;
+    arguments.push_back(option);
+    return lines(output_of(arguments));
+  };
+  EXPECT_EQ(with("--list-cells"),
+            (std::vector<std::string>{"error_share,backlog", "0,5", "0.1,5"}));
+  const TempDir dir;
+  with("--csv=" + dir.file("whole"));
+  const auto whole = lines(read_file(dir.file("whole")));
+  for (const int cell : {1, 2}) {
+    Arguments arguments = sweep;
+    arguments.insert(arguments.end(),
+                     {"--cell=" + std::to_string(cell), "--csv=" + dir.file("cell")});
+    output_of(arguments);
+    EXPECT_EQ(lines(read_file(dir.file("cell"))),
+              (std::vector<std::string>{whole.at(0), whole.at(cell)}));
+  }
+}
+
 TEST(Simulate, SweepsTheStrategyAlsoWithTheFlagForOne) {
   const std::string sweep = "--sweep=strategy=fixed,responsive";
   EXPECT_EQ(output_of({"--seed=1", "--exponential-backoff", sweep}),

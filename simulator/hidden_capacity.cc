@@ -1,0 +1,132 @@
+#include "simulator/hidden_capacity.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <stdexcept>
+
+#include "model/run/recovery.h"
+#include "model/run/run_observer.h"
+#include "simulator/simulation.h"
+#include "simulator/threads.h"
+
+namespace retrystorm {
+namespace {
+
+constexpr double kAlmost = 0.9;  // of the share of attempts that succeeded before the outage
+
+Duration cut_at(const ScenarioOptions& scenario, const ReliefOptions& relief) {
+  return saturating_add(saturating_add(scenario.outage_at, scenario.outage_for), relief.after);
+}
+
+// Watches a run for the service's return after `from`.
+class Return : public RunObserver {
+ public:
+  Return(Duration outage_at, Duration from) : outage_at_(outage_at), from_(from) {}
+
+  void on_interval(const RunInterval& interval) override {
+    if (interval.t <= RecoveryTracker::kWindow) first_ = interval.totals;
+    if (interval.t <= outage_at_) {
+      calm_ = interval.totals - first_;
+      calm_for_ = interval.t - RecoveryTracker::kWindow;
+    }
+    // The windows that begin after `from`, the last ones.
+    if (interval.t < from_) return;
+    const Counts then = totals_[windows_ % totals_.size()];
+    totals_[windows_ % totals_.size()] = interval.totals;
+    if (windows_++ < totals_.size()) return;
+    back_ = back_ || is_well(interval.totals - then);
+  }
+
+  bool back() const { return back_; }
+  double baseline_ok() const {
+    return calm_for_ > Duration::zero() ? static_cast<double>(calm_.ok) / to_seconds(calm_for_) : 0;
+  }
+
+ private:
+  static double success(const Counts& counts) {
+    const std::uint64_t ended = counts.finished();
+    return ended == 0 ? 0 : static_cast<double>(counts.ok) / static_cast<double>(ended);
+  }
+
+  bool is_well(const Counts& counts) const {
+    return counts.ok > 0 && success(counts) >= kAlmost * success(calm_);
+  }
+
+  const Duration outage_at_, from_;
+  Counts first_{}, calm_{};
+  Duration calm_for_{0};
+  std::array<Counts, RecoveryTracker::kConsecutiveWindows> totals_{};  // at the ends of windows
+  std::size_t windows_ = 0;
+  bool back_ = false;
+};
+
+}  // namespace
+
+Scenario relieved(const ScenarioOptions& scenario, const ReliefOptions& relief, double share,
+                  std::uint64_t seed) {
+  ScenarioOptions options = scenario;
+  options.observe = saturating_add(relief.after, relief.hold);
+  options.report_interval = RecoveryTracker::kWindow;
+  if (share != 1) {
+    options.timeline.at.push_back(
+        {.t = cut_at(scenario, relief), .action = {.kind = Action::Kind::kLoad, .factor = share}});
+  }
+  return make_scenario(options, seed);
+}
+
+std::optional<HiddenCapacity> find_hidden_capacity(const ScenarioOptions& scenario,
+                                                   const ReliefOptions& relief, std::size_t seeds,
+                                                   std::uint64_t seed, std::size_t threads,
+                                                   const std::function<bool()>& stop) {
+  if (scenario.outage_for == Duration::zero()) {
+    throw std::invalid_argument("--hidden-capacity needs an outage that brings the service down");
+  }
+  HiddenCapacity result{.thresholds = std::vector<Threshold>(seeds)};
+
+  const auto comes_back = [&](Threshold& threshold, double share) {
+    const Scenario one = relieved(scenario, relief, share, threshold.seed);
+    Return watch(scenario.outage_at, cut_at(scenario, relief));
+    Simulation simulation(one, {.run = {&watch}});
+    simulation.run([&] { return watch.back() || stop(); });
+    threshold.baseline_ok = watch.baseline_ok();
+    return watch.back();
+  };
+  const auto find = [&](Threshold& threshold) {
+    threshold.stays_down = !comes_back(threshold, 1);
+    if (!threshold.stays_down) return;
+    // In steps: it comes back at `good`, and not at `bad`.
+    std::size_t good = 0;
+    for (auto bad = static_cast<std::size_t>(1 / kReliefStep); bad - good > 1 && !stop();) {
+      const std::size_t middle = (good + bad) / 2;
+      const bool back = comes_back(threshold, static_cast<double>(middle) * kReliefStep);
+      (back ? good : bad) = middle;
+    }
+    threshold.share = static_cast<double>(good) * kReliefStep;
+  };
+
+  std::atomic<std::size_t> next{0};
+  run_on_threads(
+      std::min(threads, seeds),
+      [&] {
+        for (std::size_t i = next++; i < seeds && !stop(); i = next++) {
+          result.thresholds[i].seed = seed + i;
+          find(result.thresholds[i]);
+        }
+      },
+      [&] { next = seeds; });
+  if (stop()) return std::nullopt;
+
+  std::vector<double> shares;
+  for (const Threshold& each : result.thresholds) {
+    result.baseline_ok += each.baseline_ok / static_cast<double>(seeds);
+    if (!each.stays_down) continue;
+    ++result.stay_down;
+    if (each.share == 0) ++result.never;
+    shares.push_back(each.share);
+  }
+  result.share = median(std::move(shares));
+  return result;
+}
+
+}  // namespace retrystorm
