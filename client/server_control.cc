@@ -86,11 +86,13 @@ std::string ServerControl::post(httplib::Client& to, const char* path, const std
   const std::string where = url_.host + ':' + std::to_string(url_.port);
   if (!answer) {
     return "the server's admin port, " + where +
-           ", does not answer (--server-admin says where it is): " + httplib::to_string(answer.error());
+           ", does not answer (--server-admin says where it is): " +
+           httplib::to_string(answer.error());
   }
   if (answer->status == 200) return "";
   if (answer->status == 403) {
-    return "the server at " + where + " has another token: give --admin-token-file to both programs";
+    return "the server at " + where +
+           " has another token: give --admin-token-file to both programs";
   }
   if (answer->status == 404 || answer->status == 405) {
     return "what answers at " + where + " is no retrystorm server's admin port";

@@ -91,7 +91,8 @@ void ServiceControl::carry_out(const std::string& orders) {
 void ServiceControl::enforce(const State& next, bool restart) {
   const bool was_down = is_down(state_.outage);
   state_ = next;
-  outage_ends_ = state_.outage ? saturating_add(Clock::now(), state_.outage_lasts) : TimePoint::max();
+  outage_ends_ =
+      state_.outage ? saturating_add(Clock::now(), state_.outage_lasts) : TimePoint::max();
   changed_.notify_all();
   server_.configure(state_.in_force());
   if (is_down(state_.outage)) return server_.go_down();

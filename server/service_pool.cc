@@ -181,7 +181,7 @@ void ServicePool::work(Workers::iterator self) {
         service_.leave(Clock::now(), connection.answer, current_job.served, connection.admitted);
         break;
       case Connection::State::kLost:
-        service_.lose();
+        service_.lose(connection.answer);
         break;
       case Connection::State::kTurnedAway:
         break;
@@ -207,7 +207,8 @@ void ServicePool::lose_all() {
   const std::scoped_lock lock(mutex_);
   const TimePoint now = Clock::now();
   while (auto taken = service_.take_any()) {
-    ready_.push_back({std::move(taken->item), {}, now, taken->admitted, Connection::State::kLost});
+    ready_.push_back(
+        {std::move(taken->item), taken->answer, now, taken->admitted, Connection::State::kLost});
   }
   release_due();
 }
@@ -243,6 +244,7 @@ ServerInterval ServicePool::totals() const {
   const std::scoped_lock lock(mutex_);
   return {.concurrency = service_.concurrency(),
           .last_delay = service_.current_delay(),
+          .workers = service_.worker_state(),
           .counts = service_.counts()};
 }
 

@@ -20,6 +20,7 @@ ServiceOptions scaled(ServiceOptions service, double scale) {
                                 : std::max<std::size_t>(scaled(service.max_connections, scale), 1);
   service.limit = scaled(service.limit, scale);
   service.k *= scale;
+  service.workers = scaled(service.workers, scale);
   service.backlog = scaled(service.backlog, scale);
   service.rate_limit *= scale;
   service.rate_burst *= scale;
@@ -120,10 +121,11 @@ void declare_options(OptionList& options, ScenarioOptions& scenario) {
       "Run";
   options.duration("observe", scenario.observe, "end so long after the outage").basic = "Run";
   declare_options(options, scenario.timeline, Engine::kSimulated);
-  options.number("scale", scenario.scale,
-                 "multiplies clients, rate, limit, k, backlog, connections and the rate and "
-                 "shedding limits: the same physics, larger",
-                 1e-3, 1e6);
+  options.number(
+      "scale", scenario.scale,
+      "multiplies clients, rate, limit, k, workers, queues, connections and the rate and "
+      "shedding limits: the same physics, larger",
+      1e-3, 1e6);
   options.choice<Abandoned>(
       "abandoned", scenario.abandoned,
       {{"serve", Abandoned::kServe}, {"skip", Abandoned::kSkip}, {"cancel", Abandoned::kCancel}},

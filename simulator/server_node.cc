@@ -84,7 +84,7 @@ void ServerNode::restart(TimePoint now) {
   // All at once, so that who hears of it finds the server as it is then.
   std::vector<Attempt> lost;
   while (auto taken = service_.take_any()) {
-    service_.lose();
+    service_.lose(taken->answer);
     leaving_.leave();
     if (watches_) dismissed(now, taken->item);
     lost.push_back(taken->item);

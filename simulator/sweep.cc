@@ -6,9 +6,11 @@
 #include <cmath>
 #include <set>
 #include <stdexcept>
+#include <string_view>
 
 #include "common/cli/options.h"
 #include "model/base/duration.h"
+#include "model/base/text.h"
 #include "model/retry/strategies.h"
 
 namespace retrystorm {
@@ -16,21 +18,11 @@ namespace {
 
 constexpr double kMostValues = 1e5;  // of a range; more would take seconds to write out
 
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::size_t from = 0;
-  for (std::size_t to = 0; to != std::string::npos; from = to + 1) {
-    to = text.find(separator, from);
-    parts.push_back(text.substr(from, to == std::string::npos ? to : to - from));
-  }
-  return parts;
-}
-
-double parse_plain(const std::string& text, const std::string& axis) {
+double parse_plain(std::string_view text, const std::string& axis) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
-    throw std::runtime_error("--sweep " + axis + ": '" + text + "' is not a number");
+    throw std::runtime_error("--sweep " + axis + ": " + in_quotes(text) + " is not a number");
   }
   return value;
 }
@@ -110,7 +102,10 @@ Axis parse_axis(const CLI::App& app, const std::string& text) {
   // A value may have a colon of its own: additive:1s.
   const bool words = type == "NAME" ||
                      (type == "VALUE" && std::isalpha(static_cast<unsigned char>(values[0])) != 0);
-  if (words || values.find(':') == std::string::npos) return {name, split(values, ',')};
+  if (words || values.find(':') == std::string::npos) {
+    const auto parts = split(values, ',');
+    return {name, {parts.begin(), parts.end()}};
+  }
   return {name, expand_range(name, values, type == "DURATION"), true};
 }
 

@@ -9,7 +9,8 @@
 
 namespace retrystorm {
 
-// Lines that are posted here with the token are carried out in order, all or none. Each is an action
+// Lines that are posted here with the token are carried out in order, all or none. Each is an
+// action
 // (`print_action`: set, capacity, restart), or begins or ends an outage.
 inline constexpr const char* kControlPath = "/control";
 // Posted here they are only looked at.

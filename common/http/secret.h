@@ -17,8 +17,8 @@ std::string make_token();
 // Takes the same time wherever they differ.
 bool same_secret(std::string_view a, std::string_view b);
 
-// Was this port of 127.0.0.1 asked for by its own name? A name that another machine may have pointed
-// at this one is none of ours.
+// Was this port of 127.0.0.1 asked for by its own name? A name that another machine may have
+// pointed at this one is none of ours.
 bool is_our_address(const httplib::Request& request, int port);
 
 }  // namespace retrystorm

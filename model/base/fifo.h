@@ -26,6 +26,19 @@ class Fifo {
   // Moves the front out.
   Item take() { return std::move(slot(first_++)); }
 
+  const Item& back() const { return items_[(end_ - 1) & (items_.size() - 1)]; }
+  void pop_back() { --end_; }
+  Item take_back() { return std::move(slot(--end_)); }
+
+  // Forgets all for which `gone` is true; the others keep their order.
+  template <typename Gone>
+  void erase_if(const Gone& gone) {
+    for (std::size_t left = size(); left > 0; --left) {
+      Item item = take();
+      if (!gone(item)) push(std::move(item));
+    }
+  }
+
   // The item that is at the front after so many pops; there must be so many.
   Item& at(std::size_t ahead) { return slot(first_ + ahead); }
 

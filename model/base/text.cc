@@ -44,6 +44,16 @@ std::string in_quotes(std::string_view text) {
   return std::string("'").append(text).append("'");
 }
 
+std::vector<std::string_view> split(std::string_view text, char between) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t end = text.find(between);
+    parts.push_back(text.substr(0, end));
+    if (end == text.npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
 double parse_number(std::string_view text, double least, double most) {
   // Only what a decimal number is made of, for strtod reads more; it is there where from_chars for
   // doubles is not. No program sets a locale, so the point is a point.

@@ -11,6 +11,9 @@ namespace retrystorm {
 // 'text'
 std::string in_quotes(std::string_view text);
 
+// The parts of a text between these characters: one more than there are of them.
+std::vector<std::string_view> split(std::string_view text, char between);
+
 // Read a decimal number that lies within the bounds; NaN, infinity and anything behind the number
 // are refused. Throw std::invalid_argument with a sentence for a person.
 double parse_number(std::string_view text, double least, double most);

@@ -9,11 +9,17 @@
 namespace retrystorm {
 
 ServiceOptions under(const Conditions& conditions, ServiceOptions configured) {
+  WorkerSettings& workers = configured.workers;
   configured.base_delay = scale(configured.base_delay, conditions.slow);
+  workers.service_time = workers.service_time.times(conditions.slow);
   if (conditions.capacity != 1) {
     configured.limit = static_cast<std::size_t>(
         std::llround(static_cast<double>(configured.limit) * conditions.capacity));
     configured.k *= conditions.capacity;
+    workers.workers = std::max<std::size_t>(
+        static_cast<std::size_t>(
+            std::llround(static_cast<double>(workers.workers) * conditions.capacity)),
+        1);
   }
   if (conditions.errors) configured.errors.share = *conditions.errors;
   return configured;
@@ -21,7 +27,7 @@ ServiceOptions under(const Conditions& conditions, ServiceOptions configured) {
 
 void change_option(ServiceOptions& configured, std::string_view name, std::string_view value,
                    Engine engine) {
-  static constexpr std::array<std::string_view, 2> kFixed{"backlog", "max-connections"};
+  static constexpr std::array<std::string_view, 3> kFixed{"service", "backlog", "max-connections"};
   ServiceOptions changed = configured;
   OptionList options;
   declare_options(options, changed, engine);

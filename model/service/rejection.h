@@ -11,7 +11,7 @@
 namespace retrystorm {
 
 // The place of a reason in `kRejections`.
-enum class Rejection : std::uint8_t { kRateLimited, kShed, kError };
+enum class Rejection : std::uint8_t { kRateLimited, kShed, kError, kQueueFull, kDropped };
 
 struct RejectionKind {
   const char* name;  // in JSON and metrics
@@ -24,6 +24,8 @@ inline constexpr std::array kRejections{
     RejectionKind{.name = "rate_limited", .status = 429},
     RejectionKind{.name = "shed", .status = 503},
     RejectionKind{.name = "error", .status = 500},
+    RejectionKind{.name = "queue_full", .status = 503},
+    RejectionKind{.name = "dropped", .status = 503},
 };
 
 constexpr std::size_t index_of(Rejection rejection) {

@@ -1,6 +1,7 @@
 // A service as an engine drives it: admission, then the queue and its capacity.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -17,6 +18,7 @@
 #include "model/service/service_interval.h"
 #include "model/service/service_options.h"
 #include "model/service/service_queue.h"
+#include "model/service/worker_queue.h"
 
 namespace retrystorm {
 
@@ -26,6 +28,8 @@ namespace retrystorm {
 //    what is done, and what the service has come to reject. An event need not yield a request;
 //  - calls `leave` for each request, arrived or taken, once it has been answered, or `lose`;
 //  - asks for `next_event` again after each of these calls.
+// A request that is admitted may be given out with a rejection none the less: it was dropped from
+// the queue, or turned away at once where that takes time.
 // Whether requests wait for a worker or are all served at once, in which order, and what changes
 // with time is the service's own affair.
 //
@@ -51,34 +55,32 @@ class Service {
 
   // With the same seed, requests that come in the same order are answered alike.
   Service(const ServiceOptions& options, std::uint64_t seed)
-      : admission_(options.admission()),
+      : has_workers_(options.capacity == Capacity::kWorkers),
+        rejection_cost_(has_workers_ && options.workers.rejection_cost > Duration::zero()),
+        admission_(options.admission()),
         queue_(options.curve()),
+        workers_(options.workers),
         hint_(options.hint),
         errors_(options.errors),
         random_(seed, kStream) {}
 
-  // From now on these are its settings. What it holds, it keeps.
+  // From now on these are its settings, but for the kind of its capacity. What it holds, it keeps.
   void configure(TimePoint now, const ServiceOptions& options) {
     admission_.configure(now, options.rate_limit, options.rate_burst, options.shed_above);
     queue_.set_curve(options.curve());
     hint_ = options.hint;
     errors_ = options.errors;
+    if (!has_workers_) return;
+    rejection_cost_ = options.workers.rejection_cost > Duration::zero();
+    workers_.configure(now, options.workers, random_);
   }
 
   Arrival arrive(TimePoint now, Item& item) {
     ++counts_.offered;
-    Answer answer = admission_.admit(now, queue_.concurrency());
-    if (answer.rejection) {
-      answer.retry_after = server_hint(hint_, answer.retry_after, random_);
-    } else if (fails(errors_, ErrorAfter::kAdmission, random_)) {
-      answer.rejection = Rejection::kError;
-    }
-    if (answer.rejection) {
-      ++counts_.rejected[index_of(*answer.rejection)];
-      ++being_rejected_;
-      return {.answer = answer};
-    }
-    ++counts_.admitted;
+    ++connections_;
+    if (has_workers_) return arrive_at_workers(now, item);
+    const Answer answer = decide(admission_.admit(now, queue_.concurrency()));
+    if (answer.rejection) return {.answer = answer};
     return {.answer = answer, .ticket = queue_.arrive(now, std::move(item))};
   }
 
@@ -86,31 +88,33 @@ class Service {
   void record_times() { times_.emplace(); }
 
   // `TimePoint::max()`: never, unless something arrives or leaves.
-  TimePoint next_event() const { return queue_.next_departure(); }
+  TimePoint next_event() const {
+    return has_workers_ ? workers_.next_event() : queue_.next_departure();
+  }
 
   std::optional<Taken> take(TimePoint now) {
+    if (has_workers_) return take_from_workers(now);
     const TimePoint admitted = times_ ? queue_.front_arrived() : TimePoint();
     auto item = queue_.depart(now);
     if (!item) return std::nullopt;
-    return taken(std::move(*item), admitted);
+    return served(std::move(*item), admitted);
   }
 
   // Takes a request whether or not its time has come: for a server that ends, or is started anew.
   std::optional<Taken> take_any() {
+    if (has_workers_) return taken(workers_.take_any());
     const TimePoint admitted = times_ ? queue_.front_arrived() : TimePoint();
     auto item = queue_.take_front();
     if (!item) return std::nullopt;
-    return taken(std::move(*item), admitted);
+    return served(std::move(*item), admitted);
   }
 
   // A request has been answered. `received`: its client is taken to have its answer. `admitted` is
   // what `take` gave with it, of no use for one that was rejected.
   void leave(TimePoint now, const Answer& answer, bool received, TimePoint admitted = {}) {
-    if (answer.rejection) {
-      --being_rejected_;
-      return;
-    }
-    queue_.leave();
+    --connections_;
+    if (answer.rejection) return;
+    leave_capacity();
     ++counts_.completed;
     if (answer.failed) {
       ++counts_.failed;
@@ -120,23 +124,41 @@ class Service {
     if (times_) (received ? times_->served : times_->late).add(now - admitted);
   }
 
-  // A request that `take_any` gave is gone without an answer, and instead of `leave`.
-  void lose() {
-    queue_.leave();
+  // A request that `take_any` gave with this answer is gone without one, and instead of `leave`.
+  void lose(const Answer& answer) {
+    --connections_;
+    if (answer.rejection) return;
+    leave_capacity();
     ++counts_.lost;
   }
 
   // A request that was not yet taken is given up: it leaves at once and is never taken.
-  void cancel(TimePoint /*now*/, Ticket ticket) { queue_.cancel(ticket); }
+  void cancel(TimePoint now, Ticket ticket) {
+    --connections_;
+    if (has_workers_) return workers_.cancel(now, ticket, random_);
+    queue_.cancel(ticket);
+  }
 
-  // Requests admitted and not yet answered.
-  std::size_t concurrency() const { return queue_.concurrency(); }
+  // Requests admitted and not yet answered or turned away.
+  std::size_t concurrency() const {
+    return has_workers_ ? workers_.concurrency() : queue_.concurrency();
+  }
 
   // Those, and the rejected ones that are not yet answered: all that hold a connection.
-  std::size_t connections() const { return queue_.concurrency() + being_rejected_; }
+  std::size_t connections() const { return connections_; }
 
-  // What the service takes for a request as things stand.
-  Duration current_delay() const { return queue_.current_delay(); }
+  // What the service takes for a request as things stand; with workers, about what it would take
+  // for one that came now and were served behind all who wait.
+  Duration current_delay() const {
+    return has_workers_ ? workers_.expected_time() : queue_.current_delay();
+  }
+
+  // Nothing where there are no workers.
+  std::optional<WorkerState> worker_state() const {
+    if (!has_workers_) return std::nullopt;
+    return WorkerState{
+        .workers = workers_.workers(), .busy = workers_.busy(), .waiting = workers_.waiting()};
+  }
 
   // Since the last call; nothing where times are not recorded.
   ServiceTimes take_times() {
@@ -152,21 +174,78 @@ class Service {
   // What the service draws is a stream of its own, apart from all clients'.
   static constexpr std::uint64_t kStream = std::numeric_limits<std::uint64_t>::max() - 2;
 
+  // When to come again after a full queue, or after having been dropped from it.
+  static constexpr Duration kAfterDropping = std::chrono::seconds(1);
+
   struct Times {
     LatencyHistogram served, late;
   };
 
-  Taken taken(Item item, TimePoint admitted) {
+  // The answer to one that comes now, counted. `answer` is what the door says.
+  Answer decide(Answer answer) {
+    if (answer.rejection) {
+      answer.retry_after = server_hint(hint_, answer.retry_after, random_);
+    } else if (fails(errors_, ErrorAfter::kAdmission, random_)) {
+      answer.rejection = Rejection::kError;
+    }
+    ++(answer.rejection ? counts_.rejected[index_of(*answer.rejection)] : counts_.admitted);
+    return answer;
+  }
+
+  Taken served(Item item, TimePoint admitted) {
     return {std::move(item), {.failed = fails(errors_, ErrorAfter::kService, random_)}, admitted};
   }
 
+  void leave_capacity() {
+    if (has_workers_) {
+      workers_.leave();
+    } else {
+      queue_.leave();
+    }
+  }
+
+  // With workers. Apart, so that the way without them keeps its registers.
+  [[gnu::noinline]] Arrival arrive_at_workers(TimePoint now, Item& item) {
+    workers_.advance(now, random_);
+    Answer answer = admission_.admit(now, workers_.concurrency());
+    if (!answer.rejection && workers_.full()) {
+      answer = {.rejection = Rejection::kQueueFull, .retry_after = kAfterDropping};
+    }
+    answer = decide(answer);
+    if (!answer.rejection) {
+      return {.answer = answer, .ticket = workers_.arrive(now, std::move(item), random_)};
+    }
+    if (rejection_cost_) {
+      return {.answer = {}, .ticket = workers_.refuse(now, std::move(item), answer, random_)};
+    }
+    return {.answer = answer};
+  }
+
+  [[gnu::noinline]] std::optional<Taken> take_from_workers(TimePoint now) {
+    return taken(workers_.take(now, random_));
+  }
+
+  std::optional<Taken> taken(std::optional<typename WorkerQueue<Item>::Given> given) {
+    if (!given) return std::nullopt;
+    if (!given->answer.rejection) return served(std::move(given->item), given->arrived);
+    Answer answer = given->answer;
+    if (answer.rejection == Rejection::kDropped) {
+      ++counts_.rejected[index_of(Rejection::kDropped)];
+      answer.retry_after = server_hint(hint_, kAfterDropping, random_);
+    }
+    return Taken{std::move(given->item), answer, given->arrived};
+  }
+
+  const bool has_workers_;
+  bool rejection_cost_;  // whether a rejection has a cost
   AdmissionControl admission_;
-  ServiceQueue<Item> queue_;
+  ServiceQueue<Item> queue_;  // without workers
+  WorkerQueue<Item> workers_;
   ServerHintSettings hint_;
   ErrorSettings errors_;
   ClientRandom random_;
   ServiceCounts counts_;
-  std::size_t being_rejected_ = 0;
+  std::size_t connections_ = 0;
   std::optional<Times> times_;
 };
 
@@ -178,6 +257,7 @@ class IntervalTaker {
     const ServiceCounts before = std::exchange(taken_, service.counts());
     return {.concurrency = service.concurrency(),
             .last_delay = service.current_delay(),
+            .workers = service.worker_state(),
             .counts = taken_ - before,
             .times = service.take_times()};
   }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 
 #include "model/base/duration.h"
 #include "model/base/latency.h"
@@ -19,7 +20,7 @@ struct ServiceCounts {
   std::uint64_t served = 0;     // of those, the ones whose client has its OK, as far as is known
   std::uint64_t failed = 0;     // of the completed, the ones that were answered with an error
   std::uint64_t lost = 0;       // of the admitted, the ones that a restart or a drop ended
-  RejectionCounts rejected{};   // turned away, at once or later
+  RejectionCounts rejected{};   // turned away, at once or (once admitted) later
 
   // All that were turned away.
   std::uint64_t rejections() const {
@@ -44,10 +45,18 @@ struct ServiceTimes {
   LatencyQuantiles late{};    // of those that were done too late: their clients had gone
 };
 
+// How a service of workers stands.
+struct WorkerState {
+  std::size_t workers = 0;
+  std::size_t busy = 0;
+  std::size_t waiting = 0;  // requests that wait for a worker
+};
+
 // How the service stands, and what it counted since the line before.
 struct ServerInterval {
   std::size_t concurrency = 0;
   Duration last_delay{0};
+  std::optional<WorkerState> workers{};  // of a service of workers
   ServiceCounts counts{};
   ServiceTimes times{};
 };

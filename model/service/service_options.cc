@@ -8,6 +8,12 @@ void declare_options(OptionList& options, ServiceOptions& service, Engine engine
   const bool real = engine == Engine::kReal;
   // With the many options of a simulation its short help would be long.
   const char* in_curve = real ? "Service" : "";
+  options.group("Service");
+  options
+      .choice<Capacity>("service", service.capacity,
+                        {{"curve", Capacity::kCurve}, {"workers", Capacity::kWorkers}},
+                        "serves all at once, or so many at a time")
+      .basic = "Service";
   options.group("Service curve");
   options
       .duration("base-delay,baseDelay", service.base_delay,
@@ -23,10 +29,13 @@ void declare_options(OptionList& options, ServiceOptions& service, Engine engine
   options.number("k", service.k, "requests above the limit that make one factor", 1e-9, kLarge)
       .basic = in_curve;
 
+  options.group("Workers");
+  declare_options(options, service.workers);
+
   options.group("Queues and admission");
   options
       .count("backlog", service.backlog,
-             "the kernel's accept queue: connections that wait while the server is frozen", 0,
+             "the kernel's accept queue; it fills while the server is frozen", 0,
              real ? 65535 : kMany)
       .basic = "Service";
   options.count("max-connections", service.max_connections,
@@ -48,6 +57,19 @@ void declare_options(OptionList& options, ServiceOptions& service, Engine engine
 }
 
 void find_unused(UnusedOptions& unused, const ServiceOptions& service) {
+  if (service.capacity == Capacity::kCurve) {
+    find_unused<WorkerSettings>(unused, service.workers, {}, "without --service=workers");
+  } else {
+    find_unused(unused, service.workers);
+    const ServiceOptions usual;
+    const auto find_of_curve = [&unused](const char* name, bool given) {
+      if (given) unused.emplace(name, name + std::string(" has no effect with --service=workers"));
+    };
+    find_of_curve("base-delay", service.base_delay != usual.base_delay);
+    find_of_curve("limit", service.limit != usual.limit);
+    find_of_curve("curve-factor", service.factor != usual.factor);
+    find_of_curve("k", service.k != usual.k);
+  }
   if (service.rate_limit == 0 && service.rate_burst != 0) {
     unused.emplace("rate-burst", "rate-burst has no effect without --rate-limit");
   }

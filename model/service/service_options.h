@@ -10,10 +10,18 @@
 #include "model/service/errors.h"
 #include "model/service/server_hint.h"
 #include "model/service/service_curve.h"
+#include "model/service/worker_settings.h"
 
 namespace retrystorm {
 
+// How a service comes to answer.
+enum class Capacity {
+  kCurve,    // all requests are served at once, the slower the more there are
+  kWorkers,  // so many are served at a time, and the others wait
+};
+
 struct ServiceOptions {
+  Capacity capacity = Capacity::kCurve;
   Duration base_delay = std::chrono::milliseconds(100);
   std::size_t limit = 30;
   double factor = 1.05;
@@ -23,12 +31,16 @@ struct ServiceOptions {
   double rate_limit = 0;
   double rate_burst = 0;
   std::size_t shed_above = 0;
+  WorkerSettings workers{};
   ServerHintSettings hint{};
   ErrorSettings errors{};
 
   ServiceCurve curve() const { return {base_delay, limit, factor, k}; }
   // Whether anything is drawn at random.
-  bool draws() const { return errors.share > 0 || hint.kind == HintKind::kSpread; }
+  bool draws() const {
+    return errors.share > 0 || hint.kind == HintKind::kSpread ||
+           (capacity == Capacity::kWorkers && workers.service_time.is_random());
+  }
   AdmissionControl admission() const { return {rate_limit, rate_burst, shed_above}; }
 };
 

@@ -40,7 +40,7 @@ TEST(ServerStatus, SaysTheSame) {
       R"({"program":"server","uptime_s":1.5,"concurrency":1040,"last_delay_s":2.671444385,)"
       R"("offered_total":5024,"admitted_total":5000,"completed_total":3965,"served_total":3900,)"
       R"("failed_total":5,"lost_total":0,)"
-      R"("rejected_total":{"rate_limited":7,"shed":8,"error":9}})");
+      R"("rejected_total":{"rate_limited":7,"shed":8,"error":9,"queue_full":0,"dropped":0}})");
 }
 
 }  // namespace

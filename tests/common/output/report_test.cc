@@ -110,12 +110,13 @@ TEST(ServerIntervalJson, GivesRatesOfItsWindow) {
                                            .failed = 2,
                                            .rejected = {3, 1, 2}},
                                 .times = {.served = {.p50 = 100ms, .p95 = 101500us, .p99 = 2s}}};
-  EXPECT_EQ(server_interval_json(1s, 500ms, interval).dump(),
-            R"({"type":"interval","t":1.0,"concurrency":9,"last_delay_s":0.1,"offered":112.0,)"
-            R"("admitted":100.0,"completed":98.0,"served":92.0,"failed":4.0,"lost":0.0,)"
-            R"("rejected":{"rate_limited":6.0,"shed":2.0,"error":4.0},)"
-            R"("served_ms":{"p50":100.0,"p95":101.5,"p99":2000.0},)"
-            R"("late_ms":{"p50":null,"p95":null,"p99":null}})");
+  EXPECT_EQ(
+      server_interval_json(1s, 500ms, interval).dump(),
+      R"({"type":"interval","t":1.0,"concurrency":9,"last_delay_s":0.1,"offered":112.0,)"
+      R"("admitted":100.0,"completed":98.0,"served":92.0,"failed":4.0,"lost":0.0,)"
+      R"("rejected":{"rate_limited":6.0,"shed":2.0,"error":4.0,"queue_full":0.0,"dropped":0.0},)"
+      R"("served_ms":{"p50":100.0,"p95":101.5,"p99":2000.0},)"
+      R"("late_ms":{"p50":null,"p95":null,"p99":null}})");
 }
 
 TEST(ServerIntervalJson, StandsAnEmptyWindow) {

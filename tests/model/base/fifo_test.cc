@@ -27,5 +27,26 @@ TEST(Fifo, KeepsTheOrderWhileItGrowsAndWrapsAround) {
   }
 }
 
+TEST(Fifo, IsTakenFromBothEnds) {
+  Fifo<int> fifo;
+  for (int i = 0; i < 40; ++i) fifo.push(i);
+  EXPECT_EQ(fifo.back(), 39);
+  EXPECT_EQ(fifo.take_back(), 39);
+  fifo.pop_back();
+  EXPECT_EQ(fifo.take_back(), 37);
+  EXPECT_EQ(fifo.take(), 0);
+  EXPECT_EQ(fifo.size(), 36u);
+  fifo.push(99);
+  EXPECT_EQ(fifo.take_back(), 99);
+}
+
+TEST(Fifo, KeepsTheOrderOfWhatIsNotForgotten) {
+  Fifo<int> fifo;
+  for (int i = 0; i < 20; ++i) fifo.push(i);
+  fifo.erase_if([](int item) { return item % 3 != 0; });
+  for (const int expected : {0, 3, 6, 9, 12, 15, 18}) EXPECT_EQ(fifo.take(), expected);
+  EXPECT_TRUE(fifo.empty());
+}
+
 }  // namespace
 }  // namespace retrystorm

@@ -193,5 +193,107 @@ TEST(Service, TurnsAwayBeforeItFails) {
   EXPECT_EQ(service.arrive(kOpening, item).answer.status(), 429);
 }
 
+ServiceOptions of_workers(std::size_t workers) {
+  ServiceOptions options{.capacity = Capacity::kWorkers};
+  options.workers = {.workers = workers, .service_time = ServiceTime::fixed(100ms)};
+  return options;
+}
+
+TEST(ServiceOfWorkers, TurnsAwayWhomItHasNoPlaceFor) {
+  ServiceOptions options = of_workers(1);
+  options.workers.queue_length = 1;
+  Service<int> service(options, 1);
+  int item = 1;
+  EXPECT_TRUE(service.arrive(kOpening, item).answer.ok());
+  EXPECT_TRUE(service.arrive(kOpening, item).answer.ok());
+  const Answer answer = service.arrive(kOpening, item).answer;
+  EXPECT_EQ(answer, (Answer{.rejection = Rejection::kQueueFull, .retry_after = 1s}));
+  EXPECT_EQ(answer.status(), 503);
+  EXPECT_EQ(service.concurrency(), 2u);
+  EXPECT_EQ(service.connections(), 3u);
+  service.leave(kOpening, answer, true);
+  EXPECT_EQ(service.connections(), 2u);
+  // When the first is done there is a place, even if nobody has come to take it.
+  EXPECT_TRUE(service.arrive(kOpening + 100ms, item).answer.ok());
+  EXPECT_EQ(service.counts().offered, 4u);
+  EXPECT_EQ(service.counts().admitted, 3u);
+  EXPECT_EQ(service.counts().rejected[index_of(Rejection::kQueueFull)], 1u);
+}
+
+TEST(ServiceOfWorkers, GivesOutWhatItDropsWithARejection) {
+  ServiceOptions options = of_workers(1);
+  options.workers.drop = {.kind = QueueDrop::Kind::kAge, .time = 50ms};
+  options.hint = {.kind = HintKind::kFixed, .least = 7s};
+  Service<int> service(options, 1);
+  for (int item : {1, 2}) service.arrive(kOpening, item);
+  EXPECT_EQ(service.next_event(), kOpening + 100ms);
+  const auto done = service.take(kOpening + 100ms);
+  const auto dropped = service.take(kOpening + 100ms);
+  EXPECT_FALSE(service.take(kOpening + 100ms).has_value());
+  EXPECT_EQ(done->item, 1);
+  EXPECT_TRUE(done->answer.ok());
+  EXPECT_EQ(dropped->item, 2);
+  EXPECT_EQ(dropped->answer, (Answer{.rejection = Rejection::kDropped, .retry_after = 7s}));
+  EXPECT_EQ(service.concurrency(), 1u);  // the first, which is being answered
+  EXPECT_EQ(service.connections(), 2u);
+  service.leave(kOpening + 100ms, dropped->answer, true, dropped->admitted);
+  service.leave(kOpening + 100ms, done->answer, true, done->admitted);
+  EXPECT_EQ(service.connections(), 0u);
+  const ServiceCounts& counts = service.counts();
+  EXPECT_EQ(counts.admitted, 2u);
+  EXPECT_EQ(counts.completed, 1u);
+  EXPECT_EQ(counts.served, 1u);
+  EXPECT_EQ(counts.rejected[index_of(Rejection::kDropped)], 1u);
+}
+
+// What is turned away at the door is given out later, and counts nowhere as admitted.
+TEST(ServiceOfWorkers, RejectsLaterWhereThatCostsTime) {
+  ServiceOptions options = of_workers(1);
+  options.shed_above = 1;
+  options.workers.rejection_cost = 30ms;
+  Service<int> service(options, 1);
+  int item = 1;
+  service.arrive(kOpening, item);
+  EXPECT_TRUE(service.arrive(kOpening, item).answer.ok());
+  EXPECT_EQ(service.counts().rejected[index_of(Rejection::kShed)], 1u);
+  EXPECT_EQ(service.counts().admitted, 1u);
+  EXPECT_EQ(service.concurrency(), 1u);
+  EXPECT_EQ(service.connections(), 2u);
+  const auto done = service.take(kOpening + 100ms);
+  EXPECT_TRUE(done->answer.ok());
+  service.leave(kOpening + 100ms, done->answer, true, done->admitted);
+  const auto rejected = service.take(kOpening + 130ms);
+  EXPECT_EQ(rejected->answer, (Answer{.rejection = Rejection::kShed, .retry_after = 1s}));
+  service.leave(kOpening + 130ms, rejected->answer, true, rejected->admitted);
+  EXPECT_EQ(service.connections(), 0u);
+  EXPECT_EQ(service.counts().completed, 1u);
+  EXPECT_EQ(service.counts().rejections(), 1u);
+}
+
+TEST(ServiceOfWorkers, LetsGoOfWhatIsCancelled) {
+  Service<int> service(of_workers(1), 1);
+  int item = 1;
+  const auto first = service.arrive(kOpening, item).ticket;
+  item = 2;
+  service.arrive(kOpening, item);
+  service.cancel(kOpening + 10ms, first);
+  EXPECT_EQ(service.connections(), 1u);
+  EXPECT_EQ(service.next_event(), kOpening + 110ms);
+  EXPECT_EQ(service.take(kOpening + 110ms)->item, 2);
+}
+
+TEST(ServiceOfWorkers, TellsHowItStands) {
+  Service<int> service(of_workers(2), 1);
+  for (int item : {1, 2, 3}) service.arrive(kOpening, item);
+  const ServerInterval interval = IntervalTaker().take(service);
+  EXPECT_EQ(interval.concurrency, 3u);
+  EXPECT_EQ(interval.workers->workers, 2u);
+  EXPECT_EQ(interval.workers->busy, 2u);
+  EXPECT_EQ(interval.workers->waiting, 1u);
+  EXPECT_EQ(interval.last_delay, 200ms);  // two of (1 + 1)/2 service times
+  Service<int> curve({}, 1);
+  EXPECT_FALSE(IntervalTaker().take(curve).workers.has_value());
+}
+
 }  // namespace
 }  // namespace retrystorm

@@ -1,0 +1,118 @@
+#include "model/service/service_time.h"
+
+#include <cmath>
+#include <stdexcept>
+#include <vector>
+
+#include "model/base/portable_math.h"
+#include "model/base/text.h"
+
+namespace retrystorm {
+namespace {
+
+constexpr double kMostVariation = 100;
+
+}  // namespace
+
+ServiceTime ServiceTime::fixed(Duration time) {
+  return {Kind::kFixed, time};
+}
+
+ServiceTime ServiceTime::exponential(Duration mean) {
+  return {Kind::kExponential, mean};
+}
+
+ServiceTime ServiceTime::lognormal(Duration mean, double variation) {
+  ServiceTime time(Kind::kLognormal, mean);
+  time.second_ = variation;
+  time.sigma_ = std::sqrt(natural_log(1 + variation * variation));
+  return time;
+}
+
+ServiceTime ServiceTime::bimodal(Duration usual, double share, Duration other) {
+  ServiceTime time(Kind::kBimodal, usual);
+  time.second_ = share;
+  time.other_ = other;
+  return time;
+}
+
+Duration ServiceTime::draw(Random& random) const {
+  switch (kind_) {
+    case Kind::kFixed:
+      return time_;
+    case Kind::kExponential:
+      return random.exponential(time_);
+    case Kind::kLognormal:
+      // The mean of e^(sigma z) is e^(sigma^2 / 2).
+      return from_seconds(to_seconds(time_) *
+                          retrystorm::exponential(sigma_ * random.normal() - sigma_ * sigma_ / 2));
+    case Kind::kBimodal:
+      return random.uniform() < second_ ? other_ : time_;
+  }
+  return time_;
+}
+
+Duration ServiceTime::mean() const {
+  if (kind_ != Kind::kBimodal) return time_;
+  return from_seconds((1 - second_) * to_seconds(time_) + second_ * to_seconds(other_));
+}
+
+ServiceTime ServiceTime::times(double factor) const {
+  ServiceTime longer = *this;
+  longer.time_ = scale(time_, factor);
+  longer.other_ = scale(other_, factor);
+  return longer;
+}
+
+std::string ServiceTime::text() const {
+  const std::string time = format_duration(time_);
+  switch (kind_) {
+    case Kind::kFixed:
+      return "fixed:" + time;
+    case Kind::kExponential:
+      return "exponential:" + time;
+    case Kind::kLognormal:
+      return "lognormal:" + time + ':' + print_number(second_);
+    case Kind::kBimodal:
+      return "bimodal:" + time + ':' + print_number(second_) + ':' + format_duration(other_);
+  }
+  return time;
+}
+
+ServiceTime ServiceTime::parse(std::string_view text) {
+  constexpr Duration kShortest{1};
+  const std::vector<std::string_view> parts = split(text, ':');
+  const std::string_view name = parts.front();
+  const auto check = [&](std::size_t count, const char* form) {
+    if (parts.size() != count) {
+      throw std::invalid_argument(in_quotes(text) + " is not of the form " + form);
+    }
+  };
+  if (name == "fixed") {
+    check(2, "fixed:DURATION");
+    return ServiceTime::fixed(parse_duration(parts[1], Duration::zero()));
+  }
+  if (name == "exponential") {
+    check(2, "exponential:MEAN");
+    return ServiceTime::exponential(parse_duration(parts[1], kShortest));
+  }
+  if (name == "lognormal") {
+    check(3, "lognormal:MEAN:CV");
+    return ServiceTime::lognormal(parse_duration(parts[1], kShortest),
+                                  parse_number(parts[2], 0, kMostVariation));
+  }
+  if (name == "bimodal") {
+    check(4, "bimodal:A:SHARE:B");
+    return ServiceTime::bimodal(parse_duration(parts[1], Duration::zero()),
+                                parse_number(parts[2], 0, 1),
+                                parse_duration(parts[3], Duration::zero()));
+  }
+  // A name, or a duration by itself.
+  if (!name.empty() && name.find_first_of("0123456789") == name.npos) {
+    throw std::invalid_argument(
+        unknown_name(name, {"fixed", "exponential", "lognormal", "bimodal"}));
+  }
+  return ServiceTime::fixed(parse_duration(text, Duration::zero()));
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,91 @@
+#include "model/service/service_time.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <stdexcept>
+
+#include "tests/support/scripted_random.h"
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+using test::ScriptedRandom;
+
+TEST(ServiceTime, DrawsWhatItsFormulaSays) {
+  ScriptedRandom none{};
+  EXPECT_EQ(ServiceTime::fixed(70ms).draw(none), 70ms);
+
+  // -ln(1 - u) * mean
+  ScriptedRandom half{0.5};
+  EXPECT_NEAR(to_seconds(ServiceTime::exponential(2s).draw(half)), 2 * std::log(2), 1e-9);
+
+  // mean * e^(sigma z - sigma^2/2), sigma^2 = ln(1 + CV^2)
+  ScriptedRandom normal{test::kNormalU, test::kNormalV};
+  const double sigma = std::sqrt(std::log(1 + 1.5 * 1.5));
+  EXPECT_NEAR(to_seconds(ServiceTime::lognormal(2s, 1.5).draw(normal)),
+              2 * std::exp(sigma * test::kNormal - sigma * sigma / 2), 1e-8);
+
+  ScriptedRandom both{0.0499, 0.05};
+  const ServiceTime bimodal = ServiceTime::bimodal(10ms, 0.05, 1s);
+  EXPECT_EQ(bimodal.draw(both), 1s);
+  EXPECT_EQ(bimodal.draw(both), 10ms);
+}
+
+// Means and deviations of a million draws, within 5 standard errors; the lognormal's deviation is
+// itself so uncertain that it is left to the one with the small variation.
+TEST(ServiceTime, HasItsMeanAndItsVariation) {
+  struct Case {
+    ServiceTime time;
+    double mean, variation, tolerance;
+  };
+  for (const Case& each : {Case{ServiceTime::exponential(100ms), 0.1, 1, 0.01},
+                           Case{ServiceTime::lognormal(100ms, 0.5), 0.1, 0.5, 0.01},
+                           Case{ServiceTime::bimodal(100ms, 0.05, 1s), 0.145,
+                                std::sqrt(0.05 * 0.95) * 0.9 / 0.145, 0.01}}) {
+    constexpr int kDraws = 1'000'000;
+    ClientRandom random(3, 1);
+    double sum = 0, squares = 0;
+    for (int i = 0; i < kDraws; ++i) {
+      const double time = to_seconds(each.time.draw(random));
+      sum += time;
+      squares += time * time;
+    }
+    const double mean = sum / kDraws;
+    EXPECT_NEAR(to_seconds(each.time.mean()), each.mean, 1e-9) << each.time.text();
+    EXPECT_NEAR(mean, each.mean, 5 * each.mean * each.variation / std::sqrt(kDraws))
+        << each.time.text();
+    EXPECT_NEAR(std::sqrt(squares / kDraws - mean * mean) / mean, each.variation, each.tolerance)
+        << each.time.text();
+  }
+}
+
+TEST(ServiceTime, CanBeMadeLonger) {
+  EXPECT_EQ(ServiceTime::fixed(70ms).times(3), ServiceTime::fixed(210ms));
+  EXPECT_EQ(ServiceTime::exponential(1s).times(0.5), ServiceTime::exponential(500ms));
+  EXPECT_EQ(ServiceTime::lognormal(1s, 2).times(2), ServiceTime::lognormal(2s, 2));
+  EXPECT_EQ(ServiceTime::bimodal(1s, 0.1, 5s).times(2), ServiceTime::bimodal(2s, 0.1, 10s));
+}
+
+TEST(ServiceTime, IsReadAsItIsPrinted) {
+  for (const char* text :
+       {"fixed:100ms", "exponential:1.5s", "lognormal:20ms:1.5", "bimodal:100ms:0.05:1m40s"}) {
+    EXPECT_EQ(ServiceTime::parse(text).text(), text);
+  }
+  EXPECT_EQ(ServiceTime::parse("250ms"), ServiceTime::fixed(250ms));
+  EXPECT_EQ(ServiceTime::parse("0"), ServiceTime::fixed(0s));
+}
+
+TEST(ServiceTime, RefusesWhatIsNone) {
+  for (const char* text :
+       {"", "fast", "fixed", "fixed:", "fixed:-1s", "-1s", "fixed:1s:2s",
+        "exponential:", "exponential:0s", "exponential:1s:2", "lognormal:1s", "lognormal:1s:-1",
+        "lognormal:0s:1", "bimodal:1s:2s", "bimodal:1s:1.1:2s", "bimodal:1s:-0.1:2s",
+        "bimodal:1s:0.1:-2s", "bimodal:1s:0.1:2s:3s"}) {
+    EXPECT_THROW(ServiceTime::parse(text), std::invalid_argument) << text;
+  }
+}
+
+}  // namespace
+}  // namespace retrystorm
