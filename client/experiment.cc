@@ -166,6 +166,11 @@ void Experiment::show(nlohmann::ordered_json event) {
     if (server && !recorder_->in_outage()) {
       event["server"] = {{"concurrency", server->concurrency},
                          {"last_delay_s", server->last_delay_s}};
+      if (const auto& workers = server->workers) {
+        event["server"].update({{"workers", workers->workers},
+                                {"busy", workers->busy},
+                                {"waiting", workers->waiting}});
+      }
     }
   }
   const bool lasting = type == "start" || type == "summary";

@@ -28,7 +28,8 @@ std::string server_metrics(const ServerInterval& totals) {
       gauge("retrystorm_server_concurrency", "Connections accepted and not yet answered.",
             number(totals.concurrency)),
       gauge("retrystorm_server_delay_seconds",
-            "Delay of a request, as the curve has it for this concurrency.",
+            "Delay of a request: what the curve has for this concurrency; with workers, what one "
+            "that came now would take behind all who wait.",
             to_seconds(totals.last_delay)),
       counter("retrystorm_server_requests_offered_total",
               "Connections accepted, whatever became of them.", number(counts.offered)),
@@ -46,6 +47,14 @@ std::string server_metrics(const ServerInterval& totals) {
               "Connections in the service that a restart or a drop reset.", number(counts.lost)),
       counters("retrystorm_server_requests_rejected_total", "Connections turned away, by reason.",
                "reason", rejected)};
+  if (const auto& workers = totals.workers) {
+    families.push_back(gauge("retrystorm_server_workers", "Requests that can be served at a time.",
+                             number(workers->workers)));
+    families.push_back(gauge("retrystorm_server_busy_workers", "Workers that serve or turn away.",
+                             number(workers->busy)));
+    families.push_back(gauge("retrystorm_server_waiting_requests",
+                             "Requests that wait for a worker.", number(workers->waiting)));
+  }
   for (auto& family : process_families()) families.push_back(std::move(family));
   return exposition(families);
 }
@@ -56,17 +65,19 @@ nlohmann::ordered_json server_status(const ServerInterval& totals, Duration upti
   for (std::size_t i = 0; i < kRejections.size(); ++i) {
     rejected[kRejections[i].name] = counts.rejected[i];
   }
-  return {{"program", "server"},
-          {"uptime_s", rounded(to_seconds(uptime))},
-          {"concurrency", totals.concurrency},
-          {"last_delay_s", to_seconds(totals.last_delay)},
-          {"offered_total", counts.offered},
-          {"admitted_total", counts.admitted},
-          {"completed_total", counts.completed},
-          {"served_total", counts.served},
-          {"failed_total", counts.failed},
-          {"lost_total", counts.lost},
-          {"rejected_total", rejected}};
+  nlohmann::ordered_json status{{"program", "server"},
+                                {"uptime_s", rounded(to_seconds(uptime))},
+                                {"concurrency", totals.concurrency},
+                                {"last_delay_s", to_seconds(totals.last_delay)}};
+  add_workers(status, totals.workers);
+  status.update({{"offered_total", counts.offered},
+                 {"admitted_total", counts.admitted},
+                 {"completed_total", counts.completed},
+                 {"served_total", counts.served},
+                 {"failed_total", counts.failed},
+                 {"lost_total", counts.lost},
+                 {"rejected_total", rejected}});
+  return status;
 }
 
 namespace {

@@ -207,6 +207,10 @@ void ServerView::add(const Moment& moment) {
   const auto rate = [seconds](std::uint64_t count) { return static_cast<double>(count) / seconds; };
   const ServerInterval& interval = moment.interval;
   push(concurrency_, static_cast<double>(interval.concurrency));
+  if (interval.workers) {
+    push(busy_, static_cast<double>(interval.workers->busy));
+    push(waiting_, static_cast<double>(interval.workers->waiting));
+  }
   push(delay_, to_seconds(interval.last_delay));
   push(offered_, rate(interval.counts.offered));
   push(admitted_, rate(interval.counts.admitted));
@@ -226,20 +230,30 @@ std::vector<std::string> ServerView::render(const ScreenSize& size,
   // The delay grows exponentially with the concurrency: on a linear scale only its peak is seen.
   std::deque<double> magnitudes;
   for (const double delay : delay_) magnitudes.push_back(std::log1p(delay * 1e3));
-  return fitted(
-      {title_line(size, style, title_, latest_.t), "",
-       row(size, style, "concurrency", std::to_string(latest_.interval.concurrency), concurrency_,
-           highest({&concurrency_}, width), Colour::kCyan),
-       row(size, style, "delay (log)", short_duration(latest_.interval.last_delay), magnitudes,
+  std::vector<std::string> lines{title_line(size, style, title_, latest_.t), ""};
+  const auto& workers = latest_.interval.workers;
+  if (workers) {
+    lines.push_back(row(size, style, "busy",
+                        std::to_string(workers->busy) + " of " + std::to_string(workers->workers),
+                        busy_, static_cast<double>(workers->workers), Colour::kCyan));
+    lines.push_back(row(size, style, "waiting", std::to_string(workers->waiting), waiting_,
+                        highest({&waiting_}, width), Colour::kMagenta));
+  } else {
+    lines.push_back(row(size, style, "concurrency", std::to_string(latest_.interval.concurrency),
+                        concurrency_, highest({&concurrency_}, width), Colour::kCyan));
+  }
+  const std::string scale = workers
+                                ? "waiting: 0 to " + number(highest({&waiting_}, width))
+                                : "concurrency: 0 to " + number(highest({&concurrency_}, width));
+  lines.insert(
+      lines.end(),
+      {row(size, style, "delay (log)", short_duration(latest_.interval.last_delay), magnitudes,
            highest({&magnitudes}, width), Colour::kYellow),
        rate_row("offered", offered_, Colour::kNone), rate_row("admitted", admitted_, Colour::kNone),
        rate_row("completed", completed_, Colour::kNone),
        rate_row("served", served_, Colour::kGreen), rate_row("rejected", rejected_, Colour::kRed),
-       "",
-       cut("concurrency: 0 to " + number(highest({&concurrency_}, width)) + ", rates: 0 to " +
-               number(top, "/s"),
-           size.columns)},
-      size);
+       "", cut(scale + ", rates: 0 to " + number(top, "/s"), size.columns)});
+  return fitted(std::move(lines), size);
 }
 
 bool Terminal::usable() {

@@ -67,7 +67,8 @@ class ServerView {
  private:
   const std::string title_;
   Moment latest_;
-  std::deque<double> concurrency_, delay_, offered_, admitted_, completed_, served_, rejected_;
+  std::deque<double> concurrency_, busy_, waiting_, delay_, offered_, admitted_, completed_,
+      served_, rejected_;
 };
 
 // The terminal of standard output, taken over from the first `draw` until `close` or the object's

@@ -211,8 +211,20 @@ std::string time_stamp(std::chrono::system_clock::time_point time, Zone zone) {
 }
 
 std::string server_line(const std::string& stamp, const ServerInterval& interval) {
+  const std::string delay = format_duration(interval.last_delay);
+  if (const auto& workers = interval.workers) {
+    return format("%s: busy: %4zu of %zu, waiting: %4zu, delay: %s", stamp.c_str(), workers->busy,
+                  workers->workers, workers->waiting, delay.c_str());
+  }
   return format("%s: concurrency: %4zu, last delay: %s", stamp.c_str(), interval.concurrency,
-                format_duration(interval.last_delay).c_str());
+                delay.c_str());
+}
+
+void add_workers(nlohmann::ordered_json& json, const std::optional<WorkerState>& workers) {
+  if (!workers) return;
+  json["workers"] = workers->workers;
+  json["busy"] = workers->busy;
+  json["waiting"] = workers->waiting;
 }
 
 nlohmann::ordered_json server_interval_json(Duration t, Duration window,
@@ -225,19 +237,21 @@ nlohmann::ordered_json server_interval_json(Duration t, Duration window,
   for (std::size_t i = 0; i < kRejections.size(); ++i) {
     rejected[kRejections[i].name] = rate(counts.rejected[i]);
   }
-  return {{"type", "interval"},
-          {"t", rounded(to_seconds(t))},
-          {"concurrency", interval.concurrency},
-          {"last_delay_s", to_seconds(interval.last_delay)},
-          {"offered", rate(counts.offered)},
-          {"admitted", rate(counts.admitted)},
-          {"completed", rate(counts.completed)},
-          {"served", rate(counts.served)},
-          {"failed", rate(counts.failed)},
-          {"lost", rate(counts.lost)},
-          {"rejected", rejected},
-          {"served_ms", latency_json(interval.times.served)},
-          {"late_ms", latency_json(interval.times.late)}};
+  nlohmann::ordered_json json{{"type", "interval"},
+                              {"t", rounded(to_seconds(t))},
+                              {"concurrency", interval.concurrency},
+                              {"last_delay_s", to_seconds(interval.last_delay)}};
+  add_workers(json, interval.workers);
+  json.update({{"offered", rate(counts.offered)},
+               {"admitted", rate(counts.admitted)},
+               {"completed", rate(counts.completed)},
+               {"served", rate(counts.served)},
+               {"failed", rate(counts.failed)},
+               {"lost", rate(counts.lost)},
+               {"rejected", rejected},
+               {"served_ms", latency_json(interval.times.served)},
+               {"late_ms", latency_json(interval.times.late)}});
+  return json;
 }
 
 std::string success_text(const Counts& counts) {

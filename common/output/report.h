@@ -41,8 +41,12 @@ nlohmann::ordered_json request_json(const TracedRequest& request);
 enum class Zone { kLocal, kUtc };
 std::string time_stamp(std::chrono::system_clock::time_point time, Zone zone = Zone::kLocal);
 
-// "<stamp>: concurrency: 1040, last delay: 2.671444385s"
+// "<stamp>: concurrency: 1040, last delay: 2.671444385s", or of workers
+// "<stamp>: busy:   20 of 20, waiting:  153, delay: 870ms"
 std::string server_line(const std::string& stamp, const ServerInterval& interval);
+
+// Adds how a service of workers stands: `workers`, `busy` and `waiting`; nothing without them.
+void add_workers(nlohmann::ordered_json& json, const std::optional<WorkerState>& workers);
 
 // `window` is the time that the interval covers.
 nlohmann::ordered_json server_interval_json(Duration t, Duration window,

@@ -20,7 +20,7 @@ def well_formed:
         (.t | is_number)
         and all_numbers(["ok", "errors", "timed_out", "not_sent", "attempts", "retries",
                          "requests", "thinking", "in_flight", "waiting_to_retry", "concurrency",
-                         "last_delay_s"])
+                         "last_delay_s", "workers", "busy", "waiting"])
         and (.latency_ms | none_or_numbers(["p50", "p95", "p99"]))
       elif .type == "outage" then (.t | is_number) and (.event | is_text)
       elif .type == "attempt" then
@@ -111,4 +111,4 @@ def report_runs($name; $server):
                | {type, t, ok, errors, timed_out, not_sent, attempts, retries, requests, thinking, in_flight,
                   waiting_to_retry, latency_ms})],
      trace: ($lines | trace),
-     server: [$its_server[] | select(.type == "interval") | {t, concurrency, last_delay_s}]};
+     server: [$its_server[] | select(.type == "interval") | {t, concurrency, last_delay_s, workers, busy, waiting}]};

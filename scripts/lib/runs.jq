@@ -48,7 +48,7 @@ def table_row($name; $client; $server):
 def fatal_concurrency($client; $server):
   ($client[0].timeout | seconds) as $timeout
   | $server[0] as $curve | ($curve.base_delay | seconds) as $base
-  | if $base > 0 and $timeout > $base and $curve.factor > 1
+  | if $curve.service != "workers" and $base > 0 and $timeout > $base and $curve.factor > 1
     then $curve.limit + $curve.k * (($timeout / $base | log) / ($curve.factor | log))
     else "NaN" end;  # as gnuplot writes "none"
 

@@ -12,5 +12,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (status && !(std::isfinite(status->concurrency) && std::isfinite(status->last_delay_s))) {
     std::abort();
   }
+  if (status && status->workers) {
+    const auto& [workers, busy, waiting] = *status->workers;
+    if (!(std::isfinite(workers) && std::isfinite(busy) && std::isfinite(waiting))) std::abort();
+  }
   return 0;
 }

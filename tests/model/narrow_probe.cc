@@ -44,6 +44,19 @@ int main() {
       run(scenario);
     }
   }
+  scenario.service.capacity = Capacity::kWorkers;
+  WorkerSettings& workers = scenario.service.workers;
+  for (const char* time : {"exponential:150ms", "lognormal:150ms:2", "bimodal:100ms:.05:1s"}) {
+    workers.service_time = ServiceTime::parse(time);
+    for (const char* drop : {"none", "age:1s", "codel"}) {
+      workers.drop = parse_queue_drop(drop);
+      for (const char* order : {"fifo", "adaptive-lifo:10"}) {
+        workers.order = parse_queue_order(order);
+        run(scenario);
+      }
+    }
+  }
+  scenario.service.capacity = Capacity::kCurve;
   scenario.workload.clients = 100'000;
   run(scenario);
   scenario.workload.clients = 1000;

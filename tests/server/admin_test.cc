@@ -43,5 +43,17 @@ TEST(ServerStatus, SaysTheSame) {
       R"("rejected_total":{"rate_limited":7,"shed":8,"error":9,"queue_full":0,"dropped":0}})");
 }
 
+TEST(ServerStatus, TellsHowWorkersStand) {
+  ServerInterval totals = kTotals;
+  totals.workers = {.workers = 20, .busy = 19, .waiting = 1021};
+  EXPECT_THAT(server_status(totals, 1s).dump(),
+              HasSubstr(R"("last_delay_s":2.671444385,"workers":20,"busy":19,"waiting":1021,)"));
+  const std::string metrics = server_metrics(totals);
+  EXPECT_THAT(metrics, HasSubstr("\nretrystorm_server_workers 20\n"));
+  EXPECT_THAT(metrics, HasSubstr("\nretrystorm_server_busy_workers 19\n"));
+  EXPECT_THAT(metrics, HasSubstr("\nretrystorm_server_waiting_requests 1021\n"));
+  EXPECT_THAT(server_metrics(kTotals), ::testing::Not(HasSubstr("_workers")));
+}
+
 }  // namespace
 }  // namespace retrystorm

@@ -9,6 +9,7 @@ const Retrystorm = (() => {
   const AN_HOUR = 3600; // points, one a second
   const COUNTED = ['ok', 'errors', 'timed_out', 'not_sent', 'thinking', 'waiting_to_retry', 'in_flight'];
   const QUANTILES = ['p50', 'p95', 'p99'];
+  const OF_SERVER = ['concurrency', 'delay', 'busy', 'waiting'];
   const SHORTEST_LATENCY = 1e-4; // seconds; a logarithm of none there is not
   const LONGEST_DELAY = 1e4; // seconds; what is above it is drawn there, the delay has no end
 
@@ -71,7 +72,7 @@ const Retrystorm = (() => {
       this.start = start;
       this.mostPoints = AN_HOUR; // the page goes on as long as the client
       this.series = {};
-      for (const name of [...COUNTED, 'amplification', ...QUANTILES, 'concurrency', 'delay']) {
+      for (const name of [...COUNTED, 'amplification', ...QUANTILES, ...OF_SERVER, 'workers']) {
         this.series[name] = [];
       }
       this.seen = new Set(); // the series that have not been zero all along
@@ -140,14 +141,18 @@ const Retrystorm = (() => {
       }
     }
 
-    takeServer(t, {concurrency, last_delay_s}) {
+    takeServer(t, {concurrency, last_delay_s, workers, busy, waiting}) {
       this.add('concurrency', t, concurrency, Math.max(concurrency, 1));
       this.add('delay', t, last_delay_s, Math.min(Math.max(last_delay_s, 1e-3), LONGEST_DELAY));
+      if (typeof workers !== 'number') return;
+      this.add('workers', t, workers);
+      this.add('busy', t, busy, Math.max(busy, 1));
+      this.add('waiting', t, waiting, Math.max(waiting, 1));
     }
 
     // A frozen server says nothing: its curve has a gap.
     breakServer(t) {
-      for (const name of ['concurrency', 'delay']) this.addGap(name, t);
+      for (const name of OF_SERVER) this.addGap(name, t);
     }
 
     least(name) {
@@ -180,7 +185,7 @@ const Retrystorm = (() => {
         {series: 'ok', label: 'OK', color: GREEN, dash: [], width: 2.5},
         {series: 'errors', label: 'errors', color: RED, dash: [7, 3], width: 2},
         {series: 'timed_out', label: 'timed out', color: BLUE, dash: [2, 2], width: 2},
-        {series: 'not_sent', label: 'not sent', color: PURPLE, dash: [9, 3, 2, 3], width: 2, onlyIfAny: true},
+        {series: 'not_sent', label: 'not sent', color: PURPLE, dash: [9, 3, 2, 3], width: 2, onlyIf: 'not_sent'},
       ],
       unit: '/s', digits: 1, floor: 10, least: 0,
     },
@@ -201,7 +206,9 @@ const Retrystorm = (() => {
     server: {
       title: 'Server: concurrency and delay (logarithmic)',
       curves: [
-        {series: 'concurrency', label: 'concurrency', color: BLUE, dash: [], width: 2.5},
+        {series: 'concurrency', label: 'concurrency', color: BLUE, dash: [], width: 2.5, unless: 'workers'},
+        {series: 'busy', label: 'busy workers', color: BLUE, dash: [], width: 2.5, onlyIf: 'workers'},
+        {series: 'waiting', label: 'waiting for one', color: PURPLE, dash: [2, 2], width: 2, onlyIf: 'workers'},
         {series: 'delay', label: 'delay (s, right)', color: ORANGE, dash: [7, 3], width: 2, right: true},
       ],
       unit: '', digits: 1, floor: 1000, least: 1, logarithmic: true,
@@ -217,9 +224,14 @@ const Retrystorm = (() => {
     },
   };
 
-  // Most clients have no gate: the curve of what it refuses is there only once it has refused.
+  // Most clients have no gate: the curve of what it refuses is there only once it has refused. And a
+  // service of workers has other curves than one without.
   const curvesOf = (kind, run) =>
-    CHARTS[kind].curves.filter(({series, onlyIfAny}) => !onlyIfAny || run.seen.has(series));
+    CHARTS[kind].curves.filter(({onlyIf, unless}) =>
+      (!onlyIf || run.seen.has(onlyIf)) && (!unless || !run.seen.has(unless)));
+
+  // All that `curvesOf` depends on.
+  const curvesSeen = run => ['not_sent', 'workers'].filter(name => run.seen.has(name)).join();
 
   const outageShade = {
     id: 'outage',
@@ -331,5 +343,5 @@ const Retrystorm = (() => {
     return chart;
   }
 
-  return {Run, CHARTS, curvesOf, describe, draw, duration, fillTable, milliseconds, minutes, number, percent, reasons};
+  return {Run, CHARTS, curvesOf, curvesSeen, describe, draw, duration, fillTable, milliseconds, minutes, number, percent, reasons};
 })();

@@ -1,7 +1,7 @@
 // The live page: listens to the client's events and sends it the reader's commands.
 'use strict';
 
-const {Run, describe, draw, duration, fillTable, milliseconds, number, percent, reasons} = Retrystorm;
+const {Run, curvesSeen, describe, draw, duration, fillTable, milliseconds, number, percent, reasons} = Retrystorm;
 const element = id => document.getElementById(id);
 const canvases = [...document.querySelectorAll('canvas[data-chart]')];
 
@@ -112,6 +112,11 @@ function refresh() {
     write('timed_out', number(last.timed_out, 1));
     write('not_sent', number(last.not_sent, 1));
     write('concurrency', last.server ? number(last.server.concurrency) : 'no answer');
+    const {workers, busy, waiting} = last.server ?? {};
+    if (workers !== undefined) write('busy', `${number(busy)} of ${number(workers)}`);
+    if (workers !== undefined) write('waiting', number(waiting));
+    for (const name of ['busy', 'waiting']) element(name).closest('.tile').hidden = workers === undefined;
+    element('concurrency').closest('.tile').hidden = workers !== undefined;
     write('delay', last.server ? duration(last.server.last_delay_s) : '–');
     showVerdict(run.summary ?? last.recovery);
     showFigures(run.summary ?? last.so_far);
@@ -141,9 +146,9 @@ function take(event) {
   } else if (event.type === 'notice') {
     write('note', event.text);
   } else {
-    const curves = run.seen.has('not_sent');
+    const curves = curvesSeen(run);
     run.take(event);
-    if (run.seen.has('not_sent') !== curves) drawAll(); // with a curve more
+    if (curvesSeen(run) !== curves) drawAll();
     if (event.type === 'interval') last = event;
     if (event.type === 'summary') ended.push({start: run.start, summary: event});
   }

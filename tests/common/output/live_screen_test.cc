@@ -103,6 +103,19 @@ TEST(ServerView, ShowsConcurrencyAndDelay) {
   EXPECT_THAT(lines.back(), "concurrency: 0 to 1040.0, rates: 0 to 40");  // cut
 }
 
+TEST(ServerView, ShowsBusyWorkersAndTheQueue) {
+  ServerView view("retrystorm server");
+  view.add({.t = 1s,
+            .window = 1s,
+            .interval = {.last_delay = 870ms,
+                         .workers = WorkerState{.workers = 20, .busy = 10, .waiting = 153}}});
+  const auto lines = view.render({.columns = 40, .rows = 24}, kPlain);
+  EXPECT_THAT(lines[2], "busy             10 of 20              ▄");
+  EXPECT_THAT(lines[3], "waiting               153              █");
+  EXPECT_THAT(lines[4], "delay (log)         870ms              █");
+  EXPECT_THAT(lines.back(), "waiting: 0 to 153.0, rates: 0 to 0.0/s");
+}
+
 TEST(ServerView, KeepsToTheEndOfItsHistory) {
   ServerView view("retrystorm server");
   for (int i = 0; i < 5000; ++i) {

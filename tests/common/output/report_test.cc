@@ -119,6 +119,22 @@ TEST(ServerIntervalJson, GivesRatesOfItsWindow) {
       R"("late_ms":{"p50":null,"p95":null,"p99":null}})");
 }
 
+TEST(ServerIntervalJson, TellsHowWorkersStand) {
+  const ServerInterval interval{.concurrency = 173,
+                                .workers = WorkerState{.workers = 20, .busy = 19, .waiting = 153}};
+  const auto json = server_interval_json(1s, 1s, interval);
+  EXPECT_EQ(json["workers"], 20);
+  EXPECT_EQ(json["busy"], 19);
+  EXPECT_EQ(json["waiting"], 153);
+}
+
+TEST(ServerLine, TellsHowWorkersStand) {
+  EXPECT_EQ(server_line("now", {.concurrency = 173,
+                                .last_delay = 870ms,
+                                .workers = WorkerState{.workers = 20, .busy = 19, .waiting = 153}}),
+            "now: busy:   19 of 20, waiting:  153, delay: 870ms");
+}
+
 TEST(ServerIntervalJson, StandsAnEmptyWindow) {
   const auto json = server_interval_json(0s, 0s, {.counts = {.offered = 5}});
   EXPECT_EQ(json["offered"], 0);
