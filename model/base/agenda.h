@@ -33,7 +33,7 @@ class Agenda {
       last_in_order_ = due;
     } else {
       others_.push_back(entry);
-      std::push_heap(others_.begin(), others_.end(), later);
+      put(others_.size() - 1, entry);
     }
   }
 
@@ -47,8 +47,23 @@ class Agenda {
   // Takes the first out.
   void pop() {
     if (&first() != others_.data()) return in_order_.pop();
-    std::pop_heap(others_.begin(), others_.end(), later);
+    const Entry last = others_.back();
     others_.pop_back();
+    if (others_.empty()) return;
+    // The earlier ones move up, and the last takes the place that is left at the bottom.
+    std::size_t free = 0;
+    while (true) {
+      const std::size_t child = kChildren * free + 1;
+      if (child >= others_.size()) break;
+      const std::size_t end = std::min(child + kChildren, others_.size());
+      std::size_t earliest = child;
+      for (std::size_t i = child + 1; i < end; ++i) {
+        if (later(others_[earliest], others_[i])) earliest = i;
+      }
+      others_[free] = others_[earliest];
+      free = earliest;
+    }
+    put(free, last);
   }
 
   // Forgets all for which `gone` is true.
@@ -57,12 +72,28 @@ class Agenda {
     const auto gone_entry = [&gone](const Entry& entry) { return gone(entry.item); };
     in_order_.erase_if(gone_entry);
     std::erase_if(others_, gone_entry);
-    std::make_heap(others_.begin(), others_.end(), later);
+    // What is sorted is a heap.
+    std::sort(others_.begin(), others_.end(),
+              [](const Entry& a, const Entry& b) { return later(b, a); });
   }
 
  private:
+  // A flat heap touches less memory than a binary one.
+  static constexpr std::size_t kChildren = 4;
+
   static bool later(const Entry& a, const Entry& b) {
     return a.due != b.due ? a.due > b.due : static_cast<std::int32_t>(a.number - b.number) > 0;
+  }
+
+  // Into a place that is free, or above it.
+  void put(std::size_t free, const Entry& entry) {
+    while (free > 0) {
+      const std::size_t parent = (free - 1) / kChildren;
+      if (!later(others_[parent], entry)) break;
+      others_[free] = others_[parent];
+      free = parent;
+    }
+    others_[free] = entry;
   }
 
   Fifo<Entry> in_order_;

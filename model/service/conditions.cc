@@ -9,14 +9,17 @@
 namespace retrystorm {
 
 ServiceOptions under(const Conditions& conditions, ServiceOptions configured) {
+  WorkerSettings& workers = configured.workers;
   configured.base_delay = scale(configured.base_delay, conditions.slow);
-  configured.workers.service_time = configured.workers.service_time.times(conditions.slow);
+  workers.service_time = workers.service_time.times(conditions.slow);
   if (conditions.capacity != 1) {
     configured.limit = static_cast<std::size_t>(
         std::llround(static_cast<double>(configured.limit) * conditions.capacity));
     configured.k *= conditions.capacity;
-    configured.workers.workers = std::max<std::size_t>(
-        std::llround(static_cast<double>(configured.workers.workers) * conditions.capacity), 1);
+    workers.workers = std::max<std::size_t>(
+        static_cast<std::size_t>(
+            std::llround(static_cast<double>(workers.workers) * conditions.capacity)),
+        1);
   }
   if (conditions.errors) configured.errors.share = *conditions.errors;
   return configured;
@@ -24,7 +27,7 @@ ServiceOptions under(const Conditions& conditions, ServiceOptions configured) {
 
 void change_option(ServiceOptions& configured, std::string_view name, std::string_view value,
                    Engine engine) {
-  static constexpr std::array<std::string_view, 3> kFixed{"backlog", "max-connections", "service"};
+  static constexpr std::array<std::string_view, 3> kFixed{"service", "backlog", "max-connections"};
   ServiceOptions changed = configured;
   OptionList options;
   declare_options(options, changed, engine);

@@ -11,14 +11,14 @@ namespace retrystorm {
 
 // What is the matter with a service, apart from how it was configured.
 struct Conditions {
-  double slow = 1;                 // each request takes so many times as long; > 0
-  double capacity = 1;             // so many times the concurrency for the same delay; > 0
+  double slow = 1;      // each request takes so many times as long; > 0
+  double capacity = 1;  // so many times the concurrency for the same delay, or workers; > 0
   std::optional<double> errors{};  // the share that fails, in [0, 1], instead of --error-share
 };
 
 // The options in force when these conditions come over a service that is configured so. More or
-// less capacity is the same curve stretched (limit and k become so many times what they were, and
-// so does the greatest throughput), or so many times as many workers, one at least.
+// less capacity is the same curve stretched: limit and k become so many times what they were, and
+// so does the greatest throughput. Or it is so many times the workers, at least one.
 ServiceOptions under(const Conditions& conditions, ServiceOptions configured);
 
 // Changes one option of a service that runs, by any of its names. Throws std::invalid_argument with

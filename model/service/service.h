@@ -64,17 +64,17 @@ class Service {
         errors_(options.errors),
         random_(seed, kStream) {}
 
-  // From now on these are its settings. What it holds, it keeps.
+  // From now on these are its settings, but for the kind of its capacity. What it holds, it keeps.
   void configure(TimePoint now, const ServiceOptions& options) {
     admission_.configure(now, options.rate_limit, options.rate_burst, options.shed_above);
+    hint_ = options.hint;
+    errors_ = options.errors;
     if (has_workers_) {
       rejection_cost_ = options.workers.rejection_cost > Duration::zero();
       workers_.configure(now, options.workers, random_);
     } else {
       queue_.set_curve(options.curve());
     }
-    hint_ = options.hint;
-    errors_ = options.errors;
   }
 
   Arrival arrive(TimePoint now, Item& item) {
@@ -116,11 +116,7 @@ class Service {
   void leave(TimePoint now, const Answer& answer, bool received, TimePoint admitted = {}) {
     --connections_;
     if (answer.rejection) return;
-    if (has_workers_) {
-      workers_.leave();
-    } else {
-      queue_.leave();
-    }
+    leave_capacity();
     ++counts_.completed;
     if (answer.failed) {
       ++counts_.failed;
@@ -130,15 +126,11 @@ class Service {
     if (times_) (received ? times_->served : times_->late).add(now - admitted);
   }
 
-  // A request that `take_any` gave with this answer is gone without it: instead of `leave`.
+  // A request that `take_any` gave with this answer is gone without one, and instead of `leave`.
   void lose(const Answer& answer) {
     --connections_;
     if (answer.rejection) return;
-    if (has_workers_) {
-      workers_.leave();
-    } else {
-      queue_.leave();
-    }
+    leave_capacity();
     ++counts_.lost;
   }
 
@@ -204,6 +196,14 @@ class Service {
 
   Taken served(Item item, TimePoint admitted) {
     return {std::move(item), {.failed = fails(errors_, ErrorAfter::kService, random_)}, admitted};
+  }
+
+  void leave_capacity() {
+    if (has_workers_) {
+      workers_.leave();
+    } else {
+      queue_.leave();
+    }
   }
 
   // With workers. Apart, so that the way without them keeps its registers.

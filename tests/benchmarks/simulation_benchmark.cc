@@ -28,10 +28,8 @@ void reset_peak_memory() {
   std::ofstream("/proc/self/clear_refs") << 5;
 }
 
-void BM_Run(benchmark::State& state) {
-  SimulatorOptions options;
+void measure(benchmark::State& state, SimulatorOptions options) {
   options.workload.retry = retry_settings("exponential");
-  options.scale = static_cast<double>(state.range(0)) / 1000;
   const Scenario scenario = make_scenario(options, 1);
   std::uint64_t events = 0;
   reset_peak_memory();
@@ -39,6 +37,12 @@ void BM_Run(benchmark::State& state) {
   state.counters["events/s"] =
       benchmark::Counter(static_cast<double>(events), benchmark::Counter::kIsRate);
   state.counters["peak_MB"] = peak_memory();
+}
+
+void BM_Run(benchmark::State& state) {
+  SimulatorOptions options;
+  options.scale = static_cast<double>(state.range(0)) / 1000;
+  measure(state, options);
 }
 BENCHMARK(BM_Run)
     ->ArgName("clients")
@@ -48,6 +52,18 @@ BENCHMARK(BM_Run)
     ->Arg(1'000'000)
     ->Arg(10'000'000)
     ->Unit(benchmark::kMillisecond);
+
+// A thousand workers for a million clients, who keep half of them busy.
+void BM_RunWithWorkers(benchmark::State& state, const char* service_time) {
+  SimulatorOptions options;
+  options.scale = 1000;
+  options.service.capacity = Capacity::kWorkers;
+  options.service.workers.workers = 1;
+  options.service.workers.service_time = ServiceTime::parse(service_time);
+  measure(state, options);
+}
+BENCHMARK_CAPTURE(BM_RunWithWorkers, fixed, "fixed:5ms")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_RunWithWorkers, exponential, "exponential:5ms")->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace retrystorm

@@ -23,10 +23,10 @@ ScenarioOptions two_workers() {
   return scenario;
 }
 
-// While all fail, L requests a second with n attempts each are n L; a queue that is served at m gets
-// shorter, and the service comes back, when s n L < m: here at half the load, less what it takes to
-// get rid of the queue in time. That is 20/s longer for 60 s, and 256 longer for what came in the
-// freeze; the attempts of requests from before the cut come for some seconds more.
+// While all fail, L requests a second with n attempts each are n L; a queue that is served at m
+// gets shorter, and the service comes back, when s n L < m: here at half the load, less what it
+// takes to get rid of the queue in time. That is 20/s longer for 60 s, and 256 longer for what came
+// in the freeze; the attempts of requests from before the cut come for some seconds more.
 TEST(HiddenCapacity, IsWhatTheQueueCanServeOfAllAttempts) {
   ScenarioOptions scenario = two_workers();
   scenario.workload.arrivals = Arrivals::kOpen;

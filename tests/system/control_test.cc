@@ -78,11 +78,18 @@ class Control : public testing::Test {
 
   // A client that tells this server.
   Arguments telling(const Arguments& more) const {
-    Arguments all{"--url",     server_.url(), "--server-admin",
+    Arguments all{"--url",
+                  server_.url(),
+                  "--server-admin",
                   "http://127.0.0.1:" + std::to_string(admin_),
-                  "--admin-token-file", dir_.file("token"),
-                  "--clients", "20",          "--lambda",
-                  "10ms",      "--json",      dir_.file("client.jsonl")};
+                  "--admin-token-file",
+                  dir_.file("token"),
+                  "--clients",
+                  "20",
+                  "--lambda",
+                  "10ms",
+                  "--json",
+                  dir_.file("client.jsonl")};
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }
@@ -128,8 +135,9 @@ TEST_F(Control, SetsWhatItIsTold) {
 TEST_F(Control, CarriesOutAllOrNothing) {
   EXPECT_THAT(post("set error-share=1\nset backlog=5"),
               AllOf(HasSubstr("400"), HasSubstr("backlog cannot change while the service runs")));
-  for (const char* bad : {"set error-share=2", "set nothing=1", "load 2", "explode", "outage slow:3",
-                          "outage freeze for 1s", "outage slow:0 for 1s", "set queue-order=lifo"}) {
+  for (const char* bad :
+       {"set error-share=2", "set nothing=1", "load 2", "explode", "outage slow:3",
+        "outage freeze for 1s", "outage slow:0 for 1s", "set queue-order=lifo"}) {
     EXPECT_THAT(post(std::string("set error-share=1\n") + bad), HasSubstr("400")) << bad;
   }
   EXPECT_THAT(post("set error-share=1", "/control/check"), HasSubstr("200 OK"));
@@ -176,9 +184,9 @@ TEST_F(Control, StopsWhileItIsDown) {
 }
 
 TEST_F(Control, IsUsedByTheClient) {
-  ClientUnderTest client(telling({"--outage", "drop", "--outage-at", "1s", "--outage-for", "1s",
-                                  "--duration", "4s", "--at", "3s set error-share=1", "--at",
-                                  "3500ms load 2", "--strategy", "none"}));
+  ClientUnderTest client(
+      telling({"--outage", "drop", "--outage-at", "1s", "--outage-for", "1s", "--duration", "4s",
+               "--at", "3s set error-share=1", "--at", "3500ms load 2", "--strategy", "none"}));
   ASSERT_EQ(client.exit_code(), 0) << client.err();
   std::vector<std::string> told;
   for (const auto& line : client_json()) {
