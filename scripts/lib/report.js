@@ -49,6 +49,7 @@
   fillTable(document.getElementById('table'), [
     ['run', run => run.name],
     ['verdict', run => run.summary?.verdict ?? 'not ended'],
+    ['outage', run => run.summary?.outage ?? run.outages.at(-1)?.what ?? '–'],
     ['strategy', run => run.start.strategy],
     ['clients', ({start}) => start.arrivals === 'open' ? `${number(start.rate)}/s` : number(start.clients)],
     ['seed', run => String(run.start.seed)],

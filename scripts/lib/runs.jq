@@ -75,7 +75,7 @@ def outage($client; $server):
 
 # "time top name" of what was done about it, none over the one before; out of sight when nothing was
 def actions_done($client; $server):
-  [$client | only("action")]
+  $client | only("action")
   | if length == 0 then "-2 0 -" else to_entries[] | "\(.value.t) \(.key % 4) \"\(.value.what)\"" end;
 
 # What befell the service, in a word or two for a reader.
