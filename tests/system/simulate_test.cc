@@ -137,6 +137,33 @@ TEST(Simulate, RunsACellOfASweepAsTheWholeSweepDoes) {
   }
 }
 
+TEST(Simulate, TellsTheHiddenCapacity) {
+  const TempDir dir;
+  const Arguments workers{"--hidden-capacity",  "--seed=1",
+                          "--runs=6",           "--service=workers",
+                          "--workers=2",        "--arrivals=open",
+                          "--rate=10",          "--max-retries=3",
+                          "--relief-after=30s", "--json=" + dir.file("json")};
+  const std::string out = output_of(workers);
+  EXPECT_THAT(out, HasSubstr("stays down with all its load: 6 of 6 runs\ncomes back at: "));
+  EXPECT_THAT(out, HasSubstr("hidden capacity: "));
+  const auto told = read_json_lines(dir.file("json"));
+  ASSERT_THAT(told, SizeIs(1 + 6 + 1));
+  EXPECT_EQ(told[1]["type"], "threshold");
+  EXPECT_EQ(told.back()["type"], "hidden_capacity");
+  EXPECT_EQ(told.back()["stay_down"], 6);
+  const double share = told.back()["share"];
+  EXPECT_GT(share, 0.4);
+  EXPECT_LT(share, 0.5);
+  EXPECT_LE(told.back()["share_low"].get<double>(), share);
+  EXPECT_GE(told.back()["share_high"].get<double>(), share);
+
+  EXPECT_THAT(output_of({"--hidden-capacity", "--seed=1", "--runs=2", "--strategy=none"}),
+              HasSubstr("nothing is hidden: the service does not stay down"));
+  EXPECT_THAT(output_of({"--hidden-capacity", "--seed=1", "--runs=2", "--relief-for=30s"}),
+              HasSubstr("no cut of the load gets it back within the time"));
+}
+
 TEST(Simulate, SweepsTheStrategyAlsoWithTheFlagForOne) {
   const std::string sweep = "--sweep=strategy=fixed,responsive";
   EXPECT_EQ(output_of({"--seed=1", "--exponential-backoff", sweep}),
