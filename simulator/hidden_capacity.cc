@@ -79,9 +79,6 @@ std::optional<HiddenCapacity> find_hidden_capacity(const ScenarioOptions& scenar
                                                    const ReliefOptions& relief, std::size_t seeds,
                                                    std::uint64_t seed, std::size_t threads,
                                                    const std::function<bool()>& stop) {
-  if (scenario.outage_for == Duration::zero()) {
-    throw std::invalid_argument("--hidden-capacity needs an outage that brings the service down");
-  }
   HiddenCapacity result{.thresholds = std::vector<Threshold>(seeds)};
 
   const auto comes_back = [&](Threshold& threshold, double share) {

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <stdexcept>
 
 namespace retrystorm {
 namespace {
@@ -85,12 +84,6 @@ TEST(HiddenCapacity, IsTheSameWithAnyNumberOfThreads) {
     return all;
   };
   EXPECT_EQ(shares(1), shares(3));
-}
-
-TEST(HiddenCapacity, NeedsAnOutage) {
-  ScenarioOptions scenario;
-  scenario.outage_for = 0s;
-  EXPECT_THROW(find(scenario), std::invalid_argument);
 }
 
 TEST(HiddenCapacity, CutsTheLoadOnceTheServiceHadTimeToComeBack) {
