@@ -61,6 +61,9 @@ void add_simulator_options(CLI::App& app, SimulatorOptions& options) {
 void check(const SimulatorOptions& options) {
   check_trace(options.trace, options.json);
   if (options.hidden_capacity) {
+    if (options.outage_for == Duration::zero()) {
+      throw std::invalid_argument("--hidden-capacity needs an outage that brings the service down");
+    }
     if (options.observe != SimulatorOptions().observe) {
       throw std::invalid_argument("observe has no effect with --hidden-capacity: see --relief-for");
     }
