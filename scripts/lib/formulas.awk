@@ -130,3 +130,66 @@ function doubling_waits(b, m, n,    i, sum) {
   for (i = 0; i < n; ++i) sum += (b * 2 ^ i < m) ? b * 2 ^ i : m
   return sum
 }
+
+# --- workers and queues -----------------------------------------------------------------------
+
+# M/M/1 retrial queue: requests that wait to retry on average; arrivals l, services mu, retries nu.
+function exponential_orbit(l, mu, nu,    r) { r = l / mu; return r / (1 - r) * (r + l / nu) }
+
+# The share that must wait for one of c workers, who are offered `a`.
+function erlang_c(c, a,    b) { b = erlang_b(c, a); return b / (1 - a / c * (1 - b)) }
+# ... and how many wait.
+function erlang_queue(c, a) { return erlang_c(c, a) * a / (c - a) }
+
+# M/M/1: mean time from empty until n are there, and from n until it is empty where no more than n
+# have room.
+function filling_time(l, mu, n,    step, sum, i) {
+  for (i = 0; i < n; ++i) {
+    step = i == 0 ? 1 / l : 1 / l + mu / l * step
+    sum += step
+  }
+  return sum
+}
+function emptying_time(l, mu, n,    step, sum, i) {
+  for (i = n; i > 0; --i) {
+    step = i == n ? 1 / mu : 1 / mu + l / mu * step
+    sum += step
+  }
+  return sum
+}
+
+# As a fluid: what waits when l came for t to a service that took c.
+function backlog(l, c, t) { return (l - c) * t }
+
+# How many of n that come at one moment CoDel drops before one worker who takes s for each.
+function codel_drops(n, s, target, interval,    now, i, end, first, least, standing, drops, over) {
+  first = 1
+  for (i = 0; i < n; ++i) {
+    if (now > end && !first) {
+      first = 1
+      end = now + interval
+      standing = least > target
+    }
+    over = 0
+    if (first) {
+      first = 0
+      least = now
+    } else {
+      if (now < least) least = now
+      over = standing && now > 2 * target
+    }
+    if (over) ++drops
+    else now += s
+  }
+  return drops + 0
+}
+
+# The order, as digits, in which adaptive LIFO serves n < 10 that come at one moment, first the one
+# that finds the worker free.
+function adaptive_order(n, threshold,    order, low, high) {
+  order = "1"
+  low = 2
+  high = n
+  while (low <= high) order = order (high - low >= threshold ? high-- : low++)
+  return order
+}

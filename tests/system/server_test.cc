@@ -156,6 +156,58 @@ TEST(Server, RefusesATimeOfErrorsThatItDoesNotHave) {
   EXPECT_EQ(server.err(), "error-after has no effect without --error-share\n");
 }
 
+// Of three requests at once to one worker that takes an hour and one place to wait, the third.
+TEST(Server, TurnsAwayWhomItHasNoPlaceFor) {
+  const ServerUnderTest server({"--service", "workers", "--workers", "1", "--service-time", "1h",
+                                "--queue-length", "1", "--report-interval", "50ms"});
+  const Socket served = connect_to(server.port()), waiting = connect_to(server.port());
+  ASSERT_TRUE(eventually([&] {
+    return server.out().find(": busy:    1 of 1, waiting:    1, delay: 3h0m0s\n") !=
+           std::string::npos;
+  })) << server.out();
+  EXPECT_THAT(get(server.port(), kPatience),
+              AllOf(StartsWith("HTTP/1.1 503 "), HasSubstr("Retry-After: 1\r\n")));
+}
+
+// One worker of 100 ms: the second waits for the first, and is dropped when its turn comes.
+TEST(Server, DropsWhoHasWaitedTooLong) {
+  const ServerUnderTest server({"--service", "workers", "--workers", "1", "--service-time", "100ms",
+                                "--queue-drop", "age:1ms"});
+  const Socket first = connect_to(server.port());
+  const Socket second = connect_to(server.port());
+  const std::string request = "GET /api HTTP/1.1\r\nHost: h\r\n\r\n";
+  ASSERT_TRUE(first.send(request));
+  ASSERT_TRUE(second.send(request));
+  EXPECT_THAT(first.receive(kPatience), StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(second.receive(kPatience), StartsWith("HTTP/1.1 503 "));
+}
+
+TEST(Server, RefusesAServiceThatCannotBe) {
+  struct Case {
+    std::vector<std::string> arguments;
+    const char* message;
+  };
+  for (const auto& [arguments, message] :
+       {Case{{"--service", "worker"}, "'worker' is not known (did you mean workers?)"},
+        Case{{"--workers", "0"}, "--workers: '0' is not a whole number from 1 to 1000000000"},
+        Case{{"--workers", "5"}, "workers has no effect without --service=workers"},
+        Case{{"--queue-drop", "codel"}, "queue-drop has no effect without --service=workers"},
+        Case{{"--service", "workers", "--limit", "5"},
+             "limit has no effect with --service=workers"},
+        Case{{"--service", "workers", "--queue-length", "0", "--queue-order", "lifo"},
+             "queue-order has no effect without places in which requests wait"},
+        Case{{"--service-time", "bimodal:1s:1.5:2s"}, "'1.5' is not a number from 0 to 1"},
+        Case{{"--service-time", "-1s"}, "'-1s' is negative"},
+        Case{{"--queue-order", "adaptive-lifo"}, "is not of the form adaptive-lifo:N"}}) {
+    std::vector<std::string> words{"--port", "0"};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    ChildProcess server(RETRYSTORM_SERVER, words);
+    EXPECT_NE(server.exit_code(), 0) << message;
+    EXPECT_THAT(server.err(), HasSubstr(message));
+    EXPECT_EQ(lines(server.err()).size(), 1u) << server.err();
+  }
+}
+
 TEST(Server, SaysALineASecondInTheOriginalsForm) {
   const ServerUnderTest server({"--base-delay", "1h", "--report-interval", "50ms"});
   const Socket parked = connect_to(server.port());
