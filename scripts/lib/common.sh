@@ -152,16 +152,20 @@ take_time() {
 # start_run NAME [CLIENT OPTION...] [-- SERVER OPTION...]: a server and its clients, with an outage
 # unless it lasts 0s.
 start_run() {
-  local name=$1 calm_s outage_s after_s kind=freeze
+  local name=$1 calm_s outage_s after_s kind=freeze told
   local client_options=() outage_options=() control=()
   shift
   while (($# > 0)) && [[ $1 != -- ]]; do
     client_options+=("$1")
+    told=
     case $1 in
       --outage) kind=${2-} ;;
       --outage=*) kind=${1#*=} ;;
-      --at | --at=* | --capacity | --capacity=*) control=(--admin-token-file "$results/$name.token") ;;
+      --at=* | --capacity=*) told=${1#*=} ;;
+      --at | --capacity) told=${2-} ;;
     esac
+    # The load is the clients' own affair.
+    if [[ -n $told && $told != *" load "* ]]; then control=(--admin-token-file "$results/$name.token"); fi
     shift
   done
   case $kind in

@@ -9,6 +9,7 @@ def seconds:
     else null end;
 
 def only($type): map(select(.type == $type));
+def only($one; $other): map(select(.type == $one or .type == $other));
 
 # The lines of a server on the time line of its clients, and only what belongs to their run: each
 # program counts from its own start, and the clock on the wall tells how far these are apart. Without
@@ -90,11 +91,12 @@ def facts($client; $server):
   "verdict = \"\($client | only("summary") | last.verdict)\"";
 
 # The windows of both engines, and how far they are apart in % of the baseline. Those in which the
-# outage begins or ends are marked `edge`: there a tenth of a second decides.
+# outage begins or ends, or something is done about it, are marked `edge`: there a tenth of a second
+# decides.
 def windows($real; $simulated):
   ["ok", "errors", "timed_out", "not_sent"] as $columns
   | ($simulated | only("summary") | last.baseline_ok // 1 | [., 1] | max) as $baseline
-  | [$real, $simulated | only("outage") | .[].t] as $edges
+  | [$real, $simulated | only("outage"; "action") | .[].t] as $edges
   | [$real, $simulated | only("interval")] as [$a, $b]
   | [range([$a, $b | length] | min) as $i
      | [0, $b[].t] as $times

@@ -140,7 +140,7 @@ const RequestTrace = (() => {
     const first = requests.reduce((least, {t}) => Math.min(least, t), Infinity);
     const open = requests.some(({time_s: time}) => !known(time));
     const last = ends.reduce((most, t) => t === null ? most : Math.max(most, t), open ? Math.max(run.end, first) : first);
-    const begin = run.outages.reduce((least, [t]) => t <= first && first - t < last - first ? Math.min(least, t) : least, first);
+    const begin = run.outages.reduce((least, {from}) => from <= first && first - from < last - first ? Math.min(least, from) : least, first);
     const end = Math.max(last, begin + 1e-3);
     const left = 24 + LETTER * Math.max(...requests.map(each => label(each).length));
     const x = t => left + (t - begin) / (end - begin) * (WIDTH - left - RIGHT);
@@ -153,11 +153,11 @@ const RequestTrace = (() => {
       y += height;
     }
     const back = [];
-    for (const [from, to] of run.outages) {
+    for (const {from, to, what} of run.outages) {
       const x1 = x(Math.max(from, begin)), x2 = x(Math.min(to ?? end, end));
       if (x2 <= x1) continue;
       back.push(svg('rect', {x: x1, y: TOP, width: x2 - x1, height: y - TOP, class: 'shade'}));
-      if (x2 - x1 > 50) back.push(svg('text', {x: x1 + 4, y: y + 12, class: 'muted'}, 'frozen'));
+      if (x2 - x1 > 50) back.push(svg('text', {x: x1 + 4, y: y + 12, class: 'muted'}, Retrystorm.outageText(what)));
     }
     const rough = (end - begin) / 8, power = 10 ** Math.floor(Math.log10(rough));
     const step = [1, 2, 5, 10].map(each => each * power).find(each => each >= rough);

@@ -85,7 +85,7 @@ def check(browser, server, address, origin):
     last = "return Retrystorm.describe('rates', run)"
     assert "OK 0.0/s" in browser.run(last), browser.run(last)
     assert browser.text("#concurrency") == "no answer"
-    assert browser.run("return run.outages.length === 1 && run.outages[0][1] === null")
+    assert browser.run("return run.outages.length === 1 && run.outages[0].to === null")
 
     browser.click("#wake")
     eventually(lambda: state_of(server) in "SR", "the server is awake")
@@ -186,6 +186,7 @@ def main():
     client = None
     try:
         assert "metrics" in server.stderr.readline()
+        assert "token" in server.stderr.readline()
         assert "listening" in server.stderr.readline()
         client = subprocess.Popen(
             [client_program, "--url", f"http://127.0.0.1:{port}/api", "--strategy", "exponential",

@@ -68,10 +68,12 @@ def check(browser, path):
     rows = browser.run("""
         return [...document.querySelectorAll('#table tbody tr')]
           .map(row => [...row.cells].map(cell => cell.textContent));""")
-    assert [row[:3] for row in rows] == [
-        ["fixed", "collapsed", "fixed"], ["exponential", "recovered", "exponential"],
-        ["evil", "recovered", "exponential"], ["breaker", "recovered", "resilience4j"]], rows
-    assert rows[0][4] == "5", rows
+    assert [row[:4] for row in rows] == [
+        ["fixed", "collapsed", "freeze", "fixed"],
+        ["exponential", "recovered", "freeze", "exponential"],
+        ["evil", "recovered", "freeze", "exponential"],
+        ["breaker", "recovered", "freeze", "resilience4j"]], rows
+    assert rows[0][5] == "5", rows
     eventually(lambda: all(colours > 20 for colours in browser.painted("canvas")),
                "all charts are drawn")
     # The one without a server's file has a chart less, and one as of an older client another.
@@ -85,7 +87,7 @@ def check(browser, path):
     ends = browser.run("""
         return [...document.querySelectorAll('canvas[data-chart=amplification]')]
           .map(canvas => Chart.getChart(canvas).data.datasets[0].data.at(-1).value);""")
-    assert [f"{end:.2f}" for end in ends] == [row[8] for row in rows], (ends, rows)
+    assert [f"{end:.2f}" for end in ends] == [row[9] for row in rows], (ends, rows)
     requests = browser.run("""
         const [head, ...rows] = document.querySelector('#requests').rows;
         const titles = [...head.cells].map(cell => cell.textContent);

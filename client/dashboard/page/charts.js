@@ -363,5 +363,5 @@ const Retrystorm = (() => {
     return chart;
   }
 
-  return {Run, CHARTS, curvesOf, curvesSeen, describe, draw, duration, fillTable, milliseconds, minutes, number, percent, reasons};
+  return {Run, CHARTS, curvesOf, curvesSeen, describe, draw, duration, fillTable, milliseconds, minutes, number, outageText, percent, reasons};
 })();
