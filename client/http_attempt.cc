@@ -5,7 +5,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "common/http/server_timing.h"
@@ -13,6 +15,8 @@
 
 namespace retrystorm {
 namespace {
+
+constexpr std::size_t kLongestError = 4096;
 
 // An attempt that is over leaves nothing behind: closing with a reset frees its port at once. A
 // polite close would keep the port for up to a minute while the server holds the connection, and a
@@ -64,6 +68,15 @@ std::int64_t unix_time() {
   return std::chrono::floor<std::chrono::seconds>(system_clock::now()).time_since_epoch().count();
 }
 
+// As the services of AWS tell it: in a header, or in a body of JSON.
+std::string error_name(const httplib::Response& response, const std::string& body) {
+  if (response.has_header("x-amzn-ErrorType")) return response.get_header_value("x-amzn-ErrorType");
+  const auto error = nlohmann::json::parse(body, nullptr, false);
+  if (!error.is_object()) return "";
+  const auto name = error.find("__type");
+  return name != error.end() && name->is_string() ? name->get<std::string>() : "";
+}
+
 }  // namespace
 
 HttpAttempt::HttpAttempt(const HttpRequest& request, Duration timeout, Deadlines& deadlines)
@@ -97,8 +110,12 @@ AttemptResult HttpAttempt::run(Duration patience, std::optional<Duration>* servi
   request.headers = request_.headers;
   request.body = request_.body;
   if (service != nullptr) request.headers.emplace(kAsksForTiming, "1");
-  // The answer's body is read and dropped: nobody knows how long it is.
-  request.content_receiver = [](const char*, std::size_t, std::uint64_t, std::uint64_t) {
+  // Nobody knows how long the answer's body is: only its beginning is kept, where an error may have
+  // its name.
+  std::string body;
+  request.content_receiver = [&body](const char* data, std::size_t length, std::uint64_t,
+                                     std::uint64_t) {
+    body.append(data, std::min(length, kLongestError - body.size()));
     return true;
   };
   httplib::Response response;
@@ -115,7 +132,7 @@ AttemptResult HttpAttempt::run(Duration patience, std::optional<Duration>* servi
   if (service != nullptr) *service = parse_service_time(response.get_header_value(kServerTiming));
   return answered(response.status,
                   parse_retry_after(response.get_header_value("Retry-After"), unix_time()),
-                  latency);
+                  latency, response.status == 400 ? error_name(response, body) : "");
 }
 
 void HttpAttempt::expire() {

@@ -55,6 +55,15 @@ std::string server_metrics(const ServerInterval& totals) {
     families.push_back(gauge("retrystorm_server_waiting_requests",
                              "Requests that wait for a worker.", number(workers->waiting)));
   }
+  if (totals.capacity) {
+    const auto& [capacity, use] = *totals.capacity;
+    families.push_back(gauge("retrystorm_server_capacity",
+                             "Requests a second that the rate limit lets in.", capacity));
+    families.push_back(counter("retrystorm_server_capacity_provided_total",
+                               "The capacity's integral: unit-seconds.", use.provided));
+    families.push_back(counter("retrystorm_server_capacity_used_total",
+                               "Requests that the rate limit let in.", number(use.used)));
+  }
   for (auto& family : process_families()) families.push_back(std::move(family));
   return exposition(families);
 }
@@ -77,6 +86,12 @@ nlohmann::ordered_json server_status(const ServerInterval& totals, Duration upti
                  {"failed_total", counts.failed},
                  {"lost_total", counts.lost},
                  {"rejected_total", rejected}});
+  if (totals.capacity) {
+    const auto& [capacity, use] = *totals.capacity;
+    status["capacity"] = rounded(capacity);
+    status["provided_unit_s_total"] = rounded(use.provided);
+    status["used_total"] = use.used;
+  }
   return status;
 }
 

@@ -34,6 +34,12 @@ void add_routes(httplib::Server& server) {
       const auto seconds = std::chrono::round<std::chrono::seconds>(answer.retry_after);
       response.set_header("Retry-After", std::to_string(seconds.count()));
     }
+    if (!answer.error_name().empty()) {
+      std::string body = R"({"__type":"com.amazonaws.dynamodb.v20120810#)";
+      body.append(answer.error_name()).append(R"(","message":"come again later"})");
+      response.set_content(body, "application/x-amz-json-1.0");
+      return true;
+    }
     response.set_content(
         answer.status() == 500 ? "an error, for --error-share\n" : "come again later\n",
         "text/plain");

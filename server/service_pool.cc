@@ -42,7 +42,7 @@ void ServicePool::count_as_served() {
 }
 
 ServicePool::ServicePool(const ServiceOptions& options, std::uint64_t seed)
-    : max_connections_(options.max_connections), service_(options, seed) {
+    : max_connections_(options.max_connections), service_(options, seed, Clock::now()) {
   service_.record_times();
   try {
     const std::scoped_lock lock(mutex_);
@@ -244,7 +244,7 @@ void ServicePool::join() {
 
 ServerInterval ServicePool::take_interval() {
   const std::scoped_lock lock(mutex_);
-  return intervals_.take(service_);
+  return intervals_.take(Clock::now(), service_);
 }
 
 ServerInterval ServicePool::totals() const {
@@ -252,6 +252,7 @@ ServerInterval ServicePool::totals() const {
   return {.concurrency = service_.concurrency(),
           .last_delay = service_.current_delay(),
           .workers = service_.worker_state(),
+          .capacity = service_.capacity(Clock::now()),
           .counts = service_.counts()};
 }
 

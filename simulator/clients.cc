@@ -193,7 +193,7 @@ void Clients::take_answer(TimePoint now, const Attempt& attempt, const Answer& a
   if (answer.ok()) return finish(now, attempt, {.latency = latency});
   const auto hint =
       answer.retry_after > Duration::zero() ? std::optional(answer.retry_after) : std::nullopt;
-  finish(now, attempt, answered(answer.status(), hint, latency));
+  finish(now, attempt, answered(answer.status(), hint, latency, answer.error_name()));
 }
 
 void Clients::lose_connection(TimePoint now, const Attempt& attempt) {

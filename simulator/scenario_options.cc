@@ -22,8 +22,11 @@ ServiceOptions scaled(ServiceOptions service, double scale) {
   service.k *= scale;
   service.workers = scaled(service.workers, scale);
   service.backlog = scaled(service.backlog, scale);
-  service.rate_limit *= scale;
-  service.rate_burst *= scale;
+  RateLimitSettings& limit = service.rate_limit;
+  for (double* each :
+       {&limit.rate, &limit.burst.requests, &limit.autoscale.least, &limit.autoscale.most}) {
+    *each *= scale;
+  }
   // 0 would let in everybody.
   if (service.shed_above > 0) {
     service.shed_above = std::max<std::size_t>(scaled(service.shed_above, scale), 1);

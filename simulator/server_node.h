@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -66,7 +67,10 @@ class ServerNode {
   void record_times() { service_.record_times(); }
 
   // What happened since the last call, and how things stand.
-  ServerInterval take_interval() { return intervals_.take(service_); }
+  ServerInterval take_interval(TimePoint now) { return intervals_.take(now, service_); }
+
+  // The rate limit and what was made of it since the start; nothing without one.
+  std::optional<ProvisionedCapacity> capacity(TimePoint now) const { return service_.capacity(now); }
 
   std::size_t peak_concurrency() const { return peak_concurrency_; }
 

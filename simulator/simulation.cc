@@ -59,7 +59,8 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
                                       .latencies = clients_.latencies(),
                                       .retry_metrics = clients_.retry_metrics(),
                                       .longest_without_ok = clients_.longest_without_ok(now),
-                                      .paced = scenario_.workload.retry.pacer.on},
+                                      .paced = scenario_.workload.retry.pacer.on,
+                                      .capacity = server_.capacity(now)},
                           .peak_concurrency = server_.peak_concurrency(),
                           .events = loop_.events()};
   if (trace_) recorder_.tell(trace_->take_rest());
@@ -111,7 +112,7 @@ void Simulation::apply(TimePoint now, const Change& change) {
 void Simulation::report_server(TimePoint now) {
   // A frozen server says nothing, and leaves out the lines it missed.
   if (server_.awake()) {
-    const ServerInterval interval = server_.take_interval();
+    const ServerInterval interval = server_.take_interval(now);
     for (ServiceObserver* each : observers_.service) {
       each->on_interval(now - TimePoint{}, now - server_reported_at_, interval);
     }

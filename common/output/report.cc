@@ -251,6 +251,12 @@ nlohmann::ordered_json server_interval_json(Duration t, Duration window,
                {"rejected", rejected},
                {"served_ms", latency_json(interval.times.served)},
                {"late_ms", latency_json(interval.times.late)}});
+  if (interval.capacity) {
+    const auto& [capacity, use] = *interval.capacity;
+    json["capacity"] = rounded(capacity);
+    json["provided"] = rounded(use.provided / to_seconds(window));
+    json["used"] = rate(use.used);
+  }
   return json;
 }
 
@@ -304,6 +310,11 @@ std::string summary_text(const Summary& summary) {
             after_text(recovery.time_to_half) + ", 90 % " + after_text(recovery.time_to_recovery) +
             ", 95 % " + after_text(recovery.time_to_full) +
             format("; %.0f OK lost\n", recovery.ok_lost);
+  }
+  if (summary.capacity) {
+    const CapacityUse& use = summary.capacity->use;
+    text += format("capacity:  %.0f unit-seconds provided, ", use.provided) +
+            count_text(use.used, "used, ") + percent_text(idle_share(use)) + " idle\n";
   }
   text += "verdict:   " + std::string(to_string(recovery.verdict));
   // The outage that everybody thinks of needs no word.
@@ -367,6 +378,12 @@ nlohmann::ordered_json summary_json(const Summary& summary) {
   if (summary.punctuality) {
     json["dropped_arrivals"] = summary.punctuality->dropped_arrivals;
     json["latest_start_ms"] = milliseconds_json(summary.punctuality->latest_start);
+  }
+  if (summary.capacity) {
+    const CapacityUse& use = summary.capacity->use;
+    json["capacity"] = {{"provided_unit_s", rounded(use.provided)},
+                        {"used", use.used},
+                        {"idle_share", share_json(idle_share(use))}};
   }
   if (summary.paced) {
     json["sleeper"] = {

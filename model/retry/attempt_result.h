@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "model/base/duration.h"
 #include "model/base/outcome.h"
@@ -11,7 +12,7 @@ namespace retrystorm {
 // What sort of failure it was, as libraries tell them apart.
 enum class Failure {
   kNone,       // it was a success
-  kThrottled,  // 429, or 503 with a Retry-After: the service asks for less
+  kThrottled,  // the service asks for less: 429, 503 with a Retry-After, 400 that says so
   kTransient,  // 408, another 5xx than 501, refused, reset: it may be well the next time
   kTimedOut,   // no answer within the timeout
   kPermanent,  // any other status: it may well be the same the next time
@@ -23,13 +24,19 @@ struct AttemptResult {
   int status = 0;                         // of the answer, where it was no success; 0 without one
   std::optional<Duration> retry_after{};  // what the server asked for, if it did
   Duration latency{0};                    // from sending to the answer, or to the timeout
-  // Did the service take it on, whatever became of it then? Not so 429, 503, a connection that was
-  // refused or reset, and no answer at all.
+  // Did the service take it on, whatever became of it then? Not so 429, 503, a 400 that asks for
+  // less, a connection that was refused or reset, and no answer at all.
   bool accepted = true;
 };
 
-// An answer with this HTTP status. `retry_after` as the answer had it.
-AttemptResult answered(int status, std::optional<Duration> retry_after, Duration latency);
+// An answer with this HTTP status. `retry_after` as the answer had it; `error_name` what it calls
+// the error, empty without a name.
+AttemptResult answered(int status, std::optional<Duration> retry_after, Duration latency,
+                       std::string_view error_name = {});
+
+// Is it by one of these names that a service of AWS asks for less? With the service's name before a
+// '#', and an address behind a ':', as they come.
+bool names_throttling(std::string_view error_name);
 
 // No answer, because the connection was refused, reset or closed.
 inline AttemptResult not_connected(Duration latency) {

@@ -42,8 +42,10 @@ void set_part(RetryOn& retry_on, std::string_view part, bool on) {
 
 bool RetryOn::covers(const AttemptResult& failure) const {
   if (failure.failure == Failure::kTimedOut) return timeout;
-  const int status = failure.status;
-  if (status == 0) return transport;
+  if (failure.status == 0) return transport;
+  // A 400 that asks for less is meant as a 429.
+  const bool by_name = failure.failure == Failure::kThrottled && failure.status == 400;
+  const int status = by_name ? 429 : failure.status;
   if (hinted && failure.retry_after && (status == 413 || status == 429 || status == 503)) {
     return true;
   }

@@ -12,6 +12,7 @@
 #include "model/run/recovery.h"
 #include "model/run/request_trace.h"
 #include "model/run/run_latencies.h"
+#include "model/service/service_interval.h"
 
 namespace retrystorm {
 
@@ -50,6 +51,8 @@ struct Summary {
   RetryMetrics retry_metrics{};
   Duration longest_without_ok{0};  // of any single client
   bool paced = false;              // did the clients pace themselves?
+  // What the service provided and let in, where it has a rate limit and is seen.
+  std::optional<ProvisionedCapacity> capacity{};
 };
 
 // Is told a run on the thread of its engine, in order. What it does not want to know it ignores.

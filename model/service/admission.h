@@ -4,38 +4,41 @@
 #include <cstddef>
 
 #include "model/base/duration.h"
+#include "model/service/rate_limit.h"
 #include "model/service/rejection.h"
 
 namespace retrystorm {
 
 // Decides for each request at its arrival. What is turned away never counts in the concurrency.
-// Not for use from two threads at once.
+// Not for use from two threads at once; times must not go back.
 class AdmissionControl {
  public:
-  // rate_limit: requests a second let in on average, 0 = no limit. rate_burst: how many may come at
-  // once (at least 1), 0 = one second's worth. shed_above: a request that would raise the
-  // concurrency above this is turned away, 0 = never.
-  AdmissionControl(double rate_limit, double rate_burst, std::size_t shed_above);
+  // shed_above: a request that would raise the concurrency above this is turned away, 0 = never.
+  AdmissionControl(const RateLimitSettings& rate_limit, std::size_t shed_above,
+                   TimePoint start = {})
+      : rate_limit_(rate_limit, start), status_(rate_limit.status), shed_above_(shed_above) {}
 
-  // From now on these limits hold. The tokens that are there stay, as far as there is room for
-  // them; a rate limit where there was none begins with all.
-  void configure(TimePoint now, double rate_limit, double rate_burst, std::size_t shed_above);
-
-  // `concurrency` is that before this request. Times must not go back. Who is turned away is told
-  // to come again when there is a token, or a second after shedding.
+  // `concurrency` is that before this request. Who is turned away is told to come again when there
+  // is a token, or a second after shedding.
   Answer admit(TimePoint now, std::size_t concurrency) {
-    return shed_above_ == 0 && rate_limit_ <= 0 ? Answer() : decide(now, concurrency);
+    return shed_above_ == 0 && !rate_limit_.on() ? Answer() : decide(now, concurrency);
   }
+
+  // When the rate limit may change by itself; `TimePoint::max()` when it never does.
+  TimePoint next_event() const { return rate_limit_.next_event(); }
+  void advance(TimePoint now) { rate_limit_.advance(now); }
+
+  const RateLimit& rate_limit() const { return rate_limit_; }
+
+  // From now on these settings are in force.
+  void configure(TimePoint now, const RateLimitSettings& rate_limit, std::size_t shed_above);
 
  private:
   Answer decide(TimePoint now, std::size_t concurrency);
-  void fill(TimePoint now);
 
-  double rate_limit_;
-  double burst_;
-  double tokens_;
+  RateLimit rate_limit_;
+  int status_;
   std::size_t shed_above_;
-  TimePoint filled_at_{};
 };
 
 }  // namespace retrystorm

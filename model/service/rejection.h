@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "model/base/duration.h"
 
@@ -40,12 +41,21 @@ struct Answer {
   std::optional<Rejection> rejection{};  // turned away when set
   Duration retry_after{0};               // rejected: what `Retry-After` says, 0 if it is not there
   bool failed = false;                   // served like any other, and then answered with an error
+  int rejected_with = 0;                 // rejected: the status, 0 = the reason's own
 
   bool ok() const { return !rejection && !failed; }
 
   int status() const {
     if (failed) return kRejections[index_of(Rejection::kError)].status;
-    return rejection ? kRejections[index_of(*rejection)].status : 200;
+    if (!rejection) return 200;
+    return rejected_with != 0 ? rejected_with : kRejections[index_of(*rejection)].status;
+  }
+
+  // The name of the error, where the answer has one besides its status: DynamoDB tells by it that a
+  // request was one too many, for its status says only that it was not served.
+  std::string_view error_name() const {
+    const bool named = rejection == Rejection::kRateLimited && rejected_with == 400;
+    return named ? "ProvisionedThroughputExceededException" : "";
   }
 
   bool operator==(const Answer&) const = default;

@@ -1,6 +1,7 @@
 // A service as an engine drives it: admission, then the queue and its capacity.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -54,10 +55,11 @@ class Service {
   };
 
   // With the same seed, requests that come in the same order are answered alike.
-  Service(const ServiceOptions& options, std::uint64_t seed)
+  // `start`: when it begins to be there.
+  Service(const ServiceOptions& options, std::uint64_t seed, TimePoint start = {})
       : has_workers_(options.capacity == Capacity::kWorkers),
         rejection_cost_(has_workers_ && options.workers.rejection_cost > Duration::zero()),
-        admission_(options.admission()),
+        admission_(options.admission(start)),
         queue_(options.curve()),
         workers_(options.workers),
         hint_(options.hint),
@@ -66,7 +68,7 @@ class Service {
 
   // From now on these are its settings, but for the kind of its capacity. What it holds, it keeps.
   void configure(TimePoint now, const ServiceOptions& options) {
-    admission_.configure(now, options.rate_limit, options.rate_burst, options.shed_above);
+    admission_.configure(now, options.rate_limit, options.shed_above);
     hint_ = options.hint;
     errors_ = options.errors;
     if (has_workers_) {
@@ -91,10 +93,12 @@ class Service {
 
   // `TimePoint::max()`: never, unless something arrives or leaves.
   TimePoint next_event() const {
-    return has_workers_ ? workers_.next_event() : queue_.next_departure();
+    return std::min(has_workers_ ? workers_.next_event() : queue_.next_departure(),
+                    admission_.next_event());
   }
 
   std::optional<Taken> take(TimePoint now) {
+    if (now >= admission_.next_event()) admission_.advance(now);
     if (has_workers_) return take_from_workers(now);
     const TimePoint admitted = times_ ? queue_.front_arrived() : TimePoint();
     auto item = queue_.depart(now);
@@ -171,6 +175,13 @@ class Service {
 
   // Since the start.
   const ServiceCounts& counts() const { return counts_; }
+
+  // The rate limit and what was made of it since the start; nothing without one.
+  std::optional<ProvisionedCapacity> capacity(TimePoint now) const {
+    const RateLimit& limit = admission_.rate_limit();
+    if (!limit.on()) return std::nullopt;
+    return ProvisionedCapacity{.rate = limit.rate(), .use = limit.use(now)};
+  }
 
  private:
   // What the service draws is a stream of its own, apart from all clients'.
@@ -255,17 +266,23 @@ class Service {
 class IntervalTaker {
  public:
   template <typename Item>
-  ServerInterval take(Service<Item>& service) {
+  ServerInterval take(TimePoint now, Service<Item>& service) {
     const ServiceCounts before = std::exchange(taken_, service.counts());
-    return {.concurrency = service.concurrency(),
-            .last_delay = service.current_delay(),
-            .workers = service.worker_state(),
-            .counts = taken_ - before,
-            .times = service.take_times()};
+    ServerInterval interval{.concurrency = service.concurrency(),
+                            .last_delay = service.current_delay(),
+                            .capacity = service.capacity(now),
+                            .counts = taken_ - before,
+                            .times = service.take_times()};
+    if (interval.capacity) {
+      const CapacityUse used_before = std::exchange(used_, interval.capacity->use);
+      interval.capacity->use = used_ - used_before;
+    }
+    return interval;
   }
 
  private:
   ServiceCounts taken_;
+  CapacityUse used_;
 };
 
 }  // namespace retrystorm

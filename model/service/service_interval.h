@@ -8,6 +8,7 @@
 
 #include "model/base/duration.h"
 #include "model/base/latency.h"
+#include "model/service/rate_limit.h"
 #include "model/service/rejection.h"
 
 namespace retrystorm {
@@ -52,11 +53,18 @@ struct WorkerState {
   std::size_t waiting = 0;  // requests that wait for a worker
 };
 
+// What the rate limit lets in a second, as it stands, and what was made of it.
+struct ProvisionedCapacity {
+  double rate = 0;
+  CapacityUse use{};
+};
+
 // How the service stands, and what it counted since the line before.
 struct ServerInterval {
   std::size_t concurrency = 0;
   Duration last_delay{0};
   std::optional<WorkerState> workers{};  // of a service of workers
+  std::optional<ProvisionedCapacity> capacity{};  // where there is a rate limit
   ServiceCounts counts{};
   ServiceTimes times{};
 };

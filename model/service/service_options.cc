@@ -42,18 +42,14 @@ void declare_options(OptionList& options, ServiceOptions& service, Engine engine
                 real ? "connections accepted at a time; 0 = all the descriptors but a reserve"
                      : "connections accepted at a time; 0 = no limit",
                 0, kMany);
-  options
-      .number("rate-limit", service.rate_limit,
-              "requests a second let in, the others get 429 at once; 0 = off", 0, kLarge)
-      .basic = "Service";
-  options.number("rate-burst", service.rate_burst,
-                 "requests the rate limit lets in at once; 0 = one second's worth", 0, kLarge);
+  declare_options(options, service.rate_limit);
   options
       .count("shed-above", service.shed_above,
              "concurrency above which a request gets 503 at once; 0 = off", 0, kMany)
       .basic = "Service";
   declare_options(options, service.hint);
   declare_options(options, service.errors);
+  declare_options(options, service.rate_limit.autoscale);
 }
 
 void find_unused(UnusedOptions& unused, const ServiceOptions& service) {
@@ -70,15 +66,14 @@ void find_unused(UnusedOptions& unused, const ServiceOptions& service) {
     find_of_curve("curve-factor", service.factor != usual.factor);
     find_of_curve("k", service.k != usual.k);
   }
-  if (service.rate_limit == 0 && service.rate_burst != 0) {
-    unused.emplace("rate-burst", "rate-burst has no effect without --rate-limit");
-  }
+  find_unused(unused, service.rate_limit);
   find_unused(unused, service.hint);
   find_unused(unused, service.errors);
 }
 
 void check(const ServiceOptions& service) {
   check(service.hint);
+  check(service.rate_limit.autoscale, service.rate_limit.rate);
 }
 
 }  // namespace retrystorm

@@ -8,6 +8,7 @@
 #include "model/base/option_list.h"
 #include "model/service/admission.h"
 #include "model/service/errors.h"
+#include "model/service/rate_limit.h"
 #include "model/service/server_hint.h"
 #include "model/service/service_curve.h"
 #include "model/service/worker_settings.h"
@@ -28,20 +29,19 @@ struct ServiceOptions {
   double k = 15;
   std::size_t backlog = 256;
   std::size_t max_connections = 0;  // 0 = as many as there are descriptors
-  double rate_limit = 0;
-  double rate_burst = 0;
+  RateLimitSettings rate_limit{};
   std::size_t shed_above = 0;
   WorkerSettings workers{};
   ServerHintSettings hint{};
   ErrorSettings errors{};
 
   ServiceCurve curve() const { return {base_delay, limit, factor, k}; }
+  AdmissionControl admission(TimePoint start = {}) const { return {rate_limit, shed_above, start}; }
   // Whether anything is drawn at random.
   bool draws() const {
     return errors.share > 0 || hint.kind == HintKind::kSpread ||
            (capacity == Capacity::kWorkers && workers.service_time.is_random());
   }
-  AdmissionControl admission() const { return {rate_limit, rate_burst, shed_above}; }
 };
 
 // In which engine the options are: what one of them has not is left out, or named otherwise.

@@ -61,6 +61,29 @@ TEST_F(HttpAttemptTest, IsAnErrorWithAnyOther) {
   EXPECT_EQ(answered_with("503 Service Unavailable"), Outcome::kError);
 }
 
+TEST_F(HttpAttemptTest, TellsABadRequestThatAsksForLess) {
+  const auto failure_of = [](const std::string& headers, const std::string& body) {
+    const FakeServer server([&](const Socket& socket) {
+      socket.receive(5s, "\r\n\r\n");
+      socket.send("HTTP/1.1 400 Bad Request\r\n" + headers + "Content-Length: " +
+                  std::to_string(body.size()) + "\r\nConnection: close\r\n\r\n" + body);
+    });
+    Deadlines deadlines;
+    return HttpAttempt(resolve_url(server.url()), kPatience, deadlines).run(kPatience).failure;
+  };
+  const std::string name = R"({"__type":"com.amazonaws.dynamodb.v20120810#)"
+                           R"(ProvisionedThroughputExceededException","message":"later"})";
+  EXPECT_EQ(failure_of("", name), Failure::kThrottled);
+  EXPECT_EQ(failure_of("x-amzn-errortype: ThrottlingException:http://x.example/\r\n", "{}"),
+            Failure::kThrottled);
+  EXPECT_EQ(failure_of("", R"({"__type":"ValidationException"})"), Failure::kPermanent);
+  for (const char* body : {"", "no JSON", "[]", R"({"__type":7})", R"({"__type":"Slow)"}) {
+    EXPECT_EQ(failure_of("", body), Failure::kPermanent) << body;
+  }
+  // No more of it is kept than an error has.
+  EXPECT_EQ(failure_of("", std::string(1'000'000, ' ') + name), Failure::kPermanent);
+}
+
 TEST_F(HttpAttemptTest, IsAnErrorWhenRefused) {
   std::string url;
   {

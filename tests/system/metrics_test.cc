@@ -113,6 +113,19 @@ TEST(ServerAdmin, CountsOnAcrossReports) {
   EXPECT_TRUE(eventually([&] { return status(port)["completed_total"] == 20; })) << status(port);
 }
 
+// Minutes made tenths of a second: nobody uses it, and it falls to the least by itself.
+TEST(ServerAdmin, ShowsACapacityThatFollowsItsUse) {
+  const ServerUnderTest server({"--admin-port=any", "--rate-limit=100", "--rate-burst=300s",
+                                "--autoscale=target-tracking", "--autoscale-period=100ms",
+                                "--autoscale-in-after=300ms", "--autoscale-delay=100ms"});
+  const std::string port = metrics_port(server);
+  EXPECT_TRUE(eventually([&] { return status(port)["capacity"] == 1; })) << status(port);
+  const auto at_the_end = status(port);
+  EXPECT_EQ(at_the_end["used_total"], 0);
+  EXPECT_GE(at_the_end["provided_unit_s_total"], 100 * 0.4);
+  EXPECT_THAT(metrics(port), HasSubstr("\nretrystorm_server_capacity 1\n"));
+}
+
 TEST(ServerAdmin, AnswersWithEveryConnectionTaken) {
   const ServerUnderTest server(
       {"--base-delay", "1h", "--max-connections", "5", "--admin-port", "any"});

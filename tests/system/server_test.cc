@@ -90,6 +90,18 @@ TEST(Server, TurnsAwayWhatIsOverTheRateLimitAtOnce) {
   EXPECT_THAT(answer, ContainsRegex("Retry-After: (50|[34][0-9])\r\n"));
 }
 
+TEST(Server, TurnsAwayAsDynamoDbDoesWhenAskedTo) {
+  const ServerUnderTest server(
+      {"--rate-limit", "0.02", "--rate-burst", "1", "--throttle-status=400", "--hint=none"});
+  EXPECT_THAT(get(server.port(), kPatience), StartsWith("HTTP/1.1 200"));
+  const std::string answer = get(server.port(), kPatience);
+  EXPECT_THAT(answer, AllOf(StartsWith("HTTP/1.1 400 "),
+                            HasSubstr("Content-Type: application/x-amz-json-1.0\r\n"),
+                            HasSubstr(R"({"__type":"com.amazonaws.dynamodb.v20120810#)"
+                                      R"(ProvisionedThroughputExceededException",)")));
+  EXPECT_THAT(answer, Not(HasSubstr("Retry-After")));
+}
+
 TEST(Server, ShedsAtOnceWhatIsAboveItsConcurrency) {
   const ServerUnderTest server({"--base-delay", "1h", "--shed-above", "2"});
   const Socket first = connect_to(server.port());

@@ -148,12 +148,24 @@ TEST_F(OptionsTest, DefaultsAreTheDesigns) {
                                     {"max_connections", 0},
                                     {"rate_limit", 0},
                                     {"rate_burst", 0},
+                                    {"throttle_status", 429},
                                     {"shed_above", 0},
                                     {"hint", "computed"},
                                     {"hint_for", "1s"},
                                     {"hint_to", "10s"},
                                     {"error_share", 0},
                                     {"error_after", "admission"},
+                                    {"autoscale", "none"},
+                                    {"autoscale_period", "1m0s"},
+                                    {"autoscale_target", 0.7},
+                                    {"autoscale_out_after", "2m0s"},
+                                    {"autoscale_in_after", "15m0s"},
+                                    {"autoscale_in_margin", 0.2},
+                                    {"autoscale_delay", "1m0s"},
+                                    {"autoscale_decreases", 4},
+                                    {"autoscale_least", 1},
+                                    {"autoscale_most", 40000},
+                                    {"autoscale_doubling", "30m0s"},
                                 }));
 }
 
@@ -178,8 +190,8 @@ TEST_F(OptionsTest, DefaultsInForceAreThoseShown) {
   EXPECT_EQ(service_.k, 15);
   EXPECT_EQ(service_.backlog, 256);
   EXPECT_EQ(service_.max_connections, 0);
-  EXPECT_EQ(service_.rate_limit, 0);
-  EXPECT_EQ(service_.rate_burst, 0);
+  EXPECT_EQ(service_.rate_limit.rate, 0);
+  EXPECT_EQ(service_.rate_limit.burst, RateBurst());
   EXPECT_EQ(service_.shed_above, 0);
 }
 
@@ -253,8 +265,8 @@ TEST_F(OptionsTest, EachOptionSetsItsOwnValue) {
   EXPECT_EQ(service_.k, 26);
   EXPECT_EQ(service_.backlog, 27);
   EXPECT_EQ(service_.max_connections, 28);
-  EXPECT_EQ(service_.rate_limit, 29);
-  EXPECT_EQ(service_.rate_burst, 30);
+  EXPECT_EQ(service_.rate_limit.rate, 29);
+  EXPECT_EQ(service_.rate_limit.burst, (RateBurst{.requests = 30}));
   EXPECT_EQ(service_.shed_above, 31);
 }
 
@@ -450,6 +462,18 @@ TEST_F(OptionsTest, RefusesBadValuesInOneLineThatNamesTheOption) {
       {"--rate-limit", "-1"},
       {"--rate-limit", "nan"},
       {"--rate-burst", "inf"},
+      {"--rate-burst", "-5s"},
+      {"--rate-burst", "5 minutes"},
+      {"--throttle-status", "418"},
+      {"--autoscale", "yes"},
+      {"--autoscale-period", "0s"},
+      {"--autoscale-target", "0"},
+      {"--autoscale-target", "70"},
+      {"--autoscale-in-margin", "1.1"},
+      {"--autoscale-out-after", "-1m"},
+      {"--autoscale-decreases", "-1"},
+      {"--autoscale-least", "0"},
+      {"--autoscale-most", "inf"},
       {"--shed-above", "-1"},
   };
   for (const auto& [name, value] : cases) {

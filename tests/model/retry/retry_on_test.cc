@@ -40,6 +40,30 @@ TEST(RetryOn, TellsFailuresWithoutAnAnswerApart) {
   EXPECT_FALSE(timeout.covers(answered(503, std::nullopt, 1ms)));
 }
 
+// The services of AWS say by a name that they want less, and with a status that says nothing.
+TEST(RetryOn, TakesABadRequestThatAsksForLessAsTooManyRequests) {
+  for (const char* name :
+       {"ProvisionedThroughputExceededException",
+        "com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException",
+        "ThrottlingException:http://internal.example/coral/", "SlowDown"}) {
+    const AttemptResult throttled = answered(400, std::nullopt, 1ms, name);
+    EXPECT_EQ(throttled.failure, Failure::kThrottled) << name;
+    EXPECT_EQ(throttled.status, 400);
+    EXPECT_FALSE(throttled.accepted);
+    EXPECT_TRUE(parse_retry_on("429").covers(throttled));
+    EXPECT_FALSE(parse_retry_on("4xx-429").covers(throttled));
+  }
+  for (const char* name :
+       {"", "ValidationException", "Provisioned", "slowdown", "#", ":SlowDown"}) {
+    const AttemptResult refused = answered(400, std::nullopt, 1ms, name);
+    EXPECT_EQ(refused.failure, Failure::kPermanent) << name;
+    EXPECT_TRUE(refused.accepted);
+    EXPECT_FALSE(parse_retry_on("429").covers(refused));
+  }
+  EXPECT_EQ(answered(404, std::nullopt, 1ms, "SlowDown").failure, Failure::kPermanent);
+  EXPECT_EQ(answered(200, std::nullopt, 1ms, "SlowDown").failure, Failure::kNone);
+}
+
 // urllib3 retries 413, 429 and 503 for the header's sake alone.
 TEST(RetryOn, MayWantAHint) {
   const RetryOn hinted = parse_retry_on("hinted");

@@ -9,6 +9,10 @@ using namespace std::chrono_literals;
 
 constexpr TimePoint kBeginning{1h};
 
+RateLimitSettings limit(double rate, double burst) {
+  return {.rate = rate, .burst = {.requests = burst}};
+}
+
 // How many of a hundred requests at the same moment are let in.
 int let_in(AdmissionControl& control, TimePoint now) {
   int served = 0;
@@ -17,13 +21,13 @@ int let_in(AdmissionControl& control, TimePoint now) {
 }
 
 TEST(AdmissionControl, IsOpenByDefault) {
-  AdmissionControl control(0, 0, 0);
+  AdmissionControl control({}, 0);
   EXPECT_EQ(let_in(control, kBeginning), 100);
   EXPECT_EQ(control.admit(kBeginning, 1'000'000), Answer());
 }
 
 TEST(AdmissionControl, LetsInABurstAndThenTheRate) {
-  AdmissionControl control(10, 5, 0);
+  AdmissionControl control(limit(10, 5), 0);
   EXPECT_EQ(let_in(control, kBeginning), 5);
   EXPECT_EQ(let_in(control, kBeginning + 200ms), 2);
   EXPECT_EQ(let_in(control, kBeginning + 250ms), 0);
@@ -31,15 +35,15 @@ TEST(AdmissionControl, LetsInABurstAndThenTheRate) {
 }
 
 TEST(AdmissionControl, SavesNoMoreThanTheBurst) {
-  AdmissionControl control(10, 5, 0);
+  AdmissionControl control(limit(10, 5), 0);
   let_in(control, kBeginning);
   EXPECT_EQ(let_in(control, kBeginning + 1h), 5);
 }
 
 TEST(AdmissionControl, BurstIsOneSecondsWorthByDefault) {
-  AdmissionControl fast(20, 0, 0);
+  AdmissionControl fast(limit(20, 0), 0);
   EXPECT_EQ(let_in(fast, kBeginning), 20);
-  AdmissionControl slow(0.5, 0, 0);
+  AdmissionControl slow(limit(0.5, 0), 0);
   EXPECT_EQ(let_in(slow, kBeginning), 1);
   EXPECT_EQ(let_in(slow, kBeginning + 1999ms), 0);
   EXPECT_EQ(let_in(slow, kBeginning + 2s), 1);
@@ -47,20 +51,20 @@ TEST(AdmissionControl, BurstIsOneSecondsWorthByDefault) {
 
 // Else a bucket that never holds a whole token would turn away everybody for ever.
 TEST(AdmissionControl, BurstHoldsAtLeastOneRequest) {
-  AdmissionControl control(10, 0.5, 0);
+  AdmissionControl control(limit(10, 0.5), 0);
   EXPECT_EQ(let_in(control, kBeginning), 1);
   EXPECT_EQ(let_in(control, kBeginning + 100ms), 1);
 }
 
 TEST(AdmissionControl, TellsWhenTheNextTokenComes) {
-  AdmissionControl control(4, 1, 0);
+  AdmissionControl control(limit(4, 1), 0);
   EXPECT_EQ(control.admit(kBeginning, 0), Answer());
   EXPECT_EQ(control.admit(kBeginning, 0), (Answer{Rejection::kRateLimited, 250ms}));
   EXPECT_EQ(control.admit(kBeginning + 125ms, 0), (Answer{Rejection::kRateLimited, 125ms}));
 }
 
 TEST(AdmissionControl, ShedsWhatWouldRaiseTheConcurrencyAboveTheBound) {
-  AdmissionControl control(0, 0, 10);
+  AdmissionControl control({}, 10);
   EXPECT_EQ(control.admit(kBeginning, 0), Answer());
   EXPECT_EQ(control.admit(kBeginning, 9), Answer());  // becomes the tenth
   EXPECT_EQ(control.admit(kBeginning, 10), (Answer{Rejection::kShed, 1s}));
@@ -68,7 +72,7 @@ TEST(AdmissionControl, ShedsWhatWouldRaiseTheConcurrencyAboveTheBound) {
 }
 
 TEST(AdmissionControl, ShedRequestsTakeNoToken) {
-  AdmissionControl control(10, 1, 10);
+  AdmissionControl control(limit(10, 1), 10);
   EXPECT_EQ(control.admit(kBeginning, 10).rejection, Rejection::kShed);
   EXPECT_EQ(control.admit(kBeginning, 0), Answer());
   EXPECT_EQ(control.admit(kBeginning, 0).rejection, Rejection::kRateLimited);

@@ -67,14 +67,14 @@ TEST(ChangedOption, IsRefusedInOneLine) {
   EXPECT_THAT(change("rate-burst", "5"),
               ThrowsMessage<Refused>("rate-burst has no effect without --rate-limit"));
   EXPECT_EQ(options.shed_above, 0u);
-  EXPECT_EQ(options.rate_burst, 0);
+  EXPECT_EQ(options.rate_limit.burst, RateBurst());
 }
 
 TEST(ChangedOption, MayComeToHaveAnEffectByAnEarlierChange) {
   ServiceOptions options;
   change_option(options, "rate-limit", "50", Engine::kReal);
   change_option(options, "rate-burst", "5", Engine::kReal);
-  EXPECT_EQ(options.rate_burst, 5);
+  EXPECT_EQ(options.rate_limit.burst.requests, 5);
 }
 
 }  // namespace

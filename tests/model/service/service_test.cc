@@ -138,17 +138,18 @@ TEST(Service, RecordsHowLongRequestsWereInItWhenAsked) {
   service.record_times();
   IntervalTaker taker;
   serve_all(service);
-  const ServiceTimes times = taker.take(service).times;
+  const ServiceTimes times = taker.take(kOpening, service).times;
   near(times.served.p50, 49ms);  // the 45th of the 90
   near(times.served.p95, 95ms);  // the 86th
   near(times.served.p99, 99ms);
   near(times.late.p50, 50ms);  // the 5th of the 10
   near(times.late.p99, 100ms);
-  EXPECT_EQ(taker.take(service).times.served.p50, std::nullopt);  // anew for each interval
+  EXPECT_EQ(taker.take(kOpening, service).times.served.p50,
+            std::nullopt);  // anew for each interval
 
   Service<int> unwatched(options, 1);
   serve_all(unwatched);
-  EXPECT_EQ(IntervalTaker().take(unwatched).times.served.p50, std::nullopt);
+  EXPECT_EQ(IntervalTaker().take(kOpening, unwatched).times.served.p50, std::nullopt);
 }
 
 // An answer that is an error is no OK in time, and none too late.
@@ -186,7 +187,7 @@ TEST(Service, TellsThoseTurnedAwayWhenToComeAgain) {
 // The share is that of those whom the rate limit and shedding let in.
 TEST(Service, TurnsAwayBeforeItFails) {
   ServiceOptions options = with_errors(1, ErrorAfter::kAdmission);
-  options.rate_limit = 1;
+  options.rate_limit.rate = 1;
   Service<int> service(options, 1);
   int item = 1;
   EXPECT_EQ(service.arrive(kOpening, item).answer.status(), 500);

@@ -1,0 +1,169 @@
+#include "model/service/autoscaler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+#include "model/base/text.h"
+
+namespace retrystorm {
+namespace {
+
+constexpr Duration kDay = std::chrono::hours(24);
+// After the decreases that a day has at any time there may be one an hour after the last.
+constexpr Duration kBetweenDecreases = std::chrono::hours(1);
+
+// In whole units, of which a use that is exactly on the target needs no further one.
+double units(double capacity) {
+  constexpr double kRounding = 1e-9;
+  return std::ceil(capacity * (1 - kRounding));
+}
+
+}  // namespace
+
+void declare_options(OptionList& options, AutoscaleSettings& settings) {
+  constexpr double kMost = 1e9;
+  options.group("Autoscaler: the rate limit follows its use");
+  options.choice<AutoscaleKind>(
+      "autoscale", settings.kind,
+      {{"none", AutoscaleKind::kNone},
+       {"target-tracking", AutoscaleKind::kTargetTracking},
+       {"on-demand", AutoscaleKind::kOnDemand}},
+      "how the rate limit changes: as DynamoDB's auto scaling, or its on-demand mode (twice the "
+      "highest use so far)");
+  options.duration("autoscale-period", settings.period, "the use is its mean over this time",
+                   std::chrono::milliseconds(1));
+  options.number("autoscale-target", settings.target,
+                 "target tracking: the share of the rate limit that is to be in use", 0.01, 1);
+  options.duration("autoscale-out-after", settings.out_after,
+                   "more capacity after so long above the target");
+  options.duration("autoscale-in-after", settings.in_after, "less after so long of low use");
+  options.number("autoscale-in-margin", settings.in_margin, "use is low so far under the target", 0,
+                 1);
+  options.duration("autoscale-delay", settings.delay, "a change is in force so long after");
+  options.count_or_none(
+      "autoscale-decreases", settings.decreases,
+      "decreases that a day has at any time; a further one an hour after the last (with 4 a day "
+      "has 27 at most)",
+      0, 1'000'000'000);
+  options.number("autoscale-least", settings.least, "the rate limit never falls under this", 1e-3,
+                 kMost);
+  options.number("autoscale-most", settings.most, "the rate limit never rises above this", 1e-3,
+                 kMost);
+  options.duration("autoscale-doubling", settings.doubling,
+                   "on demand: twice a peak is let in so long after it");
+}
+
+void find_unused(UnusedOptions& unused, const AutoscaleSettings& settings) {
+  if (settings.kind == AutoscaleKind::kNone) {
+    return find_unused<AutoscaleSettings>(unused, settings, {}, "without --autoscale");
+  }
+  if (settings.kind == AutoscaleKind::kOnDemand) {
+    find_unused<AutoscaleSettings>(
+        unused, settings, {}, "without --autoscale=target-tracking",
+        {"autoscale-target", "autoscale-out-after", "autoscale-in-after", "autoscale-in-margin",
+         "autoscale-delay", "autoscale-decreases"});
+  } else {
+    find_unused<AutoscaleSettings>(unused, settings, {}, "without --autoscale=on-demand",
+                                   {"autoscale-doubling"});
+  }
+}
+
+void check(const AutoscaleSettings& settings, double capacity) {
+  if (settings.kind == AutoscaleKind::kNone) return;
+  if (settings.most < settings.least) {
+    throw std::invalid_argument(
+        "autoscale-most is less than autoscale-least: " + print_number(settings.most) + " and " +
+        print_number(settings.least));
+  }
+  if (capacity < settings.least || capacity > settings.most) {
+    throw std::invalid_argument(
+        "rate-limit " + print_number(capacity) +
+        " is not between autoscale-least and autoscale-most: " + print_number(settings.least) +
+        " and " + print_number(settings.most));
+  }
+}
+
+Autoscaler::Autoscaler(const AutoscaleSettings& settings, double capacity, TimePoint start)
+    : settings_(settings),
+      capacity_(capacity),
+      day_(start),
+      period_start_(start),
+      in_force_since_(start) {
+  find_next_event();
+}
+
+void Autoscaler::find_next_event() {
+  next_event_ = settings_.kind == AutoscaleKind::kNone
+                    ? TimePoint::max()
+                    : saturating_add(period_start_, settings_.period);
+  if (!changes_.empty()) next_event_ = std::min(next_event_, changes_.front().at);
+}
+
+double Autoscaler::advance(std::uint64_t used) {
+  const TimePoint now = next_event_;
+  // First: a period that ends with a change is one of the capacity before it.
+  if (settings_.kind != AutoscaleKind::kNone && now >= period_start_ + settings_.period) {
+    look(now, static_cast<double>(used - used_) / to_seconds(now - period_start_));
+    period_start_ = now;
+    used_ = used;
+  }
+  if (!changes_.empty() && now >= changes_.front().at) {
+    capacity_ = changes_.front().capacity;
+    changes_.pop_front();
+    in_force_since_ = now;
+    above_ = low_ = Duration::zero();
+  }
+  find_next_event();
+  return capacity_;
+}
+
+void Autoscaler::look(TimePoint now, double use) {
+  if (settings_.kind == AutoscaleKind::kTargetTracking) return track(now, use);
+  const double to_come = changes_.empty() ? capacity_ : changes_.back().capacity;
+  const double doubled = std::min(2 * use, settings_.most);
+  if (doubled > to_come) changes_.push_back({saturating_add(now, settings_.doubling), doubled});
+}
+
+void Autoscaler::track(TimePoint now, double use) {
+  if (!changes_.empty() || period_start_ < in_force_since_) return;
+  const auto count = [&](Duration& time, bool so) {
+    time = so ? saturating_add(time, settings_.period) : Duration::zero();
+  };
+  count(above_, use > settings_.target * capacity_);
+  count(low_, use < (settings_.target - settings_.in_margin) * capacity_);
+  const bool out = above_ > Duration::zero() && above_ >= settings_.out_after;
+  const bool in = low_ > Duration::zero() && low_ >= settings_.in_after;
+  if (!out && !in) return;
+  const double wanted = std::clamp(units(use / settings_.target), settings_.least, settings_.most);
+  if (wanted == capacity_ || (wanted < capacity_ && !may_decrease(now))) return;
+  changes_.push_back({saturating_add(now, settings_.delay), wanted});
+}
+
+bool Autoscaler::may_decrease(TimePoint now) {
+  while (now - day_ >= kDay) {
+    day_ += kDay;
+    decreases_ = 0;
+  }
+  const bool late = last_decrease_ == TimePoint::min() || now - last_decrease_ >= kBetweenDecreases;
+  if (decreases_ >= settings_.decreases && !late) return false;
+  ++decreases_;
+  last_decrease_ = now;
+  return true;
+}
+
+void Autoscaler::configure(TimePoint now, const AutoscaleSettings& settings, double capacity,
+                           std::uint64_t used) {
+  if (settings == settings_ && capacity == capacity_) return;
+  const bool decided = settings.kind == settings_.kind && capacity == capacity_;
+  settings_ = settings;
+  capacity_ = capacity;
+  if (!decided) changes_.clear();
+  period_start_ = in_force_since_ = now;
+  used_ = used;
+  above_ = low_ = Duration::zero();
+  find_next_event();
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,126 @@
+#include "model/service/rate_limit.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "model/base/text.h"
+
+namespace retrystorm {
+namespace {
+
+constexpr double kMost = 1e9;
+
+}  // namespace
+
+double idle_share(const CapacityUse& capacity) {
+  if (capacity.provided <= 0) return 0;
+  return std::max(0.0, 1 - static_cast<double>(capacity.used) / capacity.provided);
+}
+
+RateBurst parse_rate_burst(std::string_view text) {
+  const bool timed = !text.empty() && text.back() >= 'a' && text.back() <= 'z' &&
+                     text.front() >= '0' && text.front() <= '9';
+  if (timed) return {.unused = parse_duration(text, Duration::zero())};
+  return {.requests = parse_number(text, 0, kMost)};
+}
+
+std::string to_string(const RateBurst& burst) {
+  return burst.unused ? format_duration(*burst.unused) : print_number(burst.requests);
+}
+
+void declare_options(OptionList& options, RateLimitSettings& settings) {
+  options
+      .number("rate-limit", settings.rate,
+              "requests a second let in, the others get 429 at once; 0 = off", 0, kMost)
+      .basic = "Service";
+  options.text(
+      "rate-burst",
+      "requests the rate limit lets in at once, 0 = one second's worth; or a duration such as "
+      "300s: the capacity left unused, of so long at most",
+      [&settings](std::string_view text) { settings.burst = parse_rate_burst(text); },
+      [&settings] { return to_string(settings.burst); });
+  options.choice<int>("throttle-status", settings.status,
+                      {{"429", 429}, {"400", 400}, {"503", 503}},
+                      "what the rate limit answers; 400 as DynamoDB, with the name of its error");
+}
+
+void find_unused(UnusedOptions& unused, const RateLimitSettings& settings) {
+  find_unused(unused, settings.autoscale);
+  if (settings.rate > 0) return;
+  find_unused<RateLimitSettings>(unused, settings, {}, "without --rate-limit",
+                                 {"rate-burst", "throttle-status"});
+  if (settings.autoscale.kind != AutoscaleKind::kNone) {
+    unused.emplace("autoscale", "autoscale has no effect without --rate-limit");
+  }
+}
+
+RateLimit::RateLimit(const RateLimitSettings& settings, TimePoint start)
+    : settings_(settings),
+      rate_(settings.rate),
+      bucket_(bucket()),
+      tokens_(tokens_at_first()),
+      filled_at_(start),
+      autoscaler_(settings.rate > 0 ? settings.autoscale : AutoscaleSettings(), settings.rate,
+                  start),
+      next_event_(autoscaler_.next_event()),
+      rate_since_(start) {}
+
+double RateLimit::bucket() const {
+  const RateBurst& burst = settings_.burst;
+  if (burst.unused) return std::max({1.0, rate_, rate_ * to_seconds(*burst.unused)});
+  return std::max(1.0, burst.requests > 0 ? burst.requests : rate_);
+}
+
+double RateLimit::tokens_at_first() const {
+  return settings_.burst.unused ? std::min(bucket_, std::max(1.0, rate_)) : bucket_;
+}
+
+void RateLimit::fill(TimePoint now) {
+  tokens_ = std::min(bucket_, tokens_ + to_seconds(now - filled_at_) * rate_);
+  filled_at_ = now;
+}
+
+std::optional<Duration> RateLimit::take(TimePoint now) {
+  if (now >= next_event_) advance(now);
+  fill(now);
+  if (tokens_ < 1) return from_seconds((1 - tokens_) / rate_);
+  tokens_ -= 1;
+  ++used_;
+  return std::nullopt;
+}
+
+void RateLimit::set_rate(TimePoint now, double rate) {
+  fill(now);
+  provided_before_ += rate_ * to_seconds(now - rate_since_);
+  rate_since_ = now;
+  rate_ = rate;
+  bucket_ = bucket();
+  tokens_ = std::min(tokens_, bucket_);
+}
+
+void RateLimit::advance(TimePoint now) {
+  // At the times at which it was to happen, however late the engine comes to it.
+  while (next_event_ <= now) {
+    const TimePoint at = next_event_;
+    const double rate = autoscaler_.advance(used_);
+    if (rate != rate_) set_rate(at, rate);
+    next_event_ = autoscaler_.next_event();
+  }
+}
+
+CapacityUse RateLimit::use(TimePoint now) const {
+  return {.provided = provided_before_ + rate_ * to_seconds(now - rate_since_), .used = used_};
+}
+
+void RateLimit::configure(TimePoint now, const RateLimitSettings& settings) {
+  advance(now);
+  const bool was_on = on();
+  const double rate = settings.rate == settings_.rate ? rate_ : settings.rate;
+  settings_ = settings;
+  set_rate(now, rate);
+  if (!was_on) tokens_ = tokens_at_first();
+  autoscaler_.configure(now, rate > 0 ? settings.autoscale : AutoscaleSettings(), rate, used_);
+  next_event_ = autoscaler_.next_event();
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,153 @@
+#include "model/service/autoscaler.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+
+constexpr TimePoint kCreated{1h};
+constexpr AutoscaleSettings kTracking{.kind = AutoscaleKind::kTargetTracking};
+
+// An autoscaler and the use that it sees: so much a second, or all there is where that is less.
+class Table {
+ public:
+  Table(const AutoscaleSettings& settings, double capacity)
+      : autoscaler_(settings, capacity, kCreated), capacity_(capacity) {}
+
+  // Goes on to `until`, with so many requests a second. Returns when the capacity became what, in
+  // minutes.
+  std::vector<std::pair<double, double>> run(Duration until, double demand, bool limited = true) {
+    std::vector<std::pair<double, double>> changes;
+    while (autoscaler_.next_event() <= kCreated + until) {
+      const TimePoint at = autoscaler_.next_event();
+      used_ += to_seconds(at - now_) * (limited ? std::min(demand, capacity_) : demand);
+      now_ = at;
+      const double capacity = autoscaler_.advance(static_cast<std::uint64_t>(used_ + 0.5));
+      if (capacity == capacity_) continue;
+      capacity_ = capacity;
+      changes.emplace_back(to_seconds(at - kCreated) / 60, capacity);
+    }
+    return changes;
+  }
+
+  Autoscaler& autoscaler() { return autoscaler_; }
+  double capacity() const { return capacity_; }
+
+ private:
+  Autoscaler autoscaler_;
+  double capacity_;
+  double used_ = 0;
+  TimePoint now_ = kCreated;
+};
+
+using Step = std::pair<double, double>;
+
+TEST(Autoscaler, HasNothingToDoWhenOff) {
+  EXPECT_EQ(Autoscaler({}, 100, kCreated).next_event(), TimePoint::max());
+}
+
+// Two minutes above 70 %, and one until it is in force: each step makes the capacity 1/0.7 of it.
+TEST(Autoscaler, GrowsStepByStepWhereDemandIsFarAbove) {
+  Table table(kTracking, 100);
+  EXPECT_THAT(table.run(22min, 1e6),
+              ElementsAre(Step(3, 143), Step(6, 205), Step(9, 293), Step(12, 419), Step(15, 599),
+                          Step(18, 856), Step(21, 1223)));
+}
+
+TEST(Autoscaler, BringsTheUseToTheTarget) {
+  Table table(kTracking, 100);
+  EXPECT_THAT(table.run(60min, 90), ElementsAre(Step(3, 129)));
+  // A use that is on the target needs no more.
+  Table even(kTracking, 100);
+  EXPECT_THAT(even.run(60min, 70), ElementsAre());
+}
+
+// Burst lets more in than the capacity.
+TEST(Autoscaler, FollowsTheUseNotTheLimit) {
+  Table table(kTracking, 100);
+  EXPECT_THAT(table.run(10min, 200, false), ElementsAre(Step(3, 286)));
+}
+
+// Low is under 50 %, for fifteen minutes running.
+TEST(Autoscaler, ShrinksAfterFifteenLowMinutes) {
+  Table table(kTracking, 100);
+  EXPECT_THAT(table.run(40min, 35), ElementsAre(Step(16, 50)));
+  Table half(kTracking, 100);
+  EXPECT_THAT(half.run(60min, 50), ElementsAre());
+  Table interrupted(kTracking, 100);
+  interrupted.run(14min, 35);
+  interrupted.run(15min, 60);
+  EXPECT_THAT(interrupted.run(32min, 35), ElementsAre(Step(31, 50)));
+}
+
+TEST(Autoscaler, StaysBetweenItsBounds) {
+  AutoscaleSettings settings = kTracking;
+  settings.least = 80;
+  settings.most = 120;
+  Table table(settings, 100);
+  EXPECT_THAT(table.run(10min, 1e6), ElementsAre(Step(3, 120)));
+  EXPECT_THAT(table.run(2h, 0), ElementsAre(Step(26, 80)));
+}
+
+// Four at any time of a day and then one an hour: 27, and none more however low the use.
+TEST(Autoscaler, DecreasesTwentySevenTimesADayAtMost) {
+  AutoscaleSettings settings = kTracking;
+  settings.in_after = 1min;
+  settings.delay = 1min;
+  Table table(settings, 40'000);
+  std::vector<Step> changes;
+  for (int minute = 1; minute < 24 * 60; ++minute) {
+    // Always low, and never so low that it falls to the least at once.
+    for (const Step& each : table.run(minute * 1min, 0.49 * table.capacity())) {
+      changes.push_back(each);
+    }
+  }
+  ASSERT_EQ(changes.size(), 27u);
+  EXPECT_EQ(changes[3].first, 8);  // a low minute, and one until it is in force
+  EXPECT_EQ(changes[4].first, 68);
+}
+
+TEST(Autoscaler, TakesAsLongAsItIsTold) {
+  const AutoscaleSettings settings{.kind = AutoscaleKind::kTargetTracking,
+                                   .period = 1s,
+                                   .target = 0.5,
+                                   .out_after = 3s,
+                                   .in_after = 5s,
+                                   .in_margin = 0.3,
+                                   .delay = 2500ms};
+  Table table(settings, 100);
+  // From then on only whole seconds count.
+  EXPECT_THAT(table.run(12s, 1e6), ElementsAre(Step(5.5 / 60, 200), Step(11.5 / 60, 400)));
+}
+
+// Twice the highest minute, half an hour later, and never less again.
+TEST(Autoscaler, OnDemandLetsInTwiceAnOldPeak) {
+  Table table({.kind = AutoscaleKind::kOnDemand}, 4000);
+  EXPECT_THAT(table.run(60min, 2000), ElementsAre());
+  EXPECT_THAT(table.run(85min, 3000), ElementsAre());
+  EXPECT_THAT(table.run(91min, 0), ElementsAre(Step(91, 6000)));
+  EXPECT_THAT(table.run(100min, 1e6), ElementsAre());
+  EXPECT_THAT(table.run(200min, 0), ElementsAre(Step(122, 12'000)));
+}
+
+TEST(Autoscaler, TakesNewSettingsWhileItRuns) {
+  Table table(kTracking, 100);
+  table.run(2min, 1e6);  // decided
+  table.autoscaler().configure(kCreated + 150s, kTracking, 100, 12'000);
+  EXPECT_THAT(table.run(3min, 1e6), ElementsAre(Step(3, 143)));  // nothing has changed
+  AutoscaleSettings lower = kTracking;
+  lower.most = 150;
+  table.autoscaler().configure(kCreated + 190s, lower, 143, 20'000);
+  EXPECT_EQ(table.autoscaler().next_event(), kCreated + 250s);
+  table.autoscaler().configure(kCreated + 200s, {}, 143, 20'000);
+  EXPECT_EQ(table.autoscaler().next_event(), TimePoint::max());
+}
+
+}  // namespace
+}  // namespace retrystorm

@@ -1,0 +1,163 @@
+#include "model/service/rate_limit.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <vector>
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr TimePoint kOpened{1h};
+
+RateLimitSettings with_burst(double rate, Duration unused) {
+  return {.rate = rate, .burst = {.unused = unused}};
+}
+
+// Requests at an even rate. Returns when the first one was turned away; zero when none was.
+Duration first_throttled(RateLimit& limit, TimePoint from, Duration length, double rate) {
+  const auto requests = static_cast<int>(to_seconds(length) * rate);
+  for (int i = 0; i < requests; ++i) {
+    const TimePoint now = from + from_seconds(i / rate);
+    if (limit.take(now)) return now - from;
+  }
+  return 0s;
+}
+
+// 100 a second, idle for five minutes: 30,000 at once.
+TEST(RateLimit, SavesWhatIsNotUsed) {
+  RateLimit limit(with_burst(100, 300s), kOpened);
+  int taken = 0;
+  while (!limit.take(kOpened + 5min)) ++taken;
+  EXPECT_EQ(taken, 30'000);
+  EXPECT_EQ(limit.take(kOpened + 5min), 10ms);
+}
+
+TEST(RateLimit, SavedCapacityIsSpentFasterThanItIsProvisioned) {
+  RateLimit limit(with_burst(100, 300s), kOpened);
+  const Duration lasted = first_throttled(limit, kOpened + 5min, 400s, 200);
+  EXPECT_NEAR(to_seconds(lasted), 300, 0.02);
+  // AWS's example: 150 a second, used at 200.
+  RateLimit other(with_burst(150, 300s), kOpened);
+  EXPECT_NEAR(to_seconds(first_throttled(other, kOpened + 5min, 1000s, 200)), 900, 0.03);
+}
+
+// Nothing has been left unused before the start; a second's worth is there.
+TEST(RateLimit, SavedCapacityIsNotThereFromTheStart) {
+  RateLimit limit(with_burst(100, 300s), kOpened);
+  int taken = 0;
+  while (!limit.take(kOpened)) ++taken;
+  EXPECT_EQ(taken, 100);
+  EXPECT_EQ(limit.use(kOpened).used, 100u);
+}
+
+TEST(RateLimit, TheAutoscalerRefillsFaster) {
+  RateLimitSettings settings = with_burst(100, 300s);
+  settings.autoscale.kind = AutoscaleKind::kTargetTracking;
+  RateLimit limit(settings, kOpened);
+  std::vector<double> rates;
+  TimePoint now = kOpened;
+  // As many as are let in and one more, ten times a second.
+  for (; now < kOpened + 22min; now += 100ms) {
+    while (!limit.take(now)) {
+    }
+    if (rates.empty() || rates.back() != limit.rate()) rates.push_back(limit.rate());
+  }
+  EXPECT_THAT(rates, ElementsAre(100, 143, 205, 293, 419, 599, 856, 1223));
+  // Three minutes of each, and one of the last.
+  EXPECT_NEAR(limit.use(kOpened + 22min).provided,
+              180.0 * (100 + 143 + 205 + 293 + 419 + 599 + 856) + 60 * 1223, 1e-3);
+}
+
+// However late the engine comes to it: as if it had looked all the time.
+TEST(RateLimit, ChangesAtItsOwnTimes) {
+  RateLimitSettings settings = with_burst(100, 300s);
+  settings.autoscale.kind = AutoscaleKind::kTargetTracking;
+  RateLimit limit(settings, kOpened);
+  EXPECT_EQ(limit.next_event(), kOpened + 1min);
+  limit.advance(kOpened + 1h);  // from the sixteenth minute on there is 1 a second
+  EXPECT_EQ(limit.rate(), 1);
+  EXPECT_NEAR(limit.use(kOpened + 1h).provided, 16 * 60 * 100 + 44 * 60, 1e-3);
+  EXPECT_EQ(limit.next_event(), kOpened + 61min);
+}
+
+TEST(RateLimit, TakesNewSettingsAndKeepsItsTokens) {
+  RateLimit limit({.rate = 10, .burst = {.requests = 5}}, kOpened);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(limit.take(kOpened), std::nullopt);
+  limit.configure(kOpened, {.rate = 20, .burst = {.requests = 100}});
+  EXPECT_EQ(limit.take(kOpened), std::nullopt);
+  EXPECT_EQ(limit.take(kOpened), std::nullopt);
+  EXPECT_EQ(limit.take(kOpened), 50ms);
+  limit.configure(kOpened + 1s, {});
+  EXPECT_FALSE(limit.on());
+  EXPECT_NEAR(limit.use(kOpened + 2s).provided, 20, 1e-9);
+}
+
+TEST(RateLimit, ReadsABurstOfRequestsOrOfTime) {
+  EXPECT_EQ(parse_rate_burst("30"), (RateBurst{.requests = 30}));
+  EXPECT_EQ(parse_rate_burst("1e3"), (RateBurst{.requests = 1000}));
+  EXPECT_EQ(parse_rate_burst("300s"), (RateBurst{.unused = 300s}));
+  for (const char* each : {"30", "5m0s", "0", "0s"}) {
+    EXPECT_EQ(to_string(parse_rate_burst(each)), each);
+  }
+  for (const char* each : {"", "s", "-5s", "-1", "many", "nan", "inf", "5 s", "5x", "1e10"}) {
+    EXPECT_THROW(parse_rate_burst(each), std::invalid_argument) << each;
+  }
+}
+
+// The sentence about settings that contradict each other.
+std::string bounds_refusal(const AutoscaleSettings& settings, double rate) {
+  try {
+    check(settings, rate);
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(RateLimit, RefusesBoundsThatItIsNotBetween) {
+  AutoscaleSettings settings{.kind = AutoscaleKind::kTargetTracking, .least = 50, .most = 200};
+  EXPECT_EQ(bounds_refusal(settings, 100), "");
+  EXPECT_THAT(bounds_refusal(settings, 30),
+              HasSubstr("rate-limit 30 is not between autoscale-least"));
+  EXPECT_THAT(bounds_refusal(settings, 300),
+              HasSubstr("rate-limit 300 is not between autoscale-least"));
+  settings.most = 10;
+  EXPECT_THAT(bounds_refusal(settings, 100),
+              HasSubstr("autoscale-most is less than autoscale-least"));
+  settings.kind = AutoscaleKind::kNone;
+  EXPECT_EQ(bounds_refusal(settings, 100), "");
+}
+
+TEST(RateLimit, KnowsItsUnusedOptions) {
+  const auto unused = [](const RateLimitSettings& settings) {
+    std::string all;
+    for (const auto& [name, why] : unused_options(settings)) all += why + '\n';
+    return all;
+  };
+  EXPECT_EQ(unused({}), "");
+  EXPECT_EQ(unused({.burst = {.unused = 5min}}), "rate-burst has no effect without --rate-limit\n");
+  EXPECT_EQ(unused({.status = 400}), "throttle-status has no effect without --rate-limit\n");
+  RateLimitSettings settings{.rate = 5, .status = 400};
+  EXPECT_EQ(unused(settings), "");
+  settings.autoscale.out_after = 1s;
+  settings.autoscale.doubling = 1s;
+  EXPECT_EQ(unused(settings),
+            "autoscale-doubling has no effect without --autoscale\n"
+            "autoscale-out-after has no effect without --autoscale\n");
+  settings.autoscale.kind = AutoscaleKind::kOnDemand;
+  EXPECT_EQ(unused(settings),
+            "autoscale-out-after has no effect without --autoscale=target-tracking\n");
+  settings.autoscale.kind = AutoscaleKind::kTargetTracking;
+  EXPECT_EQ(unused(settings), "autoscale-doubling has no effect without --autoscale=on-demand\n");
+  settings.rate = 0;
+  EXPECT_EQ(unused_options(settings)["autoscale"], "autoscale has no effect without --rate-limit");
+}
+
+}  // namespace
+}  // namespace retrystorm
