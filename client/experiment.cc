@@ -91,9 +91,9 @@ TimePoint Experiment::next_event() const {
   const TimePoint next =
       std::min({recorder_->next_tick(), outage_begins_at_, outage_ends_at_, next_action(), end_});
   const OutageCommand* const commands = dependencies_.outage_command;
-  const bool looks_often =
-      dependencies_.dashboard != nullptr || workload_.arrivals == Arrivals::kJob ||
-      (commands != nullptr && commands->under_way() > 0);
+  const bool looks_often = dependencies_.dashboard != nullptr ||
+                           workload_.arrivals == Arrivals::kJob ||
+                           (commands != nullptr && commands->under_way() > 0);
   return looks_often ? std::min(next, Clock::now() + kCommandLatency) : next;
 }
 

@@ -293,10 +293,15 @@ void Clients::end_request(TimePoint now, std::uint32_t index) {
 void Clients::schedule(TimePoint now, std::uint32_t index, const NextAttempt& next) {
   clients_[index].next_is_retry = next.retry;
   if (next.retry) ++waiting_to_retry_;
-  const Duration think = load_ == 1 ? next.think : scale(next.think, 1 / load_);
+  if (load_changes_) return schedule_at_load(now, index, next);
+  waits_.push({saturating_add(now, saturating_add(next.wait, next.think)), index});
+}
+
+void Clients::schedule_at_load(TimePoint now, std::uint32_t index, const NextAttempt& next) {
+  const Duration think = scale(next.think, 1 / load_);
   const TimePoint end = saturating_add(saturating_add(now, next.wait), think);
   waits_.push({end, index});
-  if (load_changes_ && end > end_) after_end_.push_back({end, index});
+  if (end > end_) after_end_.push_back({end, index});
 }
 
 void Clients::set_load(TimePoint now, double load) {

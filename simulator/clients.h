@@ -122,6 +122,8 @@ class Clients final : public Caller {
                                         const AttemptResult* ended);
   void finish(TimePoint now, const Attempt& attempt, const AttemptResult& result);
   void schedule(TimePoint now, std::uint32_t index, const NextAttempt& next);
+  [[gnu::noinline]] void schedule_at_load(TimePoint now, std::uint32_t index,
+                                          const NextAttempt& next);
   // Its slot is free for another.
   void end_request(TimePoint now, std::uint32_t index);
   void begin_worker(TimePoint now);

@@ -69,7 +69,8 @@ TEST_F(HttpAttemptTest, TellsABadRequestThatAsksForLess) {
                   std::to_string(body.size()) + "\r\nConnection: close\r\n\r\n" + body);
     });
     Deadlines deadlines;
-    return HttpAttempt(resolve_url(server.url()), kPatience, deadlines).run(kPatience).failure;
+    const HttpRequest request{.url = resolve_url(server.url())};
+    return HttpAttempt(request, kPatience, deadlines).run(kPatience).failure;
   };
   const std::string name = R"({"__type":"com.amazonaws.dynamodb.v20120810#)"
                            R"(ProvisionedThroughputExceededException","message":"later"})";

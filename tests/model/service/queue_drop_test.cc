@@ -11,15 +11,15 @@ using namespace std::chrono_literals;
 
 // The trace of folly's rule: time and wait in milliseconds, and whether the request is dropped.
 TEST(CoDel, DropsAsFollyDoes) {
-  struct Step {
+  struct Asked {
     double now, wait;
     bool dropped;
   };
   CoDel codel(5ms, 100ms);
-  for (const Step& step :
-       {Step{1, 20, false}, Step{2, 20, false}, Step{3, 20, true}, Step{4, 8, false},
-        Step{5, 10, false}, Step{5, 10.001, true}, Step{50, 3, false}, Step{103, 30, false},
-        Step{104, 30, false}, Step{204, 30, false}, Step{205, 30, true}}) {
+  for (const Asked& step :
+       {Asked{1, 20, false}, Asked{2, 20, false}, Asked{3, 20, true}, Asked{4, 8, false},
+        Asked{5, 10, false}, Asked{5, 10.001, true}, Asked{50, 3, false}, Asked{103, 30, false},
+        Asked{104, 30, false}, Asked{204, 30, false}, Asked{205, 30, true}}) {
     EXPECT_EQ(
         codel.overloaded(TimePoint(from_seconds(step.now / 1e3)), from_seconds(step.wait / 1e3)),
         step.dropped)
