@@ -21,7 +21,7 @@ std::string title(const WorkloadOptions& workload) {
          callers_text(workload.clients, arrival_rate(workload)) + " (Ctrl-C ends them)";
 }
 
-// So long a command from the page, or what has become of an outage's, may wait.
+// So long a command from the page, what has become of an outage's, or the end of a job may wait.
 constexpr Duration kCommandLatency = 100ms;
 // So much longer than planned the server keeps an outage up when nobody is left to end it.
 constexpr Duration kLease = 2s;
@@ -76,7 +76,7 @@ void Experiment::run(EndSignals& signals) {
     if (now >= outage_ends_at_) end_outage();
     while (now >= next_action()) carry_out(actions_[actions_done_++]);
     tell_commands();
-    if (now >= end_) break;
+    if (now >= end_ || fleet_->all_done()) break;
     take_commands();
   }
   finish();
@@ -91,8 +91,9 @@ TimePoint Experiment::next_event() const {
   const TimePoint next =
       std::min({recorder_->next_tick(), outage_begins_at_, outage_ends_at_, next_action(), end_});
   const OutageCommand* const commands = dependencies_.outage_command;
-  const bool looks_often =
-      dependencies_.dashboard != nullptr || (commands != nullptr && commands->under_way() > 0);
+  const bool looks_often = dependencies_.dashboard != nullptr ||
+                           workload_.arrivals == Arrivals::kJob ||
+                           (commands != nullptr && commands->under_way() > 0);
   return looks_often ? std::min(next, Clock::now() + kCommandLatency) : next;
 }
 
@@ -350,7 +351,8 @@ void Experiment::finish() {
        .latencies = history.latencies,
        .retry_metrics = history.retry_metrics,
        .longest_without_ok = history.longest_without_ok,
-       .paced = workload_.retry.pacer.on});
+       .paced = workload_.retry.pacer.on,
+       .job = fleet_->job_result()});
 }
 
 }  // namespace retrystorm

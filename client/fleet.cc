@@ -26,7 +26,7 @@ Fleet::Fleet(const WorkloadOptions& options, std::uint64_t seed, const HttpReque
       seed_(seed),
       request_(request),
       limits_(limits),
-      behaviour_(options.think_time, options.retry),
+      behaviour_(options.mean_think_time(), options.retry),
       places_(is_open() ? limits.max_threads : options.clients),
       last_ok_(places_),
       attempts_(places_),
@@ -40,8 +40,13 @@ Fleet::Fleet(const WorkloadOptions& options, std::uint64_t seed, const HttpReque
       if (!is_open()) process.parts = behaviour_.policy().make_process(now());
     }
   }
+  if (options.arrivals == Arrivals::kJob) {
+    job_.emplace(options);
+    pauses_ = std::vector<std::atomic<Duration>>(places_);
+  }
   // All before the first client runs: whoever asks for the history goes through them.
-  for (LastOk& each : last_ok_) each = is_open() ? TimePoint::max() : now();
+  const bool there = options.arrivals == Arrivals::kClosed;
+  for (LastOk& each : last_ok_) each = there ? now() : TimePoint::max();
 }
 
 Fleet::~Fleet() {
@@ -56,7 +61,7 @@ void Fleet::start() {
   threads_.reserve(options_.clients);
   try {
     for (std::size_t i = 0; i < options_.clients; ++i) {
-      threads_.emplace_back(&Fleet::run_client, this, i);
+      threads_.emplace_back(job_ ? &Fleet::run_worker : &Fleet::run_client, this, i);
       ++running_;
     }
   } catch (const std::system_error& error) {
@@ -72,7 +77,11 @@ FleetTotals Fleet::totals() const {
   // Read one after the other while the clients go on: a client may be seen in two states.
   const std::size_t in_flight = in_flight_, waiting = waiting_to_retry_;
   // In an open system nobody thinks: requests come from outside.
-  const std::size_t all = is_open() ? 0 : options_.clients;
+  std::size_t all = is_open() ? 0 : options_.clients;
+  if (job_) {
+    const std::scoped_lock lock(job_->mutex);
+    all = job_->job.present();
+  }
   FleetTotals totals{
       .counts = {.ok = ok_,
                  .errors = errors_,
@@ -80,6 +89,7 @@ FleetTotals Fleet::totals() const {
                  .requests = requests_,
                  .retries = retries_,
                  .not_sent = not_sent_,
+                 .throttled = throttled_,
                  .unsent = unsent_,
                  .failing = failing_},
       .clients = {.thinking = all - std::min(all, in_flight + waiting),
@@ -87,7 +97,19 @@ FleetTotals Fleet::totals() const {
                   .waiting_to_retry = waiting},
       .punctuality = {.dropped_arrivals = dropped_arrivals_, .latest_start = latest_start_}};
   std::copy(gave_up_by_.begin(), gave_up_by_.end(), totals.counts.gave_up_by.begin());
+  if (job_) {
+    Duration pauses{0};
+    for (const auto& each : pauses_) pauses += each.load();
+    totals.clients.mean_pause =
+        all == 0 ? Duration::zero() : pauses / static_cast<std::int64_t>(all);
+  }
   return totals;
+}
+
+std::optional<JobResult> Fleet::job_result() const {
+  if (!job_) return std::nullopt;
+  const std::scoped_lock lock(job_->mutex);
+  return job_->job.result(job_->ended - TimePoint{});
 }
 
 FleetHistory Fleet::history() const {
@@ -199,6 +221,7 @@ template <typename Ask>
 Permission Fleet::wait_for_permission(std::uint64_t client, Permission permission, bool retry,
                                       Ask ask) {
   const TimePoint begin = now();
+  set_pause(client, permission.wait);
   if (retry) ++waiting_to_retry_;
   std::unique_lock turn(processes_[client / options_.clients_per_process].turn, std::defer_lock);
   if (behaviour_.policy().waits_in_line()) {
@@ -221,6 +244,33 @@ void Fleet::run_client(std::uint64_t index) {
   while (next && wait(next->wait) && wait_at_load(Clock::now(), next->think)) {
     next = run_request(client);
   }
+  retire(client);
+}
+
+void Fleet::run_worker(std::uint64_t index) {
+  Client client{.index = index, .random = ClientRandom(seed_, index)};
+  behaviour_.start(client.state, client.random);
+  std::optional<std::size_t> worker;
+  if (wait(scale(options_.job.workers_start, static_cast<double>(index)))) {
+    const std::scoped_lock lock(job_->mutex);
+    if (job_->job.next_start()) worker = job_->job.start();
+  }
+  if (worker) last_ok_[index] = now();
+  while (worker) {
+    const auto next = run_request(client);
+    if (!next) break;
+    const TimePoint end = now();
+    {
+      const std::scoped_lock lock(job_->mutex);
+      if (!job_->job.next_call(*worker)) worker.reset();
+      if (job_->job.all_done()) {
+        job_->ended = end;
+        job_done_ = true;
+      }
+    }
+    if (!worker || !wait(next->wait)) break;
+  }
+  set_pause(index, Duration::zero());
   retire(client);
 }
 
@@ -282,6 +332,7 @@ std::optional<NextAttempt> Fleet::run_attempt(Client& client, Request& request) 
                                     client.metrics);
   });
   count_end(next, request.retry, end - begun);
+  set_pause(client.index, next.wait);
   if (request.traced) trace_->not_sent(end, client.index, permission.kind, next);
   return next;
 }
@@ -312,7 +363,9 @@ std::optional<NextAttempt> Fleet::send(Client& client, Request& request) {
     return behaviour_.after(end, result, client.state, process, client.random, client.metrics);
   });
   count(result.outcome);
+  if (result.failure == Failure::kThrottled) ++throttled_;
   count_end(next, request.retry, end - begun);
+  set_pause(client.index, next.wait);
   histograms_.add_attempt(result.outcome, result.latency);
   if (request.traced) trace_->ended(end, client.index, result, service, next);
   if (result.outcome == Outcome::kOk) {

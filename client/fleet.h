@@ -85,6 +85,10 @@ class Fleet {
   FleetTotals totals() const;
   const TimeHistograms& histograms() const { return histograms_; }
   bool is_open() const { return options_.arrivals == Arrivals::kOpen; }
+  // Of a job that is all done: nothing more will happen.
+  bool all_done() const { return job_done_; }
+  // Of a job.
+  std::optional<JobResult> job_result() const;
   std::size_t threads() const { return is_open() ? arrival_threads_.size() : options_.clients; }
 
   // Interrupts waits and attempts (by shutting down the sockets of the process) and waits for the
@@ -125,7 +129,17 @@ class Fleet {
     bool waited = false;  // for permission to send the attempt at hand
   };
 
-  // What threads run. A client of a closed system: ...
+  // A job, and what its workers ask and tell under the lock.
+  struct SharedJob {
+    explicit SharedJob(const WorkloadOptions& options) : job(options.job, options.clients) {}
+    mutable std::mutex mutex;
+    Job job;
+    TimePoint ended{};  // once it is all done
+  };
+
+  // What threads run. A worker of a job: ...
+  void run_worker(std::uint64_t index);
+  // ... a client of a closed system: ...
   void run_client(std::uint64_t index);
   // ... the arrivals of an open one: ...
   void run_arrivals();
@@ -149,6 +163,10 @@ class Fleet {
   std::optional<TimePoint> wait_at_load(TimePoint from, Duration time);
   bool wait_to_retry(Duration duration);
   void count(Outcome outcome);
+  // A worker of a job decided on this pause.
+  void set_pause(std::uint64_t index, Duration pause) {
+    if (job_) pauses_[index] = pause;
+  }
   // Counts what becomes of a request of which an attempt has ended, or was not sent.
   void count_end(const NextAttempt& next, bool was_retry, Duration request_time);
   // Calls `ask` with the parts that the client's process shares, under their lock; null without.
@@ -173,6 +191,9 @@ class Fleet {
   std::vector<std::unique_ptr<HttpAttempt>> attempts_;
   Deadlines deadlines_;
   std::optional<SharedTrace> trace_;
+  std::optional<SharedJob> job_;
+  std::vector<std::atomic<Duration>> pauses_;  // of a job's workers; 0 once one has left
+  std::atomic<bool> job_done_{false};
 
   std::mutex stop_mutex_;  // of the load too
   std::condition_variable stop_wanted_;
@@ -180,7 +201,7 @@ class Fleet {
   std::atomic<bool> stopping_{false};
 
   std::atomic<std::uint64_t> ok_{0}, errors_{0}, timed_out_{0}, requests_{0}, retries_{0},
-      not_sent_{0}, unsent_{0}, failing_{0}, dropped_arrivals_{0};
+      not_sent_{0}, throttled_{0}, unsent_{0}, failing_{0}, dropped_arrivals_{0};
   std::array<std::atomic<std::uint64_t>, kGiveUpNames.size()> gave_up_by_{};
   std::atomic<std::size_t> in_flight_{0}, waiting_to_retry_{0}, running_{0};
   std::atomic<Duration> latest_start_{Duration::zero()};

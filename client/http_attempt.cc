@@ -131,8 +131,8 @@ AttemptResult HttpAttempt::run(Duration patience, std::optional<Duration>* servi
   if (!has_answer) return not_connected(latency);
   if (service != nullptr) *service = parse_service_time(response.get_header_value(kServerTiming));
   return answered(response.status,
-                  parse_retry_after(response.get_header_value("Retry-After"), unix_time()),
-                  latency, response.status == 400 ? error_name(response, body) : "");
+                  parse_retry_after(response.get_header_value("Retry-After"), unix_time()), latency,
+                  response.status == 400 ? error_name(response, body) : "");
 }
 
 void HttpAttempt::expire() {

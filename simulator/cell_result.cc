@@ -9,23 +9,44 @@ RunResult result_of(const SimulationResult& run) {
   const Counts& counts = run.summary.counts;
   const Recovery& recovery = run.summary.recovery;
   const LatencyHistogram requests = run.summary.latencies.requests();
-  return {.verdict = recovery.verdict,
-          .errors_gone = recovery.errors_gone,
-          .time_to_recovery = recovery.time_to_recovery,
-          .amplification = counts.amplification(),
-          .success_share = counts.success_share(),
-          .gave_up = static_cast<double>(counts.gave_up()),
-          .not_sent = static_cast<double>(counts.not_sent),
-          .request_p50 = requests.quantile(0.5),
-          .request_p99 = requests.quantile(0.99),
-          .ok_lost = recovery.ok_lost,
-          .peak_concurrency = run.peak_concurrency};
+  RunResult result{.verdict = recovery.verdict,
+                   .errors_gone = recovery.errors_gone,
+                   .time_to_recovery = recovery.time_to_recovery,
+                   .amplification = counts.amplification(),
+                   .success_share = counts.success_share(),
+                   .gave_up = static_cast<double>(counts.gave_up()),
+                   .not_sent = static_cast<double>(counts.not_sent),
+                   .request_p50 = requests.quantile(0.5),
+                   .request_p99 = requests.quantile(0.99),
+                   .ok_lost = recovery.ok_lost,
+                   .peak_concurrency = run.peak_concurrency};
+  if (run.summary.job) result.makespan = run.summary.job->makespan;
+  if (run.summary.job || run.summary.capacity) result.throttled_share = counts.throttled_share();
+  if (run.summary.capacity) {
+    result.idle_share = idle_share(run.summary.capacity->use);
+    result.provided = run.summary.capacity->use.provided;
+  }
+  return result;
 }
+
+namespace {
+
+// The mean of those that there are.
+std::optional<double> mean_of(const std::vector<RunResult>& runs,
+                              std::optional<double> RunResult::*value) {
+  std::vector<double> values;
+  for (const RunResult& run : runs) {
+    if (run.*value) values.push_back(*(run.*value));
+  }
+  return values.empty() ? std::nullopt : std::optional(mean(values).value);
+}
+
+}  // namespace
 
 CellResult summarize(const std::vector<RunResult>& runs) {
   CellResult cell;
   cell.runs = runs.size();
-  std::vector<std::optional<Duration>> errors_gone, recovery, p50, p99;
+  std::vector<std::optional<Duration>> errors_gone, recovery, p50, p99, makespan;
   std::vector<double> amplification, success_share, gave_up, not_sent, ok_lost;
   for (const RunResult& run : runs) {
     const auto when = [&run](std::initializer_list<Verdict> verdicts,
@@ -47,6 +68,7 @@ CellResult summarize(const std::vector<RunResult>& runs) {
     not_sent.push_back(run.not_sent);
     p50.push_back(run.request_p50);
     p99.push_back(run.request_p99);
+    makespan.push_back(run.makespan);
     ok_lost.push_back(run.ok_lost);
     cell.peak_concurrency = std::max(cell.peak_concurrency, run.peak_concurrency);
   }
@@ -62,6 +84,10 @@ CellResult summarize(const std::vector<RunResult>& runs) {
   cell.request_p50 = censored_quantile(p50, 0.5);
   cell.request_p99 = censored_quantile(p99, 0.5);
   cell.ok_lost = mean(ok_lost).value;
+  cell.makespan_median = censored_quantile(makespan, 0.5);
+  cell.throttled_share = mean_of(runs, &RunResult::throttled_share);
+  cell.idle_share = mean_of(runs, &RunResult::idle_share);
+  cell.provided = mean_of(runs, &RunResult::provided);
   return cell;
 }
 

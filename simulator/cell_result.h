@@ -23,6 +23,9 @@ struct RunResult {
   std::optional<Duration> request_p50{}, request_p99{};  // of the times of requests
   double ok_lost = 0;
   std::size_t peak_concurrency = 0;
+  // Of a job, and of a rate limit.
+  std::optional<Duration> makespan{};
+  std::optional<double> throttled_share{}, idle_share{}, provided{};
 };
 
 RunResult result_of(const SimulationResult& run);
@@ -46,6 +49,11 @@ struct CellResult {
   std::optional<Duration> request_p50{}, request_p99{};  // medians over the runs
   double ok_lost = 0;                                    // mean
   std::size_t peak_concurrency = 0;
+  // Of a job: the median over the runs, in which one that was not done took longer than all others.
+  std::optional<Duration> makespan_median{};
+  // Means, where there is a job or a rate limit: of the attempts that were throttled, of the
+  // capacity that was idle, and of the unit-seconds provided.
+  std::optional<double> throttled_share{}, idle_share{}, provided{};
 };
 
 CellResult summarize(const std::vector<RunResult>& runs);

@@ -68,6 +68,11 @@ Json time_json(const CellResult& cell) {
   return seconds_json(cell.*kTime);
 }
 
+template <std::optional<double> CellResult::*kShare>
+Json share_or_null(const CellResult& cell) {
+  return cell.*kShare ? share_json(*(cell.*kShare)) : Json(nullptr);
+}
+
 // What is in both stands beside each other: all that there is to know of a column is here.
 using C = CellResult;
 const Column kColumns[] = {
@@ -114,6 +119,11 @@ const Column kColumns[] = {
      [](const C& c) { return milliseconds_json(c.request_p50); }},
     {"req. p99", 10, [](const C& c) { return milliseconds(c.request_p99); }, "request_p99_ms",
      [](const C& c) { return milliseconds_json(c.request_p99); }},
+    {nullptr, 0, nullptr, "makespan_median_s", time_json<&C::makespan_median>},
+    {nullptr, 0, nullptr, "throttled_share", share_or_null<&C::throttled_share>},
+    {nullptr, 0, nullptr, "idle_share", share_or_null<&C::idle_share>},
+    {nullptr, 0, nullptr, "provided_unit_s",
+     [](const C& c) { return c.provided ? Json(rounded(*c.provided)) : Json(nullptr); }},
 };
 
 std::string joined(const std::vector<std::string>& cells, const char* between) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 #include <utility>
 
 #include "simulator/memory_hints.h"
@@ -17,18 +18,18 @@ constexpr Duration kTurnaround = std::chrono::microseconds(100);
 
 // About how many waits there are at a time.
 std::size_t expected_waits(const Scenario& scenario) {
-  return scenario.workload.arrivals == Arrivals::kClosed
-             ? scenario.workload.clients
-             : static_cast<std::size_t>(scenario.workload.rate * to_seconds(scenario.length));
+  return scenario.workload.arrivals == Arrivals::kOpen
+             ? static_cast<std::size_t>(scenario.workload.rate * to_seconds(scenario.length))
+             : scenario.workload.clients;
 }
 
 }  // namespace
 
 Clients::Clients(const Scenario& scenario, ServerNode& server, RequestTrace* trace)
-    : behaviour_(scenario.workload.think_time, scenario.workload.retry),
+    : behaviour_(scenario.workload.mean_think_time(), scenario.workload.retry),
       trace_(trace),
       asks_(behaviour_.policy().asks() || trace != nullptr),
-      watches_(scenario.workload.arrivals == Arrivals::kOpen || trace != nullptr),
+      watches_(scenario.workload.arrivals != Arrivals::kClosed || trace != nullptr),
       has_processes_(behaviour_.policy().has_process()),
       clients_per_process_(scenario.workload.clients_per_process),
       count_(scenario.workload.clients),
@@ -40,11 +41,17 @@ Clients::Clients(const Scenario& scenario, ServerNode& server, RequestTrace* tra
                                 [](const Change& each) { return each.load != 1; })),
       server_(server),
       waits_(TimePoint{}, end_, expected_waits(scenario)),
+      job_(kind_ == Arrivals::kJob ? std::optional(Job(scenario.workload.job, count_))
+                                   : std::nullopt),
       open_arrivals_(scenario.seed, scenario.workload.rate) {}
 
 void Clients::start() {
   if (kind_ == Arrivals::kOpen) {
     next_arrival_ = TimePoint{} + open_arrivals_.next_gap();
+    return;
+  }
+  if (kind_ == Arrivals::kJob) {
+    next_arrival_ = TimePoint{};
     return;
   }
   clients_.reserve(count_);
@@ -59,7 +66,31 @@ void Clients::start() {
   }
 }
 
+void Clients::find_next_worker() {
+  const auto start = job_->next_start();
+  next_arrival_ = start ? saturating_add(TimePoint{}, *start) : TimePoint::max();
+}
+
+void Clients::begin_worker(TimePoint now) {
+  // The tasks may have run out meanwhile; then this is the end, or nothing.
+  if (!job_->next_start()) {
+    next_arrival_ = TimePoint::max();
+    return;
+  }
+  const auto index = static_cast<std::uint32_t>(job_->start());
+  find_next_worker();
+  clients_.emplace_back();
+  pauses_.emplace_back(0);
+  Client& client = clients_[index];
+  ClientRandom random(seed_, index);
+  behaviour_.start(client.retry, random);
+  client.random = random.state();
+  client.last_ok = now;
+  send(now, index);
+}
+
 void Clients::arrive(TimePoint now) {
+  if (job_) return begin_worker(now);
   next_arrival_ = saturating_add(now, scale(open_arrivals_.next_gap(), 1 / load_));
   std::uint32_t index = static_cast<std::uint32_t>(clients_.size());
   if (free_clients_.empty()) {
@@ -94,6 +125,7 @@ RetryProcess* Clients::process_of(std::uint32_t client) {
 }
 
 void Clients::wait_for_permission(TimePoint now, std::uint32_t index, Duration wait) {
+  if (job_) pauses_[index] = wait;
   if (behaviour_.policy().waits_in_line()) {
     Fifo<std::uint32_t>& line = processes_[index / clients_per_process_].line;
     if (!std::exchange(clients_[index].in_line, true)) line.push(index);
@@ -193,7 +225,9 @@ void Clients::take_answer(TimePoint now, const Attempt& attempt, const Answer& a
   if (answer.ok()) return finish(now, attempt, {.latency = latency});
   const auto hint =
       answer.retry_after > Duration::zero() ? std::optional(answer.retry_after) : std::nullopt;
-  finish(now, attempt, answered(answer.status(), hint, latency, answer.error_name()));
+  const AttemptResult result = answered(answer.status(), hint, latency, answer.error_name());
+  if (result.failure == Failure::kThrottled) ++counts_.throttled;
+  finish(now, attempt, result);
 }
 
 void Clients::lose_connection(TimePoint now, const Attempt& attempt) {
@@ -240,12 +274,20 @@ void Clients::follow_watched(TimePoint now, std::uint32_t index, const NextAttem
     if (ended != nullptr) trace_->ended(index, *ended);
     trace_->follow(now, index, next);
   }
+  if (job_) pauses_[index] = next.wait;
   if (kind_ == Arrivals::kClosed || next.retry) return schedule(now, index, next);
+  if (job_ && job_->next_call(index)) return schedule(now, index, next);
+  end_request(now, index);
+  if (!job_) return free_clients_.push_back(index);
+  pauses_[index] = Duration::zero();
+  if (job_->all_done()) next_arrival_ = now;
+}
+
+void Clients::end_request(TimePoint now, std::uint32_t index) {
   // Given up, it has waited to its end for an OK that never came.
   Client& client = clients_[index];
   longest_without_ok_ = std::max(longest_without_ok_, now - client.last_ok);
   client.last_ok = TimePoint::max();  // an empty slot misses no answer
-  free_clients_.push_back(index);
 }
 
 void Clients::schedule(TimePoint now, std::uint32_t index, const NextAttempt& next) {
@@ -286,8 +328,16 @@ void Clients::set_load(TimePoint now, double load) {
 ClientStates Clients::states() const {
   const std::size_t busy = in_flight_ + waiting_to_retry_;
   // In an open system nobody thinks: requests come from outside.
-  const std::size_t all = kind_ == Arrivals::kOpen ? busy : clients_.size();
-  return {.thinking = all - busy, .in_flight = in_flight_, .waiting_to_retry = waiting_to_retry_};
+  const std::size_t all = kind_ == Arrivals::kOpen ? busy
+                          : job_                   ? job_->present()
+                                                   : clients_.size();
+  ClientStates states{
+      .thinking = all - busy, .in_flight = in_flight_, .waiting_to_retry = waiting_to_retry_};
+  if (job_) {
+    const Duration pauses = std::accumulate(pauses_.begin(), pauses_.end(), Duration::zero());
+    states.mean_pause = all == 0 ? Duration::zero() : pauses / static_cast<std::int64_t>(all);
+  }
+  return states;
 }
 
 Duration Clients::longest_without_ok(TimePoint now) const {

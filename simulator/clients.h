@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "model/base/duration.h"
@@ -14,6 +15,7 @@
 #include "model/retry/retry_policy.h"
 #include "model/run/client_behaviour.h"
 #include "model/run/counts.h"
+#include "model/run/job.h"
 #include "model/run/open_arrivals.h"
 #include "model/run/request_trace.h"
 #include "model/run/run_latencies.h"
@@ -54,7 +56,8 @@ class Clients final : public Caller {
   TimePoint next_wait() { return waits_.next(); }
   void end_wait(TimePoint now);
 
-  // When arrivals are open: when the next request comes from outside.
+  // When arrivals are open: when the next request comes from outside. Of a job: when the next
+  // worker comes, or the last one has gone.
   TimePoint next_arrival() const { return next_arrival_; }
   void arrive(TimePoint now);
 
@@ -65,6 +68,13 @@ class Clients final : public Caller {
   void take_answer(TimePoint now, const Attempt& attempt, const Answer& answer) override;
   void lose_connection(TimePoint now, const Attempt& attempt) override;
   void expect(const Attempt& attempt) const override;
+
+  // Of a job that is all done: nothing more will happen.
+  bool all_done() const { return job_ && job_->all_done(); }
+  // Of a job.
+  std::optional<JobResult> job_result(TimePoint now) const {
+    return job_ ? std::optional(job_->result(now - TimePoint{})) : std::nullopt;
+  }
 
   const Counts& counts() const { return counts_; }
   ClientStates states() const;
@@ -112,12 +122,16 @@ class Clients final : public Caller {
                                         const AttemptResult* ended);
   void finish(TimePoint now, const Attempt& attempt, const AttemptResult& result);
   void schedule(TimePoint now, std::uint32_t index, const NextAttempt& next);
+  // Its slot is free for another.
+  void end_request(TimePoint now, std::uint32_t index);
+  void begin_worker(TimePoint now);
+  void find_next_worker();
 
   const ClientBehaviour behaviour_;
   RequestTrace* const trace_;
   // Most runs take neither of these ways aside, so that a trace costs them nothing.
   const bool asks_;     // whether a policy may keep attempts from being sent, or a trace is told
-  const bool watches_;  // whether a request's end frees a slot, or a trace is told
+  const bool watches_;  // whether a request's end is no thinking, or a trace is told
   const bool has_processes_;
   const std::size_t clients_per_process_;
   const std::size_t count_;  // closed: of the clients
@@ -136,6 +150,9 @@ class Clients final : public Caller {
   std::vector<WaitQueue::Wait> after_end_;  // that more load may bring back into the run
   Fifo<Timeout> timeouts_;                  // what lasts equally long needs no ordering
   std::vector<Timeout> cut_short_;          // by their request's deadline: a heap
+
+  std::optional<Job> job_;
+  std::vector<Duration> pauses_;  // of a job: what each worker decided on last; 0 once it has left
 
   OpenArrivals open_arrivals_;
   std::uint64_t arrivals_ = 0;

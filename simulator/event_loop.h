@@ -29,6 +29,9 @@ class EventLoop {
   TimePoint now() const { return now_; }
   std::uint64_t events() const { return events_; }
 
+  // What runs ends with the event at hand.
+  void end() { end_ = TimePoint::min(); }
+
   // Until `end`, or until `stop` (if any) returns true; it is asked now and then. Of what is due at
   // the same moment the source named first comes first. An event that was due in the past, because
   // it was held up, happens now.
@@ -36,7 +39,8 @@ class EventLoop {
   void run(TimePoint end, const std::function<bool()>& stop, Sources... sources) {
     constexpr std::uint64_t kStopCheck = 1 << 12;
     std::uint64_t stop_check = events_ + kStopCheck;
-    while (now_ < end) {
+    end_ = end;
+    while (now_ < end_) {
       step(std::index_sequence_for<Sources...>(), sources...);
       if (++events_ >= stop_check) {
         stop_check = events_ + kStopCheck;
@@ -55,6 +59,7 @@ class EventLoop {
   }
 
   TimePoint now_{};
+  TimePoint end_{};
   std::uint64_t events_ = 0;
 };
 

@@ -16,7 +16,7 @@ namespace {
 constexpr double kAlmost = 0.9;  // of the share of attempts that succeeded before the outage
 
 Duration cut_at(const ScenarioOptions& scenario, const ReliefOptions& relief) {
-  return saturating_add(saturating_add(scenario.outage_at, scenario.outage_for), relief.after);
+  return saturating_add(saturating_add(scenario.outage_at, scenario.outage_length()), relief.after);
 }
 
 // Watches a run for the service's return after `from`.

@@ -99,8 +99,8 @@ class Course {
 // What comes at the same time: the outage's begin first, and its end.
 std::vector<Change> changes(const ScenarioOptions& options) {
   Course course(options);
-  const bool has_outage = options.outage_for > Duration::zero();
-  const Duration end = saturating_add(options.outage_at, options.outage_for);
+  const bool has_outage = options.outage_length() > Duration::zero();
+  const Duration end = saturating_add(options.outage_at, options.outage_length());
   bool begun = !has_outage;
   bool ended = !has_outage;
   const auto until = [&](Duration t) {
@@ -115,14 +115,28 @@ std::vector<Change> changes(const ScenarioOptions& options) {
   return std::move(course).changes();
 }
 
+Duration run_length(const ScenarioOptions& options) {
+  if (options.workload.arrivals == Arrivals::kJob) return options.time_limit;
+  return saturating_add(options.outage_at,
+                        saturating_add(options.outage_length(), options.observe));
+}
+
 }  // namespace
 
 void declare_options(OptionList& options, ScenarioOptions& scenario) {
   options.group("Run");
   options.duration("outage-at", scenario.outage_at, "the outage begins at this time").basic = "Run";
-  options.duration("outage-for", scenario.outage_for, "and lasts so long; 0s = no outage").basic =
-      "Run";
+  Option& outage_for = options.text(
+      "outage-for", "and lasts so long; 0s = no outage, as of a job",
+      [&scenario](std::string_view text) {
+        scenario.outage_for = parse_duration(text, Duration::zero());
+      },
+      [&scenario] { return format_duration(scenario.outage_length()); });
+  outage_for.kind = Option::Kind::kDuration;
+  outage_for.basic = "Run";
   options.duration("observe", scenario.observe, "end so long after the outage").basic = "Run";
+  options.duration("time-limit", scenario.time_limit, "a job ends at this time, done or not",
+                   std::chrono::seconds(1));
   declare_options(options, scenario.timeline, Engine::kSimulated);
   options.number(
       "scale", scenario.scale,
@@ -146,7 +160,14 @@ void declare_options(OptionList& options, ScenarioOptions& scenario) {
 void find_unused(UnusedOptions& unused, const ScenarioOptions& scenario) {
   find_unused(unused, scenario.workload);
   find_unused(unused, scenario.service);
-  if (scenario.outage_for == Duration::zero()) {
+  if (scenario.workload.arrivals == Arrivals::kJob) {
+    find_unused<ScenarioOptions>(unused, scenario, ScenarioOptions(), "with --arrivals=job",
+                                 {"observe"});
+  } else {
+    find_unused<ScenarioOptions>(unused, scenario, ScenarioOptions(), "without --arrivals=job",
+                                 {"time-limit"});
+  }
+  if (scenario.outage_length() == Duration::zero()) {
     find_unused<ScenarioOptions>(unused, scenario, ScenarioOptions(), "with --outage-for=0s",
                                  {"outage"});
   }
@@ -161,18 +182,20 @@ Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed) {
                     .abandoned = options.abandoned,
                     .syn_linear_timeouts = options.syn_linear_timeouts,
                     .outage = options.timeline.outage,
-                    .outage_for = options.outage_for,
+                    .outage_for = options.outage_length(),
                     .changes = changes(options),
-                    .length = saturating_add(options.outage_at,
-                                             saturating_add(options.outage_for, options.observe)),
+                    .length = run_length(options),
                     .report_interval = options.report_interval,
                     .server_report_interval = options.server_report_interval,
                     .trace = options.trace};
-  if (options.outage_for > Duration::zero()) scenario.outage_at = options.outage_at;
+  if (options.outage_length() > Duration::zero()) scenario.outage_at = options.outage_at;
 
   scenario.workload.clients =
       std::max<std::size_t>(scaled(scenario.workload.clients, options.scale), 1);
   scenario.workload.rate *= options.scale;
+  JobSettings& job = scenario.workload.job;
+  job.tasks = std::max<std::uint64_t>(scaled(job.tasks, options.scale), 1);
+  job.workers_start = scale(job.workers_start, 1 / options.scale);
   return scenario;
 }
 
@@ -180,9 +203,9 @@ double memory_needed(const Scenario& scenario) {
   constexpr double kClient = 160;     // its state, its wait, its timeouts
   constexpr double kConnection = 32;  // its place in the service queue
   const double seconds = to_seconds(scenario.length);
-  const double clients = scenario.workload.arrivals == Arrivals::kClosed
-                             ? static_cast<double>(scenario.workload.clients)
-                             : scenario.workload.rate * seconds;
+  const double clients = scenario.workload.arrivals == Arrivals::kOpen
+                             ? scenario.workload.rate * seconds
+                             : static_cast<double>(scenario.workload.clients);
   // Attempts that time out can fill the server, but no faster than the clients send them.
   const double attempts =
       clients * (seconds / std::max(to_seconds(scenario.workload.timeout), 1e-3) + 1);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "model/base/option_list.h"
 #include "model/run/timeline.h"
@@ -21,14 +22,21 @@ struct ScenarioOptions {
   WorkloadOptions workload;
   TimelineOptions timeline;
   Duration outage_at = std::chrono::seconds(30);
-  Duration outage_for = std::chrono::seconds(20);
+  std::optional<Duration> outage_for;  // as `outage_length` says when not given
   Duration observe = std::chrono::seconds(60);
+  Duration time_limit = std::chrono::hours(24);  // of a job
   Duration report_interval = std::chrono::seconds(5);
   Duration server_report_interval = std::chrono::seconds(1);
   Abandoned abandoned = Abandoned::kServe;
   std::size_t syn_linear_timeouts = 4;
   double scale = 1;
   std::size_t trace = 0;
+
+  // Zero: there is none. A job has none unless it is asked for.
+  Duration outage_length() const {
+    const bool usual = workload.arrivals != Arrivals::kJob;
+    return outage_for.value_or(usual ? std::chrono::seconds(20) : std::chrono::seconds(0));
+  }
 };
 
 // All of them but the intervals of the reports and the trace, which are no part of what happens.

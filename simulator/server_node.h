@@ -70,7 +70,9 @@ class ServerNode {
   ServerInterval take_interval(TimePoint now) { return intervals_.take(now, service_); }
 
   // The rate limit and what was made of it since the start; nothing without one.
-  std::optional<ProvisionedCapacity> capacity(TimePoint now) const { return service_.capacity(now); }
+  std::optional<ProvisionedCapacity> capacity(TimePoint now) const {
+    return service_.capacity(now);
+  }
 
   std::size_t peak_concurrency() const { return peak_concurrency_; }
 

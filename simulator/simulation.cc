@@ -45,7 +45,10 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
             EventSource{[this] { return clients_.next_wait(); },
                         [this](TimePoint now) { clients_.end_wait(now); }},
             EventSource{[this] { return clients_.next_arrival(); },
-                        [this](TimePoint now) { clients_.arrive(now); }});
+                        [this](TimePoint now) {
+                          clients_.arrive(now);
+                          if (clients_.all_done()) loop_.end();
+                        }});
 
   const TimePoint now = loop_.now();
   SimulationResult result{.summary = {.strategy = scenario_.workload.retry.strategy,
@@ -60,6 +63,7 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
                                       .retry_metrics = clients_.retry_metrics(),
                                       .longest_without_ok = clients_.longest_without_ok(now),
                                       .paced = scenario_.workload.retry.pacer.on,
+                                      .job = clients_.job_result(now),
                                       .capacity = server_.capacity(now)},
                           .peak_concurrency = server_.peak_concurrency(),
                           .events = loop_.events()};

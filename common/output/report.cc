@@ -168,21 +168,27 @@ nlohmann::ordered_json client_interval_json(const RunInterval& interval) {
   const ClientStates& clients = interval.clients;
   const auto gave_up_by =
       by_reason([&rates](std::size_t reason) { return rounded(rates.gave_up_by[reason]); });
-  return {{"type", "interval"},
-          {"t", rounded(to_seconds(interval.t))},
-          {"ok", rounded(rates.ok)},
-          {"errors", rounded(rates.errors)},
-          {"timed_out", rounded(rates.timed_out)},
-          {"attempts", rounded(rates.attempts)},
-          {"retries", rounded(rates.retries)},
-          {"requests", rounded(rates.requests)},
-          {"gave_up", rounded(rates.gave_up())},
-          {"gave_up_by", gave_up_by},
-          {"not_sent", rounded(rates.not_sent)},
-          {"latency_ms", latency_json(interval.latency)},
-          {"thinking", clients.thinking},
-          {"in_flight", clients.in_flight},
-          {"waiting_to_retry", clients.waiting_to_retry}};
+  nlohmann::ordered_json json{{"type", "interval"},
+                              {"t", rounded(to_seconds(interval.t))},
+                              {"ok", rounded(rates.ok)},
+                              {"errors", rounded(rates.errors)},
+                              {"timed_out", rounded(rates.timed_out)},
+                              {"attempts", rounded(rates.attempts)},
+                              {"retries", rounded(rates.retries)},
+                              {"requests", rounded(rates.requests)},
+                              {"gave_up", rounded(rates.gave_up())},
+                              {"gave_up_by", gave_up_by},
+                              {"not_sent", rounded(rates.not_sent)},
+                              {"latency_ms", latency_json(interval.latency)},
+                              {"thinking", clients.thinking},
+                              {"in_flight", clients.in_flight},
+                              {"waiting_to_retry", clients.waiting_to_retry}};
+  if (clients.mean_pause) {
+    json["workers"] = clients.thinking + clients.in_flight + clients.waiting_to_retry;
+    json["mean_pause_s"] = seconds_json(clients.mean_pause);
+    json["throttled"] = rounded(rates.throttled);
+  }
+  return json;
 }
 
 nlohmann::ordered_json outage_json(Duration t, OutageEvent event, const std::string& what) {
@@ -311,6 +317,17 @@ std::string summary_text(const Summary& summary) {
             ", 95 % " + after_text(recovery.time_to_full) +
             format("; %.0f OK lost\n", recovery.ok_lost);
   }
+  if (summary.job) {
+    const JobResult& job = *summary.job;
+    const auto total = job.settings.tasks * job.settings.calls;
+    text += "job:       " + count_text(job.settings.tasks, "tasks of ") +
+            count_text(job.settings.calls, "calls, ") +
+            (job.makespan
+                 ? "done after " +
+                       format_duration(std::chrono::round<std::chrono::milliseconds>(*job.makespan))
+                 : count_text(job.done, "of ") + count_text(total, "calls done")) +
+            "; " + percent_text(counts.throttled_share()) + " of the attempts throttled\n";
+  }
   if (summary.capacity) {
     const CapacityUse& use = summary.capacity->use;
     text += format("capacity:  %.0f unit-seconds provided, ", use.provided) +
@@ -378,6 +395,14 @@ nlohmann::ordered_json summary_json(const Summary& summary) {
   if (summary.punctuality) {
     json["dropped_arrivals"] = summary.punctuality->dropped_arrivals;
     json["latest_start_ms"] = milliseconds_json(summary.punctuality->latest_start);
+  }
+  if (summary.job) {
+    const JobResult& job = *summary.job;
+    json["job"] = {{"tasks", job.settings.tasks},
+                   {"calls", job.settings.calls},
+                   {"done", job.done},
+                   {"makespan_s", seconds_json(job.makespan)},
+                   {"throttled_share", share_json(counts.throttled_share())}};
   }
   if (summary.capacity) {
     const CapacityUse& use = summary.capacity->use;

@@ -17,6 +17,10 @@ double Counts::success_share() const {
   return known == 0 ? 1 : static_cast<double>(ok) / static_cast<double>(known);
 }
 
+double Counts::throttled_share() const {
+  return finished() == 0 ? 0 : static_cast<double>(throttled) / static_cast<double>(finished());
+}
+
 void Counts::count(Outcome outcome) {
   switch (outcome) {
     case Outcome::kOk:
@@ -39,6 +43,7 @@ Counts& Counts::operator+=(const Counts& other) {
   retries += other.retries;
   for (std::size_t i = 0; i < gave_up_by.size(); ++i) gave_up_by[i] += other.gave_up_by[i];
   not_sent += other.not_sent;
+  throttled += other.throttled;
   unsent += other.unsent;
   failing += other.failing;
   return *this;
@@ -52,6 +57,7 @@ Counts operator-(const Counts& a, const Counts& b) {
                 .retries = a.retries - b.retries,
                 .gave_up_by = a.gave_up_by,
                 .not_sent = a.not_sent - b.not_sent,
+                .throttled = a.throttled - b.throttled,
                 .unsent = a.unsent - b.unsent,
                 .failing = a.failing - b.failing};
   for (std::size_t i = 0; i < b.gave_up_by.size(); ++i) result.gave_up_by[i] -= b.gave_up_by[i];
@@ -73,7 +79,8 @@ Rates rates(const Counts& counts, Duration window) {
                .attempts = rate(counts.attempts()),
                .retries = rate(counts.retries),
                .requests = rate(counts.requests),
-               .not_sent = rate(counts.not_sent)};
+               .not_sent = rate(counts.not_sent),
+               .throttled = rate(counts.throttled)};
   for (std::size_t i = 0; i < counts.gave_up_by.size(); ++i) {
     result.gave_up_by[i] = rate(counts.gave_up_by[i]);
   }

@@ -9,6 +9,7 @@
 #include "model/base/duration.h"
 #include "model/retry/retry_policy.h"
 #include "model/run/counts.h"
+#include "model/run/job.h"
 #include "model/run/recovery.h"
 #include "model/run/request_trace.h"
 #include "model/run/run_latencies.h"
@@ -51,6 +52,7 @@ struct Summary {
   RetryMetrics retry_metrics{};
   Duration longest_without_ok{0};  // of any single client
   bool paced = false;              // did the clients pace themselves?
+  std::optional<JobResult> job{};
   // What the service provided and let in, where it has a rate limit and is seen.
   std::optional<ProvisionedCapacity> capacity{};
 };

@@ -8,10 +8,11 @@ void declare_options(OptionList& options, WorkloadOptions& workload) {
   options.group("Clients");
   options.count("clients", workload.clients, "independent clients", 1, 1'000'000'000).basic =
       "Clients";
-  options.choice<Arrivals>("arrivals", workload.arrivals,
-                           {{"closed", Arrivals::kClosed}, {"open", Arrivals::kOpen}},
-                           "whether clients think after each success, or requests arrive at "
-                           "--rate, whatever the server does");
+  options.choice<Arrivals>(
+      "arrivals", workload.arrivals,
+      {{"closed", Arrivals::kClosed}, {"open", Arrivals::kOpen}, {"job", Arrivals::kJob}},
+      "whether clients think after each success, or requests arrive at "
+      "--rate, whatever the server does, or workers do the --tasks of a job");
   options.number("rate", workload.rate, "open arrivals: requests a second (Poisson)", 1e-3, 1e9);
   options
       .duration("lambda,think-time", workload.think_time,
@@ -34,6 +35,7 @@ void declare_options(OptionList& options, WorkloadOptions& workload) {
   options.count("clients-per-process", workload.clients_per_process,
                 "clients that share a retry budget and gates", 1, 1'000'000'000);
   declare_options(options, workload.retry);
+  declare_options(options, workload.job);
 }
 
 void find_unused(UnusedOptions& unused, const WorkloadOptions& workload) {
@@ -43,9 +45,16 @@ void find_unused(UnusedOptions& unused, const WorkloadOptions& workload) {
                                  "without a budget or a gate, which clients could share",
                                  {"clients-per-process"});
   }
-  if (workload.arrivals == Arrivals::kClosed) {
+  if (workload.arrivals != Arrivals::kOpen) {
     find_unused<WorkloadOptions>(unused, workload, WorkloadOptions(), "without --arrivals=open",
                                  {"rate"});
+  }
+  if (workload.arrivals == Arrivals::kJob) {
+    find_unused<WorkloadOptions>(unused, workload, WorkloadOptions(), "with --arrivals=job",
+                                 {"lambda"});
+  } else {
+    find_unused<WorkloadOptions>(unused, workload, WorkloadOptions(), "without --arrivals=job",
+                                 {"tasks", "calls", "workers-start"});
   }
 }
 

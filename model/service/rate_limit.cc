@@ -8,7 +8,7 @@
 namespace retrystorm {
 namespace {
 
-constexpr double kMost = 1e9;
+constexpr double kHighestRate = 1e9;
 
 }  // namespace
 
@@ -21,7 +21,7 @@ RateBurst parse_rate_burst(std::string_view text) {
   const bool timed = !text.empty() && text.back() >= 'a' && text.back() <= 'z' &&
                      text.front() >= '0' && text.front() <= '9';
   if (timed) return {.unused = parse_duration(text, Duration::zero())};
-  return {.requests = parse_number(text, 0, kMost)};
+  return {.requests = parse_number(text, 0, kHighestRate)};
 }
 
 std::string to_string(const RateBurst& burst) {
@@ -31,7 +31,7 @@ std::string to_string(const RateBurst& burst) {
 void declare_options(OptionList& options, RateLimitSettings& settings) {
   options
       .number("rate-limit", settings.rate,
-              "requests a second let in, the others get 429 at once; 0 = off", 0, kMost)
+              "requests a second let in, the others get 429 at once; 0 = off", 0, kHighestRate)
       .basic = "Service";
   options.text(
       "rate-burst",

@@ -270,6 +270,7 @@ class IntervalTaker {
     const ServiceCounts before = std::exchange(taken_, service.counts());
     ServerInterval interval{.concurrency = service.concurrency(),
                             .last_delay = service.current_delay(),
+                            .workers = service.worker_state(),
                             .capacity = service.capacity(now),
                             .counts = taken_ - before,
                             .times = service.take_times()};

@@ -63,7 +63,7 @@ struct ProvisionedCapacity {
 struct ServerInterval {
   std::size_t concurrency = 0;
   Duration last_delay{0};
-  std::optional<WorkerState> workers{};  // of a service of workers
+  std::optional<WorkerState> workers{};           // of a service of workers
   std::optional<ProvisionedCapacity> capacity{};  // where there is a rate limit
   ServiceCounts counts{};
   ServiceTimes times{};

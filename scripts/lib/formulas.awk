@@ -193,3 +193,25 @@ function adaptive_order(n, threshold,    order, low, high) {
   while (low <= high) order = order (high - low >= threshold ? high-- : low++)
   return order
 }
+
+# --- capacity ---------------------------------------------------------------------------------
+
+# What target tracking makes of a capacity in so many steps while all of it is used: rounded up.
+function tracked_capacity(c, target, steps,    i, next_one) {
+  for (i = 0; i < steps; ++i) {
+    next_one = int(c / target)
+    c = next_one < c / target - 1e-9 ? next_one + 1 : next_one
+  }
+  return c
+}
+
+# For how long l a second are let in by c < l and what c was in so many seconds before, unused.
+function saved_seconds(c, seconds, l) { return c * seconds / (l - c) }
+
+# A pause that a failure multiplies by up, and every n-th success by down, stays as it is when
+# f ln(up) = (1 - f)/n ln(1/down): the share f of failures.
+function paced_failures(up, down, n,    a) { a = -log(down) / n; return a / (a + log(up)) }
+
+# By what a pause that is drawn uniformly from 1 -+ r around itself is multiplied in the geometric
+# mean.
+function spread(r) { return exp(((1 + r) * log(1 + r) - (1 - r) * log(1 - r)) / (2 * r) - 1) }

@@ -286,14 +286,14 @@ TEST(ServiceOfWorkers, LetsGoOfWhatIsCancelled) {
 TEST(ServiceOfWorkers, TellsHowItStands) {
   Service<int> service(of_workers(2), 1);
   for (int item : {1, 2, 3}) service.arrive(kOpening, item);
-  const ServerInterval interval = IntervalTaker().take(service);
+  const ServerInterval interval = IntervalTaker().take(kOpening, service);
   EXPECT_EQ(interval.concurrency, 3u);
   EXPECT_EQ(interval.workers->workers, 2u);
   EXPECT_EQ(interval.workers->busy, 2u);
   EXPECT_EQ(interval.workers->waiting, 1u);
   EXPECT_EQ(interval.last_delay, 200ms);  // two of (1 + 1)/2 service times
   Service<int> curve({}, 1);
-  EXPECT_FALSE(IntervalTaker().take(curve).workers.has_value());
+  EXPECT_FALSE(IntervalTaker().take(kOpening, curve).workers.has_value());
 }
 
 }  // namespace

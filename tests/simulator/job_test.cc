@@ -1,0 +1,137 @@
+// Workers that come, do their tasks and leave, at a service whose capacity follows its use.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "simulator/scenario_options.h"
+#include "simulator/simulation.h"
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+// 100 a second, and all that is let in is served in 10 ms.
+const std::string kTable =
+    "arrivals = job\nbase-delay = 10ms\nlimit = 100000\nrate-limit = 100\n"
+    "throttle-status = 400\nhint = none\n";
+
+struct JobWatch final : RunObserver {
+  std::vector<RunInterval> intervals;
+  void on_interval(const RunInterval& interval) override { intervals.push_back(interval); }
+};
+
+SimulationResult run_job(const std::string& settings, JobWatch* watch = nullptr) {
+  ScenarioOptions options;
+  OptionList list;
+  declare_options(list, options);
+  list.apply(settings);
+  refuse(unused_options(options));
+  SimulationObservers observers;
+  if (watch != nullptr) observers.run.push_back(watch);
+  return Simulation(make_scenario(options, 1), observers).run();
+}
+
+// Without a limit: each call takes 10 ms and a turnaround, one after the other.
+TEST(SimulatedJob, EndsWithItsLastCall) {
+  const SimulationResult result = run_job(
+      "arrivals = job\nbase-delay = 10ms\nclients = 3\ntasks = 7\ncalls = 5\n"
+      "workers-start = 0s\n");
+  const JobResult& job = result.summary.job.value();
+  // Two workers do two tasks, and one three.
+  EXPECT_NEAR(to_seconds(job.makespan.value()), 15 * 0.0101, 1e-3);
+  EXPECT_EQ(job.makespan, result.summary.elapsed);
+  EXPECT_EQ(job.done, 35u);
+  EXPECT_EQ(result.summary.counts.ok, 35u);
+  EXPECT_EQ(result.summary.counts.requests, 35u);
+  EXPECT_EQ(result.summary.recovery.verdict, Verdict::kNoOutage);
+  EXPECT_FALSE(result.summary.capacity.has_value());
+}
+
+TEST(SimulatedJob, WorkersComeAndGo) {
+  JobWatch watch;
+  run_job(
+      "arrivals = job\nbase-delay = 100ms\nclients = 4\ntasks = 4\ncalls = 100\n"
+      "workers-start = 5s\n",
+      &watch);
+  std::vector<std::size_t> workers;
+  for (const RunInterval& each : watch.intervals) {
+    const ClientStates& states = each.clients;
+    workers.push_back(states.thinking + states.in_flight + states.waiting_to_retry);
+    EXPECT_EQ(states.mean_pause, 100us);  // the turnaround: nothing else keeps them
+  }
+  // One comes each five seconds (and counts from then on); a task takes ten, and the first worker
+  // has done its own before a fourth one comes.
+  EXPECT_EQ(workers, (std::vector<std::size_t>{1, 2, 3, 2}));
+}
+
+// What a worker has given up is counted, and it goes on with the next call.
+TEST(SimulatedJob, GoesOnAfterACallThatWasGivenUp) {
+  const SimulationResult result =
+      run_job(kTable + "clients = 50\ntasks = 50\ncalls = 100\nstrategy = none\n");
+  const Counts& counts = result.summary.counts;
+  EXPECT_EQ(result.summary.job->done, 5000u);
+  EXPECT_EQ(counts.ok + counts.gave_up(), 5000u);
+  EXPECT_GT(counts.gave_up(), 0u);
+  EXPECT_EQ(counts.throttled, counts.errors);
+  EXPECT_EQ(result.summary.capacity->use.used, counts.ok);
+}
+
+// N pacers share R: before an attempt one pauses N/R - rtt on average, and one attempt in forty is
+// throttled; exactly f ln 1.5 = (1 - f)/10 ln(1/0.9) where no randomness is.
+TEST(SimulatedJob, PacersShareACapacity) {
+  JobWatch watch;
+  const SimulationResult result =
+      run_job(kTable +
+                  "clients = 200\ntasks = 200\ncalls = 100000\nworkers-start = 100ms\n"
+                  "time-limit = 2h\nstrategy = responsive\nrandomization = 0\n",
+              &watch);
+  const double share = std::log(1 / 0.9) / 10;
+  const double expected = share / (share + std::log(1.5));
+  double throttled = 0, attempts = 0, early_attempts = 0, early = 0;
+  for (const RunInterval& each : watch.intervals) {
+    if (each.t > 2000s) {
+      throttled += each.rates.throttled;
+      attempts += each.rates.attempts;
+    } else if (each.t > 100s && each.t <= 800s) {
+      early_attempts += each.rates.attempts;
+      ++early;
+    }
+  }
+  EXPECT_NEAR(throttled / attempts, expected, 0.05 * expected);
+  EXPECT_NEAR(200 / (early_attempts / early) - 0.01, 200 / 100.0 - 0.01, 0.1);
+  EXPECT_EQ(result.summary.job->makespan, std::nullopt);  // the time was up
+}
+
+TEST(SimulatedJob, HasAnOutageWhenAskedFor) {
+  const std::string job = "arrivals = job\nclients = 5\ntasks = 5\ncalls = 1000\n";
+  const SimulationResult frozen = run_job(job + "outage-at = 20s\noutage-for = 10s\n");
+  EXPECT_NE(frozen.summary.recovery.verdict, Verdict::kNoOutage);
+  EXPECT_GT(frozen.summary.counts.timed_out, 0u);
+  EXPECT_GT(frozen.summary.elapsed, run_job(job).summary.elapsed);
+}
+
+TEST(SimulatedJob, RefusesWhatHasNoEffect) {
+  const auto refused = [](const std::string& settings) {
+    try {
+      run_job(settings);
+    } catch (const std::invalid_argument& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refused("arrivals = job\nlambda = 3s\n"), "lambda has no effect with --arrivals=job");
+  EXPECT_EQ(refused("arrivals = job\nobserve = 3s\n"), "observe has no effect with --arrivals=job");
+  EXPECT_EQ(refused("tasks = 3\n"), "tasks has no effect without --arrivals=job");
+  EXPECT_EQ(refused("workers-start = 7s\n"), "workers-start has no effect without --arrivals=job");
+  EXPECT_EQ(refused("time-limit = 3s\n"), "time-limit has no effect without --arrivals=job");
+  EXPECT_THAT(refused("arrivals = job\ntasks = 0\n"), HasSubstr("tasks"));
+}
+
+}  // namespace
+}  // namespace retrystorm
