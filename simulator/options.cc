@@ -61,7 +61,7 @@ void add_simulator_options(CLI::App& app, SimulatorOptions& options) {
 void check(const SimulatorOptions& options) {
   check_trace(options.trace, options.json);
   if (options.hidden_capacity) {
-    if (options.outage_for == Duration::zero()) {
+    if (options.outage_length() == Duration::zero()) {
       throw std::invalid_argument("--hidden-capacity needs an outage that brings the service down");
     }
     if (options.observe != SimulatorOptions().observe) {
