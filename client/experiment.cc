@@ -174,7 +174,8 @@ void Experiment::show(nlohmann::ordered_json event) {
     event["recovery"] = recovery_json(recorder_->recovery());
     const auto server = dashboard.server_status();
     event["server"] = nullptr;
-    if (server && !recorder_->in_outage()) {
+    const bool frozen = recorder_->in_outage() && outage_.kind == Disturbance::Kind::kFreeze;
+    if (server && !frozen) {
       event["server"] = {{"concurrency", server->concurrency},
                          {"last_delay_s", server->last_delay_s}};
       if (const auto& workers = server->workers) {
