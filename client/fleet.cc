@@ -350,7 +350,9 @@ std::optional<NextAttempt> Fleet::send(Client& client, Request& request) {
   ++in_flight_;
   const TimePoint begun = client.state.begun;
   const TimePoint sent = now();
-  const Duration left = behaviour_.policy().time_left(sent, client.state);
+  // It may have run out since it was asked.
+  const Duration left =
+      std::max(behaviour_.policy().time_left(sent, client.state), Duration::zero());
   if (request.traced) trace_->sent(sent, client.index);
   std::optional<Duration> service;
   const AttemptResult result =

@@ -136,23 +136,6 @@ void HttpServer::stop() {
 void HttpServer::go_down() {
   const std::scoped_lock order(orders_);
   std::unique_lock lock(mutex_);
-  bring_down(lock);
-}
-
-void HttpServer::listen() {
-  const std::scoped_lock order(orders_);
-  const std::scoped_lock lock(mutex_);
-  bring_up();
-}
-
-void HttpServer::restart() {
-  const std::scoped_lock order(orders_);
-  std::unique_lock lock(mutex_);
-  bring_down(lock);
-  bring_up();
-}
-
-void HttpServer::bring_down(std::unique_lock<std::mutex>& lock) {
   if (down_ || stop_wanted_) return;
   down_ = true;
   pool_.turn_away(true);
@@ -165,7 +148,9 @@ void HttpServer::bring_down(std::unique_lock<std::mutex>& lock) {
   pool_.lose_all();
 }
 
-void HttpServer::bring_up() {
+void HttpServer::listen() {
+  const std::scoped_lock order(orders_);
+  const std::scoped_lock lock(mutex_);
   if (!down_ || stop_wanted_) return;
   open();
   pool_.turn_away(false);

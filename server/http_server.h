@@ -41,19 +41,15 @@ class HttpServer {
   // `listen`. Without effect on a server that is down or ends.
   void go_down();
 
-  // Throws std::runtime_error when the port is not to be had any more; then it is down still.
+  // Without effect on a server that is not down. Throws std::runtime_error when the port is not to
+  // be had any more; then it is down still.
   void listen();
-
-  // As if the process were started anew: all that it holds is gone. Throws as `listen` does.
-  void restart();
 
   ServerInterval take_interval() { return pool_.take_interval(); }
   ServerInterval totals() const { return pool_.totals(); }
 
  private:
   void open();  // a new server, with the mutex held
-  void bring_down(std::unique_lock<std::mutex>& lock);
-  void bring_up();  // with the mutex held
 
   ServicePool pool_;
   int accept_error_ = 0;  // `errno` when accepting ended

@@ -89,15 +89,15 @@ void ServiceControl::carry_out(const std::string& orders) {
 }
 
 void ServiceControl::enforce(const State& next, bool restart) {
-  const bool was_down = is_down(state_.outage);
   state_ = next;
   outage_ends_ =
       state_.outage ? saturating_add(Clock::now(), state_.outage_lasts) : TimePoint::max();
   changed_.notify_all();
+  const bool down = is_down(state_.outage);
+  // What a server held before its restart never meets its new settings.
+  if (down || restart) server_.go_down();
   server_.configure(state_.in_force());
-  if (is_down(state_.outage)) return server_.go_down();
-  if (was_down) return server_.listen();
-  if (restart) server_.restart();
+  if (!down) server_.listen();
 }
 
 void ServiceControl::watch() {
