@@ -215,3 +215,7 @@ function paced_failures(up, down, n,    a) { a = -log(down) / n; return a / (a +
 # By what a pause that is drawn uniformly from 1 -+ r around itself is multiplied in the geometric
 # mean.
 function spread(r) { return exp(((1 + r) * log(1 + r) - (1 - r) * log(1 - r)) / (2 * r) - 1) }
+
+# So many seconds after n requests have all come at one moment to one worker that takes s for each,
+# this share of them is done.
+function lockstep(n, s, share,    k) { k = int(n * share); return s * (k < n * share ? k + 1 : k) }
