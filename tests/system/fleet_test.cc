@@ -98,7 +98,8 @@ class FleetParts : public testing::TestWithParam<std::pair<const char*, const ch
 
 // A service that sheds much of what comes: successes and failures alternate in every thread.
 TEST_P(FleetParts, AccountForEverything) {
-  const ServerUnderTest server({"--base-delay=2ms", "--shed-above=20"});
+  const ServerUnderTest server(
+      {"--base-delay=2ms", "--shed-above=" + std::to_string(20 / kSlowness)});
   RunningFleet fleet(server.url(), GetParam().second);
   fleet.run_until(3000);
   const Counts counts = fleet.stop();
@@ -233,18 +234,21 @@ TEST(FleetArrivals, AccountForEverything) {
 // those before it, and no later than is told.
 TEST(FleetArrivals, ComeAtTheirTimes) {
   const ServerUnderTest server({"--base-delay=5ms"});
-  RunningFleet fleet(server.url(), "arrivals = open\nrate = 500\nmax-retries = 0\n", 1'000'000);
-  fleet.run_until(500);
+  constexpr std::size_t kRate = 500 / kSlowness;
+  RunningFleet fleet(server.url(),
+                     "arrivals = open\nmax-retries = 0\nrate = " + std::to_string(kRate) + "\n",
+                     1'000'000);
+  fleet.run_until(kRate);
   fleet.stop();
   std::vector<Duration> begun;
   for (auto take : {&SharedTrace::take_finished, &SharedTrace::take_rest}) {
     for (const TracedRequest& each : (fleet.trace()->*take)()) begun.push_back(each.t);
   }
-  ASSERT_GE(begun.size(), 500);
+  ASSERT_GE(begun.size(), kRate);
   std::sort(begun.begin(), begun.end());
   const Punctuality punctuality = fleet.punctuality();
   EXPECT_EQ(punctuality.dropped_arrivals, 0);
-  OpenArrivals arrivals(1, 500);
+  OpenArrivals arrivals(1, kRate);
   Duration due{0};
   for (const Duration each : begun) {
     due += arrivals.next_gap();

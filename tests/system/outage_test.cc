@@ -182,8 +182,10 @@ TEST(CommandedOutage, GoesOnWhenACommandFails) {
   const TempDir dir;
   const ServerUnderTest server({"--base-delay", "1ms"});
   Arguments arguments = commanding(server, dir);
-  arguments.insert(arguments.end(), {"--outage-for", "200ms", "--duration", "1s", "--outage-begin",
-                                     "exit 3", "--outage-end", "echo told; exit 4"});
+  arguments.insert(arguments.end(),
+                   {"--outage-for", std::to_string(400 * kSlowness) + "ms", "--duration",
+                    std::to_string(kSlowness + 1) + "s", "--outage-begin", "exit 3", "--outage-end",
+                    "echo told; exit 4"});
   ClientUnderTest client(arguments);
   ASSERT_EQ(client.exit_code(), 0);
   EXPECT_THAT(client.err(), HasSubstr("the command of --outage-begin failed: exit code 3\n"));
