@@ -1,7 +1,7 @@
 #include "simulator/cell_columns.h"
 
-#include <iomanip>
-#include <sstream>
+#include <array>
+#include <cstdio>
 
 #include "common/output/json_lines.h"
 #include "common/output/report.h"
@@ -12,9 +12,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 std::string fixed(double value, int digits) {
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(digits) << value;
-  return text.str();
+  std::array<char, 400> text{};  // the greatest number has 309 digits before its point
+  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
+  return text.data();
 }
 
 std::string percent(double share, int digits = 1) {

@@ -13,9 +13,7 @@ AttemptResult retried_failure(const RetryOn& retried) {
 
 FailingClient::FailingClient(const RetryPolicy& policy, const RetrySettings& settings,
                              Duration think_time, std::uint64_t seed, std::uint64_t index)
-    : policy_(&policy),
-      failure_(retried_failure(settings.limit.retry_on)),
-      random_(seed, index) {
+    : policy_(&policy), failure_(retried_failure(settings.limit.retry_on)), random_(seed, index) {
   policy.begin_request(state_, random_.exponential(think_time));
 }
 
