@@ -110,10 +110,9 @@ Json real_commands(const std::vector<std::pair<std::string, std::string>>& meant
     if (scenario.timeline.outage.kind == Disturbance::Kind::kFreeze) client += " --server-pid=$!";
   }
   if (!job) {
-    client +=
-        " --duration=" + format_duration(saturating_add(
-                             scenario.outage_at,
-                             saturating_add(scenario.outage_length(), scenario.observe)));
+    client += " --duration=" +
+              format_duration(saturating_add(
+                  scenario.outage_at, saturating_add(scenario.outage_length(), scenario.observe)));
   }
   return {{"lines",
            {"cmake --preset release && cmake --build --preset release",

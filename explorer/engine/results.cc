@@ -131,12 +131,12 @@ Json difference_json(const std::vector<RunResult>& ours, const std::vector<RunRe
   using Value = std::optional<double>;
   return {
       {"collapsed", difference(share(our) - share(their), newcombe_interval(our, n, their, n))},
-      {"recovery_s",
-       mean_difference(ours, theirs,
-                       [](const R& run) {
-                         return run.verdict == Verdict::kRecovered ? seconds(run.time_to_recovery)
-                                                                   : std::nullopt;
-                       })},
+      {"recovery_s", mean_difference(ours, theirs,
+                                     [](const R& run) {
+                                       return run.verdict == Verdict::kRecovered
+                                                  ? seconds(run.time_to_recovery)
+                                                  : std::nullopt;
+                                     })},
       {"success_share",
        mean_difference(ours, theirs, [](const R& run) { return Value(run.success_share); })},
       {"amplification",

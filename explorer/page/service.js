@@ -1,0 +1,2 @@
+import {make} from './dom.js';
+export const drawService = () => make('div');
