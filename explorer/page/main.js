@@ -42,10 +42,10 @@ async function open() {
 
   const known = name => app.options.has(name);
   const fresh = location.hash.length < 2;
-  const restore = () => {
+  const restore = async () => {
     const {state, problem} = fromFragment(location.hash, known);
-    say(problem);
-    return app.restore(state);
+    const refused = await app.restore(state);
+    say([...problem ? [problem] : [], ...refused.map(sentence => `Left out of this link: ${sentence}.`)].join(' '));
   };
   for (const mount of [mountTimeline, mountVerdict, mountKnobs, mountRemedies, mountMap, mountShare,
     mountChallenges, mountFidelity]) mount(app);
