@@ -178,11 +178,7 @@ void Experiment::show(nlohmann::ordered_json event) {
     if (server && !frozen) {
       event["server"] = {{"concurrency", server->concurrency},
                          {"last_delay_s", server->last_delay_s}};
-      if (const auto& workers = server->workers) {
-        event["server"].update({{"workers", workers->workers},
-                                {"busy", workers->busy},
-                                {"waiting", workers->waiting}});
-      }
+      add_workers(event["server"], server->workers);
     }
   }
   const bool lasting = type == "start" || type == "summary";
