@@ -26,7 +26,10 @@ std::string first_line(const std::string& text) {
 
 ServerControl::ServerControl(const Url& url, std::string token,
                              std::function<void(const std::string&)> tell)
-    : url_(url), token_(std::move(token)), tell_(std::move(tell)), client_(client_for(url, kPatience)) {
+    : url_(url),
+      token_(std::move(token)),
+      tell_(std::move(tell)),
+      client_(client_for(url, kPatience)) {
   client_.set_read_timeout(kLongestFreeze);
   thread_ = std::thread(&ServerControl::run, this);
 }

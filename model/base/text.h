@@ -11,6 +11,9 @@ namespace retrystorm {
 // 'text'
 std::string in_quotes(std::string_view text);
 
+// The text without the blanks (spaces, tabs, carriage returns) at both its ends.
+std::string_view trimmed(std::string_view text);
+
 // The parts of a text between these characters: one more than there are of them.
 std::vector<std::string_view> split(std::string_view text, char between);
 
