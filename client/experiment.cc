@@ -40,7 +40,7 @@ Experiment::Experiment(const ClientOptions& options, std::uint64_t seed,
       dependencies_(dependencies),
       workload_(options.workload),
       actions_(actions(options.timeline)),
-      json_report_(dependencies.json),
+      json_report_(dependencies.json.sink()),
       page_report_(*this) {}
 
 void Experiment::PageReport::on_interval(const RunInterval& interval) {

@@ -20,6 +20,7 @@
 #include "client/server_control.h"
 #include "common/os/process.h"
 #include "common/output/json_lines.h"
+#include "common/output/json_report.h"
 #include "common/output/line_report.h"
 #include "common/output/live_screen.h"
 #include "model/run/run_recorder.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "model/retry/retry_policy.h"
+#include "model/retry/failing_client.h"
 
 namespace retrystorm {
 namespace {
@@ -18,47 +18,6 @@ std::string seconds_text(Duration delay) {
   char text[32];
   return {text, std::to_chars(text, text + sizeof(text), to_seconds(delay)).ptr};
 }
-
-// A failure that is retried, and as after an outage a timeout where that is.
-AttemptResult retried_failure(const RetryOn& retried) {
-  const AttemptResult late = timed_out(Duration::zero());
-  for (const AttemptResult& each :
-       {late, not_connected(Duration::zero()), answered(503, std::nullopt, Duration::zero())}) {
-    if (retried.covers(each)) return each;
-  }
-  return late;
-}
-
-// A client whose attempts all fail.
-class FailingClient {
- public:
-  FailingClient(const RetryPolicy& policy, const WorkloadOptions& workload, std::uint64_t seed,
-                std::uint64_t index)
-      : policy_(&policy),
-        failure_(retried_failure(workload.retry.limit.retry_on)),
-        random_(seed, index) {
-    policy.begin_request(state_, random_.exponential(workload.think_time));
-  }
-
-  // The wait that follows its next attempt; none once the request is given up.
-  std::optional<Duration> fail() {
-    if (gave_up_) return std::nullopt;
-    policy_->may_send(now_, state_, nullptr, random_);
-    const Decision decision = policy_->after(now_, failure_, state_, nullptr, random_, metrics_);
-    now_ = saturating_add(now_, decision.wait);
-    gave_up_ = decision.gave_up.has_value();
-    return gave_up_ ? std::nullopt : std::optional(decision.wait);
-  }
-
- private:
-  const RetryPolicy* policy_;
-  AttemptResult failure_;
-  ClientRandom random_;
-  RetryState state_;
-  RetryMetrics metrics_;
-  TimePoint now_{};
-  bool gave_up_ = false;
-};
 
 // The least of `waits` that a share `p` of them does not exceed.
 Duration quantile(std::vector<Duration>& waits, double p) {
@@ -73,9 +32,12 @@ void print_waits(std::ostream& out, const ClientOptions& options, std::uint64_t 
   constexpr std::size_t kDraws = 1000;
   constexpr std::array kShares{0.05, 0.5, 0.95};
   const RetryPolicy policy(options.workload.retry);
-  FailingClient client(policy, options.workload, seed, 0);
+  const WorkloadOptions& workload = options.workload;
+  FailingClient client(policy, workload.retry, workload.think_time, seed, 0);
   std::vector<FailingClient> others;
-  for (std::size_t i = 1; i <= kDraws; ++i) others.emplace_back(policy, options.workload, seed, i);
+  for (std::size_t i = 1; i <= kDraws; ++i) {
+    others.emplace_back(policy, workload.retry, workload.think_time, seed, i);
+  }
 
   struct Row {
     Duration wait;

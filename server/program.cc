@@ -9,6 +9,7 @@
 
 #include "common/os/process.h"
 #include "common/output/json_lines.h"
+#include "common/output/json_report.h"
 #include "common/output/line_report.h"
 #include "common/output/live_screen.h"
 #include "common/output/output_queue.h"
@@ -44,7 +45,7 @@ int serve(const Invocation& invocation, const ServerOptions& asked) {
   start["max_connections"] = options.service.max_connections;
   start["seed"] = seed;
   json.write(start_json("server", invocation.command, start, std::chrono::system_clock::now()));
-  ServiceJsonReport json_report(json);
+  ServiceJsonReport json_report(json.sink());
   std::unique_ptr<ServiceObserver> shown;
   if (live) {
     shown = std::make_unique<ServiceScreenReport>(

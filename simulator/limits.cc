@@ -1,24 +1,21 @@
 #include "simulator/limits.h"
 
-#include <unistd.h>
-
 #include <chrono>
 #include <cmath>
 #include <stdexcept>
 #include <string>
 
 #include "model/base/duration.h"
+#include "model/base/text.h"
 #include "model/run/recovery.h"
 #include "simulator/scenario_options.h"
 
 namespace retrystorm {
 
-void check_memory(const Scenario& scenario, std::size_t at_once) {
-  const double there =
-      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+void check_memory(const Scenario& scenario, std::size_t at_once, double there) {
   const double needed = memory_needed(scenario) * static_cast<double>(at_once);
   if (needed <= 0.9 * there) return;
-  const auto gigabytes = [](double bytes) { return std::to_string(std::llround(bytes / 1e9)); };
+  const auto gigabytes = [](double bytes) { return print_number(std::round(bytes / 1e8) / 10); };
   throw std::runtime_error("this needs some " + gigabytes(needed) +
                            " GB of memory, and there are " + gigabytes(there) +
                            ": choose a smaller --scale or fewer --threads");

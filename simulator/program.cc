@@ -17,6 +17,7 @@
 
 #include "common/os/process.h"
 #include "common/output/json_lines.h"
+#include "common/output/json_report.h"
 #include "common/output/line_report.h"
 #include "common/output/output_queue.h"
 #include "common/output/report.h"
@@ -74,7 +75,7 @@ int run_once(const Invocation& invocation, const SimulatorOptions& options, std:
   }
   const Scenario scenario = make_scenario(options, seed);
   check_length(scenario);
-  check_memory(scenario, 1);
+  check_memory(scenario, 1, physical_memory());
   auto start = options_json(invocation.app);
   start["seed"] = seed;
   JsonLines json(options.json);
@@ -84,9 +85,9 @@ int run_once(const Invocation& invocation, const SimulatorOptions& options, std:
   tell_seed(options, seed);
   Interrupt interrupt;
   LineReport lines(std::cout);
-  JsonReport json_report(json);
+  JsonReport json_report(json.sink());
   ServiceLineReport service_lines(std::cout, ServiceLineReport::Stamp::kVirtual);
-  ServiceJsonReport service_json(server_json);
+  ServiceJsonReport service_json(server_json.sink());
   SimulationObservers observers{.run = {&lines, &json_report}};
   if (options.server_lines) observers.service.push_back(&service_lines);
   if (!options.server_json.empty()) observers.service.push_back(&service_json);
@@ -165,7 +166,8 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
     const Scenario one = make_scenario(options_of(cell), seed);
     check_length(one);
     check_verdict(one);
-    check_memory(one, std::min(campaign.threads, static_cast<std::size_t>(total)));
+    check_memory(one, std::min(campaign.threads, static_cast<std::size_t>(total)),
+                 physical_memory());
     return one;
   };
   // Before anything runs; of a large grid only the ends, for it would take longer than its runs.
@@ -260,7 +262,7 @@ int find_hidden(const Invocation& invocation, const SimulatorOptions& options, s
   check_length(scenario);
   check_verdict(scenario);
   const std::size_t threads = threads_of(options);
-  check_memory(scenario, std::min(threads, seeds));
+  check_memory(scenario, std::min(threads, seeds), physical_memory());
   auto start = options_json(invocation.app);
   start["seed"] = seed;
   JsonLines json(options.json);

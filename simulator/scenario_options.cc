@@ -125,34 +125,43 @@ Duration run_length(const ScenarioOptions& options) {
 
 void declare_options(OptionList& options, ScenarioOptions& scenario) {
   options.group("Run");
-  options.duration("outage-at", scenario.outage_at, "the outage begins at this time").basic = "Run";
+  options.duration("outage-at", scenario.outage_at, "the outage begins at this time")
+      .over("5s", "2m")
+      .basic = "Run";
   Option& outage_for = options.text(
       "outage-for", "and lasts so long; 0s = no outage, as of a job",
       [&scenario](std::string_view text) {
         scenario.outage_for = parse_duration(text, Duration::zero());
       },
       [&scenario] { return format_duration(scenario.outage_length()); });
+  outage_for.over("1s", "5m");
   outage_for.kind = Option::Kind::kDuration;
   outage_for.basic = "Run";
-  options.duration("observe", scenario.observe, "end so long after the outage").basic = "Run";
+  options.duration("observe", scenario.observe, "end so long after the outage")
+      .over("15s", "10m")
+      .basic = "Run";
   options.duration("time-limit", scenario.time_limit, "a job ends at this time, done or not",
                    std::chrono::seconds(1));
   declare_options(options, scenario.timeline, Engine::kSimulated);
-  options.number(
-      "scale", scenario.scale,
-      "multiplies clients, rate, limit, k, workers, queues, connections and the rate and "
-      "shedding limits: the same physics, larger",
-      1e-3, 1e6);
+  options
+      .number("scale", scenario.scale,
+              "multiplies clients, rate, limit, k, workers, queues, connections and the rate and "
+              "shedding limits: the same physics, larger",
+              1e-3, 1e6)
+      .over("0.01", "10");
   options.choice<Abandoned>(
       "abandoned", scenario.abandoned,
       {{"serve", Abandoned::kServe}, {"skip", Abandoned::kSkip}, {"cancel", Abandoned::kCancel}},
       "requests whose client has hung up are served, skipped when accepted, "
       "or cancelled at once");
-  options.count("syn-linear-timeouts", scenario.syn_linear_timeouts,
-                "the clients' kernel repeats a dropped SYN after 1 s so many times and once more, "
-                "then after 2, 4, ... s: as Linux's sysctl tcp_syn_linear_timeouts; 0 = before "
-                "Linux 6.5",
-                0, 255);
+  options
+      .count("syn-linear-timeouts", scenario.syn_linear_timeouts,
+             "the clients' kernel repeats a dropped SYN after 1 s so many times and once more, "
+             "then after 2, 4, ... s: as Linux's sysctl tcp_syn_linear_timeouts; 0 = before "
+             "Linux 6.5",
+             0, 255)
+      .in("repeats")
+      .over("0", "10");
   declare_options(options, scenario.workload);
   declare_options(options, scenario.service, Engine::kSimulated);
 }

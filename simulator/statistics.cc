@@ -32,6 +32,17 @@ Interval wilson_interval(std::size_t hits, std::size_t runs) {
   return {std::max((centre - spread) / scale, 0.0), std::min((centre + spread) / scale, 1.0)};
 }
 
+Interval newcombe_interval(std::size_t our_hits, std::size_t our_runs, std::size_t their_hits,
+                           std::size_t their_runs) {
+  if (our_runs == 0 || their_runs == 0) return {-1, 1};
+  const Interval ours = wilson_interval(our_hits, our_runs);
+  const Interval theirs = wilson_interval(their_hits, their_runs);
+  const double our = static_cast<double>(our_hits) / static_cast<double>(our_runs);
+  const double their = static_cast<double>(their_hits) / static_cast<double>(their_runs);
+  return {our - their - std::hypot(our - ours.low, theirs.high - their),
+          our - their + std::hypot(ours.high - our, their - theirs.low)};
+}
+
 Mean mean(const std::vector<double>& values) {
   Mean result;
   if (values.empty()) return result;

@@ -17,6 +17,12 @@ struct Interval {
 // The 95 % interval of a share, by Wilson's score (1927): good for few runs and shares near 0 or 1.
 Interval wilson_interval(std::size_t hits, std::size_t runs);
 
+// The 95 % interval of the difference of two shares, ours less theirs: from Wilson's of each
+// (Newcombe 1998, method 10). For runs of the same seeds, which go up and down together, it is
+// wider than need be.
+Interval newcombe_interval(std::size_t our_hits, std::size_t our_runs, std::size_t their_hits,
+                           std::size_t their_runs);
+
 // A mean over runs, with its 95 % interval by Student's t; one run has none.
 struct Mean {
   double value = 0;

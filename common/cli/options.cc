@@ -142,11 +142,6 @@ std::string as_typed(const CLI::Option& option, int argc, const char* const* arg
 
 }  // namespace
 
-std::string underscored(std::string name) {
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-}
-
 CLI::Option* add_value(CLI::App& app, const std::string& name, const std::string& type,
                        const std::string& default_text, std::function<void(const std::string&)> set,
                        const std::string& help) {
@@ -361,16 +356,7 @@ std::string command_line(int argc, const char* const* argv) {
     std::string word = with_two_dashes(argv[i]);
     // So that another strategy can be put behind it.
     if (word == kExponentialBackoff) word = kExponentialStrategy;
-    const bool plain = !word.empty() && word.find_first_not_of(
-                                            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVW"
-                                            "XYZ0123456789_./:=,+-@%") == std::string::npos;
-    if (!plain) {
-      for (std::size_t at = 0; (at = word.find('\'', at)) != std::string::npos; at += 4) {
-        word.replace(at, 1, "'\\''");
-      }
-      word = in_quotes(word);
-    }
-    line += (i == 0 ? "" : " ") + word;
+    line += (i == 0 ? "" : " ") + shell_word(word);
   }
   return line;
 }

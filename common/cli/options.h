@@ -86,9 +86,6 @@ std::optional<int> parse(CLI::App& app, int argc, const char* const* argv);
 // options with two dashes.
 std::string command_line(int argc, const char* const* argv);
 
-// An option's name as files have it: with underscores for dashes.
-std::string underscored(std::string name);
-
 // Every option with the value in force, named as on the command line but with underscores:
 // durations in Go's notation, numbers as numbers, switches as true or false. Options that were not
 // given and have no default are left out.

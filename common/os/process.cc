@@ -34,6 +34,10 @@ std::size_t raise_descriptor_limit() {
   return limit.rlim_cur;
 }
 
+double physical_memory() {
+  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
 std::size_t longest_backlog() {
   std::size_t longest = std::numeric_limits<std::size_t>::max();  // not told: no limit is known
   std::ifstream("/proc/sys/net/core/somaxconn") >> longest;

@@ -15,6 +15,9 @@ namespace retrystorm {
 // Raises the soft limit on open files to the hard one. Returns how many this process may open.
 std::size_t raise_descriptor_limit();
 
+// How much memory this machine has, in bytes.
+double physical_memory();
+
 // The longest accept queue that the kernel gives a listening socket; it shortens longer ones
 // without a word.
 std::size_t longest_backlog();

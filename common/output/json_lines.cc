@@ -12,6 +12,11 @@ double rounded(double value) {
   return std::round(value * 1000) / 1000;
 }
 
+std::string json_line(const nlohmann::ordered_json& object) {
+  // A path in a command line need not be UTF-8, as JSON must.
+  return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 JsonLines::JsonLines(const std::string& path) : path_(path) {
   if (path.empty()) return;
   file_.open(path);
@@ -23,9 +28,7 @@ JsonLines::JsonLines(const std::string& path) : path_(path) {
 
 void JsonLines::write(const nlohmann::ordered_json& object) {
   if (path_.empty() || failed_) return;
-  // A path in a command line need not be UTF-8, as JSON must.
-  file_ << object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n'
-        << std::flush;
+  file_ << json_line(object) << '\n' << std::flush;
   if (!file_) {
     failed_ = true;
     std::cerr << "writing to " << path_ << " failed: it ends here\n";

@@ -10,6 +10,9 @@ namespace retrystorm {
 // Three decimals are enough for a rate or a time, and short enough to read.
 double rounded(double value);
 
+// An object as a line, without its end.
+std::string json_line(const nlohmann::ordered_json& object);
+
 // Not for use from two threads at once.
 class JsonLines {
  public:
@@ -21,6 +24,10 @@ class JsonLines {
 
   // A failure (a full disk, say) is told once on standard error; the run goes on.
   void write(const nlohmann::ordered_json& object);
+  // For what tells its objects to a function. `this` outlives it.
+  auto sink() {
+    return [this](const nlohmann::ordered_json& object) { write(object); };
+  }
   bool failed() const { return failed_; }
 
  private:

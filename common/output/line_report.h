@@ -4,7 +4,6 @@
 #include <ostream>
 #include <string>
 
-#include "common/output/json_lines.h"
 #include "model/run/run_observer.h"
 #include "model/service/service_interval.h"
 
@@ -23,22 +22,6 @@ class LineReport final : public RunObserver {
   std::ostream& out_;
 };
 
-// All of a run as JSON Lines.
-class JsonReport final : public RunObserver {
- public:
-  // `json` outlives the report.
-  explicit JsonReport(JsonLines& json) : json_(json) {}
-
-  void on_interval(const RunInterval& interval) override;
-  void on_outage(Duration t, OutageEvent event, const std::string& what) override;
-  void on_action(Duration t, const std::string& what) override;
-  void on_request(const TracedRequest& request) override;
-  void on_summary(const Summary& summary) override;
-
- private:
-  JsonLines& json_;
-};
-
 // The server's line each interval, stamped with the machine's time, or with the virtual clock's.
 class ServiceLineReport final : public ServiceObserver {
  public:
@@ -51,16 +34,6 @@ class ServiceLineReport final : public ServiceObserver {
  private:
   std::ostream& out_;
   const Stamp stamp_;
-};
-
-class ServiceJsonReport final : public ServiceObserver {
- public:
-  explicit ServiceJsonReport(JsonLines& json) : json_(json) {}
-
-  void on_interval(Duration t, Duration window, const ServerInterval& interval) override;
-
- private:
-  JsonLines& json_;
 };
 
 }  // namespace retrystorm

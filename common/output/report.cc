@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <ctime>
 
-#include "common/cli/options.h"
 #include "common/output/json_lines.h"
 #include "model/run/disturbance.h"
 

@@ -22,17 +22,24 @@ Option& OptionList::add(std::string_view names, Option::Kind kind, std::string h
   return option;
 }
 
+Option& OptionList::bounded(Option& option, double least, double most) {
+  option.least = least;
+  option.most = most;
+  return option;
+}
+
 Option& OptionList::duration(std::string_view names, Duration& target, std::string help,
                              Duration least) {
-  return add(
+  Option& option = add(
       names, Option::Kind::kDuration, std::move(help),
       [&target, least](std::string_view text) { target = parse_duration(text, least); },
       [&target] { return format_duration(target); });
+  return bounded(option, to_seconds(least), option.most);
 }
 
 Option& OptionList::duration_or_none(std::string_view names, Duration& target, std::string help,
                                      Duration least) {
-  return add(
+  Option& option = add(
       names, Option::Kind::kDuration, std::move(help),
       [&target, least](std::string_view text) {
         target = text == kNoneWord ? Duration::max() : parse_duration(text, least);
@@ -40,25 +47,30 @@ Option& OptionList::duration_or_none(std::string_view names, Duration& target, s
       [&target] {
         return target == Duration::max() ? std::string(kNoneWord) : format_duration(target);
       });
+  option.takes_none = true;
+  return bounded(option, to_seconds(least), option.most);
 }
 
 Option& OptionList::number(std::string_view names, double& target, std::string help, double least,
                            double most) {
-  return add(
+  Option& option = add(
       names, Option::Kind::kNumber, std::move(help),
       [&target, least, most](std::string_view text) { target = parse_number(text, least, most); },
       [&target] { return print_number(target); });
+  return bounded(option, least, most);
 }
 
 Option& OptionList::number_or_none(std::string_view names, double& target, std::string help,
                                    double least, double most) {
   constexpr double kUnbounded = std::numeric_limits<double>::infinity();
-  return add(
+  Option& option = add(
       names, Option::Kind::kNumber, std::move(help),
       [&target, least, most](std::string_view text) {
         target = text == kNoneWord ? kUnbounded : parse_number(text, least, most);
       },
       [&target] { return target == kUnbounded ? std::string(kNoneWord) : print_number(target); });
+  option.takes_none = true;
+  return bounded(option, least, most);
 }
 
 Option& OptionList::yes_or_no(std::string_view names, bool& target, std::string help) {

@@ -35,6 +35,31 @@ struct Option {
   std::string same_as{};
   // An option that is given several times is one text with this between. 0: the last one counts.
   char separator = 0;
+  std::vector<std::string_view> examples{};  // of a kText, where it is made of words and numbers
+  std::string unit{};  // what a number or a count is of: "requests/s"; empty: nothing to say
+  // Of a kDuration (in seconds), kNumber or kCount: the values that it takes, from `least` to
+  // `most`.
+  double least = 0, most = std::numeric_limits<double>::infinity();
+  bool takes_none = false;  // and `kNoneWord`
+  // The values that people try, for a slider or a sweep, as `set` reads them: by equal factors from
+  // `from` to `to`, or by equal steps where `from` is 0. Empty: a twentieth to twenty times the
+  // default, or, where a number lies between two bounds, all of them.
+  struct Span {
+    std::string from{}, to{};
+  } span{};
+
+  Option& in(std::string what) {
+    unit = std::move(what);
+    return *this;
+  }
+  Option& like(std::vector<std::string_view> texts) {
+    examples = std::move(texts);
+    return *this;
+  }
+  Option& over(std::string from, std::string to) {
+    span = {std::move(from), std::move(to)};
+    return *this;
+  }
 
   // Sets the variable. Throws std::invalid_argument with a sentence for a person when the text is
   // no value of this option; the variable is then as it was.
@@ -98,6 +123,8 @@ class OptionList {
   Option& add(std::string_view names, Option::Kind kind, std::string help,
               std::function<void(std::string_view)> set, std::function<std::string()> get);
 
+  static Option& bounded(Option& option, double least, double most);
+
   std::string group_;
   std::vector<Option> options_;
 };
@@ -105,25 +132,28 @@ class OptionList {
 template <typename Count>
 Option& OptionList::count(std::string_view names, Count& target, std::string help,
                           std::uint64_t least, std::uint64_t most) {
-  return add(
+  Option& option = add(
       names, Option::Kind::kCount, std::move(help),
       [&target, least, most](std::string_view text) {
         target = static_cast<Count>(parse_count(text, least, most));
       },
       [&target] { return std::to_string(target); });
+  return bounded(option, static_cast<double>(least), static_cast<double>(most));
 }
 
 template <typename Count>
 Option& OptionList::count_or_none(std::string_view names, Count& target, std::string help,
                                   std::uint64_t least, std::uint64_t most) {
   static constexpr Count kUnbounded = std::numeric_limits<Count>::max();
-  return add(
+  Option& option = add(
       names, Option::Kind::kCount, std::move(help),
       [&target, least, most](std::string_view text) {
         target =
             text == kNoneWord ? kUnbounded : static_cast<Count>(parse_count(text, least, most));
       },
       [&target] { return target == kUnbounded ? std::string(kNoneWord) : std::to_string(target); });
+  option.takes_none = true;
+  return bounded(option, static_cast<double>(least), static_cast<double>(most));
 }
 
 template <typename Enum>

@@ -44,6 +44,24 @@ std::string in_quotes(std::string_view text) {
   return std::string("'").append(text).append("'");
 }
 
+std::string shell_word(std::string_view word) {
+  const bool plain = !word.empty() && word.find_first_not_of(
+                                          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVW"
+                                          "XYZ0123456789_./:=,+-@%") == std::string_view::npos;
+  if (plain) return std::string(word);
+  std::string quoted(word);
+  for (std::size_t at = 0; (at = quoted.find('\'', at)) != std::string::npos; at += 4) {
+    quoted.replace(at, 1, "'\\''");
+  }
+  return in_quotes(quoted);
+}
+
+std::string underscored(std::string_view name) {
+  std::string text(name);
+  std::replace(text.begin(), text.end(), '-', '_');
+  return text;
+}
+
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r";
   const std::size_t begin = text.find_first_not_of(kBlanks);

@@ -11,6 +11,12 @@ namespace retrystorm {
 // 'text'
 std::string in_quotes(std::string_view text);
 
+// A word as one types it to a shell: in quotes where it needs them.
+std::string shell_word(std::string_view word);
+
+// An option's name as files have it: with underscores for dashes.
+std::string underscored(std::string_view name);
+
 // The text without the blanks (spaces, tabs, carriage returns) at both its ends.
 std::string_view trimmed(std::string_view text);
 

@@ -66,8 +66,10 @@ void declare_options(OptionList& options, BackoffSettings& settings) {
           "backoff-base,min-delay,fixed-delay,simple-backoff-delay,linear-initial,truncated-base",
           settings.base, "first wait")
       .basic = "Retries";
-  options.number("backoff-factor,factor", settings.factor,
-                 "exponential: what each failure multiplies the wait by", 1, kLarge);
+  options
+      .number("backoff-factor,factor", settings.factor,
+              "exponential: what each failure multiplies the wait by", 1, kLarge)
+      .over("1", "5");
   options.duration("backoff-step,linear-step", settings.step, "linear: what each failure adds");
   options.text(
       "backoff-table",
@@ -75,6 +77,7 @@ void declare_options(OptionList& options, BackoffSettings& settings) {
       [&table = settings.table](std::string_view text) { table = parse_table(text); },
       [&table = settings.table] { return print_table(table); });
   options.duration_or_none("backoff-cap,max-delay,maximum-backoff", settings.cap, "longest wait")
+      .over("200ms", "2m")
       .basic = "Retries";
   options.choice<CapApplies>(
       "cap-applies", settings.cap_applies,
@@ -88,6 +91,8 @@ void declare_options(OptionList& options, BackoffSettings& settings) {
           "proportional:0.2, additive:1s (or 1%), exponential, decorrelated, polly",
           [&jitter](std::string_view text) { jitter = parse_jitter(text); },
           [&jitter] { return to_string(jitter); })
+      .like({"none", "full", "equal", "normal:0.1", "proportional:0.2", "additive:1s",
+             "decorrelated"})
       .basic = "Retries";
   Option& random = options.text(
       "random", "the same as --jitter=additive:DURATION",
@@ -116,8 +121,10 @@ void declare_options(OptionList& options, BackoffSettings& settings) {
   options.yes_or_no("jitter-first", settings.jitter_first, "whether the first wait is jittered");
   options.yes_or_no("first-at-once", settings.first_at_once,
                     "whether the first retry waits for nothing");
-  options.duration_or_none("throttled-base", settings.throttled_base,
-                           "first wait after 429, or 503 with Retry-After; none = as the others");
+  options
+      .duration_or_none("throttled-base", settings.throttled_base,
+                        "first wait after 429, or 503 with Retry-After; none = as the others")
+      .over("100ms", "10s");
 }
 
 void find_unused(UnusedOptions& unused, const BackoffSettings& settings,

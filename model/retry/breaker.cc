@@ -50,21 +50,26 @@ void declare_options(OptionList& options, BreakerSettings& settings) {
   options.choice<BreakerWindow>("breaker-window", settings.window,
                                 {{"calls", BreakerWindow::kCalls}, {"time", BreakerWindow::kTime}},
                                 "whether it looks at the last calls, or at the last time");
-  options.count("breaker-calls", settings.calls, "the window, in calls", 1, kMany);
+  options.count("breaker-calls", settings.calls, "the window, in calls", 1, kMany).in("calls");
   options.duration("breaker-time", settings.span, "the window, in time",
                    std::chrono::milliseconds(1));
-  options.count("breaker-slices", settings.slices, "in which a window in time is forgotten", 1,
-                100'000);
-  options.count("breaker-min-calls", settings.min_calls, "calls in the window before it is judged",
-                1, kMany);
+  options
+      .count("breaker-slices", settings.slices, "in which a window in time is forgotten", 1,
+             100'000)
+      .in("slices");
+  options
+      .count("breaker-min-calls", settings.min_calls, "calls in the window before it is judged", 1,
+             kMany)
+      .in("calls");
   options.number("breaker-failure-share", settings.failure_share, "opens at this share of failures",
                  0, 1);
   options.duration_or_none("breaker-slow-call", settings.slow_call, "a call is slow beyond this");
   options.number("breaker-slow-share", settings.slow_share, "opens at this share of slow calls", 0,
                  1);
   options.duration("breaker-open-for", settings.open_for, "then it tries again");
-  options.count("breaker-trials", settings.trials, "calls that it lets through to try again", 1,
-                kMany);
+  options
+      .count("breaker-trials", settings.trials, "calls that it lets through to try again", 1, kMany)
+      .in("calls");
   options.choice<BreakerJudges>(
       "breaker-judges", settings.judges,
       {{"every-end", BreakerJudges::kEveryEnd}, {"failures", BreakerJudges::kFailures}},

@@ -32,8 +32,9 @@ void declare_options(OptionList& options, ClientRateSettings& settings) {
                  1e6);
   options.number("rate-smoothing", settings.smoothing,
                  "part of the newest half second in the measured rate", 0, 1);
-  options.number("rate-min", settings.least, "attempts per second that it always allows", 0.001,
-                 1e6);
+  options
+      .number("rate-min", settings.least, "attempts per second that it always allows", 0.001, 1e6)
+      .in("attempts/s");
 }
 
 void find_unused(UnusedOptions& unused, const ClientRateSettings& settings) {

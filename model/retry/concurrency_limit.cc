@@ -43,15 +43,18 @@ std::string print_limit(const ConcurrencyLimitSettings& settings) {
 
 void declare_options(OptionList& options, ConcurrencyLimitSettings& settings) {
   options.group("Concurrency limit of a process: refuses attempts beyond it");
-  options.text(
-      "concurrency-limit",
-      "KIND[:LIMIT]: none; fixed:100, attempts at a time; aimd:20, begins so and is found by "
-      "probing",
-      [&settings](std::string_view text) { parse_limit(text, settings); },
-      [&settings] { return print_limit(settings); });
-  options.count("limit-min", settings.least, "aimd: the limit is at least this", 1,
-                kMostConcurrent);
-  options.count("limit-max", settings.most, "aimd: and at most this", 1, kMostConcurrent);
+  options
+      .text(
+          "concurrency-limit",
+          "KIND[:LIMIT]: none; fixed:100, attempts at a time; aimd:20, begins so and is found by "
+          "probing",
+          [&settings](std::string_view text) { parse_limit(text, settings); },
+          [&settings] { return print_limit(settings); })
+      .like({"none", "fixed:10", "aimd:20"});
+  options.count("limit-min", settings.least, "aimd: the limit is at least this", 1, kMostConcurrent)
+      .in("attempts");
+  options.count("limit-max", settings.most, "aimd: and at most this", 1, kMostConcurrent)
+      .in("attempts");
   options.number("limit-decrease", settings.decrease,
                  "aimd: what each attempt that was dropped multiplies the limit by", 0, 1);
   options.duration_or_none("limit-slow", settings.slow,

@@ -21,8 +21,10 @@ void declare_options(OptionList& options, HintSettings& settings) {
        {"spread", HintUse::kSpread}},
       "what becomes of the wait when the answer has a Retry-After: nothing, it is that, at least "
       "that, that but no more than 5 s longer, or up to half as long again at random");
-  options.duration_or_none("retry-after-max", settings.longest,
-                           "a Retry-After that is longer is taken for this");
+  options
+      .duration_or_none("retry-after-max", settings.longest,
+                        "a Retry-After that is longer is taken for this")
+      .over("1s", "1m");
 }
 
 void find_unused(UnusedOptions& unused, const HintSettings& settings, const HintSettings& usual) {

@@ -11,6 +11,8 @@ void declare_options(OptionList& options, LimitSettings& settings) {
   options
       .count_or_none("max-retries", settings.max_retries,
                      "retries of a request; 0 = no retry, none = no limit", 0, kMost)
+      .in("retries")
+      .over("0", "20")
       .basic = "Retries";
   std::uint32_t& retries = settings.max_retries;
   Option& attempts = options.text(
@@ -24,12 +26,16 @@ void declare_options(OptionList& options, LimitSettings& settings) {
                                                     : std::to_string(retries + 1);
       });
   attempts.kind = Option::Kind::kCount;
+  attempts.in("attempts").over("1", "20");
+  attempts.takes_none = true;
+  attempts.least = 1;
   attempts.same_as = "max-retries";
   options
       .duration_or_none("deadline", settings.deadline,
                         "time for a whole request, its waits included; an attempt lasts at most "
                         "what is left",
                         std::chrono::milliseconds(1))
+      .over("1s", "2m")
       .basic = "Retries";
   options.choice<DeadlineCheck>(
       "deadline-check", settings.deadline_check,
@@ -37,12 +43,15 @@ void declare_options(OptionList& options, LimitSettings& settings) {
       "whether a request whose next wait would end after its deadline is given up before it waits, "
       "or at the deadline");
   RetryOn& retry_on = settings.retry_on;
-  options.text(
-      "retry-on",
-      "failures that are retried, the others fail the request: statuses, joined by + and -, and "
-      "transport (refused, reset), timeout, hinted (413, 429, 503 with Retry-After)",
-      [&retry_on](std::string_view text) { retry_on = parse_retry_on(text); },
-      [&retry_on] { return to_string(retry_on); });
+  options
+      .text(
+          "retry-on",
+          "failures that are retried, the others fail the request: statuses, joined by + and -, "
+          "and "
+          "transport (refused, reset), timeout, hinted (413, 429, 503 with Retry-After)",
+          [&retry_on](std::string_view text) { retry_on = parse_retry_on(text); },
+          [&retry_on] { return to_string(retry_on); })
+      .like({"408+429+5xx-501+transport+timeout", "429+503+transport", "transport"});
 }
 
 void find_unused(UnusedOptions& unused, const LimitSettings& settings, const LimitSettings& usual) {

@@ -10,8 +10,10 @@ void declare_options(OptionList& options, PacerSettings& settings) {
   options.duration("initial-interval", settings.initial_interval,
                    "first pause; under it the pause ends", Duration(1));
   options.duration("max-interval", settings.max_interval, "longest pause", Duration(1));
-  options.number("up-multiplier", settings.up_multiplier,
-                 "what each failure multiplies the pause by", 1, 1e9);
+  options
+      .number("up-multiplier", settings.up_multiplier, "what each failure multiplies the pause by",
+              1, 1e9)
+      .over("1", "4");
   options.number("down-multiplier", settings.down_multiplier,
                  "what a step down multiplies the pause by", 0, 1);
   options.count("down-threshold", settings.down_threshold, "successes that make a step down", 1,

@@ -73,19 +73,28 @@ void declare_options(OptionList& options, BudgetSettings& settings) {
       .preset("retry-budget", settings, std::span<const BudgetSettings>(kBudgets),
               "whose budget: gives defaults to the numbers below")
       .basic = "Retries";
-  options.number("budget-tokens", settings.tokens, "size of the bucket, which starts full", 0, 1e9);
-  options.number("budget-cost", settings.cost, "tokens that a retry costs", 0, kDear);
-  options.number_or_none("budget-timeout-cost", settings.timeout_cost,
-                         "tokens that a retry after a timeout costs; none = as the others", 0,
-                         kDear);
-  options.number_or_none(
-      "budget-throttled-cost", settings.throttled_cost,
-      "tokens that a retry after a throttling answer costs; none = as the others", 0, kDear);
-  options.number("budget-failure-cost", settings.failure_cost,
-                 "tokens that every failure costs, retried or not", 0, kDear);
+  options.number("budget-tokens", settings.tokens, "size of the bucket, which starts full", 0, 1e9)
+      .in("tokens");
+  options.number("budget-cost", settings.cost, "tokens that a retry costs", 0, kDear).in("tokens");
+  options
+      .number_or_none("budget-timeout-cost", settings.timeout_cost,
+                      "tokens that a retry after a timeout costs; none = as the others", 0, kDear)
+      .in("tokens")
+      .over("0", "20");
+  options
+      .number_or_none("budget-throttled-cost", settings.throttled_cost,
+                      "tokens that a retry after a throttling answer costs; none = as the others",
+                      0, kDear)
+      .in("tokens")
+      .over("0", "20");
+  options
+      .number("budget-failure-cost", settings.failure_cost,
+              "tokens that every failure costs, retried or not", 0, kDear)
+      .in("tokens")
+      .over("0", "10");
   options.yes_or_no("budget-refund", settings.refund,
                     "whether a success gives back what its last retry cost");
-  options.number("budget-deposit", settings.deposit, "tokens paid in", 0, 1000);
+  options.number("budget-deposit", settings.deposit, "tokens paid in", 0, 1000).in("tokens");
   options.choice<DepositOn>("budget-deposit-on", settings.deposit_on,
                             {{"request", DepositOn::kRequest},
                              {"success", DepositOn::kSuccess},
@@ -97,22 +106,31 @@ void declare_options(OptionList& options, BudgetSettings& settings) {
                          "retry while more than this share of the bucket is left; none = while "
                          "the tokens cover the cost",
                          0, 1);
-  options.duration_or_none("budget-ttl", settings.ttl,
-                           "tokens in and out are forgotten after so long, and their sum has no "
-                           "bound; none = a bucket, which forgets nothing",
-                           std::chrono::milliseconds(1));
-  options.number("budget-minimum-rate", settings.minimum_rate,
-                 "with budget-ttl: retries per second that are allowed without deposits", 0, 1e6);
+  options
+      .duration_or_none("budget-ttl", settings.ttl,
+                        "tokens in and out are forgotten after so long, and their sum has no "
+                        "bound; none = a bucket, which forgets nothing",
+                        std::chrono::milliseconds(1))
+      .over("1s", "1m");
+  options
+      .number("budget-minimum-rate", settings.minimum_rate,
+              "with budget-ttl: retries per second that are allowed without deposits", 0, 1e6)
+      .in("retries/s")
+      .over("0", "100");
   options.number_or_none("budget-request-share", settings.request_share,
                          "one request's retries cost at most this share of the tokens", 0, 1);
   options.number_or_none("budget-share", settings.share,
                          "concurrent: retries at a time, as a share of the attempts in flight", 0,
                          1);
-  options.count("budget-min-concurrency", settings.min_concurrency,
-                "concurrent: retries at a time that are always allowed", 0, 1'000'000'000);
-  options.duration_or_none("budget-interval", settings.interval,
-                           "concurrent: the share is of the requests begun in so long instead",
-                           std::chrono::milliseconds(1));
+  options
+      .count("budget-min-concurrency", settings.min_concurrency,
+             "concurrent: retries at a time that are always allowed", 0, 1'000'000'000)
+      .in("retries");
+  options
+      .duration_or_none("budget-interval", settings.interval,
+                        "concurrent: the share is of the requests begun in so long instead",
+                        std::chrono::milliseconds(1))
+      .over("1s", "1m");
 }
 
 void find_unused(UnusedOptions& unused, const BudgetSettings& settings) {

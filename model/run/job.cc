@@ -4,8 +4,9 @@ namespace retrystorm {
 
 void declare_options(OptionList& options, JobSettings& settings) {
   options.group("Job: tasks, and workers that come and go");
-  options.count("tasks", settings.tasks, "that there are", 1, 1'000'000'000);
-  options.count("calls", settings.calls, "of each task, one after the other", 1, 1'000'000'000);
+  options.count("tasks", settings.tasks, "that there are", 1, 1'000'000'000).in("tasks");
+  options.count("calls", settings.calls, "of each task, one after the other", 1, 1'000'000'000)
+      .in("calls");
   options.duration("workers-start", settings.workers_start,
                    "from one worker to the next; there are at most as many as --clients");
 }

@@ -161,40 +161,51 @@ std::string print_timed(const TimedAction& action) {
 
 void declare_options(OptionList& options, TimelineOptions& timeline, Engine engine) {
   const bool real = engine == Engine::kReal;
-  options.text(
-      "outage",
-      std::string("what befalls the service: freeze, drop (every connection is reset, new ones are "
-                  "refused), slow:F, errors:SHARE, capacity:F, load:F") +
-          (real ? ", command" : ""),
-      [&timeline, engine](std::string_view text) {
-        timeline.outage = parse_disturbance(text, engine);
-      },
-      [&timeline] { return print_disturbance(timeline.outage); });
-  Option& at = options.text(
-      "at",
-      "'TIME ACTION', what is done about it: set NAME=VALUE (an option of the service), capacity "
-      "F, "
-      "load F, restart; repeated: so many actions",
-      [&timeline](std::string_view text) {
-        std::vector<TimedAction> read;
-        each_part(text, ";",
-                  [&](std::string_view part) { read.push_back(parse_timed_action(part)); });
-        timeline.at = std::move(read);
-      },
-      [&timeline] {
-        std::string text;
-        for (const TimedAction& each : timeline.at) {
-          text.append(text.empty() ? "" : "; ").append(print_timed(each));
-        }
-        return text;
-      });
+  options
+      .text(
+          "outage",
+          std::string(
+              "what befalls the service: freeze, drop (every connection is reset, new ones are "
+              "refused), slow:F, errors:SHARE, capacity:F, load:F") +
+              (real ? ", command" : ""),
+          [&timeline, engine](std::string_view text) {
+            timeline.outage = parse_disturbance(text, engine);
+          },
+          [&timeline] { return print_disturbance(timeline.outage); })
+      .like({"freeze", "drop", "slow:3", "slow:20", "errors:0.5", "capacity:0.3", "load:3"});
+  Option& at = options
+                   .text(
+                       "at",
+                       "'TIME ACTION', what is done about it: set NAME=VALUE (an option of the "
+                       "service), capacity "
+                       "F, "
+                       "load F, restart; repeated: so many actions",
+                       [&timeline](std::string_view text) {
+                         std::vector<TimedAction> read;
+                         each_part(text, ";", [&](std::string_view part) {
+                           read.push_back(parse_timed_action(part));
+                         });
+                         timeline.at = std::move(read);
+                       },
+                       [&timeline] {
+                         std::string text;
+                         for (const TimedAction& each : timeline.at) {
+                           text.append(text.empty() ? "" : "; ").append(print_timed(each));
+                         }
+                         return text;
+                       })
+                   .like({"60s set shed-above=200", "60s set rate-limit=100", "60s restart",
+                          "60s load 0.5", "60s capacity 2"});
   at.separator = ';';
-  Option& schedule = options.text(
-      "capacity",
-      "the service's capacity over time, as '0s 1; 60s 0.3; 90s..150s 1': so many times what it is "
-      "configured with, in steps and ramps",
-      [&timeline](std::string_view text) { set_capacity(timeline, text); },
-      [&timeline] { return timeline.capacity_text; });
+  Option& schedule = options
+                         .text(
+                             "capacity",
+                             "the service's capacity over time, as '0s 1; 60s 0.3; 90s..150s 1': "
+                             "so many times what it is "
+                             "configured with, in steps and ramps",
+                             [&timeline](std::string_view text) { set_capacity(timeline, text); },
+                             [&timeline] { return timeline.capacity_text; })
+                         .like({"50s 0.3; 60s..90s 1"});
   schedule.separator = ';';
 }
 

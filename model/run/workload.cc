@@ -6,14 +6,16 @@ namespace retrystorm {
 
 void declare_options(OptionList& options, WorkloadOptions& workload) {
   options.group("Clients");
-  options.count("clients", workload.clients, "independent clients", 1, 1'000'000'000).basic =
-      "Clients";
+  options.count("clients", workload.clients, "independent clients", 1, 1'000'000'000)
+      .in("clients")
+      .basic = "Clients";
   options.choice<Arrivals>(
       "arrivals", workload.arrivals,
       {{"closed", Arrivals::kClosed}, {"open", Arrivals::kOpen}, {"job", Arrivals::kJob}},
       "whether clients think after each success, or requests arrive at "
       "--rate, whatever the server does, or workers do the --tasks of a job");
-  options.number("rate", workload.rate, "open arrivals: requests a second (Poisson)", 1e-3, 1e9);
+  options.number("rate", workload.rate, "open arrivals: requests a second (Poisson)", 1e-3, 1e9)
+      .in("requests/s");
   options
       .duration("lambda,think-time", workload.think_time,
                 "mean think time after a success (exponentially distributed)")
@@ -32,8 +34,10 @@ void declare_options(OptionList& options, WorkloadOptions& workload) {
       [&seed] { return seed ? std::to_string(*seed) : ""; });
   option.kind = Option::Kind::kCount;
   option.basic = "Clients";
-  options.count("clients-per-process", workload.clients_per_process,
-                "clients that share a retry budget and gates", 1, 1'000'000'000);
+  options
+      .count("clients-per-process", workload.clients_per_process,
+             "clients that share a retry budget and gates", 1, 1'000'000'000)
+      .in("clients");
   declare_options(options, workload.retry);
   declare_options(options, workload.job);
 }

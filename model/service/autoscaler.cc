@@ -42,15 +42,21 @@ void declare_options(OptionList& options, AutoscaleSettings& settings) {
   options.number("autoscale-in-margin", settings.in_margin, "use is low so far under the target", 0,
                  1);
   options.duration("autoscale-delay", settings.delay, "a change is in force so long after");
-  options.count_or_none(
-      "autoscale-decreases", settings.decreases,
-      "decreases that a day has at any time; a further one an hour after the last (with 4 a day "
-      "has 27 at most)",
-      0, 1'000'000'000);
-  options.number("autoscale-least", settings.least, "the rate limit never falls under this", 1e-3,
-                 kMost);
-  options.number("autoscale-most", settings.most, "the rate limit never rises above this", 1e-3,
-                 kMost);
+  options
+      .count_or_none("autoscale-decreases", settings.decreases,
+                     "decreases that a day has at any time; a further one an hour after the last "
+                     "(with 4 a day "
+                     "has 27 at most)",
+                     0, 1'000'000'000)
+      .in("decreases")
+      .over("0", "100");
+  options
+      .number("autoscale-least", settings.least, "the rate limit never falls under this", 1e-3,
+              kMost)
+      .in("requests/s");
+  options
+      .number("autoscale-most", settings.most, "the rate limit never rises above this", 1e-3, kMost)
+      .in("requests/s");
   options.duration("autoscale-doubling", settings.doubling,
                    "on demand: twice a peak is let in so long after it");
 }

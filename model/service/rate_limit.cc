@@ -32,13 +32,17 @@ void declare_options(OptionList& options, RateLimitSettings& settings) {
   options
       .number("rate-limit", settings.rate,
               "requests a second let in, the others get 429 at once; 0 = off", 0, kHighestRate)
+      .in("requests/s")
+      .over("0", "1000")
       .basic = "Service";
-  options.text(
-      "rate-burst",
-      "requests the rate limit lets in at once, 0 = one second's worth; or a duration such as "
-      "300s: the capacity left unused, of so long at most",
-      [&settings](std::string_view text) { settings.burst = parse_rate_burst(text); },
-      [&settings] { return to_string(settings.burst); });
+  options
+      .text(
+          "rate-burst",
+          "requests the rate limit lets in at once, 0 = one second's worth; or a duration such as "
+          "300s: the capacity left unused, of so long at most",
+          [&settings](std::string_view text) { settings.burst = parse_rate_burst(text); },
+          [&settings] { return to_string(settings.burst); })
+      .like({"0", "100", "300s"});
   options.choice<int>("throttle-status", settings.status,
                       {{"429", 429}, {"400", 400}, {"503", 503}},
                       "what the rate limit answers; 400 as DynamoDB, with the name of its error");

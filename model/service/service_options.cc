@@ -19,14 +19,17 @@ void declare_options(OptionList& options, ServiceOptions& service, Engine engine
       .duration("base-delay,baseDelay", service.base_delay,
                 "delay of a request while concurrency is within the limit")
       .basic = in_curve;
-  options.count("limit", service.limit, "concurrency served without slowing down", 0, kMany).basic =
-      "Service";
+  options.count("limit", service.limit, "concurrency served without slowing down", 0, kMany)
+      .in("requests")
+      .basic = "Service";
   // Where both programs' options meet, --factor is the clients'.
   options
       .number(real ? "factor,curve-factor" : "curve-factor", service.factor,
               "the delay grows by this factor for every k requests above the limit", 1, kLarge)
+      .over("1", "1.5")
       .basic = in_curve;
   options.number("k", service.k, "requests above the limit that make one factor", 1e-9, kLarge)
+      .in("requests")
       .basic = in_curve;
 
   options.group("Workers");
@@ -37,15 +40,20 @@ void declare_options(OptionList& options, ServiceOptions& service, Engine engine
       .count("backlog", service.backlog,
              "the kernel's accept queue; it fills while the server is frozen", 0,
              real ? 65535 : kMany)
+      .in("connections")
       .basic = "Service";
-  options.count("max-connections", service.max_connections,
-                real ? "connections accepted at a time; 0 = all the descriptors but a reserve"
-                     : "connections accepted at a time; 0 = no limit",
-                0, kMany);
+  options
+      .count("max-connections", service.max_connections,
+             real ? "connections accepted at a time; 0 = all the descriptors but a reserve"
+                  : "connections accepted at a time; 0 = no limit",
+             0, kMany)
+      .in("connections");
   declare_options(options, service.rate_limit);
   options
       .count("shed-above", service.shed_above,
              "concurrency above which a request gets 503 at once; 0 = off", 0, kMany)
+      .in("requests")
+      .over("0", "5000")
       .basic = "Service";
   declare_options(options, service.hint);
   declare_options(options, service.errors);

@@ -13,18 +13,8 @@
     return node;
   }
 
-  const runs = data.map(({name, start, events, server, command, reproduce}) => {
-    const run = new Run(start);
-    Object.assign(run, {name, command, reproduce, mostPoints: Infinity});
-    for (const event of events) run.take(event);
-    // Between two reports the server says nothing, and no longer while it is frozen.
-    const gap = Math.max(1, 3 * (server.length > 1 ? server[1].t - server[0].t : 0));
-    server.forEach((event, i) => {
-      if (i > 0 && event.t - server[i - 1].t > gap) run.breakServer(event.t);
-      run.takeServer(event.t, event);
-    });
-    return run;
-  });
+  const runs = data.map(({name, start, events, server, command, reproduce}) =>
+    Object.assign(Run.of(start, events, server), {name, command, reproduce}));
 
   const most = values => values.length > 0 ? Math.max(...values) : undefined;
   const limits = {

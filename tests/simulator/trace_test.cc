@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "common/output/line_report.h"
+#include "common/output/json_lines.h"
+#include "common/output/json_report.h"
 #include "simulator/scenario_options.h"
 #include "simulator/simulation.h"
 #include "tests/support/temp_dir.h"
@@ -36,7 +37,7 @@ std::vector<std::string> trace_lines(const Scenario& scenario) {
   const test::TempDir dir;
   {
     JsonLines json(dir.file("json"));
-    JsonReport report(json);
+    JsonReport report(json.sink());
     Simulation(scenario, {.run = {&report}}).run();
   }
   std::vector<std::string> lines = test::lines(test::read_file(dir.file("json")));

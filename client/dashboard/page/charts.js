@@ -83,6 +83,20 @@ const Retrystorm = (() => {
       this.sums = {attempts: 0, requests: 0};
     }
 
+    // A whole run of its JSON Lines: the clients', and those of the server, if they are known.
+    static of(start, events, server = []) {
+      const run = new Run(start);
+      run.mostPoints = Infinity;
+      for (const event of events) run.take(event);
+      // Between two reports the server says nothing, and no longer while it is frozen.
+      const gap = Math.max(1, 3 * (server.length > 1 ? server[1].t - server[0].t : 0));
+      server.forEach((event, i) => {
+        if (i > 0 && event.t - server[i - 1].t > gap) run.breakServer(event.t);
+        run.takeServer(event.t, event);
+      });
+      return run;
+    }
+
     add(name, x, value, y = value) {
       if (value === null || value === undefined) return;
       if (value > 0) this.seen.add(name);

@@ -1,0 +1,42 @@
+// A run and a service as JSON: an object for each thing that happens.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "model/run/run_observer.h"
+#include "model/service/service_interval.h"
+
+namespace retrystorm {
+
+// Takes each object as it comes; what it refers to outlives the report.
+using JsonSink = std::function<void(const nlohmann::ordered_json&)>;
+
+// All of a run.
+class JsonReport final : public RunObserver {
+ public:
+  explicit JsonReport(JsonSink sink) : sink_(std::move(sink)) {}
+
+  void on_interval(const RunInterval& interval) override;
+  void on_outage(Duration t, OutageEvent event, const std::string& what) override;
+  void on_action(Duration t, const std::string& what) override;
+  void on_request(const TracedRequest& request) override;
+  void on_summary(const Summary& summary) override;
+
+ private:
+  JsonSink sink_;
+};
+
+// The server's intervals.
+class ServiceJsonReport final : public ServiceObserver {
+ public:
+  explicit ServiceJsonReport(JsonSink sink) : sink_(std::move(sink)) {}
+
+  void on_interval(Duration t, Duration window, const ServerInterval& interval) override;
+
+ private:
+  JsonSink sink_;
+};
+
+}  // namespace retrystorm

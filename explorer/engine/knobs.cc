@@ -1,0 +1,159 @@
+#include "explorer/engine/knobs.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "model/retry/strategies.h"
+#include "model/service/conditions.h"
+#include "simulator/scenario_options.h"
+
+namespace retrystorm {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kStops = 24;
+
+bool is_measured(const Option& option) {
+  return option.kind == Option::Kind::kDuration || option.kind == Option::Kind::kNumber ||
+         option.kind == Option::Kind::kCount;
+}
+
+double read(const Option& option, const std::string& text) {
+  if (option.kind == Option::Kind::kDuration) return to_seconds(parse_duration(text));
+  return parse_number(text, std::numeric_limits<double>::lowest(),
+                      std::numeric_limits<double>::max());
+}
+
+// A value of two digits, as people choose them.
+std::string print(const Option& option, double value) {
+  const double unit = std::pow(10, std::floor(std::log10(std::max(value, 1e-12))) - 1);
+  const double round = std::round(value / unit) * unit;
+  if (option.kind == Option::Kind::kCount) return std::to_string(std::llround(round));
+  if (option.kind == Option::Kind::kDuration) {
+    // 0.29 s is 290 ms, whatever its nearest double is.
+    const auto nanoseconds = static_cast<Duration::rep>(std::llround(round * 1e9));
+    const auto coarse = static_cast<Duration::rep>(std::max(std::llround(unit * 1e9), 1LL));
+    return format_duration(Duration((nanoseconds + coarse / 2) / coarse * coarse));
+  }
+  std::string text = print_number(round);
+  // 0.30000000000000004
+  if (text.size() > 6) text = print_number(std::round(round / unit) / std::round(1 / unit));
+  return text;
+}
+
+struct Ends {
+  double from = 0, to = 0;
+  bool linear = false;
+};
+
+Ends ends_of(const Option& option, const std::string& usual) {
+  if (!option.span.from.empty()) {
+    return {read(option, option.span.from), read(option, option.span.to)};
+  }
+  // A share.
+  if (option.most <= 1) return {option.least, option.most, true};
+  const double middle = usual == kNoneWord || usual.empty() ? 0 : read(option, usual);
+  if (middle <= 0) return {};
+  constexpr double kFactor = 20;
+  return {std::max(middle / kFactor, option.least), std::min(middle * kFactor, option.most)};
+}
+
+std::string kind_name(Option::Kind kind) {
+  switch (kind) {
+    case Option::Kind::kDuration:
+      return "duration";
+    case Option::Kind::kNumber:
+      return "number";
+    case Option::Kind::kCount:
+      return "count";
+    case Option::Kind::kChoice:
+      return "choice";
+    case Option::Kind::kText:
+      break;
+  }
+  return "text";
+}
+
+template <typename Options>
+std::set<std::string> names_of(const Options& declare) {
+  OptionList list;
+  declare(list);
+  std::set<std::string> names;
+  for (const Option& option : list.all()) names.insert(option.name);
+  return names;
+}
+
+}  // namespace
+
+std::vector<std::string> stops(const Option& option, const std::string& usual) {
+  std::vector<std::string> stops;
+  if (!is_measured(option)) return stops;
+  const auto [from, to, linear] = ends_of(option, usual);
+  if (!(to > from)) return stops;
+  double first = from;
+  if (from == 0 && !linear) {
+    stops.push_back(option.kind == Option::Kind::kDuration ? "0s" : "0");
+    first = option.kind == Option::Kind::kCount ? 1 : to / 1000;
+  }
+  std::set<double> seen;
+  for (int i = 0; i < kStops; ++i) {
+    const double share = static_cast<double>(i) / (kStops - 1);
+    const double value = linear ? from + share * (to - from) : first * std::pow(to / first, share);
+    std::string text = print(option, value);
+    // What is rounded must not leave the bounds.
+    const double rounded = read(option, text);
+    if (rounded < option.least || rounded > option.most || !seen.insert(rounded).second) continue;
+    stops.push_back(std::move(text));
+  }
+  if (option.takes_none) stops.emplace_back(kNoneWord);
+  return stops;
+}
+
+Json catalogue() {
+  ScenarioOptions scenario;
+  OptionList list;
+  declare_options(list, scenario);
+  WorkloadOptions workload;
+  ServiceOptions service;
+  const auto of_clients = names_of([&](OptionList& some) { declare_options(some, workload); });
+  const auto of_service =
+      names_of([&](OptionList& some) { declare_options(some, service, Engine::kSimulated); });
+  Json options = Json::array();
+  for (const Option& option : list.all()) {
+    // The page has seeds of its own.
+    if (option.name == "seed") continue;
+    const std::string usual = option.get();
+    Json json{{"name", option.name}, {"kind", kind_name(option.kind)}, {"default", usual}};
+    json["part"] = of_clients.contains(option.name)   ? "clients"
+                   : of_service.contains(option.name) ? "service"
+                                                      : "outage";
+    json["group"] = option.group;
+    json["help"] = option.help;
+    json["basic"] = !option.basic.empty();
+    if (!option.second_names.empty()) json["second_names"] = option.second_names;
+    if (!option.choices.empty()) json["choices"] = option.choices;
+    if (!option.examples.empty()) json["examples"] = option.examples;
+    if (!option.unit.empty()) json["unit"] = option.unit;
+    if (!option.same_as.empty()) json["same_as"] = option.same_as;
+    if (is_measured(option)) {
+      json["least"] = option.least;
+      json["most"] = std::isinf(option.most) ? Json(nullptr) : Json(option.most);
+      json["takes_none"] = option.takes_none;
+      json["stops"] = stops(option, usual);
+    }
+    options.push_back(std::move(json));
+  }
+  Json strategies = Json::array();
+  for (const NamedStrategy& each : named_strategies()) {
+    strategies.push_back({{"name", each.name},
+                          {"summary", each.summary},
+                          {"source", each.source},
+                          {"date", each.date}});
+  }
+  return {{"options", std::move(options)}, {"strategies", std::move(strategies)}};
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,29 @@
+// Elements, in few words.
+
+// make('button', {type: 'button', onclick: f, 'aria-label': 'x', dataset: {a: 1}}, 'text', node, ...)
+export function make(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name === 'dataset') Object.assign(node.dataset, value);
+    else if (name in node && name !== 'list' && name !== 'role') node[name] = value;
+    else node.setAttribute(name, value === true ? '' : value);
+  }
+  node.append(...children.filter(child => child !== null && child !== undefined));
+  return node;
+}
+
+export const find = id => document.getElementById(id);
+
+// A canvas as sharp as the screen, in CSS pixels: {canvas context, width, height}. Clears it.
+export function paint(canvas) {
+  const {width, height} = canvas.getBoundingClientRect();
+  const ratio = window.devicePixelRatio || 1;
+  canvas.width = Math.max(1, Math.round(width * ratio));
+  canvas.height = Math.max(1, Math.round(height * ratio));
+  const context = canvas.getContext('2d');
+  context.scale(ratio, ratio);
+  return {context, width, height};
+}
+
+export const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();

@@ -1,0 +1,2 @@
+// (See the contract.)
+export function mountFidelity() {}

@@ -1,0 +1,68 @@
+// The page from its opening on.
+import {App} from './app.js';
+import {find, make} from './dom.js';
+import {fromFragment, toFragment} from './link.js';
+import {Pool} from './pool.js';
+import {mountChallenges} from './challenges.js';
+import {mountFidelity} from './fidelity.js';
+import {mountKnobs} from './knobs.js';
+import {mountMap} from './map.js';
+import {mountRemedies} from './remedies.js';
+import {mountShare} from './share.js';
+import {mountStory} from './story.js';
+import {mountTimeline} from './timeline.js';
+import {mountVerdict} from './verdict.js';
+
+async function compile() {
+  const packed = Uint8Array.from(atob(find('engine').textContent), each => each.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
+  return WebAssembly.compile(await new Response(stream).arrayBuffer());
+}
+
+function say(sentence) {
+  find('notice').replaceChildren(...sentence ? [make('p', {textContent: sentence})] : []);
+}
+
+async function open() {
+  if (typeof WebAssembly !== 'object' || typeof DecompressionStream !== 'function') {
+    say('This page simulates with WebAssembly, which this browser does not have or does not allow: ' +
+      'another browser (of 2023 or later) shows it. On the command line build/bin/simulate does the same.');
+    return;
+  }
+  const module = await compile();
+  const source = URL.createObjectURL(new Blob([find('worker').textContent], {type: 'text/javascript'}));
+  const pool = new Pool(() => {
+    const worker = new Worker(source);
+    worker.postMessage({module});
+    return worker;
+  });
+  const app = new App(pool, await pool.ask({ask: 'catalogue'}));
+  // For who asks the same engine by hand, in the browser's console.
+  window.explorer = {app, ask: question => pool.ask(question)};
+
+  const known = name => app.options.has(name);
+  const fresh = location.hash.length < 2;
+  const restore = () => {
+    const {state, problem} = fromFragment(location.hash, known);
+    say(problem);
+    return app.restore(state);
+  };
+  for (const mount of [mountTimeline, mountVerdict, mountKnobs, mountRemedies, mountMap, mountShare,
+    mountChallenges, mountFidelity]) mount(app);
+  mountStory(app, fresh);
+  app.on('error', () => {
+    find('error').textContent = app.error ?? '';
+  });
+  // The link follows the setting, without a step back in the browser's history for each.
+  const follow = () => history.replaceState(null, '', `#${toFragment(app.state)}`);
+  app.on('run', () => {
+    if (Object.keys(app.state.given).length > 0 || app.state.pinned || location.hash.length > 1) follow();
+  });
+  app.on('pinned', follow);
+  app.on('state', follow);
+  window.addEventListener('hashchange', restore);
+  await restore();
+  document.documentElement.dataset.ready = 'yes';
+}
+
+open().catch(error => say(`The explorer does not start: ${error.message}`));

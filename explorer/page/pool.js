@@ -1,0 +1,85 @@
+// The threads that simulate: as many as there are cores, each with an engine of its own. The page
+// itself never does, so that it answers at once.
+
+// A question whose answer nobody wants any more is let run so long, in milliseconds, before its
+// thread is ended.
+const PATIENCE = 150;
+
+export class Dropped extends Error {}
+
+export class Pool {
+  // `start` makes a worker that is given nothing but questions. At least two: one is free for what
+  // the reader does while the other is busy with statistics.
+  constructor(start, size = Math.min(Math.max(navigator.hardwareConcurrency || 2, 2), 8)) {
+    this.start = start;
+    this.waiting = []; // {question, order, group, resolve, reject, number}
+    this.number = 0;
+    this.workers = Array.from({length: size}, () => this.hire());
+  }
+
+  get size() {
+    return this.workers.length;
+  }
+
+  // Resolves to the engine's answer; rejects with its sentence, or with `Dropped`. The lower the
+  // order, the earlier the turn. All questions of a group can be dropped at once.
+  ask(question, {order = 0, group = ''} = {}) {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({question, order, group, resolve, reject, number: this.number++});
+      this.next();
+    });
+  }
+
+  drop(group) {
+    for (const task of this.waiting.filter(each => each.group === group)) task.reject(new Dropped());
+    this.waiting = this.waiting.filter(each => each.group !== group);
+    for (const slot of this.workers) {
+      const {task} = slot;
+      if (task?.group !== group || task.dropped) continue;
+      task.dropped = true;
+      task.reject(new Dropped());
+      setTimeout(() => {
+        if (slot.task === task) this.replace(slot);
+      }, PATIENCE);
+    }
+  }
+
+  hire() {
+    const slot = {worker: this.start(), task: null};
+    slot.worker.onmessage = ({data: {answer}}) => {
+      const {task} = slot;
+      slot.task = null;
+      if (answer.error === undefined) task.resolve(answer);
+      else task.reject(new Error(answer.error));
+      if (answer.broken) this.replace(slot); // its memory may be in disorder
+      this.next();
+    };
+    slot.worker.onerror = event => {
+      event.preventDefault();
+      slot.task?.reject(new Error(event.message || 'a thread of the page has ended'));
+      slot.task = null;
+    };
+    return slot;
+  }
+
+  replace(slot) {
+    slot.worker.terminate();
+    slot.worker.onmessage = null;
+    this.workers[this.workers.indexOf(slot)] = this.hire();
+    this.next();
+  }
+
+  next() {
+    // What the reader waits for (order 0) may have every thread, all else leaves one free for it.
+    for (const slot of this.workers) {
+      if (slot.task || this.waiting.length === 0) continue;
+      const free = this.workers.filter(({task}) => !task).length;
+      const wanted = this.waiting.reduce((best, each) =>
+        each.order < best.order || each.order === best.order && each.number < best.number ? each : best);
+      if (wanted.order > 1 && free < 2) continue;
+      this.waiting.splice(this.waiting.indexOf(wanted), 1);
+      slot.task = wanted;
+      slot.worker.postMessage({id: wanted.number, question: wanted.question});
+    }
+  }
+}
