@@ -93,6 +93,7 @@ void find_unused(UnusedOptions& unused, const ScenarioOptions& scenario) {
   if (scenario.workload.arrivals == Arrivals::kJob) {
     find_unused<ScenarioOptions>(unused, scenario, ScenarioOptions(), "with --arrivals=job",
                                  {"observe"});
+    find_unused_load(unused, scenario.timeline, "with --arrivals=job");
   } else {
     find_unused<ScenarioOptions>(unused, scenario, ScenarioOptions(), "without --arrivals=job",
                                  {"time-limit"});

@@ -209,6 +209,18 @@ void declare_options(OptionList& options, TimelineOptions& timeline, Engine engi
   schedule.separator = ';';
 }
 
+void find_unused_load(UnusedOptions& unused, const TimelineOptions& timeline,
+                      const std::string& why) {
+  if (timeline.outage.kind == Disturbance::Kind::kLoad) {
+    unused.emplace("outage",
+                   "outage " + print_disturbance(timeline.outage) + " has no effect " + why);
+  }
+  for (const TimedAction& each : timeline.at) {
+    if (each.action.kind != Action::Kind::kLoad) continue;
+    unused.emplace("at", "at " + in_quotes(print_timed(each)) + " has no effect " + why);
+  }
+}
+
 std::vector<TimedAction> actions(const TimelineOptions& timeline) {
   std::vector<TimedAction> all = timeline.capacity;
   all.insert(all.end(), timeline.at.begin(), timeline.at.end());
