@@ -14,7 +14,9 @@ import {mountTimeline} from './timeline.js';
 import {mountVerdict} from './verdict.js';
 
 async function compile() {
-  const packed = Uint8Array.from(atob(find('engine').textContent), each => each.charCodeAt(0));
+  const text = atob(find('engine').textContent);
+  const packed = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; ++i) packed[i] = text.charCodeAt(i);
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
   return WebAssembly.compile(await new Response(stream).arrayBuffer());
 }
