@@ -58,7 +58,9 @@ struct Bound {
 };
 
 std::string word(const std::string& name, const std::string& value) {
-  return " " + shell_word("--" + name + "=" + value);
+  std::string option = "--";
+  option.append(name).append("=").append(value);
+  return std::string(" ").append(shell_word(option));
 }
 
 std::set<std::string> known(const OptionList& list) {

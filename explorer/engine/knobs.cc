@@ -135,6 +135,11 @@ Json catalogue() {
     json["basic"] = !option.basic.empty();
     if (!option.second_names.empty()) json["second_names"] = option.second_names;
     if (!option.choices.empty()) json["choices"] = option.choices;
+    // Its names are too many for a help.
+    if (option.name == "strategy") {
+      json["kind"] = kind_name(Option::Kind::kChoice);
+      for (const NamedStrategy& each : named_strategies()) json["choices"].push_back(each.name);
+    }
     if (!option.examples.empty()) json["examples"] = option.examples;
     if (!option.unit.empty()) json["unit"] = option.unit;
     if (!option.same_as.empty()) json["same_as"] = option.same_as;

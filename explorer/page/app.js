@@ -72,12 +72,16 @@ export class App {
     this.tell('many');
   }
 
-  // Restores a state as a link has it.
-  restore(state) {
+  // Restores a state as a link has it, without the values that the command line would refuse.
+  // Resolves to their sentences.
+  async restore(state) {
+    const {errors} = await this.pool.ask({ask: 'look', given: state.given, seed: state.seed});
+    for (const name of Object.keys(errors)) delete state.given[name];
     this.state = state;
     this.theirs = this.difference = null;
     this.tell('pinned');
-    return this.compute();
+    await this.compute();
+    return Object.values(errors);
   }
 
   // Resolves when the first run is there (or refused).

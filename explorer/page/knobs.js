@@ -58,8 +58,10 @@ class Knob {
       }
       this.field = make('input', {type: 'text', id, 'aria-describedby': described, autocomplete: 'off', spellcheck: false, className: stops ? '' : 'knob-text'});
       if (examples) {
-        row.append(make('datalist', {id: `${id}-examples`}, ...examples.map(example => make('option', {value: example}))));
-        this.field.setAttribute('list', `${id}-examples`);
+        this.examples = make('select', {'aria-label': `${name}: examples`},
+          make('option', {value: ''}, 'e.g.'), ...examples.map(example => make('option', {value: example}, example)));
+        this.examples.addEventListener('change', () => this.examples.value && this.change(this.examples.value));
+        row.append(this.examples);
       }
       this.field.addEventListener('change', () => this.take(withPoints(this.field.value.trim())));
       row.append(this.field);
@@ -106,6 +108,7 @@ class Knob {
     const {app, option: {name, stops, default: usual}} = this;
     const value = app.value(name);
     if (document.activeElement !== this.field || this.field.tagName === 'SELECT' || !this.problem.textContent) this.field.value = value;
+    if (this.examples) this.examples.value = this.option.examples.includes(value) ? value : '';
     if (this.slider) {
       this.slider.value = nearestStop(stops, value);
       this.slider.setAttribute('aria-valuetext', value);

@@ -14,7 +14,9 @@ import {mountTimeline} from './timeline.js';
 import {mountVerdict} from './verdict.js';
 
 async function compile() {
-  const packed = Uint8Array.from(atob(find('engine').textContent), each => each.charCodeAt(0));
+  const text = atob(find('engine').textContent);
+  const packed = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; ++i) packed[i] = text.charCodeAt(i);
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
   return WebAssembly.compile(await new Response(stream).arrayBuffer());
 }
@@ -42,10 +44,10 @@ async function open() {
 
   const known = name => app.options.has(name);
   const fresh = location.hash.length < 2;
-  const restore = () => {
+  const restore = async () => {
     const {state, problem} = fromFragment(location.hash, known);
-    say(problem);
-    return app.restore(state);
+    const refused = await app.restore(state);
+    say([...problem ? [problem] : [], ...refused.map(sentence => `Left out of this link: ${sentence}.`)].join(' '));
   };
   for (const mount of [mountTimeline, mountVerdict, mountKnobs, mountRemedies, mountMap, mountShare,
     mountChallenges, mountFidelity]) mount(app);

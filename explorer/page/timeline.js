@@ -7,7 +7,8 @@ import {term} from './glossary.js';
 const {CHARTS, draw, redraw, fillTable, minutes, number, duration} = Retrystorm;
 
 const KINDS = ['rates', 'server', 'clients'];
-const LEFT = 58, RIGHT = 58; // pixels beside the plots, the same for all
+// Pixels beside the plots, the same for all.
+const MARGIN = 58, NARROW_MARGIN = 42, NARROW = 500;
 const STEP = 1, PAGE = 10; // seconds by which a key moves an edge
 
 // A plot of the same width in all charts, and nothing of it drawn behind `until`.
@@ -79,7 +80,7 @@ class Timeline {
   extra() {
     const {ours, theirs} = this.app;
     return {
-      bands: ours.many ? bandsOf(ours.many) : {},
+      bands: bandsOf(ours.many),
       against: theirs?.run ?? null,
     };
   }
@@ -115,10 +116,11 @@ class Timeline {
     this.charts = KINDS.map((kind, i) => {
       const chart = draw(canvases[i], kind, run, {x: this.xMax()}, extra);
       const {scales} = chart.options;
-      const fit = width => axis => { axis.width = width; };
-      scales.y.afterFit = fit(LEFT);
-      if (scales.right) scales.right.afterFit = fit(RIGHT);
-      else chart.options.layout = {padding: {right: RIGHT}};
+      const margin = () => this.stage.clientWidth < NARROW ? NARROW_MARGIN : MARGIN;
+      const fit = axis => { axis.width = margin(); };
+      scales.y.afterFit = fit;
+      if (scales.right) scales.right.afterFit = fit;
+      else chart.options.layout = {padding: () => ({right: margin()})};
       scales.x.max = this.xMax();
       // One time line: its marks stand under the last one.
       const last = i === KINDS.length - 1;

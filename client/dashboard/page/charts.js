@@ -320,9 +320,15 @@ const Retrystorm = (() => {
     })), ...others, ...behind];
   }
 
-  // Gives a chart another run.
+  // Gives a chart another run. What looks as before keeps its place: to set it up costs the most.
   function redraw(chart, kind, run, extra = {}) {
-    chart.data.datasets = datasets(kind, run, extra);
+    const now = chart.data.datasets, next = datasets(kind, run, extra);
+    const same = (a, b) => a.label === b.label && a.stack === b.stack && a.borderColor === b.borderColor;
+    if (now.length === next.length && now.every((set, i) => same(set, next[i]))) {
+      now.forEach((set, i) => { set.data = next[i].data; });
+    } else {
+      chart.data.datasets = next;
+    }
     chart.options.plugins.outage.run = run;
     chart.update('none');
     chart.canvas.setAttribute('aria-label', describe(kind, run));
