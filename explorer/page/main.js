@@ -1,7 +1,7 @@
 // The page from its opening on.
 import {App} from './app.js';
 import {find, make} from './dom.js';
-import {fromFragment, toFragment} from './link.js';
+import {fromFragment, toFragment, withoutUsual} from './link.js';
 import {Pool} from './pool.js';
 import {mountChallenges} from './challenges.js';
 import {mountFidelity} from './fidelity.js';
@@ -45,7 +45,10 @@ async function open() {
   const known = name => app.options.has(name);
   const fresh = location.hash.length < 2;
   const restore = async () => {
-    const {state, problem} = fromFragment(location.hash, known);
+    const {state, problem, ofRun} = fromFragment(location.hash, known);
+    if (ofRun) {
+      state.given = await withoutUsual(state.given, app.options, given => pool.ask({ask: 'look', given, seed: state.seed}));
+    }
     const refused = await app.restore(state);
     say([...problem ? [problem] : [], ...refused.map(sentence => `Left out of this link: ${sentence}.`)].join(' '));
   };

@@ -115,7 +115,6 @@ class Remedies {
       app.tell('pinned');
     }
     this.put([...actionsOf(app.value('at')).map(({text}) => text), `${this.time}s ${action}`]);
-    this.field.focus({preventScroll: true});
   }
 
   // What is done about it from now on. Without anything the run is its base again, and so is no fork.
