@@ -87,9 +87,9 @@ class Knob {
     if (text === '') return this.change(null);
     const look = await app.pool.ask({ask: 'look', given: {...app.state.given, [name]: text}, seed: app.state.seed}).catch(error => ({errors: {[name]: error.message}}));
     const refused = look.errors[name];
-    this.field.setAttribute('aria-invalid', refused ? 'true' : 'false');
-    if (refused) this.problem.textContent = refused;
-    else this.change(text);
+    if (!refused) return this.change(text);
+    this.field.setAttribute('aria-invalid', 'true');
+    this.problem.textContent = refused;
   }
 
   // A service of workers has no curve, nor the curve workers; what the strategy leaves out is left out.
@@ -107,7 +107,12 @@ class Knob {
   show() {
     const {app, option: {name, stops, default: usual}} = this;
     const value = app.value(name);
-    if (document.activeElement !== this.field || this.field.tagName === 'SELECT' || !this.problem.textContent) this.field.value = value;
+    // What was refused stays to be mended, until something else has changed.
+    if (document.activeElement !== this.field || this.field.tagName === 'SELECT' || !this.problem.textContent) {
+      this.field.value = value;
+      this.problem.textContent = '';
+      this.field.removeAttribute('aria-invalid');
+    }
     if (this.examples) this.examples.value = this.option.examples.includes(value) ? value : '';
     if (this.slider) {
       this.slider.value = nearestStop(stops, value);
