@@ -138,7 +138,10 @@ export class App {
         this.ours.many = ours;
         if (theirs) {
           this.theirs.many = theirs;
-          this.difference = (await ask({ask: 'summarize', results: ours.results, against: theirs.results}, 1)).difference;
+          // Of one setting more seeds may be known than of the other.
+          const pairs = Math.min(ours.count, theirs.count);
+          const [results, against] = [ours, theirs].map(each => each.results.slice(0, pairs));
+          this.difference = (await ask({ask: 'summarize', results, against}, 1)).difference;
           if (!current()) return;
         }
         this.tell('many');
