@@ -225,7 +225,9 @@ TEST(Catalogue, HasTheNamedStrategiesWithTheirSources) {
 
 TEST(Catalogue, TellsNoBoundWhereThereIsNone) {
   for (const auto& option : catalogue()["options"]) {
-    if (option["name"] == "outage-at") EXPECT_TRUE(option["most"].is_null());
+    if (option["name"] == "outage-at") {
+      EXPECT_TRUE(option["most"].is_null());
+    }
     if (option["name"] == "error-share") {
       EXPECT_EQ(option["least"], 0);
       EXPECT_EQ(option["most"], 1);
