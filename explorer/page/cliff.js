@@ -136,7 +136,7 @@ class Strip {
       context.globalAlpha = known === null ? 0.55 : 1;
       context.fillRect(from, 0, to - from, bottom);
       context.globalAlpha = 1;
-      if (cell.refused !== null) hatch(context, from, to, bottom);
+      if (cell.refused !== null || cell.undecided > 0 && known === null) hatch(context, from, to, bottom);
     }
     const at = place(this.option, this.app.value(name));
     if (at !== null) {
