@@ -42,6 +42,21 @@ Duration run_length(const ScenarioOptions& options) {
                         saturating_add(options.outage_length(), options.observe));
 }
 
+// Of the service's options those that have no effect at any time: the outage, or something that is
+// done about it, may turn on what an option is about.
+void find_unused_of_service(UnusedOptions& unused, const ScenarioOptions& scenario) {
+  auto always = unused_options(scenario.service);
+  try {
+    for (const Change& change : changes(scenario)) {
+      const auto then = unused_options(change.service);
+      std::erase_if(always, [&then](const auto& each) { return !then.contains(each.first); });
+    }
+  } catch (const std::invalid_argument&) {
+    // Who makes the scenario is told.
+  }
+  unused.merge(always);
+}
+
 }  // namespace
 
 void declare_options(OptionList& options, ScenarioOptions& scenario) {
@@ -89,7 +104,7 @@ void declare_options(OptionList& options, ScenarioOptions& scenario) {
 
 void find_unused(UnusedOptions& unused, const ScenarioOptions& scenario) {
   find_unused(unused, scenario.workload);
-  find_unused(unused, scenario.service);
+  find_unused_of_service(unused, scenario);
   if (scenario.workload.arrivals == Arrivals::kJob) {
     find_unused<ScenarioOptions>(unused, scenario, ScenarioOptions(), "with --arrivals=job",
                                  {"observe"});

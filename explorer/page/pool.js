@@ -57,8 +57,11 @@ export class Pool {
     };
     slot.worker.onerror = event => {
       event.preventDefault();
-      slot.task?.reject(new Error(event.message || 'a thread of the page has ended'));
+      const {task} = slot;
+      if (!task) return; // it could not even start: another would do no better
       slot.task = null;
+      task.reject(new Error(event.message || 'a thread of the page has ended'));
+      this.replace(slot);
     };
     return slot;
   }

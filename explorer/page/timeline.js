@@ -57,12 +57,13 @@ class Timeline {
       this.edges[name] = edge;
       this.stage.append(edge);
     }
-    this.note = make('p', {className: 'muted timeline-note', role: 'status'});
+    this.note = make('span', {role: 'status'});
+    const another = make('button', {type: 'button', id: 'another-seed', className: 'quiet', title: 'Another day with the same setting', onclick: () => this.takeAnotherSeed()}, 'another seed');
     this.table = make('table');
     this.details = make('details', {className: 'timeline-table'},
       make('summary', {}, 'The figures as a table'), make('div', {className: 'scroll', tabIndex: 0, role: 'group', 'aria-label': 'Table of the run'}, this.table));
     this.details.addEventListener('toggle', () => this.fill());
-    find('timeline').append(this.stage, this.note, this.details);
+    find('timeline').append(this.stage, make('p', {className: 'muted timeline-note'}, this.note, another), this.details);
   }
 
   rebuild() {
@@ -104,9 +105,9 @@ class Timeline {
   }
 
   words() {
-    const {ours, theirs} = this.app;
+    const {app} = this, {ours, theirs} = app;
     const seeds = ours.many ? `the bands hold 80 % of ${ours.many.count} seeds` : 'further seeds are on their way';
-    const words = [`Lines: `, term('seed', `1 seed`), `; ${seeds}.`];
+    const words = ['Lines: ', term('seed', `seed ${app.state.seed}`), `; ${seeds}.`];
     if (theirs) words.push(' Thin lines: the pinned setting, with the same seed.');
     return words;
   }
@@ -223,6 +224,12 @@ class Timeline {
     };
     edge.addEventListener('pointermove', follow);
     edge.addEventListener('lostpointercapture', release, {once: true});
+  }
+
+  takeAnotherSeed() {
+    this.app.state.seed += 1;
+    this.app.tell('state');
+    this.app.compute();
   }
 
   fill() {
