@@ -148,9 +148,6 @@ class Series final : public RunObserver, public ServiceObserver {
     add(at, "errors", interval.rates.errors);
     add(at, "timed_out", interval.rates.timed_out);
     add(at, "not_sent", interval.rates.not_sent);
-    add(at, "in_flight", static_cast<double>(interval.clients.in_flight));
-    add(at, "waiting_to_retry", static_cast<double>(interval.clients.waiting_to_retry));
-    add(at, "thinking", static_cast<double>(interval.clients.thinking));
   }
   void on_interval(Duration t, Duration /*window*/, const ServerInterval& interval) override {
     const std::size_t at = index(t);
@@ -182,9 +179,8 @@ class Series final : public RunObserver, public ServiceObserver {
   const Duration interval_;
   std::vector<double> times_;
   std::map<std::string, std::vector<std::vector<double>>, std::less<>> series_{
-      {"ok", {}},       {"errors", {}},    {"timed_out", {}},        {"not_sent", {}},
-      {"thinking", {}}, {"in_flight", {}}, {"waiting_to_retry", {}}, {"concurrency", {}},
-      {"delay", {}},    {"busy", {}},      {"waiting", {}}};
+      {"ok", {}},          {"errors", {}}, {"timed_out", {}}, {"not_sent", {}},
+      {"concurrency", {}}, {"delay", {}},  {"busy", {}},      {"waiting", {}}};
 };
 
 Json batch(const Json& question) {

@@ -11,7 +11,7 @@ import {Dropped} from './pool.js';
 const {Run} = Retrystorm;
 const FEW = 20, MANY = 100, CHUNK = 5;
 const SETTLED = 120; // milliseconds after the last change before statistics begin
-const REMEMBERED = 60; // settings whose results are kept
+const REMEMBERED = 20; // settings whose results are kept, a megabyte each
 
 export class App {
   constructor(pool, catalogue) {

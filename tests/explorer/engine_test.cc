@@ -131,7 +131,7 @@ TEST(Engine, HasTheSameResultHoweverItIsAsked) {
   for (const Json& object : run["client"]) {
     if (object["type"] != "interval") continue;
     EXPECT_EQ(with_series["t"][i], object["t"]);
-    EXPECT_EQ(series["in_flight"][0][i], object["in_flight"]) << object;
+    EXPECT_EQ(series["errors"][0][i], object["errors"]) << object;
     ++i;
   }
   // Those of the server too stand at their times: null while it is frozen.
