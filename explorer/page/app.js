@@ -80,7 +80,8 @@ export class App {
       if (!given) continue;
       const {errors} = await this.pool.ask({ask: 'look', given, seed: state.seed});
       for (const [name, sentence] of Object.entries(errors)) {
-        delete given[name];
+        // Where no option alone is to blame, none is left.
+        for (const each of name ? [name] : Object.keys(given)) delete given[each];
         refused.add(sentence);
       }
     }

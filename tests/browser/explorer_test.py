@@ -358,6 +358,10 @@ def check_links(page):
         assert "clients: '0' is not a whole number from 1 to 1000000000" in page.text("#notice"), fragment
         assert page.value("limit") == "40" and page.value("clients") == "1000", fragment
         assert page.run("return explorer.app.ours.run !== null && explorer.app.error === null"), fragment
+    page.load("#v=1&limit=40&at=60s+set+no-such%3D1")
+    assert "no option 'no-such'" in page.text("#notice"), page.text("#notice")
+    assert page.run("return explorer.app.state.given") == {}
+    assert page.run("return explorer.app.ours.run !== null && explorer.app.error === null")
     # A link that is followed within the page.
     page.run("location.hash = '#v=1&clients=700'")
     page.wait_for_value("clients", "700")
