@@ -22,13 +22,15 @@ class Challenges {
     this.goals = make('ul', {className: 'challenges-goals'});
     this.state = make('p', {className: 'challenges-state', role: 'status'});
     this.locked = make('p', {className: 'refused', role: 'alert'});
-    this.box = make('div', {className: 'challenges-box'}, this.title, this.story, this.said, this.goals, this.state, this.locked,
+    this.box = make('div', {className: 'challenges-box panel'}, this.title, this.story, this.said, this.goals, this.state, this.locked,
       make('div', {className: 'challenges-buttons'},
         make('button', {type: 'button', id: 'challenges-again', onclick: () => this.choose(this.challenge)}, 'From the start'),
         make('button', {type: 'button', id: 'challenges-leave', onclick: () => this.leave()}, 'Leave')));
     find('challenges').append(make('h2', {}, 'Challenges'),
       make('p', {className: 'muted'}, 'A setting that goes wrong, and what would be right. Turn the knobs until the statistics say that it is.'),
-      this.list, this.box);
+      this.list);
+    // Beside the charts: there one sees whether the goals are met while one turns the knobs.
+    find('challenge').append(this.box);
     for (const event of ['look', 'run', 'many', 'state', 'error']) app.on(event, () => this.show());
     this.show();
   }

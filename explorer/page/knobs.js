@@ -2,7 +2,7 @@
 import {cliff} from './cliff.js';
 import {find, make} from './dom.js';
 import {drawService} from './service.js';
-import {valueOf} from './durations.js';
+import {place} from './durations.js';
 import {drawWaits} from './waits.js';
 
 const PARTS = [
@@ -17,23 +17,6 @@ const LATER = new Set(['seed']);
 
 // A decimal comma is a point. (In what has blanks, commas separate.)
 export const withPoints = text => text.includes(' ') ? text : text.replace(/(\d),(\d)/g, '$1.$2');
-
-// The stop that is nearest to a value.
-export function nearestStop(stops, text) {
-  const exact = stops.indexOf(text);
-  if (exact >= 0) return exact;
-  const value = valueOf(text);
-  if (value === null) return stops.length - 1;
-  let best = 0, least = Infinity;
-  stops.forEach((stop, i) => {
-    const other = valueOf(stop);
-    if (other === null) return;
-    // As they stand on the slider: by factors.
-    const far = Math.abs(Math.log((value + 1e-9) / (other + 1e-9)));
-    if (far < least) [best, least] = [i, far];
-  });
-  return best;
-}
 
 class Knob {
   constructor(app, option) {
@@ -54,7 +37,7 @@ class Knob {
       if (stops?.length > 1) {
         this.slider = make('input', {type: 'range', id: `${id}-slider`, min: '0', max: String(stops.length - 1), step: '1', 'aria-label': `${name}, as a slider`});
         this.slider.addEventListener('input', () => this.change(stops[Number(this.slider.value)]));
-        row.append(this.slider);
+        row.append(make('div', {className: 'knob-slide'}, this.slider, cliff(app, option)));
       }
       this.field = make('input', {type: 'text', id, 'aria-describedby': described, autocomplete: 'off', spellcheck: false, className: stops ? '' : 'knob-text'});
       if (examples) {
@@ -68,7 +51,6 @@ class Knob {
       if (unit) row.append(make('span', {className: 'knob-unit muted'}, unit));
     }
     this.element = make('div', {className: 'knob', dataset: {name}}, this.head, row);
-    if (this.slider) this.element.append(cliff(app, option));
     this.element.append(this.problem, this.help);
   }
 
@@ -105,7 +87,7 @@ class Knob {
   }
 
   show() {
-    const {app, option: {name, stops, default: usual}} = this;
+    const {app, option: {name, default: usual}} = this;
     const value = app.value(name);
     // What was refused stays to be mended, until something else has changed.
     if (document.activeElement !== this.field || this.field.tagName === 'SELECT' || !this.problem.textContent) {
@@ -115,7 +97,7 @@ class Knob {
     }
     if (this.examples) this.examples.value = this.option.examples.includes(value) ? value : '';
     if (this.slider) {
-      this.slider.value = nearestStop(stops, value);
+      this.slider.value = Math.round(place(this.option, value) ?? 0);
       this.slider.setAttribute('aria-valuetext', value);
     }
     const given = name in app.state.given;
