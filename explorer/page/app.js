@@ -75,13 +75,21 @@ export class App {
   // Restores a state as a link has it, without the values that the command line would refuse.
   // Resolves to their sentences.
   async restore(state) {
-    const {errors} = await this.pool.ask({ask: 'look', given: state.given, seed: state.seed});
-    for (const name of Object.keys(errors)) delete state.given[name];
+    const refused = new Set();
+    for (const given of [state.given, state.pinned]) {
+      if (!given) continue;
+      const {errors} = await this.pool.ask({ask: 'look', given, seed: state.seed});
+      for (const [name, sentence] of Object.entries(errors)) {
+        // Where no option alone is to blame, none is left.
+        for (const each of name ? [name] : Object.keys(given)) delete given[each];
+        refused.add(sentence);
+      }
+    }
     this.state = state;
     this.theirs = this.difference = null;
     this.tell('pinned');
     await this.compute();
-    return Object.values(errors);
+    return [...refused];
   }
 
   // Resolves when the first run is there (or refused).
