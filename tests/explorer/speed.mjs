@@ -7,7 +7,7 @@ import {spawnSync} from 'node:child_process';
 import {engine, simulator} from './support.mjs';
 
 const least = Number(process.argv[2] ?? 0.4);
-const ROUNDS = 5, RUNS = 100;
+const ROUNDS = 4, RUNS = 60;
 const seeds = Array.from({length: RUNS}, (_, i) => i + 1);
 
 const ask = await engine();
