@@ -549,6 +549,38 @@ def check_challenges(page):
     assert page.errors() == [], page.errors()
 
 
+def check_map(page):
+    page.load("#v=1&observe=30s&map=outage-for,limit")
+    assert page.run("return [document.getElementById('map-x').value, document.getElementById('map-y').value]") == [
+        "outage-for", "limit"]
+    page.click("#map-draw")
+    page.run("document.querySelector('#map details').open = true")
+    cells = """
+        const [head, ...rows] = [...document.querySelectorAll('#map table tr')].map(row => [...row.cells].map(each => each.textContent));
+        return (rows ?? []).flatMap(([y, ...texts]) => texts.map((text, i) => [head[i + 1], y, text])).filter(([, , text]) => text.includes(' of '));"""
+    eventually(lambda: len(page.run(cells)) >= 30, "thirty cells are known", within=60)
+    if page.run("return !document.getElementById('map-stop').hidden"):
+        page.click("#map-stop")
+    known = page.run(cells)
+    # What a cell says is what the engine says.
+    for x, y, text in (known[0], known[len(known) // 2], known[-1]):
+        collapsed, count = map(int, text.split(" of "))
+        results = page.run("""
+            const [x, y, count] = arguments;
+            return explorer.ask({ask: 'batch', given: {...explorer.app.state.given, 'outage-for': x, limit: y},
+              seeds: Array.from({length: count}, (_, i) => i + 1)});""", x, y, count)["results"]
+        assert sum(each["verdict"] == "collapsed" for each in results) == collapsed, (x, y, text)
+    assert any(not text.startswith("0 ") for _, _, text in known), known
+    # To a cell by keys.
+    page.run("document.getElementById('map-canvas').focus()")
+    page.press(RIGHT * 3 + ENTER)
+    eventually(lambda: page.value("outage-for") != "20s", "it went to a cell")
+    assert page.value("outage-for") in {x for x, _, _ in known} | {x for x in page.run(
+        "return explorer.app.options.get('outage-for').stops")}
+    assert "map=outage-for%2Climit" in page.run("return location.hash")
+    assert page.errors() == [], page.errors()
+
+
 def check_tables(page):
     """Charts have their figures as a table, or say what is seen."""
     page.open_knobs()
@@ -562,7 +594,7 @@ def check_tables(page):
     assert not any(word in cell for row in cells for cell in row for word in ("NaN", "undefined")), cells
     nameless = page.run("""
         return [...document.querySelectorAll('canvas')].filter(each => each.checkVisibility())
-          .filter(each => each.getAttribute('aria-hidden') !== 'true' && !(each.getAttribute('role') === 'img' && each.getAttribute('aria-label')))
+          .filter(each => each.getAttribute('aria-hidden') !== 'true' && !(['img', 'application'].includes(each.getAttribute('role')) && each.getAttribute('aria-label')))
           .map(each => each.outerHTML.slice(0, 150));""")
     assert nameless == [], nameless
 
@@ -655,7 +687,7 @@ def check_screenshots(page):
 
 CHECKS = [check_file, check_opening, check_question, check_same_bytes, check_speed_of_answers,
           check_links, check_input, check_without_webassembly, check_keyboard, check_comparison,
-          check_remedies, check_challenges, check_tables, check_widths, check_accessibility, check_memory,
+          check_remedies, check_challenges, check_map, check_tables, check_widths, check_accessibility, check_memory,
           check_screenshots]
 
 
