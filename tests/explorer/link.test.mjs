@@ -18,7 +18,7 @@ test('a state comes back as it was', () => {
     {...usual, given: {'retry-on': '408+429+5xx-501', capacity: "50s 0.3; 60s..90s 1", jitter: '1%', at: 'ä&=#+ \'"<b>'}},
     {...usual, given: {clients: ''}, seed: 999999999999999},
   ]) {
-    assert.deepEqual(back(structuredClone(state)), {state, problem: null});
+    assert.deepEqual(back(structuredClone(state)), {state, problem: null, ofRun: false});
   }
 });
 
@@ -31,7 +31,7 @@ test('an old link goes on working: version 1', () => {
 });
 
 test('no fragment is the defaults, and no complaint', () => {
-  for (const text of ['', '#']) assert.deepEqual(fromFragment(text, known), {state: usual, problem: null});
+  for (const text of ['', '#']) assert.deepEqual(fromFragment(text, known), {state: usual, problem: null, ofRun: false});
 });
 
 test('a mangled link opens the defaults and says why', () => {
