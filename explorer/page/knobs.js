@@ -66,6 +66,7 @@ class Knob {
   // What was typed is tried first, and held back where the command line would refuse it.
   async take(text) {
     const {app, option: {name}} = this;
+    this.shown = this.field.value; // nobody types any more
     if (text === '') return this.change(null);
     const look = await app.pool.ask({ask: 'look', given: {...app.state.given, [name]: text}, seed: app.state.seed}).catch(error => ({errors: {[name]: error.message}}));
     const refused = look.errors[name];
@@ -89,9 +90,12 @@ class Knob {
   show() {
     const {app, option: {name, default: usual}} = this;
     const value = app.value(name);
-    // What was refused stays to be mended, until something else has changed.
-    if (document.activeElement !== this.field || this.field.tagName === 'SELECT' || !this.problem.textContent) {
-      this.field.value = value;
+    // What was refused stays to be mended, until something else has changed; what is being typed is
+    // not typed over.
+    const typing = document.activeElement === this.field && this.field.tagName !== 'SELECT' &&
+      (this.problem.textContent !== '' || this.field.value !== this.shown);
+    if (!typing) {
+      this.field.value = this.shown = value;
       this.problem.textContent = '';
       this.field.removeAttribute('aria-invalid');
     }

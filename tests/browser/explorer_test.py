@@ -409,6 +409,15 @@ def check_input(page):
     page.type_into("#knob-curve-factor", "1,05")
     page.type_into("#knob-k", "12,5")
     page.wait_for_value("k", "12.5")
+    # What is typed is not overwritten by what another knob has changed meanwhile.
+    page.type_into("#knob-k", "13")
+    page.run("document.getElementById('knob-lambda').focus(); document.getElementById('knob-lambda').select()")
+    page.press("6")
+    page.run("return test.change({limit: '40'})")
+    page.press("s" + ENTER)
+    page.wait_for_value("lambda", "6s")
+    assert page.value("k") == "13" and page.value("limit") == "40"
+    eventually(lambda: page.run("return document.getElementById('knob-limit').value") == "40", "it is shown")
     page.type_into("#knob-lambda", "")
     page.wait_for_value("lambda", "10s")
     assert page.errors() == [], page.errors()
