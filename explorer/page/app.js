@@ -3,6 +3,7 @@
 // Events, each told to listeners with the app as it then is:
 //   look     `look` is that of the setting: values in force, errors, command lines
 //   run      `ours.run` is the first run of the setting, `ours.many` is none yet
+//   painted  the run can be seen: for all that the reader does not wait for
 //   many     `ours.many`: 20 seeds, then 100; `theirs.many` too, if there is a pinned setting
 //   pinned   a setting was pinned or unpinned
 //   error    `error` is a sentence (or null again): the setting cannot be run
@@ -117,6 +118,9 @@ export class App {
       this.difference = null;
       this.fail(null);
       this.tell('run');
+      requestAnimationFrame(() => setTimeout(() => {
+        if (current()) this.tell('painted');
+      }));
     } catch (error) {
       if (error instanceof Dropped || !current()) return;
       this.fail(error.message);

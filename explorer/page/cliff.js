@@ -215,7 +215,8 @@ class Strips {
       }
       this.go();
     });
-    app.on('look', () => this.settle());
+    app.on('look', () => { this.ready = false; });
+    app.on('painted', () => this.settle());
     app.on('many', () => {
       if ((app.ours.many?.count ?? 0) >= ENOUGH) this.begin('many');
     });

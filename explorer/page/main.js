@@ -60,7 +60,7 @@ async function open() {
   });
   // The link follows the setting, without a step back in the browser's history for each.
   const follow = () => history.replaceState(null, '', `#${toFragment(app.state)}`);
-  app.on('run', () => {
+  app.on('painted', () => {
     if (Object.keys(app.state.given).length > 0 || app.state.pinned || location.hash.length > 1) follow();
   });
   app.on('pinned', follow);

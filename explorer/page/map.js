@@ -41,8 +41,10 @@ class RetryMap {
     this.details.addEventListener('toggle', () => this.fill());
     new ResizeObserver(() => this.draw()).observe(this.canvas);
     onScheme(() => this.draw());
-    app.on('look', () => this.show());
-    app.on('run', () => this.restore());
+    app.on('painted', () => {
+      this.show();
+      this.restore();
+    });
   }
 
   // Options that an axis can have: those that have an effect now.

@@ -683,15 +683,24 @@ def check_accessibility(page):
 
 
 def check_screenshots(page):
+    """Those of docs/: with SCREENSHOTS=docs they are made anew."""
     folder = os.environ.get("SCREENSHOTS")
     if not folder:
         return
-    for name, width, scheme in (("wide", 1280, "light"), ("dark", 1280, "dark"), ("phone", 360, "light")):
-        page.width(width)
+    setting = "#v=1&strategy=exponential&backlog=380&b=1&b.strategy=fixed"
+    for name, width, height, scheme in (("explorer", 1280, 860, "light"), ("explorer-dark", 1280, 860, "dark"),
+                                        ("explorer-phone", 360, 1100, "light")):
+        page.width(width, height)
         page.scheme(scheme)
-        page.open_knobs()
+        page.load(setting)
         page.settle()
-        page.screenshot(f"{folder}/explorer-{name}.png")
+        eventually(lambda: page.run("""
+            return [...document.querySelectorAll('.cliff-strip')].filter(strip => strip.offsetParent &&
+              strip.getBoundingClientRect().top < innerHeight).every(strip => strip.dataset.whole === 'yes');"""),
+            "the strips in sight are whole", within=60)
+        page.screenshot(f"{folder}/{name}.png", whole=False)
+    page.width(1280)
+    page.scheme("light")
 
 
 CHECKS = [check_file, check_opening, check_question, check_same_bytes, check_speed_of_answers,

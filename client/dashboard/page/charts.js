@@ -19,10 +19,12 @@ const Retrystorm = (() => {
     return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
   };
 
+  const formats = []; // by digits: to make one takes longer than all else here
   function number(value, digits = 0) {
     if (value === null || value === undefined) return '–';
     if (Math.abs(value) >= 1e6) return value.toExponential(1);
-    return value.toLocaleString('en', {minimumFractionDigits: digits, maximumFractionDigits: digits});
+    formats[digits] ??= new Intl.NumberFormat('en', {minimumFractionDigits: digits, maximumFractionDigits: digits});
+    return formats[digits].format(value);
   }
 
   // "99.95 %", never rounded up to a hundred.
