@@ -178,11 +178,7 @@ void Experiment::show(nlohmann::ordered_json event) {
     if (server && !frozen) {
       event["server"] = {{"concurrency", server->concurrency},
                          {"last_delay_s", server->last_delay_s}};
-      if (const auto& workers = server->workers) {
-        event["server"].update({{"workers", workers->workers},
-                                {"busy", workers->busy},
-                                {"waiting", workers->waiting}});
-      }
+      add_workers(event["server"], server->workers);
     }
   }
   const bool lasting = type == "start" || type == "summary";
@@ -216,20 +212,20 @@ void Experiment::begin_outage(const Disturbance& outage, Duration length) {
   if (recorder_->in_outage()) return lengthen_outage(outage, length);
   const TimePoint now = Clock::now();
   const std::string what = print_disturbance(outage);
-  if (outage.kind == Disturbance::Kind::kFreeze) {
-    try {
-      dependencies_.server->freeze();
-    } catch (const std::exception& error) {
-      return notice(error.what());  // the server has ended: there is nothing to freeze
+  try {
+    switch (outage.kind) {
+      case Disturbance::Kind::kFreeze:
+        dependencies_.server->freeze();
+        break;
+      case Disturbance::Kind::kCommand:
+        dependencies_.outage_command->begin();
+        break;
+      default:
+        if (!is_of_service(outage)) break;  // more load is the clients' own affair
+        dependencies_.control->send(print_outage_order({outage, saturating_add(length, kLease)}));
     }
-  } else if (outage.kind == Disturbance::Kind::kCommand) {
-    try {
-      dependencies_.outage_command->begin();
-    } catch (const std::exception& error) {
-      return notice(error.what());
-    }
-  } else if (is_of_service(outage)) {
-    dependencies_.control->send(print_outage_order({outage, saturating_add(length, kLease)}));
+  } catch (const std::exception& error) {
+    return notice(error.what());  // the server has ended, or who runs the commands: no outage
   }
   outage_ = outage;
   recorder_->outage_begins(now, fleet_->totals().counts, what);
@@ -261,25 +257,24 @@ void Experiment::lengthen_outage(const Disturbance& outage, Duration length) {
 
 void Experiment::end_outage() {
   outage_ends_at_ = TimePoint::max();
-  if (outage_.kind == Disturbance::Kind::kFreeze) {
-    try {
-      dependencies_.server->wake();
-      std::cerr << "server awake\n";
-    } catch (const std::exception& error) {
-      // It was killed while it was frozen. The outage is over all the same: it can refuse again.
-      notice(error.what());
-    }
-  } else {
-    if (is_of_service(outage_)) dependencies_.control->send(std::string(kEndOfOutage));
-    if (outage_.kind == Disturbance::Kind::kCommand) {
-      try {
+  const bool was_frozen = outage_.kind == Disturbance::Kind::kFreeze;
+  try {
+    switch (outage_.kind) {
+      case Disturbance::Kind::kFreeze:
+        dependencies_.server->wake();
+        std::cerr << "server awake\n";
+        break;
+      case Disturbance::Kind::kCommand:
         dependencies_.outage_command->end();
-      } catch (const std::exception& error) {
-        notice(error.what());
-      }
+        break;
+      default:
+        if (is_of_service(outage_)) dependencies_.control->send(std::string(kEndOfOutage));
     }
-    std::cerr << "outage over\n";
+  } catch (const std::exception& error) {
+    // It was killed while it was frozen, say. The outage is over all the same: it can refuse again.
+    notice(error.what());
   }
+  if (!was_frozen) std::cerr << "outage over\n";
   recorder_->outage_ends(Clock::now(), fleet_->totals().counts);
   set_load();
 }

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "model/base/text.h"
+
 namespace retrystorm {
 namespace {
 
@@ -39,9 +41,7 @@ std::pair<std::string, std::string> parse_header(const std::string& text) {
   if (colon == std::string::npos) throw refuse("is not a header like 'Name: value'");
   const std::string name = text.substr(0, colon);
   if (!is_token(name)) throw refuse("has no valid name before its colon");
-  const std::size_t begin = text.find_first_not_of(" \t", colon + 1);
-  if (begin == std::string::npos) return {name, ""};
-  return {name, text.substr(begin, text.find_last_not_of(" \t") - begin + 1)};
+  return {name, std::string(trimmed(std::string_view(text).substr(colon + 1)))};
 }
 
 std::string read_body(const std::string& body) {

@@ -134,7 +134,11 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
 
 void check(const ClientOptions& options) {
   check(options.workload.retry);
-  refuse(unused_options(options.workload));
+  UnusedOptions unused = unused_options(options.workload);
+  if (options.workload.arrivals == Arrivals::kJob) {
+    find_unused_load(unused, options.timeline, "with --arrivals=job");
+  }
+  refuse(unused);
   check_trace(options.trace, options.json);
   check(options.request);
   if (is_https(options.server_status)) {

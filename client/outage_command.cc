@@ -15,7 +15,6 @@ extern "C" {  // glibc 2.36 forgets to say so
 #include <csignal>
 #include <stdexcept>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace retrystorm {
@@ -140,10 +139,7 @@ class OutageCommand::Runner {
 };
 
 OutageCommand::OutageCommand(const OutageCommands& commands) {
-  std::array<int, 2> pipe{};
-  if (pipe2(pipe.data(), O_CLOEXEC) != 0) {
-    throw std::runtime_error("cannot make a pipe: " + std::generic_category().message(errno));
-  }
+  const std::array<int, 2> pipe = make_pipe();
   reports_ = pipe[0];
   try {
     watchdog_.emplace([&](int words) {

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "client/http_client.h"
 #include "common/http/control.h"
 #include "common/http/secret.h"
 
@@ -25,9 +26,10 @@ std::string first_line(const std::string& text) {
 
 ServerControl::ServerControl(const Url& url, std::string token,
                              std::function<void(const std::string&)> tell)
-    : url_(url), token_(std::move(token)), tell_(std::move(tell)), client_(url.host, url.port) {
-  client_.set_hostname_addr_map({{url.host, url.address}});
-  client_.set_connection_timeout(kPatience);
+    : url_(url),
+      token_(std::move(token)),
+      tell_(std::move(tell)),
+      client_(client_for(url, kPatience)) {
   client_.set_read_timeout(kLongestFreeze);
   thread_ = std::thread(&ServerControl::run, this);
 }
@@ -44,10 +46,7 @@ ServerControl::~ServerControl() {
 }
 
 void ServerControl::check(const std::string& orders) {
-  httplib::Client client(url_.host, url_.port);
-  client.set_hostname_addr_map({{url_.host, url_.address}});
-  client.set_connection_timeout(kPatience);
-  client.set_read_timeout(kPatience);
+  httplib::Client client = client_for(url_, kPatience);
   const std::string why = post(client, kCheckPath, orders);
   if (!why.empty()) throw std::runtime_error(why);
 }

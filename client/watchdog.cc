@@ -9,7 +9,6 @@ extern "C" {  // glibc 2.36 forgets to say so
 #include <sys/pidfd.h>
 }
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <stdexcept>
@@ -24,11 +23,16 @@ constexpr int kPatienceMs = 10'000;
 
 }  // namespace
 
-Watchdog::Watchdog(const std::function<void(int words)>& watch) {
+std::array<int, 2> make_pipe() {
   std::array<int, 2> pipe{};
   if (pipe2(pipe.data(), O_CLOEXEC) != 0) {
     throw std::runtime_error("cannot make a pipe: " + std::generic_category().message(errno));
   }
+  return pipe;
+}
+
+Watchdog::Watchdog(const std::function<void(int words)>& watch) {
+  const std::array<int, 2> pipe = make_pipe();
   pid_ = fork();
   if (pid_ == 0) {
     close(pipe[1]);

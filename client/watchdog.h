@@ -3,11 +3,16 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <functional>
 
 #include "model/base/duration.h"
 
 namespace retrystorm {
+
+// A pipe that no program gets which this process starts: where it is read, and where it is written.
+// Throws std::runtime_error with a sentence for a person.
+std::array<int, 2> make_pipe();
 
 // A forked process of one thread, in a session of its own, so that what befalls this process does
 // not befall it: what is sent to the whole process group (Ctrl-C, Ctrl-\, Ctrl-Z, a shell's kill,

@@ -30,6 +30,8 @@ install(FILES scripts/lib/prometheus/retrystorm.rules.yml
         DESTINATION ${CMAKE_INSTALL_DATADIR}/retrystorm/prometheus)
 install(FILES README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# Where the target `explorer` was not built, all else is installed without it.
+install(FILES ${CMAKE_BINARY_DIR}/bin/explorer.html DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 # Debian wants a changelog in every package, compressed as small as can be.
 find_program(GZIP gzip)

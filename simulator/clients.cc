@@ -81,12 +81,7 @@ void Clients::begin_worker(TimePoint now) {
   find_next_worker();
   clients_.emplace_back();
   pauses_.emplace_back(0);
-  Client& client = clients_[index];
-  ClientRandom random(seed_, index);
-  behaviour_.start(client.retry, random);
-  client.random = random.state();
-  client.last_ok = now;
-  send(now, index);
+  enter(now, index, index);
 }
 
 void Clients::arrive(TimePoint now) {
@@ -99,8 +94,12 @@ void Clients::arrive(TimePoint now) {
     index = free_clients_.back();
     free_clients_.pop_back();
   }
+  enter(now, index, arrivals_++);
+}
+
+void Clients::enter(TimePoint now, std::uint32_t index, std::uint64_t stream) {
   Client& client = clients_[index];
-  ClientRandom random(seed_, arrivals_++);
+  ClientRandom random(seed_, stream);
   client.retry = {};
   behaviour_.start(client.retry, random);
   client.random = random.state();

@@ -127,6 +127,8 @@ class Clients final : public Caller {
   // Its slot is free for another.
   void end_request(TimePoint now, std::uint32_t index);
   void begin_worker(TimePoint now);
+  // Its slot is there; it draws from the stream of that number, and sends.
+  void enter(TimePoint now, std::uint32_t index, std::uint64_t stream);
   void find_next_worker();
 
   const ClientBehaviour behaviour_;

@@ -97,6 +97,12 @@ int run_once(const Invocation& invocation, const SimulatorOptions& options, std:
   return json.failed() || server_json.failed() ? 1 : code;
 }
 
+// That share the runs: as many as there are cores if nothing else is said.
+std::size_t threads_of(const SimulatorOptions& options) {
+  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  return options.threads > 0 ? options.threads : cores;
+}
+
 Grid grid_of(const CLI::App& app, const std::vector<std::string>& sweeps) {
   std::vector<Axis> axes;
   for (const std::string& sweep : sweeps) {
@@ -151,9 +157,8 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
   if (alone) grid = grid.only(options.cell - 1);
   check_values(arguments, grid);
 
-  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
   const CampaignOptions campaign{
-      .runs = options.runs, .threads = options.threads > 0 ? options.threads : cores, .seed = seed};
+      .runs = options.runs, .threads = threads_of(options), .seed = seed};
   const auto options_of = [&](std::size_t cell) {
     return parse_with(arguments, grid, grid.values(cell));
   };
@@ -170,13 +175,15 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
   const std::size_t tried = std::min<std::size_t>(cells, 1000);
   for (std::size_t cell = 0; cell < tried; ++cell) scenario(cell);
   scenario(cells - 1);
-  // What has no effect in one cell may have one in another.
-  UnusedOptions unused = unused_options(options_of(0));
-  for (std::size_t cell = 1; cell < tried && !unused.empty(); ++cell) {
-    const UnusedOptions too = unused_options(options_of(cell));
-    std::erase_if(unused, [&too](const auto& each) { return !too.contains(each.first); });
+  // What has no effect in one cell may have one in another: only what has none in any is refused.
+  if (tried == cells && !alone) {
+    UnusedOptions unused = unused_options(options_of(0));
+    for (std::size_t cell = 1; cell < cells && !unused.empty(); ++cell) {
+      const UnusedOptions too = unused_options(options_of(cell));
+      std::erase_if(unused, [&too](const auto& each) { return !too.contains(each.first); });
+    }
+    refuse(unused);
   }
-  if (tried == cells && !alone) refuse(unused);
   if (options.list_cells) {
     list_cells(grid);
     return 0;
@@ -254,8 +261,7 @@ int find_hidden(const Invocation& invocation, const SimulatorOptions& options, s
   const Scenario scenario = relieved(options, options.relief, 1, seed);
   check_length(scenario);
   check_verdict(scenario);
-  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
-  const std::size_t threads = options.threads > 0 ? options.threads : cores;
+  const std::size_t threads = threads_of(options);
   check_memory(scenario, std::min(threads, seeds), physical_memory());
   auto start = options_json(invocation.app);
   start["seed"] = seed;

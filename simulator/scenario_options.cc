@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "simulator/course.h"
+
 namespace retrystorm {
 namespace {
 
@@ -34,91 +36,25 @@ ServiceOptions scaled(ServiceOptions service, double scale) {
   return service;
 }
 
-// What a run's changes lead to, one after the other.
-class Course {
- public:
-  explicit Course(const ScenarioOptions& options)
-      : outage_(options.timeline.outage), scale_(options.scale), configured_(options.service) {}
-
-  void take(const TimedAction& step) {
-    const Action& action = step.action;
-    switch (action.kind) {
-      case Action::Kind::kSet:
-        change(step);
-        break;
-      case Action::Kind::kCapacity:
-        conditions_.capacity = action.factor;
-        break;
-      case Action::Kind::kLoad:
-        load_ = action.factor;
-        break;
-      case Action::Kind::kRestart:
-        break;
-    }
-    add({.t = step.t, .told = step.told, .restart = action.kind == Action::Kind::kRestart});
-  }
-
-  void begin_outage(Duration t) {
-    in_outage_ = true;
-    add({.t = t, .kind = Change::Kind::kOutageBegins});
-  }
-  void end_outage(Duration t) {
-    in_outage_ = false;
-    add({.t = t, .kind = Change::Kind::kOutageEnds});
-  }
-
-  std::vector<Change> changes() && { return std::move(changes_); }
-
- private:
-  void change(const TimedAction& step) {
-    try {
-      change_option(configured_, step.action.option, step.action.value, Engine::kSimulated);
-    } catch (const std::invalid_argument& error) {
-      throw std::invalid_argument("--at " + in_quotes(print_timed(step)) + ": " + error.what());
-    }
-  }
-
-  void add(Change change) {
-    Conditions conditions = conditions_;
-    if (in_outage_) impose(outage_, conditions);
-    change.service = scaled(under(conditions, configured_), scale_);
-    const bool more = in_outage_ && outage_.kind == Disturbance::Kind::kLoad;
-    change.load = load_ * (more ? outage_.value : 1);
-    changes_.push_back(std::move(change));
-  }
-
-  const Disturbance outage_;
-  const double scale_;
-  ServiceOptions configured_;
-  Conditions conditions_;
-  double load_ = 1;
-  bool in_outage_ = false;
-  std::vector<Change> changes_;
-};
-
-// What comes at the same time: the outage's begin first, and its end.
-std::vector<Change> changes(const ScenarioOptions& options) {
-  Course course(options);
-  const bool has_outage = options.outage_length() > Duration::zero();
-  const Duration end = saturating_add(options.outage_at, options.outage_length());
-  bool begun = !has_outage;
-  bool ended = !has_outage;
-  const auto until = [&](Duration t) {
-    if (!begun && options.outage_at <= t) course.begin_outage(options.outage_at), begun = true;
-    if (!ended && end <= t) course.end_outage(end), ended = true;
-  };
-  for (const TimedAction& each : actions(options.timeline)) {
-    until(each.t);
-    course.take(each);
-  }
-  until(Duration::max());
-  return std::move(course).changes();
-}
-
 Duration run_length(const ScenarioOptions& options) {
   if (options.workload.arrivals == Arrivals::kJob) return options.time_limit;
   return saturating_add(options.outage_at,
                         saturating_add(options.outage_length(), options.observe));
+}
+
+// Of the service's options those that have no effect at any time: the outage, or something that is
+// done about it, may turn on what an option is about.
+void find_unused_of_service(UnusedOptions& unused, const ScenarioOptions& scenario) {
+  auto always = unused_options(scenario.service);
+  try {
+    for (const Change& change : changes(scenario)) {
+      const auto then = unused_options(change.service);
+      std::erase_if(always, [&then](const auto& each) { return !then.contains(each.first); });
+    }
+  } catch (const std::invalid_argument&) {
+    // Who makes the scenario is told.
+  }
+  unused.merge(always);
 }
 
 }  // namespace
@@ -168,10 +104,11 @@ void declare_options(OptionList& options, ScenarioOptions& scenario) {
 
 void find_unused(UnusedOptions& unused, const ScenarioOptions& scenario) {
   find_unused(unused, scenario.workload);
-  find_unused(unused, scenario.service);
+  find_unused_of_service(unused, scenario);
   if (scenario.workload.arrivals == Arrivals::kJob) {
     find_unused<ScenarioOptions>(unused, scenario, ScenarioOptions(), "with --arrivals=job",
                                  {"observe"});
+    find_unused_load(unused, scenario.timeline, "with --arrivals=job");
   } else {
     find_unused<ScenarioOptions>(unused, scenario, ScenarioOptions(), "without --arrivals=job",
                                  {"time-limit"});
@@ -197,6 +134,9 @@ Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed) {
                     .report_interval = options.report_interval,
                     .server_report_interval = options.server_report_interval,
                     .trace = options.trace};
+  for (Change& each : scenario.changes) {
+    each.service = scaled(std::move(each.service), options.scale);
+  }
   if (options.outage_length() > Duration::zero()) scenario.outage_at = options.outage_at;
 
   scenario.workload.clients =

@@ -2,8 +2,8 @@
 
 #include <exception>
 #include <mutex>
+#include <stdexcept>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -28,13 +28,23 @@ void run_on_threads(std::size_t threads, const std::function<void()>& work,
     }
   };
   {
+    // Held until all are there. Runs need memory: where there is none left for another thread, they
+    // would say so first, and not what it was that took it.
+    std::mutex starting;
     std::vector<std::jthread> others;
+    std::unique_lock until_all_are_there(starting);
     try {
-      for (std::size_t i = 1; i < threads; ++i) others.emplace_back(work_that_may_fail);
-    } catch (const std::system_error& error) {
-      fail(std::make_exception_ptr(std::system_error(
-          error.code(), "cannot start " + std::to_string(threads) + " threads (see --threads)")));
+      for (std::size_t i = 1; i < threads; ++i) {
+        others.emplace_back([&] {
+          { const std::scoped_lock wait(starting); }
+          work_that_may_fail();
+        });
+      }
+    } catch (const std::exception& error) {
+      const std::string what = "cannot start " + std::to_string(threads) + " threads";
+      fail(std::make_exception_ptr(std::runtime_error(what + " (see --threads): " + error.what())));
     }
+    until_all_are_there.unlock();
     work_that_may_fail();
   }
   if (failure) std::rethrow_exception(failure);

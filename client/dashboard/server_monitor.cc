@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include "client/http_client.h"
+
 namespace retrystorm {
 namespace {
 
@@ -12,11 +14,8 @@ constexpr auto kStatusPatience = 300ms;
 
 }  // namespace
 
-ServerMonitor::ServerMonitor(const Url& url) : client_(url.host, url.port), path_(url.path) {
-  client_.set_hostname_addr_map({{url.host, url.address}});
-  client_.set_connection_timeout(kStatusPatience);
-  client_.set_read_timeout(kStatusPatience);
-  client_.set_write_timeout(kStatusPatience);
+ServerMonitor::ServerMonitor(const Url& url)
+    : client_(client_for(url, kStatusPatience)), path_(url.path) {
   thread_ = std::thread(&ServerMonitor::run, this);
 }
 

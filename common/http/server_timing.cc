@@ -15,11 +15,8 @@ constexpr std::string_view kService = "service";
 // What comes before the next `separator`, without the blanks around it. Takes both from `text`.
 std::string_view take_part(std::string_view& text, char separator) {
   const std::size_t end = std::min(text.find(separator), text.size());
-  std::string_view part = text.substr(0, end);
+  const std::string_view part = trimmed(text.substr(0, end));
   text.remove_prefix(std::min(end + 1, text.size()));
-  const auto blank = [](char letter) { return letter == ' ' || letter == '\t'; };
-  while (!part.empty() && blank(part.front())) part.remove_prefix(1);
-  while (!part.empty() && blank(part.back())) part.remove_suffix(1);
   return part;
 }
 

@@ -225,13 +225,6 @@ std::string server_line(const std::string& stamp, const ServerInterval& interval
                 delay.c_str());
 }
 
-void add_workers(nlohmann::ordered_json& json, const std::optional<WorkerState>& workers) {
-  if (!workers) return;
-  json["workers"] = workers->workers;
-  json["busy"] = workers->busy;
-  json["waiting"] = workers->waiting;
-}
-
 nlohmann::ordered_json server_interval_json(Duration t, Duration window,
                                             const ServerInterval& interval) {
   const auto rate = [seconds = to_seconds(window)](std::uint64_t count) {

@@ -45,8 +45,15 @@ std::string time_stamp(std::chrono::system_clock::time_point time, Zone zone = Z
 // "<stamp>: busy:   20 of 20, waiting:  153, delay: 870ms"
 std::string server_line(const std::string& stamp, const ServerInterval& interval);
 
-// Adds how a service of workers stands: `workers`, `busy` and `waiting`; nothing without them.
-void add_workers(nlohmann::ordered_json& json, const std::optional<WorkerState>& workers);
+// Adds how a service of workers stands (a `WorkerState`, or what another process says of its own):
+// `workers`, `busy` and `waiting`; nothing without them.
+template <typename Workers>
+void add_workers(nlohmann::ordered_json& json, const std::optional<Workers>& workers) {
+  if (!workers) return;
+  json["workers"] = workers->workers;
+  json["busy"] = workers->busy;
+  json["waiting"] = workers->waiting;
+}
 
 // `window` is the time that the interval covers.
 nlohmann::ordered_json server_interval_json(Duration t, Duration window,

@@ -4,9 +4,12 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -31,8 +34,7 @@ constexpr double kMemory = 1e9;  // bytes
 class Patience {
  public:
   explicit Patience(const Json& question)
-      : seconds_(question.value("patience_s", 10.0)),
-        end_(Clock::now() + from_seconds(seconds_)) {}
+      : seconds_(question.value("patience_s", 10.0)), end_(Clock::now() + from_seconds(seconds_)) {}
 
   bool over() const { return Clock::now() > end_; }
   void check() const {
@@ -100,20 +102,21 @@ class Texts {
   bool first_ = true;
 };
 
-Json run(const Json& question) {
+std::string run(const Json& question) {
   const Patience patience(question);
-  Scenario scenario = scenario_for(scenario_of(read_given(question.at("given"))), seed_of(question));
+  Scenario scenario =
+      scenario_for(scenario_of(read_given(question.at("given"))), seed_of(question));
   scenario.report_interval = scenario.server_report_interval = chart_interval(scenario, patience);
-  Json client = Json::array(), server = Json::array();
-  JsonReport of_run([&client](const Json& object) { client.push_back(object); });
-  ServiceJsonReport of_service([&server](const Json& object) { server.push_back(object); });
+  Texts client("[", ",", "]"), server("[", ",", "]");
+  JsonReport of_run(client.sink());
+  ServiceJsonReport of_service(server.sink());
   const SimulationResult result =
       simulate(scenario, {.run = {&of_run}, .service = {&of_service}}, patience);
-  return {{"client", std::move(client)},
-          {"server", std::move(server)},
-          {"events", result.events},
-          {"peak_concurrency", result.peak_concurrency},
-          {"result", result_json(result_of(result))}};
+  // Hundreds of objects: to put them into a further one would copy each.
+  return "{\"client\":" + std::move(client).text() + ",\"server\":" + std::move(server).text() +
+         ",\"events\":" + std::to_string(result.events) +
+         ",\"peak_concurrency\":" + std::to_string(result.peak_concurrency) +
+         ",\"result\":" + json_line(result_json(result_of(result))) + '}';
 }
 
 Json lines(const Json& question) {
@@ -127,29 +130,32 @@ Json lines(const Json& question) {
   return {{"client", std::move(client).text()}, {"server", std::move(server).text()}};
 }
 
-// What the charts' bands are made of, interval by interval.
+// What the charts' bands are made of, interval by interval of so long. A frozen server tells
+// nothing: there it has NaN, which JSON writes as null.
 class Series final : public RunObserver, public ServiceObserver {
  public:
+  explicit Series(Duration interval) : interval_(interval) {}
+
   void begin_run() {
     for (auto& [name, runs] : series_) runs.emplace_back();
-    index_ = 0;
   }
 
   void on_interval(const RunInterval& interval) override {
-    const double t = to_seconds(interval.t);
-    if (index_ == times_.size()) times_.push_back(t);
-    ++index_;
-    add("ok", interval.rates.ok);
-    add("errors", interval.rates.errors);
-    add("timed_out", interval.rates.timed_out);
-    add("not_sent", interval.rates.not_sent);
-    add("in_flight", static_cast<double>(interval.clients.in_flight));
-    add("waiting_to_retry", static_cast<double>(interval.clients.waiting_to_retry));
-    add("thinking", static_cast<double>(interval.clients.thinking));
+    const std::size_t at = index(interval.t);
+    if (at >= times_.size()) times_.resize(at + 1);
+    times_[at] = to_seconds(interval.t);
+    add(at, "ok", interval.rates.ok);
+    add(at, "errors", interval.rates.errors);
+    add(at, "timed_out", interval.rates.timed_out);
+    add(at, "not_sent", interval.rates.not_sent);
   }
-  void on_interval(Duration /*t*/, Duration /*window*/, const ServerInterval& interval) override {
-    add("concurrency", static_cast<double>(interval.concurrency));
-    add("delay", to_seconds(interval.last_delay));
+  void on_interval(Duration t, Duration /*window*/, const ServerInterval& interval) override {
+    const std::size_t at = index(t);
+    add(at, "concurrency", static_cast<double>(interval.concurrency));
+    add(at, "delay", to_seconds(interval.last_delay));
+    if (!interval.workers) return;
+    add(at, "busy", static_cast<double>(interval.workers->busy));
+    add(at, "waiting", static_cast<double>(interval.workers->waiting));
   }
 
   void tell(Json& answer) && {
@@ -159,36 +165,34 @@ class Series final : public RunObserver, public ServiceObserver {
   }
 
  private:
-  void add(std::string_view name, double value) {
-    for (auto& [known, runs] : series_) {
-      if (known == name) runs.back().push_back(rounded(value));
-    }
+  // Intervals end when they are due; what is left over at the end of a run is one more.
+  std::size_t index(Duration t) const {
+    return static_cast<std::size_t>((t - Duration(1)) / interval_);
   }
 
+  void add(std::size_t at, const char* name, double value) {
+    std::vector<double>& run = series_.at(name).back();
+    if (at >= run.size()) run.resize(at + 1, std::numeric_limits<double>::quiet_NaN());
+    run[at] = rounded(value);
+  }
+
+  const Duration interval_;
   std::vector<double> times_;
-  std::size_t index_ = 0;
-  std::array<std::pair<std::string_view, std::vector<std::vector<double>>>, 9> series_{
-      {{"ok", {}},
-       {"errors", {}},
-       {"timed_out", {}},
-       {"not_sent", {}},
-       {"in_flight", {}},
-       {"waiting_to_retry", {}},
-       {"thinking", {}},
-       {"concurrency", {}},
-       {"delay", {}}}};
+  std::map<std::string, std::vector<std::vector<double>>, std::less<>> series_{
+      {"ok", {}},          {"errors", {}}, {"timed_out", {}}, {"not_sent", {}},
+      {"concurrency", {}}, {"delay", {}},  {"busy", {}},      {"waiting", {}}};
 };
 
 Json batch(const Json& question) {
   const Patience patience(question);
   Scenario scenario = scenario_for(scenario_of(read_given(question.at("given"))), 0);
   const bool with_series = question.value("series", false);
-  Series series;
-  SimulationObservers observers;
   if (with_series) {
     scenario.report_interval = scenario.server_report_interval = chart_interval(scenario, patience);
-    observers = {.run = {&series}, .service = {&series}};
   }
+  Series series(scenario.report_interval);
+  SimulationObservers observers;
+  if (with_series) observers = {.run = {&series}, .service = {&series}};
   Json results = Json::array();
   for (const Json& seed : question.at("seeds")) {
     scenario.seed = seed.get<std::uint64_t>();
@@ -240,7 +244,6 @@ Json answer_to(const Json& question) {
   const auto what = question.at("ask").get<std::string>();
   if (what == "catalogue") return catalogue();
   if (what == "look") return look(read_given(question.at("given")), seed_of(question));
-  if (what == "run") return run(question);
   if (what == "lines") return lines(question);
   if (what == "batch") return batch(question);
   if (what == "summarize") return summarize(question);
@@ -252,7 +255,8 @@ Json answer_to(const Json& question) {
 
 std::string answer(std::string_view question) {
   try {
-    return json_line(answer_to(Json::parse(question)));
+    const Json asked = Json::parse(question);
+    return asked.value("ask", "") == "run" ? run(asked) : json_line(answer_to(asked));
   } catch (const std::exception& error) {
     return json_line({{"error", error.what()}});
   }

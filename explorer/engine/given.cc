@@ -58,7 +58,9 @@ struct Bound {
 };
 
 std::string word(const std::string& name, const std::string& value) {
-  return " " + shell_word("--" + name + "=" + value);
+  std::string option = "--";
+  option.append(name).append("=").append(value);
+  return std::string(" ").append(shell_word(option));
 }
 
 std::set<std::string> known(const OptionList& list) {
@@ -110,10 +112,9 @@ Json real_commands(const std::vector<std::pair<std::string, std::string>>& meant
     if (scenario.timeline.outage.kind == Disturbance::Kind::kFreeze) client += " --server-pid=$!";
   }
   if (!job) {
-    client +=
-        " --duration=" + format_duration(saturating_add(
-                             scenario.outage_at,
-                             saturating_add(scenario.outage_length(), scenario.observe)));
+    client += " --duration=" +
+              format_duration(saturating_add(
+                  scenario.outage_at, saturating_add(scenario.outage_length(), scenario.observe)));
   }
   return {{"lines",
            {"cmake --preset release && cmake --build --preset release",

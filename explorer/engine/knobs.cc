@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "model/retry/strategies.h"
@@ -14,7 +15,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kStops = 24;
+// Odd, so that a default in the middle is met, and that a share goes by 0.05.
+constexpr int kStops = 21;
 
 bool is_measured(const Option& option) {
   return option.kind == Option::Kind::kDuration || option.kind == Option::Kind::kNumber ||
@@ -27,9 +29,9 @@ double read(const Option& option, const std::string& text) {
                       std::numeric_limits<double>::max());
 }
 
-// A value of two digits, as people choose them.
-std::string print(const Option& option, double value) {
-  const double unit = std::pow(10, std::floor(std::log10(std::max(value, 1e-12))) - 1);
+// A value of two digits, as people choose them, or of so many.
+std::string print(const Option& option, double value, int digits) {
+  const double unit = std::pow(10, std::floor(std::log10(std::max(value, 1e-12))) + 1 - digits);
   const double round = std::round(value / unit) * unit;
   if (option.kind == Option::Kind::kCount) return std::to_string(std::llround(round));
   if (option.kind == Option::Kind::kDuration) {
@@ -89,27 +91,33 @@ std::set<std::string> names_of(const Options& declare) {
 }  // namespace
 
 std::vector<std::string> stops(const Option& option, const std::string& usual) {
-  std::vector<std::string> stops;
-  if (!is_measured(option)) return stops;
+  std::vector<std::string> texts;
+  if (!is_measured(option)) return texts;
   const auto [from, to, linear] = ends_of(option, usual);
-  if (!(to > from)) return stops;
+  if (!(to > from)) return texts;
+  std::map<double, std::string> by_value;
+  const auto add = [&, &option = option](std::string text) {
+    // What is rounded must not leave the bounds.
+    const double value = read(option, text);
+    if (value >= option.least && value <= option.most) by_value.emplace(value, std::move(text));
+  };
   double first = from;
   if (from == 0 && !linear) {
-    stops.push_back(option.kind == Option::Kind::kDuration ? "0s" : "0");
+    add(option.kind == Option::Kind::kDuration ? "0s" : "0");
     first = option.kind == Option::Kind::kCount ? 1 : to / 1000;
   }
-  std::set<double> seen;
-  for (int i = 0; i < kStops; ++i) {
-    const double share = static_cast<double>(i) / (kStops - 1);
-    const double value = linear ? from + share * (to - from) : first * std::pow(to / first, share);
-    std::string text = print(option, value);
-    // What is rounded must not leave the bounds.
-    const double rounded = read(option, text);
-    if (rounded < option.least || rounded > option.most || !seen.insert(rounded).second) continue;
-    stops.push_back(std::move(text));
+  if (usual != kNoneWord && !usual.empty()) add(usual);
+  // From 1 to 1.5 there are but six values of two digits.
+  for (int digits = 2; digits <= 3 && by_value.size() < kStops / 2; ++digits) {
+    for (int i = 0; i < kStops; ++i) {
+      const double share = static_cast<double>(i) / (kStops - 1);
+      add(print(option, linear ? from + share * (to - from) : first * std::pow(to / first, share),
+                digits));
+    }
   }
-  if (option.takes_none) stops.emplace_back(kNoneWord);
-  return stops;
+  for (auto& [value, text] : by_value) texts.push_back(std::move(text));
+  if (option.takes_none) texts.emplace_back(kNoneWord);
+  return texts;
 }
 
 Json catalogue() {
@@ -135,6 +143,11 @@ Json catalogue() {
     json["basic"] = !option.basic.empty();
     if (!option.second_names.empty()) json["second_names"] = option.second_names;
     if (!option.choices.empty()) json["choices"] = option.choices;
+    // Its names are too many for a help.
+    if (option.name == "strategy") {
+      json["kind"] = kind_name(Option::Kind::kChoice);
+      for (const NamedStrategy& each : named_strategies()) json["choices"].push_back(each.name);
+    }
     if (!option.examples.empty()) json["examples"] = option.examples;
     if (!option.unit.empty()) json["unit"] = option.unit;
     if (!option.same_as.empty()) json["same_as"] = option.same_as;

@@ -5,6 +5,7 @@
 #include <string>
 #include <type_traits>
 
+#include "model/base/text.h"
 #include "simulator/cell_columns.h"
 #include "simulator/statistics.h"
 
@@ -53,8 +54,11 @@ void read(const Json& json, Verdict& verdict) {
   const auto name = json.get<std::string>();
   for (const Verdict each : {Verdict::kNoOutage, Verdict::kUndecided, Verdict::kRecovered,
                              Verdict::kRelapsed, Verdict::kRecovering, Verdict::kCollapsed}) {
-    if (to_string(each) == name) verdict = each;
+    if (to_string(each) != name) continue;
+    verdict = each;
+    return;
   }
+  throw std::invalid_argument(in_quotes(name) + " is no verdict");
 }
 void read(const Json& json, std::optional<Duration>& time) {
   time = json.is_null() ? std::nullopt : std::optional(Duration(json.get<Duration::rep>()));
@@ -131,12 +135,12 @@ Json difference_json(const std::vector<RunResult>& ours, const std::vector<RunRe
   using Value = std::optional<double>;
   return {
       {"collapsed", difference(share(our) - share(their), newcombe_interval(our, n, their, n))},
-      {"recovery_s",
-       mean_difference(ours, theirs,
-                       [](const R& run) {
-                         return run.verdict == Verdict::kRecovered ? seconds(run.time_to_recovery)
-                                                                   : std::nullopt;
-                       })},
+      {"recovery_s", mean_difference(ours, theirs,
+                                     [](const R& run) {
+                                       return run.verdict == Verdict::kRecovered
+                                                  ? seconds(run.time_to_recovery)
+                                                  : std::nullopt;
+                                     })},
       {"success_share",
        mean_difference(ours, theirs, [](const R& run) { return Value(run.success_share); })},
       {"amplification",

@@ -8,6 +8,18 @@
 
 namespace retrystorm {
 
+// Adds one to the last digit before the exponent.
+inline void away_from_zero(char* scientific) {
+  for (char* at = std::strchr(scientific, 'e'); at-- != scientific;) {
+    if (*at < '0' || *at > '9') continue;
+    if (*at != '9') {
+      ++*at;
+      return;
+    }
+    *at = '0';
+  }
+}
+
 // Writes the fewest digits that read back to `value` (finite, or infinity or NaN), with an exponent
 // only where that is shorter, or never where it is to be `fixed`. Returns the end of what it wrote,
 // which must fit (24 characters, or 327 where it is fixed).
@@ -20,16 +32,39 @@ inline char* shortest_number(char* first, char* last, double value, bool fixed) 
   if (value != value) return put("nan");
   if (value - value != 0) return put(value < 0 ? "-inf" : "inf");
 
-  // The digits, by trying one more until they read back: "-d.ddde+XX".
+  // The digits, by trying one more until they read back: "-d.ddde+XX". Above a power of two the
+  // neighbours are twice as far as below, so that not the nearest of so many digits may read back,
+  // but the next one away from 0.
   char scientific[32];
+  const auto reads_back = [&] { return std::strtod(scientific, nullptr) == value; };
   int digits = 1;
-  do {
+  while (true) {
     std::snprintf(scientific, sizeof(scientific), "%.*e", digits - 1, value);
-  } while (std::strtod(scientific, nullptr) != value && ++digits <= 17);
+    if (reads_back()) break;
+    away_from_zero(scientific);
+    if (reads_back()) break;
+    ++digits;
+  }
   const int exponent = std::atoi(std::strchr(scientific, 'e') + 1);
-  const int after_point = digits - 1 - exponent;
+
   char plain[352];
-  std::snprintf(plain, sizeof(plain), "%.*f", after_point > 0 ? after_point : 0, value);
+  if (digits - 1 <= exponent) {
+    std::snprintf(plain, sizeof(plain), "%.0f", value);
+  } else {
+    char* end = plain;
+    const char* from = scientific;
+    if (*from == '-') *end++ = *from++;
+    for (int place = exponent < 0 ? exponent : 0; place < 0; ++place) {
+      *end++ = '0';
+      if (place == exponent) *end++ = '.';
+    }
+    for (int place = exponent; *from != 'e'; ++from) {
+      if (*from == '.') continue;
+      *end++ = *from;
+      if (place-- == 0) *end++ = '.';
+    }
+    *end = 0;
+  }
   const bool shorter = fixed || std::strlen(plain) <= std::strlen(scientific);
   const char* const text = shorter ? plain : scientific;
   return std::strlen(text) <= static_cast<std::size_t>(last - first) ? put(text) : first;

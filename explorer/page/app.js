@@ -3,6 +3,7 @@
 // Events, each told to listeners with the app as it then is:
 //   look     `look` is that of the setting: values in force, errors, command lines
 //   run      `ours.run` is the first run of the setting, `ours.many` is none yet
+//   painted  the run can be seen: for all that the reader does not wait for
 //   many     `ours.many`: 20 seeds, then 100; `theirs.many` too, if there is a pinned setting
 //   pinned   a setting was pinned or unpinned
 //   error    `error` is a sentence (or null again): the setting cannot be run
@@ -11,7 +12,7 @@ import {Dropped} from './pool.js';
 const {Run} = Retrystorm;
 const FEW = 20, MANY = 100, CHUNK = 5;
 const SETTLED = 120; // milliseconds after the last change before statistics begin
-const REMEMBERED = 60; // settings whose results are kept
+const REMEMBERED = 20; // settings whose results are kept, a megabyte each
 
 export class App {
   constructor(pool, catalogue) {
@@ -72,12 +73,24 @@ export class App {
     this.tell('many');
   }
 
-  // Restores a state as a link has it.
-  restore(state) {
+  // Restores a state as a link has it, without the values that the command line would refuse.
+  // Resolves to their sentences.
+  async restore(state) {
+    const refused = new Set();
+    for (const given of [state.given, state.pinned]) {
+      if (!given) continue;
+      const {errors} = await this.pool.ask({ask: 'look', given, seed: state.seed});
+      for (const [name, sentence] of Object.entries(errors)) {
+        // Where no option alone is to blame, none is left.
+        for (const each of name ? [name] : Object.keys(given)) delete given[each];
+        refused.add(sentence);
+      }
+    }
     this.state = state;
     this.theirs = this.difference = null;
     this.tell('pinned');
-    return this.compute();
+    await this.compute();
+    return [...refused];
   }
 
   // Resolves when the first run is there (or refused).
@@ -105,6 +118,9 @@ export class App {
       this.difference = null;
       this.fail(null);
       this.tell('run');
+      requestAnimationFrame(() => setTimeout(() => {
+        if (current()) this.tell('painted');
+      }));
     } catch (error) {
       if (error instanceof Dropped || !current()) return;
       this.fail(error.message);
@@ -134,7 +150,10 @@ export class App {
         this.ours.many = ours;
         if (theirs) {
           this.theirs.many = theirs;
-          this.difference = (await ask({ask: 'summarize', results: ours.results, against: theirs.results}, 1)).difference;
+          // Of one setting more seeds may be known than of the other.
+          const pairs = Math.min(ours.count, theirs.count);
+          const [results, against] = [ours, theirs].map(each => each.results.slice(0, pairs));
+          this.difference = (await ask({ask: 'summarize', results, against}, 1)).difference;
           if (!current()) return;
         }
         this.tell('many');

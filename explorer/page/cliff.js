@@ -37,7 +37,7 @@ class Strip {
 
   // The knob is what stands around the strip.
   get knob() {
-    return this.element.parentElement ?? this.element;
+    return this.element.closest('.knob') ?? this.element;
   }
 
   // As the slider above has it: stops stand where the middle of its thumb can be.
@@ -136,7 +136,7 @@ class Strip {
       context.globalAlpha = known === null ? 0.55 : 1;
       context.fillRect(from, 0, to - from, bottom);
       context.globalAlpha = 1;
-      if (cell.refused !== null) hatch(context, from, to, bottom);
+      if (cell.refused !== null || cell.undecided > 0 && known === null) hatch(context, from, to, bottom);
     }
     const at = place(this.option, this.app.value(name));
     if (at !== null) {
@@ -215,7 +215,8 @@ class Strips {
       }
       this.go();
     });
-    app.on('look', () => this.settle());
+    app.on('look', () => { this.ready = false; });
+    app.on('painted', () => this.settle());
     app.on('many', () => {
       if ((app.ours.many?.count ?? 0) >= ENOUGH) this.begin('many');
     });

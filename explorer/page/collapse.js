@@ -4,8 +4,9 @@
 const FEW = 2, SOME = 5, MANY = 10; // seeds
 
 // `refused` is the sentence why it cannot be run; `without` counts runs that have no verdict, as
-// those without an outage.
-export const newCell = () => ({count: 0, collapsed: 0, relapsed: 0, without: 0, refused: null, asked: false});
+// those without an outage; `undecided` those whose verdict says nothing, as where the service is down
+// before anything befalls it.
+export const newCell = () => ({count: 0, collapsed: 0, relapsed: 0, without: 0, undecided: 0, refused: null, asked: false});
 export const newCells = count => Array.from({length: count}, newCell);
 
 let anyResult = null; // of which only the verdict matters below
@@ -17,11 +18,13 @@ export function add(cell, results) {
     if (verdict === 'collapsed') ++cell.collapsed;
     else if (verdict === 'relapsed') ++cell.relapsed;
     else if (verdict === 'no outage') ++cell.without;
+    else if (verdict === 'undecided') ++cell.undecided;
   }
 }
 
 // Null where nothing is known, or nothing to be known.
-export const share = cell => cell.refused === null && cell.count > cell.without ? cell.collapsed / cell.count : null;
+export const share = cell =>
+  cell.refused === null && cell.count > cell.without + cell.undecided ? cell.collapsed / cell.count : null;
 
 // Between collapse and recovery: its runs disagree, or it and one of its neighbours do.
 function isContested(cells, index, neighbours) {
@@ -101,6 +104,7 @@ export function cellInWords(cell, between) {
   if (cell.refused !== null) return cell.refused;
   if (cell.count === 0) return 'not computed yet';
   if (cell.without === cell.count) return 'no outage, no collapse';
+  if (cell.undecided === cell.count) return 'undecided: too few answers before the outage, or too short a run';
   const relapsed = cell.relapsed > 0 ? `, relapses in ${cell.relapsed}` : '';
   const percents = between ? ` (${whole(between.low)}–${whole(between.high)} %)` : '';
   return `collapses in ${cell.collapsed} of ${cell.count}${percents}${relapsed}`;

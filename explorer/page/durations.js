@@ -41,3 +41,6 @@ export function place(option, text) {
   if (values[above] === Infinity) return above - 1;
   return above - 1 + (value - values[above - 1]) / (values[above] - values[above - 1]);
 }
+
+// The text of whatever option as a number, durations in seconds. Null for "none" and for words.
+export const valueOf = text => text !== '' && Number.isFinite(Number(text)) ? Number(text) : seconds(text);

@@ -17,15 +17,15 @@ export function toFragment(state) {
   return words.toString();
 }
 
-// {state, problem}: a link that cannot be read opens the defaults, and `problem` is a sentence.
+// {state, problem, ofRun}: a link that cannot be read opens the defaults, and `problem` is a sentence.
 // `known` says whether there is an option of this name. With `run=1` the link was made from the
-// options of a run, of which those that the simulation does not have are passed over.
+// options of a run (`ofRun`), of which those that the simulation does not have are passed over.
 export function fromFragment(fragment, known) {
   const usual = {given: {}, pinned: null, seed: 1, map: null, challenge: null};
   const text = fragment.replace(/^#/, '');
-  if (text === '') return {state: usual, problem: null};
+  if (text === '') return {state: usual, problem: null, ofRun: false};
   const state = structuredClone(usual);
-  const problem = reason => ({state: usual, problem: `This link cannot be read (${reason}): these are the defaults.`});
+  const problem = reason => ({state: usual, ofRun: false, problem: `This link cannot be read (${reason}): these are the defaults.`});
   let words;
   try {
     decodeURIComponent(text.replaceAll('+', ' '));
@@ -57,5 +57,15 @@ export function fromFragment(fragment, known) {
       return problem(`there is no option '${name}'`);
     }
   }
-  return {state, problem: null};
+  return {state, problem: null, ofRun};
+}
+
+// Of all the options of a run those that say something: no second form of another, and not what would
+// hold without it. `look` resolves to what the engine says of a setting.
+export async function withoutUsual(given, options, look) {
+  const forms = Object.fromEntries(Object.entries(given).filter(([name]) => !(options.get(name).same_as in given)));
+  const {values, usual, errors} = await look(forms);
+  const less = Object.fromEntries(Object.entries(forms).filter(([name]) => name in errors || usual[name] !== values[name]));
+  const same = (await look(less)).values;
+  return Object.keys(values).every(name => values[name] === same[name]) ? less : forms;
 }

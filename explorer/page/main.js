@@ -1,7 +1,7 @@
 // The page from its opening on.
 import {App} from './app.js';
 import {find, make} from './dom.js';
-import {fromFragment, toFragment} from './link.js';
+import {fromFragment, toFragment, withoutUsual} from './link.js';
 import {Pool} from './pool.js';
 import {mountChallenges} from './challenges.js';
 import {mountFidelity} from './fidelity.js';
@@ -14,7 +14,9 @@ import {mountTimeline} from './timeline.js';
 import {mountVerdict} from './verdict.js';
 
 async function compile() {
-  const packed = Uint8Array.from(atob(find('engine').textContent), each => each.charCodeAt(0));
+  const text = atob(find('engine').textContent);
+  const packed = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; ++i) packed[i] = text.charCodeAt(i);
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
   return WebAssembly.compile(await new Response(stream).arrayBuffer());
 }
@@ -42,10 +44,13 @@ async function open() {
 
   const known = name => app.options.has(name);
   const fresh = location.hash.length < 2;
-  const restore = () => {
-    const {state, problem} = fromFragment(location.hash, known);
-    say(problem);
-    return app.restore(state);
+  const restore = async () => {
+    const {state, problem, ofRun} = fromFragment(location.hash, known);
+    if (ofRun) {
+      state.given = await withoutUsual(state.given, app.options, given => pool.ask({ask: 'look', given, seed: state.seed}));
+    }
+    const refused = await app.restore(state);
+    say([...problem ? [problem] : [], ...refused.map(sentence => `Left out of this link: ${sentence}.`)].join(' '));
   };
   for (const mount of [mountTimeline, mountVerdict, mountKnobs, mountRemedies, mountMap, mountShare,
     mountChallenges, mountFidelity]) mount(app);
@@ -55,7 +60,7 @@ async function open() {
   });
   // The link follows the setting, without a step back in the browser's history for each.
   const follow = () => history.replaceState(null, '', `#${toFragment(app.state)}`);
-  app.on('run', () => {
+  app.on('painted', () => {
     if (Object.keys(app.state.given).length > 0 || app.state.pinned || location.hash.length > 1) follow();
   });
   app.on('pinned', follow);

@@ -1,2 +1,306 @@
-// (See the contract.)
-export function mountMap() {}
+// A map of any two options: how often the setting collapses, all others as they are.
+import {beside, chosen, isCoarse} from './axes.js';
+import {add, cellInWords, interval, newCells, nextStep, share} from './collapse.js';
+import {css, find, make, paint} from './dom.js';
+import {place} from './durations.js';
+import {heat, heatText, onScheme} from './heat.js';
+import {Dropped} from './pool.js';
+
+const GROUP = 'map';
+const COLUMNS = 12, ROWS = 10;
+const USUAL = {x: 'outage-for', y: 'backlog'};
+const PARTS = {clients: 'How your clients retry', service: 'What your service does', outage: 'What befalls it'};
+const LEFT = 92, BOTTOM = 42, TOP = 6, RIGHT = 8, ROW = 30; // pixels
+
+class RetryMap {
+  constructor(app) {
+    this.app = app;
+    this.drawn = null; // {x, y, xs, ys, given, seed, cells}
+    this.at = null; // the cell that the reader is at
+    this.running = 0;
+    this.stopped = true;
+    this.x = make('select', {id: 'map-x', onchange: () => this.choose()});
+    this.y = make('select', {id: 'map-y', onchange: () => this.choose()});
+    this.start = make('button', {type: 'button', id: 'map-draw', onclick: () => this.begin()}, 'Draw the map');
+    this.stop = make('button', {type: 'button', id: 'map-stop', hidden: true, onclick: () => this.end()}, 'Stop');
+    this.progress = make('p', {className: 'muted', role: 'status'});
+    this.canvas = make('canvas', {id: 'map-canvas', tabIndex: 0, role: 'application', hidden: true});
+    this.tip = make('p', {className: 'map-tip', 'aria-live': 'polite'});
+    this.legend = make('div', {className: 'map-legend', hidden: true});
+    this.table = make('table');
+    this.details = make('details', {hidden: true}, make('summary', {}, 'The map as a table'),
+      make('div', {className: 'scroll', tabIndex: 0, role: 'group', 'aria-label': 'Table of the map'}, this.table));
+    find('map').append(make('h2', {}, 'A map of two knobs'),
+      make('p', {className: 'muted'}, 'How often this setting collapses, for the values of two options; all others stay as they are.'),
+      make('div', {className: 'map-controls'},
+        make('label', {htmlFor: 'map-x'}, 'across'), this.x, make('label', {htmlFor: 'map-y'}, 'up'), this.y, this.start, this.stop),
+      this.progress, this.canvas, this.legend, this.tip, this.details);
+    this.canvas.addEventListener('pointermove', event => this.go(this.cellAt(event)));
+    this.canvas.addEventListener('click', event => this.take(this.cellAt(event)));
+    this.canvas.addEventListener('keydown', event => this.key(event));
+    this.details.addEventListener('toggle', () => this.fill());
+    new ResizeObserver(() => this.draw()).observe(this.canvas);
+    onScheme(() => this.draw());
+    app.on('painted', () => {
+      this.show();
+      this.restore();
+    });
+  }
+
+  // Options that an axis can have: those that have an effect now.
+  axes() {
+    const {app} = this;
+    return app.catalogue.options.filter(({name, stops, choices, same_as}) =>
+      !same_as && (stops?.length > 1 || choices) && (!app.look.unused[name] || name in app.state.given));
+  }
+
+  show() {
+    const groups = Map.groupBy ? Map.groupBy(this.axes(), ({part}) => part)
+      : this.axes().reduce((all, option) => all.set(option.part, [...all.get(option.part) ?? [], option]), new Map());
+    const wanted = this.app.state.map ?? USUAL;
+    for (const [axis, select] of [['x', this.x], ['y', this.y]]) {
+      const now = select.value || wanted[axis];
+      select.replaceChildren(...[...groups].map(([part, options]) =>
+        make('optgroup', {label: PARTS[part]}, ...options.map(({name}) => make('option', {value: name}, name)))));
+      select.value = this.app.state.map?.[axis] ?? now;
+      if (!select.value) select.value = USUAL[axis];
+    }
+    this.draw();
+  }
+
+  // A link had a map: it is drawn at once.
+  restore() {
+    const {map} = this.app.state;
+    if (map && !this.drawn) this.begin();
+    this.tellAge();
+  }
+
+  choose() {
+    if (this.app.state.map) this.remember();
+  }
+
+  remember() {
+    this.app.state.map = {x: this.x.value, y: this.y.value};
+    this.app.tell('state');
+  }
+
+  values(name, most) {
+    const {app} = this, option = app.options.get(name);
+    if (option.choices) return option.choices;
+    return chosen(option.stops, most, app.value(name), place(option, app.value(name)));
+  }
+
+  begin() {
+    const {app} = this, x = this.x.value, y = this.y.value;
+    if (x === y) {
+      this.progress.textContent = 'A map needs two different options.';
+      return;
+    }
+    this.remember();
+    app.pool.drop(GROUP);
+    const xs = this.values(x, COLUMNS), ys = this.values(y, ROWS);
+    this.drawn = {x, y, xs, ys, given: {...app.state.given}, seed: app.state.seed, cells: newCells(xs.length * ys.length)};
+    this.at = null;
+    this.stopped = false;
+    this.canvas.hidden = this.legend.hidden = this.details.hidden = false;
+    this.canvas.style.height = `${ys.length * ROW + TOP + BOTTOM}px`;
+    this.work();
+  }
+
+  end() {
+    this.stopped = true;
+    this.app.pool.drop(GROUP);
+    this.draw();
+  }
+
+  given(index) {
+    const {x, y, xs, ys, given} = this.drawn;
+    return {...given, [x]: xs[index % xs.length], [y]: ys[Math.floor(index / xs.length)]};
+  }
+
+  next() {
+    const {cells, xs, ys} = this.drawn;
+    return nextStep(cells, index => beside(index, xs.length, ys.length), index => isCoarse(index, xs.length, ys.length));
+  }
+
+  // As many questions at a time as there are threads to spare.
+  work() {
+    const {drawn, app} = this;
+    while (!this.stopped && this.running < Math.max(app.pool.size - 1, 1)) {
+      const step = this.next();
+      if (!step) break;
+      ++this.running;
+      this.compute(drawn, step).finally(() => {
+        --this.running;
+        this.draw();
+        this.work();
+      });
+    }
+    if (!this.stopped && this.running === 0) this.stopped = true;
+    this.draw();
+  }
+
+  async compute(drawn, {index, count}) {
+    const cell = drawn.cells[index];
+    cell.asked = true;
+    try {
+      const seeds = Array.from({length: count}, (_, i) => drawn.seed + cell.count + i);
+      add(cell, (await this.app.pool.ask({ask: 'batch', given: this.given(index), seeds}, {order: 4, group: GROUP})).results);
+    } catch (error) {
+      if (!(error instanceof Dropped)) cell.refused = error.message;
+    } finally {
+      cell.asked = false;
+    }
+  }
+
+  scale() {
+    const {xs, ys} = this.drawn, width = this.canvas.clientWidth, height = this.canvas.clientHeight;
+    const step = (width - LEFT - RIGHT) / xs.length, row = (height - TOP - BOTTOM) / ys.length;
+    return {width, height, step, row,
+      left: column => LEFT + column * step,
+      top: line => height - BOTTOM - (line + 1) * row}; // values grow upwards
+  }
+
+  cellAt(event) {
+    const {xs, ys} = this.drawn, {step, row, height} = this.scale();
+    const box = this.canvas.getBoundingClientRect();
+    const column = Math.floor((event.clientX - box.left - LEFT) / step), line = Math.floor((height - BOTTOM - (event.clientY - box.top)) / row);
+    return column >= 0 && column < xs.length && line >= 0 && line < ys.length ? line * xs.length + column : null;
+  }
+
+  key(event) {
+    if (!this.drawn) return;
+    const {xs, ys} = this.drawn;
+    if (event.key === 'Enter' || event.key === ' ') {
+      event.preventDefault();
+      this.take(this.at);
+      return;
+    }
+    const by = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1]}[event.key];
+    if (!by) return;
+    event.preventDefault();
+    const from = this.at ?? this.here() ?? 0;
+    const column = Math.min(Math.max(from % xs.length + by[0], 0), xs.length - 1);
+    const line = Math.min(Math.max(Math.floor(from / xs.length) + by[1], 0), ys.length - 1);
+    this.go(line * xs.length + column);
+  }
+
+  name(index) {
+    const {x, y, xs, ys} = this.drawn;
+    return `${x} ${xs[index % xs.length]}, ${y} ${ys[Math.floor(index / xs.length)]}`;
+  }
+
+  async go(index) {
+    if (index === this.at) return;
+    this.at = index;
+    this.draw();
+    if (index === null) {
+      this.tip.textContent = '';
+      return;
+    }
+    const cell = this.drawn.cells[index];
+    const between = share(cell) === null ? null : await interval(this.app, cell).catch(() => null);
+    if (this.at === index) this.tip.textContent = `${this.name(index)}: ${cellInWords(cell, between)}. A click, or Enter, goes there.`;
+  }
+
+  take(index) {
+    if (index === null || !this.drawn) return;
+    const {x, y} = this.drawn, given = this.given(index);
+    this.app.replace({...this.app.state.given, [x]: given[x], [y]: given[y]});
+  }
+
+  // The cell of the present setting, if it is on the map.
+  here() {
+    const {x, y, xs, ys} = this.drawn, {app} = this;
+    const column = xs.indexOf(app.value(x)), line = ys.indexOf(app.value(y));
+    return column >= 0 && line >= 0 && this.isPresent() ? line * xs.length + column : null;
+  }
+
+  // Is all but the two options as it was when the map was drawn?
+  isPresent() {
+    const {x, y, given, seed} = this.drawn, {state} = this.app;
+    const others = all => JSON.stringify(Object.entries(all).filter(([name]) => name !== x && name !== y).sort());
+    return seed === state.seed && others(given) === others(state.given);
+  }
+
+  tellAge() {
+    if (!this.drawn) return;
+    const {cells} = this.drawn;
+    const known = cells.filter(({count, refused}) => count > 0 || refused !== null).length;
+    const runs = cells.reduce((sum, {count}) => sum + count, 0);
+    const state = this.stopped ? this.next() ? 'stopped' : 'done' : 'in work';
+    const age = this.isPresent() ? '' : ' It is of an earlier setting: draw it anew for the present one.';
+    const text = `${known} of ${cells.length} cells, ${runs} runs, ${state}.${age}`;
+    if (this.progress.textContent !== text) this.progress.textContent = text;
+    this.stop.hidden = this.stopped;
+    this.canvas.dataset.state = state;
+  }
+
+  draw() {
+    if (!this.drawn || this.canvas.hidden) return;
+    const {x, y, xs, ys, cells} = this.drawn;
+    const {context, width, height} = paint(this.canvas), {step, row, left, top} = this.scale();
+    context.font = '12px system-ui, sans-serif';
+    context.textBaseline = 'middle';
+    context.textAlign = 'center';
+    cells.forEach((cell, index) => {
+      const column = index % xs.length, line = Math.floor(index / xs.length), known = share(cell);
+      context.fillStyle = known === null ? css('--grid') : heat(known);
+      context.globalAlpha = known === null ? 0.4 : 1;
+      context.fillRect(left(column) + 1, top(line) + 1, step - 2, row - 2);
+      context.globalAlpha = 1;
+      if (known !== null && step > 34) {
+        context.fillStyle = heatText(known);
+        context.fillText(`${cell.collapsed}/${cell.count}`, left(column) + step / 2, top(line) + row / 2);
+      } else if (known === null && (cell.count > 0 || cell.refused !== null)) {
+        context.fillStyle = css('--muted');
+        context.fillText(cell.refused !== null ? '×' : '?', left(column) + step / 2, top(line) + row / 2);
+      }
+    });
+    // Where the setting is, and where the reader is.
+    const frame = (index, colour, lineWidth) => {
+      context.strokeStyle = colour;
+      context.lineWidth = lineWidth;
+      context.strokeRect(left(index % xs.length) + 1.5, top(Math.floor(index / xs.length)) + 1.5, step - 3, row - 3);
+    };
+    const here = this.here();
+    if (here !== null) frame(here, css('--text'), 3);
+    if (this.at !== null) frame(this.at, css('--accent'), 2);
+    context.fillStyle = css('--text');
+    // Values that have no room are left out.
+    const widest = Math.max(...xs.map(text => context.measureText(text).width)) + 6;
+    const every = Math.max(1, Math.ceil(widest / step));
+    xs.forEach((text, i) => i % every === 0 && context.fillText(text, Math.min(left(i) + step / 2, width - context.measureText(text).width / 2), height - BOTTOM + 12));
+    context.textAlign = 'right';
+    ys.forEach((text, i) => context.fillText(text, LEFT - 6, top(i) + row / 2, LEFT - 8));
+    context.fillStyle = css('--muted');
+    context.textAlign = 'center';
+    context.fillText(`${x} →     ${y} ↑`, (LEFT + width) / 2, height - 10);
+    const worst = cells.filter(cell => share(cell) >= 0.5).length, known = cells.filter(cell => share(cell) !== null).length;
+    this.canvas.setAttribute('aria-label', `Map of ${x}, across, and ${y}, up: ${worst} of ${known} cells collapse in half of their runs or more. The arrow keys go from cell to cell.`);
+    this.legend.replaceChildren('collapses in ', ...[0, 0.25, 0.5, 0.75, 1].map(each => {
+      const mark = make('span', {}, `${100 * each} %`);
+      mark.style.background = heat(each);
+      mark.style.color = heatText(each);
+      return mark;
+    }), ' of the runs; ? undecided, × refused. The frame: the present setting.');
+    this.tellAge();
+    this.fill();
+  }
+
+  fill() {
+    if (!this.details.open || !this.drawn) return;
+    const {x, y, xs, ys, cells} = this.drawn;
+    this.table.replaceChildren(
+      make('thead', {}, make('tr', {}, make('th', {scope: 'col'}, `${y} \\ ${x}`), ...xs.map(text => make('th', {scope: 'col'}, text)))),
+      make('tbody', {}, ...ys.map((text, line) => make('tr', {}, make('th', {scope: 'row'}, text),
+        ...xs.map((_, column) => {
+          const cell = cells[line * xs.length + column];
+          return make('td', {}, share(cell) === null ? cell.count > 0 ? 'undecided' : '–' : `${cell.collapsed} of ${cell.count}`);
+        })))));
+  }
+}
+
+export function mountMap(app) {
+  app.map = new RetryMap(app);
+}

@@ -46,18 +46,22 @@ export class Pool {
 
   hire() {
     const slot = {worker: this.start(), task: null};
-    slot.worker.onmessage = ({data: {answer}}) => {
+    slot.worker.onmessage = ({data: {text, broken}}) => {
       const {task} = slot;
       slot.task = null;
-      if (answer.error === undefined) task.resolve(answer);
-      else task.reject(new Error(answer.error));
-      if (answer.broken) this.replace(slot); // its memory may be in disorder
+      const answer = broken ? {error: broken} : task.dropped ? null : JSON.parse(text);
+      if (answer?.error) task.reject(new Error(answer.error));
+      else task.resolve(answer);
+      if (broken) this.replace(slot); // its memory may be in disorder
       this.next();
     };
     slot.worker.onerror = event => {
       event.preventDefault();
-      slot.task?.reject(new Error(event.message || 'a thread of the page has ended'));
+      const {task} = slot;
+      if (!task) return; // it could not even start: another would do no better
       slot.task = null;
+      task.reject(new Error(event.message || 'a thread of the page has ended'));
+      this.replace(slot);
     };
     return slot;
   }

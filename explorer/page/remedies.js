@@ -1,2 +1,184 @@
-// (See the contract.)
-export function mountRemedies() {}
+// Remedies: at a moment of the run something is done about it, and both futures are shown. Up to
+// that moment they are the same run: the pinned setting has the same seed and lacks the remedy alone.
+import {find, make} from './dom.js';
+import {valueOf} from './durations.js';
+import {settingText} from './verdict.js';
+
+const {minutes} = Retrystorm;
+
+const AFTER_OUTAGE = 10; // seconds, as scripts/remedies has it
+
+// The actions of the option `at`, each as {at: seconds, action: 'restart', text}.
+export function actionsOf(text) {
+  return text.split(';').map(each => each.trim()).filter(Boolean).map(each => {
+    const gap = each.indexOf(' ');
+    return {at: valueOf(each.slice(0, gap)), action: each.slice(gap + 1), text: each};
+  });
+}
+
+// What is done, for a reader.
+export function actionText(action) {
+  const set = /^set ([^=]+)=(.*)$/.exec(action);
+  if (set) return set[1] === 'shed-above' ? `shed above ${set[2]}` : `set ${set[1]} to ${set[2]}`;
+  return {restart: 'restart', 'load 0.5': 'half the load', 'capacity 2': 'twice the capacity'}[action] ?? action;
+}
+
+// Is `ours` what `base` is, with more done about it?
+export function isForkOf(ours, base) {
+  if (!base) return false;
+  const without = ({at, ...others}) => JSON.stringify(Object.entries(others).sort());
+  const done = actionsOf(ours.at ?? '').map(({text}) => text);
+  return without(ours) === without(base) && done.length > 0 &&
+    actionsOf(base.at ?? '').every(({text}) => done.includes(text));
+}
+
+// The concurrency above which to shed: some three times what the service serves without slowing down.
+export const shedAt = value => 3 * Math.max(1, valueOf(value(value('service') === 'workers' ? 'workers' : 'limit')) ?? 1);
+
+// What can be done: [name, action, why it cannot, if so].
+function remedies(app) {
+  const value = name => app.value(name);
+  const shed = shedAt(value);
+  const already = valueOf(value('shed-above')) ?? 0;
+  return [
+    [`shed above ${shed}`, `set shed-above=${shed}`,
+      already > 0 && already <= shed && `It sheds above ${already} already.`],
+    ['restart', 'restart', null],
+    ['half the load', 'load 0.5',
+      value('arrivals') === 'job' && 'Less load is of no effect on a job: its workers take one task after the other.'],
+    ['twice the capacity', 'capacity 2', null],
+  ];
+}
+
+class Remedies {
+  constructor(app) {
+    this.app = app;
+    this.chosen = null; // seconds; null is the usual moment
+    this.slider = make('input', {type: 'range', id: 'remedies-slider', className: 'remedies-slider', min: '0', step: '1', 'aria-label': 'At this time of the run, as a slider'});
+    this.slider.addEventListener('input', () => this.choose(Number(this.slider.value)));
+    this.field = make('input', {type: 'text', id: 'remedies-time', autocomplete: 'off', spellcheck: false, 'aria-describedby': 'remedies-problem'});
+    this.field.addEventListener('change', () => this.read());
+    this.problem = make('p', {id: 'remedies-problem', className: 'refused', role: 'alert'});
+    this.buttons = make('div', {className: 'remedies-buttons', role: 'group', 'aria-label': 'What to do'});
+    this.why = make('p', {className: 'muted'});
+    this.list = make('ul', {className: 'remedies-done'});
+    this.undo = make('button', {type: 'button', id: 'remedies-undo', onclick: () => this.put([])}, 'Undo all');
+    this.done = make('div', {}, make('h3', {}, 'Done so far'), this.list, this.undo);
+    this.futures = make('p', {className: 'remedies-futures', role: 'status'});
+    find('remedies').append(make('h2', {}, 'Do something about it'),
+      make('p', {className: 'muted'}, 'At this moment of the run. The run as it is stays as the pinned setting: up to then both are the same, then they part.'),
+      make('div', {className: 'remedies-time'}, make('label', {htmlFor: 'remedies-time'}, 'At'), this.slider, this.field),
+      this.buttons, this.why, this.problem, this.done, this.futures);
+    app.on('look', () => this.show());
+    app.on('run', () => this.show());
+    app.on('many', () => this.tell());
+    app.on('pinned', () => this.tell());
+  }
+
+  seconds(name) {
+    return valueOf(this.app.value(name)) ?? 0;
+  }
+
+  // The run's length, in whole seconds.
+  get end() {
+    const {run} = this.app.ours;
+    return Math.max(1, Math.floor(run?.end || this.seconds('outage-at') + this.seconds('outage-for') + this.seconds('observe')));
+  }
+
+  get time() {
+    const begin = this.seconds('outage-at'), length = this.seconds('outage-for');
+    const usual = length > 0 && this.app.value('arrivals') !== 'job' ? Math.round(begin + length + AFTER_OUTAGE) : Math.round(this.end / 2);
+    return Math.min(this.chosen ?? usual, this.end);
+  }
+
+  choose(seconds) {
+    this.chosen = seconds;
+    this.problem.textContent = '';
+    this.show();
+  }
+
+  read() {
+    const text = this.field.value.trim().replace(/(\d),(\d)/g, '$1.$2');
+    const clock = /^(\d+):(\d\d)$/.exec(text); // as the charts have it
+    const seconds = clock ? 60 * Number(clock[1]) + Number(clock[2]) : valueOf(text);
+    if (text === '') this.choose(null);
+    else if (seconds === null || !(seconds >= 0)) this.problem.textContent = `'${text}' is not a time (100ms, 20s, 1m30s)`;
+    else if (seconds > this.end) this.problem.textContent = `The run ends at ${this.end} s`;
+    else this.choose(seconds);
+  }
+
+  act(action) {
+    const {app} = this;
+    const {given, pinned} = app.state;
+    if (!isForkOf(given, pinned)) {
+      app.state.pinned = {...given};
+      app.tell('pinned');
+    }
+    this.put([...actionsOf(app.value('at')).map(({text}) => text), `${this.time}s ${action}`]);
+  }
+
+  // What is done about it from now on. Without anything the run is its base again, and so is no fork.
+  put(texts) {
+    const {app} = this;
+    const was = isForkOf(app.state.given, app.state.pinned);
+    const base = was ? actionsOf(app.state.pinned.at ?? '').map(({text}) => text) : [];
+    const all = texts.length > 0 ? texts : base;
+    if (was && all.join() === base.join()) app.unpin();
+    app.change({at: all.length > 0 ? all.join('; ') : null});
+  }
+
+  show() {
+    const {app} = this;
+    if (!app.look) return;
+    const {time, end} = this;
+    this.slider.max = String(end);
+    this.slider.value = String(time);
+    this.slider.setAttribute('aria-valuetext', `${minutes(time)}`);
+    if (!this.problem.textContent) this.field.value = `${time}s`;
+    const all = remedies(app);
+    if (this.buttons.childElementCount === 0) {
+      this.buttons.append(...all.map((_, i) => make('button', {type: 'button', onclick: () => this.act(this.offered[i][1])})));
+    }
+    this.offered = all;
+    all.forEach(([name, action, why], i) => {
+      const button = this.buttons.children[i];
+      button.textContent = name[0].toUpperCase() + name.slice(1);
+      button.dataset.action = action;
+      button.disabled = Boolean(why);
+    });
+    this.why.textContent = all.map(([, , why]) => why).filter(Boolean).join(' ');
+    const refused = app.look.errors.at ?? (app.state.given.at && app.look.errors['']);
+    if (refused) this.problem.textContent = `Not done: ${refused}`;
+    else if (this.problem.textContent.startsWith('Not done')) this.problem.textContent = '';
+    const texts = actionsOf(app.value('at'));
+    this.done.hidden = texts.length === 0;
+    this.list.replaceChildren(...texts.map(({at, action}, i) => {
+      const said = `${at === null ? '' : minutes(at)} ${actionText(action)}`.trim();
+      return make('li', {}, `${said} `, make('button', {
+        type: 'button', className: 'remedies-remove', 'aria-label': `Remove: ${said}`,
+        onclick: () => {
+          this.put(texts.filter((_, other) => other !== i).map(({text}) => text));
+          this.field.focus({preventScroll: true});
+        },
+      }, 'remove'));
+    }));
+    this.tell();
+  }
+
+  // Both futures in a line.
+  tell() {
+    const {ours, theirs, state: {given, pinned}} = this.app;
+    if (!isForkOf(given, pinned)) {
+      this.futures.textContent = '';
+      return;
+    }
+    const without = Object.hasOwn(pinned, 'at') ? `With only ${actionsOf(pinned.at).map(({action}) => actionText(action)).join(', ')}` : 'Without';
+    const share = some => some?.many ? `down at the end in ${some.many.cell.collapsed + some.many.cell.relapsed} of ${some.many.cell.runs} seeds` : some?.result?.verdict ?? '…';
+    this.futures.textContent = `With it: ${share(ours)}. ${without}: ${share(theirs)}.`;
+    this.futures.title = `Without: ${settingText(pinned)}`;
+  }
+}
+
+export function mountRemedies(app) {
+  app.remedies = new Remedies(app);
+}

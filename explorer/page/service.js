@@ -236,7 +236,7 @@ export function drawService(app) {
 
   new ResizeObserver(draw).observe(canvas);
   onScheme(draw);
-  app.on('look', draw);
+  app.on('painted', draw);
   draw();
   return element;
 }

@@ -135,7 +135,7 @@ export function drawWaits(app) {
 
   new ResizeObserver(draw).observe(canvas);
   onScheme(draw);
-  app.on('look', look);
+  app.on('painted', look);
   if (app.look) look();
   return element;
 }

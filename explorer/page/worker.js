@@ -1,5 +1,6 @@
-// A thread that answers one question after the other: {id, question} in, {id, answer} out. What
-// comes first is {module}.
+// A thread that answers one question after the other: {id, question} in, {id, text} out, or {id,
+// broken} when its engine is. What comes first is {module}. The text is JSON, and is passed on as
+// it is: to read it here and hand over the object would cost more than all else.
 import {instantiate} from './engine.js';
 
 let ask;
@@ -8,11 +9,9 @@ self.onmessage = async ({data: {module, id, question}}) => {
     ask = instantiate(module);
     return;
   }
-  let answer;
   try {
-    answer = (await ask)(question);
+    self.postMessage({id, text: (await ask)(question)});
   } catch (error) {
-    answer = {error: String(error.message ?? error), broken: true};
+    self.postMessage({id, broken: String(error.message ?? error)});
   }
-  self.postMessage({id, answer});
 };

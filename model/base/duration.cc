@@ -135,7 +135,7 @@ Duration parse_duration(std::string_view text, Duration least) {
 std::string format_duration(Duration duration) {
   if (duration == Duration::zero()) return "0s";
   if (duration == Duration::min()) return "-2562047h47m16.854775808s";  // has no positive twin
-  if (duration < Duration::zero()) return "-" + format_duration(-duration);
+  if (duration < Duration::zero()) return std::string("-").append(format_duration(-duration));
   const std::int64_t ns = duration.count();
   if (ns < 1'000) return std::to_string(ns) + "ns";
   if (ns < 1'000'000) return trim_fraction(ns, 1'000) + "\u00b5s";

@@ -5,16 +5,6 @@
 #include <stdexcept>
 
 namespace retrystorm {
-namespace {
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r";
-  const std::size_t begin = text.find_first_not_of(kSpace);
-  if (begin == text.npos) return {};
-  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
-}
-
-}  // namespace
 
 Option& OptionList::add(std::string_view names, Option::Kind kind, std::string help,
                         std::function<void(std::string_view)> set,

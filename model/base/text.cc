@@ -62,6 +62,13 @@ std::string underscored(std::string_view name) {
   return text;
 }
 
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r";
+  const std::size_t begin = text.find_first_not_of(kBlanks);
+  if (begin == text.npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
+}
+
 std::vector<std::string_view> split(std::string_view text, char between) {
   std::vector<std::string_view> parts;
   while (true) {

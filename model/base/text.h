@@ -17,6 +17,9 @@ std::string shell_word(std::string_view word);
 // An option's name as files have it: with underscores for dashes.
 std::string underscored(std::string_view name);
 
+// The text without the blanks (spaces, tabs, carriage returns) at both its ends.
+std::string_view trimmed(std::string_view text);
+
 // The parts of a text between these characters: one more than there are of them.
 std::vector<std::string_view> split(std::string_view text, char between);
 

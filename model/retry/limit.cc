@@ -18,8 +18,9 @@ void declare_options(OptionList& options, LimitSettings& settings) {
   Option& attempts = options.text(
       "max-attempts", "the same as --max-retries, with the first attempt counted too",
       [&retries](std::string_view text) {
-        retries = text == kNoneWord ? LimitSettings::kUnlimited
-                                    : static_cast<std::uint32_t>(parse_count(text, 1, kMost) - 1);
+        retries = text == kNoneWord
+                      ? LimitSettings::kUnlimited
+                      : static_cast<std::uint32_t>(parse_count(text, 1, kMost + 1) - 1);
       },
       [&retries] {
         return retries == LimitSettings::kUnlimited ? std::string(kNoneWord)
@@ -29,6 +30,7 @@ void declare_options(OptionList& options, LimitSettings& settings) {
   attempts.in("attempts").over("1", "20");
   attempts.takes_none = true;
   attempts.least = 1;
+  attempts.most = kMost + 1;
   attempts.same_as = "max-retries";
   options
       .duration_or_none("deadline", settings.deadline,

@@ -18,14 +18,11 @@ constexpr double kLeastFactor = 1e-3, kMostFactor = 1e3;
 constexpr Duration::rep kMostSteps = 100;
 constexpr Duration kShortestStep = std::chrono::milliseconds(100);
 
-constexpr std::string_view kSpace = " \t";
-
 // Takes the first word off the text, and the space around it.
 std::string_view take_word(std::string_view& text) {
-  text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
-  const std::string_view word = text.substr(0, text.find_first_of(kSpace));
-  text.remove_prefix(word.size());
-  text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
+  text = trimmed(text);
+  const std::string_view word = text.substr(0, text.find_first_of(" \t"));
+  text = trimmed(text.substr(word.size()));
   return word;
 }
 
@@ -33,17 +30,16 @@ std::string_view take_word(std::string_view& text) {
 // be one.
 template <typename Take>
 void each_part(std::string_view text, std::string_view separators, Take take) {
-  if (text.find_first_not_of(std::string(kSpace).append(separators)) == text.npos) {
-    throw std::invalid_argument(in_quotes(text) + " says nothing");
+  bool any = false;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t end = std::min(rest.find_first_of(separators), rest.size());
+    const std::string_view part = trimmed(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (part.empty()) continue;
+    take(part);
+    any = true;
   }
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find_first_of(separators), text.size());
-    std::string_view part = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    part.remove_prefix(std::min(part.find_first_not_of(kSpace), part.size()));
-    part.remove_suffix(part.size() - (part.find_last_not_of(kSpace) + 1));
-    if (!part.empty()) take(part);
-  }
+  if (!any) throw std::invalid_argument(in_quotes(text) + " says nothing");
 }
 
 Action capacity(double factor) {
@@ -211,6 +207,18 @@ void declare_options(OptionList& options, TimelineOptions& timeline, Engine engi
                              [&timeline] { return timeline.capacity_text; })
                          .like({"50s 0.3; 60s..90s 1"});
   schedule.separator = ';';
+}
+
+void find_unused_load(UnusedOptions& unused, const TimelineOptions& timeline,
+                      const std::string& why) {
+  if (timeline.outage.kind == Disturbance::Kind::kLoad) {
+    unused.emplace("outage",
+                   "outage " + print_disturbance(timeline.outage) + " has no effect " + why);
+  }
+  for (const TimedAction& each : timeline.at) {
+    if (each.action.kind != Action::Kind::kLoad) continue;
+    unused.emplace("at", "at " + in_quotes(print_timed(each)) + " has no effect " + why);
+  }
 }
 
 std::vector<TimedAction> actions(const TimelineOptions& timeline) {

@@ -55,6 +55,11 @@ std::string print_timed(const TimedAction& action);
 
 void declare_options(OptionList& options, TimelineOptions& timeline, Engine engine);
 
+// Adds the options by which the clients are to want more or less: of clients that always want all
+// they can get, such as a job's workers, for which `why` says that.
+void find_unused_load(UnusedOptions& unused, const TimelineOptions& timeline,
+                      const std::string& why);
+
 // All actions in the order in which they are to be done.
 std::vector<TimedAction> actions(const TimelineOptions& timeline);
 

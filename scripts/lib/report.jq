@@ -81,6 +81,37 @@ def reproduction($server; $lines):
         + (if $start.server_pid then " --server-pid=$!" else "" end) + "; kill $!"
     end;
 
+# What is the user's own, and nothing that is simulated: it has no place in a link.
+def private:
+  ["type", "program", "command", "started_at", "url", "json", "server_json", "csv", "markdown", "header", "body",
+   "cacert", "admin_token_file", "server_admin", "server_status", "outage_begin", "outage_end", "duration"];
+
+# Options in force, with the value that a start line gives them, as the explorer's link has them.
+def link_options($but):
+  to_entries[]
+  | select((.key | IN($but[]) | not) and (.value | type | IN("string", "number", "null")))
+  | "\(.value // "none")" as $value
+  | select(($value | length) < 500)
+  | "\(.key | gsub("_"; "-") | @uri)=\($value | @uri)";
+
+# The explorer's link to the setting of a run. It passes over what is not simulated. A real run's
+# outage is where it was, and it is watched for as long as it was.
+def explorer_link($server; $lines):
+  . as $start
+  | [$lines[] | select(.type == "outage") | .t] as $times
+  | ($lines | last.elapsed_s // (map(.t // 0) | max)) as $last_s
+  | def time($seconds): "\([$seconds, 0] | max * 1000 | round / 1000)s";
+    ["v=1", "run=1", ($start | link_options(private + ["outage_at", "outage_for", "observe"]))]
+    + (if $server.program == "server" then
+         [$server | (if has("factor") then {curve_factor: .factor} else {} end) + . | link_options(private + ["seed", "factor"])]
+       else [] end)
+    + (if $start.program == "simulate" then [$start | {outage_at, outage_for, observe} | link_options([])]
+       elif ($times | length) >= 2 then
+         ["outage-at=\(time($times[0]))", "outage-for=\(time($times[1] - $times[0]))",
+          "observe=\(time($last_s - $times[1]))"]
+       else ["outage-at=0s", "outage-for=0s", "observe=\(time($last_s))"] end)
+  | "explorer.html#" + join("&");
+
 # The requests that were followed, each with its attempts: as many as a page can show.
 def trace:
   (reduce (.[] | select(.type == "attempt")) as $attempt
@@ -91,8 +122,9 @@ def trace:
                 | {request, t, outcome, reason, time_s,
                    attempts: ($attempts["\(.request)"] | sort_by(.attempt))}]};
 
-# Each run of a client's file, for the page may have started it again; `$server` is text.
-def report_runs($name; $server):
+# Each run of a client's file, for the page may have started it again; `$server` is text. With
+# `$explorer` it has a link to that.
+def report_runs($name; $server; $explorer):
   map(well_formed) | . as $all
   | [$server | split("\n")[] | fromjson? | well_formed] as $server_lines
   | [range(length) | select($all[.].type == "start")] as $starts
@@ -108,6 +140,7 @@ def report_runs($name; $server):
                        clients: (if .arrivals == "open" then null else .clients end)}),
      command: $start.command,
      reproduce: ($start | reproduction($server_lines[0]; $lines)),
+     explorer: (if $explorer then $start | explorer_link($server_lines[0]; $lines) else null end),
      events: [$lines[] | select(.type == "outage" or .type == "action" or .type == "summary"),
               (select(.type == "interval")
                | {type, t, ok, errors, timed_out, not_sent, attempts, retries, requests, thinking, in_flight,

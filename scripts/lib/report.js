@@ -13,8 +13,8 @@
     return node;
   }
 
-  const runs = data.map(({name, start, events, server, command, reproduce}) =>
-    Object.assign(Run.of(start, events, server), {name, command, reproduce}));
+  const runs = data.map(({name, start, events, server, command, reproduce, explorer}) =>
+    Object.assign(Run.of(start, events, server), {name, command, reproduce, explorer}));
 
   const most = values => values.length > 0 ? Math.max(...values) : undefined;
   const limits = {
@@ -88,7 +88,8 @@
       make('h3', {textContent: `${run.name}: ${run.summary?.verdict ?? 'not ended'}`}), ...figures,
       make('div', {className: 'panel'},
         make('h2', {textContent: `As it was run (seed ${run.start.seed})`}), make('pre', {textContent: run.command}),
-        make('h2', {textContent: 'To do the same again'}), make('pre', {textContent: run.reproduce})));
+        make('h2', {textContent: 'To do the same again'}), make('pre', {textContent: run.reproduce}),
+        ...run.explorer ? [make('a', {href: run.explorer, textContent: 'Turn its knobs in the explorer'})] : []));
   }));
 
   const traces = document.getElementById('traces');

@@ -128,8 +128,11 @@ def check(browser, server, address, origin):
     assert browser.run(CURVES) == ["OK", "errors", "timed out", "not sent"], browser.run(CURVES)
     assert "not sent" in browser.run(last), browser.run(last)
     assert float(browser.text("#success").removesuffix(" %")) < 100
+    # How high it rises is a matter of how many were accepted before, and so of how fast this test
+    # is: what the throttle lets through grows with its share of accepted requests.
+    eventually(lambda: number(browser.text("#ok")) == 0, "the OK curve falls again")
     browser.click("#wake")
-    eventually(lambda: number(browser.text("#ok")) > 20, "the OK curve rises")
+    eventually(lambda: number(browser.text("#ok")) > 0, "the OK curve rises again")
     browser.width(390)
     eventually(lambda: browser.run("return document.documentElement.scrollWidth") <= 390,
                "it fits a phone's width with the further figures too")

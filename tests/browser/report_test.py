@@ -2,6 +2,8 @@
 
 import json
 import os
+import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -58,6 +60,26 @@ def check_traces(browser):
     assert len(too_late) == recovered["late"] > 50, (len(too_late), recovered["late"])
     assert all(row[3] == "timed out" for row in too_late), too_late[0]
     assert len(browser.run("return [...document.querySelectorAll('.trace .legend')]")) == 1
+
+
+def check_links(browser, path):
+    """Each run leads to the explorer at its setting: with what it says, and its own seed."""
+    links = browser.run("return [...document.querySelectorAll('.run a')].map(each => each.href)")
+    explorer = f"file://{os.path.dirname(path)}/explorer.html#v=1&run=1&"
+    assert len(links) == 4 and all(link.startswith(explorer) for link in links), links
+    assert not any("img" in link or "command" in link for link in links), links
+    if os.path.getsize(os.path.dirname(path) + "/explorer.html") == 0:
+        print("there is no explorer here: where the links lead was not tried")
+        return
+    for link, strategy, verdict in ((links[0], "", "collapsed"),
+                                    (links[3], "--strategy=resilience4j --breaker-open-for=4s ", "recovered")):
+        browser.open("about:blank")  # the same file with another fragment would not be loaded anew
+        browser.open(link)
+        eventually(lambda: browser.run("return document.documentElement.dataset.ready"), "it is there")
+        look = browser.run("""
+            const {look, ours} = explorer.app;
+            return [look.command, ours.result.verdict, document.querySelector('#notice').textContent];""")
+        assert look == [f"build/bin/simulate {strategy}--seed=5", verdict, ""], look
 
 
 def check(browser, path):
@@ -118,6 +140,7 @@ def check(browser, path):
     if screenshots:
         browser.width(1280)
         browser.screenshot(screenshots + "/report.png")
+    check_links(browser, path)
 
 
 def main():
@@ -143,6 +166,12 @@ def main():
         evil = folder + "/evil.jsonl"
         with open(evil, "w", encoding="utf-8") as file:
             file.write("\n".join([json.dumps(start), *lines[1:], '{"type":"half a li']))
+        # The explorer lies beside the programs, where it was built.
+        explorer = os.path.dirname(os.path.abspath(sys.argv[1])) + "/explorer.html"
+        if os.path.exists(explorer):
+            shutil.copy(explorer, folder)
+        else:
+            pathlib.Path(folder, "explorer.html").touch()
         report = folder + "/report.html"
         subprocess.run([ROOT + "/scripts/report", *runs, evil, breaker, "--output", report], check=True,
                        timeout=60)

@@ -132,11 +132,12 @@ class Browser:
         self.chromium("Emulation.setDeviceMetricsOverride", width=pixels, height=height,
                       deviceScaleFactor=1, mobile=False)
 
-    def screenshot(self, path):
+    def screenshot(self, path, whole=True):
+        """The whole page, or what of it is in the window."""
         size = self.run("return [document.documentElement.scrollHeight, innerWidth]")
-        image = self.chromium("Page.captureScreenshot", captureBeyondViewport=True,
-                              clip={"x": 0, "y": 0, "width": size[1], "height": size[0],
-                                    "scale": 1})
+        beyond = {"captureBeyondViewport": True,
+                  "clip": {"x": 0, "y": 0, "width": size[1], "height": size[0], "scale": 1}}
+        image = self.chromium("Page.captureScreenshot", **beyond if whole else {})
         with open(path, "wb") as file:
             file.write(base64.b64decode(image["data"]))
 

@@ -182,6 +182,7 @@ TEST_F(ClientOptionsTest, RefusesWhatCanHaveNoEffect) {
       {{"--rate-min=5"}, "rate-min has no effect without --client-rate"},
       {{"--strategy=aws-standard", "--retry-budget=none", "--budget-cost=3"},
        "budget-cost has no effect without --retry-budget"},
+      {{"--arrivals=job", "--at=5s load 2"}, "at '5s load 2' has no effect with --arrivals=job"},
   };
   for (const auto& each : cases) {
     CLI::App app;

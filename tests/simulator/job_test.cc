@@ -127,6 +127,11 @@ TEST(SimulatedJob, RefusesWhatHasNoEffect) {
   };
   EXPECT_EQ(refused("arrivals = job\nlambda = 3s\n"), "lambda has no effect with --arrivals=job");
   EXPECT_EQ(refused("arrivals = job\nobserve = 3s\n"), "observe has no effect with --arrivals=job");
+  // Its workers call as fast as they may: they cannot want more.
+  EXPECT_EQ(refused("arrivals = job\nat = 3s restart; 5s load 2\n"),
+            "at '5s load 2' has no effect with --arrivals=job");
+  EXPECT_EQ(refused("arrivals = job\noutage-for = 3s\noutage = load:8\n"),
+            "outage load:8 has no effect with --arrivals=job");
   EXPECT_EQ(refused("tasks = 3\n"), "tasks has no effect without --arrivals=job");
   EXPECT_EQ(refused("workers-start = 7s\n"), "workers-start has no effect without --arrivals=job");
   EXPECT_EQ(refused("time-limit = 3s\n"), "time-limit has no effect without --arrivals=job");

@@ -24,6 +24,36 @@ TEST(WilsonInterval, KnowsNothingWithoutRuns) {
   EXPECT_EQ(wilson_interval(0, 0).high, 1);
 }
 
+// The eight examples of Newcombe (1998), Table II, method 10.
+TEST(NewcombeInterval, AgreesWithPublishedValues) {
+  const auto expect = [](std::size_t a, std::size_t m, std::size_t b, std::size_t n, double low,
+                         double high) {
+    const Interval interval = newcombe_interval(a, m, b, n);
+    EXPECT_NEAR(interval.low, low, 5e-5) << a << '/' << m << " - " << b << '/' << n;
+    EXPECT_NEAR(interval.high, high, 5e-5) << a << '/' << m << " - " << b << '/' << n;
+  };
+  expect(56, 70, 48, 80, 0.0524, 0.3339);
+  expect(9, 10, 3, 10, 0.1705, 0.8090);
+  expect(6, 7, 2, 7, 0.0582, 0.8062);
+  expect(5, 56, 0, 29, -0.0381, 0.1926);
+  expect(0, 10, 0, 20, -0.1611, 0.2775);
+  expect(0, 10, 0, 10, -0.2775, 0.2775);
+  expect(10, 10, 0, 20, 0.6791, 1.0000);
+  expect(10, 10, 0, 10, 0.6075, 1.0000);
+}
+
+TEST(NewcombeInterval, IsThatOfTheOppositeTurnedRound) {
+  const Interval there = newcombe_interval(17, 20, 3, 20);
+  const Interval back = newcombe_interval(3, 20, 17, 20);
+  EXPECT_DOUBLE_EQ(there.low, -back.high);
+  EXPECT_DOUBLE_EQ(there.high, -back.low);
+}
+
+TEST(NewcombeInterval, KnowsNothingWithoutRuns) {
+  EXPECT_EQ(newcombe_interval(0, 0, 1, 2).low, -1);
+  EXPECT_EQ(newcombe_interval(1, 2, 0, 0).high, 1);
+}
+
 // Student's t for 95 %: 12.706, 4.303, 3.182, 2.776, 2.571, 2.262, 2.093, 1.984 (any table).
 TEST(Mean, HasAnIntervalByStudentsT) {
   const auto t_of = [](std::size_t n) {

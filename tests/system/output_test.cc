@@ -88,8 +88,9 @@ Arguments storm(const std::string& url) {
           "--timeout", "5m", "--seed",    "1",   "--report-interval", "1ms"};
 }
 
-const Arguments kManyLines{"--clients", "10",        "--outage-at", "10s",    "--outage-for",
-                           "10s",       "--observe", "10h",         "--seed", "1"};
+// Thousands, and little work for each.
+const Arguments kManyLines{"--clients", "10",  "--outage-at",       "10s",   "--outage-for", "10s",
+                           "--observe", "12m", "--report-interval", "100ms", "--seed",       "1"};
 
 Arguments server_that_reports() {
   return {"--port", "0", "--admin-port", "0", "--report-interval", "1ms"};

@@ -19,10 +19,12 @@ const Retrystorm = (() => {
     return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
   };
 
+  const formats = []; // by digits: to make one takes longer than all else here
   function number(value, digits = 0) {
     if (value === null || value === undefined) return '–';
     if (Math.abs(value) >= 1e6) return value.toExponential(1);
-    return value.toLocaleString('en', {minimumFractionDigits: digits, maximumFractionDigits: digits});
+    formats[digits] ??= new Intl.NumberFormat('en', {minimumFractionDigits: digits, maximumFractionDigits: digits});
+    return formats[digits].format(value);
   }
 
   // "99.95 %", never rounded up to a hundred.
@@ -298,11 +300,46 @@ const Retrystorm = (() => {
     return `${CHARTS[kind].title}: ${now.join(', ')} at ${minutes(run.end)}.`;
   }
 
+  // The curves of a run. Behind them, if given, what else there is to see: `bands`, of many runs, as
+  // {series: [{x, low, high}, ...]}, and the curves of a run `against` which this one is held, thin.
+  function datasets(kind, run, {bands = {}, against = null} = {}) {
+    const color = name => name.startsWith('--') ? css(name) : name;
+    const axis = curve => curve.right ? 'right' : 'y';
+    const curves = curvesOf(kind, run);
+    const behind = curves.filter(({series}) => bands[series]).flatMap(curve => ['low', 'high'].map(end => ({
+      label: '', extra: true, borderWidth: 0, yAxisID: axis(curve), stack: `band ${curve.series} ${end}`,
+      data: bands[curve.series].map(point => ({x: point.x, y: point[end], value: point[end]})),
+      backgroundColor: color(curve.color) + '38', fill: end === 'high' ? '-1' : false,
+    })));
+    const others = against === null ? [] : curvesOf(kind, against).map(curve => ({
+      label: curve.label, extra: true, data: against.series[curve.series], borderColor: color(curve.color) + 'B0',
+      borderDash: curve.dash, borderWidth: 1, fill: false, yAxisID: axis(curve), stack: 'against',
+    }));
+    return [...curves.map(curve => ({
+      label: curve.label, data: run.series[curve.series], borderColor: color(curve.color),
+      backgroundColor: color(curve.color) + (curve.fill ?? ''), borderDash: curve.dash,
+      borderWidth: curve.width, fill: curve.fill ? 'stack' : false, yAxisID: axis(curve), stack: 'run',
+    })), ...others, ...behind];
+  }
+
+  // Gives a chart another run. What looks as before keeps its place: to set it up costs the most.
+  function redraw(chart, kind, run, extra = {}) {
+    const now = chart.data.datasets, next = datasets(kind, run, extra);
+    const same = (a, b) => a.label === b.label && a.stack === b.stack && a.borderColor === b.borderColor;
+    if (now.length === next.length && now.every((set, i) => same(set, next[i]))) {
+      now.forEach((set, i) => { set.data = next[i].data; });
+    } else {
+      chart.data.datasets = next;
+    }
+    chart.options.plugins.outage.run = run;
+    chart.update('none');
+    chart.canvas.setAttribute('aria-label', describe(kind, run));
+  }
+
   // `limits` are the ends of the axes where several charts share them: {x, y}, and `least` of y.
-  function draw(canvas, kind, run, limits = {}) {
+  function draw(canvas, kind, run, limits = {}, extra = {}) {
     const spec = CHARTS[kind];
     const text = css('--text'), muted = css('--muted'), grid = css('--grid');
-    const color = name => name.startsWith('--') ? css(name) : name;
     const font = {family: 'system-ui, sans-serif', size: 11};
     const logTicks = value => {
       const digit = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
@@ -343,14 +380,7 @@ const Retrystorm = (() => {
     }
     const chart = new Chart(canvas, {
       type: 'line',
-      data: {
-        datasets: curvesOf(kind, run).map(curve => ({
-          label: curve.label, data: run.series[curve.series], borderColor: color(curve.color),
-          backgroundColor: color(curve.color) + (curve.fill ?? ''), borderDash: curve.dash,
-          borderWidth: curve.width, fill: curve.fill ? 'stack' : false,
-          yAxisID: curve.right ? 'right' : 'y',
-        })),
-      },
+      data: {datasets: datasets(kind, run, extra)},
       options: {
         animation: false, responsive: true, maintainAspectRatio: false, parsing: false, normalized: true,
         elements: {point: {radius: 0, hitRadius: 8}, line: {tension: 0}},
@@ -360,9 +390,13 @@ const Retrystorm = (() => {
           outage: {run},
           legend: {
             align: 'start',
-            labels: {color: text, font: {...font, size: 12}, boxWidth: 33, boxHeight: 0}, // a line
+            labels: { // a line each
+              color: text, font: {...font, size: 12}, boxWidth: 33, boxHeight: 0,
+              filter: ({datasetIndex}, {datasets: all}) => !all[datasetIndex].extra,
+            },
           },
           tooltip: {
+            filter: ({dataset}) => !dataset.extra,
             callbacks: {
               title: ([item]) => item ? minutes(item.parsed.x) : '',
               label: ({dataset, raw}) => `${dataset.label}: ${valueText(kind, raw.value)}`,
@@ -377,5 +411,5 @@ const Retrystorm = (() => {
     return chart;
   }
 
-  return {Run, CHARTS, curvesOf, curvesSeen, describe, draw, duration, fillTable, milliseconds, minutes, number, outageText, percent, reasons};
+  return {Run, CHARTS, curvesOf, curvesSeen, describe, draw, duration, fillTable, milliseconds, minutes, number, outageText, percent, reasons, redraw};
 })();

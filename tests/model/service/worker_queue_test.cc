@@ -400,12 +400,15 @@ TEST(WorkerQueue, GivesOutEachRequestOnce) {
     std::vector<WorkerQueue<int>::Ticket> tickets(fates.size());
     std::size_t leaving = 0;
     TimePoint now = kShift;
-    for (int i = 0; i < 2000; ++i) {
-      now += random.exponential(40ms);
+    const auto take_all = [&] {
       while (const auto given = queue.take(now, random)) {
         ++fates[static_cast<std::size_t>(given->item)];
         if (!given->answer.rejection) queue.leave();
       }
+    };
+    for (int i = 0; i < 2000; ++i) {
+      now += random.exponential(40ms);
+      take_all();
       queue.advance(now, random);
       const auto index = static_cast<std::size_t>(i);
       tickets[index] = random.uniform() < 0.1
@@ -432,10 +435,7 @@ TEST(WorkerQueue, GivesOutEachRequestOnce) {
     }
     while (queue.next_event() != TimePoint::max()) {
       now = std::max(now, queue.next_event());
-      while (const auto given = queue.take(now, random)) {
-        ++fates[static_cast<std::size_t>(given->item)];
-        if (!given->answer.rejection) queue.leave();
-      }
+      take_all();
     }
     for (std::size_t i = 0; i < fates.size(); ++i) ASSERT_EQ(fates[i], 1) << seed << ' ' << i;
     EXPECT_GT(leaving, 100u);

@@ -1,0 +1,267 @@
+#include "explorer/engine/engine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "explorer/engine/results.h"
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+using Json = nlohmann::ordered_json;
+using ::testing::ElementsAre;
+using ::testing::Gt;
+using ::testing::HasSubstr;
+
+Json asked(const Json& question) {
+  return Json::parse(answer(question.dump()));
+}
+
+// A run of a few milliseconds.
+const Json kSmall{{"clients", "50"},
+                  {"limit", "2"},
+                  {"outage-at", "10s"},
+                  {"outage-for", "5s"},
+                  {"observe", "15s"}};
+
+std::vector<Json> objects(const std::string& lines) {
+  std::vector<Json> all;
+  for (std::size_t from = 0; from < lines.size();) {
+    const std::size_t end = lines.find('\n', from);
+    all.push_back(Json::parse(lines.substr(from, end - from)));
+    from = end + 1;
+  }
+  return all;
+}
+
+TEST(Engine, AnswersWhatItCannotAnswerWithASentence) {
+  const auto error = [](std::string_view question) {
+    const Json answered = Json::parse(answer(question));
+    EXPECT_EQ(answered.size(), 1) << question;
+    return answered.value("error", "");
+  };
+  EXPECT_FALSE(error("").empty());
+  EXPECT_FALSE(error("{").empty());
+  EXPECT_FALSE(error("[]").empty());
+  EXPECT_FALSE(error("null").empty());
+  EXPECT_FALSE(error("\xff\xfe").empty());
+  EXPECT_FALSE(error("{}").empty());
+  EXPECT_FALSE(error(R"({"ask": 5})").empty());
+  EXPECT_EQ(error(R"({"ask": "why"})"), "'why' is no question");
+  for (const char* what : {"look", "run", "lines", "batch", "waits"}) {
+    const std::string ask = std::string(R"({"ask": ")") + what + '"';
+    EXPECT_FALSE(error(ask + "}").empty()) << what;
+    EXPECT_FALSE(error(ask + R"(, "given": []})").empty()) << what;
+    EXPECT_EQ(error(ask + R"(, "given": {"clients": 5}, "seeds": [1]})"), "clients is no text");
+    EXPECT_FALSE(error(ask + R"(, "given": {}, "seed": "x", "seeds": ["x"]})").empty()) << what;
+  }
+  for (const char* what : {"run", "lines", "batch", "waits"}) {
+    EXPECT_EQ(error(std::string(R"({"ask": ")") + what +
+                    R"(", "given": {"clients": "0"}, "seeds": [1]})"),
+              "clients: '0' is not a whole number from 1 to 1000000000");
+  }
+  EXPECT_FALSE(error(R"({"ask": "summarize"})").empty());
+  EXPECT_FALSE(error(R"({"ask": "summarize", "results": [{}]})").empty());
+}
+
+TEST(Engine, RefusesWhatAPageCannotHold) {
+  const auto error = [](const Json& given) {
+    return asked({{"ask", "run"}, {"given", given}}).value("error", "");
+  };
+  EXPECT_THAT(error({{"clients", "1000000000"}}), HasSubstr("GB of memory"));
+  EXPECT_THAT(error({{"observe", "1000000h"}}), HasSubstr("the run is too long"));
+}
+
+TEST(Engine, GivesUpWhatTakesTooLong) {
+  for (const char* what : {"run", "lines", "batch"}) {
+    const Json answered = asked(
+        {{"ask", what}, {"given", {{"observe", "10000h"}}}, {"seeds", {1}}, {"patience_s", 0.02}});
+    EXPECT_THAT(answered.value("error", ""), HasSubstr("this takes longer than 20ms here")) << what;
+  }
+}
+
+TEST(Engine, TellsARunAsTheSimulatorTellsIt) {
+  const Json run = asked({{"ask", "run"}, {"given", kSmall}, {"seed", 3}});
+  ASSERT_TRUE(run.contains("client")) << run;
+  EXPECT_THAT(run["events"].get<std::size_t>(), Gt(100));
+  EXPECT_EQ(run["result"]["peak_concurrency"], run["peak_concurrency"]);
+  // An interval a second, and the summary.
+  std::size_t intervals = 0;
+  for (const Json& object : run["client"]) intervals += object["type"] == "interval" ? 1 : 0;
+  EXPECT_EQ(intervals, 30);
+  EXPECT_EQ(run["client"].back()["type"], "summary");
+  EXPECT_EQ(run["server"].size(), 25);  // frozen it tells nothing
+}
+
+TEST(Engine, MakesIntervalsLongerWhereTheRunIsLong) {
+  Json given = kSmall;
+  given["observe"] = "1185s";  // 1200 s in all
+  const Json run = asked({{"ask", "run"}, {"given", given}});
+  std::size_t intervals = 0;
+  for (const Json& object : run["client"]) intervals += object["type"] == "interval" ? 1 : 0;
+  EXPECT_EQ(intervals, 400);
+  Json job{{"arrivals", "job"}, {"tasks", "20"}, {"calls", "10"}};
+  const Json of_job = asked({{"ask", "run"}, {"given", job}});
+  ASSERT_TRUE(of_job.contains("server")) << of_job;
+  EXPECT_LE(of_job["server"].size(), 401);
+  EXPECT_EQ(of_job["client"].back()["type"], "summary");
+}
+
+TEST(Engine, HasTheSameResultHoweverItIsAsked) {
+  const Json run = asked({{"ask", "run"}, {"given", kSmall}, {"seed", 2}});
+  const Json batch = asked({{"ask", "batch"}, {"given", kSmall}, {"seeds", {1, 2}}});
+  const Json with_series =
+      asked({{"ask", "batch"}, {"given", kSmall}, {"seeds", {2}}, {"series", true}});
+  EXPECT_EQ(run["result"], batch["results"][1]);
+  EXPECT_EQ(run["result"], with_series["results"][0]);
+  EXPECT_NE(batch["results"][0], batch["results"][1]);
+  EXPECT_FALSE(batch.contains("series"));
+  // The series are the numbers of the run's intervals.
+  const Json& series = with_series["series"];
+  ASSERT_EQ(with_series["t"].size(), 30);
+  std::size_t i = 0;
+  for (const Json& object : run["client"]) {
+    if (object["type"] != "interval") continue;
+    EXPECT_EQ(with_series["t"][i], object["t"]);
+    EXPECT_EQ(series["errors"][0][i], object["errors"]) << object;
+    ++i;
+  }
+  // Those of the server too stand at their times: null while it is frozen.
+  for (std::size_t at = 0; at < 30; ++at) {
+    EXPECT_EQ(series["concurrency"][0][at].is_null(), at >= 10 && at < 15) << at;
+  }
+}
+
+TEST(Engine, GivesTheLinesOfTheSameRun) {
+  const Json lines = asked({{"ask", "lines"}, {"given", kSmall}, {"seed", 3}});
+  const auto client = objects(lines["client"]), server = objects(lines["server"]);
+  // Intervals of five seconds and of one, as the command line has them.
+  EXPECT_EQ(server.size(), 25);
+  const Json run = asked({{"ask", "run"}, {"given", kSmall}, {"seed", 3}});
+  EXPECT_EQ(client.back(), run["client"].back());
+  EXPECT_EQ(Json(server), run["server"]);
+  EXPECT_NE(lines, asked({{"ask", "lines"}, {"given", kSmall}, {"seed", 4}}));
+}
+
+TEST(Engine, TellsTheWaitsOfClientsWhoseAttemptsFail) {
+  const Json fixed = asked({{"ask", "waits"},
+                            {"given", {{"strategy", "fixed"}, {"backoff-base", "250ms"}}},
+                            {"clients", 2},
+                            {"attempts", 3}});
+  EXPECT_EQ(
+      fixed["clients"].dump(),
+      R"([{"waits":[0.25,0.25,0.25],"gave_up":false},{"waits":[0.25,0.25,0.25],"gave_up":false}])");
+  const Json few = asked({{"ask", "waits"},
+                          {"given", {{"growth", "exponential"}, {"max-retries", "2"}}},
+                          {"clients", 1}});
+  EXPECT_EQ(few["clients"].dump(), R"([{"waits":[0.1,0.2],"gave_up":true}])");
+  EXPECT_EQ(asked({{"ask", "waits"}, {"given", Json::object()}})["clients"].size(), 5);
+}
+
+RunResult a_result(Verdict verdict, double success_share, double amplification) {
+  RunResult result;
+  result.verdict = verdict;
+  result.success_share = success_share;
+  result.amplification = amplification;
+  return result;
+}
+
+TEST(Results, ComeBackAsTheyWere) {
+  RunResult result{.verdict = Verdict::kRelapsed,
+                   .errors_gone = 123456789ns,
+                   .time_to_recovery = std::nullopt,
+                   .amplification = 1.1,
+                   .success_share = 1.0 / 3,
+                   .gave_up = 7,
+                   .not_sent = 8,
+                   .request_p50 = 1ns,
+                   .request_p99 = Duration::max(),
+                   .ok_lost = 1e-9,
+                   .peak_concurrency = 123456,
+                   .makespan = 24h,
+                   .throttled_share = 0.1,
+                   .idle_share = std::nullopt,
+                   .provided = 1e300};
+  const Json json = result_json(result);
+  EXPECT_EQ(result_json(read_result(Json::parse(json.dump()))), json);
+  const RunResult back = read_result(Json::parse(json.dump()));
+  EXPECT_EQ(back.request_p99, Duration::max());
+  EXPECT_EQ(back.success_share, 1.0 / 3);
+  EXPECT_EQ(back.time_to_recovery, std::nullopt);
+  for (const Verdict each : {Verdict::kNoOutage, Verdict::kUndecided, Verdict::kRecovered,
+                             Verdict::kRelapsed, Verdict::kRecovering, Verdict::kCollapsed}) {
+    EXPECT_EQ(read_result(result_json(a_result(each, 1, 1))).verdict, each);
+  }
+  for (const auto& [name, value] : json.items()) {
+    Json without = json;
+    without.erase(name);
+    EXPECT_ANY_THROW(read_result(without)) << name;
+  }
+  Json unknown = json;
+  unknown["verdict"] = "fine";
+  EXPECT_ANY_THROW(read_result(unknown));
+}
+
+// By hand: differences of 0.1, 0.2 and 0.3 have the mean 0.2 and the standard deviation 0.1, and t
+// of two degrees of freedom is 4.302653: 0.2 -+ 4.302653 * 0.1 / sqrt(3).
+TEST(Difference, IsThatOfRunsOfTheSameSeed) {
+  std::vector<RunResult> ours{a_result(Verdict::kRecovered, 0.6, 1),
+                              a_result(Verdict::kRecovered, 0.7, 2),
+                              a_result(Verdict::kCollapsed, 0.8, 3)};
+  std::vector<RunResult> theirs{a_result(Verdict::kCollapsed, 0.5, 2),
+                                a_result(Verdict::kRecovered, 0.5, 3),
+                                a_result(Verdict::kCollapsed, 0.5, 4)};
+  ours[0].time_to_recovery = 10s;
+  ours[1].time_to_recovery = 20s;
+  theirs[1].time_to_recovery = 50s;
+  const Json difference = difference_json(ours, theirs);
+  EXPECT_NEAR(difference["success_share"]["value"], 0.2, 1e-12);
+  EXPECT_NEAR(difference["success_share"]["low"], 0.2 - 4.302653 * 0.1 / std::sqrt(3), 1e-6);
+  EXPECT_NEAR(difference["success_share"]["high"], 0.2 + 4.302653 * 0.1 / std::sqrt(3), 1e-6);
+  EXPECT_EQ(difference["success_share"]["pairs"], 3);
+  // All the same: no spread.
+  EXPECT_EQ(difference["amplification"]["value"], -1);
+  EXPECT_EQ(difference["amplification"]["low"], -1);
+  // One pair of which both came back: no interval.
+  EXPECT_EQ(difference["recovery_s"]["value"], -30);
+  EXPECT_TRUE(difference["recovery_s"]["low"].is_null());
+  EXPECT_EQ(difference["recovery_s"]["pairs"], 1);
+  EXPECT_TRUE(difference["makespan_s"].is_null());
+  EXPECT_EQ(difference["ok_lost"]["value"], 0);
+  // 1 of 3 and 2 of 3: Wilson's are 0.0615 to 0.7923 and 0.2077 to 0.9385.
+  EXPECT_NEAR(difference["collapsed"]["value"], -1.0 / 3, 1e-12);
+  EXPECT_NEAR(difference["collapsed"]["low"],
+              -1.0 / 3 - std::hypot(1.0 / 3 - 0.06149, 0.93851 - 2.0 / 3), 1e-4);
+  EXPECT_NEAR(difference["collapsed"]["high"],
+              -1.0 / 3 + std::hypot(0.79234 - 1.0 / 3, 2.0 / 3 - 0.20766), 1e-4);
+}
+
+TEST(Difference, NeedsAsManyOfBoth) {
+  const std::vector<RunResult> one(1), two(2);
+  EXPECT_THROW(difference_json(one, two), std::invalid_argument);
+  EXPECT_THROW(difference_json({}, {}), std::invalid_argument);
+}
+
+TEST(Engine, SumsUpResultsAsARowOfASweep) {
+  const Json results =
+      asked({{"ask", "batch"}, {"given", kSmall}, {"seeds", {1, 2, 3}}})["results"];
+  const Json sum = asked({{"ask", "summarize"}, {"results", results}, {"against", results}});
+  EXPECT_EQ(sum["cell"]["runs"], 3);
+  EXPECT_EQ(sum["difference"]["success_share"]["value"], 0);
+  EXPECT_EQ(sum["difference"]["collapsed"]["value"], 0);
+  EXPECT_EQ(asked({{"ask", "summarize"}, {"results", results}}).size(), 1);
+  EXPECT_THAT(asked({{"ask", "summarize"}, {"results", results}, {"against", Json::array()}})
+                  .value("error", ""),
+              HasSubstr("of the same seeds"));
+}
+
+}  // namespace
+}  // namespace retrystorm

@@ -1,0 +1,41 @@
+// The challenges: each goes wrong as it is given, and has a solution that the statistics accept.
+import assert from 'node:assert/strict';
+import {test} from 'node:test';
+import {CHALLENGES, ENOUGH, stateOf, turnedThough} from '../../explorer/page/goals.js';
+import {engine} from './support.mjs';
+
+const ask = await engine();
+const {options} = ask({ask: 'catalogue'});
+const valuesOf = given => ask({ask: 'look', given, seed: 1}).values;
+
+// What is known after so many seeds.
+function judged(challenge, given, seeds) {
+  const results = [];
+  // In portions, as the page does: each has an end.
+  for (let seed = 1; seed <= seeds; seed += 5) {
+    results.push(...ask({ask: 'batch', given, seeds: [0, 1, 2, 3, 4].map(i => seed + i)}).results);
+  }
+  const {cell} = ask({ask: 'summarize', results});
+  return challenge.goals.map(goal => goal.judge(cell));
+}
+
+test('there are five, each with a name of its own', () => {
+  assert.equal(new Set(CHALLENGES.map(({id}) => id)).size, 5);
+});
+
+for (const challenge of CHALLENGES) {
+  test(`${challenge.id} goes wrong, and is solved by what may be turned`, () => {
+    const {given, solution} = challenge;
+    assert.equal(stateOf(judged(challenge, given, ENOUGH)), 'unsolved');
+    const goals = judged(challenge, solution, ENOUGH);
+    assert.equal(stateOf(goals), 'solved', JSON.stringify(goals));
+    for (const {figure} of goals) assert.doesNotMatch(figure, /NaN|undefined|null/);
+    assert.deepEqual(turnedThough(challenge, options, valuesOf(solution), valuesOf(given)), []);
+  });
+
+  test(`${challenge.id} is not solved by changing what it is about`, () => {
+    const {given} = challenge;
+    const easier = {...given, clients: '10'};
+    assert.deepEqual(turnedThough(challenge, options, valuesOf(easier), valuesOf(given)), ['clients']);
+  });
+}
