@@ -140,9 +140,9 @@ function drawCurve(canvas, curve, timeout, inVain) {
   for (let at = LEFT; at <= right; ++at) context.lineTo(at, y(curveDelay(curve, (at - LEFT) / (right - LEFT) * end)));
   context.stroke();
   context.restore();
-  label(`limit ${number(curve.limit)}`, x(curve.limit), bottom - 15, css('--muted'));
-  label(`timeout ${duration(timeout)}`, LEFT + 60, y(timeout) - 14, css('--errors'));
-  if (inVain < end) label('in vain', (x(inVain) + right) / 2, TOP + 2, css('--text'));
+  label(`limit ${number(curve.limit)}`, x(curve.limit) + 30, TOP + 2, css('--muted'));
+  label(`timeout ${duration(timeout)}`, right, y(timeout) - 14, css('--errors'));
+  if (inVain < end) label('in vain', (x(inVain) + right) / 2, bottom - 15, css('--text'));
 }
 
 function drawWorkers(canvas, workers, places) {
