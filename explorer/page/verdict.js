@@ -76,7 +76,8 @@ export function mountVerdict(app) {
     if (told.length === 0) {
       return cell.makespan_median_s === null ? ['No outage, no verdict.'] : [`The job is done after ${duration(cell.makespan_median_s)}.`];
     }
-    return told.flatMap(([verdict, text], i) => [i > 0 ? ', ' : '', term(verdict, i > 0 ? text : text[0].toUpperCase() + text.slice(1))]);
+    return told.flatMap(([verdict, text], i) =>
+      [term(verdict, (i > 0 ? text : text[0].toUpperCase() + text.slice(1)) + (i < told.length - 1 ? ',' : '')), ' ']);
   }
 
   function showMany() {
@@ -87,7 +88,7 @@ export function mountVerdict(app) {
       const other = make('p', {className: 'muted verdict-other'}, 'Pinned: ', ...words(theirs.many.cell));
       if (difference && THERE.outage(cell)) {
         const {value, low, high} = difference.collapsed;
-        other.append(`. `, term('difference', 'Difference'), ` of P(collapse): ${signed(100 * value, x => number(x))} points (${signed(100 * low, x => number(x))} to ${signed(100 * high, x => number(x))})`);
+        other.append('· ', term('difference', 'Difference'), ` of P(collapse): ${signed(100 * value, x => number(x))} points (${signed(100 * low, x => number(x))} to ${signed(100 * high, x => number(x))})`);
       }
       sentence.append(other);
     }
