@@ -39,7 +39,7 @@ class Timeline {
     app.on('run', () => this.show());
     app.on('many', () => this.show());
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.rebuild());
-    new ResizeObserver(() => this.placeEdges()).observe(this.stage);
+    new ResizeObserver(() => this.measure()).observe(this.stage);
   }
 
   build() {
@@ -127,13 +127,13 @@ class Timeline {
       const last = i === KINDS.length - 1;
       scales.x.title.display = last;
       scales.x.ticks.display = last;
-      chart.options.onResize = () => requestAnimationFrame(() => this.placeEdges());
+      chart.options.onResize = () => requestAnimationFrame(() => this.measure());
       chart.config.plugins.push(aligned);
       chart.options.plugins.aligned = {until: this.until};
       chart.update('none');
       return chart;
     });
-    this.placeEdges();
+    this.measure();
   }
 
   // Shows the run up to a time, at once or, in so many milliseconds, little by little.
@@ -160,6 +160,15 @@ class Timeline {
     });
   }
 
+  // How far the plots stand from the edge of the stage. To ask for it costs a layout of the page, so
+  // it is asked only when its size has changed.
+  measure() {
+    const [chart] = this.charts;
+    if (!chart) return;
+    this.shift = chart.canvas.getBoundingClientRect().left - this.stage.getBoundingClientRect().left;
+    this.placeEdges();
+  }
+
   placeEdges() {
     const [chart] = this.charts;
     const {app} = this;
@@ -170,8 +179,7 @@ class Timeline {
       const seen = there && t <= this.until && t <= chart.options.scales.x.max;
       edge.hidden = !seen;
       if (!seen) continue;
-      const shift = chart.canvas.getBoundingClientRect().left - this.stage.getBoundingClientRect().left;
-      edge.style.left = `${shift + chart.scales.x.getPixelForValue(t)}px`;
+      edge.style.left = `${this.shift + chart.scales.x.getPixelForValue(t)}px`;
       edge.setAttribute('aria-valuenow', t);
       edge.setAttribute('aria-valuemin', name === 'begin' ? STEP : at + STEP);
       edge.setAttribute('aria-valuemax', name === 'begin' ? at + length - STEP : Math.round(this.xMax()));
