@@ -22,7 +22,8 @@ namespace retrystorm {
 
 int serve(const Invocation& invocation, const ServerOptions& asked) {
   check(asked.service);
-  refuse(unused_options(asked.service));
+  // Who asks for the token gives orders later, which may turn on what an option is about.
+  if (asked.token_file.empty()) refuse(unused_options(asked.service));
   ServerOptions options = asked;
   const std::uint64_t seed = options.seed ? *options.seed : std::random_device()();
   const bool live = wants_screen(options.live);

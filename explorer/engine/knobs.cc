@@ -40,6 +40,10 @@ std::string print(const Option& option, double value, int digits) {
     const auto coarse = static_cast<Duration::rep>(std::max(std::llround(unit * 1e9), 1LL));
     return format_duration(Duration((nanoseconds + coarse / 2) / coarse * coarse));
   }
+  // Without an exponent.
+  if (round >= 1 && round < 1e15 && round == std::floor(round)) {
+    return std::to_string(std::llround(round));
+  }
   std::string text = print_number(round);
   // 0.30000000000000004
   if (text.size() > 6) text = print_number(std::round(round / unit) / std::round(1 / unit));

@@ -10,7 +10,8 @@
 import {Dropped} from './pool.js';
 
 const {Run} = Retrystorm;
-const FEW = 20, MANY = 100, CHUNK = 5;
+const FEW = 20, MANY = 100;
+const CHUNK = 2; // seeds of one question: so soon a thread is free for the reader's next change
 const SETTLED = 120; // milliseconds after the last change before statistics begin
 const REMEMBERED = 20; // settings whose results are kept, a megabyte each
 
@@ -179,7 +180,7 @@ export class App {
     const chunks = [];
     for (let at = from; at < count; at += CHUNK) {
       const seeds = Array.from({length: Math.min(CHUNK, count - at)}, (_, i) => seed + at + i);
-      chunks.push(ask({ask: 'batch', given, seeds, series: true}, 2));
+      chunks.push(ask({ask: 'batch', given, seeds, series: true}, count > FEW ? 2 : 1));
     }
     const batches = await Promise.all(chunks);
     const parts = known ? [known, ...batches] : batches;

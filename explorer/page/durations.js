@@ -44,3 +44,8 @@ export function place(option, text) {
 
 // The text of whatever option as a number, durations in seconds. Null for "none" and for words.
 export const valueOf = text => text !== '' && Number.isFinite(Number(text)) ? Number(text) : seconds(text);
+
+// A decimal comma is a point. (Where there are blanks, as in '0s 1,60s 0.3', one before a time
+// separates.)
+export const withPoints = text =>
+  text.replace(text.includes(' ') ? /(\d),(\d+)(?![\d.a-zµ])/g : /(\d),(\d)/g, '$1.$2');

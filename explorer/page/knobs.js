@@ -2,7 +2,7 @@
 import {cliff} from './cliff.js';
 import {find, make} from './dom.js';
 import {drawService} from './service.js';
-import {place} from './durations.js';
+import {place, withPoints} from './durations.js';
 import {drawWaits} from './waits.js';
 
 const PARTS = [
@@ -14,9 +14,6 @@ const PARTS = [
 const FIRST = new Set(['rate', 'backoff-base', 'backoff-factor', 'rate-limit', 'arrivals', 'outage', 'outage-at', 'outage-for', 'observe',
   'base-delay', 'k', 'curve-factor', 'workers', 'service-time', 'queue-length', 'queue-order', 'queue-drop']);
 const LATER = new Set(['seed']);
-
-// A decimal comma is a point. (In what has blanks, commas separate.)
-export const withPoints = text => text.includes(' ') ? text : text.replace(/(\d),(\d)/g, '$1.$2');
 
 class Knob {
   constructor(app, option) {

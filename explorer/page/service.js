@@ -197,7 +197,7 @@ function drawWorkers(canvas, workers, places) {
 export function drawService(app) {
   const canvas = make('canvas', {role: 'img'});
   const words = make('p', {className: 'service-words'});
-  const title = make('h4', {className: 'service-title'});
+  const title = make('h3', {className: 'service-title'});
   const element = make('div', {className: 'service'}, title, canvas, words);
 
   const draw = () => {

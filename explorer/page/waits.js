@@ -51,7 +51,7 @@ export function drawWaits(app) {
   canvas.style.height = `${CLIENTS * ROW + AXIS}px`;
   const words = make('p', {className: 'waits-words'});
   const element = make('div', {className: 'waits'},
-    make('h4', {className: 'waits-title', textContent: `The waits of ${CLIENTS} clients that never succeed`}),
+    make('h3', {className: 'waits-title', textContent: `The waits of ${CLIENTS} clients that never succeed`}),
     canvas, words,
     make('p', {className: 'muted waits-words', textContent: 'Each tick is an attempt. These are the waits alone: budgets, breakers and other gates have no say here.'}));
   let clients = null;

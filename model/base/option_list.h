@@ -42,8 +42,8 @@ struct Option {
   double least = 0, most = std::numeric_limits<double>::infinity();
   bool takes_none = false;  // and `kNoneWord`
   // The values that people try, for a slider or a sweep, as `set` reads them: by equal factors from
-  // `from` to `to`, or by equal steps where `from` is 0. Empty: a twentieth to twenty times the
-  // default, or, where a number lies between two bounds, all of them.
+  // `from` to `to`; a `from` of 0 stands before a thousandth of `to`. Empty: a twentieth to twenty
+  // times the default, or, of a share, all that there are by equal steps.
   struct Span {
     std::string from{}, to{};
   } span{};

@@ -158,18 +158,21 @@ class Page(Browser):
 ENTER, TAB, LEFT, RIGHT, BACKSPACE = "\ue007", "\ue004", "\ue012", "\ue014", "\ue003"
 
 
+SLOWER = 4  # times than where the figures of the page were taken, a machine may be
+
+
 def within(page, what, limit, measure, q=0.5, attempts=3):
-    """`measure()` milliseconds, a quantile of several, are at most `limit`, or as many times more as
-    the machine is busy."""
+    """Prints `measure()` milliseconds, a quantile of several, beside the `limit` that an idle machine
+    keeps. Fails where they are more than a machine that is slower, and as busy as this one, needs."""
     for _ in range(attempts):
         before = page.slowness(q)
         took = measure()
         slowness = max(before, page.slowness(q))
         print(f"  {what}: {took:.0f} ms (at most {limit}; the machine takes {slowness:.1f} times as"
               " long as when idle)", flush=True)
-        if took <= limit * slowness:
+        if took <= SLOWER * limit * slowness:
             return
-    raise AssertionError(f"{what}: {took:.0f} ms, more than {limit}")
+    raise AssertionError(f"{what}: {took:.0f} ms, more than {SLOWER} times {limit}, and three times running")
 
 
 def quantile(values, q):

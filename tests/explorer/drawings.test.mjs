@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {test} from 'node:test';
 import {add, cellInWords, interval, newCell, newCells, nextInLine, share, whereInWords} from '../../explorer/page/collapse.js';
-import {measure, nanoseconds, place, seconds, valueOf} from '../../explorer/page/durations.js';
+import {measure, place} from '../../explorer/page/durations.js';
 import {heatColour, heatText, luminance} from '../../explorer/page/heat.js';
 import {engine} from './support.mjs';
 
@@ -18,39 +18,12 @@ const ask = await engine();
 const {options} = ask({ask: 'catalogue'});
 const option = name => options.find(each => each.name === name);
 
-test('durations are read to the nanosecond', () => {
-  assert.equal(nanoseconds('1m30s'), 90_000_000_000n);
-  assert.equal(nanoseconds('292h1m2.000000003s'), 1_051_262_000_000_003n);
-  assert.equal(nanoseconds('1.5ms'), 1_500_000n);
-  assert.equal(nanoseconds('200µs'), 200_000n);
-  assert.equal(nanoseconds('0'), 0n);
-  assert.equal(nanoseconds('0s'), 0n);
-  assert.equal(seconds('24h0m0s'), 86400);
-  for (const text of ['', '5', '-1s', 's', '1s ', '1 s', 'none', '1x', 'fixed:1s']) assert.equal(nanoseconds(text), null, text);
-});
-
 test('every stop of every option is a number, and they ascend', () => {
   for (const each of options.filter(({stops}) => stops)) {
     const values = each.stops.map(stop => measure(each, stop));
     for (let i = 1; i < values.length; ++i) assert.ok(values[i] > values[i - 1], `${each.name} ${each.stops[i]}`);
     each.stops.forEach((stop, i) => assert.equal(place(each, stop), i));
   }
-});
-
-test('a value between two stops stands between them', () => {
-  const some = {kind: 'count', stops: ['0', '10', '20', '40', 'none']};
-  assert.equal(place(some, '15'), 1.5);
-  assert.equal(place(some, '2e1'), 2);
-  assert.equal(place(some, '30'), 2.5);
-  assert.equal(place(some, '50'), 3, 'the greatest number, not none');
-  assert.equal(place(some, 'none'), 4);
-  assert.equal(place(some, 'many'), null);
-  assert.equal(place({kind: 'duration', stops: ['1s', '2s']}, '500ms'), 0);
-  assert.equal(place({kind: 'duration', stops: ['1s', '2s']}, '60s'), 1);
-});
-
-test('any text is read for what it is', () => {
-  assert.deepEqual(['1.05', '2m0s', 'none', ''].map(valueOf), [1.05, 120, null, null]);
 });
 
 test('the colours get lighter or darker all the way, and can be written upon', () => {

@@ -168,6 +168,14 @@ TEST(Server, RefusesATimeOfErrorsThatItDoesNotHave) {
   EXPECT_EQ(server.err(), "error-after has no effect without --error-share\n");
 }
 
+// Who asks for the token may order errors later.
+TEST(Server, TakesATimeOfErrorsThatItMayHave) {
+  const TempDir dir;
+  const ServerUnderTest server(
+      {"--error-after", "service", "--admin-port", "any", "--admin-token-file", dir.file("token")});
+  EXPECT_THAT(server.err(), Not(HasSubstr("no effect")));
+}
+
 // Of three requests at once to one worker that takes an hour and one place to wait, the third.
 TEST(Server, TurnsAwayWhomItHasNoPlaceFor) {
   const ServerUnderTest server({"--service", "workers", "--workers", "1", "--service-time", "1h",
