@@ -121,7 +121,8 @@ export function drawWaits(app) {
       ({clients} = await app.pool.ask(question, {order: 0, group: GROUP}));
       const all = clients.map(waitsInWords);
       const alike = all.every(each => each === all[0]);
-      words.textContent = alike ? `All of them: ${all[0]}` : `The first client: ${all[0]}`;
+      const said = all[0].charAt(0).toLowerCase() + all[0].slice(1);
+      words.textContent = `${alike ? 'All of them' : 'The first client'}: ${said}`;
       const rows = clients.map(({waits}) => attempts(waits));
       canvas.setAttribute('aria-label', `Attempts over time${timeLine(rows.flat(), 1).isLog ? ' (logarithmic)' : ''}: ${words.textContent}`);
       canvas.hidden = false;

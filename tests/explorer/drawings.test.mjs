@@ -1,0 +1,161 @@
+// What the strips, the waits and the service are drawn from: all but the drawing.
+import assert from 'node:assert/strict';
+import {readFileSync} from 'node:fs';
+import {test} from 'node:test';
+import {add, cellInWords, interval, newCell, newCells, nextInLine, share, whereInWords} from '../../explorer/page/collapse.js';
+import {measure, place} from '../../explorer/page/durations.js';
+import {heatColour, heatText, luminance} from '../../explorer/page/heat.js';
+import {engine} from './support.mjs';
+
+// The charts' numbers, as the page has them before its modules.
+const charts = readFileSync(new URL('../../client/dashboard/page/charts.js', import.meta.url), 'utf8');
+globalThis.Retrystorm = new Function(`${charts}; return Retrystorm;`)();
+const {concurrencyAt, curveDelay, dropInWords, meanServiceTime, offeredLoad, orderInWords} =
+  await import('../../explorer/page/service.js');
+const {waitsInWords} = await import('../../explorer/page/waits.js');
+
+const ask = await engine();
+const {options} = ask({ask: 'catalogue'});
+const option = name => options.find(each => each.name === name);
+
+test('every stop of every option is a number, and they ascend', () => {
+  for (const each of options.filter(({stops}) => stops)) {
+    const values = each.stops.map(stop => measure(each, stop));
+    for (let i = 1; i < values.length; ++i) assert.ok(values[i] > values[i - 1], `${each.name} ${each.stops[i]}`);
+    each.stops.forEach((stop, i) => assert.equal(place(each, stop), i));
+  }
+});
+
+test('the colours get lighter or darker all the way, and can be written upon', () => {
+  for (const dark of [false, true]) {
+    const shares = Array.from({length: 41}, (_, i) => i / 40);
+    const lightness = shares.map(each => luminance(heatColour(each, dark)));
+    for (let i = 1; i < lightness.length; ++i) assert.ok(dark ? lightness[i] > lightness[i - 1] : lightness[i] < lightness[i - 1]);
+    for (const [i, each] of lightness.entries()) {
+      const contrast = heatText(shares[i], dark) === '#000' ? (each + 0.05) / 0.05 : 1.05 / (each + 0.05);
+      assert.ok(contrast >= 4.5, `${shares[i]}: ${contrast}`);
+    }
+  }
+});
+
+const counted = (count, collapsed, more = {}) => ({...newCell(), count, collapsed, ...more});
+
+test('runs are counted by their verdicts', () => {
+  const cell = newCell();
+  assert.equal(share(cell), null);
+  add(cell, ['collapsed', 'relapsed', 'recovered', 'collapsed'].map(verdict => ({verdict})));
+  assert.equal(share(cell), 0.5);
+  assert.equal(cellInWords(cell, {low: 0.15, high: 0.85}), 'collapses in 2 of 4 (15–85 %), relapses in 1');
+  const none = newCell();
+  add(none, [{verdict: 'no outage'}]);
+  assert.equal(share(none), null);
+  assert.equal(cellInWords(none), 'no outage, no collapse');
+  const mute = newCell();
+  add(mute, [{verdict: 'undecided'}, {verdict: 'undecided'}]);
+  assert.equal(share(mute), null);
+  assert.equal(cellInWords({...newCell(), refused: 'no such value'}), 'no such value');
+});
+
+test('where it collapses, in words', () => {
+  const stops = ['0', '10', '20', '30', '40'];
+  const words = shares => whereInWords(stops, shares.map(each => each === null ? newCell() : counted(10, each * 10)));
+  assert.equal(words([0, 0, 0, 0, 0]), 'never collapses');
+  assert.equal(words([1, 1, 1, 1, 1]), 'collapses everywhere');
+  assert.equal(words([0, 0, 0.6, 1, 1]), 'collapses from 20 up');
+  assert.equal(words([1, 0.5, 0.4, 0, 0]), 'collapses up to 10');
+  assert.equal(words([1, 0, 0, 1, 1]), 'collapses at 0 and from 30 up');
+  assert.equal(words([0, 1, 1, 0, 0]), 'collapses from 10 to 20');
+  assert.equal(words([0, 0.3, 0, 0, 0]), 'collapses now and then, at 10');
+  assert.equal(words([0, null, null, null, 1]), 'collapses at 40');
+  assert.equal(words([null, null, null, null, null]), '');
+});
+
+// All steps for a line whose cells collapse with these shares, in the order in which they are taken.
+function work(shares) {
+  const cells = newCells(shares.length), steps = [];
+  for (let step; (step = nextInLine(cells)); steps.push(step)) {
+    assert.ok(steps.length < 1000, 'it comes to an end');
+    const cell = cells[step.index];
+    const results = Array.from({length: step.count}, (_, i) => ({verdict: (cell.count + i) % 10 < shares[step.index] * 10 ? 'collapsed' : 'recovered'}));
+    add(cell, results);
+  }
+  return {cells, steps};
+}
+
+test('a strip is computed coarse first, then most where it turns', () => {
+  const {cells, steps} = work([0, 0, 0, 0, 0, 0, 0.5, 1, 1, 1]);
+  assert.deepEqual(steps.slice(0, 4).map(({index, count}) => [index, count]), [[0, 2], [4, 2], [8, 2], [9, 2]]);
+  assert.deepEqual(steps.slice(4, 10).map(({index}) => index), [1, 2, 3, 5, 6, 7]);
+  const phases = steps.map(({phase}) => phase);
+  assert.ok(phases.slice(10).every(phase => phase >= 2));
+  assert.ok(phases.slice(phases.indexOf(4)).every(phase => phase === 4), 'the rest comes last');
+  assert.deepEqual(cells.map(({count}) => count), [5, 5, 5, 5, 5, 10, 10, 10, 5, 5]);
+});
+
+test('a strip that does not turn has few runs, and what is refused or asked for is not asked again', () => {
+  const {cells} = work([1, 1, 1, 1, 1]);
+  assert.ok(cells.every(({count}) => count === 5));
+  const some = newCells(3);
+  some[0].refused = 'no';
+  some[1].asked = true;
+  assert.equal(nextInLine(some).index, 2);
+  some[2].asked = true;
+  assert.equal(nextInLine(some), null);
+});
+
+test('the interval of a share is the engine\'s', async () => {
+  const {results} = ask({ask: 'batch', given: {clients: '50', 'outage-for': '2s'}, seeds: [1]});
+  add(newCell(), results);
+  const sent = [];
+  const app = {pool: {ask: async question => {
+    sent.push(question);
+    // Only now is there a result to be copied for the engine.
+    return ask({...question, results: question.results.map(({verdict}) => ({...results[0], verdict}))});
+  }}};
+  const between = await interval(app, counted(10, 3));
+  // Wilson's, for 3 of 10.
+  assert.ok(Math.abs(between.low - 0.1078) < 1e-4 && Math.abs(between.high - 0.6032) < 1e-4, JSON.stringify(between));
+  await interval(app, counted(10, 3));
+  assert.equal(sent.length, 1, 'it is remembered');
+});
+
+test('the curve is the service\'s', () => {
+  const curve = {base: 0.1, limit: 30, factor: 1.05, k: 15};
+  assert.equal(curveDelay(curve, 0), 0.1);
+  assert.equal(curveDelay(curve, 30), 0.1);
+  assert.ok(Math.abs(curveDelay(curve, 45) - 0.105) < 1e-12);
+  assert.ok(Math.abs(curveDelay(curve, concurrencyAt(curve, 2)) - 2) < 1e-9);
+  assert.equal(concurrencyAt({...curve, factor: 1}, 2), Infinity);
+  assert.equal(concurrencyAt({...curve, base: 3}, 2), 0);
+});
+
+test('the load is that of the clients', () => {
+  const {values} = ask({ask: 'look', given: {}, seed: 1});
+  assert.ok(Math.abs(offeredLoad(values, 0.1).rate - 1000 / 10.1) < 1e-9);
+  assert.equal(offeredLoad({...values, scale: '0.1'}, 0).rate, 10);
+  assert.equal(offeredLoad({...values, arrivals: 'open', rate: '50'}, 0.1).rate, 50);
+  assert.equal(offeredLoad({...values, arrivals: 'job'}, 0.1).rate, null);
+});
+
+test('the means of service times', () => {
+  const {examples} = option('service-time');
+  for (const text of examples) assert.ok(meanServiceTime(text) > 0, text);
+  assert.equal(meanServiceTime('100ms'), 0.1);
+  assert.equal(meanServiceTime('lognormal:100ms:1.5'), 0.1);
+  assert.ok(Math.abs(meanServiceTime('bimodal:50ms:0.05:1s') - 0.0975) < 1e-12);
+});
+
+test('the queue\'s rules in words', () => {
+  assert.equal(orderInWords('adaptive-lifo:100'), 'the oldest is next, but the newest while 100 others wait');
+  assert.match(dropInWords('codel'), /5 ms for 100 ms/);
+  assert.equal(dropInWords('codel'), dropInWords('codel:5ms:100ms'));
+  assert.match(dropInWords('age:1s'), /over 1\.0 s get 503/);
+});
+
+test('the waits in words', () => {
+  const of = given => ask({ask: 'waits', given, seed: 1, clients: 1, attempts: 30}).clients[0];
+  assert.equal(waitsInWords(of({})), 'Always waits 100 ms; still tries after 31 attempts.');
+  assert.equal(waitsInWords(of({growth: 'exponential', 'max-attempts': '5'})),
+    'First wait 100 ms, then 200 ms, 400 ms, 800 ms; gives up after 5 attempts, 1.5 s after the first.');
+  assert.equal(waitsInWords(of({'max-attempts': '1'})), 'Gives up after the first attempt.');
+});
