@@ -87,7 +87,8 @@ class Strip {
     const {current, app, option} = this;
     const {given, seed} = app.state;
     const as = stop => ({...given, [option.name]: stop});
-    const ask = question => app.pool.ask(question, {order: 3, group: this.group});
+    // The coarse ones before the statistics' last digits, the others behind them.
+    const ask = question => app.pool.ask(question, {order: phase <= 0 ? 1.5 : 3, group: this.group});
     if (phase < 0) {
       current.looking = true;
       try {
