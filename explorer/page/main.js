@@ -57,6 +57,7 @@ async function open() {
   mountStory(app, fresh);
   app.on('error', () => {
     find('error').textContent = app.error ?? '';
+    document.documentElement.toggleAttribute('data-refused', app.error !== null);
   });
   // The link follows the setting, without a step back in the browser's history for each.
   const follow = () => history.replaceState(null, '', `#${toFragment(app.state)}`);

@@ -49,7 +49,7 @@ class Timeline {
         make('div', {className: 'chart'}, make('canvas', {dataset: {chart: kind}})))));
     for (const [name, label] of [['begin', 'The outage begins'], ['end', 'The outage ends']]) {
       const edge = make('div', {
-        className: 'timeline-edge', role: 'slider', tabIndex: 0, 'aria-label': label, 'aria-orientation': 'horizontal',
+        className: 'timeline-edge', hidden: true, role: 'slider', tabIndex: 0, 'aria-label': label, 'aria-orientation': 'horizontal',
         title: `${label}: drag it, or move it with the arrow keys`,
       });
       edge.addEventListener('keydown', event => this.key(event, name));
