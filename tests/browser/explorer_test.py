@@ -7,6 +7,7 @@ keeps pictures."""
 import glob
 import gzip
 import hashlib
+import http.client
 import io
 import json
 import os
@@ -638,7 +639,7 @@ def axe_source():
         try:
             with urllib.request.urlopen(AXE, timeout=30) as answer:
                 data = answer.read()
-        except OSError as error:
+        except (OSError, http.client.HTTPException) as error:
             print(f"  SKIPPED: axe-core cannot be fetched ({error})")
             return None
         with open(path + ".part", "wb") as file:
