@@ -27,6 +27,15 @@ class Thread {
   }
 }
 
+// Node 18 wants a list, later ones an object.
+function mockTimers() {
+  try {
+    mock.timers.enable({apis: ['setTimeout']});
+  } catch {
+    mock.timers.enable(['setTimeout']);
+  }
+}
+
 function pool(size) {
   const threads = [];
   const made = new Pool(() => {
@@ -89,7 +98,7 @@ test('two threads at least, also of a size that is chosen by itself', () => {
 });
 
 test('a group is dropped as a whole: what waits at once, what runs is ended after a while', async () => {
-  mock.timers.enable({apis: ['setTimeout']});
+  mockTimers();
   try {
     const {pool: one, threads} = pool(2);
     const running = one.ask('runs', {group: 'setting'});
@@ -115,7 +124,7 @@ test('a group is dropped as a whole: what waits at once, what runs is ended afte
 });
 
 test('a dropped question that ends in time keeps its thread', async () => {
-  mock.timers.enable({apis: ['setTimeout']});
+  mockTimers();
   try {
     const {pool: one, threads} = pool(1);
     const dropped = one.ask('runs', {group: 'setting'});
