@@ -95,6 +95,7 @@ class Remedies {
     this.chosen = seconds;
     this.problem.textContent = '';
     this.show();
+    this.field.value = `${this.time}s`;
   }
 
   read() {
@@ -134,7 +135,8 @@ class Remedies {
     this.slider.max = String(end);
     this.slider.value = String(time);
     this.slider.setAttribute('aria-valuetext', `${minutes(time)}`);
-    if (!this.problem.textContent) this.field.value = `${time}s`;
+    // Not over what is being typed.
+    if (!this.problem.textContent && document.activeElement !== this.field) this.field.value = `${time}s`;
     const all = remedies(app);
     if (this.buttons.childElementCount === 0) {
       this.buttons.append(...all.map((_, i) => make('button', {type: 'button', onclick: () => this.act(this.offered[i][1])})));
