@@ -187,9 +187,18 @@ class Timeline {
     }
   }
 
+  // Where the outage is to begin and to end: what was asked for counts before it is in force, or keys
+  // that come faster would be lost.
+  wanted() {
+    const {app} = this;
+    const seconds = name => valueOf(app.state.given[name] ?? '') ?? secondsOf(app, name);
+    const begin = seconds('outage-at');
+    return {begin, end: begin + seconds('outage-for')};
+  }
+
   // An edge moves, the other one stays.
   move(name, t) {
-    const begin = secondsOf(this.app, 'outage-at'), end = begin + secondsOf(this.app, 'outage-for');
+    const {begin, end} = this.wanted();
     const rounded = Math.round(t / STEP) * STEP;
     if (name === 'begin') {
       const at = Math.min(Math.max(rounded, STEP), end - STEP);
@@ -204,8 +213,7 @@ class Timeline {
     const by = {ArrowLeft: -STEP, ArrowDown: -STEP, ArrowRight: STEP, ArrowUp: STEP, PageDown: -PAGE, PageUp: PAGE}[event.key];
     if (by === undefined) return;
     event.preventDefault();
-    const at = secondsOf(this.app, 'outage-at');
-    this.move(name, (name === 'begin' ? at : at + secondsOf(this.app, 'outage-for')) + by);
+    this.move(name, this.wanted()[name] + by);
   }
 
   grab(event, name) {
