@@ -180,7 +180,7 @@ export class App {
     const chunks = [];
     for (let at = from; at < count; at += CHUNK) {
       const seeds = Array.from({length: Math.min(CHUNK, count - at)}, (_, i) => seed + at + i);
-      chunks.push(ask({ask: 'batch', given, seeds, series: true}, count > FEW ? 2 : 1));
+      chunks.push(ask({ask: 'batch', given, seeds, series: true}, 2));
     }
     const batches = await Promise.all(chunks);
     const parts = known ? [known, ...batches] : batches;
