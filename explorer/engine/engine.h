@@ -14,10 +14,9 @@ namespace retrystorm {
 //   run        given seed          one run: {"client": [...], "server": [...]}, the objects of its
 //                                  JSON Lines, an interval a second (longer where the run is long),
 //                                  and {"events", "peak_concurrency", "result"}
-//   lines      given seed          the same as the text that `simulate` writes to --json (without
-//   its
-//                                  first line) and --server-json: {"client": "...", "server":
-//                                  "..."}
+//   lines      given seed          the same as the text that `simulate` writes to --json (but for
+//                                  its first line) and to --server-json:
+//                                  {"client": "...", "server": "..."}
 //   batch      given seeds series  many runs: {"results": [...]}, one for each seed; with `series`
 //                                  true also {"t": [...], "series": {name: [[...], ...]}}
 //   summarize  results against     what results say together: {"cell": {...}} as a row of a sweep;

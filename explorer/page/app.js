@@ -7,6 +7,7 @@
 //   many     `ours.many`: 20 seeds, then 100; `theirs.many` too, if there is a pinned setting
 //   pinned   a setting was pinned or unpinned
 //   error    `error` is a sentence (or null again): the setting cannot be run
+import {settingKey} from './link.js';
 import {Dropped} from './pool.js';
 
 const {Run} = Retrystorm;
@@ -103,7 +104,7 @@ export class App {
     const {given, seed, pinned} = this.state;
     const ask = (question, order) => this.pool.ask(question, {order, group: 'setting'});
     try {
-      const [look, run, other] = await Promise.all([
+      const [, run, other] = await Promise.all([
         ask({ask: 'look', given, seed}, 0).then(look => {
           if (current()) {
             this.look = look;
@@ -165,7 +166,7 @@ export class App {
   }
 
   key(given, seed) {
-    return JSON.stringify([Object.entries(given).sort(), seed]);
+    return `${settingKey(given)} ${seed}`;
   }
 
   recall(given, seed) {

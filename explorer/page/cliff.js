@@ -4,6 +4,7 @@ import {add, cellInWords, interval, newCells, nextInLine, share, whereInWords} f
 import {make, css, paint} from './dom.js';
 import {place} from './durations.js';
 import {heat, onScheme} from './heat.js';
+import {settingKey} from './link.js';
 import {Dropped} from './pool.js';
 
 const SETTLED = 300; // milliseconds after the last change before the strips begin
@@ -64,8 +65,7 @@ class Strip {
   // Takes up the present setting: what is known of it, or nothing yet.
   take() {
     const {given, seed} = this.app.state;
-    const others = Object.entries(given).filter(([name]) => name !== this.option.name).sort();
-    const key = JSON.stringify([others, seed]);
+    const key = `${settingKey(given, this.option.name)} ${seed}`;
     const known = this.remembered.get(key);
     if (!known || known !== this.current) {
       this.app.pool.drop(this.group);

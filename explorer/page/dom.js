@@ -13,6 +13,16 @@ export function make(tag, attributes = {}, ...children) {
   return node;
 }
 
+// A map from each key to those that have it, in their order. (As Map.groupBy, which is of 2024.)
+export function grouped(all, key) {
+  const groups = new Map();
+  for (const each of all) {
+    if (!groups.has(key(each))) groups.set(key(each), []);
+    groups.get(key(each)).push(each);
+  }
+  return groups;
+}
+
 export const find = id => document.getElementById(id);
 
 // A canvas as sharp as the screen, in CSS pixels: {canvas context, width, height}. Clears it.

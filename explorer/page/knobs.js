@@ -1,11 +1,11 @@
 // The knobs, in three groups: from the options' registrations, each with what it says of itself.
 import {cliff} from './cliff.js';
-import {find, make} from './dom.js';
+import {find, grouped, make} from './dom.js';
 import {drawService} from './service.js';
 import {place, withPoints} from './durations.js';
 import {drawWaits} from './waits.js';
 
-const PARTS = [
+export const PARTS = [
   ['clients', 'How your clients retry'],
   ['service', 'What your service does'],
   ['outage', 'What befalls it'],
@@ -13,7 +13,6 @@ const PARTS = [
 // What one turns first, though the command line's short help has it not.
 const FIRST = new Set(['rate', 'backoff-base', 'backoff-factor', 'rate-limit', 'arrivals', 'outage', 'outage-at', 'outage-for', 'observe',
   'base-delay', 'k', 'curve-factor', 'workers', 'service-time', 'queue-length', 'queue-order', 'queue-drop']);
-const LATER = new Set(['seed']);
 
 class Knob {
   constructor(app, option) {
@@ -105,8 +104,6 @@ class Knob {
     const by_itself = app.look.usual[name] ?? (given ? usual : value);
     const changed = given && value !== by_itself;
     this.element.classList.toggle('knob-changed', changed);
-    // What the strategy, or another preset, makes of it is not the option's own default.
-    this.element.classList.toggle('knob-preset', !changed && value !== usual);
     this.reset.disabled = !given;
     this.reset.textContent = changed ? `back to ${by_itself || 'nothing'}` : value === usual ? 'default' : `by the strategy (default ${usual || 'nothing'})`;
     this.reset.setAttribute('aria-label', `${name}: ${this.reset.textContent}`);
@@ -136,20 +133,19 @@ class Knobs {
 
   panel(part, title) {
     const {app} = this;
-    const options = app.catalogue.options.filter(option => option.part === part && !option.same_as && !LATER.has(option.name));
+    const options = app.catalogue.options.filter(option => option.part === part && !option.same_as);
     const [first, later] = [[], []];
     for (const option of options) (option.basic || FIRST.has(option.name) ? first : later).push(option);
     // The name of the strategy comes before its parts.
     first.sort((a, b) => Number(b.name === 'strategy') - Number(a.name === 'strategy'));
-    const groups = Map.groupBy ? Map.groupBy(later, option => option.group) : new Map();
-    if (!Map.groupBy) for (const option of later) groups.set(option.group, [...groups.get(option.group) ?? [], option]);
+    const groups = grouped(later, option => option.group);
     const panel = make('section', {className: `panel knobs-${part}`, 'aria-labelledby': `knobs-${part}`}, make('h2', {id: `knobs-${part}`}, title));
     const elements = first.map(option => this.knob(option, true));
     if (part === 'clients') {
       const about = make('p', {className: 'muted knobs-about', role: 'status'});
       const showAbout = () => {
         const strategy = app.catalogue.strategies.find(({name}) => name === app.value('strategy'));
-        about.textContent = strategy ? `${strategy.summary}. ${strategy.source.replace(/^/, 'Source: ')}, ${strategy.date}.` : '';
+        about.textContent = strategy ? `${strategy.summary}. Source: ${strategy.source}, ${strategy.date}.` : '';
       };
       app.on('look', showAbout);
       elements[0].append(about);

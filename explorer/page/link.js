@@ -17,6 +17,10 @@ export function toFragment(state) {
   return words.toString();
 }
 
+// The same for the same options, in whatever order; some may be left out of account.
+export const settingKey = (given, ...but) =>
+  JSON.stringify(Object.entries(given).filter(([name]) => !but.includes(name)).sort());
+
 // {state, problem, ofRun}: a link that cannot be read opens the defaults, and `problem` is a sentence.
 // `known` says whether there is an option of this name. With `run=1` the link was made from the
 // options of a run (`ofRun`), of which those that the simulation does not have are passed over.

@@ -1,15 +1,16 @@
 // A map of any two options: how often the setting collapses, all others as they are.
 import {beside, chosen, isCoarse} from './axes.js';
 import {add, cellInWords, interval, newCells, nextStep, share} from './collapse.js';
-import {css, find, make, paint} from './dom.js';
+import {css, find, grouped, make, paint} from './dom.js';
 import {place} from './durations.js';
 import {heat, heatText, onScheme} from './heat.js';
+import {PARTS} from './knobs.js';
+import {settingKey} from './link.js';
 import {Dropped} from './pool.js';
 
 const GROUP = 'map';
 const COLUMNS = 12, ROWS = 10;
 const USUAL = {x: 'outage-for', y: 'backlog'};
-const PARTS = {clients: 'How your clients retry', service: 'What your service does', outage: 'What befalls it'};
 const LEFT = 92, BOTTOM = 42, TOP = 6, RIGHT = 8, ROW = 30; // pixels
 
 class RetryMap {
@@ -55,13 +56,12 @@ class RetryMap {
   }
 
   show() {
-    const groups = Map.groupBy ? Map.groupBy(this.axes(), ({part}) => part)
-      : this.axes().reduce((all, option) => all.set(option.part, [...all.get(option.part) ?? [], option]), new Map());
+    const groups = grouped(this.axes(), ({part}) => part), titles = new Map(PARTS);
     const wanted = this.app.state.map ?? USUAL;
     for (const [axis, select] of [['x', this.x], ['y', this.y]]) {
       const now = select.value || wanted[axis];
       select.replaceChildren(...[...groups].map(([part, options]) =>
-        make('optgroup', {label: PARTS[part]}, ...options.map(({name}) => make('option', {value: name}, name)))));
+        make('optgroup', {label: titles.get(part)}, ...options.map(({name}) => make('option', {value: name}, name)))));
       select.value = this.app.state.map?.[axis] ?? now;
       if (!select.value) select.value = USUAL[axis];
     }
@@ -219,8 +219,7 @@ class RetryMap {
   // Is all but the two options as it was when the map was drawn?
   isPresent() {
     const {x, y, given, seed} = this.drawn, {state} = this.app;
-    const others = all => JSON.stringify(Object.entries(all).filter(([name]) => name !== x && name !== y).sort());
-    return seed === state.seed && others(given) === others(state.given);
+    return seed === state.seed && settingKey(given, x, y) === settingKey(state.given, x, y);
   }
 
   tellAge() {

@@ -2,6 +2,8 @@
 // that moment they are the same run: the pinned setting has the same seed and lacks the remedy alone.
 import {find, make} from './dom.js';
 import {valueOf} from './durations.js';
+import {settingKey} from './link.js';
+import {secondsOf} from './timeline.js';
 import {settingText} from './verdict.js';
 
 const {minutes} = Retrystorm;
@@ -26,9 +28,8 @@ export function actionText(action) {
 // Is `ours` what `base` is, with more done about it?
 export function isForkOf(ours, base) {
   if (!base) return false;
-  const without = ({at, ...others}) => JSON.stringify(Object.entries(others).sort());
   const done = actionsOf(ours.at ?? '').map(({text}) => text);
-  return without(ours) === without(base) && done.length > 0 &&
+  return settingKey(ours, 'at') === settingKey(base, 'at') && done.length > 0 &&
     actionsOf(base.at ?? '').every(({text}) => done.includes(text));
 }
 
@@ -75,18 +76,14 @@ class Remedies {
     app.on('pinned', () => this.tell());
   }
 
-  seconds(name) {
-    return valueOf(this.app.value(name)) ?? 0;
-  }
-
   // The run's length, in whole seconds.
   get end() {
     const {run} = this.app.ours;
-    return Math.max(1, Math.floor(run?.end || this.seconds('outage-at') + this.seconds('outage-for') + this.seconds('observe')));
+    return Math.max(1, Math.floor(run?.end || secondsOf(this.app, 'outage-at') + secondsOf(this.app, 'outage-for') + secondsOf(this.app, 'observe')));
   }
 
   get time() {
-    const begin = this.seconds('outage-at'), length = this.seconds('outage-for');
+    const begin = secondsOf(this.app, 'outage-at'), length = secondsOf(this.app, 'outage-for');
     const usual = length > 0 && this.app.value('arrivals') !== 'job' ? Math.round(begin + length + AFTER_OUTAGE) : Math.round(this.end / 2);
     return Math.min(this.chosen ?? usual, this.end);
   }

@@ -55,7 +55,7 @@ export function mountStory(app, fresh) {
     delete root.dataset.story;
     const {verdict} = app.ours.result;
     const back = verdict === 'recovered' || verdict === 'recovering';
-    const right = said === null ? '' : said === back ? 'So it is. ' : 'It does not. '.replace('does not', back ? 'does' : 'does not');
+    const right = said === null ? '' : said === back ? 'So it is. ' : back ? 'It does. ' : 'It does not. ';
     const why = back ? 'the clients waited longer and longer between their attempts, and let it come to itself.'
       : 'nothing is broken any more, and it stays down: its clients keep it busy with attempts that they have already given up. Their retries are fixed, every 100 ms.';
     text.replaceChildren(`${right}${why[0].toUpperCase()}${why.slice(1)}`, make('span', {className: 'muted'}, ' What would save it? Turn the knobs: exponential is a good beginning.'));

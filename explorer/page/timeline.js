@@ -3,6 +3,7 @@ import {find, make} from './dom.js';
 import {bandsOf} from './bands.js';
 import {valueOf} from './durations.js';
 import {term} from './glossary.js';
+import {onScheme} from './heat.js';
 
 const {CHARTS, draw, redraw, fillTable, minutes, number, duration} = Retrystorm;
 
@@ -38,7 +39,7 @@ class Timeline {
     this.build();
     app.on('run', () => this.show());
     app.on('many', () => this.show());
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.rebuild());
+    onScheme(() => this.rebuild());
     new ResizeObserver(() => this.measure()).observe(this.stage);
   }
 
@@ -253,11 +254,10 @@ class Timeline {
     if (!this.details.open || !run) return;
     const {series} = run;
     const every = Math.max(1, Math.ceil(series.ok.length / 60));
-    const rows = series.ok.map((point, i) => i).filter(i => i % every === 0);
+    const rows = series.ok.map((_, i) => i).filter(i => i % every === 0);
     // The server's intervals end when the clients' do.
     const near = (name, t) => series[name].find(point => Math.abs(point.x - t) <= 1)?.value;
-    const ends = [];
-    series.ok.forEach(({x}, i) => ends.push(i === 0 ? 2 * x : 2 * x - ends[i - 1]));
+    const ends = series.amplification.map(({x}) => x);
     fillTable(this.table, [
       ['time', i => minutes(ends[i])],
       ['OK/s', i => number(series.ok[i].value, 1)],
