@@ -163,6 +163,7 @@ std::optional<TimePoint> Fleet::wait_at_load(TimePoint from, Duration time) {
     if (!stop_wanted_.wait_until(lock, until, changed)) return due;
     if (stopping_) return std::nullopt;
     const TimePoint now = Clock::now();
+    if (now >= due) return due;  // it was over before the load changed: this thread woke late
     time -= scale(now - from, load);
     from = now;
   }

@@ -204,6 +204,24 @@ TEST_F(Control, IsUsedByTheClient) {
   EXPECT_THAT(get(server_.port(), kPatience), HasSubstr("500")) << "what was set stays";
 }
 
+// Twice the load on average, however often it changes while clients think: also when some of them
+// are just awake.
+TEST_F(Control, ChangesTheLoadAtAnyTime) {
+  Arguments arguments{"--url",      server_.url(), "--clients",  "500",
+                      "--lambda",   "1s",          "--duration", "3s",
+                      "--strategy", "none",        "--json",     dir_.file("client.jsonl")};
+  for (int at = 0; at < 3000; at += 10) {
+    arguments.push_back("--at");
+    arguments.push_back(std::to_string(at) + "ms load " + (at % 20 == 0 ? "3" : "1"));
+  }
+  ClientUnderTest client(arguments);
+  ASSERT_EQ(client.exit_code(), 0) << client.err();
+  const auto summary = client_json().back();
+  // 3000 thinks end in 3 s, give or take 55; an answer takes 4 % of a think.
+  EXPECT_GT(summary["ok"], 2400);
+  EXPECT_LT(summary["ok"], 3300);
+}
+
 TEST_F(Control, OfALongOutageEndsWithTheClient) {
   ClientUnderTest client(telling(
       {"--outage", "drop", "--outage-at", "100ms", "--outage-for", "1h", "--duration", "10m"}));
