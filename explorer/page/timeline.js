@@ -5,7 +5,7 @@ import {valueOf} from './durations.js';
 import {term} from './glossary.js';
 import {onScheme} from './heat.js';
 
-const {CHARTS, draw, redraw, fillTable, minutes, number, duration} = Retrystorm;
+const {draw, redraw, fillTable, minutes, number, duration} = Retrystorm;
 
 const KINDS = ['rates', 'server', 'clients'];
 // Pixels beside the plots, the same for all.
@@ -46,7 +46,7 @@ class Timeline {
   build() {
     this.stage = make('div', {className: 'timeline-stage'}, ...KINDS.map(kind =>
       make('figure', {className: `timeline-${kind}`},
-        make('figcaption', {}, CHARTS[kind].title),
+        make('figcaption'),
         make('div', {className: 'chart'}, make('canvas', {dataset: {chart: kind}})))));
     for (const [name, label] of [['begin', 'The outage begins'], ['end', 'The outage ends']]) {
       const edge = make('div', {

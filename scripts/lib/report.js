@@ -2,7 +2,7 @@
 'use strict';
 
 (() => {
-  const {Run, CHARTS, curvesOf, draw, duration, fillTable, milliseconds, number, percent, reasons} = Retrystorm;
+  const {Run, curvesOf, draw, duration, fillTable, milliseconds, number, percent, reasons} = Retrystorm;
   const KINDS = ['rates', 'clients', 'amplification', 'server', 'latency'];
   const data = JSON.parse(document.getElementById('data').textContent);
 
@@ -81,7 +81,7 @@
       const canvas = make('canvas');
       canvas.dataset.chart = kind;
       canvases.push([canvas, kind, run]);
-      return make('figure', {}, make('figcaption', {textContent: CHARTS[kind].title}),
+      return make('figure', {}, make('figcaption'),
         make('div', {className: 'chart'}, canvas));
     });
     return make('section', {className: 'run'},

@@ -597,7 +597,7 @@ def check_map(page):
 
 
 def check_tables(page):
-    """Charts have their figures as a table, or say what is seen."""
+    """Charts are called what they show, and have their figures as a table, or say what is seen."""
     page.open_knobs()
     page.run("for (const each of document.querySelectorAll('details')) each.open = true")
     page.settle(20)
@@ -612,6 +612,10 @@ def check_tables(page):
           .filter(each => each.getAttribute('aria-hidden') !== 'true' && !(['img', 'application'].includes(each.getAttribute('role')) && each.getAttribute('aria-label')))
           .map(each => each.outerHTML.slice(0, 150));""")
     assert nameless == [], nameless
+    title = "return document.querySelector('.timeline-server figcaption').textContent"
+    assert "concurrency" in page.run(title), page.run(title)
+    page.run("return test.change({service: 'workers'})")
+    assert "busy workers" in page.run(title), page.run(title)
 
 
 def check_widths(page):

@@ -194,7 +194,7 @@ const Retrystorm = (() => {
     }
   }
 
-  // What each chart shows. `unit` or `text` is for the tips; the axis goes from `least`, or lower if it
+  // What each chart shows, and its title `withWorkers` if that is another. `unit` or `text` is for the tips; the axis goes from `least`, or lower if it
   // `falls`, to `floor` or higher.
   const CHARTS = {
     rates: {
@@ -223,6 +223,7 @@ const Retrystorm = (() => {
     },
     server: {
       title: 'Server: concurrency and delay (logarithmic)',
+      withWorkers: 'Server: busy workers, queue and delay (logarithmic)',
       curves: [
         {series: 'concurrency', label: 'concurrency', color: BLUE, dash: [], width: 2.5, unless: 'workers'},
         {series: 'busy', label: 'busy workers', color: BLUE, dash: [], width: 2.5, onlyIf: 'workers'},
@@ -291,13 +292,21 @@ const Retrystorm = (() => {
   const valueText = (kind, value) =>
     CHARTS[kind].text ? CHARTS[kind].text(value) : number(value, CHARTS[kind].digits) + CHARTS[kind].unit;
 
-  // Says in words what a chart shows now.
+  const titleOf = (kind, run) => run.seen.has('workers') && CHARTS[kind].withWorkers || CHARTS[kind].title;
+
+  // Gives a chart its title, if its figure has room for one, and says in words what it shows now.
+  function caption(canvas, kind, run) {
+    const title = titleOf(kind, run), place = canvas.closest('figure')?.querySelector('figcaption');
+    if (place && place.textContent !== title) place.textContent = title;
+    canvas.setAttribute('aria-label', describe(kind, run));
+  }
+
   function describe(kind, run) {
     const now = curvesOf(kind, run).map(({series, label}) => {
       const value = run.series[series].at(-1)?.value ?? null;
       return `${label} ${value === null ? 'unknown' : valueText(kind, value)}`;
     });
-    return `${CHARTS[kind].title}: ${now.join(', ')} at ${minutes(run.end)}.`;
+    return `${titleOf(kind, run)}: ${now.join(', ')} at ${minutes(run.end)}.`;
   }
 
   // The curves of a run. Behind them, if given, what else there is to see: `bands`, of many runs, as
@@ -333,7 +342,7 @@ const Retrystorm = (() => {
     }
     chart.options.plugins.outage.run = run;
     chart.update('none');
-    chart.canvas.setAttribute('aria-label', describe(kind, run));
+    caption(chart.canvas, kind, run);
   }
 
   // `limits` are the ends of the axes where several charts share them: {x, y}, and `least` of y.
@@ -407,9 +416,9 @@ const Retrystorm = (() => {
       plugins: [outageShade],
     });
     canvas.setAttribute('role', 'img');
-    canvas.setAttribute('aria-label', describe(kind, run));
+    caption(canvas, kind, run);
     return chart;
   }
 
-  return {Run, CHARTS, curvesOf, curvesSeen, describe, draw, duration, fillTable, milliseconds, minutes, number, outageText, percent, reasons, redraw};
+  return {Run, caption, curvesOf, curvesSeen, describe, draw, duration, fillTable, milliseconds, minutes, number, outageText, percent, reasons, redraw};
 })();

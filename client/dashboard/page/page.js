@@ -1,7 +1,7 @@
 // The live page: listens to the client's events and sends it the reader's commands.
 'use strict';
 
-const {Run, curvesSeen, describe, draw, duration, fillTable, milliseconds, number, percent, reasons} = Retrystorm;
+const {Run, caption, curvesSeen, draw, duration, fillTable, milliseconds, number, percent, reasons} = Retrystorm;
 const element = id => document.getElementById(id);
 const canvases = [...document.querySelectorAll('canvas[data-chart]')];
 
@@ -128,7 +128,7 @@ function refresh() {
   showState();
   showEnded();
   for (const chart of charts) chart.update('none');
-  for (const canvas of canvases) canvas.setAttribute('aria-label', describe(canvas.dataset.chart, run));
+  for (const canvas of canvases) caption(canvas, canvas.dataset.chart, run);
 }
 
 // The history comes as a heap of events: they are shown once.
