@@ -21,6 +21,7 @@
 #include "model/retry/failing_client.h"
 #include "simulator/limits.h"
 #include "simulator/simulation.h"
+#include "simulator/statistics.h"
 
 namespace retrystorm {
 namespace {
@@ -116,6 +117,7 @@ std::string run(const Json& question) {
   return "{\"client\":" + std::move(client).text() + ",\"server\":" + std::move(server).text() +
          ",\"events\":" + std::to_string(result.events) +
          ",\"peak_concurrency\":" + std::to_string(result.peak_concurrency) +
+         ",\"interval_s\":" + json_line(to_seconds(scenario.report_interval)) +
          ",\"result\":" + json_line(result_json(result_of(result))) + '}';
 }
 
@@ -183,12 +185,20 @@ class Series final : public RunObserver, public ServiceObserver {
       {"concurrency", {}}, {"delay", {}},  {"busy", {}},      {"waiting", {}}};
 };
 
+Duration interval_of(const Json& question) {
+  const Duration interval = from_seconds(question.at("interval_s").get<double>());
+  if (interval < std::chrono::seconds(1)) {
+    throw std::invalid_argument("interval_s is no interval of a run");
+  }
+  return interval;
+}
+
 Json batch(const Json& question) {
   const Patience patience(question);
   Scenario scenario = scenario_for(scenario_of(read_given(question.at("given"))), 0);
-  const bool with_series = question.value("series", false);
+  const bool with_series = question.contains("interval_s");
   if (with_series) {
-    scenario.report_interval = scenario.server_report_interval = chart_interval(scenario, patience);
+    scenario.report_interval = scenario.server_report_interval = interval_of(question);
   }
   Series series(scenario.report_interval);
   SimulationObservers observers;
@@ -219,6 +229,14 @@ Json summarize(const Json& question) {
   return answer;
 }
 
+Json share(const Json& question) {
+  const auto hits = question.at("hits").get<std::size_t>();
+  const auto runs = question.at("runs").get<std::size_t>();
+  if (hits > runs) throw std::invalid_argument("there are more hits than runs");
+  const Interval interval = wilson_interval(hits, runs);
+  return {{"low", interval.low}, {"high", interval.high}};
+}
+
 Json waits(const Json& question) {
   const ScenarioOptions scenario = scenario_of(read_given(question.at("given")));
   const WorkloadOptions& workload = scenario.workload;
@@ -247,6 +265,7 @@ Json answer_to(const Json& question) {
   if (what == "lines") return lines(question);
   if (what == "batch") return batch(question);
   if (what == "summarize") return summarize(question);
+  if (what == "share") return share(question);
   if (what == "waits") return waits(question);
   throw std::invalid_argument(in_quotes(what) + " is no question");
 }

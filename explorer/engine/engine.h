@@ -13,15 +13,17 @@ namespace retrystorm {
 //   look       given seed          what is known without a run (see given.h)
 //   run        given seed          one run: {"client": [...], "server": [...]}, the objects of its
 //                                  JSON Lines, an interval a second (longer where the run is long),
-//                                  and {"events", "peak_concurrency", "result"}
+//                                  and {"events", "peak_concurrency", "interval_s", "result"}
 //   lines      given seed          the same as the text that `simulate` writes to --json (but for
 //                                  its first line) and to --server-json:
 //                                  {"client": "...", "server": "..."}
-//   batch      given seeds series  many runs: {"results": [...]}, one for each seed; with `series`
-//                                  true also {"t": [...], "series": {name: [[...], ...]}}
+//   batch      given seeds interval_s
+//                                  many runs: {"results": [...]}, one for each seed; with
+//                                  `interval_s` also {"t": [...], "series": {name: [[...], ...]}}
 //   summarize  results against     what results say together: {"cell": {...}} as a row of a sweep;
 //                                  with `against` (results of the same seeds, in the same order)
 //                                  {"difference": {name: {value, low, high}}}, these from those
+//   share      hits runs           the 95 % interval of a share: {"low", "high"}
 //   waits      given seed clients attempts
 //                                  the waits of clients whose attempts all fail, in seconds:
 //                                  {"clients": [{"waits": [...], "gave_up": false}, ...]}

@@ -24,7 +24,7 @@ export class App {
     this.state = {given: {}, pinned: null, seed: 1, map: null, challenge: null};
     this.look = null;
     this.error = null;
-    this.ours = {run: null, result: null, many: null};
+    this.ours = {run: null, result: null, interval_s: null, many: null};
     this.theirs = null;
     this.difference = null;
     this.listeners = new Map();
@@ -138,8 +138,8 @@ export class App {
   }
 
   async first(given, seed, ask) {
-    const {client, server, result} = await ask({ask: 'run', given, seed}, 0);
-    return {run: Run.of({seed}, client, server), result};
+    const {client, server, result, interval_s} = await ask({ask: 'run', given, seed}, 0);
+    return {run: Run.of({seed}, client, server), result, interval_s};
   }
 
   async statistics(current, ask) {
@@ -147,7 +147,7 @@ export class App {
     try {
       for (const count of [FEW, MANY]) {
         const [ours, theirs] = await Promise.all([
-          this.many(given, seed, count, ask), pinned && this.many(pinned, seed, count, ask)]);
+          this.many(given, seed, count, this.ours, ask), pinned && this.many(pinned, seed, count, this.theirs, ask)]);
         if (!current()) return;
         this.ours.many = ours;
         if (theirs) {
@@ -174,14 +174,14 @@ export class App {
   }
 
   // {count, results, t, series, cell} of so many seeds, of which those that are known are kept.
-  async many(given, seed, count, ask) {
+  async many(given, seed, count, {interval_s}, ask) {
     const known = this.recall(given, seed);
     if (known && known.count >= count) return known;
     const from = known?.count ?? 0;
     const chunks = [];
     for (let at = from; at < count; at += CHUNK) {
       const seeds = Array.from({length: Math.min(CHUNK, count - at)}, (_, i) => seed + at + i);
-      chunks.push(ask({ask: 'batch', given, seeds, series: true}, 2));
+      chunks.push(ask({ask: 'batch', given, seeds, interval_s}, 2));
     }
     const batches = await Promise.all(chunks);
     const parts = known ? [known, ...batches] : batches;

@@ -9,10 +9,7 @@ const FEW = 2, SOME = 5, MANY = 10; // seeds
 export const newCell = () => ({count: 0, collapsed: 0, relapsed: 0, without: 0, undecided: 0, refused: null, asked: false});
 export const newCells = count => Array.from({length: count}, newCell);
 
-let anyResult = null; // of which only the verdict matters below
-
 export function add(cell, results) {
-  anyResult ??= results[0];
   for (const {verdict} of results) {
     ++cell.count;
     if (verdict === 'collapsed') ++cell.collapsed;
@@ -89,10 +86,7 @@ const intervals = new Map();
 export async function interval(app, {count, collapsed}) {
   const key = `${collapsed}/${count}`;
   if (!intervals.has(key)) {
-    const results = Array.from({length: count}, (_, i) => ({
-      ...anyResult, verdict: i < collapsed ? 'collapsed' : 'recovered'}));
-    const {cell} = await app.pool.ask({ask: 'summarize', results}, {order: 1, group: 'interval'});
-    intervals.set(key, {low: cell.collapsed_low, high: cell.collapsed_high});
+    intervals.set(key, await app.pool.ask({ask: 'share', hits: collapsed, runs: count}, {order: 1, group: 'interval'}));
   }
   return intervals.get(key);
 }

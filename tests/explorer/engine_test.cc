@@ -72,6 +72,15 @@ TEST(Engine, AnswersWhatItCannotAnswerWithASentence) {
   EXPECT_FALSE(error(R"({"ask": "summarize", "results": [{}]})").empty());
 }
 
+TEST(Engine, TellsTheIntervalOfAShare) {
+  // By Wilson's formula, with z = 1.95996.
+  const Json interval = asked({{"ask", "share"}, {"hits", 1}, {"runs", 3}});
+  EXPECT_NEAR(interval["low"], 0.06149, 1e-5);
+  EXPECT_NEAR(interval["high"], 0.79234, 1e-5);
+  EXPECT_EQ(asked({{"ask", "share"}, {"hits", 4}, {"runs", 3}})["error"],
+            "there are more hits than runs");
+}
+
 TEST(Engine, RefusesWhatAPageCannotHold) {
   const auto error = [](const Json& given) {
     return asked({{"ask", "run"}, {"given", given}}).value("error", "");
@@ -112,14 +121,20 @@ TEST(Engine, MakesIntervalsLongerWhereTheRunIsLong) {
   const Json of_job = asked({{"ask", "run"}, {"given", job}});
   ASSERT_TRUE(of_job.contains("server")) << of_job;
   EXPECT_LE(of_job["server"].size(), 401);
+  // Those of many seeds are as long as the first one's.
+  const Json jobs = asked(
+      {{"ask", "batch"}, {"given", job}, {"seeds", {1, 2}}, {"interval_s", of_job["interval_s"]}});
+  EXPECT_EQ(jobs["t"][0], of_job["interval_s"]);
+  EXPECT_EQ(asked({{"ask", "batch"}, {"given", job}, {"seeds", {1}}, {"interval_s", 0}})["error"],
+            "interval_s is no interval of a run");
   EXPECT_EQ(of_job["client"].back()["type"], "summary");
 }
 
 TEST(Engine, HasTheSameResultHoweverItIsAsked) {
   const Json run = asked({{"ask", "run"}, {"given", kSmall}, {"seed", 2}});
   const Json batch = asked({{"ask", "batch"}, {"given", kSmall}, {"seeds", {1, 2}}});
-  const Json with_series =
-      asked({{"ask", "batch"}, {"given", kSmall}, {"seeds", {2}}, {"series", true}});
+  const Json with_series = asked(
+      {{"ask", "batch"}, {"given", kSmall}, {"seeds", {2}}, {"interval_s", run["interval_s"]}});
   EXPECT_EQ(run["result"], batch["results"][1]);
   EXPECT_EQ(run["result"], with_series["results"][0]);
   EXPECT_NE(batch["results"][0], batch["results"][1]);
