@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace retrystorm {
@@ -269,6 +271,37 @@ TEST(ServiceOfWorkers, RejectsLaterWhereThatCostsTime) {
   EXPECT_EQ(service.connections(), 0u);
   EXPECT_EQ(service.counts().completed, 1u);
   EXPECT_EQ(service.counts().rejections(), 1u);
+}
+
+// With one more worker the second is served at once; refusals begin to cost a worker's time, and
+// end to.
+TEST(ServiceOfWorkers, TakesOtherSettingsWhileItServes) {
+  Service<int> service(of_workers(1), 1);
+  for (int item : {1, 2}) service.arrive(kOpening, item);
+  ServiceOptions options = of_workers(2);
+  options.shed_above = 3;
+  options.workers.rejection_cost = 30ms;
+  service.configure(kOpening + 10ms, options);
+  for (int item : {3, 4}) {
+    EXPECT_TRUE(service.arrive(kOpening + 10ms, item).answer.ok()) << item;
+  }
+  const auto given_out = [&](Duration after) {
+    const auto taken = service.take(kOpening + after);
+    service.leave(kOpening + after, taken->answer, true, taken->admitted);
+    EXPECT_FALSE(service.take(kOpening + after).has_value());
+    return std::pair(taken->item, taken->answer.rejection);
+  };
+  using Given = std::pair<int, std::optional<Rejection>>;
+  EXPECT_EQ(service.next_event(), kOpening + 100ms);
+  EXPECT_EQ(given_out(100ms), Given(1, std::nullopt));
+  EXPECT_EQ(given_out(110ms), Given(2, std::nullopt));
+  EXPECT_EQ(given_out(130ms), Given(4, Rejection::kShed));  // refusals go first
+  options.shed_above = 1;
+  options.workers.rejection_cost = 0ms;
+  service.configure(kOpening + 150ms, options);
+  int item = 5;
+  EXPECT_EQ(service.arrive(kOpening + 150ms, item).answer.rejection, Rejection::kShed);
+  EXPECT_EQ(given_out(210ms), Given(3, std::nullopt));
 }
 
 TEST(ServiceOfWorkers, LetsGoOfWhatIsCancelled) {
