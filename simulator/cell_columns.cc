@@ -53,6 +53,14 @@ Json time_json(const CellResult& cell) {
   return seconds_json(cell.*kTime);
 }
 
+// Null where it falls on a run in which it never happened, or there are too few runs.
+template <std::optional<TimeInterval> CellResult::*kInterval,
+          std::optional<Duration> TimeInterval::*kEnd>
+Json end_json(const CellResult& cell) {
+  const auto& interval = cell.*kInterval;
+  return seconds_json(interval ? (*interval).*kEnd : std::nullopt);
+}
+
 template <std::optional<double> CellResult::*kShare>
 Json share_or_null(const CellResult& cell) {
   return cell.*kShare ? share_json(*(cell.*kShare)) : Json(nullptr);
@@ -103,7 +111,11 @@ const CellColumn kColumns[] = {
      [](const C& c) { return milliseconds_json(c.request_p50); }},
     {"req. p99", 10, [](const C& c) { return milliseconds(c.request_p99); }, "request_p99_ms",
      [](const C& c) { return milliseconds_json(c.request_p99); }},
+    {nullptr, 0, nullptr, "recovery_low_s", end_json<&C::recovery_interval, &TimeInterval::low>},
+    {nullptr, 0, nullptr, "recovery_high_s", end_json<&C::recovery_interval, &TimeInterval::high>},
     {nullptr, 0, nullptr, "makespan_median_s", time_json<&C::makespan_median>},
+    {nullptr, 0, nullptr, "makespan_low_s", end_json<&C::makespan_interval, &TimeInterval::low>},
+    {nullptr, 0, nullptr, "makespan_high_s", end_json<&C::makespan_interval, &TimeInterval::high>},
     {nullptr, 0, nullptr, "throttled_share", share_or_null<&C::throttled_share>},
     {nullptr, 0, nullptr, "idle_share", share_or_null<&C::idle_share>},
     {nullptr, 0, nullptr, "provided_unit_s",

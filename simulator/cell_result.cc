@@ -77,6 +77,7 @@ CellResult summarize(const std::vector<RunResult>& runs) {
   cell.errors_gone_p90 = censored_quantile(errors_gone, 0.9);
   cell.recovery_median = censored_quantile(recovery, 0.5);
   cell.recovery_p90 = censored_quantile(recovery, 0.9);
+  cell.recovery_interval = censored_median_interval(recovery);
   cell.amplification = mean(amplification);
   cell.success_share = mean(success_share);
   cell.gave_up = mean(gave_up).value;
@@ -85,6 +86,7 @@ CellResult summarize(const std::vector<RunResult>& runs) {
   cell.request_p99 = censored_quantile(p99, 0.5);
   cell.ok_lost = mean(ok_lost).value;
   cell.makespan_median = censored_quantile(makespan, 0.5);
+  cell.makespan_interval = censored_median_interval(makespan);
   cell.throttled_share = mean_of(runs, &RunResult::throttled_share);
   cell.idle_share = mean_of(runs, &RunResult::idle_share);
   cell.provided = mean_of(runs, &RunResult::provided);

@@ -42,6 +42,7 @@ struct CellResult {
   // others it took longer than they were observed.
   std::optional<Duration> errors_gone_median{}, errors_gone_p90{};
   std::optional<Duration> recovery_median{}, recovery_p90{};
+  std::optional<TimeInterval> recovery_interval{};  // of the median
   Mean amplification{.value = 1, .interval = {}};
   Mean success_share{.value = 1, .interval = {}};
   double gave_up = 0;                                    // mean of a run
@@ -51,6 +52,7 @@ struct CellResult {
   std::size_t peak_concurrency = 0;
   // Of a job: the median over the runs, in which one that was not done took longer than all others.
   std::optional<Duration> makespan_median{};
+  std::optional<TimeInterval> makespan_interval{};  // of the median
   // Means, where there is a job or a rate limit: of the attempts that were throttled, of the
   // capacity that was idle, and of the unit-seconds provided.
   std::optional<double> throttled_share{}, idle_share{}, provided{};

@@ -20,6 +20,27 @@ double student_t(double degrees) {
          kZ * (((3 * z2 + 19) * z2 + 17) * z2 - 15) / (384 * degrees * degrees * degrees);
 }
 
+// The 95 % interval of the median of n values goes from the value of this rank, counted from 1, to
+// that of the same rank from the end. 0: so few have none.
+std::size_t rank_of_low_end(std::size_t n) {
+  // The median is below the value of rank j + 1 in more than 2.5 % of cases as soon as at most j
+  // of n tosses of a coin are heads that often. By logarithms: half to the power of n may be too
+  // small for a number.
+  double at_most = 0;
+  double exactly = -static_cast<double>(n) * std::log(2.0);
+  for (std::size_t j = 0; j <= n / 2; ++j) {
+    at_most += std::exp(exactly);
+    if (at_most > 0.025) return j;
+    exactly += std::log(static_cast<double>(n - j) / static_cast<double>(j + 1));
+  }
+  return 0;
+}
+
+// Censored times last.
+bool is_earlier(const std::optional<Duration>& a, const std::optional<Duration>& b) {
+  return a.value_or(Duration::max()) < b.value_or(Duration::max());
+}
+
 }  // namespace
 
 Interval wilson_interval(std::size_t hits, std::size_t runs) {
@@ -61,17 +82,9 @@ Median median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t n = values.size();
   Median result{.value = values[(n - 1) / 2], .interval = {}};
-  // The median is below the value of rank j + 1 in more than 2.5 % of cases as soon as at most j
-  // of n tosses of a coin are heads that often.
-  double at_most = 0;
-  double exactly = std::pow(0.5, static_cast<double>(n));
-  std::size_t j = 0;
-  for (; j <= n / 2; ++j) {
-    at_most += exactly;
-    if (at_most > 0.025) break;
-    exactly *= static_cast<double>(n - j) / static_cast<double>(j + 1);
+  if (const std::size_t j = rank_of_low_end(n); j > 0) {
+    result.interval = {values[j - 1], values[n - j]};
   }
-  if (j > 0) result.interval = {values[j - 1], values[n - j]};
   return result;
 }
 
@@ -79,12 +92,15 @@ std::optional<Duration> censored_quantile(std::vector<std::optional<Duration>> t
   if (times.empty()) return std::nullopt;
   const auto rank = static_cast<std::size_t>(std::ceil(q * static_cast<double>(times.size())));
   const auto at = times.begin() + static_cast<std::ptrdiff_t>(std::max<std::size_t>(rank, 1) - 1);
-  const auto value = [](const std::optional<Duration>& time) {
-    return time.value_or(Duration::max());
-  };
-  std::nth_element(times.begin(), at, times.end(),
-                   [&](const auto& a, const auto& b) { return value(a) < value(b); });
+  std::nth_element(times.begin(), at, times.end(), is_earlier);
   return *at;
+}
+
+std::optional<TimeInterval> censored_median_interval(std::vector<std::optional<Duration>> times) {
+  const std::size_t j = rank_of_low_end(times.size());
+  if (j == 0) return std::nullopt;
+  std::sort(times.begin(), times.end(), is_earlier);
+  return TimeInterval{times[j - 1], times[times.size() - j]};
 }
 
 }  // namespace retrystorm

@@ -45,4 +45,11 @@ Median median(std::vector<double> values);
 // q in (0, 1]; nothing for no times.
 std::optional<Duration> censored_quantile(std::vector<std::optional<Duration>> times, double q);
 
+// The 95 % interval of the median of such times, by ranks as that of `Median`; an end that falls on
+// a censored one is nothing. Fewer than six times have none.
+struct TimeInterval {
+  std::optional<Duration> low, high;
+};
+std::optional<TimeInterval> censored_median_interval(std::vector<std::optional<Duration>> times);
+
 }  // namespace retrystorm

@@ -105,6 +105,28 @@ TEST(Median, OfFewValuesHasNoInterval) {
   EXPECT_FALSE(median({}).interval);
 }
 
+// Half to the power of 3,000 is no number; the normal distribution is near enough there.
+TEST(Median, OfManyValuesHasAnIntervalToo) {
+  std::vector<double> values;
+  for (int i = 1; i <= 3000; ++i) values.push_back(i);
+  const Median many = median(values);
+  EXPECT_NEAR(many.interval.value().low, 1500.5 - 1.96 * std::sqrt(750), 1);
+  EXPECT_NEAR(many.interval.value().high, 1500.5 + 1.96 * std::sqrt(750), 1);
+}
+
+TEST(CensoredMedian, HasAnIntervalThatMayEndNever) {
+  std::vector<std::optional<Duration>> times;
+  for (int i = 20; i >= 1; --i) times.push_back(i > 14 ? std::nullopt : std::optional(i * 1s));
+  const auto some = censored_median_interval(times);
+  ASSERT_TRUE(some);
+  EXPECT_EQ(some->low, 6s);
+  EXPECT_EQ(some->high, std::nullopt);
+  const auto never = censored_median_interval(std::vector<std::optional<Duration>>(6));
+  ASSERT_TRUE(never);
+  EXPECT_EQ(never->low, std::nullopt);
+  EXPECT_FALSE(censored_median_interval({1s, 2s, 3s, 4s, 5s}));
+}
+
 TEST(CensoredQuantile, TakesTheSmallestTimeThatTheShareDoesNotExceed) {
   const std::vector<std::optional<Duration>> times{4s, 1s, 3s, 2s};
   EXPECT_EQ(censored_quantile(times, 0.25), 1s);
