@@ -150,6 +150,8 @@ class Series final : public RunObserver, public ServiceObserver {
     add(at, "errors", interval.rates.errors);
     add(at, "timed_out", interval.rates.timed_out);
     add(at, "not_sent", interval.rates.not_sent);
+    add(at, "in_flight", static_cast<double>(interval.clients.in_flight));
+    add(at, "waiting_to_retry", static_cast<double>(interval.clients.waiting_to_retry));
   }
   void on_interval(Duration t, Duration /*window*/, const ServerInterval& interval) override {
     const std::size_t at = index(t);
@@ -181,8 +183,9 @@ class Series final : public RunObserver, public ServiceObserver {
   const Duration interval_;
   std::vector<double> times_;
   std::map<std::string, std::vector<std::vector<double>>, std::less<>> series_{
-      {"ok", {}},          {"errors", {}}, {"timed_out", {}}, {"not_sent", {}},
-      {"concurrency", {}}, {"delay", {}},  {"busy", {}},      {"waiting", {}}};
+      {"ok", {}},        {"errors", {}},           {"timed_out", {}},   {"not_sent", {}},
+      {"in_flight", {}}, {"waiting_to_retry", {}}, {"concurrency", {}}, {"delay", {}},
+      {"busy", {}},      {"waiting", {}}};
 };
 
 Duration interval_of(const Json& question) {

@@ -5,7 +5,7 @@ import {Dropped} from './pool.js';
 
 const MARKS = new Map([[true, ['\u2713', 'met']], [false, ['\u2717', 'not met']], [null, ['\u2026', 'not known yet']]]);
 const STATES = {
-  solved: 'Solved: a hundred seeds say so.',
+  solved: 'Solved: the statistics say so.',
   unsolved: 'Not solved.',
   open: 'Not known yet: seeds are being simulated.',
 };

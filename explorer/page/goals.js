@@ -19,24 +19,23 @@ export const hardlyCollapses = {
   }),
 };
 
-// Half of the runs at least. A median has no interval here: it is judged once all seeds are there.
+// Half of the runs at least: the median, with its interval. Its ends are null where they fall on runs
+// in which it never happened, and where there are fewer than six runs.
+const half = (seconds, {median, low, high}, cell, otherwise) => ({
+  met: decide(high !== null && high <= seconds, cell.runs >= 6 && (low === null || low > seconds), cell),
+  figure: median === null ? otherwise
+    : `median ${number(median, 0)} s` + (low === null ? '' : `, ${number(low, 0)} to ${high === null ? 'never' : number(high, 0)}`),
+});
+
 export const backWithin = seconds => ({
   name: `Back within ${seconds} s`,
-  judge: cell => {
-    const {recovery_median_s: median, recovered, runs} = cell;
-    return {
-      met: decide(runs >= ENOUGH && median !== null && median <= seconds, false, cell),
-      figure: median === null ? `${recovered} of ${runs} recover` : `median ${number(median, 0)} s`,
-    };
-  },
+  judge: cell => half(seconds, {median: cell.recovery_median_s, low: cell.recovery_low_s, high: cell.recovery_high_s}, cell,
+    `${cell.recovered} of ${cell.runs} recover`),
 });
 
 export const doneWithin = seconds => ({
   name: `The job is done within ${seconds} s`,
-  judge: ({makespan_median_s: median, ...cell}) => ({
-    met: decide(cell.runs >= ENOUGH && median !== null && median <= seconds, false, cell),
-    figure: median === null ? 'not done' : `median ${number(median, 0)} s`,
-  }),
+  judge: cell => half(seconds, {median: cell.makespan_median_s, low: cell.makespan_low_s, high: cell.makespan_high_s}, cell, 'not done'),
 });
 
 export const attemptsUpTo = most => ({

@@ -24,10 +24,16 @@ export function headline(cell) {
 
 // The figures of a cell: [term, text, name of the difference, its text].
 const signed = (value, text) => `${value < 0 ? '−' : '+'}${text(Math.abs(value))}`;
+// A median of times, with its interval, of which an end may be never.
+function half(median, low, high) {
+  const [from, to] = [low, high].map(end => end === null ? 'never' : duration(end));
+  return duration(median) + (low === null || from === to ? '' : ` (${from} to ${to})`);
+}
 const FIGURES = [
-  ['recovery', cell => cell.recovered > 0 ? cell.recovery_median_s === null ? 'most never' : `${duration(cell.recovery_median_s)}` : 'never', 'recovery_s', duration, 'outage'],
+  ['recovery', cell => cell.recovered === 0 ? 'never' : cell.recovery_median_s === null ? 'most never'
+    : half(cell.recovery_median_s, cell.recovery_low_s, cell.recovery_high_s), 'recovery_s', duration, 'outage'],
   ['errors gone', cell => cell.errors_gone_median_s === null ? 'never' : duration(cell.errors_gone_median_s), null, null, 'outage'],
-  ['makespan', cell => duration(cell.makespan_median_s), 'makespan_s', duration, 'job'],
+  ['makespan', cell => half(cell.makespan_median_s, cell.makespan_low_s, cell.makespan_high_s), 'makespan_s', duration, 'job'],
   ['requests succeeded', cell => percent(cell.success_share), 'success_share', value => `${number(100 * value, 2)} points`],
   ['amplification', cell => `${number(cell.amplification, 2)} attempts a request`, 'amplification', value => number(value, 2)],
   ['OK lost', cell => number(cell.ok_lost), 'ok_lost', value => number(value), 'outage'],

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {test} from 'node:test';
+import {bandsOf} from '../../explorer/page/bands.js';
 import {add, cellInWords, interval, newCell, newCells, nextInLine, share, whereInWords} from '../../explorer/page/collapse.js';
 import {measure, place} from '../../explorer/page/durations.js';
 import {heatColour, heatText, luminance} from '../../explorer/page/heat.js';
@@ -114,6 +115,24 @@ test('the interval of a share is the engine\'s', async () => {
   assert.ok(Math.abs(between.low - 0.1078) < 1e-4 && Math.abs(between.high - 0.6032) < 1e-4, JSON.stringify(between));
   await interval(app, counted(10, 3));
   assert.equal(sent.length, 1, 'it is remembered');
+});
+
+test('a band holds the middle four fifths of the runs, moment by moment', () => {
+  const runs = Array.from({length: 10}, (_, i) => i + 1);
+  const of = value => runs.map(run => [value(run), value(run) + 100]);
+  const series = {
+    ok: of(run => run), errors: of(() => 0), timed_out: of(() => 0), not_sent: of(() => 0),
+    in_flight: of(run => run), waiting_to_retry: of(run => 2 * run),
+    concurrency: runs.map(run => [run, null]), delay: of(() => 1e-6), busy: runs.map(() => []), waiting: runs.map(() => []),
+  };
+  const bands = bandsOf({t: [1, 2], series});
+  assert.deepEqual(bands.ok, [{x: 0.5, low: 1, high: 9}, {x: 1.5, low: 101, high: 109}]);
+  assert.deepEqual(bands.waiting_to_retry[0], {x: 0.5, low: 3, high: 27}, 'the edge of a stack is that of the sum');
+  assert.deepEqual(bands.waiting_to_retry[1], {x: 1.5, low: 203, high: 227});
+  assert.deepEqual(bands.concurrency[0], {x: 1, low: 1, high: 9});
+  assert.ok(Number.isNaN(bands.busy[0].low), 'of nothing there is none');
+  assert.equal(bands.delay[0].low, 1e-3, 'not below the axis');
+  assert.deepEqual(bandsOf(null).ok, []);
 });
 
 test('the curve is the service\'s', () => {

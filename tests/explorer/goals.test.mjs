@@ -1,7 +1,7 @@
 // The challenges: each goes wrong as it is given, and has a solution that the statistics accept.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
-import {CHALLENGES, ENOUGH, stateOf, turnedThough} from '../../explorer/page/goals.js';
+import {backWithin, CHALLENGES, ENOUGH, stateOf, turnedThough} from '../../explorer/page/goals.js';
 import {engine} from './support.mjs';
 
 const ask = await engine();
@@ -21,6 +21,18 @@ function judged(challenge, given, seeds) {
 
 test('there are five, each with a name of its own', () => {
   assert.equal(new Set(CHALLENGES.map(({id}) => id)).size, 5);
+});
+
+test('a median meets a goal with the whole of its interval, and misses it likewise', () => {
+  const judge = (seconds, low, high, runs = 20) =>
+    backWithin(seconds).judge({runs, recovered: runs, recovery_median_s: 8, recovery_low_s: low, recovery_high_s: high});
+  assert.deepEqual(judge(10, 7, 9), {met: true, figure: 'median 8 s, 7 to 9'});
+  assert.equal(judge(6, 7, 9).met, false);
+  assert.equal(judge(8, 7, 9).met, null);
+  assert.equal(judge(8, 7, 9, ENOUGH).met, false);
+  assert.deepEqual(judge(10, 7, null), {met: null, figure: 'median 8 s, 7 to never'});
+  assert.equal(judge(10, null, null).met, false, 'the median run never came back');
+  assert.deepEqual(judge(10, null, null, 5), {met: null, figure: 'median 8 s'}, 'too few runs');
 });
 
 for (const challenge of CHALLENGES) {

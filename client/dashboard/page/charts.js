@@ -318,7 +318,8 @@ const Retrystorm = (() => {
     const behind = curves.filter(({series}) => bands[series]).flatMap(curve => ['low', 'high'].map(end => ({
       label: '', extra: true, borderWidth: 0, yAxisID: axis(curve), stack: `band ${curve.series} ${end}`,
       data: bands[curve.series].map(point => ({x: point.x, y: point[end], value: point[end]})),
-      backgroundColor: color(curve.color) + '38', fill: end === 'high' ? '-1' : false,
+      // Behind areas nothing is seen of their own colour.
+      backgroundColor: curve.fill ? css('--text') + '70' : color(curve.color) + '38', fill: end === 'high' ? '-1' : false,
     })));
     const others = against === null ? [] : curvesOf(kind, against).map(curve => ({
       label: curve.label, extra: true, data: against.series[curve.series], borderColor: color(curve.color) + 'B0',
