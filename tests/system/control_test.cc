@@ -207,19 +207,20 @@ TEST_F(Control, IsUsedByTheClient) {
 // Twice the load on average, however often it changes while clients think: also when some of them
 // are just awake.
 TEST_F(Control, ChangesTheLoadAtAnyTime) {
-  Arguments arguments{"--url",      server_.url(), "--clients",  "500",
+  Arguments arguments{"--url",      server_.url(), "--clients",  "200",
                       "--lambda",   "1s",          "--duration", "3s",
                       "--strategy", "none",        "--json",     dir_.file("client.jsonl")};
-  for (int at = 0; at < 3000; at += 10) {
+  for (int at = 0; at < 3000; at += 20) {
     arguments.push_back("--at");
-    arguments.push_back(std::to_string(at) + "ms load " + (at % 20 == 0 ? "3" : "1"));
+    arguments.push_back(std::to_string(at) + "ms load " + (at % 40 == 0 ? "3" : "1"));
   }
   ClientUnderTest client(arguments);
   ASSERT_EQ(client.exit_code(), 0) << client.err();
   const auto summary = client_json().back();
-  // 3000 thinks end in 3 s, give or take 55; an answer takes 4 % of a think.
-  EXPECT_GT(summary["ok"], 2400);
-  EXPECT_LT(summary["ok"], 3300);
+  // 1200 thinks end in 3 s, give or take 35, less 4 % for the answers and what a busy machine is
+  // late; at one of the loads alone 600 or 1800.
+  EXPECT_GT(summary["ok"], 750);
+  EXPECT_LT(summary["ok"], 1450);
 }
 
 TEST_F(Control, OfALongOutageEndsWithTheClient) {
