@@ -121,13 +121,13 @@ TEST(Engine, MakesIntervalsLongerWhereTheRunIsLong) {
   const Json of_job = asked({{"ask", "run"}, {"given", job}});
   ASSERT_TRUE(of_job.contains("server")) << of_job;
   EXPECT_LE(of_job["server"].size(), 401);
+  EXPECT_EQ(of_job["client"].back()["type"], "summary");
   // Those of many seeds are as long as the first one's.
   const Json jobs = asked(
       {{"ask", "batch"}, {"given", job}, {"seeds", {1, 2}}, {"interval_s", of_job["interval_s"]}});
   EXPECT_EQ(jobs["t"][0], of_job["interval_s"]);
   EXPECT_EQ(asked({{"ask", "batch"}, {"given", job}, {"seeds", {1}}, {"interval_s", 0}})["error"],
             "interval_s is no interval of a run");
-  EXPECT_EQ(of_job["client"].back()["type"], "summary");
 }
 
 TEST(Engine, HasTheSameResultHoweverItIsAsked) {

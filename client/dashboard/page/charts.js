@@ -194,8 +194,8 @@ const Retrystorm = (() => {
     }
   }
 
-  // What each chart shows, and its title `withWorkers` if that is another. `unit` or `text` is for the tips; the axis goes from `least`, or lower if it
-  // `falls`, to `floor` or higher.
+  // What each chart shows. `withWorkers` is its title there, if it is another. `unit` or `text` is for
+  // the tips; the axis goes from `least`, or lower if it `falls`, to `floor` or higher.
   const CHARTS = {
     rates: {
       title: 'Outcomes per second',
@@ -294,13 +294,14 @@ const Retrystorm = (() => {
 
   const titleOf = (kind, run) => run.seen.has('workers') && CHARTS[kind].withWorkers || CHARTS[kind].title;
 
-  // Gives a chart its title, if its figure has room for one, and says in words what it shows now.
+  // Writes a chart's title, where its figure has a place for one, and its description.
   function caption(canvas, kind, run) {
     const title = titleOf(kind, run), place = canvas.closest('figure')?.querySelector('figcaption');
     if (place && place.textContent !== title) place.textContent = title;
     canvas.setAttribute('aria-label', describe(kind, run));
   }
 
+  // Says in words what a chart shows now.
   function describe(kind, run) {
     const now = curvesOf(kind, run).map(({series, label}) => {
       const value = run.series[series].at(-1)?.value ?? null;
