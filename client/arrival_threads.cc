@@ -7,8 +7,8 @@
 namespace retrystorm {
 
 ArrivalThreads::ArrivalThreads(std::size_t most, Duration idle_time,
-                               std::function<void(std::size_t, const Arrival&)> serve)
-    : most_(most), idle_time_(idle_time), serve_(std::move(serve)) {}
+                               std::function<void(std::size_t, const Arrival&)> run_request)
+    : most_(most), idle_time_(idle_time), run_request_(std::move(run_request)) {}
 
 bool ArrivalThreads::start(const Arrival& arrival) {
   std::vector<std::thread> ended;
@@ -48,7 +48,7 @@ void ArrivalThreads::run(std::size_t index, Place& place) {
   while (place.given.wait_for(lock, idle_time_, wanted) && place.arrival) {
     const Arrival arrival = *std::exchange(place.arrival, std::nullopt);
     lock.unlock();
-    serve_(index, arrival);
+    run_request_(index, arrival);
     lock.lock();
     free_.push_back(index);
   }

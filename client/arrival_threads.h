@@ -1,4 +1,4 @@
-// Threads for requests that come from outside and wait for nobody.
+// Threads for requests that arrive from outside, independently of the requests in progress.
 #pragma once
 
 #include <condition_variable>
@@ -18,25 +18,25 @@ namespace retrystorm {
 // A request that comes from outside.
 struct Arrival {
   std::uint64_t number = 0;  // from 0
-  TimePoint due{};           // when it was to begin
+  TimePoint due{};           // when it should begin
 };
 
-// As many threads as there are requests under way, up to a bound. Each has a place, a number from
-// 0; the place that became free last is taken first, as in the simulator, so that those that are
-// not needed any more stay idle, and after a while their threads end.
+// One thread per request in progress, up to a limit. Each thread has a place, a number from 0. The
+// place that became free last is reused first, as in the simulator. So places that are no longer
+// needed stay idle, and their threads end after a while.
 class ArrivalThreads {
  public:
-  // `serve` is called on the place's thread with one arrival after the other; whoever owns this
-  // object makes it return before `stop`.
+  // `run_request` is called on the place's thread, with one arrival after the other. The owner of
+  // this object must make it return before `stop`.
   ArrivalThreads(std::size_t most, Duration idle_time,
-                 std::function<void(std::size_t place, const Arrival&)> serve);
+                 std::function<void(std::size_t place, const Arrival&)> run_request);
   ~ArrivalThreads() { stop(); }
 
   ArrivalThreads(const ArrivalThreads&) = delete;
   ArrivalThreads& operator=(const ArrivalThreads&) = delete;
 
-  // Has it served at once. False when there is no thread for it: all are busy and there are as many
-  // as there may be, or the system has no more. Not from two threads at once, and not after `stop`.
+  // Starts the request at once. Returns false if there is no thread for it: all are busy and the
+  // limit is reached, or the system has no more threads. Not thread-safe. Do not call after `stop`.
   bool start(const Arrival& arrival);
 
   // Waits until all threads have ended.
@@ -48,7 +48,7 @@ class ArrivalThreads {
  private:
   struct Place {
     std::thread thread;
-    std::optional<Arrival> arrival;  // to be served
+    std::optional<Arrival> arrival;  // the next one to run
     std::condition_variable given;
   };
 
@@ -56,12 +56,12 @@ class ArrivalThreads {
 
   const std::size_t most_;
   const Duration idle_time_;
-  const std::function<void(std::size_t, const Arrival&)> serve_;
+  const std::function<void(std::size_t, const Arrival&)> run_request_;
 
   mutable std::mutex mutex_;
   std::deque<Place> places_;
-  std::vector<std::size_t> free_;   // places; the last one became free last
-  std::vector<std::thread> ended_;  // to be joined
+  std::vector<std::size_t> free_;   // places; the most recently freed one is last
+  std::vector<std::thread> ended_;  // not joined yet
   std::size_t threads_ = 0;
   bool stopping_ = false;
 };

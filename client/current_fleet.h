@@ -1,4 +1,4 @@
-// The clients of the run at hand, for whoever looks at them from another thread.
+// The clients of the current run, for readers on other threads.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace retrystorm {
 
-// A run may end and another begin while somebody looks. All members are safe from any thread.
+// A run may end, and another one begin, while a reader uses the old one. Thread-safe.
 class CurrentFleet {
  public:
   void set(std::shared_ptr<const Fleet> fleet) {

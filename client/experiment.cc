@@ -3,12 +3,18 @@
 #include <algorithm>
 #include <exception>
 #include <iostream>
+#include <stdexcept>
+#include <utility>
 #include <variant>
 
+#include "client/outage/doubts.h"
 #include "common/cli/options.h"
-#include "common/http/control.h"
+#include "common/http/orders.h"
+#include "common/output/json_text.h"
 #include "common/output/report.h"
+#include "common/output/start_json.h"
 #include "model/retry/strategies.h"
+#include "model/retry/title.h"
 #include "model/run/disturbance.h"
 
 namespace retrystorm {
@@ -17,17 +23,23 @@ namespace {
 using namespace std::chrono_literals;
 
 std::string title(const WorkloadOptions& workload) {
-  return workload.retry.strategy + " retries, " +
+  return retries_title(workload.retry) + ", " +
          callers_text(workload.clients, arrival_rate(workload)) + " (Ctrl-C ends them)";
 }
 
-// So long a command from the page, what has become of an outage's, or the end of a job may wait.
+// How long a command from the page, the report of an outage's command, or a job's end may wait.
 constexpr Duration kCommandLatency = 100ms;
-// So much longer than planned the server keeps an outage up when nobody is left to end it.
+// How long the answer to an order may wait to be taken.
+constexpr Duration kAnswerLatency = 10ms;
+// How much longer than planned the server keeps an outage if this client never ends it.
 constexpr Duration kLease = 2s;
-// So long the run's end waits for the command that ends an outage.
+// How long the run's end waits for the command that ends an outage.
 constexpr Duration kCommandPatience = 10s;
-// So often the page is told how the run goes.
+// A notice is printed if an outage is recorded at least this much too long.
+constexpr Duration kNoticedDelay = 500ms;
+// If this many attempts were refused and none was answered, nothing listens there.
+constexpr std::uint64_t kFirstAttempts = 5;
+// How often the page gets the run's state.
 constexpr Duration kPageInterval = 1s;
 
 }  // namespace
@@ -44,7 +56,11 @@ Experiment::Experiment(const ClientOptions& options, std::uint64_t seed,
       page_report_(*this) {}
 
 void Experiment::PageReport::on_interval(const RunInterval& interval) {
-  experiment_.show(client_interval_json(interval));
+  auto event = client_interval_json(interval);
+  if (const auto held = experiment_.held_down(interval)) {
+    event["held"] = {{"why", held->why}, {"shed_above", held->shed_above}};
+  }
+  experiment_.show(std::move(event));
 }
 
 void Experiment::PageReport::on_outage(Duration t, OutageEvent event, const std::string& what) {
@@ -65,9 +81,9 @@ void Experiment::run(EndSignals& signals) {
     const TimePoint now = Clock::now();
     if (now >= recorder_->next_tick()) {
       const FleetTotals totals = fleet_->totals();
-      recorder_->tick(now, totals.counts, totals.clients, fleet_->history().latencies);
-      if (fleet_->trace() != nullptr) recorder_->tell(fleet_->trace()->take_finished());
-      tell_dropped_arrivals();
+      recorder_->tick(now, totals.counts, totals.clients, fleet_->history().latencies, waiting());
+      if (fleet_->trace() != nullptr) recorder_->report_requests(fleet_->trace()->take_finished());
+      report_dropped_arrivals();
     }
     if (now >= outage_begins_at_) {
       outage_begins_at_ = TimePoint::max();
@@ -75,7 +91,9 @@ void Experiment::run(EndSignals& signals) {
     }
     if (now >= outage_ends_at_) end_outage();
     while (now >= next_action()) carry_out(actions_[actions_done_++]);
-    tell_commands();
+    report_commands();
+    take_answers();
+    look_for_service(kFirstAttempts);
     if (now >= end_ || fleet_->all_done()) break;
     take_commands();
   }
@@ -90,41 +108,71 @@ TimePoint Experiment::next_action() const {
 TimePoint Experiment::next_event() const {
   const TimePoint next =
       std::min({recorder_->next_tick(), outage_begins_at_, outage_ends_at_, next_action(), end_});
+  if (!orders_.empty()) return std::min(next, Clock::now() + kAnswerLatency);
   const OutageCommand* const commands = dependencies_.outage_command;
   const bool looks_often = dependencies_.dashboard != nullptr ||
-                           workload_.arrivals == Arrivals::kJob ||
-                           (commands != nullptr && commands->under_way() > 0);
+                           workload_.arrivals == Arrivals::kJob || !was_there_ ||
+                           (commands != nullptr && commands->under_way());
   return looks_often ? std::min(next, Clock::now() + kCommandLatency) : next;
+}
+
+void Experiment::look_for_service(std::uint64_t least) {
+  if (was_there_) return;
+  const Counts counts = fleet_->totals().counts;
+  const auto of_kind = [&counts](NoAnswer why) {
+    return counts.errors_by.at(error_kind(not_connected(Duration::zero(), why)));
+  };
+  const std::uint64_t refused = of_kind(NoAnswer::kRefused);
+  const std::uint64_t failed = refused + of_kind(NoAnswer::kUnreachable);
+  // Failures after an outage or an action began are part of the run.
+  was_there_ = failed < counts.finished() || !recorder_->outage().empty() || actions_done_ > 0;
+  if (was_there_ || failed < least) return;
+  fleet_->stop();
+  const std::string& url = options_.request.url;
+  throw std::runtime_error(refused > 0
+                               ? "connection refused: nothing listens at " + url
+                               : url + " cannot be reached: " + fleet_->history().first_error);
 }
 
 void Experiment::begin() {
   Dashboard* const dashboard = dependencies_.dashboard;
   fleet_ = std::make_shared<Fleet>(
       workload_, seed_, dependencies_.request,
-      FleetLimits{.max_threads = options_.max_threads, .spared_ports = dependencies_.spared_ports});
-  dropped_told_ = 0;
+      FleetLimits{.max_threads = options_.max_threads,
+                  .spared_ports = dependencies_.spared_ports,
+                  .loses_connections = options_.outage_at &&
+                                       loses_connections(workload_, options_.timeline.outage)});
+  dropped_reported_ = 0;
   dependencies_.fleet.set(fleet_);
   start_ = Clock::now();
   end_ = saturating_add(start_, options_.duration.value_or(Duration::max()));
   if (options_.outage_at) outage_begins_at_ = saturating_add(start_, *options_.outage_at);
   actions_done_ = 0;
+  failed_orders_ = 0;
+  outage_failed_ = false;
   load_ = 1;
   if (options_.trace > 0) {
     fleet_->follow(start_, options_.trace);
-    // Who names the server's process is going to freeze it, if only from the page.
+    // A user who gives the server's process id wants to freeze it, perhaps only from the page.
     if (dependencies_.server == nullptr && !options_.outage_at) fleet_->trace()->open();
   }
   recorder_.emplace(start_);
+  most_before_ = 0;
   if (dependencies_.screen != nullptr) {
-    // The screen hides the line that told the page's address.
+    // The screen hides the line that printed the page's address.
     shown_ = std::make_unique<ScreenReport>(
         dashboard == nullptr ? title(workload_) : "live page: " + dashboard->address(),
-        *dependencies_.screen, dependencies_.out);
+        *dependencies_.screen, dependencies_.out, [this](const RunInterval& interval) {
+          const auto held = held_down(interval);
+          return held ? held->why + '\n' + remedies_text(*held) : std::string();
+        });
   } else {
     shown_ = std::make_unique<LineReport>(dependencies_.out);
   }
   recorder_->add(*shown_, options_.report_interval);
   recorder_->add(json_report_, options_.report_interval);
+  if (dependencies_.judge != nullptr)
+    recorder_->add(*dependencies_.judge, options_.report_interval);
   if (dashboard != nullptr) {
     recorder_->add(page_report_, kPageInterval);
     dashboard->events().begin_run();
@@ -134,6 +182,47 @@ void Experiment::begin() {
   dependencies_.json.write(start);
   if (dashboard != nullptr) show(start);
   fleet_->start();
+}
+
+// Without an outage nothing has recovered, and while it goes on nothing can.
+Recovery Experiment::checked(Recovery recovery) const {
+  const OutageCommand* const commands = dependencies_.outage_command;
+  recovery = with_doubts(
+      std::move(recovery),
+      {.by = made_by(outage_),
+       .begin_failed = commands != nullptr && commands->begin_failed(),
+       .end_failed = commands != nullptr && !recorder_->in_outage() && commands->end_failed()});
+  if (recovery.to_watch) recovery.reason += ": let it run for longer (--duration)";
+  if (recovery.verdict == Verdict::kCollapsed && !recorder_->outage().empty() && !server_status()) {
+    recovery.reason += "; whether its queue empties is not known here (--server-status)";
+  }
+  if (recovery.verdict == Verdict::kNoOutage && options_.outage_at) {
+    recovery.reason =
+        outage_failed_ ? "the outage could not be begun" : "the run ended before the outage";
+  }
+  return recovery;
+}
+
+std::optional<ServerStatus> Experiment::server_status() const {
+  return dependencies_.monitor == nullptr ? std::nullopt : dependencies_.monitor->status();
+}
+
+std::optional<HeldDown> Experiment::held_down(const RunInterval& interval) {
+  const auto server = server_status();
+  if (!server) return std::nullopt;
+  if (recorder_->outage().empty()) most_before_ = std::max(most_before_, server->concurrency);
+  const auto baseline = recorder_->recovery().baseline_ok;
+  if (recorder_->outage().empty() || recorder_->in_outage() || !baseline ||
+      interval.rates.ok >= *baseline / 2) {
+    return std::nullopt;
+  }
+  return retrystorm::held_down(*server, workload_.timeout, interval.rates.attempts, most_before_);
+}
+
+std::optional<std::size_t> Experiment::waiting() const {
+  const auto status = server_status();
+  if (!status || !status->workers) return std::nullopt;
+  return static_cast<std::size_t>(std::max(status->workers->waiting, 0.0));
 }
 
 nlohmann::ordered_json Experiment::start_line() const {
@@ -146,21 +235,25 @@ nlohmann::ordered_json Experiment::start_line() const {
     options.update(workload_json(workload_));
     options["seed"] = seed;
   }
+  options["title"] = retries_title(workload_.retry);
+  options["outlook"] = outlook_json(look_ahead(options_, workload_));
   return start_json("client", command, options, std::chrono::system_clock::now());
 }
 
-// What the page gets besides what the file gets.
+// Adds what the page gets in addition to the file.
 void Experiment::show(nlohmann::ordered_json event) {
   Dashboard& dashboard = *dependencies_.dashboard;
   const std::string type = event["type"];
   if (type == "start") {
+    event["seed"] = std::to_string(seed_);  // 64 bits: more than a number in a browser holds
     event["can_freeze"] = dashboard.can_freeze();
+    event["can_order"] = dashboard.can_order();
     event["strategies"] = nlohmann::ordered_json::array();
     for (const NamedStrategy& each : named_strategies()) event["strategies"].push_back(each.name);
   } else if (type == "interval") {
     const FleetTotals totals = fleet_->totals();
-    const FleetHistory history = fleet_->history();
-    // Of the run so far, by the names that the summary has.
+    const ClientHistory history = fleet_->history();
+    // The run so far, under the names that the summary uses.
     event["so_far"] = {
         {"amplification", rounded(totals.counts.amplification())},
         {"success_share", share_json(totals.counts.success_share())},
@@ -171,18 +264,21 @@ void Experiment::show(nlohmann::ordered_json event) {
         {"request_time_ms", latency_json(history.latencies.requests())},
         {"longest_without_ok_s", rounded(to_seconds(history.longest_without_ok))},
     };
-    event["recovery"] = recovery_json(recorder_->recovery());
-    const auto server = dashboard.server_status();
+    event["recovery"] = recovery_json(checked(recorder_->recovery()));
+    const auto server = server_status();
     event["server"] = nullptr;
     const bool frozen = recorder_->in_outage() && outage_.kind == Disturbance::Kind::kFreeze;
     if (server && !frozen) {
       event["server"] = {{"concurrency", server->concurrency},
                          {"last_delay_s", server->last_delay_s}};
+      if (const auto late = late_from(*server, workload_.timeout)) {
+        event["server"]["late_from"] = rounded(*late);
+      }
       add_workers(event["server"], server->workers);
     }
   }
   const bool lasting = type == "start" || type == "summary";
-  dashboard.events().tell(event, lasting ? EventStream::Keep::kAlways : EventStream::Keep::kRun);
+  dashboard.events().send(event, lasting ? EventStream::Keep::kAlways : EventStream::Keep::kRun);
 }
 
 void Experiment::notice(const std::string& text) {
@@ -190,110 +286,183 @@ void Experiment::notice(const std::string& text) {
   if (dependencies_.dashboard != nullptr) show({{"type", "notice"}, {"text", text}});
 }
 
-void Experiment::tell_dropped_arrivals() {
-  const std::uint64_t dropped = fleet_->totals().punctuality.dropped_arrivals;
-  if (dropped == dropped_told_) return;
-  notice(std::to_string(dropped - dropped_told_) + " arrivals found no thread: all " +
+void Experiment::report_dropped_arrivals() {
+  const std::uint64_t dropped = fleet_->totals().arrival_lag.dropped_arrivals;
+  if (dropped == dropped_reported_) return;
+  notice(std::to_string(dropped - dropped_reported_) + " arrivals found no thread: all " +
          std::to_string(fleet_->threads()) +
          " are busy (--max-threads=" + std::to_string(options_.max_threads) + ")");
-  dropped_told_ = dropped;
+  dropped_reported_ = dropped;
 }
 
-void Experiment::tell_commands(Duration patience) {
+void Experiment::report_commands(Duration patience) {
   OutageCommand* const commands = dependencies_.outage_command;
   if (commands == nullptr) return;
   for (const std::string& each : commands->take_news(patience)) notice(each);
-  if (patience > Duration::zero() && commands->under_way() > 0) {
-    notice("a command of the outage still runs: nobody waits for it any longer");
+  if (patience > Duration::zero() && commands->under_way()) {
+    notice(
+        "a command of the outage still runs: this client does not wait for it, and it is "
+        "terminated if it takes too long");
   }
 }
 
 void Experiment::begin_outage(const Disturbance& outage, Duration length) {
-  if (recorder_->in_outage()) return lengthen_outage(outage, length);
-  const TimePoint now = Clock::now();
-  const std::string what = print_disturbance(outage);
+  if (recorder_->in_outage() || is_ordered(Order::Kind::kBegin)) {
+    return lengthen_outage(outage, length);
+  }
+  const TimePoint until = saturating_add(Clock::now(), length);
   try {
-    switch (outage.kind) {
-      case Disturbance::Kind::kFreeze:
-        dependencies_.server->freeze();
+    switch (made_by(outage)) {
+      case Disturbance::By::kSignals:
+        dependencies_.server->freeze(until);
         break;
-      case Disturbance::Kind::kCommand:
-        dependencies_.outage_command->begin();
+      case Disturbance::By::kCommands:
+        dependencies_.outage_command->begin(until);
         break;
-      default:
-        if (!is_of_service(outage)) break;  // more load is the clients' own affair
-        dependencies_.control->send(print_outage_order({outage, saturating_add(length, kLease)}));
+      case Disturbance::By::kService:
+        outage_ = outage;
+        return give(print_outage_order({outage, saturating_add(length, kLease)}),
+                    {.kind = Order::Kind::kBegin, .length = length});
+      case Disturbance::By::kClients:
+        break;
     }
   } catch (const std::exception& error) {
-    return notice(error.what());  // the server has ended, or who runs the commands: no outage
+    outage_failed_ = true;
+    return notice(error.what());  // the server or the commands' process has ended: no outage
   }
   outage_ = outage;
-  recorder_->outage_begins(now, fleet_->totals().counts, what);
-  set_load();
-  if (fleet_->trace() != nullptr) fleet_->trace()->open();
-  std::cerr << (outage.kind == Disturbance::Kind::kFreeze ? "server frozen" : what) << " for "
-            << format_duration(length) << '\n';
-  outage_ends_at_ = saturating_add(now, length);
+  outage_has_begun(length, until);
 }
 
-// Frozen from the page when the scripted outage comes, or the other way round, or twice from the
-// page.
+void Experiment::outage_has_begun(Duration length, TimePoint until) {
+  const std::string what = print_disturbance(outage_);
+  fleet_->begin_phase();
+  recorder_->outage_begins(Clock::now(), fleet_->totals().counts, what);
+  // Nobody here knows what else a command changed, or whether the other one mends it.
+  if (made_by(outage_) == Disturbance::By::kCommands) recorder_->note_change();
+  if (loses_connections(outage_)) fleet_->lose_connections();
+  set_load();
+  if (fleet_->trace() != nullptr) fleet_->trace()->open();
+  if (loses_connections(outage_)) {
+    std::cerr << kConnectionsLost << '\n';
+  } else {
+    std::cerr << (outage_.kind == Disturbance::Kind::kFreeze ? "server frozen" : what) << " for "
+              << format_duration(length) << '\n';
+  }
+  outage_ends_at_ = until;
+}
+
+// The page froze the server during the scripted outage, or the scripted outage came while the page
+// had it frozen, or the page froze it twice.
 void Experiment::lengthen_outage(const Disturbance& outage, Duration length) {
   if (outage != Disturbance() || outage_ != Disturbance()) {
-    return notice("there is an outage already: " + print_disturbance(outage_));
+    return notice("another outage is in force: " + print_disturbance(outage_));
   }
   const TimePoint now = Clock::now();
   const TimePoint until = saturating_add(now, length);
   if (until > outage_ends_at_) {
+    try {
+      dependencies_.server->freeze(until);
+    } catch (const std::exception& error) {
+      return notice(error.what());
+    }
     outage_ends_at_ = until;
-    notice("the server is frozen already: it now stays so for " + format_duration(length) +
-           " from here on");
+    notice("the server is already frozen: it now stays frozen for " + format_duration(length) +
+           " from now on");
   } else {
     const auto left = std::chrono::ceil<std::chrono::seconds>(outage_ends_at_ - now);
-    notice("the server is frozen already, and for longer than that: " +
+    notice("the server is already frozen for longer than that: " +
            format_duration(std::chrono::duration_cast<Duration>(left)) + " to go");
   }
 }
 
 void Experiment::end_outage() {
-  outage_ends_at_ = TimePoint::max();
-  const bool was_frozen = outage_.kind == Disturbance::Kind::kFreeze;
+  const Duration late = Clock::now() - std::exchange(outage_ends_at_, TimePoint::max());
+  if (late > kNoticedDelay &&
+      (outage_.kind == Disturbance::Kind::kFreeze || outage_.kind == Disturbance::Kind::kCommand)) {
+    notice("this client was stopped or delayed: the outage ended in time, but is recorded as " +
+           format_duration(std::chrono::floor<std::chrono::milliseconds>(late)) + " too long");
+  }
   try {
-    switch (outage_.kind) {
-      case Disturbance::Kind::kFreeze:
+    switch (made_by(outage_)) {
+      case Disturbance::By::kSignals:
         dependencies_.server->wake();
         std::cerr << "server awake\n";
         break;
-      case Disturbance::Kind::kCommand:
+      case Disturbance::By::kCommands:
         dependencies_.outage_command->end();
         break;
-      default:
-        if (is_of_service(outage_)) dependencies_.control->send(std::string(kEndOfOutage));
+      case Disturbance::By::kService:
+        if (is_ordered(Order::Kind::kEnd)) return;
+        return give(print_outage_end(outage_), {.kind = Order::Kind::kEnd});
+      case Disturbance::By::kClients:
+        break;
     }
   } catch (const std::exception& error) {
-    // It was killed while it was frozen, say. The outage is over all the same: it can refuse again.
+    // It was killed while it was frozen, for example. The outage is over: its kernel refuses
+    // connections again.
     notice(error.what());
   }
-  if (!was_frozen) std::cerr << "outage over\n";
+  outage_is_over();
+}
+
+void Experiment::outage_is_over() {
+  const bool announced = outage_.kind == Disturbance::Kind::kFreeze || loses_connections(outage_);
+  if (!announced) std::cerr << "outage over\n";
+  fleet_->begin_phase();
   recorder_->outage_ends(Clock::now(), fleet_->totals().counts);
   set_load();
 }
 
 void Experiment::carry_out(const TimedAction& step) {
-  if (step.action.kind == Action::Kind::kLoad) {
-    load_ = step.action.factor;
-    set_load();
-  } else {
-    dependencies_.control->send(print_action(step.action));
+  if (is_of_service(step.action)) {
+    return give(print_action(step.action), {.announcement = step.announcement});
   }
-  if (step.told.empty()) return;
-  std::cerr << step.told << '\n';
-  recorder_->action(Clock::now(), step.told);
+  load_ = step.action.factor;
+  set_load();
+  record_action(step.announcement);
+}
+
+void Experiment::record_action(const std::string& announcement) {
+  if (announcement.empty()) return;
+  std::cerr << announcement << '\n';
+  recorder_->action(Clock::now(), announcement);
+}
+
+void Experiment::give(const std::string& text, const Order& order) {
+  dependencies_.control->send(text);
+  orders_.push_back(order);
+}
+
+bool Experiment::is_ordered(Order::Kind kind) const {
+  return std::any_of(orders_.begin(), orders_.end(),
+                     [kind](const Order& each) { return each.kind == kind; });
+}
+
+void Experiment::take_answers() {
+  if (dependencies_.control == nullptr) return;
+  for (const auto& [text, why_not] : dependencies_.control->take_answers()) {
+    const Order order = orders_.front();
+    orders_.pop_front();
+    const bool is_end = order.kind == Order::Kind::kEnd;
+    if (is_end && !recorder_->in_outage()) continue;  // the outage's start failed, and was counted
+    if (!why_not.empty()) {
+      ++failed_orders_;
+      notice(text + ": " + why_not);
+      outage_failed_ |= order.kind == Order::Kind::kBegin;
+    }
+    if (is_end) {
+      outage_is_over();  // if the server did not get the order, it ends the outage after `kLease`
+    } else if (why_not.empty()) {
+      order.kind == Order::Kind::kBegin
+          ? outage_has_begun(order.length, saturating_add(Clock::now(), order.length))
+          : record_action(order.announcement);
+    }
+  }
 }
 
 void Experiment::set_load() {
-  const bool more = recorder_->in_outage() && outage_.kind == Disturbance::Kind::kLoad;
-  fleet_->set_load(load_ * (more ? outage_.value : 1));
+  fleet_->set_load(load_ * (recorder_->in_outage() ? load_factor(outage_) : 1));
 }
 
 void Experiment::take_commands() {
@@ -311,44 +480,58 @@ void Experiment::handle(const WakeCommand&) {
   if (recorder_->in_outage()) end_outage();
 }
 
+void Experiment::handle(const ActCommand& command) {
+  carry_out({.action = command.action, .announcement = print_action(command.action)});
+}
+
 void Experiment::handle(const RestartCommand& command) {
   finish();
   workload_ = dependencies_.restarted_with(command.strategy);
-  std::cerr << "start again: " << workload_.retry.strategy << '\n';
+  std::cerr << "started again with the strategy " << workload_.retry.strategy << '\n';
   begin();
 }
 
 void Experiment::finish() {
   outage_begins_at_ = TimePoint::max();
-  if (recorder_->in_outage()) end_outage();
-  // The connections of the fleet are about to be shut down, and with them all others.
-  if (dependencies_.control != nullptr) dependencies_.control->drain(kLease);
+  if (recorder_->in_outage() || is_ordered(Order::Kind::kBegin)) end_outage();
+  // Stopping the fleet shuts down every connection of this process.
+  if (dependencies_.control != nullptr) dependencies_.control->finish(kLease);
+  take_answers();
+  look_for_service(1);
   const TimePoint now = Clock::now();
-  tell_dropped_arrivals();
+  report_dropped_arrivals();
   const FleetTotals totals = fleet_->totals();
   const Counts& counts = totals.counts;
+  const std::optional<std::size_t> waiting_at_end = waiting();
   fleet_->stop();
-  tell_commands(kCommandPatience);
-  if (fleet_->trace() != nullptr) recorder_->tell(fleet_->trace()->take_rest());
-  const FleetHistory history = fleet_->history();
+  report_commands(kCommandPatience);
+  if (fleet_->trace() != nullptr) recorder_->report_requests(fleet_->trace()->take_rest());
+  const ClientHistory history = fleet_->history();
   recorder_->summarize(
-      {.strategy = workload_.retry.strategy,
+      {.title = retries_title(workload_.retry),
        .outage = recorder_->outage(),
        .failed_commands = dependencies_.outage_command == nullptr
                               ? std::nullopt
                               : std::optional(dependencies_.outage_command->failures()),
+       .failed_orders =
+           dependencies_.control == nullptr ? std::nullopt : std::optional(failed_orders_),
        .clients = workload_.clients,
+       .processes = sharing_processes(workload_),
        .arrival_rate = arrival_rate(workload_),
-       .punctuality = fleet_->is_open() ? std::optional(totals.punctuality) : std::nullopt,
+       .arrival_lag = fleet_->is_open() ? std::optional(totals.arrival_lag) : std::nullopt,
        .seed = seed_,
        .elapsed = now - start_,
        .counts = counts,
-       .recovery = recorder_->end(now, counts),
+       .recovery = checked(recorder_->end(now, counts, waiting_at_end)),
        .latencies = history.latencies,
+       .phases = recorder_->phases(history.latencies),
        .retry_metrics = history.retry_metrics,
        .longest_without_ok = history.longest_without_ok,
+       .first_error = history.first_error,
        .paced = workload_.retry.pacer.on,
-       .job = fleet_->job_result()});
+       .job = fleet_->job_result(),
+       .reconnect = fleet_->reconnect_result(),
+       .kept = totals.clients.kept});
 }
 
 }  // namespace retrystorm

@@ -1,7 +1,8 @@
-// A run of the client: the one clock that reports, disturbs and ends.
+// A run of the client. One clock starts the reports, the outage and the end.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -13,11 +14,13 @@
 #include "client/current_fleet.h"
 #include "client/dashboard/dashboard.h"
 #include "client/fleet.h"
-#include "client/http_request.h"
+#include "client/held_down.h"
 #include "client/options.h"
-#include "client/outage.h"
-#include "client/outage_command.h"
-#include "client/server_control.h"
+#include "client/outage/outage_command.h"
+#include "client/outage/server_control.h"
+#include "client/outage/server_process.h"
+#include "client/server_monitor.h"
+#include "common/http/http_request.h"
 #include "common/os/process.h"
 #include "common/output/json_lines.h"
 #include "common/output/json_report.h"
@@ -33,37 +36,39 @@ struct StartedAs {
   nlohmann::ordered_json options;  // with the seed
 };
 
-// Owns the clients of the run at hand and the one clock by which it is reported, disturbed and
-// ended; what others own and outlives it is in `Dependencies`. The page may end a run and begin
-// another. Everything happens on the thread that calls `run`: the page's commands wait in a queue
-// until it takes them.
+// Owns the clients of the current run and its clock. What others own is in `Dependencies`. The page
+// may end a run and begin another one. Everything happens on the thread that calls `run`: the
+// page's commands wait in a queue until that thread takes them.
 class Experiment {
  public:
-  // What it works on. All outlive the experiment; a null pointer does without.
+  // All must outlive the experiment. Null means that the run does without it.
   struct Dependencies {
     const HttpRequest& request;
     JsonLines& json;
     std::ostream& out;    // gets the lines and the summary
     Terminal* screen;     // shows the run instead of the lines
-    CurrentFleet& fleet;  // is shown the clients of each run
+    CurrentFleet& fleet;  // set to the clients of each run
     ServerProcess* server = nullptr;
     OutageCommand* outage_command = nullptr;
     ServerControl* control = nullptr;
     Dashboard* dashboard = nullptr;
-    // The clients with another strategy, as the command line would have them.
+    const ServerMonitor* monitor = nullptr;
+    RunObserver* judge = nullptr;  // gets the summary after it was printed
+    // The command line's workload with another strategy.
     std::function<WorkloadOptions(const std::string& strategy)> restarted_with{};
-    std::vector<int> spared_ports{};  // where somebody may look at it: left alone at a restart
+    std::vector<int> spared_ports{};  // their connections are not shut down at the end of a run
   };
 
   Experiment(const ClientOptions& options, std::uint64_t seed, const StartedAs& started_as,
              const Dependencies& dependencies);
 
-  // Runs until the duration is over or a signal comes, then stops the clients and prints the
-  // summary. The page may end a run before that and begin another one.
+  // Runs until the duration is over or a signal comes. Then stops the clients and prints the
+  // summary. Before that, the page may end the run and begin another one. Throws std::runtime_error
+  // as soon as it is clear that no service was ever there.
   void run(EndSignals& signals);
 
  private:
-  // Tells the page what the file is told, and more.
+  // Sends the page what the JSON Lines file gets, and more.
   class PageReport final : public RunObserver {
    public:
     explicit PageReport(Experiment& experiment) : experiment_(experiment) {}
@@ -78,22 +83,39 @@ class Experiment {
 
   void begin();
   void finish();
+  // Looks for the first answer. If there has been none, and the attempts so far, at least `least` of
+  // them, were all refused or found no way to the host, throws std::runtime_error: that is no run.
+  void look_for_service(std::uint64_t least);
   void begin_outage(const Disturbance& outage, Duration length);
   void lengthen_outage(const Disturbance& outage, Duration length);
   void end_outage();
   void carry_out(const TimedAction& step);
+  // Takes the server's answers to orders. An order is recorded only once the server has carried it
+  // out.
+  void take_answers();
+  void record_action(const std::string& announcement);
+  void outage_has_begun(Duration length, TimePoint until);
+  void outage_is_over();
   void set_load();
   void take_commands();
   void handle(const FreezeCommand& command);
   void handle(const WakeCommand& command);
   void handle(const RestartCommand& command);
+  void handle(const ActCommand& command);
   nlohmann::ordered_json start_line() const;
+  // The result as far as the outage can be relied on, or with the reason why there was none.
+  Recovery checked(Recovery recovery) const;
+  // What the server says of itself, and of this the requests that wait for a worker.
+  std::optional<ServerStatus> server_status() const;
+  std::optional<std::size_t> waiting() const;
+  // After an outage that is over: what holds the service down.
+  std::optional<HeldDown> held_down(const RunInterval& interval);
   void show(nlohmann::ordered_json event);
   void notice(const std::string& text);
   TimePoint next_action() const;
-  void tell_dropped_arrivals();
-  // What the outage's commands have come to; waits so long for those that still run.
-  void tell_commands(Duration patience = Duration::zero());
+  void report_dropped_arrivals();
+  // Reports how the outage's commands ended. Waits at most `patience` for those that still run.
+  void report_commands(Duration patience = Duration::zero());
   TimePoint next_event() const;
 
   const ClientOptions& options_;
@@ -103,17 +125,33 @@ class Experiment {
   WorkloadOptions workload_;
 
   TimePoint start_, end_;
+  bool was_there_ = false;      // has the service answered, or kept an attempt waiting?
+  bool outage_failed_ = false;  // to begin
   TimePoint outage_begins_at_ = TimePoint::max();
   TimePoint outage_ends_at_ = TimePoint::max();
-  Disturbance outage_;  // that goes on, or was the last one
+  Disturbance outage_;  // the current one, else the one about to begin, else the last one
+
+  // An order to the server without an answer yet, and what to do once it is carried out.
+  struct Order {
+    enum class Kind { kAction, kBegin, kEnd };
+    Kind kind = Kind::kAction;
+    std::string announcement{};  // kAction: the text to record; empty: nothing is recorded
+    Duration length{0};          // kBegin
+  };
+  void give(const std::string& text, const Order& order);
+  bool is_ordered(Order::Kind kind) const;
+
+  std::deque<Order> orders_;
+  std::size_t failed_orders_ = 0;
   const std::vector<TimedAction> actions_;
   std::size_t actions_done_ = 0;
-  double load_ = 1;  // by actions
+  double load_ = 1;         // as actions have set it
+  double most_before_ = 0;  // concurrency before the outage
   std::shared_ptr<Fleet> fleet_;
-  std::uint64_t dropped_told_ = 0;  // arrivals
+  std::uint64_t dropped_reported_ = 0;  // arrivals
   JsonReport json_report_;
   PageReport page_report_;
-  std::unique_ptr<RunObserver> shown_;  // to the person at the terminal
+  std::unique_ptr<RunObserver> shown_;  // what the terminal shows
   std::optional<RunRecorder> recorder_;
 };
 

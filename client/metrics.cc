@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "common/metrics/exposition.h"
-#include "common/output/json_lines.h"
+#include "common/output/json_text.h"
 #include "common/output/report.h"
 
 namespace retrystorm {
@@ -27,30 +27,43 @@ std::string ClientMetrics::render() const {
                 {"timed_out", number(counts.timed_out)}}),
       counter("retrystorm_requests_total", "Requests sent, each counted once.",
               number(counts.requests)),
-      counter("retrystorm_retries_total", "Further attempts sent for requests that had failed.",
+      counter("retrystorm_retries_total", "Attempts sent after the first one of a request.",
               number(counts.retries)),
       counters("retrystorm_requests_given_up_total", "Requests that failed for good, by reason.",
                "reason", given_up),
       counter("retrystorm_attempts_not_sent_total",
-              "Attempts that a breaker, a throttle or a limit of the clients refused.",
+              "Attempts that the clients' breaker, throttle or limit refused.",
               number(counts.not_sent)),
       gauge("retrystorm_requests_failing",
-            "Requests of which an attempt has failed, and which are retried.",
-            number(counts.failing)),
+            "Requests whose last attempt failed and that will be retried.", number(counts.failing)),
       gauges("retrystorm_clients", "Clients by what they are doing.", "state",
              {{"thinking", number(totals.clients.thinking)},
               {"in_flight", number(totals.clients.in_flight)},
               {"waiting_to_retry", number(totals.clients.waiting_to_retry)}})};
+  if (const auto& kept = totals.clients.kept) {
+    families.push_back(
+        gauges("retrystorm_connections", "Kept connections by state.", "state",
+               {{"idle", number(kept->idle)}, {"in_use", number(kept->open - kept->idle)}}));
+    families.push_back(gauge("retrystorm_attempts_in_line",
+                             "Attempts that wait for a connection of their process's pool.",
+                             number(kept->in_line)));
+    families.push_back(counter("retrystorm_connections_opened_total",
+                               "Connections that the pools have opened.", number(kept->opened)));
+    families.push_back(
+        counter("retrystorm_attempts_waited_in_line_total",
+                "Attempts that had to wait for a connection of their process's pool.",
+                number(kept->waited)));
+  }
   if (fleet->is_open()) {
     families.push_back(counter("retrystorm_arrivals_dropped_total",
-                               "Requests from outside for which there was no thread.",
-                               number(totals.punctuality.dropped_arrivals)));
+                               "Open arrivals for which no thread was free.",
+                               number(totals.arrival_lag.dropped_arrivals)));
     families.push_back(gauge("retrystorm_arrival_threads",
-                             "Threads that serve requests from outside, or wait for one.",
+                             "Threads that serve open arrivals or wait for one.",
                              number(fleet->threads())));
     families.push_back(gauge("retrystorm_latest_start_seconds",
-                             "So late a request from outside began, at the worst.",
-                             to_seconds(totals.punctuality.latest_start)));
+                             "How late an open arrival began, at most.",
+                             to_seconds(totals.arrival_lag.latest_start)));
   }
   for (auto& family : fleet->histograms().families()) families.push_back(std::move(family));
   for (auto& family : process_families()) families.push_back(std::move(family));
@@ -62,20 +75,21 @@ std::string ClientMetrics::status() const {
   if (fleet == nullptr) return "{\"program\":\"client\"}\n";
   const FleetTotals totals = fleet->totals();
   const Counts& counts = totals.counts;
-  const FleetHistory history = fleet->history();
+  const ClientHistory history = fleet->history();
   const auto waits = fleet->histograms().retry_waits();
   nlohmann::ordered_json status{{"program", "client"}};
   status["uptime_s"] = rounded(to_seconds(Clock::now() - start_));
   if (fleet->is_open()) {
     status["threads"] = fleet->threads();
-    status["dropped_arrivals"] = totals.punctuality.dropped_arrivals;
-    status["latest_start_ms"] = milliseconds_json(totals.punctuality.latest_start);
+    status["dropped_arrivals"] = totals.arrival_lag.dropped_arrivals;
+    status["latest_start_ms"] = milliseconds_json(totals.arrival_lag.latest_start);
   } else {
     status["clients"] = fleet->threads();
   }
   status["thinking"] = totals.clients.thinking;
   status["in_flight"] = totals.clients.in_flight;
   status["waiting_to_retry"] = totals.clients.waiting_to_retry;
+  if (totals.clients.kept) status["connections"] = connections_json(*totals.clients.kept);
   status["ok"] = counts.ok;
   status["errors"] = counts.errors;
   status["timed_out"] = counts.timed_out;
@@ -94,7 +108,7 @@ std::string ClientMetrics::status() const {
   return status.dump() + '\n';
 }
 
-std::vector<Endpoint::Page> ClientMetrics::pages() const {
+std::vector<PageServer::Page> ClientMetrics::pages() const {
   return {
       {.path = "/metrics", .content_type = kExpositionType, .render = [this] { return render(); }},
       {.path = "/status", .content_type = "application/json", .render = [this] {

@@ -1,30 +1,30 @@
-// What the clients do, for Prometheus and as JSON.
+// The clients' metrics, for Prometheus and as JSON.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "client/current_fleet.h"
-#include "common/http/endpoint.h"
+#include "common/http/page_server.h"
 #include "model/base/duration.h"
 
 namespace retrystorm {
 
-// Reads the fleet's counters when it is asked: between two questions it costs nothing. A further
-// run starts them anew. All members are safe from any thread.
+// Reads the fleet's counters only when a reader asks, and costs nothing otherwise. A new run starts
+// the counters again from 0. Thread-safe.
 class ClientMetrics {
  public:
-  // Outlives this object.
+  // `fleet` must outlive this object.
   explicit ClientMetrics(const CurrentFleet& fleet) : fleet_(fleet) {}
 
-  // The text form that Prometheus reads, of the content type `kExpositionType`.
+  // The text format that Prometheus reads, of content type `kExpositionType`.
   std::string render() const;
 
-  // The same in short, as one JSON object.
+  // The most important values as one JSON object.
   std::string status() const;
 
-  // Both, as /metrics and /status. This object outlives whoever serves them.
-  std::vector<Endpoint::Page> pages() const;
+  // The pages /metrics and /status. This object must outlive their server.
+  std::vector<PageServer::Page> pages() const;
 
  private:
   const CurrentFleet& fleet_;

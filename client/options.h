@@ -6,11 +6,13 @@
 #include <string>
 
 #include "client/fleet.h"
-#include "client/http_request.h"
-#include "client/outage_command.h"
-#include "client/url.h"
+#include "client/outage/outage_command.h"
 #include "common/cli/options.h"
-#include "common/http/endpoint.h"
+#include "common/cli/program.h"
+#include "common/http/http_request.h"
+#include "common/http/page_server.h"
+#include "common/http/url.h"
+#include "model/run/outlook.h"
 #include "model/run/timeline.h"
 
 namespace retrystorm {
@@ -21,13 +23,15 @@ struct ClientOptions {
   std::optional<Duration> duration;
   Duration report_interval = std::chrono::seconds(5);
   std::string json;
+  std::vector<Expectation> expectations;
   std::size_t trace = 0;
   std::size_t max_threads = FleetLimits::kDefaultMaxThreads;
   WatchPort metrics_port;
   bool live = false;
+  bool quiet = false;
 
   TimelineOptions timeline;
-  std::string server_admin;  // where the server is told things; found by `server_admin_url`
+  std::string server_admin;  // as given; use `server_admin_url`
   std::string token_file;
 
   std::size_t server_pid = 0;
@@ -46,17 +50,30 @@ struct ClientOptions {
 
 void add_client_options(CLI::App& app, ClientOptions& options);
 
-// Throws std::runtime_error when options contradict each other or one lacks another.
-void check(const ClientOptions& options);
+// Throws std::invalid_argument, with a line for each, when options contradict each other or one
+// lacks another.
+void check_command_line(const Invocation& invocation, const ClientOptions& options);
+// The same; `typed` are options that are found in the command line only (`unused_though_usual`).
+void check(const ClientOptions& options, UnusedOptions typed = {});
 
-// Has the server anything to be told?
-bool tells_server(const ClientOptions& options);
+// Fits the number of clients to how many files the process may open; each attempt needs one. Throws
+// std::runtime_error if there are too few, because failed attempts would look like errors of the
+// service.
+void fit_descriptors(ClientOptions& options, std::size_t descriptors);
 
-// Where it is told: as told, or on the port above the one that the requests go to.
+// What can be said before a run with these options and this workload. Nothing is known of the
+// service.
+Outlook look_ahead(const ClientOptions& options, const WorkloadOptions& workload);
+
+// True if the run will send orders to the server, or the page may.
+bool sends_orders(const ClientOptions& options);
+
+// The URL for the orders: --server-admin, or else the port above the one that the requests go to.
 std::string server_admin_url(const ClientOptions& options, const Url& url);
 
-// Where the server says how it is: as told, or on the port above the one that the requests go to if
-// that is on loopback. Elsewhere nobody is asked who has not been named: then it is empty.
+// The URL of the server's status: --server-status, or else the port above the one that the requests
+// go to, if that is on loopback. Empty otherwise: other machines are not asked unless they are
+// named.
 std::string server_status_url(const ClientOptions& options, const Url& url);
 
 }  // namespace retrystorm

@@ -4,24 +4,27 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "client/current_fleet.h"
 #include "client/dashboard/dashboard.h"
 #include "client/experiment.h"
-#include "client/http_request.h"
 #include "client/metrics.h"
-#include "client/outage.h"
-#include "client/outage_command.h"
-#include "client/schedule.h"
-#include "client/server_control.h"
-#include "client/url.h"
-#include "common/http/control.h"
-#include "common/http/endpoint.h"
+#include "client/outage/outage_command.h"
+#include "client/outage/server_control.h"
+#include "client/outage/server_process.h"
+#include "client/print_schedule.h"
+#include "common/http/http_request.h"
+#include "common/http/orders.h"
+#include "common/http/page_server.h"
+#include "common/http/url.h"
 #include "common/os/kernel.h"
 #include "common/os/process.h"
+#include "common/output/expectation.h"
 #include "common/output/json_lines.h"
 #include "common/output/live_screen.h"
+#include "common/output/output_file.h"
 #include "common/output/output_queue.h"
 
 namespace retrystorm {
@@ -32,7 +35,7 @@ std::uint64_t random_seed() {
   return std::random_device()();
 }
 
-// All that the server will be told, so that it can say at once what it will not do.
+// All orders of the run, so that the server can refuse them before the run starts.
 std::string orders_to_check(const ClientOptions& options) {
   std::string orders;
   const Disturbance& outage = options.timeline.outage;
@@ -40,64 +43,76 @@ std::string orders_to_check(const ClientOptions& options) {
     orders += print_outage_order({outage, *options.outage_for}) + '\n';
   }
   for (const TimedAction& each : actions(options.timeline)) {
-    if (each.action.kind != Action::Kind::kLoad) orders += print_action(each.action) + '\n';
+    if (is_of_service(each.action)) orders += print_action(each.action) + '\n';
   }
   return orders;
 }
 
 }  // namespace
 
-int run_clients(const Invocation& invocation, const ClientOptions& options) {
+int run_clients(const Invocation& invocation, const ClientOptions& asked) {
+  ClientOptions options = asked;
   const std::uint64_t seed = options.workload.seed ? *options.workload.seed : random_seed();
   if (options.print_schedule > 0) {
-    print_schedule(std::cout, options, seed);
+    print_schedule(std::cout, std::cerr, options, seed);
     return flush_standard_output() ? 0 : 1;
   }
 
   const bool live = wants_screen(options.live);
   occupy_standard_descriptors();
-  EndSignals signals(live ? EndSignals::Suspension::kTold : EndSignals::Suspension::kDefault);
-  raise_descriptor_limit();
+  fit_descriptors(options, raise_descriptor_limit());
+  // Opening a pipe waits for its reader. So files are opened before `signals` blocks the signals:
+  // Ctrl-C still ends the program.
   const HttpRequest request = make_request(options.request);
+  const std::string token = sends_orders(options) ? read_token(options.token_file) : "";
   std::optional<ServerProcess> server;
   if (options.server_pid != 0) server.emplace(static_cast<pid_t>(options.server_pid));
   std::optional<OutageCommand> outage_command;
   if (!options.outage_commands.begin.empty()) outage_command.emplace(options.outage_commands);
+  OutputFile json_file(options.json);
+  EndSignals signals(live ? EndSignals::Suspension::kTold : EndSignals::Suspension::kDefault);
   std::optional<ServerControl> control;
-  if (tells_server(options)) {
-    control.emplace(resolve_url(server_admin_url(options, request.url)),
-                    read_token(options.token_file),
-                    [](const std::string& text) { std::cerr << text << '\n'; });
+  if (sends_orders(options)) {
+    control.emplace(resolve_url(server_admin_url(options, request.url)), token);
     control->check(orders_to_check(options));
   }
-  JsonLines json(options.json);
   StandardStreams streams(signals, OutputQueue::WhenFull::kDrop);
+  JsonLines json(std::move(json_file), OutputQueue::WhenFull::kDrop);
   Terminal terminal(streams.out());
   signals.on_suspend(terminal);
   auto values = options_json(invocation.app);
   values["seed"] = seed;
   values["syn_linear_timeouts"] = syn_linear_timeouts();
   if (!options.workload.seed) std::cerr << "seed " << seed << '\n';
+  if (!options.quiet) {
+    const Outlook outlook = look_ahead(options, options.workload);
+    std::cerr << outlook_text(outlook) << assumed_text(invocation.app, values, {{"", outlook}});
+  }
   CurrentFleet fleet;
   const ClientMetrics metrics(fleet);
   SocketCloser closer;
-  std::optional<Endpoint> endpoint;
+  std::optional<PageServer> page_server;
   std::vector<int> spared_ports;
   if (options.metrics_port) {
-    spared_ports.push_back(endpoint.emplace(*options.metrics_port, metrics.pages()).port());
-    std::cerr << "metrics on " << endpoint->url() << "/metrics\n";
+    spared_ports.push_back(page_server.emplace(*options.metrics_port, metrics.pages()).port());
+    std::cerr << "metrics on " << page_server->url() << "/metrics\n";
   }
   std::optional<Dashboard> dashboard;
   if (options.dashboard) {
-    const std::string status = server_status_url(options, request.url);
-    dashboard.emplace(Dashboard::Options{
-        .port = static_cast<int>(options.dashboard_port),
-        .can_freeze = server.has_value(),
-        .server_status = status.empty() ? std::optional<Url>{} : resolve_url(status),
-        .pages = metrics.pages()});
+    dashboard.emplace(Dashboard::Options{.port = static_cast<int>(options.dashboard_port),
+                                         .can_freeze = server.has_value(),
+                                         .can_order = control.has_value(),
+                                         .pages = metrics.pages()});
     spared_ports.push_back(dashboard->port());
     std::cerr << "live page: " << dashboard->address() << std::endl;
   }
+  // The server's own page is asked where it is shown, or needed to see a queue that empties.
+  std::optional<ServerMonitor> monitor;
+  if (const std::string status = server_status_url(options, request.url);
+      !status.empty() && (options.dashboard || options.outage_at)) {
+    monitor.emplace(resolve_url(status));
+  }
+  RunJudge judge(options.expectations, std::cout, json);
   Experiment(options, seed, {invocation.command, values},
              {.request = request,
               .json = json,
@@ -108,16 +123,21 @@ int run_clients(const Invocation& invocation, const ClientOptions& options) {
               .outage_command = outage_command ? &*outage_command : nullptr,
               .control = control ? &*control : nullptr,
               .dashboard = dashboard ? &*dashboard : nullptr,
+              .monitor = monitor ? &*monitor : nullptr,
+              .judge = &judge,
               .restarted_with =
                   [&invocation](const std::string& strategy) {
                     return workload_with(invocation.app, strategy);
                   },
               .spared_ports = spared_ports})
       .run(signals);
-  // Those who look on may see the end; those who say nothing must not put off ours.
+  // Browsers may still get the last event, but idle connections must not delay the end.
   closer.begin(std::chrono::milliseconds(200));
+  const bool written = json.finish();
   const int code = streams.finish();
-  return json.failed() ? 1 : code;
+  const bool in_doubt = outage_command && outage_command->in_doubt();
+  const int fault = written && !in_doubt ? code : kExitFault;
+  return fault != 0 ? fault : judge.exit_code();
 }
 
 }  // namespace retrystorm

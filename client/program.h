@@ -1,4 +1,4 @@
-// The clients from their options to their end.
+// The program `client`: the load generator.
 #pragma once
 
 #include "client/options.h"
@@ -6,8 +6,8 @@
 
 namespace retrystorm {
 
-// Runs the experiment, or prints a schedule, with options that were checked. Returns the exit code;
-// throws std::runtime_error with a sentence for a person when it cannot start.
-int run_clients(const Invocation& invocation, const ClientOptions& options);
+// Runs the experiment, or prints a schedule. The options must have been checked. Returns the exit
+// code. Throws std::runtime_error with a readable message if the run cannot start.
+int run_clients(const Invocation& invocation, const ClientOptions& asked);
 
 }  // namespace retrystorm

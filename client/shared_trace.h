@@ -1,4 +1,4 @@
-// The trace of a run whose clients are threads.
+// The request trace of a run whose clients are threads.
 #pragma once
 
 #include <atomic>
@@ -12,23 +12,23 @@
 
 namespace retrystorm {
 
-// A `RequestTrace` under a lock, which only those whose requests are followed take. Of the server
-// it sees the answers. All members are safe from any thread.
+// A `RequestTrace` under a lock. Only clients with traced requests take the lock. Of the server, it
+// sees only the answers. Thread-safe.
 class SharedTrace {
  public:
-  // `start` is the run's.
+  // `start` is when the run starts.
   SharedTrace(TimePoint start, std::size_t most)
       : trace_(RequestTrace::Sees::kAnswers, start, most) {}
 
-  // Requests that begin from now on are followed.
+  // Requests that begin from now on are traced.
   void open() {
     const std::scoped_lock lock(mutex_);
     trace_.open();
     wants_ = trace_.wants();
   }
 
-  // Returns whether the request that begins is followed: then, and only then, the others are to be
-  // called for it. See `RequestTrace`.
+  // Returns true if the request that begins is traced. Only then call the other members for it. See
+  // `RequestTrace`.
   bool begin(TimePoint now, std::uint64_t client) {
     if (!wants_) return false;
     const std::scoped_lock lock(mutex_);
@@ -47,9 +47,10 @@ class SharedTrace {
     trace_.follow(now, client, next);
   }
   void ended(TimePoint now, std::uint64_t client, const AttemptResult& result,
-             std::optional<Duration> service, const NextAttempt& next) {
+             std::optional<Duration> service, std::optional<Duration> pool,
+             const NextAttempt& next) {
     const std::scoped_lock lock(mutex_);
-    trace_.ended(client, result, service);
+    trace_.ended(client, result, service, pool);
     trace_.follow(now, client, next);
   }
 

@@ -7,7 +7,7 @@
 namespace retrystorm {
 namespace {
 
-// Seconds. Fine where the experiment happens: the base delay is 0.1, the timeout 2.
+// In seconds. Fine near the defaults: a base delay of 0.1 and a timeout of 2.
 const prometheus::Histogram::BucketBoundaries kLatencies{0.001, 0.01, 0.05, 0.1,  0.11, 0.125, 0.15,
                                                          0.2,   0.3,  0.5,  0.75, 1,    1.5,   2,
                                                          2.1,   3,    5,    10,   30,   60};

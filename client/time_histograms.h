@@ -1,4 +1,4 @@
-// How long attempts, the waits before retries and whole requests last, in Prometheus' histograms.
+// Prometheus histograms of how long attempts, waits before retries and whole requests last.
 #pragma once
 
 #include <prometheus/histogram.h>
@@ -23,14 +23,14 @@ class TimeHistograms {
   void add_attempt(Outcome outcome, Duration latency);
   void add_retry_wait(Duration wait);
 
-  // How requests end. One that succeeded took the time from its first attempt to its answer.
+  // How requests end. The time of a request that succeeded goes from its first attempt to its
+  // answer.
   enum class RequestResult { kSucceeded, kGivenUp };
   void add_request(RequestResult result, Duration time);
 
-  // As things stand.
   struct RetryWaits {
     std::uint64_t count = 0;
-    double seconds = 0;  // in all
+    double seconds = 0;  // the sum
   };
   RetryWaits retry_waits() const;
   std::vector<prometheus::MetricFamily> families() const;

@@ -8,7 +8,7 @@ set(number 0)
 foreach(file IN LISTS files)
   get_filename_component(name "${file}" NAME)
   file(READ "${file}" bytes HEX)
-  # Octets as signed characters, of which there is no other spelling that never narrows.
+  # Octal escapes as signed characters: no other notation avoids narrowing.
   string(REGEX REPLACE "(..)" "'\\\\x\\1'," bytes "${bytes}")
   string(APPEND arrays "constexpr char k${TYPE}${number}[] = {${bytes}};\n")
   string(APPEND entries "    {\"${name}\", {k${TYPE}${number}, sizeof(k${TYPE}${number})}},\n")

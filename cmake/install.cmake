@@ -1,9 +1,9 @@
-# What `cmake --install` installs, and the Debian package of it by CPack.
+# The files that `cmake --install` installs, and the Debian package made by CPack.
 include(GNUInstallDirs)
 
 set(RETRYSTORM_MAINTAINER "the retrystorm authors <authors@retrystorm.invalid>")
 
-# `server` would be too general a name in a folder that everybody's programs share.
+# `server` would be too general a name in a folder shared by all programs.
 foreach(program server client simulate)
   install(PROGRAMS $<TARGET_FILE:${program}> DESTINATION ${CMAKE_INSTALL_BINDIR}
           RENAME retrystorm-${program})
@@ -17,7 +17,10 @@ foreach(program server client simulate)
           DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
           RENAME retrystorm-${program})
 endforeach()
-# zsh looks into the first under /usr/local; under /usr, Debian's packages have the second.
+install(TARGETS retrystorm RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(FILES scripts/completions/retrystorm.bash
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME retrystorm)
+# Under /usr/local, zsh searches the first folder. Under /usr, Debian's packages use the second.
 install(CODE "
   set(folder site-functions)
   if(CMAKE_INSTALL_PREFIX STREQUAL \"/usr\")
@@ -25,15 +28,35 @@ install(CODE "
   endif()
   file(INSTALL TYPE FILE FILES \"${PROJECT_SOURCE_DIR}/scripts/completions/_retrystorm\"
        DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/zsh/\${folder}\")")
+# The manual pages, from the programs' own help. They are part of the build that is tested and packed; an
+# installation of another one goes without.
+set(manual ${CMAKE_BINARY_DIR}/man)
+add_custom_command(
+  OUTPUT ${manual}/man1/retrystorm.1.gz
+  COMMAND ${PROJECT_SOURCE_DIR}/cmake/manual ${manual} ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
+  DEPENDS cmake/manual cmake/manual.awk scripts/lib/help.awk docs/options.md docs/output.md
+          server client simulate retrystorm
+  COMMENT "Writing the manual pages"
+  VERBATIM)
+if(CMAKE_BUILD_TYPE STREQUAL Release)
+  set(all ALL)
+endif()
+add_custom_target(manual_pages ${all} DEPENDS ${manual}/man1/retrystorm.1.gz)
+install(DIRECTORY ${manual}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} OPTIONAL)
 install(DIRECTORY scripts/scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/retrystorm)
 install(FILES scripts/lib/prometheus/retrystorm.rules.yml
         DESTINATION ${CMAKE_INSTALL_DATADIR}/retrystorm/prometheus)
 install(FILES README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
-# Where the target `explorer` was not built, all else is installed without it.
+# If the target `explorer` was not built, everything else is installed without it.
 install(FILES ${CMAKE_BINARY_DIR}/bin/explorer.html DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
-# Debian wants a changelog in every package, compressed as small as can be.
+file(READ LICENSE licence)
+file(WRITE ${CMAKE_BINARY_DIR}/copyright "${licence}
+The program retrystorm contains LibYAML (https://github.com/yaml/libyaml), under the same licence:
+Copyright (c) 2006-2020 Kirill Simonov
+")
+install(FILES ${CMAKE_BINARY_DIR}/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# Debian requires a changelog in every package, with the highest compression.
 find_program(GZIP gzip)
 if(GZIP)
   string(TIMESTAMP now "%a, %d %b %Y %H:%M:%S +0000" UTC)

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <stdexcept>
@@ -13,7 +14,9 @@
 
 #include "common/http/secret.h"
 #include "common/metrics/exposition.h"
-#include "common/output/json_lines.h"
+#include "common/os/descriptor.h"
+#include "common/output/json_text.h"
+#include "model/base/text.h"
 
 namespace retrystorm {
 
@@ -28,47 +31,48 @@ std::string server_metrics(const ServerInterval& totals) {
       gauge("retrystorm_server_concurrency", "Connections accepted and not yet answered.",
             number(totals.concurrency)),
       gauge("retrystorm_server_delay_seconds",
-            "Delay of a request: what the curve has for this concurrency; with workers, what one "
-            "that came now would take behind all who wait.",
+            "Delay of a request: by the curve at this concurrency or, with workers, of a request "
+            "that arrives now.",
             to_seconds(totals.last_delay)),
       counter("retrystorm_server_requests_offered_total",
-              "Connections accepted, whatever became of them.", number(counts.offered)),
-      counter("retrystorm_server_requests_admitted_total", "Connections let into the service.",
+              "Connections accepted, whatever happened to them.", number(counts.offered)),
+      counter("retrystorm_server_requests_admitted_total", "Connections admitted to the service.",
               number(counts.admitted)),
       counters("retrystorm_server_requests_completed_total",
-               "Connections that the service is done with: served is an OK that could be sent, "
-               "failed an error for --error-share, wasted anything else, as for a client that has "
-               "gone.",
+               "Connections that the service has finished: served is an OK that could be sent, "
+               "failed an error by --error-share, wasted anything else, such as work for a "
+               "client that has hung up.",
                "result",
                {{"served", number(counts.served)},
                 {"failed", number(counts.failed)},
                 {"wasted", number(counts.completed - counts.served - counts.failed)}}),
       counter("retrystorm_server_requests_lost_total",
               "Connections in the service that a restart or a drop reset.", number(counts.lost)),
-      counters("retrystorm_server_requests_rejected_total", "Connections turned away, by reason.",
+      counters("retrystorm_server_requests_rejected_total", "Connections rejected, by reason.",
                "reason", rejected)};
   if (const auto& workers = totals.workers) {
     families.push_back(gauge("retrystorm_server_workers", "Requests that can be served at a time.",
                              number(workers->workers)));
-    families.push_back(gauge("retrystorm_server_busy_workers", "Workers that serve or turn away.",
-                             number(workers->busy)));
+    families.push_back(gauge("retrystorm_server_busy_workers",
+                             "Workers that serve or reject a request.", number(workers->busy)));
     families.push_back(gauge("retrystorm_server_waiting_requests",
-                             "Requests that wait for a worker.", number(workers->waiting)));
+                             "Requests that are waiting for a worker.", number(workers->waiting)));
   }
   if (totals.capacity) {
     const auto& [capacity, use] = *totals.capacity;
     families.push_back(gauge("retrystorm_server_capacity",
-                             "Requests a second that the rate limit lets in.", capacity));
+                             "Requests a second that the rate limit admits.", capacity));
     families.push_back(counter("retrystorm_server_capacity_provided_total",
-                               "The capacity's integral: unit-seconds.", use.provided));
+                               "Capacity provided so far, in unit-seconds.", use.provided));
     families.push_back(counter("retrystorm_server_capacity_used_total",
-                               "Requests that the rate limit let in.", number(use.used)));
+                               "Requests that the rate limit admitted.", number(use.used)));
   }
   for (auto& family : process_families()) families.push_back(std::move(family));
   return exposition(families);
 }
 
-nlohmann::ordered_json server_status(const ServerInterval& totals, Duration uptime) {
+nlohmann::ordered_json server_status(const ServerInterval& totals, Duration uptime,
+                                     const ServiceOptions& settings) {
   const ServiceCounts& counts = totals.counts;
   auto rejected = nlohmann::ordered_json::object();
   for (std::size_t i = 0; i < kRejections.size(); ++i) {
@@ -92,24 +96,36 @@ nlohmann::ordered_json server_status(const ServerInterval& totals, Duration upti
     status["provided_unit_s_total"] = rounded(use.provided);
     status["used_total"] = use.used;
   }
+  ServiceOptions in_force = settings;
+  OptionList options;
+  declare_options(options, in_force, Engine::kReal);
+  for (const Option& option : options.all()) {
+    status["settings"][underscored(option.name)] = option.get();
+  }
   return status;
 }
 
 namespace {
 
-// Readable by its owner only, from the first moment on.
+// Writes the token to a file that only its owner can read, from the moment it is created. The file
+// is written next to `path` under an unpredictable name and then renamed. It replaces an existing
+// regular file, but no link, pipe or device.
 void write_token(const std::string& path, const std::string& token) {
-  const std::string beside = path + ".new";
-  const int file = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  const std::string line = token + '\n';
-  const bool written = file >= 0 && fchmod(file, 0600) == 0 &&
-                       write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
-  const int error = errno;
-  if (file >= 0) close(file);
-  if (!written || std::rename(beside.c_str(), path.c_str()) != 0) {
-    throw std::runtime_error("cannot write the token to " + in_quotes(path) + ": " +
-                             std::strerror(written ? errno : error));
+  const std::string cannot = "cannot write the token to " + in_quotes(path) + ": ";
+  struct stat there {};
+  if (lstat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {
+    throw std::runtime_error(cannot + "it is not a regular file");
   }
+  std::string beside = path + ".XXXXXX";
+  const Descriptor file(mkostemp(beside.data(), O_CLOEXEC));
+  const std::string line = token + '\n';
+  if (file && write(file.number(), line.data(), line.size()) == static_cast<ssize_t>(line.size()) &&
+      std::rename(beside.c_str(), path.c_str()) == 0) {
+    return;
+  }
+  const int error = errno;
+  if (file) unlink(beside.c_str());
+  throw std::runtime_error(cannot + std::strerror(error));
 }
 
 }  // namespace
@@ -133,12 +149,13 @@ Admin::Admin(HttpServer& server, const ServerOptions& options) : control_(option
 
 void Admin::open(const HttpServer& server, std::size_t port, const std::string& token_file) {
   const std::string token = make_token();
-  const std::vector<Endpoint::Page> pages{
+  const std::vector<PageServer::Page> pages{
       {.path = "/metrics",
        .content_type = kExpositionType,
        .render = [&server] { return server_metrics(server.totals()); }},
       {.path = "/status", .content_type = "application/json", .render = [this, &server] {
-         return server_status(server.totals(), Clock::now() - start_).dump() + '\n';
+         return server_status(server.totals(), Clock::now() - start_, control_.in_force()).dump() +
+                '\n';
        }}};
   const auto done = [](auto order) {
     return [order](const std::string& orders) {
@@ -146,9 +163,9 @@ void Admin::open(const HttpServer& server, std::size_t port, const std::string& 
       return std::string("done");
     };
   };
-  endpoint_.emplace(
+  page_server_.emplace(
       port, pages,
-      Endpoint::Commands{
+      PageServer::Commands{
           .token = token,
           .all = {{.path = kControlPath,
                    .largest_body = kLargestControl,
@@ -157,7 +174,7 @@ void Admin::open(const HttpServer& server, std::size_t port, const std::string& 
                    .largest_body = kLargestControl,
                    .carry_out = done([this](const auto& orders) { control_.check(orders); })}}});
   if (!token_file.empty()) write_token(token_file, token);
-  std::cerr << "metrics on " << endpoint_->url() << "/metrics\nadmin token " << token << '\n';
+  std::cerr << "metrics on " << page_server_->url() << "/metrics\nadmin token " << token << '\n';
 }
 
 }  // namespace retrystorm

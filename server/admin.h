@@ -1,11 +1,11 @@
-// The server's admin port: its metrics for Prometheus, and the same as JSON.
+// The server's admin port: its metrics for Prometheus, the same as JSON, and control commands.
 #pragma once
 
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
-#include "common/http/endpoint.h"
+#include "common/http/page_server.h"
 #include "common/output/report.h"
 #include "model/base/duration.h"
 #include "server/http_server.h"
@@ -14,30 +14,31 @@
 
 namespace retrystorm {
 
-// `totals` counts since the start. The text form that Prometheus reads.
+// The metrics in Prometheus' text format. `totals` counts since the start.
 std::string server_metrics(const ServerInterval& totals);
 
-nlohmann::ordered_json server_status(const ServerInterval& totals, Duration uptime);
+nlohmann::ordered_json server_status(const ServerInterval& totals, Duration uptime,
+                                     const ServiceOptions& settings);
 
-// Serves GET /metrics and GET /status, and to those who know the token POST /control, from
-// construction to destruction. It has threads and a
-// socket of its own, from the descriptors that `fit_connections` reserves: it answers also while
-// every connection of the server is taken.
+// Serves GET /metrics, GET /status and, to clients that know the token, POST /control, from
+// construction to destruction. It has separate threads and a separate socket, and uses the
+// descriptors that `fit_connections` reserves. It therefore answers even while the server has no
+// free connection.
 class Admin {
  public:
-  // Throws std::runtime_error when a port that was asked for is not to be had;
-  // without the default one it says so on standard error, and the server goes on.
+  // Throws std::runtime_error if a port that the user chose is not available. If the default port
+  // is not available, prints a message on standard error and runs without an admin port.
   Admin(HttpServer& server, const ServerOptions& options);
 
-  // 0 = none.
-  int port() const { return endpoint_ ? endpoint_->port() : 0; }
+  // 0 = there is no admin port.
+  int port() const { return page_server_ ? page_server_->port() : 0; }
 
  private:
   void open(const HttpServer& server, std::size_t port, const std::string& token_file);
 
   const TimePoint start_ = Clock::now();
   ServiceControl control_;
-  std::optional<Endpoint> endpoint_;
+  std::optional<PageServer> page_server_;
 };
 
 }  // namespace retrystorm

@@ -1,15 +1,18 @@
 #include "server/http_server.h"
 
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 
-#include <cerrno>
 #include <chrono>
-#include <cstring>
-#include <stdexcept>
+#include <memory>
+#include <new>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <utility>
 
+#include "common/http/aws_error_name.h"
 #include "common/http/server_timing.h"
 #include "common/os/process.h"
 
@@ -18,10 +21,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A client that has something to say has said it long before its request's time has come.
-constexpr auto kReadTimeout = 1s;
+// How long a worker waits for a request's head. A client normally sends it long before the service
+// answers the request.
+constexpr auto kPatience = 1s;
 
-// What is asked of the server, and how it answers.
+// Has the client closed or reset the connection? What it sent before can still be read.
+bool has_hung_up(int connection) {
+  pollfd state{connection, POLLRDHUP, 0};
+  return poll(&state, 1, 0) > 0;
+}
+
+// The paths that the server serves, and its answers.
 void add_routes(httplib::Server& server) {
   check_before_reading(server, 0, [](const httplib::Request& request, httplib::Response& response) {
     const Answer& answer = ServicePool::current_answer();
@@ -34,26 +44,23 @@ void add_routes(httplib::Server& server) {
       const auto seconds = std::chrono::round<std::chrono::seconds>(answer.retry_after);
       response.set_header("Retry-After", std::to_string(seconds.count()));
     }
-    if (!answer.error_name().empty()) {
-      std::string body = R"({"__type":"com.amazonaws.dynamodb.v20120810#)";
-      body.append(answer.error_name()).append(R"(","message":"come again later"})");
-      response.set_content(body, "application/x-amz-json-1.0");
+    if (answer.asks_for_less()) {
+      response.set_content(print_throttling_error(), kErrorContentType);
       return true;
     }
-    response.set_content(
-        answer.status() == 500 ? "an error, for --error-share\n" : "come again later\n",
-        "text/plain");
+    response.set_content(answer.is_error() ? "an error by --error-share\n" : "try again later\n",
+                         "text/plain");
     return true;
   });
   server.Get("/api", [](const httplib::Request& request, httplib::Response& response) {
     static constexpr std::string_view kText = "OK";
     if (!request.ranges.empty()) {
-      // cpp-httplib 0.11 asks a provider for ranges that lie beyond its end, too.
+      // No content provider here: cpp-httplib 0.11 also asks it for ranges beyond its end.
       response.set_content(std::string(kText), "text/plain");
       return ServicePool::count_as_served();
     }
-    // By a provider, for who gives one is told whether the answer could be written: it cannot when
-    // the client has hung up by a reset.
+    // A content provider learns whether the answer could be written. It could not if the client has
+    // reset the connection.
     response.set_content_provider(
         kText.size(), "text/plain",
         [](std::size_t offset, std::size_t length, httplib::DataSink& sink) {
@@ -69,92 +76,107 @@ void add_routes(httplib::Server& server) {
 }  // namespace
 
 HttpServer::HttpServer(const ServiceOptions& options, std::uint64_t seed, const Address& address)
-    : pool_(options, seed), backlog_(options.backlog), address_(address) {
-  const std::scoped_lock lock(mutex_);
+    : pool_(options, seed),
+      idle_(options.server_idle,
+            [this](const IdleConnections::Connection& connection) {
+              pool_.take_in([this, connection] { serve(connection); },
+                            [connection] { return has_hung_up(connection->number()); });
+            }),
+      backlog_(options.backlog),
+      max_connections_(options.max_connections),
+      address_(address) {
+  add_routes(requests_);
   open();
+  address_.port = listener_->port();
 }
 
 void HttpServer::open() {
-  httplib::Server& server = servers_.emplace_back();
-  ended_ = false;
-  try {
-    server.new_task_queue = [this] { return new ServiceTaskQueue(pool_, accept_error_); };
-    serve_one_request_each(server, kReadTimeout);
-    add_routes(server);
-    const Listening listening = bind_alone(server, address_);
-    port_ = listening.port;
-    address_.port = static_cast<std::size_t>(port_);
-    // An answer is complete when its connection is closed: its head, its body and the end of the
-    // connection go out as one packet, not as three. (The connections inherit the option.)
-    const int yes = 1;
-    setsockopt(listening.descriptor, IPPROTO_TCP, TCP_CORK, &yes, sizeof(yes));
-    // cpp-httplib asks the kernel for a queue of 5; asking again changes it.
-    if (::listen(listening.descriptor, static_cast<int>(backlog_)) != 0) {
-      throw std::runtime_error(std::string("cannot set the backlog: ") + std::strerror(errno));
-    }
-  } catch (...) {
-    servers_.pop_back();
-    ended_ = true;
-    throw;
-  }
+  listener_ = std::make_unique<Listener>(address_, backlog_);
+  // The head, the body and the end of the connection are sent as one packet instead of three: the
+  // kernel holds the answer back until the connection is closed. (Connections inherit the option.)
+  const int yes = 1;
+  setsockopt(listener_->descriptor(), IPPROTO_TCP, TCP_CORK, &yes, sizeof(yes));
 }
 
 void HttpServer::run() {
   std::unique_lock lock(mutex_);
-  while (!stop_wanted_) {
-    httplib::Server& server = servers_.back();
+  while (true) {
+    changed_.wait(lock, [this] { return listener_ || stop_wanted_; });
+    if (stop_wanted_) break;
+    accepting_ = true;
+    const Listener& listener = *listener_;
     lock.unlock();
-    const bool ended_well = server.listen_after_bind();
+    accept_until_shut_down(listener);
     lock.lock();
-    ended_ = true;
+    accepting_ = false;
     changed_.notify_all();
-    if (!ended_well && !stop_wanted_ && !down_) {
-      lock.unlock();
-      pool_.stop();
-      pool_.join();
-      throw std::runtime_error(std::string("accepting connections failed: ") +
-                               std::strerror(accept_error_));
-    }
-    changed_.wait(lock, [this] { return !down_ || stop_wanted_; });
   }
-  ended_ = true;
   lock.unlock();
   pool_.stop();
   pool_.join();
 }
 
+void HttpServer::accept_until_shut_down(const Listener& listener) {
+  while (true) {
+    Descriptor accepted = listener.accept();
+    if (accepted) {
+      try {
+        // The connection is closed when the last copy of the job is destroyed.
+        const auto connection = std::make_shared<const OpenConnection>(std::move(accepted), open_);
+        pool_.accept([this, connection] { serve(connection); },
+                     [connection] { return has_hung_up(connection->number()); });
+        const std::size_t open = open_;
+        if (open > max_connections_) idle_.close_oldest(open - max_connections_);
+      } catch (const std::bad_alloc&) {
+        // Out of memory: this connection is closed.
+      }
+    } else if (listener.is_shut_down()) {
+      return;
+    } else {
+      std::this_thread::sleep_for(1ms);  // for example, no descriptors left
+    }
+  }
+}
+
+void HttpServer::serve(const IdleConnections::Connection& connection) {
+  if (!requests_.serve(connection->number(), kPatience)) return;
+  // Idle before the client has the answer: who waits for the answer knows the order of idle connections.
+  idle_.add(connection);
+  // Sends what the kernel holds back of the answer.
+  for (const int corked : {0, 1}) {
+    setsockopt(connection->number(), IPPROTO_TCP, TCP_CORK, &corked, sizeof(corked));
+  }
+}
+
 void HttpServer::stop() {
-  std::unique_lock lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   stop_wanted_ = true;
   changed_.notify_all();
+  idle_.stop();
   pool_.stop();
-  httplib::Server& server = servers_.back();  // no other one comes any more
-  lock.unlock();
-  stop_listening(server, ended_);
+  if (listener_) listener_->shut_down();
 }
 
 void HttpServer::go_down() {
   const std::scoped_lock order(orders_);
   std::unique_lock lock(mutex_);
-  if (down_ || stop_wanted_) return;
-  down_ = true;
+  if (!listener_ || stop_wanted_) return;
   pool_.turn_away(true);
-  httplib::Server& server = servers_.back();
-  lock.unlock();
-  stop_listening(server, ended_);  // the kernel resets those that nobody has accepted
-  lock.lock();
-  changed_.wait(lock, [this] { return ended_.load(); });
-  reset_connections(port_);
+  listener_->shut_down();  // the kernel resets connections not yet accepted
+  // Moved out, so that `run` does not use it as a new listener.
+  std::unique_ptr<Listener> old = std::move(listener_);
+  changed_.wait(lock, [this] { return !accepting_; });
+  old.reset();
+  reset_connections(port());
   pool_.lose_all();
 }
 
 void HttpServer::listen() {
   const std::scoped_lock order(orders_);
   const std::scoped_lock lock(mutex_);
-  if (!down_ || stop_wanted_) return;
+  if (listener_ || stop_wanted_) return;
   open();
   pool_.turn_away(false);
-  down_ = false;
   changed_.notify_all();
 }
 

@@ -1,71 +1,74 @@
 // The service itself: GET /api over HTTP, as slow as the curve says.
 #pragma once
 
-#include <httplib.h>
-
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <mutex>
-#include <string>
 
 #include "common/http/listening.h"
+#include "common/http/request_server.h"
+#include "server/idle_connections.h"
 #include "server/service_pool.h"
 
 namespace retrystorm {
 
-// One request a connection. Bound from its construction on, and serving in `run`. All members but
-// `run` are safe from any thread.
+// Keeps a connection for further requests if the client asks for that (`Connection: keep-alive`), and
+// otherwise takes one request per connection. The constructor binds the address; `run` serves requests. All
+// members except `run` may be called from any thread.
 class HttpServer {
  public:
-  // Throws std::runtime_error with a sentence for a person when the address cannot be had.
+  // Throws std::runtime_error with a readable message if the address is not available.
   HttpServer(const ServiceOptions& options, std::uint64_t seed, const Address& address);
 
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  int port() const { return port_; }
+  // Contains the actual port, even if any free one was requested.
+  const Address& address() const { return address_; }
+  int port() const { return static_cast<int>(address_.port); }
 
-  // Serves until `stop`. Throws std::runtime_error when accepting fails for another reason.
+  // Serves requests until `stop` is called.
   void run();
 
-  // Makes `run` return soon, with everything parked closed at once. Once.
+  // Makes `run` return soon. All parked connections are closed at once. Call it once.
   void stop();
 
-  // From now on these are the service's settings.
+  // Changes the service's settings.
   void configure(const ServiceOptions& options) { pool_.configure(options); }
 
-  // Resets every connection, also those that nobody has accepted yet; who connects is refused until
-  // `listen`. Without effect on a server that is down or ends.
+  // Resets every connection, including those not yet accepted. New connections are refused until
+  // `listen` is called. Has no effect if the server is already down or is stopping.
   void go_down();
 
-  // Without effect on a server that is not down. Throws std::runtime_error when the port is not to
-  // be had any more; then it is down still.
+  // Accepts connections again. Has no effect if the server is not down. Throws std::runtime_error
+  // if the port is no longer available; the server then stays down.
   void listen();
 
   ServerInterval take_interval() { return pool_.take_interval(); }
   ServerInterval totals() const { return pool_.totals(); }
 
  private:
-  void open();  // a new server, with the mutex held
+  void open();  // with the mutex held
+  void accept_until_shut_down(const Listener& listener);
+  // Answers a request, and keeps its connection if the client wants that.
+  void serve(const IdleConnections::Connection& connection);
 
+  RequestServer requests_;
+  std::atomic<std::size_t> open_ = 0;  // connections, whether busy or idle
   ServicePool pool_;
-  int accept_error_ = 0;  // `errno` when accepting ended
-  const std::size_t backlog_;
-  Address address_;  // with the port that it got
-  int port_ = 0;
+  IdleConnections idle_;
+  const std::size_t backlog_, max_connections_;
+  Address address_;
 
-  std::mutex orders_;  // one after the other: held until it is down, or up again
+  std::mutex orders_;  // held during a whole `go_down` or `listen`: one at a time
   std::mutex mutex_;
   std::condition_variable changed_;
-  // The last one serves. Those before it have been brought down, but the connections that they had
-  // may not all be closed yet.
-  std::deque<httplib::Server> servers_;
-  bool down_ = false;
+  std::unique_ptr<Listener> listener_;  // null while the server is down
+  bool accepting_ = false;              // `run` is using the listener
   bool stop_wanted_ = false;
-  std::atomic<bool> ended_{false};  // the last one's accepting
 };
 
 }  // namespace retrystorm

@@ -1,5 +1,6 @@
 #include "server/options.h"
 
+#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
@@ -7,34 +8,36 @@
 namespace retrystorm {
 
 void add_server_options(CLI::App& app, ServerOptions& options) {
-  auto* server = app.add_option_group("Server");
+  auto* server = option_group(app, "Server");
   add_text(*server, "--host", options.address.host, "address to listen on")->group("Server");
-  add_count(*server, "--port", options.address.port, "port to listen on; 0 = any free one", 0,
+  add_count(*server, "--port", options.address.port, "port to listen on; 0 = any free port", 0,
             65535)
       ->group("Server");
   add_value(
       *server, "--admin-port", "PORT", "",
       [&options](const std::string& text) { options.admin_port = parse_watch_port(text); },
-      "port of 127.0.0.1 for /metrics and /status; any = any free one, 0 = none; the one above "
+      "port on 127.0.0.1 for /metrics and /status; any = any free port, 0 = none; the port above "
       "--port when not given");
   add_text(*server, "--admin-token-file", options.token_file,
-           "write the token to this file with which a client may change the server while it runs");
-  add_duration(*server, "--report-interval", options.report_interval, "time between the lines",
-               std::chrono::milliseconds(1));
+           "write the admin token to this file; it lets a client change the server while it runs");
+  add_duration(*server, "--report-interval", options.report_interval,
+               "how long each report line covers", std::chrono::milliseconds(1));
   add_value(
       *server, "--seed", "COUNT", "",
       [&options](const std::string& text) {
         options.seed = parse_count(text, 0, std::numeric_limits<std::uint64_t>::max());
       },
-      "same seed, same draws for --error-share and --hint=spread; random when not given");
-  add_text(*server, "--json", options.json, "write JSON Lines to this file")->group("Server");
-  server->add_flag("--live", options.live, "one screen that is redrawn, instead of the lines")
+      "the same seed gives the same draws for --error-share and --hint=spread; random when not "
+      "given");
+  add_text(*server, "--json", options.json, "write JSON Lines to this file; - = standard output")
+      ->group("Server");
+  server->add_flag("--live", options.live, "redraw one screen instead of printing lines")
       ->group("Server");
   add_service_options(app, options.service, Engine::kReal);
 }
 
 void fit_connections(ServiceOptions& options, std::size_t descriptors) {
-  // For the listening sockets, the report, and whoever looks at the server while it is full.
+  // Descriptors kept for the listening sockets, the report and the admin port's connections.
   constexpr std::size_t kReserve = 64;
   if (descriptors <= kReserve) {
     throw std::runtime_error("a process may open only " + std::to_string(descriptors) +

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "common/cli/options.h"
-#include "common/http/endpoint.h"
+#include "common/http/page_server.h"
 #include "server/http_server.h"
 
 namespace retrystorm {
@@ -14,11 +14,11 @@ namespace retrystorm {
 struct ServerOptions {
   ServiceOptions service;
   Address address{.host = "127.0.0.1", .port = 8070};
-  // When not given it is the port above the server's own, and may be busy; one that was asked for
-  // may not.
+  // If not given, it is the server's port + 1, and the server also starts if that port is in use.
+  // A port that the user chose must be free.
   std::optional<WatchPort> admin_port;
-  std::string token_file;             // gets the token for the admin port; none when empty
-  std::optional<std::uint64_t> seed;  // of what the service draws; random when not given
+  std::string token_file;             // where to write the admin port's token; empty = nowhere
+  std::optional<std::uint64_t> seed;  // of the service's random numbers; random if not given
   bool live = false;
   Duration report_interval = std::chrono::seconds(1);
   std::string json;
@@ -26,11 +26,12 @@ struct ServerOptions {
 
 void add_server_options(CLI::App& app, ServerOptions& options);
 
-// Fits `max_connections` to the descriptors that the process may open.
-// Throws std::runtime_error when more is wanted than there are.
+// Fits `max_connections` to the number of descriptors that the process may open.
+// Throws std::runtime_error if more connections are wanted than that allows.
 void fit_connections(ServiceOptions& options, std::size_t descriptors);
 
-// Throws std::runtime_error when the accept queue would be shorter than wanted.
+// Throws std::runtime_error if the accept queue would be shorter than wanted. `longest` is the
+// system's limit.
 void check_backlog(const ServiceOptions& options, std::size_t longest);
 
 }  // namespace retrystorm

@@ -5,6 +5,7 @@
 #include <optional>
 #include <random>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "common/os/process.h"
@@ -12,8 +13,10 @@
 #include "common/output/json_report.h"
 #include "common/output/line_report.h"
 #include "common/output/live_screen.h"
+#include "common/output/output_file.h"
 #include "common/output/output_queue.h"
 #include "common/output/report.h"
+#include "common/output/start_json.h"
 #include "server/admin.h"
 #include "server/http_server.h"
 #include "server/reporter.h"
@@ -21,17 +24,19 @@
 namespace retrystorm {
 
 int serve(const Invocation& invocation, const ServerOptions& asked) {
-  check(asked.service);
-  // Who asks for the token gives orders later, which may turn on what an option is about.
-  if (asked.token_file.empty()) refuse(unused_options(asked.service));
+  Contradictions wrong;
+  wrong.attempt([&] { check(asked.service); });
+  // With a token, later commands may turn on a feature, and an option unused so far then applies.
+  if (asked.token_file.empty()) wrong.add(unused_options(asked.service));
+  wrong.refuse();
   ServerOptions options = asked;
   const std::uint64_t seed = options.seed ? *options.seed : std::random_device()();
   const bool live = wants_screen(options.live);
   occupy_standard_descriptors();
-  EndSignals signals(live ? EndSignals::Suspension::kTold : EndSignals::Suspension::kDefault);
   fit_connections(options.service, raise_descriptor_limit());
   check_backlog(options.service, longest_backlog());
-  JsonLines json(options.json);
+  OutputFile json_file(options.json);
+  EndSignals signals(live ? EndSignals::Suspension::kTold : EndSignals::Suspension::kDefault);
   StandardStreams streams(signals, OutputQueue::WhenFull::kDrop);
   Terminal terminal(streams.out());
   signals.on_suspend(terminal);
@@ -39,7 +44,8 @@ int serve(const Invocation& invocation, const ServerOptions& asked) {
   HttpServer server(options.service, seed, options.address);
   Admin admin(server, options);
   if (options.service.draws() && !options.seed) std::cerr << "seed " << seed << '\n';
-  std::cerr << "listening on http://" << options.address.host << ':' << server.port() << "/api\n";
+  std::cerr << "listening on http://" << print_address(server.address()) << "/api\n";
+  JsonLines json(std::move(json_file), OutputQueue::WhenFull::kDrop);
   auto start = options_json(invocation.app);
   start["port"] = server.port();
   start["admin_port"] = admin.port();
@@ -61,14 +67,15 @@ int serve(const Invocation& invocation, const ServerOptions& asked) {
     const std::stop_callback no_more(served, [&signals] { signals.cancel(); });
     if (!signals.wait()) return;
     server.stop();
-    // A thread may be waiting for a client that says nothing.
+    // A thread may be waiting for a client that sends nothing.
     closer.begin(Duration::zero());
   });
   server.run();
   reporter.reset();
   terminal.close();
+  const bool written = json.finish();
   const int code = streams.finish();
-  return json.failed() ? 1 : code;
+  return written ? code : 1;
 }
 
 }  // namespace retrystorm

@@ -1,4 +1,4 @@
-// The server from its options to its end.
+// Runs the server with its parsed options.
 #pragma once
 
 #include "common/cli/program.h"
@@ -6,8 +6,8 @@
 
 namespace retrystorm {
 
-// Serves until a signal ends it. Returns the exit code; throws std::runtime_error with a sentence
-// for a person when it cannot start or go on.
+// Serves requests until a signal ends the program. Returns the exit code. Throws std::runtime_error
+// with a readable message if it cannot start or continue.
 int serve(const Invocation& invocation, const ServerOptions& asked);
 
 }  // namespace retrystorm

@@ -1,7 +1,10 @@
 #include "server/reporter.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
+
+#include "common/os/bounded_wait.h"
 
 namespace retrystorm {
 
@@ -26,17 +29,20 @@ void Reporter::run() {
   std::unique_lock lock(mutex_);
   TimePoint next = start_;
   while (true) {
-    // A server that was frozen leaves the missed lines out instead of printing them all at once.
+    // A server that was suspended skips the missed reports instead of printing them all at once.
     do next = saturating_add(next, interval_);
     while (next <= Clock::now());
-    // In steps, for a far time point overflows inside the wait of some standard libraries.
     while (!end_ && Clock::now() < next) {
-      ending_.wait_until(lock, std::min(next, Clock::now() + std::chrono::hours(1)));
+      ending_.wait_until(lock, bounded(next));
     }
     if (end_) return;
-    // The end must not wait for whoever listens.
+    // Unlocked, so that slow observers do not delay the end of the program.
     lock.unlock();
-    report(Clock::now());
+    try {
+      report(Clock::now());
+    } catch (const std::bad_alloc&) {
+      // Out of memory: this report is skipped.
+    }
     lock.lock();
   }
 }

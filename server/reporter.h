@@ -1,4 +1,4 @@
-// Tells how the service goes, at a steady pace.
+// Reports the state of the service at regular intervals.
 #pragma once
 
 #include <condition_variable>
@@ -7,15 +7,16 @@
 #include <vector>
 
 #include "model/base/duration.h"
-#include "model/service/service_interval.h"
+#include "model/service/service_observer.h"
 #include "server/http_server.h"
 
 namespace retrystorm {
 
-// Reports from its construction to its destruction, on a thread of its own.
+// Reports from its construction to its destruction, on a separate thread.
 class Reporter {
  public:
-  // All outlive the reporter; nobody else uses the observers meanwhile.
+  // The server and the observers must outlive the reporter. Only the reporter may use the observers
+  // during its lifetime.
   Reporter(HttpServer& server, Duration interval, std::vector<ServiceObserver*> observers);
   ~Reporter();
 

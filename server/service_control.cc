@@ -1,15 +1,20 @@
 #include "server/service_control.h"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <iostream>
 #include <sstream>
 #include <stdexcept>
 
+#include "common/os/bounded_wait.h"
 #include "model/run/timeline.h"
 
 namespace retrystorm {
 namespace {
+
+// How long to wait before trying again to listen on a port that is in use.
+constexpr auto kPause = std::chrono::seconds(1);
 
 // Calls `take` with each order.
 template <typename Take>
@@ -28,19 +33,26 @@ bool is_down(const std::optional<Disturbance>& outage) {
 
 ServiceOptions ServiceControl::State::in_force() const {
   Conditions all = conditions;
-  if (outage) impose(*outage, all);
-  return under(all, configured);
+  if (outage) apply(*outage, all);
+  return with_conditions(all, configured);
 }
 
 bool ServiceControl::State::take(const std::string& order) {
   OutageOrder begins;
   if (parse_outage_order(order, begins)) {
+    if (outage) {
+      throw std::invalid_argument("another outage is in force: " + print_disturbance(*outage));
+    }
     outage = begins.outage;
-    outage_lasts = begins.most;
+    outage_ends = saturating_add(Clock::now(), begins.most);
     return false;
   }
-  if (order == kEndOfOutage) {
-    outage.reset();
+  std::optional<Disturbance> ended;
+  if (parse_outage_end(order, ended)) {
+    if (ended && outage && *ended != *outage) {
+      throw std::invalid_argument("another outage is in force: " + print_disturbance(*outage));
+    }
+    end_outage();
     return false;
   }
   const Action action = parse_action(order);
@@ -52,11 +64,16 @@ bool ServiceControl::State::take(const std::string& order) {
       conditions.capacity = action.factor;
       return false;
     case Action::Kind::kLoad:
-      throw std::invalid_argument(order + " is the clients' affair");
+      throw std::invalid_argument(order + " is for the clients, not for the server");
     case Action::Kind::kRestart:
       break;
   }
   return true;
+}
+
+void ServiceControl::State::end_outage() {
+  outage.reset();
+  outage_ends = TimePoint::max();
 }
 
 ServiceControl::ServiceControl(const ServiceOptions& configured, HttpServer& server)
@@ -76,6 +93,7 @@ void ServiceControl::check(const std::string& orders) const {
     const std::scoped_lock lock(mutex_);
     return state_;
   }();
+  state.end_outage();  // the orders are carried out later, perhaps after this outage
   each_order(orders, [&state](const std::string& order) { state.take(order); });
 }
 
@@ -88,31 +106,47 @@ void ServiceControl::carry_out(const std::string& orders) {
   enforce(next, restart);
 }
 
+ServiceOptions ServiceControl::in_force() const {
+  const std::scoped_lock lock(mutex_);
+  return state_.in_force();
+}
+
 void ServiceControl::enforce(const State& next, bool restart) {
   state_ = next;
-  outage_ends_ =
-      state_.outage ? saturating_add(Clock::now(), state_.outage_lasts) : TimePoint::max();
+  listens_again_ = TimePoint::max();
   changed_.notify_all();
   const bool down = is_down(state_.outage);
-  // What a server held before its restart never meets its new settings.
+  // Requests from before a restart are dropped before the new settings apply.
   if (down || restart) server_.go_down();
   server_.configure(state_.in_force());
-  if (!down) server_.listen();
+  if (!down) listen();
+}
+
+void ServiceControl::listen() {
+  listens_again_ = Clock::now() + kPause;
+  server_.listen();
+  listens_again_ = TimePoint::max();
 }
 
 void ServiceControl::watch() {
   std::unique_lock lock(mutex_);
   while (!end_) {
-    // A far time point overflows inside the wait of some standard libraries.
-    changed_.wait_until(lock, std::min(outage_ends_, Clock::now() + std::chrono::hours(1)));
-    if (end_ || Clock::now() < outage_ends_) continue;
-    State next = state_;
-    next.outage.reset();
-    std::cerr << "the outage ends, for nobody has ended it\n";
+    changed_.wait_until(lock, bounded(std::min(state_.outage_ends, listens_again_)));
+    if (end_) return;
+    const TimePoint now = Clock::now();
+    const bool tried_before = now < state_.outage_ends;
     try {
-      enforce(next, false);
+      if (!tried_before) {
+        State next = state_;
+        next.end_outage();
+        std::cerr << "the outage ends: no client ended it in time\n";
+        enforce(next, false);
+      } else if (now >= listens_again_) {
+        listen();
+        std::cerr << "listening again\n";
+      }
     } catch (const std::exception& error) {
-      std::cerr << error.what() << '\n';
+      if (!tried_before) std::cerr << error.what() << "; trying again every second\n";
     }
   }
 }

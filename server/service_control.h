@@ -1,4 +1,4 @@
-// What is done to a running server: the orders that come over its admin port.
+// Carries out the orders that a running server receives over its admin port.
 #pragma once
 
 #include <condition_variable>
@@ -7,51 +7,60 @@
 #include <string>
 #include <thread>
 
-#include "common/http/control.h"
+#include "common/http/orders.h"
 #include "model/base/duration.h"
 #include "model/service/conditions.h"
 #include "server/http_server.h"
 
 namespace retrystorm {
 
-// Keeps what the service was configured with, what was changed since, and the outage that goes on,
-// and sees to it that this is what is in force. An outage that nobody ends, because who began it is
-// gone, ends by itself. All members are safe from any thread.
+// Keeps the service's configuration, the changes made since, and the current outage, and applies
+// all three to the server. An outage ends automatically after its longest time, in case the client
+// that began it is gone. If the port is in use when the server has to listen again, it tries again
+// every second. All members may be called from any thread.
 class ServiceControl {
  public:
-  // `server` outlives it.
+  // `server` must outlive this object.
   ServiceControl(const ServiceOptions& configured, HttpServer& server);
   ~ServiceControl();
 
   ServiceControl(const ServiceControl&) = delete;
   ServiceControl& operator=(const ServiceControl&) = delete;
 
-  // Both take orders, a line each (see control.h), all or none of them. They throw
-  // std::invalid_argument with a sentence for a person when one cannot be carried out.
+  // Both take orders, one per line (see orders.h), and accept either all of them or none. They
+  // throw std::invalid_argument with a readable message if one cannot be carried out. `check` only
+  // validates the orders.
   void check(const std::string& orders) const;
-  // Throws std::runtime_error when the server cannot be had again after a restart or a drop.
+  // Throws std::runtime_error if the server cannot listen again after a restart or a drop.
   void carry_out(const std::string& orders);
+
+  // The settings with the changes and the outage.
+  ServiceOptions in_force() const;
 
  private:
   struct State {
     ServiceOptions configured;
     Conditions conditions{};
     std::optional<Disturbance> outage{};
-    Duration outage_lasts{0};
+    TimePoint outage_ends = TimePoint::max();  // the latest possible end
 
     ServiceOptions in_force() const;
-    // Takes one order. Returns whether it is to restart the server.
+    void end_outage();
+    // Applies one order to this state. Returns true if the server must be restarted.
     bool take(const std::string& order);
   };
 
-  void watch();
-  void enforce(const State& next, bool restart);  // with the mutex held
+  // Both need the mutex held.
+  void enforce(const State& next, bool restart);
+  void listen();
+
+  void watch();  // runs on `thread_`
 
   HttpServer& server_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   State state_;
-  TimePoint outage_ends_ = TimePoint::max();  // at the latest
+  TimePoint listens_again_ = TimePoint::max();  // when to try again
   bool end_ = false;
   std::thread thread_;
 };

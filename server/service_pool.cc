@@ -1,27 +1,30 @@
 #include "server/service_pool.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
+#include <exception>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <system_error>
 #include <utility>
 
+#include "common/os/bounded_wait.h"
+
 namespace retrystorm {
 namespace {
 
 constexpr std::size_t kFewestWorkers = 4;
-// A worker is blocked while its client dawdles. This many clients must dawdle at once before a
-// good one has to wait for the read timeout.
+// A slow client blocks its worker. Only when this many clients are slow at the same time does a
+// normal client have to wait for a read timeout.
 constexpr std::size_t kMostWorkers = 512;
-// There are too few workers when a connection has been ready for so long and nobody takes it.
+// How long a ready connection may wait for a worker before more workers are started.
 constexpr Duration kStall = std::chrono::milliseconds(5);
-// Workers that nobody has needed for so long end.
+// How long workers may be surplus before they end.
 constexpr Duration kCalm = std::chrono::seconds(1);
 
-// What a worker's job is told, and tells.
+// What a worker passes to its job (`answer`, `arrived`), and what the job reports (`served`).
 struct CurrentJob {
   Answer answer;
   TimePoint arrived;
@@ -44,6 +47,9 @@ void ServicePool::count_as_served() {
 ServicePool::ServicePool(const ServiceOptions& options, std::uint64_t seed)
     : max_connections_(options.max_connections), service_(options, seed, Clock::now()) {
   service_.record_times();
+  if (options.abandoned == Abandoned::kSkip) {
+    service_.skip_if([](const Job& job) { return job.is_abandoned && job.is_abandoned(); });
+  }
   try {
     const std::scoped_lock lock(mutex_);
     for (std::size_t i = 0; i < kFewestWorkers; ++i) add_worker();
@@ -60,26 +66,47 @@ ServicePool::~ServicePool() {
   join();
 }
 
-void ServicePool::accept(Job job) {
+void ServicePool::accept(std::function<void()> answer, std::function<bool()> is_abandoned) {
   std::unique_lock lock(mutex_);
   room_.wait(lock, [this] {
     return stopping_ || turns_away_ || service_.connections() < max_connections_;
   });
-  const TimePoint now = Clock::now();
+  arrive({std::move(answer), std::move(is_abandoned)}, Clock::now());
+}
+
+void ServicePool::take_in(std::function<void()> answer, std::function<bool()> is_abandoned) {
+  const std::scoped_lock lock(mutex_);
+  arrive({std::move(answer), std::move(is_abandoned)}, Clock::now());
+}
+
+void ServicePool::arrive(Job job, TimePoint now) {
   if (turns_away_ && !stopping_) return turned_away_.push_back(std::move(job));
-  const Answer answer = service_.arrive(now, job).answer;
-  if (answer.rejection) ready_.push_back({std::move(job), answer, now, now, {}});
+  const Answer decision = service_.arrive(now, job).answer;
+  if (decision.rejection) answer_soon({std::move(job), decision, now, now, {}}, now);
   release_due();
+}
+
+void ServicePool::answer_soon(Connection connection, TimePoint now) {
+  if (connection.answer.rejection != Rejection::kAbandoned) {
+    return ready_.push_back(std::move(connection));
+  }
+  // Nobody waits for an answer. The connection is closed here.
+  service_.leave(now, connection.answer, false);
+  room_.notify_one();
 }
 
 void ServicePool::release_due() {
   const TimePoint now = Clock::now();
   while (auto taken = stopping_ ? service_.take_any() : service_.take(now)) {
-    ready_.push_back({std::move(taken->item), taken->answer, now, taken->admitted, {}});
+    try {
+      answer_soon({std::move(taken->item), taken->answer, now, taken->admitted, {}}, now);
+    } catch (const std::bad_alloc&) {
+      service_.lose(taken->answer);  // its connection is closed
+    }
   }
   for (std::size_t i = std::min(ready_.size(), idle_); i > 0; --i) work_.notify_one();
 
-  // The timer is told only when it would wake too late: for the service, or to look for a stall.
+  // Wakes the timer only if it would wake too late for the service's next event or a stall.
   const TimePoint stall = ready_.empty() ? TimePoint::max() : ready_.front().ready_at + kStall;
   if (std::min(service_.next_event(), stall) < timer_wakes_at_) service_changed_.notify_one();
 }
@@ -93,7 +120,7 @@ void ServicePool::watch_service() {
     const TimePoint now = Clock::now();
     TimePoint stall = TimePoint::max();
     if (!ready_.empty()) {
-      // The threads that were added last need a moment to show what they can do.
+      // The most recently added threads need time to take effect before more are added.
       stall = std::max(ready_.front().ready_at, grown_at) + kStall;
       if (now >= stall) {
         grow();
@@ -110,8 +137,7 @@ void ServicePool::watch_service() {
       surplus = surplus_seen_at + kCalm;
     }
     timer_wakes_at_ = std::min({service_.next_event(), stall, surplus});
-    // A far time point overflows inside the wait of some standard libraries.
-    service_changed_.wait_until(lock, std::min(timer_wakes_at_, now + std::chrono::hours(1)));
+    service_changed_.wait_until(lock, bounded(timer_wakes_at_));
     timer_wakes_at_ = TimePoint::min();  // awake: needs no notification
   }
   release_due();
@@ -133,8 +159,8 @@ void ServicePool::grow() {
   retiring_ = 0;
   try {
     for (std::size_t i = 0; i < wanted; ++i) add_worker();
-  } catch (const std::system_error&) {
-    // No more threads to be had: those that are there go on.
+  } catch (const std::exception&) {
+    // No more threads, or no memory for them: the existing workers continue.
   }
 }
 
@@ -165,14 +191,14 @@ void ServicePool::work(Workers::iterator self) {
     lock.unlock();
     current_job = {connection.answer, connection.admitted};
     try {
-      connection.job();
+      connection.job.answer();
     } catch (...) {
-      // Out of memory, say. The others are served none the less.
+      // For example, out of memory. Other connections are still served.
     }
-    connection.job = nullptr;
+    connection.job = {};
     lock.lock();
 
-    const bool was_full = service_.connections() == max_connections_;
+    const bool was_full = service_.connections() >= max_connections_;
     switch (connection.state) {
       case Connection::State::kAnswered:
         service_.leave(Clock::now(), connection.answer, current_job.served, connection.admitted);
@@ -229,7 +255,7 @@ void ServicePool::stop() {
 }
 
 void ServicePool::join() {
-  if (timer_.joinable()) timer_.join();  // from here on the pool neither grows nor shrinks
+  if (timer_.joinable()) timer_.join();  // from here on the number of workers is constant
   {
     const std::scoped_lock lock(mutex_);
     closed_ = true;
@@ -259,10 +285,6 @@ ServerInterval ServicePool::totals() const {
 std::size_t ServicePool::workers() const {
   const std::scoped_lock lock(mutex_);
   return workers_.size();
-}
-
-void ServiceTaskQueue::shutdown() {
-  accept_error_ = errno;  // before anything else can change it
 }
 
 }  // namespace retrystorm

@@ -1,7 +1,5 @@
-// The real engine of the service: a timer for its next event, and threads that answer.
+// Runs the service in real time: a timer for its next event, and worker threads that answer.
 #pragma once
-
-#include <httplib.h>
 
 #include <condition_variable>
 #include <cstdint>
@@ -17,14 +15,16 @@
 
 namespace retrystorm {
 
-// Parks accepted connections in the service at no cost but their memory: a thread wakes when the
-// service has something to give out, and a few others answer it. All members are safe from any
-// thread.
+// Parks accepted connections in the service. A parked connection costs only memory. One thread
+// wakes when a request's time in the service is over, and a few other threads send the answers.
+// All members may be called from any thread.
 class ServicePool {
  public:
-  // Reads the request of one connection, answers it and closes the connection. One that throws has
-  // not answered.
-  using Job = std::function<void()>;
+  // A request and its connection, which is closed when the job is destroyed.
+  struct Job {
+    std::function<void()> answer;        // reads the request and answers; if it throws, it has not
+    std::function<bool()> is_abandoned;  // has the client hung up? empty: it has not
+  };
 
   // options.max_connections must be set.
   ServicePool(const ServiceOptions& options, std::uint64_t seed);
@@ -33,41 +33,45 @@ class ServicePool {
   ServicePool(const ServicePool&) = delete;
   ServicePool& operator=(const ServicePool&) = delete;
 
-  // Takes in a connection; blocks while as many are there as may be. The kernel's accept queue
-  // fills meanwhile, as with any server that is out of descriptors.
-  void accept(Job job);
+  // Takes in a connection. Blocks while `max_connections` are here. The kernel's accept queue fills
+  // meanwhile, as with any server that is out of descriptors.
+  void accept(std::function<void()> answer, std::function<bool()> is_abandoned = {});
 
-  // From now on these are the service's settings.
+  // Takes in the next request of a connection that was idle. Never blocks.
+  void take_in(std::function<void()> answer, std::function<bool()> is_abandoned = {});
+
+  // Changes the service's settings.
   void configure(const ServiceOptions& options);
 
-  // Until it is called with false, what is accepted is no business of the service, but kept for
-  // `lose_all`; nothing blocks.
+  // With true: accepted connections do not enter the service, but are kept for `lose_all`, and
+  // `accept` does not block. With false: back to normal.
   void turn_away(bool all);
 
-  // Everything parked is gone from the service, unanswered. To be called when their connections
-  // have been reset: now their jobs run, to close what is left of these.
+  // Removes all parked connections from the service, unanswered. Call it after the connections have
+  // been reset. Their jobs then run, only to close them.
   void lose_all();
 
-  // Everything parked runs at once, and so does what is accepted from now on; nothing blocks.
+  // Runs all parked jobs at once, and every job accepted later. `accept` no longer blocks.
   void stop();
 
-  // After `stop`, and when nobody accepts any more: waits until every job has run.
+  // Waits until every job has run. Call it after `stop`, and after the last `accept`.
   void join();
 
-  // For the job that runs on this thread: what to answer, ...
+  // For the job that runs on this thread: the answer to send.
   static const Answer& current_answer();
-  // ... how long it has been in the service, ...
+  // For the job that runs on this thread: how long its request has been in the service.
   static Duration current_service_time();
-  // ... and that its client has been answered OK, as far as one can know.
+  // Called by the job that runs on this thread when it has written an OK answer. Whether the client
+  // received it is not known.
   static void count_as_served();
 
-  // What happened since the last call, and how things stand.
+  // The counts since the last call, and the current state.
   ServerInterval take_interval();
 
-  // What happened since the start, and how things stand.
+  // The counts since the start, and the current state.
   ServerInterval totals() const;
 
-  // How many threads answer.
+  // The current number of worker threads.
   std::size_t workers() const;
 
  private:
@@ -80,10 +84,12 @@ class ServicePool {
   };
   using Workers = std::list<std::thread>;
 
-  void run_turned_away();             // with the lock held
-  void release_due();                 // moves what is done to `ready_`; with the lock held
-  void watch_service();               // the timer thread
-  void work(Workers::iterator self);  // a worker thread
+  void run_turned_away();                                  // with the lock held
+  void arrive(Job job, TimePoint now);                     // with the lock held
+  void answer_soon(Connection connection, TimePoint now);  // with the lock held
+  void release_due();                 // moves finished connections to `ready_`; with the lock held
+  void watch_service();               // runs on the timer thread
+  void work(Workers::iterator self);  // runs on a worker thread
   void add_worker();                  // with the lock held
   void grow();                        // with the lock held
   void retire_surplus();              // with the lock held
@@ -94,41 +100,19 @@ class ServicePool {
   std::condition_variable service_changed_, work_, room_;
   Service<Job> service_;
   IntervalTaker intervals_;
-  std::deque<Connection> ready_;  // to be answered now
-  std::vector<Job> turned_away_;  // to be run when their connections have been reset
+  std::deque<Connection> ready_;  // waiting for a worker
+  std::vector<Job> turned_away_;  // run after their connections have been reset
   TimePoint timer_wakes_at_ = TimePoint::max();
   bool stopping_ = false;
   bool turns_away_ = false;
-  bool closed_ = false;  // nothing more will be accepted
+  bool closed_ = false;  // no more connections will be accepted
 
   Workers workers_;
-  Workers ended_workers_;       // to be joined
-  std::size_t idle_ = 0;        // workers that wait for work
-  std::size_t least_idle_ = 0;  // since the surplus was last looked at
-  std::size_t retiring_ = 0;    // workers that are to end
+  Workers ended_workers_;       // have yet to be joined
+  std::size_t idle_ = 0;        // number of workers waiting for a connection
+  std::size_t least_idle_ = 0;  // the smallest `idle_` since the last `retire_surplus`
+  std::size_t retiring_ = 0;    // number of workers that still have to end
   std::thread timer_;
-};
-
-// The pool as cpp-httplib wants it. The server owns the adapter, its maker the pool, which goes on
-// when a server has ended its accepting.
-class ServiceTaskQueue final : public httplib::TaskQueue {
- public:
-  // `accept_error` gets the `errno` with which accepting ended.
-  ServiceTaskQueue(ServicePool& pool, int& accept_error)
-      : pool_(pool), accept_error_(accept_error) {}
-
-  // `void` in cpp-httplib 0.11, `bool` (was it taken?) in later versions.
-  using Enqueued = decltype(std::declval<httplib::TaskQueue>().enqueue(ServicePool::Job()));
-  Enqueued enqueue(ServicePool::Job job) override {
-    pool_.accept(std::move(job));
-    return Enqueued(true);
-  }
-
-  void shutdown() override;
-
- private:
-  ServicePool& pool_;
-  int& accept_error_;
 };
 
 }  // namespace retrystorm

@@ -1,35 +1,66 @@
-// Who sends requests to a simulated server, as the server sees it.
+// The interfaces between calls and a simulated server: one receives attempts, the other the answers.
 #pragma once
 
 #include <cstdint>
 
 #include "model/base/duration.h"
+#include "model/retry/attempt_result.h"
 #include "model/service/rejection.h"
 
 namespace retrystorm {
 
-// One attempt of one client (of one request, when arrivals are open).
+// One attempt of one client. With open arrivals, `client` stands for one request.
 struct Attempt {
   std::uint32_t client;
   std::uint32_t number;
 };
 
+// Sends attempts.
 class Caller {
  public:
-  // False once it has hung up.
+  // False once the client has hung up.
   virtual bool waits_for(const Attempt& attempt) const = 0;
 
-  // The answer to an attempt that it waits for.
+  // The service has let in an attempt that the client still waits for.
+  virtual void let_in(TimePoint now, const Attempt& attempt) = 0;
+
+  // Delivers the answer to an attempt that the client still waits for.
   virtual void take_answer(TimePoint now, const Attempt& attempt, const Answer& answer) = 0;
 
-  // There will be no answer to it: its connection was refused, reset, or never made.
-  virtual void lose_connection(TimePoint now, const Attempt& attempt) = 0;
+  // The attempt gets no answer: its connection was refused, reset, or never made.
+  virtual void lose_connection(TimePoint now, const Attempt& attempt, NoAnswer why) = 0;
 
-  // A word to the machine: the attempt will be asked about soon.
+  // The server has closed every connection on which no request is under way.
+  virtual void lose_idle_connections() = 0;
+
+  // The server closes the connection on which no request has been under way for longest. Returns false
+  // if there is none.
+  virtual bool lose_longest_idle_connection() = 0;
+
+  // Prefetch hint: this attempt will be looked up soon.
   virtual void expect(const Attempt& attempt) const = 0;
 
  protected:
   ~Caller() = default;
+};
+
+// Receives attempts.
+class Target {
+ public:
+  // Opens a connection for the attempt.
+  virtual void connect(TimePoint now, const Attempt& attempt) = 0;
+
+  // Sends the attempt on a connection that the server has accepted before.
+  virtual void send(TimePoint now, const Attempt& attempt) = 0;
+
+  // From now on, the caller keeps so many accepted connections on which no request is under way.
+  virtual void keep_idle(TimePoint now, std::size_t connections) = 0;
+
+  // The caller stops waiting for an attempt. Call it before `waits_for` becomes false.
+  virtual void hang_up(TimePoint now, const Attempt& attempt) = 0;
+
+ protected:
+  ~Target() = default;
 };
 
 }  // namespace retrystorm

@@ -1,4 +1,4 @@
-// Virtual time: what is due next happens next.
+// Virtual time: always runs the event that is due next.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace retrystorm {
 
-// A kind of event. `next()` is when the first of them is due, `kNever` when none is; `happen(now)`
-// lets it happen.
+// A kind of event. `next()` returns when the first of them is due, or `kNever`. `happen(now)` runs
+// it.
 template <typename Next, typename Happen>
 struct EventSource {
   Next next;
@@ -29,12 +29,12 @@ class EventLoop {
   TimePoint now() const { return now_; }
   std::uint64_t events() const { return events_; }
 
-  // What runs ends with the event at hand.
+  // Ends the loop after the current event.
   void end() { end_ = TimePoint::min(); }
 
-  // Until `end`, or until `stop` (if any) returns true; it is asked now and then. Of what is due at
-  // the same moment the source named first comes first. An event that was due in the past, because
-  // it was held up, happens now.
+  // Runs until `end`, or until `stop` (if any) returns true. `stop` is only called occasionally. If
+  // several events are due at the same time, the source that is listed first comes first. An event
+  // that was delayed past its due time runs now.
   template <typename... Sources>
   void run(TimePoint end, const std::function<bool()>& stop, Sources... sources) {
     constexpr std::uint64_t kStopCheck = 1 << 12;

@@ -1,4 +1,4 @@
-// Words to the machine about memory; no rule of the experiment depends on them.
+// Hints to the machine about memory use. They never change a result.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,15 @@
 
 namespace retrystorm {
 
-// Memory that is used in no order at all is found faster in large pages. To be called before its
-// first use; where there are no such pages, nothing changes.
+// Requests large pages, which speed up random access. Call before the memory's first use. Does
+// nothing where there are no large pages.
 void prefer_large_pages(void* memory, std::size_t bytes);
 
-// How far ahead of its use a client's memory is asked for: with a million clients it is seldom in
-// the cache.
+// How many clients ahead memory is prefetched. With a million clients, a client is seldom in the
+// cache.
 inline constexpr std::size_t kPrefetch = 16;
 
-// `item` will be written to soon.
+// Prefetches `item`, which will be written soon.
 template <typename Item>
 void prefetch(const Item& item) {
 #if defined(__GNUC__)
@@ -24,12 +24,13 @@ void prefetch(const Item& item) {
 #endif
 }
 
-// Guesses who leaves a server soon: mostly those who entered first.
-class Foresight {
+// Predicts which attempts will leave a server soon: usually the oldest.
+class DeparturePrefetch {
  public:
   void enter(const Attempt& attempt) { inside_.push(attempt); }
 
-  // One leaves, of whom at least one must have entered: who will be `kPrefetch` places later?
+  // One attempt leaves. Returns the one expected to leave `kPrefetch` places later. At least one
+  // must have entered.
   const Attempt& leave() {
     const Attempt& soon = inside_.peek(kPrefetch);
     inside_.pop();

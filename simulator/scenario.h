@@ -1,4 +1,4 @@
-// What one simulated run is about.
+// The description of one simulated run.
 #pragma once
 
 #include <chrono>
@@ -15,41 +15,37 @@
 
 namespace retrystorm {
 
-// What becomes of a request whose client has hung up.
-enum class Abandoned {
-  kServe,   // it is served to the end, as in reality
-  kSkip,    // it is left out when the server comes to accept it
-  kCancel,  // the service ends it as soon as the client hangs up
-};
-
-// Something that happens at a time of the run, and what is in force from then on.
+// An event at a time of the run, and the settings from then on.
 struct Change {
   enum class Kind { kOutageBegins, kOutageEnds, kAction };
 
   Duration t{0};
   Kind kind = Kind::kAction;
-  std::string told{};  // what observers are told of an action; empty: nothing
+  std::string announcement{};  // what observers get for an action; empty: nothing
   bool restart = false;
   ServiceOptions service{};
-  double load = 1;  // the clients want so many times as much
+  double load = 1;  // factor on the offered load
 };
 
-// What is to be simulated. Option values must be in range; `max_connections` must be set, also of
-// the service in each change.
+// What to simulate. Option values must be in range. `max_connections` must be set here and in the
+// service of each change.
 struct Scenario {
   ServiceOptions service;
   WorkloadOptions workload;
   std::uint64_t seed = 0;
-  Abandoned abandoned = Abandoned::kServe;
-  std::size_t syn_linear_timeouts = 4;  // of the clients' kernel: see `SynRepeats`
-  Disturbance outage{};                 // what begins and ends among the changes
-  std::optional<Duration> outage_at{};  // no outage when not set
+  std::size_t syn_linear_timeouts = 4;  // of the clients' kernel, see `SynRepeats`
+  Disturbance outage{};                 // begins and ends among `changes`
+  std::optional<Duration> outage_at{};  // no outage if not set
   Duration outage_for{0};
-  std::vector<Change> changes{};  // by time
+  std::vector<Change> changes{};  // ordered by time
   Duration length{0};             // of the whole run
   Duration report_interval = std::chrono::seconds(5);
   Duration server_report_interval = std::chrono::seconds(1);
-  std::size_t trace = 0;  // so many requests are followed
+  std::size_t trace = 0;  // how many requests to trace
 };
+
+inline bool loses_connections(const Scenario& scenario) {
+  return scenario.outage_at && loses_connections(scenario.workload, scenario.outage);
+}
 
 }  // namespace retrystorm

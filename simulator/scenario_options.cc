@@ -7,7 +7,9 @@
 #include <string>
 #include <utility>
 
-#include "simulator/course.h"
+#include "model/run/recovery.h"
+#include "simulator/calls.h"
+#include "simulator/changes.h"
 
 namespace retrystorm {
 namespace {
@@ -29,7 +31,7 @@ ServiceOptions scaled(ServiceOptions service, double scale) {
        {&limit.rate, &limit.burst.requests, &limit.autoscale.least, &limit.autoscale.most}) {
     *each *= scale;
   }
-  // 0 would let in everybody.
+  // 0 would turn load shedding off.
   if (service.shed_above > 0) {
     service.shed_above = std::max<std::size_t>(scaled(service.shed_above, scale), 1);
   }
@@ -42,8 +44,8 @@ Duration run_length(const ScenarioOptions& options) {
                         saturating_add(options.outage_length(), options.observe));
 }
 
-// Of the service's options those that have no effect at any time: the outage, or something that is
-// done about it, may turn on what an option is about.
+// Adds the options of the service that have no effect at any time. An outage or an action may turn
+// on the feature that an option belongs to.
 void find_unused_of_service(UnusedOptions& unused, const ScenarioOptions& scenario) {
   auto always = unused_options(scenario.service);
   try {
@@ -52,7 +54,7 @@ void find_unused_of_service(UnusedOptions& unused, const ScenarioOptions& scenar
       std::erase_if(always, [&then](const auto& each) { return !then.contains(each.first); });
     }
   } catch (const std::invalid_argument&) {
-    // Who makes the scenario is told.
+    // The same error is reported when the scenario is made.
   }
   unused.merge(always);
 }
@@ -61,43 +63,38 @@ void find_unused_of_service(UnusedOptions& unused, const ScenarioOptions& scenar
 
 void declare_options(OptionList& options, ScenarioOptions& scenario) {
   options.group("Run");
-  options.duration("outage-at", scenario.outage_at, "the outage begins at this time")
-      .over("5s", "2m")
+  options.duration("outage-at", scenario.outage_at, "how long after the start the outage begins")
+      .with_range("5s", "2m")
       .basic = "Run";
   Option& outage_for = options.text(
-      "outage-for", "and lasts so long; 0s = no outage, as of a job",
+      "outage-for", "how long the outage lasts; 0s = none, as for a job",
       [&scenario](std::string_view text) {
         scenario.outage_for = parse_duration(text, Duration::zero());
       },
       [&scenario] { return format_duration(scenario.outage_length()); });
-  outage_for.over("1s", "5m");
+  outage_for.with_range("1s", "5m");
   outage_for.kind = Option::Kind::kDuration;
   outage_for.basic = "Run";
-  options.duration("observe", scenario.observe, "end so long after the outage")
-      .over("15s", "10m")
+  options.duration("observe", scenario.observe, "how long the run goes on after the outage")
+      .with_range("15s", "10m")
       .basic = "Run";
-  options.duration("time-limit", scenario.time_limit, "a job ends at this time, done or not",
-                   std::chrono::seconds(1));
+  options.duration("time-limit", scenario.time_limit,
+                   "how long a job may take; it ends then, done or not", std::chrono::seconds(1));
   declare_options(options, scenario.timeline, Engine::kSimulated);
   options
       .number("scale", scenario.scale,
               "multiplies clients, rate, limit, k, workers, queues, connections and the rate and "
-              "shedding limits: the same physics, larger",
+              "shedding limits: the same behaviour at another size",
               1e-3, 1e6)
-      .over("0.01", "10");
-  options.choice<Abandoned>(
-      "abandoned", scenario.abandoned,
-      {{"serve", Abandoned::kServe}, {"skip", Abandoned::kSkip}, {"cancel", Abandoned::kCancel}},
-      "requests whose client has hung up are served, skipped when accepted, "
-      "or cancelled at once");
+      .with_range("0.01", "10");
   options
       .count("syn-linear-timeouts", scenario.syn_linear_timeouts,
-             "the clients' kernel repeats a dropped SYN after 1 s so many times and once more, "
-             "then after 2, 4, ... s: as Linux's sysctl tcp_syn_linear_timeouts; 0 = before "
+             "how many times (and once more) the clients' kernel repeats a dropped SYN after 1 "
+             "s, before it waits 2, 4, ... s: Linux's sysctl tcp_syn_linear_timeouts; 0 = before "
              "Linux 6.5",
              0, 255)
-      .in("repeats")
-      .over("0", "10");
+      .with_unit("repeats")
+      .with_range("0", "10");
   declare_options(options, scenario.workload);
   declare_options(options, scenario.service, Engine::kSimulated);
 }
@@ -105,6 +102,15 @@ void declare_options(OptionList& options, ScenarioOptions& scenario) {
 void find_unused(UnusedOptions& unused, const ScenarioOptions& scenario) {
   find_unused(unused, scenario.workload);
   find_unused_of_service(unused, scenario);
+  const Connections connections = scenario.workload.connections.kind;
+  if (connections != Connections::kKeepAlive && scenario.service.server_idle != Duration::max()) {
+    unused.emplace("server-idle", "server-idle has no effect without --connections=keep-alive");
+  }
+  const std::size_t usual = ScenarioOptions().service.max_connections;
+  if (connections == Connections::kMultiplexed && scenario.service.max_connections != usual) {
+    unused.emplace("max-connections",
+                   "max-connections has no effect with --connections=multiplexed");
+  }
   if (scenario.workload.arrivals == Arrivals::kJob) {
     find_unused<ScenarioOptions>(unused, scenario, ScenarioOptions(), "with --arrivals=job",
                                  {"observe"});
@@ -113,19 +119,21 @@ void find_unused(UnusedOptions& unused, const ScenarioOptions& scenario) {
     find_unused<ScenarioOptions>(unused, scenario, ScenarioOptions(), "without --arrivals=job",
                                  {"time-limit"});
   }
-  if (scenario.outage_length() == Duration::zero()) {
+  const bool has_outage = scenario.outage_length() > Duration::zero();
+  find_unused_of_reconnects(unused, scenario.workload,
+                            has_outage ? std::optional(scenario.timeline.outage) : std::nullopt);
+  if (!has_outage) {
     find_unused<ScenarioOptions>(unused, scenario, ScenarioOptions(), "with --outage-for=0s",
                                  {"outage"});
   }
 }
 
 Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed) {
-  check(options.workload.retry);
+  check(options.workload);
   check(options.service);
   Scenario scenario{.service = scaled(options.service, options.scale),
                     .workload = options.workload,
                     .seed = seed,
-                    .abandoned = options.abandoned,
                     .syn_linear_timeouts = options.syn_linear_timeouts,
                     .outage = options.timeline.outage,
                     .outage_for = options.outage_length(),
@@ -139,27 +147,56 @@ Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed) {
   }
   if (options.outage_length() > Duration::zero()) scenario.outage_at = options.outage_at;
 
+  if (scenario.workload.connections.multiplexed()) {
+    scenario.service.max_connections = std::numeric_limits<std::size_t>::max();  // there are few
+  }
   scenario.workload.clients =
       std::max<std::size_t>(scaled(scenario.workload.clients, options.scale), 1);
   scenario.workload.rate *= options.scale;
+  const WorkloadOptions& workload = options.workload;
+  if (workload.processes || workload.arrivals == Arrivals::kOpen) {
+    scenario.workload.processes =
+        std::max<std::size_t>(scaled(process_count(workload), options.scale), 1);
+  }
   JobSettings& job = scenario.workload.job;
   job.tasks = std::max<std::uint64_t>(scaled(job.tasks, options.scale), 1);
   job.workers_start = scale(job.workers_start, 1 / options.scale);
   return scenario;
 }
 
+Outlook look_ahead(const ScenarioOptions& options) {
+  const Scenario scenario = make_scenario(options, 0);
+  OutlookInput input{.workload = scenario.workload,
+                     .service = scenario.service,
+                     .outage_for = scenario.outage_for,
+                     .turnaround = Calls::kTurnaround};
+  if (scenario.outage_at) {
+    input.outage = scenario.outage;
+    input.calm = *scenario.outage_at;
+    if (input.outage->kind == Disturbance::Kind::kThrottle) input.outage->value *= options.scale;
+  }
+  note_unused_by_open_arrivals(input, options.workload);
+  return look_ahead(input);
+}
+
 double memory_needed(const Scenario& scenario) {
-  constexpr double kClient = 160;     // its state, its wait, its timeouts
+  constexpr double kClient = 160;     // its state, wait and timeouts
   constexpr double kConnection = 32;  // its place in the service queue
   const double seconds = to_seconds(scenario.length);
   const double clients = scenario.workload.arrivals == Arrivals::kOpen
                              ? scenario.workload.rate * seconds
                              : static_cast<double>(scenario.workload.clients);
-  // Attempts that time out can fill the server, but no faster than the clients send them.
+  // Attempts that time out can fill the server, but only as fast as the clients send them.
   const double attempts =
       clients * (seconds / std::max(to_seconds(scenario.workload.timeout), 1e-3) + 1);
-  constexpr double kBucket = 8;  // of the wait queue, at least one for each four seconds
-  return clients * kClient + seconds / 4 * kBucket +
+  constexpr double kPool = 600;  // its line and idle connections
+  const std::size_t pools =
+      scenario.workload.connections.kept() ? process_count(scenario.workload) : 0;
+  constexpr double kBucket = 8;    // of the wait queue: at least one for every four seconds
+  constexpr double kWindow = 150;  // of the verdict
+  return clients * kClient * (loses_connections(scenario) ? 2 : 1) +
+         static_cast<double>(pools) * kPool + seconds / 4 * kBucket +
+         seconds / to_seconds(RecoveryTracker::kWindow) * kWindow +
          std::min(static_cast<double>(scenario.service.max_connections), attempts) * kConnection;
 }
 

@@ -1,4 +1,4 @@
-// What a person says of a run: the scenario before it is scaled.
+// The options of a run as the user gives them: the scenario before it is scaled.
 #pragma once
 
 #include <chrono>
@@ -7,14 +7,15 @@
 #include <optional>
 
 #include "model/base/option_list.h"
+#include "model/run/outlook.h"
 #include "model/run/timeline.h"
 #include "simulator/scenario.h"
 
 namespace retrystorm {
 
-// Connections accepted at a time when nothing else is said. The real server takes what its machine
-// allows (`ulimit -n`), a number that says nothing about the experiment: this one is the same
-// everywhere, and so large that a service which comes to it has collapsed long before.
+// The default limit on open connections. The real server accepts what its machine allows
+// (`ulimit -n`), a number without meaning for the experiment. This limit is the same everywhere. It
+// is so large that a service which reaches it has long collapsed.
 constexpr std::size_t kSimulatedConnections = 20'000;
 
 struct ScenarioOptions {
@@ -22,33 +23,37 @@ struct ScenarioOptions {
   WorkloadOptions workload;
   TimelineOptions timeline;
   Duration outage_at = std::chrono::seconds(30);
-  std::optional<Duration> outage_for;  // as `outage_length` says when not given
+  std::optional<Duration> outage_for;  // see `outage_length` for the default
   Duration observe = std::chrono::seconds(60);
-  Duration time_limit = std::chrono::hours(24);  // of a job
+  Duration time_limit = std::chrono::hours(24);  // for a job
   Duration report_interval = std::chrono::seconds(5);
   Duration server_report_interval = std::chrono::seconds(1);
-  Abandoned abandoned = Abandoned::kServe;
   std::size_t syn_linear_timeouts = 4;
   double scale = 1;
   std::size_t trace = 0;
 
-  // Zero: there is none. A job has none unless it is asked for.
+  // Zero: no outage. A job has none by default. That connections are lost takes no time: what
+  // happens afterwards belongs to the recovery.
   Duration outage_length() const {
-    const bool usual = workload.arrivals != Arrivals::kJob;
-    return outage_for.value_or(usual ? std::chrono::seconds(20) : std::chrono::seconds(0));
+    const bool has_default_outage = workload.arrivals != Arrivals::kJob;
+    const bool at_once = loses_connections(timeline.outage);
+    return outage_for.value_or(std::chrono::seconds(!has_default_outage ? 0 : at_once ? 1 : 20));
   }
 };
 
-// All of them but the intervals of the reports and the trace, which are no part of what happens.
+// Declares all options but the trace and the report intervals, which do not affect the run.
 void declare_options(OptionList& options, ScenarioOptions& scenario);
 
 // Adds the options that were given but can have no effect.
 void find_unused(UnusedOptions& unused, const ScenarioOptions& scenario);
 
-// The scenario of one run: scaled, with the limit on connections set.
+// Makes the scenario of one run. It is scaled, and its limit on connections is set.
 Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed);
 
-// About how much memory one run of the scenario takes at its peak, in bytes.
+// What can be said about the run before it begins.
+Outlook look_ahead(const ScenarioOptions& options);
+
+// Estimates the peak memory of one run of the scenario, in bytes.
 double memory_needed(const Scenario& scenario);
 
 }  // namespace retrystorm

@@ -5,24 +5,40 @@
 
 namespace retrystorm {
 
-ServerNode::ServerNode(const ServiceOptions& options, std::uint64_t seed, Abandoned abandoned,
+ServerNode::ServerNode(const ServiceOptions& options, std::uint64_t seed,
                        std::size_t syn_linear_timeouts, Duration patience, Caller& caller,
                        RequestTrace* trace)
     : max_connections_(options.max_connections),
-      abandoned_(abandoned),
+      abandoned_(options.abandoned),
       caller_(caller),
       trace_(trace),
-      watches_(abandoned == Abandoned::kCancel || trace != nullptr),
+      watches_(options.abandoned == Abandoned::kCancel || trace != nullptr),
       accept_queue_(options.backlog, syn_linear_timeouts, patience),
-      service_(options, seed) {}
+      service_(options, seed) {
+  if (abandoned_ == Abandoned::kServe) return;
+  service_.skip_if([this](const Attempt& attempt) { return !caller_.waits_for(attempt); });
+}
 
 void ServerNode::connect(TimePoint now, const Attempt& attempt) {
-  if (down_) return caller_.lose_connection(now, attempt);
+  if (down_) return caller_.lose_connection(now, attempt, NoAnswer::kRefused);
   if (accept_queue_.connect(now, attempt)) {
     accept(now);
   } else if (trace_ != nullptr) {
     trace_->no_room(attempt.client, attempt.number);
   }
+}
+
+void ServerNode::send(TimePoint now, const Attempt& attempt) {
+  if (awake_) {
+    take_in(now, attempt);
+  } else {
+    unread_.push(attempt);
+  }
+}
+
+void ServerNode::keep_idle(TimePoint now, std::size_t connections) {
+  const bool closed = connections < std::exchange(idle_, connections);
+  if (closed) accept(now);
 }
 
 void ServerNode::repeat_syn(TimePoint now) {
@@ -31,7 +47,8 @@ void ServerNode::repeat_syn(TimePoint now) {
   const SynRepeats::Repeat repeat = repeats.take();
   if (!caller_.waits_for(repeat.attempt)) return;
   if (repeat.last || down_) {
-    caller_.lose_connection(now, repeat.attempt);
+    caller_.lose_connection(now, repeat.attempt,
+                            down_ ? NoAnswer::kRefused : NoAnswer::kUnreachable);
   } else if (accept_queue_.connect(now, repeat.attempt, repeat.sent + 1)) {
     if (trace_ != nullptr) trace_->connected(now, repeat.attempt.client, repeat.attempt.number);
     accept(now);
@@ -50,7 +67,7 @@ void ServerNode::hang_up(TimePoint now, const Attempt& attempt) {
   const Ticket ticket = std::exchange(ticket_of(attempt), Service<Attempt>::kNoTicket);
   if (ticket == Service<Attempt>::kNoTicket) return;
   if (!awake_) {
-    gone_.emplace_back(ticket, attempt);  // it learns of it when it wakes
+    gone_.emplace_back(ticket, attempt);  // cancelled when the server wakes
     return;
   }
   cancel(now, ticket, attempt);
@@ -59,15 +76,27 @@ void ServerNode::hang_up(TimePoint now, const Attempt& attempt) {
 
 void ServerNode::cancel(TimePoint now, Ticket ticket, const Attempt& attempt) {
   service_.cancel(now, ticket);
-  leaving_.leave();
+  departures_.leave();
   if (trace_ != nullptr) trace_->dismissed(now, attempt.client, attempt.number);
+}
+
+void ServerNode::freeze() {
+  awake_ = false;
+  dropped_before_ = accept_queue_.dropped();
 }
 
 void ServerNode::wake(TimePoint now) {
   awake_ = true;
+  const auto is_stale = [this](const Attempt& attempt) { return !caller_.waits_for(attempt); };
+  found_on_waking_ = {
+      .accept_queue = accept_queue_.waiting().size(),
+      .kept = unread_.size(),
+      .stale = accept_queue_.waiting().count_if(is_stale) + unread_.count_if(is_stale),
+      .no_room = accept_queue_.dropped() - dropped_before_};
   for (const auto& [ticket, attempt] : gone_) cancel(now, ticket, attempt);
   gone_.clear();
   if (std::exchange(restarts_on_waking_, false)) restart(now);
+  while (!unread_.empty()) take_in(now, unread_.take());
   accept(now);
 }
 
@@ -81,22 +110,25 @@ void ServerNode::restart(TimePoint now) {
     restarts_on_waking_ = true;
     return;
   }
-  // All at once, so that who hears of it finds the server as it is then.
+  // Empties the server before it calls any caller, so that callers see its final state.
   std::vector<Attempt> lost;
   while (auto taken = service_.take_any()) {
     service_.lose(taken->answer);
-    leaving_.leave();
+    departures_.leave();
     if (watches_) dismissed(now, taken->item);
     lost.push_back(taken->item);
   }
-  while (!accept_queue_.empty()) {
-    const Attempt attempt = accept_queue_.accept();
+  const auto lose = [&](const Attempt& attempt) {
     if (trace_ != nullptr) trace_->accepted(now, attempt.client, attempt.number);
     if (watches_) dismissed(now, attempt);
     lost.push_back(attempt);
-  }
+  };
+  while (!unread_.empty()) lose(unread_.take());
+  while (!accept_queue_.empty()) lose(accept_queue_.accept());
+  idle_ = 0;
+  caller_.lose_idle_connections();
   for (const Attempt& each : lost) {
-    if (caller_.waits_for(each)) caller_.lose_connection(now, each);
+    if (caller_.waits_for(each)) caller_.lose_connection(now, each, NoAnswer::kReset);
   }
 }
 
@@ -106,36 +138,45 @@ void ServerNode::dismissed(TimePoint now, const Attempt& attempt) {
 }
 
 void ServerNode::accept(TimePoint now) {
-  while (awake_ && !accept_queue_.empty() && service_.connections() < max_connections_) {
-    Attempt attempt = accept_queue_.accept();
-    const bool abandoned = !caller_.waits_for(attempt);
-    if (abandoned && abandoned_ != Abandoned::kServe) {
-      if (trace_ != nullptr) {
-        trace_->accepted(now, attempt.client, attempt.number);
-        trace_->dismissed(now, attempt.client, attempt.number);
-      }
-      continue;
-    }
+  while (awake_ && !accept_queue_.empty() && make_room()) take_in(now, accept_queue_.accept());
+}
 
-    const auto [answer, ticket] = service_.arrive(now, attempt);
-    if (answer.rejection) {
-      if (trace_ != nullptr) {
-        trace_->accepted(now, attempt.client, attempt.number);
-        trace_->answered(now, attempt.client, attempt.number);
-      }
-      service_.leave(now, answer, !abandoned);
-      if (!abandoned) caller_.take_answer(now, attempt, answer);
-      continue;
+bool ServerNode::make_room() {
+  if (service_.connections() + idle_ < max_connections_) return true;
+  if (idle_ == 0 || !caller_.lose_longest_idle_connection()) return false;
+  --idle_;
+  return true;
+}
+
+void ServerNode::take_in(TimePoint now, Attempt attempt) {
+  const bool abandoned = !caller_.waits_for(attempt);
+  const auto [answer, ticket] = service_.arrive(now, attempt);
+  if (answer.rejection) {
+    if (trace_ != nullptr) {
+      trace_->accepted(now, attempt.client, attempt.number);
+      rejected(now, attempt, *answer.rejection);
     }
-    if (watches_) admitted(now, attempt, ticket);
-    leaving_.enter(attempt);
-    peak_concurrency_ = std::max(peak_concurrency_, service_.concurrency());
+    service_.leave(now, answer, !abandoned);
+    if (!abandoned) caller_.take_answer(now, attempt, answer);
+    return;
   }
+  if (!abandoned) caller_.let_in(now, attempt);
+  if (watches_) admitted(now, attempt, ticket);
+  departures_.enter(attempt);
+  peak_concurrency_ = std::max(peak_concurrency_, service_.concurrency());
 }
 
 void ServerNode::admitted(TimePoint now, const Attempt& attempt, Ticket ticket) {
   if (trace_ != nullptr) trace_->accepted(now, attempt.client, attempt.number);
   if (abandoned_ == Abandoned::kCancel) ticket_of(attempt) = ticket;
+}
+
+void ServerNode::rejected(TimePoint now, const Attempt& attempt, Rejection why) {
+  if (why == Rejection::kAbandoned) {
+    trace_->dismissed(now, attempt.client, attempt.number);
+  } else {
+    trace_->answered(now, attempt.client, attempt.number);
+  }
 }
 
 void ServerNode::served(TimePoint now, const Attempt& attempt) {
@@ -146,9 +187,17 @@ void ServerNode::served(TimePoint now, const Attempt& attempt) {
 void ServerNode::take(TimePoint now) {
   const auto taken = service_.take(now);
   if (!taken) return;
-  const auto& [attempt, answer, admitted] = *taken;
-  caller_.expect(leaving_.leave());
-  if (watches_) served(now, attempt);
+  caller_.expect(departures_.leave());
+  answer(now, *taken);
+}
+
+void ServerNode::answer(TimePoint now, const Service<Attempt>::Taken& taken) {
+  const auto& [attempt, answer, admitted] = taken;
+  if (answer.rejection == Rejection::kAbandoned) {
+    if (watches_) dismissed(now, attempt);
+  } else if (watches_) {
+    served(now, attempt);
+  }
   const bool waited_for = caller_.waits_for(attempt);
   service_.leave(now, answer, waited_for, admitted);
   if (waited_for) caller_.take_answer(now, attempt, answer);

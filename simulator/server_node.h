@@ -8,98 +8,119 @@
 #include <vector>
 
 #include "model/base/duration.h"
+#include "model/run/counts.h"
 #include "model/run/request_trace.h"
 #include "model/service/service.h"
-#include "model/service/service_interval.h"
+#include "model/service/service_observer.h"
 #include "model/service/service_options.h"
 #include "simulator/accept_queue.h"
 #include "simulator/caller.h"
 #include "simulator/memory_hints.h"
-#include "simulator/scenario.h"
 
 namespace retrystorm {
 
-// Drives the same service as the real server. It knows its callers
-// only as a `Caller`, which outlives it, and of time only what it is told; times do not go back.
-class ServerNode {
+// Drives the same service object as the real server. Times passed in never decrease. The caller and
+// the trace must outlive the server.
+class ServerNode final : public Target {
  public:
-  // options.max_connections must be set; of `syn_linear_timeouts` and `patience` `SynRepeats`
-  // says what they mean.
-  // `trace`, if there is one, is told what becomes of each attempt, and outlives the server.
-  ServerNode(const ServiceOptions& options, std::uint64_t seed, Abandoned abandoned,
-             std::size_t syn_linear_timeouts, Duration patience, Caller& caller,
-             RequestTrace* trace = nullptr);
+  // options.max_connections must be set. For `syn_linear_timeouts` and `patience`, see
+  // `SynRepeats`. `trace` records each attempt. Null if nothing is traced.
+  ServerNode(const ServiceOptions& options, std::uint64_t seed, std::size_t syn_linear_timeouts,
+             Duration patience, Caller& caller, RequestTrace* trace = nullptr);
 
   ServerNode(const ServerNode&) = delete;
   ServerNode& operator=(const ServerNode&) = delete;
 
-  void connect(TimePoint now, const Attempt& attempt);
+  void connect(TimePoint now, const Attempt& attempt) override;
+  void send(TimePoint now, const Attempt& attempt) override;
+  void keep_idle(TimePoint now, std::size_t connections) override;
+  void hang_up(TimePoint now, const Attempt& attempt) override;
 
-  // The caller of an attempt that it waited for gives up waiting. To be called before its
-  // `waits_for` becomes false.
-  void hang_up(TimePoint now, const Attempt& attempt);
-
-  // A frozen server accepts, answers and reports nothing; its kernel goes on.
-  void freeze() { awake_ = false; }
+  // A frozen server accepts, answers and reports nothing. Its kernel goes on.
+  void freeze();
   void wake(TimePoint now);
   bool awake() const { return awake_; }
 
   // From now on these are the service's settings.
   void configure(TimePoint now, const ServiceOptions& options) { service_.configure(now, options); }
 
-  // The server is started anew: every connection is reset, also those not yet accepted, and all
-  // that the service held is gone. One that is frozen is so when it wakes.
+  // Restarts the server. Every connection is reset, accepted or not, and all requests in the
+  // service are lost. A frozen server restarts when it wakes.
   void restart(TimePoint now);
 
-  // Until `listen` it stays down after that: who connects is refused.
+  // Restarts the server, and refuses connections until `listen`.
   void go_down(TimePoint now);
   void listen() { down_ = false; }
 
-  // When the service has something to give out, or changes by itself.
+  // When the service next has a request to return or a change of its state.
   TimePoint next_event() const { return awake_ ? service_.next_event() : TimePoint::max(); }
   void take(TimePoint now);
 
-  // When a client's kernel repeats a SYN.
+  // When a client's kernel next repeats a SYN.
   TimePoint next_repeat() const { return accept_queue_.repeats().next(); }
   void repeat_syn(TimePoint now);
 
-  // From now on intervals tell how long requests were in the service.
+  // From now on, intervals contain how long requests were in the service.
   void record_times() { service_.record_times(); }
 
-  // What happened since the last call, and how things stand.
+  // What happened since the last call, and the current state.
   ServerInterval take_interval(TimePoint now) { return intervals_.take(now, service_); }
 
-  // The rate limit and what was made of it since the start; nothing without one.
+  // The capacity that the rate limit provided since the start, and how much was used. Empty if
+  // there is no rate limit.
   std::optional<ProvisionedCapacity> capacity(TimePoint now) const {
     return service_.capacity(now);
   }
 
+  // Empty if the server was not frozen, or has not woken.
+  const std::optional<FoundOnWaking>& found_on_waking() const { return found_on_waking_; }
+
   std::size_t peak_concurrency() const { return peak_concurrency_; }
+
+  // The requests that wait for a worker. Empty if the service has none.
+  std::optional<std::size_t> waiting() const {
+    const auto workers = service_.worker_state();
+    return workers ? std::optional(workers->waiting) : std::nullopt;
+  }
 
  private:
   using Ticket = Service<Attempt>::Ticket;
 
   void accept(TimePoint now);
+  // Is there room for another connection? If only idle ones take it, closes the one idle for longest, as
+  // nginx does.
+  bool make_room();
+  // Reads an attempt's request from its accepted connection.
+  void take_in(TimePoint now, Attempt attempt);
+  // Removes a request that the service has returned, and answers it. Separate from `take`, because
+  // the request counts as in the service until it is answered.
+  void answer(TimePoint now, const Service<Attempt>::Taken& taken);
   void cancel(TimePoint now, Ticket ticket, const Attempt& attempt);
-  // For who watches: an attempt was admitted, has been served, or is gone.
+  // For the trace and for `kCancel`: an attempt was admitted, was served, or is gone.
   void admitted(TimePoint now, const Attempt& attempt, Ticket ticket);
   void served(TimePoint now, const Attempt& attempt);
   void dismissed(TimePoint now, const Attempt& attempt);
+  // For the trace, which must be there: an attempt was rejected on arrival.
+  void rejected(TimePoint now, const Attempt& attempt, Rejection why);
   Ticket& ticket_of(const Attempt& attempt);
 
   const std::size_t max_connections_;
   const Abandoned abandoned_;
   Caller& caller_;
   RequestTrace* const trace_;
-  const bool watches_;  // whether single attempts are kept track of: most runs need not
+  const bool watches_;  // true if single attempts are tracked; most runs do not need that
   AcceptQueue accept_queue_;
+  Fifo<Attempt> unread_;  // sent on accepted connections while the server was frozen
+  std::size_t idle_ = 0;  // accepted connections on which no request is under way
   Service<Attempt> service_;
   bool awake_ = true;
+  std::uint64_t dropped_before_ = 0;  // by the accept queue, until the server froze
+  std::optional<FoundOnWaking> found_on_waking_;
   bool down_ = false;
   bool restarts_on_waking_ = false;
-  Foresight leaving_;
-  std::vector<Ticket> tickets_;  // by client, of its attempt in service; for `kCancel` only
-  // Those whose clients have left a frozen server.
+  DeparturePrefetch departures_;
+  std::vector<Ticket> tickets_;  // by client, of its attempt in service; only for `kCancel`
+  // The attempts whose clients have hung up while the server was frozen.
   std::vector<std::pair<Ticket, Attempt>> gone_;
   IntervalTaker intervals_;
   std::size_t peak_concurrency_ = 0;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/retry/title.h"
+
 namespace retrystorm {
 namespace {
 
@@ -16,9 +18,13 @@ Simulation::Simulation(const Scenario& scenario, const SimulationObservers& obse
       trace_(scenario.trace > 0 ? std::optional(RequestTrace(RequestTrace::Sees::kServer,
                                                              TimePoint{}, scenario.trace))
                                 : std::nullopt),
-      clients_(scenario, server_, trace()),
-      server_(scenario.service, scenario.seed, scenario.abandoned, scenario.syn_linear_timeouts,
-              scenario.workload.timeout, clients_, trace()),
+      clients_(scenario, trace()),
+      reconnects_(loses_connections(scenario)
+                      ? std::make_unique<Reconnects>(scenario, clients_.calls(), trace())
+                      : nullptr),
+      server_(
+          scenario.service, scenario.seed, scenario.syn_linear_timeouts, scenario.workload.timeout,
+          reconnects_ ? reconnects_->caller() : static_cast<Caller&>(clients_.calls()), trace()),
       recorder_(TimePoint{}),
       server_report_at_(saturating_add(TimePoint{}, scenario.server_report_interval)) {
   if (!scenario.outage_at && trace_) trace_->open();
@@ -31,43 +37,74 @@ Simulation::Simulation(const Scenario& scenario, const SimulationObservers& obse
 }
 
 SimulationResult Simulation::run(const std::function<bool()>& stop) {
-  clients_.start();
   control_at_ = next_control();
-  // At the same moment an answer comes before the timeout it beats.
-  loop_.run(end_, stop,
-            EventSource{[this] { return control_at_; }, [this](TimePoint now) { control(now); }},
-            EventSource{[this] { return server_.next_event(); },
-                        [this](TimePoint now) { server_.take(now); }},
-            EventSource{[this] { return clients_.next_timeout(); },
-                        [this](TimePoint now) { clients_.time_out(now); }},
-            EventSource{[this] { return server_.next_repeat(); },
-                        [this](TimePoint now) { server_.repeat_syn(now); }},
-            EventSource{[this] { return clients_.next_wait(); },
-                        [this](TimePoint now) { clients_.end_wait(now); }},
-            EventSource{[this] { return clients_.next_arrival(); },
-                        [this](TimePoint now) {
-                          clients_.arrive(now);
-                          if (clients_.all_done()) loop_.end();
-                        }});
+  calls().close_idle_after(TimePoint{}, scenario_.service.server_idle);
+  // Attempts in line for a connection go on before anything else happens.
+  const EventSource pools{[this] { return calls().next_pool_event(); },
+                          [this](TimePoint now) { calls().take_pool_event(now); }};
+  const auto run_with = [&](auto... before) {
+    return [&, before...](auto... after) {
+      // An answer and a timeout may be due at the same moment. The answer then comes first.
+      loop_.run(
+          end_, stop, before...,
+          EventSource{[this] { return control_at_; }, [this](TimePoint now) { control(now); }},
+          EventSource{[this] { return server_.next_event(); },
+                      [this](TimePoint now) { server_.take(now); }},
+          EventSource{[this] { return calls().next_timeout(); },
+                      [this](TimePoint now) { calls().time_out(now); }},
+          EventSource{[this] { return server_.next_repeat(); },
+                      [this](TimePoint now) { server_.repeat_syn(now); }},
+          EventSource{[this] { return calls().next_wait(); },
+                      [this](TimePoint now) { calls().end_wait(now); }},
+          EventSource{[this] { return clients_.next_arrival(); },
+                      [this](TimePoint now) {
+                        clients_.arrive(now);
+                        if (clients_.all_done()) loop_.end();
+                      }},
+          after...);
+    };
+  };
+  if (reconnects_) {
+    reconnects_->send_to(server_);
+    clients_.start(*reconnects_);
+    Calls& connects = reconnects_->connects();
+    run_with(pools)(EventSource{[&] { return connects.next_timeout(); },
+                                [&](TimePoint now) { connects.time_out(now); }},
+                    EventSource{[&] { return connects.next_wait(); },
+                                [&](TimePoint now) { connects.end_wait(now); }});
+  } else {
+    clients_.start(server_);
+    scenario_.workload.connections.kept() ? run_with(pools)() : run_with()();
+  }
 
   const TimePoint now = loop_.now();
-  SimulationResult result{.summary = {.strategy = scenario_.workload.retry.strategy,
-                                      .outage = recorder_.outage(),
-                                      .clients = scenario_.workload.clients,
-                                      .arrival_rate = arrival_rate(scenario_.workload),
-                                      .seed = scenario_.seed,
-                                      .elapsed = now - TimePoint{},
-                                      .counts = clients_.counts(),
-                                      .recovery = recorder_.end(now, clients_.counts()),
-                                      .latencies = clients_.latencies(),
-                                      .retry_metrics = clients_.retry_metrics(),
-                                      .longest_without_ok = clients_.longest_without_ok(now),
-                                      .paced = scenario_.workload.retry.pacer.on,
-                                      .job = clients_.job_result(now),
-                                      .capacity = server_.capacity(now)},
-                          .peak_concurrency = server_.peak_concurrency(),
-                          .events = loop_.events()};
-  if (trace_) recorder_.tell(trace_->take_rest());
+  calls().end(now);
+  SimulationResult result{
+      .summary = {.title = observers_.run.empty() ? std::string()
+                                                  : retries_title(scenario_.workload.retry),
+                  .outage = recorder_.outage(),
+                  .clients = scenario_.workload.clients,
+                  .processes = sharing_processes(scenario_.workload),
+                  .arrival_rate = arrival_rate(scenario_.workload),
+                  .seed = scenario_.seed,
+                  .elapsed = now - TimePoint{},
+                  .counts = calls().counts(),
+                  .recovery = recorder_.end(now, calls().counts(), server_.waiting()),
+                  .latencies = calls().latencies(),
+                  .phases = recorder_.phases(calls().latencies()),
+                  .retry_metrics = calls().retry_metrics(),
+                  .longest_without_ok = calls().longest_without_ok(now),
+                  .paced = scenario_.workload.retry.pacer.on,
+                  .job = clients_.job_result(now),
+                  .reconnect = reconnects_ ? std::optional(reconnects_->result()) : std::nullopt,
+                  .kept = calls().kept_connections(),
+                  .on_waking = server_.found_on_waking(),
+                  .capacity = server_.capacity(now)},
+      .peak_concurrency = server_.peak_concurrency(),
+      .events = loop_.events()};
+  Recovery& recovery = result.summary.recovery;
+  if (recovery.to_watch) recovery.reason += ": --observe=" + brief_duration(*recovery.to_watch);
+  if (trace_) recorder_.report_requests(trace_->take_rest());
   recorder_.summarize(result.summary);
   return result;
 }
@@ -78,12 +115,18 @@ TimePoint Simulation::next_control() const {
 
 void Simulation::control(TimePoint now) {
   if (now >= recorder_.next_tick()) {
-    recorder_.tick(now, clients_.counts(), clients_.states(), clients_.latencies());
-    if (trace_) recorder_.tell(trace_->take_finished());
+    recorder_.tick(now, calls().counts(), states(), calls().latencies(), server_.waiting());
+    if (trace_) recorder_.report_requests(trace_->take_finished());
   }
   if (now >= server_report_at_) report_server(now);
   while (now >= next_change()) apply(now, scenario_.changes[changes_done_++]);
   control_at_ = next_control();
+}
+
+ClientStates Simulation::states() const {
+  ClientStates states = clients_.states();
+  if (reconnects_) states.disconnected = reconnects_->without();
+  return states;
 }
 
 TimePoint Simulation::next_change() const {
@@ -95,28 +138,40 @@ TimePoint Simulation::next_change() const {
 void Simulation::apply(TimePoint now, const Change& change) {
   const Disturbance::Kind outage = scenario_.outage.kind;
   if (change.kind == Change::Kind::kOutageBegins) {
-    if (outage == Disturbance::Kind::kFreeze) server_.freeze();
-    recorder_.outage_begins(now, clients_.counts(), print_disturbance(scenario_.outage));
+    if (outage == Disturbance::Kind::kFreeze) {
+      server_.freeze();
+      calls().close_idle_after(now, Duration::max());
+    }
+    calls().begin_phase(now);
+    recorder_.outage_begins(now, calls().counts(), print_disturbance(scenario_.outage));
     if (trace_) trace_->open();
     if (outage == Disturbance::Kind::kDrop) server_.go_down(now);
+    if (reconnects_) reconnects_->lose_all(now);
   }
   if (change.kind == Change::Kind::kOutageEnds) {
-    recorder_.outage_ends(now, clients_.counts());
+    calls().begin_phase(now);
+    recorder_.outage_ends(now, calls().counts());
     if (outage == Disturbance::Kind::kDrop) server_.listen();
   }
-  if (!change.told.empty()) recorder_.action(now, change.told);
+  if (!change.announcement.empty()) recorder_.action(now, change.announcement);
   server_.configure(now, change.service);
   clients_.set_load(now, change.load);
   if (change.restart) server_.restart(now);
   const bool wakes =
       change.kind == Change::Kind::kOutageEnds && outage == Disturbance::Kind::kFreeze;
-  if (wakes) server_.wake(now);
+  if (!wakes) return;
+  server_.wake(now);
+  // It looks at requests that have arrived before it looks at its timers.
+  calls().close_idle_after(now, scenario_.service.server_idle);
 }
 
 void Simulation::report_server(TimePoint now) {
-  // A frozen server says nothing, and leaves out the lines it missed.
+  // A frozen server reports nothing, and skips the reports it missed.
   if (server_.awake()) {
-    const ServerInterval interval = server_.take_interval(now);
+    ServerInterval interval = server_.take_interval(now);
+    // A request that is being turned away has left the service, but its client still waits.
+    const std::size_t connecting = reconnects_ ? reconnects_->connects().in_service() : 0;
+    interval.waited_for = std::min(calls().in_service() + connecting, interval.concurrency);
     for (ServiceObserver* each : observers_.service) {
       each->on_interval(now - TimePoint{}, now - server_reported_at_, interval);
     }

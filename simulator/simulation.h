@@ -4,21 +4,23 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "model/base/duration.h"
 #include "model/run/request_trace.h"
 #include "model/run/run_recorder.h"
-#include "model/service/service_interval.h"
+#include "model/service/service_observer.h"
 #include "simulator/clients.h"
 #include "simulator/event_loop.h"
+#include "simulator/reconnects.h"
 #include "simulator/scenario.h"
 #include "simulator/server_node.h"
 
 namespace retrystorm {
 
-// Who is told a run while it goes on. All outlive it.
+// Receive the events of a run while it goes on. All must outlive it.
 struct SimulationObservers {
   std::vector<RunObserver*> run{};
   std::vector<ServiceObserver*> service{};
@@ -30,8 +32,8 @@ struct SimulationResult {
   std::uint64_t events = 0;  // ends of waits, timeouts, SYN repeats, departures, reports
 };
 
-// Wires clients to a server, makes the changes at their times, and has both reported. Networks and
-// processors take no time. Not for use from two threads at once.
+// Connects clients to a server, applies the changes at their times, and reports on both. Networks
+// and processors take no time. Not thread-safe.
 class Simulation {
  public:
   Simulation(const Scenario& scenario, const SimulationObservers& observers);
@@ -39,14 +41,16 @@ class Simulation {
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
-  // Once. Ends early, with what there is, when `stop` (if any) returns true; it is asked now and
-  // then.
+  // Call once. Ends early if `stop` (if any) returns true, with the results so far. `stop` is only
+  // called occasionally.
   SimulationResult run(const std::function<bool()>& stop = nullptr);
 
  private:
   TimePoint next_control() const;
   void control(TimePoint now);
+  Calls& calls() { return clients_.calls(); }
   RequestTrace* trace() { return trace_ ? &*trace_ : nullptr; }
+  ClientStates states() const;
   void report_server(TimePoint now);
   TimePoint next_change() const;
   void apply(TimePoint now, const Change& change);
@@ -57,10 +61,11 @@ class Simulation {
   EventLoop loop_;
   std::optional<RequestTrace> trace_;
   Clients clients_;
+  const std::unique_ptr<Reconnects> reconnects_;  // null if no connections are lost
   ServerNode server_;
 
   std::size_t changes_done_ = 0;
-  TimePoint control_at_{};  // when a report, a change or the end is due
+  TimePoint control_at_{};  // when the next report, change or end is due
   RunRecorder recorder_;
   TimePoint server_report_at_, server_reported_at_{};
 };

@@ -1,4 +1,4 @@
-// When a client's kernel sends a SYN again that was dropped.
+// When a client's kernel repeats a SYN that was dropped.
 #pragma once
 
 #include <algorithm>
@@ -13,24 +13,25 @@
 
 namespace retrystorm {
 
-// As Linux does it: `linear` + 1 times after a second each, then after 2, 4, 8, ... s; six times in
-// all beyond the linear ones, and after 64 s more it fails. Since 6.5 `linear` is 4 (the sysctl
-// tcp_syn_linear_timeouts): 1, 2, 3, 4, 5, 7, 11, ... s after the first SYN. Before it was 0, in
-// effect: 1, 3, 7, ... s. Only attempts with a timeout above 2 s come to see the difference.
+// Models Linux. The kernel sends `linear` + 1 repeats one second apart, then repeats after 2, 4, 8,
+// ... s. There are six repeats beyond the linear ones. After 64 s more, the attempt fails. Since
+// Linux 6.5 `linear` is 4 (the sysctl tcp_syn_linear_timeouts), so repeats come 1, 2, 3, 4, 5, 7,
+// 11, ... s after the first SYN. Before, it was 0 in effect: 1, 3, 7, ... s. The difference only
+// affects attempts with a timeout above 2 s.
 class SynRepeats {
  public:
-  // The kernel's clock ticks make its second a little longer: at exactly 1 s the model disagrees
-  // with the kernel by a third.
+  // The kernel's clock ticks make its second slightly longer. With exactly 1 s, the model differs
+  // from the kernel by a third.
   static constexpr Duration kSecond = std::chrono::milliseconds(1010);
 
   struct Repeat {
     TimePoint time;
     Attempt attempt;
-    std::uint32_t sent;  // so many SYNs were repeated before this one
-    bool last;           // the kernel does not repeat it any more: the attempt fails
+    std::uint32_t sent;  // repeats before this one
+    bool last;           // no repeats are left, so the attempt fails
   };
 
-  // No client waits longer than `patience` for its attempt: what would come later does not come.
+  // `patience` is the client's timeout. Repeats that would come later are left out.
   explicit SynRepeats(std::size_t linear, Duration patience = Duration::max())
       : linear_(static_cast<std::uint32_t>(linear)) {
     Duration waited{0};
@@ -41,17 +42,17 @@ class SynRepeats {
     }
   }
 
-  // The attempt's SYN was dropped, after so many repeats of it.
+  // An attempt's SYN was dropped after `sent` repeats.
   void drop(TimePoint now, const Attempt& attempt, std::uint32_t sent) {
     if (sent >= waits_.size()) return;
     waits_[sent].push({saturating_add(now, wait_after(sent)), attempt});
     find_next();
   }
 
-  // When the next one is due, `TimePoint::max()` when none is.
+  // When the next repeat is due. `TimePoint::max()` if there is none.
   TimePoint next() const { return next_; }
 
-  // The one that is due; there must be one.
+  // Takes the repeat that is due. There must be one.
   Repeat take() {
     const auto sent = static_cast<std::uint32_t>(from_);
     const auto [time, attempt] = waits_[from_].front();
@@ -60,8 +61,8 @@ class SynRepeats {
     return {time, attempt, sent, sent == linear_ + kDoublings};
   }
 
-  // Of those that were repeated as often as the one that is due, the one so far behind it, or some
-  // other one when there are not so many. There must be one that is due.
+  // The attempt that is `count` places behind the one that is due, among those repeated equally
+  // often. Returns some other attempt if there are too few. There must be one that is due.
   const Attempt& ahead(std::size_t count) const { return waits_[from_].peek(count).attempt; }
 
  private:
@@ -86,10 +87,10 @@ class SynRepeats {
   }
 
   const std::uint32_t linear_;
-  // By how often it was repeated: what waits equally long needs no ordering.
+  // One queue per number of repeats. All waits in a queue are equally long, so it stays sorted.
   std::vector<Fifo<Wait>> waits_;
   TimePoint next_ = TimePoint::max();
-  std::size_t from_ = 0;  // where the next one is
+  std::size_t from_ = 0;  // index of the queue with the next repeat
 };
 
 }  // namespace retrystorm

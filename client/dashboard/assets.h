@@ -1,4 +1,4 @@
-// The page's files, put into the program when it is built.
+// The page's files, compiled into the program.
 #pragma once
 
 #include <span>

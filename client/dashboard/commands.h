@@ -1,4 +1,4 @@
-// What the page asks of the experiment, taken from one thread to another.
+// The page's commands to the experiment, and the queue that takes them to its thread.
 #pragma once
 
 #include <mutex>
@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "model/base/duration.h"
+#include "model/run/timeline.h"
 
 namespace retrystorm {
 
@@ -16,14 +17,18 @@ struct FreezeCommand {
 };
 struct WakeCommand {};
 struct RestartCommand {
-  std::string strategy;  // the name of one that there is
+  std::string strategy;  // the name of an existing strategy
 };
-using Command = std::variant<FreezeCommand, WakeCommand, RestartCommand>;
+struct ActCommand {
+  Action action{};  // what --at could do now
+};
+using Command = std::variant<FreezeCommand, WakeCommand, RestartCommand, ActCommand>;
 
 // Safe from any thread.
 class CommandQueue {
  public:
-  // Returns whether there was room: nobody presses buttons faster than they are carried out.
+  // Returns false if the queue is full. It is short: people do not press buttons faster than the
+  // commands are carried out.
   bool push(const Command& command) {
     const std::scoped_lock lock(mutex_);
     if (queue_.size() >= 8) return false;

@@ -1,12 +1,12 @@
 #include "client/dashboard/dashboard.h"
 
+#include <algorithm>
 #include <chrono>
 #include <iostream>
 #include <stdexcept>
 #include <string_view>
 
 #include "client/dashboard/assets.h"
-#include "common/http/listening.h"
 #include "common/http/secret.h"
 #include "model/retry/retry_settings.h"
 
@@ -15,12 +15,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr const char* kHost = "127.0.0.1";
-// A browser on this machine that takes longer than this is not looking.
+// How long a write to a browser may block. One on this machine that takes longer is not reading.
 constexpr auto kReaderPatience = 1s;
-// So often a silent stream says that it is there, which is how it learns that a browser is not.
+// How often a stream without events sends a sign of life. If that fails, the browser is gone.
 constexpr auto kHeartbeat = 5s;
-// More than the browsers that may listen, so that there is always one to answer.
+// More than the number of event streams, so that a thread is always free for other requests.
 constexpr std::size_t kThreads = 56;
 constexpr std::size_t kLargestBody = 4096;
 constexpr double kLongestFreeze = 3600;  // seconds
@@ -39,11 +38,8 @@ void refuse(httplib::Response& response, int status, const std::string& why) {
 }  // namespace
 
 Dashboard::Dashboard(const Options& options) : options_(options), token_(make_token()) {
-  if (options.server_status) monitor_.emplace(*options.server_status);
-  serve_one_request_each(server_, kReaderPatience);
-  server_.set_tcp_nodelay(true);
-  server_.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
-  server_.set_default_headers(
+  open_port();
+  port_->server().set_default_headers(
       {{"Content-Security-Policy",
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
         "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
@@ -52,26 +48,20 @@ Dashboard::Dashboard(const Options& options) : options_(options), token_(make_to
        {"Cache-Control", "no-store"}});
   add_routes();
   add_commands();
-  bind();
-  thread_ = std::thread([this] {
-    server_.listen_after_bind();
-    ended_ = true;
-  });
+  port_->start(kThreads);
 }
 
 Dashboard::~Dashboard() {
-  events_.end();
-  stop_listening(server_, ended_);
-  thread_.join();
+  events_.end();  // otherwise the port's threads would go on serving the streams
 }
 
 std::string Dashboard::address() const {
-  return "http://" + std::string(kHost) + ':' + std::to_string(port_) + "/#token=" + token_;
+  return "http://127.0.0.1:" + std::to_string(port()) + "/#token=" + token_;
 }
 
-void Dashboard::bind() {
+void Dashboard::open_port() {
   try {
-    port_ = bind_alone(server_, {kHost, static_cast<std::size_t>(options_.port)}).port;
+    port_.emplace(static_cast<std::size_t>(options_.port), kReaderPatience);
   } catch (const AddressInUse&) {
     throw std::runtime_error("the page cannot be served on port " + std::to_string(options_.port) +
                              ", which is in use: choose another one with --dashboard-port");
@@ -79,42 +69,44 @@ void Dashboard::bind() {
 }
 
 bool Dashboard::may_change(const httplib::Request& request) const {
-  // A browser says where a page that posts comes from; who does not say it is not the page.
+  // Browsers send the origin of the page with each POST. A request without it is not from the page.
   return request.get_header_value("Origin") == "http://" + request.get_header_value("Host") &&
          same_secret(request.get_header_value(kTokenHeader), token_);
 }
 
 void Dashboard::add_routes() {
+  httplib::Server& server = port_->server();
   check_before_reading(
-      server_, kLargestBody, [this](const httplib::Request& request, httplib::Response& response) {
-        if (!is_our_address(request, port_)) {
-          refuse(response, 403, "this page is for the machine's own browser, by its own address");
+      server, kLargestBody, [this](const httplib::Request& request, httplib::Response& response) {
+        if (!is_our_address(request, port())) {
+          refuse(response, 403,
+                 "this page is only for browsers on this machine, at 127.0.0.1 or localhost");
           return true;
         }
         if (request.method == "POST" && !may_change(request)) {
-          refuse(response, 403, "changing anything needs the token that the client printed");
+          refuse(response, 403, "a change needs the token that the client printed");
           return true;
         }
         return false;
       });
   for (const Asset& asset : assets()) {
     const std::string name(asset.name);
-    server_.Get(
+    server.Get(
         name == "index.html" ? "/" : '/' + name,
         [asset, type = media_type(name)](const httplib::Request&, httplib::Response& response) {
           response.set_content(asset.content.data(), asset.content.size(), type);
         });
   }
-  for (const Endpoint::Page& page : options_.pages) {
-    server_.Get(page.path, [page](const httplib::Request&, httplib::Response& response) {
+  for (const PageServer::Page& page : options_.pages) {
+    server.Get(page.path, [page](const httplib::Request&, httplib::Response& response) {
       response.set_content(page.render(), page.content_type);
     });
   }
-  server_.Get("/events", [this](const httplib::Request& request, httplib::Response& response) {
-    // Another site's page could not read it, but it could take up all places.
+  server.Get("/events", [this](const httplib::Request& request, httplib::Response& response) {
+    // A page of another site could not read the events, but could take up all the streams.
     const std::string site = request.get_header_value("Sec-Fetch-Site");
     if (!site.empty() && site != "same-origin" && site != "none") {
-      return refuse(response, 403, "another site's page");
+      return refuse(response, 403, "a page of another site may not read this");
     }
     serve_events(response);
   });
@@ -123,7 +115,7 @@ void Dashboard::add_routes() {
 void Dashboard::serve_events(httplib::Response& response) {
   auto subscription = events_.subscribe();
   if (!subscription) return refuse(response, 503, "too many browsers are listening");
-  // Without chunks: it lasts as long as the connection.
+  // Without chunks: the stream lasts as long as the connection.
   response.set_content_provider("text/event-stream",
                                 [subscription](std::size_t, httplib::DataSink& sink) {
                                   const auto text = subscription->next(kHeartbeat);
@@ -137,41 +129,62 @@ void Dashboard::serve_events(httplib::Response& response) {
 }
 
 void Dashboard::add_commands() {
-  server_.Post("/control/freeze",
-               [this](const httplib::Request& request, httplib::Response& response) {
-                 const auto json = nlohmann::json::parse(request.body, nullptr, false);
-                 const auto seconds =
-                     json.is_object() ? json.value("seconds", nlohmann::json()) : nlohmann::json();
-                 if (!seconds.is_number() || !(seconds.get<double>() > 0) ||
-                     seconds.get<double>() > kLongestFreeze) {
-                   return refuse(response, 400, "for how many seconds? More than 0, at most 3600");
-                 }
-                 if (!can_freeze()) {
-                   return refuse(response, 409,
-                                 "there is no process to freeze: start the client with "
-                                 "--server-pid=$(pidof server)");
-                 }
-                 handle(FreezeCommand{from_seconds(seconds.get<double>())}, response);
-               });
-  server_.Post("/control/wake", [this](const httplib::Request&, httplib::Response& response) {
+  httplib::Server& server = port_->server();
+  server.Post("/control/freeze",
+              [this](const httplib::Request& request, httplib::Response& response) {
+                const auto json = nlohmann::json::parse(request.body, nullptr, false);
+                const auto seconds =
+                    json.is_object() ? json.value("seconds", nlohmann::json()) : nlohmann::json();
+                if (!seconds.is_number() || !(seconds.get<double>() > 0) ||
+                    seconds.get<double>() > kLongestFreeze) {
+                  return refuse(response, 400, "the seconds must be more than 0 and at most 3600");
+                }
+                if (!can_freeze()) {
+                  return refuse(response, 409,
+                                "there is no process to freeze: start the client with "
+                                "--server-pid=$(pidof server)");
+                }
+                handle(FreezeCommand{from_seconds(seconds.get<double>())}, response);
+              });
+  server.Post("/control/wake", [this](const httplib::Request&, httplib::Response& response) {
     handle(WakeCommand{}, response);
   });
-  server_.Post(
+  server.Post(
       "/control/restart", [this](const httplib::Request& request, httplib::Response& response) {
         const auto json = nlohmann::json::parse(request.body, nullptr, false);
         const auto name =
             json.is_object() ? json.value("strategy", nlohmann::json()) : nlohmann::json();
         try {
-          if (!name.is_string()) throw std::invalid_argument("with which strategy?");
+          if (!name.is_string()) throw std::invalid_argument("the strategy is missing");
           handle(RestartCommand{retry_settings(name.get<std::string>()).strategy}, response);
         } catch (const std::invalid_argument& error) {
           refuse(response, 400, error.what());
         }
       });
+  server.Post("/control/act", [this](const httplib::Request& request, httplib::Response& response) {
+    const auto json = nlohmann::json::parse(request.body, nullptr, false);
+    const auto text = json.is_object() ? json.value("action", nlohmann::json()) : nlohmann::json();
+    try {
+      if (!text.is_string()) throw std::invalid_argument("the action is missing");
+      const auto& line = text.get_ref<const std::string&>();
+      if (std::any_of(line.begin(), line.end(), [](unsigned char c) { return c < ' '; })) {
+        throw std::invalid_argument("an action is one line");
+      }
+      const Action action = parse_action(line);
+      if (is_of_service(action) && !can_order()) {
+        return refuse(response, 409,
+                      "the server takes no orders: start both with --admin-token-file=FILE");
+      }
+      handle(ActCommand{action}, response);
+    } catch (const std::invalid_argument& error) {
+      refuse(response, 400, error.what());
+    }
+  });
 }
 
 void Dashboard::handle(const Command& command, httplib::Response& response) {
-  if (!commands_.push(command)) return refuse(response, 429, "one thing after the other");
+  if (!commands_.push(command))
+    return refuse(response, 429, "too many commands at a time: try again");
   response.status = 202;
   response.set_content("{}", "application/json");
 }

@@ -1,57 +1,53 @@
-// The live page: serves it, tells it what happens, and takes its commands.
+// The live page: serves it, sends it events, and takes its commands.
 #pragma once
 
 #include <httplib.h>
 
-#include <atomic>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "client/dashboard/commands.h"
 #include "client/dashboard/event_stream.h"
-#include "client/dashboard/server_monitor.h"
-#include "client/url.h"
-#include "common/http/endpoint.h"
+#include "common/http/loopback_server.h"
+#include "common/http/page_server.h"
+#include "common/http/url.h"
 
 namespace retrystorm {
 
-// On loopback only, and whoever wants to change anything must know the token and come from the page
-// itself: no other page in the user's browser may freeze processes.
+// Listens on loopback only. A change needs the token and must come from the page itself, so that no
+// other page in the user's browser can freeze processes.
 class Dashboard {
  public:
   struct Options {
-    int port = 0;                         // 0 = any free one
-    bool can_freeze = false;              // is there a process to freeze?
-    std::optional<Url> server_status;     // see ServerMonitor; without it nobody is asked
-    std::vector<Endpoint::Page> pages{};  // served besides: what they look at outlives the page
+    int port = 0;                           // 0 = any free one
+    bool can_freeze = false;                // true if there is a process to freeze
+    bool can_order = false;                 // true if the server takes orders (see ServerControl)
+    std::vector<PageServer::Page> pages{};  // more pages; what they read must outlive the dashboard
   };
 
-  // Throws std::runtime_error with a sentence for a person when the port is not to be had.
+  // Throws std::runtime_error with a readable message if the port or its threads are not available.
   explicit Dashboard(const Options& options);
   ~Dashboard();
 
   Dashboard(const Dashboard&) = delete;
   Dashboard& operator=(const Dashboard&) = delete;
 
-  int port() const { return port_; }
+  int port() const { return port_->port(); }
 
-  // The page's address for a person who may change things: it holds the token.
+  // The page's address with the token. Whoever has it may change the run.
   std::string address() const;
 
   bool can_freeze() const { return options_.can_freeze; }
-  std::optional<ServerStatus> server_status() const {
-    return monitor_ ? monitor_->status() : std::nullopt;
-  }
+  bool can_order() const { return options_.can_order; }
 
   // Safe from any thread.
   EventStream& events() { return events_; }
   CommandQueue& commands() { return commands_; }
 
  private:
-  void bind();
+  void open_port();
   void add_routes();
   void add_commands();
   void serve_events(httplib::Response& response);
@@ -60,13 +56,9 @@ class Dashboard {
 
   const Options options_;
   const std::string token_;
-  std::optional<ServerMonitor> monitor_;
   EventStream events_;
   CommandQueue commands_;
-  httplib::Server server_;
-  int port_ = 0;
-  std::atomic<bool> ended_{false};
-  std::thread thread_;
+  std::optional<LoopbackServer> port_;
 };
 
 }  // namespace retrystorm

@@ -7,7 +7,7 @@ namespace retrystorm {
 namespace {
 
 constexpr std::size_t kMostKept = 3600;  // an hour, at one event a second
-constexpr std::size_t kMostBehind = 64;  // events that a browser may leave lying
+constexpr std::size_t kMostBehind = 64;  // events in a browser's queue before it is dropped
 constexpr std::size_t kMostBrowsers = 48;
 
 }  // namespace
@@ -45,12 +45,12 @@ void EventStream::Subscription::end() {
   changed_.notify_one();
 }
 
-void EventStream::tell(const nlohmann::ordered_json& event, Keep keep) {
+void EventStream::send(const nlohmann::ordered_json& event, Keep keep) {
   const auto text = event.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   const auto message = std::make_shared<const std::string>("data: " + text + "\n\n");
   const std::scoped_lock lock(mutex_);
   history_.push_back({message, keep});
-  if (history_.size() > kMostKept) forget_the_oldest();
+  if (history_.size() > kMostKept) drop_oldest();
   std::erase_if(subscriptions_, [&](const std::weak_ptr<Subscription>& each) {
     const auto subscription = each.lock();
     if (subscription) subscription->push(message);
@@ -58,7 +58,7 @@ void EventStream::tell(const nlohmann::ordered_json& event, Keep keep) {
   });
 }
 
-void EventStream::forget_the_oldest() {
+void EventStream::drop_oldest() {
   const auto oldest = std::find_if(history_.begin(), history_.end(),
                                    [](const Kept& kept) { return kept.keep == Keep::kRun; });
   history_.erase(oldest == history_.end() ? history_.begin() : oldest);

@@ -1,4 +1,4 @@
-// The events of the live page: told once, heard by every browser, also by one that comes late.
+// The events of the live page. Every browser gets every event, even one that connects late.
 #pragma once
 
 #include <condition_variable>
@@ -13,8 +13,8 @@
 
 namespace retrystorm {
 
-// Safe from any thread. Telling costs one serialisation and a pointer for each browser, whatever
-// the browsers do: one that does not take its events in time is dropped.
+// Thread-safe. An event costs one serialisation, and one pointer for each browser. A browser that
+// does not take its events in time is dropped, so slow browsers never block the sender.
 class EventStream {
  public:
   // An event as it goes over the wire.
@@ -25,8 +25,8 @@ class EventStream {
    public:
     explicit Subscription(std::deque<Message> first);
 
-    // Waits for the next events, and returns all there are; none when `patience` is over. Nothing
-    // at all when the stream has ended or this browser was too slow.
+    // Waits for the next events and returns all of them. Returns an empty text once `patience` is
+    // over, and nothing if the stream has ended or this browser was too slow.
     std::optional<std::string> next(std::chrono::milliseconds patience);
 
    private:
@@ -43,21 +43,22 @@ class EventStream {
     bool ended_ = false;
   };
 
-  // What comes of an event once it has been told.
+  // How long an event is kept for browsers that connect later.
   enum class Keep {
-    kRun,    // it is a part of this run's course
-    kAlways  // it is told to latecomers even after the run
+    kRun,    // until the next run begins
+    kAlways  // even after that
   };
 
-  void tell(const nlohmann::ordered_json& event, Keep keep);
+  void send(const nlohmann::ordered_json& event, Keep keep);
 
-  // A new run: what was kept for the one before is forgotten.
+  // A new run begins: drops what was kept for the last one.
   void begin_run();
 
-  // The history first, then what happens. Null when there are too many, or the stream has ended.
+  // The subscription gets the kept events first, then the new ones. Null if there are too many
+  // browsers, or if the stream has ended.
   std::shared_ptr<Subscription> subscribe();
 
-  // Every browser gets what is still in its queue, and then the end.
+  // Every browser still gets what is in its queue, and then the end.
   void end();
 
  private:
@@ -66,7 +67,7 @@ class EventStream {
     Keep keep;
   };
 
-  void forget_the_oldest();
+  void drop_oldest();
 
   std::mutex mutex_;
   std::deque<Kept> history_;

@@ -1,28 +1,46 @@
 #include "common/cli/help.h"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "common/cli/finding_rules.h"
+#include "common/cli/foreign_names.h"
+#include "common/cli/glossary.h"
+#include "common/cli/options.h"
+#include "model/base/text.h"
+#include "model/retry/strategies.h"
+#include "model/run/timeline.h"
+#include "model/run/workload.h"
+#include "model/service/service_options.h"
+
 namespace retrystorm {
 namespace {
 
-// CLI11's own, of options that have been given none.
+// CLI11's default group, for options without a group.
 constexpr std::string_view kNoGroup = "Options";
 
-// An option as help names it: with its type and what is in force when it is not given.
+// The first column of an option's help: its names, type and default value.
 std::string with_value(const CLI::Option& option, std::string names) {
   if (option.get_type_size() == 0) return names;
   const std::string type = option.get_type_name();
-  const std::string usual = option.get_default_str();
+  const std::string default_text = option.get_default_str();
   if (!type.empty()) names += ' ' + type;
-  if (!usual.empty()) names += '=' + usual;
+  if (!default_text.empty()) names += '=' + default_text;
   return names;
 }
 
-// Appends an option's line: what it is called, and from `column` on what it means, in lines that
-// end before `width`.
+// Appends an option's help: its names, and from `column` on its meaning, wrapped before column
+// `width`.
 void add_line(std::string& text, const std::string& names, std::string_view meaning,
               std::size_t column, std::size_t width) {
   const std::string indent(column, ' ');
@@ -42,43 +60,78 @@ void add_line(std::string& text, const std::string& names, std::string_view mean
   text += line.append(meaning) + '\n';
 }
 
+// The terminal's width, but 80 to 100 columns. 100 if there is no terminal.
+std::size_t help_width() {
+  constexpr std::size_t kLeast = 80, kMost = 100;
+  winsize window{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0 || window.ws_col == 0) return kMost;
+  return std::clamp<std::size_t>(window.ws_col, kLeast, kMost);
+}
+
+constexpr std::size_t kShortColumn = 36;  // of the meanings in the short help
+constexpr std::size_t kLongColumn = 44;   // in the long help
+
+// Groups have no name; commands do.
 std::vector<const CLI::App*> groups_of(const CLI::App& app) {
-  return app.get_subcommands([](const CLI::App*) { return true; });
+  return app.get_subcommands([](const CLI::App* each) { return each->get_name().empty(); });
+}
+
+std::string commands_of(const CLI::App& app) {
+  constexpr std::size_t kColumn = 14;
+  std::string text;
+  for (const CLI::App* each :
+       app.get_subcommands([](const CLI::App* some) { return !some->get_name().empty(); })) {
+    std::string about = each->get_description();
+    std::replace(about.begin(), about.end(), '\n', ' ');
+    add_line(text, each->get_name(), about, kColumn, help_width());
+  }
+  return text;
 }
 
 std::string basic_options(const CLI::App& app) {
-  constexpr std::size_t kColumn = 36, kWidth = 100;
   std::vector<std::pair<std::string, std::string>> groups;  // title and lines
   const auto add = [&groups](const CLI::App& part) {
     for (const CLI::Option* option : part.get_options()) {
       const std::string title = option->get_group();
-      if (title == kNoGroup) continue;
+      if (title == kNoGroup || title.empty()) continue;
       auto group = std::find_if(groups.begin(), groups.end(),
                                 [&title](const auto& each) { return each.first == title; });
       if (group == groups.end()) group = groups.insert(groups.end(), {title, ""});
       add_line(group->second, with_value(*option, "--" + option->get_single_name()),
-               option->get_description(), kColumn, kWidth);
+               option->get_description(), kShortColumn, help_width());
     }
   };
   for (const CLI::App* group : groups_of(app)) add(*group);
   add(app);
   std::string text;
   for (const auto& [title, lines] : groups) text += '\n' + title + '\n' + lines;
-  return text + "\n--help-all prints every option, with its second names.\n";
+  return text +
+         "\n--help GROUP prints the options of a group, --help OPTION one of them, --help-all every "
+         "option\nwith its other names, --explain WORD what a word means. docs/how-do-i.md has a "
+         "command for each\nquestion, such as which settings to begin with (installed: "
+         "share/doc/retrystorm; see README.md).\n";
+}
+
+// An option with all of its names.
+void add_whole(std::string& text, const CLI::Option& option) {
+  add_line(text, with_value(option, option.get_name(false, true)), option.get_description(),
+           kLongColumn, help_width());
+}
+
+// CLI11 repeats these options in each group.
+bool is_inherited(const CLI::App& group, const CLI::Option& option) {
+  const bool help = &option == group.get_help_ptr() || &option == group.get_help_all_ptr();
+  return help && group.get_parent() != nullptr;
 }
 
 std::string every_option(const CLI::App& app) {
-  // A line each, however long: scripts read them.
-  constexpr std::size_t kColumn = 44, kWidth = 10'000;
   std::string text;
   const auto add = [&text](const std::string& title, const CLI::App& part) {
     text += '\n' + title + '\n';
     for (const CLI::Option* option : part.get_options()) {
-      // CLI11 gives each group these once more.
-      const bool inherited = option == part.get_help_ptr() || option == part.get_help_all_ptr();
-      if (inherited && part.get_parent() != nullptr) continue;
-      add_line(text, with_value(*option, option->get_name(false, true)), option->get_description(),
-               kColumn, kWidth);
+      // Files that are given without a name are in the usage.
+      const bool named = !option->get_positional() && !option->get_group().empty();
+      if (named && !is_inherited(part, *option)) add_whole(text, *option);
     }
   };
   add("At the start", app);
@@ -86,12 +139,265 @@ std::string every_option(const CLI::App& app) {
   return text;
 }
 
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+// The part of a group's title that names it.
+std::string short_title(const std::string& title) {
+  return lower(title.substr(0, title.find_first_of(":(")));
+}
+
 }  // namespace
 
 std::string HelpFormatter::make_help(const CLI::App* app, std::string name,
                                      CLI::AppFormatMode mode) const {
-  return app->get_description() + "\nUsage: " + name + " [OPTIONS]\n" +
-         (mode == CLI::AppFormatMode::All ? every_option(*app) : basic_options(*app));
+  const std::string commands = commands_of(*app), example = app->get_footer();
+  std::string text =
+      app->get_description() + "\nUsage: " + name + (commands.empty() ? "" : " COMMAND");
+  for (const CLI::Option* option : app->get_options()) {
+    if (option->get_positional()) text += ' ' + option->get_single_name();
+  }
+  text += " [OPTIONS]\n";
+  const bool several = example.find('\n') != example.npos;
+  if (!example.empty()) text += (several ? "Examples:\n" : "Example: ") + example + '\n';
+  if (!commands.empty()) text += "\nCommands (each has its own --help)\n" + commands;
+  return text + (mode == CLI::AppFormatMode::All ? every_option(*app) : basic_options(*app));
+}
+
+std::string help_about(const CLI::App& app, const std::string& name) {
+  const std::string wanted(trimmed(short_title(name)));
+  const std::string option_name =
+      wanted.substr(std::min(wanted.find_first_not_of('-'), wanted.size()));
+  std::vector<std::string> titles, names;
+  std::vector<const CLI::Option*> found, nearly;  // nearly: the words are part of the group's name
+  std::string one;                                // the option of that name
+  const auto visit = [&](const std::string& title, const CLI::App& part) {
+    for (const CLI::Option* option : part.get_options()) {
+      if (is_inherited(part, *option) || option->get_group().empty()) continue;
+      const auto& spelt = option->get_lnames();
+      names.insert(names.end(), spelt.begin(), spelt.end());
+      if (option->check_lname(option_name)) {
+        add_whole(one, *option);
+        const std::string& group = title.empty() ? option->get_group() : title;
+        one.append(kLongColumn, ' ').append("group: ").append(group).append("\n");
+      }
+      bool is_in = false, has_words = false;
+      for (const std::string& each : {title, option->get_group()}) {
+        if (each == kNoGroup || each.empty()) continue;
+        const std::string known(trimmed(short_title(each)));
+        is_in = is_in || known == wanted;
+        has_words = has_words || (' ' + known + ' ').find(' ' + wanted + ' ') != known.npos;
+        if (std::find(titles.begin(), titles.end(), known) == titles.end()) titles.push_back(known);
+      }
+      if (is_in) found.push_back(option);
+      if (has_words) nearly.push_back(option);
+    }
+  };
+  for (const CLI::App* group : groups_of(app)) visit(group->get_group(), *group);
+  visit("", app);
+  if (found.empty() && one.empty()) found = nearly;
+  if (found.empty() && one.empty()) {
+    const auto meant = nearest(option_name, {names.begin(), names.end()});
+    throw std::invalid_argument(
+        "--help: there is no option " + in_quotes(name) +
+        (meant.empty() ? "" : " (did you mean --" + std::string(meant) + "?)") +
+        ", and the group " + unknown_name(name, {titles.begin(), titles.end()}));
+  }
+  std::string text;
+  for (const CLI::Option* option : found) add_whole(text, *option);
+  return found.empty() ? one : text;
+}
+
+namespace {
+
+// A word as it is compared: "Retry-Budget" and "retry budget" are one.
+std::string bare_word(std::string_view text) {
+  std::string word = plain_word(text);
+  std::erase_if(word, [](char c) { return c == ' ' || c == '='; });
+  return word;
+}
+
+// The entries of the glossary: a word and its meaning.
+using Words = std::vector<std::pair<std::string, std::string>>;
+Words glossary() {
+  Words words;
+  const auto entries = nlohmann::ordered_json::parse(glossary_files().front().content);
+  for (const auto& [names, meaning] : entries.items()) {
+    for (std::size_t at = 0; at < names.size();) {
+      const std::size_t end = std::min(names.find(", ", at), names.size());
+      words.emplace_back(names.substr(at, end - at), meaning.get<std::string>());
+      at = end + 2;
+    }
+  }
+  return words;
+}
+
+// The options of the experiment, for programs that have only some of them, and for their values.
+struct Experiment {
+  WorkloadOptions workload;
+  ServiceOptions service;
+  TimelineOptions timeline;
+  OptionList list;
+  CLI::App app;
+
+  Experiment() {
+    declare_options(list, workload);
+    declare_options(list, service, Engine::kSimulated);
+    declare_options(list, timeline, Engine::kSimulated);
+    add_options(app, list);
+  }
+};
+
+void visit_options(const CLI::App& app, const std::function<void(const CLI::Option&)>& visit) {
+  for (const CLI::Option* option : app.get_options()) visit(*option);
+  for (const CLI::App* group : groups_of(app)) visit_options(*group, visit);
+}
+
+// The help of the options that the word names.
+std::string explained_option(const CLI::App& app, const std::string& word) {
+  std::string text;
+  visit_options(app, [&](const CLI::Option& option) {
+    const auto& names = option.get_lnames();
+    const bool named = std::any_of(names.begin(), names.end(),
+                                   [&word](const auto& each) { return bare_word(each) == word; });
+    if (named && text.empty()) add_whole(text, option);
+  });
+  return text;
+}
+
+// What this is as a value of options, alone or with the option's name: "full jitter". It may have an
+// amount: "proportional:0.2".
+std::string explained_value(const Experiment& experiment, const std::string& asked) {
+  const std::string word = bare_word(asked.substr(0, asked.find(':')));
+  std::string text, value, options, help;
+  for (const NamedStrategy& each : named_strategies()) {
+    const std::string plain = bare_word(each.name);
+    if (word != plain && word != plain + "strategy") continue;
+    text.append(each.name).append(": --strategy: ").append(each.summary).append("\n    ");
+    text.append(each.source).append("\n    ").append(each.date) += '\n';
+  }
+  for (const Option& option : experiment.list.all()) {
+    std::vector<std::string_view> values = option.choices;
+    values.insert(values.end(), option.examples.begin(), option.examples.end());
+    const std::string name = bare_word(option.name);
+    for (const std::string_view each : values) {
+      const std::string_view bare = each.substr(0, each.find(':'));  // "normal" of "normal:0.1"
+      const std::string plain = bare_word(bare);
+      if (plain.empty() || (word != plain && word != plain + name && word != name + plain))
+        continue;
+      value = bare;
+      options += (options.empty() ? "--" : ", --") + option.name;
+      add_whole(help, *experiment.app.get_option_no_throw("--" + option.name));
+      break;
+    }
+  }
+  if (options.empty()) return text;
+  text += value + ": a value of " + options + '\n';
+  const bool several = std::count(options.begin(), options.end(), ',') > 2;
+  return several ? text : text + help;
+}
+
+// What the word is among the findings of `retrystorm check`.
+std::string explained_finding(const std::string& word) {
+  std::string text;
+  for (const FindingRule& each : kFindingRules) {
+    if (bare_word(each.name) != word) continue;
+    text.append(each.name).append(": a finding of retrystorm check: ").append(each.meaning) += '\n';
+  }
+  return text;
+}
+
+// The options that files of other programs call so: with their help if `whole`.
+std::string explained_abroad(const Experiment& experiment, const std::string& word, bool whole) {
+  std::vector<std::pair<std::string, std::string>> found;  // options, and the programs
+  for (const ForeignName& each : kForeignNames) {
+    if (bare_word(each.name) != word) continue;
+    const auto same = std::find_if(found.begin(), found.end(),
+                                   [&each](const auto& one) { return one.first == each.option; });
+    if (same == found.end()) {
+      found.emplace_back(each.option, each.program);
+    } else {
+      same->second.append(", ").append(each.program);
+    }
+  }
+  std::string text;
+  for (const auto& [option, programs] : found) {
+    text.append("in files of ").append(programs).append(": --").append(option) += '\n';
+    if (whole) add_whole(text, *experiment.app.get_option_no_throw("--" + option));
+  }
+  return text;
+}
+
+// The entry of the glossary for this word.
+std::string glossary_entry(const Words& words, const std::string& word) {
+  for (const auto& [name, meaning] : words) {
+    if (bare_word(name) == bare_word(word)) return name + ": " + meaning + '\n';
+  }
+  return "";
+}
+
+// The same for the name of a CSV column or of a figure, which begins as in a table. If it ends in a phase of the
+// run, that is explained, too.
+std::string explained_figure(const Words& words, std::string name) {
+  std::string phase;
+  while (true) {
+    const std::string text = glossary_entry(words, name);
+    const std::size_t last = name.rfind('_');
+    if (!text.empty() || last == name.npos) return text.empty() ? "" : text + phase;
+    const std::string end = name.substr(last + 1);
+    if (end == "before" || end == "during" || end == "after") phase = glossary_entry(words, end);
+    name.resize(last);
+  }
+}
+
+}  // namespace
+
+std::string explain(const CLI::App& app, const std::string& asked) {
+  const Experiment experiment;
+  const Words words = glossary();
+  const bool is_option = asked.starts_with('-');
+  const std::string figure = asked.substr(0, asked.find_first_of(",<>"));  // "wait, s", "down<5%"
+  std::string text = is_option ? "" : explained_figure(words, figure);
+  std::string word = bare_word(asked);
+  if (const std::size_t end = asked.find('='); is_option && end != asked.npos) {
+    word = bare_word(asked.substr(0, end));
+  }
+  const std::string own = explained_option(app, word);
+  text += own.empty() ? explained_option(experiment.app, word) : own;
+  if (text.empty()) text = explained_value(experiment, asked);
+  text += explained_abroad(experiment, word, text.empty());
+  if (!is_option) text += explained_finding(word);
+  if (text.empty() && !is_option) text = explained_figure(words, underscored(figure));
+  if (!text.empty()) return text;
+
+  std::vector<std::string_view> known;
+  for (const auto& each : words) known.push_back(each.first);
+  for (const Option& option : experiment.list.all()) {
+    known.push_back(option.name);
+    for (const auto value : option.choices) known.push_back(value);
+  }
+  for (const ForeignName& each : kForeignNames) known.push_back(each.name);
+  for (const FindingRule& each : kFindingRules) known.push_back(each.name);
+  std::string_view meant;
+  std::size_t least = std::max<std::size_t>(word.size() / 4, word.size() > 2 ? 1 : 0) + 1;
+  for (const auto name : known) {
+    const std::size_t far = edit_distance(bare_word(name), word);
+    if (far < least) meant = name;
+    least = std::min(least, far);
+  }
+  for (const auto name : known) {  // "burst" of "rate-burst"
+    const auto parts = split(name, '-');
+    if (meant.empty() && std::find(parts.begin(), parts.end(), asked) != parts.end()) meant = name;
+  }
+  throw std::invalid_argument(in_quotes(asked) + " is not known" +
+                              (meant.empty() ? "" : " (did you mean " + std::string(meant) + "?)") +
+                              (is_option
+                                   ? ": --help-all has the options of this program, "
+                                     "docs/options.md those of all"
+                                   : ": docs/output.md has all words, --help-all all options"));
 }
 
 }  // namespace retrystorm

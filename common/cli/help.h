@@ -1,4 +1,4 @@
-// The two lengths of the programs' help.
+// The short and the long help text of the programs.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -6,13 +6,24 @@
 
 namespace retrystorm {
 
-// `--help` has the options that most people need, in groups of its own: those that have one
-// (`Option::basic` in a list of options, CLI11's `group` elsewhere). `--help-all` has every option
-// with its second names, in the groups of its declaration.
+// `--help` shows only the options that most people need, in separate groups. These are the options
+// that have such a group (`Option::basic` in a list of options, CLI11's `group` elsewhere).
+// `--help-all` shows every option with its second names, in the groups of its declaration.
 class HelpFormatter final : public CLI::Formatter {
  public:
   std::string make_help(const CLI::App* app, std::string name,
                         CLI::AppFormatMode mode) const override;
 };
+
+// The options of one group, named as in either help, with all their names; or one option, by any of
+// its names, and the group that it is in. Throws std::invalid_argument with a readable message if
+// there is no such group or option.
+std::string help_about(const CLI::App& app, const std::string& name);
+
+// What a word means: one of the output, an option, a value of options, or what the files of other
+// programs call an option. Ignores case, blanks and dashes. A word of several is one argument. Knows the
+// heads of tables, the names of CSV columns and of claims, the words at the left of a summary, and the
+// findings of `retrystorm check`. Ends with a new line. Throws std::invalid_argument for any other word.
+std::string explain(const CLI::App& app, const std::string& word);
 
 }  // namespace retrystorm

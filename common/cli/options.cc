@@ -1,15 +1,23 @@
 #include "common/cli/options.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <iostream>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "common/cli/foreign_names.h"
 #include "common/cli/help.h"
+#include "common/cli/settings_file.h"
+#include "common/exit_code.h"
+#include "common/output/output_queue.h"
+#include "common/output/start_json.h"
 #include "model/retry/strategies.h"
 
 namespace retrystorm {
@@ -42,13 +50,15 @@ std::string type_name(Option::Kind kind) {
 }
 
 const std::string kListStrategies = "--list-strategies";
+const std::string kExplain = "--explain";
 const std::string kPrintSettings = "--print-settings";
-const std::string kGeneral = "General";  // of the short help
+const std::string kGeneral = "General";  // a group of the short help
 const std::string kExponentialBackoff = "--exponential-backoff";
 const std::string kExponentialStrategy = "--strategy=exponential";
 
-// Go's flags take one dash, and so do the articles' readers: a word of one dash and a name is meant
-// as the long option. `-h`, the one short option, and values such as `-5s` stay what they are.
+// Go's flags have one dash, and readers of the articles type them that way. One dash and a name is
+// therefore treated as the long option. `-h`, the only short option, and values such as `-5s` are
+// left unchanged.
 std::string with_two_dashes(const std::string& word) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   const bool named = word.size() > 1 && word[0] == '-' && is_letter(word[1]) && word != "-h";
@@ -58,13 +68,14 @@ std::string with_two_dashes(const std::string& word) {
 // An option's value: a duration in Go's notation, a number as a number, null for none.
 nlohmann::ordered_json value_json(const std::string& text, const std::string& type) {
   const bool measured = type == kDuration || type == kCount || type == kNumber;
-  if (text == kNoneWord && measured) return nullptr;
+  if (is_none(text) && measured) return nullptr;
   if (type == kDuration) return format_duration(parse_duration(text));
-  auto number = nlohmann::ordered_json::parse(text, nullptr, false);
+  const std::string plain = measured ? plain_number(text) : text;
+  auto number = nlohmann::ordered_json::parse(plain, nullptr, false);
   return number.is_number() ? number : nlohmann::ordered_json(text);
 }
 
-// The article's flag is another word for a strategy: with one of its own it contradicts itself.
+// The article's flag `--exponential-backoff` stands for a strategy, so it excludes `--strategy`.
 void replace_exponential_backoff(std::vector<std::string>& arguments) {
   const auto flag = std::find(arguments.begin(), arguments.end(), kExponentialBackoff);
   if (flag == arguments.end()) return;
@@ -75,6 +86,23 @@ void replace_exponential_backoff(std::vector<std::string>& arguments) {
   std::replace(flag, arguments.end(), kExponentialBackoff, kExponentialStrategy);
 }
 
+// The words of the command line, with two dashes before each long option.
+std::vector<std::string> typed_words(int argc, const char* const* argv) {
+  std::vector<std::string> words;
+  for (int i = 0; i < argc; ++i) {
+    words.push_back(with_two_dashes(argv[i]));
+    // So that a user can append another strategy to this command line.
+    if (words.back() == kExponentialBackoff) words.back() = kExponentialStrategy;
+  }
+  return words;
+}
+
+std::string as_line(const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words) line += (line.empty() ? "" : " ") + shell_word(word);
+  return line;
+}
+
 template <typename Visit>
 void each_option(CLI::App& app, const Visit& visit) {
   for (CLI::Option* option : app.get_options()) visit(*option);
@@ -83,9 +111,9 @@ void each_option(CLI::App& app, const Visit& visit) {
   }
 }
 
-// Of two options that say the same thing in two forms, CLI11 refuses both (see `add_options`). But
-// what was typed overrules what stands in a settings file, in whichever form: while one of these
-// lives, CLI11 lets that pass.
+// Some settings have two options, in two forms, and CLI11 refuses them together (see
+// `add_options`). But the command line must override a settings file, in either form. While an
+// object of this class exists, CLI11 accepts one form on the command line and the other in a file.
 class TypedForms {
  public:
   TypedForms(CLI::App& app, const std::vector<std::string>& words) {
@@ -104,12 +132,12 @@ class TypedForms {
   TypedForms(const TypedForms&) = delete;
   TypedForms& operator=(const TypedForms&) = delete;
 
-  // After parsing: forgets what a file says in the other form.
+  // After parsing: clears the file's value of the other form.
   void overrule_files() const {
     for (const Overruled& each : overruled_) each.forgotten->clear();
   }
 
-  // One way only, so that each pair is found once.
+  // Makes `second` exclude `first` but not the reverse, so that each pair is found once.
   static void exclude(CLI::Option& second, CLI::Option& first) {
     second.excludes(&first);
     first.remove_excludes(&second);
@@ -122,22 +150,149 @@ class TypedForms {
     CLI::Option* forgotten;
   };
 
-  static bool is_typed(const CLI::Option& option, const std::vector<std::string>& words) {
-    return std::any_of(words.begin(), words.end(), [&option](const std::string& word) {
-      return word.starts_with("--") && option.check_lname(word.substr(2, word.find('=') - 2));
-    });
-  }
-
   std::vector<Overruled> overruled_;
 };
 
-// The name of an option that was used: an error that speaks of another one puzzles.
-std::string as_typed(const CLI::Option& option, int argc, const char* const* argv) {
+// The name of an option as the user typed it.
+std::string typed_name(const CLI::Option& option, int argc, const char* const* argv) {
   for (int i = argc - 1; i > 0; --i) {
     const std::string word = with_two_dashes({argv[i], std::strcspn(argv[i], "=")});
     if (word.starts_with("--") && option.check_lname(word.substr(2))) return word;
   }
   return "--" + option.get_single_name();
+}
+
+// The group or option in "--help GROUP", "--help=GROUP" or "--help --OPTION".
+std::optional<std::string> wanted_help(const std::vector<std::string>& words) {
+  const std::string kHelp = "--help";
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i].starts_with(kHelp + '=')) return words[i].substr(kHelp.size() + 1);
+    if (words[i] != kHelp && words[i] != "-h") continue;
+    std::string group;
+    for (std::size_t j = i + 1; j < words.size() && !words[j].starts_with('-'); ++j) {
+      group += (group.empty() ? "" : " ") + words[j];
+    }
+    if (group.empty() && i + 2 == words.size() && words.back().starts_with("--")) {
+      return words.back().substr(0, words.back().find('='));
+    }
+    return group.empty() ? std::nullopt : std::optional(group);
+  }
+  return std::nullopt;
+}
+
+// An option after --explain is its value, not an option of this command.
+void join_explained_option(std::vector<std::string>& words) {
+  const auto explain = std::find(words.begin(), words.end(), kExplain);
+  if (words.end() - explain < 2 || !explain[1].starts_with("--")) return;
+  *explain += '=' + explain[1];
+  words.erase(explain + 1);
+}
+
+// All names of options, without dashes.
+std::vector<std::string> names_of(CLI::App& app) {
+  std::vector<std::string> names;
+  each_option(app, [&names](const CLI::Option& option) {
+    names.insert(names.end(), option.get_lnames().begin(), option.get_lnames().end());
+  });
+  return names;
+}
+
+// What people call things that have other names here. Of the names of one thing the first that a
+// program has is meant.
+struct Synonym {
+  std::string_view word, option;
+};
+constexpr std::array kSynonyms{
+    Synonym{"latency", "service-time"},
+    Synonym{"latency", "timeout"},
+    Synonym{"response-time", "service-time"},
+    Synonym{"rps", "rate"},
+    Synonym{"qps", "rate"},
+    Synonym{"tps", "rate"},
+    Synonym{"load", "rate"},
+    Synonym{"throughput", "rate"},
+    Synonym{"layers", "max-attempts"},
+    Synonym{"tiers", "max-attempts"},
+    Synonym{"users", "clients"},
+    Synonym{"connections", "clients"},
+    Synonym{"concurrency", "workers"},
+    Synonym{"concurrency", "clients"},
+    Synonym{"pool-size", "workers"},
+    Synonym{"requests", "rate"},
+    Synonym{"requests-per-second", "rate"},
+    Synonym{"attempt-timeout", "timeout"},
+    Synonym{"request-timeout", "timeout"},
+    Synonym{"think", "think-time"},
+    Synonym{"failure-rate", "error-share"},
+    Synonym{"queue-size", "queue-length"},
+    Synonym{"outage-duration", "outage-for"},
+    Synonym{"outage-length", "outage-for"},
+    Synonym{"base", "backoff-base"},
+    Synonym{"initial-delay", "backoff-base"},
+    Synonym{"cap", "backoff-cap"},
+    Synonym{"retry-limit", "max-retries"},
+    Synonym{"retries", "max-retries"},
+    Synonym{"attempts", "max-attempts"},
+    Synonym{"backoff", "backoff-base"},
+    Synonym{"multiplier", "backoff-factor"},
+    Synonym{"budget", "retry-budget"},
+    Synonym{"duration", "observe"},
+    Synonym{"trials", "runs"},
+    Synonym{"iterations", "runs"},
+};
+
+// The option that is meant by another word, or else one that is spelt nearly so. Empty: none.
+std::string meant_by(const std::string& word, const std::vector<std::string>& names) {
+  for (const Synonym& each : kSynonyms) {
+    const bool known = std::find(names.begin(), names.end(), each.option) != names.end();
+    if (each.word == word && known) return std::string(each.option);
+  }
+  // "maxAttempts" is our max-attempts; "maxTokens" is gRPC's.
+  for (const std::string& name : names) {
+    if (plain_word(name) == plain_word(word)) return name;
+  }
+  for (const ForeignName& each : kForeignNames) {
+    const bool known = std::find(names.begin(), names.end(), each.option) != names.end();
+    if (plain_word(each.name) == plain_word(word) && known) return std::string(each.option);
+  }
+  return std::string(nearest(word, {names.begin(), names.end()}));
+}
+
+// "--strategey was not expected: did you mean --strategy?"
+std::string unexpected(CLI::App& app, const std::string& word) {
+  const std::size_t begin = std::min(word.find_first_not_of('-'), word.size());
+  const std::string meant =
+      meant_by(word.substr(begin, word.find('=', begin) - begin), names_of(app));
+  const std::string shown = word.substr(0, word.find('='));
+  return shown + " was not expected" +
+         (meant.empty() ? " (see --help)" : ": did you mean --" + meant + '?');
+}
+
+// What is wrong with a command line or settings file, one line for each word that is not an option.
+std::string refusal(CLI::App& app, const CLI::ParseError& error, int argc,
+                    const char* const* argv) {
+  std::string line = error.what();
+  line.resize(std::min(line.size(), line.find('\n')));
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    std::string lines;
+    bool is_value = false;  // perhaps of the unknown option before it
+    for (const std::string& word : app.remaining()) {
+      const bool is_option = word.starts_with('-');
+      if (is_option || !is_value) lines += unexpected(app, word) + '\n';
+      is_value = is_option && word.find('=') == word.npos;
+    }
+    return lines;
+  }
+  // CLI11 has this message for an unknown name, and for a line that is not NAME = VALUE.
+  constexpr std::string_view kUnknownSetting = "INI was not able to parse ";
+  if (dynamic_cast<const CLI::ConfigError*>(&error) != nullptr &&
+      line.starts_with(kUnknownSetting)) {
+    constexpr std::size_t kShown = 40;
+    std::string name = line.substr(kUnknownSetting.size());
+    if (name.size() > kShown) name.replace(kShown, name.npos, "...");
+    return "--config: " + unexpected(app, name) + '\n';
+  }
+  return as_typed(app, line + " (see --help)", argc, argv);
 }
 
 }  // namespace
@@ -196,16 +351,58 @@ CLI::Option* add_text(CLI::App& app, const std::string& name, std::string& targe
       app, name, "TEXT", target, [&target](const std::string& text) { target = text; }, help);
 }
 
+CLI::Option* add_runs(CLI::App& app, std::size_t& target) {
+  return add_count(app, "--runs", target,
+                   "how many runs each cell has, with seeds counted up from --seed", 1, 10'000'000);
+}
+
+CLI::Option* add_threads(CLI::App& app, std::size_t& target) {
+  return add_count(app, "--threads", target, "how many threads share the runs; 0 = one per core", 0,
+                   4096);
+}
+
+CLI::Option* add_table_files(CLI::App& app, std::string& csv, std::string& markdown) {
+  CLI::Option* added =
+      add_text(app, "--csv", csv, "write all columns to this file, as CSV; - = standard output");
+  add_text(app, "--markdown", markdown, "write the printed table to this file, as Markdown");
+  return added;
+}
+
+CLI::Option* add_expectations(CLI::App& app, std::vector<Expectation>& target, const Figures& known,
+                              const std::string& help) {
+  return app
+      .add_option_function<std::vector<std::string>>(
+          "--expect",
+          [&target, known](const std::vector<std::string>& texts) {
+            target.clear();
+            for (const std::string& text : texts) {
+              try {
+                target.push_back(parse_expectation(text, known));
+              } catch (const std::invalid_argument& error) {
+                throw CLI::ValidationError("--expect", error.what());
+              }
+            }
+          },
+          help)
+      ->type_name("CLAIM")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+void add_quiet(CLI::App& app, bool& target, const std::string& left_out) {
+  app.add_flag("--quiet", target, "leave out " + left_out)->group("Run");
+}
+
 void add_trace(CLI::App& app, std::size_t& target) {
   add_count(app, "--trace", target,
-            "tell the first so many requests that begin in the outage (without one: in the run) "
-            "attempt by attempt, in the file of --json",
+            "record every attempt of the first COUNT requests that begin during the outage "
+            "(without one: during the run) in the file of --json",
             0, 1'000'000);
 }
 
 void check_trace(std::size_t trace, const std::string& json) {
   if (trace > 0 && json.empty()) {
-    throw std::runtime_error("--trace writes to the file of --json: give one");
+    throw std::invalid_argument("--trace writes to the file of --json: give one");
   }
 }
 
@@ -215,21 +412,23 @@ void add_service_options(CLI::App& app, ServiceOptions& options, Engine engine) 
   add_options(app, list);
 }
 
+CLI::App* option_group(CLI::App& app, const std::string& title) {
+  for (CLI::App* group : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (group->get_name().empty() && group->get_group() == title) return group;
+  }
+  return app.add_option_group(title);
+}
+
 void add_options(CLI::App& app, const OptionList& options) {
-  CLI::App* group = nullptr;
-  std::string title;
   for (const Option& option : options.all()) {
-    if (group == nullptr || title != option.group) {
-      title = option.group;
-      group = app.add_option_group(title);
-    }
+    CLI::App* group = option_group(app, option.group);
     std::string help = option.help;
     if (!option.choices.empty()) {
       help += ": ";
       for (const auto choice : option.choices) help.append(choice).append(", ");
       help.resize(help.size() - 2);
     }
-    // What it says it is in force, also when a named strategy has changed it since.
+    // The displayed default is the current value, even after a named strategy has changed it.
     auto* added =
         add_value(*group, dashed(option), type_name(option.kind), option.get(), option.set, help)
             ->default_function(option.get);
@@ -249,7 +448,7 @@ void add_workload_options(CLI::App& app, WorkloadOptions& options) {
 }
 
 void add_strategy_flags(CLI::App& app, WorkloadOptions& options) {
-  // On the command line it is replaced before anything is parsed: this is for settings files.
+  // Only for settings files: on the command line, the flag is replaced before parsing.
   app.add_flag_callback(
       kExponentialBackoff, [&retry = options.retry] { retry = retry_settings("exponential"); },
       "the same as --strategy=exponential");
@@ -268,7 +467,9 @@ void add_strategy_flags(CLI::App& app, WorkloadOptions& options) {
 
 std::string text_of(const CLI::Option& option) {
   return option.get_multi_option_policy() == CLI::MultiOptionPolicy::Join
-             ? CLI::detail::join(option.results(), std::string(1, option.get_delimiter()) + ' ')
+             ? CLI::detail::join(
+                   option.results(), [](std::string part) { return CLI::detail::trim(part); },
+                   std::string(1, option.get_delimiter()) + ' ')
              : option.results().back();
 }
 
@@ -279,6 +480,21 @@ const CLI::Option* find_option(const CLI::App& app, const std::string& name) {
     if (const auto* option = group->get_option_no_throw(dashed)) return option;
   }
   return nullptr;
+}
+
+std::map<std::string, std::string, std::less<>> given_options(const CLI::App& app,
+                                                              const OptionList& list) {
+  std::map<std::string, std::string, std::less<>> options;
+  for (const Option& option : list.all()) {
+    const CLI::Option* given = find_option(app, option.name);
+    if (given != nullptr && given->count() > 0) options.emplace(option.name, text_of(*given));
+  }
+  // A settings file may have the flag.
+  const CLI::Option* flag = find_option(app, kExponentialBackoff);
+  if (flag != nullptr && flag->count() > 0 && flag->as<bool>()) {
+    options.emplace("strategy", "exponential");
+  }
+  return options;
 }
 
 WorkloadOptions workload_with(const CLI::App& app, const std::string& strategy) {
@@ -294,24 +510,45 @@ WorkloadOptions workload_with(const CLI::App& app, const std::string& strategy) 
   return workload;
 }
 
+void hide(CLI::App& app, const std::string& name) {
+  each_option(app, [&name](CLI::Option& option) {
+    if (option.check_lname(name)) option.group("");
+  });
+}
+
+void set_up_help(CLI::App& app) {
+  app.set_help_flag("-h,--help", "print the most common options, or those of a group, and exit")
+      ->group(kGeneral);
+  app.set_help_all_flag("--help-all", "print every option with its other names, and exit")
+      ->group(kGeneral);
+  app.set_version_flag("--version", version_text(), "print the version, and exit")->group(kGeneral);
+  app.add_option_function<std::vector<std::string>>(
+         kExplain,
+         [&app](const std::vector<std::string>& words) {  // without quotes
+           std::string word;
+           for (const std::string& each : words) word += (word.empty() ? "" : " ") + each;
+           try {
+             std::cout << explain(app, word);
+           } catch (const std::invalid_argument& error) {
+             throw CLI::ValidationError(kExplain, error.what());
+           }
+           throw CLI::Success();
+         },
+         "print what a word, an option or a value means, and exit")
+      ->type_name("WORD")
+      ->group(kGeneral);
+  app.formatter(std::make_shared<HelpFormatter>());
+}
+
 void set_up_app(CLI::App& app) {
-  app.set_help_flag("-h,--help", "print what most people need, and exit")->group(kGeneral);
-  app.set_help_all_flag("--help-all", "print every option with its second names, and exit")
-      ->group(kGeneral);
-  app.set_version_flag("--version", "retrystorm " RETRYSTORM_VERSION, "print the version, and exit")
-      ->group(kGeneral);
+  set_up_help(app);
   app.allow_config_extras(CLI::config_extras_mode::error);
-  app.set_config("--config", "", "read options from this file (INI or TOML; named as here)")
+  app.config_formatter(settings_reader());
+  app.set_config("--config", "", "read options from this file (INI or TOML, names as here)")
       ->type_name("FILE")
       ->group(kGeneral);
   const std::string meaning = "print the settings in force as a file for --config, and exit";
   app.add_flag(kPrintSettings, meaning)->group(kGeneral);
-  app.formatter(std::make_shared<HelpFormatter>());
-  app.failure_message([](const CLI::App*, const CLI::Error& error) {
-    std::string line = error.what();
-    line.resize(std::min(line.size(), line.find('\n')));
-    return line + " (see --help)\n";
-  });
 }
 
 void apply_in_order(CLI::App& app) {
@@ -322,43 +559,97 @@ void apply_in_order(CLI::App& app) {
 
 void parse_words(CLI::App& app, const std::vector<std::string>& words) {
   const TypedForms forms(app, words);
-  app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 wants it from the end
+  app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 expects reverse order
   forms.overrule_files();
   apply_in_order(app);
 }
 
-std::vector<std::string> arguments(int argc, const char* const* argv) {
+std::vector<std::string> some_values(const Option& option) {
+  std::vector<std::string> values(option.choices.begin(), option.choices.end());
+  values.insert(values.end(), option.examples.begin(), option.examples.end());
+  if (!option.range.from.empty()) values.insert(values.end(), {option.range.from, option.range.to});
+  values.insert(values.end(), {"1", "2", "0.5", "1s", "2s"});
+  return values;
+}
+
+bool is_typed(const CLI::Option& option, const std::vector<std::string>& words) {
+  return std::any_of(words.begin(), words.end(), [&option](const std::string& word) {
+    return word.starts_with("--") && option.check_lname(word.substr(2, word.find('=') - 2));
+  });
+}
+
+std::vector<std::string> arguments(int argc, const char* const* argv, int first) {
   std::vector<std::string> words;
-  for (int i = 1; i < argc; ++i) words.push_back(with_two_dashes(argv[i]));
+  for (int i = first; i < argc; ++i) words.push_back(with_two_dashes(argv[i]));
   return words;
 }
 
-std::optional<int> parse(CLI::App& app, int argc, const char* const* argv) {
+std::optional<int> parse(CLI::App& app, int argc, const char* const* argv, int first) {
   try {
-    std::vector<std::string> words = arguments(argc, argv);
+    std::string name = argc > 0 ? argv[0] : "";
+    for (int i = 1; i < std::min(first, argc); ++i) name.append(" ").append(argv[i]);
+    app.name(name);
+    std::vector<std::string> words = arguments(argc, argv, first);
+    if (const auto wanted = wanted_help(words)) {
+      std::cout << help_about(app, *wanted);
+      return kExitHolds;
+    }
     replace_exponential_backoff(words);
-    if (argc > 0) app.name(argv[0]);
+    join_explained_option(words);
     parse_words(app, words);
     return std::nullopt;
+  } catch (const std::invalid_argument& error) {
+    std::cerr << error.what() << '\n';
+    return kExitWrongOptions;
   } catch (const CLI::ParseError& error) {
-    const std::string line = error.what();
-    const std::size_t colon = std::min(line.find(':'), line.size());
-    const CLI::Option* refused = find_option(app, line.substr(0, colon));
-    if (refused == nullptr || error.get_exit_code() == 0) return app.exit(error);
-    std::cerr << as_typed(*refused, argc, argv) << line.substr(colon) << " (see --help)\n";
-    return error.get_exit_code();
+    if (error.get_exit_code() == 0) {
+      std::ostringstream text;
+      const int code = app.exit(error, text);
+      std::cout << text.str();
+      return flush_standard_output() ? code : kExitFault;
+    }
+    std::cerr << refusal(app, error, argc, argv);
+    const bool unreadable = dynamic_cast<const CLI::FileError*>(&error) != nullptr;
+    return unreadable ? kExitUnreadable : error.get_exit_code();
   }
 }
 
-std::string command_line(int argc, const char* const* argv) {
-  std::string line;
-  for (int i = 0; i < argc; ++i) {
-    std::string word = with_two_dashes(argv[i]);
-    // So that another strategy can be put behind it.
-    if (word == kExponentialBackoff) word = kExponentialStrategy;
-    line += (i == 0 ? "" : " ") + shell_word(word);
+std::string as_typed(const CLI::App& app, const std::string& message, int argc,
+                     const char* const* argv) {
+  std::string text;
+  for (const auto each : split(message, '\n')) {
+    const std::string line(each);
+    const std::size_t end = line.find_first_of(": ");
+    const CLI::Option* option =
+        end == std::string::npos ? nullptr : find_option(app, line.substr(0, end));
+    text += (option == nullptr ? line : typed_name(*option, argc, argv) + line.substr(end)) + '\n';
   }
-  return line;
+  return text;
+}
+
+std::string command_line(int argc, const char* const* argv) {
+  return as_line(typed_words(argc, argv));
+}
+
+std::string results_command_line(int argc, const char* const* argv) {
+  static const std::set<std::string> kWithValue{
+      "--csv", "--json", "--markdown", "--picture-data", "--resume", "--server-json", "--threads"};
+  static const std::set<std::string> kFlags{"--quiet", "--wide"};
+  const std::vector<std::string> words = typed_words(argc, argv);
+  std::vector<std::string> kept;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i == 0) {
+      kept.push_back(words[i].substr(words[i].rfind('/') + 1));
+      continue;
+    }
+    const std::string name = words[i].substr(0, words[i].find('='));
+    if (kWithValue.contains(name)) {
+      if (name == words[i]) ++i;  // its value is the next word
+    } else if (!kFlags.contains(name)) {
+      kept.push_back(words[i]);
+    }
+  }
+  return as_line(kept);
 }
 
 nlohmann::ordered_json workload_json(WorkloadOptions workload) {
@@ -377,10 +668,11 @@ nlohmann::ordered_json options_json(CLI::App& app) {
   for (CLI::Option* option : app.get_options()) {
     const std::string flag = "--" + option->get_single_name();
     const std::string name = underscored(option->get_single_name());
-    // What the article's flag asks for is in the strategy.
+    // `--exponential-backoff` is left out: the strategy already says it.
     if (option == app.get_help_ptr() || option == app.get_help_all_ptr() ||
         option == app.get_version_ptr() || option == app.get_config_ptr() ||
-        flag == kExponentialBackoff || flag == kListStrategies || flag == kPrintSettings) {
+        flag == kExponentialBackoff || flag == kListStrategies || flag == kExplain ||
+        flag == kPrintSettings || option->get_group().empty()) {
       continue;
     }
     if (option->get_expected_max() == 0) {
@@ -388,10 +680,10 @@ nlohmann::ordered_json options_json(CLI::App& app) {
       continue;
     }
     if (option->get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll) {
-      if (option->count() > 0) values[name] = option->results();  // each of them counts
+      if (option->count() > 0) values[name] = option->results();  // all of its values count
       continue;
     }
-    option->capture_default_str();  // as a named strategy may have changed it
+    option->capture_default_str();  // a named strategy may have changed it
     const std::string text = option->count() > 0 ? text_of(*option) : option->get_default_str();
     if (text.empty()) continue;
     const std::string type = option->get_type_name();
@@ -403,6 +695,29 @@ nlohmann::ordered_json options_json(CLI::App& app) {
     values.update(options_json(*group));
   }
   return values;
+}
+
+std::string assumed_text(const CLI::App& app, const nlohmann::ordered_json& values,
+                         const std::vector<OutlookOfRow>& rows,
+                         const std::vector<std::string>& set_in_rows) {
+  std::vector<std::string> done = set_in_rows;
+  std::string text;
+  bool freezes = false;
+  for (const OutlookOfRow& row : rows) {
+    freezes |= freezes_workers(row.outlook);
+    for (const std::string& name : deciding_options(row.outlook)) {
+      if (std::find(done.begin(), done.end(), name) != done.end()) continue;
+      done.push_back(name);
+      const CLI::Option* option = find_option(app, name);
+      const auto value = values.find(underscored(name));
+      if (option == nullptr || option->count() > 0 || value == values.end()) continue;
+      const std::string shown = value->is_string() ? value->get<std::string>()
+                                : value->is_null() ? std::string(kNoneWord)
+                                                   : value->dump();
+      text += (text.empty() ? "--" : ", --") + name + '=' + shown;
+    }
+  }
+  return assumed_text(text, freezes);
 }
 
 }  // namespace retrystorm

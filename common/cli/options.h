@@ -1,42 +1,63 @@
 // The options that the programs share: one place for each name, default, range and help text.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "common/output/expectation.h"
 #include "model/base/duration.h"
 #include "model/base/option_list.h"
+#include "model/run/outlook.h"
 #include "model/run/workload.h"
 #include "model/service/service_options.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace retrystorm {
 
 void add_service_options(CLI::App& app, ServiceOptions& options, Engine engine);
 void add_workload_options(CLI::App& app, WorkloadOptions& options);
 
-// The flags that have to do with strategies, for a program whose workload is in a list of its own.
+// The flags about strategies, for a program that keeps its workload's options in a separate list.
 void add_strategy_flags(CLI::App& app, WorkloadOptions& options);
 
-// The clients as the parsed command line has them, but with another strategy: the options that were
-// given overrule it as they do its own. Throws std::invalid_argument when there is none of that
-// name.
+// The options of the list that were given, on the parsed command line or in a settings file, as a
+// map from names to texts.
+std::map<std::string, std::string, std::less<>> given_options(const CLI::App& app,
+                                                              const OptionList& list);
+
+// The workload of the parsed command line, but with another strategy. Options that the user gave
+// override the strategy's settings, as on the command line. Throws std::invalid_argument if there
+// is no strategy of that name.
 WorkloadOptions workload_with(const CLI::App& app, const std::string& strategy);
 
-// Every option of the list, in its groups. Its `basic` becomes CLI11's group, by which options that
-// are declared without a list are put into the short help too (see help.h).
+// The group of options with this title, which is added if it is not there.
+CLI::App* option_group(CLI::App& app, const std::string& title);
+
+// Adds every option of the list, in its groups. An option's `basic` becomes its CLI11 group. That
+// group puts it into the short help (see help.h), as for options that are declared without a list.
 void add_options(CLI::App& app, const OptionList& options);
 
-// Settings that all programs have: `--help`, `--help-all`, `--version`, `--config`,
-// `--print-settings`, and errors of one line.
+// Leaves an option out of the help and out of what is written about a run. It can still be given, so that
+// the program can say why it does not take it.
+void hide(CLI::App& app, const std::string& name);
+
+// Adds what all programs have: `--help`, `--help-all`, `--version` and one-line error messages.
+void set_up_help(CLI::App& app);
+
+// Does the same, and adds `--config` and `--print-settings`.
 void set_up_app(CLI::App& app);
 
-// Single options with checked values. A bad value is refused in one sentence; NaN and infinity
-// are bad values.
+// Single options with checked values. A bad value is refused with a message of one sentence. NaN
+// and infinity are bad values.
 CLI::Option* add_duration(CLI::App& app, const std::string& name, Duration& target,
                           const std::string& help, Duration least = Duration::zero());
 CLI::Option* add_optional_duration(CLI::App& app, const std::string& name,
@@ -48,50 +69,119 @@ CLI::Option* add_number(CLI::App& app, const std::string& name, double& target,
 CLI::Option* add_text(CLI::App& app, const std::string& name, std::string& target,
                       const std::string& help);
 
-// `--trace`, of the programs that run clients.
+// Adds `--runs`, `--threads`, and `--csv` with `--markdown`, for the programs that do many runs and
+// write tables of them. The last one returns `--csv`.
+CLI::Option* add_runs(CLI::App& app, std::size_t& target);
+CLI::Option* add_threads(CLI::App& app, std::size_t& target);
+CLI::Option* add_table_files(CLI::App& app, std::string& csv, std::string& markdown);
+// Adds `--expect`, for claims about these figures.
+CLI::Option* add_expectations(CLI::App& app, std::vector<Expectation>& target, const Figures& known,
+                              const std::string& help);
+
+// Adds `--quiet`, for the programs that run clients.
+void add_quiet(CLI::App& app, bool& target, const std::string& left_out);
+
+// Adds `--trace`, for the programs that run clients.
 void add_trace(CLI::App& app, std::size_t& target);
 
-// Throws std::runtime_error when there is no file to which a trace could be written.
+// Throws std::invalid_argument if a trace is wanted but there is no file to write it to.
 void check_trace(std::size_t trace, const std::string& json);
 
-// Calls `set` with the text of an option; what it throws as std::invalid_argument is the usage
-// error.
+// Adds an option that calls `set` with its text. If `set` throws std::invalid_argument, its message
+// becomes the usage error.
 CLI::Option* add_value(CLI::App& app, const std::string& name, const std::string& type,
                        const std::string& default_text, std::function<void(const std::string&)> set,
                        const std::string& help);
 
-// What was given: of one that is given several times and is one text (`Option::separator`), the
-// whole. It must have been given.
+// The value that the user gave. If the option was given several times and is a single text
+// (`Option::separator`), this is the whole text. The option must have been given.
 std::string text_of(const CLI::Option& option);
 
-// Finds an option by its long name without dashes, in the groups too. Null when there is none.
+// Finds an option by its long name without dashes, including those in groups. Null if there is
+// none.
 const CLI::Option* find_option(const CLI::App& app, const std::string& name);
 
-// The arguments after the program's name. Long options, which may be written with one dash as Go's
-// are, have two.
-std::vector<std::string> arguments(int argc, const char* const* argv);
-
-// After parsing: sets what was given once more, in the order in which the options were added. CLI11
-// sets what stands in a settings file as it reads it, and a strategy there, or one on the command
-// line, would undo what stands before it.
+// After parsing: sets all given options again, in the order in which the options were added. CLI11
+// sets options in the order in which it reads them. A strategy, in a settings file or on the
+// command line, would otherwise undo the options before it.
 void apply_in_order(CLI::App& app);
 
-// Parses arguments that have two dashes, and applies them in order. Throws CLI::ParseError.
+// Parses arguments whose long options have two dashes, and applies them with `apply_in_order`.
+// Throws CLI::ParseError.
 void parse_words(CLI::App& app, const std::vector<std::string>& words);
 
-// Parses `arguments`; returns the exit code when the program is to end (help, version, bad usage).
-std::optional<int> parse(CLI::App& app, int argc, const char* const* argv);
+// The arguments from number `first` on; those before are the program's name. Long options that were
+// typed with one dash, as in Go, are returned with two.
+std::vector<std::string> arguments(int argc, const char* const* argv, int first = 1);
 
-// The command line as one would type it: arguments quoted for a shell where they need it, long
-// options with two dashes.
+// Is the option among these arguments, by any of its names? If not, it may be in a settings file.
+bool is_typed(const CLI::Option& option, const std::vector<std::string>& words);
+
+// Values of an option, of which some may be refused.
+std::vector<std::string> some_values(const Option& option);
+
+// Options that were typed with the value that they have anyway, and that have no effect with any
+// other value either (see `find_unused`). A settings file may have them.
+template <typename Settings>
+UnusedOptions unused_though_usual(const CLI::App& app, const std::vector<std::string>& words,
+                                  const Settings& settings) {
+  Settings same = settings;
+  OptionList in_force;
+  declare_options(in_force, same);
+  const UnusedOptions known = unused_options(settings);
+  UnusedOptions unused;
+  for (const Option& option : in_force.all()) {
+    const CLI::Option* given = find_option(app, option.name);
+    if (given == nullptr || !is_typed(*given, words) || known.contains(option.name)) continue;
+    for (const std::string& value : some_values(option)) {
+      Settings other = settings;
+      OptionList with_other;
+      declare_options(with_other, other);
+      try {
+        with_other.set(option.name, value);
+      } catch (const std::invalid_argument&) {
+        continue;
+      }
+      if (with_other.find(option.name)->get() == option.get()) continue;
+      const UnusedOptions then = unused_options(other);
+      if (const auto found = then.find(option.name); found != then.end()) unused.insert(*found);
+      break;
+    }
+  }
+  return unused;
+}
+
+// Parses the arguments from number `first` on; the arguments before that are the program's name.
+// Long options may be typed with one dash, as in Go. Returns the exit code if the program must end
+// now (help, version, bad usage).
+std::optional<int> parse(CLI::App& app, int argc, const char* const* argv, int first = 1);
+
+// The lines of an error message. If a line begins with the name of an option, it is replaced by the name
+// that the user typed, because another name would be confusing.
+std::string as_typed(const CLI::App& app, const std::string& message, int argc,
+                     const char* const* argv);
+
+// The command line as a user would type it: arguments are quoted for a shell if necessary, and long
+// options have two dashes.
 std::string command_line(int argc, const char* const* argv);
 
-// Every option with the value in force, named as on the command line but with underscores:
-// durations in Go's notation, numbers as numbers, switches as true or false. Options that were not
-// given and have no default are left out.
+// The same without parts that do not change the results: the program's folder, and the options for the
+// files, the printed text and the number of threads.
+std::string results_command_line(int argc, const char* const* argv);
+
+// Every option with its current value. Names are as on the command line, but with underscores.
+// Durations are in Go's notation, numbers are numbers, switches are true or false. Leaves out
+// options that were not given and have no default.
 nlohmann::ordered_json options_json(CLI::App& app);
 
-// The same of the clients' options alone.
+// The same for the clients' options only.
 nlohmann::ordered_json workload_json(WorkloadOptions workload);
+
+// The text of `assumed_text`: the options that decide about these rows and were not given, with their
+// defaults. `values` are those of `options_json`. Leaves out options that have a value of their own in the
+// rows although they were not given.
+std::string assumed_text(const CLI::App& app, const nlohmann::ordered_json& values,
+                         const std::vector<OutlookOfRow>& rows,
+                         const std::vector<std::string>& set_in_rows = {});
 
 }  // namespace retrystorm

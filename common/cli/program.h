@@ -1,53 +1,60 @@
-// What every program does around its work: reads its options, and tells what went wrong.
+// What every program does in addition to its work: reads its options, and prints errors.
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <exception>
-#include <iostream>
+#include <functional>
 #include <string>
 #include <vector>
 
-#include "common/cli/options.h"
-#include "common/cli/settings_file.h"
-#include "common/output/output_queue.h"
+namespace CLI {
+class App;
+}
 
 namespace retrystorm {
 
 // How a program was started.
 struct Invocation {
   CLI::App& app;                       // parsed
-  std::vector<std::string> arguments;  // see `arguments`
   std::string command;                 // see `command_line`
+  std::string results_command;         // see `results_command_line`
+  std::vector<std::string> arguments;  // see `arguments`
 };
 
-// Parses the command line into `Options` as `declare` has them, and runs `work`, or prints the
-// settings if that is asked for. `check` throws when options contradict each other. Returns the
-// exit code: CLI11's for bad usage, 1 with the sentence of an exception that ends the work.
+// What a program does with its options.
+struct ProgramSteps {
+  std::function<void(CLI::App&)> declare;
+  std::function<void(CLI::App&)> declare_defaults;  // the same options, with separate variables
+  std::function<void(const Invocation&)> check;     // may be empty
+  std::function<int(const Invocation&)> work;
+};
+
+// See the other `run_program`.
+int run_program(const std::string& about, const std::string& thrift, int argc,
+                const char* const* argv, const ProgramSteps& steps, const std::string& example,
+                int first);
+
+// Parses the command line into `Options`, as declared by `declare`, and runs `work`, or prints the
+// settings if the user asked for them. `check` throws if options contradict each other. The help
+// contains the `example`, if there is one. The options begin at argument number `first`; the
+// arguments before that are the program's name. Returns the exit code (see exit_code.h): what `work`
+// returns, or the code for the exception that ended it, whose message is printed.
+// std::invalid_argument stands for wrong options. `thrift` says how to use less memory and fewer
+// threads; it is part of the message when one of them runs out.
 template <typename Options>
-int run_program(const std::string& about, int argc, const char* const* argv,
-                void (*declare)(CLI::App&, Options&),
+int run_program(const std::string& about, const std::string& thrift, int argc,
+                const char* const* argv, void (*declare)(CLI::App&, Options&),
                 int (*work)(const Invocation&, const Options&),
-                void (*check)(const Options&) = nullptr) {
-  CLI::App app(about);
+                void (*check)(const Invocation&, const Options&) = nullptr,
+                const std::string& example = "", int first = 1) {
   Options options;
-  set_up_app(app);
-  declare(app, options);
-  if (const auto code = parse(app, argc, argv)) return *code;
-  try {
-    if (check != nullptr) check(options);
-    if (wants_settings(app)) {
-      CLI::App usual;
-      Options defaults;
-      set_up_app(usual);
-      declare(usual, defaults);
-      print_settings(std::cout, app, usual);
-      return flush_standard_output() ? 0 : 1;
-    }
-    return work({app, arguments(argc, argv), command_line(argc, argv)}, options);
-  } catch (const std::exception& error) {
-    std::cerr << error.what() << '\n';
-    return 1;
+  Options defaults;
+  ProgramSteps steps;
+  steps.declare = [&](CLI::App& app) { declare(app, options); };
+  steps.declare_defaults = [&](CLI::App& app) { declare(app, defaults); };
+  if (check != nullptr) {
+    steps.check = [&](const Invocation& invocation) { check(invocation, options); };
   }
+  steps.work = [&](const Invocation& invocation) { return work(invocation, options); };
+  return run_program(about, thrift, argc, argv, steps, example, first);
 }
 
 }  // namespace retrystorm

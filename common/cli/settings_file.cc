@@ -1,6 +1,8 @@
 #include "common/cli/settings_file.h"
 
+#include <CLI/CLI.hpp>
 #include <set>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 
@@ -9,8 +11,31 @@
 namespace retrystorm {
 namespace {
 
-// As a file of settings has it: in quotes where it holds more than a word. There is no way to write
-// some texts so that every version of CLI11 reads them.
+// Reads a settings file of at most 1 MB. Accepts a byte order mark, which some editors write at the
+// beginning.
+class SettingsFile : public CLI::ConfigTOML {
+ public:
+  std::vector<CLI::ConfigItem> from_config(std::istream& input) const override {
+    constexpr std::size_t kLongest = 1'000'000;
+    std::string text(kLongest + 1, '\0');
+    input.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(input.gcount()));
+    if (text.size() > kLongest) throw CLI::FileError("--config: the file is longer than 1 MB");
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+    if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
+    const std::size_t begin = text.find_first_not_of(" \t\r\n");
+    if (begin != text.npos && text[begin] == '{') {
+      throw CLI::ConfigError(
+          "--config: this is JSON, write lines of NAME = VALUE (for gRPC's service config see "
+          "docs/strategies.md)");
+    }
+    std::istringstream settings(text);
+    return CLI::ConfigTOML::from_config(settings);
+  }
+};
+
+// The text as written in a settings file: in quotes unless it is a single word. Some texts cannot
+// be written in a way that every version of CLI11 reads.
 std::string as_setting(const std::string& text) {
   const bool plain = !text.empty() && text.find_first_not_of(
                                           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -18,7 +43,7 @@ std::string as_setting(const std::string& text) {
   if (plain) return text;
   const char quote = text.find_first_of("\"\\") == text.npos ? '"' : '\'';
   if (text.find_first_of("#\n") != text.npos || (quote == '\'' && text.find('\'') != text.npos)) {
-    throw std::runtime_error("a file of settings cannot hold " + in_quotes(text));
+    throw std::runtime_error("a settings file cannot contain " + in_quotes(text));
   }
   return quote + text + quote;
 }
@@ -27,7 +52,7 @@ bool takes_several(const CLI::Option& option) {
   return option.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll;
 }
 
-// As it was given, or as it is in force without that; empty for none.
+// The value that was given, or else the default in force; empty if there is none.
 std::string value_of(CLI::Option& option) {
   if (option.count() > 0) return text_of(option);
   if (option.get_expected_max() == 0 || takes_several(option)) return "";
@@ -44,31 +69,28 @@ std::string setting_of(CLI::Option& option) {
   return '[' + list + ']';
 }
 
-// Sets an option as a line of the file would.
+// Sets an option as a line in the file would.
 void give(CLI::Option& option, const std::string& value) {
   option.clear();
   option.add_result(value);
   option.run_callback();
 }
 
-void print_group(std::ostream& out, const std::string& title, CLI::App& group, CLI::App& usual) {
-  static const std::set<std::string> kNoSettings{"help",
-                                                 "help-all",
-                                                 "version",
-                                                 "config",
-                                                 "print-settings",
-                                                 "list-strategies",
-                                                 "exponential-backoff"};
+void print_group(std::ostream& out, const std::string& title, CLI::App& group,
+                 CLI::App& default_app) {
+  static const std::set<std::string> kNoSettings{"help",    "help-all",           "version",
+                                                 "config",  "print-settings",     "list-strategies",
+                                                 "explain", "exponential-backoff"};
   std::string lines;
   for (CLI::Option* option : group.get_options()) {
     const std::string name = option->get_single_name();
     const bool second_form = !option->get_excludes().empty();
-    if (second_form || kNoSettings.contains(name)) continue;
-    CLI::Option* by_itself = usual.get_option_no_throw("--" + name);
+    if (second_form || kNoSettings.contains(name) || option->get_group().empty()) continue;
+    CLI::Option* default_option = default_app.get_option_no_throw("--" + name);
     const std::string value = value_of(*option);
     if (value.empty()) continue;
-    const bool same = value_of(*by_itself) == value;
-    if (!same) give(*by_itself, value);
+    const bool same = value_of(*default_option) == value;
+    if (!same) give(*default_option, value);
     lines.append(same ? "# " : "").append(name).append(" = ").append(setting_of(*option)) += '\n';
   }
   if (!lines.empty()) out << "\n## " << title << '\n' << lines;
@@ -76,14 +98,18 @@ void print_group(std::ostream& out, const std::string& title, CLI::App& group, C
 
 }  // namespace
 
+std::shared_ptr<CLI::Config> settings_reader() {
+  return std::make_shared<SettingsFile>();
+}
+
 bool wants_settings(const CLI::App& app) {
   return find_option(app, "print-settings")->count() > 0;
 }
 
-void print_settings(std::ostream& out, CLI::App& app, CLI::App& usual) {
-  out << "# Settings for --config. What is in force without being said is a comment.\n";
+void print_settings(std::ostream& out, CLI::App& app, CLI::App& default_app) {
+  out << "# Settings for --config. Values that were not given are comments.\n";
   for (CLI::App* group : app.get_subcommands([](CLI::App*) { return true; })) {
-    print_group(out, group->get_group(), *group, usual);
+    print_group(out, group->get_group(), *group, default_app);
   }
 }
 

@@ -1,19 +1,28 @@
-// The settings in force as a file that `--config` reads: what `--print-settings` prints.
+// The output of `--print-settings`: the current settings as a file that `--config` reads.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <memory>
 #include <ostream>
+#include <string>
+
+namespace CLI {
+class App;
+class Config;
+}  // namespace CLI
 
 namespace retrystorm {
 
-// Was `--print-settings` given?
+// Reads the files of `--config`.
+std::shared_ptr<CLI::Config> settings_reader();
+
+// Returns true if `--print-settings` was given.
 bool wants_settings(const CLI::App& app);
 
-// Prints the settings of `app`, which is parsed, in their groups: as lines of NAME = VALUE what
-// must be said to get them, as comments what is in force anyway, because it is the default, the
-// strategy's or the preset's. So the strategy can still be changed under them. `usual` has the same
-// options as declared, with variables of its own, which are changed. Throws std::runtime_error when
-// a file cannot hold a value.
-void print_settings(std::ostream& out, CLI::App& app, CLI::App& usual);
+// Prints the settings of `app`, which has been parsed, in their groups. Settings that differ from
+// the default, the strategy's and the preset's values are lines of NAME = VALUE. All others are
+// comments, so that the strategy can still be changed in the file. `default_app` has the same
+// options as `app`, with separate variables, which this function changes. Throws std::runtime_error
+// if a file cannot hold a value.
+void print_settings(std::ostream& out, CLI::App& app, CLI::App& default_app);
 
 }  // namespace retrystorm

@@ -1,14 +1,12 @@
-// Binds a cpp-httplib server to an address that nobody else has.
+// A listening socket, at an address that no other socket shares.
 #pragma once
 
-#include <httplib.h>
-
 #include <atomic>
-#include <chrono>
 #include <cstddef>
-#include <functional>
 #include <stdexcept>
 #include <string>
+
+#include "common/os/descriptor.h"
 
 namespace retrystorm {
 
@@ -18,37 +16,38 @@ struct Address {
   std::size_t port = 0;  // 0 = any free one
 };
 
-// Somebody else listens there.
+// "127.0.0.1:8070", "[::1]:8070": the address as it stands in a URL.
+std::string print_address(const Address& address);
+
+// Another socket already listens at this address.
 class AddressInUse : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// A bound socket, owned by its server.
-struct Listening {
-  int port = 0;
-  int descriptor = -1;
+// A restarted server can use the address again at once, but two servers never share it. When the
+// listener is destroyed, the kernel resets the connections not yet accepted.
+class Listener {
+ public:
+  // Throws AddressInUse, or another std::runtime_error, with a readable message.
+  Listener(const Address& address, std::size_t backlog);
+
+  std::size_t port() const { return port_; }
+  int descriptor() const { return socket_.number(); }
+
+  // Waits for a connection. Returns an empty descriptor if the other side has already closed it,
+  // the process has no descriptors left, or the listener is shut down. Safe from any thread.
+  Descriptor accept() const;
+
+  // From now on `accept` returns at once, including calls that are already waiting. Safe from any
+  // thread.
+  void shut_down();
+  bool is_shut_down() const { return shut_down_; }
+
+ private:
+  Descriptor socket_;
+  std::size_t port_ = 0;
+  std::atomic<bool> shut_down_{false};
 };
-
-// A server that is started anew may take over the address at once, but two never share it:
-// cpp-httplib's default, SO_REUSEPORT, would let a second one take half the connections.
-// Throws AddressInUse, or another std::runtime_error, with a sentence for a person.
-Listening bind_alone(httplib::Server& server, const Address& address);
-
-// Each connection carries one request, for cpp-httplib keeps a thread busy looking at idle ones;
-// and whoever lets a thread wait for longer than `patience` is let go.
-void serve_one_request_each(httplib::Server& server, std::chrono::seconds patience);
-
-// Looks at a request before its body is read; returns whether it has answered it.
-using Check = std::function<bool(const httplib::Request&, httplib::Response&)>;
-
-// Lets in GET and HEAD, and POST where `largest_body` is not 0: cpp-httplib would read any body of
-// any other method, as long as it goes on, into memory. Whatever else comes is answered 405, a body
-// that is too long, or does not say how long it is, 413. Then comes `check`.
-void check_before_reading(httplib::Server& server, std::size_t largest_body, Check check);
-
-// Ends `listen_after_bind` of another thread, which sets `ended` when it has returned. Safe from
-// any thread.
-void stop_listening(httplib::Server& server, const std::atomic<bool>& ended);
 
 }  // namespace retrystorm

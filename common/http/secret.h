@@ -1,4 +1,5 @@
-// Who may change something over HTTP: whoever knows a secret, and no page of another site.
+// Access control for changes over HTTP: the client must know a secret, and must not be a web page
+// of another site.
 #pragma once
 
 #include <httplib.h>
@@ -11,14 +12,14 @@ namespace retrystorm {
 // The header in which the secret is sent.
 inline constexpr const char* kTokenHeader = "X-Retrystorm-Token";
 
-// 128 random bits in hexadecimal. Throws std::runtime_error when the system has none.
+// 128 random bits in hexadecimal. Throws std::runtime_error if the system cannot provide them.
 std::string make_token();
 
-// Takes the same time wherever they differ.
+// Compares in constant time: where the strings differ does not change the time it takes.
 bool same_secret(std::string_view a, std::string_view b);
 
-// Was this port of 127.0.0.1 asked for by its own name? A name that another machine may have
-// pointed at this one is none of ours.
+// Returns true if the Host header names this port of 127.0.0.1. Any other name may belong to
+// another site whose DNS entry points at this machine.
 bool is_our_address(const httplib::Request& request, int port);
 
 }  // namespace retrystorm

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::string_view kService = "service";
 
-// What comes before the next `separator`, without the blanks around it. Takes both from `text`.
+// Returns the text before the next `separator`, without surrounding blanks. Removes both from
+// `text`.
 std::string_view take_part(std::string_view& text, char separator) {
   const std::size_t end = std::min(text.find(separator), text.size());
   const std::string_view part = trimmed(text.substr(0, end));
@@ -21,7 +22,7 @@ std::string_view take_part(std::string_view& text, char separator) {
 }
 
 std::optional<Duration> parse_milliseconds(std::string_view text) {
-  constexpr double kLongest = 1e12;  // some thirty years
+  constexpr double kLongest = 1e12;  // about thirty years, in milliseconds
   try {
     return from_seconds(parse_number(text, 0, kLongest) / 1e3);
   } catch (const std::invalid_argument&) {

@@ -12,6 +12,8 @@
 #include <sstream>
 #include <string>
 
+#include "common/output/version.h"
+
 namespace retrystorm {
 namespace {
 
@@ -35,8 +37,9 @@ double seconds_of(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
 
-// /proc tells it in clock ticks since the machine's start, and that in seconds since 1970. This
-// function's first call stands in for it where there is no /proc.
+// The process's start time, in seconds since 1970. /proc gives it in clock ticks since the machine
+// started, and the machine's start in seconds since 1970. Without /proc, returns the time of the
+// first call of this function.
 double process_start_time() {
   static const double start = [] {
     std::ifstream stat("/proc/self/stat"), machine("/proc/stat");
@@ -88,7 +91,7 @@ std::vector<prometheus::MetricFamily> process_families() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return {gauges("retrystorm_build_info", "Always 1; the label says which version runs.", "version",
-                 {{RETRYSTORM_VERSION, 1}}),
+                 {{kVersion, 1}}),
           gauge("process_start_time_seconds", "When the process started, in seconds since 1970.",
                 process_start_time()),
           counter("process_cpu_seconds_total", "User and system CPU time of the process.",

@@ -1,4 +1,4 @@
-// Numbers in the text form that Prometheus reads.
+// Numbers in Prometheus' text format.
 #pragma once
 
 #include <prometheus/client_metric.h>
@@ -10,12 +10,12 @@
 
 namespace retrystorm {
 
-// The text form of what Prometheus scrapes, and its content type.
+// The text that Prometheus scrapes, and its content type.
 inline constexpr const char* kExpositionType = "text/plain; version=0.0.4; charset=utf-8";
 std::string exposition(const std::vector<prometheus::MetricFamily>& families);
 
-// Families of numbers that are read when they are scraped, so that between two scrapes they cost
-// nothing. Names follow Prometheus' conventions: base units, counters end in `_total`.
+// Families with one number each. The numbers are read only at a scrape, so they cost nothing
+// between scrapes. Names follow Prometheus' conventions: base units, and counters end in `_total`.
 prometheus::MetricFamily counter(const std::string& name, const std::string& help, double value);
 prometheus::MetricFamily gauge(const std::string& name, const std::string& help, double value);
 
@@ -26,7 +26,7 @@ prometheus::MetricFamily counters(const std::string& name, const std::string& he
 prometheus::MetricFamily gauges(const std::string& name, const std::string& help,
                                 const std::string& label, const LabelledValues& values);
 
-// What every program says of itself: its version and its processor time.
+// The metrics that every program has about itself: its version and its processor time.
 std::vector<prometheus::MetricFamily> process_families();
 
 }  // namespace retrystorm

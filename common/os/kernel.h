@@ -1,12 +1,12 @@
-// What of the kernel at hand a run depends on.
+// Settings of the running kernel that affect a run.
 #pragma once
 
 #include <cstddef>
 
 namespace retrystorm {
 
-// How often it repeats a dropped SYN at a steady pace before it slows down (the sysctl
-// tcp_syn_linear_timeouts of Linux 6.5 and later); 0 where there is no such thing.
+// The number of times the kernel resends a dropped SYN at a constant interval before it backs off
+// (the sysctl tcp_syn_linear_timeouts of Linux 6.5 and later). 0 on kernels without this setting.
 std::size_t syn_linear_timeouts();
 
 }  // namespace retrystorm

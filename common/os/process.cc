@@ -15,9 +15,11 @@
 #include <condition_variable>
 #include <cstdint>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -34,18 +36,23 @@ std::size_t raise_descriptor_limit() {
   return limit.rlim_cur;
 }
 
-double physical_memory() {
-  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+double memory_limit() {
+  const double machine =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  rlimit limit{};
+  getrlimit(RLIMIT_AS, &limit);
+  return limit.rlim_cur == RLIM_INFINITY ? machine
+                                         : std::min(machine, static_cast<double>(limit.rlim_cur));
 }
 
 std::size_t longest_backlog() {
-  std::size_t longest = std::numeric_limits<std::size_t>::max();  // not told: no limit is known
+  std::size_t longest = std::numeric_limits<std::size_t>::max();  // unreadable: no known limit
   std::ifstream("/proc/sys/net/core/somaxconn") >> longest;
   return longest;
 }
 
 void occupy_standard_descriptors() {
-  // The lowest free number is given out first.
+  // open() returns the lowest free number.
   int descriptor = 0;
   do descriptor = open("/dev/null", O_RDONLY);
   while (descriptor >= 0 && descriptor <= STDERR_FILENO);
@@ -83,7 +90,7 @@ EndSignals::~EndSignals() {
 bool EndSignals::wait_until(TimePoint deadline) {
   while (!end_) {
     const Duration left = std::max(deadline - Clock::now(), Duration::zero());
-    // In steps, for a far deadline does not fit in a timespec everywhere.
+    // Waits in steps: on some systems a far deadline does not fit in a timespec.
     const auto step = std::min<Duration>(left, std::chrono::hours(1));
     const auto seconds = std::chrono::floor<std::chrono::seconds>(step);
     const timespec wait{.tv_sec = seconds.count(), .tv_nsec = (step - seconds).count()};
@@ -101,7 +108,7 @@ bool EndSignals::wait_until(TimePoint deadline) {
 
 void EndSignals::take_signal() {
   signalfd_siginfo info{};
-  if (read(signals_, &info, sizeof(info)) != sizeof(info)) return;  // another thread has it
+  if (read(signals_, &info, sizeof(info)) != sizeof(info)) return;  // another thread took it
   if (info.ssi_signo == SIGTSTP) return suspend();
   if (info.ssi_signo == SIGCONT) {
     if (suspendable_ != nullptr) suspendable_->resume();
@@ -110,8 +117,9 @@ void EndSignals::take_signal() {
   std::call_once(first_, [this] {
     try {
       next_one_ = std::jthread([this](const std::stop_token& done) { allow_the_next(done); });
-    } catch (const std::system_error&) {
-      // No thread to be had: only SIGKILL is faster than the orderly end.
+    } catch (const std::exception&) {
+      // No thread or no memory: the second signal then has no effect, and only SIGKILL ends the
+      // program faster than the orderly end.
     }
   });
   request_end();
@@ -123,13 +131,14 @@ void EndSignals::suspend() {
   sigemptyset(&one);
   sigaddset(&one, SIGTSTP);
   pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
-  raise(SIGTSTP);  // stopped here, unless there is no shell that could let us go on
+  raise(SIGTSTP);  // stopped here, unless no shell could continue the program
   pthread_sigmask(SIG_BLOCK, &one, nullptr);
   if (suspendable_ != nullptr) suspendable_->resume();
 }
 
-// A thread that takes signals with their default action. What comes together with the first one is
-// the same request: timeout(1), for one, signals the process and then its group.
+// A thread that takes the next signal with its default action. A signal that arrives together with
+// the first one counts as the same request: timeout(1), for example, signals the process and then
+// its group.
 void EndSignals::allow_the_next(const std::stop_token& done) {
   std::mutex mutex;
   std::condition_variable_any never;
@@ -155,7 +164,7 @@ void EndSignals::cancel() {
 
 namespace {
 
-// 0 when it has none.
+// The local port of a socket; 0 if it has none.
 int local_port(int descriptor) {
   sockaddr_storage address{};
   socklen_t size = sizeof(address);
@@ -165,10 +174,10 @@ int local_port(int descriptor) {
                    : reinterpret_cast<const sockaddr_in&>(address).sin_port);
 }
 
-// Calls `use` with each connection of this process, and the port of its end here.
+// Calls `use` with each connection of this process, and its local port.
 template <typename Use>
 void each_connection(Use use) {
-  // Not all up to the limit, which may be a billion.
+  // Only the open descriptors, not all up to the limit, which may be a billion.
   std::vector<int> descriptors;
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", ignored)) {
@@ -178,8 +187,7 @@ void each_connection(Use use) {
     if (descriptor <= STDERR_FILENO) continue;
     int domain = 0, listening = 0;
     socklen_t size = sizeof(int);
-    // A listener's accept loop ends when its server is told to: were its descriptor shut down here,
-    // two threads would close it, and the second one perhaps another's.
+    // Skips listening sockets: their servers close them.
     if (getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) == 0 &&
         listening != 0) {
       continue;
@@ -205,20 +213,36 @@ void shut_down_all_sockets(const std::vector<int>& spared_ports) {
 void reset_connections(int port) {
   each_connection([port](int descriptor, int its_port) {
     if (its_port != port) return;
-    // What a connection that is taken back to none sends is a reset.
+    // Connecting to AF_UNSPEC dissolves the connection and sends a reset.
     const sockaddr none{.sa_family = AF_UNSPEC, .sa_data = {}};
     if (connect(descriptor, &none, sizeof(none)) != 0) shutdown(descriptor, SHUT_RDWR);
   });
 }
 
+SocketCloser::SocketCloser() : thread_([this](const std::stop_token& done) { run(done); }) {}
+
 void SocketCloser::begin(Duration grace) {
-  thread_ = std::jthread([grace](const std::stop_token& done) {
-    constexpr auto kPause = std::chrono::milliseconds(5);
-    const TimePoint from = Clock::now() + grace;
-    for (; !done.stop_requested(); std::this_thread::sleep_for(kPause)) {
-      if (Clock::now() >= from) shut_down_all_sockets();
+  {
+    const std::scoped_lock lock(mutex_);
+    from_ = Clock::now() + grace;
+  }
+  begun_.notify_all();
+}
+
+void SocketCloser::run(const std::stop_token& done) {
+  {
+    std::unique_lock lock(mutex_);
+    if (!begun_.wait(lock, done, [this] { return from_ != TimePoint::max(); })) return;
+  }
+  constexpr auto kPause = std::chrono::milliseconds(5);
+  for (; !done.stop_requested(); std::this_thread::sleep_for(kPause)) {
+    if (Clock::now() < from_) continue;
+    try {
+      shut_down_all_sockets();
+    } catch (const std::bad_alloc&) {
+      // The service's threads have all memory. Some is free again once they have ended.
     }
-  });
+  }
 }
 
 }  // namespace retrystorm

@@ -1,7 +1,8 @@
-// What the real programs ask of the operating system: descriptors, signals, sockets at the end.
+// What the real programs need from the operating system: descriptors, signals, closing sockets.
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <csignal>
 #include <cstddef>
 #include <mutex>
@@ -12,23 +13,23 @@
 
 namespace retrystorm {
 
-// Raises the soft limit on open files to the hard one. Returns how many this process may open.
+// Raises the soft limit on open files to the hard limit. Returns the new limit.
 std::size_t raise_descriptor_limit();
 
-// How much memory this machine has, in bytes.
-double physical_memory();
+// The memory that this process may use, in bytes: the machine's memory, or less if its address
+// space is limited (`ulimit -v`).
+double memory_limit();
 
-// The longest accept queue that the kernel gives a listening socket; it shortens longer ones
-// without a word.
+// The longest accept queue that the kernel allows for a listening socket. The kernel silently
+// shortens longer ones.
 std::size_t longest_backlog();
 
-// Sees to it that descriptors 0 to 2 are taken, also in a program that was started without them:
-// what is opened later must not get what is printed. To those that were missing nothing can be
-// written.
+// Makes sure that descriptors 0 to 2 are in use, also in a program that was started without them.
+// Otherwise a file opened later could receive the printed text. The missing ones are opened
+// read-only, so writing to them fails.
 void occupy_standard_descriptors();
 
-// What must know that the program is about to be stopped by its terminal (Ctrl-Z), and that it goes
-// on.
+// Notified before the terminal stops the program (Ctrl-Z), and after it continues.
 class Suspendable {
  public:
   virtual void suspend() = 0;
@@ -38,36 +39,38 @@ class Suspendable {
   ~Suspendable() = default;
 };
 
-// The signals that end a program, taken in at one place instead of in handlers. What is ignored
-// when the program starts stays so: that is how nohup works. The first signal asks for the end; the
-// next one, unless it comes with the first, has its default action and ends the program at once.
-// Construct it before the first thread starts, for threads inherit the blocked signals. Also
-// ignores SIGPIPE. Safe from any thread but for `on_suspend`.
+// Receives the signals that end a program in one place, instead of in handlers. Signals that are
+// ignored when the program starts stay ignored, as nohup requires. The first signal requests the
+// end. The next one, unless it comes together with the first, has its default action and ends the
+// program at once. Construct this object before the first thread starts: threads inherit the
+// blocked signals. Also ignores SIGPIPE. Safe from any thread, except for `on_suspend`.
 class EndSignals {
  public:
   enum class Suspension {
-    kDefault,  // Ctrl-Z stops the program there and then
-    kTold      // it is told to who is given to `on_suspend`, by a thread that waits here
+    kDefault,  // Ctrl-Z stops the program immediately
+    kTold      // a thread that waits here notifies the `on_suspend` object
   };
 
-  // Throws std::runtime_error when there are no descriptors left.
+  // Throws std::runtime_error if no descriptors are left.
   explicit EndSignals(Suspension suspension = Suspension::kDefault);
   ~EndSignals();
 
   EndSignals(const EndSignals&) = delete;
   EndSignals& operator=(const EndSignals&) = delete;
 
-  // With `Suspension::kTold`, before anybody waits. It outlives the last wait.
+  // Needed with `Suspension::kTold`. Call it before the first wait. `who` must outlive the last
+  // wait.
   void on_suspend(Suspendable& who) { suspendable_ = &who; }
 
-  // Waits until the end is asked for, `cancel` or `deadline`. Returns whether the end is asked for.
+  // Waits until the end is requested, `cancel` is called or `deadline` has passed. Returns true if
+  // the end was requested.
   bool wait_until(TimePoint deadline);
   bool wait() { return wait_until(TimePoint::max()); }
 
-  // As if a signal had come.
+  // Has the same effect as a signal.
   void request_end();
 
-  // From now on nobody waits.
+  // Ends all waits, now and later.
   void cancel();
 
  private:
@@ -77,31 +80,39 @@ class EndSignals {
 
   sigset_t set_;
   int signals_ = -1;
-  int wake_ = -1;  // readable for ever once nobody is to wait any more
+  int wake_ = -1;  // stays readable once no thread may wait any more
   std::atomic<bool> end_{false};
   Suspendable* suspendable_ = nullptr;
   std::once_flag first_;
   std::jthread next_one_;
 };
 
-// Shuts down every connection of this process, so that every thread that is blocked on one returns.
-// Spared are listening sockets, which their servers close, the standard streams and the connections
-// whose end here is on one of `spared_ports`.
+// Shuts down every connection of this process, so that threads blocked on one return. Does not
+// touch listening sockets (their servers close them), the standard streams, or connections whose
+// local port is one of `spared_ports`.
 void shut_down_all_sockets(const std::vector<int>& spared_ports = {});
 
-// Resets every connection whose end here is on this port: the other end is told so at once. They
-// stay open, good for nothing, until they are closed.
+// Resets every connection with this local port. The other end sees the reset at once. The
+// descriptors stay open, but unusable, until they are closed.
 void reset_connections(int port);
 
-// For the end of a program: from `begin` and a grace on it shuts down all sockets, again and again
-// until it is destroyed, so that nobody who says nothing holds up a thread. Declare it before
-// whatever has such threads.
+// For the end of a program: after `begin` and a grace period, shuts down all sockets repeatedly
+// until it is destroyed, so that silent peers do not block a thread. Declare it before the objects
+// that own such threads.
 class SocketCloser {
  public:
-  // Once.
+  // Throws std::system_error if its thread cannot be started.
+  SocketCloser();
+
+  // Call it once.
   void begin(Duration grace);
 
  private:
+  void run(const std::stop_token& done);
+
+  std::mutex mutex_;
+  std::condition_variable_any begun_;
+  TimePoint from_ = TimePoint::max();
   std::jthread thread_;
 };
 

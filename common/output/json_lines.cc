@@ -1,38 +1,75 @@
 #include "common/output/json_lines.h"
 
-#include <cerrno>
-#include <cmath>
+#include <cstddef>
 #include <iostream>
-#include <stdexcept>
-#include <system_error>
+#include <utility>
+
+#include "common/output/json_text.h"
 
 namespace retrystorm {
+namespace {
 
-double rounded(double value) {
-  return std::round(value * 1000) / 1000;
+using namespace std::chrono_literals;
+
+// How many bytes are kept while the file accepts nothing. A pipe's reader may have stopped for
+// good, while a shared disk is only slow.
+constexpr std::size_t kMostForAPipe = 1 << 20;
+constexpr std::size_t kMostForADisk = 64 << 20;
+
+// At its end, a program waits while the file still accepts data. It gives up when the file has
+// accepted nothing for this time, or after `kLongestEnd` in total.
+constexpr Duration kPipePatience = 1s;
+constexpr Duration kDiskPatience = 5s;
+constexpr Duration kLongestEnd = 10s;
+
+}  // namespace
+
+JsonLines::JsonLines(OutputFile file, OutputQueue::WhenFull when_full)
+    : file_(std::move(file)), waits_(when_full == OutputQueue::WhenFull::kWait) {
+  if (file_.descriptor() < 0) return;
+  file_.empty();
+  const auto tell = [](const std::string& what) { std::cerr << what; };
+  queue_.emplace(file_.descriptor(), when_full, OutputQueue::Listener{file_.path(), tell, {}},
+                 file_.is_regular() ? kMostForADisk : kMostForAPipe);
 }
 
-std::string json_line(const nlohmann::ordered_json& object) {
-  // A path in a command line need not be UTF-8, as JSON must.
-  return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-}
+JsonLines::JsonLines(const std::string& path)
+    : JsonLines(OutputFile(path), OutputQueue::WhenFull::kWait) {}
 
-JsonLines::JsonLines(const std::string& path) : path_(path) {
-  if (path.empty()) return;
-  file_.open(path);
-  if (!file_) {
-    throw std::runtime_error("cannot write to " + path + ": " +
-                             std::generic_category().message(errno));
-  }
+JsonLines::~JsonLines() {
+  finish();
 }
 
 void JsonLines::write(const nlohmann::ordered_json& object) {
-  if (path_.empty() || failed_) return;
-  file_ << json_line(object) << '\n' << std::flush;
-  if (!file_) {
-    failed_ = true;
-    std::cerr << "writing to " << path_ << " failed: it ends here\n";
+  if (!queue_ || queue_->failed()) return;
+  const std::string line = json_line(object) + '\n';
+  queue_->sputn(line.data(), static_cast<std::streamsize>(line.size()));
+}
+
+void JsonLines::stop_waiting() {
+  waits_ = false;
+  if (queue_) queue_->stop_waiting();
+}
+
+bool JsonLines::finish() {
+  if (!queue_) return !failed_;
+  while (waits_ && !queue_->drained(10ms)) {
   }
+  const Duration patience = file_.is_regular() ? kDiskPatience : kPipePatience;
+  const TimePoint last = Clock::now() + kLongestEnd;
+  std::size_t left = queue_->unwritten();
+  bool all = queue_->drained(patience);
+  while (!all && queue_->unwritten() < left && Clock::now() < last) {
+    left = queue_->unwritten();
+    all = queue_->drained(patience);
+  }
+  failed_ = queue_->failed();
+  if (!all) {
+    queue_->abandon();
+    file_.leave_open();
+  }
+  queue_.reset();
+  return !failed_;
 }
 
 }  // namespace retrystorm

@@ -1,38 +1,50 @@
-// A file of JSON Lines: one object a line, each there for a reader as soon as it is written.
+// A file of JSON Lines: one object per line. A reader sees each line soon after it is written.
 #pragma once
 
-#include <fstream>
+#include <atomic>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+
+#include "common/output/output_file.h"
+#include "common/output/output_queue.h"
 
 namespace retrystorm {
 
-// Three decimals are enough for a rate or a time, and short enough to read.
-double rounded(double value);
-
-// An object as a line, without its end.
-std::string json_line(const nlohmann::ordered_json& object);
-
-// Not for use from two threads at once.
+// A separate thread writes to the file, so that a disk that hangs, or a pipe whose reader has
+// stopped, does not block the caller. Not safe for concurrent use, except for `stop_waiting`.
 class JsonLines {
  public:
-  // An empty path writes nothing. Throws std::runtime_error when the file cannot be written.
+  // Empties the file. Without a path, nothing is written. `when_full` says what happens to lines
+  // for which the queue has no room.
+  JsonLines(OutputFile file, OutputQueue::WhenFull when_full);
+  // Opens the file as `OutputFile` does. `write` waits while the queue is full.
   explicit JsonLines(const std::string& path);
+  ~JsonLines();
 
   JsonLines(const JsonLines&) = delete;
   JsonLines& operator=(const JsonLines&) = delete;
 
-  // A failure (a full disk, say) is told once on standard error; the run goes on.
+  // A failure (for example, a full disk) is printed once on standard error, and so is the number of
+  // dropped lines. The run continues.
   void write(const nlohmann::ordered_json& object);
-  // For what tells its objects to a function. `this` outlives it.
+  // A function that writes its argument to this file. This object must outlive the function.
   auto sink() {
     return [this](const nlohmann::ordered_json& object) { write(object); };
   }
-  bool failed() const { return failed_; }
+
+  // With `WhenFull::kWait`: from now on, drops lines instead of waiting.
+  void stop_waiting();
+
+  // Waits until everything is written. If the file accepts nothing more, drops the rest and prints
+  // how much was lost. Nothing is written after this call. Returns false if writing failed; dropped
+  // lines do not count as a failure.
+  bool finish();
 
  private:
-  std::string path_;
-  std::ofstream file_;
+  OutputFile file_;
+  std::atomic<bool> waits_;
+  std::optional<OutputQueue> queue_;  // until `finish`
   bool failed_ = false;
 };
 

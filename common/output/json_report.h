@@ -1,4 +1,4 @@
-// A run and a service as JSON: an object for each thing that happens.
+// Reports of a run and of a service as JSON: one object per event.
 #pragma once
 
 #include <functional>
@@ -6,14 +6,14 @@
 #include <utility>
 
 #include "model/run/run_observer.h"
-#include "model/service/service_interval.h"
+#include "model/service/service_observer.h"
 
 namespace retrystorm {
 
-// Takes each object as it comes; what it refers to outlives the report.
+// Receives each object. Anything that the function refers to must outlive the report.
 using JsonSink = std::function<void(const nlohmann::ordered_json&)>;
 
-// All of a run.
+// All events of a run.
 class JsonReport final : public RunObserver {
  public:
   explicit JsonReport(JsonSink sink) : sink_(std::move(sink)) {}

@@ -18,7 +18,7 @@ void LineReport::on_summary(const Summary& summary) {
 void ServiceLineReport::on_interval(Duration t, Duration /*window*/,
                                     const ServerInterval& interval) {
   using std::chrono::system_clock;
-  // The virtual clock starts with the year 1970.
+  // The virtual clock starts at the beginning of 1970.
   const bool wall = stamp_ == Stamp::kWallClock;
   const auto stamp =
       wall ? time_stamp(system_clock::now())

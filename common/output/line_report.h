@@ -1,18 +1,18 @@
-// A run and a service as lines for people: the original's two lines, and the summary.
+// Reports of a run and of a service as text: the original experiment's two lines, and the summary.
 #pragma once
 
 #include <ostream>
 #include <string>
 
 #include "model/run/run_observer.h"
-#include "model/service/service_interval.h"
+#include "model/service/service_observer.h"
 
 namespace retrystorm {
 
-// The client's line each interval, and the summary at the end.
+// Prints the client's line after each interval, and the summary at the end.
 class LineReport final : public RunObserver {
  public:
-  // `out` outlives the report.
+  // `out` must outlive the report.
   explicit LineReport(std::ostream& out) : out_(out) {}
 
   void on_interval(const RunInterval& interval) override;
@@ -22,7 +22,7 @@ class LineReport final : public RunObserver {
   std::ostream& out_;
 };
 
-// The server's line each interval, stamped with the machine's time, or with the virtual clock's.
+// Prints the server's line after each interval, with the time of the machine or the virtual clock.
 class ServiceLineReport final : public ServiceObserver {
  public:
   enum class Stamp { kWallClock, kVirtual };

@@ -14,12 +14,13 @@
 #include <string_view>
 
 #include "common/output/report.h"
+#include "model/base/text.h"
 #include "model/run/disturbance.h"
 
 namespace retrystorm {
 namespace {
 
-// More than the widest screen has.
+// How many values are kept: more than the widest screen has columns.
 constexpr std::size_t kHistory = 1024;
 
 constexpr std::array<std::string_view, 9> kBlocks{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -57,7 +58,7 @@ std::string paint(const std::string& text, Colour colour, const ScreenStyle& sty
 }
 
 std::string cut(const std::string& text, std::size_t width) {
-  return text.substr(0, width);  // ASCII but for "µs", before it is painted
+  return text.substr(0, width);  // ASCII except for "µs", and not yet coloured
 }
 
 std::string padded(const std::string& text, std::size_t width, bool right) {
@@ -71,7 +72,7 @@ std::string number(double value, const char* unit = "") {
   return text.data();
 }
 
-// As short as it can be told apart by eye: "2.671s", not to the nanosecond.
+// Short enough to read on a screen that changes: "2.671s", not nanoseconds.
 std::string short_duration(Duration duration) {
   const auto unit = duration < std::chrono::seconds(1) ? Duration(100'000) : Duration(1'000'000);
   return format_duration(duration / unit * unit);
@@ -115,6 +116,23 @@ std::string title_line(const ScreenSize& size, const ScreenStyle& style, const s
   const std::size_t room = size.columns > time.size() + 1 ? size.columns - time.size() - 1 : 0;
   return paint(cut(padded(cut(title, room), room, false) + ' ' + time, size.columns), Colour::kBold,
                style);
+}
+
+// Breaks a text at blanks, and where it has line breaks.
+std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
+  std::vector<std::string> lines;
+  for (const std::string_view line : split(text, '\n')) {
+    lines.emplace_back();
+    for (const std::string_view word : split(line, ' ')) {
+      std::string& last = lines.back();
+      if (!last.empty() && last.size() + 1 + word.size() > width) {
+        lines.emplace_back(word);
+      } else {
+        last += (last.empty() ? "" : " ") + std::string(word);
+      }
+    }
+  }
+  return lines;
 }
 
 std::vector<std::string> fitted(std::vector<std::string> lines, const ScreenSize& size) {
@@ -174,7 +192,7 @@ std::vector<std::string> ClientView::render(const ScreenSize& size,
   const std::string kFreeze = print_disturbance({});
   const Rates& rates = latest_.rates;
   const std::size_t width = spark_width(size);
-  // One scale for all the rates: they are to be compared.
+  // One scale for all rates, so that they can be compared.
   const double top = highest({&ok_, &errors_, &timed_out_, &not_sent_, &attempts_}, width);
   const auto rate_row = [&](const char* label, double value, const std::deque<double>& values,
                             Colour colour) {
@@ -184,7 +202,7 @@ std::vector<std::string> ClientView::render(const ScreenSize& size,
       title_line(size, style, title_, latest_.t), "", rate_row("OK", rates.ok, ok_, Colour::kGreen),
       rate_row("errors", rates.errors, errors_, Colour::kRed),
       rate_row("timed out", rates.timed_out, timed_out_, Colour::kYellow)};
-  // Most clients have no gate: then there is nothing to be seen of it.
+  // Shown only if attempts were not sent: most clients have no circuit breaker or rate limit.
   if (latest_.totals.not_sent > 0) {
     lines.push_back(rate_row("not sent", rates.not_sent, not_sent_, Colour::kMagenta));
   }
@@ -202,6 +220,12 @@ std::vector<std::string> ClientView::render(const ScreenSize& size,
        cut("success: " + success_text(latest_.totals), size.columns),
        paint(cut("verdict so far: " + std::string(to_string(latest_.verdict)), size.columns),
              colour_of(latest_.verdict), style)});
+  if (!latest_.advice.empty()) {
+    lines.emplace_back();
+    for (const std::string& line : wrapped(latest_.advice, size.columns)) {
+      lines.push_back(cut(line, size.columns));
+    }
+  }
   return fitted(std::move(lines), size);
 }
 
@@ -231,7 +255,8 @@ std::vector<std::string> ServerView::render(const ScreenSize& size,
   const auto rate_row = [&](const char* label, const std::deque<double>& values, Colour colour) {
     return row(size, style, label, number(values.back(), "/s"), values, top, colour);
   };
-  // The delay grows exponentially with the concurrency: on a linear scale only its peak is seen.
+  // A logarithmic scale: the delay grows exponentially with the concurrency, and a linear scale
+  // would only show the peak.
   std::deque<double> magnitudes;
   for (const double delay : delay_) magnitudes.push_back(std::log1p(delay * 1e3));
   std::vector<std::string> lines{title_line(size, style, title_, latest_.t), ""};
@@ -287,13 +312,14 @@ ScreenStyle Terminal::style() {
 
 bool wants_screen(bool asked) {
   if (!asked || Terminal::usable()) return asked;
-  std::cerr << "--live: standard output is no terminal that can be redrawn; lines instead\n";
+  std::cerr
+      << "--live: standard output is not a terminal that can be redrawn; printing lines instead\n";
   return false;
 }
 
 void Terminal::draw(const std::vector<std::string>& lines) {
   const std::scoped_lock lock(mutex_);
-  frame_ = "\033[H";  // over the frame before, line by line: nothing flickers
+  frame_ = "\033[H";  // overwrites the previous frame line by line: no flicker
   for (std::size_t i = 0; i < lines.size(); ++i) {
     frame_ += (i == 0 ? "" : "\r\n") + lines[i] + "\033[K";
   }
@@ -317,13 +343,13 @@ void Terminal::suspend() {
 void Terminal::resume() {
   const std::scoped_lock lock(mutex_);
   suspended_ = false;
-  changed_ = true;  // whoever had the terminal meanwhile may have changed it
+  changed_ = true;  // another program may have changed it meanwhile
   if (!frame_.empty()) show();
 }
 
 void Terminal::show() {
   if (!out_.drained(Duration::zero())) return;
-  // A screen of our own, without a cursor.
+  // Switches to the alternate screen and hides the cursor.
   write((open_ && !changed_ ? "" : "\033[?1049h\033[?25l") + frame_);
   open_ = true;
   changed_ = false;

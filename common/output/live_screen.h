@@ -1,8 +1,9 @@
-// One screen that is redrawn instead of lines: how a run goes, for a person at a terminal.
+// The state of a run on a terminal, as one screen that is redrawn.
 #pragma once
 
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <ostream>
 #include <string>
@@ -13,7 +14,7 @@
 #include "common/output/output_queue.h"
 #include "model/base/duration.h"
 #include "model/run/run_observer.h"
-#include "model/service/service_interval.h"
+#include "model/service/service_observer.h"
 
 namespace retrystorm {
 
@@ -24,24 +25,26 @@ struct ScreenSize {
 
 struct ScreenStyle {
   bool colour = false;
-  bool unicode = true;  // without it, sparklines are made of ASCII
+  bool unicode = true;  // if false, sparklines use ASCII
 };
 
-// The last `width` values as one character each, the newest at the right; `top` is the full height.
-// Whatever is above zero can be told from zero.
+// The last `width` values as one character each, the newest on the right. `top` is the full height.
+// A value above zero always looks different from zero.
 std::string sparkline(const std::deque<double>& values, std::size_t width, double top,
                       const ScreenStyle& style);
 
-// What the client's screen shows, and nothing of a terminal.
+// The content of the client's screen. Knows nothing about terminals.
 class ClientView {
  public:
-  using Moment = RunInterval;
+  struct Moment : RunInterval {
+    std::string advice{};  // a line or several; empty: none
+  };
 
   explicit ClientView(std::string title) : title_(std::move(title)) {}
 
   void add(const Moment& moment);
 
-  // No more lines than rows, none wider than the columns.
+  // Returns at most `size.rows` lines, each at most `size.columns` wide.
   std::vector<std::string> render(const ScreenSize& size, const ScreenStyle& style) const;
 
  private:
@@ -50,7 +53,7 @@ class ClientView {
   std::deque<double> ok_, errors_, timed_out_, not_sent_, attempts_, in_flight_, outage_;
 };
 
-// What the server's screen shows.
+// The content of the server's screen.
 class ServerView {
  public:
   struct Moment {
@@ -71,27 +74,27 @@ class ServerView {
       served_, rejected_;
 };
 
-// The terminal of standard output, taken over from the first `draw` until `close` or the object's
-// end: then the cursor and what was on the screen before are back. So they are while the program is
-// suspended. Safe from any thread.
+// The terminal of standard output. The first `draw` takes it over. `close` or the destructor
+// restores the cursor and the previous screen, and so does a suspension, until the program resumes.
+// Safe from any thread.
 class Terminal final : public Suspendable {
  public:
-  // `out` is standard output, and outlives the terminal.
+  // `out` is standard output. It must outlive the terminal.
   explicit Terminal(OutputQueue& out) : out_(out) {}
   ~Terminal() { close(); }
 
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
 
-  // Can standard output be redrawn?
+  // Returns true if standard output can be redrawn.
   static bool usable();
 
   ScreenSize size() const;
 
-  // Colour unless NO_COLOR is set; Unicode where the locale has it.
+  // Colour unless NO_COLOR is set; Unicode if the locale supports it.
   static ScreenStyle style();
 
-  // A terminal that has not taken the frame before is not given another one.
+  // Skips the frame if the terminal has not yet accepted the previous one.
   void draw(const std::vector<std::string>& lines);
   void close();
 
@@ -105,17 +108,17 @@ class Terminal final : public Suspendable {
 
   OutputQueue& out_;
   std::mutex mutex_;
-  std::string frame_;     // the last one; empty when the terminal is not ours
-  bool open_ = false;     // ours, and to be given back
-  bool changed_ = false;  // to be taken anew, though it may be ours
+  std::string frame_;     // the last frame; empty before the first one and after `close`
+  bool open_ = false;     // taken over, so it must be restored
+  bool changed_ = false;  // must be taken over again, even if `open_`
   bool suspended_ = false;
 };
 
-// Whether to show a screen: if it is asked for and possible. If only asked for, says so on standard
-// error.
+// Returns true if a screen was asked for and is possible. If it was asked for but is not possible,
+// prints a message on standard error.
 bool wants_screen(bool asked);
 
-// A view on the terminal.
+// A view (`ClientView` or `ServerView`) that is drawn on the terminal.
 template <typename View>
 class LiveScreen {
  public:
@@ -134,24 +137,30 @@ class LiveScreen {
   Terminal& terminal_;
 };
 
-// A run on the screen instead of its lines; the summary is printed below when it has ended.
+// Shows a run on the screen instead of printing lines. Prints the summary after the screen is
+// closed.
 class ScreenReport final : public RunObserver {
  public:
-  // Both outlive the report.
-  ScreenReport(std::string title, Terminal& terminal, std::ostream& out)
-      : screen_(std::move(title), terminal), out_(out) {}
+  // Both must outlive the report.
+  // `advise`: what to say below the figures of an interval.
+  using Advise = std::function<std::string(const RunInterval&)>;
+  ScreenReport(std::string title, Terminal& terminal, std::ostream& out, Advise advise)
+      : screen_(std::move(title), terminal), out_(out), advise_(std::move(advise)) {}
 
-  void on_interval(const RunInterval& interval) override { screen_.show(interval); }
+  void on_interval(const RunInterval& interval) override {
+    screen_.show({interval, advise_(interval)});
+  }
   void on_summary(const Summary& summary) override;
 
  private:
   LiveScreen<ClientView> screen_;
   std::ostream& out_;
+  const Advise advise_;
 };
 
 class ServiceScreenReport final : public ServiceObserver {
  public:
-  // `terminal` outlives the report.
+  // `terminal` must outlive the report.
   ServiceScreenReport(std::string title, Terminal& terminal)
       : screen_(std::move(title), terminal) {}
 

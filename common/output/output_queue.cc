@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <condition_variable>
 #include <csignal>
 #include <iostream>
@@ -19,13 +20,19 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Hours of lines at the usual pace.
-constexpr std::size_t kMostQueued = 1 << 20;
-// So long the end of a program waits for a reader.
+// How long a program waits for a slow reader at its end.
 constexpr Duration kEndPatience = 250ms;
 
 std::size_t lines_in(std::string_view text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+// The first lines of `text` that a pipe accepts atomically, so that the pipe never holds part of a
+// line when its reader stops.
+std::string_view next_part(std::string_view text) {
+  if (text.size() <= PIPE_BUF) return text;
+  const std::size_t end = text.rfind('\n', PIPE_BUF - 1);
+  return text.substr(0, end == std::string_view::npos ? PIPE_BUF : end + 1);
 }
 
 std::string lost(const std::string& name, std::size_t lines) {
@@ -41,20 +48,21 @@ std::string failure(const std::string& name, int error) {
 }  // namespace
 
 struct OutputQueue::State {
-  State(int which, WhenFull policy, Listener who)
-      : descriptor(which), when_full(policy), listener(std::move(who)) {}
+  State(int which, WhenFull policy, Listener who, std::size_t bytes)
+      : descriptor(which), most(bytes), when_full(policy), listener(std::move(who)) {}
 
   const int descriptor;
+  const std::size_t most;  // bytes in the queue
   WhenFull when_full;
 
   mutable std::mutex mutex;
   std::condition_variable changed;
-  Listener listener;                // without functions once the queue's owner has gone
-  std::string line;                 // begun, not yet queued
-  std::string queue;                // to be taken by the thread
-  std::size_t writing = 0;          // bytes that the thread has taken, and not yet written
-  std::size_t unwritten_lines = 0;  // in those
-  std::size_t dropped = 0;          // lines of which nobody has been told
+  Listener listener;                // without functions after the owner's end
+  std::string line;                 // the incomplete line, not yet queued
+  std::string queue;                // not yet taken by the thread
+  std::size_t writing = 0;          // bytes taken by the thread but not yet written
+  std::size_t unwritten_lines = 0;  // lines in `writing`
+  std::size_t dropped = 0;          // dropped lines not yet reported
   bool end = false;
   bool closed = false;
   bool failed = false;
@@ -87,9 +95,7 @@ void OutputQueue::State::take(std::unique_lock<std::mutex>& lock, std::string_vi
 }
 
 void OutputQueue::State::queue_up(std::unique_lock<std::mutex>& lock, std::string_view text) {
-  const auto room = [&] {
-    return lost() || queue.empty() || queue.size() + text.size() <= kMostQueued;
-  };
+  const auto room = [&] { return lost() || queue.empty() || queue.size() + text.size() <= most; };
   changed.wait(lock, [&] { return room() || when_full == WhenFull::kDrop; });
   if (lost()) return;
   if (!room()) {
@@ -109,7 +115,7 @@ void OutputQueue::State::run() {
     writing = text.size();
     changed.notify_all();
     write_out(lock, text);
-    writing = 0;
+    writing = 0;  // also after a failure
     unwritten_lines = 0;
     if (dropped > 0 && !lost()) tell(retrystorm::lost(listener.name, std::exchange(dropped, 0)));
     changed.notify_all();
@@ -120,17 +126,20 @@ void OutputQueue::State::write_out(std::unique_lock<std::mutex>& lock, std::stri
   while (!text.empty()) {
     unwritten_lines = lines_in(text);
     lock.unlock();
-    const ssize_t written = write(descriptor, text.data(), text.size());
+    const std::string_view part = next_part(text);
+    const ssize_t written = write(descriptor, part.data(), part.size());
     const int error = errno;
     lock.lock();
+    if (abandoned) return;
     if (written > 0) {
       text.remove_prefix(static_cast<std::size_t>(written));
+      writing = text.size();
     } else if (error == EAGAIN) {
-      // Somebody who shares the descriptor has made it non-blocking.
+      // Another process that shares the descriptor has made it non-blocking.
       lock.unlock();
       std::this_thread::sleep_for(5ms);
       lock.lock();
-      if (end || abandoned) return;
+      if (end) return;
     } else if (error != EINTR) {
       return end_with(error);
     }
@@ -139,17 +148,16 @@ void OutputQueue::State::write_out(std::unique_lock<std::mutex>& lock, std::stri
 
 void OutputQueue::State::end_with(int error) {
   queue.clear();
-  if (error == EPIPE) {
+  if (error == EPIPE && listener.closed) {
     closed = true;
-    if (listener.closed) listener.closed();
-    return;
+    return listener.closed();
   }
   failed = true;
   tell(failure(listener.name, error));
 }
 
-OutputQueue::OutputQueue(int descriptor, WhenFull when_full, Listener listener)
-    : state_(std::make_shared<State>(descriptor, when_full, std::move(listener))) {
+OutputQueue::OutputQueue(int descriptor, WhenFull when_full, Listener listener, std::size_t most)
+    : state_(std::make_shared<State>(descriptor, when_full, std::move(listener), most)) {
   std::thread([state = state_] { state->run(); }).detach();
 }
 
@@ -173,12 +181,18 @@ void OutputQueue::stop_waiting() {
   state_->changed.notify_all();
 }
 
-std::size_t OutputQueue::abandon() {
+std::size_t OutputQueue::unwritten() const {
   const std::scoped_lock lock(state_->mutex);
-  if (state_->lost()) return 0;
+  return state_->queue.size() + state_->writing;
+}
+
+void OutputQueue::abandon() {
+  const std::scoped_lock lock(state_->mutex);
+  if (state_->lost()) return;
   state_->abandoned = true;
-  return lines_in(std::exchange(state_->queue, {})) + state_->unwritten_lines +
-         std::exchange(state_->dropped, 0);
+  const std::size_t lines = lines_in(std::exchange(state_->queue, {})) + state_->unwritten_lines +
+                            std::exchange(state_->dropped, 0);
+  if (lines > 0) state_->tell(retrystorm::lost(state_->listener.name, lines));
 }
 
 bool OutputQueue::closed() const {
@@ -221,7 +235,7 @@ StandardStreams::StandardStreams(EndSignals& signals, OutputQueue::WhenFull when
             [&signals] { signals.request_end(); }}),
       old_err_((std::cerr.flush(), std::cerr.rdbuf(&err_))),
       old_out_((std::cout.flush(), std::cout.rdbuf(&out_))) {
-  std::cerr << std::nounitbuf;  // whole lines, or what is flushed
+  std::cerr << std::nounitbuf;  // so that it is written in whole lines, or at a flush
 }
 
 StandardStreams::~StandardStreams() {
@@ -231,16 +245,21 @@ StandardStreams::~StandardStreams() {
   std::cerr << std::unitbuf;
 }
 
+void StandardStreams::note(const std::string& line) {
+  constexpr Duration kPatience = 100ms;
+  std::cout.flush();
+  out_.drained(kPatience);
+  std::cerr << line + '\n' << std::flush;
+  err_.drained(kPatience);
+}
+
 int StandardStreams::finish() {
   std::cout.flush();
   std::cerr.flush();
   const auto all_out = [this](Duration within) { return out_.drained(within); };
   while (!all_out(10ms) && !signals_.wait_until(Clock::now())) {
   }
-  if (!all_out(kEndPatience)) {
-    const std::size_t lines = out_.abandon();
-    if (lines > 0) std::cerr << lost("standard output", lines) << std::flush;
-  }
+  if (!all_out(kEndPatience)) out_.abandon();
   while (!err_.drained(10ms) && !signals_.wait_until(Clock::now())) {
   }
   if (!err_.drained(kEndPatience)) err_.abandon();

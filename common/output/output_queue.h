@@ -1,5 +1,5 @@
-// What a program prints, taken off the hands of the threads that print it: a terminal that is
-// stopped (Ctrl-S) or a pipe that nobody reads holds up nobody but a thread of its own.
+// Writes a program's output, to standard streams and files, on separate threads. A stopped terminal
+// (Ctrl-S), a pipe without an active reader or a disk that hangs then blocks no other thread.
 #pragma once
 
 #include <cstddef>
@@ -14,40 +14,50 @@
 
 namespace retrystorm {
 
-// The stream of one descriptor, a bounded queue before it. Safe from any thread; what several
-// threads print at a time is put together a line, or a flush, at a time.
+// The stream of one descriptor, with a bounded queue. Safe from any thread: output of several
+// threads is mixed only in whole lines or flushes.
 class OutputQueue final : public std::streambuf {
  public:
   enum class WhenFull {
-    kDrop,  // lines are dropped, counted, and told of once the queue has moved on
-    kWait   // whoever prints waits until `stop_waiting`
+    kDrop,  // lines are dropped and counted; the count is reported later
+    kWait   // the printing thread waits for room, until `stop_waiting`
   };
 
-  // `name` is what the descriptor is called in messages, which `tell` prints: once the queue has
-  // moved on after lines were dropped, and when it cannot be written to. `closed` is called, once,
-  // when nobody can read it any more. Both by another thread, but not after this object's end.
+  // `name` is the descriptor's name in messages. `tell` prints messages: after lines were dropped
+  // and the queue has room again, when the queue is abandoned, and when writing fails. `closed` is
+  // called once, when the descriptor has no reader any more; without `closed`, this counts as a
+  // failure. Both are called from any thread, but not after this object's end.
   struct Listener {
     std::string name;
     std::function<void(const std::string&)> tell;
     std::function<void()> closed;
   };
 
-  OutputQueue(int descriptor, WhenFull when_full, Listener listener);
-  // What is not written yet may still be, but not for certain: see `drained`.
+  // In bytes. Enough for hours of lines at the usual rate.
+  static constexpr std::size_t kMostQueued = 1 << 20;
+
+  // At most `most` bytes are queued.
+  OutputQueue(int descriptor, WhenFull when_full, Listener listener,
+              std::size_t most = kMostQueued);
+  // Output that is not yet written may be lost: call `drained` first.
   ~OutputQueue() override;
 
   OutputQueue(const OutputQueue&) = delete;
   OutputQueue& operator=(const OutputQueue&) = delete;
 
-  // Waits until all is written, or never will be. Returns whether it is so in time.
+  // Waits until everything is written, or can never be. Returns false if that takes longer than
+  // `within`.
   bool drained(Duration within);
   void stop_waiting();
 
-  // Gives up what is queued. Returns how many lines are lost, of which nobody was told.
-  std::size_t abandon();
+  // The number of bytes not yet written.
+  std::size_t unwritten() const;
 
-  bool closed() const;  // nobody reads any more
-  bool failed() const;  // it could not be written to: a full disk, say
+  // Discards the queue.
+  void abandon();
+
+  bool closed() const;  // there is no reader any more
+  bool failed() const;  // writing failed: for example, the disk is full
 
  protected:
   std::streamsize xsputn(const char* text, std::streamsize size) override;
@@ -57,16 +67,15 @@ class OutputQueue final : public std::streambuf {
  private:
   struct State;
 
-  // Shared with the thread, which may be stuck for longer than this object, and the program, last.
+  // Shared with the thread, which may be blocked until after this object's and the program's end.
   std::shared_ptr<State> state_;
 };
 
-// While it lives, std::cout and std::cerr go through such queues. When nobody reads standard output
-// any more, that asks for the end.
+// While this object exists, std::cout and std::cerr are written through such queues. When standard
+// output has no reader any more, requests the program's end.
 class StandardStreams {
  public:
-  // `signals` outlives it.
-  // `when_full` is for standard output.
+  // `signals` must outlive this object. `when_full` applies to standard output.
   StandardStreams(EndSignals& signals, OutputQueue::WhenFull when_full);
   ~StandardStreams();
 
@@ -74,11 +83,16 @@ class StandardStreams {
   StandardStreams& operator=(const StandardStreams&) = delete;
 
   OutputQueue& out() { return out_; }
+
+  // Prints a line on standard error, after what was printed on standard output before, unless that
+  // waits for its reader.
+  void note(const std::string& line);
+
   bool closed() const { return out_.closed(); }
 
-  // Waits until all is written; once the end is asked for, only for a moment. Returns the
-  // program's exit code, as far as it depends on its output: 1 when that could not be written, 141
-  // when nobody read it any more, as shells tell of programs that SIGPIPE has ended.
+  // Waits until everything is written, but only briefly once the end is requested. Returns the
+  // program's exit code as far as it depends on the output: 1 if writing failed, or 141 if there
+  // was no reader any more (the code that shells report for programs ended by SIGPIPE).
   int finish();
 
  private:
@@ -89,8 +103,8 @@ class StandardStreams {
   std::streambuf* const old_out_;
 };
 
-// For a program that has printed all it will, without such queues. Returns whether all is written;
-// if not, says so on standard error.
+// For a program that prints without such queues: flushes standard output after its last line. If
+// that fails, prints a message on standard error and returns false.
 bool flush_standard_output();
 
 }  // namespace retrystorm

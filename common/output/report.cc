@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <ctime>
 
-#include "common/output/json_lines.h"
+#include "common/output/json_text.h"
 #include "model/run/disturbance.h"
 
 namespace retrystorm {
@@ -30,13 +30,26 @@ std::string milliseconds_text(std::optional<Duration> latency) {
   return latency ? format("%.1fms", to_seconds(*latency) * 1e3) : "-";
 }
 
-std::string latency_text(const LatencyHistogram& latency) {
-  const LatencyQuantiles q = quantiles(latency);
-  return "p50 " + milliseconds_text(q.p50) + ", p95 " + milliseconds_text(q.p95) + ", p99 " +
-         milliseconds_text(q.p99) + ", max " + milliseconds_text(latency.max());
+// ">58123.0ms" if it may be more.
+std::string milliseconds_text(const std::optional<TimeBound>& time) {
+  return time ? (time->or_more ? ">" : "") + milliseconds_text(time->time) : "-";
 }
 
-// "99.95 %", never rounded up to a hundred.
+template <typename Times>
+std::string times_text(const Times& times) {
+  return "p50 " + milliseconds_text(times.quantile(0.5)) + ", p95 " +
+         milliseconds_text(times.quantile(0.95)) + ", p99 " +
+         milliseconds_text(times.quantile(0.99)) + ", max " + milliseconds_text(times.max());
+}
+
+// A time and its upper end, which is null if the time may be more.
+void add_bound(nlohmann::ordered_json& json, const std::string& name,
+               const std::optional<TimeBound>& time) {
+  json[name] = low_end_json(time);
+  json[name + "_high"] = high_end_json(time);
+}
+
+// "99.95 %". Never rounded up to 100 %.
 std::string percent_text(double share) {
   const double percent = share * 100;
   return share < 1 && percent > 99.995 ? "almost 100 %" : format("%.2f %%", percent);
@@ -58,7 +71,7 @@ std::string after_text(std::optional<Duration> time) {
   return time ? "after " + format_duration(*time) : "never";
 }
 
-// A trace is read to a finer measure than what tells of many.
+// Seconds, rounded to microseconds: a trace needs finer times than statistics of many requests.
 nlohmann::ordered_json fine_seconds_json(std::optional<Duration> time) {
   return time ? nlohmann::ordered_json(std::round(to_seconds(*time) * 1e6) / 1e6) : nullptr;
 }
@@ -83,7 +96,7 @@ nlohmann::ordered_json reason_json(std::optional<GiveUp> reason) {
   return reason ? nlohmann::ordered_json(kGiveUpNames[static_cast<std::size_t>(*reason)]) : nullptr;
 }
 
-// What `value` gives for each reason to give up, by its name.
+// An object with `value` of each reason to give up, by the reason's name.
 template <typename Value>
 nlohmann::ordered_json by_reason(const Value& value) {
   auto json = nlohmann::ordered_json::object();
@@ -92,7 +105,38 @@ nlohmann::ordered_json by_reason(const Value& value) {
   return json;
 }
 
+// "98.20 % of 1990 requests; 36 given up; 218.1 attempts/s, 0.0 OK/s; p50 ..., p99 ...; 503 12"
+std::string phase_text(const PhaseFigures& phase) {
+  const auto success = phase.success_share();
+  std::string text = success ? percent_text(*success) + " of " : "";
+  text += count_text(phase.requests(), "requests");
+  if (phase.gave_up > 0) text += ", " + count_text(phase.gave_up, "given up");
+  if (phase.unfinished > 0) text += ", " + count_text(phase.unfinished, "unfinished");
+  if (phase.counts.not_sent > 0) text += ", " + count_text(phase.counts.not_sent, "not sent");
+  const Rates each = rates(phase.counts, phase.length);
+  text += format("; %.1f attempts/s, %.1f OK/s; ", each.attempts, each.ok);
+  text += "p50 " + milliseconds_text(phase.request_p50) + ", p99 " +
+          milliseconds_text(phase.request_p99);
+  const std::string errors = errors_text(phase.counts);
+  return errors.empty() ? text : text + "; " + errors;
+}
+
 }  // namespace
+
+std::string errors_text(const Counts& counts) {
+  std::string text;
+  std::uint64_t others = counts.errors;
+  const auto add = [&text](std::string_view kind, std::uint64_t count) {
+    if (count == 0) return;
+    text += (text.empty() ? "" : ", ") + std::string(kind) + ' ' + std::to_string(count);
+  };
+  for (std::size_t i = 0; i < kErrorKinds.size(); ++i) {
+    add(kErrorKinds[i], counts.errors_by[i]);
+    others -= std::min(others, counts.errors_by[i]);
+  }
+  add("other", others);
+  return text;
+}
 
 std::string callers_text(std::size_t clients, double arrival_rate) {
   return arrival_rate > 0 ? format("%g requests a second", arrival_rate)
@@ -101,21 +145,23 @@ std::string callers_text(std::size_t clients, double arrival_rate) {
 
 nlohmann::ordered_json attempt_json(const TracedRequest& request, std::size_t index) {
   const TracedAttempt& attempt = request.attempts[index];
-  return {{"type", "attempt"},
-          {"t", fine_seconds_json(attempt.t)},
-          {"request", request.number},
-          {"attempt", index + 1},
-          {"client", request.client},
-          {"outcome", fate_json(attempt.fate)},
-          {"status",
-           attempt.status > 0 ? nlohmann::ordered_json(attempt.status) : nlohmann::ordered_json()},
-          {"reason", reason_json(attempt.why)},
-          {"latency_s", fine_seconds_json(attempt.latency)},
-          {"connect_s", fine_seconds_json(attempt.connect)},
-          {"queue_s", fine_seconds_json(attempt.queue)},
-          {"service_s", fine_seconds_json(attempt.service)},
-          {"late_s", fine_seconds_json(attempt.late)},
-          {"wait_s", fine_seconds_json(attempt.wait)}};
+  nlohmann::ordered_json json{{"type", "attempt"},
+                              {"t", fine_seconds_json(attempt.t)},
+                              {"request", request.number},
+                              {"attempt", index + 1},
+                              {"client", request.client},
+                              {"outcome", fate_json(attempt.fate)},
+                              {"status", attempt.status > 0 ? nlohmann::ordered_json(attempt.status)
+                                                            : nlohmann::ordered_json()},
+                              {"reason", reason_json(attempt.why)},
+                              {"latency_s", fine_seconds_json(attempt.latency)}};
+  if (attempt.pool) json["pool_s"] = fine_seconds_json(attempt.pool);
+  json["connect_s"] = fine_seconds_json(attempt.connect);
+  json["queue_s"] = fine_seconds_json(attempt.queue);
+  json["service_s"] = fine_seconds_json(attempt.service);
+  json["late_s"] = fine_seconds_json(attempt.late);
+  json["wait_s"] = fine_seconds_json(attempt.wait);
+  return json;
 }
 
 nlohmann::ordered_json request_json(const TracedRequest& request) {
@@ -140,18 +186,75 @@ nlohmann::ordered_json milliseconds_json(std::optional<Duration> time) {
   return time ? nlohmann::ordered_json(rounded(to_seconds(*time) * 1e3)) : nullptr;
 }
 
+nlohmann::ordered_json low_end_json(const std::optional<TimeBound>& time) {
+  return milliseconds_json(time ? std::optional(time->time) : std::nullopt);
+}
+
+nlohmann::ordered_json high_end_json(const std::optional<TimeBound>& time) {
+  return time && time->or_more ? nullptr : low_end_json(time);
+}
+
 std::string client_line(const Rates& rates) {
   return format("OK: %.2f req/sec, errors: %.2f req/sec, timedout: %.2f req/sec", rates.ok,
                 rates.errors, rates.timed_out);
 }
 
-nlohmann::ordered_json start_json(const std::string& program, const std::string& command,
-                                  const nlohmann::ordered_json& options,
-                                  std::optional<std::chrono::system_clock::time_point> started_at) {
-  nlohmann::ordered_json start{{"type", "start"}, {"program", program}, {"command", command}};
-  if (started_at) start["started_at"] = rounded(to_seconds(started_at->time_since_epoch()));
-  start.update(options);
-  return start;
+nlohmann::ordered_json outlook_json(const Outlook& outlook) {
+  using Json = nlohmann::ordered_json;
+  const auto number = [](double value) {
+    return std::isfinite(value) ? Json(rounded(value)) : Json(nullptr);
+  };
+  const Outlook::Retries& retries = outlook.retries;
+  Json json{
+      {"wanted_per_s", number(outlook.wanted)},
+      {"attempts_per_request", number(retries.attempts)},
+      {"attempts_per_s_if_all_fail", number(retries.overload().rate)},
+      {"attempts_per_s_if_all_err", number(retries.errors.rate)},
+      {"attempts_per_s_if_all_time_out", number(retries.timeouts.rate)},
+      {"budget_lasts_s", seconds_json(retries.overload().budget_lasts)},
+      {"median_waits_s", Json::array()},
+      {"median_wait_falls_at_retry", retries.falls_at > 0 ? Json(retries.falls_at) : Json(nullptr)},
+      {"processes", outlook.processes},
+      {"process_requests_per_s", number(outlook.wanted / static_cast<double>(outlook.processes))}};
+  for (const Duration wait : retries.waits) json["median_waits_s"].push_back(seconds_json(wait));
+  if (outlook.service) {
+    const Outlook::Service& service = *outlook.service;
+    json["capacity_per_s"] = number(service.capacity);
+    json["used"] = number(service.used);
+    json["idle_ms"] = {{"p50", milliseconds_json(service.p50)},
+                       {"p99", milliseconds_json(service.p99)}};
+    json["late_from"] = number(service.late_from);
+    if (service.kind == Capacity::kCurve) {
+      json["held_from"] = number(service.held_from);
+    } else {
+      json["can_hold_itself"] = retries.can_hold;
+      json["drains_below_per_s"] = number(retries.drains_below);
+    }
+  }
+  if (outlook.outage) {
+    const Outlook::Outage& outage = *outlook.outage;
+    json["outage_requests"] = number(outage.wanted);
+    json["outage_unanswered"] = number(outage.unanswered);
+    if (outage.burst > 0) {
+      json["outage_attempts_per_s_at_end"] = number(outage.attempts_at_end);
+      json["outage_burst"] = number(outage.burst);
+    }
+    if (outlook.service) {
+      json["outage_waiting"] = number(outage.waiting);
+      json["outage_work_s"] = seconds_json(outage.work);
+      json["outage_drains_in_s"] = seconds_json(outage.drains_in);
+    }
+  }
+  if (outlook.herd) {
+    const Outlook::Herd& herd = *outlook.herd;
+    json["reconnect_window_s"] = seconds_json(herd.window);
+    json["reconnects_per_s"] = number(herd.rate);
+    if (outlook.service) json["reconnect_capacity_per_s"] = number(herd.capacity);
+    const bool ever = herd.back != Duration::max();
+    json["reconnect_back_s"] = seconds_json(ever ? std::optional(herd.back) : std::nullopt);
+  }
+  json["warnings"] = outlook.warnings;
+  return json;
 }
 
 nlohmann::ordered_json share_json(double share) {
@@ -162,15 +265,29 @@ nlohmann::ordered_json gave_up_json(const GiveUpCounts& counts) {
   return by_reason([&counts](std::size_t reason) { return counts[reason]; });
 }
 
+nlohmann::ordered_json connections_json(const KeptConnections& kept) {
+  return {{"open", kept.open},
+          {"idle", kept.idle},
+          {"in_line", kept.in_line},
+          {"opened", kept.opened},
+          {"waited", kept.waited}};
+}
+
 nlohmann::ordered_json client_interval_json(const RunInterval& interval) {
   const Rates& rates = interval.rates;
   const ClientStates& clients = interval.clients;
   const auto gave_up_by =
       by_reason([&rates](std::size_t reason) { return rounded(rates.gave_up_by[reason]); });
+  auto errors_by = nlohmann::ordered_json::object();
+  for (std::size_t i = 0; i < kErrorKinds.size(); ++i) {
+    if (rates.errors_by[i] > 0)
+      errors_by[std::string(kErrorKinds[i])] = rounded(rates.errors_by[i]);
+  }
   nlohmann::ordered_json json{{"type", "interval"},
                               {"t", rounded(to_seconds(interval.t))},
                               {"ok", rounded(rates.ok)},
                               {"errors", rounded(rates.errors)},
+                              {"errors_by", errors_by},
                               {"timed_out", rounded(rates.timed_out)},
                               {"attempts", rounded(rates.attempts)},
                               {"retries", rounded(rates.retries)},
@@ -186,6 +303,16 @@ nlohmann::ordered_json client_interval_json(const RunInterval& interval) {
     json["workers"] = clients.thinking + clients.in_flight + clients.waiting_to_retry;
     json["mean_pause_s"] = seconds_json(clients.mean_pause);
     json["throttled"] = rounded(rates.throttled);
+  }
+  if (clients.disconnected) json["disconnected"] = *clients.disconnected;
+  if (clients.kept) json["connections"] = connections_json(*clients.kept);
+  return json;
+}
+
+nlohmann::ordered_json errors_json(const Counts& counts) {
+  auto json = nlohmann::ordered_json::object();
+  for (std::size_t i = 0; i < kErrorKinds.size(); ++i) {
+    if (counts.errors_by[i] > 0) json[std::string(kErrorKinds[i])] = counts.errors_by[i];
   }
   return json;
 }
@@ -205,7 +332,7 @@ std::string time_stamp(std::chrono::system_clock::time_point time, Zone zone) {
   const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
   std::tm local{};
   zone == Zone::kLocal ? localtime_r(&seconds, &local) : gmtime_r(&seconds, &local);
-  // Not strftime's %b, which follows the locale.
+  // strftime's %b would depend on the locale.
   static constexpr std::array kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                       "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
   const auto since_epoch =
@@ -227,7 +354,7 @@ std::string server_line(const std::string& stamp, const ServerInterval& interval
 
 nlohmann::ordered_json server_interval_json(Duration t, Duration window,
                                             const ServerInterval& interval) {
-  const auto rate = [seconds = to_seconds(window)](std::uint64_t count) {
+  const auto rate = [seconds = to_seconds(window)](auto count) {
     return seconds > 0 ? rounded(static_cast<double>(count) / seconds) : 0;
   };
   const ServiceCounts& counts = interval.counts;
@@ -235,10 +362,10 @@ nlohmann::ordered_json server_interval_json(Duration t, Duration window,
   for (std::size_t i = 0; i < kRejections.size(); ++i) {
     rejected[kRejections[i].name] = rate(counts.rejected[i]);
   }
-  nlohmann::ordered_json json{{"type", "interval"},
-                              {"t", rounded(to_seconds(t))},
-                              {"concurrency", interval.concurrency},
-                              {"last_delay_s", to_seconds(interval.last_delay)}};
+  nlohmann::ordered_json json{
+      {"type", "interval"}, {"t", rounded(to_seconds(t))}, {"concurrency", interval.concurrency}};
+  if (interval.waited_for) json["waited_for"] = *interval.waited_for;
+  json["last_delay_s"] = to_seconds(interval.last_delay);
   add_workers(json, interval.workers);
   json.update({{"offered", rate(counts.offered)},
                {"admitted", rate(counts.admitted)},
@@ -252,7 +379,7 @@ nlohmann::ordered_json server_interval_json(Duration t, Duration window,
   if (interval.capacity) {
     const auto& [capacity, use] = *interval.capacity;
     json["capacity"] = rounded(capacity);
-    json["provided"] = rounded(use.provided / to_seconds(window));
+    json["provided"] = rate(use.provided);
     json["used"] = rate(use.used);
   }
   return json;
@@ -270,26 +397,47 @@ std::string summary_text(const Summary& summary) {
       std::chrono::round<std::chrono::milliseconds>(summary.elapsed);
 
   std::string text =
-      format("\n%s retries, %s, seed %llu, %s\n", summary.strategy.c_str(),
+      format("\n%s, %s, seed %llu, %s\n", summary.title.c_str(),
              callers_text(summary.clients, summary.arrival_rate).c_str(),
              static_cast<unsigned long long>(summary.seed), format_duration(elapsed).c_str());
+  if (summary.phases) {  // what the outage has left first, then what it did, last the calm
+    for (std::size_t i = kPhaseNames.size(); i-- > 0;) {
+      text += format("%-11s", (std::string(kPhaseNames[i]) + ':').c_str()) +
+              phase_text((*summary.phases)[i]) + '\n';
+    }
+  }
   text += "requests:  " + count_text(counts.requests, "sent") + ", " +
           count_text(counts.retries, "retries") + ", " +
           format("retry amplification %.2f\n", counts.amplification());
   text += "success:   " + success_text(counts) + ", " +
-          count_text(counts.failing, "failing at the end\n");
+          count_text(counts.failing, "failing at the end") +
+          (summary.phases ? " (of the whole run)\n" : "\n");
+  if (counts.nothing_retried() > 0) {
+    text += "           nothing was retried: " +
+            count_text(counts.nothing_retried(), "were not retryable (") +
+            to_string(metrics.not_retryable) + ")\n";
+  }
+  const std::string errors = errors_text(counts);
   text += "attempts:  " + count_text(counts.ok, "OK") + ", " + count_text(counts.errors, "errors") +
-          ", " + count_text(counts.timed_out, "timed out") +
+          (errors.empty() ? "" : " (" + errors + ")") + ", " +
+          count_text(counts.timed_out, "timed out") +
           (counts.not_sent > 0 ? ", " + count_text(counts.not_sent, "not sent") : "") +
           format("; at most %.1f a second\n", recovery.peak_attempts);
-  if (summary.punctuality) {
-    text += "arrivals:  " + count_text(summary.punctuality->dropped_arrivals, "found no thread") +
-            "; the others began " + milliseconds_text(summary.punctuality->latest_start) +
+  if (!summary.first_error.empty()) {
+    text += "           the first error was: " + summary.first_error + '\n';
+  }
+  if (summary.processes > 0) {
+    text += "processes: " + std::to_string(summary.processes) +
+            format(", %.1f requests a second each\n", summary.process_rate());
+  }
+  if (summary.arrival_lag) {
+    text += "arrivals:  " + count_text(summary.arrival_lag->dropped_arrivals, "found no thread") +
+            "; the others began " + milliseconds_text(summary.arrival_lag->latest_start) +
             " late at the most\n";
   }
-  text += "latency:   " + latency_text(summary.latencies.attempts()) + " (of OK attempts)\n";
-  text += "           " + latency_text(summary.latencies.requests()) +
-          " (of requests, from the first attempt to the end)\n";
+  text += "latency:   " + times_text(summary.latencies.attempts()) + " (of OK attempts)\n";
+  text += "           " + times_text(summary.latencies.requests()) +
+          " (of requests, from the first attempt on)\n";
   text += "waits:     " + count_text(metrics.sleeps, "pauses") + ", " +
           format("%.1f s in all", to_seconds(metrics.total_sleep));
   if (summary.paced) {
@@ -301,13 +449,24 @@ std::string summary_text(const Summary& summary) {
   if (summary.failed_commands.value_or(0) > 0) {
     text += "commands:  " + count_text(*summary.failed_commands, "of the outage's failed\n");
   }
-  if (recovery.verdict != Verdict::kNoOutage) {
+  if (summary.failed_orders.value_or(0) > 0) {
+    text += "orders:    " + count_text(*summary.failed_orders, "to the server not carried out\n");
+  }
+  const bool by_itself = recovery.verdict == Verdict::kCollapsed && summary.outage.empty();
+  if (recovery.verdict != Verdict::kNoOutage && !by_itself) {
     text += recovery.baseline_ok ? format("recovery:  baseline %.1f OK/s", *recovery.baseline_ok)
                                  : "recovery:  no baseline (too short a calm before the outage)";
-    text += "; errors gone " + after_text(recovery.errors_gone) + "; 50 % " +
-            after_text(recovery.time_to_half) + ", 90 % " + after_text(recovery.time_to_recovery) +
-            ", 95 % " + after_text(recovery.time_to_full) +
-            format("; %.0f OK lost\n", recovery.ok_lost);
+    const bool open =
+        recovery.verdict == Verdict::kRecovering || recovery.verdict == Verdict::kUndecided;
+    const auto when = [open](const std::optional<Duration>& time) {
+      return open && !time ? "not yet" : after_text(time);
+    };
+    text += "; errors gone " + when(recovery.errors_gone);
+    if (recovery.baseline_ok.value_or(0) > 0) {
+      text += "; 50 % " + when(recovery.time_to_half) + ", 90 % " +
+              when(recovery.time_to_recovery) + ", 95 % " + when(recovery.time_to_full);
+    }
+    text += format("; %.0f OK lost\n", recovery.ok_lost);
   }
   if (summary.job) {
     const JobResult& job = *summary.job;
@@ -320,20 +479,50 @@ std::string summary_text(const Summary& summary) {
                  : count_text(job.done, "of ") + count_text(total, "calls done")) +
             "; " + percent_text(counts.throttled_share()) + " of the attempts throttled\n";
   }
+  if (summary.reconnect) {
+    const ReconnectResult& reconnect = *summary.reconnect;
+    const auto back = [](const std::optional<Duration>& after) {
+      return after_text(after ? std::optional(std::chrono::round<std::chrono::milliseconds>(*after))
+                              : std::nullopt);
+    };
+    text +=
+        "reconnect: " + count_text(reconnect.clients, "clients lost their connection: half ") +
+        "back " + back(reconnect.half_back) + ", all " + back(reconnect.all_back) +
+        (reconnect.all_back ? ""
+                            : " (" + count_text(reconnect.clients - reconnect.back, "are not)")) +
+        "; " + count_text(reconnect.attempts, "attempts, ") +
+        count_text(reconnect.failed, "failed\n");
+  }
+  if (summary.kept) {
+    const KeptConnections& kept = *summary.kept;
+    text += "kept:      " + count_text(kept.opened, "connections opened, ") +
+            count_text(kept.open, "open at the end (") + count_text(kept.idle, "idle); ") +
+            count_text(kept.waited, "attempts waited in line\n");
+  }
+  if (summary.kept && summary.on_waking) {
+    const FoundOnWaking& found = *summary.on_waking;
+    text += "waking:    " + count_text(found.accept_queue, "attempts in the accept queue and ") +
+            count_text(found.kept, "on kept connections, ") +
+            count_text(found.stale, "of them for nobody; ") +
+            count_text(found.no_room, "SYNs dropped\n");
+  }
   if (summary.capacity) {
     const CapacityUse& use = summary.capacity->use;
     text += format("capacity:  %.0f unit-seconds provided, ", use.provided) +
             count_text(use.used, "used, ") + percent_text(idle_share(use)) + " idle\n";
   }
   text += "verdict:   " + std::string(to_string(recovery.verdict));
-  // The outage that everybody thinks of needs no word.
-  const bool usual = summary.outage.empty() || summary.outage == print_disturbance({});
-  return usual ? text : text + " (after " + summary.outage + ")";
+  // The default outage, a frozen server, is not mentioned.
+  const bool is_default = summary.outage.empty() || summary.outage == print_disturbance({});
+  if (!is_default) text += " (after " + summary.outage + ")";
+  return recovery.reason.empty() ? text : text + "\nreason:    " + recovery.reason;
 }
 
 nlohmann::ordered_json recovery_json(const Recovery& recovery) {
   return {
       {"verdict", to_string(recovery.verdict)},
+      {"reason", recovery.reason.empty() ? nlohmann::ordered_json(nullptr)
+                                         : nlohmann::ordered_json(recovery.reason)},
       {"baseline_ok", recovery.baseline_ok ? nlohmann::ordered_json(rounded(*recovery.baseline_ok))
                                            : nlohmann::ordered_json(nullptr)},
       {"errors_gone_s", seconds_json(recovery.errors_gone)},
@@ -357,6 +546,40 @@ nlohmann::ordered_json latency_json(const LatencyHistogram& latency) {
   return json;
 }
 
+nlohmann::ordered_json latency_json(const RequestTimes& times) {
+  nlohmann::ordered_json json;
+  add_bound(json, "p50", times.quantile(0.5));
+  add_bound(json, "p95", times.quantile(0.95));
+  add_bound(json, "p99", times.quantile(0.99));
+  add_bound(json, "max", times.max());
+  return json;
+}
+
+namespace {
+
+// The figures of a phase, with its name at the end of theirs.
+void add_phase(nlohmann::ordered_json& json, std::string_view name, const PhaseFigures& phase) {
+  const auto named = [&name](const char* figure, const char* unit = "") {
+    return figure + std::string(name) + unit;
+  };
+  const auto success = phase.success_share();
+  const Rates each = rates(phase.counts, phase.length);
+  json[named("success_")] = success ? share_json(*success) : nlohmann::ordered_json(nullptr);
+  json[named("requests_")] = phase.requests();
+  json[named("gave_up_")] = phase.gave_up;
+  json[named("unfinished_")] = phase.unfinished;
+  json[named("not_sent_")] = phase.counts.not_sent;
+  json[named("attempts_per_s_")] = rounded(each.attempts);
+  json[named("ok_per_s_")] = rounded(each.ok);
+  json[named("timed_out_")] = phase.counts.timed_out;
+  json[named("errors_")] = phase.counts.errors;
+  json[named("errors_by_")] = errors_json(phase.counts);
+  add_bound(json, named("request_p50_", "_ms"), phase.request_p50);
+  add_bound(json, named("request_p99_", "_ms"), phase.request_p99);
+}
+
+}  // namespace
+
 nlohmann::ordered_json summary_json(const Summary& summary) {
   const Counts& counts = summary.counts;
   const RetryMetrics& metrics = summary.retry_metrics;
@@ -369,6 +592,7 @@ nlohmann::ordered_json summary_json(const Summary& summary) {
       {"elapsed_s", rounded(to_seconds(summary.elapsed))},
       {"ok", counts.ok},
       {"errors", counts.errors},
+      {"errors_by", errors_json(counts)},
       {"timed_out", counts.timed_out},
       {"requests", counts.requests},
       {"retries", counts.retries},
@@ -383,10 +607,25 @@ nlohmann::ordered_json summary_json(const Summary& summary) {
       {"pauses", metrics.sleeps},
       {"pauses_s", rounded(to_seconds(metrics.total_sleep))},
   });
+  if (summary.phases) {
+    for (std::size_t i = 0; i < kPhaseNames.size(); ++i) {
+      add_phase(json, kPhaseNames[i], (*summary.phases)[i]);
+    }
+  }
+  if (!summary.first_error.empty()) json["first_error"] = summary.first_error;
+  if (counts.nothing_retried() > 0) {
+    json["nothing_retried"] = {{"not_retryable", counts.nothing_retried()},
+                               {"failures", to_string(metrics.not_retryable)}};
+  }
+  if (summary.processes > 0) {
+    json["processes"] = summary.processes;
+    json["process_requests_per_s"] = rounded(summary.process_rate());
+  }
   if (summary.failed_commands) json["failed_commands"] = *summary.failed_commands;
-  if (summary.punctuality) {
-    json["dropped_arrivals"] = summary.punctuality->dropped_arrivals;
-    json["latest_start_ms"] = milliseconds_json(summary.punctuality->latest_start);
+  if (summary.failed_orders) json["failed_orders"] = *summary.failed_orders;
+  if (summary.arrival_lag) {
+    json["dropped_arrivals"] = summary.arrival_lag->dropped_arrivals;
+    json["latest_start_ms"] = milliseconds_json(summary.arrival_lag->latest_start);
   }
   if (summary.job) {
     const JobResult& job = *summary.job;
@@ -395,6 +634,23 @@ nlohmann::ordered_json summary_json(const Summary& summary) {
                    {"done", job.done},
                    {"makespan_s", seconds_json(job.makespan)},
                    {"throttled_share", share_json(counts.throttled_share())}};
+  }
+  if (summary.reconnect) {
+    const ReconnectResult& reconnect = *summary.reconnect;
+    json["reconnect"] = {{"clients", reconnect.clients},
+                         {"back", reconnect.back},
+                         {"attempts", reconnect.attempts},
+                         {"failed", reconnect.failed},
+                         {"half_back_s", seconds_json(reconnect.half_back)},
+                         {"all_back_s", seconds_json(reconnect.all_back)}};
+  }
+  if (summary.kept) json["connections"] = connections_json(*summary.kept);
+  if (summary.on_waking) {
+    const FoundOnWaking& found = *summary.on_waking;
+    json["on_waking"] = {{"accept_queue", found.accept_queue},
+                         {"kept", found.kept},
+                         {"stale", found.stale},
+                         {"no_room", found.no_room}};
   }
   if (summary.capacity) {
     const CapacityUse& use = summary.capacity->use;

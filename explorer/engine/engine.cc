@@ -13,25 +13,28 @@
 #include <utility>
 #include <vector>
 
-#include "common/output/json_lines.h"
 #include "common/output/json_report.h"
-#include "explorer/engine/given.h"
+#include "common/output/json_text.h"
+#include "common/output/report.h"
+#include "explorer/engine/describe.h"
 #include "explorer/engine/knobs.h"
 #include "explorer/engine/results.h"
+#include "model/base/text.h"
 #include "model/retry/failing_client.h"
-#include "simulator/limits.h"
 #include "simulator/simulation.h"
-#include "simulator/statistics.h"
+#include "study/evaluator.h"
+#include "study/scenario_checks.h"
+#include "study/statistics.h"
 
 namespace retrystorm {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A page may be closed when it takes more.
+// A browser may close a page that takes more.
 constexpr double kMemory = 1e9;  // bytes
 
-// Ends what takes too long. Asks the machine's clock, as nothing else here does.
+// Ends a question that takes too long. The only use of the real clock in the engine.
 class Patience {
  public:
   explicit Patience(const Json& question)
@@ -41,7 +44,7 @@ class Patience {
   void check() const {
     if (!over()) return;
     throw std::runtime_error("this takes longer than " + format_duration(from_seconds(seconds_)) +
-                             " here: fewer clients or a shorter run, or the command line");
+                             " here: use fewer clients, a shorter run or the command line");
   }
 
  private:
@@ -49,11 +52,18 @@ class Patience {
   TimePoint end_;
 };
 
-std::uint64_t seed_of(const Json& question) {
-  return question.value<std::uint64_t>("seed", 1);
+// A number or a text: JavaScript's numbers have only 53 bits.
+std::uint64_t read_seed(const Json& json) {
+  constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
+  return json.is_string() ? parse_count(json.get<std::string>(), 0, kMost)
+                          : json.get<std::uint64_t>();
 }
 
-// A scenario that can be run here.
+std::uint64_t seed_of(const Json& question) {
+  return question.contains("seed") ? read_seed(question.at("seed")) : 1;
+}
+
+// A scenario that is small enough to run here.
 Scenario scenario_for(const ScenarioOptions& options, std::uint64_t seed) {
   Scenario scenario = make_scenario(options, seed);
   check_length(scenario);
@@ -69,11 +79,11 @@ SimulationResult simulate(const Scenario& scenario, const SimulationObservers& o
   return result;
 }
 
-// So long are the intervals of a chart: a second, or more where a run has too many of them.
+// The interval of a chart: a second, or more for a long run.
 Duration chart_interval(const Scenario& scenario, const Patience& patience) {
   constexpr Duration::rep kMostPoints = 400;
   Duration length = scenario.length;
-  // How long a job takes is known when it is done.
+  // Only a run shows how long a job takes.
   if (scenario.workload.arrivals == Arrivals::kJob) {
     length = simulate(scenario, {}, patience).summary.elapsed;
   }
@@ -81,7 +91,7 @@ Duration chart_interval(const Scenario& scenario, const Patience& patience) {
   return std::max<Duration>(seconds, std::chrono::seconds(1));
 }
 
-// Objects as one text.
+// Joins objects into one text.
 class Texts {
  public:
   Texts(const char* before, const char* between, const char* after)
@@ -103,21 +113,30 @@ class Texts {
   bool first_ = true;
 };
 
+// Sentences to read, and the figures in them.
+Json outlook_of(const ScenarioOptions& options) {
+  const Outlook outlook = look_ahead(options);
+  Json lines = Json::array();
+  for (const OutlookLine& line : outlook_lines(outlook)) lines.push_back({line.label, line.text});
+  return {{"lines", std::move(lines)}, {"figures", outlook_json(outlook)}};
+}
+
 std::string run(const Json& question) {
   const Patience patience(question);
-  Scenario scenario =
-      scenario_for(scenario_of(read_given(question.at("given"))), seed_of(question));
+  const ScenarioOptions options = scenario_of(read_given(question.at("given")));
+  Scenario scenario = scenario_for(options, seed_of(question));
   scenario.report_interval = scenario.server_report_interval = chart_interval(scenario, patience);
   Texts client("[", ",", "]"), server("[", ",", "]");
   JsonReport of_run(client.sink());
   ServiceJsonReport of_service(server.sink());
   const SimulationResult result =
       simulate(scenario, {.run = {&of_run}, .service = {&of_service}}, patience);
-  // Hundreds of objects: to put them into a further one would copy each.
+  // As text, because putting hundreds of objects into another one would copy each of them.
   return "{\"client\":" + std::move(client).text() + ",\"server\":" + std::move(server).text() +
          ",\"events\":" + std::to_string(result.events) +
          ",\"peak_concurrency\":" + std::to_string(result.peak_concurrency) +
          ",\"interval_s\":" + json_line(to_seconds(scenario.report_interval)) +
+         ",\"outlook\":" + json_line(outlook_of(options)) +
          ",\"result\":" + json_line(result_json(result_of(result))) + '}';
 }
 
@@ -132,8 +151,8 @@ Json lines(const Json& question) {
   return {{"client", std::move(client).text()}, {"server", std::move(server).text()}};
 }
 
-// What the charts' bands are made of, interval by interval of so long. A frozen server tells
-// nothing: there it has NaN, which JSON writes as null.
+// The series for the charts' bands, one value per interval and run. A frozen server reports
+// nothing: its values are NaN, which JSON writes as null.
 class Series final : public RunObserver, public ServiceObserver {
  public:
   explicit Series(Duration interval) : interval_(interval) {}
@@ -156,20 +175,16 @@ class Series final : public RunObserver, public ServiceObserver {
   void on_interval(Duration t, Duration /*window*/, const ServerInterval& interval) override {
     const std::size_t at = index(t);
     add(at, "concurrency", static_cast<double>(interval.concurrency));
-    add(at, "delay", to_seconds(interval.last_delay));
-    if (!interval.workers) return;
-    add(at, "busy", static_cast<double>(interval.workers->busy));
-    add(at, "waiting", static_cast<double>(interval.workers->waiting));
   }
 
-  void tell(Json& answer) && {
+  void write(Json& answer) && {
     answer["t"] = std::move(times_);
     answer["series"] = Json::object();
     for (auto& [name, runs] : series_) answer["series"][name] = std::move(runs);
   }
 
  private:
-  // Intervals end when they are due; what is left over at the end of a run is one more.
+  // The last interval of a run may be shorter.
   std::size_t index(Duration t) const {
     return static_cast<std::size_t>((t - Duration(1)) / interval_);
   }
@@ -183,9 +198,8 @@ class Series final : public RunObserver, public ServiceObserver {
   const Duration interval_;
   std::vector<double> times_;
   std::map<std::string, std::vector<std::vector<double>>, std::less<>> series_{
-      {"ok", {}},        {"errors", {}},           {"timed_out", {}},   {"not_sent", {}},
-      {"in_flight", {}}, {"waiting_to_retry", {}}, {"concurrency", {}}, {"delay", {}},
-      {"busy", {}},      {"waiting", {}}};
+      {"ok", {}},        {"errors", {}},           {"timed_out", {}},  {"not_sent", {}},
+      {"in_flight", {}}, {"waiting_to_retry", {}}, {"concurrency", {}}};
 };
 
 Duration interval_of(const Json& question) {
@@ -204,16 +218,20 @@ Json batch(const Json& question) {
     scenario.report_interval = scenario.server_report_interval = interval_of(question);
   }
   Series series(scenario.report_interval);
-  SimulationObservers observers;
-  if (with_series) observers = {.run = {&series}, .service = {&series}};
+  const auto observers = [&](std::size_t /*run*/) -> SimulationObservers {
+    if (!with_series) return {};
+    series.begin_run();
+    return {.run = {&series}, .service = {&series}};
+  };
+  Seeds seeds;
+  for (const Json& seed : question.at("seeds")) seeds.push_back(read_seed(seed));
+  const Evaluator evaluator(1, [&patience] { return patience.over(); });
+  const auto runs = evaluator.run(scenario, seeds, observers);
+  patience.check();
   Json results = Json::array();
-  for (const Json& seed : question.at("seeds")) {
-    scenario.seed = seed.get<std::uint64_t>();
-    if (with_series) series.begin_run();
-    results.push_back(result_json(result_of(simulate(scenario, observers, patience))));
-  }
+  for (const RunResult& run : runs) results.push_back(result_json(run));
   Json answer{{"results", std::move(results)}};
-  if (with_series) std::move(series).tell(answer);
+  if (with_series) std::move(series).write(answer);
   return answer;
 }
 
@@ -243,7 +261,7 @@ Json share(const Json& question) {
 Json waits(const Json& question) {
   const ScenarioOptions scenario = scenario_of(read_given(question.at("given")));
   const WorkloadOptions& workload = scenario.workload;
-  check(workload.retry);
+  check(workload);
   const RetryPolicy policy(workload.retry);
   const auto attempts = question.value<std::size_t>("attempts", 30);
   Json clients = Json::array();
@@ -264,7 +282,7 @@ Json waits(const Json& question) {
 Json answer_to(const Json& question) {
   const auto what = question.at("ask").get<std::string>();
   if (what == "catalogue") return catalogue();
-  if (what == "look") return look(read_given(question.at("given")), seed_of(question));
+  if (what == "describe") return describe(read_given(question.at("given")), seed_of(question));
   if (what == "lines") return lines(question);
   if (what == "batch") return batch(question);
   if (what == "summarize") return summarize(question);

@@ -1,4 +1,4 @@
-// The explorer's engine: the simulation behind questions and answers in JSON.
+// The explorer's engine: answers questions in JSON with simulations.
 #pragma once
 
 #include <string>
@@ -6,29 +6,31 @@
 
 namespace retrystorm {
 
-// Answers {"ask": WHAT, ...}; what it cannot answer with {"error": SENTENCE}. Throws nothing.
-// `given` are options by name (see given.h), `seed` and `seeds` numbers.
+// Answers {"ask": WHAT, ...}, or returns {"error": SENTENCE}. Throws nothing. `given`: options by
+// name (see describe.h). `seed` and `seeds`: whole numbers, or their texts.
 //
 //   catalogue                      the options and the named strategies (see knobs.h)
-//   look       given seed          what is known without a run (see given.h)
+//   describe   given seed          what is known without a run (see describe.h)
 //   run        given seed          one run: {"client": [...], "server": [...]}, the objects of its
-//                                  JSON Lines, an interval a second (longer where the run is long),
-//                                  and {"events", "peak_concurrency", "interval_s", "result"}
-//   lines      given seed          the same as the text that `simulate` writes to --json (but for
-//                                  its first line) and to --server-json:
+//                                  JSON Lines, an interval a second (longer for a long run),
+//                                  and {"events", "peak_concurrency", "interval_s", "result"}, and
+//                                  {"outlook": {"lines": [[label, text], ...], "warnings": [...]}}:
+//                                  the outlook, computed before the run
+//   lines      given seed          the same as the text that `simulate` writes to --json (without
+//                                  the first line) and to --server-json:
 //                                  {"client": "...", "server": "..."}
 //   batch      given seeds interval_s
 //                                  many runs: {"results": [...]}, one for each seed; with
 //                                  `interval_s` also {"t": [...], "series": {name: [[...], ...]}}
-//   summarize  results against     what results say together: {"cell": {...}} as a row of a sweep;
+//   summarize  results against     a summary of results: {"cell": {...}} as a row of a sweep;
 //                                  with `against` (results of the same seeds, in the same order)
-//                                  {"difference": {name: {value, low, high}}}, these from those
+//                                  {"difference": {name: {value, low, high}}}: results - against
 //   share      hits runs           the 95 % interval of a share: {"low", "high"}
 //   waits      given seed clients attempts
 //                                  the waits of clients whose attempts all fail, in seconds:
 //                                  {"clients": [{"waits": [...], "gave_up": false}, ...]}
 //
-// A question that would take over `patience_s` (10 s) is given up.
+// Gives up a question that takes longer than `patience_s` (10 s).
 std::string answer(std::string_view question);
 
 }  // namespace retrystorm

@@ -6,22 +6,24 @@
 #include <type_traits>
 
 #include "model/base/text.h"
-#include "simulator/cell_columns.h"
-#include "simulator/statistics.h"
+#include "study/cell_columns.h"
+#include "study/statistics.h"
 
 namespace retrystorm {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-// All that a result consists of.
+// Calls `visit` with each field of a result.
 template <typename Result, typename Visit>
 void each_field(Result& result, const Visit& visit) {
   visit("verdict", result.verdict);
   visit("errors_gone_ns", result.errors_gone);
   visit("time_to_recovery_ns", result.time_to_recovery);
+  visit("to_watch_ns", result.to_watch);
   visit("amplification", result.amplification);
   visit("success_share", result.success_share);
+  visit("ok_per_s", result.ok_per_s);
   visit("gave_up", result.gave_up);
   visit("not_sent", result.not_sent);
   visit("request_p50_ns", result.request_p50);
@@ -32,6 +34,25 @@ void each_field(Result& result, const Visit& visit) {
   visit("throttled_share", result.throttled_share);
   visit("idle_share", result.idle_share);
   visit("provided", result.provided);
+  visit("processes", result.processes);
+  visit("process_rate", result.process_rate);
+  visit("back_share", result.back_share);
+  visit("all_back_ns", result.all_back);
+  for (std::size_t i = 0; i < kPhaseNames.size(); ++i) {
+    auto& phase = result.phases[i];
+    const auto visit_phase = [&](const char* name, auto& value) {
+      visit((name + std::string(kPhaseNames[i])).c_str(), value);
+    };
+    visit_phase("success_", phase.success);
+    visit_phase("gave_up_", phase.gave_up);
+    visit_phase("not_sent_", phase.not_sent);
+    visit_phase("attempts_per_s_", phase.attempts_per_s);
+    visit_phase("ok_per_s_", phase.ok_per_s);
+    visit_phase("timed_out_", phase.timed_out);
+    visit_phase("errors_", phase.errors);
+    visit_phase("request_p50_ns_", phase.request_p50);
+    visit_phase("request_p99_ns_", phase.request_p99);
+  }
 }
 
 Json to_json(Verdict verdict) {
@@ -39,6 +60,9 @@ Json to_json(Verdict verdict) {
 }
 Json to_json(const std::optional<Duration>& time) {
   return time ? Json(time->count()) : Json(nullptr);
+}
+Json to_json(const std::optional<TimeBound>& time) {
+  return time ? Json{time->time.count(), time->or_more} : Json(nullptr);
 }
 Json to_json(const std::optional<double>& value) {
   return value ? Json(*value) : Json(nullptr);
@@ -63,6 +87,11 @@ void read(const Json& json, Verdict& verdict) {
 void read(const Json& json, std::optional<Duration>& time) {
   time = json.is_null() ? std::nullopt : std::optional(Duration(json.get<Duration::rep>()));
 }
+void read(const Json& json, std::optional<TimeBound>& time) {
+  time = json.is_null() ? std::nullopt
+                        : std::optional(TimeBound{.time = Duration(json.at(0).get<Duration::rep>()),
+                                                  .or_more = json.at(1).get<bool>()});
+}
 void read(const Json& json, std::optional<double>& value) {
   value = json.is_null() ? std::nullopt : std::optional(json.get<double>());
 }
@@ -77,7 +106,7 @@ Json difference(double value, const std::optional<Interval>& interval) {
           {"high", interval ? Json(interval->high) : Json(nullptr)}};
 }
 
-// The mean of what `of` gives for both runs of a seed; of those seeds for which it gives something.
+// The mean difference over the seeds for which `of` returns a value for both runs.
 template <typename Of>
 Json mean_difference(const std::vector<RunResult>& ours, const std::vector<RunResult>& theirs,
                      const Of& of) {
@@ -91,6 +120,15 @@ Json mean_difference(const std::vector<RunResult>& ours, const std::vector<RunRe
   Json json = difference(all.value, all.interval);
   json["pairs"] = differences.size();
   return json;
+}
+
+// The difference of the shares of runs that were down at the end.
+Json down_difference(const CellResult& ours, const CellResult& theirs) {
+  const auto our = ours.down(), their = theirs.down();
+  if (!our || !their) return nullptr;
+  return difference(
+      our->value - their->value,
+      newcombe_interval(ours.down_runs(), ours.decided(), theirs.down_runs(), theirs.decided()));
 }
 
 std::optional<double> seconds(const std::optional<Duration>& time) {
@@ -113,7 +151,10 @@ RunResult read_result(const Json& json) {
 
 Json cell_json(const CellResult& cell) {
   Json json = Json::object();
-  for (const CellColumn& column : cell_columns()) json[column.name] = column.value(cell);
+  for (const CellColumn& column : cell_columns(
+           {.reconnects = cell.back_share.has_value(), .processes = cell.processes.has_value()})) {
+    json[column.name] = column.value(cell);
+  }
   return json;
 }
 
@@ -121,20 +162,10 @@ Json difference_json(const std::vector<RunResult>& ours, const std::vector<RunRe
   if (ours.size() != theirs.size() || ours.empty()) {
     throw std::invalid_argument("results that are compared are as many, of the same seeds");
   }
-  const auto collapsed = [](const std::vector<RunResult>& runs) {
-    std::size_t count = 0;
-    for (const RunResult& run : runs) count += run.verdict == Verdict::kCollapsed ? 1 : 0;
-    return count;
-  };
-  const auto n = ours.size();
-  const auto our = collapsed(ours), their = collapsed(theirs);
-  const auto share = [n](std::size_t count) {
-    return static_cast<double>(count) / static_cast<double>(n);
-  };
   using R = RunResult;
   using Value = std::optional<double>;
   return {
-      {"collapsed", difference(share(our) - share(their), newcombe_interval(our, n, their, n))},
+      {"down", down_difference(summarize(ours), summarize(theirs))},
       {"recovery_s", mean_difference(ours, theirs,
                                      [](const R& run) {
                                        return run.verdict == Verdict::kRecovered

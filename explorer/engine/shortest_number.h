@@ -1,4 +1,4 @@
-// Numbers as `std::to_chars` writes them, for a standard library that has no such function.
+// Writes numbers as `std::to_chars` does, for a standard library without it.
 #pragma once
 
 #include <cstdio>
@@ -20,9 +20,9 @@ inline void away_from_zero(char* scientific) {
   }
 }
 
-// Writes the fewest digits that read back to `value` (finite, or infinity or NaN), with an exponent
-// only where that is shorter, or never where it is to be `fixed`. Returns the end of what it wrote,
-// which must fit (24 characters, or 327 where it is fixed).
+// Writes the fewest digits that read back to `value`, which may be infinite or NaN. Uses an
+// exponent only if that is shorter, and never if `fixed`. Returns the end of the text, for which
+// there must be room: 24 characters, or 327 if `fixed`.
 inline char* shortest_number(char* first, char* last, double value, bool fixed) {
   const auto put = [&](const char* text) {
     const std::size_t length = std::strlen(text);
@@ -32,9 +32,9 @@ inline char* shortest_number(char* first, char* last, double value, bool fixed) 
   if (value != value) return put("nan");
   if (value - value != 0) return put(value < 0 ? "-inf" : "inf");
 
-  // The digits, by trying one more until they read back: "-d.ddde+XX". Above a power of two the
-  // neighbours are twice as far as below, so that not the nearest of so many digits may read back,
-  // but the next one away from 0.
+  // Tries one more digit until the text reads back: "-d.ddde+XX". Above a power of two, neighbours
+  // are twice as far apart as below. So the next text away from 0 may read back although the
+  // nearest one does not.
   char scientific[32];
   const auto reads_back = [&] { return std::strtod(scientific, nullptr) == value; };
   int digits = 1;

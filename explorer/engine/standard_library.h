@@ -1,5 +1,5 @@
-// What the compiler for WebAssembly in Debian 12 (its libc++ 13) lacks of C++20, and only there:
-// included before every source that is compiled with it.
+// The parts of C++20 that Debian 12's compiler for WebAssembly (libc++ 13) lacks. Included before
+// every source that it compiles. Does nothing with newer libraries.
 #pragma once
 
 #include <version>

@@ -1,4 +1,4 @@
-// What the compiled engine shows to JavaScript: memory for a question, and its answer.
+// The functions that the compiled engine exports to JavaScript.
 #include <cstddef>
 #include <string>
 
@@ -12,13 +12,13 @@ std::string question, reply;
 
 extern "C" {
 
-// Where a question of so many bytes (UTF-8) is to be written.
+// Returns where to write a question of `size` bytes (UTF-8).
 [[clang::export_name("question")]] char* question_of(std::size_t size) {
   question.resize(size);
   return question.data();
 }
 
-// Answers it. The length of the answer; valid until the next question.
+// Answers the question. Returns the length of the answer, which is valid until the next question.
 [[clang::export_name("ask")]] std::size_t ask() {
   reply = retrystorm::answer(question);
   return reply.size();

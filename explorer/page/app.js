@@ -1,18 +1,23 @@
-// What the page knows: the reader's setting, and what has been computed for it so far.
+// The page's state: the reader's setting, and what has been computed for it so far.
 //
-// Events, each told to listeners with the app as it then is:
-//   look     `look` is that of the setting: values in force, errors, command lines
-//   run      `ours.run` is the first run of the setting, `ours.many` is none yet
-//   painted  the run can be seen: for all that the reader does not wait for
-//   many     `ours.many`: 20 seeds, then 100; `theirs.many` too, if there is a pinned setting
-//   pinned   a setting was pinned or unpinned
-//   error    `error` is a sentence (or null again): the setting cannot be run
+// Events. Listeners are called after the state has changed:
+//   description  what the engine says of the setting: values in force, errors, command lines
+//   computing    `computing` is since when the reader has waited for the run, or null again
+//   run          `ours.run` is the first run of the setting; `ours.many` is not there yet
+//   painted      the run is visible: for work that the reader does not wait for
+//   many         `ours.many`: 20 seeds, then 100; `theirs.many` too, if a setting is pinned
+//   drawn        `ours.run` is that of another seed, because its ending is more frequent, or asked for
+//   pinned       a setting was pinned or unpinned
+//   error        `error` says why the setting cannot be run, or is null again
+import {endings} from './endings.js';
 import {settingKey} from './link.js';
 import {Dropped} from './pool.js';
+import {seedAfter, seedsAfter} from './seeds.js';
 
 const {Run} = Retrystorm;
 const FEW = 20, MANY = 100;
-const CHUNK = 2; // seeds of one question: so soon a thread is free for the reader's next change
+const CHUNK = 2; // seeds per question; few, so that a thread is soon free for the reader's next change
+const NOTICED = 150; // milliseconds after which the page says that it computes
 const SETTLED = 120; // milliseconds after the last change before statistics begin
 const REMEMBERED = 20; // settings whose results are kept, a megabyte each
 
@@ -21,10 +26,14 @@ export class App {
     this.pool = pool;
     this.catalogue = catalogue;
     this.options = new Map(catalogue.options.map(option => [option.name, option]));
-    this.state = {given: {}, pinned: null, seed: 1, map: null, challenge: null};
-    this.look = null;
+    this.state = {given: {}, pinned: null, seed: '1', map: null, challenge: null, story: null, embed: false};
+    this.description = null;
     this.error = null;
-    this.ours = {run: null, result: null, interval_s: null, many: null};
+    this.computing = null; // a time of `performance.now()`
+    this.behind = false; // true while `ours` and `theirs` belong to an earlier setting
+    // `run` is the one to draw, `drawn` its {seed, client, server, result}. `result` is that of the first seed.
+    this.ours = {run: null, drawn: null, result: null, interval_s: null, outlook: null, many: null};
+    this.ending = null; // the ending of the run to draw; null: the most frequent one
     this.theirs = null;
     this.difference = null;
     this.listeners = new Map();
@@ -41,12 +50,12 @@ export class App {
     for (const listener of this.listeners.get(event) ?? []) listener(this);
   }
 
-  // The text of an option that is in force.
+  // The value of an option that is in force, as text.
   value(name) {
-    return this.look?.values[name] ?? this.options.get(name).default;
+    return this.description?.values[name] ?? this.options.get(name).default;
   }
 
-  // Sets options by name; null is back to what they are by themselves.
+  // Sets options by name. Null resets an option to its default.
   change(texts) {
     const given = {...this.state.given};
     for (const [name, text] of Object.entries(texts)) {
@@ -61,7 +70,7 @@ export class App {
     this.compute();
   }
 
-  // Keeps the setting to compare others with it; `given` is another one than the present.
+  // Keeps a setting, to compare others with it. `given`: a setting other than the current one.
   pin(given = this.state.given) {
     this.state.pinned = {...given};
     this.tell('pinned');
@@ -75,15 +84,17 @@ export class App {
     this.tell('many');
   }
 
-  // Restores a state as a link has it, without the values that the command line would refuse.
-  // Resolves to their sentences.
+  // Restores the state of a link, without the values that the command line would refuse.
+  // Resolves to the reasons, or to null if another state has been requested meanwhile.
   async restore(state) {
+    const generation = ++this.generation;
     const refused = new Set();
     for (const given of [state.given, state.pinned]) {
       if (!given) continue;
-      const {errors} = await this.pool.ask({ask: 'look', given, seed: state.seed});
+      const {errors} = await this.pool.ask({ask: 'describe', given, seed: state.seed});
+      if (generation !== this.generation) return null;
       for (const [name, sentence] of Object.entries(errors)) {
-        // Where no option alone is to blame, none is left.
+        // If no single option is the cause, all are left out.
         for (const each of name ? [name] : Object.keys(given)) delete given[each];
         refused.add(sentence);
       }
@@ -95,20 +106,20 @@ export class App {
     return [...refused];
   }
 
-  // Resolves when the first run is there (or refused).
+  // Resolves once the first run is there or was refused.
   async compute() {
     const generation = ++this.generation;
     const current = () => generation === this.generation;
-    clearTimeout(this.settled);
-    this.pool.drop('setting');
+    this.wait();
+    this.ending = null;
     const {given, seed, pinned} = this.state;
     const ask = (question, order) => this.pool.ask(question, {order, group: 'setting'});
     try {
       const [, run, other] = await Promise.all([
-        ask({ask: 'look', given, seed}, 0).then(look => {
+        ask({ask: 'describe', given, seed}, 0).then(description => {
           if (current()) {
-            this.look = look;
-            this.tell('look');
+            this.description = description;
+            this.tell('description');
           }
         }),
         this.first(given, seed, ask),
@@ -116,8 +127,11 @@ export class App {
       ]);
       if (!current()) return;
       this.ours = {...run, many: this.recall(given, seed)};
-      this.theirs = other && {...other, many: this.recall(pinned, seed)};
+      // It may have been unpinned meanwhile.
+      this.theirs = this.state.pinned && {...other, many: this.recall(pinned, seed)};
       this.difference = null;
+      this.behind = false;
+      this.stopWaiting();
       this.fail(null);
       this.tell('run');
       requestAnimationFrame(() => setTimeout(() => {
@@ -125,10 +139,43 @@ export class App {
       }));
     } catch (error) {
       if (error instanceof Dropped || !current()) return;
+      this.stopWaiting();
       this.fail(error.message);
       return;
     }
     this.settled = setTimeout(() => this.statistics(current, ask), SETTLED);
+  }
+
+  // From now on the page shows the last setting's results. It says so unless the run is there soon.
+  wait() {
+    clearTimeout(this.settled);
+    this.pool.drop('setting');
+    this.behind = true;
+    const since = this.since = performance.now();
+    if (this.computing !== null) this.tellComputing(since);
+    else this.noticed ??= setTimeout(() => {
+      this.fail(null);
+      this.tellComputing(this.since);
+    }, NOTICED);
+  }
+
+  stopWaiting() {
+    clearTimeout(this.noticed);
+    this.noticed = null;
+    if (this.computing !== null) this.tellComputing(null);
+  }
+
+  tellComputing(since) {
+    this.computing = since;
+    this.tell('computing');
+  }
+
+  // Called if the reader does not want to wait any longer.
+  stop() {
+    ++this.generation;
+    this.pool.drop('setting');
+    this.stopWaiting();
+    this.fail('Stopped: this setting has not been simulated.');
   }
 
   fail(sentence) {
@@ -138,8 +185,31 @@ export class App {
   }
 
   async first(given, seed, ask) {
-    const {client, server, result, interval_s} = await ask({ask: 'run', given, seed}, 0);
-    return {run: Run.of({seed}, client, server), result, interval_s};
+    const {client, server, result, interval_s, outlook} = await ask({ask: 'run', given, seed}, 0);
+    return {run: Run.of({seed}, client, server), drawn: {seed, client, server, result}, result, interval_s, outlook};
+  }
+
+  // Draws a run of another ending.
+  see(ending) {
+    const generation = this.generation;
+    this.ending = ending;
+    this.drawEnding(() => generation === this.generation, (question, order) => this.pool.ask(question, {order, group: 'setting'}))
+      .catch(error => { if (!(error instanceof Dropped)) this.fail(error.message); });
+  }
+
+  // If runs end differently, draws the first one of the ending that the reader asks for, or of the most
+  // frequent one; of a pinned setting, the run with the same seed.
+  async drawEnding(current, ask) {
+    const {given, seed, pinned} = this.state, {ours, theirs} = this;
+    const all = endings(ours.many.results);
+    const ending = all.find(({name}) => name === this.ending) ?? all[0];
+    const wanted = seedAfter(seed, ending?.runs[0] ?? 0);
+    if (wanted === ours.drawn.seed) return;
+    const [our, their] = await Promise.all([this.first(given, wanted, ask), theirs && this.first(pinned, wanted, ask)]);
+    if (!current()) return;
+    Object.assign(ours, {run: our.run, drawn: our.drawn});
+    if (this.theirs) Object.assign(this.theirs, {run: their.run, drawn: their.drawn});
+    this.tell('drawn');
   }
 
   async statistics(current, ask) {
@@ -147,18 +217,20 @@ export class App {
     try {
       for (const count of [FEW, MANY]) {
         const [ours, theirs] = await Promise.all([
-          this.many(given, seed, count, this.ours, ask), pinned && this.many(pinned, seed, count, this.theirs, ask)]);
+          this.many(given, seed, count, this.ours, ask), this.theirs && this.many(pinned, seed, count, this.theirs, ask)]);
         if (!current()) return;
         this.ours.many = ours;
-        if (theirs) {
+        if (this.theirs) { // it may have been unpinned meanwhile
           this.theirs.many = theirs;
-          // Of one setting more seeds may be known than of the other.
+          // One setting may have results of more seeds than the other.
           const pairs = Math.min(ours.count, theirs.count);
           const [results, against] = [ours, theirs].map(each => each.results.slice(0, pairs));
-          this.difference = (await ask({ask: 'summarize', results, against}, 1)).difference;
+          const {difference} = await ask({ask: 'summarize', results, against}, 1);
           if (!current()) return;
+          this.difference = this.theirs && difference;
         }
         this.tell('many');
+        await this.drawEnding(current, ask);
       }
     } catch (error) {
       if (!(error instanceof Dropped) && current()) this.fail(error.message);
@@ -173,14 +245,14 @@ export class App {
     return this.remembered.get(this.key(given, seed)) ?? null;
   }
 
-  // {count, results, t, series, cell} of so many seeds, of which those that are known are kept.
+  // {count, results, t, series, cell} of `count` seeds. Keeps the results that are already known.
   async many(given, seed, count, {interval_s}, ask) {
     const known = this.recall(given, seed);
     if (known && known.count >= count) return known;
     const from = known?.count ?? 0;
     const chunks = [];
     for (let at = from; at < count; at += CHUNK) {
-      const seeds = Array.from({length: Math.min(CHUNK, count - at)}, (_, i) => seed + at + i);
+      const seeds = seedsAfter(seed, at, Math.min(CHUNK, count - at));
       chunks.push(ask({ask: 'batch', given, seeds, interval_s}, 2));
     }
     const batches = await Promise.all(chunks);

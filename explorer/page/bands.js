@@ -1,13 +1,17 @@
-// What the runs of many seeds have in common, moment by moment.
+// The range of the runs of many seeds, at each time.
+import {endings} from './endings.js';
 
-// Between these shares of the runs a band lies.
+// A band goes from the lower to the upper of these quantiles of the runs.
 const LOW = 0.1, HIGH = 0.9;
-const BANDED = ['ok', 'errors', 'timed_out', 'not_sent', 'in_flight', 'waiting_to_retry', 'concurrency', 'delay', 'busy', 'waiting'];
-// Where curves are stacked, a band is that of the upper edge: of this and what lies below it.
-const BELOW = {waiting_to_retry: 'in_flight'};
-// As the charts' curves: what is counted in an interval stands in its middle, what is seen at its end.
-const AT_END = new Set(['concurrency', 'delay', 'busy', 'waiting']);
-const LEAST = {concurrency: 1, busy: 1, waiting: 1, delay: 1e-3}, MOST = {delay: 1e4}; // of the logarithmic axes
+// A curve's band is of the sum of these series: in a stack, of its upper edge.
+const BANDS = {
+  ok: ['ok'], errors: ['errors'], timed_out: ['timed_out'], not_sent: ['not_sent'],
+  in_flight: ['in_flight'], waiting_to_retry: ['waiting_to_retry', 'in_flight'], abandoned: ['concurrency'],
+};
+// If runs end differently, there is one band for each ending, of the most telling curve of each chart.
+const TELLING = ['ok', 'abandoned', 'waiting_to_retry'];
+// As in the charts: counts over an interval are drawn at its middle, current values at its end.
+const AT_END = new Set(['abandoned']);
 
 const known = new WeakMap();
 
@@ -15,27 +19,27 @@ export function quantile(sorted, share) {
   return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(share * sorted.length) - 1))];
 }
 
-// {series: [{x, low, high}, ...]} of many = {t, series: {name: [[...], ...]}}; without points where
-// there are not many yet.
+function band(name, {t, series}, runs) {
+  const parts = BANDS[name].map(each => series[each]);
+  return t.map((end, i) => {
+    const values = Float64Array.from(runs.map(run => parts.reduce((sum, part) => sum + (part[run][i] ?? NaN), 0)).filter(value => !Number.isNaN(value))).sort();
+    const x = AT_END.has(name) ? end : ((i > 0 ? t[i - 1] : 0) + end) / 2;
+    // A frozen server reports nothing.
+    return values.length === 0 ? {x, low: NaN, high: NaN} : {x, low: quantile(values, LOW), high: quantile(values, HIGH)};
+  });
+}
+
+// Turns many = {t, series: {name: [[...], ...]}, results} into {curve: [{points: [{x, low, high}, ...], color}, ...]}.
+// The colour is that of the ending, and missing if all runs end alike.
 export function bandsOf(many) {
-  if (many && known.has(many)) return known.get(many);
-  const bands = Object.fromEntries(BANDED.map(name => [name, []]));
-  if (!many) return bands;
-  const {t, series} = many;
-  for (const name of BANDED) {
-    const runs = series[name], below = series[BELOW[name]];
-    const bound = value => Math.min(Math.max(value, LEAST[name] ?? 0), MOST[name] ?? Infinity);
-    const points = bands[name];
-    t.forEach((end, i) => {
-      const values = Float64Array.from(runs.map((run, of) => (run[i] ?? NaN) + (below?.[of][i] ?? 0)).filter(value => !Number.isNaN(value))).sort();
-      const begin = i > 0 ? t[i - 1] : 0;
-      const x = AT_END.has(name) ? end : (begin + end) / 2;
-      if (values.length === 0) {
-        points.push({x, low: NaN, high: NaN}); // a frozen server says nothing
-        return;
-      }
-      points.push({x, low: bound(quantile(values, LOW)), high: bound(quantile(values, HIGH))});
-    });
+  if (!many) return {};
+  if (known.has(many)) return known.get(many);
+  const all = endings(many.results);
+  const bands = {};
+  if (all.length > 1) {
+    for (const name of TELLING) bands[name] = all.map(({runs, color}) => ({points: band(name, many, runs), color}));
+  } else {
+    for (const name of Object.keys(BANDS)) bands[name] = [{points: band(name, many, many.results.map((_, i) => i))}];
   }
   known.set(many, bands);
   return bands;

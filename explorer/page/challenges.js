@@ -1,4 +1,4 @@
-// Challenges: a setting that goes wrong, a goal, and knobs that do not count.
+// Challenges: a setting that fails, goals, and knobs that must not be turned.
 import {find, make} from './dom.js';
 import {CHALLENGES, stateOf, turnedThough} from './goals.js';
 import {Dropped} from './pool.js';
@@ -16,7 +16,7 @@ class Challenges {
     this.starts = new Map(); // values in force at the start, by challenge
     this.list = make('div', {className: 'challenges-list'}, ...CHALLENGES.map(challenge =>
       make('button', {type: 'button', dataset: {challenge: challenge.id}, onclick: () => this.choose(challenge)}, challenge.title)));
-    this.title = make('h3', {tabIndex: -1});
+    this.title = make('h2', {tabIndex: -1});
     this.story = make('p');
     this.said = make('p', {className: 'muted'});
     this.goals = make('ul', {className: 'challenges-goals'});
@@ -24,14 +24,14 @@ class Challenges {
     this.locked = make('p', {className: 'refused', role: 'alert'});
     this.box = make('div', {className: 'challenges-box panel'}, this.title, this.story, this.said, this.goals, this.state, this.locked,
       make('div', {className: 'challenges-buttons'},
-        make('button', {type: 'button', id: 'challenges-again', onclick: () => this.choose(this.challenge)}, 'From the start'),
-        make('button', {type: 'button', id: 'challenges-leave', onclick: () => this.leave()}, 'Leave')));
+        make('button', {type: 'button', id: 'challenges-again', onclick: () => this.choose(this.challenge)}, 'Start again'),
+        make('button', {type: 'button', id: 'challenges-leave', onclick: () => this.leave()}, 'Leave the challenge')));
     find('challenges').append(make('h2', {}, 'Challenges'),
-      make('p', {className: 'muted'}, 'A setting that goes wrong, and what would be right. Turn the knobs until the statistics say that it is.'),
+      make('p', {className: 'muted'}, 'A setting that fails, and goals to meet. Turn the knobs until the statistics show that all goals are met.'),
       this.list);
-    // Beside the charts: there one sees whether the goals are met while one turns the knobs.
+    // Next to the charts, so that the goals are visible while the reader turns the knobs.
     find('challenge').append(this.box);
-    for (const event of ['look', 'run', 'many', 'state', 'error']) app.on(event, () => this.show());
+    for (const event of ['description', 'run', 'many', 'state', 'error']) app.on(event, () => this.show());
     this.show();
   }
 
@@ -56,11 +56,11 @@ class Challenges {
     button?.focus();
   }
 
-  // What was in force at the start; asked once. Null while it is not known.
+  // The values in force at the start, asked for once. Null until they are known.
   start(challenge) {
     if (!this.starts.has(challenge.id)) {
       this.starts.set(challenge.id, null);
-      this.app.pool.ask({ask: 'look', given: challenge.given, seed: 1}, {order: 0, group: 'challenges'}).then(({values}) => {
+      this.app.pool.ask({ask: 'describe', given: challenge.given, seed: 1}, {order: 0, group: 'challenges'}).then(({values}) => {
         this.starts.set(challenge.id, values);
         this.show();
       }, error => {
@@ -78,10 +78,10 @@ class Challenges {
     if (!challenge) return;
     this.title.textContent = challenge.title;
     this.story.textContent = challenge.story;
-    this.said.textContent = `What counts: ${challenge.said}`;
+    this.said.textContent = `What you may change: ${challenge.said}`;
     const start = this.start(challenge);
-    const turned = app.look && start ? turnedThough(challenge, app.catalogue.options, app.look.values, start) : [];
-    // As long as there are no statistics of this very setting, nothing is known.
+    const turned = app.description && start ? turnedThough(challenge, app.catalogue.options, app.state.given, app.description.values, start) : [];
+    // Nothing is known until there are statistics of this setting.
     const cell = app.error ? null : app.recall(app.state.given, app.state.seed)?.cell ?? null;
     const judged = challenge.goals.map(goal => cell ? goal.judge(cell) : {met: null, figure: ''});
     this.goals.replaceChildren(...challenge.goals.map(({name}, i) => {
@@ -94,7 +94,7 @@ class Challenges {
     this.box.dataset.state = turned.length > 0 ? 'locked' : state;
     this.state.textContent = turned.length > 0 ? '' : STATES[state];
     const sentence = turned.length === 0 ? ''
-      : `This does not count: ${turned.join(', ')} ${turned.length > 1 ? 'are' : 'is'} not to be changed here.`;
+      : `This does not count: ${turned.join(', ')} must not be changed here.`;
     if (this.locked.textContent !== sentence) this.locked.textContent = sentence;
   }
 }

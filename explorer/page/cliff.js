@@ -1,16 +1,17 @@
-// Strips under the knobs: how often the setting collapses over the whole range of one option, all
-// others as they are.
-import {add, cellInWords, interval, newCells, nextInLine, share, whereInWords} from './collapse.js';
+// Strips under the knobs: how often the service stays down over the whole range of one option, with
+// all others as they are.
 import {make, css, paint} from './dom.js';
+import {add, cellInWords, interval, newCells, nextInLine, share, whereInWords} from './down.js';
 import {place} from './durations.js';
 import {heat, onScheme} from './heat.js';
 import {settingKey} from './link.js';
 import {Dropped} from './pool.js';
+import {seedsAfter} from './seeds.js';
 
 const SETTLED = 300; // milliseconds after the last change before the strips begin
-const PATIENCE = 1000; // and so long they wait for the statistics of the setting itself
+const PATIENCE = 1000; // milliseconds; the longest wait for the statistics of the setting
 const ENOUGH = 20; // seeds of those statistics
-const REMEMBERED = 40; // settings of which a strip remembers what it has computed
+const REMEMBERED = 40; // settings for which a strip keeps its results
 
 class Strip {
   constructor(strips, option) {
@@ -21,7 +22,7 @@ class Strip {
     this.remembered = new Map(); // by the setting without this option: {cells, idle}
     this.current = null;
     this.isVisible = false;
-    this.shown = null; // the cell that the tip tells of
+    this.shown = null; // the cell of the tooltip
     this.canvas = make('canvas', {id: `cliff-${option.name}`, className: 'cliff-strip', role: 'img'});
     this.words = make('p', {className: 'cliff-words muted', hidden: true});
     this.tip = make('p', {className: 'cliff-tip', hidden: true});
@@ -36,12 +37,12 @@ class Strip {
     onScheme(() => this.draw());
   }
 
-  // The knob is what stands around the strip.
+  // The knob that contains the strip.
   get knob() {
     return this.element.closest('.knob') ?? this.element;
   }
 
-  // As the slider above has it: stops stand where the middle of its thumb can be.
+  // Aligned with the slider above: stops are where the middle of its thumb can be.
   scale() {
     const width = this.canvas.clientWidth;
     const thumb = parseFloat(getComputedStyle(this.element).getPropertyValue('--thumb')) || 16;
@@ -55,14 +56,13 @@ class Strip {
     return Math.min(Math.max(index, 0), this.option.stops.length - 1);
   }
 
-  // Why there is nothing to compute; null where there is.
+  // Why there is nothing to compute, or null.
   idle() {
-    const job = this.app.value('arrivals') === 'job';
-    if (job || this.option.name !== 'outage-for' && this.app.value('outage-for') === '0s') return 'no outage, no collapse';
+    if (this.app.value('arrivals') === 'job') return 'no strip for a job: see how long it takes';
     return this.current?.idle ?? null;
   }
 
-  // Takes up the present setting: what is known of it, or nothing yet.
+  // Switches to the current setting, with the results known for it.
   take() {
     const {given, seed} = this.app.state;
     const key = `${settingKey(given, this.option.name)} ${seed}`;
@@ -87,13 +87,13 @@ class Strip {
     const {current, app, option} = this;
     const {given, seed} = app.state;
     const as = stop => ({...given, [option.name]: stop});
-    // The coarse ones before the statistics' last digits, the others behind them.
+    // Coarse cells come before the last seeds of the statistics, other cells after them.
     const ask = question => app.pool.ask(question, {order: phase <= 0 ? 1.5 : 3, group: this.group});
     if (phase < 0) {
       current.looking = true;
       try {
         const other = option.stops.find(stop => stop !== app.value(option.name));
-        const {unused} = await ask({ask: 'look', given: as(other), seed});
+        const {unused} = await ask({ask: 'describe', given: as(other), seed});
         current.idle = unused[option.name] ?? null;
       } finally {
         current.looking = false;
@@ -102,8 +102,7 @@ class Strip {
       const cell = current.cells[index];
       cell.asked = true;
       try {
-        const from = seed + cell.count;
-        const seeds = Array.from({length: count}, (_, i) => from + i);
+        const seeds = seedsAfter(seed, cell.count, count);
         add(cell, (await ask({ask: 'batch', given: as(option.stops[index]), seeds})).results);
       } catch (error) {
         if (error instanceof Dropped) throw error;
@@ -128,7 +127,7 @@ class Strip {
     const {cells} = this.current, {stops, name} = this.option;
     const {context, width, height} = paint(this.canvas);
     const {middle, step} = this.scale();
-    const bottom = height - 5; // below it: where the value is
+    const bottom = height - 5; // below it: the mark of the value
     for (const [i, cell] of cells.entries()) {
       const from = i === 0 ? 0 : Math.round(middle(i) - step / 2);
       const to = i === cells.length - 1 ? width : Math.round(middle(i) + step / 2);
@@ -137,7 +136,7 @@ class Strip {
       context.globalAlpha = known === null ? 0.55 : 1;
       context.fillRect(from, 0, to - from, bottom);
       context.globalAlpha = 1;
-      if (cell.refused !== null || cell.undecided > 0 && known === null) hatch(context, from, to, bottom);
+      if (cell.refused !== null || cell.count > 0 && known === null) hatch(context, from, to, bottom);
     }
     const at = place(this.option, this.app.value(name));
     if (at !== null) {
@@ -201,7 +200,7 @@ function hatch(context, from, to, height) {
   context.restore();
 }
 
-// All strips of the page: they take turns, those that can be seen only.
+// All strips of the page. The visible ones take turns.
 class Strips {
   constructor(app) {
     this.app = app;
@@ -216,7 +215,7 @@ class Strips {
       }
       this.go();
     });
-    app.on('look', () => { this.ready = false; });
+    app.on('description', () => { this.ready = false; });
     app.on('painted', () => this.settle());
     app.on('many', () => {
       if ((app.ours.many?.count ?? 0) >= ENOUGH) this.begin('many');
@@ -228,14 +227,14 @@ class Strips {
     document.addEventListener('pointerover', want);
     document.addEventListener('focusin', want);
     document.addEventListener('focusout', () => this.follow());
-    if (app.look) this.settle();
+    if (app.description) this.settle();
   }
 
   add(option) {
     const strip = new Strip(this, option);
     this.all.push(strip);
     this.sight.observe(strip.element);
-    if (this.app.look) strip.take();
+    if (this.app.description) strip.take();
     return strip.element;
   }
 
@@ -260,7 +259,7 @@ class Strips {
     this.go();
   }
 
-  // A slider with the focus has its tip without a pointer.
+  // A slider with the focus shows its tooltip without a pointer.
   follow() {
     const focused = document.activeElement;
     for (const strip of this.all) {
@@ -271,7 +270,7 @@ class Strips {
     }
   }
 
-  // The next step of all: that of the knob in hand, else the coarsest there is.
+  // The next step of all strips: one of the active knob, else the coarsest one.
   next() {
     let best = null;
     for (const strip of this.all) {
@@ -284,9 +283,9 @@ class Strips {
     return best;
   }
 
-  // Few questions at a time, so that each is the one that is wanted most then.
+  // Few questions at a time, so that each new one is the most urgent.
   go() {
-    while (this.ready && this.running < Math.max(this.app.pool.size - 1, 1)) {
+    while (this.ready && !this.app.behind && this.running < Math.max(this.app.pool.size - 1, 1)) {
       const best = this.next();
       if (!best) return;
       ++this.running;
@@ -302,7 +301,7 @@ class Strips {
 
 const ofApps = new WeakMap();
 
-// An element to stand under the slider of a numeric option, as wide as it, within the same parent.
+// An element to put under the slider of a numeric option, with its width and in the same parent.
 export function cliff(app, option) {
   if (!ofApps.has(app)) ofApps.set(app, new Strips(app));
   return ofApps.get(app).add(option);

@@ -1,4 +1,4 @@
-// Elements, in few words.
+// Short ways to make elements.
 
 // make('button', {type: 'button', onclick: f, 'aria-label': 'x', dataset: {a: 1}}, 'text', node, ...)
 export function make(tag, attributes = {}, ...children) {
@@ -13,7 +13,7 @@ export function make(tag, attributes = {}, ...children) {
   return node;
 }
 
-// A map from each key to those that have it, in their order. (As Map.groupBy, which is of 2024.)
+// A map from each key to the items that have it, in order. (Like Map.groupBy, which is from 2024.)
 export function grouped(all, key) {
   const groups = new Map();
   for (const each of all) {
@@ -25,7 +25,7 @@ export function grouped(all, key) {
 
 export const find = id => document.getElementById(id);
 
-// A canvas as sharp as the screen, in CSS pixels: {canvas context, width, height}. Clears it.
+// Clears a canvas and fits it to the screen's resolution. Returns {context, width, height} in CSS pixels.
 export function paint(canvas) {
   const {width, height} = canvas.getBoundingClientRect();
   const ratio = window.devicePixelRatio || 1;

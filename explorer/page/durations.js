@@ -2,8 +2,8 @@
 
 const UNITS = {h: 3600n * 10n ** 9n, m: 60n * 10n ** 9n, s: 10n ** 9n, ms: 10n ** 6n, us: 1000n, 'µs': 1000n, 'μs': 1000n, ns: 1n};
 
-// A duration as Go writes it ("1m30s", "2.5ms", "0") in whole nanoseconds, a BigInt; what is
-// finer is cut off. Null where it is none.
+// A duration in Go's format ("1m30s", "2.5ms", "0") in whole nanoseconds, rounded down, as a BigInt.
+// Null if the text is not a duration.
 export function nanoseconds(text) {
   if (text === '0') return 0n;
   if (!/^(\d+(\.\d*)?(h|ms|m|s|us|µs|μs|ns))+$/.test(text)) return null;
@@ -19,16 +19,16 @@ export function seconds(text) {
   return exact === null ? null : Number(exact) / 1e9;
 }
 
-// The text of an option with stops as a number (durations in seconds): "none" is Infinity, and what
-// is none of them null.
+// The value of an option with stops as a number, durations in seconds. "none" is Infinity. Null if the
+// text is not a number.
 export function measure(option, text) {
   if (text === 'none') return Infinity;
   if (option.kind === 'duration') return seconds(text);
   return text !== '' && Number.isFinite(Number(text)) ? Number(text) : null;
 }
 
-// Where a text stands among the stops: 2 for the third, 2.5 half way from there to the next one, the
-// nearest end beyond them. Null where it stands nowhere.
+// The position of a text among the stops: 2 for the third, 2.5 half way from there to the next one.
+// Beyond the ends, the nearest end. Null if it has no position.
 export function place(option, text) {
   const exact = option.stops.indexOf(text);
   if (exact >= 0) return exact;
@@ -42,8 +42,11 @@ export function place(option, text) {
   return above - 1 + (value - values[above - 1]) / (values[above] - values[above - 1]);
 }
 
-// The text of whatever option as a number, durations in seconds. Null for "none" and for words.
+// The value of any option as a number, durations in seconds. Null for "none" and for words.
 export const valueOf = text => text !== '' && Number.isFinite(Number(text)) ? Number(text) : seconds(text);
+
+// "20 s", not "20.0 s".
+export const brief = time => Retrystorm.duration(time).replace('.0 ', ' ');
 
 // A decimal comma is a point. (Where there are blanks, as in '0s 1,60s 0.3', one before a time
 // separates.)

@@ -1,11 +1,11 @@
-// The compiled simulation: questions in, answers out (explorer/engine/engine.h says which).
+// The compiled simulation. explorer/engine/engine.h lists its questions and answers.
 
-// Resolves to a function that answers a question (an object) with a text, which is JSON. One
-// instance, for one thread.
+// Resolves to a function that answers a question (an object) with JSON text. Each thread needs its own
+// instance.
 export async function instantiate(module) {
   let memory;
-  // All that the engine wants of the outside is a clock, to give up what takes too long. Its
-  // standard library asks for more (files, an environment) that is never used.
+  // The engine only needs a clock, to give up what takes too long. Its standard library also imports
+  // functions for files and an environment, which are never called.
   const known = {
     clock_time_get(id, precision, at) {
       new DataView(memory.buffer).setBigUint64(at, BigInt(Math.round(performance.now() * 1e6)), true);

@@ -1,19 +1,21 @@
-// How true it is: what is modelled, what is not, and what the model has been held against.
+// How accurate it is: what is modelled, what is not, and what the model has been compared with.
 import {find, make} from './dom.js';
 
 const MODELLED = [
-  'Each client by itself: think times, attempts, timeouts, retries and what they share in a process, with the policies of the real client, the same code.',
-  'The kernel\u2019s accept queue, and SYNs that it drops and that come again as Linux repeats them.',
-  'The service: the curve by which it slows down or its workers and their queue, limits, shedding, rate limit and autoscaler, with the code of the real server. A frozen one goes on where it stopped, also for clients that have long hung up.',
+  'Each client: its think times, attempts, timeouts and retries, and what clients of one process share. The retry policies are the code of the real client.',
+  'The kernel\u2019s accept queue, and the SYNs that it drops and Linux sends again.',
+  'Connections: a new one for each attempt, or a pool of them that each process keeps, each for one attempt at a time or for many (connections).',
+  'The service: the curve by which it slows down or its workers and their queue, limits, shedding, rate limit and autoscaler. This is the code of the real server. After a freeze it continues where it stopped, also with requests whose clients have hung up.',
 ];
 const NOT_MODELLED = [
-  'Networks and processors take no time (but 100 \u00b5s for a client that comes back without any wait).',
-  'Nothing but this one service is there: no load balancer, no cache, no second copy, no database behind it.',
-  'A service holds 20,000 connections at most unless max-connections says otherwise; a real one as many as its machine lets it.',
-  'abandoned=skip and abandoned=cancel have no real twin: nothing measured vouches for them.',
+  'HTTP/2 is simulated only (connections=multiplexed), without priorities, flow control and limits of resets.',
+  'Networks and processors take no time (except 100 \u00b5s for a client that retries without any wait).',
+  'There is only this one service: no load balancer, no cache, no replica, no database behind it.',
+  'A service holds 20,000 connections at most unless max-connections says otherwise; a real one as many as its machine allows.',
+  'abandoned=cancel exists only in the simulator: no measurement confirms it.',
 ];
 
-// A table of a document, as the page was made with it: [head, ...rows], each an array of texts.
+// A table of a document, included when the page was made: [head, ...rows], each an array of texts.
 const part = (of, id) => JSON.parse(find(id).textContent)[of];
 const plain = text => text.replaceAll('`', '');
 
@@ -29,14 +31,14 @@ export function mountFidelity() {
   const list = texts => make('ul', {}, ...texts.map(text => make('li', {}, text)));
   const same = engines.slice(1).length;
   const details = (summary, about, ...nodes) => make('details', {}, make('summary', {}, summary), make('p', {className: 'muted'}, about), ...nodes);
-  find('fidelity').append(make('h2', {}, 'How true it is'),
-    make('p', {}, 'This page runs the simulator of the command line, compiled to WebAssembly: the same bytes for the same seed. It is a model of one service and its clients, not of your system: trust the shape of what it says, and try the border cases for real.'),
+  find('fidelity').append(make('h2', {}, 'How accurate it is'),
+    make('p', {}, 'This page runs the simulator of the command line, compiled to WebAssembly: the same bytes for the same seed. It is a model of one service and its clients, not of your system: trust the shape of its results, and test borderline cases with the real programs.'),
     make('div', {className: 'fidelity-lists'},
       make('div', {}, make('h3', {}, 'Modelled'), list(MODELLED)), make('div', {}, make('h3', {}, 'Not modelled'), list(NOT_MODELLED))),
-    details(`Held against theory: ${agree} of ${validation.length - 1} cases agree`,
-      'Closed forms and published figures, ten seeds each (scripts/validate; docs/validation.md tells the sources).',
-      table('Cases held against theory', validation, 'fidelity-validation')),
-    details(`Held against the real programs: ${same} settings, the same verdict in both`,
-      'The greatest difference of a rate in any 5 s apart from the two in which the outage begins and ends, in percent of the OK/s before it; beside it how far simulated runs are apart by themselves whose answers take up to 1 ms longer (docs/simulator.md).',
+    details(`Compared with theory: ${agree} of ${validation.length - 1} cases agree`,
+      'Closed forms and published figures, ten seeds each (retrystorm validate; docs/validation.md names the sources).',
+      table('Cases compared with theory', validation, 'fidelity-validation')),
+    details(`Compared with the real programs: ${same} settings, the same verdict in both`,
+      'The largest difference of a rate in any window of 5 s, except the two in which the outage begins and ends, in percent of the OK/s before it. Beside it, for comparison, how far simulated runs differ from each other when answers take up to 1 ms longer (docs/simulator.md).',
       table('Real and simulated runs', engines, 'fidelity-engines')));
 }

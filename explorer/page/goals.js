@@ -1,26 +1,26 @@
-// The challenges: settings that go wrong, and what would be right. Nothing of the page is needed to
-// judge them, so that the tests solve each.
+// The challenges: settings that fail, and goals. Judging them does not need the page, so that the tests
+// can solve each.
 
 // Seeds after which a goal that is not met counts as missed.
 export const ENOUGH = 100;
 
-// A goal: {name, wanted, judge(cell) -> {met: true | false | null, low, high, value}}. It is met when
-// the 95 % interval says so, missed when it says the contrary, and not known in between; with all the
-// seeds there are, what is not met is missed.
+// A goal: {name, wanted, judge(cell) -> {met: true | false | null, low, high, value}}. It is met if the
+// whole 95 % interval meets it, missed if the whole interval misses it, and otherwise not known. Once
+// all seeds are there, a goal that is not met is missed.
 const decide = (met, missed, cell) => met ? true : missed || cell.runs >= ENOUGH ? false : null;
 const number = (value, digits) => value === null || value === undefined ? '–' : value.toFixed(digits);
 const percent = (share, digits) => `${number(100 * share, digits)} %`;
 
 export const hardlyCollapses = {
-  name: 'P(collapse) under 5 %',
+  name: 'P(down at the end) under 5 %',
   judge: cell => ({
-    met: decide(cell.collapsed_high < 0.05, cell.collapsed_low > 0.05, cell),
-    figure: `${cell.collapsed} of ${cell.runs} collapse: up to ${percent(cell.collapsed_high, 1)}`,
+    met: decide(cell.down !== null && cell.down_high < 0.05, cell.down_low > 0.05, cell),
+    figure: `${cell.collapsed + cell.relapsed} of ${cell.runs} are down at the end: up to ${percent(cell.down_high, 1)}`,
   }),
 };
 
-// Half of the runs at least: the median, with its interval. Its ends are null where they fall on runs
-// in which it never happened, and where there are fewer than six runs.
+// For at least half of the runs: judges the median with its interval. An end is null if it falls on a
+// run in which the event never happened, or if there are fewer than six runs.
 const half = (seconds, {median, low, high}, cell, otherwise) => ({
   met: decide(high !== null && high <= seconds, cell.runs >= 6 && (low === null || low > seconds), cell),
   figure: median === null ? otherwise
@@ -39,14 +39,14 @@ export const doneWithin = seconds => ({
 });
 
 export const attemptsUpTo = most => ({
-  name: `At most ${most} attempts a request`,
+  name: `At most ${most} attempts per request`,
   judge: cell => ({
     met: decide(cell.amplification_high !== null && cell.amplification_high <= most, cell.amplification_low > most, cell),
     figure: `${number(cell.amplification, 3)} (${number(cell.amplification_low, 3)} to ${number(cell.amplification_high, 3)})`,
   }),
 });
 
-// "99.9 %" in the digits that it was given with.
+// "99.9 %", with the digits that it was written with.
 export const successAbove = share => ({
   name: `Success above ${+(100 * share).toFixed(6)} %`,
   judge: cell => ({
@@ -56,18 +56,18 @@ export const successAbove = share => ({
   }),
 });
 
-// What may be turned: by the options' part and group, as the catalogue has them.
-const retries = option => option.part === 'clients' && !/^(Clients|Job)/.test(option.group);
-const retriesSaid = 'Only how the clients retry: their strategy, or its parts. Not how many there are, what they want, their timeout, the service, nor what befalls it.';
+// Which options may be changed, by their part and group in the catalogue.
+const retries = option => option.part === 'clients' && !/^(Clients|Job|Reconnects)/.test(option.group);
+const retriesSaid = 'Only how the clients retry: their strategy or its parts. Not their number, load or timeout, not the service, and not the outage.';
 const QUEUE = new Set(['queue-order', 'queue-drop', 'queue-length', 'shed-above', 'rate-limit', 'rate-burst']);
 
-// {id, title, story, given, may(option), said, goals, solution}: `solution` is a setting that meets
-// them, for the tests.
+// {id, title, story, given, may(option), said, goals, solution}. `solution` is a setting that meets the
+// goals, for the tests.
 export const CHALLENGES = [
   {
     id: 'freeze',
     title: 'Come back from a freeze',
-    story: 'A fixed wait of 100 ms between retries. After 20 s of freeze the service is held down for good, though nothing is broken any more.',
+    story: 'Clients retry every 100 ms. After a freeze of 20 s the service stays down, although nothing is broken any more.',
     given: {},
     may: retries,
     said: retriesSaid,
@@ -77,7 +77,7 @@ export const CHALLENGES = [
   {
     id: 'blip',
     title: 'Lose nothing in a blip',
-    story: 'The service freezes for 5 s, and requests keep coming, 100 a second. With the budget of gRPC there is no storm, but of a hundred requests five fail.',
+    story: 'The service freezes for 5 s, and requests keep coming, 100 a second. With gRPC\u2019s retry budget there is no retry storm, but five of a hundred requests fail.',
     given: {strategy: 'grpc', arrivals: 'open', 'outage-for': '5s'},
     may: retries,
     said: retriesSaid,
@@ -87,17 +87,17 @@ export const CHALLENGES = [
   {
     id: 'backlog',
     title: 'Out of the backlog',
-    story: 'Twenty workers serve a queue, oldest first. Requests are given up after three retries, and yet the queue never gets short again: by the time it is a request\u2019s turn, nobody waits for the answer.',
+    story: 'Twenty workers serve a queue, oldest first. Clients give up after three retries, and yet the queue stays long: when it is a request\u2019s turn, nobody waits for its answer any more.',
     given: {service: 'workers', arrivals: 'open', 'max-retries': '3'},
     may: option => QUEUE.has(option.name),
-    said: `Only the service\u2019s queue and what it turns away (${[...QUEUE].join(', ')}). Not the workers, nor the clients.`,
+    said: `Only the service\u2019s queue and what it turns away (${[...QUEUE].join(', ')}). Not the workers, and not the clients.`,
     goals: [hardlyCollapses, backWithin(10), successAbove(0.84)],
     solution: {service: 'workers', arrivals: 'open', 'max-retries': '3', 'queue-order': 'lifo'},
   },
   {
     id: 'deploy',
-    title: 'A deploy and its herd',
-    story: 'For 20 s every connection is refused. Refusals are quick, so that a thousand clients come back ten times a second, and all at once when the workers are up again.',
+    title: 'A deploy and a thundering herd',
+    story: 'For 20 s every connection is refused. Refusals are quick, so a thousand clients retry ten times a second each, and all of them come back at once when the workers are up again.',
     given: {outage: 'drop', service: 'workers'},
     may: retries,
     said: retriesSaid,
@@ -106,28 +106,33 @@ export const CHALLENGES = [
   },
   {
     id: 'throttled',
-    title: 'A job and its throttle',
-    story: 'Workers write to a table that throttles them and whose capacity grows late. With three retries the job is done soon, and two thirds of its calls are lost.',
+    title: 'A throttled job',
+    story: 'Workers write to a table that throttles them and whose capacity grows late. With three retries the job ends early, but two thirds of its calls fail.',
     given: {
       arrivals: 'job', strategy: 'aws-dynamodb', 'outage-for': '0s', tasks: '40', calls: '500', 'workers-start': '2s',
       'rate-limit': '50', 'rate-burst': '30s', 'throttle-status': '400', autoscale: 'target-tracking',
     },
     may: retries,
-    said: retriesSaid.replace('what they want', 'the job'),
-    goals: [successAbove(0.999), attemptsUpTo(1.05), doneWithin(360)],
+    said: retriesSaid.replace('load', 'job'),
+    goals: [successAbove(0.999), attemptsUpTo(1.1), doneWithin(360)],
     get solution() {
       return {...this.given, strategy: 'aws-adaptive'};
     },
   },
 ];
 
-// 'solved', 'open' (not known yet) or 'unsolved', of what goals said.
+// 'solved', 'open' (not known yet) or 'unsolved', from the results of the goals.
 export function stateOf(judged) {
   if (judged.every(({met}) => met === true)) return 'solved';
   return judged.some(({met}) => met === false) ? 'unsolved' : 'open';
 }
 
-// The names of options that may not be turned and were: by what is in force now and at the start.
-export function turnedThough(challenge, options, values, start) {
-  return options.filter(option => !challenge.may(option) && values[option.name] !== start[option.name]).map(({name}) => name);
+// The names of options that were changed although they must not be. Compares the values in force now
+// with those at the start. A value that is given neither now nor at the start follows from others.
+export function turnedThough(challenge, options, given, values, start) {
+  const isGiven = ({name, second_names: others = []}) =>
+    [name, ...others].some(each => each in given || each in challenge.given);
+  return options
+    .filter(option => !challenge.may(option) && isGiven(option) && values[option.name] !== start[option.name])
+    .map(({name}) => name);
 }

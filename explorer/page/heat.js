@@ -1,13 +1,13 @@
-// The colours of shares of runs that collapse: from blue-green to orange. They can be told apart by
-// lightness alone, the farther from the ground the more runs collapse.
+// The colours of shares of runs that stay down, as in the pictures of scripts/map: from ice over yellow to
+// brown. They differ in lightness too: the more runs stay down, the larger the contrast to the background.
 
-const LIGHT = [[142, 209, 189], [222, 158, 66], [166, 60, 0]];
-const DARK = [[20, 89, 74], [176, 118, 40], [255, 182, 112]];
+const LIGHT = [[215, 232, 245], [191, 217, 236], [242, 199, 92], [213, 94, 0], [122, 38, 0]];
+const DARK = [[30, 50, 66], [45, 84, 112], [150, 114, 34], [236, 138, 72], [255, 214, 178]];
 
 const scheme = typeof matchMedia === 'function' ? matchMedia('(prefers-color-scheme: dark)') : null;
 const isDark = () => scheme?.matches ?? false;
 
-// Calls back whenever the page turns from light to dark or back.
+// Calls back whenever the page changes between light and dark.
 export const onScheme = listener => scheme?.addEventListener('change', listener);
 
 export function heatColour(share, dark) {
@@ -17,7 +17,7 @@ export function heatColour(share, dark) {
   return colours[left].map((value, i) => Math.round(value + (at - left) * (colours[left + 1][i] - value)));
 }
 
-// As WCAG has it.
+// The relative luminance of WCAG.
 export function luminance(colour) {
   const [r, g, b] = colour.map(each => each / 255).map(each => each <= 0.04045 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4);
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
@@ -25,5 +25,5 @@ export function luminance(colour) {
 
 export const heat = (share, dark = isDark()) => `rgb(${heatColour(share, dark).join(' ')})`;
 
-// Black or white, whichever can be read better on `heat`.
+// Black or white, whichever is more legible on `heat`.
 export const heatText = (share, dark = isDark()) => luminance(heatColour(share, dark)) > 0.179 ? '#000' : '#fff';

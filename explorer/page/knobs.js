@@ -1,16 +1,19 @@
-// The knobs, in three groups: from the options' registrations, each with what it says of itself.
+// The knobs, made from the options' declarations and help texts: five first, the others in three tabs.
 import {cliff} from './cliff.js';
 import {find, grouped, make} from './dom.js';
 import {drawService} from './service.js';
 import {place, withPoints} from './durations.js';
 import {drawWaits} from './waits.js';
+import {heat, onScheme} from './heat.js';
+import {wordsOf} from './words.js';
 
 export const PARTS = [
-  ['clients', 'How your clients retry'],
-  ['service', 'What your service does'],
-  ['outage', 'What befalls it'],
+  ['clients', 'Clients'],
+  ['service', 'Service'],
+  ['outage', 'Outage'],
 ];
-// What one turns first, though the command line's short help has it not.
+const FIVE = ['strategy', 'max-attempts', 'timeout', 'clients', 'outage-for'];
+// Shown first in a tab, although the command line's short help does not have them.
 const FIRST = new Set(['rate', 'backoff-base', 'backoff-factor', 'rate-limit', 'arrivals', 'outage', 'outage-at', 'outage-for', 'observe',
   'base-delay', 'k', 'curve-factor', 'workers', 'service-time', 'queue-length', 'queue-order', 'queue-drop']);
 
@@ -19,11 +22,16 @@ class Knob {
     Object.assign(this, {app, option});
     const {name, help, unit, choices, examples, stops} = option;
     const id = `knob-${name}`;
-    this.help = make('p', {className: 'knob-help', id: `${id}-help`}, this.sentence(help));
+    this.help = make('p', {className: 'knob-help', id: `${id}-help`, hidden: true}, this.sentence(help));
+    const more = make('button', {type: 'button', className: 'knob-more', 'aria-label': `What ${name} is`, 'aria-expanded': 'false', 'aria-controls': `${id}-help`, title: this.sentence(help)}, '?');
+    more.addEventListener('click', () => {
+      this.help.hidden = !this.help.hidden;
+      more.setAttribute('aria-expanded', String(!this.help.hidden));
+    });
     this.problem = make('p', {className: 'knob-problem refused', id: `${id}-problem`, role: 'alert'});
     const described = `${id}-help ${id}-problem`;
     this.reset = make('button', {type: 'button', className: 'knob-reset', onclick: () => this.change(null)});
-    this.head = make('div', {className: 'knob-head'}, make('label', {htmlFor: id}, name), this.reset);
+    this.head = make('div', {className: 'knob-head'}, make('label', {htmlFor: id}, wordsOf(name), ' ', make('code', {}, name)), more, this.reset);
     const row = make('div', {className: 'knob-row'});
     if (choices) {
       this.field = make('select', {id, 'aria-describedby': described}, ...choices.map(choice => make('option', {value: choice}, choice)));
@@ -59,24 +67,25 @@ class Knob {
     this.app.change({[this.option.name]: text});
   }
 
-  // What was typed is tried first, and held back where the command line would refuse it.
+  // Checks what was typed, and does not apply it if the command line would refuse it.
   async take(text) {
     const {app, option: {name}} = this;
-    this.shown = this.field.value; // nobody types any more
+    this.shown = this.field.value; // typing has ended
     if (text === '') return this.change(null);
-    const look = await app.pool.ask({ask: 'look', given: {...app.state.given, [name]: text}, seed: app.state.seed}).catch(error => ({errors: {[name]: error.message}}));
-    const refused = look.errors[name];
+    const description = await app.pool.ask({ask: 'describe', given: {...app.state.given, [name]: text}, seed: app.state.seed}).catch(error => ({errors: {[name]: error.message}}));
+    const refused = description.errors[name];
     if (!refused) return this.change(text);
     this.field.setAttribute('aria-invalid', 'true');
     this.problem.textContent = refused;
   }
 
-  // A service of workers has no curve, nor the curve workers; what the strategy leaves out is left out.
+  // Hides the options of the service or of the strategy that are not in use.
   without() {
     const {app, option: {name, group}} = this;
     if (name in app.state.given) return false;
     if (group === 'Workers') return app.value('service') !== 'workers';
     if (group === 'Service curve') return app.value('service') !== 'curve';
+    if (group.startsWith('Reconnects')) return app.value('outage') !== 'reconnect';
     if (name === 'backoff-factor') return app.value('growth') !== 'exponential';
     if (name === 'backoff-base') return app.value('growth') === 'none';
     if (name === 'rate') return app.value('arrivals') !== 'open';
@@ -84,10 +93,10 @@ class Knob {
   }
 
   show() {
-    const {app, option: {name, default: usual}} = this;
+    const {app, option: {name, default: defaultValue}} = this;
     const value = app.value(name);
-    // What was refused stays to be mended, until something else has changed; what is being typed is
-    // not typed over.
+    // A refused text stays, so that the reader can correct it, until something else changes. A text that
+    // is being typed is not overwritten.
     const typing = document.activeElement === this.field && this.field.tagName !== 'SELECT' &&
       (this.problem.textContent !== '' || this.field.value !== this.shown);
     if (!typing) {
@@ -101,16 +110,16 @@ class Knob {
       this.slider.setAttribute('aria-valuetext', value);
     }
     const given = name in app.state.given;
-    const by_itself = app.look.usual[name] ?? (given ? usual : value);
-    const changed = given && value !== by_itself;
+    const otherwise = app.description.defaults[name] ?? (given ? defaultValue : value);
+    const changed = given && value !== otherwise;
     this.element.classList.toggle('knob-changed', changed);
     this.reset.disabled = !given;
-    this.reset.textContent = changed ? `back to ${by_itself || 'nothing'}` : value === usual ? 'default' : `by the strategy (default ${usual || 'nothing'})`;
+    this.reset.textContent = changed ? `reset to ${otherwise || 'nothing'}` : value === defaultValue ? 'default' : `set by the strategy (default ${defaultValue || 'nothing'})`;
     this.reset.setAttribute('aria-label', `${name}: ${this.reset.textContent}`);
-    const unused = app.look.unused[name];
+    const unused = app.description.unused[name];
     this.element.classList.toggle('knob-unused', Boolean(unused));
     if (unused) this.reset.textContent = unused;
-    // Of what most people need, only what has an effect here.
+    // Of the basic options, shows only those that have an effect here.
     if (this.first) this.element.hidden = Boolean(unused) && !given || this.without();
   }
 }
@@ -119,9 +128,75 @@ class Knobs {
   constructor(app) {
     this.app = app;
     this.knobs = [];
-    const panels = PARTS.map(([part, title]) => this.panel(part, title));
-    find('knobs').append(...panels);
-    app.on('look', () => this.show());
+    this.places = new Map(); // by option: {part, group}
+    const five = FIVE.map(name => this.knob(app.options.get(name), true));
+    five[0].append(this.about());
+    this.tabs = new Map(PARTS.map(([part, title]) => [part, this.tab(part, title)]));
+    const panels = PARTS.map(([part]) => this.panel(part));
+    this.panels = new Map(PARTS.map(([part], i) => [part, panels[i]]));
+    const list = make('div', {className: 'knobs-tabs', role: 'tablist', 'aria-label': 'More knobs'}, ...this.tabs.values());
+    list.addEventListener('keydown', event => this.key(event));
+    find('knobs').append(this.legend(), ...five, list, ...panels);
+    this.select(PARTS[0][0]);
+    app.on('description', () => this.show());
+  }
+
+  // Of the strips under the knobs.
+  legend() {
+    const mark = value => {
+      const swatch = make('i', {});
+      onScheme(() => { swatch.style.background = heat(value); });
+      swatch.style.background = heat(value);
+      return swatch;
+    };
+    return make('p', {className: 'muted knobs-legend'}, 'Elsewhere on a scale it ', mark(0), ' comes back ', mark(1), ' stays down');
+  }
+
+  tab(part, title) {
+    return make('button', {type: 'button', role: 'tab', id: `knobs-${part}`, 'aria-controls': `knobs-${part}-panel`, onclick: () => this.select(part)}, title);
+  }
+
+  select(part) {
+    for (const [each, tab] of this.tabs) {
+      tab.setAttribute('aria-selected', String(each === part));
+      tab.tabIndex = each === part ? 0 : -1;
+      this.panels.get(each).hidden = each !== part;
+    }
+  }
+
+  key(event) {
+    const by = {ArrowLeft: -1, ArrowRight: 1}[event.key], all = [...this.tabs.keys()];
+    if (by === undefined) return;
+    event.preventDefault();
+    const part = all[(all.findIndex(each => this.tabs.get(each) === event.target) + by + all.length) % all.length];
+    this.select(part);
+    this.tabs.get(part).focus();
+  }
+
+  // Shows a knob, wherever it is, and gives it the focus.
+  reveal(name) {
+    const place = this.places.get(name);
+    if (place) {
+      this.select(place.part);
+      place.group?.();
+    }
+    const knob = this.knobs.find(({option}) => option.name === name);
+    knob?.element.scrollIntoView({block: 'center'});
+    knob?.field.focus({preventScroll: true});
+  }
+
+  // What the strategy is, and where that is from.
+  about() {
+    const {app} = this;
+    const summary = make('span', {role: 'status'}), source = make('span');
+    const about = make('div', {className: 'muted knobs-about'}, summary, make('details', {}, make('summary', {}, 'Source'), source));
+    app.on('description', () => {
+      const strategy = app.catalogue.strategies.find(({name}) => name === app.value('strategy'));
+      about.hidden = !strategy;
+      summary.textContent = strategy ? `${strategy.summary}.` : '';
+      source.textContent = strategy ? `${strategy.source}, ${strategy.date}.` : '';
+    });
+    return about;
   }
 
   knob(option, first = false) {
@@ -131,39 +206,35 @@ class Knobs {
     return knob.element;
   }
 
-  panel(part, title) {
+  panel(part) {
     const {app} = this;
-    const options = app.catalogue.options.filter(option => option.part === part && !option.same_as);
+    const options = app.catalogue.options.filter(option => option.part === part && !option.same_as && !FIVE.includes(option.name));
     const [first, later] = [[], []];
     for (const option of options) (option.basic || FIRST.has(option.name) ? first : later).push(option);
-    // The name of the strategy comes before its parts.
-    first.sort((a, b) => Number(b.name === 'strategy') - Number(a.name === 'strategy'));
     const groups = grouped(later, option => option.group);
-    const panel = make('section', {className: `panel knobs-${part}`, 'aria-labelledby': `knobs-${part}`}, make('h2', {id: `knobs-${part}`}, title));
+    const panel = make('div', {className: `knobs-panel knobs-${part}`, id: `knobs-${part}-panel`, role: 'tabpanel', 'aria-labelledby': `knobs-${part}`});
+    for (const {name} of first) this.places.set(name, {part});
     const elements = first.map(option => this.knob(option, true));
-    if (part === 'clients') {
-      const about = make('p', {className: 'muted knobs-about', role: 'status'});
-      const showAbout = () => {
-        const strategy = app.catalogue.strategies.find(({name}) => name === app.value('strategy'));
-        about.textContent = strategy ? `${strategy.summary}. Source: ${strategy.source}, ${strategy.date}.` : '';
-      };
-      app.on('look', showAbout);
-      elements[0].append(about);
-      elements.splice(1, 0, drawWaits(app));
-    }
-    if (part === 'service') elements.splice(1, 0, drawService(app));
+    if (part === 'clients') elements.unshift(drawWaits(app));
+    if (part === 'service') elements.unshift(drawService(app));
     panel.append(...elements);
     for (const [group, members] of groups) {
       const body = make('div');
       const details = make('details', {}, make('summary', {}, group, make('span', {className: 'knobs-count muted'})), body);
-      // Built when it is opened: there are a hundred of them.
+      // Built when opened, because there are a hundred of them.
       const open = () => {
         if (body.childElementCount > 0) return;
         body.append(...members.map(option => this.knob(option)));
-        if (app.look) this.show();
+        if (app.description) this.show();
       };
       details.addEventListener('toggle', () => details.open && open());
-      app.on('look', () => {
+      for (const {name} of members) {
+        this.places.set(name, {part, group: () => {
+          details.open = true;
+          open();
+        }});
+      }
+      app.on('description', () => {
         const count = members.filter(({name}) => name in app.state.given).length;
         details.querySelector('.knobs-count').textContent = count > 0 ? ` ${count} changed` : '';
       });

@@ -1,13 +1,16 @@
-// The page from its opening on.
+// Starts the page.
 import {App} from './app.js';
 import {find, make} from './dom.js';
-import {fromFragment, toFragment, withoutUsual} from './link.js';
+import {fromFragment, toFragment, withoutDefaults} from './link.js';
 import {Pool} from './pool.js';
 import {mountChallenges} from './challenges.js';
 import {mountFidelity} from './fidelity.js';
+import {mountGallery} from './gallery.js';
 import {mountKnobs} from './knobs.js';
 import {mountMap} from './map.js';
+import {mountOutlook} from './outlook.js';
 import {mountRemedies} from './remedies.js';
+import {mountSetting} from './setting.js';
 import {mountShare} from './share.js';
 import {mountStory} from './story.js';
 import {mountTimeline} from './timeline.js';
@@ -39,34 +42,44 @@ async function open() {
     return worker;
   });
   const app = new App(pool, await pool.ask({ask: 'catalogue'}));
-  // For who asks the same engine by hand, in the browser's console.
+  // For use in the browser's console.
   window.explorer = {app, ask: question => pool.ask(question)};
 
   const known = name => app.options.has(name);
   const fresh = location.hash.length < 2;
+  let links = 0;
+  const past = mountSetting(app, () => `#${toFragment(app.state)}`);
   const restore = async () => {
+    past.restored();
+    const link = ++links;
     const {state, problem, ofRun} = fromFragment(location.hash, known);
     if (ofRun) {
-      state.given = await withoutUsual(state.given, app.options, given => pool.ask({ask: 'look', given, seed: state.seed}));
+      state.given = await withoutDefaults(state.given, app.options, given => pool.ask({ask: 'describe', given, seed: state.seed}));
+      if (link !== links) return; // another link was followed meanwhile
     }
     const refused = await app.restore(state);
-    say([...problem ? [problem] : [], ...refused.map(sentence => `Left out of this link: ${sentence}.`)].join(' '));
+    if (refused) say([...problem ? [problem] : [], ...refused.map(sentence => `Left out of this link: ${sentence}.`)].join(' '));
   };
-  for (const mount of [mountTimeline, mountVerdict, mountKnobs, mountRemedies, mountMap, mountShare,
+  for (const mount of [mountTimeline, mountVerdict, mountOutlook, mountKnobs, mountRemedies, mountMap, mountGallery, mountShare,
     mountChallenges, mountFidelity]) mount(app);
   mountStory(app, fresh);
-  app.on('error', () => {
-    find('error').textContent = app.error ?? '';
-    document.documentElement.toggleAttribute('data-refused', app.error !== null);
-  });
-  // The link follows the setting, without a step back in the browser's history for each.
-  const follow = () => history.replaceState(null, '', `#${toFragment(app.state)}`);
-  app.on('painted', () => {
-    if (Object.keys(app.state.given).length > 0 || app.state.pinned || location.hash.length > 1) follow();
-  });
+  app.on('error', () => { find('error').textContent = app.error ?? ''; });
+  for (const event of ['computing', 'error', 'run']) {
+    app.on(event, () => document.documentElement.toggleAttribute('data-behind', app.behind && (app.error ?? app.computing) !== null));
+  }
+  const follow = () => past.follow();
+  app.on('painted', follow);
   app.on('pinned', follow);
   app.on('state', follow);
   window.addEventListener('hashchange', restore);
+  // A link to a place of the page leaves the address as it is, which has the setting.
+  document.addEventListener('click', event => {
+    const place = find(event.target.closest?.('a[href^="#"]')?.hash.slice(1));
+    if (!place) return;
+    event.preventDefault();
+    place.scrollIntoView();
+    place.focus({preventScroll: true});
+  });
   await restore();
   document.documentElement.dataset.ready = 'yes';
 }

@@ -1,15 +1,15 @@
-// The threads that simulate: as many as there are cores, each with an engine of its own. The page
-// itself never does, so that it answers at once.
+// The threads that simulate: one for each core, each with its engine. The page's thread never
+// simulates, so that the page answers at once.
 
-// A question whose answer nobody wants any more is let run so long, in milliseconds, before its
+// How many milliseconds a question may still run after its answer is no longer wanted. Then its
 // thread is ended.
 const PATIENCE = 150;
 
 export class Dropped extends Error {}
 
 export class Pool {
-  // `start` makes a worker that is given nothing but questions. At least two: one is free for what
-  // the reader does while the other is busy with statistics.
+  // `start` makes a worker. There are at least two, so that one is free for the reader's changes while
+  // the other is busy with statistics.
   constructor(start, size = Math.min(Math.max(navigator.hardwareConcurrency || 2, 2), 8)) {
     this.start = start;
     this.waiting = []; // {question, order, group, resolve, reject, number}
@@ -21,8 +21,8 @@ export class Pool {
     return this.workers.length;
   }
 
-  // Resolves to the engine's answer; rejects with its sentence, or with `Dropped`. The lower the
-  // order, the earlier the turn. All questions of a group can be dropped at once.
+  // Resolves to the engine's answer. Rejects with its error, or with `Dropped`. Questions with a lower
+  // order come first. All questions of a group can be dropped at once.
   ask(question, {order = 0, group = ''} = {}) {
     return new Promise((resolve, reject) => {
       this.waiting.push({question, order, group, resolve, reject, number: this.number++});
@@ -52,13 +52,13 @@ export class Pool {
       const answer = broken ? {error: broken} : task.dropped ? null : JSON.parse(text);
       if (answer?.error) task.reject(new Error(answer.error));
       else task.resolve(answer);
-      if (broken) this.replace(slot); // its memory may be in disorder
+      if (broken) this.replace(slot); // its memory may be corrupt
       this.next();
     };
     slot.worker.onerror = event => {
       event.preventDefault();
       const {task} = slot;
-      if (!task) return; // it could not even start: another would do no better
+      if (!task) return; // it could not start, so a new one would not either
       slot.task = null;
       task.reject(new Error(event.message || 'a thread of the page has ended'));
       this.replace(slot);
@@ -74,7 +74,7 @@ export class Pool {
   }
 
   next() {
-    // What the reader waits for (order 0) may have every thread, all else leaves one free for it.
+    // Questions that the reader waits for (order 0) may use every thread. Others leave one free for them.
     for (const slot of this.workers) {
       if (slot.task || this.waiting.length === 0) continue;
       const free = this.workers.filter(({task}) => !task).length;

@@ -1,5 +1,5 @@
-// Remedies: at a moment of the run something is done about it, and both futures are shown. Up to
-// that moment they are the same run: the pinned setting has the same seed and lacks the remedy alone.
+// Remedies: an action at a time of the run, shown next to the run without it. Until that time both runs
+// are the same, because the pinned setting has the same seed and differs only in the remedy.
 import {find, make} from './dom.js';
 import {valueOf} from './durations.js';
 import {settingKey} from './link.js';
@@ -8,7 +8,7 @@ import {settingText} from './verdict.js';
 
 const {minutes} = Retrystorm;
 
-const AFTER_OUTAGE = 10; // seconds, as scripts/remedies has it
+const AFTER_OUTAGE = 10; // seconds, as in scripts/remedies
 
 // The actions of the option `at`, each as {at: seconds, action: 'restart', text}.
 export function actionsOf(text) {
@@ -18,14 +18,14 @@ export function actionsOf(text) {
   });
 }
 
-// What is done, for a reader.
+// The reader's words for an action.
 export function actionText(action) {
   const set = /^set ([^=]+)=(.*)$/.exec(action);
   if (set) return set[1] === 'shed-above' ? `shed above ${set[2]}` : `set ${set[1]} to ${set[2]}`;
   return {restart: 'restart', 'load 0.5': 'half the load', 'capacity 2': 'twice the capacity'}[action] ?? action;
 }
 
-// Is `ours` what `base` is, with more done about it?
+// True if `ours` is `base` with more actions.
 export function isForkOf(ours, base) {
   if (!base) return false;
   const done = actionsOf(ours.at ?? '').map(({text}) => text);
@@ -33,20 +33,20 @@ export function isForkOf(ours, base) {
     actionsOf(base.at ?? '').every(({text}) => done.includes(text));
 }
 
-// The concurrency above which to shed: some three times what the service serves without slowing down.
+// The concurrency above which to shed: about three times what the service serves at full speed.
 export const shedAt = value => 3 * Math.max(1, valueOf(value(value('service') === 'workers' ? 'workers' : 'limit')) ?? 1);
 
-// What can be done: [name, action, why it cannot, if so].
+// The possible actions: [name, action, why it is not possible, if so].
 function remedies(app) {
   const value = name => app.value(name);
   const shed = shedAt(value);
   const already = valueOf(value('shed-above')) ?? 0;
   return [
     [`shed above ${shed}`, `set shed-above=${shed}`,
-      already > 0 && already <= shed && `It sheds above ${already} already.`],
+      already > 0 && already <= shed && `It already sheds above ${already}.`],
     ['restart', 'restart', null],
     ['half the load', 'load 0.5',
-      value('arrivals') === 'job' && 'Less load is of no effect on a job: its workers take one task after the other.'],
+      value('arrivals') === 'job' && 'Less load has no effect on a job: its workers take one task after another.'],
     ['twice the capacity', 'capacity 2', null],
   ];
 }
@@ -54,7 +54,7 @@ function remedies(app) {
 class Remedies {
   constructor(app) {
     this.app = app;
-    this.chosen = null; // seconds; null is the usual moment
+    this.chosen = null; // seconds; null is the default moment
     this.slider = make('input', {type: 'range', id: 'remedies-slider', className: 'remedies-slider', min: '0', step: '1', 'aria-label': 'At this time of the run, as a slider'});
     this.slider.addEventListener('input', () => this.choose(Number(this.slider.value)));
     this.field = make('input', {type: 'text', id: 'remedies-time', autocomplete: 'off', spellcheck: false, 'aria-describedby': 'remedies-problem'});
@@ -64,13 +64,12 @@ class Remedies {
     this.why = make('p', {className: 'muted'});
     this.list = make('ul', {className: 'remedies-done'});
     this.undo = make('button', {type: 'button', id: 'remedies-undo', onclick: () => this.put([])}, 'Undo all');
-    this.done = make('div', {}, make('h3', {}, 'Done so far'), this.list, this.undo);
+    this.done = make('div', {className: 'remedies-all'}, this.list, this.undo);
     this.futures = make('p', {className: 'remedies-futures', role: 'status'});
-    find('remedies').append(make('h2', {}, 'Do something about it'),
-      make('p', {className: 'muted'}, 'At this moment of the run. The run as it is stays as the pinned setting: up to then both are the same, then they part.'),
-      make('div', {className: 'remedies-time'}, make('label', {htmlFor: 'remedies-time'}, 'At'), this.slider, this.field),
-      this.buttons, this.why, this.problem, this.done, this.futures);
-    app.on('look', () => this.show());
+    find('remedies').append(this.slider,
+      make('div', {className: 'remedies-time'}, make('label', {htmlFor: 'remedies-time', title: 'The run without it is pinned for comparison. Both runs are the same until then.'}, 'Do something at'), this.field, this.buttons),
+      this.why, this.problem, this.done, this.futures);
+    app.on('description', () => this.show());
     app.on('run', () => this.show());
     app.on('many', () => this.tell());
     app.on('pinned', () => this.tell());
@@ -84,8 +83,8 @@ class Remedies {
 
   get time() {
     const begin = secondsOf(this.app, 'outage-at'), length = secondsOf(this.app, 'outage-for');
-    const usual = length > 0 && this.app.value('arrivals') !== 'job' ? Math.round(begin + length + AFTER_OUTAGE) : Math.round(this.end / 2);
-    return Math.min(this.chosen ?? usual, this.end);
+    const defaultMoment = length > 0 && this.app.value('arrivals') !== 'job' ? Math.round(begin + length + AFTER_OUTAGE) : Math.round(this.end / 2);
+    return Math.min(this.chosen ?? defaultMoment, this.end);
   }
 
   choose(seconds) {
@@ -97,7 +96,7 @@ class Remedies {
 
   read() {
     const text = this.field.value.trim().replace(/(\d),(\d)/g, '$1.$2');
-    const clock = /^(\d+):(\d\d)$/.exec(text); // as the charts have it
+    const clock = /^(\d+):(\d\d)$/.exec(text); // as in the charts
     const seconds = clock ? 60 * Number(clock[1]) + Number(clock[2]) : valueOf(text);
     if (text === '') this.choose(null);
     else if (seconds === null || !(seconds >= 0)) this.problem.textContent = `'${text}' is not a time (100ms, 20s, 1m30s)`;
@@ -115,7 +114,7 @@ class Remedies {
     this.put([...actionsOf(app.value('at')).map(({text}) => text), `${this.time}s ${action}`]);
   }
 
-  // What is done about it from now on. Without anything the run is its base again, and so is no fork.
+  // Sets the actions. Without any, the run is its base again, and nothing is pinned.
   put(texts) {
     const {app} = this;
     const was = isForkOf(app.state.given, app.state.pinned);
@@ -127,12 +126,12 @@ class Remedies {
 
   show() {
     const {app} = this;
-    if (!app.look) return;
+    if (!app.description) return;
     const {time, end} = this;
     this.slider.max = String(end);
     this.slider.value = String(time);
     this.slider.setAttribute('aria-valuetext', `${minutes(time)}`);
-    // Not over what is being typed.
+    // Does not overwrite what is being typed.
     if (!this.problem.textContent && document.activeElement !== this.field) this.field.value = `${time}s`;
     const all = remedies(app);
     if (this.buttons.childElementCount === 0) {
@@ -146,9 +145,9 @@ class Remedies {
       button.disabled = Boolean(why);
     });
     this.why.textContent = all.map(([, , why]) => why).filter(Boolean).join(' ');
-    const refused = app.look.errors.at ?? (app.state.given.at && app.look.errors['']);
-    if (refused) this.problem.textContent = `Not done: ${refused}`;
-    else if (this.problem.textContent.startsWith('Not done')) this.problem.textContent = '';
+    const refused = app.description.errors.at ?? (app.state.given.at && app.description.errors['']);
+    if (refused) this.problem.textContent = `Refused: ${refused}`;
+    else if (this.problem.textContent.startsWith('Refused')) this.problem.textContent = '';
     const texts = actionsOf(app.value('at'));
     this.done.hidden = texts.length === 0;
     this.list.replaceChildren(...texts.map(({at, action}, i) => {
@@ -164,7 +163,7 @@ class Remedies {
     this.tell();
   }
 
-  // Both futures in a line.
+  // Both results in a line.
   tell() {
     const {ours, theirs, state: {given, pinned}} = this.app;
     if (!isForkOf(given, pinned)) {
@@ -172,7 +171,7 @@ class Remedies {
       return;
     }
     const without = Object.hasOwn(pinned, 'at') ? `With only ${actionsOf(pinned.at).map(({action}) => actionText(action)).join(', ')}` : 'Without';
-    const share = some => some?.many ? `down at the end in ${some.many.cell.collapsed + some.many.cell.relapsed} of ${some.many.cell.runs} seeds` : some?.result?.verdict ?? '…';
+    const share = some => this.app.behind ? '…' : some?.many ? `down at the end in ${some.many.cell.collapsed + some.many.cell.relapsed} of ${some.many.cell.runs} seeds` : some?.result?.verdict ?? '…';
     this.futures.textContent = `With it: ${share(ours)}. ${without}: ${share(theirs)}.`;
     this.futures.title = `Without: ${settingText(pinned)}`;
   }

@@ -1,4 +1,4 @@
-// The service as it is set, drawn: its curve, or its workers and their queue.
+// A drawing of the service: its curve, or its workers and their queue.
 import {css, make, paint} from './dom.js';
 import {seconds} from './durations.js';
 import {onScheme} from './heat.js';
@@ -7,19 +7,19 @@ const {duration, number} = Retrystorm;
 const LEFT = 54, RIGHT = 14, TOP = 16, BOTTOM = 34; // pixels around the curve
 const MOST_BOXES = 40;
 
-// The delay in seconds of a request among so many, as model/service/service_curve.cc has it.
+// The delay of a request in seconds at a concurrency, as in model/service/service_curve.cc.
 export function curveDelay({base, limit, factor, k}, concurrency) {
   return concurrency <= limit ? base : base * factor ** ((concurrency - limit) / k);
 }
 
-// The concurrency from which on the delay is longer than this; Infinity if it never is.
+// The concurrency above which the delay is longer than this. Infinity if it never is.
 export function concurrencyAt({base, limit, factor, k}, delay) {
   if (base > delay) return 0;
   if (base === 0 || factor === 1) return Infinity;
   return limit + k * Math.log(delay / base) / Math.log(factor);
 }
 
-// The mean in seconds of a service time's text, as model/service/service_time.h tells them.
+// The mean of a service time in seconds. model/service/service_time.h describes the texts.
 export function meanServiceTime(text) {
   const [kind, ...rest] = text.split(':');
   if (rest.length === 0) return seconds(kind);
@@ -28,29 +28,28 @@ export function meanServiceTime(text) {
   return (1 - share) * seconds(rest[0]) + share * seconds(rest[2]);
 }
 
-// What a second brings while all is well, by the setting's values, and how long a request takes
-// then: {rate, words}.
+// The load without an outage, if a request takes this long: {rate, words}.
 export function offeredLoad(values, service) {
   if (values.arrivals === 'open') {
     const rate = Number(values.rate) * Number(values.scale);
     return {rate, words: `${number(rate, rate < 10 ? 1 : 0)} requests/s arrive`};
   }
-  if (values.arrivals === 'job') return {rate: null, words: 'a job asks for as much as it gets'};
+  if (values.arrivals === 'job') return {rate: null, words: 'a job sends as much as is served'};
   const clients = Math.max(1, Math.round(Number(values.clients) * Number(values.scale)));
   const rate = clients / (seconds(values.lambda) + service);
-  return {rate, words: `${number(clients)} clients that think for ${duration(seconds(values.lambda))} ask for ${number(rate, rate < 10 ? 1 : 0)} requests/s`};
+  return {rate, words: `${number(clients)} clients that think for ${duration(seconds(values.lambda))} send ${number(rate, rate < 10 ? 1 : 0)} requests/s`};
 }
 
 export const orderInWords = text => {
   const [kind, threshold] = text.split(':');
-  if (kind === 'fifo') return 'the oldest is next';
-  if (kind === 'lifo') return 'the newest is next';
-  return `the oldest is next, but the newest while ${threshold} others wait`;
+  if (kind === 'fifo') return 'oldest first';
+  if (kind === 'lifo') return 'newest first';
+  return `oldest first, but newest first while ${threshold} others wait`;
 };
 
 export const dropInWords = text => {
   const [kind, ...rest] = text.split(':');
-  if (kind === 'none') return 'none is dropped for its age';
+  if (kind === 'none') return 'none is dropped because of its age';
   if (kind === 'age') return `those that have waited over ${duration(seconds(rest[0]))} get 503`;
   const [target, interval] = rest.length > 0 ? rest : ['5ms', '100ms'];
   return `CoDel: once waits have been over ${duration(seconds(target))} for ${duration(seconds(interval))}, some get 503, ever more often`;
@@ -77,12 +76,12 @@ function drawCurve(canvas, curve, timeout, inVain) {
   frame(context, {width, height});
   const end = roundUp(Number.isFinite(inVain) ? Math.max(inVain * 1.4, curve.limit * 2, 2) : Math.max(curve.limit * 4, 100));
   const base = Math.max(curve.base, 1e-4);
-  const highest = Math.max(timeout * 4, base * 10), lowest = Math.min(base, timeout) / 2;
+  const highest = Math.max(Number.isFinite(timeout) ? timeout * 4 : 0, base * 10), lowest = Math.min(base, timeout) / 2;
   const right = width - RIGHT, bottom = height - BOTTOM;
   const x = concurrency => LEFT + concurrency / end * (right - LEFT);
   const y = delay => bottom - Math.log(Math.max(delay, lowest) / lowest) / Math.log(highest / lowest) * (bottom - TOP);
 
-  // Beyond the timeout.
+  // The part beyond the timeout.
   if (inVain < end) {
     context.fillStyle = css('--shade');
     context.fillRect(x(inVain), TOP, right - x(inVain), bottom - TOP);
@@ -128,7 +127,7 @@ function drawCurve(canvas, curve, timeout, inVain) {
     context.fillText(text, place, at);
   };
   dashed(x(curve.limit), TOP, x(curve.limit), bottom, css('--muted'));
-  dashed(LEFT, y(timeout), right, y(timeout), css('--errors'));
+  if (Number.isFinite(timeout)) dashed(LEFT, y(timeout), right, y(timeout), css('--bad'));
 
   context.strokeStyle = css('--accent');
   context.lineWidth = 2;
@@ -141,8 +140,8 @@ function drawCurve(canvas, curve, timeout, inVain) {
   context.stroke();
   context.restore();
   label(`limit ${number(curve.limit)}`, x(curve.limit) + 30, TOP + 2, css('--muted'));
-  label(`timeout ${duration(timeout)}`, right, y(timeout) - 14, css('--errors'));
-  if (inVain < end) label('in vain', (x(inVain) + right) / 2, bottom - 15, css('--text'));
+  if (Number.isFinite(timeout)) label(`timeout ${duration(timeout)}`, right, y(timeout) - 14, css('--bad'));
+  if (inVain < end) label('too late', (x(inVain) + right) / 2, bottom - 15, css('--text'));
 }
 
 function drawWorkers(canvas, workers, places) {
@@ -164,7 +163,7 @@ function drawWorkers(canvas, workers, places) {
   context.setLineDash([]);
   if (waiting === 0) context.fillText('no places', 0, middle);
   else if (places > waiting) {
-    context.fillText(places === Infinity ? 'no end' : `${number(places)} places`, 0, middle + box + 2);
+    context.fillText(places === Infinity ? 'unlimited' : `${number(places)} places`, 0, middle + box + 2);
   }
   const arrow = Math.max(queueWidth, 60) + 8;
   context.beginPath();
@@ -197,38 +196,38 @@ function drawWorkers(canvas, workers, places) {
 export function drawService(app) {
   const canvas = make('canvas', {role: 'img'});
   const words = make('p', {className: 'service-words'});
-  const title = make('h3', {className: 'service-title'});
+  const title = make('h2', {className: 'service-title'});
   const element = make('div', {className: 'service'}, title, canvas, words);
 
   const draw = () => {
-    if (!app.look) return;
-    const {values} = app.look;
+    if (!app.description) return;
+    const {values} = app.description;
     const scale = Number(values.scale);
     const scaled = text => text === 'none' ? Infinity : Math.round(Number(text) * scale);
     const isCurve = values.service === 'curve';
-    const timeout = seconds(values.timeout);
+    const timeout = values.timeout === 'none' ? Infinity : seconds(values.timeout);
     canvas.className = isCurve ? 'service-curve' : 'service-workers';
-    title.textContent = isCurve ? 'The service: the more at a time, the slower' : 'The service: workers and a queue';
+    title.textContent = isCurve ? 'The service: slower as concurrency grows' : 'The service: workers and a queue';
     if (isCurve) {
       const curve = {base: seconds(values['base-delay']), limit: scaled(values.limit),
         factor: Number(values['curve-factor']), k: Number(values.k) * scale};
       const inVain = concurrencyAt(curve, timeout);
       const load = offeredLoad(values, curve.base);
       const busy = load.rate === null ? '' : `, ${number(load.rate * curve.base, load.rate * curve.base < 10 ? 1 : 0)} at a time`;
-      words.textContent = `${duration(curve.base)} for a request while there are no more than ${number(curve.limit)}; ` +
-        (Number.isFinite(inVain) ? `from ${number(Math.ceil(inVain))} on it takes over ${duration(timeout)}, the clients' timeout: all of it in vain. ` : 'never longer than the clients wait. ') +
-        `While all is well ${load.words}${busy}.`;
+      words.textContent = `${duration(curve.base)} per request for up to ${number(curve.limit)} at a time; ` +
+        (Number.isFinite(inVain) ? `from ${number(Math.ceil(inVain))} on a request takes over ${duration(timeout)}, the clients' timeout, so every answer comes too late. ` : timeout === Infinity ? 'the clients wait for an answer however long it takes. ' : 'never longer than the clients\u2019 timeout. ') +
+        `Without an outage ${load.words}${busy}.`;
       if (canvas.clientWidth > 0) drawCurve(canvas, curve, timeout, inVain);
     } else {
       const workers = scaled(values.workers), places = scaled(values['queue-length']);
       const mean = meanServiceTime(values['service-time']);
       const load = offeredLoad(values, mean);
-      const capacity = mean > 0 ? `${number(workers / mean)} requests/s at most` : 'no bound';
+      const capacity = mean > 0 ? `${number(workers / mean)} requests/s at most` : 'no limit';
       const ratio = load.rate !== null && mean > 0 ? ` (${number(load.rate * mean / workers * 100)} % of it)` : '';
       const queue = places === 0 ? 'No request waits: those that find no free worker get 503.' :
-        `${places === Infinity ? 'The queue has no end' : `The queue has ${number(places)} places`}: ${orderInWords(values['queue-order'])}, ${dropInWords(values['queue-drop'])}.`;
+        `${places === Infinity ? 'The queue is unlimited' : `The queue has ${number(places)} places`}: ${orderInWords(values['queue-order'])}, ${dropInWords(values['queue-drop'])}.`;
       words.textContent = `${number(workers)} ${workers === 1 ? 'worker' : 'workers'}, ${duration(mean)} for a request: ${capacity}. ` +
-        `While all is well ${load.words}${ratio}. ${queue}`;
+        `Without an outage ${load.words}${ratio}. ${queue}`;
       if (canvas.clientWidth > 0) drawWorkers(canvas, workers, places);
     }
     canvas.setAttribute('aria-label', `${title.textContent}. ${words.textContent}`);

@@ -1,11 +1,13 @@
-// What a reader takes along: the command line, the link, pictures, figures, and the lines that run it
-// for real.
+// What a reader can take along: the command line, the link, pictures, figures, and the commands for the
+// real programs.
 import {css, find, make} from './dom.js';
 import {toFragment} from './link.js';
 import {Dropped} from './pool.js';
-import {settingText} from './verdict.js';
+import {seedAfter} from './seeds.js';
+import {sentence} from './story.js';
+import {headline, settingText} from './verdict.js';
 
-// A table as text: commas between, points in numbers, whatever the reader's country is.
+// A table as CSV, with commas and decimal points in any locale.
 export function csvOf(rows) {
   const columns = [...new Set(rows.flatMap(Object.keys))];
   const cell = value => {
@@ -25,7 +27,7 @@ function flat(object, prefix = '', into = {}) {
   return into;
 }
 
-// A row an interval of a run's answer; the server's figures are those of the same time.
+// One row for each interval of a run, with the server's figures at the same time.
 export function runRows({client, server}) {
   const its = new Map(server.filter(({type}) => type === 'interval').map(each => [each.t, each]));
   return client.filter(({type}) => type === 'interval').map(each => {
@@ -34,10 +36,10 @@ export function runRows({client, server}) {
   });
 }
 
-// A row a seed; times in seconds.
+// One row for each seed. Times are in seconds.
 export function seedRows(results, seed, setting) {
   return results.map((result, i) => {
-    const row = {setting, seed: seed + i};
+    const row = {setting, seed: seedAfter(seed, i)};
     for (const [name, value] of Object.entries(result)) {
       if (name.endsWith('_ns')) row[name.replace(/_ns$/, '_s')] = value === null ? null : value / 1e9;
       else row[name] = value;
@@ -55,7 +57,7 @@ function save(name, blob) {
   setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
 
-// Lines of a text that fit into a width.
+// Breaks a text into lines that fit a width.
 function wrapped(context, text, width) {
   const lines = [''];
   for (const word of text.split(' ')) {
@@ -66,42 +68,75 @@ function wrapped(context, text, width) {
   return lines;
 }
 
-// The charts under each other, with what they show: on the ground they have on the page.
-export function picture(title, command) {
-  const canvases = [...find('timeline').querySelectorAll('canvas')].filter(({width, height}) => width > 0 && height > 0);
-  const ratio = window.devicePixelRatio || 1, pad = 16, line = 18;
-  const width = Math.max(320, ...canvases.map(each => each.width / ratio)) + 2 * pad;
+const SHARP = 2; // pixels of a picture for one of the page
+
+// The charts below each other at twice the page's resolution, with the titles and keys of the page, on
+// its background. Above them a claim and what it is of, below them the notes.
+export function picture(claim, about, notes) {
+  const figures = [...find('timeline').querySelectorAll('figure')];
+  const charts = figures.map(figure => Chart.getChart(figure.querySelector('canvas')));
+  const sharpen = ratio => {
+    for (const chart of charts) {
+      chart.options.devicePixelRatio = ratio;
+      chart.resize();
+    }
+  };
+  sharpen(SHARP);
+  const pad = 16, width = Math.max(320, ...charts.map(each => each.width)) + 2 * pad;
   const image = document.createElement('canvas');
   const context = image.getContext('2d');
-  const large = '600 16px system-ui, sans-serif', small = '12px ui-monospace, monospace', caption = '600 13px system-ui, sans-serif';
-  context.font = small;
-  const words = wrapped(context, command, width - 2 * pad);
-  context.font = large;
-  const titles = wrapped(context, title, width - 2 * pad);
-  const height = 2 * pad + titles.length * 22 + words.length * line + canvases.reduce((sum, each) => sum + 26 + each.height / ratio, 0);
-  image.width = Math.round(width * ratio);
-  image.height = Math.round(height * ratio);
-  context.scale(ratio, ratio);
-  context.fillStyle = css('--panel');
-  context.fillRect(0, 0, width, height);
-  context.fillStyle = css('--text');
-  let y = pad;
-  const write = (font, texts, step) => {
+  const LARGE = ['600 17px system-ui, sans-serif', 23], PLAIN = ['14px system-ui, sans-serif', 19], SMALL = ['11px ui-monospace, monospace', 16];
+  const blocks = [[claim, LARGE], ...about.map(text => [text, PLAIN])], last = notes.map(text => [text, SMALL]);
+  const lines = all => all.filter(([text]) => text).flatMap(([text, [font, step]]) => {
     context.font = font;
-    for (const text of texts) {
-      context.fillText(text, pad, y + step - 6);
+    return wrapped(context, text, width - 2 * pad).map(line => ({line, font, step}));
+  });
+  const [top, foot] = [lines(blocks), lines(last)];
+  const sum = all => all.reduce((height, {step}) => height + step, 0);
+  image.width = Math.round(width * SHARP);
+  image.height = Math.round((2 * pad + sum(top) + sum(foot) + 8 + charts.reduce((height, each) => height + 26 + each.height, 0)) * SHARP);
+  context.scale(SHARP, SHARP);
+  context.fillStyle = css('--panel');
+  context.fillRect(0, 0, width, image.height);
+  let y = pad;
+  const write = all => {
+    for (const {line, font, step} of all) {
+      context.font = font;
+      context.fillText(line, pad, y + step - 6);
       y += step;
     }
   };
-  write(large, titles, 22);
-  context.fillStyle = css('--muted');
-  write(small, words, line);
-  for (const canvas of canvases) {
+  context.fillStyle = css('--text');
+  write(top);
+  figures.forEach((figure, i) => {
+    const chart = charts[i];
+    y += 26;
+    context.font = '600 13px system-ui, sans-serif';
+    const title = figure.querySelector('figcaption').textContent;
     context.fillStyle = css('--text');
-    write(caption, [canvas.closest('figure')?.querySelector('figcaption')?.textContent ?? ''], 26);
-    context.drawImage(canvas, pad, y, canvas.width / ratio, canvas.height / ratio);
-    y += canvas.height / ratio;
-  }
+    context.fillText(title, pad, y - 8);
+    let x = pad + context.measureText(title).width + 18;
+    context.font = '12px system-ui, sans-serif';
+    for (const {label, borderColor, borderDash, borderWidth, extra} of chart.data.datasets) {
+      if (extra) continue;
+      context.strokeStyle = borderColor;
+      context.lineWidth = Math.max(borderWidth, 2);
+      context.setLineDash(borderDash);
+      context.beginPath();
+      context.moveTo(x, y - 12);
+      context.lineTo(x + 26, y - 12);
+      context.stroke();
+      context.setLineDash([]);
+      context.fillText(label, x + 31, y - 8);
+      x += context.measureText(label).width + 46;
+    }
+    context.drawImage(chart.canvas, pad, y, chart.width, chart.height);
+    y += chart.height;
+  });
+  sharpen(undefined);
+  y += 8;
+  context.fillStyle = css('--muted');
+  write(foot);
   return image;
 }
 
@@ -109,18 +144,25 @@ class Share {
   constructor(app) {
     this.app = app;
     this.said = make('p', {className: 'muted share-said', role: 'status'});
-    this.command = this.copied('share-command', 'The command line', 'Exactly this run, the same bytes:');
-    this.link = this.copied('share-link', 'The link', 'This page with all that is set:');
-    this.real = this.copied('share-real', 'For real', 'The same with real programs over real connections:');
+    this.command = this.copied('share-command', 'The command line', 'This run, byte for byte:');
+    this.link = this.copied('share-link', 'The link', 'This page with this setting:');
+    this.place = make('span', {className: 'muted'});
+    this.link.element.querySelector('p').append(this.place);
+    this.real = this.copied('share-real', 'Real programs', 'The same setting with the real server and client, over real connections:');
     this.without = make('p', {className: 'muted'});
     this.real.element.append(this.without);
     const button = (id, text, action) => make('button', {type: 'button', id, onclick: () => this.attempt(action)}, text);
+    this.markdown = make('pre', {hidden: true, tabIndex: 0, role: 'group', 'aria-label': 'Markdown'});
+    this.png = button('share-png', 'Charts as PNG', () => this.savePicture());
     this.seeds = button('share-seeds', 'Statistics as CSV', () => this.saveSeeds());
-    find('share').append(make('h2', {}, 'Take it along'), this.command.element, this.link.element,
-      make('div', {className: 'share-files'}, button('share-png', 'Charts as PNG', () => this.savePicture()),
-        button('share-run', 'This run as CSV', () => this.saveRun()), this.seeds),
-      this.said, this.real.element);
-    for (const event of ['look', 'run', 'many', 'pinned', 'state']) app.on(event, () => this.show());
+    this.whole = make('a', {target: '_blank', rel: 'noopener'}, 'All knobs, the map and more');
+    find('knobs').append(make('p', {className: 'embed-whole'}, this.whole));
+    find('share').append(make('h2', {}, 'Share and export'), this.command.element, this.link.element,
+      make('div', {className: 'share-files'}, this.png,
+        button('share-run', 'This run as CSV', () => this.saveRun()), this.seeds,
+        button('share-markdown', 'Copy as Markdown', () => this.copyMarkdown())),
+      this.said, this.markdown, this.real.element);
+    for (const event of ['description', 'run', 'many', 'pinned', 'state', 'error']) app.on(event, () => this.show());
   }
 
   // A text with a button that copies it.
@@ -137,7 +179,7 @@ class Share {
       this.said.textContent = `${title}: copied.`;
       return;
     } catch {
-      // There is none, or it is not allowed: as of old, by what is selected.
+      // No clipboard, or not allowed: copies the selection instead.
     }
     getSelection().selectAllChildren(element);
     this.said.textContent = document.execCommand('copy') ? `${title}: copied.` : `${title}: selected, copy it with Ctrl+C.`;
@@ -152,18 +194,35 @@ class Share {
     }
   }
 
+  // What the runs say, of what, and why, as sentences.
+  claim() {
+    const {ours, theirs, state} = this.app, {cell} = ours.many ?? {};
+    const verdict = cell ? headline(cell).map(([, text]) => text).join(', ') : `one run: ${ours.result.verdict}`;
+    return {
+      verdict: verdict ? verdict[0].toUpperCase() + verdict.slice(1) : 'No outage',
+      about: sentence(this.app), why: this.app.timeline.sentence(),
+      pinned: theirs ? `Thin lines: ${settingText(state.pinned)}` : '',
+    };
+  }
+
   async savePicture() {
-    const {look, ours, theirs, state} = this.app;
-    const {cell} = ours.many ?? {};
-    const verdict = cell ? `${['collapsed', 'relapsed', 'recovering', 'recovered'].filter(name => cell[name] > 0).map(name => `${name} ${cell[name]}`).join(', ')} of ${cell.runs} seeds` : ours.result?.verdict ?? '';
-    const command = look.command + (theirs ? `  (thin lines: ${settingText(state.pinned)})` : '');
-    const blob = await new Promise(resolve => picture(`retrystorm: ${verdict}`, command).toBlob(resolve, 'image/png'));
-    if (!blob) throw new Error('The browser does not make a picture of this size.');
+    const {verdict, about, why, pinned} = this.claim();
+    const image = picture(`${verdict}: ${about}`, [why], [find('timeline').querySelector('.timeline-note > span').innerText.replaceAll('\n', ' ').replace(/ see one of.*/, ''), pinned,
+      this.app.description.command, `${document.querySelector('meta[name=generator]').content}, ${this.address}`]);
+    const blob = await new Promise(resolve => image.toBlob(resolve, 'image/png'));
+    if (!blob) throw new Error('The browser cannot make a picture of this size.');
     save('retrystorm.png', blob);
     this.said.textContent = 'Saved as retrystorm.png.';
   }
 
-  // By the second, asked anew: the page keeps no more of a run than its charts need.
+  copyMarkdown() {
+    const {verdict, about, why} = this.claim();
+    this.markdown.textContent = `**${verdict}**: ${about} ${why}\n\n    ${this.app.description.command}\n\n[Turn its knobs](${this.address}), ${document.querySelector('meta[name=generator]').content}\n`;
+    this.markdown.hidden = false;
+    return this.copy(this.markdown, 'Markdown');
+  }
+
+  // Computes the run again, because the page keeps only what its charts need.
   async saveRun() {
     const {pool, state: {given, seed}} = this.app;
     pool.drop('share');
@@ -182,14 +241,23 @@ class Share {
   }
 
   show() {
-    const {look, state, ours} = this.app;
-    this.seeds.disabled = !ours.many;
-    this.link.text.textContent = `${location.href.replace(/#.*/s, '')}#${toFragment(state)}`;
-    if (!look) return;
-    this.command.text.textContent = look.command;
-    this.real.text.textContent = look.real.lines.join('\n');
-    const {without} = look.real;
-    this.without.textContent = without.length > 0 ? `Without a real twin, and left out here: ${without.join(', ')}.` : '';
+    const {description, state, ours, behind} = this.app;
+    // Never from an earlier setting than the command line next to it.
+    this.png.disabled = behind || !ours.run;
+    this.seeds.disabled = behind || !ours.many;
+    const fragment = toFragment({...state, embed: false});
+    // For others, a file's address on this machine is of no use.
+    const isFile = location.protocol === 'file:', published = document.querySelector('link[rel=canonical]')?.href;
+    this.address = `${isFile ? published ?? 'explorer.html' : location.href.replace(/#.*/s, '')}#${fragment}`;
+    this.link.text.textContent = this.address;
+    this.place.textContent = isFile && !published ? ' behind the address of your copy of this file, which has none on the web' : '';
+    this.whole.href = `#${fragment}`;
+    document.documentElement.toggleAttribute('data-embed', state.embed);
+    if (!description) return;
+    this.command.text.textContent = description.command;
+    this.real.text.textContent = description.real.lines.join('\n');
+    const {without} = description.real;
+    this.without.textContent = without.length > 0 ? `Left out, because only the simulator has it: ${without.join(', ')}.` : '';
   }
 }
 

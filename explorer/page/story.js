@@ -1,74 +1,132 @@
-// The first sight: a storm that is running, and a question. Afterwards the sentence says what the
-// setting is.
+// The start of the page: a retry storm and a question. Once it is answered, the sentence there describes
+// the setting.
 import {find, make} from './dom.js';
+import {brief} from './durations.js';
+import {settingKey} from './link.js';
 import {secondsOf} from './timeline.js';
 
 const {number, duration} = Retrystorm;
-const FIRST_HALF = 2500, SECOND_HALF = 2000; // milliseconds that it takes to be drawn
+const FIRST_HALF = 2500, SECOND_HALF = 2000; // milliseconds to draw it
 
-// What befell the service, as `--outage` names it: in the past, and as a sentence's subject's verb.
-const BEFELL = {
-  freeze: ['the server froze', 'the server freezes'],
-  drop: ['the server dropped all connections', 'the server drops all connections'],
-  slow: ['the server was F times as slow', 'the server is F times as slow'],
-  errors: ['F of the answers were errors', 'F of the answers are errors'],
-  capacity: ['the capacity was F times what it is', 'the capacity is F times what it is'],
-  load: ['the clients wanted F times as much', 'the clients want F times as much'],
+// The outages of `--outage` in words.
+const OUTAGES = {
+  freeze: 'the server freezes', drop: 'the server drops all connections', slow: 'the server is F times as slow', errors: 'F of the answers are errors',
+  capacity: 'the capacity is multiplied by F', throttle: 'the server admits only F requests per second', load: 'the load is F times as high',
+  reconnect: 'all clients lose their connection',
 };
 
 export function callers(app) {
   const arrivals = app.value('arrivals');
   const scale = Number(app.value('scale'));
-  if (arrivals === 'open') return `${number(scale * Number(app.value('rate')))} requests a second`;
+  if (arrivals === 'open') return `${number(scale * Number(app.value('rate')))} requests per second`;
   return `${number(Math.round(scale * Number(app.value('clients'))))} ${arrivals === 'job' ? 'workers' : 'clients'}`;
 }
 
-export function sentence(app, past) {
-  const length = secondsOf(app, 'outage-for');
-  if (length === 0) return `${callers(app)}; nothing befalls the service.`;
+const outageLength = app => brief(secondsOf(app, 'outage-for'));
+
+export function sentence(app) {
+  if (secondsOf(app, 'outage-for') === 0) return `${callers(app)}; no outage.`;
   const [kind, value] = app.value('outage').split(':');
   const factor = kind === 'errors' ? `${number(100 * Number(value))} %` : value;
-  const text = BEFELL[kind][past ? 0 : 1].replace('F', factor);
-  return `${callers(app)}; ${text} for ${duration(length).replace('.0 ', ' ')}.`;
+  const text = OUTAGES[kind].replace('F', factor);
+  const lasting = kind === 'reconnect' ? '' : ` for ${outageLength(app)}`;
+  return `${callers(app)}; ${text}${lasting}.`;
+}
+
+// After the answer, step by step: what to see, and with what setting.
+const LONGER = {strategy: 'exponential'}, MORE = {...LONGER, backlog: '400'};
+const STEPS = [
+  {given: {}, text: 'The server works again, but its clients keep it busy with attempts already given up.', tells: true,
+    helps: 'Waits that grow (backoff), fewer attempts or a restart would help.', next: 'Why?'},
+  {given: {}, lit: 'service', text: 'See the second chart. When the server wakes, more requests come than it can answer in time. Every late answer makes its client send another one.',
+    next: 'What if they waited longer?'},
+  {given: LONGER, text: 'Now each client waits longer after each failure.', tells: true, next: 'Is that enough?'},
+  {given: MORE, lit: 'service', text: 'The same clients, but 400 connections can wait for the frozen server, not 256. It serves them first when it wakes, and most of their clients have gone.',
+    tells: true, next: 'How to get it out?'},
+  {given: {...MORE, at: '60s restart'}, text: 'Somebody restarts it at 1:00, and so drops what nobody waits for.', tells: true, next: 'And your library?'},
+  {given: {}, text: 'Choose your library under \u201cHow clients retry\u201d, and turn the other knobs: how long must it freeze until it stays down?', next: null},
+];
+
+// How the current setting ends, in a sentence.
+function outcome({behind, ours: {many}}) {
+  if (behind || !many) return '\u2026';
+  const {runs, collapsed, relapsed} = many.cell, down = collapsed + relapsed;
+  if (down === 0) return `It comes back in all ${runs} runs.`;
+  return `It stays down in ${down === runs ? 'all' : `${down} of`} ${runs} runs.`;
+}
+
+// A sentence for each step, and the way to the next one.
+function steps(app) {
+  const text = make('p', {className: 'story-step', role: 'status'});
+  const next = make('button', {type: 'button', id: 'story-next', onclick: () => go(app.state.story + 1)});
+  const leave = make('button', {type: 'button', id: 'story-leave', className: 'quiet', onclick: () => go(null)});
+  const box = make('div', {className: 'story-steps panel', hidden: true}, text, next, leave);
+
+  function show() {
+    const {story} = app.state, step = STEPS[story - 1];
+    find('story-sentence').hidden = Boolean(step) && story > 1;
+    box.hidden = !step;
+    find('timeline').dataset.lit = step?.lit ?? '';
+    if (!step) return;
+    text.replaceChildren(make('strong', {}, `${story} of ${STEPS.length}. `), step.text, step.tells ? ` ${outcome(app)}` : '', step.helps ? ` ${step.helps}` : '');
+    next.hidden = !step.next;
+    next.textContent = step.next ?? '';
+    leave.textContent = step.next ? 'Just the knobs' : 'Done';
+  }
+
+  function go(story) {
+    app.state.story = story;
+    const step = STEPS[story - 1];
+    if (step && settingKey(step.given) !== settingKey(app.state.given)) app.replace({...step.given});
+    app.tell('state');
+    show();
+    if (!step) find('knob-strategy').focus({preventScroll: true});
+  }
+
+  for (const event of ['description', 'computing', 'run', 'many']) app.on(event, show);
+  return {box, go};
 }
 
 export function mountStory(app, fresh) {
   const text = make('p', {className: 'story-sentence', id: 'story-sentence'});
-  const say = past => text.replaceChildren(sentence(app, past));
-  find('story').append(text);
+  const say = () => text.replaceChildren(sentence(app));
+  const {box, go} = steps(app);
+  find('story').append(text, box);
   if (!fresh) {
-    app.on('look', () => say(false));
+    app.on('description', say);
     return;
   }
 
   const root = document.documentElement;
   const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
   const buttons = make('div', {className: 'story-buttons', role: 'group', 'aria-labelledby': 'story-sentence'});
-  root.dataset.story = 'asked'; // what would give the end away is not there yet
+  root.dataset.story = 'asked'; // hides what would reveal the end
+  app.timeline.until = 0;
+  app.timeline.asked = true;
   let answered = false;
 
   async function answer(said) {
     if (answered) return;
     answered = true;
     buttons.remove();
+    app.timeline.asked = false;
+    app.timeline.show();
     await app.timeline.reveal(Infinity, still || said === null ? 0 : SECOND_HALF);
     delete root.dataset.story;
     const {verdict} = app.ours.result;
     const back = verdict === 'recovered' || verdict === 'recovering';
-    const right = said === null ? '' : said === back ? 'So it is. ' : back ? 'It does. ' : 'It does not. ';
-    const why = back ? 'the clients waited longer and longer between their attempts, and let it come to itself.'
-      : 'nothing is broken any more, and it stays down: its clients keep it busy with attempts that they have already given up. Their retries are fixed, every 100 ms.';
-    text.replaceChildren(`${right}${why[0].toUpperCase()}${why.slice(1)}`, make('span', {className: 'muted'}, ' What would save it? Turn the knobs: exponential is a good beginning.'));
-    app.on('look', () => say(false));
-    find('knobs').querySelector('select, input')?.focus({preventScroll: true});
+    say();
+    if (said !== null) text.prepend(make('strong', {}, said === back ? 'Correct. ' : back ? 'No, it comes back. ' : 'No, it stays down. '));
+    app.on('description', say);
+    go(said === null ? null : 1);
   }
 
   const ask = () => {
-    text.replaceChildren(`${sentence(app, true)} `, make('strong', {}, 'Will it come back?'));
+    text.replaceChildren(`${callers(app)} try again ${duration(secondsOf(app, 'backoff-base'))} after each failure. The server froze for ${outageLength(app)}, and is healthy now. `, make('strong', {}, 'Will it come back?'));
     buttons.append(
       make('button', {type: 'button', id: 'story-yes', onclick: () => answer(true)}, 'Yes, it comes back'),
       make('button', {type: 'button', id: 'story-no', onclick: () => answer(false)}, 'No, it stays down'),
-      make('button', {type: 'button', id: 'story-skip', className: 'quiet', onclick: () => answer(null)}, 'Just the knobs'));
+      make('button', {type: 'button', id: 'story-skip', className: 'quiet', onclick: () => answer(null)}, 'Skip the question'));
     find('story').append(buttons);
   };
   let begun = false;
@@ -76,7 +134,6 @@ export function mountStory(app, fresh) {
     if (begun) return;
     begun = true;
     const middle = secondsOf(app, 'outage-at') + secondsOf(app, 'outage-for');
-    app.timeline.until = 0;
     ask();
     app.timeline.reveal(middle, still ? 0 : FIRST_HALF);
   });

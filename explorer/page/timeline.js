@@ -1,70 +1,71 @@
-// One time line: three charts under each other, the disturbance shaded, its edges to be moved.
-import {find, make} from './dom.js';
+// The time line: three charts below each other, with the outage shaded. Its edges can be moved.
+import {css, find, make} from './dom.js';
 import {bandsOf} from './bands.js';
+import {endings, oneOf} from './endings.js';
+import {lateLine, why} from './why.js';
 import {valueOf} from './durations.js';
 import {term} from './glossary.js';
 import {onScheme} from './heat.js';
+import {seedAfter} from './seeds.js';
 
-const {draw, redraw, fillTable, minutes, number, duration} = Retrystorm;
+const {draw, drawLate, fillLegend, redraw, fillTable, minutes, number, duration} = Retrystorm;
 
-const KINDS = ['rates', 'server', 'clients'];
-// Pixels beside the plots, the same for all.
+const KINDS = ['rates', 'service', 'clients'];
+// The line is not drawn if it is more than this many times as high as the curves.
+const FAR = 100;
+// A pinned run is drawn up to this many times the height of this one.
+const FARTHER = 4;
+// Pixels next to the plots, the same for all.
 const MARGIN = 58, NARROW_MARGIN = 42, NARROW = 500;
 const STEP = 1, PAGE = 10; // seconds by which a key moves an edge
-
-// A plot of the same width in all charts, and nothing of it drawn behind `until`.
-const aligned = {
-  id: 'aligned',
-  beforeDatasetsDraw(chart, _, {until}) {
-    if (!(until < Infinity)) return;
-    const {ctx, chartArea: area, scales: {x}} = chart;
-    ctx.save();
-    ctx.beginPath();
-    ctx.rect(area.left, 0, Math.max(0, x.getPixelForValue(until) - area.left), area.bottom);
-    ctx.clip();
-  },
-  afterDatasetsDraw(chart, _, {until}) {
-    if (until < Infinity) chart.ctx.restore();
-  },
-};
 
 export const secondsOf = (app, name) => valueOf(app.value(name)) ?? 0;
 
 class Timeline {
   constructor(app) {
     this.app = app;
-    this.until = Infinity;
+    this.until = Infinity; // nothing later is drawn
+    this.asked = false; // a question is open
     this.charts = [];
     this.edges = {};
+    this.outage = null; // {begin, end} of the run that is drawn
     this.build();
-    app.on('run', () => this.show());
+    app.on('run', () => {
+      const begin = secondsOf(app, 'outage-at');
+      this.outage = {begin, end: begin + secondsOf(app, 'outage-for')};
+      this.show();
+    });
     app.on('many', () => this.show());
+    app.on('drawn', () => this.show());
     onScheme(() => this.rebuild());
-    new ResizeObserver(() => this.measure()).observe(this.stage);
   }
 
   build() {
     this.stage = make('div', {className: 'timeline-stage'}, ...KINDS.map(kind =>
       make('figure', {className: `timeline-${kind}`},
         make('figcaption'),
+        make('div', {className: 'timeline-legend legends', 'aria-hidden': 'true'}),
         make('div', {className: 'chart'}, make('canvas', {dataset: {chart: kind}})))));
     for (const [name, label] of [['begin', 'The outage begins'], ['end', 'The outage ends']]) {
       const edge = make('div', {
-        className: 'timeline-edge', hidden: true, role: 'slider', tabIndex: 0, 'aria-label': label, 'aria-orientation': 'horizontal',
+        className: `timeline-edge timeline-${name}`, hidden: true, role: 'slider', tabIndex: 0, 'aria-label': label, 'aria-orientation': 'horizontal',
         title: `${label}: drag it, or move it with the arrow keys`,
       });
       edge.addEventListener('keydown', event => this.key(event, name));
       edge.addEventListener('pointerdown', event => this.grab(event, name));
       this.edges[name] = edge;
-      this.stage.append(edge);
     }
+    this.stage.querySelector('.chart').append(...Object.values(this.edges));
+    this.why = make('p', {className: 'timeline-why', role: 'status'});
+    this.stage.querySelector('.timeline-service .timeline-legend').after(this.why);
     this.note = make('span', {role: 'status'});
-    const another = make('button', {type: 'button', id: 'another-seed', className: 'quiet', title: 'Another day with the same setting', onclick: () => this.takeAnotherSeed()}, 'another seed');
+    const another = make('button', {type: 'button', id: 'another-seed', className: 'quiet', title: 'The same setting with other random numbers', onclick: () => this.takeAnotherSeed()}, 'another seed');
     this.table = make('table');
     this.details = make('details', {className: 'timeline-table'},
       make('summary', {}, 'The figures as a table'), make('div', {className: 'scroll', tabIndex: 0, role: 'group', 'aria-label': 'Table of the run'}, this.table));
     this.details.addEventListener('toggle', () => this.fill());
-    find('timeline').append(this.stage, make('p', {className: 'muted timeline-note'}, this.note, another), this.details);
+    find('timeline').append(this.stage, make('p', {className: 'muted timeline-note'}, this.note, another));
+    find('outlook').append(this.details);
   }
 
   rebuild() {
@@ -78,7 +79,7 @@ class Timeline {
     return run ? run.end : 0;
   }
 
-  // What is drawn besides the run: bands of many seeds, and the pinned setting.
+  // What is drawn in addition to the run: bands of many seeds, and the pinned setting.
   extra() {
     const {ours, theirs} = this.app;
     return {
@@ -91,14 +92,40 @@ class Timeline {
     const {run} = this.app.ours;
     if (!run) return;
     const extra = this.extra();
+    this.late = this.lateLine(run);
     if (this.charts.length === 0) this.draw(run, extra);
     else this.charts.forEach((chart, i) => {
       if (!this.dragged) chart.options.scales.x.max = this.xMax();
+      this.limit(chart, KINDS[i]);
       redraw(chart, KINDS[i], run, extra);
     });
     this.note.replaceChildren(...this.words());
-    this.placeEdges();
+    this.why.textContent = this.sentence();
+    this.stage.querySelectorAll('.timeline-legend').forEach((legend, i) => fillLegend(legend, this.charts[i].data.datasets.filter(({extra}) => !extra)));
     this.fill();
+  }
+
+  // With more requests than this in the service, answers come too late.
+  lateLine(run) {
+    const line = lateLine(this.app.ours.outlook.figures, run.series.workers.at(-1)?.value);
+    return line <= FAR * Math.max(10, run.greatest('concurrency')) ? line : Infinity;
+  }
+
+  // The axis of the service goes a little beyond that line. It must not reveal what is not drawn yet, and
+  // a pinned run that is far higher must not press this one flat.
+  limit({options: {scales: {y}}}, kind) {
+    if (kind !== 'service') return;
+    const {ours, theirs} = this.app;
+    const bands = (bandsOf(ours.many).abandoned ?? []).flatMap(({points}) => points.map(({high}) => high || 0));
+    y.suggestedMax = this.late < Infinity ? 1.15 * this.late : 10;
+    const highest = Math.max(y.suggestedMax, 1.15 * Math.max(ours.run.greatest('concurrency'), ...bands));
+    const ends = this.asked ? y.suggestedMax : theirs && theirs.run.greatest('concurrency') > FARTHER * highest ? FARTHER * highest : undefined;
+    y.max = ends && Math.round(ends);
+  }
+
+  sentence() {
+    const {app: {ours, description}} = this;
+    return why({...ours.drawn, figures: ours.outlook.figures, values: description.values}) ?? '';
   }
 
   xMax() {
@@ -107,8 +134,11 @@ class Timeline {
 
   words() {
     const {app} = this, {ours, theirs} = app;
-    const seeds = ours.many ? `the bands hold 80 % of ${ours.many.count} seeds` : 'further seeds are on their way';
-    const words = ['Lines: ', term('seed', `seed ${app.state.seed}`), `; ${seeds}.`];
+    const all = ours.many ? endings(ours.many.results) : [];
+    const [ending, other] = [...all].sort((a, b) => Number(b.verdicts.includes(ours.drawn.result.verdict)) - Number(a.verdicts.includes(ours.drawn.result.verdict)));
+    const seeds = !ours.many ? 'more seeds are being simulated' : other ? 'the bands contain 80 % of each ending' : `the bands contain 80 % of ${ours.many.count} seeds`;
+    const words = ['Drawn: ', term('seed', `seed ${ours.drawn.seed}`), other ? `, ${oneOf(ending)}; ${seeds}. ` : `; ${seeds}.`];
+    if (other) words.push(make('button', {type: 'button', className: 'quiet timeline-see', onclick: () => app.see(other.name)}, `see ${oneOf(other)}`), ' ');
     if (theirs) words.push(' Thin lines: the pinned setting, with the same seed.');
     return words;
   }
@@ -116,38 +146,53 @@ class Timeline {
   draw(run, extra) {
     const canvases = this.stage.querySelectorAll('canvas');
     this.charts = KINDS.map((kind, i) => {
-      const chart = draw(canvases[i], kind, run, {x: this.xMax()}, extra);
-      const {scales} = chart.options;
       const margin = () => this.stage.clientWidth < NARROW ? NARROW_MARGIN : MARGIN;
-      const fit = axis => { axis.width = margin(); };
-      scales.y.afterFit = fit;
-      if (scales.right) scales.right.afterFit = fit;
-      else chart.options.layout = {padding: () => ({right: margin()})};
+      const chart = draw(canvases[i], kind, run, {x: this.xMax(), margin, legend: false}, extra);
+      const {scales} = chart.options;
       scales.x.max = this.xMax();
-      // One time line: its marks stand under the last one.
+      this.limit(chart, kind);
+      // One time axis for all charts: its marks are below the last one.
       const last = i === KINDS.length - 1;
-      scales.x.title.display = last;
+      scales.x.title.display = false;
       scales.x.ticks.display = last;
-      chart.options.onResize = () => requestAnimationFrame(() => this.measure());
-      chart.config.plugins.push(aligned);
-      chart.options.plugins.aligned = {until: this.until};
+      Object.assign(scales.y.ticks, {maxTicksLimit: 4, callback: value => value >= 1e4 ? `${number(value / 1000)}k` : number(value, value % 1 ? 1 : 0)});
+      const {filter} = chart.options.plugins.tooltip;
+      chart.options.plugins.tooltip.filter = item => filter(item) && item.parsed.x <= this.until;
+      chart.config.plugins.push(this.plugin());
       chart.update('none');
       return chart;
     });
-    this.measure();
   }
 
-  // Shows the run up to a time, at once or, in so many milliseconds, little by little.
+  // Clips the curves at `until`. The edges are placed whenever the first chart is drawn, so that they are
+  // always at the ends of the shade.
+  plugin() {
+    return {
+      id: 'timeline',
+      beforeDatasetsDraw: ({ctx, width, height, scales: {x}}) => {
+        ctx.save();
+        ctx.beginPath();
+        ctx.rect(0, 0, this.until < Infinity ? x.getPixelForValue(this.until) : width, height);
+        ctx.clip();
+      },
+      afterDatasetsDraw: chart => {
+        if (chart.canvas.dataset.chart === 'service') drawLate(chart, this.late);
+        chart.ctx.restore();
+      },
+      afterDraw: chart => {
+        if (chart.canvas.dataset.chart === KINDS[0]) this.placeEdges(chart);
+      },
+    };
+  }
+
+  // Shows the run up to a time: at once, or gradually within `within` milliseconds.
   reveal(until, within = 0) {
     cancelAnimationFrame(this.frame);
-    const from = Math.min(this.until, this.end), begun = performance.now();
+    const from = Math.min(this.until, this.end);
+    const begun = performance.now();
     const show = value => {
       this.until = value;
-      for (const chart of this.charts) {
-        chart.options.plugins.aligned.until = value;
-        chart.draw();
-      }
-      this.placeEdges();
+      for (const chart of this.charts) chart.draw();
     };
     return new Promise(resolve => {
       const step = now => {
@@ -161,35 +206,25 @@ class Timeline {
     });
   }
 
-  // How far the plots stand from the edge of the stage. To ask for it costs a layout of the page, so
-  // it is asked only when its size has changed.
-  measure() {
-    const [chart] = this.charts;
-    if (!chart) return;
-    this.shift = chart.canvas.getBoundingClientRect().left - this.stage.getBoundingClientRect().left;
-    this.placeEdges();
-  }
-
-  placeEdges() {
-    const [chart] = this.charts;
-    const {app} = this;
-    const at = secondsOf(app, 'outage-at'), length = secondsOf(app, 'outage-for');
-    const there = Boolean(chart?.chartArea) && length > 0;
-    for (const [name, t] of [['begin', at], ['end', at + length]]) {
+  placeEdges({chartArea: area, scales: {x}}) {
+    const {begin, end} = this.outage;
+    for (const [name, t, least, most] of [['begin', begin, STEP, end - STEP], ['end', end, begin + STEP, Math.round(this.xMax())]]) {
       const edge = this.edges[name];
-      const seen = there && t <= this.until && t <= chart.options.scales.x.max;
-      edge.hidden = !seen;
-      if (!seen) continue;
-      edge.style.left = `${this.shift + chart.scales.x.getPixelForValue(t)}px`;
+      edge.hidden = begin === end || t > Math.min(this.until, x.max);
+      if (edge.hidden) continue;
+      edge.style.left = `${x.getPixelForValue(t)}px`;
+      edge.style.top = `${(area.top + area.bottom) / 2}px`;
+      edge.style.setProperty('--plot', `${area.height}px`);
+      edge.textContent = minutes(t);
       edge.setAttribute('aria-valuenow', t);
-      edge.setAttribute('aria-valuemin', name === 'begin' ? STEP : at + STEP);
-      edge.setAttribute('aria-valuemax', name === 'begin' ? at + length - STEP : Math.round(this.xMax()));
+      edge.setAttribute('aria-valuemin', least);
+      edge.setAttribute('aria-valuemax', most);
       edge.setAttribute('aria-valuetext', `${number(t, t % 1 ? 1 : 0)} seconds`);
     }
   }
 
-  // Where the outage is to begin and to end: what was asked for counts before it is in force, or keys
-  // that come faster would be lost.
+  // When the outage should begin and end. The requested values count even before they are in force.
+  // Otherwise fast key presses would be lost.
   wanted() {
     const {app} = this;
     const seconds = name => valueOf(app.state.given[name] ?? '') ?? secondsOf(app, name);
@@ -222,10 +257,12 @@ class Timeline {
     event.preventDefault();
     edge.focus();
     edge.setPointerCapture(event.pointerId);
-    this.dragged = name; // the axis does not run away from under the pointer
+    this.dragged = name; // keeps the axis fixed while the pointer drags
     let wanted = null;
+    const {x} = chart.scales;
+    const grip = event.clientX - x.getPixelForValue(this.outage[name]); // distance from the edge to the pointer
     const follow = ({clientX}) => {
-      const t = chart.scales.x.getValueForPixel(clientX - chart.canvas.getBoundingClientRect().left);
+      const t = x.getValueForPixel(clientX - grip);
       if (wanted === null) {
         requestAnimationFrame(() => {
           this.move(name, wanted);
@@ -244,7 +281,8 @@ class Timeline {
   }
 
   takeAnotherSeed() {
-    this.app.state.seed += 1;
+    const {state} = this.app;
+    state.seed = seedAfter(state.seed, 1);
     this.app.tell('state');
     this.app.compute();
   }

@@ -1,10 +1,12 @@
-// What the runs say, in words and figures, each word with its meaning; beside those of a pinned
-// setting, if there is one.
+// The results of the runs in words and figures. Each word shows its meaning. A pinned setting's results
+// are next to them.
 import {find, make} from './dom.js';
-import {term} from './glossary.js';
+import {brief} from './durations.js';
+import {MEANINGS, term} from './glossary.js';
 
-const {number, percent, duration, milliseconds} = Retrystorm;
+const {number, percent, duration, requestTime} = Retrystorm;
 
+const MOST = '10 s'; // after which the engine gives up
 const VERDICTS = ['collapsed', 'relapsed', 'recovering', 'undecided', 'recovered'];
 const VERBS = {
   collapsed: 'collapses', relapsed: 'relapses', recovering: 'is still recovering at the end', undecided: 'is undecided',
@@ -13,38 +15,72 @@ const VERBS = {
 
 export const interval = (low, high) => `${Math.round(low * 100)}–${Math.round(high * 100)} %`;
 
-// What a cell says, as [verdict, words] in the order of how bad it is.
+// The verdicts of a cell as [verdict, words], in the order of severity.
 export function headline(cell) {
-  const told = VERDICTS.filter(verdict => cell[verdict] > 0);
-  if (told.length === 0) return [];
-  const [first, ...others] = told.map(verdict => [verdict, `${VERBS[verdict]} in ${cell[verdict]} of ${cell.runs}`]);
-  if (first[0] === 'collapsed') first[1] += ` (${interval(cell.collapsed_low, cell.collapsed_high)})`;
+  const counted = VERDICTS.filter(verdict => cell[verdict] > 0);
+  if (counted.length === 0) return [];
+  const [first, ...others] = counted.map(verdict => [verdict, `${VERBS[verdict]} in ${cell[verdict]} of ${cell.runs}`]);
+  // The interval is for all runs that are down at the end.
+  if (first[0] === 'collapsed' && cell.relapsed === 0) first[1] += ` (${interval(cell.down_low, cell.down_high)})`;
   return [first, ...others];
 }
 
-// The figures of a cell: [term, text, name of the difference, its text].
 const signed = (value, text) => `${value < 0 ? '−' : '+'}${text(Math.abs(value))}`;
-// A median of times, with its interval, of which an end may be never.
+// The verdict looks at windows of this many seconds, so no time is known better.
+const WINDOW = 5;
+const after = seconds => seconds < WINDOW ? `within ${WINDOW} s` : brief(seconds);
+
+// A median of times with its interval. An end may be "never".
 function half(median, low, high) {
-  const [from, to] = [low, high].map(end => end === null ? 'never' : duration(end));
-  return duration(median) + (low === null || from === to ? '' : ` (${from} to ${to})`);
+  const [from, to] = [low, high].map(end => end === null ? 'never' : after(end));
+  return after(median) + (low === null || from === to || from === after(median) && to === 'never' ? '' : ` (${from} to ${to})`);
 }
+
+const PHASES = [['before', 'before'], ['during', 'in the outage'], ['after', 'after it']];
+// The figures of a cell for before, in and after the outage: "100 % before, 0 % in the outage, 0 % after it".
+const phases = (cell, text) => PHASES.map(([phase, words]) => [text(phase), words]).filter(([figure]) => figure !== null)
+  .map(([figure, words]) => `${figure} ${words}`).join(', ');
+const perSecond = value => value === null ? null : number(value, value > 0 && value < 10 ? 1 : 0);
+
+// A median over runs that end differently.
+const mostly = (cell, text) => VERDICTS.filter(verdict => cell[verdict] > 0).length > 1 ? `mostly ${text}` : text;
+
+// How long the slowest of a hundred requests that begin after the outage takes.
+const slowest = cell => mostly(cell, requestTime(cell, 'request_p99_after_ms'));
+
+// Most runs are down, or some of them may still come back.
+const notBack = cell => 2 * (cell.collapsed + cell.relapsed) > cell.runs || cell.recovering === 0 ? 'never' : 'not yet';
+const back = cell => cell.recovered === 0 ? notBack(cell) : mostly(cell, cell.recovery_median_s === null ? notBack(cell)
+  : half(cell.recovery_median_s, cell.recovery_low_s, cell.recovery_high_s));
+
+// The figures of a cell: [term, text, name of the difference, its text, where it is there].
 const FIGURES = [
-  ['recovery', cell => cell.recovered === 0 ? 'never' : cell.recovery_median_s === null ? 'most never'
-    : half(cell.recovery_median_s, cell.recovery_low_s, cell.recovery_high_s), 'recovery_s', duration, 'outage'],
-  ['errors gone', cell => cell.errors_gone_median_s === null ? 'never' : duration(cell.errors_gone_median_s), null, null, 'outage'],
+  ['recovery', back, 'recovery_s', duration, 'outage'],
+  ['errors gone', cell => cell.errors_gone_median_s === null ? 'never' : after(cell.errors_gone_median_s), null, null, 'outage'],
   ['makespan', cell => half(cell.makespan_median_s, cell.makespan_low_s, cell.makespan_high_s), 'makespan_s', duration, 'job'],
-  ['requests succeeded', cell => percent(cell.success_share), 'success_share', value => `${number(100 * value, 2)} points`],
-  ['amplification', cell => `${number(cell.amplification, 2)} attempts a request`, 'amplification', value => number(value, 2)],
+  ['requests succeeded', cell => cell.success_after === null ? percent(cell.success_share)
+    : phases(cell, phase => percent(cell[`success_${phase}`])), 'success_share', value => `${number(100 * value, 2)} points`],
+  ['amplification', cell => `${number(cell.amplification, 2)} attempts per request`, 'amplification', value => number(value, 2)],
+  ['attempts per second', cell => phases(cell, phase => perSecond(cell[`attempts_per_s_${phase}`])), null, null, 'outage'],
   ['OK lost', cell => number(cell.ok_lost), 'ok_lost', value => number(value), 'outage'],
-  ['given up', cell => number(cell.gave_up)],
-  ['not sent', cell => number(cell.not_sent)],
+  ['given up', cell => number(cell.gave_up), null, null, 'given up'],
+  ['not sent', cell => number(cell.not_sent), null, null, 'not sent'],
   ['throttled', cell => percent(cell.throttled_share), null, null, 'throttled'],
   ['idle', cell => percent(cell.idle_share), null, null, 'idle'],
   ['peak concurrency', cell => number(cell.peak_concurrency)],
-  ['request time', cell => `p50 ${milliseconds(cell.request_p50_ms)}, p99 ${milliseconds(cell.request_p99_ms)}`],
+  ['request time', cell => cell.success_after === null ? `p50 ${requestTime(cell, 'request_p50_ms')}, p99 ${requestTime(cell, 'request_p99_ms')}`
+    : `p50 ${requestTime(cell, 'request_p50_before_ms')}, p99 ${requestTime(cell, 'request_p99_before_ms')} before; p99 ${slowest(cell)} after the outage`],
+];
+
+// The five figures to look at first: [title, text].
+const TILES = [
+  ['back', back], ['answered afterwards', cell => cell.success_after === 0 ? 'none' : percent(cell.success_after)],
+  ['attempts per request', cell => number(cell.amplification, 1)],
+  ['answers lost', cell => number(Math.max(cell.ok_lost, 0))], ['slowest 1 %', slowest],
 ];
 const THERE = {
+  'given up': cell => cell.gave_up > 0,
+  'not sent': cell => cell.not_sent > 0,
   outage: cell => VERDICTS.some(verdict => cell[verdict] > 0),
   job: cell => cell.makespan_median_s !== null,
   throttled: cell => cell.throttled_share !== null,
@@ -54,11 +90,12 @@ const THERE = {
 function differenceText(difference, text) {
   if (!difference) return '';
   const {value, low, high} = difference;
+  if ([value, low ?? 0, high ?? 0].every(each => text(Math.abs(each)) === text(0))) return 'none';
   const range = low === null ? '' : ` (${signed(low, text)} to ${signed(high, text)})`;
   return signed(value, text) + range;
 }
 
-// How two settings differ, in the words of the command line.
+// The difference of two settings, in the words of the command line.
 export function settingText(given) {
   const words = Object.entries(given).map(([name, text]) => `${name}=${text}`);
   return words.length > 0 ? words.join(', ') : 'all at their defaults';
@@ -66,35 +103,41 @@ export function settingText(given) {
 
 export function mountVerdict(app) {
   const sentence = make('div', {className: 'verdict-sentence', role: 'status'});
+  const computing = make('span', {'aria-hidden': 'true'}); // how long it has taken so far
+  const stop = make('button', {type: 'button', id: 'stop', onclick: () => app.stop()}, 'Stop');
   const bar = make('div', {className: 'verdict-bar', 'aria-hidden': 'true'});
   const table = make('table', {className: 'verdict-figures'});
   const pin = make('button', {type: 'button', id: 'pin', onclick: () => app.pin()}, 'Pin this setting');
-  const back = make('button', {type: 'button', id: 'go-back', onclick: () => app.replace({...app.state.pinned})}, 'Back to the pinned one');
+  const goBack = make('button', {type: 'button', id: 'go-back', onclick: () => app.replace({...app.state.pinned})}, 'Back to the pinned one');
   const unpin = make('button', {type: 'button', id: 'unpin', onclick: () => app.unpin()}, 'Unpin');
   const pinned = make('p', {className: 'muted'});
+  const tiles = make('dl', {className: 'verdict-tiles'});
   find('headline').append(sentence, bar);
-  find('verdict').append(make('h2', {}, 'What becomes of the service'),
-    make('div', {className: 'scroll', tabIndex: 0, role: 'group', 'aria-label': 'Figures'}, table),
-    make('div', {className: 'verdict-pin'}, pin, back, unpin, pinned));
+  find('tiles').append(tiles);
+  // On a phone a chart stays below it.
+  new ResizeObserver(() => document.documentElement.style.setProperty('--headline', `${find('headline').offsetHeight}px`)).observe(find('headline'));
+  find('verdict').append(make('h2', {}, 'Results'),
+    make('div', {className: 'scroll', tabIndex: 0, role: 'group', 'aria-label': 'Figures'}, table));
+  find('setting').append(make('div', {className: 'verdict-pin'}, pin, goBack, unpin, pinned));
 
   function words(cell) {
-    const told = headline(cell);
-    if (told.length === 0) {
-      return cell.makespan_median_s === null ? ['No outage, no verdict.'] : [`The job is done after ${duration(cell.makespan_median_s)}.`];
+    const counted = headline(cell);
+    if (counted.length === 0) {
+      return cell.makespan_median_s === null ? ['No outage, and the service is not down.'] : [`The job is done after ${duration(cell.makespan_median_s)}.`];
     }
-    return told.flatMap(([verdict, text], i) =>
-      [term(verdict, (i > 0 ? text : text[0].toUpperCase() + text.slice(1)) + (i < told.length - 1 ? ',' : '')), ' ']);
+    return counted.flatMap(([verdict, text], i) =>
+      [term(verdict, (i > 0 ? text : text[0].toUpperCase() + text.slice(1)) + (i < counted.length - 1 ? ',' : '')), ' ']);
   }
 
   function showMany() {
     const {ours, theirs, difference} = app;
     const {cell} = ours.many;
-    sentence.replaceChildren(...words(cell), make('span', {className: 'verdict-seeds muted'}, ` ${cell.runs} seeds`));
+    sentence.replaceChildren(...before(), ...words(cell), make('span', {className: 'verdict-seeds muted'}, ` ${cell.runs} seeds`));
     if (theirs?.many) {
       const other = make('p', {className: 'muted verdict-other'}, 'Pinned: ', ...words(theirs.many.cell));
-      if (difference && THERE.outage(cell)) {
-        const {value, low, high} = difference.collapsed;
-        other.append('· ', term('difference', 'Difference'), ` of P(collapse): ${signed(100 * value, x => number(x))} points (${signed(100 * low, x => number(x))} to ${signed(100 * high, x => number(x))})`);
+      if (difference?.down) {
+        const {value, low, high} = difference.down;
+        other.append('· ', term('difference', 'Difference'), ` of P(down at the end): ${signed(100 * value, x => number(x))} points (${signed(100 * low, x => number(x))} to ${signed(100 * high, x => number(x))})`);
       }
       sentence.append(other);
     }
@@ -103,31 +146,61 @@ export function mountVerdict(app) {
       part.style.flexGrow = cell[verdict];
       return part;
     }));
-    const rows = FIGURES.filter(([, , , , there]) => !there || THERE[there](cell));
+    tiles.hidden = !THERE.outage(cell);
+    tiles.replaceChildren(...TILES.map(([title, text]) => make('div', {}, make('dt', {}, title), make('dd', {}, text(cell)))));
+    const rows = FIGURES.filter(([, , , , there]) => !there || THERE[there](cell) || theirs?.many && THERE[there](theirs.many.cell));
     const head = ['', 'now', ...theirs?.many ? ['pinned', 'difference'] : []];
     table.replaceChildren(
       make('thead', {}, make('tr', {}, ...head.map(text => make(text ? 'th' : 'td', {scope: text ? 'col' : null}, text)))),
       make('tbody', {}, ...rows.map(([name, text, key, differs]) => make('tr', {},
-        make('th', {scope: 'row'}, term(name)), make('td', {}, text(cell)),
+        make('th', {scope: 'row'}, MEANINGS[name] ? term(name) : name), make('td', {}, text(cell)),
         ...theirs?.many ? [make('td', {}, text(theirs.many.cell)), make('td', {}, key ? differenceText(difference?.[key], differs) : '')] : []))));
   }
 
   function showOne() {
     const {verdict} = app.ours.result;
-    const text = verdict === 'no outage' ? 'No outage, no verdict.' : `1 seed: ${verdict}.`;
-    sentence.replaceChildren(VERBS[verdict] ? term(verdict, text) : text, make('span', {className: 'verdict-seeds muted'}, ' more are being simulated'));
+    const text = verdict === 'no outage' ? 'No outage, and the service is not down.' : `1 seed: ${verdict}.`;
+    sentence.replaceChildren(...before(), VERBS[verdict] ? term(verdict, text) : text,
+      make('span', {className: 'verdict-seeds muted'}, app.error === null ? ' more are being simulated' : ''));
     bar.replaceChildren();
+  }
+
+  // If the current setting was refused, the results of the last one stay.
+  const before = () => app.behind ? [make('span', {className: 'muted'}, 'Before this change: ')] : [];
+
+  function showTime() {
+    computing.textContent = ` ${Math.round((performance.now() - app.computing) / 1000)} s (at most ${MOST})`;
+  }
+
+  let clock = null;
+  function show() {
+    clearInterval(clock);
+    if (app.computing !== null) {
+      sentence.replaceChildren('Computing ...', computing, ' ', stop);
+      bar.replaceChildren();
+      showTime();
+      clock = setInterval(showTime, 200);
+    } else if (app.ours.many) {
+      showMany();
+    } else if (app.ours.run) {
+      showOne();
+    } else {
+      sentence.replaceChildren();
+    }
+    // Figures of an earlier setting stay until there are new ones. The title says so.
+    const old = app.behind || !app.ours.many, now = table.querySelector('thead th');
+    for (const each of [table, tiles]) each.classList.toggle('verdict-before', old);
+    if (now) now.textContent = old ? 'before' : 'now';
   }
 
   function showPin() {
     const {pinned: setting} = app.state;
-    back.hidden = unpin.hidden = !setting;
-    pin.textContent = setting ? 'Pin the present setting instead' : 'Pin this setting, to compare others with it';
+    goBack.hidden = unpin.hidden = !setting;
+    pin.textContent = setting ? 'Pin this one instead' : 'Pin, to compare others with it';
     pinned.textContent = setting ? `Pinned: ${settingText(setting)}` : '';
   }
 
-  app.on('run', () => app.ours.many ? showMany() : showOne());
-  app.on('many', () => app.ours.many && showMany());
+  for (const event of ['computing', 'run', 'many', 'error']) app.on(event, show);
   app.on('pinned', showPin);
   showPin();
 }

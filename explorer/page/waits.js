@@ -1,10 +1,12 @@
-// The waits of some clients whose attempts all fail, on a line of time each.
+// The waits of some clients whose attempts all fail, one time line for each client.
 import {css, make, paint} from './dom.js';
+import {brief} from './durations.js';
 import {onScheme} from './heat.js';
 import {Dropped} from './pool.js';
 
 const {duration} = Retrystorm;
 const CLIENTS = 5, ATTEMPTS = 30;
+const MARKS = [1e-3, 0.01, 0.1, 1, 10, 60, 600, 3600, 36000]; // of a logarithmic line, in seconds
 const ROW = 22, LEFT = 62, RIGHT = 12, AXIS = 20; // pixels
 const GROUP = 'waits';
 
@@ -14,16 +16,16 @@ const attempts = waits => waits.reduce((times, wait) => [...times, times.at(-1) 
 export function waitsInWords({waits, gave_up: gaveUp}) {
   if (waits.length === 0) return gaveUp ? 'Gives up after the first attempt.' : '';
   const even = waits.every(wait => Math.abs(wait - waits[0]) < 1e-9);
-  const told = waits.slice(0, 4).map(duration);
-  const words = even && waits.length > 1 ? `Always waits ${told[0]}` :
-    `First wait ${told[0]}${told.length > 1 ? `, then ${told.slice(1).join(', ')}` : ''}${waits.length > 4 ? ', ...' : ''}`;
+  const shown = waits.slice(0, 4).map(duration);
+  const words = even && waits.length > 1 ? `Always waits ${shown[0]}` :
+    `First wait ${shown[0]}${shown.length > 1 ? `, then ${shown.slice(1).join(', ')}` : ''}${waits.length > 4 ? ', ...' : ''}`;
   const end = gaveUp ? `gives up after ${waits.length + 1} attempts, ${duration(attempts(waits).at(-1))} after the first` :
     `still tries after ${waits.length + 1} attempts`;
   return `${words}; ${end}.`;
 }
 
-// Where a time is on the line: linear where the waits are alike, else by its logarithm, from the
-// first wait on, with 0 at the left end.
+// The position of a time on the line: linear if the waits are similar, else logarithmic from the first
+// wait, with 0 at the left end.
 function timeLine(times, width) {
   const later = times.filter(time => time > 0);
   const longest = Math.max(...later, 1e-3), first = Math.min(...later, longest);
@@ -34,12 +36,8 @@ function timeLine(times, width) {
     (time < from ? 0 : Math.log(time / from) / Math.log(longest / from)) * width};
 }
 
-function marks({isLog, first, longest}) {
-  if (isLog) {
-    const decades = [];
-    for (let power = Math.ceil(Math.log10(first)); 10 ** power <= longest; ++power) decades.push(10 ** power);
-    return decades;
-  }
+export function marks({isLog, first, longest}) {
+  if (isLog) return MARKS.filter(each => each >= first && each <= longest);
   const rough = longest / 5, unit = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map(each => each * unit).find(each => each >= rough);
   return Array.from({length: Math.floor(longest / step)}, (_, i) => (i + 1) * step);
@@ -51,9 +49,9 @@ export function drawWaits(app) {
   canvas.style.height = `${CLIENTS * ROW + AXIS}px`;
   const words = make('p', {className: 'waits-words'});
   const element = make('div', {className: 'waits'},
-    make('h3', {className: 'waits-title', textContent: `The waits of ${CLIENTS} clients that never succeed`}),
+    make('h2', {className: 'waits-title', textContent: `The waits of ${CLIENTS} clients that never succeed`}),
     canvas, words,
-    make('p', {className: 'muted waits-words', textContent: 'Each tick is an attempt. These are the waits alone: budgets, breakers and other gates have no say here.'}));
+    make('p', {className: 'muted waits-words', textContent: 'Each tick is an attempt. Only waits are drawn: retry budgets, circuit breakers and rate limits are left out.'}));
   let clients = null;
 
   const draw = () => {
@@ -73,7 +71,7 @@ export function drawWaits(app) {
       context.moveTo(x, 0);
       context.lineTo(x, height - AXIS + 3);
       context.stroke();
-      const text = time === 0 ? '0' : duration(time);
+      const text = time === 0 ? '0' : line.isLog && time === 60 ? '1 min' : brief(time);
       const half = context.measureText(text).width / 2;
       const middle = Math.min(x, width - half);
       if (middle - half < free) continue;
@@ -95,7 +93,7 @@ export function drawWaits(app) {
       for (const time of times) context.fillRect(line.x(time) - 1, y - 6, 2, 12);
       if (!clients[i].gave_up) continue;
       const x = Math.min(line.x(times.at(-1)), width - 5);
-      context.strokeStyle = css('--errors');
+      context.strokeStyle = css('--bad');
       context.lineWidth = 2;
       context.beginPath();
       context.moveTo(x - 4, y - 4);
@@ -108,12 +106,12 @@ export function drawWaits(app) {
       const toRight = x + 8 + room <= width;
       context.fillStyle = css('--panel');
       context.fillRect(toRight ? x + 6 : x - 10 - room, y - 7, room + 4, 14);
-      context.fillStyle = css('--errors');
+      context.fillStyle = css('--bad');
       context.fillText(text, toRight ? x + 8 : x - 8 - room, y);
     }
   };
 
-  const look = async () => {
+  const update = async () => {
     const {given, seed} = app.state;
     app.pool.drop(GROUP);
     try {
@@ -136,7 +134,7 @@ export function drawWaits(app) {
 
   new ResizeObserver(draw).observe(canvas);
   onScheme(draw);
-  app.on('painted', look);
-  if (app.look) look();
+  app.on('painted', update);
+  if (app.description) update();
   return element;
 }

@@ -1,6 +1,6 @@
-// A thread that answers one question after the other: {id, question} in, {id, text} out, or {id,
-// broken} when its engine is. What comes first is {module}. The text is JSON, and is passed on as
-// it is: to read it here and hand over the object would cost more than all else.
+// A thread that answers one question after the other. It gets {module} first, then {id, question}, and
+// posts {id, text}, or {id, broken} if its engine is broken. The text is JSON, and is passed on
+// unparsed, because copying an object to the page costs more than everything else.
 import {instantiate} from './engine.js';
 
 let ask;

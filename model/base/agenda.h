@@ -1,4 +1,4 @@
-// What is due when: the earliest first.
+// A queue of items with due times: the earliest is first.
 #pragma once
 
 #include <algorithm>
@@ -11,15 +11,15 @@
 
 namespace retrystorm {
 
-// What is due at the same moment comes in the order in which it was added. What is added in the
-// order of its times, as things that all take equally long are, costs no more than in a queue.
-// `Item` is small and is copied.
+// Items due at the same time come out in the order in which they were added. Adding in order of due
+// time (for example, when every item takes equally long) costs no more than in a queue. `Item`
+// should be small; it is copied.
 template <typename Item>
 class Agenda {
  public:
   struct Entry {
     TimePoint due;
-    std::uint32_t number;  // counts on, and wraps around
+    std::uint32_t number;  // counts the additions; wraps around
     Item item;
   };
 
@@ -37,20 +37,20 @@ class Agenda {
     }
   }
 
-  // There must be one.
+  // The agenda must not be empty.
   const Entry& first() const {
     if (others_.empty()) return in_order_.front();
     if (in_order_.empty() || later(in_order_.front(), others_.front())) return others_.front();
     return in_order_.front();
   }
 
-  // Takes the first out.
+  // Removes the first item. The agenda must not be empty.
   void pop() {
     if (&first() != others_.data()) return in_order_.pop();
     const Entry last = others_.back();
     others_.pop_back();
     if (others_.empty()) return;
-    // The earlier ones move up, and the last takes the place that is left at the bottom.
+    // The earlier entries move up, and the last one fills the free place at the bottom.
     std::size_t free = 0;
     while (true) {
       const std::size_t child = kChildren * free + 1;
@@ -66,26 +66,26 @@ class Agenda {
     put(free, last);
   }
 
-  // Forgets all for which `gone` is true.
+  // Removes all items for which `gone` is true.
   template <typename Gone>
   void erase_if(const Gone& gone) {
     const auto gone_entry = [&gone](const Entry& entry) { return gone(entry.item); };
     in_order_.erase_if(gone_entry);
     std::erase_if(others_, gone_entry);
-    // What is sorted is a heap.
+    // A sorted array is a heap.
     std::sort(others_.begin(), others_.end(),
               [](const Entry& a, const Entry& b) { return later(b, a); });
   }
 
  private:
-  // A flat heap touches less memory than a binary one.
+  // A flat heap touches less memory than a binary heap.
   static constexpr std::size_t kChildren = 4;
 
   static bool later(const Entry& a, const Entry& b) {
     return a.due != b.due ? a.due > b.due : static_cast<std::int32_t>(a.number - b.number) > 0;
   }
 
-  // Into a place that is free, or above it.
+  // Puts the entry at this free place or above it.
   void put(std::size_t free, const Entry& entry) {
     while (free > 0) {
       const std::size_t parent = (free - 1) / kChildren;

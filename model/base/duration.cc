@@ -28,15 +28,15 @@ constexpr std::array<Unit, 8> kUnits{{{"ns", 1},
 
 [[noreturn]] void refuse(std::string_view text, const char* why) {
   throw std::invalid_argument("'" + std::string(text) + "' " + why +
-                              " (a duration is written like 100ms, 2s, 1m30s; a bare number is "
-                              "seconds)");
+                              " (a duration is written like 100ms, 2s, 1m30s; a bare number below "
+                              "60 is seconds)");
 }
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-// A decimal number as whole part and fraction / scale, so that "0.1s" is exact.
+// A decimal number as whole + fraction / scale, so that "0.1s" is exact.
 struct Decimal {
   std::int64_t whole = 0;
   std::int64_t fraction = 0;
@@ -64,9 +64,16 @@ Decimal take_decimal(std::string_view text, std::string_view& rest) {
   return number;
 }
 
+void skip_blanks(std::string_view& rest) {
+  while (rest.starts_with(' ')) rest.remove_prefix(1);
+}
+
 std::int64_t take_unit(std::string_view text, std::string_view& rest) {
   std::size_t length = 0;
-  while (length < rest.size() && rest[length] != '.' && !is_digit(rest[length])) ++length;
+  while (length < rest.size() && rest[length] != '.' && rest[length] != ' ' &&
+         !is_digit(rest[length])) {
+    ++length;
+  }
   const auto name = rest.substr(0, length);
   for (const Unit& unit : kUnits) {
     if (unit.name == name) {
@@ -106,9 +113,15 @@ Duration parse_duration(std::string_view text) {
 
   constexpr auto kMax = std::numeric_limits<std::int64_t>::max();
   std::int64_t total = 0;
+  constexpr std::int64_t kUnclear = 60;  // a bare number from here on may mean milliseconds
   bool first = true;
   do {
     const Decimal number = take_decimal(text, rest);
+    skip_blanks(rest);  // "1 s", "1m 30s"
+    if (first && rest.empty() && number.whole >= kUnclear) {
+      const std::string bare(text);
+      throw std::invalid_argument("'" + bare + "' has no unit: " + bare + "s or " + bare + "ms?");
+    }
     const std::int64_t unit = first && rest.empty() ? kSecond : take_unit(text, rest);
     if (number.whole > kMax / unit) refuse(text, "is too long a duration");
     const std::int64_t part = number.whole * unit;
@@ -119,6 +132,7 @@ Duration parse_duration(std::string_view text) {
     }
     total += part + fraction;
     first = false;
+    skip_blanks(rest);
   } while (!rest.empty());
   return Duration(negative ? -total : total);
 }
@@ -126,15 +140,15 @@ Duration parse_duration(std::string_view text) {
 Duration parse_duration(std::string_view text, Duration least) {
   const Duration value = parse_duration(text);
   if (value >= least) return value;
-  throw std::invalid_argument(
-      in_quotes(text) + (least == Duration::zero()
-                             ? " is negative (a duration of 0s or more is meant)"
-                             : " is too short (at least " + format_duration(least) + " is meant)"));
+  throw std::invalid_argument(in_quotes(text) +
+                              (least == Duration::zero()
+                                   ? " is negative (a duration is at least 0s)"
+                                   : " is too short (at least " + format_duration(least) + ")"));
 }
 
 std::string format_duration(Duration duration) {
   if (duration == Duration::zero()) return "0s";
-  if (duration == Duration::min()) return "-2562047h47m16.854775808s";  // has no positive twin
+  if (duration == Duration::min()) return "-2562047h47m16.854775808s";  // no positive counterpart
   if (duration < Duration::zero()) return std::string("-").append(format_duration(-duration));
   const std::int64_t ns = duration.count();
   if (ns < 1'000) return std::to_string(ns) + "ns";
@@ -158,6 +172,14 @@ double to_seconds(Duration duration) {
 
 Duration scale(Duration duration, double factor) {
   return saturating(std::round(static_cast<double>(duration.count()) * factor));
+}
+
+std::string brief_duration(Duration duration) {
+  std::string text = format_duration(duration);
+  for (const std::string_view zeros : {"m0s", "h0m"}) {
+    if (text.ends_with(zeros)) text.resize(text.size() - 2);
+  }
+  return text;
 }
 
 }  // namespace retrystorm

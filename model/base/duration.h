@@ -1,4 +1,4 @@
-// Time as the whole program knows it: types, Go's notation, and one saturating conversion.
+// The types of time, durations in Go's notation, and saturating arithmetic.
 #pragma once
 
 #include <chrono>
@@ -9,31 +9,33 @@ namespace retrystorm {
 
 using Clock = std::chrono::steady_clock;
 using Duration = std::chrono::nanoseconds;
-// A moment on the steady clock of the real programs or on the virtual clock of the simulator.
+// A time on the steady clock of the real programs or on the virtual clock of the simulator.
 using TimePoint = std::chrono::time_point<Clock, Duration>;
 
-// Reads a duration as Go writes it: "100ms", "2s", "1m30s", "1.5h", "0"; a bare number is seconds.
-// Units: ns, us (µs), ms, s, m, h; a leading sign is read.
-// Throws std::invalid_argument with a sentence for a person when the text is no duration or does
-// not fit in 64 bits of nanoseconds (some 292 years).
+// Reads a duration in Go's notation: "100ms", "2s", "1m30s", "1.5h", "0". Units: ns, us (µs), ms, s,
+// m, h. A leading sign is allowed. A number without a unit is in seconds if it is below 60. Otherwise
+// it is refused, because it may mean milliseconds. Throws std::invalid_argument with a readable
+// message if the text is not a duration or does not fit in 64 bits of nanoseconds (about 292 years).
 Duration parse_duration(std::string_view text);
 
-// The same, of at least this: what is shorter is refused in the same way.
+// The same, but also refuses a duration below `least` in the same way.
 Duration parse_duration(std::string_view text, Duration least);
 
-// Writes a duration as Go writes it: "2m8.580906589s", "100ms", "1.5µs", "0s".
+// Writes a duration in Go's notation: "2m8.580906589s", "100ms", "1.5µs", "0s".
 std::string format_duration(Duration duration);
+// The same without zeros at the end: "5m", "2h".
+std::string brief_duration(Duration duration);
 
-// The duration of so many seconds, cut to whole nanoseconds. What does not fit becomes the longest
-// or shortest duration there is; NaN becomes zero.
+// Converts seconds to a duration, truncated to whole nanoseconds. A value that does not fit becomes
+// the longest or shortest duration. NaN becomes zero.
 Duration from_seconds(double seconds);
 
 double to_seconds(Duration duration);
 
-// `duration * factor` to the nearest nanosecond, saturating as `from_seconds` does.
+// `duration * factor`, rounded to the nearest nanosecond. Saturates like `from_seconds`.
 Duration scale(Duration duration, double factor);
 
-// `time + wait`, or the end of time where the sum does not fit. `wait` must not be negative.
+// The sum, or the greatest value if the sum does not fit. `wait` must not be negative.
 inline Duration saturating_add(Duration duration, Duration wait) {
   return duration > Duration::max() - wait ? Duration::max() : duration + wait;
 }

@@ -1,4 +1,4 @@
-// A first-in-first-out queue in one piece of memory that is used again and again.
+// A first-in, first-out queue in one block of memory that is reused.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace retrystorm {
 
-// Grows by doubling and never shrinks. An item that was taken out is left as it was moved from.
+// Grows by doubling and never shrinks. An item that was taken out stays in its moved-from state.
 template <typename Item>
 class Fifo {
  public:
@@ -23,14 +23,14 @@ class Fifo {
   const Item& front() const { return peek(0); }
   void pop() { ++first_; }
 
-  // Moves the front out.
+  // Removes the front item and returns it.
   Item take() { return std::move(slot(first_++)); }
 
   const Item& back() const { return items_[(end_ - 1) & (items_.size() - 1)]; }
   void pop_back() { --end_; }
   Item take_back() { return std::move(slot(--end_)); }
 
-  // Forgets all for which `gone` is true; the others keep their order.
+  // Removes all items for which `gone` is true. The others keep their order.
   template <typename Gone>
   void erase_if(const Gone& gone) {
     for (std::size_t left = size(); left > 0; --left) {
@@ -39,11 +39,18 @@ class Fifo {
     }
   }
 
-  // The item that is at the front after so many pops; there must be so many.
+  // How many items `is_so` is true for.
+  template <typename Predicate>
+  std::size_t count_if(const Predicate& is_so) const {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < size(); ++i) count += is_so(peek(i)) ? 1 : 0;
+    return count;
+  }
+
+  // The item that will be at the front after `ahead` pops. There must be such an item.
   Item& at(std::size_t ahead) { return slot(first_ + ahead); }
 
-  // The item that is at the front after `ahead` pops, or some earlier one when there are not so
-  // many.
+  // The same, read-only. If there is no such item, returns some earlier one.
   const Item& peek(std::size_t ahead) const {
     return items_[(first_ + ahead) & (items_.size() - 1)];
   }
@@ -57,8 +64,8 @@ class Fifo {
     for (std::uint64_t i = first_; i != end_; ++i) slot(i) = std::move(old[i & (old.size() - 1)]);
   }
 
-  std::vector<Item> items_;  // a power of two of them
-  std::uint64_t first_ = 0;  // positions count on for ever, and wrap around in `items_`
+  std::vector<Item> items_;  // their number is a power of two
+  std::uint64_t first_ = 0;  // positions only increase; they wrap around in `items_`
   std::uint64_t end_ = 0;
 };
 

@@ -9,12 +9,12 @@ namespace {
 
 constexpr double kShortest = 0x1p-20;  // seconds
 constexpr std::size_t kDoublings = 32;
-constexpr int kBinBits = 7;  // 2^7 bins to each doubling
+constexpr int kBinBits = 7;  // 2^7 bins per doubling
 constexpr int kFractionBits = 52;
 constexpr int kBinShift = kFractionBits - kBinBits;
 
-// The bits of a positive double, read as an integer, grow almost as its logarithm does, and cost
-// nothing to take. (Not std::bit_cast, which some standard libraries still lack.)
+// The bits of a positive double, read as an integer, grow almost like its logarithm, and reading
+// them costs nothing. (Not std::bit_cast, because some standard libraries still lack it.)
 std::int64_t bits_of(double value) {
   std::int64_t bits = 0;
   std::memcpy(&bits, &value, sizeof(bits));
@@ -27,7 +27,7 @@ double value_of(std::int64_t bits) {
   return value;
 }
 
-// Where a bin begins; halves are within it.
+// The time at which a bin begins. A fractional bin is a time inside the bin.
 Duration time_at(double bin) {
   return from_seconds(
       value_of(bits_of(kShortest) + static_cast<std::int64_t>(std::ldexp(bin, kBinShift))));
@@ -65,15 +65,40 @@ LatencyHistogram LatencyHistogram::since(const LatencyHistogram& before) const {
 }
 
 std::optional<Duration> LatencyHistogram::quantile(double q) const {
-  if (count_ == 0) return std::nullopt;
-  const auto rank = static_cast<std::uint64_t>(std::ceil(q * static_cast<double>(count_)));
-  std::uint64_t seen = shorter_;
-  if (seen >= rank) return std::min(max_, time_at(0));
-  for (std::size_t bin = 0; bin + 1 < bins_.size(); ++bin) {
-    seen += bins_[bin];
-    if (seen >= rank) return std::min(max_, time_at(static_cast<double>(bin) + 0.5));
+  const auto bound = quantile(q, nullptr);
+  return bound ? std::optional(bound->time) : std::nullopt;
+}
+
+std::optional<TimeBound> LatencyHistogram::quantile(double q,
+                                                    const LatencyHistogram& so_far) const {
+  return quantile(q, so_far.count_ == 0 ? nullptr : &so_far);
+}
+
+std::optional<TimeBound> LatencyHistogram::quantile(double q,
+                                                    const LatencyHistogram* so_far) const {
+  const std::uint64_t count = count_ + (so_far != nullptr ? so_far->count_ : 0);
+  if (count == 0) return std::nullopt;
+  const Duration longest = so_far != nullptr ? std::max(max_, so_far->max_) : max_;
+  const auto rank = static_cast<std::uint64_t>(std::ceil(q * static_cast<double>(count)));
+  std::uint64_t seen = 0;
+  // Of the latencies in a bin those that are known come first.
+  const auto found = [&](std::uint64_t known, std::uint64_t others, Duration time) {
+    const bool or_more = seen + known < rank;
+    seen += known + others;
+    return seen < rank
+               ? std::nullopt
+               : std::optional(TimeBound{.time = std::min(longest, time), .or_more = or_more});
+  };
+  const auto others = [so_far](std::size_t bin) {
+    return so_far != nullptr ? so_far->bins_[bin] : 0;
+  };
+  auto result = found(shorter_, so_far != nullptr ? so_far->shorter_ : 0, time_at(0));
+  for (std::size_t bin = 0; !result && bin < bins_.size(); ++bin) {
+    const bool last = bin + 1 == bins_.size();
+    result =
+        found(bins_[bin], others(bin), last ? longest : time_at(static_cast<double>(bin) + 0.5));
   }
-  return max_;
+  return result;
 }
 
 std::optional<Duration> LatencyHistogram::max() const {

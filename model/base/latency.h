@@ -1,4 +1,4 @@
-// How long attempts, requests and services took, in little memory and with a known error.
+// Records latencies of attempts, requests and services in little memory, with a known error.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,16 @@
 
 namespace retrystorm {
 
-// A histogram from 1 microsecond to an hour, 128 bins to each doubling: a quantile is the middle
-// of its bin, so that it is off by 0.4 % at most. Not for use from two threads at once.
+// A time that is known exactly, or only to be so much or more.
+struct TimeBound {
+  Duration time{0};
+  bool or_more = false;
+
+  bool operator==(const TimeBound&) const = default;
+};
+
+// A histogram from 1 microsecond to an hour, with 128 bins per doubling. A quantile is the middle
+// of its bin, so its error is at most 0.4 %. Not thread-safe.
 class LatencyHistogram {
  public:
   LatencyHistogram();
@@ -19,23 +27,32 @@ class LatencyHistogram {
   void add(Duration latency);
   void add(const LatencyHistogram& other);
 
-  // What was added since a copy of this histogram was made. Its `max` is that of all.
+  // What was added after `before`, an earlier copy of this histogram. Its `max` is that of all
+  // values.
   LatencyHistogram since(const LatencyHistogram& before) const;
 
-  // The latency that a share of `q` in [0, 1] does not exceed; nothing when nothing was added.
+  // The latency that a share of `q` in [0, 1] does not exceed; nothing if the histogram is empty.
   std::optional<Duration> quantile(double q) const;
 
-  // Exact.
+  // The same of these latencies and of others that are still growing: `so_far`. If it falls on one
+  // of these, it may be more.
+  std::optional<TimeBound> quantile(double q, const LatencyHistogram& so_far) const;
+
+  std::uint64_t count() const { return count_; }
+
+  // Exact; nothing if the histogram is empty.
   std::optional<Duration> max() const;
 
  private:
-  std::vector<std::uint64_t> bins_;  // the last one: all that is longer
-  std::uint64_t shorter_ = 0;        // than the first bin
+  std::optional<TimeBound> quantile(double q, const LatencyHistogram* so_far) const;
+
+  std::vector<std::uint64_t> bins_;  // the last bin: all longer latencies
+  std::uint64_t shorter_ = 0;        // latencies below the first bin
   std::uint64_t count_ = 0;
   Duration max_{0};
 };
 
-// Quantiles of what was added between two moments; nothing when nothing was.
+// Quantiles of a histogram; nothing if it is empty.
 struct LatencyQuantiles {
   std::optional<Duration> p50{}, p95{}, p99{};
 };

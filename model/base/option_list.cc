@@ -2,9 +2,22 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <stdexcept>
 
 namespace retrystorm {
+
+Option& Option::with_unit(std::string what) {
+  static constexpr std::string_view kPerSecond = "/s";
+  unit = std::move(what);
+  if (unit.ends_with(kPerSecond)) {
+    set = [number = std::move(set)](std::string_view text) {
+      if (text.ends_with(kPerSecond)) text.remove_suffix(kPerSecond.size());
+      number(text);
+    };
+  }
+  return *this;
+}
 
 Option& OptionList::add(std::string_view names, Option::Kind kind, std::string help,
                         std::function<void(std::string_view)> set,
@@ -42,7 +55,7 @@ Option& OptionList::duration_or_none(std::string_view names, Duration& target, s
   Option& option = add(
       names, Option::Kind::kDuration, std::move(help),
       [&target, least](std::string_view text) {
-        target = text == kNoneWord ? Duration::max() : parse_duration(text, least);
+        target = is_none(text) ? Duration::max() : parse_duration(text, least);
       },
       [&target] {
         return target == Duration::max() ? std::string(kNoneWord) : format_duration(target);
@@ -66,7 +79,7 @@ Option& OptionList::number_or_none(std::string_view names, double& target, std::
   Option& option = add(
       names, Option::Kind::kNumber, std::move(help),
       [&target, least, most](std::string_view text) {
-        target = text == kNoneWord ? kUnbounded : parse_number(text, least, most);
+        target = is_none(text) ? kUnbounded : parse_number(text, least, most);
       },
       [&target] { return target == kUnbounded ? std::string(kNoneWord) : print_number(target); });
   option.takes_none = true;
@@ -91,6 +104,17 @@ const Option* OptionList::find(std::string_view name) const {
     }
   }
   return nullptr;
+}
+
+void OptionList::add_renamed(const OptionList& part, std::span<const RenamedOption> names) {
+  for (const RenamedOption& each : names) {
+    Option& option = options_.emplace_back(*part.find(each.name));
+    option.name = each.renamed;
+    option.help = each.help;
+    option.group = group_;
+    option.basic.clear();
+    option.second_names.clear();
+  }
 }
 
 void OptionList::set(std::string_view name, std::string_view value) const {
@@ -125,8 +149,43 @@ void OptionList::apply(std::string_view settings) const {
   }
 }
 
+UnusedOptions renamed(const UnusedOptions& unused, std::span<const RenamedOption> names) {
+  UnusedOptions result;
+  for (const RenamedOption& option : names) {
+    const auto found = unused.find(std::string(option.name));
+    if (found == unused.end()) continue;
+    std::string reason = found->second.substr(option.name.size());
+    for (const RenamedOption& each : names) {
+      const std::string before = "--" + std::string(each.name);
+      const std::size_t at = reason.find(before);
+      if (at != reason.npos) reason.replace(at, before.size(), "--" + std::string(each.renamed));
+    }
+    result.emplace(option.renamed, std::string(option.renamed) + reason);
+  }
+  return result;
+}
+
 void refuse(const UnusedOptions& unused) {
-  if (!unused.empty()) throw std::invalid_argument(unused.begin()->second);
+  if (unused.empty()) return;
+  Contradictions all;
+  all.add(unused);
+  throw NoEffect(all.lines());
+}
+
+void Contradictions::add(const std::string& sentence) {
+  lines_.append(lines_.empty() ? "" : "\n").append(sentence);
+}
+
+void Contradictions::add(const UnusedOptions& unused) {
+  // Two forms of an option have the same sentence.
+  std::set<std::string> sentences;
+  for (const auto& [name, sentence] : unused) {
+    if (sentences.insert(sentence).second) add(sentence);
+  }
+}
+
+void Contradictions::refuse() const {
+  if (!lines_.empty()) throw std::invalid_argument(lines_);
 }
 
 }  // namespace retrystorm

@@ -1,5 +1,5 @@
-// Options as data: each is one entry, from which command lines, JSON, sweeps, named strategies and
-// pages follow. Knows no parser of command lines.
+// Options as data: one entry describes an option for command lines, JSON, sweeps, named strategies
+// and web pages. This file does not depend on a command-line parser.
 #pragma once
 
 #include <cstdint>
@@ -18,74 +18,83 @@
 
 namespace retrystorm {
 
-// One option, bound to the variable that it sets.
+// One option and the variable that it sets.
 struct Option {
   enum class Kind { kDuration, kNumber, kCount, kChoice, kText };
 
-  std::string name;  // without dashes
+  std::string name;  // without leading dashes
   std::vector<std::string> second_names{};
   std::string group{};
-  // The group in which a program's short help has it. Empty: it is not one that most people need.
+  // The group that shows the option in a program's short help. Empty: not in the short help.
   std::string basic{};
   Kind kind = Kind::kText;
   std::vector<std::string_view> choices{};  // of a kChoice
   std::string help{};
-  // The option of which this one is another form, in which the same thing can be said: only one of
-  // them is to be given. Empty: none. It is declared before this one.
+  // The option that this one is an alternative form of. Only one of the two may be given. That
+  // option must be declared before this one. Empty: none.
   std::string same_as{};
-  // An option that is given several times is one text with this between. 0: the last one counts.
+  // If not 0: values of an option given several times are joined with this. If 0: the last one
+  // counts.
   char separator = 0;
-  std::vector<std::string_view> examples{};  // of a kText, where it is made of words and numbers
-  std::string unit{};  // what a number or a count is of: "requests/s"; empty: nothing to say
-  // Of a kDuration (in seconds), kNumber or kCount: the values that it takes, from `least` to
-  // `most`.
+  std::vector<std::string_view> examples{};  // of a kText made of words and numbers
+  std::string unit{};  // of a number or a count, such as "requests/s"; empty: none
+  // The range of a kDuration (in seconds), a kNumber or a kCount.
   double least = 0, most = std::numeric_limits<double>::infinity();
-  bool takes_none = false;  // and `kNoneWord`
-  // The values that people try, for a slider or a sweep, as `set` reads them: by equal factors from
-  // `from` to `to`; a `from` of 0 stands before a thousandth of `to`. Empty: a twentieth to twenty
-  // times the default, or, of a share, all that there are by equal steps.
-  struct Span {
+  bool takes_none = false;  // does it also take `kNoneWord`?
+  // The range of useful values, for a slider or a sweep, in the form that `set` reads. Steps are by
+  // equal factors from `from` to `to`. If `from` is 0, the next value is a thousandth of `to`. If
+  // the range is empty: a twentieth of the default to twenty times the default, or for a share the
+  // whole range in equal steps.
+  struct Range {
     std::string from{}, to{};
-  } span{};
+  } range{};
 
-  Option& in(std::string what) {
-    unit = std::move(what);
-    return *this;
-  }
-  Option& like(std::vector<std::string_view> texts) {
+  // A rate, whose unit ends with "/s", also takes that after its number: 100/s.
+  Option& with_unit(std::string what);
+  Option& with_examples(std::vector<std::string_view> texts) {
     examples = std::move(texts);
     return *this;
   }
-  Option& over(std::string from, std::string to) {
-    span = {std::move(from), std::move(to)};
+  Option& with_range(std::string from, std::string to) {
+    range = {std::move(from), std::move(to)};
     return *this;
   }
 
-  // Sets the variable. Throws std::invalid_argument with a sentence for a person when the text is
-  // no value of this option; the variable is then as it was.
+  // Sets the variable. Throws std::invalid_argument with a readable message if the text is not a
+  // value of this option; the variable then keeps its value.
   std::function<void(std::string_view)> set{};
-  // The value in force, as `set` reads it.
+  // The current value, in the form that `set` reads.
   std::function<std::string()> get{};
 };
 
-// The word for a duration or a count without bound.
+// The word for "no limit" in a duration, a number or a count.
 inline constexpr std::string_view kNoneWord = "none";
 
-// Options in the order in which help shows them and in which they are applied. The variables
-// outlive the list. Names are "name" or "name,second-name,...".
+// Is this that word, or "unlimited", which means the same?
+inline bool is_none(std::string_view text) {
+  return text == kNoneWord || text == "unlimited";
+}
+
+// An option of a part that a run uses twice: the name and the help in its second use.
+struct RenamedOption {
+  std::string_view name, renamed, help;
+};
+
+// Options in the order in which they are shown in help and applied. The variables must outlive the
+// list. Names have the form "name" or "name,second-name,...".
 class OptionList {
  public:
-  // The group of the options that follow.
+  // Starts the group of the options that are declared next.
   void group(std::string title) { group_ = std::move(title); }
 
   Option& duration(std::string_view names, Duration& target, std::string help,
                    Duration least = Duration::zero());
-  // `Duration::max()` is written "none": no bound, or not used at all.
+  // `Duration::max()` is written "none": no limit, or not used at all.
   Option& duration_or_none(std::string_view names, Duration& target, std::string help,
                            Duration least = Duration::zero());
   Option& number(std::string_view names, double& target, std::string help, double least,
                  double most);
-  // Infinity is written "none": no bound, or not used at all.
+  // Infinity is written "none": no limit, or not used at all.
   Option& number_or_none(std::string_view names, double& target, std::string help, double least,
                          double most);
   template <typename Count>
@@ -98,8 +107,8 @@ class OptionList {
   template <typename Enum>
   Option& choice(std::string_view names, Enum& target,
                  std::vector<std::pair<std::string_view, Enum>> values, std::string help);
-  // Gives all of `target` the values of the preset whose `name` is chosen: options declared after
-  // it overrule them. The presets outlive the list.
+  // Sets all of `target` to the preset with the chosen `name`. Options declared later override it.
+  // The presets must outlive the list.
   template <typename Settings>
   Option& preset(std::string_view names, Settings& target, std::span<const Settings> presets,
                  std::string help);
@@ -107,16 +116,20 @@ class OptionList {
   Option& text(std::string_view names, std::string help, std::function<void(std::string_view)> set,
                std::function<std::string()> get);
 
+  // Declares options of a part for a second use of that part. They are not in the short help, and
+  // have no second names. `part` must have all of them.
+  void add_renamed(const OptionList& part, std::span<const RenamedOption> names);
+
   const std::vector<Option>& all() const { return options_; }
 
-  // By any of its names; null when there is none.
+  // Finds an option by any of its names; null if there is none.
   const Option* find(std::string_view name) const;
 
-  // Sets one option. Throws std::invalid_argument with a sentence that names it.
+  // Sets one option. Throws std::invalid_argument with a message that names the option.
   void set(std::string_view name, std::string_view value) const;
 
-  // Sets options from lines of `name = value`; empty lines and those that begin with # or ; are
-  // passed over. Throws as `set` does.
+  // Sets options from lines of `name = value`. Empty lines and lines that begin with # or ; are
+  // skipped. Throws like `set`.
   void apply(std::string_view settings) const;
 
  private:
@@ -148,8 +161,7 @@ Option& OptionList::count_or_none(std::string_view names, Count& target, std::st
   Option& option = add(
       names, Option::Kind::kCount, std::move(help),
       [&target, least, most](std::string_view text) {
-        target =
-            text == kNoneWord ? kUnbounded : static_cast<Count>(parse_count(text, least, most));
+        target = is_none(text) ? kUnbounded : static_cast<Count>(parse_count(text, least, most));
       },
       [&target] { return target == kUnbounded ? std::string(kNoneWord) : std::to_string(target); });
   option.takes_none = true;
@@ -204,30 +216,30 @@ Option& OptionList::preset(std::string_view names, Settings& target,
   return option;
 }
 
-// Options that were given and can have no effect, by name, each with the sentence that says why.
+// Options that were given but have no effect, by name, each with a sentence that gives the reason.
 using UnusedOptions = std::map<std::string, std::string>;
 
-// Adds to `unused` those of these options that differ between the settings in force and those that
-// would be in force by themselves; without names, of all options. Found by value, so that settings
-// that were printed can be read again.
+// Adds to `unused` each of these options (all options if `names` is empty) whose value in
+// `in_force` differs from its default. Compares values, so that a printed
+// settings file can be read again.
 template <typename Settings>
-void find_unused(UnusedOptions& unused, Settings in_force, Settings by_itself,
+void find_unused(UnusedOptions& unused, Settings in_force, Settings defaults,
                  const std::string& why, const std::vector<std::string_view>& names = {}) {
   OptionList given;
-  OptionList usual;
+  OptionList default_list;
   declare_options(given, in_force);
-  declare_options(usual, by_itself);
+  declare_options(default_list, defaults);
   for (std::size_t i = 0; i < given.all().size(); ++i) {
     const Option& option = given.all()[i];
     bool meant = names.empty();
     for (const auto name : names) meant |= name == option.name;
-    if (meant && option.get() != usual.all()[i].get()) {
+    if (meant && option.get() != default_list.all()[i].get()) {
       unused.emplace(option.name, option.name + " has no effect " + why);
     }
   }
 }
 
-// Those of a part's settings, by its own `find_unused`.
+// The unused options of a part, found by its own `find_unused`.
 template <typename Settings>
 UnusedOptions unused_options(const Settings& settings) {
   UnusedOptions unused;
@@ -235,7 +247,41 @@ UnusedOptions unused_options(const Settings& settings) {
   return unused;
 }
 
-// Throws std::invalid_argument with the sentence of one of them, if there are any.
+// The unused options of a part in its second use, with the names that they have there.
+UnusedOptions renamed(const UnusedOptions& unused, std::span<const RenamedOption> names);
+
+// Is thrown for options that can have no effect beside the others.
+struct NoEffect : std::invalid_argument {
+  using std::invalid_argument::invalid_argument;
+};
+
+// If there are any, throws NoEffect with their sentences, each on a line.
 void refuse(const UnusedOptions& unused);
+
+// What is wrong with a whole command line, so that a user sees all of it at once.
+class Contradictions {
+ public:
+  void add(const std::string& sentence);
+  void add(const UnusedOptions& unused);
+
+  // Adds the message of what `check` throws, if it throws.
+  template <typename Check>
+  void attempt(const Check& check) {
+    try {
+      check();
+    } catch (const std::exception& error) {
+      add(error.what());
+    }
+  }
+
+  // All sentences, each on a line.
+  const std::string& lines() const { return lines_; }
+
+  // If there are any, throws std::invalid_argument with them.
+  void refuse() const;
+
+ private:
+  std::string lines_;
+};
 
 }  // namespace retrystorm

@@ -1,4 +1,4 @@
-// What can become of one attempt.
+// The outcome of one attempt.
 #pragma once
 
 namespace retrystorm {

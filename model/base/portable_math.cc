@@ -7,8 +7,8 @@
 namespace retrystorm {
 namespace {
 
-// ln 2 in two parts: the first has 21 low bits of zero, so that its product with an exponent is
-// exact.
+// ln 2 in two parts. The lowest 21 bits of the first part are zero, so its product with an exponent
+// is exact.
 constexpr double kLn2High = 0x1.62e42feep-1;
 constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
 constexpr int kMantissaBits = 52;
@@ -21,8 +21,8 @@ double power_of_two(int exponent) {
 }  // namespace
 
 double natural_log(double x) {
-  // x = m * 2^e with m in [sqrt(1/2), sqrt(2)); ln m = 2 atanh(s), s = (m - 1)/(m + 1), whose
-  // series in s^2 <= 0.0295 is cut after the term that is below half a unit in the last place.
+  // x = m * 2^e with m in [sqrt(1/2), sqrt(2)). ln m = 2 atanh(s) with s = (m - 1)/(m + 1). The
+  // series in s^2 <= 0.0295 ends after the term that is below half a unit in the last place.
   constexpr std::uint64_t kSqrtHalfBits = 0x3fe6a09e667f3bcd;
   const auto bits = std::bit_cast<std::uint64_t>(x);
   const auto shifted = static_cast<std::int64_t>(bits - kSqrtHalfBits) >> kMantissaBits;
@@ -48,14 +48,14 @@ double natural_log(double x) {
 double exponential(double x) {
   if (x > 709.78) return std::numeric_limits<double>::infinity();
   if (x < -708.0) return 0;
-  // x = k ln 2 + r with |r| <= ln 2 / 2; Taylor's series of e^r, whose terms from r^14 on are below
-  // half a unit in the last place.
+  // x = k ln 2 + r with |r| <= ln 2 / 2. The Taylor series of e^r ends after the term r^14 / 14!, which
+  // is below half a unit in the last place.
   constexpr double kLog2E = 0x1.71547652b82fep+0;
   const auto k = static_cast<int>(x * kLog2E + (x < 0 ? -0.5 : 0.5));
   const double r = (x - k * kLn2High) - k * kLn2Low;
   double series = 1;
   for (int n = 14; n >= 1; --n) series = series * r / n + 1;
-  // In two steps, for 2^1024 is no double though the product may be one.
+  // In two steps, because k may be 1024: 2^1024 does not fit in a double, but the product may.
   return series * power_of_two(k / 2) * power_of_two(k - k / 2);
 }
 

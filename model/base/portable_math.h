@@ -1,8 +1,8 @@
-// The two elementary functions that the model needs, with the same result on every machine.
+// The two elementary functions that a simulation needs, with the same result on every machine.
 //
-// The C library's `log` and `exp` differ in the last bit between versions and processors, and one
-// bit is enough to reorder two events of a long simulation. These use nothing but IEEE 754's exact
-// operations, and agree with the C library's within 4 units in the last place.
+// The C library's `log` and `exp` differ in the last bit between versions and processors. One bit
+// is enough to reorder two events of a long simulation. These functions use only operations that IEEE
+// 754 rounds exactly. They agree with the C library within 4 units in the last place.
 #pragma once
 
 namespace retrystorm {
@@ -10,7 +10,7 @@ namespace retrystorm {
 // The natural logarithm of a positive, finite, normal number.
 double natural_log(double x);
 
-// e to the power of x; 0 below the range of a double, infinity above it.
+// e to the power of x. Below -708 the result is 0, and above 709.78 it is infinity.
 double exponential(double x);
 
 }  // namespace retrystorm

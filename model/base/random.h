@@ -1,4 +1,4 @@
-// Randomness as the model takes it: from outside, and the same on every machine.
+// Random numbers, passed to the model from outside. They are the same on every machine.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,7 @@
 
 namespace retrystorm {
 
-// A stream of random numbers, and the distributions of the experiment written out over it.
-// Not for use from two threads at once.
+// A stream of random numbers, with the distributions that the model draws from. Not thread-safe.
 class Random {
  public:
   virtual ~Random() = default;
@@ -31,13 +30,14 @@ class Random {
   Random& operator=(const Random&) = default;
 };
 
-// The stream of one client: it depends on the seed and the client's index alone, so that no
-// interleaving of threads changes it. SplitMix64 (Steele, Lea, Flood 2014) from a hashed start.
+// The random stream of one client. It depends only on the seed and the client's index, so the order
+// in which threads run does not change it. SplitMix64 (Steele, Lea, Flood 2014) from a hashed
+// start.
 class ClientRandom final : public Random {
  public:
   ClientRandom(std::uint64_t seed, std::uint64_t client);
 
-  // Goes on from a state that `state()` returned: for an engine that keeps millions of streams.
+  // Continues from a state that `state()` returned, for an engine that keeps millions of streams.
   explicit ClientRandom(std::uint64_t state) : state_(state) {}
   std::uint64_t state() const { return state_; }
 

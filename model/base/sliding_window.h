@@ -1,4 +1,4 @@
-// A sum over the last span of time, kept in slices that are forgotten one after the other.
+// A sum over a recent span of time. The span is divided into slices, and the oldest expires first.
 #pragma once
 
 #include <algorithm>
@@ -10,10 +10,12 @@
 
 namespace retrystorm {
 
-// What was added is forgotten between `span * (1 - 1/slices)` and `span` later, as in the libraries
-// whose budgets and breakers count so. `Sum` starts at zero and has += and -=. Constant amortised
-// time, no allocation after construction. Times may step back a little (threads that take the time
-// before they take a lock): they then count in the newest slice.
+// An amount expires between `span * (1 - 1/slices)` and `span` after it was added, as in the
+// libraries whose budgets and breakers count this way. `Sum` starts at zero and has += and -=.
+// Takes amortised constant time and allocates only in the constructor.
+//
+// Times may go back a little, because threads may read the clock before they take a lock. Such
+// times count in the newest slice.
 template <typename Sum>
 class SlidingWindow {
  public:
@@ -29,7 +31,7 @@ class SlidingWindow {
     total_ += amount;
   }
 
-  // From the newest slice, to which it must have been added.
+  // Subtracts from the newest slice. The amount must have been added to it.
   void subtract(TimePoint now, const Sum& amount) {
     advance(now);
     sums_[newest_] -= amount;

@@ -4,10 +4,25 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
+#include <optional>
 #include <stdexcept>
+#include <utility>
 
 namespace retrystorm {
 namespace {
+
+// A plain decimal number. Only its characters, because strtod accepts more. Not from_chars, because
+// some standard libraries lack it for doubles. No program sets a locale, so the decimal point is a
+// dot.
+std::optional<double> read_decimal(std::string_view text) {
+  const bool plain = !text.empty() && text.find_first_not_of("0123456789+-.eE") == text.npos &&
+                     text.front() != '+';
+  if (!plain) return std::nullopt;
+  const std::string copy(text);
+  char* end = nullptr;
+  const double value = std::strtod(copy.c_str(), &end);
+  return end == copy.c_str() + copy.size() ? std::optional(value) : std::nullopt;
+}
 
 template <typename Number>
 [[noreturn]] void refuse_number(std::string_view text, const char* what, Number least,
@@ -18,24 +33,20 @@ template <typename Number>
     else
       return std::to_string(number);
   };
-  throw std::invalid_argument(in_quotes(text) + " is not " + what + " from " + print(least) +
-                              " to " + print(most));
+  std::string message =
+      in_quotes(text) + " is not " + what + " from " + print(least) + " to " + print(most);
+  // People write shares as percentages.
+  const bool share = least == 0 && most == 1 && std::is_same_v<Number, double>;
+  const auto value = share ? read_decimal(text) : std::nullopt;
+  if (value && *value > 1 && *value <= 100) message.append(": ").append(text).append("%?");
+  throw std::invalid_argument(message);
 }
 
-// How many letters must be changed, added or left out to make one of the other (Levenshtein 1966).
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      diagonal = above;
-    }
-  }
-  return row.back();
+// The plain form of `text` as a number within these bounds.
+double within(const std::string& plain, std::string_view text, double least, double most) {
+  const auto value = read_decimal(plain);
+  if (!value || !(*value >= least && *value <= most)) refuse_number(text, "a number", least, most);
+  return *value;
 }
 
 }  // namespace
@@ -62,11 +73,26 @@ std::string underscored(std::string_view name) {
   return text;
 }
 
+std::string with_dashes(std::string_view name) {
+  std::string text(name);
+  std::replace(text.begin(), text.end(), '_', '-');
+  return text;
+}
+
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r";
   const std::size_t begin = text.find_first_not_of(kBlanks);
   if (begin == text.npos) return {};
   return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
+}
+
+std::string plain_word(std::string_view text) {
+  std::string word;
+  for (const char c : text) {
+    if (c == '-' || c == '_') continue;
+    word += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return word;
 }
 
 std::vector<std::string_view> split(std::string_view text, char between) {
@@ -79,23 +105,52 @@ std::vector<std::string_view> split(std::string_view text, char between) {
   }
 }
 
+std::string plain_number(std::string_view text) {
+  constexpr double kExact = 9e15;
+  std::string_view digits = text;
+  double factor = 1, divisor = 1;
+  if (text.ends_with("/s")) {
+    digits.remove_suffix(2);
+  } else if (text.ends_with('%')) {
+    divisor = 100;
+    digits.remove_suffix(1);
+  } else if (text.ends_with('k') || text.ends_with('K')) {
+    factor = 1e3;
+    digits.remove_suffix(1);
+  } else if (text.ends_with('m') || text.ends_with('M')) {
+    factor = 1e6;
+    digits.remove_suffix(1);
+  }
+  const auto number = read_decimal(digits);
+  if (!number || digits.size() == text.size()) return std::string(text);
+  if (factor == 1 && divisor == 1) return std::string(digits);
+  const double value = *number * factor / divisor;
+  const bool whole = value >= -kExact && value <= kExact &&
+                     value == static_cast<double>(static_cast<std::int64_t>(value));
+  return whole ? std::to_string(static_cast<std::int64_t>(value)) : print_number(value);
+}
+
 double parse_number(std::string_view text, double least, double most) {
-  // Only what a decimal number is made of, for strtod reads more; it is there where from_chars for
-  // doubles is not. No program sets a locale, so the point is a point.
-  const bool plain = !text.empty() && text.find_first_not_of("0123456789+-.eE") == text.npos &&
-                     text.front() != '+';
-  const std::string copy(plain ? text : "");
-  char* end = nullptr;
-  const double value = std::strtod(copy.c_str(), &end);
-  const bool whole = plain && end == copy.c_str() + copy.size() && end != copy.c_str();
-  if (!whole || !(value >= least && value <= most)) refuse_number(text, "a number", least, most);
-  return value;
+  const bool other_form = text.ends_with("/s") || (text.ends_with('%') && most > 1);
+  return within(other_form ? "" : plain_number(text), text, least, most);
+}
+
+double parse_rate(std::string_view text, double least, double most) {
+  return within(text.ends_with('%') ? "" : plain_number(text), text, least, most);
+}
+
+double parse_factor(std::string_view text, double least, double most) {
+  const std::string_view number = text.substr(0, text.size() - (text.ends_with('x') ? 1 : 0));
+  return within(text.ends_with("/s") ? "" : plain_number(number), text, least, most);
 }
 
 std::uint64_t parse_count(std::string_view text, std::uint64_t least, std::uint64_t most) {
   std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < least || value > most) {
+  const bool other_form = text.ends_with("/s") || text.ends_with('%');
+  const std::string plain = other_form ? "" : plain_number(text);
+  const auto [end, error] = std::from_chars(plain.data(), plain.data() + plain.size(), value);
+  if (error != std::errc() || plain.empty() || end != plain.data() + plain.size() ||
+      value < least || value > most) {
     refuse_number(text, "a whole number", least, most);
   }
   return value;
@@ -106,17 +161,52 @@ std::string print_number(double value) {
   return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
 }
 
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      diagonal = above;
+    }
+  }
+  return row.back();
+}
+
 std::string_view nearest(std::string_view wrong, const std::vector<std::string_view>& known) {
+  constexpr std::size_t kSlip = 2;  // letters
   std::string_view best;
   std::size_t least = std::max<std::size_t>(wrong.size() / 2, 1) + 1;
   for (const std::string_view name : known) {
-    const std::size_t far = distance(wrong, name);
+    const std::size_t far = edit_distance(wrong, name);
     if (far < least) {
       least = far;
       best = name;
     }
   }
-  return best;
+  if (least <= kSlip || wrong.size() <= kSlip) return best;
+  for (const std::string_view name : known) {
+    if (name.starts_with(wrong)) return name;
+  }
+  for (const std::string_view name : known) {
+    const auto words = split(name, '-');
+    if (std::find(words.begin(), words.end(), wrong) != words.end()) return name;
+  }
+  return least <= wrong.size() / 3 ? best : std::string_view();
+}
+
+std::vector<std::string_view> nearest_names(std::string_view wrong,
+                                            std::vector<std::string_view> known, std::size_t most) {
+  const auto rank = [wrong](std::string_view name) {
+    return std::pair(wrong.empty() || name.find(wrong) == name.npos, edit_distance(wrong, name));
+  };
+  std::stable_sort(known.begin(), known.end(),
+                   [&rank](std::string_view a, std::string_view b) { return rank(a) < rank(b); });
+  known.resize(std::min(known.size(), most));
+  return known;
 }
 
 std::string unknown_name(std::string_view wrong, const std::vector<std::string_view>& known) {

@@ -1,6 +1,7 @@
-// Numbers and names as people write them: read strictly, refused in one sentence.
+// Numbers and names as people write them. Reads strictly; errors are one sentence.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -8,33 +9,58 @@
 
 namespace retrystorm {
 
-// 'text'
+// The text in single quotes: 'text'.
 std::string in_quotes(std::string_view text);
 
-// A word as one types it to a shell: in quotes where it needs them.
+// A word as typed in a shell, quoted if necessary.
 std::string shell_word(std::string_view word);
 
-// An option's name as files have it: with underscores for dashes.
+// The name of an option as in a file: with underscores instead of dashes.
 std::string underscored(std::string_view name);
+// And back.
+std::string with_dashes(std::string_view name);
 
-// The text without the blanks (spaces, tabs, carriage returns) at both its ends.
+// The text without leading and trailing blanks (spaces, tabs, carriage returns).
 std::string_view trimmed(std::string_view text);
 
-// The parts of a text between these characters: one more than there are of them.
+// A name in small letters without dashes and underscores: "max-attempts", "maxAttempts" and
+// "MAX_ATTEMPTS" are one.
+std::string plain_word(std::string_view text);
+
+// The parts of a text between these separators: one more than there are separators.
 std::vector<std::string_view> split(std::string_view text, char between);
 
-// Read a decimal number that lies within the bounds; NaN, infinity and anything behind the number
-// are refused. Throw std::invalid_argument with a sentence for a person.
+// The text as a plain decimal number, if it is one in another form: "50%" is "0.5", "10k" is
+// "10000", "1m" is "1000000", "100/s" is "100". Any other text is left as it is.
+std::string plain_number(std::string_view text);
+
+// Read a decimal number within these bounds, also as 10k or 1m; a share (of at most 1) also as 50%.
+// NaN, infinity and any other text after the number are refused. Throw std::invalid_argument with a
+// readable message.
 double parse_number(std::string_view text, double least, double most);
+// A number also as 100/s.
+double parse_rate(std::string_view text, double least, double most);
+// A number also as 10x or 50%.
+double parse_factor(std::string_view text, double least, double most);
 std::uint64_t parse_count(std::string_view text, std::uint64_t least, std::uint64_t most);
 
-// As short as reads back to the same number.
+// The shortest text that reads back as the same number.
 std::string print_number(double value);
 
-// The name among `known` that `wrong` was most likely meant to be, empty when none is near.
+// The letters to change, add or remove to turn one into the other (Levenshtein 1966).
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
+// The name among `known` that `wrong` probably stands for: the nearest one, or one that begins with
+// it or has it among its words. Empty if there is none.
 std::string_view nearest(std::string_view wrong, const std::vector<std::string_view>& known);
 
-// "'fixde' is not known (did you mean fixed?): choose fixed, linear or exponential"
+// A message such as "'fixde' is not known (did you mean fixed?): choose fixed, linear or
+// exponential".
 std::string unknown_name(std::string_view wrong, const std::vector<std::string_view>& known);
+
+// Of names that are too many to list: at most `most`, the nearest first.
+// Names that begin with `wrong`, or contain it, come before others.
+std::vector<std::string_view> nearest_names(std::string_view wrong,
+                                            std::vector<std::string_view> known, std::size_t most);
 
 }  // namespace retrystorm

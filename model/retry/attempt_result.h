@@ -1,47 +1,53 @@
-// What a retry policy is told of an attempt that has ended.
+// The result of an attempt, as a retry policy sees it.
 #pragma once
 
 #include <optional>
-#include <string_view>
 
 #include "model/base/duration.h"
 #include "model/base/outcome.h"
 
 namespace retrystorm {
 
-// What sort of failure it was, as libraries tell them apart.
+// The kind of failure, as client libraries distinguish them.
 enum class Failure {
   kNone,       // it was a success
-  kThrottled,  // the service asks for less: 429, 503 with a Retry-After, 400 that says so
-  kTransient,  // 408, another 5xx than 501, refused, reset: it may be well the next time
+  kThrottled,  // the service asks for less load: 429, 503 with Retry-After, 400 that says so
+  kTransient,  // 408, 5xx other than 501, refused, reset: a retry may well succeed
   kTimedOut,   // no answer within the timeout
-  kPermanent,  // any other status: it may well be the same the next time
+  kPermanent,  // any other status: a retry would probably fail again
+};
+
+// Why there was no answer.
+enum class NoAnswer {
+  kRefused,      // nothing listens
+  kReset,        // the connection was reset or closed before an answer
+  kUnreachable,  // no way to the host, or it did not take the connection
+  kOther,
 };
 
 struct AttemptResult {
   Outcome outcome = Outcome::kOk;
   Failure failure = Failure::kNone;
-  int status = 0;                         // of the answer, where it was no success; 0 without one
-  std::optional<Duration> retry_after{};  // what the server asked for, if it did
-  Duration latency{0};                    // from sending to the answer, or to the timeout
-  // Did the service take it on, whatever became of it then? Not so 429, 503, a 400 that asks for
-  // less, a connection that was refused or reset, and no answer at all.
+  int status = 0;                         // of an answer that is not a success; 0 without one
+  NoAnswer no_answer = NoAnswer::kOther;  // of an error without an answer
+  std::optional<Duration> retry_after{};  // as the server asked, if it did
+  Duration latency{0};                    // from sending to the answer or the timeout
+  // Did the service accept the attempt, whatever its result? False for 429, 503, a 400 that asks
+  // for less load, a connection refused or reset, and no answer at all.
   bool accepted = true;
 };
 
-// An answer with this HTTP status. `retry_after` as the answer had it; `error_name` what it calls
-// the error, empty without a name.
+// The result of an answer with this HTTP status. `retry_after`: the hint in the answer, if any.
+// `asks_for_less`: does the answer's body or header ask for less load? It counts only with the status
+// 400.
 AttemptResult answered(int status, std::optional<Duration> retry_after, Duration latency,
-                       std::string_view error_name = {});
+                       bool asks_for_less = false);
 
-// Is it by one of these names that a service of AWS asks for less? With the service's name before a
-// '#', and an address behind a ':', as they come.
-bool names_throttling(std::string_view error_name);
-
-// No answer, because the connection was refused, reset or closed.
-inline AttemptResult not_connected(Duration latency) {
+// No answer: the connection was refused, reset or closed.
+inline AttemptResult not_connected(Duration latency, NoAnswer why = NoAnswer::kOther) {
   return {.outcome = Outcome::kError,
           .failure = Failure::kTransient,
+          .no_answer = why,
           .latency = latency,
           .accepted = false};
 }

@@ -11,7 +11,7 @@
 namespace retrystorm {
 namespace {
 
-// factor^n by squaring: the same on every machine.
+// factor^n by squaring, which gives the same result on every machine.
 double power(double factor, std::uint32_t n) {
   double result = 1;
   for (; n > 0; n /= 2, factor *= factor) {
@@ -20,7 +20,7 @@ double power(double factor, std::uint32_t n) {
   return result;
 }
 
-// Not a comma: settings files and sweeps part their values there.
+// Not a comma, because commas separate values in settings files and sweeps.
 constexpr char kBetweenNumbers = '+';
 
 std::vector<double> parse_table(std::string_view text) {
@@ -29,7 +29,12 @@ std::vector<double> parse_table(std::string_view text) {
   std::vector<double> table;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(kBetweenNumbers, begin), text.size());
-    table.push_back(parse_number(text.substr(begin, end - begin), 0, kMost));
+    try {
+      table.push_back(parse_number(text.substr(begin, end - begin), 0, kMost));
+    } catch (const std::invalid_argument& error) {
+      throw std::invalid_argument(std::string(error.what()) +
+                                  ": factors of --backoff-base are joined by +, as in 1+1+2+3+5");
+    }
     begin = end + 1;
   }
   if (table.size() > kMostNumbers) throw std::invalid_argument("more than 1000 numbers");
@@ -40,7 +45,7 @@ std::string print_table(const std::vector<double>& table) {
   std::string text;
   for (const double number : table) {
     if (!text.empty()) text += kBetweenNumbers;
-    // Without an exponent, which could have a plus of its own.
+    // Without an exponent, because an exponent could contain a plus.
     std::array<char, 400> digits{};
     text.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number,
                                              std::chars_format::fixed)
@@ -49,10 +54,19 @@ std::string print_table(const std::vector<double>& table) {
   return text;
 }
 
+void set_jitter(BackoffSettings& settings, const Jitter& jitter) {
+  const bool other_kind = settings.jitter.kind != jitter.kind;
+  settings.jitter = jitter;
+  if (!other_kind) return;
+  settings.grow_from = GrowFrom::kUnjittered;
+  settings.jitter_first = true;
+}
+
 }  // namespace
 
 void declare_options(OptionList& options, BackoffSettings& settings) {
-  constexpr double kLarge = 1e9;
+  // Some libraries, such as gRPC, take factors below 1: the waits become shorter.
+  constexpr double kLeastFactor = 1e-3, kLarge = 1e9;
   options.group("Backoff: how long to wait before a retry");
   options.choice<Growth>("growth", settings.growth,
                          {{"none", Growth::kNone},
@@ -64,43 +78,47 @@ void declare_options(OptionList& options, BackoffSettings& settings) {
   options
       .duration(
           "backoff-base,min-delay,fixed-delay,simple-backoff-delay,linear-initial,truncated-base",
-          settings.base, "first wait")
+          settings.base, "how long to wait before the first retry")
       .basic = "Retries";
   options
       .number("backoff-factor,factor", settings.factor,
-              "exponential: what each failure multiplies the wait by", 1, kLarge)
-      .over("1", "5");
-  options.duration("backoff-step,linear-step", settings.step, "linear: what each failure adds");
+              "exponential: the factor by which each failure lengthens the wait", kLeastFactor,
+              kLarge)
+      .with_range("1", "5");
+  options.duration("backoff-step,linear-step", settings.step,
+                   "linear: how much longer each failure makes the wait");
   options.text(
       "backoff-table",
-      "table: what multiplies the first, second, ... wait; the last number goes on",
+      "table: the factors for the first, second, ... wait, such as 1+1+2+3+5 (Fibonacci); the "
+      "last one repeats",
       [&table = settings.table](std::string_view text) { table = parse_table(text); },
       [&table = settings.table] { return print_table(table); });
-  options.duration_or_none("backoff-cap,max-delay,maximum-backoff", settings.cap, "longest wait")
-      .over("200ms", "2m")
-      .basic = "Retries";
+  options
+      .duration_or_none("backoff-cap,max-delay,maximum-backoff", settings.cap,
+                        "how long a wait may be")
+      .with_range("200ms", "2m");
   options.choice<CapApplies>(
       "cap-applies", settings.cap_applies,
       {{"before-jitter", CapApplies::kBeforeJitter}, {"after-jitter", CapApplies::kAfterJitter}},
-      "whether the cap bounds the wait before or after its jitter");
-  Jitter& jitter = settings.jitter;
+      "whether the cap limits the wait before or after jitter is applied");
+  const Jitter& jitter = settings.jitter;
   options
       .text(
           "jitter",
-          "KIND[:AMOUNT], the randomness of a wait: none, full, equal, normal:0.1 (or 0.1), "
-          "proportional:0.2, additive:1s (or 1%), exponential, decorrelated, polly",
-          [&jitter](std::string_view text) { jitter = parse_jitter(text); },
+          "the randomness of each wait, as KIND[:AMOUNT]: none, full, equal, normal:0.1 (or "
+          "0.1), proportional:0.2, additive:1s or additive:1%, exponential, decorrelated, polly",
+          [&settings](std::string_view text) { set_jitter(settings, parse_jitter(text)); },
           [&jitter] { return to_string(jitter); })
-      .like({"none", "full", "equal", "normal:0.1", "proportional:0.2", "additive:1s",
-             "decorrelated"})
+      .with_examples({"none", "full", "equal", "normal:0.1", "proportional:0.2", "additive:1s",
+                      "decorrelated"})
       .basic = "Retries";
   Option& random = options.text(
       "random", "the same as --jitter=additive:DURATION",
-      [&jitter](std::string_view text) {
+      [&settings](std::string_view text) {
         if (text != kNoneWord) {
-          jitter = parse_jitter("additive:" + std::string(text));
-        } else if (jitter.kind == Jitter::Kind::kAdditive) {
-          jitter = {};
+          set_jitter(settings, parse_jitter("additive:" + std::string(text)));
+        } else if (settings.jitter.kind == Jitter::Kind::kAdditive) {
+          set_jitter(settings, {});
         }
       },
       [&jitter] {
@@ -112,25 +130,30 @@ void declare_options(OptionList& options, BackoffSettings& settings) {
   options.choice<GrowFrom>(
       "grow-from", settings.grow_from,
       {{"unjittered", GrowFrom::kUnjittered}, {"jittered", GrowFrom::kJittered}},
-      "exponential: whether a wait grows from the computed or from the jittered one before");
+      "exponential: whether each wait grows from the previous one before or after its jitter");
   options.choice<BackoffFrom>(
       "backoff-from", settings.from,
       {{"min-delay", BackoffFrom::kBase}, {"think-time", BackoffFrom::kThinkTime}},
-      "exponential: start from min-delay, as the article says, or from the last think-time, as the "
-      "original's code does");
-  options.yes_or_no("jitter-first", settings.jitter_first, "whether the first wait is jittered");
+      "exponential: whether waits start from min-delay (as in the article) or from the last "
+      "think time (as in the original's code)");
+  options.yes_or_no("jitter-first", settings.jitter_first,
+                    "whether jitter is applied to the first wait");
   options.yes_or_no("first-at-once", settings.first_at_once,
-                    "whether the first retry waits for nothing");
+                    "whether the first retry is sent at once");
   options
       .duration_or_none("throttled-base", settings.throttled_base,
-                        "first wait after 429, or 503 with Retry-After; none = as the others")
-      .over("100ms", "10s");
+                        "how long to wait before the first retry after 429, or 503 with "
+                        "Retry-After; with --grow-from=jittered or --backoff-from=think-time the "
+                        "shortest such wait; none = as after any failure")
+      .with_range("100ms", "10s");
 }
 
 void find_unused(UnusedOptions& unused, const BackoffSettings& settings,
-                 const BackoffSettings& usual) {
+                 const BackoffSettings& by_strategy) {
+  BackoffSettings defaults = by_strategy;
+  set_jitter(defaults, settings.jitter);
   const auto find = [&](const std::string& why, const std::vector<std::string_view>& names) {
-    find_unused<BackoffSettings>(unused, settings, usual, why, names);
+    find_unused<BackoffSettings>(unused, settings, defaults, why, names);
   };
   const Jitter& jitter = settings.jitter;
   const auto find_unless = [&](Growth growth, const std::string& name,
@@ -172,22 +195,26 @@ Duration Backoff::grown(RetryState& state, bool throttled) const {
     case Growth::kExponential:
       break;
   }
-  // The wait before may have grown from the other base.
-  if (two_bases) return scale(base, power(s.factor, n));
-  return n == 0 && s.from == BackoffFrom::kBase ? base : scale(state.backoff, s.factor);
+  // With two bases, the previous wait may have grown from the other one.
+  const bool from_last = s.grow_from == GrowFrom::kJittered || s.from == BackoffFrom::kThinkTime;
+  if (two_bases && !from_last) return scale(base, power(s.factor, n));
+  if (n == 0 && s.from == BackoffFrom::kBase) return base;
+  const Duration wait = scale(state.backoff, s.factor);
+  return throttled && two_bases ? std::max(wait, base) : wait;
 }
 
-// The jitters whose wait follows from the one before.
+// The wait of the jitters that compute it from the previous wait.
 Duration Backoff::remembered(RetryState& state, Random& random) const {
   const BackoffSettings& s = settings_;
   const double u = random.uniform();
   if (s.jitter.kind == Jitter::Kind::kDecorrelated) {
     const Duration last = state.retries == 0 ? s.base : state.backoff;
-    const double spread = 3 * to_seconds(last) - to_seconds(s.base);
+    // A cap below a third of the base would make it negative: the wait is the cap then in any case.
+    const double spread = std::max(3 * to_seconds(last) - to_seconds(s.base), 0.0);
     state.backoff = std::min(saturating_add(s.base, from_seconds(u * spread)), s.cap);
     return state.backoff;
   }
-  // In nanoseconds of a second's median, which is more than Polly keeps.
+  // `before` is stored as a time, with one second for one median. That is more precise than Polly.
   double before = state.retries == 0 ? 0 : to_seconds(state.backoff);
   const Duration wait = polly_wait(s.base, state.retries, u, before);
   state.backoff = from_seconds(before);
@@ -210,7 +237,7 @@ Duration Backoff::computed(RetryState& state, bool throttled, Random& random) co
   if (before) wait = std::min(wait, s.cap);
   const bool jittered = !first || s.jitter_first || s.from == BackoffFrom::kThinkTime;
   const Duration made_random = jittered ? s.jitter.of(wait, random) : wait;
-  // A wait that was cut off at 0 has lost its size: grown from it, all further ones would be 0.
+  // A wait that was cut off at 0 cannot grow: all later waits would be 0 too.
   const bool from_jittered = s.grow_from == GrowFrom::kJittered && made_random > Duration::zero();
   state.backoff = from_jittered ? made_random : wait;
   if (first && s.first_at_once) return Duration::zero();

@@ -1,4 +1,4 @@
-// Backoff: how long a client waits before a retry, as growth and jitter.
+// Backoff: how long a client waits before a retry. A wait is computed by growth, then jittered.
 #pragma once
 
 #include <chrono>
@@ -19,18 +19,18 @@ enum class Growth {
   kConstant,     // base
   kLinear,       // base + n * step
   kExponential,  // base * factor^n
-  kTable,        // base * the n-th number of a table, whose last one goes on (HBase)
+  kTable,        // base * table[n]; the last number repeats (HBase)
 };
 
 enum class GrowFrom {
-  kUnjittered,  // each wait grows from the computed one before
-  kJittered,    // from the one that was really waited (Twisted, smira)
+  kUnjittered,  // from the previous wait before its jitter
+  kJittered,    // from the previous wait after its jitter (Twisted, smira)
 };
 
 enum class CapApplies { kBeforeJitter, kAfterJitter };
 
-// Where the growth starts: at the base, or at the think time before the request, as smira's
-// program does, so that the first wait is grown already.
+// Where the growth starts: at the base, or at the think time before the request. With the think
+// time (as in smira's program) the first wait has already grown.
 enum class BackoffFrom { kBase, kThinkTime };
 
 struct BackoffSettings {
@@ -45,16 +45,19 @@ struct BackoffSettings {
   GrowFrom grow_from = GrowFrom::kUnjittered;
   BackoffFrom from = BackoffFrom::kBase;
   bool jitter_first = true;                   // is the first wait jittered too?
-  bool first_at_once = false;                 // the first retry waits for nothing
-  Duration throttled_base = Duration::max();  // the base after throttling answers; max = the base
+  bool first_at_once = false;                 // the first retry does not wait
+  Duration throttled_base = Duration::max();  // the base after throttling answers; max = `base`
 };
 
+// A strategy's own --grow-from and --jitter-first were made for its own jitter. So a jitter of another
+// kind also resets these two to the usual values: waits grow from the wait without jitter, and the
+// first wait is jittered too. Options that are set after the jitter override this.
 void declare_options(OptionList& options, BackoffSettings& settings);
 
-// Adds the options that were given but can have no effect. `usual`: what the strategy has. Bases
-// and caps are not looked at, for they are given to several strategies alike.
+// Adds the options that were given but have no effect. `by_strategy`: the strategy's own values. Bases
+// and caps are not checked, because one value is often given to several strategies.
 void find_unused(UnusedOptions& unused, const BackoffSettings& settings,
-                 const BackoffSettings& usual);
+                 const BackoffSettings& by_strategy);
 
 // Safe to share between threads.
 class Backoff {
@@ -62,19 +65,19 @@ class Backoff {
   explicit Backoff(const BackoffSettings& settings)
       : settings_(settings), constant_(constant_wait(settings)) {}
 
-  // A request begins, after this think time.
+  // Starts a request that follows this think time.
   void begin_request(RetryState& state, Duration think_time) const {
     state.backoff = settings_.from == BackoffFrom::kThinkTime ? think_time : Duration::zero();
   }
 
-  // The wait before the retry that follows `state.retries` retries. `throttled`: the server asked
-  // for less.
+  // The wait before the next retry, after `state.retries` earlier ones. `throttled`: the server
+  // asked for less load.
   Duration next(RetryState& state, bool throttled, Random& random) const {
     return constant_ ? *constant_ : computed(state, throttled, random);
   }
 
  private:
-  // The wait of settings for which it is always the same, as those have who retry the most.
+  // The wait, if these settings always give the same one. A fast path: such clients retry the most.
   static std::optional<Duration> constant_wait(const BackoffSettings& settings);
   Duration computed(RetryState& state, bool throttled, Random& random) const;
   Duration grown(RetryState& state, bool throttled) const;

@@ -46,37 +46,40 @@ void declare_options(OptionList& options, BreakerSettings& settings) {
   constexpr std::uint64_t kMany = 1'000'000;
   options.group("Circuit breaker of a process: sends nothing while too much fails");
   options.preset("breaker", settings, std::span<const BreakerSettings>(kBreakers),
-                 "whose breaker: gives defaults to the numbers below");
+                 "the named breaker, which sets the defaults below");
   options.choice<BreakerWindow>("breaker-window", settings.window,
                                 {{"calls", BreakerWindow::kCalls}, {"time", BreakerWindow::kTime}},
-                                "whether it looks at the last calls, or at the last time");
-  options.count("breaker-calls", settings.calls, "the window, in calls", 1, kMany).in("calls");
-  options.duration("breaker-time", settings.span, "the window, in time",
+                                "whether the window is a number of calls or a length of time");
+  options.count("breaker-calls", settings.calls, "how many calls the window holds", 1, kMany)
+      .with_unit("calls");
+  options.duration("breaker-time", settings.span, "how long the window is",
                    std::chrono::milliseconds(1));
   options
-      .count("breaker-slices", settings.slices, "in which a window in time is forgotten", 1,
-             100'000)
-      .in("slices");
+      .count("breaker-slices", settings.slices,
+             "how many slices a window of time has; the oldest is dropped as a whole", 1, 100'000)
+      .with_unit("slices");
   options
-      .count("breaker-min-calls", settings.min_calls, "calls in the window before it is judged", 1,
-             kMany)
-      .in("calls");
-  options.number("breaker-failure-share", settings.failure_share, "opens at this share of failures",
-                 0, 1);
-  options.duration_or_none("breaker-slow-call", settings.slow_call, "a call is slow beyond this");
-  options.number("breaker-slow-share", settings.slow_share, "opens at this share of slow calls", 0,
-                 1);
-  options.duration("breaker-open-for", settings.open_for, "then it tries again");
-  options
-      .count("breaker-trials", settings.trials, "calls that it lets through to try again", 1, kMany)
-      .in("calls");
+      .count("breaker-min-calls", settings.min_calls,
+             "how many calls the window must hold before the breaker may open", 1, kMany)
+      .with_unit("calls");
+  options.number("breaker-failure-share", settings.failure_share,
+                 "the share of failed calls at which the breaker opens", 0, 1);
+  options.duration_or_none("breaker-slow-call", settings.slow_call,
+                           "how long a call may take before it counts as slow");
+  options.number("breaker-slow-share", settings.slow_share,
+                 "the share of slow calls at which the breaker opens", 0, 1);
+  options.duration("breaker-open-for", settings.open_for,
+                   "how long the breaker stays open before it lets trial calls through");
+  options.count("breaker-trials", settings.trials, "how many trial calls it lets through", 1, kMany)
+      .with_unit("calls");
   options.choice<BreakerJudges>(
       "breaker-judges", settings.judges,
       {{"every-end", BreakerJudges::kEveryEnd}, {"failures", BreakerJudges::kFailures}},
-      "when it looks at the window: as any call ends, or as one fails");
+      "when the window is checked: when any call ends, or when one fails");
   options.choice<LateEnds>("breaker-late-ends", settings.late_ends,
                            {{"count", LateEnds::kCount}, {"ignore", LateEnds::kIgnore}},
-                           "what calls do that were sent before it opened or closed");
+                           "whether a call counts that was sent before the breaker last opened "
+                           "or closed");
 }
 
 void find_unused(UnusedOptions& unused, const BreakerSettings& settings) {
@@ -84,15 +87,15 @@ void find_unused(UnusedOptions& unused, const BreakerSettings& settings) {
     find_unused<BreakerSettings>(unused, settings, {}, "without --breaker");
     return;
   }
-  BreakerSettings usual;
+  BreakerSettings defaults;
   for (const BreakerSettings& each : kBreakers) {
-    if (each.name == settings.name) usual = each;
+    if (each.name == settings.name) defaults = each;
   }
   if (settings.window == BreakerWindow::kCalls) {
-    find_unused<BreakerSettings>(unused, settings, usual, "with --breaker-window=calls",
+    find_unused<BreakerSettings>(unused, settings, defaults, "with --breaker-window=calls",
                                  {"breaker-time", "breaker-slices"});
   } else {
-    find_unused<BreakerSettings>(unused, settings, usual, "with --breaker-window=time",
+    find_unused<BreakerSettings>(unused, settings, defaults, "with --breaker-window=time",
                                  {"breaker-calls"});
   }
 }
@@ -113,7 +116,7 @@ Breaker::Calls& Breaker::Calls::operator-=(const Calls& other) {
 
 Breaker::Breaker(const BreakerSettings& settings, TimePoint now) : settings_(settings) {
   if (settings_.window == BreakerWindow::kCalls) {
-    // What can never be in the window cannot be waited for.
+    // The window holds at most `calls`, so a greater minimum would never be reached.
     settings_.min_calls = std::min(settings_.min_calls, settings_.calls);
   }
   change_to(State::kClosed, now);
@@ -129,7 +132,7 @@ void Breaker::change_to(State state, TimePoint now) {
   }
   if (state != State::kClosed) return;
   if (settings_.window == BreakerWindow::kTime) {
-    // resilience4j's slices are the seconds of the clock.
+    // resilience4j aligns its slices with the seconds of the clock.
     const TimePoint second = std::chrono::floor<seconds>(now);
     in_time_.emplace(second, settings_.span, settings_.slices);
   } else {

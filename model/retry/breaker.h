@@ -1,4 +1,4 @@
-// The circuit breaker: when too many attempts fail, none are sent for a while.
+// The circuit breaker: when too many attempts fail, no attempts are sent for a while.
 #pragma once
 
 #include <cstddef>
@@ -20,37 +20,37 @@ enum class LateEnds { kCount, kIgnore };
 
 // The defaults are resilience4j's.
 struct BreakerSettings {
-  std::string_view name = "none";  // of the preset that the numbers come from
+  std::string_view name = "none";  // the preset that the numbers come from
   bool on = false;
 
   BreakerWindow window = BreakerWindow::kCalls;
-  std::uint32_t calls = 100;                     // the window, counted
-  Duration span = std::chrono::seconds(100);     // the window in time ...
-  std::uint32_t slices = 100;                    // ... forgotten slice by slice
-  std::uint32_t min_calls = 100;                 // ends in the window before it is judged
-  double failure_share = 0.5;                    // opens at so many failures, or more
-  Duration slow_call = std::chrono::minutes(1);  // what lasts longer is slow
-  double slow_share = 1;                         // opens at so many slow calls, or more
+  std::uint32_t calls = 100;                     // kCalls: length of the window
+  Duration span = std::chrono::seconds(100);     // kTime: length of the window
+  std::uint32_t slices = 100;                    // kTime: number of slices of the window
+  std::uint32_t min_calls = 100;                 // ended calls in the window before it is judged
+  double failure_share = 0.5;                    // opens at this share of failures or more
+  Duration slow_call = std::chrono::minutes(1);  // a call that takes longer is slow
+  double slow_share = 1;                         // opens at this share of slow calls or more
   Duration open_for = std::chrono::minutes(1);
   std::uint32_t trials = 10;  // attempts let through when half-open
   BreakerJudges judges = BreakerJudges::kEveryEnd;
-  LateEnds late_ends = LateEnds::kCount;  // of attempts sent before the state changed
+  LateEnds late_ends = LateEnds::kCount;  // of attempts sent before the last state change
 };
 
 void declare_options(OptionList& options, BreakerSettings& settings);
 
-// Adds the numbers that were given but are not used.
+// Adds the options that were given but have no effect.
 void find_unused(UnusedOptions& unused, const BreakerSettings& settings);
 
-// resilience4j's, of which Polly's, Hystrix' and gobreaker's are points
-// (resilience4j-circuitbreaker/.../internal/CircuitBreakerStateMachine.java). Every failure counts,
-// whatever its kind.
+// The circuit breaker of resilience4j
+// (resilience4j-circuitbreaker/.../internal/CircuitBreakerStateMachine.java). Those of Polly,
+// Hystrix and gobreaker are special cases of it. All kinds of failure count.
 //
-// Closed: as an attempt ends, and the window holds enough, a share of failures or of slow calls
-// that reaches its threshold opens it. Open: nothing is sent; the first attempt asked for after
-// more than `open_for` makes it half-open. Half-open: so many trials are let through; when as many
-// have ended (or `min_calls`, if fewer) their shares open it again, or close it with an empty
-// window.
+// Closed: the window is judged when an attempt ends and the window holds enough calls. If the share
+// of failures or of slow calls reaches its threshold, the breaker opens. Open: nothing is sent. The
+// first attempt asked for after more than `open_for` makes the breaker half-open. Half-open:
+// `trials` attempts are let through. When that number has ended (or `min_calls`, if smaller), their
+// shares decide: the breaker opens again, or closes with an empty window.
 class Breaker final : public Gate {
  public:
   enum class State { kClosed, kOpen, kHalfOpen };
@@ -81,12 +81,12 @@ class Breaker final : public Gate {
   State state_ = State::kClosed;
   TimePoint changed_{TimePoint::min()};
   std::uint32_t permits_ = 0;  // half-open: trials that may still be sent
-  Calls trials_;               // half-open: ended
+  Calls trials_;               // half-open: trials that have ended
 
-  // Closed: one of these.
-  std::vector<Calls> last_;  // a ring of the last ends
-  std::size_t next_ = 0;     // in it
-  Calls sum_;                // of it
+  // Closed: either the ring `last_` (kCalls) or `in_time_` (kTime) is used.
+  std::vector<Calls> last_;  // ring of the last calls that ended
+  std::size_t next_ = 0;     // next index to overwrite in `last_`
+  Calls sum_;                // sum of `last_`
   std::optional<SlidingWindow<Calls>> in_time_;
 };
 

@@ -1,4 +1,4 @@
-// Run when the program is built: every named strategy can be read, and says where it comes from.
+// Runs at build time. Checks that every named strategy can be read and names its source.
 #include <cstdio>
 #include <exception>
 #include <string>

@@ -10,7 +10,7 @@ namespace {
 
 using HalfSeconds = std::chrono::duration<std::int64_t, std::ratio<1, 2>>;
 
-// The same on every machine; Newton's step mends the last bits.
+// Gives the same result on every machine. One Newton step corrects the last bits.
 double cube_root(double x) {
   if (x <= 0) return 0;
   const double root = exponential(natural_log(x) / 3);
@@ -20,21 +20,22 @@ double cube_root(double x) {
 }  // namespace
 
 void declare_options(OptionList& options, ClientRateSettings& settings) {
-  options.group("Rate limit of a process: waits before attempts once the service throttles");
+  options.group("Rate limit of a process: delays attempts once the service throttles");
   options.choice<ClientRateSettings::Kind>(
       "client-rate", settings.kind,
       {{"none", ClientRateSettings::Kind::kNone},
        {"aws-adaptive", ClientRateSettings::Kind::kAwsAdaptive}},
-      "how the rate is found");
+      "how the rate is set");
   options.number("rate-decrease", settings.decrease,
-                 "what a throttling answer multiplies the rate by", 0, 1);
-  options.number("rate-scale", settings.scale, "how steeply it grows again: of the cubic", 0.001,
-                 1e6);
+                 "the factor by which a throttling answer lowers the rate", 0, 1);
+  options.number("rate-scale", settings.scale,
+                 "how steeply the rate grows again: the factor of its cubic curve", 0.001, 1e6);
   options.number("rate-smoothing", settings.smoothing,
-                 "part of the newest half second in the measured rate", 0, 1);
+                 "the weight of the last half second in the measured rate", 0, 1);
   options
-      .number("rate-min", settings.least, "attempts per second that it always allows", 0.001, 1e6)
-      .in("attempts/s");
+      .number("rate-min", settings.least, "how many attempts a second are always allowed", 0.001,
+              1e6)
+      .with_unit("attempts/s");
 }
 
 void find_unused(UnusedOptions& unused, const ClientRateSettings& settings) {
@@ -97,7 +98,7 @@ Permission ClientRate::ask(TimePoint now, Random& /*random*/) {
     tokens_ -= 1;
     return {};
   }
-  // One nanosecond more, lest rounding leave it a hair short.
+  // One nanosecond more, so that rounding does not leave the token slightly short.
   const Duration full = saturating_add(from_seconds((1 - tokens_) / fill_rate_), Duration(1));
   return {.kind = Permission::Kind::kWait, .wait = std::min(full, kLook)};
 }

@@ -1,4 +1,4 @@
-// The client's own rate limit that follows the service's throttling: the AWS SDKs' adaptive mode.
+// A client-side rate limit that adapts to the service's throttling: the AWS SDKs' adaptive mode.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +13,25 @@ struct ClientRateSettings {
   enum class Kind { kNone, kAwsAdaptive };
 
   Kind kind = Kind::kNone;
-  double decrease = 0.7;   // beta: what a throttling answer multiplies the rate by
-  double scale = 0.4;      // C: how steeply it grows again
-  double smoothing = 0.8;  // the newest slot's part in the measured rate
-  double least = 0.5;      // attempts per second
+  double decrease = 0.7;   // beta: a throttling answer multiplies the rate by this
+  double scale = 0.4;      // C: how steeply the rate grows again
+  double smoothing = 0.8;  // weight of the newest slot in the measured rate
+  double least = 0.5;      // lower bound of the rate, in attempts per second
 };
 
 void declare_options(OptionList& options, ClientRateSettings& settings);
 
-// Adds the numbers that were given but are not used.
+// Adds the options that were given but have no effect.
 void find_unused(UnusedOptions& unused, const ClientRateSettings& settings);
 
-// A token bucket before every attempt, filled at a rate that a throttling answer cuts and that then
-// grows as a cubic of the time since, up to twice the rate of answers measured. Off until the first
-// throttling answer; all other ends, errors and timeouts too, count as "not throttled". After
-// botocore retries/{adaptive,throttling,bucket}.py.
+// A token bucket that every attempt passes. A throttling answer cuts the rate at which it fills.
+// The rate then grows as a cubic function of the time since, up to twice the measured rate of
+// answers. The limit is off until the first throttling answer. All other ends, including errors and
+// timeouts, count as "not throttled". Source: botocore retries/{adaptive,throttling,bucket}.py.
 //
-// Who waits takes no token yet: another who asks at the right moment may be served before. botocore
-// wakes a waiter at each answer, for the rate has changed; here a waiter looks again by itself,
-// every `kLook` at least.
+// A waiting attempt reserves no token, so an attempt that asks later may be sent first. botocore
+// wakes a waiter at each answer, because the rate has changed. Here a waiter asks again after at
+// most `kLook`.
 class ClientRate final : public Gate {
  public:
   static constexpr Duration kLook = std::chrono::milliseconds(100);
@@ -45,7 +45,7 @@ class ClientRate final : public Gate {
   double measured() const { return measured_; }    // answers per second
   double fill_rate() const { return fill_rate_; }  // tokens per second
 
-  // What the cubic says at this time, before it is bounded.
+  // The value of the cubic at this time, before it is bounded. In attempts per second.
   double calculated(TimePoint now) const;
 
  private:
@@ -55,12 +55,12 @@ class ClientRate final : public Gate {
   ClientRateSettings settings_;
   bool enabled_ = false;
 
-  std::uint64_t answers_ = 0;  // in the slot
-  std::int64_t slot_;          // in halves of a second of the clock
+  std::uint64_t answers_ = 0;  // in the current slot
+  std::int64_t slot_;          // the current slot, in half seconds of the clock
   double measured_ = 0;
 
   double most_ = 0;        // the rate at the last throttling answer
-  double zero_point_ = 0;  // seconds from there until the cubic is back at it
+  double zero_point_ = 0;  // seconds from that answer until the cubic is back at `most_`
   TimePoint throttled_;
 
   double fill_rate_ = 1;

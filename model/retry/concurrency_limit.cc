@@ -46,19 +46,19 @@ void declare_options(OptionList& options, ConcurrencyLimitSettings& settings) {
   options
       .text(
           "concurrency-limit",
-          "KIND[:LIMIT]: none; fixed:100, attempts at a time; aimd:20, begins so and is found by "
-          "probing",
+          "how many attempts may be in flight, as KIND[:LIMIT]: none, fixed:100, aimd:20 (starts "
+          "at 20 and adapts)",
           [&settings](std::string_view text) { parse_limit(text, settings); },
           [&settings] { return print_limit(settings); })
-      .like({"none", "fixed:10", "aimd:20"});
-  options.count("limit-min", settings.least, "aimd: the limit is at least this", 1, kMostConcurrent)
-      .in("attempts");
-  options.count("limit-max", settings.most, "aimd: and at most this", 1, kMostConcurrent)
-      .in("attempts");
+      .with_examples({"none", "fixed:10", "aimd:20"});
+  options.count("limit-min", settings.least, "aimd: the lowest limit", 1, kMostConcurrent)
+      .with_unit("attempts");
+  options.count("limit-max", settings.most, "aimd: the highest limit", 1, kMostConcurrent)
+      .with_unit("attempts");
   options.number("limit-decrease", settings.decrease,
-                 "aimd: what each attempt that was dropped multiplies the limit by", 0, 1);
+                 "aimd: the factor by which each dropped attempt lowers the limit", 0, 1);
   options.duration_or_none("limit-slow", settings.slow,
-                           "aimd: an attempt that lasts longer counts as dropped");
+                           "aimd: how long an attempt may take before it counts as dropped");
 }
 
 void find_unused(UnusedOptions& unused, const ConcurrencyLimitSettings& settings) {
@@ -73,7 +73,7 @@ void check(const ConcurrencyLimitSettings& settings) {
     throw std::invalid_argument("limit-min is above limit-max");
   }
   if (settings.start < settings.least || settings.start > settings.most) {
-    throw std::invalid_argument("concurrency-limit begins outside limit-min and limit-max");
+    throw std::invalid_argument("concurrency-limit starts outside limit-min and limit-max");
   }
 }
 

@@ -1,4 +1,5 @@
-// The concurrency limit: so many attempts of a process at a time, fixed or found by probing.
+// The concurrency limit: how many attempts a process may have in flight. Fixed, or found by
+// probing.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +12,13 @@
 
 namespace retrystorm {
 
-// The defaults are those of Netflix' AIMDLimit.
+// The defaults are those of Netflix's AIMDLimit.
 struct ConcurrencyLimitSettings {
   enum class Kind { kNone, kFixed, kAimd };
 
   Kind kind = Kind::kNone;
-  std::uint32_t start = 20;  // the limit, or that of AIMD to begin with
-  // AIMD:
+  std::uint32_t start = 20;  // the fixed limit, or the initial one of AIMD
+  // AIMD only:
   std::uint32_t least = 20;
   std::uint32_t most = 200;
   double decrease = 0.9;
@@ -26,20 +27,22 @@ struct ConcurrencyLimitSettings {
 
 void declare_options(OptionList& options, ConcurrencyLimitSettings& settings);
 
-// Adds the numbers that were given but are not used.
+// Adds the options that were given but have no effect.
 void find_unused(UnusedOptions& unused, const ConcurrencyLimitSettings& settings);
 
-// Throws std::invalid_argument with a sentence for a person when a number does not fit the others.
+// Throws std::invalid_argument with a readable message when the settings contradict each other.
 void check(const ConcurrencyLimitSettings& settings);
 
-// Refuses what goes beyond the limit.
+// Refuses attempts beyond the limit.
 //
-// AIMD (additive increase, multiplicative decrease), after Netflix/concurrency-limits
-// AIMDLimit.java: an attempt that was dropped (not accepted, or no answer in time) or slow
-// multiplies the limit by `decrease`, cut to a whole number; one that was accepted while at least
-// half of the limit was in use adds 1; an error of the application says nothing. "In use" is taken
-// as the attempt ends, itself included, where Netflix takes it as it is sent: over any while both
-// see each number equally often, and nothing need be remembered of an attempt.
+// AIMD (additive increase, multiplicative decrease) follows AIMDLimit.java of
+// Netflix/concurrency-limits. An attempt that was dropped (not accepted, or no answer in time) or
+// slow multiplies the limit by `decrease`; the result is truncated to a whole number. An accepted
+// attempt adds 1 if at least half of the limit was in use. An application error changes nothing.
+//
+// "In use" is counted when the attempt ends, including the attempt itself; Netflix counts it when
+// the attempt is sent. Over time both see each number equally often, and this way nothing has to be
+// stored with an attempt.
 class ConcurrencyLimit final : public Gate {
  public:
   explicit ConcurrencyLimit(const ConcurrencyLimitSettings& settings);

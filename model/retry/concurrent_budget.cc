@@ -25,7 +25,7 @@ void ConcurrentBudget::attempt_ended(TimePoint /*now*/, const AttemptResult& /*r
 }
 
 bool ConcurrentBudget::withdraw(TimePoint now, const AttemptResult& /*result*/, RetryState& state) {
-  if (state.paid != 0) return true;  // active still: a gate refused to send it
+  if (state.paid != 0) return true;  // still active: a gate refused to send it
   const std::uint64_t base = begun_ ? begun_->total(now) : in_flight_;
   const auto shared = static_cast<std::uint64_t>(share_ * static_cast<double>(base));
   if (retries_ >= std::max(least_, shared)) return false;

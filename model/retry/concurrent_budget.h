@@ -1,18 +1,19 @@
-// The budget of Envoy: so many retries at a time.
+// Envoy's retry budget: a limit on concurrent retries.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
 #include "model/base/sliding_window.h"
+#include "model/retry/budget_settings.h"
 #include "model/retry/process_parts.h"
-#include "model/retry/retry_budget.h"
 
 namespace retrystorm {
 
-// A retry is active from the decision on, its wait included, until its attempt's end. It is allowed
-// while fewer are active than max(minimum, share of the attempts in flight), the share cut to whole
-// retries. After envoyproxy/envoy source/common/upstream/resource_manager_impl.h.
+// A retry is active from the decision to retry, through its wait, to the end of its attempt. A
+// retry is allowed while fewer than max(minimum, share of the attempts in flight) are active; the
+// share is truncated to whole retries. Source: envoyproxy/envoy
+// source/common/upstream/resource_manager_impl.h.
 class ConcurrentBudget final : public RetryBudget {
  public:
   ConcurrentBudget(const BudgetSettings& settings, TimePoint now);
@@ -32,7 +33,7 @@ class ConcurrentBudget final : public RetryBudget {
   std::uint64_t least_;
   std::uint64_t in_flight_ = 0;                        // attempts
   std::uint64_t retries_ = 0;                          // active: their clients have `paid` set
-  std::optional<SlidingWindow<std::uint64_t>> begun_;  // requests, where the share is of these
+  std::optional<SlidingWindow<std::uint64_t>> begun_;  // requests, if the share is of these
 };
 
 }  // namespace retrystorm

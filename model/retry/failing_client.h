@@ -1,4 +1,4 @@
-// A client whose attempts all fail: its waits show a retry policy without a service.
+// A client whose attempts all fail. It shows the waits of a retry policy without a service.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,18 @@
 
 namespace retrystorm {
 
-// A failure that these settings retry: as after an outage a timeout, where that is one.
+// A failure that these settings retry: a timeout (as in an outage) if they retry timeouts,
+// otherwise a refused connection or a 503.
 AttemptResult retried_failure(const RetryOn& retried);
 
-// Attempts take no time, and the process' budget and gates have no say. `policy` outlives it.
+// Attempts take no time, and the budget and gates of the process are ignored. `policy` must outlive
+// the client.
 class FailingClient {
  public:
   FailingClient(const RetryPolicy& policy, const RetrySettings& settings, Duration think_time,
                 std::uint64_t seed, std::uint64_t index);
 
-  // The wait that follows its next attempt; none once the request is given up.
+  // Fails the next attempt and returns the wait after it; nothing once the request is given up.
   std::optional<Duration> fail();
 
  private:

@@ -1,4 +1,4 @@
-// Why a request has failed for good.
+// Why a request has finally failed.
 #pragma once
 
 #include <array>
@@ -9,14 +9,14 @@
 namespace retrystorm {
 
 enum class GiveUp : std::uint8_t {
-  kAttempts,      // as many retries as the limit allows
-  kDeadline,      // the time for the whole request is over, or would be before the next attempt
-  kBudget,        // the retry budget of its process was empty
-  kGate,          // a gate of its process did not let it be sent
-  kNotRetryable,  // a failure of a kind that is not retried
+  kAttempts,      // the limit on retries was reached
+  kDeadline,      // the request's deadline has passed, or would pass before the next attempt
+  kBudget,        // the retry budget of the process refused the retry
+  kGate,          // a gate of the process refused the attempt
+  kNotRetryable,  // this kind of failure is not retried
 };
 
-// Their names in reports, in the order of the enumeration.
+// The names in reports, in the order of the enumeration.
 inline constexpr std::array<std::string_view, 5> kGiveUpNames{"attempts", "deadline", "budget",
                                                               "gate", "not_retryable"};
 

@@ -13,14 +13,14 @@
 namespace retrystorm {
 namespace {
 
-// What stands behind the colon.
+// What follows the colon.
 enum class Amount { kNone, kShare, kTimeOrPercent };
 
 struct KindInfo {
   std::string_view name;
   Jitter::Kind kind;
   Amount amount;
-  double usual;  // the share when none is given
+  double preset_amount;  // the share if none is given
 };
 constexpr std::array<KindInfo, 9> kKinds{{
     {"none", Jitter::Kind::kNone, Amount::kNone, 0},
@@ -81,7 +81,7 @@ Jitter parse_jitter(std::string_view text) {
   const auto info = std::find_if(kKinds.begin(), kKinds.end(),
                                  [name](const KindInfo& each) { return each.name == name; });
   if (info == kKinds.end()) throw std::invalid_argument(unknown_name(name, kind_names()));
-  Jitter jitter{.kind = info->kind, .amount = info->usual};
+  Jitter jitter{.kind = info->kind, .amount = info->preset_amount};
   if (info->amount == Amount::kTimeOrPercent) jitter.spread = kUsualSpread;
   if (colon == text.npos) return jitter;
   const std::string_view amount = text.substr(colon + 1);

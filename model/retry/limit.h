@@ -1,5 +1,4 @@
-// When a request that keeps failing is given up: by the kind of failure, the number of attempts,
-// and the time.
+// When a failing request is given up: by the kind of failure, the number of attempts, and the time.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +10,10 @@
 
 namespace retrystorm {
 
-// What becomes of a request whose next wait would end after its deadline.
+// What happens to a request whose next wait would end after its deadline.
 enum class DeadlineCheck {
   kBeforeWait,  // it is given up at once (google-api-core, cenkalti/backoff)
-  kAtEnd,       // it waits on, and is given up at the deadline (gRPC, Polly, Envoy)
+  kAtEnd,       // it waits, and is given up at the deadline (gRPC, Polly, Envoy)
 };
 
 struct LimitSettings {
@@ -22,8 +21,8 @@ struct LimitSettings {
 
   RetryOn retry_on = parse_retry_on("408+429+5xx-501+transport+timeout");
   std::uint32_t max_retries = kUnlimited;
-  // Of the whole request, counted from when its first attempt was asked for. An attempt lasts at
-  // most what is left of it. `Duration::max()` = none.
+  // Deadline of the whole request, counted from when its first attempt was asked for. It also
+  // bounds the length of each attempt. `Duration::max()` = none.
   Duration deadline = Duration::max();
   DeadlineCheck deadline_check = DeadlineCheck::kBeforeWait;
 
@@ -32,6 +31,7 @@ struct LimitSettings {
 
 void declare_options(OptionList& options, LimitSettings& settings);
 
-void find_unused(UnusedOptions& unused, const LimitSettings& settings, const LimitSettings& usual);
+void find_unused(UnusedOptions& unused, const LimitSettings& settings,
+                 const LimitSettings& defaults);
 
 }  // namespace retrystorm

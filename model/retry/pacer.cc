@@ -5,33 +5,36 @@
 namespace retrystorm {
 
 void declare_options(OptionList& options, PacerSettings& settings) {
-  options.group("Pacer: a pause that failures lengthen, successes shorten");
-  options.yes_or_no("pacer", settings.on, "whether each client paces itself, as responsive does");
+  options.group("Pacer: a pause before attempts that failures lengthen and successes shorten");
+  options.yes_or_no(
+      "pacer", settings.on,
+      "whether each client pauses before its attempts, as in the strategy responsive");
   options.duration("initial-interval", settings.initial_interval,
-                   "first pause; under it the pause ends", Duration(1));
-  options.duration("max-interval", settings.max_interval, "longest pause", Duration(1));
+                   "how long the first pause is; a pause that gets shorter than this ends",
+                   Duration(1));
+  options.duration("max-interval", settings.max_interval, "how long a pause may be", Duration(1));
   options
-      .number("up-multiplier", settings.up_multiplier, "what each failure multiplies the pause by",
-              1, 1e9)
-      .over("1", "4");
+      .number("up-multiplier", settings.up_multiplier,
+              "the factor by which each failure lengthens the pause", 1, 1e9)
+      .with_range("1", "4");
   options.number("down-multiplier", settings.down_multiplier,
-                 "what a step down multiplies the pause by", 0, 1);
-  options.count("down-threshold", settings.down_threshold, "successes that make a step down", 1,
+                 "the factor by which each step down shortens the pause", 0, 1);
+  options.count("down-threshold", settings.down_threshold, "how many successes make a step down", 1,
                 1'000'000'000);
   options.number("randomization", settings.randomization,
-                 "each new pause is drawn from this share around it", 0, 1);
-  options.duration("max-randomization", settings.max_randomization,
-                   "but from no more than this around it");
+                 "how far each new pause varies at random, as a share of it", 0, 1);
+  options.duration("max-randomization", settings.max_randomization, "how far it varies at most");
 }
 
-void find_unused(UnusedOptions& unused, const PacerSettings& settings, const PacerSettings& usual) {
+void find_unused(UnusedOptions& unused, const PacerSettings& settings,
+                 const PacerSettings& defaults) {
   if (!settings.on) {
     find_unused<PacerSettings>(
-        unused, settings, usual, "without --pacer=yes",
+        unused, settings, defaults, "without --pacer=yes",
         {"initial-interval", "max-interval", "up-multiplier", "down-multiplier", "down-threshold",
          "randomization", "max-randomization"});
   } else if (settings.randomization == 0) {
-    find_unused<PacerSettings>(unused, settings, usual, "with --randomization=0",
+    find_unused<PacerSettings>(unused, settings, defaults, "with --randomization=0",
                                {"max-randomization"});
   }
 }

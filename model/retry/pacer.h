@@ -1,4 +1,4 @@
-// The pacer: a pause of the client's own that failures lengthen and successes shorten.
+// The pacer: a client's pause between attempts. Failures lengthen it, successes shorten it.
 #pragma once
 
 #include <chrono>
@@ -24,21 +24,22 @@ struct PacerSettings {
 
 void declare_options(OptionList& options, PacerSettings& settings);
 
-// Adds the options that were given but can have no effect. `usual`: what the strategy has.
-void find_unused(UnusedOptions& unused, const PacerSettings& settings, const PacerSettings& usual);
+// Adds the options that were given but have no effect. `defaults`: the strategy's own values.
+void find_unused(UnusedOptions& unused, const PacerSettings& settings,
+                 const PacerSettings& defaults);
 
 // The AutoSleeper (sakthipriyan/go-utils, sleeper.go; "Responsive exponential backoff in Go",
-// 2022): each failure lengthens the pause, every so many successes shorten it, and the client
-// makes it after successes too until it has fallen under the initial one. Safe to share between
-// threads; the pause is in the client's `RetryState`.
+// 2022). Each failure lengthens the pause, and every `down_threshold` successes shorten it. The
+// client also pauses after successes, until the pause has fallen below `initial_interval`. Safe to
+// share between threads: the pause is in the client's `RetryState`.
 class Pacer {
  public:
   explicit Pacer(const PacerSettings& settings) : settings_(settings) {}
 
-  // The pause after a failure: a step up.
+  // Lengthens the pause after a failure and returns it: a step up.
   Duration step_up(RetryState& state, Random& random) const;
 
-  // Counts a success while there is a pause. Returns whether it was a step down.
+  // Counts a success while there is a pause. Returns true if that was a step down.
   bool count_success(RetryState& state, Random& random) const;
 
  private:

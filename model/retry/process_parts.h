@@ -1,8 +1,8 @@
 // The parts of a policy that a whole process shares: its retry budget and its gates.
 //
-// A process is a group of clients, as an SDK's client object serves many callers. Each part is an
-// interface of its own: a policy without one asks nobody. Not for use from two threads at once; an
-// engine with threads holds a lock of the process around each call.
+// A process is a group of clients, like the callers that share an SDK's client object. Each part
+// has its own interface, and a policy may have none of them. Not thread-safe: an engine with
+// threads holds a lock of the process around each call.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ namespace retrystorm {
 struct Permission {
   enum class Kind {
     kSend,
-    kWait,     // for `wait`: then it is to be asked again, and may well say the same
+    kWait,     // for `wait`; then ask again, and the answer may be the same
     kRefused,  // by a gate
     kTooLate,  // the request's deadline has passed
   };
@@ -28,8 +28,8 @@ struct Permission {
   Duration wait{0};
 };
 
-// Whether a failed request may be retried at all, by how many others are. Told of a failure that is
-// not retried, whatever it was, as of a permanent one.
+// Decides whether a failed request may be retried, given how many others are. A failure that the
+// policy does not retry is passed to it as a permanent one, whatever its kind.
 class RetryBudget {
  public:
   virtual ~RetryBudget() = default;
@@ -38,32 +38,30 @@ class RetryBudget {
   virtual void attempt_sent(TimePoint /*now*/, RetryState&) {}
   virtual void attempt_ended(TimePoint /*now*/, const AttemptResult&, RetryState&) {}
 
-  // May this failure, of whatever kind, be retried? Charges the retry if so.
-  // `attempt_ended` was called for it before.
+  // May this failure, of any kind, be retried? If so, charges the budget for the retry.
+  // `attempt_ended` must have been called for it before.
   virtual bool withdraw(TimePoint now, const AttemptResult& result, RetryState& state) = 0;
 
-  // The request is over: it succeeded, or was given up, also because a gate refused its retry.
+  // The request is over: it succeeded or was given up. A gate may have refused its retry.
   virtual void request_ends(TimePoint /*now*/, RetryState&) {}
 };
 
-// Whether an attempt may be sent, the first one of a request too. What it lets through is sent at
-// once, unless it is taken back.
+// Decides whether an attempt may be sent, including the first one of a request. An attempt that it
+// lets through is sent at once, unless `take_back` is called.
 class Gate {
  public:
   virtual ~Gate() = default;
 
   virtual Permission ask(TimePoint now, Random& random) = 0;
 
-  // Another gate refused, at the same time, what this one had let through: as if it had not been
-  // asked.
+  // Undoes an `ask` that let an attempt through, because another gate refused it at the same time.
   virtual void take_back(TimePoint /*now*/) {}
 
-  // An attempt that was sent has ended: each one, whatever its end. It was sent at
-  // `now - result.latency`.
+  // Called for each attempt that was sent, however it ended. It was sent at `now - result.latency`.
   virtual void attempt_ended(TimePoint now, const AttemptResult& result) = 0;
 };
 
-// What one process has of them.
+// The shared parts of one process.
 struct RetryProcess {
   std::unique_ptr<RetryBudget> budget;  // null without one
   std::vector<std::unique_ptr<Gate>> gates;

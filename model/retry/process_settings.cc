@@ -1,6 +1,6 @@
 #include "model/retry/process_settings.h"
 
-#include "model/retry/retry_budget.h"
+#include "model/retry/budget_settings.h"
 
 namespace retrystorm {
 

@@ -1,5 +1,6 @@
 #include "model/retry/retry_on.h"
 
+#include <array>
 #include <cstddef>
 #include <stdexcept>
 
@@ -15,7 +16,38 @@ bool is_hundred(std::string_view part) {
   return part.size() == 3 && part[0] >= '1' && part[0] <= '5' && part.substr(1) == "xx";
 }
 
+// The failures that gRPC statuses stand for: the HTTP status of google/rpc/code.proto, and for
+// UNAVAILABLE the failures that gRPC itself maps to it.
+struct GrpcStatus {
+  std::string_view name;
+  std::string_view parts;
+};
+
+constexpr std::array<GrpcStatus, 16> kGrpcStatuses{{
+    {"CANCELLED", "499"},
+    {"UNKNOWN", "500"},
+    {"INVALID_ARGUMENT", "400"},
+    {"DEADLINE_EXCEEDED", "504+timeout"},
+    {"NOT_FOUND", "404"},
+    {"ALREADY_EXISTS", "409"},
+    {"PERMISSION_DENIED", "403"},
+    {"UNAUTHENTICATED", "401"},
+    {"RESOURCE_EXHAUSTED", "429"},
+    {"FAILED_PRECONDITION", "400"},
+    {"ABORTED", "409"},
+    {"OUT_OF_RANGE", "400"},
+    {"UNIMPLEMENTED", "501"},
+    {"INTERNAL", "500"},
+    {"UNAVAILABLE", "429+502+503+504+transport"},
+    {"DATA_LOSS", "500"},
+}};
+
 void set_part(RetryOn& retry_on, std::string_view part, bool on) {
+  for (const GrpcStatus& grpc : kGrpcStatuses) {
+    if (plain_word(grpc.name) != plain_word(part)) continue;
+    for (const auto each : split(grpc.parts, '+')) set_part(retry_on, each, on);
+    return;
+  }
   if (part == "hinted") {
     retry_on.hinted = on;
   } else if (part == "transport") {
@@ -32,7 +64,8 @@ void set_part(RetryOn& retry_on, std::string_view part, bool on) {
     } catch (const std::invalid_argument&) {
       throw std::invalid_argument(in_quotes(part) +
                                   " is no status (such as 503), no hundred of them (such as 5xx), "
-                                  "and none of hinted, transport and timeout");
+                                  "no gRPC status (such as UNAVAILABLE), and none of hinted, "
+                                  "transport and timeout; several are joined by +");
     }
     retry_on.statuses[status] = on;
   }
@@ -43,7 +76,7 @@ void set_part(RetryOn& retry_on, std::string_view part, bool on) {
 bool RetryOn::covers(const AttemptResult& failure) const {
   if (failure.failure == Failure::kTimedOut) return timeout;
   if (failure.status == 0) return transport;
-  // A 400 that asks for less is meant as a 429.
+  // A 400 that asks for less load is treated as a 429.
   const bool by_name = failure.failure == Failure::kThrottled && failure.status == 400;
   const int status = by_name ? 429 : failure.status;
   if (hinted && failure.retry_after && (status == 413 || status == 429 || status == 503)) {
@@ -51,6 +84,24 @@ bool RetryOn::covers(const AttemptResult& failure) const {
   }
   return status > 0 && static_cast<std::size_t>(status) < statuses.size() &&
          statuses[static_cast<std::size_t>(status)];
+}
+
+void RetryOn::include(const AttemptResult& failure) {
+  if (failure.failure == Failure::kTimedOut) {
+    timeout = true;
+  } else if (failure.status == 0) {
+    transport = true;
+  } else if (static_cast<std::size_t>(failure.status) < statuses.size()) {
+    statuses.set(static_cast<std::size_t>(failure.status));
+  }
+}
+
+RetryOn& RetryOn::operator|=(const RetryOn& other) {
+  statuses |= other.statuses;
+  hinted |= other.hinted;
+  transport |= other.transport;
+  timeout |= other.timeout;
+  return *this;
 }
 
 RetryOn parse_retry_on(std::string_view text) {

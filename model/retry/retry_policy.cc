@@ -9,7 +9,7 @@ Duration count_sleep(RetryMetrics& metrics, Duration wait) {
   return wait;
 }
 
-// A budget knows two sorts of failures: those that are retried, and the permanent ones.
+// A budget distinguishes two kinds of failures: those that are retried, and permanent ones.
 AttemptResult as_budgets_see(AttemptResult result, const RetryOn& retry_on) {
   if (result.outcome == Outcome::kOk) return result;
   if (!retry_on.covers(result)) {
@@ -28,6 +28,7 @@ RetryMetrics& RetryMetrics::operator+=(const RetryMetrics& other) {
   downs += other.downs;
   sleeps += other.sleeps;
   total_sleep = saturating_add(total_sleep, other.total_sleep);
+  not_retryable |= other.not_retryable;
   return *this;
 }
 
@@ -81,7 +82,7 @@ Decision RetryPolicy::give_up(GiveUp reason, TimePoint now, RetryState& state,
                               RetryProcess* process, Random& random, RetryMetrics& metrics) const {
   if (process != nullptr && process->budget) process->budget->request_ends(now, state);
   Decision decision{.gave_up = reason};
-  // A client that paces itself goes on pausing when it gives up.
+  // A client with a pacer also pauses after it has given up.
   if (pacer_) decision.wait = count_sleep(metrics, step_up(state, random, metrics));
   return decision;
 }
@@ -92,15 +93,15 @@ std::optional<GiveUp> RetryPolicy::limited(TimePoint now, const RetryState& stat
   const Duration left = time_left(now, state);
   if (left <= Duration::zero()) return GiveUp::kDeadline;
   if (limit_.deadline_check == DeadlineCheck::kAtEnd) {
-    wait = std::min(wait, left);  // `may_send` then says that it is too late
+    wait = std::min(wait, left);  // `may_send` then returns kTooLate
   } else if (wait > left) {
     return GiveUp::kDeadline;
   }
   return std::nullopt;
 }
 
-void RetryPolicy::tell(TimePoint now, const AttemptResult& result, RetryState& state,
-                       RetryProcess& process) const {
+void RetryPolicy::record(TimePoint now, const AttemptResult& result, RetryState& state,
+                         RetryProcess& process) const {
   for (const auto& gate : process.gates) gate->attempt_ended(now, result);
   if (!process.budget) return;
   process.budget->attempt_ended(now, as_budgets_see(result, limit_.retry_on), state);
@@ -113,7 +114,10 @@ Decision RetryPolicy::after_failure(TimePoint now, const AttemptResult& result, 
   const auto end = [&](GiveUp reason) {
     return give_up(reason, now, state, process, random, metrics);
   };
-  if (!limit_.retry_on.covers(result)) return end(GiveUp::kNotRetryable);
+  if (!limit_.retry_on.covers(result)) {
+    metrics.not_retryable.include(result);
+    return end(GiveUp::kNotRetryable);
+  }
   if (state.retries >= limit_.max_retries) return end(GiveUp::kAttempts);
   Duration wait = backoff_.next(state, result.failure == Failure::kThrottled, random);
   wait = with_hint(hint_, wait, result.retry_after, random);

@@ -1,4 +1,4 @@
-// How a client decides: what becomes of a request after each of its attempts.
+// The retry policy: decides what happens to a request after each of its attempts.
 #pragma once
 
 #include <algorithm>
@@ -13,70 +13,73 @@
 #include "model/retry/give_up.h"
 #include "model/retry/pacer.h"
 #include "model/retry/process_parts.h"
+#include "model/retry/retry_on.h"
 #include "model/retry/retry_settings.h"
 #include "model/retry/retry_state.h"
 
 namespace retrystorm {
 
-// What follows an attempt.
+// What the client does after an attempt.
 struct Decision {
   Duration wait{0};                 // before the retry, or before the think time
-  bool retry = false;               // the same request once more
-  std::optional<GiveUp> gave_up{};  // the request has failed for good
+  bool retry = false;               // send the same request again
+  std::optional<GiveUp> gave_up{};  // the request has finally failed
 };
 
-// What the policies did, summed over the clients that share the object.
+// What the policies did, summed over the clients that share this object.
 struct RetryMetrics {
   std::uint64_t invocations = 0;  // outcomes seen
   std::uint64_t ups = 0;          // pacer: steps up
   std::uint64_t downs = 0;        // pacer: steps down
-  std::uint64_t sleeps = 0;       // waits asked for, think times apart
+  std::uint64_t sleeps = 0;       // waits asked for, without think times
   Duration total_sleep{0};
+  RetryOn not_retryable{};  // the failures that ended requests because they are not retried
 
   RetryMetrics& operator+=(const RetryMetrics& other);
 };
 
-// A policy, made of parts. It is a rule without memory, shared by all clients and threads: what it
-// remembers of a client is in that client's `RetryState`, of a process in its `RetryProcess`. It
-// never sleeps and never asks the time: it is told, and answers "wait so long".
+// A policy, made of parts. It has no state and is shared by all clients and threads. The state of a
+// client is in its `RetryState`, that of a process in its `RetryProcess`. The policy never sleeps
+// and never reads a clock: it is passed the time, and returns how long to wait.
 //
-// An engine calls `begin_request`, then before each sending `may_send`, and after each attempt
-// `after`; if it was not to be sent, `after_refusal`. `process` is the client's, null where
-// `has_process` is false.
+// An engine calls `begin_request`, then `may_send` before each attempt, and `after` when the
+// attempt has ended. If the attempt may not be sent, it calls `after_refusal` instead. `process` is
+// the client's process; null if `has_process` is false.
 class RetryPolicy {
  public:
   explicit RetryPolicy(const RetrySettings& settings);
 
-  // Has an attempt of the request at hand been asked for?
+  // Has an attempt of the current request been asked for?
   static bool has_begun(const RetryState& state) { return state.begun != kNotBegun; }
 
-  // An attempt of the request at hand is asked for: `may_send` does it too. For an engine that need
-  // not ask.
+  // Records that an attempt of the current request is asked for. `may_send` does so too: this is
+  // for an engine that does not have to call it.
   static void begin(RetryState& state, TimePoint now) {
     if (!has_begun(state)) state.begun = now;
   }
 
-  // Must `may_send` be asked? Otherwise everything may be sent.
+  // Must `may_send` be called? If not, every attempt may be sent.
   bool asks() const { return has_process() || limit_.has_deadline(); }
 
-  // Who is told to wait for permission: do the clients of a process stand in line, so that only one
-  // of them asks again now and then? If each did, hundreds would wake for every token, and all but
-  // one in vain. Only with a deadline must each look by itself, for it may pass in the line.
+  // Do the clients of a process that wait for permission form a queue, so that only one of them
+  // asks again from time to time? If each asked, hundreds would wake for every token, and all but
+  // one in vain. With a deadline each client must ask for itself, because the deadline may pass
+  // while it is in the queue.
   bool waits_in_line() const { return !limit_.has_deadline(); }
 
-  // What is left of the request's deadline; `Duration::max()` without one. An attempt that begins
-  // now lasts no longer.
+  // The time left until the request's deadline; `Duration::max()` without one. An attempt that
+  // begins now lasts no longer than this.
   Duration time_left(TimePoint now, const RetryState& state) const {
     return limit_.has_deadline() ? saturating_add(state.begun, limit_.deadline) - now
                                  : Duration::max();
   }
 
-  // Does it have parts that clients share?
+  // Does the policy have parts that clients share?
   bool has_process() const { return shared_.any(); }
-  // The shared parts of one process, at this time. Owned by the engine.
+  // Makes the shared parts of one process. The engine owns them.
   std::unique_ptr<RetryProcess> make_process(TimePoint now) const;
 
-  // A new request is to be sent after `think_time`.
+  // Starts a new request, to be sent after `think_time`.
   void begin_request(RetryState& state, Duration think_time) const {
     state.retries = 0;
     state.paid = 0;
@@ -92,19 +95,19 @@ class RetryPolicy {
     return asks() ? ask(now, first, state, process, random) : Permission();
   }
 
-  // An attempt that was sent has ended.
+  // Decides what follows an attempt that was sent and has ended.
   Decision after(TimePoint now, const AttemptResult& result, RetryState& state,
                  RetryProcess* process, Random& random, RetryMetrics& metrics) const {
     ++metrics.invocations;
-    if (process != nullptr) tell(now, result, state, *process);
+    if (process != nullptr) record(now, result, state, *process);
     if (result.outcome != Outcome::kOk) {
       return after_failure(now, result, state, process, random, metrics);
     }
-    // Most attempts succeed, and nothing follows.
+    // Most attempts succeed, and then there is nothing to do.
     return state.pause == Duration::zero() ? Decision() : pause(state, random, metrics);
   }
 
-  // What follows where `may_send` said that an attempt is refused, or too late.
+  // Decides what follows when `may_send` returned that an attempt is refused or too late.
   Decision after_refusal(TimePoint now, Permission::Kind why, RetryState& state,
                          RetryProcess* process, Random& random, RetryMetrics& metrics) const;
 
@@ -115,22 +118,23 @@ class RetryPolicy {
                  Random& random) const;
   Permission ask_process(TimePoint now, bool first, RetryState& state, RetryProcess& process,
                          Random& random) const;
-  void tell(TimePoint now, const AttemptResult& result, RetryState& state,
-            RetryProcess& process) const;
-  // Of a client that paces itself, after a success.
+  void record(TimePoint now, const AttemptResult& result, RetryState& state,
+              RetryProcess& process) const;
+  // The pause of a client with a pacer after a success.
   Decision pause(RetryState& state, Random& random, RetryMetrics& metrics) const;
   Decision after_failure(TimePoint now, const AttemptResult& result, RetryState& state,
                          RetryProcess* process, Random& random, RetryMetrics& metrics) const;
   Decision give_up(GiveUp reason, TimePoint now, RetryState& state, RetryProcess* process,
                    Random& random, RetryMetrics& metrics) const;
-  // Whether the limits allow a retry after so long a wait, which they may shorten.
+  // The reason why the limits forbid a retry after this wait, if they do. They may shorten the
+  // wait.
   std::optional<GiveUp> limited(TimePoint now, const RetryState& state, Duration& wait) const;
   Duration step_up(RetryState& state, Random& random, RetryMetrics& metrics) const;
   Decision retry(Duration wait, RetryState& state, Random& random, RetryMetrics& metrics) const;
 
   LimitSettings limit_;
   Backoff backoff_;
-  HintSettings hint_;
+  HintUseSettings hint_;
   std::optional<Pacer> pacer_;
   ProcessSettings shared_;
   WhenRefused when_refused_;

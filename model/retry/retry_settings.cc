@@ -18,7 +18,8 @@ void declare_parts(OptionList& options, RetrySettings& settings) {
   options.choice<WhenRefused>(
       "when-refused", settings.when_refused,
       {{"give-up", WhenRefused::kGiveUp}, {"back-off", WhenRefused::kBackOff}},
-      "whether a request of which a gate refuses an attempt fails at once or backs off");
+      "whether a request fails at once or backs off when a gate (such as the breaker) refuses an "
+      "attempt");
 }
 
 }  // namespace
@@ -26,7 +27,7 @@ void declare_parts(OptionList& options, RetrySettings& settings) {
 void declare_options(OptionList& options, RetrySettings& settings) {
   options.group("Retries");
   Option& strategy = options.text(
-      "strategy", "how to retry, by name: gives the options below their defaults",
+      "strategy", "the named strategy, which sets the defaults below",
       [&settings](std::string_view name) { settings = retry_settings(name); },
       [&settings] { return settings.strategy; });
   strategy.kind = Option::Kind::kChoice;
@@ -39,15 +40,15 @@ void check(const RetrySettings& settings) {
 }
 
 void find_unused(UnusedOptions& unused, const RetrySettings& settings) {
-  const RetrySettings usual = retry_settings(settings.strategy);
-  find_unused(unused, settings.limit, usual.limit);
-  find_unused(unused, settings.backoff, usual.backoff);
-  find_unused(unused, settings.hint, usual.hint);
-  find_unused(unused, settings.pacer, usual.pacer);
+  const RetrySettings defaults = retry_settings(settings.strategy);
+  find_unused(unused, settings.limit, defaults.limit);
+  find_unused(unused, settings.backoff, defaults.backoff);
+  find_unused(unused, settings.hint, defaults.hint);
+  find_unused(unused, settings.pacer, defaults.pacer);
   find_unused(unused, settings.process);
   if (!settings.process.has_gates()) {
     find_unused<RetrySettings>(
-        unused, settings, usual,
+        unused, settings, defaults,
         "without a gate (--breaker, --throttle, --concurrency-limit, --client-rate)",
         {"when-refused"});
   }
@@ -56,6 +57,11 @@ void find_unused(UnusedOptions& unused, const RetrySettings& settings) {
 RetrySettings retry_settings(std::string_view strategy) {
   const NamedStrategy* named = find_strategy(strategy);
   if (named == nullptr) {
+    if (strategy.find_first_of("./") != std::string_view::npos) {
+      throw std::invalid_argument(in_quotes(strategy) +
+                                  " is no name: give a settings file to --config, or in a list of "
+                                  "strategies (simulate --sweep, retrystorm --strategies)");
+    }
     std::vector<std::string_view> names;
     for (const NamedStrategy& each : named_strategies()) names.push_back(each.name);
     throw std::invalid_argument(unknown_name(strategy, names));

@@ -1,4 +1,4 @@
-// What is remembered of one client between its attempts.
+// The state of one client between its attempts.
 #pragma once
 
 #include <cstdint>
@@ -7,18 +7,18 @@
 
 namespace retrystorm {
 
-// Half a line of the cache, for there may be millions. Each member belongs to one part of the
-// policy, which alone reads and writes it.
+// Half a cache line, because there may be millions of clients. Each member belongs to one part of
+// the policy. No other part reads or writes it.
 struct RetryState {
-  // Of the request at hand:
-  Duration backoff{0};             // the wait from which the next one grows
+  // Of the current request:
+  Duration backoff{0};             // the wait that the next one grows from
   TimePoint begun{};               // when its first attempt was asked for
-  std::uint32_t retries : 28 = 0;  // so far; stays at its greatest value
-  std::uint32_t paid : 4 = 0;      // what the budget was charged for the last retry: its own code
+  std::uint32_t retries : 28 = 0;  // until now; stays at its maximum
+  std::uint32_t paid : 4 = 0;      // the charge for the last retry, in a code of the budget
 
   // Of the client:
   std::uint32_t successes = 0;  // pacer: counted since the last step down
-  Duration pause{0};            // pacer: before and after each attempt, 0 while all is well
+  Duration pause{0};            // pacer: before and after each attempt; 0 without recent failures
 
   void count_retry() {
     if (retries < kMostRetries) ++retries;

@@ -7,7 +7,7 @@
 namespace retrystorm {
 namespace {
 
-// What stands behind `label` at the beginning of a line of the file's head.
+// The rest of the line that begins with `label`, in the comments at the head of the file.
 std::string_view labelled(std::string_view text, std::string_view label) {
   while (text.starts_with('#')) {
     const std::string_view line = text.substr(0, text.find('\n'));
@@ -29,7 +29,7 @@ const std::vector<NamedStrategy>& named_strategies() {
                         .date = labelled(file.content, "# Date: "),
                         .settings = file.content});
     }
-    // As files they are in another order: aws-legacy-dynamodb.ini comes before aws-legacy.ini.
+    // The order of the files differs: aws-legacy-dynamodb.ini comes before aws-legacy.ini.
     std::sort(result.begin(), result.end(),
               [](const NamedStrategy& a, const NamedStrategy& b) { return a.name < b.name; });
     return result;

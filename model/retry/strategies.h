@@ -1,4 +1,4 @@
-// The strategies that have a name: settings, and where they come from.
+// The named strategies: their settings and their sources.
 #pragma once
 
 #include <string_view>
@@ -6,8 +6,8 @@
 
 namespace retrystorm {
 
-// One file of strategies/, put into the program when it is built. Its first line is a comment that
-// says in one sentence what it is, the next ones name the source and its date.
+// One file of strategies/, embedded in the program at build time. Its first line is a comment that
+// describes the strategy in one sentence. The next lines give the source and its date.
 struct NamedStrategy {
   std::string_view name;
   std::string_view summary;
@@ -16,10 +16,10 @@ struct NamedStrategy {
   std::string_view settings;  // the whole file: lines of NAME = VALUE
 };
 
-// In the order of their names.
+// In the order of the names.
 const std::vector<NamedStrategy>& named_strategies();
 
-// Null when there is none of that name.
+// Null if there is none of that name.
 const NamedStrategy* find_strategy(std::string_view name);
 
 }  // namespace retrystorm

@@ -1,4 +1,4 @@
-// The files of strategies/ as the program holds them.
+// The files of strategies/, embedded in the program.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@ struct StrategyFile {
   std::string_view content;
 };
 
-// In the order of the files' names. Written when the program is built (cmake/embed.cmake).
+// In the order of the file names. Generated at build time (cmake/embed.cmake).
 std::span<const StrategyFile> strategy_files();
 
 }  // namespace retrystorm

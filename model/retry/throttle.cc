@@ -21,17 +21,20 @@ constexpr std::array<ThrottleSettings, 3> kThrottles{{
 void declare_options(OptionList& options, ThrottleSettings& settings) {
   options.group("Adaptive throttling of a process: sends less when less is accepted");
   options.preset("throttle", settings, std::span<const ThrottleSettings>(kThrottles),
-                 "whose throttling: gives defaults to the numbers below");
+                 "the named throttling, which sets the defaults below");
   options.number("throttle-ratio", settings.ratio,
-                 "K: sends up to so many attempts for each one accepted", 1, 1e6);
+                 "K: how many attempts are sent for each accepted one before some are refused", 1,
+                 1e6);
   options.number("throttle-padding", settings.padding,
-                 "added to the attempts: below so many little is refused", 0.001, 1e6);
-  options.duration("throttle-window", settings.window, "attempts are counted over so long",
+                 "how many attempts are added to the count, so that few are refused while there "
+                 "are only a few",
+                 0.001, 1e6);
+  options.duration("throttle-window", settings.window, "how long an attempt is counted",
                    std::chrono::milliseconds(1));
   options.choice<ThrottleCounts>(
       "throttle-counts", settings.counts,
       {{"asked", ThrottleCounts::kAsked}, {"answered", ThrottleCounts::kAnswered}},
-      "an attempt as it is asked for, or as it is answered or refused");
+      "when an attempt is counted: when it is asked for, or when it is answered or refused");
 }
 
 void find_unused(UnusedOptions& unused, const ThrottleSettings& settings) {
@@ -69,7 +72,7 @@ Permission Throttle::ask(TimePoint now, Random& random) {
 
 void Throttle::take_back(TimePoint now) {
   if (settings_.counts != ThrottleCounts::kAsked) return;
-  // At the same time as it was counted, so in the same slice.
+  // This is called at the time at which the request was counted, so it is in the same slice.
   window_.subtract(now, {.requests = 1});
 }
 

@@ -1,4 +1,4 @@
-// Adaptive throttling: a client refuses its own requests in the measure in which the service does.
+// Adaptive throttling: a client refuses its own requests in proportion to the service's refusals.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 namespace retrystorm {
 
 enum class ThrottleCounts {
-  kAsked,     // a request as it is asked for, whatever becomes of it
-  kAnswered,  // its answer, or its refusal here: what is under way is not seen
+  kAsked,     // a request when it is asked for, whatever its result
+  kAnswered,  // a request when it is answered, or refused here; not those in flight
 };
 
 // The defaults are those of the SRE book.
 struct ThrottleSettings {
-  std::string_view name = "none";  // of the preset that the numbers come from
+  std::string_view name = "none";  // the preset that the numbers come from
   bool on = false;
 
   double ratio = 2;  // K
@@ -29,13 +29,13 @@ struct ThrottleSettings {
 
 void declare_options(OptionList& options, ThrottleSettings& settings);
 
-// Adds the numbers that were given but are not used.
+// Adds the options that were given but have no effect.
 void find_unused(UnusedOptions& unused, const ThrottleSettings& settings);
 
-// Refuses with probability max(0, (requests - K * accepts) / (requests + padding)), counted over
-// the window. Attempts are what is counted: each asks anew. An error of the application is an
-// accepted request. From Site Reliability Engineering, ch. 21, and grpc-go's
-// balancer/rls/internal/adaptive.
+// Refuses an attempt with probability max(0, (requests - K * accepts) / (requests + padding)). Both
+// are counted over the window. Attempts are counted, not requests: each attempt asks again. An
+// application error is an accepted request. Sources: Site Reliability Engineering, ch. 21, and
+// grpc-go's balancer/rls/internal/adaptive.
 class Throttle final : public Gate {
  public:
   Throttle(const ThrottleSettings& settings, TimePoint now);
@@ -44,7 +44,7 @@ class Throttle final : public Gate {
   void take_back(TimePoint now) override;
   void attempt_ended(TimePoint now, const AttemptResult& result) override;
 
-  // That the next attempt is refused.
+  // The probability that the next attempt is refused.
   double probability(TimePoint now);
 
  private:

@@ -66,8 +66,9 @@ bool TokenBudget::withdraw(TimePoint now, const AttemptResult& result, RetryStat
   const Tokens left = balance(now);
   if (threshold_ ? left <= *threshold_ : left < cost) return false;
   if (request_share_ != BudgetSettings::kNone && cost > 0) {
-    // Finagle fixes the number as a request begins; what the request has taken since is put back
-    // here instead, which is the same but for what others have taken or paid in meanwhile.
+    // Finagle fixes this number when a request begins. Here the retries that the request has made
+    // since are added back instead. The results differ only by what other requests have deposited
+    // or spent meanwhile.
     const double retries_left = static_cast<double>(left) / static_cast<double>(cost);
     if (state.retries >= std::ceil(request_share_ * (retries_left + state.retries))) return false;
   }

@@ -1,4 +1,4 @@
-// The budget of tokens: paid in by requests or successes, paid out by retries or failures.
+// The token budget: requests or successes deposit tokens, retries or failures cost tokens.
 #pragma once
 
 #include <array>
@@ -6,16 +6,16 @@
 #include <optional>
 
 #include "model/base/sliding_window.h"
+#include "model/retry/budget_settings.h"
 #include "model/retry/process_parts.h"
-#include "model/retry/retry_budget.h"
 
 namespace retrystorm {
 
-// One type for gRPC's retry throttling, the AWS SDKs' retry quota, Finagle's and tower's budgets
-// and SRE's share of retries: they differ in numbers alone. Formulas and sources of each:
-// grpc/proposal A6, botocore retries/quota.py, finagle RetryBudget.scala, tower tps_budget.rs, Site
-// Reliability Engineering ch. 21. Tokens are counted in whole millionths, so that ten deposits of a
-// tenth make one.
+// One class for gRPC's retry throttling, the AWS SDKs' retry quota, the budgets of Finagle and
+// tower, and SRE's share of retries: only the numbers differ. Formulas and sources: grpc/proposal
+// A6, botocore retries/quota.py, finagle RetryBudget.scala, tower tps_budget.rs, Site Reliability
+// Engineering ch. 21. Tokens are counted in whole millionths, so that ten deposits of a tenth add
+// up to exactly one.
 class TokenBudget final : public RetryBudget {
  public:
   TokenBudget(const BudgetSettings& settings, TimePoint now);
@@ -31,7 +31,7 @@ class TokenBudget final : public RetryBudget {
   static constexpr double kToken = 1e6;
   static constexpr std::size_t kSlices = 10;  // Finagle's and tower's
 
-  // What a retry was paid for, as `RetryState::paid` has it.
+  // The kind of failure that a retry was charged for, stored in `RetryState::paid`.
   enum Paid : std::uint8_t { kNothing, kTransient, kTimedOut, kThrottled, kPaids };
 
   static Tokens in_tokens(double tokens);
@@ -47,9 +47,9 @@ class TokenBudget final : public RetryBudget {
   double request_share_;
 
   Tokens capacity_;  // of the bucket
-  Tokens tokens_;    // in it
+  Tokens tokens_;    // in the bucket
   Tokens reserve_ = 0;
-  std::optional<SlidingWindow<Tokens>> window_;  // instead of the bucket
+  std::optional<SlidingWindow<Tokens>> window_;  // replaces the bucket
 };
 
 }  // namespace retrystorm

@@ -2,6 +2,13 @@
 
 namespace retrystorm {
 
+NextAttempt ClientBehaviour::after_loss(TimePoint now, RetryState& state, RetryProcess* process,
+                                        Random& random, RetryMetrics& metrics) const {
+  RetryPolicy::begin(state, now);
+  return after(now, not_connected(Duration::zero(), NoAnswer::kReset), state, process, random,
+               metrics);
+}
+
 NextAttempt ClientBehaviour::after_refusal(TimePoint now, Permission::Kind why, RetryState& state,
                                            RetryProcess* process, Random& random,
                                            RetryMetrics& metrics) const {

@@ -10,20 +10,20 @@
 
 namespace retrystorm {
 
-// What follows an attempt: wait so long, think where the request is over, then send a new request
-// or the same one again.
+// What follows an attempt. The client waits, and thinks if the request is over. Then it sends a new
+// request, or the same one again.
 struct NextAttempt {
   Duration wait{0};
-  Duration think{0};                // thereafter, as long as the load is as configured
-  bool retry = false;               // the same request once more
-  std::optional<GiveUp> gave_up{};  // the request at hand has failed for good
+  Duration think{0};                // after the wait, under the configured load
+  bool retry = false;               // send the same request again
+  std::optional<GiveUp> gave_up{};  // why the current request failed for good
 };
 
-// The behaviour of every client of a run: think times are exponentially distributed (so that
-// requests arrive as a Poisson process), and failures are retried as the policy says. Without I/O,
-// clock and memory of its own: an engine keeps a RetryState and a Random for each client and what
-// its processes share, sends the attempts and reports what became of them. Safe to share between
-// threads.
+// The behaviour of every client of a run. Think times are exponentially distributed, so requests
+// arrive as a Poisson process. Failures are retried as the policy says. There is no I/O, no clock
+// and no state here. An engine keeps a RetryState and a Random for each client, and the state that
+// the clients of a process share. It sends the attempts and reports their results. Safe to share
+// between threads.
 class ClientBehaviour {
  public:
   // mean_think_time >= 0.
@@ -45,6 +45,10 @@ class ClientBehaviour {
                     RetryProcess* process, Random& random, RetryMetrics& metrics) const {
     return next(policy_.after(now, result, state, process, random, metrics), state, random);
   }
+  // The same for a request that begins because its client has just lost its connection: as if its
+  // first attempt had failed at once. It has no attempt before the wait that follows.
+  NextAttempt after_loss(TimePoint now, RetryState& state, RetryProcess* process, Random& random,
+                         RetryMetrics& metrics) const;
   NextAttempt after_refusal(TimePoint now, Permission::Kind why, RetryState& state,
                             RetryProcess* process, Random& random, RetryMetrics& metrics) const;
 

@@ -5,11 +5,15 @@
 namespace retrystorm {
 
 double Counts::amplification() const {
-  return requests == 0 ? 1 : static_cast<double>(attempts()) / static_cast<double>(requests);
+  return requests == 0 ? 1 : static_cast<double>(attempts) / static_cast<double>(requests);
 }
 
 std::uint64_t Counts::gave_up() const {
   return std::accumulate(gave_up_by.begin(), gave_up_by.end(), std::uint64_t{0});
+}
+
+std::uint64_t Counts::nothing_retried() const {
+  return retries > 0 ? 0 : gave_up_by[static_cast<std::size_t>(GiveUp::kNotRetryable)];
 }
 
 double Counts::success_share() const {
@@ -21,13 +25,14 @@ double Counts::throttled_share() const {
   return finished() == 0 ? 0 : static_cast<double>(throttled) / static_cast<double>(finished());
 }
 
-void Counts::count(Outcome outcome) {
-  switch (outcome) {
+void Counts::count(const AttemptResult& result) {
+  switch (result.outcome) {
     case Outcome::kOk:
       ++ok;
       break;
     case Outcome::kError:
       ++errors;
+      if (const std::size_t kind = error_kind(result); kind < errors_by.size()) ++errors_by[kind];
       break;
     case Outcome::kTimedOut:
       ++timed_out;
@@ -40,12 +45,13 @@ Counts& Counts::operator+=(const Counts& other) {
   errors += other.errors;
   timed_out += other.timed_out;
   requests += other.requests;
+  attempts += other.attempts;
   retries += other.retries;
   for (std::size_t i = 0; i < gave_up_by.size(); ++i) gave_up_by[i] += other.gave_up_by[i];
   not_sent += other.not_sent;
   throttled += other.throttled;
-  unsent += other.unsent;
   failing += other.failing;
+  for (std::size_t i = 0; i < errors_by.size(); ++i) errors_by[i] += other.errors_by[i];
   return *this;
 }
 
@@ -54,13 +60,15 @@ Counts operator-(const Counts& a, const Counts& b) {
                 .errors = a.errors - b.errors,
                 .timed_out = a.timed_out - b.timed_out,
                 .requests = a.requests - b.requests,
+                .attempts = a.attempts - b.attempts,
                 .retries = a.retries - b.retries,
                 .gave_up_by = a.gave_up_by,
                 .not_sent = a.not_sent - b.not_sent,
                 .throttled = a.throttled - b.throttled,
-                .unsent = a.unsent - b.unsent,
-                .failing = a.failing - b.failing};
+                .failing = a.failing - b.failing,
+                .errors_by = a.errors_by};
   for (std::size_t i = 0; i < b.gave_up_by.size(); ++i) result.gave_up_by[i] -= b.gave_up_by[i];
+  for (std::size_t i = 0; i < b.errors_by.size(); ++i) result.errors_by[i] -= b.errors_by[i];
   return result;
 }
 
@@ -76,13 +84,16 @@ Rates rates(const Counts& counts, Duration window) {
   Rates result{.ok = rate(counts.ok),
                .errors = rate(counts.errors),
                .timed_out = rate(counts.timed_out),
-               .attempts = rate(counts.attempts()),
+               .attempts = rate(counts.attempts),
                .retries = rate(counts.retries),
                .requests = rate(counts.requests),
                .not_sent = rate(counts.not_sent),
                .throttled = rate(counts.throttled)};
   for (std::size_t i = 0; i < counts.gave_up_by.size(); ++i) {
     result.gave_up_by[i] = rate(counts.gave_up_by[i]);
+  }
+  for (std::size_t i = 0; i < counts.errors_by.size(); ++i) {
+    result.errors_by[i] = rate(counts.errors_by[i]);
   }
   return result;
 }

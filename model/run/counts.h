@@ -1,4 +1,4 @@
-// What a run has counted, the rates of a window of it, and what its clients are doing.
+// Counts and rates of a run, and what its clients are doing.
 #pragma once
 
 #include <cstddef>
@@ -8,52 +8,78 @@
 #include "model/base/duration.h"
 #include "model/base/outcome.h"
 #include "model/retry/give_up.h"
+#include "model/run/error_kind.h"
 
 namespace retrystorm {
 
-// Totals since the start of a run, or what was added between two moments.
+// Totals since the start of a run, or the difference between two such totals.
 struct Counts {
   std::uint64_t ok = 0;
   std::uint64_t errors = 0;
   std::uint64_t timed_out = 0;
-  std::uint64_t requests = 0;   // wanted by the clients
-  std::uint64_t retries = 0;    // further attempts sent, after a request's first
+  std::uint64_t requests = 0;   // started by the clients, sent or not
+  std::uint64_t attempts = 0;   // sent
+  std::uint64_t retries = 0;    // attempts that repeat a request
   GiveUpCounts gave_up_by{};    // requests that failed for good, by reason
-  std::uint64_t not_sent = 0;   // attempts that a gate of their process refused
-  std::uint64_t throttled = 0;  // of the errors, those by which the service asked for less
-  // As things stand, requests that are not over:
-  std::uint64_t unsent = 0;   // no attempt has been sent so far, nor of those that never were
-  std::uint64_t failing = 0;  // has failed and is retried, or waits for it
+  std::uint64_t not_sent = 0;   // attempts refused by a gate of the client's process
+  std::uint64_t throttled = 0;  // errors by which the service asked for less load
+  std::uint64_t failing = 0;    // requests that are being retried now
+  ErrorCounts errors_by{};      // errors, by kind
 
-  std::uint64_t attempts() const { return requests - unsent + retries; }
+  // Requests without an attempt, so far or for good.
+  std::uint64_t unsent() const { return requests - (attempts - retries); }
   std::uint64_t failures() const { return errors + timed_out; }
   std::uint64_t finished() const { return ok + failures(); }
   std::uint64_t gave_up() const;
 
-  // Retry amplification: attempts sent for each request; 1 when there was none.
+  // How many failures were not retried because the policy retries none of their kind, if nothing
+  // was retried at all; otherwise 0.
+  std::uint64_t nothing_retried() const;
+
+  // Retry amplification: attempts sent per request, or 1 without requests.
   double amplification() const;
 
-  // The share of requests that succeeded, of those of which something is known: they succeeded,
-  // were given up, or are failing. 1 when there is none.
+  // The share of requests that succeeded. Only requests with a known result count: they succeeded,
+  // were given up, or have failed and are being retried. 1 when there are none.
   double success_share() const;
 
-  // The share of the attempts by whose answer the service asked for less; 0 when there was none.
+  // The share of attempts whose answer asked for less load. 0 without attempts.
   double throttled_share() const;
 
-  void count(Outcome outcome);
+  void count(const AttemptResult& result);
   void give_up(GiveUp reason) { ++gave_up_by[static_cast<std::size_t>(reason)]; }
 
   Counts& operator+=(const Counts& other);
   friend Counts operator-(const Counts& a, const Counts& b);
 };
 
+// The connections that processes keep.
+struct KeptConnections {
+  std::size_t open = 0;  // idle, in use, and being opened
+  std::size_t idle = 0;
+  std::size_t in_line = 0;   // attempts that wait for one
+  std::uint64_t opened = 0;  // since the start of the run
+  std::uint64_t waited = 0;  // attempts that had to wait in line, since the start of the run
+};
+
+// The attempts that a service finds when it wakes from a freeze.
+struct FoundOnWaking {
+  std::size_t accept_queue = 0;  // on connections that it has not accepted
+  std::size_t kept = 0;          // on connections that it accepted before
+  std::size_t stale = 0;         // of all these, those whose clients have gone
+  std::uint64_t no_room = 0;     // SYNs dropped meanwhile, because the accept queue was full
+};
+
 // What the clients are doing.
 struct ClientStates {
-  std::size_t thinking = 0;   // or pausing after a success, as the responsive ones do
+  std::size_t thinking = 0;   // or pausing after a success, like responsive clients
   std::size_t in_flight = 0;  // an attempt is under way
   std::size_t waiting_to_retry = 0;
-  // Of a job, whose workers these are: the pause or wait that each decided on last.
+  // Jobs only: the mean of the pauses or waits that the workers chose last.
   std::optional<Duration> mean_pause{};
+  // Only where connections are lost: the clients without one, whatever they are doing.
+  std::optional<std::size_t> disconnected{};
+  std::optional<KeptConnections> kept{};  // empty if connections are not kept
 };
 
 // Counts of a window, per second.
@@ -63,10 +89,11 @@ struct Rates {
   double timed_out = 0;
   double attempts = 0;
   double retries = 0;
-  double requests = 0;  // wanted by the clients, also such of which nothing was sent
+  double requests = 0;  // started by the clients, sent or not
   std::array<double, kGiveUpNames.size()> gave_up_by{};
   double not_sent = 0;
   double throttled = 0;
+  std::array<double, kErrorKinds.size()> errors_by{};
 
   double gave_up() const;
 };

@@ -8,23 +8,28 @@ namespace {
 
 struct KindOfDisturbance {
   Disturbance::Kind kind;
+  Disturbance::By by;
   std::string_view name;
-  // Of its value, where it has one.
+  // Describes the value, if the kind has one.
   std::string_view value{};
   double least = 0, most = 0;
 };
 
-constexpr double kLeastFactor = 1e-3, kMostFactor = 1e3;
-
-constexpr std::array kKinds{
-    KindOfDisturbance{Disturbance::Kind::kFreeze, "freeze"},
-    KindOfDisturbance{Disturbance::Kind::kDrop, "drop"},
-    KindOfDisturbance{Disturbance::Kind::kSlow, "slow", "F", kLeastFactor, kMostFactor},
-    KindOfDisturbance{Disturbance::Kind::kErrors, "errors", "SHARE", 0, 1},
-    KindOfDisturbance{Disturbance::Kind::kCapacity, "capacity", "F", kLeastFactor, kMostFactor},
-    KindOfDisturbance{Disturbance::Kind::kLoad, "load", "F", kLeastFactor, kMostFactor},
-    KindOfDisturbance{Disturbance::Kind::kCommand, "command"},
-};
+constexpr auto kKinds = [] {
+  using Kind = Disturbance::Kind;
+  using By = Disturbance::By;
+  return std::array{
+      KindOfDisturbance{Kind::kFreeze, By::kSignals, "freeze"},
+      KindOfDisturbance{Kind::kDrop, By::kService, "drop"},
+      KindOfDisturbance{Kind::kSlow, By::kService, "slow", "F", kLeastFactor, kMostFactor},
+      KindOfDisturbance{Kind::kErrors, By::kService, "errors", "SHARE[:STATUS]", 0, 1},
+      KindOfDisturbance{Kind::kCapacity, By::kService, "capacity", "F", kLeastFactor, kMostFactor},
+      KindOfDisturbance{Kind::kThrottle, By::kService, "throttle", "R", kLeastFactor, kHighestRate},
+      KindOfDisturbance{Kind::kLoad, By::kClients, "load", "F", kLeastFactor, kMostFactor},
+      KindOfDisturbance{Kind::kReconnect, By::kClients, "reconnect"},
+      KindOfDisturbance{Kind::kCommand, By::kCommands, "command"},
+  };
+}();
 
 const KindOfDisturbance& about(Disturbance::Kind kind) {
   return kKinds[static_cast<std::size_t>(kind)];
@@ -43,12 +48,24 @@ Disturbance parse_disturbance(std::string_view text, Engine engine) {
     if (each.value.empty() != (colon == text.npos)) {
       throw std::invalid_argument(
           in_quotes(text) + ": " +
-          (each.value.empty() ? std::string(name) + " has no value"
-                              : std::string(name) + ':' + std::string(each.value) + " is meant"));
+          (each.value.empty()
+               ? std::string(name) + " takes no value"
+               : std::string(name) + ':' + std::string(each.value) + " is expected"));
     }
     if (each.value.empty()) return {.kind = each.kind};
-    return {.kind = each.kind,
-            .value = parse_number(std::string(text.substr(colon + 1)), each.least, each.most)};
+    Disturbance disturbance{.kind = each.kind};
+    std::string_view value = text.substr(colon + 1);
+    const std::size_t second = value.find(':');
+    if (each.kind == Disturbance::Kind::kErrors && second != value.npos) {
+      disturbance.status = static_cast<int>(
+          parse_count(value.substr(second + 1), kLeastErrorStatus, kMostErrorStatus));
+      value = value.substr(0, second);
+    }
+    const auto parse = each.kind == Disturbance::Kind::kThrottle ? parse_rate
+                       : each.kind == Disturbance::Kind::kErrors ? parse_number
+                                                                 : parse_factor;
+    disturbance.value = parse(value, each.least, each.most);
+    return disturbance;
   }
   throw std::invalid_argument(unknown_name(name, known));
 }
@@ -56,19 +73,25 @@ Disturbance parse_disturbance(std::string_view text, Engine engine) {
 std::string print_disturbance(const Disturbance& disturbance) {
   const KindOfDisturbance& kind = about(disturbance.kind);
   const std::string name(kind.name);
-  return kind.value.empty() ? name : name + ':' + print_number(disturbance.value);
+  if (kind.value.empty()) return name;
+  return name + ':' + print_number(disturbance.value) +
+         (disturbance.status ? ':' + std::to_string(*disturbance.status) : "");
 }
 
-Conditions& impose(const Disturbance& disturbance, Conditions& conditions) {
+Conditions& apply(const Disturbance& disturbance, Conditions& conditions) {
   switch (disturbance.kind) {
     case Disturbance::Kind::kSlow:
       conditions.slow *= disturbance.value;
       break;
     case Disturbance::Kind::kErrors:
       conditions.errors = disturbance.value;
+      if (disturbance.status) conditions.error_status = disturbance.status;
       break;
     case Disturbance::Kind::kCapacity:
       conditions.capacity *= disturbance.value;
+      break;
+    case Disturbance::Kind::kThrottle:
+      conditions.rate_limit = disturbance.value;
       break;
     default:
       break;
@@ -76,16 +99,8 @@ Conditions& impose(const Disturbance& disturbance, Conditions& conditions) {
   return conditions;
 }
 
-bool is_of_service(const Disturbance& disturbance) {
-  switch (disturbance.kind) {
-    case Disturbance::Kind::kDrop:
-    case Disturbance::Kind::kSlow:
-    case Disturbance::Kind::kErrors:
-    case Disturbance::Kind::kCapacity:
-      return true;
-    default:
-      return false;
-  }
+Disturbance::By made_by(const Disturbance& disturbance) {
+  return about(disturbance.kind).by;
 }
 
 }  // namespace retrystorm

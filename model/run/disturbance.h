@@ -1,7 +1,8 @@
-// What befalls a service for a while: the outage that the verdict is about.
+// The faults that make up an outage. The verdict says how the service came through it.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,34 +11,63 @@
 
 namespace retrystorm {
 
+// The range of factors on the capacity, the load and the time of a request.
+inline constexpr double kLeastFactor = 1e-3, kMostFactor = 1e3;
+
 // A kind of outage, and how bad it is.
 struct Disturbance {
   enum class Kind : std::uint8_t {
-    kFreeze,    // the process is stopped; its kernel goes on
-    kDrop,      // every connection is reset, also those not yet accepted, and new ones are refused
-    kSlow,      // each request takes `value` times as long
-    kErrors,    // this share of the requests let in fails
-    kCapacity,  // `value` times the capacity
-    kLoad,      // the clients want `value` times as much
-    kCommand,   // whatever the user's commands do
+    kFreeze,     // the process is stopped, but its kernel goes on
+    kDrop,       // every connection is reset, accepted or not; new ones are refused
+    kSlow,       // each request takes `value` times as long
+    kErrors,     // this share of the admitted requests fails, perhaps with `status`
+    kCapacity,   // the service has `value` times its capacity
+    kThrottle,   // the service admits `value` requests a second
+    kLoad,       // the clients offer `value` times the load
+    kReconnect,  // all clients lose their connection at its beginning (see reconnect.h)
+    kCommand,    // made by the user's commands
+  };
+
+  // What makes it.
+  enum class By : std::uint8_t {
+    kSignals,  // to the service's process
+    kService,  // itself, when it is ordered to
+    kClients,
+    kCommands,
   };
 
   Kind kind = Kind::kFreeze;
   double value = 1;
+  std::optional<int> status{};  // kErrors: the answer's; otherwise as configured
 
   bool operator==(const Disturbance&) const = default;
 };
 
-// "freeze", "slow:3". Throws std::invalid_argument with a sentence for a person.
+// Parses "freeze", "slow:3" or "errors:0.5:500". Throws std::invalid_argument with a readable message.
 Disturbance parse_disturbance(std::string_view text, Engine engine);
 
-// As it is read.
+// The text that `parse_disturbance` reads.
 std::string print_disturbance(const Disturbance& disturbance);
 
-// What it does to the service, beside what is done by signals, to connections and by clients.
-Conditions& impose(const Disturbance& disturbance, Conditions& conditions);
+// Applies the disturbance to the service's conditions. Signals, connections and the clients' load
+// are handled elsewhere.
+Conditions& apply(const Disturbance& disturbance, Conditions& conditions);
 
-// Is it something that the service has to be told?
-bool is_of_service(const Disturbance& disturbance);
+Disturbance::By made_by(const Disturbance& disturbance);
+// True if the service must be ordered to make it.
+inline bool is_of_service(const Disturbance& disturbance) {
+  return made_by(disturbance) == Disturbance::By::kService;
+}
+
+// The factor on the load that the clients offer.
+inline double load_factor(const Disturbance& disturbance) {
+  return disturbance.kind == Disturbance::Kind::kLoad ? disturbance.value : 1;
+}
+
+// Do clients lose their connections?
+inline bool loses_connections(const Disturbance& disturbance) {
+  return disturbance.kind == Disturbance::Kind::kReconnect;
+}
+inline constexpr std::string_view kConnectionsLost = "all clients lose their connection";
 
 }  // namespace retrystorm

@@ -3,12 +3,16 @@
 namespace retrystorm {
 
 void declare_options(OptionList& options, JobSettings& settings) {
-  options.group("Job: tasks, and workers that come and go");
-  options.count("tasks", settings.tasks, "that there are", 1, 1'000'000'000).in("tasks");
-  options.count("calls", settings.calls, "of each task, one after the other", 1, 1'000'000'000)
-      .in("calls");
+  options.group("Job: tasks that workers complete");
+  options.count("tasks", settings.tasks, "how many tasks there are", 1, 1'000'000'000)
+      .with_unit("tasks");
+  options
+      .count("calls", settings.calls, "how many calls each task makes, one after the other", 1,
+             1'000'000'000)
+      .with_unit("calls");
   options.duration("workers-start", settings.workers_start,
-                   "from one worker to the next; there are at most as many as --clients");
+                   "how long after one worker the next one starts; there are at most --clients "
+                   "workers");
 }
 
 std::optional<Duration> Job::next_start() const {

@@ -1,4 +1,4 @@
-// When requests come from outside: a Poisson process that is the same in every engine.
+// Open arrivals: a Poisson process that is the same in every engine.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,15 @@
 
 namespace retrystorm {
 
-// The times between arrivals, of a stream of their own, apart from every request's. The request
-// that arrives as the n-th (from 0) draws from `ClientRandom(seed, n)`. Not for use from two
-// threads at once.
+// The times between arrivals. They have a separate random stream, independent of the requests. The
+// n-th request to arrive (from 0) draws from `ClientRandom(seed, n)`. Not thread-safe.
 class OpenArrivals {
  public:
-  // `rate` > 0: requests a second on average.
+  // `rate` > 0: mean requests per second.
   OpenArrivals(std::uint64_t seed, double rate)
       : random_(seed, kStream), mean_(from_seconds(1 / rate)) {}
 
-  // From one arrival to the next; at first from the start of the run.
+  // The time until the next arrival, counted from the last one, or from the start of the run.
   Duration next_gap() { return random_.exponential(mean_); }
 
  private:

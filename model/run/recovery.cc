@@ -5,26 +5,139 @@
 #include <span>
 
 #include "model/base/portable_math.h"
+#include "model/run/outlook.h"
 
 namespace retrystorm {
 namespace {
 
-// "Beyond noise" when a share is said not to be reached.
+// How many sigmas below a share count as beyond noise.
 constexpr double kSigmas = 3;
-// The chance that a healthy service is called relapsed.
+// The same for the fall of a queue.
+constexpr double kFallSigmas = 2.5;
+// The probability that a healthy service is wrongly called relapsed.
 constexpr double kFalseRelapses = 1e-3;
 
-// The start of the first `kConsecutiveWindows` windows in a row that satisfy `holds`, given the
-// first of them.
-template <typename Windows, typename Predicate>
-std::optional<std::size_t> first_running(const Windows& windows, Predicate holds) {
+using Windows = std::span<const RecoveryTracker::Window>;
+
+// The windows as one.
+RecoveryTracker::Window joined(Windows windows) {
+  RecoveryTracker::Window whole{};
+  for (const auto& each : windows) {
+    whole.counts += each.counts;
+    whole.length += each.length;
+  }
+  return whole;
+}
+
+// A queue that empties.
+struct Draining {
+  std::size_t waiting = 0;
+  double rate = 0;  // requests/s
+  Duration left() const { return from_seconds(static_cast<double>(waiting) / rate); }
+};
+
+// See the header.
+std::optional<Draining> draining(Windows windows) {
+  const auto shorter = [](const auto& a, const auto& b) { return a.waiting < b.waiting; };
+  const auto peak = std::max_element(windows.rbegin(), windows.rend(), shorter);
+  const Windows since = windows.last(static_cast<std::size_t>(peak - windows.rbegin()));
+  if (since.size() < RecoveryTracker::kConsecutiveWindows) return std::nullopt;
+  const Windows late = since.last((since.size() + 1) / 2);
+  const auto& middle = since[since.size() - late.size() - 1];
+  if (!middle.waiting || !since.back().waiting) return std::nullopt;
+  const auto end = static_cast<double>(*since.back().waiting);
+  const RecoveryTracker::Window whole = joined(since);
+  const double fall = static_cast<double>(*peak->waiting) - end;
+  const Draining queue{*since.back().waiting, fall / to_seconds(whole.length)};
+  const double late_rate =
+      (static_cast<double>(*middle.waiting) - end) / to_seconds(joined(late).length);
+  const bool beyond_noise =
+      fall > kFallSigmas * std::sqrt(2 * static_cast<double>(whole.counts.attempts));
+  const bool falls = beyond_noise && late_rate >= queue.rate / 2;
+  return falls && queue.waiting > 0 ? std::optional(queue) : std::nullopt;
+}
+
+std::string per_second(double rate, const std::string& what) {
+  return readable(rate) + ' ' + what + "/s";
+}
+
+// "45 of 99.2 OK/s"
+std::string of_baseline(const RecoveryTracker::Window& window, double baseline) {
+  return readable(window.rates().ok) + " of " + per_second(baseline, "OK");
+}
+
+// How long to watch until a queue is empty and three more windows have passed, in whole minutes.
+Duration longer(Windows after, const Draining& queue) {
+  return std::chrono::ceil<std::chrono::minutes>(
+      after.back().start + after.back().length + queue.left() +
+      RecoveryTracker::kWindow * (RecoveryTracker::kConsecutiveWindows + 1));
+}
+
+// `unwell`: see `unwell_before`. It comes first, because the caller goes on with what to do.
+std::string why_draining(const Draining& queue, const std::string& unwell) {
+  return "not yet back" + (unwell.empty() ? ":" : unwell + ';') + " its queue of " +
+         readable(static_cast<double>(queue.waiting)) + " falls by " + readable(queue.rate) +
+         "/s and is empty in " + readable(queue.left());
+}
+
+std::string why_recovering(Windows after, double baseline, bool errors_gone) {
+  const auto last = joined(after.last(RecoveryTracker::kConsecutiveWindows));
+  return std::string("not yet back: ") + (errors_gone ? "the errors are gone, but " : "") +
+         of_baseline(last, baseline) + " in the last " + readable(last.length);
+}
+
+// What keeps the service down.
+std::string held_by(const RecoveryTracker::Window& window) {
+  return per_second(window.rates().attempts, "attempts") +
+         (window.counts.retries > 0 ? " keep it down" : " arrive, and none is a retry");
+}
+
+// `mended`: true if only the outage changed anything.
+std::string why_collapsed(Windows after, bool mended) {
+  const auto last = joined(after.last(RecoveryTracker::kConsecutiveWindows));
+  const std::string attempts = per_second(last.rates().attempts, "attempts");
+  const auto without_answer = [&last](NoAnswer why) {
+    return last.counts.errors_by[error_kind({.outcome = Outcome::kError, .no_answer = why})];
+  };
+  if (last.counts.attempts > 0 &&
+      without_answer(NoAnswer::kRefused) + without_answer(NoAnswer::kUnreachable) ==
+          last.counts.finished()) {
+    return "the service is gone: all " + attempts + " are refused, or reach nothing";
+  }
+  std::string text = "does not come back: " + held_by(last);
+  if (after.back().waiting.value_or(0) > 0) {
+    text += ", " + readable(static_cast<double>(*after.back().waiting)) + " wait";
+  }
+  return mended ? text + ", nothing is broken any more" : text;
+}
+
+double ok_share(const RecoveryTracker::Window& calm) {
+  const auto ended = static_cast<double>(calm.counts.finished());
+  return ended > 0 ? static_cast<double>(calm.counts.ok) / ended : 1;
+}
+
+// "before the outage only 4 % of the attempts were OK"
+std::string unwell_text(const RecoveryTracker::Window& calm) {
+  return "before the outage only " + readable(std::round(100 * ok_share(calm))) +
+         " % of the attempts were OK";
+}
+
+// What is to be added to a reason if the baseline was no calm. Empty if all was well.
+std::string unwell_before(const RecoveryTracker::Window& calm) {
+  return ok_share(calm) < 0.9 ? "; but " + unwell_text(calm) : "";
+}
+
+// Finds the first of `kConsecutiveWindows` consecutive windows that satisfy `holds`. The predicate
+// is given the index of the first window, and checks all of them.
+template <typename Predicate>
+std::optional<std::size_t> first_running(Windows windows, Predicate holds) {
   for (std::size_t i = 0; i + RecoveryTracker::kConsecutiveWindows <= windows.size(); ++i) {
     if (holds(i)) return i;
   }
   return std::nullopt;
 }
 
-// The OK of the calm before the outage, and how others compare with them: see the header.
+// The OK answers before the outage, and how other windows compare with them. See the header.
 class Baseline {
  public:
   Baseline(std::uint64_t ok, Duration length)
@@ -32,19 +145,19 @@ class Baseline {
 
   double rate() const { return seconds_ > 0 ? ok_ / seconds_ : 0; }
 
-  // Do so many OK fall short of this share of the baseline, and of all of it by so many sigmas?
+  // True if `ok` is below this share of the baseline, and is `sigmas` below the whole baseline.
   bool is_missed(std::uint64_t ok, Duration length, double share, double sigmas) const {
     const double ratio = to_seconds(length) / seconds_;
     if (static_cast<double>(ok) >= share * ok_ * ratio) return false;
     const double there = static_cast<double>(ok) + 0.5;
-    const double even = (there + ok_) / (1 + ratio);  // for the calm, if the rate was one
+    const double even = (there + ok_) / (1 + ratio);  // expected if the rate is one
     if (there >= ratio * even) return false;
     const double half_square =
         there * natural_log(there / (ratio * even)) + ok_ * natural_log(ok_ / even);
     return 2 * half_square > sigmas * sigmas;
   }
 
-  // Would three windows without an answer be missed?
+  // True if three windows without an OK would miss the baseline.
   bool is_enough() const {
     constexpr auto kLength = RecoveryTracker::kWindow * RecoveryTracker::kConsecutiveWindows;
     return is_missed(0, kLength, 1, kSigmas);
@@ -53,6 +166,35 @@ class Baseline {
  private:
   double ok_, seconds_;
 };
+
+// Why the service is down at the end of a run without an outage. Empty if it is not.
+std::string why_down(Windows all) {
+  constexpr std::size_t kThree = RecoveryTracker::kConsecutiveWindows;
+  if (all.size() < kThree) return "";
+  const Windows last = all.last(kThree);
+  for (const auto& each : last) {
+    if (each.counts.attempts == 0 || 10 * each.counts.ok > each.counts.attempts) return "";
+  }
+  if (draining(all)) return "";
+  RecoveryTracker::Window best{};
+  for (std::size_t i = 0; i + kThree <= all.size(); ++i) {
+    const auto three = joined(all.subspan(i, kThree));
+    if (three.rates().ok >= best.rates().ok) best = three;
+  }
+  const auto end = joined(last);
+  const Baseline base(best.counts.ok, best.length);
+  if (base.is_enough()) {
+    const bool answers = std::any_of(last.begin(), last.end(), [&base](const auto& each) {
+      return each.rates().ok >= 0.1 * base.rate();
+    });
+    return answers ? ""
+                   : "down without an outage: " + of_baseline(end, base.rate()) + " in the last " +
+                         readable(end.length) + ", " + held_by(end);
+  }
+  if (end.counts.ok > 0 || !Baseline(end.counts.attempts, end.length).is_enough()) return "";
+  return "never was well: none of " + readable(static_cast<double>(end.counts.attempts)) +
+         " attempts in the last " + readable(end.length) + " was OK, " + held_by(end);
+}
 
 }  // namespace
 
@@ -75,25 +217,28 @@ std::string_view to_string(Verdict verdict) {
 }
 
 void RecoveryTracker::take_window(TimePoint now, const Counts& totals,
+                                  std::optional<std::size_t> waiting,
                                   std::vector<Window>& windows) {
   windows.push_back(
-      {totals - window_start_totals_, windows_closed_ * kWindow, now - window_start_});
+      {totals - window_start_totals_, windows_closed_ * kWindow, now - window_start_, waiting});
   window_start_ = now;
   window_start_totals_ = totals;
 }
 
-void RecoveryTracker::close_window(TimePoint now, const Counts& totals) {
+void RecoveryTracker::close_window(TimePoint now, const Counts& totals,
+                                   std::optional<std::size_t> waiting) {
   auto& windows = phase_ == Phase::kBefore ? before_ : phase_ == Phase::kDuring ? during_ : after_;
-  take_window(now, totals, windows);
-  // An engine that was itself held up may be several windows late: they become one.
+  take_window(now, totals, waiting, windows);
+  // If the engine was held up for several windows, they become one window.
   do ++windows_closed_;
   while (window_end() <= now);
 }
 
-void RecoveryTracker::finish(TimePoint now, const Counts& totals) {
-  // A run that is shorter than a window is one.
+void RecoveryTracker::finish(TimePoint now, const Counts& totals,
+                             std::optional<std::size_t> waiting) {
+  // A run shorter than a window counts as one window.
   const bool first = phase_ == Phase::kBefore && before_.empty();
-  if (first || window_end() - now <= kWindow / 20) close_window(now, totals);
+  if (first || window_end() - now <= kWindow / 20) close_window(now, totals, waiting);
 }
 
 void RecoveryTracker::begin_phase(Phase phase, TimePoint now, const Counts& totals) {
@@ -110,18 +255,17 @@ void RecoveryTracker::outage_begins(TimePoint now, const Counts& totals) {
 }
 
 void RecoveryTracker::outage_ends(TimePoint now, const Counts& totals) {
-  take_window(now, totals, during_);  // the last one may be short: it counts in what was lost
+  take_window(now, totals, std::nullopt, during_);  // may be short, but counts in `ok_lost`
   begin_phase(Phase::kAfter, now, totals);
 }
 
 RecoveryTracker::Window RecoveryTracker::baseline() const {
-  // The first window is left out where there are more: the clients are still starting in it.
-  Window whole{};
-  for (std::size_t i = before_.size() > 1 ? 1 : 0; i < before_.size(); ++i) {
-    whole.counts += before_[i].counts;
-    whole.length += before_[i].length;
-  }
-  return whole;
+  return joined(Windows(before_).subspan(before_.size() > 1 ? 1 : 0));
+}
+
+Verdict RecoveryTracker::verdict() const {
+  if (phase_ != Phase::kBefore) return recovery().verdict;
+  return why_down(before_).empty() ? Verdict::kNoOutage : Verdict::kCollapsed;
 }
 
 Recovery RecoveryTracker::recovery() const {
@@ -132,17 +276,42 @@ Recovery RecoveryTracker::recovery() const {
   const Duration least = short_run ? std::chrono::seconds(1) : kWindow;
   for (const auto* windows : {&before_, &during_, &after_}) {
     for (const Window& window : *windows) {
-      // Over a whole window at least: two attempts in a last millisecond are no storm.
+      // Use at least a whole window: two attempts in the last millisecond are not a peak.
       const Duration length = std::max(window.length, least);
       result.peak_attempts = std::max(result.peak_attempts, rates(window.counts, length).attempts);
     }
   }
-  if (phase_ == Phase::kBefore) return result;
+  if (phase_ == Phase::kBefore) {
+    result.reason = why_down(before_);
+    if (!result.reason.empty()) result.verdict = Verdict::kCollapsed;
+    return result;
+  }
   result.verdict = Verdict::kUndecided;
+  const Windows after(after_);
+  const auto errors_gone = [](const Window& window) {
+    return static_cast<double>(window.counts.failures()) <=
+           0.01 * static_cast<double>(window.counts.attempts);
+  };
+  const auto tried = [](const Window& window) { return window.counts.attempts > 0; };
+  const auto start = [&](std::optional<std::size_t> at) {
+    return at ? std::optional(after[*at].start) : std::nullopt;
+  };
+  result.errors_gone = start(first_running(after, [&](std::size_t first) {
+    const auto windows = after.subspan(first, kConsecutiveWindows);
+    return std::all_of(windows.begin(), windows.end(), tried) &&
+           std::all_of(windows.begin(), windows.end(), errors_gone);
+  }));
   const Baseline base(calm.counts.ok, calm.length);
-  if (base.rate() <= 0) return result;
+  if (base.rate() <= 0) {
+    result.reason =
+        before_.empty() ? "nothing to compare with: the outage began within the first 5 s"
+        : calm.counts.attempts == 0
+            ? "nothing to compare with: no attempt before the outage"
+            : "down before the outage: none of " +
+                  readable(static_cast<double>(calm.counts.attempts)) + " attempts was OK";
+    return result;
+  }
 
-  const std::span<const Window> after(after_);
   const auto misses = [&](const Window& window, double share, double sigmas) {
     return base.is_missed(window.counts.ok, window.length, share, sigmas);
   };
@@ -163,27 +332,21 @@ Recovery RecoveryTracker::recovery() const {
              !three_miss(first, share, kSigmas);
     };
   };
-  const auto errors_gone = [](const Window& window) {
-    return static_cast<double>(window.counts.failures()) <=
-           0.01 * static_cast<double>(window.counts.attempts());
-  };
-  const auto tried = [](const Window& window) { return window.counts.attempts() > 0; };
-  const auto start = [&](std::optional<std::size_t> at) {
-    return at ? std::optional(after[*at].start) : std::nullopt;
-  };
-  result.errors_gone = start(first_running(after, [&](std::size_t first) {
-    const auto windows = after.subspan(first, kConsecutiveWindows);
-    return std::all_of(windows.begin(), windows.end(), tried) &&
-           std::all_of(windows.begin(), windows.end(), errors_gone);
-  }));
+  const Window outage = joined(during_);
+  result.unfelt = outage.counts.failures() == 0 && base.is_missed(0, outage.length, 0.9, kSigmas) &&
+                  !base.is_missed(outage.counts.ok, outage.length, 0.9, 0);
   const bool enough = base.is_enough();
   const auto recovered_at =
       enough ? first_running(after, reaches(0.9)) : std::optional<std::size_t>();
-  if (enough) {
-    result.time_to_half = start(first_running(after, reaches(0.5)));
-    result.time_to_recovery = start(recovered_at);
-    result.time_to_full = start(first_running(after, reaches(0.95)));
-  }
+  const auto time_to = [&](double share) {
+    return start(enough ? first_running(after, reaches(share))
+                        : first_running(after, [&](std::size_t first) {
+                            return !three_miss(first, share, 0);
+                          }));
+  };
+  result.time_to_half = time_to(0.5);
+  result.time_to_recovery = time_to(0.9);
+  result.time_to_full = time_to(0.95);
 
   const auto lose = [&](const Window& window) {
     result.ok_lost +=
@@ -194,27 +357,65 @@ Recovery RecoveryTracker::recovery() const {
   std::for_each(lost.begin(), lost.end(), lose);
   result.ok_lost = std::max(result.ok_lost, 0.0);
 
-  if (after.size() < kConsecutiveWindows || !enough) return result;
+  const auto last = after.last(std::min(after.size(), kConsecutiveWindows));
+  if (!enough) {
+    result.reason = "too few answers before the outage to compare with: " +
+                    readable(static_cast<double>(calm.counts.ok)) + " in " + readable(calm.length);
+    return result;
+  }
+  if (ok_share(calm) < kWell) {
+    result.reason = "the service was not well: " + unwell_text(calm);
+    return result;
+  }
+  if (after.size() < kConsecutiveWindows) {
+    result.reason = phase_ == Phase::kDuring ? "the run ended before the outage did"
+                                             : "not watched for 15 s after the outage";
+    return result;
+  }
   if (recovered_at) {
     const std::size_t threes = after.size() - kConsecutiveWindows + 1 - *recovered_at;
     const auto comparisons = static_cast<double>(after.size() - *recovered_at + threes);
     const double sigmas = std::sqrt(2 * natural_log(comparisons / (2 * kFalseRelapses)));
-    bool relapsed = false;
-    for (std::size_t i = *recovered_at; i < after.size(); ++i) {
-      relapsed |= misses(after[i], 0.75, sigmas) ||
-                  (i + kConsecutiveWindows <= after.size() && three_miss(i, 0.75, sigmas));
+    std::optional<std::size_t> relapse, relapse_of_three;
+    for (std::size_t i = after.size(); i-- > *recovered_at;) {
+      if (misses(after[i], 0.75, sigmas)) relapse = i;
+      if (i + kConsecutiveWindows <= after.size() && three_miss(i, 0.75, sigmas)) {
+        relapse_of_three = i;
+      }
     }
-    result.verdict = relapsed ? Verdict::kRelapsed : Verdict::kRecovered;
+    if (!relapse) relapse = relapse_of_three;
+    result.verdict = relapse ? Verdict::kRelapsed : Verdict::kRecovered;
+    result.reason =
+        "back at 90 % of " + per_second(base.rate(), "OK") + ' ' +
+        (*recovered_at == 0 ? "at once" : "after " + format_duration(*start(recovered_at)));
+    if (relapse) {
+      result.reason += ", below 75 % again after " + format_duration(*start(relapse)) +
+                       "; at the end " + of_baseline(joined(last), base.rate());
+    } else if (!base.is_missed(outage.counts.ok, outage.length, 0.9, 0)) {
+      result.reason += "; the outage cost no answers";
+    }
+    result.reason += unwell_before(calm);
     return result;
   }
-  const auto last = after.last(kConsecutiveWindows);
-  if (std::none_of(last.begin(), last.end(), tried)) return result;
-  // What little there is of OK is no noise: a service that is down answers nothing.
+  if (std::none_of(last.begin(), last.end(), tried)) {
+    result.reason = "no attempt in the last " + readable(joined(last).length) +
+                    ": all clients wait or hold back";
+    return result;
+  }
+  // A few OK are not noise here, because a service that is down answers nothing.
   const auto answers = [&](const Window& window) { return window.rates().ok >= 0.1 * base.rate(); };
-  result.verdict = std::all_of(last.begin(), last.end(), errors_gone) ||
-                           std::any_of(last.begin(), last.end(), answers)
-                       ? Verdict::kRecovering
-                       : Verdict::kCollapsed;
+  const bool no_errors = std::all_of(last.begin(), last.end(), errors_gone);
+  if (const auto queue = draining(after)) {
+    result.verdict = Verdict::kRecovering;
+    result.reason = why_draining(*queue, unwell_before(calm));
+    result.to_watch = longer(after, *queue);
+  } else if (no_errors || std::any_of(last.begin(), last.end(), answers)) {
+    result.verdict = Verdict::kRecovering;
+    result.reason = why_recovering(after, base.rate(), no_errors) + unwell_before(calm);
+  } else {
+    result.verdict = Verdict::kCollapsed;
+    result.reason = why_collapsed(after, !changed_) + unwell_before(calm);
+  }
   return result;
 }
 

@@ -1,40 +1,49 @@
 // Did the service come back after the outage? The verdict of a run.
 //
-// A window is compared with the baseline as two counts are: it *misses* a share of the baseline
-// when its OK are fewer than that share AND fewer than a healthy service's chance fluctuations
-// explain. A service that answers at the baseline's rate has n OK in a window that is r times as
-// long as the calm before the outage, which had b. Both are taken for Poisson counts of one rate,
-// which is then best told by m = (n + b) / (1 + r) for the calm; how far apart they are is the
-// signed root of the likelihood ratio, a normal variate to a tenth of a sigma even where n is 0
-// (with half a count added to n, as it is a whole number):
+// A window is compared with the baseline as two counts. It *misses* a share of the baseline when
+// two things hold: it has fewer OK than that share, and fewer than chance explains for a healthy
+// service. A service that answers at the baseline's rate has n OK in a window. The calm before the
+// outage had b OK, and the window is r times as long as the calm. Both are taken as Poisson counts
+// of one rate. The best estimate for the calm is then m = (n + b) / (1 + r). The distance between
+// the two counts is the signed root of the likelihood ratio. It is a normal variate to a tenth of a
+// sigma, even where n is 0. Half a count is added to n, because n is a whole number:
 //
-//     z = -sqrt(2 (n ln(n / (r m)) + b ln(b / m)))     for n under r m
+//     z = -sqrt(2 (n ln(n / (r m)) + b ln(b / m)))     for n < r m
 //
-// That holds the noise of the window and that of the baseline. To be explicit about what is
-// assumed: open arrivals are Poisson. Those of a closed loop are less noisy (a client with an
-// answer under way asks for no other), the more so the longer the answers are beside the think
-// times; so the rule errs towards "not missed". Other noise (answers that come in bursts) it does
-// not know.
+// This covers the noise of the window and of the baseline. It assumes that open arrivals are
+// Poisson. Arrivals of a closed loop are less noisy, because a client sends no other request while
+// it waits for an answer. The difference grows with the ratio of answer times to think times. So
+// the rule errs towards "not missed". Other noise, such as answers in bursts, is not modelled.
 //
-// - A share is *reached* (time_to_...) where none of three windows running misses it, singly or
-// taken
-//   together, with z under -3. A healthy service's time to recovery is 0 s in 99 of 100 runs or
-//   more.
-// - A *relapse* is looked for in all windows after the recovery, singly and in threes: the more
-// there
-//   are, the more are low by chance. So z must be under -sqrt(2 ln(w / 0.002)) for w such
-//   comparisons: Bonferroni's bound, with P(Z > x) <= exp(-x^2 / 2) / 2. Of healthy services at
-//   most one in 1000 is then called relapsed, however long it is watched.
-// - Where even three windows without one OK would not be missed (fewer than 14 answers in 25 s of
-//   calm), nothing can be told: the verdict is "undecided".
+// - A share is *reached* (time_to_...) at the first of three consecutive windows that do not miss
+//   it, neither singly nor together, with z under -3. For a healthy service the time to recovery is
+//   0 s in at least 99 of 100 runs.
+// - A *relapse* is looked for in all windows after the recovery, singly and in threes. The more
+//   windows there are, the more are low by chance. So z must be under -sqrt(2 ln(w / 0.002)) for w
+//   such comparisons. This is Bonferroni's bound with P(Z > x) <= exp(-x^2 / 2) / 2. At most one in
+//   1000 healthy services is then called relapsed, however long the run is.
+// - The verdict is "undecided" where fewer than half of the attempts before the outage were OK: the service
+//   was down already, and as little again is no recovery. It is "undecided", too, where even three windows without one OK would not miss the baseline.
+//   That is so with fewer than 14 answers in 25 s of calm.
+// - A queue that empties is not a collapse, however long it takes. It empties if two things hold. From its
+//   peak on, over three windows or more, it has fallen by more than random noise: 2.5 times the root of
+//   twice the attempts that arrived (both arrivals and departures as Poisson counts). And in the second half
+//   of that time it fell at least half as fast as in all of it: a queue that levels off, or grows again, is
+//   held. With 187 attempts/s and 60 s the noise hides what drains by less than 6.2/s; watched four times as
+//   long, by less than half of that.
+// - Without an outage there is nothing to recover from. But the service may be down at the end: in
+//   each of the last three windows at most a tenth of the attempts are OK, and a tenth of the OK/s
+//   of its best three windows. If those are too few to compare with, none of the last attempts must
+//   be OK. That is a collapse.
 //
-// The more clients, the less of this is felt: with 25 s of calm at 99 OK/s a window misses 90 %
-// when it is under 86 % of the baseline, three together when they are under 90 %; at 9.9 OK/s under
-// 58 % and 71 %.
+// The noise matters less with more clients. With 25 s of calm at 99 OK/s, a window misses 90 % when
+// it is under 86 % of the baseline, and three together when they are under 90 %. At 9.9 OK/s the
+// limits are 58 % and 71 %.
 #pragma once
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -44,82 +53,105 @@
 namespace retrystorm {
 
 enum class Verdict {
-  kNoOutage,
+  kNoOutage,    // and not down at the end
   kUndecided,   // fewer than three windows after the outage, no attempt in the last three, or no
                 // baseline (or one of too few answers)
   kRecovered,   // reached 90 % of the baseline, and did not miss 75 % later
   kRelapsed,    // reached 90 % of the baseline, and missed 75 % later
-  kRecovering,  // not yet at 90 %, but in the last three windows errors are gone or one has 10 % OK
-  kCollapsed,   // neither
+  kRecovering,  // below 90 %, but the last three windows have no errors, or one has 10 % OK, or the
+                // service's queue empties
+  kCollapsed,   // none of these; or down without an outage
 };
 
 std::string_view to_string(Verdict verdict);
 
-// Times count from the end of the outage and are starts of windows.
+// Times are starts of windows, counted from the end of the outage.
 struct Recovery {
   Verdict verdict = Verdict::kNoOutage;
+  std::string reason{};  // of the verdict, in a sentence; empty without an outage
+  // If the service's queue empties: how long after the outage the run must go on to see it back.
+  std::optional<Duration> to_watch{};
   std::optional<double> baseline_ok;  // OK/s before the outage
-  // The first of three windows running with failures of at most 1 % of the attempts; a window
-  // without one attempt shows nothing and is none of them.
+  // The first of three consecutive windows in which at most 1 % of the attempts fail. A window
+  // without attempts does not qualify.
   std::optional<Duration> errors_gone;
-  // The first of three windows running that do not miss 50, 90 and 95 % of the baseline.
+  // The first of three consecutive windows that do not miss 50, 90 and 95 % of the baseline. With too few
+  // answers to know what is missed, the first three that have as many OK in all.
   std::optional<Duration> time_to_half;
   std::optional<Duration> time_to_recovery;
   std::optional<Duration> time_to_full;
   double peak_attempts = 0;  // attempts/s in the busiest window of the run
-  double ok_lost = 0;        // answers missing from the baseline, from the outage to the recovery
+  double ok_lost = 0;        // OK missing from the baseline, from the outage to the recovery
+  // Did the service answer all through the outage as before, so that it may not have happened?
+  bool unfelt = false;
 };
 
-// Collects a run in windows of five seconds: aligned to the start before the outage, to its
-// beginning during it, to its end after it. Totals come from the engine at any moment it likes;
-// a window's rates are computed over the time that really passed.
-// Not for use from two threads at once.
+// Collects a run in windows of five seconds. They are aligned to the start of the run, then to the
+// beginning of the outage, then to its end. The engine may pass totals at any time. A window's
+// rates are computed over the time that really passed. Not thread-safe.
 class RecoveryTracker {
  public:
   static constexpr Duration kWindow = std::chrono::seconds(5);
-  static constexpr std::size_t kConsecutiveWindows = 3;  // windows in a row that make a state
+  static constexpr std::size_t kConsecutiveWindows = 3;  // windows that make a state
+  // The least share of the attempts that are OK in a calm with which an end can be compared.
+  static constexpr double kWell = 0.5;
+
+  struct Window {
+    Counts counts;
+    Duration start;                        // aligned, from the beginning of its phase
+    Duration length;                       // as measured
+    std::optional<std::size_t> waiting{};  // requests in the service's queue at its end, if known
+    Rates rates() const { return retrystorm::rates(counts, length); }
+  };
 
   explicit RecoveryTracker(TimePoint start) : phase_start_(start), window_start_(start) {}
 
-  // When the window at hand is over and wants `close_window`.
+  // When the current window ends and `close_window` is due.
   TimePoint window_end() const { return window_end_at(windows_closed_ + 1); }
 
-  void close_window(TimePoint now, const Counts& totals);
+  // `waiting`: the requests that wait for a worker of the service; nothing if that is not known.
+  void close_window(TimePoint now, const Counts& totals,
+                    std::optional<std::size_t> waiting = std::nullopt);
 
-  // The run ends. The window at hand counts if all but a twentieth of it has passed, for a run's
-  // length is seldom a whole number of windows to the millisecond.
-  void finish(TimePoint now, const Counts& totals);
+  // Ends the run. The current window counts if at least 95 % of it has passed, because a run is
+  // seldom a whole number of windows to the millisecond.
+  void finish(TimePoint now, const Counts& totals,
+              std::optional<std::size_t> waiting = std::nullopt);
 
-  // A further outage starts the verdict anew, against the first one's baseline.
+  // Another outage starts a new verdict. It uses the baseline of the first outage.
   void outage_begins(TimePoint now, const Counts& totals);
   void outage_ends(TimePoint now, const Counts& totals);
 
+  // Something else was changed on purpose, so that the end of the outage does not mend everything.
+  void note_change() { changed_ = true; }
+
   bool in_outage() const { return phase_ == Phase::kDuring; }
 
-  // As things stand after the windows closed so far.
+  // The windows before the outage joined into one; empty if there are none. Clients are still
+  // starting in the first window: it is left out if there are others.
+  Window baseline() const;
+
+  // The result of the windows closed so far. Looks at each of them again.
   Recovery recovery() const;
+
+  // Its verdict alone. Before any outage that takes a look at the last windows only, if all is well.
+  Verdict verdict() const;
 
  private:
   enum class Phase { kBefore, kDuring, kAfter };
 
-  struct Window {
-    Counts counts;
-    Duration start;   // as aligned, since the beginning of its phase
-    Duration length;  // as it was
-    Rates rates() const { return retrystorm::rates(counts, length); }
-  };
-
   TimePoint window_end_at(int windows) const { return phase_start_ + windows * kWindow; }
-  void take_window(TimePoint now, const Counts& totals, std::vector<Window>& windows);
+  void take_window(TimePoint now, const Counts& totals, std::optional<std::size_t> waiting,
+                   std::vector<Window>& windows);
   void begin_phase(Phase phase, TimePoint now, const Counts& totals);
-  Window baseline() const;  // the windows that make it, as one; empty when there is none
 
   Phase phase_ = Phase::kBefore;
   TimePoint phase_start_;
-  int windows_closed_ = 0;  // of this phase
+  int windows_closed_ = 0;  // in this phase
   TimePoint window_start_;
   Counts window_start_totals_;
   std::vector<Window> before_, during_, after_;
+  bool changed_ = false;
 };
 
 }  // namespace retrystorm

@@ -45,7 +45,7 @@ void RequestTrace::not_sent(TimePoint now, std::uint64_t client, Permission::Kin
 }
 
 void RequestTrace::ended(std::uint64_t client, const AttemptResult& result,
-                         std::optional<Duration> service) {
+                         std::optional<Duration> service, std::optional<Duration> pool) {
   Followed* const followed = of_client(client);
   if (followed == nullptr) return;
   TracedAttempt& attempt = followed->request.attempts.back();
@@ -63,12 +63,14 @@ void RequestTrace::ended(std::uint64_t client, const AttemptResult& result,
       break;
   }
   if (sees_ == Sees::kAnswers) {
-    // What says that it took longer than it did says nothing.
-    if (!service || *service > result.latency) return;
+    attempt.pool = pool;
+    const Duration sent_for = result.latency - pool.value_or(Duration::zero());
+    // Ignore a service time longer than the whole attempt.
+    if (!service || *service > sent_for) return;
     attempt.service = service;
-    attempt.queue = result.latency - *service;
+    attempt.queue = sent_for - *service;
   } else if (!attempt.connect) {
-    // Its kernel does not go on trying for a client that has gone.
+    // The client's kernel stops trying to connect once the client has given up.
     const Key key{client, last_number_.at(client)};
     forget(key);
   }
@@ -100,15 +102,22 @@ void RequestTrace::no_room(std::uint64_t client, std::uint32_t number) {
   if (TracedAttempt* const attempt = find({client, number})) attempt->connect.reset();
 }
 
+void RequestTrace::left_line(TimePoint now, std::uint64_t client, std::uint32_t number) {
+  if (TracedAttempt* const attempt = find({client, number})) {
+    attempt->pool = now - start_ - attempt->t;
+  }
+}
+
 void RequestTrace::connected(TimePoint now, std::uint64_t client, std::uint32_t number) {
   if (TracedAttempt* const attempt = find({client, number})) {
-    attempt->connect = now - start_ - attempt->t;
+    attempt->connect = now - start_ - attempt->t - attempt->pool.value_or(Duration::zero());
   }
 }
 
 void RequestTrace::accepted(TimePoint now, std::uint64_t client, std::uint32_t number) {
   if (TracedAttempt* const attempt = find({client, number})) {
-    attempt->queue = now - start_ - attempt->t - *attempt->connect;
+    attempt->queue =
+        now - start_ - attempt->t - attempt->pool.value_or(Duration::zero()) - *attempt->connect;
   }
 }
 
@@ -124,7 +133,8 @@ void RequestTrace::leave(TimePoint now, const Key& key, bool answered) {
   TracedAttempt* const attempt = find(key);
   if (attempt == nullptr) return;
   const Duration age = now - start_ - attempt->t;
-  attempt->service = age - *attempt->connect - *attempt->queue;
+  attempt->service =
+      age - attempt->pool.value_or(Duration::zero()) - *attempt->connect - *attempt->queue;
   if (answered && attempt->latency) attempt->late = age - *attempt->latency;
   const std::uint64_t request = with_server_.at(key).request;
   forget(key);

@@ -1,8 +1,8 @@
-// Single requests told from beginning to end: each of their attempts, and what became of it.
+// Traces of single requests: each attempt from beginning to end, and its result.
 //
-// The mean of a thousand clients hides what one request goes through. The most instructive part is
-// what nobody waits for any more: an attempt that its client has given up still lies in the
-// kernel's queue, is served, and answered too late.
+// The mean of a thousand clients hides what a single request goes through. The most instructive
+// part is the wasted work: an attempt that its client has given up still waits in the kernel's
+// queue, is served, and is answered too late.
 #pragma once
 
 #include <cstddef>
@@ -21,55 +21,55 @@
 
 namespace retrystorm {
 
-// What became of an attempt, as its client sees it.
+// The result of an attempt, as its client sees it.
 enum class AttemptFate {
-  kUnderWay,  // the run ended before it did
+  kUnderWay,  // the run ended first
   kOk,
   kError,
   kTimedOut,
   kNotSent,
 };
 
-// Nothing where something is not known, or has not happened.
+// Optional values are empty if they are not known or did not happen.
 struct TracedAttempt {
-  Duration t{0};  // since the start of the run: when it was sent, or was not
+  Duration t{0};  // when it was sent or refused, since the start of the run
   AttemptFate fate = AttemptFate::kUnderWay;
-  int status = 0;                     // an error: of the answer; 0 without one
-  std::optional<GiveUp> why{};        // not sent: by what
-  std::optional<Duration> latency{};  // from sending to its end for the client
+  int status = 0;                     // error: the HTTP status, 0 without an answer
+  std::optional<GiveUp> why{};        // not sent: the reason
+  std::optional<Duration> latency{};  // from sending to the end, for the client
 
-  // Its way, one after the other. Where the server is not seen but by its answers, `queue` is all
-  // that is not the service: connecting, the kernel's queue, the network; `connect` is not known.
+  // Its stages, in order. If only the server's answers are seen, `connect` is not known, and
+  // `queue` is everything outside the service: connecting, the kernel's queue and the network.
+  std::optional<Duration> pool{};     // kept connections: in line for one
   std::optional<Duration> connect{};  // until the kernel had room for the connection
   std::optional<Duration> queue{};    // in the kernel's accept queue
   std::optional<Duration> service{};  // in the service, until it was answered or cancelled
-  // From its end for the client until the server was done with it: it was answered in vain.
+  // From the end for the client until the server finished it. The answer came too late.
   std::optional<Duration> late{};
 
-  std::optional<Duration> wait{};  // that the client then decided on; nothing: the request was over
+  std::optional<Duration> wait{};  // the wait the client chose then; empty if the request was over
 };
 
 struct TracedRequest {
-  std::uint64_t number = 0;  // 1, 2, ...: in the order in which they began
-  std::uint64_t client = 0;  // open arrivals: the place that it took
-  Duration t{0};             // since the start of the run: when its first attempt was asked for
-  std::optional<Duration> time{};         // from then to its end; nothing: the run ended first
-  std::optional<GiveUp> gave_up{};        // why it failed for good; nothing: it did not
-  std::vector<TracedAttempt> attempts{};  // in order, also those that were not sent
+  std::uint64_t number = 0;  // from 1, in the order in which they began
+  std::uint64_t client = 0;  // for open arrivals: its place
+  Duration t{0};             // when it asked for its first attempt, since the start of the run
+  std::optional<Duration> time{};         // from `t` to its end; empty if the run ended first
+  std::optional<GiveUp> gave_up{};        // why it failed for good; empty if it did not
+  std::vector<TracedAttempt> attempts{};  // in order, including those not sent
 
   std::size_t sent() const;
 };
 
-// Follows the first requests that begin once it is open. An engine tells it what happens as it
-// happens, of all clients: what belongs to no request that is followed is passed over. Not for use
-// from two threads at once.
+// Follows the first requests that begin once the trace is open. An engine reports the events of all
+// clients as they happen. Events of requests that are not followed are ignored. Not thread-safe.
 class RequestTrace {
  public:
-  // Does the engine see the server, or only its answers? If it does, a request is told once the
-  // server is done with all of its attempts.
+  // Whether the engine sees the server or only its answers. If it sees the server, a request is
+  // finished only when the server has finished all its attempts.
   enum class Sees { kServer, kAnswers };
 
-  // `start` is the run's.
+  // `start`: the start of the run. `most`: how many requests to follow.
   RequestTrace(Sees sees, TimePoint start, std::size_t most)
       : sees_(sees), start_(start), most_(most) {}
 
@@ -77,44 +77,49 @@ class RequestTrace {
   void open() { open_ = true; }
   bool is_open() const { return open_; }
 
-  // Could the next request that begins be followed?
+  // True if the next request to begin would be followed.
   bool wants() const { return open_ && begun_ < most_; }
 
-  // --- The client's side. A client has one request at a time.
+  // --- Client side. A client has one request at a time.
 
-  // Its first attempt is asked for. Returns whether it is followed.
+  // A request asks for its first attempt. Returns true if it is followed.
   bool begin(TimePoint now, std::uint64_t client);
-  // `number` tells this attempt of the client from its others.
+  // `number` identifies the attempt among those of this client.
   void sent(TimePoint now, std::uint64_t client, std::uint32_t number);
   void not_sent(TimePoint now, std::uint64_t client, Permission::Kind why);
-  // `service`: what the answer says of how long it was in the service.
+  // `service`: the time in the service, as the answer reports it. `pool`: how long it waited in line
+  // for a kept connection.
   void ended(std::uint64_t client, const AttemptResult& result,
-             std::optional<Duration> service = std::nullopt);
-  // What follows an attempt that has ended or was not sent.
+             std::optional<Duration> service = std::nullopt,
+             std::optional<Duration> pool = std::nullopt);
+  // What the client does after an attempt that has ended or was not sent.
   void follow(TimePoint now, std::uint64_t client, const NextAttempt& next);
 
-  // --- The server's side, where it is seen: of any attempt that was sent.
+  // --- Server side, if it is seen. For every attempt that was sent.
 
-  void no_room(std::uint64_t client, std::uint32_t number);                   // its SYN was dropped
+  // Its SYN was dropped, or it waits for a connection.
+  void no_room(std::uint64_t client, std::uint32_t number);
+  // Connections are kept: it waits in line for one no longer, or did not have to.
+  void left_line(TimePoint now, std::uint64_t client, std::uint32_t number);
   void connected(TimePoint now, std::uint64_t client, std::uint32_t number);  // after that
   void accepted(TimePoint now, std::uint64_t client, std::uint32_t number);
-  // Whether or not anybody waited for the answer. Before `ended`, where the client did.
+  // Call this even if the client no longer waits. If it does wait, call this before `ended`.
   void answered(TimePoint now, std::uint64_t client, std::uint32_t number);
-  // It left unanswered, for its client has gone.
+  // It left the server unanswered, because its client has gone.
   void dismissed(TimePoint now, std::uint64_t client, std::uint32_t number);
 
-  // Those of which nothing more will be known; each once, in the order in which that was so.
+  // Requests that are finished. Each is returned once, in the order in which they finished.
   std::vector<TracedRequest> take_finished() { return std::exchange(finished_, {}); }
-  // The run has ended: all others, as far as they came.
+  // At the end of the run: all other requests, as far as they got.
   std::vector<TracedRequest> take_rest();
 
  private:
   struct Followed {
     TracedRequest request;
-    std::size_t with_server = 0;  // attempts that the server is not done with
+    std::size_t with_server = 0;  // attempts that the server has not finished
     bool over = false;
   };
-  // Where an attempt is that the server is not done with.
+  // Locates an attempt that the server has not finished.
   struct Place {
     std::uint64_t request;
     std::size_t attempt;
@@ -133,7 +138,7 @@ class RequestTrace {
   bool open_ = false;
   std::uint64_t begun_ = 0;
   std::map<std::uint64_t, Followed> followed_;                    // by request
-  std::unordered_map<std::uint64_t, std::uint64_t> at_hand_;      // by client: its request
+  std::unordered_map<std::uint64_t, std::uint64_t> at_hand_;      // each client's current request
   std::unordered_map<std::uint64_t, std::uint32_t> last_number_;  // by client
   std::map<Key, Place> with_server_;
   std::vector<TracedRequest> finished_;

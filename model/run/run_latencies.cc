@@ -1,17 +1,58 @@
 #include "model/run/run_latencies.h"
 
+#include <algorithm>
+
 namespace retrystorm {
 
+std::optional<TimeBound> RequestTimes::max() const {
+  if (ended.count() + so_far.count() == 0) return std::nullopt;
+  const Duration known = ended.max().value_or(Duration{0});
+  const Duration least = so_far.max().value_or(Duration{0});
+  return TimeBound{.time = std::max(known, least), .or_more = least > known};
+}
+
+RunLatencies::RunLatencies(TimePoint start)
+    : start_(start), starts_{start, start + kWarmUp}, requests_(2) {}
+
+void RunLatencies::begin_phase(TimePoint now) {
+  if (starts_.size() == 2) leaves_out_warm_up_ = leaves_out_warm_up(now - start_);
+  starts_.push_back(now);
+  requests_.resize(std::max(requests_.size(), index_of(starts_.size() - 1) + 1));
+}
+
 LatencyHistogram RunLatencies::attempts() const {
-  LatencyHistogram all = both_;
-  all.add(attempts_);
+  LatencyHistogram all;
+  for (const Requests& each : requests_) {
+    all.add(each.both);
+    all.add(each.attempts);
+  }
   return all;
 }
 
-LatencyHistogram RunLatencies::requests() const {
-  LatencyHistogram all = both_;
-  all.add(requests_);
+void RunLatencies::Requests::add_times_to(RequestTimes& times) const {
+  times.ended.add(both);
+  times.ended.add(requests);
+  times.so_far.add(so_far);
+}
+
+RequestTimes RunLatencies::requests() const {
+  RequestTimes all;
+  for (const Requests& each : requests_) each.add_times_to(all);
   return all;
+}
+
+RunLatencies::Began RunLatencies::began_in(RunPhase phase) const {
+  Began result;
+  const auto add = [&](std::size_t index) {
+    if (index >= requests_.size()) return;
+    const Requests& requests = requests_[index];
+    result.ok += requests.both.count() + requests.attempts.count();
+    result.gave_up += requests.gave_up;
+    requests.add_times_to(result.times);
+  };
+  if (phase == RunPhase::kBefore && !leaves_out_warm_up_) add(0);
+  add(1 + static_cast<std::size_t>(phase));
+  return result;
 }
 
 }  // namespace retrystorm

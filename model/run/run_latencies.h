@@ -1,33 +1,104 @@
-// How long the attempts and the requests of a run took.
+// Latencies of the attempts and the requests of a run, and how its requests ended.
 #pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "model/base/duration.h"
 #include "model/base/latency.h"
 
 namespace retrystorm {
 
-// The latencies of OK attempts, and the times that requests took from when their first attempt was
-// asked for to their end. Most are one and the same, and are counted once. Not for use from two
-// threads at once.
+// The phases of a run with an outage. Of several outages, all are `kDuring`, and all time between
+// and after them is `kAfter`.
+enum class RunPhase { kBefore, kDuring, kAfter };
+
+// The times of requests: of those that have ended, and of the others so far.
+struct RequestTimes {
+  LatencyHistogram ended{}, so_far{};
+
+  // A request that has not ended counts with its time so far.
+  std::optional<TimeBound> quantile(double q) const { return ended.quantile(q, so_far); }
+  std::optional<TimeBound> max() const;
+};
+
+// The latencies of OK attempts, and the times of requests. A request's time runs from when it asks
+// for its first attempt until its end. Most pairs are equal, and these are counted once. A request
+// belongs to the phase in which it began, `begun`. Not thread-safe.
 class RunLatencies {
  public:
-  // A request succeeded with an attempt that took so long.
-  void add_ok(Duration attempt, Duration request) {
+  // How long clients are still starting. The phase before the outage leaves this time out if it is
+  // at least twice as long, as the baseline does.
+  static constexpr Duration kWarmUp = std::chrono::seconds(5);
+  static bool leaves_out_warm_up(Duration before) { return before >= 2 * kWarmUp; }
+
+  // The phase after this many beginnings and ends of outages.
+  static RunPhase phase_number(std::size_t changes) {
+    return changes == 0       ? RunPhase::kBefore
+           : changes % 2 == 1 ? RunPhase::kDuring
+                              : RunPhase::kAfter;
+  }
+
+  RunLatencies() : RunLatencies(TimePoint{}) {}
+  explicit RunLatencies(TimePoint start);
+
+  // An outage begins or ends.
+  void begin_phase(TimePoint now);
+
+  // A request succeeded. `attempt` is the latency of its last attempt.
+  void add_ok(TimePoint begun, Duration attempt, Duration request) {
+    Requests& requests = of(begun);
     if (attempt == request) {
-      both_.add(attempt);
+      requests.both.add(attempt);
     } else {
-      attempts_.add(attempt);
-      requests_.add(request);
+      requests.attempts.add(attempt);
+      requests.requests.add(request);
     }
   }
   // A request was given up.
-  void add_given_up(Duration request) { requests_.add(request); }
+  void add_given_up(TimePoint begun, Duration request) {
+    Requests& requests = of(begun);
+    requests.requests.add(request);
+    ++requests.gave_up;
+  }
+  // A request is still under way.
+  void add_unfinished(TimePoint begun, TimePoint now) { of(begun).so_far.add(now - begun); }
 
   LatencyHistogram attempts() const;  // of OK attempts
-  LatencyHistogram requests() const;  // of requests that are over
+  RequestTimes requests() const;
+
+  struct Began {
+    std::uint64_t ok = 0, gave_up = 0;
+    RequestTimes times{};
+  };
+  // The requests that began in this phase.
+  Began began_in(RunPhase phase) const;
 
  private:
-  LatencyHistogram both_, attempts_, requests_;
+  struct Requests {
+    LatencyHistogram both{}, attempts{}, requests{}, so_far{};
+    std::uint64_t gave_up = 0;
+
+    void add_times_to(RequestTimes& times) const;
+  };
+
+  // The requests that began while the clients were starting, and those of each phase.
+  static std::size_t index_of(std::size_t span) {
+    return span < 2 ? span : 1 + static_cast<std::size_t>(phase_number(span - 1));
+  }
+  Requests& of(TimePoint begun) {
+    std::size_t span = starts_.size() - 1;
+    while (span > 0 && begun < starts_[span]) --span;
+    return requests_[index_of(span)];
+  }
+
+  TimePoint start_;
+  bool leaves_out_warm_up_ = true;
+  std::vector<TimePoint> starts_;  // of the warm-up, the calm after it, and each phase
+  std::vector<Requests> requests_;
 };
 
 }  // namespace retrystorm

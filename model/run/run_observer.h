@@ -1,4 +1,5 @@
-// What a run tells of itself, and whoever listens: lines, JSON, a screen, a page, a test.
+// What a run reports, and the interface of those that receive it: logs, JSON, a screen, a page, a
+// test.
 #pragma once
 
 #include <cstddef>
@@ -10,64 +11,78 @@
 #include "model/retry/retry_policy.h"
 #include "model/run/counts.h"
 #include "model/run/job.h"
+#include "model/run/reconnect.h"
 #include "model/run/recovery.h"
 #include "model/run/request_trace.h"
 #include "model/run/run_latencies.h"
-#include "model/service/service_interval.h"
+#include "model/run/run_phases.h"
+#include "model/service/service_observer.h"
 
 namespace retrystorm {
 
-// How a run went since the last time it was told.
+// How a run went since the last report.
 struct RunInterval {
-  Duration t{0};  // since the start: where the interval ends
+  Duration t{0};  // end of the interval, since the start
   Rates rates{};
   Counts totals{};  // since the start
   ClientStates clients{};
   LatencyQuantiles latency{};            // of the interval's OK attempts
-  std::string outage{};                  // what befalls the service now; empty: nothing
+  std::string outage{};                  // the current outage; empty: none
   Verdict verdict = Verdict::kNoOutage;  // so far
 };
 
 enum class OutageEvent { kBegin, kEnd };
 
-// How an engine whose requests need threads kept to the times at which they come from outside.
-struct Punctuality {
-  std::uint64_t dropped_arrivals = 0;  // found no thread: nothing was sent, no request is counted
-  Duration latest_start{0};            // so late a request began, at the worst
+// How well an engine that needs threads kept to the times of open arrivals.
+struct ArrivalLag {
+  std::uint64_t dropped_arrivals = 0;  // no thread was free: nothing was sent or counted
+  Duration latest_start{0};            // the longest delay before a request began
 };
 
-// A whole run.
+// The results of a whole run.
 struct Summary {
-  std::string strategy{};                        // the name of the settings
-  std::string outage{};                          // what befell the service last; empty: nothing
-  std::optional<std::size_t> failed_commands{};  // where commands were it
+  std::string title{};                           // of the retries: see `retries_title`
+  std::string outage{};                          // the last outage; empty: none
+  std::optional<std::size_t> failed_commands{};  // if the outage was made by commands
+  std::optional<std::size_t> failed_orders{};    // to the server, where any could be given
   std::size_t clients = 0;
-  double arrival_rate = 0;  // requests a second, where they come from outside instead of clients
-  std::optional<Punctuality> punctuality{};  // of such an engine
+  std::size_t processes = 0;                // see `sharing_processes`
+  double arrival_rate = 0;                  // requests per second, for open arrivals; otherwise 0
+  std::optional<ArrivalLag> arrival_lag{};  // of an engine with threads
   std::uint64_t seed = 0;
   Duration elapsed{0};
   Counts counts{};
   Recovery recovery{};
   RunLatencies latencies{};
+  std::optional<RunPhases> phases{};  // if there was an outage
   RetryMetrics retry_metrics{};
   Duration longest_without_ok{0};  // of any single client
-  bool paced = false;              // did the clients pace themselves?
+  std::string first_error{};  // why it failed, in words; empty if there is none or it is not known
+  bool paced = false;         // true if the clients paced themselves
   std::optional<JobResult> job{};
-  // What the service provided and let in, where it has a rate limit and is seen.
+  std::optional<ReconnectResult> reconnect{};  // if the outage was one of connections
+  std::optional<KeptConnections> kept{};       // at the end, if connections are kept
+  std::optional<FoundOnWaking> on_waking{};    // if the service was frozen and the engine sees it
+  // What the service provided and admitted. Only if it has a rate limit and the engine sees it.
   std::optional<ProvisionedCapacity> capacity{};
+
+  // The requests per second of each of the processes, on average.
+  double process_rate() const {
+    return processes == 0 ? 0 : rates(counts, elapsed).requests / static_cast<double>(processes);
+  }
 };
 
-// Is told a run on the thread of its engine, in order. What it does not want to know it ignores.
+// Receives the events of a run, in order, on the engine's thread. By default all are ignored.
 class RunObserver {
  public:
   virtual ~RunObserver() = default;
 
   virtual void on_interval(const RunInterval&) {}
-  // `what` befalls the service, as `print_disturbance` has it.
+  // `what`: the outage, printed by `print_disturbance`.
   virtual void on_outage(Duration /*t*/, OutageEvent, const std::string& /*what*/) {}
-  // Something was done about it, as `print_action` has it.
+  // An action of the timeline. `what` is printed by `print_action`.
   virtual void on_action(Duration /*t*/, const std::string& /*what*/) {}
-  // A request that is followed, once nothing more will be known of it.
+  // A traced request, once it is finished.
   virtual void on_request(const TracedRequest&) {}
   virtual void on_summary(const Summary&) {}
 };

@@ -6,11 +6,11 @@ namespace retrystorm {
 
 RunInterval RunRecorder::Listener::rotate(TimePoint now, const Counts& totals,
                                           const LatencyHistogram& latencies) {
-  RunInterval result{.rates = rates(totals - told, now - last),
+  RunInterval result{.rates = rates(totals - reported, now - last),
                      .totals = totals,
-                     .latency = quantiles(latencies.since(told_latencies))};
-  told = totals;
-  told_latencies = latencies;
+                     .latency = quantiles(latencies.since(reported_latencies))};
+  reported = totals;
+  reported_latencies = latencies;
   last = now;
   do due = saturating_add(due, period);
   while (due <= now);
@@ -22,8 +22,8 @@ void RunRecorder::add(RunObserver& observer, Duration period) {
                         .period = period,
                         .due = saturating_add(start_, period),
                         .last = start_,
-                        .told = {},
-                        .told_latencies = {}});
+                        .reported = {},
+                        .reported_latencies = {}});
 }
 
 TimePoint RunRecorder::next_tick() const {
@@ -33,16 +33,17 @@ TimePoint RunRecorder::next_tick() const {
 }
 
 void RunRecorder::tick(TimePoint now, const Counts& totals, const ClientStates& clients,
-                       const RunLatencies& latencies) {
-  // The window first: what is told shows its verdict.
+                       const RunLatencies& latencies, std::optional<std::size_t> waiting) {
+  // Close the window first, because the reports show its verdict.
   if (now >= tracker_.window_end()) {
-    tracker_.close_window(now, totals);
+    tracker_.close_window(now, totals, waiting);
+    phase_totals_.pass(now, totals);
     verdict_.reset();
   }
-  std::optional<LatencyHistogram> attempts;  // summed up once for all
+  std::optional<LatencyHistogram> attempts;  // summed once for all listeners
   for (Listener& listener : listeners_) {
     if (now < listener.due) continue;
-    if (!verdict_) verdict_ = tracker_.recovery().verdict;
+    if (!verdict_) verdict_ = tracker_.verdict();
     if (!attempts) attempts = latencies.attempts();
     RunInterval interval = listener.rotate(now, totals, *attempts);
     interval.t = now - start_;
@@ -55,6 +56,7 @@ void RunRecorder::tick(TimePoint now, const Counts& totals, const ClientStates& 
 
 void RunRecorder::outage_begins(TimePoint now, const Counts& totals, const std::string& what) {
   tracker_.outage_begins(now, totals);
+  phase_totals_.next(now, totals);
   verdict_.reset();
   outage_ = what;
   for (const Listener& each : listeners_) {
@@ -64,6 +66,7 @@ void RunRecorder::outage_begins(TimePoint now, const Counts& totals, const std::
 
 void RunRecorder::outage_ends(TimePoint now, const Counts& totals) {
   tracker_.outage_ends(now, totals);
+  phase_totals_.next(now, totals);
   verdict_.reset();
   for (const Listener& each : listeners_) {
     each.observer->on_outage(now - start_, OutageEvent::kEnd, outage_);
@@ -71,18 +74,24 @@ void RunRecorder::outage_ends(TimePoint now, const Counts& totals) {
 }
 
 void RunRecorder::action(TimePoint now, const std::string& what) {
+  tracker_.note_change();
   for (const Listener& each : listeners_) each.observer->on_action(now - start_, what);
 }
 
-void RunRecorder::tell(const std::vector<TracedRequest>& requests) {
+void RunRecorder::report_requests(const std::vector<TracedRequest>& requests) {
   for (const TracedRequest& request : requests) {
     for (const Listener& each : listeners_) each.observer->on_request(request);
   }
 }
 
-Recovery RunRecorder::end(TimePoint now, const Counts& totals) {
-  tracker_.finish(now, totals);
+Recovery RunRecorder::end(TimePoint now, const Counts& totals, std::optional<std::size_t> waiting) {
+  tracker_.finish(now, totals, waiting);
+  phase_totals_.next(now, totals);
   return tracker_.recovery();
+}
+
+std::optional<RunPhases> RunRecorder::phases(const RunLatencies& latencies) const {
+  return outage_.empty() ? std::nullopt : std::optional(phase_totals_.phases(latencies));
 }
 
 void RunRecorder::summarize(const Summary& summary) {

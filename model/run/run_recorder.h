@@ -1,4 +1,5 @@
-// The course of a run as every engine tells it to its observers: intervals, outages, verdict.
+// Records a run and reports it to its observers in the same way for every engine: intervals,
+// outages, verdict.
 #pragma once
 
 #include <optional>
@@ -9,66 +10,75 @@
 #include "model/run/counts.h"
 #include "model/run/recovery.h"
 #include "model/run/run_observer.h"
+#include "model/run/run_phases.h"
 
 namespace retrystorm {
 
-// One clock rotates the windows and tells them. The engine asks when that is due, and hands over
-// its totals at that time. Not for use from two threads at once.
+// Rotates the windows of the verdict and of the reports. The engine asks when the next tick is due,
+// and passes its totals then. Not thread-safe.
 class RunRecorder {
  public:
-  explicit RunRecorder(TimePoint start) : start_(start), tracker_(start) {}
+  explicit RunRecorder(TimePoint start) : start_(start), tracker_(start), phase_totals_(start) {}
 
-  // From now on `observer` is told the run, an interval each `period`. It outlives the recorder.
-  // Before the first `tick`.
+  // Adds an observer, which gets an interval every `period`. It must outlive the recorder. Call
+  // before the first `tick`.
   void add(RunObserver& observer, Duration period);
 
-  // When `tick` is due.
+  // When the next `tick` is due.
   TimePoint next_tick() const;
 
-  // Tells what is due at `now`.
+  // Reports what is due at `now`. `waiting`: the requests that wait for a worker of the service;
+  // nothing if the engine does not see it.
   void tick(TimePoint now, const Counts& totals, const ClientStates& clients,
-            const RunLatencies& latencies);
+            const RunLatencies& latencies, std::optional<std::size_t> waiting = std::nullopt);
 
-  // `what` befalls the service, as `print_disturbance` has it.
+  // `what`: the outage, printed by `print_disturbance`.
   void outage_begins(TimePoint now, const Counts& totals, const std::string& what);
   void outage_ends(TimePoint now, const Counts& totals);
-  // Something is done, as `print_action` has it.
+  // An action of the timeline. `what` is printed by `print_action`.
   void action(TimePoint now, const std::string& what);
+  // More was changed than the outage's end mends.
+  void note_change() { tracker_.note_change(); }
   bool in_outage() const { return tracker_.in_outage(); }
 
-  // What befell the service last; empty: nothing.
+  // The last outage. Empty if there was none.
   const std::string& outage() const { return outage_; }
 
-  // As things stand.
+  // The result so far.
   Recovery recovery() const { return tracker_.recovery(); }
 
-  // Tells requests that were followed.
-  void tell(const std::vector<TracedRequest>& requests);
+  // Reports traced requests.
+  void report_requests(const std::vector<TracedRequest>& requests);
 
-  // The run ends: the verdict.
-  Recovery end(TimePoint now, const Counts& totals);
+  // Ends the run. Returns the verdict.
+  Recovery end(TimePoint now, const Counts& totals,
+               std::optional<std::size_t> waiting = std::nullopt);
 
-  // Tells the summary, once everything in it is known.
+  // What happened before, during and after the outage. Nothing without one. Call it after `end`.
+  std::optional<RunPhases> phases(const RunLatencies& latencies) const;
+
+  // Reports the summary. Call it once the summary is complete.
   void summarize(const Summary& summary);
 
  private:
-  // Who listens, when its next interval is over, and what stood at the last one.
+  // An observer, when its next interval ends, and the totals of its last report.
   struct Listener {
     RunObserver* observer;
     Duration period;
     TimePoint due, last;
-    Counts told;
-    LatencyHistogram told_latencies;  // of OK attempts
+    Counts reported;
+    LatencyHistogram reported_latencies;  // of OK attempts
 
-    // What happened since the last time; takes up the next interval.
+    // Returns what happened since the last report, and starts the next interval.
     RunInterval rotate(TimePoint now, const Counts& totals, const LatencyHistogram& latencies);
   };
 
   const TimePoint start_;
   std::vector<Listener> listeners_;
   RecoveryTracker tracker_;
+  PhaseTotals phase_totals_;
   std::string outage_;
-  std::optional<Verdict> verdict_;  // as of the last window, if anybody was told it
+  std::optional<Verdict> verdict_;  // of the last window, if it was needed
 };
 
 }  // namespace retrystorm

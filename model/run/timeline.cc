@@ -12,13 +12,12 @@
 namespace retrystorm {
 namespace {
 
-constexpr double kLeastFactor = 1e-3, kMostFactor = 1e3;
-// A ramp is a stair of so many steps at most, none shorter than this: where the service is told by
-// another process, it is not told more often than it matters.
+// The greatest number of steps of a ramp, and the shortest step. The limits keep down the number of
+// messages to a service in another process.
 constexpr Duration::rep kMostSteps = 100;
 constexpr Duration kShortestStep = std::chrono::milliseconds(100);
 
-// Takes the first word off the text, and the space around it.
+// Removes the first word from the text, with the space around it, and returns it.
 std::string_view take_word(std::string_view& text) {
   text = trimmed(text);
   const std::string_view word = text.substr(0, text.find_first_of(" \t"));
@@ -26,8 +25,7 @@ std::string_view take_word(std::string_view& text) {
   return word;
 }
 
-// Calls `take` with each part of the text between separators that is not empty, of which there must
-// be one.
+// Calls `take` with each non-empty part of the text between separators. There must be at least one.
 template <typename Take>
 void each_part(std::string_view text, std::string_view separators, Take take) {
   bool any = false;
@@ -39,7 +37,7 @@ void each_part(std::string_view text, std::string_view separators, Take take) {
     take(part);
     any = true;
   }
-  if (!any) throw std::invalid_argument(in_quotes(text) + " says nothing");
+  if (!any) throw std::invalid_argument(in_quotes(text) + " is empty");
 }
 
 Action capacity(double factor) {
@@ -54,25 +52,25 @@ TimedAction parse_timed_action(std::string_view text) {
                                 in_quotes("60s set shed-above=200"));
   }
   const Action action = parse_action(rest);
-  return {.t = t, .action = action, .told = print_action(action)};
+  return {.t = t, .action = action, .announcement = print_action(action)};
 }
 
-// The steps from one capacity to another.
+// Adds the steps from one capacity to another.
 void add_ramp(std::vector<TimedAction>& schedule, Duration from, Duration to, double before,
               double after) {
   const Duration length = to - from;
   const Duration::rep steps = std::clamp<Duration::rep>(length / kShortestStep, 1, kMostSteps);
   for (Duration::rep i = 0; i < steps; ++i) {
-    // In the middle of the time for which it stands.
+    // Each step begins in the middle of the time it approximates.
     const Duration t =
         from + scale(length, (static_cast<double>(i) + 0.5) / static_cast<double>(steps));
     const double share = static_cast<double>(i + 1) / static_cast<double>(steps);
     schedule.push_back({.t = t, .action = capacity(before + (after - before) * share)});
   }
-  // Told when it begins, though the first step comes half a step later.
+  // The ramp is announced with its first step, which begins half a step late.
   TimedAction& first = schedule[schedule.size() - static_cast<std::size_t>(steps)];
-  first.told = "capacity " + print_number(before) + ".." + print_number(after) + " until " +
-               format_duration(to);
+  first.announcement = "capacity " + print_number(before) + ".." + print_number(after) + " until " +
+                       format_duration(to);
 }
 
 void add_to_schedule(TimelineOptions& timeline, std::string_view part, Duration& last,
@@ -82,19 +80,20 @@ void add_to_schedule(TimelineOptions& timeline, std::string_view part, Duration&
   if (rest.empty()) {
     throw std::invalid_argument(in_quotes(part) + " is not TIME FACTOR or FROM..TO FACTOR");
   }
-  const double factor = parse_number(rest, kLeastFactor, kMostFactor);
+  const double factor = parse_factor(rest, kLeastFactor, kMostFactor);
   const std::size_t dots = when.find("..");
   const Duration from = parse_duration(when.substr(0, dots), Duration::zero());
   const Duration to =
       dots == when.npos ? from : parse_duration(when.substr(dots + 2), Duration::zero());
   if (from < last || to < from) {
     throw std::invalid_argument(
-        "a schedule does not go back in time: " + format_duration(to < from ? to : from) +
+        "a schedule cannot go back in time: " + format_duration(to < from ? to : from) +
         " comes after " + format_duration(to < from ? from : last));
   }
   if (to == from) {
     const Action action = capacity(factor);
-    timeline.capacity.push_back({.t = from, .action = action, .told = print_action(action)});
+    timeline.capacity.push_back(
+        {.t = from, .action = action, .announcement = print_action(action)});
   } else {
     add_ramp(timeline.capacity, from, to, in_force, factor);
   }
@@ -124,7 +123,7 @@ Action parse_action(std::string_view text) {
   if (word == "set") {
     const std::size_t equals = rest.find('=');
     if (equals == 0 || equals == rest.npos) {
-      throw std::invalid_argument(in_quotes(text) + ": set NAME=VALUE is meant");
+      throw std::invalid_argument(in_quotes(text) + ": write set NAME=VALUE");
     }
     return {.kind = Action::Kind::kSet,
             .option = std::string(rest.substr(0, equals)),
@@ -136,7 +135,7 @@ Action parse_action(std::string_view text) {
   }
   if (word == "capacity" || word == "load") {
     return {.kind = word == "load" ? Action::Kind::kLoad : Action::Kind::kCapacity,
-            .factor = parse_number(rest, kLeastFactor, kMostFactor)};
+            .factor = parse_factor(rest, kLeastFactor, kMostFactor)};
   }
   throw std::invalid_argument(unknown_name(word, {"set", "capacity", "load", "restart"}));
 }
@@ -165,21 +164,22 @@ void declare_options(OptionList& options, TimelineOptions& timeline, Engine engi
       .text(
           "outage",
           std::string(
-              "what befalls the service: freeze, drop (every connection is reset, new ones are "
-              "refused), slow:F, errors:SHARE, capacity:F, load:F") +
+              "what happens to the service: freeze, drop (every connection is reset, new ones "
+              "are refused), slow:F, errors:SHARE[:STATUS], capacity:F, throttle:R, load:F, "
+              "reconnect (clients lose theirs)") +
               (real ? ", command" : ""),
           [&timeline, engine](std::string_view text) {
             timeline.outage = parse_disturbance(text, engine);
           },
           [&timeline] { return print_disturbance(timeline.outage); })
-      .like({"freeze", "drop", "slow:3", "slow:20", "errors:0.5", "capacity:0.3", "load:3"});
+      .with_examples({"freeze", "drop", "slow:3", "slow:20", "errors:0.5", "capacity:0.3",
+                      "throttle:20", "load:3", "reconnect"})
+      .basic = real ? "Outage" : "Run";
   Option& at = options
                    .text(
                        "at",
-                       "'TIME ACTION', what is done about it: set NAME=VALUE (an option of the "
-                       "service), capacity "
-                       "F, "
-                       "load F, restart; repeated: so many actions",
+                       "'TIME ACTION', an action during the run: set NAME=VALUE (an option of "
+                       "the service), capacity F, load F, restart; may be repeated",
                        [&timeline](std::string_view text) {
                          std::vector<TimedAction> read;
                          each_part(text, ";", [&](std::string_view part) {
@@ -194,18 +194,17 @@ void declare_options(OptionList& options, TimelineOptions& timeline, Engine engi
                          }
                          return text;
                        })
-                   .like({"60s set shed-above=200", "60s set rate-limit=100", "60s restart",
-                          "60s load 0.5", "60s capacity 2"});
+                   .with_examples({"60s set shed-above=200", "60s set rate-limit=100",
+                                   "60s restart", "60s load 0.5", "60s capacity 2"});
   at.separator = ';';
   Option& schedule = options
                          .text(
                              "capacity",
-                             "the service's capacity over time, as '0s 1; 60s 0.3; 90s..150s 1': "
-                             "so many times what it is "
-                             "configured with, in steps and ramps",
+                             "the service's capacity over time, in steps and ramps, as multiples "
+                             "of the configured one: '0s 1; 60s 0.3; 90s..150s 1'",
                              [&timeline](std::string_view text) { set_capacity(timeline, text); },
                              [&timeline] { return timeline.capacity_text; })
-                         .like({"50s 0.3; 60s..90s 1"});
+                         .with_examples({"50s 0.3; 60s..90s 1"});
   schedule.separator = ';';
 }
 
@@ -216,7 +215,7 @@ void find_unused_load(UnusedOptions& unused, const TimelineOptions& timeline,
                    "outage " + print_disturbance(timeline.outage) + " has no effect " + why);
   }
   for (const TimedAction& each : timeline.at) {
-    if (each.action.kind != Action::Kind::kLoad) continue;
+    if (is_of_service(each.action)) continue;
     unused.emplace("at", "at " + in_quotes(print_timed(each)) + " has no effect " + why);
   }
 }

@@ -1,4 +1,4 @@
-// What is to happen in a run besides its outage: what people do about it, and when.
+// The timeline: what operators do during a run, besides the outage, and when.
 #pragma once
 
 #include <string>
@@ -12,55 +12,60 @@
 
 namespace retrystorm {
 
-// Something that is done once.
+// A single action.
 struct Action {
   enum class Kind {
-    kSet,       // one option of the service
-    kCapacity,  // the service has `factor` times the capacity it was configured with
-    kLoad,      // the clients want `factor` times as much as they were configured to
-    kRestart,   // the service is started anew: all that it holds is gone
+    kSet,       // changes one option of the service
+    kCapacity,  // sets the capacity to `factor` times the configured one
+    kLoad,      // sets the offered load to `factor` times the configured one
+    kRestart,   // restarts the service: all its requests are lost
   };
 
   Kind kind = Kind::kRestart;
-  std::string option{}, value{};  // set
-  double factor = 1;              // capacity, load; > 0
+  std::string option{}, value{};  // for kSet
+  double factor = 1;              // for kCapacity and kLoad; > 0
 
   bool operator==(const Action&) const = default;
 };
 
-// "set shed-above=200", "capacity 2", "load 0.5", "restart". Throws std::invalid_argument with a
-// sentence for a person. Whether there is such an option is found out by `change_option`.
+// True if the service must be ordered to carry it out; the clients do so otherwise.
+inline bool is_of_service(const Action& action) {
+  return action.kind != Action::Kind::kLoad;
+}
+
+// Parses "set shed-above=200", "capacity 2", "load 0.5" or "restart". Throws std::invalid_argument
+// with a readable message. `change_option` checks whether the option exists.
 Action parse_action(std::string_view text);
 
-// As it is read.
+// The text that `parse_action` reads.
 std::string print_action(const Action& action);
 
 struct TimedAction {
-  Duration t{0};  // since the run's start
+  Duration t{0};  // since the start of the run
   Action action{};
-  std::string told{};  // to observers: the steps of a ramp but for its first tell nothing
+  std::string announcement{};  // for observers; empty for all steps of a ramp but the first
 
   bool operator==(const TimedAction&) const = default;
 };
 
 struct TimelineOptions {
   Disturbance outage{};
-  std::vector<TimedAction> at{};        // in the order in which they were given
-  std::vector<TimedAction> capacity{};  // the schedule, its ramps as stairs; in order
-  std::string capacity_text{};          // the schedule as it is read
+  std::vector<TimedAction> at{};        // in the order given
+  std::vector<TimedAction> capacity{};  // the schedule, in order, with ramps as steps
+  std::string capacity_text{};          // the schedule as text that can be parsed
 };
 
-// "1m0s load 0.5"
+// Prints an action like "1m0s load 0.5".
 std::string print_timed(const TimedAction& action);
 
 void declare_options(OptionList& options, TimelineOptions& timeline, Engine engine);
 
-// Adds the options by which the clients are to want more or less: of clients that always want all
-// they can get, such as a job's workers, for which `why` says that.
+// Adds the options that change the load. They have no effect for clients that always take all they
+// can get, such as the workers of a job. `why` names that reason.
 void find_unused_load(UnusedOptions& unused, const TimelineOptions& timeline,
                       const std::string& why);
 
-// All actions in the order in which they are to be done.
+// All actions, in the order in which they take effect.
 std::vector<TimedAction> actions(const TimelineOptions& timeline);
 
 }  // namespace retrystorm

@@ -1,54 +1,169 @@
 #include "model/run/workload.h"
 
 #include <limits>
+#include <stdexcept>
 
 namespace retrystorm {
+namespace {
+
+constexpr std::size_t kClientsPerProcess = 100;
+
+// Rounded up.
+std::size_t divided(std::size_t count, std::size_t by) {
+  return (count + by - 1) / by;
+}
+
+void declare_processes(OptionList& options, WorkloadOptions& workload) {
+  constexpr std::uint64_t kMostProcesses = 1'000'000, kMostClients = 1'000'000'000;
+  Option& processes =
+      options
+          .text(
+              "processes",
+              "how many processes share the clients or, with open arrivals, the requests, each with "
+              "its own retry budget, gates and connections; not given: 1 with --arrivals=open, otherwise "
+              "one for each hundred clients",
+              [&workload](std::string_view text) {
+                workload.processes = parse_count(text, 1, kMostProcesses);
+              },
+              [&workload] { return std::to_string(process_count(workload)); })
+          .with_unit("processes");
+  processes.kind = Option::Kind::kCount;
+  processes.least = 1;
+  processes.most = kMostProcesses;
+  Option& clients =
+      options
+          .text(
+              "clients-per-process",
+              "the same as --processes=N, where N is the number of clients divided by this, "
+              "rounded up; not with open arrivals",
+              [&workload](std::string_view text) {
+                workload.clients_per_process = parse_count(text, 1, kMostClients);
+              },
+              [&workload] {
+                if (workload.arrivals == Arrivals::kOpen) return std::string();
+                if (workload.clients_per_process && !workload.processes) {
+                  return std::to_string(*workload.clients_per_process);
+                }
+                return std::to_string(divided(workload.clients, process_count(workload)));
+              })
+          .with_unit("clients");
+  clients.kind = Option::Kind::kCount;
+  clients.least = 1;
+  clients.most = kMostClients;
+  clients.same_as = "processes";
+}
+
+void find_unused_processes(UnusedOptions& unused, const WorkloadOptions& workload) {
+  const std::string name = workload.processes ? "processes" : "clients-per-process";
+  const bool per_process =
+      workload.clients_per_process.value_or(kClientsPerProcess) != kClientsPerProcess;
+  if (!workload.processes && per_process && workload.arrivals == Arrivals::kOpen) {
+    unused.emplace(name, name + " has no effect with --arrivals=open, give --processes");
+  }
+  WorkloadOptions defaults = workload;
+  defaults.processes.reset();
+  defaults.clients_per_process.reset();
+  if (sharing_processes(workload) == 0 && process_count(workload) != process_count(defaults)) {
+    // Both, because each of them shows the value of the other one too.
+    for (const char* form : {"processes", "clients-per-process"}) {
+      unused.emplace(
+          form,
+          name +
+              " has no effect without a retry budget, a gate or kept connections that clients "
+              "could share");
+    }
+  }
+}
+
+}  // namespace
+
+std::size_t process_count(const WorkloadOptions& workload) {
+  if (workload.processes) return *workload.processes;
+  if (workload.arrivals == Arrivals::kOpen) return 1;
+  return divided(workload.clients, workload.clients_per_process.value_or(kClientsPerProcess));
+}
+
+std::size_t sharing_processes(const WorkloadOptions& workload) {
+  const bool share = workload.retry.process.any() || workload.connections.kept();
+  return share ? process_count(workload) : 0;
+}
 
 void declare_options(OptionList& options, WorkloadOptions& workload) {
   options.group("Clients");
-  options.count("clients", workload.clients, "independent clients", 1, 1'000'000'000)
-      .in("clients")
+  options
+      .count("clients", workload.clients, "how many independent clients there are", 1,
+             1'000'000'000)
+      .with_unit("clients")
       .basic = "Clients";
-  options.choice<Arrivals>(
-      "arrivals", workload.arrivals,
-      {{"closed", Arrivals::kClosed}, {"open", Arrivals::kOpen}, {"job", Arrivals::kJob}},
-      "whether clients think after each success, or requests arrive at "
-      "--rate, whatever the server does, or workers do the --tasks of a job");
-  options.number("rate", workload.rate, "open arrivals: requests a second (Poisson)", 1e-3, 1e9)
-      .in("requests/s");
+  options
+      .choice<Arrivals>(
+          "arrivals", workload.arrivals,
+          {{"closed", Arrivals::kClosed}, {"open", Arrivals::kOpen}, {"job", Arrivals::kJob}},
+          "whether clients think after each success, requests arrive at --rate whatever the server "
+          "does, or workers do the --tasks of a job")
+      .basic = "Clients";
+  options
+      .number("rate", workload.rate, "open arrivals: how many requests arrive a second (Poisson)",
+              1e-3, 1e9)
+      .with_unit("requests/s")
+      .basic = "Clients";
   options
       .duration("lambda,think-time", workload.think_time,
-                "mean think time after a success (exponentially distributed)")
+                "how long a client thinks after a success (mean, exponential)")
       .basic = "Clients";
   options
-      .duration("timeout", workload.timeout,
-                "an attempt lasts no longer: connect, send and receive together",
-                std::chrono::milliseconds(1))
+      .duration_or_none("timeout", workload.timeout,
+                        "how long an attempt may take, connect to answer; none = no limit",
+                        std::chrono::milliseconds(1))
       .basic = "Clients";
   std::optional<std::uint64_t>& seed = workload.seed;
   Option& option = options.text(
-      "seed", "same seed, same waits; random when not given",
+      "seed", "the same seed gives the same waits; random when not given",
       [&seed](std::string_view text) {
         seed = parse_count(text, 0, std::numeric_limits<std::uint64_t>::max());
       },
       [&seed] { return seed ? std::to_string(*seed) : ""; });
   option.kind = Option::Kind::kCount;
   option.basic = "Clients";
-  options
-      .count("clients-per-process", workload.clients_per_process,
-             "clients that share a retry budget and gates", 1, 1'000'000'000)
-      .in("clients");
+  declare_processes(options, workload);
+  declare_options(options, workload.connections);
   declare_options(options, workload.retry);
+  declare_options(options, workload.reconnect);
   declare_options(options, workload.job);
+}
+
+WorkloadOptions connecting(const WorkloadOptions& workload) {
+  WorkloadOptions connects;
+  connects.clients = workload.clients;
+  connects.think_time = Duration::zero();
+  connects.timeout = workload.timeout;
+  connects.retry.limit.retry_on = parse_retry_on("1xx+2xx+3xx+4xx+5xx+transport+timeout");
+  connects.retry.backoff = workload.reconnect.backoff;
+  connects.retry.hint = workload.retry.hint;
+  return connects;
+}
+
+void find_unused_of_reconnects(UnusedOptions& unused, const WorkloadOptions& workload,
+                               const std::optional<Disturbance>& outage) {
+  if (!outage || !loses_connections(*outage)) {
+    return find_unused<ReconnectSettings>(unused, workload.reconnect, ReconnectSettings(),
+                                          "without --outage=reconnect");
+  }
+  find_unused(unused, workload.reconnect);
+  if (workload.arrivals == Arrivals::kClosed) return;
+  unused.emplace("outage",
+                 "outage reconnect has no effect without --arrivals=closed, the clients that have "
+                 "a connection to lose");
 }
 
 void find_unused(UnusedOptions& unused, const WorkloadOptions& workload) {
   find_unused(unused, workload.retry);
-  if (!workload.retry.process.any()) {
-    find_unused<WorkloadOptions>(unused, workload, WorkloadOptions(),
-                                 "without a budget or a gate, which clients could share",
-                                 {"clients-per-process"});
+  find_unused(unused, workload.connections);
+  if (!workload.has_timeout()) {
+    find_unused<WorkloadOptions>(unused, workload, WorkloadOptions(), "with --timeout=none",
+                                 {"pool-wait-counts"});
   }
+  find_unused_processes(unused, workload);
   if (workload.arrivals != Arrivals::kOpen) {
     find_unused<WorkloadOptions>(unused, workload, WorkloadOptions(), "without --arrivals=open",
                                  {"rate"});
@@ -60,6 +175,17 @@ void find_unused(UnusedOptions& unused, const WorkloadOptions& workload) {
     find_unused<WorkloadOptions>(unused, workload, WorkloadOptions(), "without --arrivals=job",
                                  {"tasks", "calls", "workers-start"});
   }
+}
+
+void check(const WorkloadOptions& workload) {
+  check(workload.retry);
+  const LimitSettings& limit = workload.retry.limit;
+  if (!workload.has_timeout() && limit.max_retries > 0 &&
+      limit.retry_on == RetryOn{.statuses = {}, .timeout = true}) {
+    throw std::invalid_argument(
+        "--retry-on=timeout retries nothing with --timeout=none: give a timeout, or --max-retries=0");
+  }
+  check(workload.connections, workload.timeout);
 }
 
 }  // namespace retrystorm

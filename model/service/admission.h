@@ -1,4 +1,4 @@
-// Who is let into the service: rate limit and load shedding.
+// Which requests the service admits: rate limit and load shedding.
 #pragma once
 
 #include <cstddef>
@@ -9,29 +9,35 @@
 
 namespace retrystorm {
 
-// Decides for each request at its arrival. What is turned away never counts in the concurrency.
-// Not for use from two threads at once; times must not go back.
+// Decides about each request on arrival. A rejected request never counts in the concurrency. Not
+// thread-safe. Times must not go back.
 class AdmissionControl {
  public:
-  // shed_above: a request that would raise the concurrency above this is turned away, 0 = never.
+  // shed_above: reject a request that would raise the concurrency above this, with `shed_status`.
+  // 0 = never.
   AdmissionControl(const RateLimitSettings& rate_limit, std::size_t shed_above,
+                   int shed_status = kRejections[index_of(Rejection::kShed)].status,
                    TimePoint start = {})
-      : rate_limit_(rate_limit, start), status_(rate_limit.status), shed_above_(shed_above) {}
+      : rate_limit_(rate_limit, start),
+        status_(rate_limit.status),
+        shed_above_(shed_above),
+        shed_status_(shed_status) {}
 
-  // `concurrency` is that before this request. Who is turned away is told to come again when there
-  // is a token, or a second after shedding.
+  // `concurrency` does not include this request. A rejection carries a hint when to retry: when a
+  // token is available, or a second after load shedding.
   Answer admit(TimePoint now, std::size_t concurrency) {
     return shed_above_ == 0 && !rate_limit_.on() ? Answer() : decide(now, concurrency);
   }
 
-  // When the rate limit may change by itself; `TimePoint::max()` when it never does.
+  // When the rate limit may next change. `TimePoint::max()` if it never does.
   TimePoint next_event() const { return rate_limit_.next_event(); }
   void advance(TimePoint now) { rate_limit_.advance(now); }
 
   const RateLimit& rate_limit() const { return rate_limit_; }
 
-  // From now on these settings are in force.
-  void configure(TimePoint now, const RateLimitSettings& rate_limit, std::size_t shed_above);
+  // Applies new settings from now on.
+  void configure(TimePoint now, const RateLimitSettings& rate_limit, std::size_t shed_above,
+                 int shed_status);
 
  private:
   Answer decide(TimePoint now, std::size_t concurrency);
@@ -39,6 +45,7 @@ class AdmissionControl {
   RateLimit rate_limit_;
   int status_;
   std::size_t shed_above_;
+  int shed_status_;
 };
 
 }  // namespace retrystorm

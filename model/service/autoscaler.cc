@@ -11,10 +11,10 @@ namespace retrystorm {
 namespace {
 
 constexpr Duration kDay = std::chrono::hours(24);
-// After the decreases that a day has at any time there may be one an hour after the last.
+// Once the day's free decreases are used up, another is allowed an hour after the last one.
 constexpr Duration kBetweenDecreases = std::chrono::hours(1);
 
-// In whole units, of which a use that is exactly on the target needs no further one.
+// Rounds up to whole units. The tolerance keeps a use exactly on target from needing one more.
 double units(double capacity) {
   constexpr double kRounding = 1e-9;
   return std::ceil(capacity * (1 - kRounding));
@@ -24,41 +24,39 @@ double units(double capacity) {
 
 void declare_options(OptionList& options, AutoscaleSettings& settings) {
   constexpr double kMost = 1e9;
-  options.group("Autoscaler: the rate limit follows its use");
+  options.group("Autoscaler: adapts the rate limit to its use");
   options.choice<AutoscaleKind>(
       "autoscale", settings.kind,
       {{"none", AutoscaleKind::kNone},
        {"target-tracking", AutoscaleKind::kTargetTracking},
        {"on-demand", AutoscaleKind::kOnDemand}},
-      "how the rate limit changes: as DynamoDB's auto scaling, or its on-demand mode (twice the "
-      "highest use so far)");
-  options.duration("autoscale-period", settings.period, "the use is its mean over this time",
+      "how the rate limit changes: not at all, like DynamoDB's auto scaling, or like its "
+      "on-demand mode (twice the highest use so far)");
+  options.duration("autoscale-period", settings.period,
+                   "how long the period is over which the use is averaged",
                    std::chrono::milliseconds(1));
   options.number("autoscale-target", settings.target,
-                 "target tracking: the share of the rate limit that is to be in use", 0.01, 1);
+                 "target tracking: the share of the rate limit that should be in use", 0.01, 1);
   options.duration("autoscale-out-after", settings.out_after,
-                   "more capacity after so long above the target");
-  options.duration("autoscale-in-after", settings.in_after, "less after so long of low use");
-  options.number("autoscale-in-margin", settings.in_margin, "use is low so far under the target", 0,
-                 1);
-  options.duration("autoscale-delay", settings.delay, "a change is in force so long after");
+                   "how long the use must be above the target before capacity is added");
+  options.duration("autoscale-in-after", settings.in_after,
+                   "how long the use must be low before capacity is removed");
+  options.number("autoscale-in-margin", settings.in_margin,
+                 "how far below the target the use must be to count as low", 0, 1);
+  options.duration("autoscale-delay", settings.delay, "how long a change takes to come into force");
   options
       .count_or_none("autoscale-decreases", settings.decreases,
-                     "decreases that a day has at any time; a further one an hour after the last "
-                     "(with 4 a day "
-                     "has 27 at most)",
+                     "how many decreases a day are allowed at any time; beyond that, one an hour "
+                     "after the last (with 4: at most 27 a day)",
                      0, 1'000'000'000)
-      .in("decreases")
-      .over("0", "100");
-  options
-      .number("autoscale-least", settings.least, "the rate limit never falls under this", 1e-3,
-              kMost)
-      .in("requests/s");
-  options
-      .number("autoscale-most", settings.most, "the rate limit never rises above this", 1e-3, kMost)
-      .in("requests/s");
+      .with_unit("decreases")
+      .with_range("0", "100");
+  options.number("autoscale-least", settings.least, "the lowest rate limit", 1e-3, kMost)
+      .with_unit("requests/s");
+  options.number("autoscale-most", settings.most, "the highest rate limit", 1e-3, kMost)
+      .with_unit("requests/s");
   options.duration("autoscale-doubling", settings.doubling,
-                   "on demand: twice a peak is let in so long after it");
+                   "on demand: how long after a peak twice its use is admitted");
 }
 
 void find_unused(UnusedOptions& unused, const AutoscaleSettings& settings) {
@@ -109,7 +107,7 @@ void Autoscaler::find_next_event() {
 
 double Autoscaler::advance(std::uint64_t used) {
   const TimePoint now = next_event_;
-  // First: a period that ends with a change is one of the capacity before it.
+  // Do this first: a period that ends with a change still belongs to the old capacity.
   if (settings_.kind != AutoscaleKind::kNone && now >= period_start_ + settings_.period) {
     look(now, static_cast<double>(used - used_) / to_seconds(now - period_start_));
     period_start_ = now;

@@ -1,4 +1,4 @@
-// A capacity that follows its use, but late: what a cloud's tables do by themselves.
+// A capacity that follows its use with a delay, as the tables of a cloud database do.
 #pragma once
 
 #include <chrono>
@@ -13,25 +13,26 @@ namespace retrystorm {
 
 enum class AutoscaleKind {
   kNone,
-  kTargetTracking,  // so that a share of the capacity is in use
-  kOnDemand,        // twice the highest use that there has been, until some time ago
+  kTargetTracking,  // keeps a share of the capacity in use
+  kOnDemand,        // twice the highest use, once that is old enough
 };
 
-// The defaults are DynamoDB's, as its Developer Guide documents them ("Managing throughput capacity
-// automatically with DynamoDB auto scaling", "Service quotas", "On-demand mode"). Not documented,
-// and ours: how long a change takes, that use below half is low for tables, that a table's new
-// capacity is rounded up to whole units, and that a peak is the mean of a period.
+// The defaults are DynamoDB's, from its Developer Guide ("Managing throughput capacity
+// automatically with DynamoDB auto scaling", "Service quotas", "On-demand mode"). The guide does
+// not say everything. These are our assumptions: how long a change takes, that use below half is
+// low for tables, that a table's new capacity is rounded up to whole units, and that a peak is the
+// mean of a period.
 struct AutoscaleSettings {
   AutoscaleKind kind = AutoscaleKind::kNone;
-  Duration period = std::chrono::minutes(1);     // over which the use is measured
-  double target = 0.7;                           // the share of the capacity to be in use
-  Duration out_after = std::chrono::minutes(2);  // so long above the target: more capacity
-  Duration in_after = std::chrono::minutes(15);  // so long low: less
-  double in_margin = 0.2;                        // low is so far under the target
-  Duration delay = std::chrono::minutes(1);      // from the decision until it is in force
-  std::uint64_t decreases = 4;                   // that a day has at any time
-  double least = 1, most = 40'000;               // capacity
-  Duration doubling = std::chrono::minutes(30);  // on demand: so old must a peak be
+  Duration period = std::chrono::minutes(1);     // the use is measured over this time
+  double target = 0.7;                           // the target share of capacity in use
+  Duration out_after = std::chrono::minutes(2);  // scale out after this long above target
+  Duration in_after = std::chrono::minutes(15);  // scale in after this long with low use
+  double in_margin = 0.2;                        // use is low this far below the target
+  Duration delay = std::chrono::minutes(1);      // from a decision until it takes effect
+  std::uint64_t decreases = 4;                   // allowed per day at any time
+  double least = 1, most = 40'000;               // bounds of the capacity
+  Duration doubling = std::chrono::minutes(30);  // on demand: the minimum age of a peak
 
   bool operator==(const AutoscaleSettings&) const = default;
 };
@@ -41,27 +42,27 @@ void declare_options(OptionList& options, AutoscaleSettings& settings);
 // Adds the options that were given but can have no effect.
 void find_unused(UnusedOptions& unused, const AutoscaleSettings& settings);
 
-// Throws std::invalid_argument with a sentence for a person when settings contradict each other, or
-// the capacity to begin with is not between the bounds.
+// Throws std::invalid_argument with a readable message if settings contradict each other, or the
+// initial capacity is out of bounds.
 void check(const AutoscaleSettings& settings, double capacity);
 
-// Looks at the use at the end of each period, and changes the capacity a while later. Only whole
-// periods of the capacity in force count, one after the other; while a change is under way nothing
-// is decided. Not for use from two threads at once.
+// Checks the use at the end of each period, and changes the capacity after a delay. Only
+// consecutive whole periods at the current capacity count. While a change is pending, nothing is
+// decided. Not thread-safe.
 class Autoscaler {
  public:
   Autoscaler(const AutoscaleSettings& settings, double capacity, TimePoint start);
 
-  // When something is to be looked at or changed; `TimePoint::max()` without an autoscaler.
+  // When the next check or change is due. `TimePoint::max()` without an autoscaler.
   TimePoint next_event() const { return next_event_; }
 
-  // That moment has come. `used`: what was let in since the start. Returns the capacity from then
-  // on.
+  // Call when `next_event` is due. `used`: requests admitted since the start. Returns the capacity
+  // from then on.
   double advance(std::uint64_t used);
 
-  // From now on these settings and this capacity are in force, if they are others than before: a
-  // new period begins. A change that was decided on still comes, unless the capacity was set by
-  // hand or the autoscaler is another one. `used`: as above.
+  // Applies new settings and a new capacity. If either differs from before, a new period begins. A
+  // pending change still takes effect, unless the capacity was set by hand or the kind of
+  // autoscaler changed. `used`: as above.
   void configure(TimePoint now, const AutoscaleSettings& settings, double capacity,
                  std::uint64_t used);
 
@@ -71,21 +72,21 @@ class Autoscaler {
     double capacity;
   };
 
-  void look(TimePoint now, double use);  // a period has passed, with so much a second
+  void look(TimePoint now, double use);  // a period is over; `use` is per second
   void track(TimePoint now, double use);
   bool may_decrease(TimePoint now);
   void find_next_event();
 
   AutoscaleSettings settings_;
   double capacity_;
-  TimePoint day_;  // when the day began that decreases are counted for
+  TimePoint day_;  // start of the day for which decreases are counted
   TimePoint period_start_;
   TimePoint next_event_ = TimePoint::max();
-  std::uint64_t used_ = 0;      // until the period began
-  std::deque<Change> changes_;  // decided on, in the order of their times
+  std::uint64_t used_ = 0;      // at the start of the period
+  std::deque<Change> changes_;  // pending, ordered by time
   TimePoint in_force_since_;
-  Duration above_{0}, low_{0};   // for so long, without a break
-  std::uint64_t decreases_ = 0;  // of the day
+  Duration above_{0}, low_{0};   // time above target or low, without a break
+  std::uint64_t decreases_ = 0;  // on this day
   TimePoint last_decrease_ = TimePoint::min();
 };
 

@@ -8,7 +8,7 @@
 
 namespace retrystorm {
 
-ServiceOptions under(const Conditions& conditions, ServiceOptions configured) {
+ServiceOptions with_conditions(const Conditions& conditions, ServiceOptions configured) {
   WorkerSettings& workers = configured.workers;
   configured.base_delay = scale(configured.base_delay, conditions.slow);
   workers.service_time = workers.service_time.times(conditions.slow);
@@ -21,13 +21,19 @@ ServiceOptions under(const Conditions& conditions, ServiceOptions configured) {
             std::llround(static_cast<double>(workers.workers) * conditions.capacity)),
         1);
   }
-  if (conditions.errors) configured.errors.share = *conditions.errors;
+  configured.errors.share = conditions.errors.value_or(configured.errors.share);
+  configured.errors.status = conditions.error_status.value_or(configured.errors.status);
+  if (conditions.rate_limit) {
+    configured.rate_limit.rate = *conditions.rate_limit;
+    configured.rate_limit.autoscale = {};
+  }
   return configured;
 }
 
 void change_option(ServiceOptions& configured, std::string_view name, std::string_view value,
                    Engine engine) {
-  static constexpr std::array<std::string_view, 3> kFixed{"service", "backlog", "max-connections"};
+  static constexpr std::array<std::string_view, 5> kFixed{"service", "backlog", "max-connections",
+                                                          "server-idle", "abandoned"};
   ServiceOptions changed = configured;
   OptionList options;
   declare_options(options, changed, engine);
@@ -39,7 +45,7 @@ void change_option(ServiceOptions& configured, std::string_view name, std::strin
   check(changed);
   const UnusedOptions unused = unused_options(changed);
   if (const auto found = unused.find(option); found != unused.end()) {
-    throw std::invalid_argument(found->second);
+    throw NoEffect(found->second);
   }
   configured = changed;
 }

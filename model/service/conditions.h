@@ -1,5 +1,4 @@
-// What comes over a service while it runs: it is slowed down, loses capacity, fails, or is set
-// otherwise.
+// The conditions of a running service: slower, with less capacity, failing, or with other options.
 #pragma once
 
 #include <optional>
@@ -9,21 +8,24 @@
 
 namespace retrystorm {
 
-// What is the matter with a service, apart from how it was configured.
+// The current faults of a service, apart from its configuration.
 struct Conditions {
-  double slow = 1;      // each request takes so many times as long; > 0
-  double capacity = 1;  // so many times the concurrency for the same delay, or workers; > 0
-  std::optional<double> errors{};  // the share that fails, in [0, 1], instead of --error-share
+  double slow = 1;                    // factor on the time of each request; > 0
+  double capacity = 1;                // factor on the curve or on the number of workers; > 0
+  std::optional<double> errors{};     // share of failures in [0, 1]; replaces --error-share
+  std::optional<int> error_status{};  // replaces --error-status
+  // Requests per second; replaces --rate-limit, and the autoscaler stands still.
+  std::optional<double> rate_limit{};
 };
 
-// The options in force when these conditions come over a service that is configured so. More or
-// less capacity is the same curve stretched: limit and k become so many times what they were, and
-// so does the greatest throughput. Or it is so many times the workers, at least one.
-ServiceOptions under(const Conditions& conditions, ServiceOptions configured);
+// The options that result when the conditions apply to a service with these options. Capacity
+// stretches the curve: limit and k are multiplied by it, and so is the greatest throughput. With
+// workers it multiplies their number, with at least one left.
+ServiceOptions with_conditions(const Conditions& conditions, ServiceOptions configured);
 
-// Changes one option of a service that runs, by any of its names. Throws std::invalid_argument with
-// a sentence for a person, and changes nothing, when there is no such option or value, when it
-// cannot change while the service runs, or when it would have no effect.
+// Changes one option of a running service, by any of its names. Throws std::invalid_argument with a
+// readable message, and changes nothing, if there is no such option or value, if it cannot change
+// while the service runs, or, as NoEffect, if it would have no effect.
 void change_option(ServiceOptions& configured, std::string_view name, std::string_view value,
                    Engine engine);
 

@@ -1,4 +1,4 @@
-// Requests that the service fails on purpose.
+// Requests that the service fails deliberately.
 #pragma once
 
 #include "model/base/option_list.h"
@@ -6,24 +6,27 @@
 
 namespace retrystorm {
 
-// When a request that is to fail does so.
+// When such a request fails.
 enum class ErrorAfter {
-  kAdmission,  // at once: it never is in the service
-  kService,    // when it has been served like any other
+  kAdmission,  // at once, before it enters the service
+  kService,    // after it has been served normally
 };
 
 struct ErrorSettings {
-  double share = 0;  // in [0, 1], of the requests that the rate limit and shedding let in; 0 = off
+  double share = 0;  // in [0, 1], of requests that pass rate limit and load shedding; 0 = off
+  int status = 503;  // HTTP status of the answer
   ErrorAfter after = ErrorAfter::kAdmission;
 };
+
+inline constexpr int kLeastErrorStatus = 400, kMostErrorStatus = 599;
 
 void declare_options(OptionList& options, ErrorSettings& settings);
 
 // Adds the numbers that were given but are not used.
 void find_unused(UnusedOptions& unused, const ErrorSettings& settings);
 
-// Whether a request that has come to this point fails there. Each fails independently of all
-// others. Draws nothing where there is nothing to draw for.
+// Whether a request fails at this point. Each one fails independently. Draws no random number where
+// the result is certain.
 inline bool fails(const ErrorSettings& settings, ErrorAfter point, Random& random) {
   return settings.share > 0 && settings.after == point && random.uniform() < settings.share;
 }

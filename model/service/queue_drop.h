@@ -1,4 +1,4 @@
-// Which of the requests that wait for a worker are turned away instead of being served.
+// Which waiting requests are dropped instead of served.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace retrystorm {
 struct QueueDrop {
   enum class Kind {
     kNone,
-    kAge,    // whenever a worker is free: first those that have waited longer than `time`
+    kAge,    // when a worker is free, first drop requests that waited longer than `time`
     kCoDel,  // see `CoDel`
   };
 
@@ -24,21 +24,21 @@ struct QueueDrop {
   bool operator==(const QueueDrop&) const = default;
 };
 
-// "none", "age:DURATION", "codel:TARGET:INTERVAL" or just "codel" (5 ms and 100 ms). Throws
-// std::invalid_argument with a sentence for a person.
+// Parses "none", "age:DURATION", "codel:TARGET:INTERVAL" or just "codel" (5 ms and 100 ms). Throws
+// std::invalid_argument with a readable message.
 QueueDrop parse_queue_drop(std::string_view text);
 std::string to_string(const QueueDrop& drop);
 
 // Controlled delay for requests (facebook/folly, folly/executors/Codel.h; Maurer, "Fail at Scale",
-// 2015). It is asked about each request that comes out of the queue. When even the shortest wait of
-// an interval was longer than the target, the queue is standing, and until the next such look all
-// that have waited for more than twice the target are turned away. The first of an interval never
-// is.
+// 2015). It is asked about each request that leaves the queue. If even the shortest wait of an
+// interval was above the target, there is a standing queue. Then, until the end of the next
+// interval, each request that waited more than twice the target is dropped. The first request of an
+// interval is never dropped.
 class CoDel {
  public:
   CoDel(Duration target, Duration interval) : target_(target), interval_(interval) {}
 
-  // Whether to turn away a request that has waited for `delay`. Times must not go back.
+  // True if a request that waited for `delay` is to be dropped. Times must not go back.
   bool overloaded(TimePoint now, Duration delay) {
     if (now > interval_ends_ && !first_) {
       first_ = true;
@@ -58,9 +58,9 @@ class CoDel {
   Duration target_;
   Duration interval_;
   TimePoint interval_ends_{};
-  Duration shortest_{0};   // wait in this interval
-  bool first_ = true;      // whether the next request is the first of its interval
-  bool standing_ = false;  // whether the interval before had a standing queue
+  Duration shortest_{0};   // shortest wait in this interval
+  bool first_ = true;      // true if the next request is the first of an interval
+  bool standing_ = false;  // true if the last interval had a standing queue
 };
 
 }  // namespace retrystorm

@@ -1,4 +1,4 @@
-// Which of the requests that wait for a worker is served next.
+// Which waiting request is served next.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +7,10 @@
 
 namespace retrystorm {
 
-// With n requests waiting, the newest is next when the `n - 1` others are at least so many, else
-// the oldest: never (first in, first out), always (last in, first out), or when the queue is long
-// (adaptive; HHVM, hphp/util/job-queue.h, `lifoSwitchThreshold`).
+// With n requests waiting, the newest is next if the other `n - 1` are at least the threshold.
+// Otherwise the oldest is next. So it is never the newest (first in, first out), always (last in,
+// first out), or only when the queue is long (adaptive; HHVM, hphp/util/job-queue.h,
+// `lifoSwitchThreshold`).
 struct QueueOrder {
   enum class Kind { kFifo, kLifo, kAdaptiveLifo };
 
@@ -23,7 +24,7 @@ struct QueueOrder {
   bool operator==(const QueueOrder&) const = default;
 };
 
-// "fifo", "lifo", "adaptive-lifo:N". Throws std::invalid_argument with a sentence for a person.
+// Parses "fifo", "lifo" or "adaptive-lifo:N". Throws std::invalid_argument with a readable message.
 QueueOrder parse_queue_order(std::string_view text);
 std::string to_string(const QueueOrder& order);
 

@@ -6,11 +6,6 @@
 #include "model/base/text.h"
 
 namespace retrystorm {
-namespace {
-
-constexpr double kHighestRate = 1e9;
-
-}  // namespace
 
 double idle_share(const CapacityUse& capacity) {
   if (capacity.provided <= 0) return 0;
@@ -31,21 +26,22 @@ std::string to_string(const RateBurst& burst) {
 void declare_options(OptionList& options, RateLimitSettings& settings) {
   options
       .number("rate-limit", settings.rate,
-              "requests a second let in, the others get 429 at once; 0 = off", 0, kHighestRate)
-      .in("requests/s")
-      .over("0", "1000")
+              "how many requests a second are admitted; others get 429; 0 = off", 0, kHighestRate)
+      .with_unit("requests/s")
+      .with_range("0", "1000")
       .basic = "Service";
   options
       .text(
           "rate-burst",
-          "requests the rate limit lets in at once, 0 = one second's worth; or a duration such as "
-          "300s: the capacity left unused, of so long at most",
+          "how many requests the rate limit admits at once, 0 = one second's worth; or how long "
+          "unused capacity is saved, such as 300s",
           [&settings](std::string_view text) { settings.burst = parse_rate_burst(text); },
           [&settings] { return to_string(settings.burst); })
-      .like({"0", "100", "300s"});
+      .with_examples({"0", "100", "300s"});
   options.choice<int>("throttle-status", settings.status,
                       {{"429", 429}, {"400", 400}, {"503", 503}},
-                      "what the rate limit answers; 400 as DynamoDB, with the name of its error");
+                      "the status of a request that the rate limit rejects; 400 as from "
+                      "DynamoDB, with the name of its error");
 }
 
 void find_unused(UnusedOptions& unused, const RateLimitSettings& settings) {
@@ -103,7 +99,7 @@ void RateLimit::set_rate(TimePoint now, double rate) {
 }
 
 void RateLimit::advance(TimePoint now) {
-  // At the times at which it was to happen, however late the engine comes to it.
+  // Apply each change at its due time, even if the engine calls late.
   while (next_event_ <= now) {
     const TimePoint at = next_event_;
     const double rate = autoscaler_.advance(used_);

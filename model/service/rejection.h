@@ -1,62 +1,69 @@
-// Why a service turns a request away, and what it answers then.
+// Why a service rejects a request, and how it answers then.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
 #include "model/base/duration.h"
 
 namespace retrystorm {
 
-// The place of a reason in `kRejections`.
-enum class Rejection : std::uint8_t { kRateLimited, kShed, kError, kQueueFull, kDropped };
-
-struct RejectionKind {
-  const char* name;  // in JSON and metrics
-  int status;        // of the HTTP answer
+// Index of a reason in `kRejections`.
+enum class Rejection : std::uint8_t {
+  kRateLimited,
+  kShed,
+  kError,
+  kQueueFull,
+  kDropped,
+  kAbandoned
 };
 
-// All that reports, metrics and the HTTP server know of the reasons: a new one is a line here and
-// the rule that gives it.
+struct RejectionKind {
+  const char* name;  // for JSON and metrics
+  int status;        // HTTP status
+};
+
+// The reasons, as reports, metrics and the HTTP server know them. A new reason needs a line here,
+// and a rule that returns it.
 inline constexpr std::array kRejections{
     RejectionKind{.name = "rate_limited", .status = 429},
     RejectionKind{.name = "shed", .status = 503},
-    RejectionKind{.name = "error", .status = 500},
+    RejectionKind{.name = "error", .status = 503},
     RejectionKind{.name = "queue_full", .status = 503},
     RejectionKind{.name = "dropped", .status = 503},
+    // Its client has hung up, so no answer is sent. 499 is what nginx writes into its log then.
+    RejectionKind{.name = "abandoned", .status = 499},
 };
 
 constexpr std::size_t index_of(Rejection rejection) {
   return static_cast<std::size_t>(rejection);
 }
 
-// How many were turned away, by reason, in the order of `kRejections`.
+// Rejected requests by reason, in the order of `kRejections`.
 using RejectionCounts = std::array<std::uint64_t, kRejections.size()>;
 
-// What a request is answered with.
+// The answer to a request.
 struct Answer {
-  std::optional<Rejection> rejection{};  // turned away when set
-  Duration retry_after{0};               // rejected: what `Retry-After` says, 0 if it is not there
-  bool failed = false;                   // served like any other, and then answered with an error
-  int rejected_with = 0;                 // rejected: the status, 0 = the reason's own
+  std::optional<Rejection> rejection{};  // rejected if set
+  bool failed = false;                   // served normally, but answered with an error
+  int with = 0;                          // not OK: the status, 0 = the usual one of the reason
+  Duration retry_after{0};               // rejected: the `Retry-After` hint, 0 = none
 
   bool ok() const { return !rejection && !failed; }
 
   int status() const {
-    if (failed) return kRejections[index_of(Rejection::kError)].status;
-    if (!rejection) return 200;
-    return rejected_with != 0 ? rejected_with : kRejections[index_of(*rejection)].status;
+    if (ok()) return 200;
+    return with != 0 ? with : kRejections[index_of(rejection.value_or(Rejection::kError))].status;
   }
 
-  // The name of the error, where the answer has one besides its status: DynamoDB tells by it that a
-  // request was one too many, for its status says only that it was not served.
-  std::string_view error_name() const {
-    const bool named = rejection == Rejection::kRateLimited && rejected_with == 400;
-    return named ? "ProvisionedThroughputExceededException" : "";
-  }
+  // Does the answer's body or header say that it is throttled? DynamoDB does so, because its status 400
+  // alone only means that the request was not served.
+  bool asks_for_less() const { return rejection == Rejection::kRateLimited && with == 400; }
+
+  // Did the service fail it deliberately (see errors.h)?
+  bool is_error() const { return failed || rejection == Rejection::kError; }
 
   bool operator==(const Answer&) const = default;
 };

@@ -1,10 +1,11 @@
-// A service as an engine drives it: admission, then the queue and its capacity.
+// A service as an engine sees it: admission, then the queue and its capacity.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -14,48 +15,48 @@
 #include "model/base/random.h"
 #include "model/service/admission.h"
 #include "model/service/errors.h"
+#include "model/service/hint_offer.h"
 #include "model/service/rejection.h"
-#include "model/service/server_hint.h"
-#include "model/service/service_interval.h"
+#include "model/service/service_observer.h"
 #include "model/service/service_options.h"
 #include "model/service/service_queue.h"
 #include "model/service/worker_queue.h"
 
 namespace retrystorm {
 
-// All that engines know of a service. An engine
-//  - brings each request by `arrive`, and answers at once those that are rejected there;
-//  - calls `take` when `next_event` is due, until it gives nothing more, and answers what it gives:
-//    what is done, and what the service has come to reject. An event need not yield a request;
-//  - calls `leave` for each request, arrived or taken, once it has been answered, or `lose`;
-//  - asks for `next_event` again after each of these calls.
-// A request that is admitted may be given out with a rejection none the less: it was dropped from
-// the queue, or turned away at once where that takes time.
-// Whether requests wait for a worker or are all served at once, in which order, and what changes
-// with time is the service's own affair.
+// The whole interface between engines and a service. An engine
+// - passes each request to `arrive`, and answers those that are rejected there at once;
+// - calls `take` when `next_event` is due, until it returns nothing, and answers what it returns:
+//   finished requests, and requests rejected late. An event need not yield a request;
+// - calls `leave` for each request, arrived or taken, once it has been answered, or else `lose`;
+// - asks for `next_event` again after each of these calls.
 //
-// Knows no clock and no thread: the engine says what time it is, never earlier than before, and
-// sees to it that no two calls run at once. `Item` is what the engine must know of a request.
+// An admitted request may still be returned with a rejection: because it was dropped from the
+// queue, or because its rejection took a worker's time. The service hides whether requests wait for
+// workers or are all served at once, their order, and changes over time.
+//
+// The class has no clock and no lock. The caller passes the time, which must not go back, and
+// prevents concurrent calls. `Item` is what the engine keeps for a request.
 template <typename Item>
 class Service {
  public:
-  // A request in the service, for `cancel`.
+  // Identifies a request in the service, for `cancel`.
   using Ticket = std::uint64_t;
   static constexpr Ticket kNoTicket = std::numeric_limits<Ticket>::max();
 
   struct Arrival {
-    Answer answer;              // rejected: the item is still the engine's
-    Ticket ticket = kNoTicket;  // admitted
+    Answer answer;              // rejected: the engine keeps the item
+    Ticket ticket = kNoTicket;  // valid if admitted
   };
 
   struct Taken {
     Item item;
     Answer answer;
-    TimePoint admitted{};  // where times are recorded
+    TimePoint admitted{};  // set if times are recorded
   };
 
-  // With the same seed, requests that come in the same order are answered alike.
-  // `start`: when it begins to be there.
+  // With the same seed, requests that arrive in the same order get the same answers. `start`: when
+  // the service starts.
   Service(const ServiceOptions& options, std::uint64_t seed, TimePoint start = {})
       : has_workers_(options.capacity == Capacity::kWorkers),
         rejection_cost_(has_workers_ && options.workers.rejection_cost > Duration::zero()),
@@ -66,9 +67,9 @@ class Service {
         errors_(options.errors),
         random_(seed, kStream) {}
 
-  // From now on these are its settings, but for the kind of its capacity. What it holds, it keeps.
+  // Applies new settings from now on. The kind of capacity cannot change. All requests stay.
   void configure(TimePoint now, const ServiceOptions& options) {
-    admission_.configure(now, options.rate_limit, options.shed_above);
+    admission_.configure(now, options.rate_limit, options.shed_above, options.shed_status);
     hint_ = options.hint;
     errors_ = options.errors;
     if (has_workers_) {
@@ -82,16 +83,25 @@ class Service {
   Arrival arrive(TimePoint now, Item& item) {
     ++counts_.offered;
     ++connections_;
+    if (is_abandoned_ && is_abandoned_(item)) return {.answer = count_abandoned()};
     if (has_workers_) return arrive_at_workers(now, item);
     const Answer answer = decide(admission_.admit(now, queue_.concurrency()));
     if (answer.rejection) return {.answer = answer};
     return {.answer = answer, .ticket = queue_.arrive(now, std::move(item))};
   }
 
-  // From now on it is recorded how long requests are in the service, for `take_times`.
+  // From now on, requests for which this returns true are not served: they are rejected as
+  // abandoned when they arrive, or when a worker would take them. They get no answer. Call it before
+  // the first request arrives.
+  void skip_if(std::function<bool(const Item&)> is_abandoned) {
+    is_abandoned_ = is_abandoned;
+    workers_.skip_if(std::move(is_abandoned));
+  }
+
+  // Starts to record the times of requests in the service, for `take_times`.
   void record_times() { times_.emplace(); }
 
-  // `TimePoint::max()`: never, unless something arrives or leaves.
+  // `TimePoint::max()`: no event unless a request arrives or leaves.
   TimePoint next_event() const {
     return std::min(has_workers_ ? workers_.next_event() : queue_.next_departure(),
                     admission_.next_event());
@@ -106,7 +116,7 @@ class Service {
     return served(std::move(*item), admitted);
   }
 
-  // Takes a request whether or not its time has come: for a server that ends, or is started anew.
+  // Takes a request, due or not. For a server that ends or restarts.
   std::optional<Taken> take_any() {
     if (has_workers_) return taken(workers_.take_any());
     const TimePoint admitted = times_ ? queue_.front_arrived() : TimePoint();
@@ -115,8 +125,8 @@ class Service {
     return served(std::move(*item), admitted);
   }
 
-  // A request has been answered. `received`: its client is taken to have its answer. `admitted` is
-  // what `take` gave with it, of no use for one that was rejected.
+  // A request has been answered. `received`: its client is assumed to have the answer. `admitted`:
+  // the time that `take` returned. It is ignored for a rejected request.
   void leave(TimePoint now, const Answer& answer, bool received, TimePoint admitted = {}) {
     --connections_;
     if (answer.rejection) return;
@@ -130,7 +140,7 @@ class Service {
     if (times_) (received ? times_->served : times_->late).add(now - admitted);
   }
 
-  // A request that `take_any` gave with this answer is gone without one, and instead of `leave`.
+  // Call instead of `leave` for a request from `take_any` that gets no answer.
   void lose(const Answer& answer) {
     --connections_;
     if (answer.rejection) return;
@@ -138,45 +148,45 @@ class Service {
     ++counts_.lost;
   }
 
-  // A request that was not yet taken is given up: it leaves at once and is never taken.
+  // Cancels a request that was not taken yet. It leaves at once and is never taken.
   void cancel(TimePoint now, Ticket ticket) {
     --connections_;
     if (has_workers_) return workers_.cancel(now, ticket, random_);
     queue_.cancel(ticket);
   }
 
-  // Requests admitted and not yet answered or turned away.
+  // Requests admitted, and not yet answered or dropped.
   std::size_t concurrency() const {
     return has_workers_ ? workers_.concurrency() : queue_.concurrency();
   }
 
-  // Those, and the rejected ones that are not yet answered: all that hold a connection.
+  // As above, plus rejected requests that are not yet answered: all that hold a connection.
   std::size_t connections() const { return connections_; }
 
-  // What the service takes for a request as things stand; with workers, about what it would take
-  // for one that came now and were served behind all who wait.
+  // The current time that a request takes in the service. With workers it is an estimate for a
+  // request that arrives now and is served after all that wait.
   Duration current_delay() const {
     return has_workers_ ? workers_.expected_time() : queue_.current_delay();
   }
 
-  // Nothing where there are no workers.
+  // Empty without workers.
   std::optional<WorkerState> worker_state() const {
     if (!has_workers_) return std::nullopt;
     return WorkerState{
         .workers = workers_.workers(), .busy = workers_.busy(), .waiting = workers_.waiting()};
   }
 
-  // Since the last call; nothing where times are not recorded.
+  // Times since the last call. Empty if times are not recorded.
   ServiceTimes take_times() {
     if (!times_) return {};
     const Times taken = std::exchange(*times_, Times());
     return {.served = quantiles(taken.served), .late = quantiles(taken.late)};
   }
 
-  // Since the start.
+  // Counts since the start.
   const ServiceCounts& counts() const { return counts_; }
 
-  // The rate limit and what was made of it since the start; nothing without one.
+  // The current rate limit and its use since the start. Empty without a rate limit.
   std::optional<ProvisionedCapacity> capacity(TimePoint now) const {
     const RateLimit& limit = admission_.rate_limit();
     if (!limit.on()) return std::nullopt;
@@ -184,29 +194,35 @@ class Service {
   }
 
  private:
-  // What the service draws is a stream of its own, apart from all clients'.
+  // The service's random stream, separate from those of all clients.
   static constexpr std::uint64_t kStream = std::numeric_limits<std::uint64_t>::max() - 2;
 
-  // When to come again after a full queue, or after having been dropped from it.
+  // The hint after a full queue, or after a drop from the queue.
   static constexpr Duration kAfterDropping = std::chrono::seconds(1);
 
   struct Times {
     LatencyHistogram served, late;
   };
 
-  // The answer to one that comes now, counted. `answer` is what the door says.
+  // Completes and counts the answer to a new request. `answer` is the admission's decision.
   Answer decide(Answer answer) {
     if (answer.rejection) {
-      answer.retry_after = server_hint(hint_, answer.retry_after, random_);
+      answer.retry_after = offered_hint(hint_, answer.retry_after, random_);
     } else if (fails(errors_, ErrorAfter::kAdmission, random_)) {
-      answer.rejection = Rejection::kError;
+      answer = {.rejection = Rejection::kError, .with = errors_.status};
     }
     ++(answer.rejection ? counts_.rejected[index_of(*answer.rejection)] : counts_.admitted);
     return answer;
   }
 
+  Answer count_abandoned() {
+    ++counts_.rejected[index_of(Rejection::kAbandoned)];
+    return {.rejection = Rejection::kAbandoned};
+  }
+
   Taken served(Item item, TimePoint admitted) {
-    return {std::move(item), {.failed = fails(errors_, ErrorAfter::kService, random_)}, admitted};
+    const bool failed = fails(errors_, ErrorAfter::kService, random_);
+    return {std::move(item), {.failed = failed, .with = failed ? errors_.status : 0}, admitted};
   }
 
   void leave_capacity() {
@@ -217,7 +233,7 @@ class Service {
     }
   }
 
-  // With workers. Apart, so that the way without them keeps its registers.
+  // Not inlined, so that the path without workers keeps its registers.
   [[gnu::noinline]] Arrival arrive_at_workers(TimePoint now, Item& item) {
     workers_.advance(now, random_);
     Answer answer = admission_.admit(now, workers_.concurrency());
@@ -242,19 +258,22 @@ class Service {
     if (!given) return std::nullopt;
     if (!given->answer.rejection) return served(std::move(given->item), given->arrived);
     Answer answer = given->answer;
-    if (answer.rejection == Rejection::kDropped) {
+    if (answer.rejection == Rejection::kAbandoned) {
+      answer = count_abandoned();
+    } else if (answer.rejection == Rejection::kDropped) {
       ++counts_.rejected[index_of(Rejection::kDropped)];
-      answer.retry_after = server_hint(hint_, kAfterDropping, random_);
+      answer.retry_after = offered_hint(hint_, kAfterDropping, random_);
     }
     return Taken{std::move(given->item), answer, given->arrived};
   }
 
   const bool has_workers_;
-  bool rejection_cost_;  // whether a rejection has a cost
+  bool rejection_cost_;  // true if a rejection takes a worker's time
   AdmissionControl admission_;
-  ServiceQueue<Item> queue_;  // without workers
+  ServiceQueue<Item> queue_;  // if there are no workers
   WorkerQueue<Item> workers_;
-  ServerHintSettings hint_;
+  std::function<bool(const Item&)> is_abandoned_;  // empty: all are served
+  HintOfferSettings hint_;
   ErrorSettings errors_;
   ClientRandom random_;
   ServiceCounts counts_;
@@ -262,7 +281,7 @@ class Service {
   std::optional<Times> times_;
 };
 
-// Tells what happened from one time to the next that it is asked, and how things stand.
+// Reports what happened since the last call, and the current state.
 class IntervalTaker {
  public:
   template <typename Item>

@@ -1,35 +1,45 @@
 #include "model/service/service_options.h"
 
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 namespace retrystorm {
 
 void declare_options(OptionList& options, ServiceOptions& service, Engine engine) {
   constexpr std::uint64_t kMany = 1'000'000'000;
   constexpr double kLarge = 1e9;
   const bool real = engine == Engine::kReal;
-  // With the many options of a simulation its short help would be long.
+  // In a simulation these are left out of the short help, because it has many options already.
   const char* in_curve = real ? "Service" : "";
   options.group("Service");
   options
       .choice<Capacity>("service", service.capacity,
                         {{"curve", Capacity::kCurve}, {"workers", Capacity::kWorkers}},
-                        "serves all at once, or so many at a time")
+                        "serves all requests at once, or one per worker")
       .basic = "Service";
   options.group("Service curve");
   options
       .duration("base-delay,baseDelay", service.base_delay,
-                "delay of a request while concurrency is within the limit")
+                "how long a request takes while concurrency is within the limit")
       .basic = in_curve;
-  options.count("limit", service.limit, "concurrency served without slowing down", 0, kMany)
-      .in("requests")
+  options
+      .count("limit", service.limit, "how many requests are served at a time without slowing down",
+             0, kMany)
+      .with_unit("requests")
       .basic = "Service";
-  // Where both programs' options meet, --factor is the clients'.
+  // If both programs' options are declared together, --factor belongs to the clients.
   options
       .number(real ? "factor,curve-factor" : "curve-factor", service.factor,
               "the delay grows by this factor for every k requests above the limit", 1, kLarge)
-      .over("1", "1.5")
+      .with_range("1", "1.5")
       .basic = in_curve;
-  options.number("k", service.k, "requests above the limit that make one factor", 1e-9, kLarge)
-      .in("requests")
+  options
+      .number("k", service.k,
+              "how many requests above the limit multiply the delay by the factor once", 1e-9,
+              kLarge)
+      .with_unit("requests")
       .basic = in_curve;
 
   options.group("Workers");
@@ -37,24 +47,43 @@ void declare_options(OptionList& options, ServiceOptions& service, Engine engine
 
   options.group("Queues and admission");
   options
-      .count("backlog", service.backlog,
-             "the kernel's accept queue; it fills while the server is frozen", 0,
+      .count("backlog", service.backlog, "how many connections the kernel's accept queue holds", 0,
              real ? 65535 : kMany)
-      .in("connections")
+      .with_unit("connections")
       .basic = "Service";
   options
       .count("max-connections", service.max_connections,
-             real ? "connections accepted at a time; 0 = all the descriptors but a reserve"
-                  : "connections accepted at a time; 0 = no limit",
+             real ? "how many connections are accepted at a time; 0 = as many as the process may "
+                    "open files, less a reserve"
+                  : "how many connections are accepted at a time; 0 = no limit",
              0, kMany)
-      .in("connections");
+      .with_unit("connections");
+  options
+      .duration_or_none("server-idle", service.server_idle,
+                        "how long a kept connection may be idle before the server closes it; none "
+                        "= until it needs room",
+                        std::chrono::milliseconds(1))
+      .with_range("1s", "5m");
   declare_options(options, service.rate_limit);
   options
       .count("shed-above", service.shed_above,
-             "concurrency above which a request gets 503 at once; 0 = off", 0, kMany)
-      .in("requests")
-      .over("0", "5000")
+             "the concurrency above which requests are shed; 0 = off", 0, kMany)
+      .with_unit("requests")
+      .with_range("0", "5000")
       .basic = "Service";
+  options.choice<int>("shed-status", service.shed_status, {{"503", 503}, {"429", 429}},
+                      "the status of a request that --shed-above rejects; 429 as from a service "
+                      "that limits its concurrency");
+  std::vector<std::pair<std::string_view, Abandoned>> abandoned{{"serve", Abandoned::kServe},
+                                                                {"skip", Abandoned::kSkip}};
+  std::string what =
+      "whether a request whose client has hung up is served to the end, or skipped when the server "
+      "would accept it or a worker take it";
+  if (!real) {
+    abandoned.emplace_back("cancel", Abandoned::kCancel);
+    what += ", or cancelled as soon as the client hangs up (no real server of ours does that)";
+  }
+  options.choice<Abandoned>("abandoned", service.abandoned, abandoned, what);
   declare_options(options, service.hint);
   declare_options(options, service.errors);
   declare_options(options, service.rate_limit.autoscale);
@@ -65,16 +94,19 @@ void find_unused(UnusedOptions& unused, const ServiceOptions& service) {
     find_unused<WorkerSettings>(unused, service.workers, {}, "without --service=workers");
   } else {
     find_unused(unused, service.workers);
-    const ServiceOptions usual;
+    const ServiceOptions defaults;
     const auto find_of_curve = [&unused](const char* name, bool given) {
       if (given) unused.emplace(name, name + std::string(" has no effect with --service=workers"));
     };
-    find_of_curve("base-delay", service.base_delay != usual.base_delay);
-    find_of_curve("limit", service.limit != usual.limit);
-    find_of_curve("curve-factor", service.factor != usual.factor);
-    find_of_curve("k", service.k != usual.k);
+    find_of_curve("base-delay", service.base_delay != defaults.base_delay);
+    find_of_curve("limit", service.limit != defaults.limit);
+    find_of_curve("curve-factor", service.factor != defaults.factor);
+    find_of_curve("k", service.k != defaults.k);
   }
   find_unused(unused, service.rate_limit);
+  if (service.shed_above == 0 && service.shed_status != ServiceOptions().shed_status) {
+    unused.emplace("shed-status", "shed-status has no effect without --shed-above");
+  }
   find_unused(unused, service.hint);
   find_unused(unused, service.errors);
 }

@@ -1,4 +1,4 @@
-// The service that a run is about: its curve, its queues, and whom it lets in.
+// The service of a run: its curve, its queues, and its admission.
 #pragma once
 
 #include <chrono>
@@ -8,17 +8,24 @@
 #include "model/base/option_list.h"
 #include "model/service/admission.h"
 #include "model/service/errors.h"
+#include "model/service/hint_offer.h"
 #include "model/service/rate_limit.h"
-#include "model/service/server_hint.h"
 #include "model/service/service_curve.h"
 #include "model/service/worker_settings.h"
 
 namespace retrystorm {
 
-// How a service comes to answer.
+// How the service processes requests.
 enum class Capacity {
-  kCurve,    // all requests are served at once, the slower the more there are
-  kWorkers,  // so many are served at a time, and the others wait
+  kCurve,    // all are served at once, and slow each other down
+  kWorkers,  // a fixed number is served at a time, and the others wait
+};
+
+// What happens to a request whose client has hung up.
+enum class Abandoned {
+  kServe,   // it is served to the end
+  kSkip,    // it is skipped when the server would accept it, or a worker would take it
+  kCancel,  // the service cancels it as soon as the client hangs up; only simulated
 };
 
 struct ServiceOptions {
@@ -28,23 +35,29 @@ struct ServiceOptions {
   double factor = 1.05;
   double k = 15;
   std::size_t backlog = 256;
-  std::size_t max_connections = 0;  // 0 = as many as there are descriptors
+  std::size_t max_connections = 0;         // 0 = bounded only by file descriptors
+  Duration server_idle = Duration::max();  // a kept connection is closed once idle for so long
   RateLimitSettings rate_limit{};
   std::size_t shed_above = 0;
+  int shed_status = 503;  // HTTP status of a request that is shed
   WorkerSettings workers{};
-  ServerHintSettings hint{};
+  HintOfferSettings hint{};
   ErrorSettings errors{};
+  Abandoned abandoned = Abandoned::kServe;
 
   ServiceCurve curve() const { return {base_delay, limit, factor, k}; }
-  AdmissionControl admission(TimePoint start = {}) const { return {rate_limit, shed_above, start}; }
-  // Whether anything is drawn at random.
+  AdmissionControl admission(TimePoint start = {}) const {
+    return {rate_limit, shed_above, shed_status, start};
+  }
+  // True if the service draws random numbers.
   bool draws() const {
     return errors.share > 0 || hint.kind == HintKind::kSpread ||
            (capacity == Capacity::kWorkers && workers.service_time.is_random());
   }
 };
 
-// In which engine the options are: what one of them has not is left out, or named otherwise.
+// Which engine the options are for. Options that an engine lacks are left out; some have other
+// names.
 enum class Engine { kReal, kSimulated };
 
 void declare_options(OptionList& options, ServiceOptions& service, Engine engine);
@@ -52,7 +65,7 @@ void declare_options(OptionList& options, ServiceOptions& service, Engine engine
 // Adds the options that were given but have no effect.
 void find_unused(UnusedOptions& unused, const ServiceOptions& service);
 
-// Throws std::invalid_argument with a sentence for a person when settings contradict each other.
+// Throws std::invalid_argument with a readable message if settings contradict each other.
 void check(const ServiceOptions& service);
 
 }  // namespace retrystorm

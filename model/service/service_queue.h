@@ -1,10 +1,12 @@
-// The heart of the service: who is in it, and who is done next.
+// The core of the service: which requests are in it, and which finishes next.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "model/base/duration.h"
 #include "model/base/fifo.h"
@@ -12,12 +14,12 @@
 
 namespace retrystorm {
 
-// Requests in the order of their arrival. A request is done once it has been in the server for
-// `delay(concurrency now)`. That delay is one number for all, so the oldest request is always the
-// first to be done: the whole service is a FIFO with one time to watch, that of its front.
+// Requests in order of arrival. A request is finished once it has been in the service for
+// `delay(current concurrency)`. This delay is the same for all, so the oldest request always
+// finishes first. The whole service is a FIFO, and only the time of its front matters.
 //
-// Knows no clock and no thread: the caller says what time it is, never earlier than before, and
-// sees to it that no two calls run at once. `Item` is what the engine must know of a request.
+// The class has no clock and no lock. The caller passes the time, which must not go back, and
+// prevents concurrent calls. `Item` is what the engine keeps for a request.
 template <typename Item>
 class ServiceQueue {
  public:
@@ -26,9 +28,10 @@ class ServiceQueue {
 
   explicit ServiceQueue(const ServiceCurve& curve) : curve_(curve) {}
 
-  // From now on this is what everybody's delay is.
+  // Sets the delay of all requests from now on.
   void set_curve(const ServiceCurve& curve) {
     curve_ = curve;
+    known_.assign(kKnown, {});
     stale_ = true;
   }
 
@@ -39,9 +42,8 @@ class ServiceQueue {
     return front_ticket_ + waiting_.size() - 1;
   }
 
-  // When the front is done if nothing arrives or leaves before; `TimePoint::max()` when nobody
-  // waits. Ask again after every change: it moves later with each arrival, earlier with each
-  // request that leaves.
+  // When the front is finished if no request arrives or leaves before. `TimePoint::max()` if the
+  // queue is empty. Ask again after every change. An arrival makes it later, a departure earlier.
   TimePoint next_departure() const {
     if (stale_) {
       stale_ = false;
@@ -52,18 +54,18 @@ class ServiceQueue {
     return next_departure_;
   }
 
-  // When the front arrived; `TimePoint::max()` when nobody waits.
+  // When the front arrived. `TimePoint::max()` if the queue is empty.
   TimePoint front_arrived() const {
     return waiting_.empty() ? TimePoint::max() : waiting_.front().arrived;
   }
 
-  // Takes the front out of the queue if it is done. It counts in the concurrency until `leave()`.
+  // Takes the front if it is finished. It counts in the concurrency until `leave()`.
   std::optional<Item> depart(TimePoint now) {
     if (waiting_.empty() || next_departure() > now) return std::nullopt;
     return take_front();
   }
 
-  // Takes the front done or not: for a server that ends.
+  // Takes the front, finished or not. For a server that ends.
   std::optional<Item> take_front() {
     if (waiting_.empty()) return std::nullopt;
     std::optional<Item> item(waiting_.take().item);
@@ -79,26 +81,36 @@ class ServiceQueue {
     stale_ = true;
   }
 
-  // A request that was not yet taken out leaves at once, and is never taken out. Once a ticket.
+  // Removes a request that was not taken out yet. It leaves at once. Call only once per ticket.
   void cancel(Ticket ticket) {
     waiting_.at(static_cast<std::size_t>(ticket - front_ticket_)).arrived = kCancelled;
     drop_cancelled();
     leave();
   }
 
-  // Requests accepted and not yet answered: those that wait and those taken but not yet gone.
+  // Requests accepted and not yet answered: those that wait, and those taken that have not left.
   std::size_t concurrency() const { return concurrency_; }
 
-  Duration current_delay() const { return curve_.delay(concurrency_); }
+  Duration current_delay() const {
+    KnownDelay& known = known_[concurrency_ % kKnown];
+    if (known.concurrency != concurrency_) known = {concurrency_, curve_.delay(concurrency_)};
+    return known.delay;
+  }
 
  private:
-  // Stands for the time of arrival.
+  // A special time of arrival that marks cancelled requests.
   static constexpr TimePoint kCancelled = TimePoint::min();
 
   struct Place {
     TimePoint arrived;
     Item item;
   };
+
+  struct KnownDelay {
+    std::size_t concurrency = std::numeric_limits<std::size_t>::max();
+    Duration delay{0};
+  };
+  static constexpr std::size_t kKnown = 1024;
 
   void drop_cancelled() {
     for (; !waiting_.empty() && waiting_.front().arrived == kCancelled; ++front_ticket_) {
@@ -107,10 +119,12 @@ class ServiceQueue {
   }
 
   ServiceCurve curve_;
-  Fifo<Place> waiting_;  // the front is not cancelled
+  Fifo<Place> waiting_;  // the front is never cancelled
   Ticket front_ticket_ = 0;
   std::size_t concurrency_ = 0;
-  // The delay is dear to compute, and often asked for.
+  // Cached, because the delay is expensive to compute and often needed. The concurrency goes up and down
+  // by one, so it mostly had its value before.
+  mutable std::vector<KnownDelay> known_ = std::vector<KnownDelay>(kKnown);
   mutable TimePoint next_departure_ = TimePoint::max();
   mutable bool stale_ = false;
 };

@@ -1,9 +1,11 @@
 #include "model/service/service_time.h"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <vector>
 
+#include "model/base/normal_quantile.h"
 #include "model/base/portable_math.h"
 #include "model/base/text.h"
 
@@ -11,6 +13,7 @@ namespace retrystorm {
 namespace {
 
 constexpr double kMostVariation = 100;
+constexpr double kUsualVariation = 0.5;
 
 }  // namespace
 
@@ -57,6 +60,24 @@ Duration ServiceTime::mean() const {
   return from_seconds((1 - second_) * to_seconds(time_) + second_ * to_seconds(other_));
 }
 
+Duration ServiceTime::quantile(double share) const {
+  switch (kind_) {
+    case Kind::kFixed:
+      return time_;
+    case Kind::kExponential:
+      return from_seconds(-natural_log(1 - share) * to_seconds(time_));
+    case Kind::kLognormal:
+      return from_seconds(
+          to_seconds(time_) *
+          retrystorm::exponential(sigma_ * normal_quantile(share) - sigma_ * sigma_ / 2));
+    case Kind::kBimodal: {
+      const double shorter = other_ < time_ ? second_ : 1 - second_;
+      return share <= shorter ? std::min(time_, other_) : std::max(time_, other_);
+    }
+  }
+  return time_;
+}
+
 ServiceTime ServiceTime::times(double factor) const {
   ServiceTime longer = *this;
   longer.time_ = scale(time_, factor);
@@ -97,9 +118,10 @@ ServiceTime ServiceTime::parse(std::string_view text) {
     return ServiceTime::exponential(parse_duration(parts[1], kShortest));
   }
   if (name == "lognormal") {
-    check(3, "lognormal:MEAN:CV");
-    return ServiceTime::lognormal(parse_duration(parts[1], kShortest),
-                                  parse_number(parts[2], 0, kMostVariation));
+    if (parts.size() != 2) check(3, "lognormal:MEAN:CV");
+    return ServiceTime::lognormal(
+        parse_duration(parts[1], kShortest),
+        parts.size() == 2 ? kUsualVariation : parse_number(parts[2], 0, kMostVariation));
   }
   if (name == "bimodal") {
     check(4, "bimodal:A:SHARE:B");
@@ -107,7 +129,7 @@ ServiceTime ServiceTime::parse(std::string_view text) {
                                 parse_number(parts[2], 0, 1),
                                 parse_duration(parts[3], Duration::zero()));
   }
-  // A name, or a duration by itself.
+  // Either NAME:... or just a duration.
   if (!name.empty() && name.find_first_of("0123456789") == name.npos) {
     throw std::invalid_argument(
         unknown_name(name, {"fixed", "exponential", "lognormal", "bimodal"}));

@@ -1,4 +1,4 @@
-// How long a worker takes for a request.
+// How long a worker takes to serve a request.
 #pragma once
 
 #include <string>
@@ -9,29 +9,31 @@
 
 namespace retrystorm {
 
-// A distribution of times, and what must be known to draw from it.
+// A distribution of service times with its parameters.
 class ServiceTime {
  public:
-  // Always the same, >= 0.
+  // A constant time >= 0.
   static ServiceTime fixed(Duration time);
-  // With this mean, > 0.
+  // The mean must be > 0.
   static ServiceTime exponential(Duration mean);
-  // With this mean, > 0, and this coefficient of variation (standard deviation by mean), >= 0.
+  // The mean must be > 0, and the coefficient of variation (standard deviation / mean) >= 0.
   static ServiceTime lognormal(Duration mean, double variation);
-  // `other` for this share of the requests, in [0, 1], and `usual` for the rest.
+  // `other` for a share of the requests in [0, 1], and `usual` for the rest.
   static ServiceTime bimodal(Duration usual, double share, Duration other);
 
-  // Each time is drawn independently of all others; nothing is drawn for a fixed one.
+  // Draws a time, independent of all others. A fixed time draws no random number.
   Duration draw(Random& random) const;
 
   Duration mean() const;
+  // The time within which this share of the requests is served, 0 < share < 1.
+  Duration quantile(double share) const;
   bool is_random() const { return kind_ != Kind::kFixed; }
 
-  // All times longer by this factor (>= 0).
+  // The distribution with all times multiplied by this factor (>= 0).
   ServiceTime times(double factor) const;
 
-  // Reads "fixed:100ms" or just "100ms", "exponential:MEAN", "lognormal:MEAN:CV",
-  // "bimodal:A:SHARE:B". Throws std::invalid_argument with a sentence for a person.
+  // Parses "fixed:100ms" or just "100ms", "exponential:MEAN", "lognormal:MEAN[:CV]",
+  // "bimodal:A:SHARE:B". Throws std::invalid_argument with a readable message.
   static ServiceTime parse(std::string_view text);
   std::string text() const;
 
@@ -43,9 +45,9 @@ class ServiceTime {
   ServiceTime(Kind kind, Duration time) : kind_(kind), time_(time) {}
 
   Kind kind_;
-  Duration time_;      // the mean; bimodal: the usual one
-  double second_ = 0;  // lognormal: the coefficient of variation; bimodal: the share of the other
-  Duration other_{0};  // of bimodal
+  Duration time_;      // the mean; bimodal: the usual time
+  double second_ = 0;  // lognormal: the coefficient of variation; bimodal: the share of `other_`
+  Duration other_{0};  // bimodal only
   double sigma_ = 0;   // lognormal: the standard deviation of the time's logarithm
 };
 

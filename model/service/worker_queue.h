@@ -1,10 +1,11 @@
-// So many workers, and the queue of those who wait for one.
+// A number of workers, and the queue of requests that wait for one.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -20,36 +21,36 @@
 
 namespace retrystorm {
 
-// A worker is a place, not a thread: a request has it from its start for the time drawn for it.
-//  - A worker that is free takes at once: first what is to be turned away, if that costs time (in
-//    the order of arrival), then what waits, as the queue's order and drop rule say. They are asked
-//    at that moment, and not before: what is dropped stood in the queue until then.
-//  - A worker is free when its request is due, however late the engine comes to take it: the next
-//    one has started then. Only what is later than `kLateness` was no late timer, but a server that
-//    stood still: nobody has worked meanwhile.
-//  - Each refusal has a worker for the rejection's cost, if it has a cost: who is turned away at
-//    the door waits for the next free worker, and nobody's place in the queue; who is dropped has
-//    the worker to whom it fell. Only then it is given out, with its rejection.
+// A worker is a slot, not a thread. A request occupies it for the service time drawn for it.
+// - A free worker takes the next request at once. Rejections that take time come first, in order of
+//   arrival. Then come waiting requests, as the queue's order and drop rule say. These rules apply
+//   only at that moment: a request that is dropped stood in the queue until then.
+// - A worker becomes free when its request is due, even if the engine takes the request late. The
+//   next request has started at the due time. A delay above `kLateness` was not a late timer but a
+//   stopped server, in which no work was done.
+// - If a rejection has a cost, it occupies a worker for that time. A request refused on arrival
+//   waits for a free worker but takes no place in the queue. A dropped request occupies the worker
+//   that it would have had. It is returned with its rejection only after that time.
 //
-// Knows no clock and no thread: the caller says what time it is, never earlier than before, and
-// sees to it that no two calls run at once. `Item` is what the engine must know of a request. With
-// the same random numbers, requests that come at the same times are treated alike.
+// The class has no clock and no lock. The caller passes the time, which must not go back, and
+// prevents concurrent calls. `Item` is what the engine keeps for a request. With the same random
+// numbers, requests that arrive at the same times are treated the same.
 template <typename Item>
 class WorkerQueue {
  public:
-  // A request in the queue or with a worker. Never used twice at a time.
+  // Identifies a request in the queue or with a worker. Never used for two at a time.
   using Ticket = std::uint64_t;
 
   struct Given {
     Item item;
-    Answer answer;  // dropped, or what `refuse` was told
+    Answer answer;  // for a dropped request, or as passed to `refuse`
     TimePoint arrived;
   };
 
   explicit WorkerQueue(const WorkerSettings& settings)
       : settings_(settings), codel_(settings.drop.time, settings.drop.interval) {}
 
-  // Lets happen what was due by now. To be called before a request arrives.
+  // Processes everything due until now. Called before a request arrives.
   void advance(TimePoint now, Random& random) {
     while (next_completion_ <= now) {
       give_out(now, complete(now, random));
@@ -57,8 +58,15 @@ class WorkerQueue {
     }
   }
 
-  // Whether a request that came now would find neither a worker nor a place to wait.
+  // True if a request that arrived now would find no free worker and no place to wait.
   bool full() const { return waiting_ >= settings_.queue_length && !has_free_worker(); }
+
+  // From now on, a worker does not take a request for which this returns true. Such a request stood
+  // in the queue until then, and takes no worker's time. It is returned as `Rejection::kAbandoned`,
+  // or with the answer passed to `refuse`.
+  void skip_if(std::function<bool(const Item&)> is_abandoned) {
+    is_abandoned_ = std::move(is_abandoned);
+  }
 
   Ticket arrive(TimePoint now, Item item, Random& random) {
     const Index index = new_place(now, std::move(item));
@@ -72,21 +80,20 @@ class WorkerQueue {
     return index;
   }
 
-  // A request that is to be turned away, where that costs time.
+  // Adds a request to be rejected, where a rejection takes time.
   Ticket refuse(TimePoint now, Item item, const Answer& answer, Random& random) {
     const Index index = new_place(now, std::move(item));
-    places_[index].rejection = answer.rejection;
-    places_[index].retry_after = answer.retry_after;
+    places_[index].answer = answer;
     refused_.push(index);
     start_others(now, random);
     update();
     return index;
   }
 
-  // When `take` has something to give out; `TimePoint::max()`: never, unless something arrives.
+  // When `take` will return a request. `TimePoint::max()`: not before another one arrives.
   TimePoint next_event() const { return next_event_; }
 
-  // Gives out what is done or turned away. What is done counts in the concurrency until `leave`.
+  // Returns a finished or rejected request. A finished one counts in the concurrency until `leave`.
   std::optional<Given> take(TimePoint now, Random& random) {
     if (next_event_ > now) return std::nullopt;
     const Index index = given_out_.empty() ? complete(now, random) : given_out_.take();
@@ -95,7 +102,7 @@ class WorkerQueue {
     return given;
   }
 
-  // Gives out anything that is here, done or not: for a server that ends.
+  // Returns any request, finished or not. For a server that ends.
   std::optional<Given> take_any() {
     std::optional<Index> index;
     if (!given_out_.empty()) {
@@ -117,16 +124,16 @@ class WorkerQueue {
     return given;
   }
 
-  // A request that was given out without a rejection has been answered.
+  // A request that was returned without a rejection has been answered.
   void leave() { --concurrency_; }
 
-  // A request that was not yet given out leaves at once: its place or its worker is free.
+  // Removes a request that was not returned yet. It leaves at once and frees its place or worker.
   void cancel(TimePoint now, Ticket ticket, Random& random) {
     advance(now, random);
     Place& place = places_[static_cast<Index>(ticket)];
     const State state = std::exchange(place.state, State::kCancelled);
     ++cancelled_;
-    if (!place.rejection) {
+    if (!place.answer.rejection) {
       --concurrency_;
       if (state == State::kWaiting) --waiting_;
     }
@@ -137,8 +144,8 @@ class WorkerQueue {
     update();
   }
 
-  // From now on other settings hold. Those who are served are served to their end; with fewer
-  // workers nobody starts until there is room. All who wait keep their places.
+  // Applies new settings. Requests in service are finished. If there are fewer workers, none starts
+  // until enough are free. All waiting requests keep their places.
   void configure(TimePoint now, const WorkerSettings& settings, Random& random) {
     advance(now, random);
     if (settings.drop != settings_.drop) codel_ = {settings.drop.time, settings.drop.interval};
@@ -147,14 +154,14 @@ class WorkerQueue {
     update();
   }
 
-  // Requests that wait, are served, or are being answered, but for those that are turned away.
+  // Requests that wait, are served, or are being answered. Rejected requests do not count.
   std::size_t concurrency() const { return concurrency_; }
 
   std::size_t workers() const { return settings_.workers; }
   std::size_t busy() const { return busy_; }
   std::size_t waiting() const { return waiting_; }
 
-  // About how long a request that came now would be here, were it served behind all who wait.
+  // Estimated time of a request that arrives now and is served after all that wait.
   Duration expected_time() const {
     const Duration mean = settings_.service_time.mean();
     if (has_free_worker()) return mean;
@@ -163,7 +170,8 @@ class WorkerQueue {
   }
 
  private:
-  // What lies longer back was no late timer. A busy machine's timers are late by some milliseconds.
+  // The longest delay that still counts as a late timer. Timers of a busy machine are late by some
+  // milliseconds.
   static constexpr Duration kLateness = std::chrono::milliseconds(20);
 
   using Index = std::uint32_t;  // of a place
@@ -173,11 +181,10 @@ class WorkerQueue {
 
   struct Place {
     TimePoint arrived;
-    Duration retry_after{0};  // of one that is turned away
+    Answer answer{};  // for a rejected request
     Item item;
-    Index next_free = kNone;  // of a free place
+    Index next_free = kNone;  // for a free place
     State state = State::kWaiting;
-    std::optional<Rejection> rejection{};
   };
 
   bool has_free_worker() const { return busy_ < settings_.workers; }
@@ -191,10 +198,9 @@ class WorkerQueue {
     Place& place = places_[index];
     first_free_ = place.next_free;
     place.arrived = now;
-    place.retry_after = Duration::zero();
+    place.answer = {};
     place.item = std::move(item);
     place.state = State::kWaiting;
-    place.rejection.reset();
     return index;
   }
 
@@ -202,21 +208,19 @@ class WorkerQueue {
 
   Given give(Index index) {
     Place& place = places_[index];
-    Given given{std::move(place.item),
-                {.rejection = place.rejection, .retry_after = place.retry_after},
-                place.arrived};
+    Given given{std::move(place.item), place.answer, place.arrived};
     free_place(index);
     return given;
   }
 
-  // `take` will give it.
+  // Queues the request for `take`.
   void give_out(TimePoint now, Index index) {
     if (given_out_.empty()) given_out_at_ = now;
     given_out_.push(index);
     places_[index].state = State::kGivenOut;
   }
 
-  // The first worker is done, and takes the next request.
+  // The worker that finishes first does so, and takes the next request.
   Index complete(TimePoint now, Random& random) {
     const auto [due, number, index] = serving_.first();
     serving_.pop();
@@ -225,12 +229,17 @@ class WorkerQueue {
     return index;
   }
 
-  // Free workers take what is there for them.
+  // Lets free workers start on the requests that wait.
   void start_others(TimePoint now, Random& random) {
     while (has_free_worker()) {
       if (!refused_.empty()) {
         const Index index = refused_.take();
-        if (!was_cancelled(index)) start(now, index, settings_.rejection_cost);
+        if (was_cancelled(index)) continue;
+        if (is_abandoned(index)) {
+          give_out(now, index);
+        } else {
+          start(now, index, settings_.rejection_cost);
+        }
       } else if (waiting_ > 0) {
         start_waiting(now, random);
       } else {
@@ -239,7 +248,7 @@ class WorkerQueue {
     }
   }
 
-  // One of those who wait gets a free worker, or is dropped.
+  // Gives a waiting request to a free worker, or drops it.
   void start_waiting(TimePoint now, Random& random) {
     while (was_cancelled(queue_.front())) queue_.pop();
     const QueueDrop::Kind drop_rule = settings_.drop.kind;
@@ -255,21 +264,31 @@ class WorkerQueue {
     } else {
       index = queue_.take();
     }
+    --waiting_;
+    if (is_abandoned(index)) {
+      --concurrency_;
+      places_[index].answer.rejection = Rejection::kAbandoned;
+      give_out(now, index);
+      return;
+    }
     if (drop_rule == QueueDrop::Kind::kCoDel) {
       dropped = codel_.overloaded(now, now - places_[index].arrived);
     }
-    --waiting_;
     if (!dropped) {
       start(now, index, settings_.service_time.draw(random));
       return;
     }
-    places_[index].rejection = Rejection::kDropped;
     --concurrency_;
+    places_[index].answer.rejection = Rejection::kDropped;
     if (settings_.rejection_cost > Duration::zero()) {
       start(now, index, settings_.rejection_cost);
     } else {
       give_out(now, index);
     }
+  }
+
+  bool is_abandoned(Index index) const {
+    return is_abandoned_ && is_abandoned_(places_[index].item);
   }
 
   void start(TimePoint now, Index index, Duration time) {
@@ -278,7 +297,7 @@ class WorkerQueue {
     serving_.add(saturating_add(now, time), index);
   }
 
-  // Whether the place was left by its request; it is free then.
+  // True if the request of this place was cancelled. The place is then freed.
   bool was_cancelled(Index index) {
     if (places_[index].state != State::kCancelled) return false;
     --cancelled_;
@@ -286,7 +305,7 @@ class WorkerQueue {
     return true;
   }
 
-  // What is to be given out or done next was not cancelled, and when that will be.
+  // Removes cancelled requests from the fronts, and finds the next times.
   void update() {
     if (cancelled_ > 0) forget_cancelled();
     next_completion_ = serving_.empty() ? TimePoint::max() : serving_.first().due;
@@ -298,7 +317,7 @@ class WorkerQueue {
     while (!serving_.empty() && was_cancelled(serving_.first().item)) serving_.pop();
     while (!refused_.empty() && was_cancelled(refused_.front())) refused_.pop();
     while (!queue_.empty() && was_cancelled(queue_.front())) queue_.pop();
-    // What is left of them is seen when its turn comes, or here when there is much of it.
+    // Other cancelled places are removed when they reach the front, or here if there are many.
     if (2 * cancelled_ <= given_out_.size() + serving_.size() + refused_.size() + queue_.size()) {
       return;
     }
@@ -309,19 +328,20 @@ class WorkerQueue {
 
   WorkerSettings settings_;
   CoDel codel_;
+  std::function<bool(const Item&)> is_abandoned_;  // empty: all are served
   std::vector<Place> places_;
   Index first_free_ = kNone;
-  Fifo<Index> queue_;      // who waits for a worker
-  Fifo<Index> refused_;    // who waits for one to be turned away
-  Agenda<Index> serving_;  // who has one
-  Fifo<Index> given_out_;  // who is to be taken
+  Fifo<Index> queue_;      // waiting for a worker
+  Fifo<Index> refused_;    // waiting for a worker to reject them
+  Agenda<Index> serving_;  // being served or rejected
+  Fifo<Index> given_out_;  // waiting for `take`
   TimePoint given_out_at_{};
   TimePoint next_completion_ = TimePoint::max();
   TimePoint next_event_ = TimePoint::max();
   std::size_t waiting_ = 0;
   std::size_t busy_ = 0;
   std::size_t concurrency_ = 0;
-  std::size_t cancelled_ = 0;  // places that are still somewhere above, but left
+  std::size_t cancelled_ = 0;  // cancelled places that are still in one of the lists above
 };
 
 }  // namespace retrystorm

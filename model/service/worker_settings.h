@@ -1,4 +1,4 @@
-// A service of workers: how many, how long they take, and the queue before them.
+// A service with workers: their number, their service time, and their queue.
 #pragma once
 
 #include <chrono>
@@ -17,10 +17,10 @@ struct WorkerSettings {
 
   std::size_t workers = 20;
   ServiceTime service_time = ServiceTime::fixed(std::chrono::milliseconds(100));
-  std::size_t queue_length = kUnbounded;  // places in which requests wait; 0 = none wait
+  std::size_t queue_length = kUnbounded;  // places for waiting requests; 0 = none wait
   QueueOrder order{};
   QueueDrop drop{};
-  // So long a worker is busy with each request that is turned away, for whatever reason.
+  // How long a rejection occupies a worker, whatever its reason.
   Duration rejection_cost{0};
 };
 
@@ -29,7 +29,7 @@ void declare_options(OptionList& options, WorkerSettings& settings);
 // Adds the numbers that were given but are not used.
 void find_unused(UnusedOptions& unused, const WorkerSettings& settings);
 
-// The same service, so many times larger.
+// The same service with its counts multiplied by `factor`.
 WorkerSettings scaled(WorkerSettings settings, double factor);
 
 }  // namespace retrystorm

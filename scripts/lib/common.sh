@@ -1,6 +1,6 @@
-# What the scripts share. Sourced, never run: after `set -euo pipefail`, by its path.
+# Functions that the scripts share. Source it by its path after `set -euo pipefail`.
 # shellcheck shell=bash
-# The variables are for those who source this file.
+# The variables are used by the scripts that source this file.
 # shellcheck disable=SC2034
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -8,14 +8,15 @@ lib=$root/scripts/lib
 results=$root/results
 bin=$root/build/bin
 
-say() { printf '%s\n' "$*" >&2; }
+# If standard error is closed, messages are dropped.
+say() { printf '%s\n' "$*" >&2 || true; }
 
 die() {
   say "${0##*/}: $*"
   exit 1
 }
 
-# Prints the comment at the head of the script that runs, which is its help.
+# Prints the script's help: the comment at its head.
 show_help() {
   sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"
   exit 0
@@ -35,7 +36,7 @@ build() {
 
 # --- ending -----------------------------------------------------------------------------------
 
-# Whatever happens to a script, nothing that it started stays behind.
+# All processes that a script started end when it ends, in whatever way.
 servers=()
 clients=()
 scratch=
@@ -79,8 +80,32 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 trap 'exit 129' HUP
 
-# A folder for files that nobody needs afterwards, as $scratch.
-make_scratch() { scratch=$(mktemp -d); }
+# Makes $scratch, a folder for temporary files.
+make_scratch() {
+  scratch=$(mktemp -d) || die "no folder for temporary files: is TMPDIR (${TMPDIR:-/tmp}) there, and not full?"
+}
+
+# --- results ----------------------------------------------------------------------------------
+
+# check_name NAME: dies if it cannot be the name of files in results/
+check_name() {
+  [[ $1 =~ ^[A-Za-z0-9_-][A-Za-z0-9._-]*$ ]] ||
+    die "'$1' cannot name files: use letters, digits, - _ . and do not begin with a dot"
+}
+
+# open_results [NAME]: makes the folder. Locks NAME, so that only one script at a time writes its files.
+# The lock ends with this script, however it ends.
+declare -A locks=()
+open_results() {
+  local lock
+  mkdir -p "$results" 2>/dev/null && [[ -w $results ]] ||
+    die "the folder $results cannot be made or written: is it a file, or a link that leads nowhere?"
+  if (($# == 0)) || [[ -n ${locks[$1]-} ]]; then return; fi
+  exec {lock}>"$results/.$1.lock"
+  flock --nonblock "$lock" ||
+    die "another script writes the files of '$1' in $results: wait for it, or choose another name"
+  locks[$1]=$lock
+}
 
 # --- durations --------------------------------------------------------------------------------
 
@@ -92,13 +117,18 @@ seconds_of() {
 
 # --- running ----------------------------------------------------------------------------------
 
+# The kernel ends what is started with the script, even if that is killed. (A client that ends wakes
+# the server that it has frozen.)
+with_parent=()
+if command -v setpriv >/dev/null; then with_parent=(setpriv --pdeathsig TERM --); fi
+
 # start_server FILES [OPTION...]: on a free port. Writes FILES.server.jsonl and FILES.server.log;
 # sets $server_pid, $server_url and $server_port.
 start_server() {
   local files=$1 tries
   shift
   : >"$files.server.log"
-  "$bin/server" "$@" --port 0 --json "$files.server.jsonl" >"$files.server.log" 2>&1 </dev/null &
+  "${with_parent[@]}" "$bin/server" "$@" --port 0 --json "$files.server.jsonl" >"$files.server.log" 2>&1 </dev/null &
   server_pid=$!
   servers+=("$server_pid")
   for ((tries = 0; tries < 250; ++tries)); do
@@ -119,7 +149,7 @@ start_server() {
 start_client() {
   local files=$1
   shift
-  "$bin/client" "$@" --url "$server_url" --json "$files.client.jsonl" \
+  "${with_parent[@]}" "$bin/client" "$@" --url "$server_url" --json "$files.client.jsonl" \
     >"$files.client.log" 2>&1 </dev/null &
   client_pid=$!
   clients+=("$client_pid")
@@ -130,9 +160,8 @@ calm=30s
 outage=20s
 after=60s
 
-# take_time ARGUMENT...: if the first is --calm, --outage or --after, takes its time over and sets
-# $taken to how many arguments that was. An --outage that is no time but a kind (slow:3) is the
-# client's.
+# take_time ARGUMENT...: if the first is --calm, --outage or --after, stores its time and sets $taken to
+# the number of arguments used. An --outage that is a kind (slow:3) and not a time is the client's.
 take_time() {
   if [[ $1 == --outage=[a-z]* || $1 == --outage && ${2-} == [a-z]* ]]; then return 1; fi
   case $1 in
@@ -152,29 +181,29 @@ take_time() {
 # start_run NAME [CLIENT OPTION...] [-- SERVER OPTION...]: a server and its clients, with an outage
 # unless it lasts 0s.
 start_run() {
-  local name=$1 calm_s outage_s after_s kind=freeze told
+  local name=$1 calm_s outage_s after_s kind=freeze order
   local client_options=() outage_options=() control=()
   shift
   while (($# > 0)) && [[ $1 != -- ]]; do
     client_options+=("$1")
-    told=
+    order=
     case $1 in
       --outage) kind=${2-} ;;
       --outage=*) kind=${1#*=} ;;
-      --at=* | --capacity=*) told=${1#*=} ;;
-      --at | --capacity) told=${2-} ;;
+      --at=* | --capacity=*) order=${1#*=} ;;
+      --at | --capacity) order=${2-} ;;
     esac
-    # The load is the clients' own affair.
-    if [[ -n $told && $told != *" load "* ]]; then control=(--admin-token-file "$results/$name.token"); fi
+    # The clients change the load without the server.
+    if [[ -n $order && $order != *" load "* ]]; then control=(--admin-token-file "$results/$name.token"); fi
     shift
   done
   case $kind in
-    drop | slow:* | errors:* | capacity:*) control=(--admin-token-file "$results/$name.token") ;;
+    drop | slow:* | errors:* | capacity:* | throttle:*) control=(--admin-token-file "$results/$name.token") ;;
   esac
   calm_s=$(seconds_of "$calm")
   outage_s=$(seconds_of "$outage")
   after_s=$(seconds_of "$after")
-  mkdir -p "$results"
+  open_results "$name"
   rm -f "$results/$name".{client,server}.{jsonl,log}
   if ((${#control[@]} > 0)); then set -- "${@:-"--"}" "${control[@]}" --admin-port any; fi
   # The peak after waking lasts for some tenths of a second.
@@ -187,16 +216,16 @@ start_run() {
     if [[ $kind == freeze ]]; then outage_options+=(--server-pid "$server_pid"); fi
   fi
   start_client "$results/$name" --report-interval 1s "${outage_options[@]}" "${control[@]}" \
-    --duration "$(jq -n "$calm_s + $outage_s + $after_s")" "${client_options[@]}"
+    --duration "$(jq -n "$calm_s + $outage_s + $after_s")s" "${client_options[@]}"
 }
 
-# simulate_run NAME [CLIENT OPTION...] [-- SERVER OPTION...]: what `start_run` does, in virtual time,
-# with as many connections as a server has here, and SYNs repeated as this kernel does.
+# simulate_run NAME [CLIENT OPTION...] [-- SERVER OPTION...]: the same run as `start_run` in virtual
+# time. Allows as many connections as a server on this machine, and repeats SYNs as this kernel does.
 simulate_run() {
   local name=$1 option connections
   local options=()
   connections=$(($(ulimit -Hn) - 64))
-  # More would be refused, and could not be told from this by anybody.
+  # More would be refused, and makes no difference.
   if ((connections > 1000000000)); then connections=1000000000; fi
   options+=(--max-connections "$connections" --syn-linear-timeouts
     "$(cat /proc/sys/net/ipv4/tcp_syn_linear_timeouts 2>/dev/null || echo 0)")
@@ -205,12 +234,34 @@ simulate_run() {
     options+=("$1")
     shift
   done
-  # Where both programs' options meet, the server's --factor has another name.
+  # `simulate` has the options of both programs, so the server's --factor has another name there.
   for option in "${@:2}"; do options+=("${option/#--factor/--curve-factor}"); done
-  mkdir -p "$results"
-  "$bin/simulate" --report-interval 1s --server-report-interval 100ms --outage-at "$calm" \
+  open_results "$name"
+  "$bin/simulate" --quiet --report-interval 1s --server-report-interval 100ms --outage-at "$calm" \
     --outage-for "$outage" --observe "$after" "${options[@]}" --json "$results/$name.client.jsonl" \
     --server-json "$results/$name.server.jsonl" >"$results/$name.client.log"
+}
+
+# simulate_into NAME OPTION...: makes a simulated run with these options. Its lines go into results/NAME.
+simulate_into() {
+  "$bin/simulate" --quiet "${@:2}" --json "$results/$1.client.jsonl" \
+    --server-json "$results/$1.server.jsonl" >/dev/null
+}
+
+# simulate_listed NAME FILE: makes the runs that a study lists in FILE. Each line has a suffix for NAME and
+# the options, separated by tabs. Sets $listed to the names of the runs.
+simulate_listed() {
+  local words run
+  listed=()
+  while IFS=$'\t' read -ra words; do
+    run=$1-${words[0]}
+    # An option that has an effect in other cells may have none in this one, and would be refused.
+    if simulate_into "$run" "${words[@]:1}" --report-interval 1s --server-report-interval 100ms; then
+      listed+=("$run")
+    else
+      say "so there is no run $run"
+    fi
+  done <"$2"
 }
 
 # The last OK/s that a run has written.
@@ -219,9 +270,10 @@ latest_ok() {
     jq -Rr 'fromjson? | .ok | round' | tail -n 1
 }
 
-# wait_for_runs NAME...: a line of progress until all clients have ended, then ends the servers.
-# Dies when a client failed.
+# wait_for_runs NAME...: shows the progress until all clients have ended, then ends the servers. Dies if
+# a client failed. Sets $judged to the exit code of --expect: 0, 3 (broken) or 4 (not decided).
 wait_for_runs() {
+  judged=0
   local names=("$@") begin=$SECONDS said=0 total line name i
   total=$(jq -L "$lib" -rn 'include "runs"; first(inputs) | .duration | seconds | ceil' \
     "$results/$1.client.jsonl" 2>/dev/null) || total=
@@ -237,10 +289,17 @@ wait_for_runs() {
   done
   if [[ -t 2 ]]; then printf '\r\033[K' >&2; fi
   for i in "${!clients[@]}"; do
-    wait "${clients[i]}" || {
-      cat "$results/${names[i]}.client.log" >&2
-      die "the clients of '${names[i]}' failed"
-    }
+    local code=0
+    wait "${clients[i]}" || code=$?
+    case $code in
+      0) ;;
+      3) judged=3 ;;
+      4) if ((judged == 0)); then judged=4; fi ;;
+      *)
+        cat "$results/${names[i]}.client.log" >&2
+        die "the clients of '${names[i]}' failed"
+        ;;
+    esac
   done
   clients=()
   end_servers
@@ -263,7 +322,7 @@ cpu_seconds() {
   sed 's/.*) //' "/proc/$1/stat" | awk -v ticks="$(getconf CLK_TCK)" '{print ($12 + $13) / ticks}'
 }
 
-# compute EXPRESSION: of numbers, as awk has it
+# compute EXPRESSION: prints the value of an awk expression
 compute() { awk "BEGIN {print ($1)}"; }
 
 # --- showing ----------------------------------------------------------------------------------
@@ -292,8 +351,8 @@ print_table() {
   done
 }
 
-# write_part DOCUMENT NAME: standard input in place of what stands between the document's lines
-# <!-- NAME --> and <!-- end of NAME -->
+# write_part DOCUMENT NAME: replaces the text between the document's lines <!-- NAME --> and
+# <!-- end of NAME --> with standard input
 write_part() {
   local document=$1 begin="<!-- $2 -->" end="<!-- end of $2 -->"
   grep -qxF -- "$begin" "$document" && grep -qxF -- "$end" "$document" ||

@@ -25,7 +25,7 @@ set xrange [0:last]
 set tmargin at screen 0.92; set bmargin at screen 0.54
 set yrange [0:top_rate]; set ylabel "requests per second"; set format x ""
 set key horizontal samplen 2 width -2 center at screen 0.54, 0.965
-plot data("outage") using (0):(0):1:2:(0):(top_rate) with boxxyerror lc rgb shade title "server frozen", \
+plot data("outage") using (0):(0):1:2:(0):(top_rate) with boxxyerror lc rgb shade title "frozen", \
      data("simulated.rates") using 1:4 with lines lw 2 lc rgb red title "timed out, simulated", \
      data("real.rates") using 1:4 with points pt 6 ps 1.1 lw 1.5 lc rgb red title "timed out, real", \
      data("simulated.rates") using 1:2 with lines lw 2 lc rgb green title "OK, simulated", \
@@ -33,7 +33,7 @@ plot data("outage") using (0):(0):1:2:(0):(top_rate) with boxxyerror lc rgb shad
 set tmargin at screen 0.46; set bmargin at screen 0.10
 set yrange [0.7:top_concurrency]; set logscale y
 set ytics ("0" 0.7, "10" 10, "100" 100, "1,000" 1000, "10,000" 10000, "100,000" 100000)
-set ylabel "requests in the server"; set format x "%g"; set xlabel "seconds"
+set ylabel "requests in the service"; set format x "%g"; set xlabel "seconds"
 set key horizontal samplen 2 center at screen 0.54, 0.50
 larger(a, b) = a > b ? a : b
 plot data("outage") using (0):(0):1:2:(0.7):(top_concurrency) with boxxyerror lc rgb shade, \

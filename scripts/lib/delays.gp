@@ -15,8 +15,8 @@ set key top left
 
 set title "linear axis" font ",10"
 set yrange [0:*]
-plot exact using 1:2 with lines lw 1.5 dt (6,4) lc rgb grey title "without jitter", \
-     jittered using 1:2 with linespoints lw 2 pt 7 ps 0.7 lc rgb blue title "with jitter"
+plot exact using 2:3 with lines lw 1.5 dt (6,4) lc rgb grey title "without jitter", \
+     jittered using 2:3 with linespoints lw 2 pt 7 ps 0.7 lc rgb blue title "with jitter"
 
 set title "logarithmic axis"
 set logscale y

@@ -1,12 +1,12 @@
-# Draws how the strategies do a job: a column each, over time the table's capacity and what becomes of
-# it, the workers, and how long they pause. Arguments: png or svg, the file to write, the folder of
+# Draws a job with each strategy in a column: over time, the table's capacity and its use, the workers,
+# and how long they pause. Arguments: png or svg, the file to write, the folder of
 # the data, the strategies (see scripts/job)
 load ARG0[1:strstrt(ARG0, "job.gp") - 1] . "style.gp"
 count = words(ARG4)
 data(i) = sprintf("%s/%s.data", ARG3, word(ARG4, i))
 larger(a, b) = a > b ? a : b
 
-# The axes hold the largest of all.
+# The axes fit the largest value of all.
 last = 0; top_rate = 0; top_workers = 0; top_pause = 1
 array end[count]
 do for [i = 1:count] {
@@ -43,17 +43,17 @@ do for [i = 1:count] {
     if (p == 1) {
       set title word(ARG4, i) font ",12" offset 0,-0.3
       if (i == 1) { set key vertical maxrows 1 samplen 2 center at screen 0.5, 0.965 }
-      plot data(i) index 0 using 1:4 with lines lw 1.2 lc rgb red title "throttled", \
+      plot data(i) index 0 using 1:4 with lines lw 1.2 lc rgb purple title "throttled", \
            data(i) index 1 using 1:($1 <= end[i] ? $2 : NaN) with steps lw 5 lc rgb "#C4C4C4" title "capacity", \
            data(i) index 1 using 1:($1 <= end[i] ? $3 : NaN) with lines lw 1.6 lc rgb green title "used"
     }
     if (p == 2) { plot data(i) index 0 using 1:2 with lines lw 1.8 lc rgb blue }
     if (p == 3) {
-      # None at all has no logarithm: it is drawn at the foot.
+      # 0 has no logarithm: it is drawn at the bottom.
       set yrange [0.03:top[3]]; set logscale y
       set ytics ("0" 0.03, "0.1" 0.1, "1" 1, "10" 10, "100" 100)
       if (i > 1) { set ytics ("" 0.03, "" 0.1, "" 1, "" 10, "" 100) }
-      plot data(i) index 0 using 1:(larger($3, 0.03)) with lines lw 1.5 lc rgb purple
+      plot data(i) index 0 using 1:(larger($3, 0.03)) with lines lw 1.5 lc rgb orange
     }
   }
 }

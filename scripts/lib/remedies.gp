@@ -1,5 +1,5 @@
-# Draws how a service fares with each remedy: a row each, OK over time as a colour, a panel for each
-# case. Arguments: png or svg, the file to write, the folder of the data (see scripts/remedies)
+# Draws the effect of each remedy: one row for each remedy, with OK over time as a colour, and one panel
+# for each case. Arguments: png or svg, the file to write, the folder of the data (see scripts/remedies)
 load ARG0[1:strstrt(ARG0, "remedies.gp") - 1] . "style.gp"
 load ARG3 . "/facts"
 data(i) = sprintf("%s/%d.data", ARG3, i)
@@ -36,7 +36,7 @@ do for [i = 1:cases] {
   if (i == cases) {
     set colorbox user origin (width - legend + 10) / width, bottom / height size 15 / width, rows * row / height
   } else { unset colorbox }
-  # Each a little too long, so that nothing shines through between it and the next, which covers that.
+  # Each is a little too long, so that there is no gap before the next one, which covers its end.
   plot data(i) using 1:2:($1 - 1):($1 + 0.5):($2 - 0.42):($2 + 0.42):($3 > 100 ? 100 : $3) with boxxyerror lc palette
 }
 unset multiplot

@@ -1,9 +1,12 @@
-# From the JSON Lines of a run to what the report holds of it.
+# Turns the JSON Lines of a run into the report's data.
 include "runs";
 
-# What the report reads of a run's lines is of the right type, or the line is passed over, as one is
-# of which a killed program wrote only half. Null is what is not known. No clock and no counter
-# comes to the greatest number, and an axis that long could not be drawn.
+# A line of a run. A seed has 64 bits, more than jq's numbers hold, so it is a text.
+def line:
+  if contains("\"seed\":") then sub("\"seed\":(?<seed>[0-9]+)"; "\"seed\":\"\(.seed)\"") else . end | fromjson?;
+
+# Checks the types of what the report reads. Other lines are skipped, such as the last one of a killed
+# program. Null means not known. Enormous numbers are refused too, because no axis could show them.
 def is_number: type == "number" and . == . and fabs < 1e15;
 def all_numbers($names): . as $line | all($names[]; $line[.] | . == null or is_number);
 def none_or_numbers($names): . == null or (type == "object" and all_numbers($names));
@@ -14,7 +17,7 @@ def well_formed:
   | select(
       if .type == "start" then
         (.program | is_text) and (.command | is_text)
-        and (.strategy | . == null or is_text) and (.seed | . == null or type == "number")
+        and ([.strategy, .title] | all(. == null or is_text)) and (.seed | . == null or is_text or type == "number")
         and all_numbers(["started_at", "clients", "server_pid"])
       elif .type == "interval" then
         (.t | is_number)
@@ -28,26 +31,28 @@ def well_formed:
       elif .type == "attempt" then
         ([.t, .request, .attempt] | all(is_number))
         and ([.outcome, .reason] | all(. == null or is_text))
-        and all_times(["latency_s", "connect_s", "queue_s", "service_s", "late_s", "wait_s"])
+        and all_times(["latency_s", "pool_s", "connect_s", "queue_s", "service_s", "late_s", "wait_s"])
         and all_numbers(["status"])
       elif .type == "request" then
         ([.t, .request] | all(is_number)) and ([.outcome, .reason] | all(. == null or is_text))
         and all_times(["time_s"])
       elif .type == "summary" then
-        (.verdict | is_text)
+        (.verdict | is_text) and (.reason | . == null or is_text)
         and ([.latency_ms, .request_time_ms] | all(.[]; none_or_numbers(["p50", "p95", "p99"])))
         and (.gave_up_by | . == null or (type == "object" and all(.[]; is_number)))
         and all_numbers(["elapsed_s", "baseline_ok", "errors_gone_s", "time_to_recovery_s",
                          "amplification", "peak_attempts", "ok_lost", "longest_without_ok_s",
-                         "success_share", "failing", "gave_up", "not_sent"])
+                         "success_share", "failing", "gave_up", "not_sent",
+                         "success_after", "request_p99_after_ms"])
       else false end);
 
-# A command line without these options, whether written with "=" or with a space.
+# A command line without these options, written with "=" or with a space, and without --quiet.
 def without($options):
   reduce $options[] as $option (.;
-    gsub("(?<= )('--\($option)=[^']*'|--\($option)(=| +)('[^']*'|[^ ]+))( |$)"; "") | sub(" +$"; ""));
+    gsub("(?<= )('--\($option)=[^']*'|--\($option)(=| +)('[^']*'|[^ ]+))( |$)"; "") | sub(" +$"; ""))
+  | gsub(" --quiet(?= |$)"; "");
 
-# The program as it is called from the top of a checkout.
+# The program's path from the top of a checkout.
 def from_the_top:
   if startswith("'") then sub("^'[^']*/(retrystorm-)?(?<program>[a-z]+)'"; "build/bin/\(.program)")
   else sub("^([^ ]*/)?(retrystorm-)?(?<program>[a-z]+)"; "build/bin/\(.program)") end;
@@ -55,38 +60,42 @@ def from_the_top:
 def with_seed($start):
   if test("(?<= )--seed[= ]") then . else "\(.) --seed=\($start.seed)" end;
 
-# An outage that was made from the page, as options that make it at the same time.
+# Options that repeat an outage from the page at the same time.
 def with_outage($lines):
   [$lines[] | select(.type == "outage") | .t] as $times
   | if ($times | length) != 2 or test("--outage-at") then .
     else "\(.) --outage-at=\($times[0]) --outage-for=\($times[1] - $times[0] | . * 1000 | round / 1000)"
          + " --duration=\($lines | last.elapsed_s // (map(.t // 0) | max))" end;
 
+# In this folder, wherever it was.
+def with_token: sub("(?<= )--admin-token-file[= ]('[^']*'|[^ ]+)"; "--admin-token-file=token");
+
 def reproduction($server; $lines):
   . as $start
   | if $start.program == "simulate" then
       .command | without(["json", "server-json", "trace"]) | from_the_top | with_seed($start)
     elif $server == null or $server.program != "server" then
-      # Whose process it was is over: another one may have its number.
+      # That process is gone, and another one may have its number.
       .command | without(["json", "server-pid", "trace"]) | from_the_top | with_seed($start)
       | if $start.server_pid then "\(.) --server-pid=$(pidof server)" else . end
     else
-      # On the standard ports, with the process as the shell knows it.
-      ($server.command | without(["json", "port", "admin-port"]) | from_the_top) as $service
+      # On the default ports, with the process id that the shell knows.
+      ($server.command | without(["json", "port", "admin-port"]) | from_the_top | with_token) as $service
       | (.command
          | without(["json", "trace", "url", "server-pid", "dashboard-port", "server-status", "server-admin"])
          | gsub(" --dashboard(?= |$)"; "")
+         | with_token
          | from_the_top | with_seed($start) | with_outage($lines)) as $clients
       | "\($service) >server.log & sleep 1; \($clients)"
         + (if $start.server_pid then " --server-pid=$!" else "" end) + "; kill $!"
     end;
 
-# What is the user's own, and nothing that is simulated: it has no place in a link.
+# Options of the user's machine that are not simulated. They do not belong in a link.
 def private:
-  ["type", "program", "command", "started_at", "url", "json", "server_json", "csv", "markdown", "header", "body",
+  ["type", "program", "version", "revision", "command", "title", "started_at", "url", "json", "server_json", "csv", "markdown", "header", "body",
    "cacert", "admin_token_file", "server_admin", "server_status", "outage_begin", "outage_end", "duration"];
 
-# Options in force, with the value that a start line gives them, as the explorer's link has them.
+# The options of a start line in the form of the explorer's link.
 def link_options($but):
   to_entries[]
   | select((.key | IN($but[]) | not) and (.value | type | IN("string", "number", "null")))
@@ -94,8 +103,8 @@ def link_options($but):
   | select(($value | length) < 500)
   | "\(.key | gsub("_"; "-") | @uri)=\($value | @uri)";
 
-# The explorer's link to the setting of a run. It passes over what is not simulated. A real run's
-# outage is where it was, and it is watched for as long as it was.
+# The explorer's link to the setting of a run. Leaves out what is not simulated. The outage of a real
+# run has the same time, and the run has the same length.
 def explorer_link($server; $lines):
   . as $start
   | [$lines[] | select(.type == "outage") | .t] as $times
@@ -112,7 +121,7 @@ def explorer_link($server; $lines):
        else ["outage-at=0s", "outage-for=0s", "observe=\(time($last_s))"] end)
   | "explorer.html#" + join("&");
 
-# The requests that were followed, each with its attempts: as many as a page can show.
+# The traced requests, each with its attempts: as many as a page can show.
 def trace:
   (reduce (.[] | select(.type == "attempt")) as $attempt
      ({}; .["\($attempt.request)"] += [$attempt | del(.type, .request, .client)])) as $attempts
@@ -122,23 +131,28 @@ def trace:
                 | {request, t, outcome, reason, time_s,
                    attempts: ($attempts["\(.request)"] | sort_by(.attempt))}]};
 
-# Each run of a client's file, for the page may have started it again; `$server` is text. With
-# `$explorer` it has a link to that.
+# With more requests than this in the service, answers come too late. Null if this is not known.
+def late_from($lines; $server_lines):
+  ($lines[0].outlook.late_from? // (try fatal_concurrency($lines; $server_lines) catch null))
+  | if type == "number" then . else null end;
+
+# Each run of a client's file, because the page may have started several. `$server` is text. With
+# `$explorer`, each run has a link to it.
 def report_runs($name; $server; $explorer):
   map(well_formed) | . as $all
-  | [$server | split("\n")[] | fromjson? | well_formed] as $server_lines
+  | [$server | split("\n")[] | line | well_formed] as $server_lines
   | [range(length) | select($all[.].type == "start")] as $starts
   | range($starts | length) as $i
   | $all[$starts[$i]:($starts[$i + 1] // ($all | length))] as $lines
   | $lines[0] as $start
   | select(any($lines[]; .type == "interval" and has("ok")))
-  # Without the clock on the wall only the first run of a file is on the server's time line.
+  # Without wall-clock times, only the first run of a file is on the server's time line.
   | (if $i == 0 or ($start.started_at and $server_lines[0].started_at)
      then $server_lines | on_the_time_of($lines) else [] end) as $its_server
   | {name: (if ($starts | length) > 1 then "\($name) \($i + 1)" else $name end),
-     start: ($start | {program, strategy, seed,
-                       clients: (if .arrivals == "open" then null else .clients end)}),
-     command: $start.command,
+     start: ($start | {program, strategy, title, seed,
+                       clients: (if .arrivals == "open" then null else .clients end),
+                       outlook: {late_from: late_from($lines; $server_lines)}}),
      reproduce: ($start | reproduction($server_lines[0]; $lines)),
      explorer: (if $explorer then $start | explorer_link($server_lines[0]; $lines) else null end),
      events: [$lines[] | select(.type == "outage" or .type == "action" or .type == "summary"),

@@ -5,13 +5,13 @@ runs = words(ARG4)
 data(name, part) = ARG3 . "/" . name . "." . part
 larger(a, b) = a > b ? a : b
 
-# The axes hold the largest of all runs.
+# The axes fit the largest value of all runs.
 what = ""
 last = 0; top_rate = 0; top_not_sent = 0; top_concurrency = 100
 do for [name in ARG4] {
   load data(name, "facts")
   last = larger(last, end)
-  what = what eq "" || what eq befell ? befell : "outage"
+  what = what eq "" || what eq disturbance ? disturbance : "outage"
   if (fatal > 0) { top_concurrency = larger(top_concurrency, fatal) }
   do for [column = 2:5] {
     stats data(name, "rates") using column nooutput
@@ -22,7 +22,7 @@ do for [name in ARG4] {
   top_concurrency = larger(top_concurrency, STATS_max)
 }
 top_rate = 1.05 * top_rate
-# Most clients have no gate: a curve of what it refuses is there where one of the runs has any.
+# Most clients have no gate. So the curve of refused attempts is drawn only if a run has any.
 not_sent = top_not_sent > 0 ? 1 : NaN
 top_concurrency = 2 * top_concurrency
 
@@ -55,18 +55,18 @@ do for [i = 1:runs] {
 
   unset title
   set tmargin at screen 0.46; set bmargin at screen 0.10
-  # None at all has no logarithm: it is drawn at the foot.
+  # 0 has no logarithm: it is drawn at the bottom.
   set yrange [0.7:top_concurrency]; set logscale y
   if (i == 1) {
     set ytics ("0" 0.7, "10" 10, "100" 100, "1,000" 1000, "10,000" 10000, "100,000" 100000)
   } else {
     set ytics ("" 0.7, "" 10, "" 100, "" 1000, "" 10000, "" 100000)
   }
-  set ylabel (i == 1 ? "requests in the server" : "")
+  set ylabel (i == 1 ? "requests in the service" : "")
   set format x "%g"; set xlabel "seconds"
   if (i == 1) { set key horizontal samplen 2 center at screen 0.5, 0.50 }
   plot data(name, "outage") using (0):(0):1:2:(0.7):(top_concurrency) with boxxyerror lc rgb shade, \
-       fatal with lines lw 1.5 dt (4,4) lc rgb grey title "delay reaches the timeout", \
+       fatal with lines lw 1.5 lc rgb red title "from here on answers come too late", \
        data(name, "concurrency") using 1:(larger($2, 0.7)) with lines lw 1.5 lc rgb blue title "concurrency"
 }
 unset multiplot

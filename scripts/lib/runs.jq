@@ -1,6 +1,6 @@
-# From the JSON Lines of a run, read whole, to the table and to what gnuplot draws.
+# Turns the JSON Lines of a run, read as a whole, into the table and the data for gnuplot.
 
-# "1m30s", "100ms" or "20" as a number of seconds; null when it is no duration.
+# "1m30s", "100ms" or "20" as a number of seconds. Null if it is not a duration.
 def seconds:
   {"h": 3600, "m": 60, "s": 1, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9} as $unit
   | if test("^[0-9.]+$") then tonumber? // null
@@ -11,9 +11,8 @@ def seconds:
 def only($type): map(select(.type == $type));
 def only($one; $other): map(select(.type == $one or .type == $other));
 
-# The lines of a server on the time line of its clients, and only what belongs to their run: each
-# program counts from its own start, and the clock on the wall tells how far these are apart. Without
-# it (in virtual time) both started at once.
+# The lines of a server during its clients' run, on the clients' time line. Each program counts from its
+# start, and the wall clock gives the difference. Without it (in virtual time) both started at once.
 def on_the_time_of($client):
   ($client[0].started_at) as $zero | .[0].started_at as $start
   | if $zero == null or $start == null then .
@@ -45,13 +44,13 @@ def table_row($name; $client; $server):
      ($server | on_the_time_of($client) | only("interval") | map(.concurrency) | max | cell(0; "")),
      $summary.verdict];
 
-# The concurrency at which the delay reaches the clients' timeout: above it nobody is served.
+# The concurrency at which the delay reaches the clients' timeout. Above it, no answer comes in time.
 def fatal_concurrency($client; $server):
-  ($client[0].timeout | seconds) as $timeout
+  ($client[0].timeout // "none" | seconds) as $timeout
   | $server[0] as $curve | ($curve.base_delay | seconds) as $base
   | if $curve.service != "workers" and $base > 0 and $timeout > $base and $curve.factor > 1
     then $curve.limit + $curve.k * (($timeout / $base | log) / ($curve.factor | log))
-    else "NaN" end;  # as gnuplot writes "none"
+    else "NaN" end;  # gnuplot's word for no value
 
 # "middle OK errors timed-out not-sent" of each interval
 def rates($client; $server):
@@ -60,7 +59,7 @@ def rates($client; $server):
   | range(length) as $i
   | "\(($times[$i] + $times[$i + 1]) / 2) \(.[$i].ok) \(.[$i].errors) \(.[$i].timed_out) \(.[$i].not_sent // 0)";
 
-# "time concurrency", a gap where the server was frozen and said nothing
+# "time concurrency", with a gap while the server was frozen
 def concurrency($client; $server):
   ([1, 3 * ($server[0] | .server_report_interval // .report_interval | seconds)] | max) as $gap
   | $server | on_the_time_of($client) | only("interval") | . as $all
@@ -68,31 +67,31 @@ def concurrency($client; $server):
   | (if $i > 0 and $all[$i].t - $all[$i - 1].t > $gap then "" else empty end),
     "\($all[$i].t) \($all[$i].concurrency)";
 
-# "from to" of each outage; one that is out of sight when there was none
+# "from to" of each outage. If there was none, one outside the picture
 def outage($client; $server):
   ($client | only("interval") | last.t) as $last
   | [$client | only("outage") | .[].t]
   | if length == 0 then "-2 -1" else _nwise(2) | "\(.[0]) \(.[1] // $last)" end;
 
-# "time top name" of what was done about it, none over the one before; out of sight when nothing was
+# "time top name" of each action, placed so that names do not overlap. If there was none, one outside
+# the picture
 def actions_done($client; $server):
   $client | only("action")
   | if length == 0 then "-2 0 -" else to_entries[] | "\(.value.t) \(.key % 4) \"\(.value.what)\"" end;
 
-# What befell the service, in a word or two for a reader.
-def befell: (map(select(.type == "outage") | .what // "freeze") | first // "freeze")
-  | if . == "freeze" then "server frozen" else "outage: \(.)" end;
+# The outage in a word or two.
+def disturbance: (map(select(.type == "outage") | .what // "freeze") | first // "freeze")
+  | if . == "freeze" then "frozen" else "outage: \(.)" end;
 
-# What the picture must know besides, as assignments of gnuplot
+# Other values for the picture, as assignments of gnuplot
 def facts($client; $server):
   "end = \($client | only("interval") | last.t)",
   "fatal = \(fatal_concurrency($client; $server))",
-  "befell = \"\($client | befell)\"",
+  "disturbance = \"\($client | disturbance)\"",
   "verdict = \"\($client | only("summary") | last.verdict)\"";
 
-# The windows of both engines, and how far they are apart in % of the baseline. Those in which the
-# outage begins or ends, or something is done about it, are marked `edge`: there a tenth of a second
-# decides.
+# The windows of both engines, and their differences in % of the baseline. Windows in which the outage
+# begins or ends, or an action happens, are marked `edge`, because a tenth of a second matters there.
 def windows($real; $simulated):
   ["ok", "errors", "timed_out", "not_sent"] as $columns
   | ($simulated | only("summary") | last.baseline_ok // 1 | [., 1] | max) as $baseline
@@ -105,7 +104,7 @@ def windows($real; $simulated):
         rates: [$columns[] as $column | [$a, $b | .[$i][$column]]]}
      | .apart = [.rates[] | (.[0] - .[1]) / $baseline * 100]];
 
-# Of `windows`: the greatest difference of each column and in which window, with or without edges.
+# The largest difference in each column of `windows`, and its window, with or without edges.
 def greatest($edges):
   map(select($edges or (.edge | not))) as $windows
   | [range(4) as $i | $windows | max_by(.apart[$i] | fabs) | {t, apart: (.apart[$i] | fabs)}];

@@ -12,6 +12,6 @@ set xrange [0:*]
 set yrange [0:*]
 set autoscale xfixmax; set offsets 0, 1, 0, 0
 set key top right
-plot sleeper using 1:(1000 * $2) with steps lw 1 lc rgb "#C8C8C8", \
-     sleeper using 1:(strcol(3) eq "failure" ? 1000 * $2 : NaN) with points pt 9 ps 1.1 lc rgb red title "failure", \
-     sleeper using 1:(strcol(3) eq "success" ? 1000 * $2 : NaN) with points pt 7 ps 0.8 lc rgb blue title "success"
+plot sleeper using 2:(1000 * $3) with steps lw 1 lc rgb "#C8C8C8", \
+     sleeper using 2:(strcol(7) eq "failure" ? 1000 * $3 : NaN) with points pt 9 ps 1.1 lc rgb red title "failure", \
+     sleeper using 2:(strcol(7) eq "success" ? 1000 * $3 : NaN) with points pt 7 ps 0.8 lc rgb blue title "success"

@@ -1,4 +1,4 @@
-# The look of all pictures. Colours that the colour-blind can tell apart (Okabe and Ito).
+# The look of all pictures. Colours that the colour-blind can distinguish (Okabe and Ito).
 green = "#009E73"; red = "#D55E00"; blue = "#0072B2"; purple = "#CC79A7"; orange = "#E69F00"; grey = "#707070"
 shade = "#E4E4E4"
 

@@ -1,11 +1,11 @@
-// The requests that were followed: a row each, with a bar for every attempt.
+// The traced requests: one row for each, with a bar for every attempt.
 'use strict';
 
 const RequestTrace = (() => {
   const {duration, number} = Retrystorm;
   const WIDTH = 1120, RIGHT = 16, TOP = 22;
   const LETTER = 6.4; // the width of one, about
-  const BAR = 11, GAP = 9, LANE = 6; // of a row; and of each lane for what goes on in vain, below it
+  const BAR = 11, GAP = 9, LANE = 6; // of a row, and of each lane below it for wasted work
   const MOST_LANES = 6;
   const OUTCOMES = {ok: 'OK', error: 'error', timed_out: 'timed out', not_sent: 'not sent', under_way: 'under way'};
 
@@ -28,14 +28,15 @@ const RequestTrace = (() => {
   const words = reason => String(reason).replaceAll('_', ' ');
   const count = (n, what) => `${n} ${what}${n === 1 ? '' : 's'}`;
 
-  // When an attempt was where, on the run's clock; its end is the client's.
+  // When an attempt was in which stage, on the run's clock. Its end is the client's.
   function times(attempt, end) {
     const sent = attempt.t;
     const over = outcome(attempt) === 'not_sent' ? sent
       : known(attempt.latency_s) ? sent + attempt.latency_s : Math.max(end, sent);
     const sum = (from, part) => from === null || !known(part) ? null : from + part;
-    // A client that sees no more than answers knows not when it was connected.
-    const connected = known(attempt.connect_s) ? sent + attempt.connect_s : known(attempt.queue_s) ? sent : null;
+    // A client that only sees answers does not know when it was connected.
+    const begun = sent + (attempt.pool_s ?? 0);
+    const connected = known(attempt.connect_s) ? begun + attempt.connect_s : known(attempt.queue_s) ? begun : null;
     const accepted = sum(connected, attempt.queue_s);
     return {sent, over, connected, accepted, done: sum(accepted, attempt.service_s)};
   }
@@ -58,12 +59,13 @@ const RequestTrace = (() => {
   }
   const label = request => `${request.request}: ${fate(request)}`;
 
-  function told(attempt, i) {
+  function description(attempt, i) {
     const parts = [`attempt ${i + 1}, sent at ${number(attempt.t, 3)} s: ${OUTCOMES[outcome(attempt)]}`];
     if (known(attempt.status)) parts[0] += ` ${attempt.status}`;
     if (known(attempt.reason)) parts[0] += ` (${words(attempt.reason)})`;
     const part = (seconds, text) => { if (known(seconds)) parts.push(`${text} ${duration(seconds)}`); };
     part(attempt.latency_s, 'lasted');
+    if (attempt.pool_s > 0) part(attempt.pool_s, 'in line for a connection');
     if (attempt.connect_s > 0) part(attempt.connect_s, 'no room in the kernel’s queue for');
     part(attempt.queue_s, known(attempt.connect_s) ? 'in the kernel’s queue' : 'connecting and in the kernel’s queue');
     part(attempt.service_s, 'in the service');
@@ -72,8 +74,8 @@ const RequestTrace = (() => {
     return parts.join('; ');
   }
 
-  // What goes on in the server when its client has given it up, in lanes, so that none covers another:
-  // [attempt, its end there, lane]. What has no end was there when the run ended.
+  // Attempts that are still in the server after their client has given up, in lanes, so that none covers
+  // another: [attempt, its end there, lane]. One without an end was there when the run ended.
   function lanes(attempts, end) {
     const ends = [];
     const vain = attempts.filter(({attempt, at}) => outcome(attempt) === 'timed_out' &&
@@ -98,7 +100,7 @@ const RequestTrace = (() => {
       if (at.sent > from) group.append(line(from, at.sent, 'wait'));
       from = at.over;
       const look = outcome(attempt);
-      const marks = svg('g', {class: look}, svg('title', {}, told(attempt, i)));
+      const marks = svg('g', {class: look}, svg('title', {}, description(attempt, i)));
       if (look === 'not_sent') {
         const left = x(at.sent);
         marks.append(svg('path', {d: `M${left} ${top}l5 ${BAR / 2}l-5 ${BAR / 2}l-5 ${-BAR / 2}z`}));
@@ -116,7 +118,7 @@ const RequestTrace = (() => {
     const vain = lanes(attempts, end), shown = vain.filter(([, , lane]) => lane < MOST_LANES);
     for (const [{attempt, i, at}, gone, lane] of shown) {
       const y = top + BAR + LANE * (lane + 0.5) + 1, look = outcome(attempt), right = x(gone);
-      const marks = svg('g', {class: look}, svg('title', {}, told(attempt, i)));
+      const marks = svg('g', {class: look}, svg('title', {}, description(attempt, i)));
       for (const [kind, begin, finish] of ways({...at, done: gone}, at.over, gone)) {
         marks.append(line(begin, finish, `late ${kind} ${look}`, y));
       }
@@ -179,7 +181,7 @@ const RequestTrace = (() => {
     return html('div', {className: 'legend'},
       ...['ok', 'error', 'timed_out'].map(each => sample(OUTCOMES[each], box(2, 50, `service ${each}`))),
       sample('not sent', svg('path', {class: 'not_sent', d: 'M27 1.5l5 5.5l-5 5.5l-5 -5.5z'})),
-      sample('pale: no room in the kernel’s queue, or nobody knows; medium: in the queue; full: in the service',
+      sample('pale: in line for a connection, no room in the kernel’s queue, or not known; medium: in the queue; full: in the service',
         box(2, 50, 'way timed_out'), box(14, 20, 'queue timed_out'), box(34, 18, 'service timed_out')),
       sample('wait', svg('line', {x1: 2, x2: 52, y1: 7, y2: 7, class: 'wait'})),
       sample('given up by its client, yet still queued, served, answered too late (×)',
@@ -201,12 +203,12 @@ const RequestTrace = (() => {
     html('tbody', {}, ...rows));
   }
 
-  // A section that shows the requests of a run: {total, requests}, as report.jq has them. The first
-  // one explains the signs.
+  // A section that shows the requests of a run: {total, requests}, as in report.jq. The first section
+  // explains the symbols.
   function section(run, {total, requests}, first) {
     const shown = requests.length < total ? `the first ${requests.length} of ` : '';
     return html('section', {className: 'panel trace'},
-      html('h3', {textContent: `${run.name}: ${shown}${count(total, 'request')} told`}),
+      html('h3', {textContent: `${run.name}: ${shown}${count(total, 'request')} traced`}),
       ...first ? [legend()] : [], html('div', {className: 'scroll', tabIndex: 0}, picture(run, requests)),
       html('details', {}, html('summary', {textContent: 'The same as a table'}),
         html('div', {className: 'scroll'}, table(requests))));

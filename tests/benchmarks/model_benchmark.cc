@@ -9,7 +9,7 @@
 namespace retrystorm {
 namespace {
 
-// One request in and one out, with so many in the service: above the limit the delay is computed.
+// One request in and one out, at this concurrency. Above the limit the delay is computed.
 void BM_ServiceQueue(benchmark::State& state) {
   const auto concurrency = static_cast<std::size_t>(state.range(0));
   ServiceQueue<std::uint64_t> queue(ServiceOptions().curve());
@@ -25,7 +25,7 @@ void BM_ServiceQueue(benchmark::State& state) {
 }
 BENCHMARK(BM_ServiceQueue)->Arg(10)->Arg(1'000)->Arg(5'000);
 
-// A failure of a client that has failed a few times before.
+// A failure after a few earlier failures of the same client.
 void BM_AfterFailure(benchmark::State& state, const char* strategy) {
   RetrySettings settings = retry_settings(strategy);
   settings.limit.max_retries = 1'000'000;

@@ -1,11 +1,11 @@
-// What an event of the simulator costs, by how many clients there are: a run of 30 s of calm, 20 s
-// of outage and 60 s after it, with exponential backoff.
+// The cost of an event of the simulator, for several numbers of clients. A run has 30 s of calm, 20 s of
+// outage and 60 s after it, with exponential backoff.
 #include <benchmark/benchmark.h>
 
 #include <fstream>
 #include <string>
 
-#include "simulator/options.h"
+#include "simulate/options.h"
 #include "simulator/simulation.h"
 
 namespace retrystorm {
@@ -53,7 +53,7 @@ BENCHMARK(BM_Run)
     ->Arg(10'000'000)
     ->Unit(benchmark::kMillisecond);
 
-// A thousand workers for a million clients, who keep half of them busy.
+// A thousand workers for a million clients. Half of the workers are busy.
 void BM_RunWithWorkers(benchmark::State& state, const char* service_time) {
   SimulatorOptions options;
   options.scale = 1000;

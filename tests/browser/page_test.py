@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 
 import webdriver
@@ -61,7 +62,10 @@ def check(browser, server, address, origin):
     assert browser.text("#p50") != "–"
     eventually(lambda: all(colours > 20 for colours in browser.painted("canvas")),
                "all charts are drawn")
+    assert not browser.run(VISIBLE, "#held")
     assert len(browser.painted("canvas")) == 5
+    plots = browser.run("return charts.slice(0, 4).map(({chartArea: {left, right}}) => `${left} ${right}`)")
+    assert len(set(plots)) == 1, f"the outage is at the same place in each: {plots}"
     assert not browser.run("return [...document.querySelectorAll('canvas')]"
                            ".filter(each => !each.getAttribute('aria-label')).length")
 
@@ -91,13 +95,13 @@ def check(browser, server, address, origin):
     eventually(lambda: state_of(server) in "SR", "the server is awake")
     eventually(lambda: number(browser.text("#ok")) > 50, "the OK curve rises")
     eventually(lambda: browser.text("#verdict") in ("recovered", "recovering"), "a verdict", 60)
-    # In the outage nothing was OK, which had no latency.
+    # In the outage no attempt was OK, so there was no latency.
     gap, values = browser.run("""
         const points = run.series.p99;
         return [points.filter(({value}) => value === null).length,
           points.filter(({value}) => value > 0).length];""")
     assert gap > 0 and values > 5, (gap, values)
-    # Nothing of what this strategy never does is shown.
+    # Figures that this strategy never has are not shown.
     assert not browser.run(VISIBLE, "#gave_up") and not browser.run(VISIBLE, "#not_sent")
     assert browser.run(CURVES) == ["OK", "errors", "timed out"], browser.run(CURVES)
 
@@ -112,13 +116,31 @@ def check(browser, server, address, origin):
         browser.screenshot(screenshots + "/page-390.png")
     browser.width(1280)
 
+    # What a collapse would show. The next event takes it back.
+    held, shown = browser.run("""
+        last = {...last, held: {why: 'It is held down by its clients.', shed_above: 30}};
+        showHeld();
+        return [document.querySelector('#held').textContent, document.querySelector('#held').checkVisibility()];""")
+    for words in ("It is held down by its clients.", "Turn away above 30", "Restart the service", "Half the load"):
+        assert shown and words in held, (words, held)
+    eventually(lambda: not browser.run(VISIBLE, "#held"), "all is well again")
+    # Its buttons do what --at does, in the clients and in the server.
+    for action in ("load 0.5", "load 1", "set shed-above=150"):
+        browser.run("document.querySelector('#half').dataset.action = arguments[0]; document.querySelector('#half').click()", action)
+        eventually(lambda: browser.run("return run.actions.at(-1)?.what") == action, f"{action} is done")
+    browser.run("document.querySelector('#half').dataset.action = 'load 0.5'")
+
+    # Nobody ends a run by mistake.
+    browser.run("window.confirm = () => false")
+    browser.click("#restart button")
+    assert browser.run("window.confirm = () => true; return run.end") > 10
     browser.run("document.querySelector('#strategy').value = 'sre-throttling'")
     browser.click("#restart button")
-    eventually(lambda: browser.text("#run").startswith("sre-throttling"), "the other strategy runs")
+    eventually(lambda: "throttle sre, 200 clients" in browser.text("#run"), "the other strategy runs")
     eventually(lambda: browser.text("#earlier td") == "exponential", "the run before is listed")
     assert "given up" not in browser.text("#earlier"), browser.text("#earlier")
 
-    # A strategy that gives up, and does not send what will hardly be accepted.
+    # A strategy that gives up, and does not send attempts that are unlikely to be accepted.
     eventually(lambda: number(browser.text("#ok")) > 50, "OK a second is shown")
     browser.click("#freeze button")
     eventually(lambda: browser.run(VISIBLE, "#not_sent") and
@@ -128,8 +150,8 @@ def check(browser, server, address, origin):
     assert browser.run(CURVES) == ["OK", "errors", "timed out", "not sent"], browser.run(CURVES)
     assert "not sent" in browser.run(last), browser.run(last)
     assert float(browser.text("#success").removesuffix(" %")) < 100
-    # How high it rises is a matter of how many were accepted before, and so of how fast this test
-    # is: what the throttle lets through grows with its share of accepted requests.
+    # How high it rises depends on how many were accepted before, and so on the speed of this test: the
+    # throttle lets more through if more requests were accepted.
     eventually(lambda: number(browser.text("#ok")) == 0, "the OK curve falls again")
     browser.click("#wake")
     eventually(lambda: number(browser.text("#ok")) > 0, "the OK curve rises again")
@@ -140,13 +162,13 @@ def check(browser, server, address, origin):
 
     browser.run("document.querySelector('#strategy').value = 'truncated'")
     browser.click("#restart button")
-    eventually(lambda: browser.text("#run").startswith("truncated"), "a third strategy runs")
+    eventually(lambda: "additive:1s jitter, 7 retries, 200 clients" in browser.text("#run"), "a third strategy runs")
     eventually(lambda: not browser.run(VISIBLE, "#not_sent"), "its page is calm again")
     assert browser.run(CURVES) == ["OK", "errors", "timed out"], browser.run(CURVES)
     assert "given up" in browser.text("#earlier") and "not sent" in browser.text("#earlier")
     assert browser.errors() == [], browser.errors()
 
-    # A browser that has no token looks on: the token stays with the tab.
+    # A browser without the token can only watch: the token stays with the tab.
     browser.run("sessionStorage.clear()")
     browser.open(origin)
     eventually(lambda: browser.text("#state") == "running", "the page runs without the token")
@@ -183,8 +205,10 @@ def check(browser, server, address, origin):
 def main():
     server_program, client_program = sys.argv[1:3]
     port, admin_port = free_port(), free_port()
+    folder = tempfile.TemporaryDirectory()
+    token = folder.name + "/token"
     server = subprocess.Popen([server_program, "--port", str(port), "--admin-port",
-                               str(admin_port)], stdout=subprocess.DEVNULL,
+                               str(admin_port), "--admin-token-file", token], stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, text=True)
     client = None
     try:
@@ -196,7 +220,7 @@ def main():
              "--clients", "200", "--lambda", "1s", "--timeout", "500ms", "--max-delay", "2s",
              "--duration", "170s", "--server-pid", str(server.pid),
              "--server-status", f"http://127.0.0.1:{admin_port}/status",
-             "--dashboard", "--dashboard-port", "0"],
+             "--admin-token-file", token, "--server-admin", f"http://127.0.0.1:{admin_port}", "--dashboard", "--dashboard-port", "0"],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         address = ""
         while not address.startswith("live page: "):

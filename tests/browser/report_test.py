@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -14,7 +15,8 @@ from webdriver import Browser, eventually
 webdriver.skip_without_browser()
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-# What must not get out of where it belongs.
+SEED = 18446744073709551557  # more than 53 bits
+# Text that must not escape from its place.
 EVIL = "</script><img src=x onerror=document.title='evil'>"
 
 
@@ -45,15 +47,15 @@ def check_traces(browser):
           table: [...section.querySelectorAll('tbody tr')].map(row => [...row.cells].map(c => c.textContent)),
         }));""")
     assert [each["title"] for each in sections] == [
-        f"{name}: the first 50 of 60 requests told" for name in ("fixed", "exponential", "evil")]
+        f"{name}: the first 50 of 60 requests traced" for name in ("fixed", "exponential", "evil")]
     for each in sections:
         assert len(each["rows"]) == 50 and each["outages"] == 1, each["rows"]
         assert each["beyond"] == 0 and each["bad"] is None, (each["beyond"], each["bad"])
         # A bar for every attempt, and a line of the table.
         assert each["bars"] == len(each["table"]) >= 50, each["bars"]
-    # After the collapse no request is over, and of what went on in vain none has an end.
+    # After the collapse no request ends, and no wasted work in the server ends either.
     assert all(": not over, " in row for row in sections[0]["rows"]), sections[0]["rows"]
-    # A server that comes back answers too late what was in its kernel's queue.
+    # A server that comes back answers the attempts in its kernel's queue, too late.
     recovered = sections[1]
     assert all(": OK after " in row for row in recovered["rows"]), recovered["rows"]
     too_late = [row for row in recovered["table"] if row[8] != "–"]
@@ -64,22 +66,22 @@ def check_traces(browser):
 
 def check_links(browser, path):
     """Each run leads to the explorer at its setting: with what it says, and its own seed."""
-    links = browser.run("return [...document.querySelectorAll('.run a')].map(each => each.href)")
+    links = browser.run("return [...document.querySelectorAll('#commands a')].map(each => each.href)")
     explorer = f"file://{os.path.dirname(path)}/explorer.html#v=1&run=1&"
     assert len(links) == 4 and all(link.startswith(explorer) for link in links), links
     assert not any("img" in link or "command" in link for link in links), links
     if os.path.getsize(os.path.dirname(path) + "/explorer.html") == 0:
         print("there is no explorer here: where the links lead was not tried")
         return
-    for link, strategy, verdict in ((links[0], "", "collapsed"),
-                                    (links[3], "--strategy=resilience4j --breaker-open-for=4s ", "recovered")):
-        browser.open("about:blank")  # the same file with another fragment would not be loaded anew
+    for link, strategy, seed, verdict in ((links[0], "", 5, "collapsed"),
+                                          (links[3], "--strategy=resilience4j --breaker-open-for=4s ", SEED, "recovered")):
+        browser.open("about:blank")  # the same file with another fragment would not be loaded again
         browser.open(link)
         eventually(lambda: browser.run("return document.documentElement.dataset.ready"), "it is there")
         look = browser.run("""
-            const {look, ours} = explorer.app;
-            return [look.command, ours.result.verdict, document.querySelector('#notice').textContent];""")
-        assert look == [f"build/bin/simulate {strategy}--seed=5", verdict, ""], look
+            const {description, ours} = explorer.app;
+            return [description.command, ours.result.verdict, document.querySelector('#notice').textContent];""")
+        assert look == [f"build/bin/simulate {strategy}--seed={seed}", verdict, ""], look
 
 
 def check(browser, path):
@@ -91,24 +93,32 @@ def check(browser, path):
         return [...document.querySelectorAll('#table tbody tr')]
           .map(row => [...row.cells].map(cell => cell.textContent));""")
     assert [row[:4] for row in rows] == [
-        ["fixed", "collapsed", "freeze", "fixed"],
-        ["exponential", "recovered", "freeze", "exponential"],
-        ["evil", "recovered", "freeze", "exponential"],
-        ["breaker", "recovered", "freeze", "resilience4j"]], rows
+        ["fixed", "collapsed", "freeze", "fixed retries"],
+        ["exponential", "recovered", "freeze", "exponential retries"],
+        ["evil", "recovered", "freeze", "exponential retries"],
+        ["breaker", "recovered", "freeze", "constant 500ms, 2 retries, breaker resilience4j"]], rows
     assert rows[0][5] == "5", rows
     eventually(lambda: all(colours > 20 for colours in browser.painted("canvas")),
                "all charts are drawn")
-    # The one without a server's file has a chart less, and one as of an older client another.
-    kinds = browser.run("return [...document.querySelectorAll('canvas')].map(c => c.dataset.chart)")
+    # A run without a server's file has one chart less, and so has one of an older client.
+    kinds = browser.run("return [...document.querySelectorAll('canvas[data-chart]')].map(c => c.dataset.chart)")
     assert len(kinds) == 5 + 5 + 3 + 5, kinds
     curves = browser.run("""
         return [...document.querySelectorAll('canvas[data-chart=rates]')]
           .map(canvas => Chart.getChart(canvas).data.datasets.length);""")
     assert curves == [3, 3, 3, 4], curves
-    # Of what was not sent it counts the requests too: less than one attempt for each.
+    # One legend for each kind of chart, with the curves of all runs.
+    legends = browser.run("return [...document.querySelectorAll('#charts .kind')].map(kind => [kind.querySelectorAll('.legends').length, kind.querySelector('.legends').textContent])")
+    assert [each for each, _ in legends] == [1] * 5 and legends[0][1] == "OKerrorstimed outnot sent", legends
+    assert not any(browser.run("return [...document.querySelectorAll('canvas[data-chart]')].map(c => Chart.getChart(c).options.plugins.legend.display)"))
+    # In the calm a request takes one attempt, in the outage many, and after a recovery one again.
+    lately = browser.run("return Chart.getChart(document.querySelectorAll('canvas[data-chart=amplification]')[1]).data.datasets[0].data.map(({x, value}) => [x, value])")
+    for t, least, most in ((30, 0.99, 1.01), (50, 5, 20), (110, 0.99, 1.01)):
+        assert least < next(value for x, value in lately if x == t) < most, (t, lately)
+    # Requests that were not sent count too: less than one attempt for each.
     ends = browser.run("""
         return [...document.querySelectorAll('canvas[data-chart=amplification]')]
-          .map(canvas => Chart.getChart(canvas).data.datasets[0].data.at(-1).value);""")
+          .map(canvas => Chart.getChart(canvas).data.datasets[1].data.at(-1).value);""")
     assert [f"{end:.2f}" for end in ends] == [row[9] for row in rows], (ends, rows)
     requests = browser.run("""
         const [head, ...rows] = document.querySelector('#requests').rows;
@@ -117,6 +127,8 @@ def check(browser, path):
     assert [row["run"] for row in requests] == [row[0] for row in rows], requests
     assert requests[1]["requests succeeded"] == "100 %" and requests[1]["given up"] == "0", requests
     assert requests[2]["requests succeeded"] == requests[2]["given up"] == "–", requests
+    assert requests[0]["succeeded after the outage"] == "0.00 %" and re.fullmatch(r"over 5\d\.\d s", requests[0]["request time p99 after it"]), requests
+    assert requests[1]["request time p99 after it"].endswith(" ms") and rows[1][8] == "within 5 s", (requests, rows)
     assert "gate " in requests[3]["given up"] and requests[3]["attempts not sent"] != "0", requests
     assert requests[3]["request time p50"] == "100 ms", requests
     axes = browser.run("""
@@ -126,8 +138,19 @@ def check(browser, path):
         });""")
     assert len(set(map(tuple, axes))) == 1, axes
     commands = browser.run("return [...document.querySelectorAll('pre')].map(p => p.textContent)")
-    assert commands[1] == "build/bin/simulate --strategy=fixed --seed=5", commands
-    assert EVIL in commands[4], commands
+    assert commands[0] == "build/bin/simulate --strategy=fixed --seed=5", commands
+    assert EVIL in commands[2], commands
+    # Nothing of the machine that it was made on is in it.
+    assert not browser.run("return document.documentElement.innerHTML.includes(arguments[0])", os.path.dirname(path)), "a path is in it"
+    # It begins with a sentence, and a picture of all runs: brown where nothing is OK, ice where all is well.
+    assert browser.text("#outcome") == "fixed stays down; exponential and evil are back within 5 s; breaker is back after 5 s.", browser.text("#outcome")
+    assert browser.run("return document.querySelector('main > section').contains(document.querySelector('#rows canvas'))")
+    colours = browser.run("""
+        const canvas = document.querySelector('#rows canvas'), ratio = canvas.width / canvas.clientWidth, end = Math.ceil(110 / 20) * 20;
+        const at = (row, t) => [...canvas.getContext('2d').getImageData((110 + t / end * (canvas.clientWidth - 110)) * ratio, (row * 26 + 15) * ratio, 1, 1).data];
+        return [[0, 20], [0, 40], [0, 100], [1, 20], [1, 40], [1, 100]].map(each => at(...each));""")
+    for i, (r, _, b, _) in enumerate(colours):
+        assert (b < 60 and r > 90) if i in (1, 2, 4) else b > 150, (i, colours)
     check_traces(browser)
     assert browser.run("return document.title") == "retrystorm: report"
     assert not browser.run("return performance.getEntriesByType('resource')"
@@ -151,7 +174,7 @@ def main():
             lines = file.read().splitlines()
         start = json.loads(lines[0])
         start["command"] += " " + EVIL
-        # As an older client wrote them.
+        # As written by an older client.
         for i, line in enumerate(lines):
             known = json.loads(line)
             newer = (("latency_ms", "gave_up_by", "not_sent", "requests")
@@ -162,11 +185,11 @@ def main():
                 known.pop(field, None)
             lines[i] = json.dumps(known)
         breaker = simulate(sys.argv[1], folder, "breaker", "--strategy=resilience4j",
-                           "--breaker-open-for=4s", "--seed=5")
+                           "--breaker-open-for=4s", f"--seed={SEED}")
         evil = folder + "/evil.jsonl"
         with open(evil, "w", encoding="utf-8") as file:
             file.write("\n".join([json.dumps(start), *lines[1:], '{"type":"half a li']))
-        # The explorer lies beside the programs, where it was built.
+        # The explorer is beside the programs, if it was built.
         explorer = os.path.dirname(os.path.abspath(sys.argv[1])) + "/explorer.html"
         if os.path.exists(explorer):
             shutil.copy(explorer, folder)

@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Serves arrivals that last until they are told to end.
+// Runs arrivals that last until the test ends them.
 class ServedArrivals {
  public:
   explicit ServedArrivals(std::size_t most, Duration idle_time = 1h)
@@ -73,13 +73,13 @@ class ServedArrivals {
   ArrivalThreads threads_;
 };
 
-TEST(ArrivalThreads, ServeAsManyAtATimeAsThereAre) {
+TEST(ArrivalThreads, ServeOneArrivalPerThread) {
   ServedArrivals arrivals(3);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(arrivals.start(i), i);
   EXPECT_EQ(arrivals.threads(), 3);
 }
 
-TEST(ArrivalThreads, RefuseWhatFindsNone) {
+TEST(ArrivalThreads, RefuseAnArrivalWithoutAFreeThread) {
   ServedArrivals arrivals(2);
   arrivals.start(0);
   arrivals.start(1);
@@ -90,7 +90,7 @@ TEST(ArrivalThreads, RefuseWhatFindsNone) {
   EXPECT_TRUE(arrivals.is_refused(5));
 }
 
-TEST(ArrivalThreads, TakeTheSameThreadAgain) {
+TEST(ArrivalThreads, ReuseAThread) {
   ServedArrivals arrivals(1);
   arrivals.start(0);
   const std::thread::id first = arrivals.thread_at(0);
@@ -102,8 +102,8 @@ TEST(ArrivalThreads, TakeTheSameThreadAgain) {
   EXPECT_EQ(arrivals.threads(), 1);
 }
 
-// As the simulator does, which has it for what requests of one place share.
-TEST(ArrivalThreads, TakeThePlaceThatBecameFreeLast) {
+// As in the simulator, so that requests of the same place share the same state.
+TEST(ArrivalThreads, ReuseThePlaceThatBecameFreeLast) {
   ServedArrivals arrivals(4);
   for (std::uint64_t i = 0; i < 4; ++i) arrivals.start(i);
   std::uint64_t next = 4;
@@ -118,14 +118,14 @@ TEST(ArrivalThreads, EndWhenTheyAreNotNeeded) {
   for (std::uint64_t i = 0; i < 10; ++i) arrivals.start(i);
   for (std::uint64_t i = 0; i < 9; ++i) arrivals.end(i);
   EXPECT_TRUE(eventually([&] { return arrivals.threads() == 1; }));
-  // And come back when they are.
+  // They start again when they are needed.
   std::set<std::size_t> places;
   for (std::uint64_t i = 10; i < 19; ++i) places.insert(arrivals.start(i));
   EXPECT_EQ(places, (std::set<std::size_t>{0, 1, 2, 3, 4, 5, 6, 7, 8}));
   EXPECT_EQ(arrivals.threads(), 10);
 }
 
-// Ends, idle times and arrivals as they happen to meet: for the thread sanitizer.
+// Ends, idle times and arrivals coincide at random: for the thread sanitizer.
 TEST(ArrivalThreads, ServeEachArrivalOnce) {
   constexpr std::size_t kMost = 8;
   std::mutex mutex;

@@ -67,6 +67,28 @@ TEST(ClientMetrics, OfAnOpenSystem) {
   EXPECT_FALSE(status.contains("clients"));
 }
 
+TEST(ClientMetrics, OfKeptConnections) {
+  WorkloadOptions options;
+  CurrentFleet fleet;
+  const ClientMetrics metrics(fleet);
+  const HttpRequest request{.url = resolve_url("http://127.0.0.1:1/api")};
+  fleet.set(std::make_shared<Fleet>(options, 1, request));
+  EXPECT_THAT(metrics.render(), Not(HasSubstr("retrystorm_connections")));
+  EXPECT_FALSE(nlohmann::json::parse(metrics.status()).contains("connections"));
+
+  options.connections.kind = Connections::kKeepAlive;
+  fleet.set(std::make_shared<Fleet>(options, 1, request));
+  const std::string text = metrics.render();
+  for (const char* line :
+       {"\nretrystorm_connections{state=\"idle\"} 0\n",
+        "\nretrystorm_connections{state=\"in_use\"} 0\n",
+        "\nretrystorm_connections_opened_total 0\n", "\nretrystorm_attempts_in_line 0\n",
+        "\nretrystorm_attempts_waited_in_line_total 0\n"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+  EXPECT_EQ(nlohmann::json::parse(metrics.status())["connections"]["open"], 0);
+}
+
 TEST(ClientMetrics, OfAFleetThatHasNotStarted) {
   WorkloadOptions options;
   options.clients = 12;

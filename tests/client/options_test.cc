@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <CLI/CLI.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@ namespace retrystorm {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
@@ -26,14 +28,14 @@ class ClientOptionsTest : public testing::Test {
 
   void refuses(const std::vector<std::string>& arguments, const std::string& why) {
     given(arguments);
-    EXPECT_THAT([this] { check(options_); }, ThrowsMessage<std::runtime_error>(HasSubstr(why)));
+    EXPECT_THAT([this] { check(options_); }, ThrowsMessage<std::invalid_argument>(HasSubstr(why)));
   }
 
   CLI::App app_;
   ClientOptions options_;
 };
 
-TEST_F(ClientOptionsTest, DefaultsAreTheDesigns) {
+TEST_F(ClientOptionsTest, HasTheDocumentedDefaults) {
   const ClientOptions& options = given({});
   EXPECT_EQ(options.request.url, "http://127.0.0.1:8070/api");
   EXPECT_EQ(options.duration, std::nullopt);
@@ -70,7 +72,7 @@ TEST_F(ClientOptionsTest, AnOutageNeedsAProcess) {
   refuses({"--outage-at=1s", "--outage-for=1s"}, "--server-pid");
 }
 
-TEST_F(ClientOptionsTest, AnOutageByCommandNeedsThemAndNoProcess) {
+TEST_F(ClientOptionsTest, AnOutageByCommandNeedsCommandsAndNoProcess) {
   refuses({"--outage=command", "--outage-at=1s", "--outage-for=1s"}, "give --outage-begin");
   refuses({"--outage-end=true"}, "give --outage-begin");
   given({"--outage-begin=docker pause api", "--outage-end=docker unpause api"});
@@ -95,7 +97,7 @@ TEST_F(ClientOptionsTest, RequestsCanBeAnything) {
   refuses({"--url=http://h/"}, "--insecure has no effect");
 }
 
-TEST_F(ClientOptionsTest, ThreadsAreOfOpenArrivals) {
+TEST_F(ClientOptionsTest, ThreadsAreForOpenArrivalsOnly) {
   EXPECT_EQ(given({"--arrivals=open", "--rate=50", "--max-threads=10"}).max_threads, 10);
   EXPECT_NO_THROW(check(options_));
   EXPECT_EQ(options_.workload.rate, 50);
@@ -132,9 +134,9 @@ TEST_F(ClientOptionsTest, TheServersStatusIsOnThePortAboveIts) {
     return server_status_url(options, resolve_url(url));
   };
   EXPECT_EQ(status("http://127.0.0.1:8070/api"), "http://127.0.0.1:8071/status");
-  EXPECT_EQ(status("http://[::1]:90/"), "http://[::1]:91/status");
+  EXPECT_EQ(status("http://[::1]:90/"), "http://127.0.0.1:91/status");
   EXPECT_EQ(status("http://127.0.0.1:65535/"), "http://127.0.0.1:65535/status");
-  // Another machine is not asked what it has not been named for.
+  // Another machine is asked only if --server-status names it.
   EXPECT_EQ(status("http://192.0.2.1:8070/api"), "");
   EXPECT_EQ(status("http://[2001:db8::1]:8070/api"), "");
   options.server_status = "http://127.0.0.1:1/x";
@@ -142,12 +144,22 @@ TEST_F(ClientOptionsTest, TheServersStatusIsOnThePortAboveIts) {
   EXPECT_EQ(status("http://192.0.2.1:8070/api"), "http://127.0.0.1:1/x");
 }
 
+TEST_F(ClientOptionsTest, TheAdminPortIsTheOneAbove) {
+  ClientOptions options;
+  const auto admin = [&](const std::string& url) {
+    return server_admin_url(options, resolve_url(url));
+  };
+  EXPECT_EQ(admin("http://127.0.0.1:8070/api"), "http://127.0.0.1:8071");
+  EXPECT_EQ(admin("http://[::1]:8070/api"), "http://127.0.0.1:8071");
+  EXPECT_EQ(admin("http://[2001:db8::1]:8070/api"), "http://[2001:db8::1]:8071");
+}
+
 TEST_F(ClientOptionsTest, AnOutageMustBeginWithinTheRun) {
   refuses({"--server-pid=42", "--outage-at=10s", "--outage-for=1s", "--duration=10s"},
           "--outage-at");
 }
 
-TEST_F(ClientOptionsTest, RefusesWhatCanHaveNoEffect) {
+TEST_F(ClientOptionsTest, RefusesOptionsThatHaveNoEffect) {
   const struct {
     std::vector<std::string> arguments;
     const char* why;
@@ -173,7 +185,12 @@ TEST_F(ClientOptionsTest, RefusesWhatCanHaveNoEffect) {
       {{"--down-threshold=5", "--strategy=responsive", "--pacer=no"}, "down-threshold has no"},
       {{"--strategy=responsive", "--randomization=0", "--max-randomization=1s"},
        "max-randomization has no effect with --randomization=0"},
-      {{"--clients-per-process=5"}, "clients-per-process has no effect without a budget or a gate"},
+      {{"--clients-per-process=5"},
+       "clients-per-process has no effect without a retry budget, a gate or kept connections"},
+      {{"--processes=5"},
+       "processes has no effect without a retry budget, a gate or kept connections"},
+      {{"--retry-budget=grpc", "--arrivals=open", "--clients-per-process=5"},
+       "clients-per-process has no effect with --arrivals=open, give --processes"},
       {{"--retry-budget=grpc", "--when-refused=back-off"}, "when-refused has no effect without"},
       {{"--budget-tokens=5"}, "budget-tokens has no effect without --retry-budget"},
       {{"--breaker-trials=5"}, "breaker-trials has no effect without --breaker"},
@@ -206,8 +223,8 @@ TEST_F(ClientOptionsTest, AServersStatusNeedsThePage) {
   refuses({"--server-status=http://127.0.0.1/"}, "--dashboard");
 }
 
-// What a strategy brings, what is as it would be anyway, and what all strategies are given alike.
-TEST_F(ClientOptionsTest, TakesWhatHasAnEffectOrIsTheUsual) {
+// Such as an option of the strategy itself, a default value, and caps that several strategies share.
+TEST_F(ClientOptionsTest, TakesOptionsThatHaveAnEffectOrAreTheDefault) {
   for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
            {"--strategy=fixed", "--backoff-factor=2"},
            {"--strategy=exponential", "--growth=constant"},
@@ -221,6 +238,10 @@ TEST_F(ClientOptionsTest, TakesWhatHasAnEffectOrIsTheUsual) {
            {"--growth=linear", "--linear-step=3s"},
            {"--pacer=yes", "--initial-interval=1s"},
            {"--retry-after=replace", "--retry-after-max=5s"},
+           {"--retry-budget=grpc", "--processes=5"},
+           {"--clients=3000", "--processes=30"},
+           {"--strategy=exponential", "--jitter=full", "--grow-from=jittered"},
+           {"--strategy=exponential", "--jitter=decorrelated"},
            {"--retry-budget=grpc", "--clients-per-process=5"}}) {
     CLI::App app;
     ClientOptions options;
@@ -233,6 +254,30 @@ TEST_F(ClientOptionsTest, TakesWhatHasAnEffectOrIsTheUsual) {
 
 TEST_F(ClientOptionsTest, ASchedulesOutcomesNeedBothTheirBounds) {
   refuses({"--print-schedule=5", "--schedule-fails-until=1s"}, "--schedule-succeeds-above");
+}
+
+// Each attempt needs a connection.
+TEST(FitDescriptors, RefusesMoreClientsThanFit) {
+  ClientOptions options;
+  options.workload.clients = 1000;
+  EXPECT_NO_THROW(fit_descriptors(options, 1024));
+  EXPECT_THAT(
+      [&] { fit_descriptors(options, 1023); },
+      ThrowsMessage<std::runtime_error>(AllOf(HasSubstr("--clients 1000 is too many"),
+                                              HasSubstr("1023 files"), HasSubstr("leaves 999"))));
+  EXPECT_THROW(fit_descriptors(options, 3), std::runtime_error);
+}
+
+TEST(FitDescriptors, TakesAsManyThreadsForOpenArrivalsAsFit) {
+  ClientOptions options;
+  options.workload.arrivals = Arrivals::kOpen;
+  fit_descriptors(options, 1'000'000);
+  EXPECT_EQ(options.max_threads, 5000);
+  fit_descriptors(options, 1024);
+  EXPECT_EQ(options.max_threads, 1000);
+  EXPECT_THROW(fit_descriptors(options, 1023), std::runtime_error);
+  options.max_threads = ClientOptions().max_threads;
+  EXPECT_THROW(fit_descriptors(options, 24), std::runtime_error);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // The axes of the map.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
-import {beside, chosen, isCoarse} from '../../explorer/page/axes.js';
+import {beside, chosen, islandOf, isCoarse} from '../../explorer/page/axes.js';
 
 const STOPS = Array.from({length: 25}, (_, i) => `${i}s`);
 
@@ -26,4 +26,15 @@ test('the coarse cells hold the corners', () => {
   const coarse = Array.from({length: 120}, (_, i) => i).filter(i => isCoarse(i, 12, 10));
   for (const corner of [0, 11, 108, 119]) assert.ok(coarse.includes(corner));
   assert.equal(coarse.length, 5 * 4);
+});
+
+test('an island is worse than both ends', () => {
+  assert.deepEqual(islandOf([0, 0.2, 0.5, 1, 0.4, 0]), [2, 3]);
+  assert.equal(islandOf([0, 0, 1, 1]), null);
+  assert.equal(islandOf([1, 1, 0, 0]), null);
+  assert.deepEqual(islandOf([1, 0, 1, 0]), [2, 2]);
+  assert.equal(islandOf([0, 1, null, 0]), null, 'what is not known yet may be worse');
+  assert.equal(islandOf([null, 1, 0]), null);
+  assert.equal(islandOf([0, 0.5, 0.5, 0]), null, 'one run of two may be chance');
+  assert.equal(islandOf([]), null);
 });

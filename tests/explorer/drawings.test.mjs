@@ -1,19 +1,19 @@
-// What the strips, the waits and the service are drawn from: all but the drawing.
+// The data of the strips, the waits and the service, without the drawing.
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {test} from 'node:test';
 import {bandsOf} from '../../explorer/page/bands.js';
-import {add, cellInWords, interval, newCell, newCells, nextInLine, share, whereInWords} from '../../explorer/page/collapse.js';
+import {add, cellInWords, interval, newCell, newCells, nextInLine, share, whereInWords} from '../../explorer/page/down.js';
 import {measure, place} from '../../explorer/page/durations.js';
 import {heatColour, heatText, luminance} from '../../explorer/page/heat.js';
 import {engine} from './support.mjs';
 
-// The charts' numbers, as the page has them before its modules.
+// The charts' number functions, which the page loads before its modules.
 const charts = readFileSync(new URL('../../client/dashboard/page/charts.js', import.meta.url), 'utf8');
 globalThis.Retrystorm = new Function(`${charts}; return Retrystorm;`)();
 const {concurrencyAt, curveDelay, dropInWords, meanServiceTime, offeredLoad, orderInWords} =
   await import('../../explorer/page/service.js');
-const {waitsInWords} = await import('../../explorer/page/waits.js');
+const {marks, waitsInWords} = await import('../../explorer/page/waits.js');
 
 const ask = await engine();
 const {options} = ask({ask: 'catalogue'});
@@ -39,39 +39,63 @@ test('the colours get lighter or darker all the way, and can be written upon', (
   }
 });
 
-const counted = (count, collapsed, more = {}) => ({...newCell(), count, collapsed, ...more});
+const counted = (count, down) => ({...newCell(), count, down});
 
 test('runs are counted by their verdicts', () => {
   const cell = newCell();
   assert.equal(share(cell), null);
   add(cell, ['collapsed', 'relapsed', 'recovered', 'collapsed'].map(verdict => ({verdict})));
-  assert.equal(share(cell), 0.5);
-  assert.equal(cellInWords(cell, {low: 0.15, high: 0.85}), 'collapses in 2 of 4 (15–85 %), relapses in 1');
+  assert.equal(share(cell), 0.75, 'what came back and died again is down too');
+  assert.equal(cellInWords(cell, {low: 0.3, high: 0.95}), 'stays down in 3 of 4 (30–95 %)');
+  add(cell, ['undecided', 'undecided', 'undecided', 'undecided'].map(verdict => ({verdict})));
+  assert.equal(share(cell), 0.75, 'undecided runs do not count');
+  assert.equal(cellInWords(cell), 'stays down in 3 of 4');
   const none = newCell();
   add(none, [{verdict: 'no outage'}]);
-  assert.equal(share(none), null);
-  assert.equal(cellInWords(none), 'no outage, no collapse');
+  assert.equal(share(none), 0, 'without an outage it is not down either');
+  assert.equal(cellInWords(none), 'stays down in 0 of 1');
+  add(none, [{verdict: 'collapsed'}]);
+  assert.equal(share(none), 0.5, 'what collapsed by itself is down, the other is not');
   const mute = newCell();
   add(mute, [{verdict: 'undecided'}, {verdict: 'undecided'}]);
   assert.equal(share(mute), null);
+  assert.match(cellInWords(mute), /^undecided/);
   assert.equal(cellInWords({...newCell(), refused: 'no such value'}), 'no such value');
 });
 
-test('where it collapses, in words', () => {
+// They may come back or not: the interval reaches from none of them to all.
+test('runs that are still recovering count neither as up nor as down', async () => {
+  const of = (...verdicts) => {
+    const cell = newCell();
+    add(cell, verdicts.map(verdict => ({verdict})));
+    return cell;
+  };
+  const all = of('recovering', 'recovering');
+  assert.equal(share(all), null);
+  assert.equal(cellInWords(all), 'still recovering at the end of 2 of 2: a longer observe decides');
+  const some = of('recovered', 'collapsed', 'recovering', 'recovering');
+  assert.equal(share(some), 0.5);
+  const app = {pool: {ask: async ({hits, runs}) => ({low: hits / runs - 0.2, high: hits / runs + 0.2})}};
+  const between = await interval(app, some);
+  assert.ok(Math.abs(between.low - 0.05) < 1e-9 && Math.abs(between.high - 0.95) < 1e-9, '1 of 4 and 3 of 4');
+  assert.equal(cellInWords(some, between), 'stays down in 1 of 2 (5–95 %), 2 more are still recovering');
+});
+
+test('where it stays down, in words', () => {
   const stops = ['0', '10', '20', '30', '40'];
   const words = shares => whereInWords(stops, shares.map(each => each === null ? newCell() : counted(10, each * 10)));
-  assert.equal(words([0, 0, 0, 0, 0]), 'never collapses');
-  assert.equal(words([1, 1, 1, 1, 1]), 'collapses everywhere');
-  assert.equal(words([0, 0, 0.6, 1, 1]), 'collapses from 20 up');
-  assert.equal(words([1, 0.5, 0.4, 0, 0]), 'collapses up to 10');
-  assert.equal(words([1, 0, 0, 1, 1]), 'collapses at 0 and from 30 up');
-  assert.equal(words([0, 1, 1, 0, 0]), 'collapses from 10 to 20');
-  assert.equal(words([0, 0.3, 0, 0, 0]), 'collapses now and then, at 10');
-  assert.equal(words([0, null, null, null, 1]), 'collapses at 40');
+  assert.equal(words([0, 0, 0, 0, 0]), 'never stays down');
+  assert.equal(words([1, 1, 1, 1, 1]), 'stays down everywhere');
+  assert.equal(words([0, 0, 0.6, 1, 1]), 'stays down from 20 up');
+  assert.equal(words([1, 0.5, 0.4, 0, 0]), 'stays down up to 10');
+  assert.equal(words([1, 0, 0, 1, 1]), 'stays down at 0 and from 30 up');
+  assert.equal(words([0, 1, 1, 0, 0]), 'stays down from 10 to 20');
+  assert.equal(words([0, 0.3, 0, 0, 0]), 'stays down now and then, at 10');
+  assert.equal(words([0, null, null, null, 1]), 'stays down at 40');
   assert.equal(words([null, null, null, null, null]), '');
 });
 
-// All steps for a line whose cells collapse with these shares, in the order in which they are taken.
+// All steps for a line whose cells stay down with these shares, in their order.
 function work(shares) {
   const cells = newCells(shares.length), steps = [];
   for (let step; (step = nextInLine(cells)); steps.push(step)) {
@@ -123,16 +147,23 @@ test('a band holds the middle four fifths of the runs, moment by moment', () => 
   const series = {
     ok: of(run => run), errors: of(() => 0), timed_out: of(() => 0), not_sent: of(() => 0),
     in_flight: of(run => run), waiting_to_retry: of(run => 2 * run),
-    concurrency: runs.map(run => [run, null]), delay: of(() => 1e-6), busy: runs.map(() => []), waiting: runs.map(() => []),
+    concurrency: runs.map(run => [run, null]),
   };
-  const bands = bandsOf({t: [1, 2], series});
-  assert.deepEqual(bands.ok, [{x: 0.5, low: 1, high: 9}, {x: 1.5, low: 101, high: 109}]);
-  assert.deepEqual(bands.waiting_to_retry[0], {x: 0.5, low: 3, high: 27}, 'the edge of a stack is that of the sum');
-  assert.deepEqual(bands.waiting_to_retry[1], {x: 1.5, low: 203, high: 227});
-  assert.deepEqual(bands.concurrency[0], {x: 1, low: 1, high: 9});
-  assert.ok(Number.isNaN(bands.busy[0].low), 'of nothing there is none');
-  assert.equal(bands.delay[0].low, 1e-3, 'not below the axis');
-  assert.deepEqual(bandsOf(null).ok, []);
+  const bands = bandsOf({t: [1, 2], series, results: runs.map(() => ({verdict: 'recovered'}))});
+  assert.deepEqual(bands.ok, [{points: [{x: 0.5, low: 1, high: 9}, {x: 1.5, low: 101, high: 109}]}]);
+  const [{points}] = bands.waiting_to_retry;
+  assert.deepEqual(points[0], {x: 0.5, low: 3, high: 27}, 'the edge of a stack is that of the sum');
+  assert.deepEqual(points[1], {x: 1.5, low: 203, high: 227});
+  const [first, second] = bands.abandoned[0].points;
+  assert.deepEqual(first, {x: 1, low: 1, high: 9});
+  assert.ok(Number.isNaN(second.low), 'of nothing there is none');
+  assert.deepEqual(bandsOf(null), {});
+
+  // Runs that end differently are not mixed: four stay down.
+  const mixed = bandsOf({t: [1, 2], series, results: runs.map(run => ({verdict: run <= 3 ? 'collapsed' : run === 4 ? 'relapsed' : 'recovered'}))});
+  assert.deepEqual(mixed.ok.map(({points: [{low, high}]}) => [low, high]), [[5, 10], [1, 4]], 'the more frequent ending first');
+  assert.notEqual(mixed.ok[0].color, mixed.ok[1].color);
+  assert.equal(mixed.errors, undefined);
 });
 
 test('the curve is the service\'s', () => {
@@ -146,7 +177,7 @@ test('the curve is the service\'s', () => {
 });
 
 test('the load is that of the clients', () => {
-  const {values} = ask({ask: 'look', given: {}, seed: 1});
+  const {values} = ask({ask: 'describe', given: {}, seed: 1});
   assert.ok(Math.abs(offeredLoad(values, 0.1).rate - 1000 / 10.1) < 1e-9);
   assert.equal(offeredLoad({...values, scale: '0.1'}, 0).rate, 10);
   assert.equal(offeredLoad({...values, arrivals: 'open', rate: '50'}, 0.1).rate, 50);
@@ -162,10 +193,15 @@ test('the means of service times', () => {
 });
 
 test('the queue\'s rules in words', () => {
-  assert.equal(orderInWords('adaptive-lifo:100'), 'the oldest is next, but the newest while 100 others wait');
+  assert.equal(orderInWords('adaptive-lifo:100'), 'oldest first, but newest first while 100 others wait');
   assert.match(dropInWords('codel'), /5 ms for 100 ms/);
   assert.equal(dropInWords('codel'), dropInWords('codel:5ms:100ms'));
   assert.match(dropInWords('age:1s'), /over 1\.0 s get 503/);
+});
+
+test('the marks below the waits are round', () => {
+  assert.deepEqual(marks({isLog: true, first: 0.1, longest: 4000}), [0.1, 1, 10, 60, 600, 3600]);
+  assert.deepEqual(marks({isLog: false, first: 0.1, longest: 3}), [1, 2, 3]);
 });
 
 test('the waits in words', () => {

@@ -1,4 +1,4 @@
-// The engine as it is compiled for the page, beside the native simulator.
+// The engine as compiled for the page, compared with the native simulator.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {engine, settings, simulated} from './support.mjs';
@@ -19,7 +19,7 @@ for (const [name, given] of Object.entries(settings)) {
 
 test('has a command that writes the same bytes', () => {
   for (const given of Object.values(settings)) {
-    const {command, errors} = ask({ask: 'look', given, seed: 1});
+    const {command, errors} = ask({ask: 'describe', given, seed: 1});
     assert.deepEqual(errors, {});
     const words = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain);
     assert.equal(words.shift(), 'build/bin/simulate');

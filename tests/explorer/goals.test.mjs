@@ -1,4 +1,4 @@
-// The challenges: each goes wrong as it is given, and has a solution that the statistics accept.
+// The challenges: each fails at the start, and has a solution that the statistics accept.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {backWithin, CHALLENGES, ENOUGH, stateOf, turnedThough} from '../../explorer/page/goals.js';
@@ -6,9 +6,9 @@ import {engine} from './support.mjs';
 
 const ask = await engine();
 const {options} = ask({ask: 'catalogue'});
-const valuesOf = given => ask({ask: 'look', given, seed: 1}).values;
+const valuesOf = given => ask({ask: 'describe', given, seed: 1}).values;
 
-// What is known after so many seeds.
+// The results after this many seeds.
 function judged(challenge, given, seeds) {
   const results = [];
   // In portions, as the page does: each has an end.
@@ -19,7 +19,7 @@ function judged(challenge, given, seeds) {
   return challenge.goals.map(goal => goal.judge(cell));
 }
 
-test('there are five, each with a name of its own', () => {
+test('there are five, all with different names', () => {
   assert.equal(new Set(CHALLENGES.map(({id}) => id)).size, 5);
 });
 
@@ -42,12 +42,16 @@ for (const challenge of CHALLENGES) {
     const goals = judged(challenge, solution, ENOUGH);
     assert.equal(stateOf(goals), 'solved', JSON.stringify(goals));
     for (const {figure} of goals) assert.doesNotMatch(figure, /NaN|undefined|null/);
-    assert.deepEqual(turnedThough(challenge, options, valuesOf(solution), valuesOf(given)), []);
+    assert.deepEqual(turnedThough(challenge, options, solution, valuesOf(solution), valuesOf(given)), []);
   });
 
   test(`${challenge.id} is not solved by changing what it is about`, () => {
     const {given} = challenge;
-    const easier = {...given, clients: '10'};
-    assert.deepEqual(turnedThough(challenge, options, valuesOf(easier), valuesOf(given)), ['clients']);
+    const turned = now => turnedThough(challenge, options, now, valuesOf(now), valuesOf(given));
+    assert.deepEqual(turned({...given, clients: '10'}), ['clients']); // the number of processes follows
+    assert.deepEqual(turned({...given, processes: '7'}), ['processes']);
+    assert.deepEqual(turned({...given, 'think-time': '7s'}), ['lambda']);
+    assert.deepEqual(turned({...given, timeout: valuesOf(given).timeout}), []);
+    if ('arrivals' in given) assert.deepEqual(turned({...given, arrivals: 'closed'}), ['arrivals']);
   });
 }

@@ -1,7 +1,8 @@
-// The threads of the page, with threads that answer when they are told to.
+// The pool of the page's threads, with threads that answer when the test tells them to.
 import assert from 'node:assert/strict';
-import {mock, test} from 'node:test';
+import {test} from 'node:test';
 import {Dropped, Pool} from '../../explorer/page/pool.js';
+import {mockTimers} from './support.mjs';
 
 class Thread {
   constructor() {
@@ -24,15 +25,6 @@ class Thread {
   }
   get question() {
     return this.asked.at(-1)?.question;
-  }
-}
-
-// Node 18 wants a list, later ones an object.
-function mockTimers() {
-  try {
-    mock.timers.enable({apis: ['setTimeout']});
-  } catch {
-    mock.timers.enable(['setTimeout']);
   }
 }
 
@@ -90,7 +82,7 @@ test('one thread is left free for what the reader does', () => {
   assert.equal(questions().filter(each => each === 's3').length, 1);
 });
 
-test('two threads at least, also of a size that is chosen by itself', () => {
+test('at least two threads, also by default', () => {
   for (const [cores, size] of [[1, 2], [2, 2], [6, 6], [64, 8], [undefined, 2]]) {
     Object.defineProperty(globalThis, 'navigator', {value: {hardwareConcurrency: cores}, configurable: true});
     assert.equal(new Pool(() => new Thread()).size, size);
@@ -98,7 +90,7 @@ test('two threads at least, also of a size that is chosen by itself', () => {
 });
 
 test('a group is dropped as a whole: what waits at once, what runs is ended after a while', async () => {
-  mockTimers();
+  const timers = mockTimers();
   try {
     const {pool: one, threads} = pool(2);
     const running = one.ask('runs', {group: 'setting'});
@@ -109,9 +101,9 @@ test('a group is dropped as a whole: what waits at once, what runs is ended afte
     await assert.rejects(waiting, Dropped);
     assert.equal(threads[0].ended, false, 'it may be done in a moment');
     const next = one.ask('next');
-    mock.timers.tick(149);
+    timers.pass(149);
     assert.equal(threads[0].ended, false);
-    mock.timers.tick(1);
+    timers.pass(1);
     assert.equal(threads[0].ended, true);
     assert.equal(threads.length, 3);
     threads[2].answer({});
@@ -119,12 +111,12 @@ test('a group is dropped as a whole: what waits at once, what runs is ended afte
     threads[1].answer({});
     assert.deepEqual(await other, {});
   } finally {
-    mock.timers.reset();
+    timers.restore();
   }
 });
 
 test('a dropped question that ends in time keeps its thread', async () => {
-  mockTimers();
+  const timers = mockTimers();
   try {
     const {pool: one, threads} = pool(1);
     const dropped = one.ask('runs', {group: 'setting'});
@@ -134,12 +126,12 @@ test('a dropped question that ends in time keeps its thread', async () => {
     const next = one.ask('next', {group: 'setting'});
     threads[0].answer({});
     assert.equal(threads[0].question, 'next');
-    mock.timers.tick(1000);
+    timers.pass(1000);
     assert.equal(threads[0].ended, false, 'the next question is not the dropped one');
     threads[0].answer({ok: 1});
     assert.deepEqual(await next, {ok: 1});
   } finally {
-    mock.timers.reset();
+    timers.restore();
   }
 });
 
@@ -154,7 +146,7 @@ test('a broken thread is replaced', async () => {
   await next;
 });
 
-test('a thread that ends by itself is replaced too', async () => {
+test('a thread that ends unexpectedly is replaced too', async () => {
   const {pool: one, threads} = pool(1);
   const ended = one.ask('a'), next = one.ask('b');
   let prevented = false;

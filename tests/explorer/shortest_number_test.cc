@@ -41,7 +41,7 @@ TEST(ShortestNumber, IsThatOfTheStandardLibraryForAnyBits) {
   }
 }
 
-// Below a power of two its neighbours are half as far as above.
+// The next number below a power of two is half as far away as the next one above.
 TEST(ShortestNumber, IsThatOfTheStandardLibraryAtPowers) {
   for (int exponent = -1074; exponent < 1024; ++exponent) {
     const double power = std::ldexp(1.0, exponent);
@@ -59,7 +59,7 @@ TEST(ShortestNumber, IsThatOfTheStandardLibraryAtPowers) {
   }
 }
 
-TEST(ShortestNumber, IsThatOfTheStandardLibraryForWhatPeopleWrite) {
+TEST(ShortestNumber, IsThatOfTheStandardLibraryForShortDecimals) {
   for (int i = 0; i < 3'000; ++i) {
     expect_same(i);
     expect_same(i / 2.0);
@@ -79,7 +79,7 @@ TEST(ShortestNumber, IsThatOfTheStandardLibraryAtTheEnds) {
   EXPECT_EQ(ours(Limits::quiet_NaN(), false), "nan");
 }
 
-TEST(ShortestNumber, WritesNothingWhereThereIsNoRoom) {
+TEST(ShortestNumber, WritesNothingIfThereIsNoRoom) {
   char text[4];
   EXPECT_EQ(shortest_number(text, text + 3, 1.25, false), text);
   EXPECT_EQ(shortest_number(text, text + 4, 1.25, false), text + 4);

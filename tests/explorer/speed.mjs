@@ -1,8 +1,8 @@
 // Usage: node speed.mjs [LEAST]
 //
-// How many events a second the engine of the page simulates, beside the native simulator: the same
-// runs by both, alternately, in the processor's time, of which each has its best. Fails where the
-// page's engine reaches less than LEAST (0.4) of the native one's.
+// How many events a second the page's engine simulates, compared with the native simulator. Both make the
+// same runs, alternately, and the best CPU time of each counts. Fails if the page's engine reaches less than
+// LEAST (0.4) of the native one's speed.
 import {spawnSync} from 'node:child_process';
 import {engine, simulator} from './support.mjs';
 

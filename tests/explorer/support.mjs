@@ -1,4 +1,4 @@
-// What the tests of the explorer's engine share: the compiled engine, and the native simulator.
+// Shared by the tests of the explorer's engine: the compiled engine, and the native simulator.
 import {execFileSync} from 'node:child_process';
 import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -21,7 +21,7 @@ export async function engine() {
   };
 }
 
-// What the simulator writes to its two files: without their first lines, which have its command.
+// The simulator's two output files, without their first lines, which contain its command.
 export function simulated(given, seed) {
   const folder = mkdtempSync(join(tmpdir(), 'retrystorm-explorer-'));
   try {
@@ -37,4 +37,32 @@ export function simulated(given, seed) {
   } finally {
     rmSync(folder, {recursive: true});
   }
+}
+
+// Timers that only go off when a test lets time pass. (Those of node:test lose timers in Node 18, once
+// one that went off is cleared.)
+export function mockTimers() {
+  const {setTimeout, clearTimeout} = globalThis;
+  const waiting = new Map();
+  let now = 0, last = 0;
+  globalThis.setTimeout = (call, delay = 0) => {
+    waiting.set(++last, {at: now + delay, call});
+    return last;
+  };
+  globalThis.clearTimeout = timer => waiting.delete(timer);
+  return {
+    pass(milliseconds) {
+      const end = now + milliseconds;
+      for (;;) {
+        const due = [...waiting].filter(([, {at}]) => at <= end).sort(([, a], [, b]) => a.at - b.at);
+        if (due.length === 0) break;
+        const [timer, {at, call}] = due[0];
+        waiting.delete(timer);
+        now = at;
+        call();
+      }
+      now = end;
+    },
+    restore: () => Object.assign(globalThis, {setTimeout, clearTimeout}),
+  };
 }

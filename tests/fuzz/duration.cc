@@ -1,4 +1,4 @@
-// Durations as people write them: refused in a sentence, or read as what they print as.
+// Durations as people write them: either refused with a sentence, or equal to their printed form.
 #include "model/base/duration.h"
 
 #include <cstdint>

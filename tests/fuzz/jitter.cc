@@ -1,5 +1,5 @@
-// Jitter as people write it: refused in a sentence, or read as what it prints as, and no wait that
-// it makes is negative.
+// Jitter as people write it: either refused with a sentence, or equal to its printed form. No wait is
+// negative.
 #include "model/retry/jitter.h"
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The header Retry-After, from any server: nothing, or a wait that can be added to a time.
-#include "model/retry/retry_after.h"
+// The header Retry-After, from any server: either nothing, or a wait that can be added to a time.
+#include "common/http/retry_after.h"
 
 #include <chrono>
 #include <cstdint>

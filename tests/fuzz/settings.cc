@@ -1,10 +1,11 @@
-// Files of settings (--config): refused by a usage error, or read, written down and made a run of.
+// Files of settings (--config): either refused with a usage error, or read, printed and made into a run.
+#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 
-#include "simulator/options.h"
+#include "simulate/options.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace retrystorm;

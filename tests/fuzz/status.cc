@@ -1,11 +1,11 @@
-// The server's status, which may come from anything that listens on the port: nothing, or numbers
+// The server's status, which may come from anything that listens on the port: either nothing, or numbers
 // that JSON can hold.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 
-#include "client/dashboard/server_status.h"
+#include "client/server_status.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto status = retrystorm::parse_server_status({reinterpret_cast<const char*>(data), size});

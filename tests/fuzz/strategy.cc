@@ -1,5 +1,5 @@
-// Files of a strategy's settings: refused in a sentence, or settings that print as what they were
-// read from and with which a client retries.
+// Files of a strategy's settings: either refused with a sentence, or equal to their printed form and
+// usable for retries.
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -16,8 +16,8 @@ using namespace retrystorm;
 
 constexpr Duration kLatency = std::chrono::milliseconds(1);
 
-// Requests that fail a hundred times, then succeed: no wait is negative, whoever is told to wait
-// asks again, and who is refused goes on.
+// Requests that fail a hundred times and then succeed. No wait is negative. A client that must wait asks
+// again, and one that is refused continues.
 void retry(const RetrySettings& settings) {
   const RetryPolicy policy(settings);
   ClientRandom random(1, 0);

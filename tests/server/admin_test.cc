@@ -8,6 +8,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 const ServerInterval kTotals{.concurrency = 1040,
                              .last_delay = 2671444385ns,
@@ -18,7 +19,7 @@ const ServerInterval kTotals{.concurrency = 1040,
                                         .failed = 5,
                                         .rejected = {7, 8, 9}}};
 
-TEST(ServerMetrics, NamesWhatIsCounted) {
+TEST(ServerMetrics, HasANameForEachCount) {
   const std::string text = server_metrics(kTotals);
   for (const char* line :
        {"\nretrystorm_server_concurrency 1040\n", "\nretrystorm_server_delay_seconds 2.671444385\n",
@@ -34,19 +35,23 @@ TEST(ServerMetrics, NamesWhatIsCounted) {
   }
 }
 
-TEST(ServerStatus, SaysTheSame) {
-  EXPECT_EQ(
-      server_status(kTotals, 1500ms).dump(),
-      R"({"program":"server","uptime_s":1.5,"concurrency":1040,"last_delay_s":2.671444385,)"
-      R"("offered_total":5024,"admitted_total":5000,"completed_total":3965,"served_total":3900,)"
-      R"("failed_total":5,"lost_total":0,)"
-      R"("rejected_total":{"rate_limited":7,"shed":8,"error":9,"queue_full":0,"dropped":0}})");
+TEST(ServerStatus, HasTheSameCounts) {
+  EXPECT_THAT(
+      server_status(kTotals, 1500ms, {}).dump(),
+      StartsWith(
+          R"({"program":"server","uptime_s":1.5,"concurrency":1040,"last_delay_s":2.671444385,)"
+          R"("offered_total":5024,"admitted_total":5000,"completed_total":3965,"served_total":3900,)"
+          R"("failed_total":5,"lost_total":0,)"
+          R"("rejected_total":{"rate_limited":7,"shed":8,"error":9,"queue_full":0,"dropped":0,"abandoned":0},"settings":{"service":"curve",)"));
+  const auto settings = server_status(kTotals, 1s, {})["settings"];
+  EXPECT_EQ(settings["base_delay"], "100ms");
+  EXPECT_EQ(settings["limit"], "30");
 }
 
-TEST(ServerStatus, TellsHowWorkersStand) {
+TEST(ServerStatus, HasTheStateOfTheWorkers) {
   ServerInterval totals = kTotals;
   totals.workers = {.workers = 20, .busy = 19, .waiting = 1021};
-  EXPECT_THAT(server_status(totals, 1s).dump(),
+  EXPECT_THAT(server_status(totals, 1s, {}).dump(),
               HasSubstr(R"("last_delay_s":2.671444385,"workers":20,"busy":19,"waiting":1021,)"));
   const std::string metrics = server_metrics(totals);
   EXPECT_THAT(metrics, HasSubstr("\nretrystorm_server_workers 20\n"));

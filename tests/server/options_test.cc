@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <CLI/CLI.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -15,7 +16,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-TEST(ServerOptions, DefaultsAreTheDesigns) {
+TEST(ServerOptions, HasTheDocumentedDefaults) {
   CLI::App app;
   ServerOptions options;
   add_server_options(app, options);
@@ -32,7 +33,7 @@ TEST(ServerOptions, DefaultsAreTheDesigns) {
   EXPECT_EQ(json["backlog"], 256);
 }
 
-TEST(ServerOptions, PortIsAPort) {
+TEST(ServerOptions, RefusesABadPort) {
   CLI::App app;
   ServerOptions options;
   add_server_options(app, options);
@@ -68,7 +69,7 @@ TEST(FitConnections, RefusesToRunWithoutDescriptors) {
   EXPECT_EQ(options.max_connections, 1);
 }
 
-TEST(CheckBacklog, RefusesWhatTheKernelWouldShorten) {
+TEST(CheckBacklog, RefusesABacklogThatTheKernelWouldShorten) {
   ServiceOptions options{.backlog = 4096};
   EXPECT_NO_THROW(check_backlog(options, 4096));
   options.backlog = 4097;

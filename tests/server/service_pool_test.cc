@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <future>
 #include <latch>
+#include <memory>
 #include <new>
 #include <thread>
 
@@ -29,7 +30,7 @@ TEST(ServicePool, RunsAJobWhenItsDelayIsOver) {
   EXPECT_GE(ran.get_future().get() - start, 20ms);
 }
 
-TEST(ServicePool, CountsWhatCameAndWent) {
+TEST(ServicePool, CountsArrivalsAndDepartures) {
   std::latch ran(3);
   ServicePool pool(of_delay(0s), kSeed);
   for (int i = 0; i < 3; ++i) {
@@ -50,7 +51,7 @@ TEST(ServicePool, CountsWhatCameAndWent) {
   EXPECT_EQ(pool.take_interval().counts.admitted, 0);
 }
 
-TEST(ServicePool, KeepsThoseWhoseTimeHasNotCome) {
+TEST(ServicePool, KeepsRequestsUntilTheyAreDue) {
   ServicePool pool(of_delay(1h), kSeed);
   for (int i = 0; i < 40; ++i) pool.accept([] {});
   const ServerInterval interval = pool.take_interval();
@@ -59,7 +60,7 @@ TEST(ServicePool, KeepsThoseWhoseTimeHasNotCome) {
   EXPECT_EQ(interval.last_delay, ServiceOptions{.base_delay = 1h}.curve().delay(40));
 }
 
-TEST(ServicePool, RunsAllThatIsParkedWhenStopped) {
+TEST(ServicePool, RunsAllParkedJobsWhenStopped) {
   std::atomic<int> ran = 0;
   {
     ServicePool pool(of_delay(1h), kSeed);
@@ -72,15 +73,15 @@ TEST(ServicePool, RunsAllThatIsParkedWhenStopped) {
   EXPECT_EQ(ran, 5000);
 }
 
-TEST(ServicePool, TellsTheJobWhetherItWasLetIn) {
+TEST(ServicePool, TellsTheJobWhetherItWasAdmitted) {
   ServiceOptions options = of_delay(1h);
   options.shed_above = 1;
   std::promise<Answer> second;
   ServicePool pool(options, kSeed);
   pool.accept([] {});
   pool.accept([&] { second.set_value(ServicePool::current_answer()); });
-  // At once, though the first takes an hour.
-  EXPECT_EQ(second.get_future().get(), (Answer{Rejection::kShed, 1s}));
+  // The second is answered at once, although the first takes an hour.
+  EXPECT_EQ(second.get_future().get(), (Answer{.rejection = Rejection::kShed, .retry_after = 1s}));
   const ServerInterval interval = pool.take_interval();
   EXPECT_EQ(interval.counts.rejected[index_of(Rejection::kShed)], 1);
   EXPECT_EQ(interval.counts.offered, 2);
@@ -88,11 +89,32 @@ TEST(ServicePool, TellsTheJobWhetherItWasLetIn) {
   EXPECT_EQ(interval.concurrency, 1);
 }
 
-TEST(ServicePool, BlocksTheOneThatIsTooManyUntilOneHasLeft) {
+// One worker. The client of the second request hangs up while it waits.
+TEST(ServicePool, ClosesWithoutAnAnswerTheConnectionOfAClientThatHasHungUp) {
+  ServiceOptions options{.capacity = Capacity::kWorkers, .max_connections = 10'000};
+  options.workers = {.workers = 1, .service_time = ServiceTime::fixed(50ms)};
+  options.abandoned = Abandoned::kSkip;
+  std::atomic<int> looks = 0;  // the client is still there when its request is accepted
+  std::atomic<int> answered = 0;
+  std::promise<void> done;
+  const auto connection = std::make_shared<int>();
+  ServicePool pool(options, kSeed);
+  pool.accept([&] { ++answered; });
+  pool.accept([&, connection] { ++answered; }, [&] { return ++looks > 1; });
+  pool.accept([&] { done.set_value(); });
+  done.get_future().wait();
+  EXPECT_EQ(answered, 1);
+  EXPECT_EQ(connection.use_count(), 1);
+  const ServerInterval interval = pool.take_interval();
+  EXPECT_EQ(interval.counts.admitted, 3);
+  EXPECT_EQ(interval.counts.rejected[index_of(Rejection::kAbandoned)], 1);
+}
+
+TEST(ServicePool, BlocksAtMostConnectionsUntilOneHasLeft) {
   ServiceOptions options = of_delay(0s);
   options.max_connections = 1;
   ServicePool pool(options, kSeed);
-  // Each is accepted after the one before it has left, so that none finds another inside.
+  // Each connection is accepted after the previous one has left, so only one is inside at a time.
   std::atomic<int> inside = 0, most = 0;
   for (int i = 0; i < 1000; ++i) {
     pool.accept([&] {
@@ -100,7 +122,7 @@ TEST(ServicePool, BlocksTheOneThatIsTooManyUntilOneHasLeft) {
       std::this_thread::yield();
       --inside;
     });
-    // A second one in the service would be seen here, even before it runs.
+    // This would also detect a second one in the service that does not run yet.
     ASSERT_LE(pool.take_interval().concurrency, 1);
   }
   pool.stop();
@@ -108,7 +130,7 @@ TEST(ServicePool, BlocksTheOneThatIsTooManyUntilOneHasLeft) {
   EXPECT_EQ(most, 1);
 }
 
-TEST(ServicePool, RunsWhatIsAcceptedAfterItWasStopped) {
+TEST(ServicePool, RunsConnectionsAcceptedAfterTheStop) {
   std::atomic<int> ran = 0;
   ServicePool pool(of_delay(1h), kSeed);
   pool.accept([&] { ++ran; });
@@ -131,14 +153,14 @@ TEST(ServicePool, OutlivesAJobThatThrows) {
   EXPECT_EQ(pool.totals().concurrency, 0);
 }
 
-// Workers that each are held up, but never all of them for long.
-TEST(ServicePool, GrowsWhenThoseThatAreReadyWaitTooLong) {
+// Each worker is blocked for a while, but never all of them for long.
+TEST(ServicePool, GrowsWhenReadyConnectionsWaitTooLong) {
   constexpr int kJobs = 400;
   std::latch all(kJobs);
   ServicePool pool(of_delay(0s), kSeed);
   for (int i = 0; i < kJobs; ++i) {
-    // Staggered, so that some job begins all the time. No matter how slow the machine is: with four
-    // workers some 1.5 s of holding is left.
+    // Staggered, so that jobs begin all the time. Even on a slow machine, four workers would be
+    // blocked for about 1.5 s.
     pool.accept([&all, i] {
       std::this_thread::sleep_for(15ms + (i % 4) * 1ms);
       all.count_down();
@@ -162,7 +184,7 @@ TEST(ServicePool, EndsTheThreadsOfABurst) {
   started.wait();
   EXPECT_GE(pool.workers(), 50);
   let_go.set_value();
-  // Also while a little goes on.
+  // The number of workers falls even while there is a little work.
   const TimePoint patience = Clock::now() + 30s;
   while (pool.workers() > 4 && Clock::now() < patience) {
     std::promise<void> ran;
@@ -173,8 +195,8 @@ TEST(ServicePool, EndsTheThreadsOfABurst) {
   EXPECT_EQ(pool.workers(), 4);
 }
 
-// One that comes after a calm: nothing was ready, and nothing has been taken since.
-TEST(ServicePool, FewWorkersThatAreHeldUpDoNotHoldUpALateOne) {
+// The late connection comes after a calm time: no other one is ready, and all workers are blocked.
+TEST(ServicePool, FewBlockedWorkersDoNotDelayALateConnection) {
   std::promise<void> let_go, ran;
   std::shared_future<void> held = let_go.get_future();
   std::latch started(4);
@@ -191,7 +213,7 @@ TEST(ServicePool, FewWorkersThatAreHeldUpDoNotHoldUpALateOne) {
   let_go.set_value();
 }
 
-TEST(ServicePool, WorkersThatAreHeldUpDoNotHoldUpTheOthers) {
+TEST(ServicePool, BlockedWorkersDoNotDelayOtherConnections) {
   std::promise<void> let_go, ran;
   std::shared_future<void> held = let_go.get_future();
   ServicePool pool(of_delay(0s), kSeed);

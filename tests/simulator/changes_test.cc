@@ -1,4 +1,4 @@
-// What befalls a simulated service, and what is done about it.
+// Outages and actions in a simulated run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "simulator/options.h"
+#include "simulate/options.h"
 #include "simulator/simulation.h"
 
 namespace retrystorm {
@@ -16,19 +16,19 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-struct Course final : RunObserver {
+struct Recording final : RunObserver {
   std::vector<RunInterval> intervals;
-  std::vector<std::string> heard;
+  std::vector<std::string> events;
   void on_interval(const RunInterval& interval) override { intervals.push_back(interval); }
   void on_outage(Duration t, OutageEvent event, const std::string& what) override {
-    heard.push_back(format_duration(t) + (event == OutageEvent::kBegin ? " " : " end of ") + what);
+    events.push_back(format_duration(t) + (event == OutageEvent::kBegin ? " " : " end of ") + what);
   }
   void on_action(Duration t, const std::string& what) override {
-    heard.push_back(format_duration(t) + ' ' + what);
+    events.push_back(format_duration(t) + ' ' + what);
   }
 };
 
-// The options as a command line has them.
+// The options as on a command line.
 SimulatorOptions with(const std::vector<std::pair<const char*, const char*>>& values) {
   SimulatorOptions options;
   OptionList list;
@@ -37,41 +37,42 @@ SimulatorOptions with(const std::vector<std::pair<const char*, const char*>>& va
   return options;
 }
 
-struct Told {
-  Course course;
+struct RecordedRun {
+  Recording recording;
   SimulationResult result;
 };
 
-Told run(const SimulatorOptions& options, std::uint64_t seed = 1) {
-  Told run;
-  run.result = Simulation(make_scenario(options, seed), {.run = {&run.course}}).run();
+RecordedRun run(const SimulatorOptions& options, std::uint64_t seed = 1) {
+  RecordedRun run;
+  run.result = Simulation(make_scenario(options, seed), {.run = {&run.recording}}).run();
   return run;
 }
 
-double ok_in_window(const Told& run, std::size_t window) {
-  return run.course.intervals.at(window).rates.ok;
+double ok_in_window(const RecordedRun& run, std::size_t window) {
+  return run.recording.intervals.at(window).rates.ok;
 }
 
-TEST(Changes, AreToldWithTheOutage) {
-  const Told told = run(with({{"outage", "slow:3"},
-                              {"outage-at", "10s"},
-                              {"outage-for", "10s"},
-                              {"at", "20s restart; 15s load 0.5"},
-                              {"capacity", "1s..2s 2"}}));
-  EXPECT_THAT(told.course.heard, ElementsAre("1.05s capacity 1..2 until 2s", "10s slow:3",
-                                             "15s load 0.5", "20s end of slow:3", "20s restart"));
-  EXPECT_EQ(told.result.summary.outage, "slow:3");
+TEST(Changes, AreReportedWithTheOutage) {
+  const RecordedRun recorded = run(with({{"outage", "slow:3"},
+                                         {"outage-at", "10s"},
+                                         {"outage-for", "10s"},
+                                         {"at", "20s restart; 15s load 0.5"},
+                                         {"capacity", "1s..2s 2"}}));
+  EXPECT_THAT(recorded.recording.events,
+              ElementsAre("1.05s capacity 1..2 until 2s", "10s slow:3", "15s load 0.5",
+                          "20s end of slow:3", "20s restart"));
+  EXPECT_EQ(recorded.result.summary.outage, "slow:3");
 }
 
-TEST(Outage, OfSlownessTakesEachRequestSoManyTimesAsLong) {
-  const Told slow = run(with({{"arrivals", "open"},
-                              {"rate", "50"},
-                              {"outage", "slow:3"},
-                              {"outage-at", "50s"},
-                              {"outage-for", "50s"}}));
+TEST(Outage, OfSlownessMultipliesTheTimeOfEachRequest) {
+  const RecordedRun slow = run(with({{"arrivals", "open"},
+                                     {"rate", "50"},
+                                     {"outage", "slow:3"},
+                                     {"outage-at", "50s"},
+                                     {"outage-for", "50s"}}));
   // 15 in the service at a time: within its limit of 30.
   const auto p50 = [&](std::size_t window) {
-    return to_seconds(slow.course.intervals.at(window).latency.p50.value());
+    return to_seconds(slow.recording.intervals.at(window).latency.p50.value());
   };
   EXPECT_NEAR(p50(5), 0.1, 0.002);
   EXPECT_NEAR(p50(15), 0.3, 0.006);
@@ -87,35 +88,60 @@ TEST(Outage, OfErrorsFailsThatShare) {
                                    {"outage-at", "10s"},
                                    {"outage-for", "100s"},
                                    {"observe", "20s"}});
-  const Told failing = run(options);
+  const RecordedRun failing = run(options);
   const auto errors = static_cast<double>(failing.result.summary.counts.errors);
   EXPECT_NEAR(errors, 0.3 * 100'000, 4 * std::sqrt(0.3 * 100'000));
-  EXPECT_EQ(failing.course.intervals.back().rates.errors, 0);
+  EXPECT_EQ(failing.recording.intervals.back().rates.errors, 0);
+}
+
+// The bucket holds the requests of one second, and is full at first.
+TEST(Outage, OfAThrottleAdmitsThatManyRequestsASecond) {
+  for (const auto& [scale, rate] : {std::pair("1", 20.), std::pair("2", 40.)}) {
+    const RecordedRun throttled = run(with({{"strategy", "none"},
+                                            {"arrivals", "open"},
+                                            {"rate", "1000"},
+                                            {"limit", "1000000"},
+                                            {"scale", scale},
+                                            {"throttle-status", "503"},
+                                            {"outage", "throttle:20"},
+                                            {"outage-at", "10s"},
+                                            {"outage-for", "100s"},
+                                            {"observe", "20s"}}));
+    for (std::size_t window = 3; window < 22; ++window) {
+      EXPECT_NEAR(ok_in_window(throttled, window), rate, 0.2001) << "one request more or less";
+    }
+    const Counts& counts = throttled.result.summary.counts;
+    const double requests = 50 * rate * 100;
+    EXPECT_NEAR(static_cast<double>(counts.errors), requests - 101 * rate, 4 * std::sqrt(requests));
+    EXPECT_EQ(counts.throttled, counts.errors);
+    EXPECT_EQ(throttled.recording.intervals.back().rates.errors, 0);
+    EXPECT_EQ(throttled.result.summary.recovery.verdict, Verdict::kRecovered);
+  }
 }
 
 TEST(Outage, OfLoadIsFeltAtOnce) {
-  // Think times are exponential: with twice the load what is left of them is half as long, and a
-  // client's cycle is 5.1 s instead of 10.1 s from the first window on.
+  // Think times are exponential. With twice the load, the rest of each is half as long, and a client's
+  // cycle is 5.1 s instead of 10.1 s from the first window on.
   double first = 0, last = 0, after = 0;
   constexpr int kSeeds = 20;
   for (int seed = 1; seed <= kSeeds; ++seed) {
-    const Told more = run(with({{"outage", "load:2"}, {"limit", "1000000"}}), seed);
+    const RecordedRun more = run(with({{"outage", "load:2"}, {"limit", "1000000"}}), seed);
     first += ok_in_window(more, 6) / kSeeds;
     last += ok_in_window(more, 9) / kSeeds;
     after += ok_in_window(more, 10) / kSeeds;
   }
   const double sigma = std::sqrt(196. / 5 / kSeeds);
-  EXPECT_NEAR(first, 1000 / 5.1, 4 * sigma + 2.1) << "2 % are those who were answered before";
+  EXPECT_NEAR(first, 1000 / 5.1, 4 * sigma + 2.1) << "2 % were answered before";
   EXPECT_NEAR(last, 1000 / 5.1, 4 * sigma);
   EXPECT_NEAR(after, 1000 / 10.1, 4 * sigma + 2.1);
 }
 
 TEST(Outage, OfLoadHoldsForOpenArrivalsToo) {
-  const Told more = run(with({{"outage", "load:3"},
-                              {"arrivals", "open"},
-                              {"rate", "200"},
-                              {"limit", "1000000"},
-                              {"outage-for", "50s"}}));
+  const RecordedRun more = run(with({{"outage", "load:3"},
+                                     {"arrivals", "open"},
+                                     {"rate", "200"},
+                                     {"limit", "1000000"},
+                                     {"outage-for", "50s"}}));
   double in_it = 0, before = 0;
   for (std::size_t i = 1; i < 6; ++i) before += ok_in_window(more, i) / 5;
   for (std::size_t i = 7; i < 16; ++i) in_it += ok_in_window(more, i) / 9;
@@ -123,12 +149,12 @@ TEST(Outage, OfLoadHoldsForOpenArrivalsToo) {
   EXPECT_NEAR(in_it, 600, 4 * std::sqrt(600 / 45.));
 }
 
-TEST(Load, BringsBackWhoWouldHaveThoughtBeyondTheEnd) {
-  // With a thousandth of the load thinks last 10,000 s, nearly all of them longer than the run.
-  const Told late = run(with({{"at", "0s load 0.001; 60s load 1"},
-                              {"outage-for", "0s"},
-                              {"observe", "120s"},
-                              {"limit", "1000000"}}));
+TEST(Load, BringsBackClientsWhoseThinkTimeWouldEndAfterTheRun) {
+  // With a thousandth of the load, think times are 10,000 s, nearly all of them longer than the run.
+  const RecordedRun late = run(with({{"at", "0s load 0.001; 60s load 1"},
+                                     {"outage-for", "0s"},
+                                     {"observe", "120s"},
+                                     {"limit", "1000000"}}));
   EXPECT_LT(ok_in_window(late, 5), 2);
   double ok = 0;
   for (std::size_t i = 14; i < 30; ++i) ok += ok_in_window(late, i) / 16;
@@ -136,53 +162,54 @@ TEST(Load, BringsBackWhoWouldHaveThoughtBeyondTheEnd) {
 }
 
 TEST(Outage, OfDroppedConnectionsRefusesAtOnce) {
-  const Told refused = run(with({{"strategy", "none"}, {"outage", "drop"}}));
+  const RecordedRun refused = run(with({{"strategy", "none"}, {"outage", "drop"}}));
   const Counts& counts = refused.result.summary.counts;
-  EXPECT_EQ(counts.timed_out, 0u) << "nobody waits for an answer that will not come";
-  // Each client asks once a think time: 2000 in 20 s, of whom the first ten were reset.
+  EXPECT_EQ(counts.timed_out, 0u) << "no client waits for an answer that will not come";
+  // Each client asks once per think time: 2000 in 20 s, of which the first ten were reset.
   EXPECT_NEAR(static_cast<double>(counts.errors), 2000, 4 * std::sqrt(2000.));
-  EXPECT_EQ(refused.course.intervals.at(8).rates.ok, 0);
+  EXPECT_EQ(refused.recording.intervals.at(8).rates.ok, 0);
   EXPECT_EQ(refused.result.summary.recovery.verdict, Verdict::kRecovered);
 }
 
-TEST(Restart, LosesAllThatIsHeldAndNothingElse) {
+TEST(Restart, LosesAllRequestsInTheServiceAndNothingElse) {
   // Collapsed: a thousand clients' attempts of the last seconds are in the service.
-  const Told again = run(with({{"at", "60s restart"},
-                               {"base-delay", "1s"},
-                               {"timeout", "10s"},
-                               {"limit", "2000"},
-                               {"outage-for", "0s"},
-                               {"arrivals", "open"},
-                               {"rate", "500"},
-                               {"strategy", "none"}}));
-  // 500 requests are under way at any time: so many are reset.
+  const RecordedRun again = run(with({{"at", "60s restart"},
+                                      {"base-delay", "1s"},
+                                      {"timeout", "10s"},
+                                      {"limit", "2000"},
+                                      {"outage-for", "0s"},
+                                      {"arrivals", "open"},
+                                      {"rate", "500"},
+                                      {"strategy", "none"}}));
+  // 500 requests are in flight at any time, and all of these are reset.
   EXPECT_NEAR(static_cast<double>(again.result.summary.counts.errors), 500, 4 * std::sqrt(500.));
   EXPECT_EQ(again.result.summary.counts.timed_out, 0u);
 }
 
 TEST(Restart, OfAFrozenServerComesWhenItWakes) {
-  const Told late = run(with({{"at", "40s restart"}, {"strategy", "none"}, {"timeout", "100s"}}));
-  // Who asked since 30 s waits until 50 s: those in the accept queue, who are reset then, and those
-  // who find no room there.
-  const auto& intervals = late.course.intervals;
+  const RecordedRun late =
+      run(with({{"at", "40s restart"}, {"strategy", "none"}, {"timeout", "100s"}}));
+  // Clients that sent a request after 30 s wait until 50 s. Those in the accept queue are then reset. The
+  // others found no room there.
+  const auto& intervals = late.recording.intervals;
   EXPECT_EQ(intervals.at(8).rates.errors, 0);
   EXPECT_GT(intervals.at(10).rates.errors * 5, 256);
 }
 
 TEST(Capacity, FollowsItsSchedule) {
-  // 90 a second, each alone in 100 ms: at a hundredth of the capacity (limit 0, k 0.15) the nine in
-  // the service take exp(9 ln(1.05) / 0.15) times as long.
-  const Told less = run(with({{"capacity", "20s 0.01, 40s 1"}, {"outage-for", "0s"}}));
+  // 90 a second, each of which takes 100 ms alone. At a hundredth of the capacity (limit 0, k 0.15) the
+  // nine in the service take exp(9 ln(1.05) / 0.15) times as long.
+  const RecordedRun less = run(with({{"capacity", "20s 0.01, 40s 1"}, {"outage-for", "0s"}}));
   EXPECT_NEAR(ok_in_window(less, 3), 99, 20);
   EXPECT_LT(ok_in_window(less, 6), 60);
 }
 
 TEST(Set, ShedsFromThenOn) {
-  const Told shed = run(with({{"at", "60s set shed-above=50; 65s restart"}}));
+  const RecordedRun shed = run(with({{"at", "60s set shed-above=50; 65s restart"}}));
   EXPECT_EQ(ok_in_window(shed, 11), 0) << "collapsed";
-  EXPECT_GT(shed.course.intervals.at(12).rates.errors, 1000) << "nobody is let in";
-  EXPECT_EQ(ok_in_window(shed, 12), 0) << "for what is in the service is long in it";
-  EXPECT_GT(ok_in_window(shed, 14), 80) << "and without that it is back";
+  EXPECT_GT(shed.recording.intervals.at(12).rates.errors, 1000) << "no request is admitted";
+  EXPECT_EQ(ok_in_window(shed, 12), 0) << "requests that are already in the service take long";
+  EXPECT_GT(ok_in_window(shed, 14), 80) << "after these it is back";
 }
 
 TEST(Set, IsOfTheServiceBeforeItIsScaled) {
@@ -198,7 +225,7 @@ TEST(Set, IsOfTheServiceBeforeItIsScaled) {
   EXPECT_EQ(changes.at(4).service.backlog, 25'600u);
 }
 
-TEST(Set, OfWhatIsNotThereIsRefusedBeforeTheRun) {
+TEST(Set, OfAnUnknownOptionIsRefusedBeforeTheRun) {
   EXPECT_THAT(
       [] {
         make_scenario(with({{"at", "60s set backlog=5"}}), 1);

@@ -1,4 +1,4 @@
-// Workers that come, do their tasks and leave, at a service whose capacity follows its use.
+// Workers that start, do their tasks and leave, with a service whose capacity follows its use.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 
-// 100 a second, and all that is let in is served in 10 ms.
+// 100 requests a second are admitted, and each is served in 10 ms.
 const std::string kTable =
     "arrivals = job\nbase-delay = 10ms\nlimit = 100000\nrate-limit = 100\n"
     "throttle-status = 400\nhint = none\n";
@@ -63,15 +63,15 @@ TEST(SimulatedJob, WorkersComeAndGo) {
   for (const RunInterval& each : watch.intervals) {
     const ClientStates& states = each.clients;
     workers.push_back(states.thinking + states.in_flight + states.waiting_to_retry);
-    EXPECT_EQ(states.mean_pause, 100us);  // the turnaround: nothing else keeps them
+    EXPECT_EQ(states.mean_pause, 100us);  // the turnaround: they wait for nothing else
   }
-  // One comes each five seconds (and counts from then on); a task takes ten, and the first worker
-  // has done its own before a fourth one comes.
+  // One worker starts every five seconds, and counts from then on. A task takes ten seconds. The first
+  // worker has finished its task before a fourth one starts.
   EXPECT_EQ(workers, (std::vector<std::size_t>{1, 2, 3, 2}));
 }
 
-// What a worker has given up is counted, and it goes on with the next call.
-TEST(SimulatedJob, GoesOnAfterACallThatWasGivenUp) {
+// A call that is given up is counted, and the worker continues with the next one.
+TEST(SimulatedJob, ContinuesAfterACallThatWasGivenUp) {
   const SimulationResult result =
       run_job(kTable + "clients = 50\ntasks = 50\ncalls = 100\nstrategy = none\n");
   const Counts& counts = result.summary.counts;
@@ -82,8 +82,8 @@ TEST(SimulatedJob, GoesOnAfterACallThatWasGivenUp) {
   EXPECT_EQ(result.summary.capacity->use.used, counts.ok);
 }
 
-// N pacers share R: before an attempt one pauses N/R - rtt on average, and one attempt in forty is
-// throttled; exactly f ln 1.5 = (1 - f)/10 ln(1/0.9) where no randomness is.
+// N pacers share a rate R. Before an attempt, each pauses for N/R - rtt on average, and one attempt in
+// forty is throttled. Without randomness the share f is given by f ln 1.5 = (1 - f)/10 ln(1/0.9).
 TEST(SimulatedJob, PacersShareACapacity) {
   JobWatch watch;
   const SimulationResult result =
@@ -116,7 +116,7 @@ TEST(SimulatedJob, HasAnOutageWhenAskedFor) {
   EXPECT_GT(frozen.summary.elapsed, run_job(job).summary.elapsed);
 }
 
-TEST(SimulatedJob, RefusesWhatHasNoEffect) {
+TEST(SimulatedJob, RefusesOptionsThatHaveNoEffect) {
   const auto refused = [](const std::string& settings) {
     try {
       run_job(settings);
@@ -127,7 +127,7 @@ TEST(SimulatedJob, RefusesWhatHasNoEffect) {
   };
   EXPECT_EQ(refused("arrivals = job\nlambda = 3s\n"), "lambda has no effect with --arrivals=job");
   EXPECT_EQ(refused("arrivals = job\nobserve = 3s\n"), "observe has no effect with --arrivals=job");
-  // Its workers call as fast as they may: they cannot want more.
+  // Its workers call as fast as they can, so more load is not possible.
   EXPECT_EQ(refused("arrivals = job\nat = 3s restart; 5s load 2\n"),
             "at '5s load 2' has no effect with --arrivals=job");
   EXPECT_EQ(refused("arrivals = job\noutage-for = 3s\noutage = load:8\n"),

@@ -1,7 +1,9 @@
-// What clients share with others of their process, in a whole run.
+// The parts that the clients of a process share, in whole runs.
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
+#include <set>
 #include <string>
 
 #include "simulator/scenario_options.h"
@@ -12,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A run of options as the command line writes them.
+// A run with these options, as on the command line.
 SimulationResult run_of(const std::string& settings, std::uint64_t seed = 1) {
   ScenarioOptions options;
   OptionList list;
@@ -21,22 +23,22 @@ SimulationResult run_of(const std::string& settings, std::uint64_t seed = 1) {
   return Simulation(make_scenario(options, seed), {}).run();
 }
 
-// Nothing answers from the beginning to the end.
+// Nothing answers during the whole run.
 const std::string kDead = "outage-at = 0s\noutage-for = 300s\nobserve = 0s\n";
 
 void expect_consistent(const SimulationResult& result, std::size_t clients) {
   const Counts& counts = result.summary.counts;
-  // What was sent has ended but for what is under way; what was wanted has succeeded or was given
-  // up but for what a client is at.
-  EXPECT_GE(counts.attempts(), counts.finished());
-  EXPECT_LE(counts.attempts(), counts.finished() + clients);
+  // Every attempt that was sent has ended, except for those under way. Every request has succeeded or was
+  // given up, except for those under way.
+  EXPECT_GE(counts.attempts, counts.finished());
+  EXPECT_LE(counts.attempts, counts.finished() + clients);
   EXPECT_GE(counts.requests, counts.ok + counts.gave_up());
   EXPECT_LE(counts.requests, counts.ok + counts.gave_up() + clients);
 }
 
-// Site Reliability Engineering, chapter 21: everything fails, at most three attempts each, but
-// retries no more than a tenth of the requests: the load grows by a tenth, where it would be three
-// times as much.
+// Site Reliability Engineering, chapter 21: everything fails, and each request has at most three attempts.
+// Retries may be a tenth of the requests. So the load grows by a tenth. Without the budget it would be
+// three times as much.
 TEST(Processes, ABudgetOfATenthKeepsTheLoadAtElevenTenths) {
   const std::string three = kDead + "strategy = fixed\nmax-retries = 2\nlambda = 1s\n";
   const SimulationResult without = run_of(three);
@@ -47,7 +49,7 @@ TEST(Processes, ABudgetOfATenthKeepsTheLoadAtElevenTenths) {
 }
 
 // AWS: 500 tokens at 14 a retry pay for 35 retries of each process, and then for none.
-TEST(Processes, EachHasABudgetOfItsOwn) {
+TEST(Processes, HaveSeparateBudgets) {
   const std::string settings =
       kDead + "strategy = fixed\nmax-retries = 2\nlambda = 1s\nretry-budget = aws\n";
   EXPECT_EQ(run_of(settings).summary.counts.retries, 10 * 35);
@@ -55,37 +57,102 @@ TEST(Processes, EachHasABudgetOfItsOwn) {
   EXPECT_EQ(run_of(settings + "clients-per-process = 300\n").summary.counts.retries, 4 * 35);
 }
 
-// Site Reliability Engineering, equation 21-1: clients that want 1,000 a second of a service that
-// takes 200 come to send K times what is accepted.
-TEST(Processes, AdaptiveThrottlingSendsKTimesWhatIsAccepted) {
+// Requests arrive from outside and none is answered. More and more are waiting, but the number of
+// processes stays the same.
+TEST(Processes, DoNotGrowWithTheStorm) {
+  const std::string settings =
+      kDead + "arrivals = open\nrate = 100\nstrategy = fixed\nretry-budget = aws\n";
+  const Summary one = run_of(settings).summary;
+  EXPECT_EQ(one.processes, 1u);
+  EXPECT_EQ(one.counts.retries, 35);
+  const Summary three = run_of(settings + "processes = 3\n").summary;
+  EXPECT_EQ(three.processes, 3u);
+  EXPECT_EQ(three.counts.retries, 3 * 35);
+  EXPECT_NEAR(three.process_rate(), 100. / 3, 1);
+  EXPECT_EQ(run_of(settings + "scale = 3\n").summary.processes, 3u);
+  EXPECT_EQ(run_of(settings + "retry-budget = none\n").summary.processes, 0u);
+}
+
+// Eleven clients in three processes: 4, 4 and 3. Each process may have one retry at a time, which waits for
+// an hour.
+TEST(Processes, AreAsManyAsGiven) {
+  const auto retrying = [](const std::string& processes) {
+    return run_of(kDead + "clients = 11\nlambda = 1s\nstrategy = fixed\nfixed-delay = 1h\n" +
+                  "retry-budget = concurrent\nbudget-min-concurrency = 1\n" + processes)
+        .summary.counts.failing;
+  };
+  EXPECT_EQ(retrying("processes = 3\n"), 3u);
+  EXPECT_EQ(retrying("clients-per-process = 4\n"), 3u);
+  EXPECT_EQ(retrying("processes = 11\n"), 11u);
+  EXPECT_EQ(retrying(""), 1u);
+}
+
+// Three clients in two processes: the second client is alone in its process.
+TEST(Processes, AreDealtInTurnToTheirClients) {
+  ScenarioOptions options;
+  OptionList list;
+  declare_options(list, options);
+  list.apply(kDead +
+             "clients = 3\nlambda = 1s\nstrategy = fixed\nfixed-delay = 1h\nprocesses = 2\n"
+             "retry-budget = concurrent\nbudget-min-concurrency = 1\n");
+  options.trace = 100'000;
+  struct Observer final : RunObserver {
+    void on_request(const TracedRequest& request) override {
+      if (!request.time && request.attempts.front().latency) retrying.insert(request.client);
+    }
+    std::set<std::uint64_t> retrying;
+  } observer;
+  Simulation(make_scenario(options, 1), {.run = {&observer}}).run();
+  EXPECT_EQ(observer.retrying.size(), 2u);
+  EXPECT_TRUE(observer.retrying.contains(1));
+}
+
+TEST(Processes, AreOneForEachHundredClientsUnlessGiven) {
+  const auto count = [](const std::string& settings) {
+    ScenarioOptions options;
+    OptionList list;
+    declare_options(list, options);
+    list.apply(settings);
+    return process_count(options.workload);
+  };
+  EXPECT_EQ(count(""), 10u);
+  EXPECT_EQ(count("clients = 101\n"), 2u);
+  EXPECT_EQ(count("clients-per-process = 300\n"), 4u);
+  EXPECT_EQ(count("arrivals = job\nclients = 250\n"), 3u);
+  EXPECT_EQ(count("arrivals = open\n"), 1u);
+  EXPECT_EQ(count("arrivals = open\nprocesses = 5\n"), 5u);
+}
+
+// Site Reliability Engineering, equation 21-1: clients want 1,000 requests a second from a service that
+// accepts 200. In the long run they send K times the accepted rate.
+TEST(Processes, AdaptiveThrottlingSendsKTimesTheAcceptedRate) {
   const std::string wanted =
       "arrivals = open\nrate = 1000\nrate-limit = 200\nrate-burst = 1\nstrategy = none\n"
-      "outage-at = 0s\noutage-for = 0s\nobserve = 1000s\nclients-per-process = 1000000\n"
+      "outage-at = 0s\noutage-for = 0s\nobserve = 1000s\n"
       "throttle = sre\n";
   for (const int k : {2, 3}) {
     const SimulationResult result = run_of(wanted + "throttle-ratio = " + std::to_string(k) + "\n");
     const Counts& counts = result.summary.counts;
     // The first two minutes fill the window.
-    EXPECT_NEAR(static_cast<double>(counts.attempts()) / static_cast<double>(counts.ok), k,
-                0.06 * k);
-    EXPECT_EQ(counts.requests, counts.attempts() + counts.not_sent);
-    EXPECT_EQ(counts.not_sent, counts.unsent);
+    EXPECT_NEAR(static_cast<double>(counts.attempts) / static_cast<double>(counts.ok), k, 0.06 * k);
+    EXPECT_EQ(counts.requests, counts.attempts + counts.not_sent);
+    EXPECT_EQ(counts.not_sent, counts.unsent());
   }
 }
 
-TEST(Processes, WhatABreakerRefusesIsNoAttempt) {
+TEST(Processes, AttemptsRefusedByABreakerAreNotCounted) {
   const SimulationResult result =
       run_of(kDead + "strategy = none\nlambda = 1s\nbreaker = resilience4j\n");
   const Counts& counts = result.summary.counts;
-  // Its window of a hundred calls fails once, and then ten trials a minute for each process.
-  EXPECT_LE(counts.attempts(), 10 * (200 + 5 * 10));
+  // Its window of a hundred calls fails once. Then each process has ten trials a minute.
+  EXPECT_LE(counts.attempts, 10 * (200 + 5 * 10));
   EXPECT_GT(counts.not_sent, 100'000);
   EXPECT_EQ(counts.gave_up(), counts.not_sent + counts.finished());
   expect_consistent(result, 1000);
 }
 
-// resilience4j's Retry around its CircuitBreaker: what is refused is retried, and counted as such.
-TEST(Processes, WhatIsRefusedMayBackOff) {
+// resilience4j's Retry around its CircuitBreaker: a refused attempt is retried, and counts as a retry.
+TEST(Processes, RefusedRequestsMayBackOff) {
   const SimulationResult result =
       run_of(kDead +
              "strategy = fixed\nfixed-delay = 500ms\nmax-retries = 2\nlambda = 1s\n"
@@ -96,20 +163,20 @@ TEST(Processes, WhatIsRefusedMayBackOff) {
   expect_consistent(result, 1000);
 }
 
-// Who waits for a token is neither sent nor refused.
+// A request that waits for a token is neither sent nor refused.
 TEST(Processes, AClientRateLetsAttemptsWait) {
   const SimulationResult result = run_of(
       "clients = 100\nlambda = 1s\nrate-limit = 10\noutage-for = 0s\nobserve = 300s\n"
       "strategy = fixed\nclient-rate = aws-adaptive\n");
   const Counts& counts = result.summary.counts;
   EXPECT_EQ(counts.not_sent, 0);
-  // It finds about what the service takes, where the storm would be some 90 a second.
+  // It finds about the rate that the service accepts. Without it, the storm would be some 90 a second.
   EXPECT_LT(counts.amplification(), 2);
   EXPECT_NEAR(static_cast<double>(counts.ok) / 330, 10, 1.5);
   expect_consistent(result, 100);
 }
 
-// Nothing answers: an attempt of 2 s, half a second, and what is left of the deadline.
+// Nothing answers: an attempt of 2 s, half a second of wait, and the rest of the deadline.
 TEST(Deadline, EndsRequestsAndCutsTheirLastAttemptShort) {
   const SimulationResult result =
       run_of(kDead + "strategy = fixed\nfixed-delay = 500ms\ndeadline = 3s\nlambda = 1s\n");
@@ -117,28 +184,29 @@ TEST(Deadline, EndsRequestsAndCutsTheirLastAttemptShort) {
   EXPECT_EQ(counts.gave_up_by[0], 0);
   EXPECT_GT(counts.gave_up_by[static_cast<std::size_t>(GiveUp::kDeadline)], 50'000);
   EXPECT_NEAR(counts.amplification(), 2, 0.02);
-  EXPECT_EQ(result.summary.latencies.requests().max(), 3s);
-  EXPECT_NEAR(to_seconds(*result.summary.latencies.requests().quantile(0.01)), 3, 0.012);
+  EXPECT_EQ(result.summary.latencies.requests().ended.max(), 3s);
+  EXPECT_NEAR(to_seconds(*result.summary.latencies.requests().ended.quantile(0.01)), 3, 0.012);
   EXPECT_EQ(counts.success_share(), 0);
   expect_consistent(result, 1000);
 }
 
-// Who waits for a token waits no longer than its deadline, and is then given up unsent.
+// A request waits for a token no longer than its deadline. Then it is given up without being sent.
 TEST(Deadline, EndsTheWaitForAToken) {
   const SimulationResult result = run_of(
       "clients = 100\nlambda = 1s\nrate-limit = 10\noutage-for = 0s\nobserve = 300s\n"
       "strategy = fixed\nclient-rate = aws-adaptive\ndeadline = 1s\n");
   const Counts& counts = result.summary.counts;
-  EXPECT_GT(counts.unsent, 1000);
-  EXPECT_LE(*result.summary.latencies.requests().max(), 1s + 100us);  // nobody asks again sooner
+  EXPECT_GT(counts.unsent(), 1000);
+  EXPECT_LE(*result.summary.latencies.requests().ended.max(),
+            1s + 100us);  // no client asks again sooner
   EXPECT_EQ(counts.not_sent, 0);
   expect_consistent(result, 100);
 }
 
 // At 99 OK/s without a failure each request is one attempt: both take the base delay.
-TEST(RequestTime, IsTheLatencyWhereNothingFails) {
+TEST(RequestTime, IsTheLatencyIfNothingFails) {
   const Summary summary = run_of("outage-for = 0s\n").summary;
-  EXPECT_EQ(summary.latencies.requests().max(), summary.latencies.attempts().max());
+  EXPECT_EQ(summary.latencies.requests().ended.max(), summary.latencies.attempts().max());
   EXPECT_EQ(summary.counts.success_share(), 1);
   EXPECT_EQ(summary.counts.failing, 0);
 }
@@ -146,9 +214,9 @@ TEST(RequestTime, IsTheLatencyWhereNothingFails) {
 TEST(Processes, SameSeedSameRun) {
   const std::string settings = "strategy = exponential\nretry-budget = finagle\nthrottle = sre\n";
   const Counts a = run_of(settings, 7).summary.counts, b = run_of(settings, 7).summary.counts;
-  EXPECT_EQ(a.attempts(), b.attempts());
+  EXPECT_EQ(a.attempts, b.attempts);
   EXPECT_EQ(a.not_sent, b.not_sent);
-  EXPECT_NE(a.attempts(), run_of(settings, 8).summary.counts.attempts());
+  EXPECT_NE(a.attempts, run_of(settings, 8).summary.counts.attempts);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/output/line_report.h"
-#include "simulator/options.h"
+#include "simulate/options.h"
 
 namespace retrystorm {
 namespace {
@@ -30,7 +30,7 @@ SimulatorOptions with_strategy(const char* strategy) {
   return options;
 }
 
-// Keeps what it is told.
+// Keeps all intervals.
 struct Intervals final : RunObserver {
   std::vector<RunInterval> all;
   void on_interval(const RunInterval& interval) override { all.push_back(interval); }
@@ -43,8 +43,8 @@ struct ServiceIntervals final : ServiceObserver {
   }
 };
 
-// Everything that a run prints, to the byte.
-std::string told(const Scenario& scenario) {
+// The complete output of a run.
+std::string printed(const Scenario& scenario) {
   std::ostringstream out;
   LineReport lines(out);
   ServiceLineReport service_lines(out, ServiceLineReport::Stamp::kVirtual);
@@ -67,6 +67,16 @@ TEST(Simulation, ServesTheBaselineOfClientsThatThink) {
   EXPECT_EQ(counts.retries, 0u);
 }
 
+TEST(Simulation, TakesTwoEventsForAnAttemptThatIsAnswered) {
+  SimulatorOptions options;
+  options.outage_for = 0s;
+  options.outage_at = 0s;
+  options.observe = 200s;
+  const SimulationResult result = run(scenario_of(options));
+  // It is sent and answered. Its timeout is no event. The rest are reports.
+  EXPECT_LT(result.events, 2 * result.summary.counts.attempts + 1000);
+}
+
 TEST(Simulation, StormsAtTheRateOfTimeoutAndDelay) {
   SimulatorOptions options = with_strategy("fixed");
   options.observe = 600s;
@@ -82,7 +92,7 @@ TEST(Simulation, StormsAtTheRateOfTimeoutAndDelay) {
   EXPECT_NEAR(mean, 476.2, 1);
 }
 
-TEST(Simulation, TellsWhatTheClientsAreAt) {
+TEST(Simulation, ReportsWhatTheClientsAreDoing) {
   SimulatorOptions options = with_strategy("fixed");
   options.observe = 600s;
   options.outage_at = 100s;
@@ -92,12 +102,11 @@ TEST(Simulation, TellsWhatTheClientsAreAt) {
   for (const RunInterval& each : intervals.all) {
     EXPECT_EQ(each.clients.thinking + each.clients.in_flight + each.clients.waiting_to_retry, 1000);
   }
-  // In the calm a client thinks for 10 s of 10.1 s: 9.9 of them are in flight, give or take 3.1.
+  // Before the outage a client thinks for 10 s of 10.1 s: 9.9 of them are in flight, with a deviation of 3.1.
   const ClientStates& calm = intervals.all.at(90).clients;
   EXPECT_NEAR(static_cast<double>(calm.in_flight), 9.9, 4 * 3.1);
   EXPECT_EQ(calm.waiting_to_retry, 0);
-  // In the storm it waits for 0.1 s of each 2.1 s. Looked at every second, 21 times, it is found
-  // once at each tenth of a second of that.
+  // In the storm it waits for 0.1 s of each 2.1 s. Of 21 observations, one each second, one finds it waiting.
   double waiting = 0;
   for (auto i = intervals.all.end() - 21; i != intervals.all.end(); ++i) {
     EXPECT_EQ(i->clients.thinking, 0);
@@ -119,8 +128,8 @@ TEST(Simulation, KeepsAnOpenStreamBelowTheGreatestThroughputAndLosesOneAboveIt) 
   EXPECT_GT(counts.failures(), counts.ok);
 }
 
-TEST(Simulation, TellsTheWaitOfARequestThatIsGivenUp) {
-  // From outside, into a server that is frozen for good: five retries after a timeout of 2 s each.
+TEST(Simulation, HasTheTimeOfARequestThatIsGivenUp) {
+  // Open arrivals at a server that is frozen for good: five retries, each after a timeout of 2 s.
   SimulatorOptions options = with_strategy("fixed");
   options.workload.arrivals = Arrivals::kOpen;
   options.workload.rate = 1;
@@ -157,7 +166,7 @@ TEST(Simulation, IsAnMDInfinityQueueBelowTheLimit) {
   for (const double sample : samples) mean += sample / n;
   for (const double sample : samples) variance += (sample - mean) * (sample - mean) / (n - 1);
   EXPECT_NEAR(mean, 10, 5 * std::sqrt(10 / n));
-  // The variance of the sample variance of a Poisson law of mean m is about (m + 2 m^2) / n.
+  // The variance of the sample variance of a Poisson distribution with mean m is about (m + 2 m^2) / n.
   EXPECT_NEAR(variance, 10, 5 * std::sqrt((10 + 2 * 100) / n));
 }
 
@@ -200,7 +209,7 @@ TEST(Simulation, SpacesOpenArrivalsAsAPoissonProcess) {
 
 // --- The kernel's part ----------------------------------------------------------------------
 
-// Two clients that send at once, and a frozen server that has room for one connection.
+// Two clients send at once to a frozen server that has room for one connection.
 SimulatorOptions two_clients() {
   SimulatorOptions options;
   options.workload.clients = 2;
@@ -214,8 +223,8 @@ SimulatorOptions two_clients() {
 }
 
 TEST(Simulation, HoldsOneConnectionMoreThanTheBacklogAndRepeatsTheSynOfTheOther) {
-  // The first is accepted at 1.5 s and answered at 2.5 s, when it sends again. The second's SYN is
-  // repeated after 1.01 s, in vain, and after 2.02 s: accepted then, answered at 3.02 s.
+  // The first one is accepted at 1.5 s and answered at 2.5 s. Then it sends again. The SYN of the second one
+  // is repeated after 1.01 s, without success, and after 2.02 s. It is then accepted, and answered at 3.02 s.
   SimulatorOptions options = two_clients();
   options.observe = 1519ms;
   const Summary early = run(scenario_of(options)).summary;
@@ -227,10 +236,9 @@ TEST(Simulation, HoldsOneConnectionMoreThanTheBacklogAndRepeatsTheSynOfTheOther)
   EXPECT_EQ(late.latencies.attempts().max(), 3020ms);
 }
 
-// With the share p of errors, a request of at most n attempts, each failing independently, succeeds
-// with 1-p^n and takes (1-p^n)/(1-p) attempts on average, that many times varied as its geometric
-// number is.
-TEST(Simulation, RetriesGetThroughErrorsAsTheirIndependenceSays) {
+// A share p of attempts fails, independently. A request of at most n attempts succeeds with probability
+// 1-p^n and takes (1-p^n)/(1-p) attempts on average. Their number has a truncated geometric distribution.
+TEST(Simulation, RetriesSucceedAsOftenAsIndependentErrorsAllow) {
   for (const ErrorAfter after : {ErrorAfter::kAdmission, ErrorAfter::kService}) {
     SimulatorOptions options;
     options.outage_for = 0s;
@@ -265,8 +273,8 @@ TEST(Simulation, RetriesGetThroughErrorsAsTheirIndependenceSays) {
   }
 }
 
-TEST(Simulation, TellsHowLongRequestsWereInTheService) {
-  // One client: 250 ms in the service each, in time for one timeout and too late for the other.
+TEST(Simulation, ReportsHowLongRequestsWereInTheService) {
+  // One client: each request is in the service for 250 ms, in time for one timeout and too late for the other.
   for (const Duration timeout : {1000ms, 200ms}) {
     SimulatorOptions options = two_clients();
     options.workload.clients = 1;
@@ -288,25 +296,25 @@ TEST(Simulation, TellsHowLongRequestsWereInTheService) {
   }
 }
 
-// Who waits for exactly as long as the server says comes back as the server spreads it: with a hint
-// of 1 to 3 s and nobody served, a client makes one attempt each 2 s on average.
-TEST(Simulation, ClientsHearWhatTheServerSaysToThoseTurnedAway) {
+// Clients that wait exactly as long as the server's hint come back spread as the hints are. With a hint of 1
+// to 3 s, and if no request is served, a client makes one attempt every 2 s on average.
+TEST(Simulation, ClientsFollowTheHintsOfTheServer) {
   SimulatorOptions options;
   options.outage_for = 0s;
   options.observe = 2000s;
   options.service.rate_limit.rate = 1e-9;
   options.workload.clients = 100;
   options.workload.retry.hint.use = HintUse::kReplace;
-  const auto retries_with = [&](const ServerHintSettings& hint) {
+  const auto retries_with = [&](const HintOfferSettings& hint) {
     options.service.hint = hint;
     return static_cast<double>(run(scenario_of(options)).summary.counts.retries);
   };
-  // They begin after 10 s of thinking on average; one is served, and thinks again.
+  // They begin after 10 s of think time on average. One is served, and thinks again.
   constexpr double kTime = 100 * (2030 - 10);
   EXPECT_NEAR(retries_with({.kind = HintKind::kFixed, .least = 4s}), kTime / 4, kTime / 4 * 0.01);
   EXPECT_NEAR(retries_with({.kind = HintKind::kSpread, .least = 1s, .most = 3s}), kTime / 2,
               kTime / 2 * 0.01);
-  // Without a hint it is their own 100 ms.
+  // Without a hint they wait for their own 100 ms.
   EXPECT_NEAR(retries_with({.kind = HintKind::kNone}), kTime / 0.1, kTime / 0.1 * 0.01);
 }
 
@@ -331,7 +339,7 @@ TEST(Simulation, ServesTheRequestsOfClientsThatHaveHungUp) {
   options.observe = 50ms;
   EXPECT_EQ(run(scenario_of(options)).peak_concurrency, 7u);
 
-  options.abandoned = Abandoned::kSkip;
+  options.service.abandoned = Abandoned::kSkip;
   EXPECT_EQ(run(scenario_of(options)).peak_concurrency, 1u);
 }
 
@@ -344,21 +352,27 @@ TEST(Simulation, CancelsWhatItsClientHasLeft) {
   options.outage_for = 0s;
   options.observe = 10s;
   EXPECT_EQ(run(scenario_of(options)).peak_concurrency, 10u);
-  options.abandoned = Abandoned::kCancel;
+  options.service.abandoned = Abandoned::kCancel;
   EXPECT_EQ(run(scenario_of(options)).peak_concurrency, 1u);
 }
 
+struct Hearer final : Caller {
+  bool waits = true;
+  bool waits_for(const Attempt&) const override { return waits; }
+  void let_in(TimePoint, const Attempt&) override {}
+  void take_answer(TimePoint, const Attempt&, const Answer&) override {}
+  void lose_connection(TimePoint, const Attempt&, NoAnswer) override {}
+  void lose_idle_connections() override {}
+  bool lose_longest_idle_connection() override { return false; }
+  void expect(const Attempt&) const override {}
+};
+
 TEST(Simulation, CancelsWhenItWakesWhatItsClientsLeftWhileItWasFrozen) {
   // All hang up while it is frozen. Until it wakes they are in it: a frozen server ends nothing.
-  struct Hearer final : Caller {
-    bool waits = true;
-    bool waits_for(const Attempt&) const override { return waits; }
-    void take_answer(TimePoint, const Attempt&, const Answer&) override {}
-    void lose_connection(TimePoint, const Attempt&) override {}
-    void expect(const Attempt&) const override {}
-  } caller;
-  const ServiceOptions options{.base_delay = 1s, .limit = 100, .max_connections = 100};
-  ServerNode server(options, 0, Abandoned::kCancel, 4, 2s, caller);
+  Hearer caller;
+  const ServiceOptions options{
+      .base_delay = 1s, .limit = 100, .max_connections = 100, .abandoned = Abandoned::kCancel};
+  ServerNode server(options, 0, 4, 2s, caller);
   for (std::uint32_t i = 0; i < 100; ++i) server.connect(TimePoint{}, {i, 1});
   server.freeze();
   for (std::uint32_t i = 0; i < 100; ++i) server.hang_up(TimePoint{} + 900ms, {i, 1});
@@ -371,13 +385,58 @@ TEST(Simulation, CancelsWhenItWakesWhatItsClientsLeftWhileItWasFrozen) {
   EXPECT_EQ(server.next_event(), TimePoint::max());
 }
 
+// One worker takes 1 s for each. All clients hang up while the first request is served.
+TEST(Simulation, SkipsWhatItsClientsLeftInTheQueue) {
+  Hearer caller;
+  ServiceOptions options{.capacity = Capacity::kWorkers, .max_connections = 100};
+  options.workers = {.workers = 1, .service_time = ServiceTime::fixed(1s)};
+  for (const Abandoned abandoned : {Abandoned::kServe, Abandoned::kSkip}) {
+    options.abandoned = abandoned;
+    ServerNode server(options, 0, 4, 2s, caller);
+    caller.waits = true;
+    for (std::uint32_t i = 0; i < 10; ++i) server.connect(TimePoint{}, {i, 1});
+    caller.waits = false;
+    double seconds = 0;
+    while (server.next_event() != TimePoint::max()) {
+      seconds = to_seconds(server.next_event() - TimePoint{});
+      server.take(server.next_event());
+    }
+    EXPECT_EQ(seconds, abandoned == Abandoned::kServe ? 10u : 1u);
+    const ServiceCounts counts = server.take_interval(TimePoint{} + 10s).counts;
+    EXPECT_EQ(counts.completed, abandoned == Abandoned::kServe ? 10u : 1u);
+    EXPECT_EQ(counts.rejected[index_of(Rejection::kAbandoned)],
+              abandoned == Abandoned::kServe ? 0u : 9u);
+  }
+}
+
+TEST(Simulation, TellsHowManyRequestsInTheServiceAreStillWaitedFor) {
+  // An attempt takes 9 s, and the client sends one every 2.1 s, because it waits for 2 s only. At
+  // 60 s there are those sent at 52.5 s, 54.6 s, 56.7 s and 58.8 s. It waits for the last one.
+  SimulatorOptions options = with_strategy("fixed");
+  options.workload.clients = 1;
+  options.workload.think_time = 0s;
+  options.workload.timeout = 2s;
+  options.service.base_delay = 9s;
+  options.outage_for = 0s;
+  options.outage_at = 0s;
+  options.observe = 60s;
+  for (const Abandoned abandoned : {Abandoned::kServe, Abandoned::kCancel}) {
+    options.service.abandoned = abandoned;
+    ServiceIntervals intervals;
+    Simulation(scenario_of(options), {.service = {&intervals}}).run();
+    const ServerInterval& last = intervals.all.back();
+    EXPECT_EQ(last.waited_for, 1u);
+    EXPECT_EQ(last.concurrency, abandoned == Abandoned::kServe ? 4u : 1u);
+  }
+}
+
 class Slots : public ::testing::TestWithParam<Abandoned> {};
 
 // Open arrivals: a request's slot is used again by a later one while the server still has the
 // attempt that was given up. The later one must not be answered in its place.
 TEST_P(Slots, OfRequestsThatHaveEndedAreUsedAgainWithoutAMixUp) {
   SimulatorOptions options;
-  options.abandoned = GetParam();
+  options.service.abandoned = GetParam();
   options.workload.arrivals = Arrivals::kOpen;
   options.workload.rate = 100;
   options.workload.timeout = 150ms;
@@ -397,8 +456,8 @@ TEST_P(Slots, OfRequestsThatHaveEndedAreUsedAgainWithoutAMixUp) {
   // each attempt that was sent has ended once, but for those under way.
   EXPECT_GE(result.summary.latencies.attempts().quantile(0.001).value(), 95ms);
   EXPECT_LE(result.summary.latencies.attempts().max(), 150ms);
-  EXPECT_LE(counts.finished(), counts.attempts());
-  EXPECT_LE(counts.attempts() - counts.finished(), 100);
+  EXPECT_LE(counts.finished(), counts.attempts);
+  EXPECT_LE(counts.attempts - counts.finished(), 100);
   std::uint64_t served = 0, completed = 0, admitted = 0;
   for (const ServerInterval& each : intervals.all) {
     served += each.counts.served;
@@ -420,13 +479,13 @@ INSTANTIATE_TEST_SUITE_P(Abandoned, Slots,
                          ::testing::Values(Abandoned::kServe, Abandoned::kSkip,
                                            Abandoned::kCancel));
 
-TEST(Simulation, TakesInNoMoreConnectionsThanItMay) {
+TEST(Simulation, LimitsItsConnections) {
   SimulatorOptions options = with_strategy("fixed");
   options.service.max_connections = 2000;
   EXPECT_EQ(run(scenario_of(options)).peak_concurrency, 2000u);
 }
 
-TEST(Simulation, TurnsAwayAsTheServerDoes) {
+TEST(Simulation, RefusesLikeTheServer) {
   SimulatorOptions options = with_strategy("fixed");
   options.service.rate_limit.rate = 50;
   options.outage_for = 0s;
@@ -436,7 +495,7 @@ TEST(Simulation, TurnsAwayAsTheServerDoes) {
   EXPECT_NEAR(static_cast<double>(limited.ok), 50 * 100, 60);
   EXPECT_GT(limited.errors, 0u);
 
-  // A plain 400 would be for good; DynamoDB's says that it is not.
+  // A plain 400 would be permanent. DynamoDB's says that it is throttling.
   options.service.rate_limit.status = 400;
   const Counts named = run(scenario_of(options)).summary.counts;
   EXPECT_EQ(named.gave_up(), 0u);
@@ -459,14 +518,14 @@ TEST_P(Outcomes, FixedRetriesCollapseAndBackoffRecovers) {
   };
   EXPECT_EQ(recovery("fixed").verdict, Verdict::kCollapsed);
   EXPECT_EQ(recovery("exponential").verdict, Verdict::kRecovered);
-  // Errors are gone at once; its throughput stays lower for a while, as its slow way down demands.
+  // The errors are gone at once. The throughput stays lower for a while, because pauses get shorter slowly.
   EXPECT_LE(recovery("responsive").errors_gone, std::chrono::seconds(10));
   EXPECT_TRUE(recovery("responsive").errors_gone.has_value());
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Outcomes, ::testing::Range<std::uint64_t>(1, 21));
 
-TEST(Simulation, IsTheSamePhysicsAtEveryScale) {
+TEST(Simulation, BehavesTheSameAtEveryScale) {
   for (const char* strategy : {"fixed", "exponential"}) {
     SimulatorOptions options = with_strategy(strategy);
     const Recovery small = run(scenario_of(options)).summary.recovery;
@@ -483,7 +542,7 @@ TEST(Simulation, OnlyPutsWorkOffWhenArrivalsAreOpen) {
   options.workload.arrivals = Arrivals::kOpen;
   options.workload.rate = 99;
   const Counts counts = run(scenario_of(options)).summary.counts;
-  // In the closed system some 1980 requests of the outage are never sent; here all are.
+  // In the closed system some 1980 requests of the outage are never sent. Here all are sent.
   EXPECT_NEAR(static_cast<double>(counts.requests), 99 * 110, 5 * std::sqrt(99 * 110));
 }
 
@@ -495,24 +554,54 @@ TEST(Simulation, GivesUpAsTheClientsDo) {
   options.observe = 0s;
   const Counts counts = run(scenario_of(options)).summary.counts;
   EXPECT_GT(counts.gave_up(), 1000u);
-  // Three retries for each that was given up; those of the requests under way are on top.
+  // Three retries for each request that was given up, and in addition those of the requests under way.
   EXPECT_NEAR(static_cast<double>(counts.retries), 3.0 * static_cast<double>(counts.gave_up()),
               3000);
 }
 
+// Connections are reset when the outage begins, and refused during it. Requests of that time have failed.
+TEST(Simulation, ReportsWhatHappenedInEachPhase) {
+  SimulatorOptions options = with_strategy("none");
+  options.timeline.outage = parse_disturbance("drop", Engine::kSimulated);
+  options.outage_at = 9s;  // too short a time before the outage to leave out a part of it
+  options.outage_for = 20s;
+  options.observe = 30s;
+  const Summary summary = run(scenario_of(options)).summary;
+  ASSERT_TRUE(summary.phases);
+  const auto& [before, during, after] = *summary.phases;
+  EXPECT_EQ(before.length, 9s);
+  EXPECT_EQ(during.length, 20s);
+  EXPECT_EQ(after.length, 30s);
+  EXPECT_EQ(before.requests() + during.requests() + after.requests(), summary.counts.requests);
+  EXPECT_EQ(before.counts.attempts + during.counts.attempts + after.counts.attempts,
+            summary.counts.attempts);
+  EXPECT_EQ(before.ok + during.ok + after.ok, summary.counts.ok);
+  EXPECT_EQ(before.gave_up + during.gave_up + after.gave_up, summary.counts.gave_up());
+  EXPECT_EQ(before.unfinished + during.unfinished, 0u);
+  EXPECT_EQ(during.success_share(), 0);
+  EXPECT_EQ(during.counts.ok, 0u);
+  // The requests that were reset began before it.
+  const std::size_t refused = error_kind(not_connected(0s, NoAnswer::kRefused));
+  const std::size_t reset = error_kind(not_connected(0s, NoAnswer::kReset));
+  EXPECT_EQ(during.counts.errors_by[refused], during.gave_up);
+  EXPECT_EQ(during.counts.errors_by[reset], before.gave_up);
+  EXPECT_EQ(during.counts.errors, during.gave_up + before.gave_up);
+  EXPECT_EQ(after.gave_up, 0u);
+}
+
 // --- Reproducible ---------------------------------------------------------------------------
 
-TEST(Simulation, TellsTheSameForTheSameSeed) {
+TEST(Simulation, PrintsTheSameForTheSameSeed) {
   const Scenario scenario = scenario_of(with_strategy("exponential"), 7);
-  EXPECT_EQ(told(scenario), told(scenario));
+  EXPECT_EQ(printed(scenario), printed(scenario));
 }
 
-TEST(Simulation, TellsOtherThingsForAnotherSeed) {
+TEST(Simulation, PrintsSomethingElseForAnotherSeed) {
   const SimulatorOptions options = with_strategy("exponential");
-  EXPECT_NE(told(scenario_of(options, 7)), told(scenario_of(options, 8)));
+  EXPECT_NE(printed(scenario_of(options, 7)), printed(scenario_of(options, 8)));
 }
 
-TEST(Simulation, EndsEarlyWithWhatThereIs) {
+TEST(Simulation, EndsEarlyWithTheResultsSoFar) {
   SimulatorOptions options;
   options.observe = std::chrono::hours(10);
   Simulation simulation(scenario_of(options), {});
@@ -521,8 +610,8 @@ TEST(Simulation, EndsEarlyWithWhatThereIs) {
   EXPECT_GT(result.summary.counts.ok, 0u);
 }
 
-// As the real one: a token each two seconds, and a hint of one or two.
-TEST(Simulation, ComesBackWhenTheServerToldItTo) {
+// As the real one: a token every two seconds, and a hint of one or two seconds.
+TEST(Simulation, RetriesAfterTheHintOfTheServer) {
   SimulatorOptions options = with_strategy("fixed");
   options.workload.clients = 1;
   options.workload.think_time = 50ms;
@@ -532,11 +621,11 @@ TEST(Simulation, ComesBackWhenTheServerToldItTo) {
   options.outage_for = 0s;
   options.outage_at = 0s;
   options.observe = 200s;
-  const std::uint64_t ignoring = run(scenario_of(options)).summary.counts.attempts();
+  const std::uint64_t ignoring = run(scenario_of(options)).summary.counts.attempts;
   options.workload.retry.hint.use = HintUse::kReplace;
-  const std::uint64_t listening = run(scenario_of(options)).summary.counts.attempts();
+  const std::uint64_t listening = run(scenario_of(options)).summary.counts.attempts;
   EXPECT_GT(ignoring, 10'000u);
-  EXPECT_LE(listening, 201u);  // hardly more than one for each refusal and each answer
+  EXPECT_LE(listening, 201u);  // little more than one for each refusal and each answer
 }
 
 }  // namespace

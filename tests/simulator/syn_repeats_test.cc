@@ -12,8 +12,8 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 
-// The seconds, of the kernel's, at which a SYN is repeated that is dropped every time; the last one
-// is that at which the kernel gives up.
+// The times, in seconds of the kernel, at which a SYN is repeated if it is dropped every time. At the last
+// one the kernel gives up.
 std::vector<std::int64_t> schedule(std::size_t linear) {
   SynRepeats repeats(linear);
   std::vector<std::int64_t> times;
@@ -26,14 +26,14 @@ std::vector<std::int64_t> schedule(std::size_t linear) {
   }
 }
 
-// Linux documents: with 6 retries the last at 67 s and the end at 131 s; before 6.5 at 63 and 127
-// s.
+// According to Linux's documentation, with 6 retries, the last is sent at 67 s and the end is at 131 s.
+// Before 6.5 these were 63 and 127 s.
 TEST(SynRepeats, AreThoseOfTheKernel) {
   EXPECT_THAT(schedule(4), ElementsAre(1, 2, 3, 4, 5, 7, 11, 19, 35, 67, 131));
   EXPECT_THAT(schedule(0), ElementsAre(1, 3, 7, 15, 31, 63, 127));
 }
 
-// Nobody waits any more for the second one, at 2.02 s.
+// The client no longer waits at the second one, at 2.02 s.
 TEST(SynRepeats, EndWithThePatienceOfTheirClients) {
   SynRepeats repeats(4, 2s);
   repeats.drop(TimePoint{}, {7, 1}, 0);

@@ -1,4 +1,4 @@
-// Requests followed through a simulated run.
+// Traces of requests in a simulated run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 
-Scenario scenario_of(const std::string& settings, std::size_t trace) {
+Scenario traced(const std::string& settings, std::size_t trace) {
   ScenarioOptions options;
   options.trace = trace;
   OptionList list;
@@ -32,7 +32,7 @@ struct Requests final : RunObserver {
   void on_request(const TracedRequest& request) override { all.push_back(request); }
 };
 
-// The lines of a run's trace, as the file has them.
+// The lines of a run's trace, as in the file.
 std::vector<std::string> trace_lines(const Scenario& scenario) {
   const test::TempDir dir;
   {
@@ -47,15 +47,14 @@ std::vector<std::string> trace_lines(const Scenario& scenario) {
   return lines;
 }
 
-// Three clients that think no time come at once to a server that is frozen for the first 3 s, and
-// whose kernel has room for two. The third one's SYN comes again after 1.01 s, and would after
-// 2.02 s, but it has given up. At 2.5 s there is no room for any of the three; at 3.51 s the server
-// is awake and idle.
+// Three clients without think time send at once to a server that is frozen for the first 3 s. Its kernel
+// has room for two. The third one's SYN is repeated after 1.01 s. At 2.02 s its client has given up. At
+// 2.5 s there is no room for any of the three. At 3.51 s the server is awake and idle.
 constexpr const char* kThree =
     "clients = 3\nlambda = 0s\ntimeout = 2s\nstrategy = fixed\nfixed-delay = 500ms\nbacklog = 1\n"
     "outage-at = 0s\noutage-for = 3s\nobserve = 1s\n";
 
-TEST(Trace, TellsEachAttemptToTheMicrosecond) {
+TEST(Trace, RecordsEachAttemptToTheMicrosecond) {
   const std::string in_vain =
       R"("outcome":"timed_out","status":null,"reason":null,"latency_s":2.0,"connect_s":0.0,"queue_s":3.0,"service_s":0.1,"late_s":1.1,"wait_s":0.5})";
   const std::string no_room =
@@ -65,7 +64,7 @@ TEST(Trace, TellsEachAttemptToTheMicrosecond) {
   const std::string over =
       R"("outcome":"ok","reason":null,"time_s":3.61,"attempts":2,"not_sent":0})";
   EXPECT_THAT(
-      trace_lines(scenario_of(kThree, 3)),
+      trace_lines(traced(kThree, 3)),
       ElementsAre(R"({"type":"attempt","t":0.0,"request":1,"attempt":1,"client":0,)" + in_vain,
                   R"({"type":"attempt","t":2.5,"request":1,"attempt":2,"client":0,)" + ok,
                   R"({"type":"request","t":0.0,"request":1,"client":0,)" + over,
@@ -77,11 +76,11 @@ TEST(Trace, TellsEachAttemptToTheMicrosecond) {
                   R"({"type":"request","t":0.0,"request":3,"client":2,)" + over));
 }
 
-TEST(Trace, TellsWhatTheServerSparesItself) {
+TEST(Trace, ShowsRequestsThatTheServerDoesNotServe) {
   Requests skipped, cancelled;
   const std::string settings = kThree;
-  Simulation(scenario_of(settings + "abandoned = skip\n", 1), {.run = {&skipped}}).run();
-  Simulation(scenario_of(settings + "abandoned = cancel\n", 1), {.run = {&cancelled}}).run();
+  Simulation(traced(settings + "abandoned = skip\n", 1), {.run = {&skipped}}).run();
+  Simulation(traced(settings + "abandoned = cancel\n", 1), {.run = {&cancelled}}).run();
   for (const Requests& each : {skipped, cancelled}) {
     ASSERT_EQ(each.all.size(), 1u);
     const TracedAttempt& attempt = each.all[0].attempts.at(0);
@@ -91,10 +90,10 @@ TEST(Trace, TellsWhatTheServerSparesItself) {
   }
 }
 
-TEST(Trace, TellsWhatTheEndOfTheRunCutsOff) {
-  // At 2.2 s all have given up once, and wait; the server wakes at that moment.
+TEST(Trace, ShowsRequestsThatTheEndOfTheRunCutsOff) {
+  // At 2.2 s all attempts have been given up once, and the clients wait. The server wakes at that moment.
   Requests requests;
-  Simulation(scenario_of(std::string(kThree) + "outage-for = 2200ms\nobserve = 0s\n", 3),
+  Simulation(traced(std::string(kThree) + "outage-for = 2200ms\nobserve = 0s\n", 3),
              {.run = {&requests}})
       .run();
   ASSERT_EQ(requests.all.size(), 3u);
@@ -111,21 +110,21 @@ TEST(Trace, TellsWhatTheEndOfTheRunCutsOff) {
 
 TEST(Trace, BeginsWithTheOutage) {
   Requests requests;
-  Simulation(scenario_of("outage-at = 10s\noutage-for = 5s\nobserve = 20s\nstrategy = fixed\n", 20),
+  Simulation(traced("outage-at = 10s\noutage-for = 5s\nobserve = 20s\nstrategy = fixed\n", 20),
              {.run = {&requests}})
       .run();
   ASSERT_EQ(requests.all.size(), 20u);
   for (const TracedRequest& each : requests.all) {
     EXPECT_GE(each.t, 10s);
-    // A thousand clients of which each begins one in 10.1 s: twenty in 0.2 s.
+    // A thousand clients, each of which begins a request every 10.1 s: twenty in 0.2 s.
     EXPECT_LT(each.t, 11s);
     EXPECT_EQ(each.attempts.at(0).fate, AttemptFate::kTimedOut);
   }
 }
 
-TEST(Trace, BeginsWithTheRunWhereThereIsNoOutage) {
+TEST(Trace, BeginsWithTheRunIfThereIsNoOutage) {
   Requests requests;
-  Simulation(scenario_of("outage-for = 0s\nobserve = 5s\n", 20), {.run = {&requests}}).run();
+  Simulation(traced("outage-for = 0s\nobserve = 5s\n", 20), {.run = {&requests}}).run();
   ASSERT_EQ(requests.all.size(), 20u);
   for (const TracedRequest& each : requests.all) {
     EXPECT_LT(each.t, 1s);
@@ -133,7 +132,7 @@ TEST(Trace, BeginsWithTheRunWhereThereIsNoOutage) {
   }
 }
 
-// Of every request of a run that is followed from its beginning.
+// A trace of every request of a run, from its beginning.
 class TraceOfAll : public testing::TestWithParam<const char*> {};
 
 void expect_whole(const TracedRequest& request) {
@@ -143,7 +142,7 @@ void expect_whole(const TracedRequest& request) {
     EXPECT_GE(each.t, before);
     before = each.t + each.latency.value_or(0s) + each.wait.value_or(0s);
     const bool last = i + 1 == request.attempts.size();
-    // The last one may be one whose wait the run's end has cut off.
+    // The end of the run may have cut off the wait of the last one.
     EXPECT_TRUE(last || each.wait.has_value());
     EXPECT_EQ(each.why.has_value(), each.fate == AttemptFate::kNotSent);
     const bool answered =
@@ -169,14 +168,14 @@ TEST_P(TraceOfAll, AddsUpToTheCounts) {
       std::string("outage-at = 0s\noutage-for = 6s\nobserve = 30s\n") + GetParam();
   Requests requests;
   const Summary summary =
-      Simulation(scenario_of(settings, 1'000'000), {.run = {&requests}}).run().summary;
+      Simulation(traced(settings, 1'000'000), {.run = {&requests}}).run().summary;
   Counts counts;
   std::uint64_t under_way = 0;
   for (const TracedRequest& each : requests.all) {
     expect_whole(each);
     ++counts.requests;
     if (each.gave_up) counts.give_up(*each.gave_up);
-    if (each.sent() == 0) ++counts.unsent;
+    counts.attempts += each.sent();
     for (const TracedAttempt& attempt : each.attempts) {
       if (attempt.fate == AttemptFate::kOk) ++counts.ok;
       if (attempt.fate == AttemptFate::kError) ++counts.errors;
@@ -189,18 +188,18 @@ TEST_P(TraceOfAll, AddsUpToTheCounts) {
   const Counts& whole = summary.counts;
   EXPECT_GT(whole.requests, 900u);
   EXPECT_EQ(counts.requests, whole.requests);
-  EXPECT_EQ(counts.attempts(), whole.attempts());
+  EXPECT_EQ(counts.attempts, whole.attempts);
   EXPECT_EQ(counts.ok, whole.ok);
   EXPECT_EQ(counts.errors, whole.errors);
   EXPECT_EQ(counts.timed_out, whole.timed_out);
   EXPECT_EQ(counts.not_sent, whole.not_sent);
   EXPECT_EQ(counts.gave_up_by, whole.gave_up_by);
-  EXPECT_EQ(under_way, whole.attempts() - whole.finished());
-  // And it goes as it would have without.
-  const Counts without = Simulation(scenario_of(settings, 0), {}).run().summary.counts;
+  EXPECT_EQ(under_way, whole.attempts - whole.finished());
+  // The run is the same as without a trace.
+  const Counts without = Simulation(traced(settings, 0), {}).run().summary.counts;
   EXPECT_EQ(without.ok, whole.ok);
   EXPECT_EQ(without.timed_out, whole.timed_out);
-  EXPECT_EQ(without.attempts(), whole.attempts());
+  EXPECT_EQ(without.attempts, whole.attempts);
 }
 
 INSTANTIATE_TEST_SUITE_P(

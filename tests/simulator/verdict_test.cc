@@ -1,20 +1,21 @@
-// The verdict on whole runs: of fleets of every size, healthy and not.
+// The verdicts of whole runs, with healthy and collapsed services of several sizes.
 #include <gtest/gtest.h>
 
-#include "simulator/options.h"
+#include "simulate/options.h"
 #include "simulator/simulation.h"
+#include "study/named_options.h"
 
 namespace retrystorm {
 namespace {
 
 using namespace std::chrono_literals;
 
-Recovery verdict_of(const SimulatorOptions& options, std::uint64_t seed) {
+Recovery verdict_of(const ScenarioOptions& options, std::uint64_t seed) {
   return Simulation(make_scenario(options, seed), {}).run().summary.recovery;
 }
 
 TEST(SimulatedVerdict, HealthyFleetsAreRecoveredAtOnce) {
-  // A thousandth of a second harms nobody; after a second all are answered late, but in time.
+  // A freeze of a millisecond has no effect. After one of a second, all answers are late, but in time.
   for (const std::size_t clients : {20u, 50u, 100u, 1000u}) {
     for (const Duration freeze : {Duration(1ms), Duration(1s)}) {
       SimulatorOptions options;
@@ -44,7 +45,7 @@ TEST(SimulatedVerdict, HealthyFleetIsNotCalledRelapsedInADay) {
 }
 
 TEST(SimulatedVerdict, CollapsesAreCollapses) {
-  // As many as the defaults, and a tenth and a fiftieth of it all.
+  // With the defaults, and with a tenth and a fiftieth of everything.
   for (const double scale : {1.0, 0.1, 0.02}) {
     SimulatorOptions options;
     options.scale = scale;
@@ -62,6 +63,49 @@ TEST(SimulatedVerdict, BackoffSavesTheService) {
   options.workload.retry = retry_settings("exponential");
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     EXPECT_EQ(verdict_of(options, seed).verdict, Verdict::kRecovered) << seed;
+  }
+}
+
+// A queue without a bound, of which a freeze leaves more than can be answered in time.
+Verdict with_workers(NamedOptions options, const char* rate, std::uint64_t seed) {
+  options.merge(NamedOptions{{"service", "workers"},
+                             {"arrivals", "open"},
+                             {"rate", rate},
+                             {"backlog", "4096"},
+                             {"growth", "exponential"},
+                             {"backoff-base", "500ms"},
+                             {"jitter", "full"},
+                             {"max-attempts", "3"},
+                             {"retry-budget", "10%"},
+                             {"deadline", "10s"}});
+  return verdict_of(retrystorm::scenario_of(options), seed).verdict;
+}
+
+// 200 requests/s less the attempts: 170/s with a budget of a tenth leave 13/s, so 3,740 take 4m48s. With 800
+// requests/s, 700/s leave 30/s, so the 4,096 of the accept queue take at least 2m17s.
+TEST(SimulatedVerdict, AQueueThatDrainsIsNoCollapse) {
+  const NamedOptions larger{{"workers", "64"}, {"service-time", "lognormal:80ms"}};
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    EXPECT_EQ(with_workers({}, "170", seed), Verdict::kRecovering) << seed;
+    EXPECT_EQ(with_workers({{"observe", "6m"}}, "170", seed), Verdict::kRecovered) << seed;
+    EXPECT_EQ(with_workers(larger, "700", seed), Verdict::kRecovering) << seed;
+  }
+}
+
+// 190/s with a budget of a tenth are 209/s: the queue grows by 9/s. Without a budget 3 x 170 = 510/s come.
+TEST(SimulatedVerdict, AQueueThatGrowsIsACollapse) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    EXPECT_EQ(with_workers({}, "190", seed), Verdict::kCollapsed) << seed;
+    EXPECT_EQ(with_workers({{"retry-budget", "none"}}, "170", seed), Verdict::kCollapsed) << seed;
+  }
+}
+
+// Full at all times: what is turned away comes again, and what waits is late.
+TEST(SimulatedVerdict, AQueueThatStaysFullIsACollapse) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    EXPECT_EQ(with_workers({{"retry-budget", "none"}, {"queue-length", "1000"}}, "170", seed),
+              Verdict::kCollapsed)
+        << seed;
   }
 }
 

@@ -1,4 +1,4 @@
-// A certificate of its own for a test's server, and the server.
+// A certificate for a test's server, and the server.
 #pragma once
 
 #include <httplib.h>
@@ -10,16 +10,16 @@
 
 namespace retrystorm::test {
 
-// Signed by itself, for one day and one name.
+// A self-signed certificate, valid for one day and one name.
 class Certificate {
  public:
-  // `name`: as in a certificate's alternative names, "DNS:localhost" or "IP:127.0.0.1".
+  // `name` is an entry for the alternative names, such as "DNS:localhost" or "IP:127.0.0.1".
   explicit Certificate(const std::string& name);
 
   X509* get() const { return certificate_.get(); }
   EVP_PKEY* key() const { return key_.get(); }
 
-  // What a file of it holds.
+  // The content of a certificate file.
   std::string pem() const;
 
  private:
@@ -27,7 +27,7 @@ class Certificate {
   std::unique_ptr<X509, decltype(&X509_free)> certificate_;
 };
 
-// Answers every GET with 200, by https on a free port of loopback.
+// Answers every GET with 200, over HTTPS, on a free port of loopback.
 class TlsServer {
  public:
   explicit TlsServer(const Certificate& certificate);

@@ -16,13 +16,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Without the admin port, which only one of many can have.
+// Disables the admin port: only one of several servers could have the default one.
 Arguments on_a_free_port(Arguments arguments) {
   arguments.insert(arguments.begin(), {"--port", "0", "--admin-port", "0"});
   return arguments;
 }
 
-// Runs in the child of a fork: only what is safe there.
+// Runs in the child after fork(), so it may only use functions that are safe there.
 [[noreturn]] void become(char** command, const char* out, const char* err, std::size_t descriptors,
                          const std::function<void()>& prepare) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);

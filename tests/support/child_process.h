@@ -13,35 +13,36 @@
 
 namespace retrystorm::test {
 
-// How much slower the programs may be than they are in a release build: sanitizers cost that much.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+// How much slower the programs may be than in a release build, because of sanitizers.
+#if RETRYSTORM_SANITIZED
 constexpr int kSlowness = 5;
 #else
 constexpr int kSlowness = 1;
 #endif
 
-// Can the programs be watched while they have no descriptor left? The undefined behaviour sanitizer
-// opens a pipe to see whether memory can be read, and takes any object for a bad one without.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kCanRunOutOfDescriptors = false;
-#else
-constexpr bool kCanRunOutOfDescriptors = true;
-#endif
+// A sanitizer maps more address space than there is memory.
+constexpr bool kCanRunOutOfMemory = !RETRYSTORM_SANITIZED;
 
-// How long a test waits for what must happen. Nobody waits so long unless something is broken.
+// Whether the programs can be tested without any free descriptor. The undefined behaviour sanitizer
+// opens a pipe to check whether memory is readable. Without a descriptor it reports every object as
+// invalid.
+constexpr bool kCanRunOutOfDescriptors = !RETRYSTORM_CHECKS_MEMORY;
+
+// How long a test waits for an event that must happen. Only failing tests wait this long.
 constexpr Duration kPatience = std::chrono::seconds(10 * kSlowness);
 
-// Looks every few milliseconds whether `condition` holds. Returns whether it did in time.
+// Checks `condition` every few milliseconds. Returns false if it did not become true in time.
 bool eventually(const std::function<bool()>& condition, Duration within = kPatience);
 
 using Arguments = std::vector<std::string>;
 
-// Runs a program with its output in files. When the object goes, so does the process: asked to end
-// first, so that a sanitizer has its say, which makes the test fail. It dies with the test too.
+// Runs a program with its output in files. The destructor ends the process. It first asks the
+// process to end, so that a sanitizer can report errors, which then fail the test. The process is
+// also killed if the test dies.
 class ChildProcess {
  public:
-  // descriptors: how many files the program may open; 0 = as many as this process.
-  // prepare: called in the child of the fork just before it becomes the program.
+  // descriptors: how many files the program may open; 0 = the limit of this process.
+  // prepare: called in the child process just before it executes the program.
   explicit ChildProcess(const std::string& program, Arguments arguments = {},
                         std::size_t descriptors = 0, const std::function<void()>& prepare = {});
   ~ChildProcess();
@@ -52,8 +53,8 @@ class ChildProcess {
   pid_t pid() const { return pid_; }
   void signal(int number) const;
 
-  // Waits for the end. The exit code, 128 + the signal that ended the process, or nothing when it
-  // still runs.
+  // Waits for the end. Returns the exit code, or 128 + the signal that ended the process, or
+  // std::nullopt if it is still running.
   std::optional<int> exit_code(Duration within = kPatience);
 
   std::string out() const { return read_file(dir_.file("out")); }
@@ -62,7 +63,7 @@ class ChildProcess {
   // Waits until standard error contains this.
   bool says(const std::string& text) const;
 
-  // As in /proc: 'T' is stopped. '?' when there is no such process.
+  // The state letter from /proc: 'T' is stopped. '?' if there is no such process.
   char state() const;
 
  private:
@@ -73,7 +74,7 @@ class ChildProcess {
   std::optional<int> exit_code_;
 };
 
-// A server on a free port of loopback, up and listening.
+// A running server that listens on a free port of loopback.
 class ServerUnderTest : public ChildProcess {
  public:
   explicit ServerUnderTest(Arguments arguments = {}, std::size_t descriptors = 0);

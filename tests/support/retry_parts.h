@@ -1,4 +1,4 @@
-// What the tests of a policy's parts have in common.
+// Helpers for the tests of a policy's parts.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ inline const AttemptResult kError = answered(500, std::nullopt, std::chrono::mil
 inline const AttemptResult kThrottled = answered(429, std::nullopt, std::chrono::milliseconds(1));
 inline const AttemptResult kNotFound = answered(404, std::nullopt, std::chrono::milliseconds(1));
 
-// A part's settings from lines of `name = value`, as a strategy's file has them.
+// A part's settings from lines of `name = value`, as in a strategy's file.
 template <typename Settings>
 Settings settings_of(std::string_view text) {
   Settings settings;

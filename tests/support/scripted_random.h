@@ -1,4 +1,4 @@
-// A generator whose numbers are written in the test.
+// A random generator that returns the test's numbers.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace retrystorm::test {
 
-// Returns the given uniforms one after the other, and throws when more are asked for: a policy
-// that draws more often than its formula says is caught.
+// Returns the given uniforms in order, and throws if there are no more. This detects a policy that
+// draws more often than its formula says.
 class ScriptedRandom final : public Random {
  public:
   ScriptedRandom(std::initializer_list<double> uniforms) : uniforms_(uniforms) {}

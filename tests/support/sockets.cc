@@ -96,8 +96,10 @@ std::string get(int port, Duration within, const std::string& path) {
   return socket.receive(within);
 }
 
-Listener::Listener(int backlog) : socket_(new_socket()) {
-  sockaddr_in address = loopback(0);
+Listener::Listener(int backlog, int port) : socket_(new_socket()) {
+  const int yes = 1;
+  setsockopt(socket_.descriptor(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+  sockaddr_in address = loopback(port);
   socklen_t size = sizeof(address);
   auto* any_address = reinterpret_cast<sockaddr*>(&address);
   if (bind(socket_.descriptor(), any_address, size) != 0 ||
@@ -115,7 +117,7 @@ Socket Listener::accept(Duration within) const {
 
 FullListener::FullListener() {
   const sockaddr_in address = loopback(listener_.port());
-  // A backlog of 0 holds one connection; the others try for as long as they live.
+  // A backlog of 0 holds one connection; the others keep trying to connect.
   for (int i = 0; i < 4; ++i) {
     Socket filler = new_socket();
     fcntl(filler.descriptor(), F_SETFL, O_NONBLOCK);
@@ -141,7 +143,7 @@ void answer(const Socket& socket, const std::string& status) {
 void drip(const Socket& socket) {
   socket.receive(5s, "\r\n\r\n");
   if (!socket.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")) return;
-  // Bounded, for a client that never goes is a failure of the test and not of this thread.
+  // Limited, so that a client that never leaves fails the test but does not block this thread.
   for (int i = 0; i < 1000 && socket.send("."); ++i) std::this_thread::sleep_for(10ms);
 }
 

@@ -1,4 +1,4 @@
-// Plain sockets on loopback: clients that misbehave, and servers that do.
+// Plain sockets on loopback, for clients and servers that misbehave.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@
 
 namespace retrystorm::test {
 
-// A connection. Closed with the object.
+// A connection. The destructor closes it.
 class Socket {
  public:
   Socket() = default;
@@ -28,13 +28,14 @@ class Socket {
   explicit operator bool() const { return descriptor_ >= 0; }
   int descriptor() const { return descriptor_; }
 
-  // Returns whether all could be sent.
+  // Returns true if all of it could be sent.
   bool send(std::string_view text) const;
 
-  // Reads until `enough` is in it, the other side closes, or the time is over.
+  // Reads until the text contains `enough`, the other side closes, or the time is over.
   std::string receive(Duration within, std::string_view enough = {}) const;
 
-  // Whether the other side closes, or resets, in time. What it sends before is dropped.
+  // Returns true if the other side closes or resets the connection in time. Drops what it sends
+  // before that.
   bool closed_by_peer(Duration within) const;
 
   // From now on, closing resets the connection.
@@ -44,20 +45,20 @@ class Socket {
   int descriptor_ = -1;
 };
 
-// Throws std::runtime_error when it is refused.
+// Throws std::runtime_error if the connection is refused.
 Socket connect_to(int port);
 
-// Sends a whole request and returns the whole answer, empty when there is none in time.
+// Sends a complete request and returns the complete answer; empty if none comes in time.
 std::string get(int port, Duration within, const std::string& path = "/api");
 
 class Listener {
  public:
-  explicit Listener(int backlog = 128);
+  explicit Listener(int backlog = 128, int port = 0);  // 0 = any free one
 
   int port() const { return port_; }
   std::string url() const { return "http://127.0.0.1:" + std::to_string(port_) + "/api"; }
 
-  // An empty socket when nobody comes in time.
+  // Returns an empty socket if no connection comes in time.
   Socket accept(Duration within) const;
 
  private:
@@ -65,7 +66,7 @@ class Listener {
   int port_ = 0;
 };
 
-// A listener whose accept queue is full: whoever connects hangs.
+// A listener whose accept queue is full, so that connecting to it hangs.
 class FullListener {
  public:
   FullListener();
@@ -78,7 +79,7 @@ class FullListener {
   std::vector<Socket> fillers_;
 };
 
-// Serves one connection after the other on a thread of its own, in whatever way it is told.
+// Serves one connection at a time on a separate thread, with the given function.
 class FakeServer {
  public:
   explicit FakeServer(std::function<void(Socket)> serve);
@@ -96,11 +97,11 @@ class FakeServer {
   std::jthread thread_;
 };
 
-// What a fake server can do with its connection: answer the request with this status, ...
+// Functions for a `FakeServer`. This one answers the request with this status.
 void answer(const Socket& socket, const std::string& status);
-// ... send a byte of an endless answer now and then until the client goes, ...
+// Sends an endless answer, one byte now and then, until the client closes the connection.
 void drip(const Socket& socket);
-// ... or end it at once.
+// Resets the connection at once.
 void reset(const Socket& socket);
 
 }  // namespace retrystorm::test

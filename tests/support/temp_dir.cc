@@ -33,6 +33,12 @@ std::vector<std::string> lines(const std::string& text) {
   return result;
 }
 
+std::vector<std::string> csv_lines(const std::string& path) {
+  std::vector<std::string> found = lines(read_file(path));
+  if (!found.empty() && found[0].starts_with("# ")) found.erase(found.begin());
+  return found;
+}
+
 std::vector<nlohmann::json> read_json_lines(const std::string& path) {
   const std::string text = read_file(path);
   if (!text.empty() && text.back() != '\n') throw std::runtime_error("the last line is cut off");

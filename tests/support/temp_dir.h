@@ -7,7 +7,7 @@
 
 namespace retrystorm::test {
 
-// Removed with all that is in it.
+// A temporary folder. The destructor removes it with its content.
 class TempDir {
  public:
   TempDir();
@@ -22,12 +22,15 @@ class TempDir {
   std::string path_;
 };
 
-// The whole file; empty when there is none.
+// The whole content of a file; empty if there is no file.
 std::string read_file(const std::string& path);
 
 std::vector<std::string> lines(const std::string& text);
 
-// Each line of a file of JSON Lines. Throws when one is not JSON or the last one is not complete.
+// The lines of a CSV file, without the comment at its head. An empty list if there is no file.
+std::vector<std::string> csv_lines(const std::string& path);
+
+// All lines of a JSON Lines file. Throws if a line is not JSON or if the last line is incomplete.
 std::vector<nlohmann::json> read_json_lines(const std::string& path);
 
 }  // namespace retrystorm::test

@@ -1,8 +1,11 @@
 // The client against servers that misbehave, and against Ctrl-C.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <csignal>
+#include <cstdlib>
+#include <fstream>
 #include <string>
 
 #include "tests/support/child_process.h"
@@ -14,12 +17,12 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 
-// How long a program may take to end when told to: a second, and more on a busy machine.
+// How long a program may take to end on request: one second, and more on a busy machine.
 constexpr Duration kEnd = 3s * kSlowness;
 
 class Interrupted : public testing::Test {
  protected:
-  // Some clients that never wait long, and report often.
+  // Clients with short waits and frequent reports.
   Arguments storm(const std::string& url) {
     return {"--url",      url,  "--clients",         "50",   "--lambda", "10ms",
             "--timeout",  "5m", "--report-interval", "20ms", "--json",   json_path(),
@@ -28,7 +31,7 @@ class Interrupted : public testing::Test {
 
   std::string json_path() const { return dir_.file("client.jsonl"); }
 
-  // Everything there is to say has been said.
+  // The client ends in order, with its complete output.
   void expect_ends_well(ClientUnderTest& client, int signal) {
     client.signal(signal);
     ASSERT_EQ(client.exit_code(kEnd), 0) << client.err();
@@ -38,7 +41,7 @@ class Interrupted : public testing::Test {
     EXPECT_EQ(json.back()["type"], "summary");
   }
 
-  // Waits until all clients hang in an attempt.
+  // Waits until every client has an attempt in flight.
   bool all_in_flight() {
     return eventually(
         [this] { return read_file(json_path()).find("\"in_flight\":50,") != std::string::npos; });
@@ -90,7 +93,7 @@ TEST_F(Interrupted, WhileConnectingHangs) {
 }
 
 TEST_F(Interrupted, WhileTheServerIsFrozen) {
-  // With so short a queue that most connects hang.
+  // The accept queue is so short that most connects hang.
   ServerUnderTest server({"--base-delay", "0s", "--backlog", "5"});
   server.signal(SIGSTOP);
   ASSERT_TRUE(eventually([&] { return server.state() == 'T'; }));
@@ -109,7 +112,8 @@ TEST_F(Interrupted, WhileTheAnswerDrips) {
 TEST_F(Interrupted, BeforeAnythingHasHappened) {
   const ServerUnderTest server;
   ClientUnderTest client(storm(server.url()));
-  // The first line is written just before the clients start; from then on the end is in order.
+  // The first line is written just before the clients start. After it, a signal ends the client in
+  // order.
   ASSERT_TRUE(eventually([this] { return !read_file(json_path()).empty(); }));
   expect_ends_well(client, SIGINT);
 }
@@ -138,19 +142,51 @@ TEST(ClientFaults, TimesOutOnConnectsThatHang) {
   EXPECT_EQ(summary["errors"], 0);
 }
 
-// Each client is a thread and a connection a descriptor.
-TEST(ClientFaults, StandsHavingHardlyAnyDescriptors) {
+// Otherwise a shortage of the client process would be counted as errors of the service.
+TEST(ClientFaults, RefusesMoreClientsThanThereAreDescriptors) {
   if (!kCanRunOutOfDescriptors) GTEST_SKIP() << "the sanitizer needs descriptors itself";
-  const ServerUnderTest server({"--base-delay", "100ms"});
+  ChildProcess client(RETRYSTORM_CLIENT, {"--clients", "100", "--duration", "1s"}, 30);
+  EXPECT_EQ(client.exit_code(), 1);
+  EXPECT_EQ(client.err(),
+            "--clients 100 is too many: a process may open 30 files here (ulimit -n), which leaves "
+            "6\n");
+}
+
+TEST(ClientFaults, RunsWithHardlyAnyDescriptors) {
+  if (!kCanRunOutOfDescriptors) GTEST_SKIP() << "the sanitizer needs descriptors itself";
+  const ServerUnderTest server({"--base-delay", "10ms"});
   const TempDir dir;
   ChildProcess client(RETRYSTORM_CLIENT,
-                      {"--url", server.url(), "--clients", "100", "--lambda", "1ms", "--duration",
-                       "1s", "--json", dir.file("client.jsonl")},
+                      {"--url", server.url(), "--clients", "6", "--lambda", "1ms", "--duration",
+                       "1s", "--json", dir.file("client.jsonl"), "--metrics-port", "any"},
                       30);
   ASSERT_EQ(client.exit_code(), 0) << client.err();
   const auto summary = read_json_lines(dir.file("client.jsonl")).back();
-  EXPECT_GT(summary["errors"], 0);
+  EXPECT_EQ(summary["errors"], 0);
   EXPECT_GT(summary["ok"], 0);
+}
+
+// Each attempt copies the body. Attempts without memory for the copy are not sent.
+TEST(ClientFaults, CountsAttemptsForWhichThereIsNoMemoryAsErrors) {
+  if (!kCanRunOutOfMemory) GTEST_SKIP() << "the sanitizer needs memory itself";
+  const Listener silent;
+  const TempDir dir;
+  std::ofstream(dir.file("body")) << std::string(15'000'000, '.');
+  ChildProcess client(RETRYSTORM_CLIENT,
+                      {"--url", silent.url(), "--method", "PUT", "--body", "@" + dir.file("body"),
+                       "--clients", "50", "--lambda", "300ms", "--timeout", "500ms", "--duration",
+                       "3s", "--json", dir.file("client.jsonl")},
+                      0, [] {
+                        setenv("MALLOC_ARENA_MAX", "1",
+                               1);  // each arena would take 64 MB of addresses
+                        const rlimit limit{900'000'000, 900'000'000};
+                        setrlimit(RLIMIT_AS, &limit);
+                      });
+  ASSERT_EQ(client.exit_code(), 0) << client.err();
+  EXPECT_THAT(client.err(), HasSubstr("(no memory): some of the errors are not the service's"));
+  const auto summary = read_json_lines(dir.file("client.jsonl")).back();
+  EXPECT_GT(summary["errors"], 0);
+  EXPECT_GT(summary["timed_out"], 0);
 }
 
 }  // namespace

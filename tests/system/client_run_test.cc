@@ -1,7 +1,8 @@
-// A run of the client as its user sees it.
+// A run of the client, as a user sees it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <regex>
 #include <string>
@@ -20,7 +21,7 @@ using ::testing::HasSubstr;
 const std::regex kLine(
     R"(OK: \d+\.\d\d req/sec, errors: \d+\.\d\d req/sec, timedout: \d+\.\d\d req/sec)");
 
-// A few busy clients for a short while.
+// A few busy clients for a short time.
 Arguments short_run(const std::string& url, const std::string& json, Arguments more = {}) {
   Arguments arguments{"--url",    url,    "--json",     json, "--clients",         "5",
                       "--lambda", "50ms", "--duration", "1s", "--report-interval", "250ms"};
@@ -39,23 +40,45 @@ TEST(ClientRun, SaysItsLinesAndTheSummary) {
   while (reports < out.size() && std::regex_match(out[reports], kLine)) ++reports;
   EXPECT_GE(reports, 1);
   ASSERT_LT(reports + 1, out.size());
-  EXPECT_EQ(out[reports], "");  // then the summary, and nothing else
+  EXPECT_EQ(out[reports], "");  // only the summary follows
   EXPECT_THAT(out[reports + 1], testing::StartsWith("fixed retries, 5 clients, seed 7, "));
   EXPECT_THAT(client.out(), EndsWith("verdict:   no outage\n"));
-  EXPECT_EQ(client.err(), "");
+  EXPECT_THAT(client.err(),
+              testing::StartsWith("service    its capacity is not known here; the load is 100/s"));
+  EXPECT_LE(lines(client.err()).size(), 12u);
 }
 
-// Nobody listens there: five failures in a row open gobreaker's breaker for a minute, and nothing
-// is sent any more.
+// Five clients with a connection each, or with one for all of them, for as long as the run lasts.
+TEST(ClientRun, KeepsItsConnections) {
+  for (const int processes : {5, 1}) {
+    const TempDir dir;
+    const std::string path = dir.file("client.jsonl");
+    const ServerUnderTest server({"--base-delay", "1ms"});
+    ClientUnderTest client(short_run(
+        server.url(), path,
+        {"--connections=keep-alive", "--processes=" + std::to_string(processes), "--pool-size=1"}));
+    ASSERT_EQ(client.exit_code(), 0);
+    const auto all = read_json_lines(path);
+    EXPECT_EQ(all.back()["errors"], 0);
+    EXPECT_GT(all.back()["ok"], 10);
+    const auto interval = *std::find_if(
+        all.rbegin(), all.rend(), [](const auto& each) { return each["type"] == "interval"; });
+    EXPECT_EQ(interval["connections"]["opened"], processes);
+    EXPECT_EQ(interval["connections"]["open"], processes);
+  }
+}
+
+// The server only errs. More than five consecutive failures open gobreaker's circuit breaker for a
+// minute, and no more attempts are sent.
 TEST(ClientRun, DoesNotSendWhatItsBreakerRefuses) {
   const TempDir dir;
   const std::string path = dir.file("client.jsonl");
-  const std::string nobody = "http://127.0.0.1:1/api";
-  ClientUnderTest client(short_run(nobody, path, {"--breaker=gobreaker", "--max-retries=0"}));
+  const ServerUnderTest server({"--error-share=1"});
+  ClientUnderTest client(short_run(server.url(), path, {"--breaker=gobreaker", "--max-retries=0"}));
   ASSERT_EQ(client.exit_code(), 0);
   const auto summary = read_json_lines(path).back();
   EXPECT_EQ(summary["ok"], 0);
-  // Six open it, and four others may have been under way.
+  // The sixth failure opens it, while the other four clients may have an attempt in flight.
   EXPECT_GE(summary["errors"], 6);
   EXPECT_LE(summary["errors"], 10);
   EXPECT_GT(summary["not_sent"], 0);
@@ -64,8 +87,8 @@ TEST(ClientRun, DoesNotSendWhatItsBreakerRefuses) {
   EXPECT_THAT(client.out(), HasSubstr(" not sent"));
 }
 
-// A service that takes one request each two seconds, and says so: who listens comes back when it
-// told him to, and not every millisecond.
+// The service accepts one request every two seconds and sends Retry-After. A client that respects
+// it retries at that time, instead of every millisecond.
 TEST(ClientRun, ComesBackWhenTheServerToldItTo) {
   const TempDir dir;
   const ServerUnderTest server({"--base-delay=1ms", "--rate-limit=0.5", "--rate-burst=1"});
@@ -82,15 +105,64 @@ TEST(ClientRun, ComesBackWhenTheServerToldItTo) {
   EXPECT_LE(attempts("replace"), 5);
 }
 
-// Two processes of AWS's budget: 35 retries each, and then none.
+// Two processes with AWS's retry budget: each makes 35 retries, and then none.
 TEST(ClientRun, GivesEachProcessABudgetOfItsOwn) {
   const TempDir dir;
   const std::string path = dir.file("client.jsonl");
-  ClientUnderTest client(short_run("http://127.0.0.1:1/api", path,
+  const ServerUnderTest server({"--error-share=1"});
+  ClientUnderTest client(short_run(server.url(), path,
                                    {"--retry-budget=aws", "--fixed-delay=1ms", "--lambda=1ms",
                                     "--clients=4", "--clients-per-process=2"}));
   ASSERT_EQ(client.exit_code(), 0);
   EXPECT_EQ(read_json_lines(path).back()["retries"], 2 * 35);
+  EXPECT_EQ(read_json_lines(path).back()["processes"], 2);
+  EXPECT_THAT(client.out(), testing::HasSubstr("\nprocesses: 2, "));
+}
+
+// gRPC retries a 503, but no 500.
+TEST(ClientRun, SaysThatNothingWasRetried) {
+  for (const char* status : {"500", "503"}) {
+    const TempDir dir;
+    const std::string path = dir.file("client.jsonl");
+    const ServerUnderTest server({"--error-share=1", "--error-status", status});
+    ClientUnderTest client(
+        short_run(server.url(), path, {"--strategy=grpc", "--lambda=10ms", "--clients=4"}));
+    ASSERT_EQ(client.exit_code(), 0);
+    const auto summary = read_json_lines(path).back();
+    EXPECT_EQ(summary.contains("nothing_retried"), summary["retries"] == 0);
+    EXPECT_EQ(summary["retries"] == 0, status == std::string("500"));
+    if (summary["retries"] != 0) continue;
+    EXPECT_EQ(summary["nothing_retried"]["not_retryable"], summary["gave_up"]);
+    EXPECT_EQ(summary["nothing_retried"]["failures"], "500");
+    EXPECT_THAT(client.out(), testing::HasSubstr("were not retryable (500)\n"));
+  }
+}
+
+// What was never there was not tested: a minute is not waited for, and there is no summary.
+TEST(ClientRun, SaysAtOnceThatNothingListens) {
+  const TempDir dir;
+  const std::string nobody = "http://127.0.0.1:1/api";
+  ClientUnderTest client(short_run(nobody, dir.file("client.jsonl"),
+                                   {"--quiet", "--seed=1", "--duration=60s", "--fixed-delay=1ms"}));
+  EXPECT_EQ(client.exit_code(), 1);
+  EXPECT_EQ(client.err(), "connection refused: nothing listens at " + nobody + "\n");
+  EXPECT_EQ(client.out(), "");
+  EXPECT_EQ(read_json_lines(dir.file("client.jsonl")).back()["type"], "start");
+  // A run that is over after one attempt.
+  ClientUnderTest one({"--url", nobody, "--clients=1", "--arrivals=job", "--tasks=1", "--calls=1",
+                       "--max-retries=0", "--quiet", "--seed=1"});
+  EXPECT_EQ(one.exit_code(), 1);
+  EXPECT_EQ(one.err(), "connection refused: nothing listens at " + nobody + "\n");
+}
+
+// A server that goes away is a result.
+TEST(ClientRun, SaysWhyAttemptsFailAtFirst) {
+  const FakeServer server([](const Socket& socket) { answer(socket, "503 Service Unavailable"); });
+  const TempDir dir;
+  ClientUnderTest client(short_run(server.url(), dir.file("client.jsonl")));
+  ASSERT_EQ(client.exit_code(), 0);
+  EXPECT_EQ(read_json_lines(dir.file("client.jsonl")).back()["first_error"], "the answer 503");
+  EXPECT_THAT(client.out(), HasSubstr("\n           the first error was: the answer 503\n"));
 }
 
 TEST(ClientRun, WritesJsonLinesThatAddUp) {
@@ -146,29 +218,27 @@ TEST(ClientRun, PrintsTheSeedItChose) {
   const TempDir dir;
   const ServerUnderTest server({"--base-delay", "0s"});
   ClientUnderTest client(
-      short_run(server.url(), dir.file("client.jsonl"), {"--duration", "100ms"}));
+      short_run(server.url(), dir.file("client.jsonl"), {"--duration", "100ms", "--quiet"}));
   ASSERT_EQ(client.exit_code(), 0);
   const auto start = read_json_lines(dir.file("client.jsonl")).front();
   EXPECT_EQ(client.err(), "seed " + start["seed"].dump() + "\n");
+  EXPECT_EQ(start["outlook"]["wanted_per_s"], 100);
 }
 
+// A service that ends during the run is a result.
 TEST(ClientRun, GoesOnWithoutAServer) {
-  std::string url;
-  {
-    const Listener gone;
-    url = gone.url();
-  }
+  ServerUnderTest server({"--base-delay", "1ms"});
   const TempDir dir;
-  ClientUnderTest client(short_run(url, dir.file("client.jsonl")));
+  const std::string path = dir.file("client.jsonl");
+  ClientUnderTest client(short_run(server.url(), path, {"--duration=3s"}));
+  ASSERT_TRUE(
+      eventually([&] { return std::regex_search(read_file(path), std::regex(R"("p50":\d)")); }));
+  server.signal(SIGKILL);
   ASSERT_EQ(client.exit_code(), 0);
-  const auto summary = read_json_lines(dir.file("client.jsonl")).back();
-  EXPECT_EQ(summary["ok"], 0);
-  EXPECT_EQ(summary["timed_out"], 0);
-  // Five clients that retry every 100 ms for a second.
-  EXPECT_GT(summary["errors"], 5);
-  EXPECT_LE(summary["requests"], 5);
-  EXPECT_GT(summary["amplification"], 1.5);
-  EXPECT_THAT(lines(client.out()).front(), testing::StartsWith("OK: 0.00 req/sec, errors: "));
+  const auto summary = read_json_lines(path).back();
+  EXPECT_GT(summary["ok"], 0);
+  EXPECT_GT(summary["errors_by"]["refused"], 5);
+  EXPECT_THAT(client.out(), HasSubstr("\n           the first error was: "));
 }
 
 TEST(ClientRun, CountsASilentServerAsTimeouts) {
@@ -192,12 +262,12 @@ TEST(ClientRun, GivesUpAfterTheRetriesAndGoesOn) {
   const int gave_up = summary["gave_up"];
   EXPECT_GT(gave_up, 0);
   EXPECT_GT(summary["requests"], 5);
-  // Three attempts for each that was given up, and up to three for each of five under way.
+  // Three attempts for each request given up, and up to two failed ones for each of five in flight.
   EXPECT_GE(summary["errors"], 3 * gave_up);
   EXPECT_LE(summary["errors"], 3 * gave_up + 2 * 5);
 }
 
-// A silent server: one attempt of 300 ms, and a second that has 100 ms left.
+// The server never answers. The first attempt lasts 300 ms; 100 ms are left for the second.
 TEST(ClientRun, KeepsTheDeadlineOfARequest) {
   const Listener silent;
   const TempDir dir;

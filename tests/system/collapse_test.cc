@@ -1,4 +1,4 @@
-// The experiment in miniature: fewer clients, and faster.
+// A small version of the experiment, with fewer clients and shorter times.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -10,9 +10,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A server and its clients at 99 requests a second. The server reaches the timeout at a concurrency
-// of 160, which 250 clients exceed when they all retry; it holds 96 abandoned connections when it
-// wakes.
+// A server, and clients that send 99 requests a second. At a concurrency of 160 the server's delay
+// reaches the timeout. 250 clients exceed this when all of them retry. When the server resumes, it
+// still has 96 abandoned connections.
 class Experiment {
  public:
   explicit Experiment(const std::string& strategy)

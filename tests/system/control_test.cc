@@ -1,4 +1,4 @@
-// A running server that is told what befalls it, and a client that tells it.
+// A running server that receives orders on its admin port, and a client that sends them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -6,11 +6,17 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "common/exit_code.h"
 #include "tests/support/child_process.h"
 #include "tests/support/sockets.h"
 
@@ -41,7 +47,7 @@ class Control : public testing::Test {
     return text.substr(0, text.find('\n'));
   }
 
-  // What the admin port answers.
+  // Posts orders and returns the admin port's answer.
   std::string post(const std::string& orders, const std::string& path = "/control",
                    const std::string& more = "") const {
     return post_with(token(), orders, path, more);
@@ -56,7 +62,7 @@ class Control : public testing::Test {
     return socket.receive(kPatience);
   }
 
-  // A request that has been sent.
+  // Sends a request and returns its connection.
   Socket request() const {
     Socket socket = connect_to(server_.port());
     socket.send("GET /api HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
@@ -76,7 +82,7 @@ class Control : public testing::Test {
     return !is_refused() && get(server_.port(), kPatience).find("200 OK") != std::string::npos;
   }
 
-  // A client that tells this server.
+  // The arguments of a client that sends orders to this server.
   Arguments telling(const Arguments& more) const {
     Arguments all{"--url",
                   server_.url(),
@@ -102,7 +108,7 @@ class Control : public testing::Test {
   int admin_ = 0;
 };
 
-// Whether the other side has reset the connection: no polite end.
+// Returns true if the other side has reset the connection, instead of closing it normally.
 bool is_reset(const Socket& socket) {
   pollfd ready{socket.descriptor(), POLLIN, 0};
   if (poll(&ready, 1, static_cast<int>(kPatience / 1ms)) != 1) return false;
@@ -127,6 +133,8 @@ TEST_F(Control, IsForThoseWhoKnowTheToken) {
 
 TEST_F(Control, SetsWhatItIsTold) {
   EXPECT_THAT(post("set error-share=1"), HasSubstr("200 OK"));
+  EXPECT_THAT(get(server_.port(), kPatience), HasSubstr("503"));
+  EXPECT_THAT(post("set error-status=500"), HasSubstr("200 OK"));
   EXPECT_THAT(get(server_.port(), kPatience), HasSubstr("500"));
   EXPECT_THAT(post("set error-share=0\nset hint=none\n"), HasSubstr("200 OK"));
   EXPECT_TRUE(serves());
@@ -150,7 +158,7 @@ class ControlOfASlowServer : public Control {
 };
 
 TEST_F(ControlOfASlowServer, RestartsWithNothingLeft) {
-  // One in the service, one that has been accepted and waits for room, one in the accept queue.
+  // One is in the service, one is accepted and waits for room, and one is in the accept queue.
   const Socket one = request(), two = request(), three = request();
   EXPECT_THAT(post("set base-delay=1ms\nrestart"), HasSubstr("200 OK"));
   EXPECT_TRUE(is_reset(one));
@@ -172,9 +180,94 @@ TEST_F(Control, DropsAndComesBack) {
 TEST_F(Control, EndsAnOutageThatNobodyEnds) {
   EXPECT_THAT(post("outage drop for 300ms"), HasSubstr("200 OK"));
   EXPECT_TRUE(eventually([this] { return serves(); }));
-  EXPECT_THAT(server_.err(), HasSubstr("nobody has ended it"));
+  EXPECT_THAT(server_.err(), HasSubstr("no client ended it in time"));
   EXPECT_THAT(post("outage errors:1 for 300ms"), HasSubstr("200 OK"));
   EXPECT_TRUE(eventually([this] { return serves(); }));
+}
+
+// An order in the middle of an outage does not change the time of its end.
+TEST_F(Control, EndsAnOutageInTimeWhateverElseIsOrdered) {
+  EXPECT_THAT(post("outage errors:1:502 for 1s"), HasSubstr("200 OK"));
+  EXPECT_THAT(get(server_.port(), kPatience), HasSubstr("502"));
+  EXPECT_TRUE(eventually([this] {
+    EXPECT_THAT(post("set hint=none"), HasSubstr("200 OK"));
+    return serves();
+  }));
+}
+
+class ControlOfAThrottle : public Control {
+ protected:
+  ControlOfAThrottle() : Control({"--base-delay", "1ms", "--throttle-status", "503"}) {}
+};
+
+// Of one request every 1,000 s, the bucket holds the first one.
+TEST_F(ControlOfAThrottle, LimitsTheRateForTheTimeOfAnOutage) {
+  EXPECT_THAT(post("outage throttle:0.001 for 1h"), HasSubstr("200 OK"));
+  EXPECT_THAT(get(server_.port(), kPatience), HasSubstr("200 OK"));
+  EXPECT_THAT(get(server_.port(), kPatience), AllOf(HasSubstr("503"), HasSubstr("Retry-After: ")));
+  EXPECT_THAT(post("outage throttle:0.001 ends"), HasSubstr("200 OK"));
+  EXPECT_TRUE(serves());
+  EXPECT_TRUE(serves());
+
+  ClientUnderTest client(telling({"--outage", "throttle:0.001", "--outage-at", "500ms",
+                                  "--outage-for", "1s", "--duration", "2s", "--strategy", "none"}));
+  ASSERT_EQ(client.exit_code(), 0) << client.err();
+  const auto summary = client_json().back();
+  EXPECT_EQ(summary["outage"], "throttle:0.001");
+  EXPECT_NE(summary["verdict"], "no outage");
+  EXPECT_EQ(summary["timed_out"], 0);
+  EXPECT_GT(summary["errors"], 0);
+  EXPECT_EQ(summary["errors_by"]["503"], summary["errors"]);
+  EXPECT_TRUE(serves());
+}
+
+TEST_F(Control, RefusesASecondOutage) {
+  EXPECT_THAT(post("outage slow:2 for 1h"), HasSubstr("200 OK"));
+  const auto refuses = AllOf(HasSubstr("400"), HasSubstr("another outage is in force: slow:2"));
+  EXPECT_THAT(post("outage errors:1 for 1h"), refuses);
+  EXPECT_THAT(post("outage slow:2 for 1h"), refuses);
+  EXPECT_THAT(post("outage errors:1 ends"), refuses);
+  EXPECT_THAT(post("outage errors:1 for 1h", "/control/check"), HasSubstr("200 OK"))
+      << "what is checked comes later";
+  EXPECT_TRUE(serves());
+  EXPECT_THAT(post("outage slow:2 ends"), HasSubstr("200 OK"));
+  EXPECT_THAT(post("outage slow:2 ends"), HasSubstr("200 OK")) << "it has ended: nothing changes";
+  EXPECT_THAT(post("outage errors:1 for 1h\noutage ends"), HasSubstr("200 OK"));
+  EXPECT_TRUE(serves());
+}
+
+// The second client's outage is the same as the first one's, which must stay in force.
+TEST_F(Control, OfASecondClientSparesTheOutageOfTheFirst) {
+  EXPECT_THAT(post("outage errors:1 for 1h"), HasSubstr("200 OK"));
+  ClientUnderTest second(telling({"--outage", "errors:1", "--outage-at", "100ms", "--outage-for",
+                                  "200ms", "--duration", "1s"}));
+  ASSERT_EQ(second.exit_code(), 0) << second.err();
+  EXPECT_THAT(second.err(), HasSubstr("another outage is in force: errors:1"));
+  EXPECT_THAT(get(server_.port(), kPatience), HasSubstr("503"));
+}
+
+// Several clients order restarts at the same time.
+TEST_F(Control, SurvivesRestartsThatComeTogether) {
+  std::vector<std::jthread> clients;
+  for (int i = 0; i < 4; ++i) {
+    clients.emplace_back([this] {
+      for (int n = 0; n < 50 && !HasFailure(); ++n) {
+        EXPECT_THAT(post("restart"), HasSubstr("200 OK"));
+      }
+    });
+  }
+  clients.clear();
+  EXPECT_TRUE(serves());
+}
+
+TEST_F(Control, ListensAgainWhenItsPortIsFreeAgain) {
+  EXPECT_THAT(post("outage drop for 2s"), HasSubstr("200 OK"));
+  {
+    const Listener thief(128, server_.port());
+    EXPECT_TRUE(server_.says("is already in use; trying again every second"));
+  }
+  EXPECT_TRUE(eventually([this] { return serves(); }));
+  EXPECT_TRUE(server_.says("listening again"));
 }
 
 TEST_F(Control, StopsWhileItIsDown) {
@@ -188,24 +281,24 @@ TEST_F(Control, IsUsedByTheClient) {
       telling({"--outage", "drop", "--outage-at", "1s", "--outage-for", "1s", "--duration", "4s",
                "--at", "3s set error-share=1", "--at", "3500ms load 2", "--strategy", "none"}));
   ASSERT_EQ(client.exit_code(), 0) << client.err();
-  std::vector<std::string> told;
+  std::vector<std::string> events;
   for (const auto& line : client_json()) {
     if (line["type"] == "outage" || line["type"] == "action") {
-      told.push_back(line.value("event", "do") + ' ' + line["what"].get<std::string>());
+      events.push_back(line.value("event", "do") + ' ' + line["what"].get<std::string>());
     }
   }
-  EXPECT_EQ(told, (std::vector<std::string>{"stop drop", "continue drop", "do set error-share=1",
-                                            "do load 2"}));
+  EXPECT_EQ(events, (std::vector<std::string>{"stop drop", "continue drop", "do set error-share=1",
+                                              "do load 2"}));
   const auto summary = client_json().back();
   EXPECT_EQ(summary["outage"], "drop");
   EXPECT_EQ(summary["timed_out"], 0);
   EXPECT_GT(summary["errors"], 0);
   EXPECT_THAT(client.out(), HasSubstr("(after drop)"));
-  EXPECT_THAT(get(server_.port(), kPatience), HasSubstr("500")) << "what was set stays";
+  EXPECT_THAT(get(server_.port(), kPatience), HasSubstr("503")) << "what was set stays";
 }
 
-// Twice the load on average, however often it changes while clients think: also when some of them
-// are just awake.
+// The load averages to twice the original, however often it changes while clients think, and also
+// while some clients are sending.
 TEST_F(Control, ChangesTheLoadAtAnyTime) {
   Arguments arguments{"--url",      server_.url(), "--clients",  "200",
                       "--lambda",   "1s",          "--duration", "3s",
@@ -217,8 +310,8 @@ TEST_F(Control, ChangesTheLoadAtAnyTime) {
   ClientUnderTest client(arguments);
   ASSERT_EQ(client.exit_code(), 0) << client.err();
   const auto summary = client_json().back();
-  // 1200 thinks end in 3 s, give or take 35, less 4 % for the answers and what a busy machine is
-  // late; at one of the loads alone 600 or 1800.
+  // About 1200 +- 35 thinking times end in 3 s, minus 4 % for the answers and the delays of a busy
+  // machine. With only one of the two loads, it would be 600 or 1800.
   EXPECT_GT(summary["ok"], 750);
   EXPECT_LT(summary["ok"], 1450);
 }
@@ -232,10 +325,33 @@ TEST_F(Control, OfALongOutageEndsWithTheClient) {
   EXPECT_TRUE(eventually([this] { return serves(); }));
 }
 
+// What a server that hangs has not read before the client ended it does not do when it wakes.
+TEST_F(Control, RecordsNoOrderThatDidNotArriveAndLeavesNoneBehind) {
+  ClientUnderTest client(telling({"--at", "1s set limit=77", "--outage=slow:30", "--outage-at=1s",
+                                  "--outage-for=200ms", "--duration=1500ms"}));
+  ASSERT_TRUE(client.says("seed "));  // the orders were looked at
+  server_.signal(SIGSTOP);
+  EXPECT_EQ(client.exit_code(), 0);
+  server_.signal(SIGCONT);
+  EXPECT_THAT(post("set limit=55"), HasSubstr("200 OK"));
+  EXPECT_THAT(post("set limit=56"), HasSubstr("200 OK"));
+  EXPECT_THAT(server_.err(), testing::Not(HasSubstr("set limit=77")));
+  EXPECT_THAT(server_.err(), testing::Not(HasSubstr("slow:30")));
+  EXPECT_THAT(client.out(), HasSubstr("orders:    2 to the server not carried out\n"));
+  EXPECT_THAT(client.err(), testing::Not(HasSubstr("outage over")));
+  for (const auto& line : client_json()) {
+    EXPECT_NE(line["type"], "action");
+    EXPECT_NE(line["type"], "outage");
+  }
+  EXPECT_EQ(client_json().back()["failed_orders"], 2);
+  EXPECT_EQ(client_json().back()["verdict"], "no outage");
+  EXPECT_EQ(client_json().back()["reason"], "the outage could not be begun");
+}
+
 TEST_F(Control, RefusesBeforeItBegins) {
-  const auto refusal = [this](const Arguments& more) {
+  const auto refusal = [this](const Arguments& more, int exit_code = kExitFault) {
     ClientUnderTest client(telling(more));
-    EXPECT_EQ(client.exit_code(), 1);
+    EXPECT_EQ(client.exit_code(), exit_code);
     EXPECT_EQ(client.out(), "");
     const std::string said = client.err();
     EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
@@ -243,13 +359,68 @@ TEST_F(Control, RefusesBeforeItBegins) {
   };
   EXPECT_THAT(refusal({"--at", "1s set backlog=5"}), HasSubstr("backlog cannot change"));
   EXPECT_THAT(refusal({"--at", "1s set queue-order=lifo"}), HasSubstr("without --service=workers"));
-  EXPECT_THAT(refusal({"--at", "1s restart", "--admin-token-file", dir_.file("none")}),
+  EXPECT_THAT(
+      refusal({"--at", "1s restart", "--admin-token-file", dir_.file("none")}, kExitUnreadable),
+      HasSubstr("there is no token in"));
+  EXPECT_THAT(refusal({"--at", "1s restart", "--admin-token-file", "/dev/zero"}, kExitUnreadable),
               HasSubstr("there is no token in"));
   EXPECT_THAT(refusal({"--at", "1s restart", "--server-admin", server_.url()}),
-              HasSubstr("no retrystorm server's admin port"));
+              HasSubstr("is not the admin port of a retrystorm server"));
   EXPECT_THAT(refusal({"--at", "1s restart", "--server-admin", "http://127.0.0.1:1"}),
               HasSubstr("does not answer"));
-  EXPECT_THAT(refusal({"--at", "1s load 2"}), HasSubstr("has no effect without something to tell"));
+  const FakeServer no_reason([](const Socket& socket) {
+    socket.receive(kPatience, "\r\n\r\n");
+    socket.send("HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n");
+  });
+  EXPECT_THAT(refusal({"--at", "1s restart", "--server-admin", no_reason.url()}),
+              HasSubstr("answers with status 500 and no reason"));
+  EXPECT_THAT(refusal({"--at", "1s load 2"}, kExitWrongOptions),
+              HasSubstr("has no effect without something that changes"));
+}
+
+class TokenFile : public testing::Test {
+ protected:
+  // The error message of a server that cannot write its token there.
+  std::string refusal() const {
+    ChildProcess server(RETRYSTORM_SERVER,
+                        {"--port", "0", "--admin-port", "any", "--admin-token-file", path_});
+    EXPECT_EQ(server.exit_code(), 1);
+    return server.err();
+  }
+
+  const TempDir dir_;
+  const std::filesystem::path path_{dir_.file("token")};
+};
+
+TEST_F(TokenFile, IsNoFileThatIsThereForAnotherPurpose) {
+  const std::filesystem::path precious = dir_.file("precious");
+  std::ofstream(precious) << "precious";
+  std::filesystem::create_symlink(precious, path_);
+  EXPECT_THAT(refusal(), HasSubstr("it is not a regular file"));
+  EXPECT_TRUE(std::filesystem::is_symlink(path_));
+  std::filesystem::remove(path_);
+
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  EXPECT_THAT(refusal(), HasSubstr("it is not a regular file"));
+  EXPECT_TRUE(std::filesystem::is_fifo(path_));
+  std::filesystem::remove(path_);
+
+  std::filesystem::create_directory(path_);
+  EXPECT_THAT(refusal(), HasSubstr("it is not a regular file"));
+  EXPECT_TRUE(std::filesystem::is_empty(path_));
+
+  EXPECT_EQ(read_file(precious), "precious");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path_.parent_path()), {}), 2);
+}
+
+// Another user has put a link in the place of the token file.
+TEST_F(TokenFile, IsWrittenThroughNoLink) {
+  const std::filesystem::path precious = dir_.file("precious");
+  std::ofstream(precious) << "precious";
+  std::filesystem::create_symlink(precious, path_.string() + ".new");
+  const ServerUnderTest server({"--admin-port", "any", "--admin-token-file", path_.string()});
+  EXPECT_EQ(read_file(precious), "precious");
+  EXPECT_EQ(read_file(path_).size(), 33);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The live page over real sockets: what it shows, what it does, and for whom.
+// The live page over real sockets: what it shows, what it does, and which clients may use it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,8 +30,8 @@ class DashboardTest : public testing::Test {
     port_ = std::stoi(said.substr(at));
     const std::size_t token = said.find("#token=") + 7;
     token_ = said.substr(token, said.find('\n', token) - token);
-    // cpp-httplib fills its tables at the first request, and guards them in code that the thread
-    // sanitizer cannot see: this one goes alone.
+    // cpp-httplib fills its tables at the first request, and protects them in code that the thread
+    // sanitizer cannot see. This first request is therefore sent alone.
     get_page("/");
   }
 
@@ -77,10 +77,28 @@ class DashboardTest : public testing::Test {
   }};
   ServerUnderTest server_{{"--base-delay", "1ms"}};
   TempDir dir_;
-  ClientUnderTest client_{{"--url", server_.url(), "--server-pid", std::to_string(server_.pid()),
-                           "--clients", "20", "--lambda", "10ms", "--timeout", "300ms",
-                           "--duration", "10m", "--json", dir_.file("json"), "--server-status",
-                           status_.url(), "--dashboard", "--dashboard-port", "0"}};
+  static constexpr std::uint64_t kSeed = 18446744073709551557u;
+  ClientUnderTest client_{{"--url",
+                           server_.url(),
+                           "--server-pid",
+                           std::to_string(server_.pid()),
+                           "--seed",
+                           std::to_string(kSeed),
+                           "--clients",
+                           "20",
+                           "--lambda",
+                           "10ms",
+                           "--timeout",
+                           "300ms",
+                           "--duration",
+                           "10m",
+                           "--json",
+                           dir_.file("json"),
+                           "--server-status",
+                           status_.url(),
+                           "--dashboard",
+                           "--dashboard-port",
+                           "0"}};
   int port_ = 0;
   std::string token_;
 };
@@ -94,18 +112,19 @@ TEST_F(DashboardTest, ServesThePageAndItsParts) {
   EXPECT_THAT(get_page("/control/freeze"), StartsWith("HTTP/1.1 404"));
 }
 
-// A second freeze is not a second outage: what it does is told.
+// A second freeze is not a second outage. The page says what it does instead.
 TEST_F(DashboardTest, SaysWhatASecondFreezeDoes) {
   const Socket page = listen();
   ASSERT_THAT(command("freeze", R"({"seconds":600})"), StartsWith("HTTP/1.1 202"));
   ASSERT_TRUE(server_is("T"));
   ASSERT_THAT(command("freeze", R"({"seconds":60})"), StartsWith("HTTP/1.1 202"));
-  EXPECT_TRUE(client_.says("the server is frozen already, and for longer than that: "));
+  EXPECT_TRUE(client_.says("the server is already frozen for longer than that: "));
   ASSERT_THAT(command("freeze", R"({"seconds":1200})"), StartsWith("HTTP/1.1 202"));
-  const std::string longer = "the server is frozen already: it now stays so for 20m0s from here on";
+  const std::string longer =
+      "the server is already frozen: it now stays frozen for 20m0s from now on";
   EXPECT_TRUE(client_.says(longer));
   EXPECT_THAT(page.receive(kPatience, longer),
-              AllOf(HasSubstr(R"({"type":"notice","text":"the server is frozen already, and for )"),
+              AllOf(HasSubstr(R"({"type":"notice","text":"the server is already frozen for )"),
                     HasSubstr(R"({"type":"notice","text":")" + longer)));
 }
 
@@ -114,6 +133,8 @@ TEST_F(DashboardTest, TellsTheHistoryAndWhatHappens) {
   EXPECT_THAT(first, AllOf(HasSubstr("text/event-stream"), HasSubstr(R"({"type":"start")"),
                            HasSubstr(R"("strategy":"fixed")"), HasSubstr(R"("thinking":)"),
                            HasSubstr(R"("server":{"concurrency":42.0,"last_delay_s":0.25})")));
+  // As text, because a browser rounds numbers of more than 53 bits.
+  EXPECT_THAT(first, HasSubstr(R"("seed":")" + std::to_string(kSeed) + '"'));
   const Socket late = listen();
   EXPECT_THAT(late.receive(kPatience, "\"t\":1."), HasSubstr(R"({"type":"start")"));
   EXPECT_THAT(late.receive(kPatience, "\"t\":2."), HasSubstr(R"("type":"interval")"));
@@ -182,13 +203,27 @@ TEST_F(DashboardTest, RefusesNonsense) {
   EXPECT_NE(server_.state(), 'T');
 }
 
+TEST_F(DashboardTest, ActsAsAtDoes) {
+  const Socket browser = listen();
+  ASSERT_THAT(command("act", R"({"action":"load 0.5"})"), StartsWith("HTTP/1.1 202"));
+  EXPECT_THAT(browser.receive(kPatience, R"("what":"load 0.5")"), HasSubstr(R"("type":"action")"));
+  // This client has no token for its server.
+  EXPECT_THAT(command("act", R"({"action":"restart"})"), StartsWith("HTTP/1.1 409"));
+  for (const std::string body :
+       {"{}", R"({"action":5})", R"({"action":"hope"})", R"({"action":"load 0.5\nrestart"})"}) {
+    EXPECT_THAT(command("act", body), StartsWith("HTTP/1.1 400")) << body;
+  }
+  EXPECT_THAT(post("/control/act", R"({"action":"load 2"})", "", "http://" + own_host()),
+              StartsWith("HTTP/1.1 403"));
+}
+
 TEST_F(DashboardTest, StartsAgainWithAnotherStrategy) {
   const Socket browser = listen();
   browser.receive(kPatience, R"("type":"interval")");
   ASSERT_THAT(command("freeze", R"({"seconds":3600})"), StartsWith("HTTP/1.1 202"));
   ASSERT_TRUE(server_is("T"));
   ASSERT_THAT(command("restart", R"({"strategy":"linear"})"), StartsWith("HTTP/1.1 202"));
-  // The browser is not disturbed by the end of the clients' sockets.
+  // Closing the clients' sockets does not affect the browser's connection.
   EXPECT_THAT(browser.receive(kPatience, R"("strategy":"linear")"),
               HasSubstr(R"({"type":"summary")"));
   EXPECT_TRUE(server_is("SR"));
@@ -202,7 +237,7 @@ TEST_F(DashboardTest, StartsAgainWithAnotherStrategy) {
     if (line["type"] == "summary") course.push_back("summary");
     if (line["type"] == "start" && course.size() > 1) {
       EXPECT_THAT(std::string(line["command"]), testing::EndsWith(" --strategy=linear"));
-      EXPECT_EQ(line["growth"], "linear");  // and what else the strategy has
+      EXPECT_EQ(line["growth"], "linear");  // and the strategy's other settings
       EXPECT_EQ(line["backoff_base"], "1s");
     }
   }
@@ -215,7 +250,7 @@ TEST_F(DashboardTest, TellsTheEndToTwentyBrowsers) {
   for (const Socket& browser : browsers) {
     EXPECT_THAT(browser.receive(kPatience, R"("type":"interval")"), HasSubstr("interval"));
   }
-  // Beside them, the page is still served, and silent connections take nothing from it for long.
+  // Meanwhile the page is still served, and a silent connection does not block it for long.
   const Socket silent = connect_to(port_);
   EXPECT_THAT(get_page("/"), StartsWith("HTTP/1.1 200"));
   client_.signal(SIGTERM);

@@ -1,5 +1,5 @@
-// Many threads, few processes: what the clients of a process share holds however they interleave.
-// Also for the thread sanitizer, which sees here whether each part is asked under its lock.
+// Many threads, few processes: the parts that the clients of a process share work however their
+// threads interleave. Here the thread sanitizer also checks that each part is used under its lock.
 #include "client/fleet.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/url.h"
+#include "common/http/url.h"
 #include "model/run/open_arrivals.h"
 #include "tests/support/certificate.h"
 #include "tests/support/child_process.h"
@@ -21,19 +21,19 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Everything is refused there.
+// Connections to this address are refused.
 const std::string kNobody = "http://127.0.0.1:1/api";
 
-// A fleet that runs for as long as it exists.
+// A fleet that runs as long as this object exists.
 class RunningFleet {
  public:
-  // `settings`: lines of `name = value`, on top of a hundred clients in a hurry. `trace`: so many
-  // requests are followed.
+  // `settings`: lines of `name = value`, in addition to a hundred busy clients. `trace`: the number
+  // of requests to trace.
   RunningFleet(const std::string& url, const std::string& settings, std::size_t trace = 0)
       : workload_(workload(settings)),
         fleet_(workload_, 1, make_request({.url = url, .insecure = is_https(url)}),
                {.max_threads = kThreads}) {
-    // As the programs do: a server may close a connection that is written to.
+    // As in the programs: a server may close a connection during a write.
     std::signal(SIGPIPE, SIG_IGN);
     if (trace > 0) {
       fleet_.follow(Clock::now(), trace);
@@ -43,21 +43,22 @@ class RunningFleet {
   }
 
   const WorkloadOptions& workload() const { return workload_; }
-  static constexpr std::size_t kThreads = 100;  // of open arrivals
+  static constexpr std::size_t kThreads = 100;  // for open arrivals
 
   Counts counts() const { return fleet_.totals().counts; }
-  Punctuality punctuality() const { return fleet_.totals().punctuality; }
+  ArrivalLag arrival_lag() const { return fleet_.totals().arrival_lag; }
   ClientStates clients() const { return fleet_.totals().clients; }
+  RequestTimes request_times() const { return fleet_.history().latencies.requests(); }
   SharedTrace* trace() { return fleet_.trace(); }
 
-  // Runs until that many attempts have ended or were refused.
+  // Runs until this many attempts have ended or were not sent.
   void run_until(std::uint64_t ends) {
     EXPECT_TRUE(eventually([&] { return counts().finished() + counts().not_sent >= ends; }))
         << "it has come to " << counts().finished() + counts().not_sent;
   }
 
-  // Stops it: then nothing is under way, and all that was begun has an end. What a client was at
-  // when it was stopped is counted as begun, and has none.
+  // Stops the fleet and checks the counts: nothing is in flight any more, and everything that has
+  // begun has ended. Only the interrupted request of each client has begun without an end.
   Counts stop() {
     fleet_.stop();
     const FleetTotals totals = fleet_.totals();
@@ -65,14 +66,13 @@ class RunningFleet {
     const std::uint64_t interrupted = fleet_.is_open() ? kThreads : workload_.clients;
     EXPECT_EQ(totals.clients.in_flight, 0);
     EXPECT_EQ(totals.clients.waiting_to_retry, 0);
-    EXPECT_GE(counts.attempts(), counts.finished());
-    EXPECT_LE(counts.attempts(), counts.finished() + interrupted);
+    EXPECT_GE(counts.attempts, counts.finished());
+    EXPECT_LE(counts.attempts, counts.finished() + interrupted);
     EXPECT_GE(counts.requests, counts.ok + counts.gave_up());
     EXPECT_LE(counts.requests, counts.ok + counts.gave_up() + interrupted);
-    // Each end is followed by its request's end or by another attempt, sent or not, but for what
-    // was interrupted in between.
+    // Every attempt that was asked for, sent or not, has ended, except those that were interrupted.
     const std::uint64_t ends = counts.finished() + counts.not_sent;
-    const std::uint64_t asked = counts.attempts() + counts.not_sent;
+    const std::uint64_t asked = counts.attempts + counts.not_sent;
     EXPECT_LE(ends, asked);
     EXPECT_LE(asked, ends + interrupted);
     return counts;
@@ -96,7 +96,7 @@ class RunningFleet {
 
 class FleetParts : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
-// A service that sheds much of what comes: successes and failures alternate in every thread.
+// The service sheds much of its load: successes and failures alternate in every thread.
 TEST_P(FleetParts, AccountForEverything) {
   const ServerUnderTest server(
       {"--base-delay=2ms", "--shed-above=" + std::to_string(20 / kSlowness)});
@@ -127,8 +127,8 @@ INSTANTIATE_TEST_SUITE_P(
                   "rate-min = 1000\nwhen-refused = back-off\n")),
     [](const auto& each) { return std::string(each.param.first); });
 
-// No thread may see a token that another has taken: with everything failing, a process pays for
-// exactly as many retries as its budget has (A6: 4 of 10 tokens; AWS: 500 / 14), and for none more.
+// No two threads may spend the same token. If everything fails, a process makes exactly as many
+// retries as its retry budget allows (A6: 4 of 10 tokens; AWS: 500 / 14), and no more.
 TEST(FleetBudget, PaysForEachRetryOnce) {
   for (const auto& [budget, retries] : {std::pair("grpc", 4), std::pair("aws", 35)}) {
     RunningFleet fleet(kNobody, "max-retries = none\nretry-budget = " + std::string(budget) + "\n");
@@ -137,7 +137,7 @@ TEST(FleetBudget, PaysForEachRetryOnce) {
   }
 }
 
-// Half-open, three trials and no fourth, however many threads ask at once.
+// A half-open breaker allows three trials and no fourth, however many threads ask at once.
 TEST(FleetBreaker, LetsNoMoreThroughThanItsTrials) {
   const Duration open_for = 50ms;
   const TimePoint begin = Clock::now();
@@ -147,13 +147,13 @@ TEST(FleetBreaker, LetsNoMoreThroughThanItsTrials) {
   fleet.run_until(20'000);
   const Counts counts = fleet.stop();
   const auto half_opened = static_cast<std::uint64_t>((Clock::now() - begin) / open_for);
-  // What was sent before it opened: at most an attempt of each client.
-  EXPECT_LE(counts.attempts(), 100 + 2 * 3 * half_opened);
-  EXPECT_GT(counts.attempts(), 2 * 6);
+  // Before it opened, each client sent at most one attempt.
+  EXPECT_LE(counts.attempts, 100 + 2 * 3 * half_opened);
+  EXPECT_GT(counts.attempts, 2 * 6);
   EXPECT_GT(counts.not_sent, 10'000);
 }
 
-// Two processes with ten at a time each, of a hundred that want to.
+// Two processes, each with at most ten attempts in flight, for a hundred clients.
 TEST(FleetLimit, IsNeverExceeded) {
   const ServerUnderTest server({"--base-delay=5ms"});
   for (const char* limit : {"concurrency-limit = fixed:10\n",
@@ -170,9 +170,9 @@ TEST(FleetLimit, IsNeverExceeded) {
   }
 }
 
-// Nearly everything is throttled, so that the rate is the least one: tokens come one after the
-// other, each serves one of the waiters, and none is lost or taken twice. They wait in line, and
-// all of them end when they are told to.
+// Nearly everything is throttled, so the rate falls to its minimum. Tokens come one at a time. Each
+// serves one waiting client, and none is lost or used twice. The clients wait in a queue, and all
+// of them end when the fleet stops.
 TEST(FleetRate, SendsOneAttemptForEachToken) {
   const ServerUnderTest server({"--rate-limit=0.001", "--rate-burst=1"});
   RunningFleet fleet(server.url(),
@@ -180,16 +180,17 @@ TEST(FleetRate, SendsOneAttemptForEachToken) {
   // The first attempts were sent before anything was throttled.
   fleet.run_until(120);
   const TimePoint begin = Clock::now();
-  const std::uint64_t before = fleet.counts().attempts();
+  const std::uint64_t before = fleet.counts().attempts;
   fleet.run_until(200);
-  const std::uint64_t sent = fleet.counts().attempts() - before;
-  // What was allowed before may be counted after, more of it the busier the machine is; tokens
-  // taken twice would be many more.
+  const std::uint64_t sent = fleet.counts().attempts - before;
+  // On a busy machine, some attempts allowed before `begin` are counted after it. Tokens used twice
+  // would cause many more.
   EXPECT_LE(static_cast<double>(sent), 1.25 * 40 * to_seconds(Clock::now() - begin) + 2);
   EXPECT_EQ(fleet.stop().not_sent, 0);
 }
 
-// A trace of everything adds up to the counts, also where gates refuse and clients are interrupted.
+// A trace of all requests matches the counts, also if the breaker refuses attempts and clients are
+// interrupted.
 TEST(FleetTrace, FollowsTheRequestsOfManyThreads) {
   RunningFleet fleet(kNobody, "breaker = resilience4j\nbreaker-open-for = 20ms\n", 1'000'000);
   std::vector<TracedRequest> requests;
@@ -215,14 +216,14 @@ TEST(FleetTrace, FollowsTheRequestsOfManyThreads) {
   EXPECT_GT(not_sent, 0u);
 }
 
-// Threads begin, wait and end while requests come, fail and are retried.
+// Threads start, wait and end while requests begin, fail and are retried.
 TEST(FleetArrivals, AccountForEverything) {
   const ServerUnderTest server({"--base-delay=2ms", "--shed-above=2"});
   for (const char* parts : {"",
                             "retry-budget = aws\nbreaker = polly\nbreaker-open-for = 20ms\n"
                             "concurrency-limit = aimd:20\n"}) {
-    RunningFleet fleet(server.url(), "arrivals = open\nrate = 2000\nclients-per-process = 7\n" +
-                                         std::string(parts));
+    RunningFleet fleet(server.url(),
+                       "arrivals = open\nrate = 2000\nprocesses = 7\n" + std::string(parts));
     fleet.run_until(3000);
     const Counts counts = fleet.stop();
     EXPECT_GT(counts.ok, 0);
@@ -230,8 +231,8 @@ TEST(FleetArrivals, AccountForEverything) {
   }
 }
 
-// The k-th request does not begin before the k-th moment of the seed's arrivals, whatever became of
-// those before it, and no later than is told.
+// The k-th request does not begin before the k-th arrival time of the seed, whatever the results of
+// the earlier requests, and no later than the reported lag allows.
 TEST(FleetArrivals, ComeAtTheirTimes) {
   const ServerUnderTest server({"--base-delay=5ms"});
   constexpr std::size_t kRate = 500 / kSlowness;
@@ -246,37 +247,46 @@ TEST(FleetArrivals, ComeAtTheirTimes) {
   }
   ASSERT_GE(begun.size(), kRate);
   std::sort(begun.begin(), begun.end());
-  const Punctuality punctuality = fleet.punctuality();
-  EXPECT_EQ(punctuality.dropped_arrivals, 0);
+  const ArrivalLag arrival_lag = fleet.arrival_lag();
+  EXPECT_EQ(arrival_lag.dropped_arrivals, 0);
   OpenArrivals arrivals(1, kRate);
   Duration due{0};
   for (const Duration each : begun) {
     due += arrivals.next_gap();
     EXPECT_GE(each, due);
-    // Its thread may lose a moment between the two looks at the clock.
-    EXPECT_LE(each, due + punctuality.latest_start + 1s);
+    // Its thread may be interrupted between the two readings of the clock.
+    EXPECT_LE(each, due + arrival_lag.latest_start + 1s);
   }
 }
 
-// Nobody answers, so that every request keeps its thread.
+// The server never answers, so every request keeps its thread.
 TEST(FleetArrivals, AreCountedWhenThereIsNoThreadForThem) {
   const Listener silent;
   RunningFleet fleet(silent.url(), "arrivals = open\nrate = 5000\ntimeout = 1h\n");
-  EXPECT_TRUE(eventually([&] { return fleet.punctuality().dropped_arrivals > 1000; }));
+  EXPECT_TRUE(eventually([&] { return fleet.arrival_lag().dropped_arrivals > 1000; }));
   const Counts counts = fleet.counts();
   EXPECT_EQ(counts.requests, RunningFleet::kThreads);
   EXPECT_EQ(fleet.clients().thinking, 0);
   EXPECT_TRUE(eventually([&] { return fleet.clients().in_flight == RunningFleet::kThreads; }));
+  // All are under way, and the longest has been for longer than the others.
+  const RequestTimes times = fleet.request_times();
+  EXPECT_EQ(times.so_far.count(), RunningFleet::kThreads);
+  EXPECT_TRUE(times.quantile(0.5)->or_more);
   EXPECT_EQ(fleet.stop().finished(), 0);
+  EXPECT_EQ(fleet.request_times().so_far.count(), RunningFleet::kThreads);
+  EXPECT_GE(fleet.request_times().max()->time, times.max()->time);
 }
 
-// The process of a request is that of its place: here all have one budget.
-TEST(FleetArrivals, ShareWhatTheProcessOfTheirPlaceHas) {
-  RunningFleet fleet(kNobody,
-                     "arrivals = open\nrate = 2000\nclients-per-process = 100\n"
-                     "max-retries = none\nretry-budget = aws\n");
-  fleet.run_until(1000);
-  EXPECT_EQ(fleet.stop().retries, 35);
+// The number of processes does not grow with the requests that are waiting: all of them share one
+// retry budget, or each third one does.
+TEST(FleetArrivals, ShareWhatTheirProcessHas) {
+  for (const int processes : {1, 3}) {
+    RunningFleet fleet(kNobody,
+                       "arrivals = open\nrate = 2000\nprocesses = " + std::to_string(processes) +
+                           "\nmax-retries = none\nretry-budget = aws\n");
+    fleet.run_until(1000);
+    EXPECT_EQ(fleet.stop().retries, 35 * processes);
+  }
 }
 
 TEST(FleetTls, ShakesHandsInManyThreads) {
@@ -287,7 +297,7 @@ TEST(FleetTls, ShakesHandsInManyThreads) {
   EXPECT_GT(counts.ok, 0);
 }
 
-// Interrupted in the middle of the handshake.
+// The clients are interrupted during the handshake.
 TEST(FleetTls, EndsWhenNobodyAnswersTheHandshake) {
   const Listener silent(4096);
   RunningFleet fleet("https://127.0.0.1:" + std::to_string(silent.port()) + "/", "timeout = 1h\n");

@@ -1,4 +1,4 @@
-// A job, done by real programs as by the simulator.
+// A job that the real programs and the simulator run in the same way.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A table of 100 a second whose minutes are tenths of a second, and a job that takes some seconds.
+// A table of 100 units a second, with minutes shortened to 0.1 s, and a job of a few seconds.
 const Arguments kService{"--base-delay=5ms",
                          "--limit=1000",
                          "--rate-limit=100",
@@ -51,6 +51,7 @@ TEST(RealJob, TakesAsLongAsTheSimulatedOne) {
   EXPECT_EQ(measured["ok"], 3000);
   EXPECT_EQ(measured["verdict"], "no outage");
   EXPECT_GT(measured["job"]["throttled_share"], 0);
+  if (RETRYSTORM_SANITIZED) return;  // what follows is a time
   const double makespan = expected["job"]["makespan_s"];
   EXPECT_NEAR(measured["job"]["makespan_s"].get<double>(), makespan, 0.05 * makespan);
 }

@@ -1,4 +1,4 @@
-// The screen that is redrawn, on a terminal of its own.
+// The screen that is redrawn, on a separate terminal.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pty.h>
@@ -50,7 +50,7 @@ class OnTerminal {
   OnTerminal(const OnTerminal&) = delete;
   OnTerminal& operator=(const OnTerminal&) = delete;
 
-  // Reads until this has been shown, `from` that place on, or the program has ended.
+  // Reads until `text` has been shown, at position `from` or later, or the program has ended.
   bool shows(const std::string& text, std::size_t from = 0) {
     return eventually([&] {
       std::array<char, 4096> part{};
@@ -74,7 +74,7 @@ class OnTerminal {
 
   const std::string& shown() const { return shown_; }
 
-  // 128 + the signal that ended the program; nothing when it still runs.
+  // The exit code, or 128 + the signal that ended the program; std::nullopt if it is still running.
   std::optional<int> exit_code_within(Duration within) {
     int status = 0;
     if (!eventually([&] { return waitpid(pid_, &status, WNOHANG) == pid_; }, within)) return {};
@@ -125,7 +125,29 @@ TEST(Live, ClientEndsWithTheSummaryOnTheOrdinaryScreen) {
   EXPECT_EQ(client.exit_code(), 0);
 }
 
-// As a person does it: in a shell, with job control.
+// The outage is over, and then nothing is answered any more. The baseline takes a window of 5 s.
+TEST(Live, ClientSaysWhyTheServiceDoesNotComeBack) {
+  const FakeServer status([](const Socket& socket) {
+    socket.receive(kPatience, "\r\n\r\n");
+    socket.send(
+        "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
+        R"({"concurrency":6862,"last_delay_s":1e9})");
+  });
+  const ServerUnderTest server({"--base-delay", "1ms"});
+  OnTerminal client(
+      {RETRYSTORM_CLIENT, "--url",       server.url(), "--server-pid", std::to_string(server.pid()),
+       "--server-status", status.url(),  "--live",     "--clients",    "10",
+       "--lambda",        "10ms",        "--timeout",  "300ms",        "--report-interval",
+       "100ms",           "--outage-at", "5500ms",     "--outage-for", "500ms",
+       "--duration",      "10m"});
+  ASSERT_TRUE(client.shows("server awake")) << client.shown();
+  kill(server.pid(), SIGSTOP);
+  EXPECT_TRUE(client.shows("It is held down by its clients: 6,862 requests")) << client.shown();
+  EXPECT_TRUE(client.shows("What may help: turn away above ")) << client.shown();
+  kill(server.pid(), SIGCONT);
+}
+
+// As a user does it: in a shell with job control.
 TEST(Live, GivesTheTerminalBackOnCtrlZ) {
   OnTerminal shell({"/bin/bash", "--norc", "--noprofile", "-i"}, {"PS1=$ ", "HISTFILE="});
   shell.type(std::string(RETRYSTORM_SERVER) +
@@ -137,7 +159,7 @@ TEST(Live, GivesTheTerminalBackOnCtrlZ) {
   const std::string before = shell.shown();
   EXPECT_LT(before.find(kGivenBack), before.find("Stopped"));
   shell.type("fg; echo ended with $?\n");
-  // Taken again, and drawn.
+  // The terminal has been taken over again, and the screen drawn.
   ASSERT_TRUE(shell.shows("completed", before.size())) << shell.shown();
   const std::size_t taken = shell.shown().find(kTaken, before.size());
   ASSERT_NE(taken, std::string::npos);
@@ -168,7 +190,7 @@ TEST(Live, HasNoColourWithNoColor) {
 
 TEST(Live, NeedsATerminal) {
   ServerUnderTest server({"--live", "--report-interval", "50ms"});
-  EXPECT_TRUE(server.says("--live: standard output is no terminal that can be redrawn"));
+  EXPECT_TRUE(server.says("--live: standard output is not a terminal that can be redrawn"));
   EXPECT_TRUE(eventually([&] { return server.out().find("last delay:") != std::string::npos; }));
   EXPECT_THAT(server.out(), Not(HasSubstr("\033")));
 }

@@ -1,4 +1,4 @@
-// What the programs say of themselves to those who watch them.
+// The metrics and the status of the programs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// The port of which a program that took any free one says so.
+// The port that a program reports after it has chosen any free one.
 std::string metrics_port(const ChildProcess& program) {
   const std::string before = "metrics on http://127.0.0.1:";
   if (!eventually([&] { return program.err().find("/metrics\n") != std::string::npos; }))
@@ -46,7 +46,7 @@ std::string metrics(const std::string& port) {
   return body(get(std::stoi(port), kPatience, "/metrics"));
 }
 
-// What Prometheus' own tool finds wrong with it.
+// The errors that Prometheus' promtool finds in the text.
 std::string faults(const std::string& text) {
   const TempDir dir;
   std::ofstream(dir.file("metrics")) << text;
@@ -75,6 +75,29 @@ TEST(ServerAdmin, CountsWhatTheServerDoes) {
   EXPECT_GE(now["uptime_s"], 0);
   EXPECT_THAT(metrics(port),
               HasSubstr("\nretrystorm_server_requests_completed_total{result=\"served\"} 3\n"));
+}
+
+// Two hang up while a worker is busy with the first request. It takes the fourth after that one.
+TEST(ServerAdmin, CountsWhomItSkipped) {
+  const ServerUnderTest server({"--service", "workers", "--workers", "1", "--service-time", "1s",
+                                "--abandoned", "skip", "--admin-port", "any"});
+  const std::string port = metrics_port(server), request = "GET /api HTTP/1.1\r\nHost: h\r\n\r\n";
+  const Socket first = connect_to(server.port());
+  ASSERT_TRUE(first.send(request));
+  {
+    const Socket closed = connect_to(server.port()), reset = connect_to(server.port());
+    reset.reset_on_close();
+    ASSERT_TRUE(closed.send(request));
+    ASSERT_TRUE(reset.send(request));
+    ASSERT_TRUE(eventually([&] { return status(port)["offered_total"] == 3; }));
+  }
+  EXPECT_THAT(get(server.port(), kPatience), StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(first.receive(kPatience), StartsWith("HTTP/1.1 200 "));
+  ASSERT_TRUE(eventually([&] { return status(port)["completed_total"] == 2; }));
+  const auto now = status(port);
+  EXPECT_EQ(now["admitted_total"], 4);
+  EXPECT_EQ(now["served_total"], 2);
+  EXPECT_EQ(now["rejected_total"]["abandoned"], 2);
 }
 
 TEST(ServerAdmin, CountsAsServedOnlyWhoGotAnOk) {
@@ -113,7 +136,8 @@ TEST(ServerAdmin, CountsOnAcrossReports) {
   EXPECT_TRUE(eventually([&] { return status(port)["completed_total"] == 20; })) << status(port);
 }
 
-// Minutes made tenths of a second: nobody uses it, and it falls to the least by itself.
+// Minutes are shortened to 0.1 s. The capacity is not used, so it falls to the minimum
+// automatically.
 TEST(ServerAdmin, ShowsACapacityThatFollowsItsUse) {
   const ServerUnderTest server({"--admin-port=any", "--rate-limit=100", "--rate-burst=300s",
                                 "--autoscale=target-tracking", "--autoscale-period=100ms",
@@ -155,8 +179,8 @@ TEST(ServerAdmin, RefusesABusyPortThatWasAskedFor) {
                                            " is already in use\n"));
 }
 
-// The default admin port is the one above the server's. Here somebody else has that one, and the
-// server's own is free: mostly at the first try.
+// The default admin port is the server's port + 1. Here that port is in use, and the server's port
+// is free. Finding such a pair usually takes one try.
 TEST(ServerAdmin, GoesOnWithoutTheDefaultPort) {
   for (int tries = 0; tries < 100; ++tries) {
     const Listener other;
@@ -179,7 +203,7 @@ TEST(ServerAdmin, IsAboveTheServersPortByDefault) {
   ASSERT_TRUE(server.says("listening on"));
   const std::string said = server.err(), before = "listening on http://127.0.0.1:";
   const int above = std::stoi(said.substr(said.find(before) + before.size())) + 1;
-  // Somebody else may have it: then the server says which one it wanted.
+  // The port may be in use by another program. Then the server names the port that it wanted.
   EXPECT_THAT(said, AnyOf(HasSubstr("metrics on http://127.0.0.1:" + std::to_string(above) + "/"),
                           HasSubstr("no metrics: port " + std::to_string(above) + " is")));
 }

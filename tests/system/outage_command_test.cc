@@ -1,5 +1,5 @@
-// Commands as an outage: run in order, told when they fail, and ended whatever happens.
-#include "client/outage_command.h"
+// Commands as an outage: they run in order, failures are reported, and the outage always ends.
+#include "client/outage/outage_command.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,6 +8,7 @@
 
 #include <csignal>
 #include <functional>
+#include <sstream>
 #include <string>
 
 #include "tests/support/child_process.h"
@@ -16,6 +17,7 @@ namespace retrystorm::test {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -23,14 +25,15 @@ class OutageCommandTest : public testing::Test {
  protected:
   OutageCommandTest() { std::signal(SIGPIPE, SIG_IGN); }
 
-  // A command that leaves a word in the file that all have in common.
+  // A command that appends a word to the common file.
   std::string writes(const std::string& word) const { return "echo " + word + " >>" + path_; }
+  std::string file(const std::string& name) const { return dir_.file(name); }
   std::string written() const { return read_file(path_); }
   bool becomes(const std::string& text) const {
     return eventually([&] { return written() == text; });
   }
 
-  // Runs `work` in a process that leads a group of its own, and then waits to be killed.
+  // Runs `work` in a process that leads a separate process group and then waits to be killed.
   static pid_t run_apart(const std::function<void()>& work) {
     const pid_t child = fork();
     if (child != 0) return child;
@@ -51,10 +54,10 @@ class OutageCommandTest : public testing::Test {
 TEST_F(OutageCommandTest, RunsTheBeginAndTheEnd) {
   OutageCommand outage({.begin = writes("begun"), .end = writes("ended")});
   EXPECT_EQ(written(), "");
-  outage.begin();
+  outage.begin(TimePoint::max());
   EXPECT_THAT(outage.take_news(kPatience), IsEmpty());
   EXPECT_EQ(written(), "begun\n");
-  EXPECT_EQ(outage.under_way(), 0);
+  EXPECT_FALSE(outage.under_way());
   outage.end();
   EXPECT_THAT(outage.take_news(kPatience), IsEmpty());
   EXPECT_EQ(written(), "begun\nended\n");
@@ -64,7 +67,7 @@ TEST_F(OutageCommandTest, RunsTheBeginAndTheEnd) {
 TEST_F(OutageCommandTest, RunsOneOutageAfterTheOther) {
   OutageCommand outage({.begin = writes("begun"), .end = writes("ended")});
   for (int i = 0; i < 3; ++i) {
-    outage.begin();
+    outage.begin(TimePoint::max());
     EXPECT_THAT(outage.take_news(kPatience), IsEmpty());
     outage.end();
   }
@@ -74,28 +77,39 @@ TEST_F(OutageCommandTest, RunsOneOutageAfterTheOther) {
 
 TEST_F(OutageCommandTest, NeedsNoEnd) {
   OutageCommand outage({.begin = writes("begun"), .end = ""});
-  outage.begin();
+  outage.begin(TimePoint::max());
   EXPECT_THAT(outage.take_news(kPatience), IsEmpty());
   outage.end();
   EXPECT_THAT(outage.take_news(kPatience), IsEmpty());
-  EXPECT_EQ(outage.under_way(), 0);
+  EXPECT_FALSE(outage.under_way());
   EXPECT_EQ(written(), "begun\n");
 }
 
 TEST_F(OutageCommandTest, TellsWhatFails) {
   OutageCommand outage({.begin = "exit 3", .end = "kill -SEGV $$"});
-  outage.begin();
+  outage.begin(TimePoint::max());
   EXPECT_THAT(outage.take_news(kPatience),
               ElementsAre("the command of --outage-begin failed: exit code 3"));
   outage.end();
   EXPECT_THAT(outage.take_news(kPatience),
               ElementsAre("the command of --outage-end was ended by signal 11"));
   EXPECT_EQ(outage.failures(), 2);
+  EXPECT_TRUE(outage.begin_failed());
+}
+
+TEST_F(OutageCommandTest, KnowsWhetherTheBeginFailed) {
+  OutageCommand outage({.begin = "true", .end = "exit 3"});
+  outage.begin(TimePoint::max());
+  outage.end();
+  while (outage.failures() == 0) outage.take_news(kPatience);
+  EXPECT_FALSE(outage.begin_failed());
+  EXPECT_TRUE(outage.end_failed());
+  EXPECT_FALSE(outage.in_doubt());
 }
 
 TEST_F(OutageCommandTest, EndsAlsoWhatDidNotBegin) {
   OutageCommand outage({.begin = "/nonexistent/command 2>/dev/null", .end = writes("ended")});
-  outage.begin();
+  outage.begin(TimePoint::max());
   EXPECT_THAT(outage.take_news(kPatience),
               ElementsAre("the command of --outage-begin failed: exit code 127"));
   outage.end();
@@ -103,19 +117,19 @@ TEST_F(OutageCommandTest, EndsAlsoWhatDidNotBegin) {
   EXPECT_EQ(written(), "ended\n");
 }
 
-// It, and all that it has started.
+// Terminates the command and all processes that it has started.
 TEST_F(OutageCommandTest, TerminatesABeginThatDoesNotEnd) {
   OutageCommand outage(
       {.begin = writes("begun") + "; sleep 1000; " + writes("too late"), .end = writes("ended")});
   const TimePoint start = Clock::now();
-  outage.begin();
+  outage.begin(TimePoint::max());
   EXPECT_TRUE(becomes("begun\n"));
   EXPECT_THAT(outage.take_news(), IsEmpty());
-  EXPECT_EQ(outage.under_way(), 1);
+  EXPECT_TRUE(outage.under_way());
   outage.end();
   EXPECT_TRUE(becomes("begun\nended\n"));
   EXPECT_THAT(outage.take_news(kPatience),
-              ElementsAre("the command of --outage-begin had not ended when the outage was to end, "
+              ElementsAre("the command of --outage-begin had not ended at the end of the outage, "
                           "and was terminated"));
   EXPECT_EQ(outage.failures(), 1);
   EXPECT_LT(Clock::now() - start, 60s);
@@ -125,7 +139,7 @@ TEST_F(OutageCommandTest, KillsABeginThatWillNotGo) {
   OutageCommand outage(
       {.begin = "trap '' TERM; " + writes("begun") + "; sleep 1000; " + writes("too late"),
        .end = writes("ended")});
-  outage.begin();
+  outage.begin(TimePoint::max());
   EXPECT_TRUE(becomes("begun\n"));
   outage.end();
   EXPECT_TRUE(becomes("begun\nended\n"));
@@ -134,7 +148,7 @@ TEST_F(OutageCommandTest, KillsABeginThatWillNotGo) {
 TEST_F(OutageCommandTest, EndsWhenTheObjectGoes) {
   {
     OutageCommand outage({.begin = writes("begun"), .end = writes("ended")});
-    outage.begin();
+    outage.begin(TimePoint::max());
     EXPECT_TRUE(becomes("begun\n"));
   }
   EXPECT_EQ(written(), "begun\nended\n");
@@ -145,42 +159,126 @@ TEST_F(OutageCommandTest, EndsNothingThatHasNotBegunOrHasEnded) {
   EXPECT_EQ(written(), "");
   {
     OutageCommand outage({.begin = writes("begun"), .end = writes("ended")});
-    outage.begin();
+    outage.begin(TimePoint::max());
     outage.end();
   }
-  // The end may have come before the first word was written.
+  // The outage may have ended before the first word was written.
   EXPECT_THAT(written(), testing::AnyOf("begun\nended\n", "ended\n"));
 }
 
 TEST_F(OutageCommandTest, EndsEvenWhenTheWholeGroupIsKilled) {
   const pid_t leader = run_apart([&] {
     static OutageCommand outage({.begin = writes("begun"), .end = "sleep 0.1; " + writes("ended")});
-    outage.begin();
+    outage.begin(TimePoint::max());
   });
   EXPECT_TRUE(becomes("begun\n"));
   kill_group(leader);
   EXPECT_TRUE(becomes("begun\nended\n"));
 }
 
-// The command is not of that group: it is let go on, or terminated, and then comes the end.
+// The command is not in that group. It finishes or is terminated, and then the end command runs.
 TEST_F(OutageCommandTest, EndsEvenWhenTheGroupIsKilledAsItBegins) {
   const pid_t leader = run_apart([&] {
     static OutageCommand outage(
         {.begin = writes("begun") + "; sleep 1000", .end = writes("ended")});
-    outage.begin();
+    outage.begin(TimePoint::max());
   });
   EXPECT_TRUE(becomes("begun\n"));
   kill_group(leader);
   EXPECT_TRUE(becomes("begun\nended\n"));
 }
 
-// What is told on their standard output is not among the clients' lines.
+TEST_F(OutageCommandTest, EndsInTimeAlthoughNobodyTellsItTo) {
+  OutageCommand outage({.begin = writes("begun"), .end = writes("ended")});
+  outage.begin(saturating_add(Clock::now(), 300ms));
+  EXPECT_TRUE(becomes("begun\nended\n"));
+  outage.end();
+  EXPECT_THAT(outage.take_news(kPatience), IsEmpty());
+  EXPECT_FALSE(outage.under_way());
+  EXPECT_EQ(written(), "begun\nended\n");
+  EXPECT_FALSE(outage.in_doubt());
+}
+
+// The first command kills the process that runs the commands. Its replacement is not killed.
+TEST_F(OutageCommandTest, EndsEvenWhenTheProcessThatRunsThemIsKilled) {
+  OutageCommand outage({.begin = writes("begun") + "; kill -9 $PPID", .end = writes("ended")});
+  outage.begin(TimePoint::max());
+  EXPECT_THAT(outage.take_news(kPatience),
+              ElementsAre("the process that runs the outage's commands was killed: a new one runs "
+                          "--outage-end"));
+  EXPECT_EQ(written(), "begun\n");
+  outage.end();
+  EXPECT_THAT(outage.take_news(kPatience), IsEmpty());
+  EXPECT_EQ(written(), "begun\nended\n");
+  EXPECT_EQ(outage.failures(), 1);
+  EXPECT_TRUE(outage.in_doubt());
+}
+
+// The killed process is not noticed until the outage must end.
+TEST_F(OutageCommandTest, EndsEvenWhenNobodySawTheProcessKilled) {
+  OutageCommand outage(
+      {.begin = "echo $PPID >" + file("runner") + "; " + writes("begun"), .end = writes("ended")});
+  outage.begin(TimePoint::max());
+  EXPECT_THAT(outage.take_news(kPatience), IsEmpty());
+  const pid_t runner = std::stoi(read_file(file("runner")));
+  kill(runner, SIGKILL);
+  siginfo_t ended{};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(runner), &ended, WEXITED | WNOWAIT), 0);
+  outage.end();
+  EXPECT_THAT(outage.take_news(kPatience), ElementsAre(testing::HasSubstr("was killed")));
+  EXPECT_EQ(written(), "begun\nended\n");
+  EXPECT_EQ(outage.failures(), 0);
+}
+
+TEST_F(OutageCommandTest, GivesUpAnEndThatKillsWhoRunsIt) {
+  OutageCommand outage({.begin = writes("begun"), .end = writes("ended") + "; kill -9 $PPID"});
+  outage.begin(TimePoint::max());
+  outage.end();
+  EXPECT_THAT(outage.take_news(kPatience), Contains(testing::HasSubstr("again and again")));
+  EXPECT_FALSE(outage.under_way());
+  EXPECT_TRUE(outage.in_doubt());
+}
+
+// The command is stopped, so SIGTERM alone does not end it.
+TEST_F(OutageCommandTest, TerminatesAnEndThatDoesNotEnd) {
+  OutageCommand outage(
+      {.begin = "",
+       .end = "trap '' TERM; echo $$ >" + file("shell") + "; while :; do kill -STOP $$; done",
+       .end_limit = 300ms});
+  outage.begin(TimePoint::max());
+  EXPECT_THAT(outage.take_news(kPatience), IsEmpty());
+  outage.end();
+  EXPECT_THAT(outage.take_news(kPatience), ElementsAre("the command of --outage-end had not ended "
+                                                       "after 300ms, and was terminated"));
+  const pid_t shell = std::stoi(read_file(file("shell")));
+  EXPECT_EQ(kill(shell, 0), -1);
+  EXPECT_EQ(outage.failures(), 1);
+  EXPECT_TRUE(outage.in_doubt());
+}
+
+TEST_F(OutageCommandTest, TerminatesAnEndThatDoesNotEndAlsoWhenNobodyIsLeft) {
+  const pid_t leader = run_apart([&] {
+    static OutageCommand outage({.begin = writes("begun"),
+                                 .end = "echo $$ $PPID >" + file("both") + "; sleep 1000",
+                                 .end_limit = 300ms});
+    outage.begin(TimePoint::max());
+  });
+  EXPECT_TRUE(becomes("begun\n"));
+  kill_group(leader);
+  EXPECT_TRUE(eventually([&] { return !read_file(file("both")).empty(); }));
+  std::istringstream both(read_file(file("both")));
+  pid_t shell = 0, runner = 0;
+  both >> shell >> runner;
+  EXPECT_TRUE(eventually([&] { return kill(shell, 0) != 0 && kill(runner, 0) != 0; }));
+}
+
+// The commands' standard output does not mix with the clients' lines.
 TEST_F(OutageCommandTest, ReadsNothingAndWritesToStandardError) {
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
   {
     OutageCommand outage({.begin = "cat; echo said", .end = ""});
-    outage.begin();
+    outage.begin(TimePoint::max());
     outage.take_news(kPatience);
   }
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "said\n");

@@ -1,15 +1,19 @@
-// The scripted outage, and that no server is left frozen.
-#include "client/outage.h"
-
+// The scripted outage. No server may stay frozen.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <filesystem>
+#include <regex>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "client/outage/server_process.h"
 #include "tests/support/child_process.h"
 #include "tests/support/sockets.h"
 
@@ -32,13 +36,39 @@ void own_group() {
   setpgid(0, 0);
 }
 
-// A client that freezes the server a moment after its start, and would leave it so for an hour.
+// A client that freezes the server shortly after its start, for one hour.
 Arguments freezing(const ServerUnderTest& server, const std::string& json) {
   return {"--url",       server.url(), "--server-pid", std::to_string(server.pid()),
           "--clients",   "20",         "--lambda",     "10ms",
           "--outage-at", "100ms",      "--outage-for", "1h",
           "--duration",  "10m",        "--json",       json,
           "--timeout",   "1m"};
+}
+
+// A process and the processes that it has started, according to /proc.
+std::vector<pid_t> with_children(pid_t parent) {
+  std::vector<pid_t> all{parent};
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string status = read_file(entry.path() / "status");
+    if (status.find("\nPPid:\t" + std::to_string(parent) + "\n") == std::string::npos) continue;
+    all.push_back(std::stoi(entry.path().filename()));
+  }
+  return all;
+}
+
+// Like `pkill -9 client; pkill -9 -f client; kill -9 $(pidof client)`: kills the processes whose
+// name in the kernel or command line matches. Returns the number of processes, and how many were
+// killed.
+std::pair<std::size_t, std::size_t> kill_what_is_called_client(pid_t client) {
+  std::vector<pid_t> called;
+  const std::vector<pid_t> all = with_children(client);
+  for (const pid_t each : all) {
+    const std::string folder = "/proc/" + std::to_string(each);
+    const std::string names = read_file(folder + "/comm") + read_file(folder + "/cmdline");
+    if (names.find("client") != std::string::npos) called.push_back(each);
+  }
+  for (const pid_t each : called) kill(each, SIGKILL);
+  return {all.size(), called.size()};
 }
 
 class Outage : public testing::Test {
@@ -73,6 +103,23 @@ TEST_F(Outage, FreezesAndWakesTheServer) {
   EXPECT_EQ(read_json_lines(json_path()).back()["verdict"], "undecided");
 }
 
+// Nothing times out, and nothing is retried. The end of the run waits for no attempt either.
+TEST_F(Outage, HoldsClientsWithoutATimeout) {
+  for (const char* outage_for : {"500ms", "1h"}) {
+    Arguments arguments = freezing(server_, json_path());
+    arguments.insert(arguments.end(),
+                     {"--timeout", "none", "--outage-for", outage_for, "--duration", "2s"});
+    ClientUnderTest client(arguments);
+    ASSERT_EQ(client.exit_code(), 0) << outage_for;
+    EXPECT_TRUE(awake(server_));
+    const auto summary = read_json_lines(json_path()).back();
+    EXPECT_GT(summary["ok"], 20);
+    for (const char* none : {"retries", "timed_out", "errors"}) {
+      EXPECT_EQ(summary[none], 0) << none << ' ' << outage_for;
+    }
+  }
+}
+
 TEST_F(Outage, EndsWithTheRun) {
   Arguments arguments = freezing(server_, json_path());
   arguments.insert(arguments.end(), {"--duration", "600ms"});
@@ -101,7 +148,7 @@ TEST_F(Outage, EndsEvenWhenTheClientIsKilled) {
   EXPECT_THAT(get(server_.port(), kPatience), testing::StartsWith("HTTP/1.1 200"));
 }
 
-// By a shell's `kill -9 %1`, or `timeout -s KILL`.
+// For example by a shell's `kill -9 %1`, or by `timeout -s KILL`.
 TEST_F(Outage, EndsEvenWhenTheClientsWholeGroupIsKilled) {
   ChildProcess client(RETRYSTORM_CLIENT, freezing(server_, json_path()), 0, own_group);
   ASSERT_TRUE(frozen(server_));
@@ -110,7 +157,7 @@ TEST_F(Outage, EndsEvenWhenTheClientsWholeGroupIsKilled) {
   EXPECT_TRUE(awake(server_));
 }
 
-// Ctrl-\ goes to the whole group too.
+// Ctrl-\ also signals the whole group.
 TEST_F(Outage, EndsEvenWhenTheClientsWholeGroupQuits) {
   ChildProcess client(RETRYSTORM_CLIENT, freezing(server_, json_path()), 0, own_group);
   ASSERT_TRUE(frozen(server_));
@@ -130,19 +177,41 @@ TEST_F(Outage, EndsEvenWhenTheClientIsKilledWhileStopped) {
   EXPECT_TRUE(awake(server_));
 }
 
+TEST_F(Outage, EndsEvenWhenAllThatIsCalledClientIsKilled) {
+  ClientUnderTest client(freezing(server_, json_path()));
+  ASSERT_TRUE(frozen(server_));
+  EXPECT_THAT(kill_what_is_called_client(client.pid()), testing::Pair(2, 1));
+  ASSERT_EQ(client.exit_code(), 128 + SIGKILL);
+  EXPECT_TRUE(awake(server_));
+}
+
+TEST_F(Outage, EndsInTimeWhileTheClientIsStopped) {
+  Arguments arguments = freezing(server_, json_path());
+  arguments.insert(arguments.end(), {"--outage-for", "1s"});
+  ClientUnderTest client(arguments);
+  ASSERT_TRUE(frozen(server_));
+  client.signal(SIGSTOP);
+  ASSERT_TRUE(frozen(client));
+  EXPECT_TRUE(awake(server_));
+  EXPECT_EQ(client.state(), 'T');
+}
+
 TEST_F(Outage, IsSkippedWhenTheServerHasEnded) {
   Arguments arguments = freezing(server_, json_path());
-  arguments.insert(arguments.end(), {"--outage-at", "1s", "--duration", "1500ms"});
+  arguments.insert(arguments.end(),
+                   {"--outage-at", "1s", "--duration", "1500ms", "--report-interval", "100ms"});
   ClientUnderTest client(arguments);
-  ASSERT_TRUE(eventually([&] { return !read_file(json_path()).empty(); }));
+  const std::regex answered(R"("p50":\d)");  // a client whose service was never there ends at once
+  ASSERT_TRUE(eventually([&] { return std::regex_search(read_file(json_path()), answered); }));
   server_.signal(SIGKILL);
-  ASSERT_EQ(server_.exit_code(), 128 + SIGKILL);  // waited for, so that the process is gone
+  ASSERT_EQ(server_.exit_code(), 128 + SIGKILL);  // waits, so that the process has ended
   ASSERT_EQ(client.exit_code(), 0);
   EXPECT_THAT(client.err(), HasSubstr("cannot be signalled"));
   EXPECT_EQ(read_json_lines(json_path()).back()["verdict"], "no outage");
+  EXPECT_EQ(read_json_lines(json_path()).back()["reason"], "the outage could not be begun");
 }
 
-// A client whose outage is made by commands that each leave a word in a file.
+// A client whose outage consists of commands that each append a word to a file.
 Arguments commanding(const ServerUnderTest& server, const TempDir& dir) {
   const std::string words = dir.file("words");
   return {
@@ -218,10 +287,51 @@ TEST(CommandedOutage, EndsEvenWhenTheClientsWholeGroupIsKilled) {
   EXPECT_TRUE(eventually([&] { return read_file(dir.file("words")) == "begun\nended\n"; }));
 }
 
+TEST(CommandedOutage, EndsEvenWhenAllThatIsCalledClientIsKilled) {
+  const TempDir dir;
+  const ServerUnderTest server({"--base-delay", "1ms"});
+  ClientUnderTest client(commanding(server, dir));
+  ASSERT_TRUE(frozen(server));
+  EXPECT_THAT(kill_what_is_called_client(client.pid()), testing::Pair(2, 1));
+  ASSERT_EQ(client.exit_code(), 128 + SIGKILL);
+  EXPECT_TRUE(awake(server));
+  EXPECT_TRUE(eventually([&] { return read_file(dir.file("words")) == "begun\nended\n"; }));
+}
+
+TEST(CommandedOutage, EndsInTimeWhileTheClientIsStopped) {
+  const TempDir dir;
+  const ServerUnderTest server({"--base-delay", "1ms"});
+  Arguments arguments = commanding(server, dir);
+  arguments.insert(arguments.end(), {"--outage-for", "1s"});
+  ClientUnderTest client(arguments);
+  ASSERT_TRUE(frozen(server));
+  client.signal(SIGSTOP);
+  ASSERT_TRUE(frozen(client));
+  EXPECT_TRUE(awake(server));
+  EXPECT_TRUE(eventually([&] { return read_file(dir.file("words")) == "begun\nended\n"; }));
+  EXPECT_EQ(client.state(), 'T');
+}
+
+TEST(CommandedOutage, EndsAndSaysSoWhenTheProcessThatRunsTheCommandsIsKilled) {
+  const TempDir dir;
+  const ServerUnderTest server({"--base-delay", "1ms"});
+  Arguments arguments = commanding(server, dir);
+  arguments.insert(arguments.end(),
+                   {"--outage-for", std::to_string(700 * kSlowness) + "ms", "--duration",
+                    std::to_string(2 * kSlowness) + "s", "--outage-begin",
+                    "echo begun >>" + dir.file("words") + "; kill -9 $PPID"});
+  ClientUnderTest client(arguments);
+  ASSERT_EQ(client.exit_code(), 1);
+  EXPECT_EQ(read_file(dir.file("words")), "begun\nended\n");
+  EXPECT_THAT(client.err(), HasSubstr("was killed: a new one runs --outage-end\noutage over\n"));
+  EXPECT_THAT(client.err(), testing::Not(HasSubstr("still runs")));
+  EXPECT_EQ(read_json_lines(dir.file("client.jsonl")).back()["failed_commands"], 1);
+}
+
 TEST(ServerProcess, FreezesAndWakes) {
   const ServerUnderTest server;
   ServerProcess process(server.pid());
-  process.freeze();
+  process.freeze(TimePoint::max());
   EXPECT_TRUE(frozen(server));
   process.wake();
   EXPECT_TRUE(awake(server));
@@ -231,9 +341,46 @@ TEST(ServerProcess, WakesWhatItFrozeWhenItGoes) {
   const ServerUnderTest server;
   {
     ServerProcess process(server.pid());
-    process.freeze();
+    process.freeze(TimePoint::max());
     ASSERT_TRUE(frozen(server));
   }
+  EXPECT_TRUE(awake(server));
+}
+
+TEST(ServerProcess, WakesInTimeAlthoughNobodyTellsItTo) {
+  const ServerUnderTest server;
+  ServerProcess process(server.pid());
+  const TimePoint until = saturating_add(Clock::now(), 500ms);
+  process.freeze(until);
+  EXPECT_TRUE(frozen(server));
+  EXPECT_TRUE(awake(server));
+  EXPECT_GE(Clock::now(), until);
+}
+
+TEST(ServerProcess, FreezesLonger) {
+  const ServerUnderTest server;
+  ServerProcess process(server.pid());
+  const TimePoint now = Clock::now();
+  process.freeze(saturating_add(now, 100ms));
+  process.freeze(saturating_add(now, 700ms));
+  ASSERT_TRUE(frozen(server));
+  EXPECT_TRUE(awake(server));
+  EXPECT_GE(Clock::now(), saturating_add(now, 700ms));
+}
+
+TEST(ServerProcess, HasAnotherWatchdogWhenOneWasKilled) {
+  std::signal(SIGPIPE, SIG_IGN);  // as in the client
+  const ServerUnderTest server;
+  const std::vector<pid_t> before = with_children(getpid());
+  ServerProcess process(server.pid());
+  for (const pid_t each : with_children(getpid())) {
+    if (std::find(before.begin(), before.end(), each) != before.end()) continue;
+    kill(each, SIGKILL);
+    siginfo_t ended{};
+    ASSERT_EQ(waitid(P_PID, static_cast<id_t>(each), &ended, WEXITED | WNOWAIT), 0);
+  }
+  process.freeze(saturating_add(Clock::now(), 300ms));
+  ASSERT_TRUE(frozen(server));
   EXPECT_TRUE(awake(server));
 }
 
@@ -241,11 +388,11 @@ TEST(ServerProcess, DoesNotFreezeWhatHasEnded) {
   const ServerUnderTest server;
   ServerProcess process(server.pid());
   server.signal(SIGKILL);
-  // Its number is still taken. Its state is that of its first thread, which may end before others.
+  // Its process id is still in use. Its state is that of its first thread, which may end first.
   siginfo_t ended{};
   ASSERT_EQ(waitid(P_PID, static_cast<id_t>(server.pid()), &ended, WEXITED | WNOWAIT), 0);
   ASSERT_EQ(server.state(), 'Z');
-  EXPECT_THAT([&] { process.freeze(); },
+  EXPECT_THAT([&] { process.freeze(TimePoint::max()); },
               ThrowsMessage<std::runtime_error>(HasSubstr("cannot be signalled: it has ended")));
   EXPECT_THAT([&] { process.wake(); },
               ThrowsMessage<std::runtime_error>(HasSubstr("cannot be signalled: it has ended")));
@@ -256,9 +403,9 @@ TEST(ServerProcess, DoesNotFreezeWhatHasEnded) {
 TEST(ServerProcess, RefusesWhatIsNoServer) {
   EXPECT_THAT([] { ServerProcess process(getpid()); },
               ThrowsMessage<std::runtime_error>(HasSubstr("is this client itself")));
-  EXPECT_THAT(
-      [] { ServerProcess process(1); },
-      ThrowsMessage<std::runtime_error>(HasSubstr("process 1 is the system's, not a server")));
+  EXPECT_THAT([] { ServerProcess process(1); },
+              ThrowsMessage<std::runtime_error>(
+                  HasSubstr("process 1 is the init process, not the server")));
   // Greater than any process id of Linux.
   EXPECT_THAT([] { ServerProcess process(1 << 30); },
               ThrowsMessage<std::runtime_error>(HasSubstr("there is no process 1073741824")));

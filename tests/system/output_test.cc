@@ -1,8 +1,9 @@
-// Standard output that nobody reads, that nobody can read any more, and that cannot be written.
+// Standard output and files that are not read, have no reader any more, cannot be written, are in
+// use by another program, or are never opened by a reader.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <array>
@@ -11,8 +12,10 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "tests/support/child_process.h"
+#include "tests/support/fifo.h"
 #include "tests/support/sockets.h"
 
 namespace retrystorm::test {
@@ -23,10 +26,10 @@ using ::testing::AnyOf;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
-// As promised; a busy machine may take longer.
+// The documented time to end; a busy machine may take longer.
 constexpr Duration kEnd = 1s * kSlowness;
 
-// A pipe that holds a page.
+// A pipe that holds one page.
 class Pipe {
  public:
   Pipe() {
@@ -46,7 +49,7 @@ class Pipe {
     ends_[0] = -1;
   }
 
-  // For the child, before it becomes the program.
+  // For the child process, before it executes the program.
   std::function<void()> as_standard_output(bool error_too = false) const {
     return [this, error_too] {
       dup2(ends_[1], STDOUT_FILENO);
@@ -54,19 +57,9 @@ class Pipe {
     };
   }
 
-  // Whoever writes without end is stuck: what is there grows no more.
-  bool full() const {
-    int before = 0, same = 0;
-    return eventually([&] {
-      int there = 0;
-      ioctl(ends_[1], FIONREAD, &there);
-      same = there == before ? same + 1 : 0;
-      before = there;
-      return there > 0 && same >= 20;
-    });
-  }
+  bool full() const { return is_full(ends_[1]); }
 
-  // All until the writers have gone: this one too.
+  // Closes this object's end and reads everything until all writers have closed theirs.
   std::string read_to_the_end() {
     close(ends_[1]);
     ends_[1] = -1;
@@ -84,13 +77,14 @@ class Pipe {
 };
 
 Arguments storm(const std::string& url) {
-  return {"--url",     url,  "--clients", "300", "--lambda",          "10ms",
-          "--timeout", "5m", "--seed",    "1",   "--report-interval", "1ms"};
+  return {"--url",  url, "--clients",         "300", "--lambda", "10ms", "--timeout", "5m",
+          "--seed", "1", "--report-interval", "1ms", "--quiet"};
 }
 
-// Thousands, and little work for each.
+// Thousands of lines, with little work per line.
 const Arguments kManyLines{"--clients", "10",  "--outage-at",       "10s",   "--outage-for", "10s",
-                           "--observe", "12m", "--report-interval", "100ms", "--seed",       "1"};
+                           "--observe", "12m", "--report-interval", "100ms", "--seed",       "1",
+                           "--quiet"};
 
 Arguments server_that_reports() {
   return {"--port", "0", "--admin-port", "0", "--report-interval", "1ms"};
@@ -142,7 +136,7 @@ TEST(BlockedOutput, DoesNotHoldUpTheEndOfAServer) {
   EXPECT_THAT(server.err(), ContainsRegex("standard output was blocked: [0-9]+ lines are lost\n"));
 }
 
-// Where a real program's lines would be too late, a simulation can wait for its reader.
+// A real program drops lines instead of being late, but a simulation can wait for its reader.
 TEST(BlockedOutput, LosesNothingOfASimulation) {
   Pipe pipe;
   ChildProcess simulate(RETRYSTORM_SIMULATE, kManyLines, 0, pipe.as_standard_output());
@@ -164,7 +158,111 @@ TEST(BlockedOutput, DoesNotHoldUpTheEndOfASimulation) {
   EXPECT_THAT(simulate.err(), HasSubstr("standard output was blocked: "));
 }
 
-// With `| head`.
+// A program waits up to a second for a file at its end.
+constexpr Duration kEndWithAFile = 2s * kSlowness;
+
+std::string lines_lost(const Fifo& fifo) {
+  return fifo.path() + " was blocked: [0-9]+ lines are lost\n";
+}
+
+TEST(BlockedFile, HoldsUpNeitherTheOutageNorTheEndOfAClient) {
+  const ServerUnderTest server({"--base-delay", "1ms"});
+  const Fifo fifo;
+  Arguments arguments = storm(server.url());
+  arguments.insert(arguments.end(), {"--server-pid", std::to_string(server.pid()), "--outage-at",
+                                     "1s", "--outage-for", "500ms", "--duration", "2s", "--clients",
+                                     "10", "--json", fifo.path()});
+  ChildProcess client(RETRYSTORM_CLIENT, arguments);
+  ASSERT_TRUE(fifo.full());
+  EXPECT_TRUE(eventually([&] { return server.state() == 'T'; }));
+  EXPECT_TRUE(client.says("server awake"));
+  EXPECT_TRUE(eventually([&] { return server.state() != 'T'; }));
+  ASSERT_EQ(client.exit_code(2s + kEndWithAFile), 0) << client.err();
+  EXPECT_THAT(client.err(), ContainsRegex(lines_lost(fifo)));
+  EXPECT_THAT(client.out(), HasSubstr("verdict:"));
+}
+
+TEST(BlockedFile, DoesNotHoldUpTheEndOfAClientThatIsToldToEnd) {
+  const FullListener full;
+  const Fifo fifo;
+  Arguments arguments = storm(full.url());
+  arguments.insert(arguments.end(), {"--json", fifo.path()});
+  ChildProcess client(RETRYSTORM_CLIENT, arguments);
+  ASSERT_TRUE(fifo.full());
+  client.signal(SIGTERM);
+  ASSERT_EQ(client.exit_code(kEndWithAFile), 0) << client.err();
+  EXPECT_THAT(client.err(), ContainsRegex(lines_lost(fifo)));
+}
+
+TEST(BlockedFile, HoldsUpNeitherTheLinesNorTheEndOfAServer) {
+  const Fifo fifo;
+  Arguments arguments = server_that_reports();
+  arguments.insert(arguments.end(), {"--json", fifo.path()});
+  ChildProcess server(RETRYSTORM_SERVER, arguments);
+  ASSERT_TRUE(fifo.full());
+  const std::size_t before = server.out().size();
+  EXPECT_TRUE(eventually([&] { return server.out().size() > before; }));
+  server.signal(SIGTERM);
+  ASSERT_EQ(server.exit_code(kEndWithAFile), 0) << server.err();
+  EXPECT_THAT(server.err(), ContainsRegex(lines_lost(fifo)));
+}
+
+TEST(BlockedFile, DoesNotHoldUpTheEndOfASimulation) {
+  const Fifo fifo;
+  Arguments arguments = kManyLines;
+  arguments.insert(arguments.end(), {"--json", fifo.path()});
+  ChildProcess simulate(RETRYSTORM_SIMULATE, arguments);
+  ASSERT_TRUE(fifo.full());
+  simulate.signal(SIGINT);
+  ASSERT_EQ(simulate.exit_code(kEndWithAFile), 0) << simulate.err();
+  EXPECT_THAT(simulate.err(), ContainsRegex(lines_lost(fifo)));
+}
+
+// The program waits for a FIFO without a reader. Signals end this wait.
+TEST(UnreadFile, DoesNotKeepAProgramFromEnding) {
+  const Fifo fifo(Fifo::Reader::kNone);
+  const Arguments outage{"--outage=drop", "--outage-at=1s", "--outage-for=1s"};
+  const auto with = [](Arguments all, const Arguments& more) {
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const std::pair<const char*, Arguments> cases[] = {
+      {RETRYSTORM_CLIENT, {"--json", fifo.path()}},
+      {RETRYSTORM_CLIENT, {"--body", "@" + fifo.path()}},
+      {RETRYSTORM_CLIENT, {"--url=https://127.0.0.1/", "--cacert", fifo.path()}},
+      {RETRYSTORM_CLIENT, with(outage, {"--admin-token-file", fifo.path()})},
+      {RETRYSTORM_CLIENT, {"--config", fifo.path()}},
+      {RETRYSTORM_SERVER, {"--port=0", "--admin-port=0", "--json", fifo.path()}},
+      {RETRYSTORM_SIMULATE, {"--json", fifo.path()}},
+  };
+  for (const auto& [program, arguments] : cases) {
+    ChildProcess child(program, arguments);
+    int asleep = 0;
+    ASSERT_TRUE(eventually([&] {
+      asleep = child.state() == 'S' ? asleep + 1 : 0;
+      return asleep >= 20;
+    })) << arguments[0];
+    child.signal(SIGTERM);
+    EXPECT_EQ(child.exit_code(kEnd), 128 + SIGTERM) << arguments[0];
+    EXPECT_EQ(child.err(), "") << arguments[0];
+  }
+}
+
+TEST(SharedFile, IsRefusedToTheSecondProgram) {
+  const TempDir dir;
+  const ServerUnderTest server({"--json", dir.file("json")});
+  for (const char* program : {RETRYSTORM_CLIENT, RETRYSTORM_SERVER, RETRYSTORM_SIMULATE}) {
+    Arguments arguments{"--json", dir.file("json")};
+    if (program == std::string(RETRYSTORM_SERVER)) arguments.push_back("--port=0");
+    ChildProcess second(program, arguments);
+    EXPECT_EQ(second.exit_code(), 1);
+    EXPECT_EQ(second.err(), "cannot write to " + dir.file("json") +
+                                ": it is being written already, perhaps by another run\n");
+  }
+  EXPECT_EQ(read_json_lines(dir.file("json")).front()["program"], "server");
+}
+
+// Standard output whose reader has ended, as with `| head`.
 class ClosedOutput : public testing::Test {
  protected:
   static void expect_ends_quietly(const std::string& program, const Arguments& arguments) {
@@ -192,7 +290,7 @@ TEST_F(ClosedOutput, EndsASimulation) {
 
 TEST_F(ClosedOutput, EndsACampaign) {
   Arguments campaign = kManyLines;
-  campaign.insert(campaign.end(), {"--sweep", "base-delay=1ms:9s:1ms", "--observe", "1m"});
+  campaign.insert(campaign.end(), {"--sweep", "base-delay=1ms:300ms:1ms", "--observe", "1m"});
   expect_ends_quietly(RETRYSTORM_SIMULATE, campaign);
 }
 
@@ -217,7 +315,7 @@ class FullDisk : public testing::Test {
 TEST_F(FullDisk, IsToldByAServer) {
   ChildProcess server(RETRYSTORM_SERVER, server_that_reports(), 0, as_standard_output());
   ASSERT_TRUE(server.says("writing to standard output failed"));
-  EXPECT_EQ(server.exit_code(0s), std::nullopt);  // it goes on
+  EXPECT_EQ(server.exit_code(0s), std::nullopt);  // it is still running
   server.signal(SIGTERM);
   expect_tells(server);
 }
@@ -240,7 +338,28 @@ TEST_F(FullDisk, IsToldByASimulation) {
   expect_tells(simulate);
 }
 
-// What is opened later must not get the lines.
+TEST_F(FullDisk, IsToldByTheHelp) {
+  for (const char* program : {RETRYSTORM_SERVER, RETRYSTORM_STUDIES}) {
+    ChildProcess help(program, {"--help"}, 0, as_standard_output());
+    expect_tells(help);
+  }
+  ChildProcess version(RETRYSTORM_CLIENT, {"--version"}, 0, as_standard_output());
+  expect_tells(version);
+}
+
+// The limit of `ulimit -f`. The system sends a signal that ends a program unless it is ignored.
+TEST(LongestFile, IsToldLikeAFullDisk) {
+  ChildProcess simulate(RETRYSTORM_SIMULATE, kManyLines, 0, [] {
+    const rlimit limit{.rlim_cur = 4096, .rlim_max = 4096};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  });
+  EXPECT_EQ(simulate.exit_code(), 1);
+  EXPECT_EQ(simulate.out().size(), 4096);
+  EXPECT_THAT(simulate.err(),
+              HasSubstr("writing to standard output failed: File too large: it ends here\n"));
+}
+
+// A file that is opened later must not receive the lines.
 TEST(MissingOutput, GoesNowhere) {
   ChildProcess server(RETRYSTORM_SERVER, server_that_reports(), 0, [] { close(STDOUT_FILENO); });
   ASSERT_TRUE(server.says("writing to standard output failed: Bad file descriptor"));

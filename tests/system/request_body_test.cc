@@ -1,4 +1,4 @@
-// Whoever sends without end makes no port of ours grow.
+// Endless requests do not make any of the programs use more memory.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What the program has in memory, in bytes.
+// The program's memory, in bytes.
 std::size_t memory(const ChildProcess& program) {
   std::ifstream status("/proc/" + std::to_string(program.pid()) + "/status");
   for (std::string word; status >> word;) {
@@ -26,14 +26,14 @@ std::size_t memory(const ChildProcess& program) {
   return 0;
 }
 
-// The port in what follows `before` in what the program says.
+// The port number after `before` in the program's output.
 int port_after(const ChildProcess& program, const std::string& before) {
   if (!program.says(before)) return 0;
   const std::string said = program.err();
   return std::stoi(said.substr(said.find(before) + before.size()));
 }
 
-// Sends without end for as long as it is read, up to 64 MB. Returns how much was taken.
+// Sends as long as the other side reads, up to 64 MB. Returns the number of bytes accepted.
 std::size_t flood(int port, const std::string& head, const std::string& piece) {
   const Socket socket = connect_to(port);
   if (!socket.send(head)) return 0;
@@ -45,19 +45,20 @@ std::size_t flood(int port, const std::string& head, const std::string& piece) {
 
 void expect_no_growth(const ChildProcess& program, int port) {
   ASSERT_GT(port, 0);
-  // Each of the port's threads has what it needs to answer, which is much under a sanitizer.
+  // First lets each of the port's threads allocate what it needs to answer: a lot under a
+  // sanitizer.
   for (int i = 0; i < 64; ++i) get(port, kPatience);
   const std::size_t before = memory(program);
   const std::string zeros(65536, '\0');
   const std::string host = " / HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(port) + "\r\n";
   for (const std::string method : {"POST", "PUT", "PATCH", "DELETE", "GET"}) {
-    // What the sockets' buffers hold is taken, and no more.
+    // Only what fits into the sockets' buffers is accepted.
     EXPECT_LT(flood(port, method + host + "Content-Length: 99999999999\r\n\r\n", zeros), 32 << 20);
     EXPECT_LT(flood(port, method + host + "Transfer-Encoding: chunked\r\n\r\n",
                     "10000\r\n" + zeros + "\r\n"),
               32 << 20);
   }
-  // A sanitizer keeps some times as much beside what the program has.
+  // A sanitizer keeps several times the program's memory.
   if (kSlowness > 1) return;
   EXPECT_LT(memory(program), before + (5 << 20)) << port;
 }

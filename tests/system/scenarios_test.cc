@@ -14,6 +14,11 @@ bool is_for_the_server(const std::string& path) {
   return path.find("-server.ini") != std::string::npos;
 }
 
+// The client has no service.
+bool is_for_simulate(const std::string& path) {
+  return read_file(path).find("\n#   simulate --config") != std::string::npos;
+}
+
 std::vector<std::string> scenarios() {
   std::vector<std::string> paths;
   for (const auto& entry : std::filesystem::directory_iterator(RETRYSTORM_SCENARIOS)) {
@@ -27,20 +32,32 @@ TEST(Scenarios, AreThere) {
 }
 
 TEST(Scenarios, OfTheClientAreUnderstood) {
-  // Some make an outage, which needs a process to freeze; with a schedule to print nothing runs.
+  // Some files contain an outage, which needs a process to freeze. Printing a schedule runs
+  // nothing.
   const ChildProcess anybody("/bin/sleep", {"60"});
   for (const std::string& path : scenarios()) {
-    if (is_for_the_server(path)) continue;
+    if (is_for_the_server(path) || is_for_simulate(path)) continue;
     Arguments arguments{"--config", path, "--print-schedule", "1"};
     if (read_file(path).find("\noutage-at") != std::string::npos) {
       arguments.push_back("--server-pid=" + std::to_string(anybody.pid()));
     }
     ClientUnderTest client(arguments);
     EXPECT_EQ(client.exit_code(), 0) << path << ": " << client.err();
-    // Where waits are random there are more columns.
+    // Random waits add columns.
     EXPECT_THAT(client.out(), testing::MatchesRegex("attempt,delay_seconds(,p5,p50,p95)?\n1,.*\n"))
         << path;
   }
+}
+
+TEST(Scenarios, OfIncidentsAreUnderstood) {
+  int incidents = 0;
+  for (const std::string& path : scenarios()) {
+    if (!is_for_simulate(path)) continue;
+    ++incidents;
+    ChildProcess simulate(RETRYSTORM_SIMULATE, {"--config", path, "--seed=1"});
+    EXPECT_EQ(simulate.exit_code(), 0) << path << ": " << simulate.err();
+  }
+  EXPECT_GE(incidents, 3);
 }
 
 TEST(Scenarios, OfTheServerAreUnderstood) {

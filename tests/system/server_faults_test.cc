@@ -1,4 +1,4 @@
-// What the server survives.
+// Bad requests and shortages that the server survives.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -17,12 +17,12 @@ using ::testing::StartsWith;
 
 class ServerFaults : public testing::Test {
  protected:
-  // Whatever came before: a good request gets its answer.
+  // After each test, a valid request must still be answered.
   void TearDown() override { expect_serves(); }
 
   void expect_serves() { EXPECT_THAT(get(server_.port(), kPatience), StartsWith("HTTP/1.1 200")); }
 
-  // Sends this and waits until the server has had enough of it.
+  // Sends `text` and waits until the server closes the connection.
   std::string send(const std::string& text) {
     const Socket socket = connect_to(server_.port());
     socket.send(text);
@@ -42,18 +42,25 @@ TEST_F(ServerFaults, Garbage) {
   send("GET\r\n\r\n");
   send("GET /api HTTP/9.9\r\n\r\n");
   send("GET /%zz%ff%00 HTTP/1.1\r\n\r\n");
-  send("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03");  // the beginning of a TLS handshake
+  send("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03");  // the start of a TLS handshake
 }
 
 TEST_F(ServerFaults, HalfARequest) {
   const Socket cut_off = connect_to(server_.port());
   ASSERT_TRUE(cut_off.send("GET /api HTT"));
-  // Whoever does not go on is sent away.
+  // A client that sends no more is disconnected.
   EXPECT_TRUE(cut_off.closed_by_peer(kPatience));
 
   const Socket headers = connect_to(server_.port());
   ASSERT_TRUE(headers.send("GET /api HTTP/1.1\r\nHost: h\r\nX-Endless: "));
   EXPECT_TRUE(headers.closed_by_peer(kPatience));
+}
+
+TEST_F(ServerFaults, HeadThatGoesOn) {
+  const Socket socket = connect_to(server_.port());
+  socket.send("GET /api HTTP/1.1\r\n");
+  // One second for the whole head, however small its parts are.
+  EXPECT_TRUE(eventually([&] { return !socket.send("X: y\r\n"); }));
 }
 
 TEST_F(ServerFaults, RequestThatIsAbandoned) {
@@ -66,11 +73,12 @@ TEST_F(ServerFaults, RequestThatIsAbandoned) {
 
 TEST_F(ServerFaults, RequestLineOf100Kilobytes) {
   EXPECT_THAT(send("GET /" + std::string(100'000, 'x') + " HTTP/1.1\r\nHost: h\r\n\r\n"),
-              testing::Not(StartsWith("HTTP/1.1 200")));
+              StartsWith("HTTP/1.1 431"));
 }
 
 TEST_F(ServerFaults, HeaderOf100Kilobytes) {
-  send("GET /api HTTP/1.1\r\nX-Long: " + std::string(100'000, 'x') + "\r\n\r\n");
+  EXPECT_THAT(send("GET /api HTTP/1.1\r\nX-Long: " + std::string(100'000, 'x') + "\r\n\r\n"),
+              StartsWith("HTTP/1.1 431"));
 }
 
 TEST_F(ServerFaults, BodyThatIsAnnouncedAndDoesNotCome) {
@@ -89,7 +97,7 @@ TEST_F(ServerFaults, FloodOfRangeHeaders) {
   send(many + "\r\n");
 }
 
-// What lies behind the answer in the server's memory is nobody's business.
+// The server must not send the memory behind its answer.
 TEST_F(ServerFaults, RangeBeyondTheAnswer) {
   for (const std::string range : {"0-1000", "1-1000", "2-1000", "5-9", "1000-", "-1000"}) {
     const std::string answer = send("GET /api HTTP/1.1\r\nRange: bytes=" + range + "\r\n\r\n");
@@ -107,12 +115,12 @@ TEST_F(ServerFaults, ManyConnectionsThatSayNothing) {
   for (const Socket& socket : silent) EXPECT_TRUE(socket.closed_by_peer(kPatience));
 }
 
-// Parks connections until `--max-connections` or the descriptors are used up, and frees them.
+// Opens connections until `--max-connections` or the descriptors are used up, then closes them.
 void expect_to_fill_and_recover(const ServerUnderTest& server, int connections) {
   {
     std::vector<Socket> parked;
     for (int i = 0; i < connections; ++i) parked.push_back(connect_to(server.port()));
-    // They say nothing, and each is sent away when its delay and the read timeout are over.
+    // They send nothing, and each is closed after its delay and the read timeout.
     EXPECT_THAT(get(server.port(), 2 * kPatience), StartsWith("HTTP/1.1 200"));
   }
   EXPECT_THAT(get(server.port(), kPatience), StartsWith("HTTP/1.1 200"));
@@ -142,7 +150,7 @@ TEST(ServerOutOfDescriptors, FitsItselfToFewAndRecovers) {
   expect_to_fill_and_recover(server, 250);
 }
 
-// Here the descriptors are taken away from under it: accepting itself fails.
+// Here the limit on descriptors is lowered while it runs, so that accept() fails.
 TEST(ServerOutOfDescriptors, KeepsServingWhenTheyComeBack) {
   if (!kCanRunOutOfDescriptors) GTEST_SKIP() << "the sanitizer needs descriptors itself";
   ServerUnderTest server({"--base-delay", "200ms"}, 500);
@@ -166,6 +174,24 @@ TEST(ServerOutOfDescriptors, RefusesMoreConnectionsThanItCanOpen) {
   ChildProcess server(RETRYSTORM_SERVER, {"--port", "0", "--max-connections", "500"}, 200);
   EXPECT_EQ(server.exit_code(), 1);
   EXPECT_THAT(server.err(), StartsWith("--max-connections 500 is too many"));
+}
+
+// With any amount of memory, the server either starts and ends in order, or prints one line that
+// says why it cannot.
+TEST(ServerOutOfMemory, SaysThatItCannotStart) {
+  if (kSlowness > 1) GTEST_SKIP() << "sanitizers need more memory";
+  for (rlim_t megabytes = 60; megabytes <= 180; megabytes += 5) {
+    ChildProcess server(RETRYSTORM_SERVER, {"--port", "0", "--admin-port", "any"}, 0, [&] {
+      const rlimit bound{megabytes << 20, megabytes << 20};
+      setrlimit(RLIMIT_AS, &bound);
+    });
+    EXPECT_TRUE(eventually([&] {
+      return server.exit_code(0s) || server.err().find("listening on") != std::string::npos;
+    }));
+    server.signal(SIGTERM);
+    EXPECT_THAT(server.exit_code(), testing::AnyOf(0, 1, 128 + SIGTERM))
+        << megabytes << ": " << server.err();
+  }
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The server as its clients see it.
+// The server, as its clients see it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "common/exit_code.h"
 #include "tests/support/child_process.h"
 #include "tests/support/sockets.h"
 
@@ -32,13 +33,13 @@ TEST(Server, AnswersAfterTheBaseDelay) {
 }
 
 TEST(Server, SlowsDownWhenManyAreInIt) {
-  // 0.1 s up to one, and twice as long for each one above.
+  // The delay is 0.1 s up to a concurrency of one, and doubles for each request above that.
   const ServerUnderTest server({"--limit", "1", "--factor", "2", "--k", "1"});
   std::vector<Socket> others;
   for (int i = 0; i < 3; ++i) others.push_back(connect_to(server.port()));
   const TimePoint start = Clock::now();
   EXPECT_THAT(get(server.port(), kPatience), StartsWith("HTTP/1.1 200"));
-  EXPECT_GE(Clock::now() - start, 150ms);  // alone it takes 100
+  EXPECT_GE(Clock::now() - start, 150ms);  // 100 ms if it were alone
 }
 
 TEST(Server, KnowsNothingButApi) {
@@ -58,6 +59,46 @@ TEST(Server, ServesOneRequestAConnection) {
   const std::string answers = socket.receive(kPatience);
   EXPECT_EQ(answers.find("HTTP/1.1 200"), answers.rfind("HTTP/1.1 200"));
   EXPECT_THAT(answers, StartsWith("HTTP/1.1 200"));
+}
+
+TEST(Server, KeepsTheConnectionOfAClientThatAsksForThat) {
+  const ServerUnderTest server({"--base-delay", "0s"});
+  const Socket socket = connect_to(server.port());
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(socket.send("GET /api HTTP/1.1\r\nHost: h\r\nConnection: keep-alive\r\n\r\n"));
+    EXPECT_THAT(socket.receive(kPatience, "\r\n\r\nOK"),
+                AllOf(StartsWith("HTTP/1.1 200"), Not(HasSubstr("Connection: close"))));
+  }
+  ASSERT_TRUE(socket.send("GET /api HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"));
+  EXPECT_THAT(socket.receive(kPatience), HasSubstr("Connection: close"));
+}
+
+// With room for two connections, a third one takes the place of the one that has been idle for longest.
+TEST(Server, ClosesAnIdleConnectionToAcceptAnother) {
+  const ServerUnderTest server({"--base-delay", "0s", "--max-connections", "2"});
+  const std::string request = "GET /api HTTP/1.1\r\nHost: h\r\nConnection: keep-alive\r\n\r\n";
+  const Socket first = connect_to(server.port()), second = connect_to(server.port());
+  for (const Socket* each : {&second, &first}) {
+    ASSERT_TRUE(each->send(request));
+    ASSERT_THAT(each->receive(kPatience, "\r\n\r\nOK"), StartsWith("HTTP/1.1 200"));
+  }
+  EXPECT_THAT(get(server.port(), kPatience), StartsWith("HTTP/1.1 200"));
+  EXPECT_TRUE(second.closed_by_peer(kPatience));
+  ASSERT_TRUE(first.send(request));
+  EXPECT_THAT(first.receive(kPatience, "\r\n\r\nOK"), StartsWith("HTTP/1.1 200"));
+}
+
+TEST(Server, ClosesConnectionsThatHaveBeenIdleForTooLong) {
+  const ServerUnderTest server({"--base-delay", "0s", "--server-idle", "100ms"});
+  const Socket socket = connect_to(server.port());
+  for (int i = 0; i < 2; ++i) {
+    const TimePoint begin = Clock::now();
+    ASSERT_TRUE(socket.send("GET /api HTTP/1.1\r\nHost: h\r\nConnection: keep-alive\r\n\r\n"));
+    ASSERT_THAT(socket.receive(kPatience, "\r\n\r\nOK"), StartsWith("HTTP/1.1 200"));
+    if (i == 0) continue;
+    EXPECT_TRUE(socket.closed_by_peer(kPatience));
+    EXPECT_GE(Clock::now() - begin, 100ms);
+  }
 }
 
 TEST(Server, RefusesAPortThatIsInUse) {
@@ -86,7 +127,7 @@ TEST(Server, TurnsAwayWhatIsOverTheRateLimitAtOnce) {
   EXPECT_THAT(get(server.port(), kPatience), StartsWith("HTTP/1.1 200"));
   const std::string answer = get(server.port(), kPatience);
   EXPECT_THAT(answer, AllOf(StartsWith("HTTP/1.1 429 "), HasSubstr("Connection: close\r\n")));
-  // A token comes every 50 s, less what has passed since.
+  // A token comes every 50 s, minus the time since the last one.
   EXPECT_THAT(answer, ContainsRegex("Retry-After: (50|[34][0-9])\r\n"));
 }
 
@@ -106,7 +147,7 @@ TEST(Server, ShedsAtOnceWhatIsAboveItsConcurrency) {
   const ServerUnderTest server({"--base-delay", "1h", "--shed-above", "2"});
   const Socket first = connect_to(server.port());
   const Socket second = connect_to(server.port());
-  // The others would take an hour: an answer at all is one at once.
+  // The others would take an hour, so any answer in time is an immediate one.
   EXPECT_THAT(get(server.port(), kPatience),
               AllOf(StartsWith("HTTP/1.1 503 "), HasSubstr("Retry-After: 1\r\n")));
 }
@@ -128,13 +169,14 @@ TEST(Server, TellsThoseTurnedAwayWhatItIsAskedTo) {
 TEST(Server, FailsAtOnceWhatIsToFail) {
   const ServerUnderTest server({"--base-delay", "1h", "--error-share", "1"});
   const std::string answer = get(server.port(), kPatience);
-  EXPECT_THAT(answer, AllOf(StartsWith("HTTP/1.1 500 "), HasSubstr("Connection: close\r\n")));
+  EXPECT_THAT(answer, AllOf(StartsWith("HTTP/1.1 503 "), HasSubstr("Connection: close\r\n")));
+  EXPECT_THAT(answer, HasSubstr("an error by --error-share\n"));
   EXPECT_THAT(answer, Not(HasSubstr("Retry-After")));
 }
 
 TEST(Server, FailsAfterServiceWhatIsToFailThen) {
-  const ServerUnderTest server(
-      {"--base-delay", "150ms", "--error-share", "1", "--error-after", "service"});
+  const ServerUnderTest server({"--base-delay", "150ms", "--error-share", "1", "--error-status",
+                                "500", "--error-after", "service"});
   const TimePoint start = Clock::now();
   EXPECT_THAT(get(server.port(), kPatience), StartsWith("HTTP/1.1 500 "));
   EXPECT_GE(Clock::now() - start, 150ms);
@@ -148,7 +190,7 @@ TEST(Server, FailsTheSameRequestsWithTheSameSeed) {
     return statuses;
   };
   const std::string first = answers("1");
-  EXPECT_THAT(first, AllOf(HasSubstr("200"), HasSubstr("500")));
+  EXPECT_THAT(first, AllOf(HasSubstr("200"), HasSubstr("503")));
   EXPECT_EQ(first, answers("1"));
   EXPECT_NE(first, answers("2"));
 }
@@ -164,11 +206,11 @@ TEST(Server, TellsTheSeedThatItDrew) {
 
 TEST(Server, RefusesATimeOfErrorsThatItDoesNotHave) {
   ChildProcess server(RETRYSTORM_SERVER, {"--port", "0", "--error-after", "service"});
-  EXPECT_EQ(server.exit_code(), 1);
-  EXPECT_EQ(server.err(), "error-after has no effect without --error-share\n");
+  EXPECT_EQ(server.exit_code(), kExitWrongOptions);
+  EXPECT_EQ(server.err(), "--error-after has no effect without --error-share\n");
 }
 
-// Who asks for the token may order errors later.
+// With a token, errors may be ordered later, so the option may have an effect.
 TEST(Server, TakesATimeOfErrorsThatItMayHave) {
   const TempDir dir;
   const ServerUnderTest server(
@@ -176,7 +218,7 @@ TEST(Server, TakesATimeOfErrorsThatItMayHave) {
   EXPECT_THAT(server.err(), Not(HasSubstr("no effect")));
 }
 
-// Of three requests at once to one worker that takes an hour and one place to wait, the third.
+// One worker that takes an hour, and one place in the queue: the third request is refused.
 TEST(Server, TurnsAwayWhomItHasNoPlaceFor) {
   const ServerUnderTest server({"--service", "workers", "--workers", "1", "--service-time", "1h",
                                 "--queue-length", "1", "--report-interval", "50ms"});
@@ -189,7 +231,7 @@ TEST(Server, TurnsAwayWhomItHasNoPlaceFor) {
               AllOf(StartsWith("HTTP/1.1 503 "), HasSubstr("Retry-After: 1\r\n")));
 }
 
-// One worker of 100 ms: the second waits for the first, and is dropped when its turn comes.
+// One worker that takes 100 ms: the second request waits for the first, and is dropped at its turn.
 TEST(Server, DropsWhoHasWaitedTooLong) {
   const ServerUnderTest server({"--service", "workers", "--workers", "1", "--service-time", "100ms",
                                 "--queue-drop", "age:1ms"});
@@ -215,7 +257,7 @@ TEST(Server, RefusesAServiceThatCannotBe) {
         Case{{"--service", "workers", "--limit", "5"},
              "limit has no effect with --service=workers"},
         Case{{"--service", "workers", "--queue-length", "0", "--queue-order", "lifo"},
-             "queue-order has no effect without places in which requests wait"},
+             "queue-order has no effect without a queue"},
         Case{{"--service-time", "bimodal:1s:1.5:2s"}, "'1.5' is not a number from 0 to 1"},
         Case{{"--service-time", "-1s"}, "'-1s' is negative"},
         Case{{"--queue-order", "adaptive-lifo"}, "is not of the form adaptive-lifo:N"}}) {
@@ -289,12 +331,27 @@ TEST(Server, CallsMissedIntervalsOff) {
   ASSERT_TRUE(eventually([&] { return Clock::now() >= frozen + 2s; }));
   server.signal(SIGCONT);
   ASSERT_TRUE(eventually([&] { return lines(server.out()).size() >= before + 10; }));
-  // The stamps say when each line was written: made up for, they would all be of one moment. Of
-  // those at hand, each is some 20 ms after the one before.
+  // The stamps show when each line was written. If missed lines were printed later, these would
+  // have the same stamp. The stamps of the actual lines are about 20 ms apart.
   const auto written = lines(server.out());
   std::set<std::string> stamps;
   for (std::size_t i = before; i < before + 10; ++i) stamps.insert(written[i].substr(0, 19));
   EXPECT_GE(stamps.size(), 8);
+}
+
+TEST(ServerOnIpv6, NamesAUrlThatTheClientTakes) {
+  ChildProcess server(RETRYSTORM_SERVER, {"--host", "::1", "--port", "0", "--admin-port", "any"});
+  if (!eventually([&] { return server.exit_code(0s) || lines(server.err()).size() > 2; }) ||
+      server.exit_code(0s)) {
+    GTEST_SKIP() << "there is no IPv6 here: " << server.err();
+  }
+  const std::string said = server.err();
+  const std::size_t at = said.find("http://[::1]:");
+  ASSERT_NE(at, std::string::npos) << said;
+  ClientUnderTest client({"--url", said.substr(at, said.find('\n', at) - at), "--clients", "5",
+                          "--lambda", "50ms", "--duration", "1s"});
+  ASSERT_EQ(client.exit_code(), 0) << client.err();
+  EXPECT_THAT(client.out(), testing::Not(HasSubstr(" 0 OK")));
 }
 
 }  // namespace

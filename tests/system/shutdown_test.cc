@@ -1,4 +1,4 @@
-// The server ends within a second, however many are parked in it.
+// The server ends within a second, however many connections are parked in it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -42,12 +42,12 @@ TEST_P(Shutdown, WhileIdle) {
 }
 
 TEST_P(Shutdown, WithThousandsParked) {
-  // As many as both sides have descriptors for.
+  // As many connections as both sides have descriptors for.
   const int count = static_cast<int>(std::min<std::size_t>(raise_descriptor_limit(), 20'064)) - 164;
   std::vector<Socket> parked_ones;
   for (int i = 0; i < count; ++i) {
     parked_ones.push_back(connect_to(server_.port()));
-    // Half of them have said what they want.
+    // Half of them have sent their request.
     if (i % 2 == 0) parked_ones.back().send("GET /api HTTP/1.1\r\n\r\n");
   }
   ASSERT_TRUE(parked(count));

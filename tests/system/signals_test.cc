@@ -1,4 +1,4 @@
-// What ends a program, what does not, and how fast.
+// Which signals end a program, which do not, and how fast it ends.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
@@ -19,8 +19,8 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 
-// nohup starts a program with SIGHUP ignored, a shell without job control one in the background
-// with SIGINT ignored.
+// nohup starts a program with SIGHUP ignored. A shell without job control starts a background
+// program with SIGINT ignored.
 TEST(Signals, ThatAreIgnoredFromTheStartStaySo) {
   ChildProcess server(RETRYSTORM_SERVER, {"--port", "0", "--admin-port", "0"}, 0, [] {
     std::signal(SIGHUP, SIG_IGN);
@@ -29,7 +29,7 @@ TEST(Signals, ThatAreIgnoredFromTheStartStaySo) {
   ASSERT_TRUE(server.says("listening on"));
   server.signal(SIGHUP);
   server.signal(SIGINT);
-  // Had they been taken, the end would be told before the answer to the one below.
+  // If they were not ignored, the program would end before the signal below.
   EXPECT_EQ(server.exit_code(300ms), std::nullopt);
   server.signal(SIGTERM);
   EXPECT_EQ(server.exit_code(), 0);
@@ -40,7 +40,7 @@ TEST(Signals, ThatComeTogetherAreOneWish) {
   ClientUnderTest client({"--url", server.url(), "--clients", "10", "--lambda", "10ms"});
   ASSERT_TRUE(client.says("seed"));
   EXPECT_EQ(client.exit_code(200ms), std::nullopt);
-  // As timeout(1) does.
+  // The signals that timeout(1) sends.
   client.signal(SIGTERM);
   client.signal(SIGCONT);
   client.signal(SIGTERM);
@@ -49,23 +49,23 @@ TEST(Signals, ThatComeTogetherAreOneWish) {
   EXPECT_THAT(client.out(), HasSubstr("verdict:   "));
 }
 
-// A program whose end hangs.
+// The program hangs at its end.
 TEST(Signals, TheSecondOneEndsAtOnce) {
-  std::array<int, 2> told{};
-  ASSERT_EQ(pipe(told.data()), 0);
+  std::array<int, 2> pipe_ends{};
+  ASSERT_EQ(pipe(pipe_ends.data()), 0);
   const pid_t child = fork();
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     EndSignals signals;
-    [[maybe_unused]] auto size = write(told[1], "r", 1);
+    [[maybe_unused]] auto size = write(pipe_ends[1], "r", 1);
     signals.wait();
-    size = write(told[1], "e", 1);
+    size = write(pipe_ends[1], "e", 1);
     while (true) pause();
   }
   char word = 0;
-  ASSERT_EQ(read(told[0], &word, 1), 1);
+  ASSERT_EQ(read(pipe_ends[0], &word, 1), 1);
   kill(child, SIGTERM);
-  ASSERT_EQ(read(told[0], &word, 1), 1);
+  ASSERT_EQ(read(pipe_ends[0], &word, 1), 1);
   EXPECT_EQ(word, 'e');
   int status = 0;
   EXPECT_TRUE(eventually([&] {
@@ -75,8 +75,8 @@ TEST(Signals, TheSecondOneEndsAtOnce) {
   EXPECT_TRUE(WIFSIGNALED(status));
   EXPECT_EQ(WTERMSIG(status), SIGINT);
   kill(child, SIGKILL);
-  close(told[0]);
-  close(told[1]);
+  close(pipe_ends[0]);
+  close(pipe_ends[1]);
 }
 
 }  // namespace

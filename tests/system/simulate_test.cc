@@ -1,8 +1,10 @@
-// The simulator as a program: what it prints and writes, and how it ends.
+// The simulator as a program: what it prints and writes, and its exit code.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <regex>
 #include <set>
 #include <string>
@@ -14,8 +16,11 @@ namespace retrystorm::test {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
 
 std::string output_of(const Arguments& arguments) {
   ChildProcess process(RETRYSTORM_SIMULATE, arguments);
@@ -35,8 +40,213 @@ TEST(Simulate, PrintsTheLinesOfTheClientAndTheServer) {
     server_lines += std::regex_match(line, server) ? 1 : 0;
   }
   EXPECT_EQ(client_lines, 22u);        // 110 s
-  EXPECT_EQ(server_lines, 110u - 20);  // a frozen server says nothing
-  EXPECT_THAT(printed.back(), HasSubstr("verdict:   recovered"));
+  EXPECT_EQ(server_lines, 110u - 20);  // a frozen server prints nothing
+  EXPECT_EQ(printed.at(printed.size() - 2), "verdict:   recovered");
+  EXPECT_EQ(printed.back(), "reason:    back at 90 % of 99.5 OK/s at once");
+}
+
+// The original's lines stay as they are: what is said between them is on standard error.
+TEST(Simulate, SaysWhatHappensAndWhatToTry) {
+  ChildProcess told(RETRYSTORM_SIMULATE, {"--seed=1"});
+  ASSERT_EQ(told.exit_code(), 0);
+  EXPECT_THAT(
+      told.err(),
+      testing::EndsWith(
+          "\n0:30 frozen for 20s\n0:50 awake\n"
+          "1 run:     collapsed; --runs=100 tells how often it ends like this\n"
+          "try:       --strategy=exponential, or --max-retries=0: the same without retries\n"));
+  EXPECT_THAT(told.out(), testing::ContainsRegex(
+                              "\nverdict:   collapsed\nreason:    does not come back: [0-9]+ "
+                              "attempts/s keep it down, nothing is broken any more\n$"));
+  EXPECT_EQ(told.out(), output_of({"--seed=1", "--quiet"}));
+}
+
+// What it offers after a table has got its row back.
+TEST(Simulate, SaysAfterATableWhatToTry) {
+  const auto last_line = [](const Arguments& more) {
+    Arguments arguments{"--seed=1", "--runs=3"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return lines(output_of(arguments)).back();
+  };
+  EXPECT_EQ(last_line({}), "try: --strategy=exponential (0 of 3 runs down)");
+  // What is swept is in the table already.
+  EXPECT_EQ(last_line({"--sweep=strategy=exponential,fixed"}),
+            "strategy=fixed: try: --max-retries=0: the same without retries (0 of 3 runs down)");
+  const std::string longer =
+      "try: --most=outage-for --expect=recovered, to see how long an outage it survives";
+  EXPECT_EQ(last_line({"--strategy=exponential"}), longer);
+  EXPECT_EQ(last_line({"--strategy=exponential", "--sweep=outage=freeze,drop"}), longer);
+  EXPECT_THAT(last_line({"--strategy=exponential", "--sweep=outage-for=5s,10s"}),
+              testing::Not(testing::StartsWith("try:")));
+  // 20 workers for 100 ms have served 190 in a time of 1 s: half of what comes too late. A queue of 4,096
+  // dead requests is too long. With a budget of a tenth 190 requests/s are 209 attempts/s, of 200, so it grows.
+  // 170 are 187, so it empties, but takes minutes.
+  const auto with_budget = [&](const std::string& rate) {
+    return last_line({"--service=workers", "--arrivals=open", "--rate=" + rate, "--backlog=4096",
+                      "--abandoned=serve", "--strategy=begin"});
+  };
+  EXPECT_EQ(with_budget("190"), "try: --queue-length=190 (0 of 3 runs down)");
+  EXPECT_EQ(with_budget("170"), "try: --queue-length=190 (3 of 3 runs recovered)");
+  // 99 requests/s of the 80 that are admitted.
+  const Arguments limited{"--rate-limit=80", "--outage-for=0s",   "--growth=exponential",
+                          "--jitter=full",   "--backoff-base=1s", "--backoff-cap=20s"};
+  EXPECT_THAT(last_line(limited),
+              testing::MatchesRegex("try: --client-rate=aws-adaptive \\(.* % of "
+                                    "the attempts are turned away, not .*\\)"));
+  Arguments once{"--seed=1"};
+  once.insert(once.end(), limited.begin(), limited.end());
+  ChildProcess told(RETRYSTORM_SIMULATE, once);
+  EXPECT_EQ(told.exit_code(), 0);
+  EXPECT_THAT(told.err(), testing::EndsWith("\ntry:       --hint=spread --retry-after=at-least, or "
+                                            "--client-rate=aws-adaptive\n"));
+  EXPECT_THAT(output_of({"--seed=1", "--runs=3", "--quiet"}),
+              testing::Not(testing::HasSubstr("try:")));
+  EXPECT_THAT(output_of({"--seed=1", "--runs=3", "--strategy=exponential", "--expect=recovered"}),
+              testing::Not(testing::HasSubstr("try:")));
+}
+
+// Ten tokens pay for few retries; a hundred reserves of finagle's for more than a storm needs.
+TEST(Simulate, OffersMoreOrFewerProcessesWhereTheirBudgetsDecide) {
+  const auto said = [](const Arguments& more) {
+    Arguments arguments{"--seed=1", "--service=workers", "--arrivals=open"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    ChildProcess process(RETRYSTORM_SIMULATE, arguments);
+    EXPECT_EQ(process.exit_code(), 0);
+    return process.err();
+  };
+  EXPECT_THAT(said({"--strategy=grpc", "--outage=errors:50%"}),
+              testing::EndsWith("\ntry:       more --processes: each has its own retry budget, or "
+                                "--most=outage-for --expect=recovered, to see how long an outage "
+                                "it survives\n"));
+  EXPECT_THAT(said({"--retry-budget=finagle", "--processes=100", "--max-attempts=4"}),
+              testing::EndsWith("\ntry:       fewer --processes: each has its own retry budget\n"));
+}
+
+// 188/s of 235/s, three times that for 10 s: 3290 wait, and drain by 47/s in 70 s.
+TEST(Simulate, TellsAQueueThatDrainsFromACollapse) {
+  const TempDir dir;
+  const auto watched = [&](const std::string& time) {
+    output_of({"--seed=1", "--service=workers", "--workers=16", "--service-time=68ms",
+               "--arrivals=open", "--rate=188", "--outage=load:3", "--outage-for=10s",
+               "--max-retries=0", "--backlog=100000", "--observe=" + time,
+               "--json=" + dir.file(time)});
+    return read_json_lines(dir.file(time)).back();
+  };
+  const auto early = watched("60s");
+  EXPECT_EQ(early["verdict"], "recovering");
+  EXPECT_THAT(early["reason"].get<std::string>(),
+              testing::MatchesRegex("not yet back: its queue of [0-9]+ falls by 4[0-9.]+/s and is "
+                                    "empty in [0-9.]+s: --observe=2m"));
+  const auto later = watched("2m");
+  EXPECT_EQ(later["verdict"], "recovered");
+  EXPECT_GE(later["time_to_recovery_s"], 60);
+  EXPECT_LE(later["time_to_recovery_s"], 80);
+}
+
+TEST(Simulate, WritesJsonToStandardOutputAndItsLinesToStandardError) {
+  const TempDir dir;
+  output_of({"--seed=1", "--json=" + dir.file("json")});
+  ChildProcess process(RETRYSTORM_SIMULATE, {"--seed=1", "--json=-"});
+  EXPECT_EQ(process.exit_code(), 0);
+  const auto printed = lines(process.out()), written = lines(read_file(dir.file("json")));
+  ASSERT_EQ(printed.size(), written.size());
+  EXPECT_EQ(printed.back(), written.back());
+  EXPECT_THAT(process.err(), HasSubstr("verdict:   collapsed"));
+  EXPECT_FALSE(std::filesystem::exists("-"));
+  ChildProcess twice(RETRYSTORM_SIMULATE, {"--seed=1", "--runs=2", "--json=-", "--csv=-"});
+  EXPECT_EQ(twice.exit_code(), 108);
+  EXPECT_EQ(twice.err(), "only one file can be standard output\n");
+}
+
+TEST(Simulate, EndsWithTheFindingOfItsExpectations) {
+  const std::pair<Arguments, int> cases[] = {
+      {{"--strategy=exponential", "--expect=recovered"}, 0},
+      {{"--strategy=fixed", "--expect=recovered"}, 3},
+      {{"--strategy=fixed", "--outage-for=0s", "--expect=recovered"}, 4},
+      {{"--strategy=exponential", "--expect=down<5%"}, 0},
+      {{"--strategy=exponential", "--expect=down<5%", "--runs=20"}, 4},
+      {{"--strategy=fixed", "--expect=down<5%", "--expect=amplification<99"}, 3},
+      {{"--sweep=strategy=exponential,fixed", "--expect=down<5%"}, 3},
+  };
+  for (const auto& [arguments, code] : cases) {
+    Arguments all = arguments;
+    all.insert(all.end(), {"--seed=1", "--clients=100", "--limit=3", "--k=1.5", "--backlog=26"});
+    ChildProcess process(RETRYSTORM_SIMULATE, all);
+    EXPECT_EQ(process.exit_code(), code) << process.out() << process.err();
+  }
+}
+
+TEST(Simulate, FindsTheLeastValueForWhichItsClaimsHold) {
+  const std::string out =
+      output_of({"--seed=1", "--service=workers", "--arrivals=open", "--rate=60/s",
+                 "--expect=down>50%", "--least=max-retries=1:8"});
+  EXPECT_THAT(out, HasSubstr("the least max-retries: 3 (2: broken; 5 values, "));
+}
+
+// 60 requests a second of 10 x 100 ms: the outlook and the backlogs are those of a table of many runs.
+TEST(Simulate, SaysBeforeAndAfterASearchWhatItHangsOn) {
+  ChildProcess process(RETRYSTORM_SIMULATE,
+                       {"--seed=1", "--service=workers", "--arrivals=open", "--rate=60/s",
+                        "--expect=down>50%", "--least=max-retries=1:8", "--runs=50"});
+  EXPECT_EQ(process.exit_code(), 0);
+  EXPECT_THAT(process.err(), HasSubstr("\nretries    max-retries=1: at most 2 attempts a request"));
+  EXPECT_THAT(process.err(), HasSubstr("\nretries    max-retries=8: at most 9 attempts a request"));
+  EXPECT_THAT(process.out(), HasSubstr("\nmax-retries=3: backlog: "));
+  ChildProcess quiet(RETRYSTORM_SIMULATE,
+                     {"--seed=1", "--service=workers", "--arrivals=open", "--rate=60/s", "--quiet",
+                      "--expect=down>50%", "--least=max-retries=1:8", "--runs=50"});
+  EXPECT_EQ(quiet.exit_code(), 0);
+  EXPECT_EQ(quiet.err(), "");
+  EXPECT_THAT(quiet.out(), Not(HasSubstr("backlog")));
+}
+
+// 1 - 0.5^6 = 98.4 %, whatever the budget pays for.
+TEST(Simulate, SaysThatNoValueSufficesBecauseTheAttemptsAreTooFew) {
+  ChildProcess process(RETRYSTORM_SIMULATE,
+                       {"--seed=1", "--service=workers", "--arrivals=open", "--outage=errors:50%",
+                        "--outage-for=30s", "--max-attempts=6", "--retry-budget=sre", "--runs=100",
+                        "--least=budget-deposit=10%:1", "--expect=success-during>99%"});
+  EXPECT_EQ(process.exit_code(), 3);
+  EXPECT_THAT(process.out(), HasSubstr("\ntry: --max-retries=6 (at most 99.22 %)\n"));
+}
+
+// None of 20 runs down leaves a share of up to 16.1 %. For 5 % it takes 73 (3.84 * 0.95 / 0.05).
+TEST(Simulate, SaysHowManyRunsASearchNeeds) {
+  const auto search = [](const std::string& claim) {
+    return Arguments{
+        "--seed=1", "--strategy=exponential", "--clients=100", "--limit=3",
+        "--k=1.5",  "--backlog=26",           "--runs=20",     "--least=backoff-base=1s:2s",
+        claim};
+  };
+  ChildProcess few(RETRYSTORM_SIMULATE, search("--expect=down<5%"));
+  EXPECT_EQ(few.exit_code(), 4);
+  EXPECT_THAT(few.out(),
+              HasSubstr("too few runs to decide whether there is such a backoff-base: 2s "
+                        "is not decided (20 runs): --runs="));
+  EXPECT_THAT(few.out(), Not(HasSubstr("there is no such")));
+  ChildProcess none(RETRYSTORM_SIMULATE, search("--expect=down>50%"));
+  EXPECT_EQ(none.exit_code(), 3);
+  EXPECT_THAT(none.out(),
+              HasSubstr("there is no such backoff-base, not even 2s (broken; 20 runs)"));
+}
+
+TEST(Simulate, SweepsAFileOfSettingsBesideTheStrategies) {
+  const TempDir dir;
+  const std::string file = dir.file("mine.ini");
+  std::ofstream(file) << "strategy = fixed\nmax-retries = 2\n";
+  const auto of = [&](const std::string& option) {
+    return output_of({"--seed=1", "--runs=2", "--clients=100", "--wide", "--quiet", option});
+  };
+  const auto mine = lines(of("--sweep=strategy=fixed," + file));
+  const auto fixed = lines(of("--sweep=max-retries=none,2"));
+  ASSERT_THAT(mine, SizeIs(3));
+  const auto figures = [](const std::string& row) { return row.substr(row.size() - 100); };
+  EXPECT_EQ(figures(mine[1]), figures(fixed[1]));
+  EXPECT_EQ(figures(mine[2]), figures(fixed[2]));
+  ChildProcess process(RETRYSTORM_SIMULATE, {"--seed=1", "--runs=2", "--clients=100",
+                                             "--max-retries=1", "--sweep=strategy=fixed," + file});
+  EXPECT_EQ(process.exit_code(), 0);
+  EXPECT_THAT(process.out(), testing::StartsWith("every strategy with max-retries=1\n"));
 }
 
 TEST(Simulate, WritesTheSameJsonLinesAsTheClientAndTheServer) {
@@ -66,42 +276,93 @@ TEST(Simulate, WritesTheSameJsonLinesAsTheClientAndTheServer) {
   }
 }
 
+TEST(Simulate, SaysBeforeTheRunWhatIsAsked) {
+  const TempDir dir;
+  Arguments arguments{"--service=workers", "--workers=64",     "--service-time=80ms",
+                      "--arrivals=open",   "--rate=400",       "--timeout=1s",
+                      "--max-attempts=3",  "--outage-for=30s", "--observe=1s",
+                      "--seed=1",          "--clients=7",      "--json=" + dir.file("json")};
+  ChildProcess told(RETRYSTORM_SIMULATE, arguments);
+  ASSERT_EQ(told.exit_code(), 0) << told.err();
+  EXPECT_THAT(told.err(), HasSubstr("service    up to 800 requests/s"));
+  EXPECT_THAT(told.err(), HasSubstr("\nwarning:   open arrivals do not use --clients"));
+  const auto outlook = read_json_lines(dir.file("json")).front()["outlook"];
+  EXPECT_EQ(outlook["capacity_per_s"], 800);
+  EXPECT_EQ(outlook["attempts_per_s_if_all_fail"], 1200);
+  EXPECT_EQ(outlook["late_from"], 736);
+  EXPECT_THAT(outlook["warnings"], SizeIs(1));
+  arguments.emplace_back("--quiet");
+  ChildProcess quiet(RETRYSTORM_SIMULATE, arguments);
+  ASSERT_EQ(quiet.exit_code(), 0);
+  EXPECT_EQ(quiet.err(), "");
+  EXPECT_EQ(quiet.out(), told.out());
+  EXPECT_EQ(read_json_lines(dir.file("json")).front()["outlook"], outlook);
+}
+
+// What a swept strategy sets is no default.
+TEST(Simulate, NamesTheDefaultsThatAreInForceInASweep) {
+  ChildProcess process(RETRYSTORM_SIMULATE,
+                       {"--sweep=strategy=aws-standard-2025,aws-standard", "--arrivals=open",
+                        "--outage=errors:0.3", "--observe=15s", "--seed=1"});
+  ASSERT_EQ(process.exit_code(), 0) << process.err();
+  EXPECT_THAT(process.err(), HasSubstr("\nassumed    --service=curve, "));
+  EXPECT_THAT(process.err(), Not(HasSubstr("--budget-tokens=")));
+}
+
 TEST(Simulate, TellsTheSameBytesWithAnyNumberOfThreads) {
   const TempDir dir;
   const auto table = [&dir](const std::string& threads) {
     const std::string csv = dir.file("csv-" + threads);
-    const std::string out =
-        output_of({"--seed=5", "--runs=6", "--sweep=strategy=fixed,exponential",
-                   "--sweep=backlog=128:256:128", "--threads=" + threads, "--csv=" + csv});
-    return out + read_file(csv);
+    const std::string out = output_of({"--seed=5", "--runs=6", "--sweep=strategy=fixed,exponential",
+                                       "--sweep=backlog=128:256:128", "--threads=" + threads,
+                                       "--csv=" + csv, "--wide"});
+    std::vector<std::string> all = lines(out);
+    for (const std::string& row : csv_lines(csv)) all.push_back(row);
+    return all;
   };
-  const std::string one = table("1");
-  EXPECT_THAT(lines(one), SizeIs(5 + 5));
+  const auto one = table("1");
+  EXPECT_THAT(one, SizeIs(5 + 1 + 5));
   EXPECT_EQ(table("3"), one);
 }
 
 TEST(Simulate, SaysInOneLineThatItsTableCannotBeWritten) {
-  ChildProcess process(RETRYSTORM_SIMULATE, {"--seed=1", "--runs=2", "--csv=/dev/full"});
+  ChildProcess process(RETRYSTORM_SIMULATE, {"--seed=1", "--runs=2", "--csv=/dev/full", "--quiet"});
   EXPECT_EQ(process.exit_code(), 1);
-  EXPECT_EQ(process.err(), "writing to /dev/full failed\n");
+  EXPECT_EQ(process.err(), "writing to /dev/full failed: No space left on device\n");
 }
 
-// The threads that did start must not do all the runs first.
+// The threads that did start must not finish all runs first.
 TEST(Simulate, EndsAtOnceWhenItsThreadsCannotStart) {
   if (kSlowness > 1) GTEST_SKIP() << "a sanitizer needs all the addresses there are";
   ChildProcess process("/bin/sh", {"-c",
                                    "ulimit -v 1000000; exec \"$0\" --seed=1 --runs=1000000 "
-                                   "--threads=4000 --scale=0.1",
+                                   "--threads=4000 --scale=0.01",
                                    RETRYSTORM_SIMULATE});
   EXPECT_EQ(process.exit_code(), 1);
   EXPECT_THAT(process.err(), HasSubstr("cannot start 4000 threads"));
 }
 
+// A run of that size needs more memory than the process may use, or than it turns out to get.
+TEST(Simulate, ExplainsWhichMemoryIsMissing) {
+  if (kSlowness > 1) GTEST_SKIP() << "a sanitizer needs all the addresses there are";
+  const auto refusal = [](const std::string& limit_and_options) {
+    ChildProcess process("/bin/sh", {"-c", "ulimit -v " + limit_and_options, RETRYSTORM_SIMULATE});
+    EXPECT_EQ(process.exit_code(), 1);
+    return process.err();
+  };
+  EXPECT_THAT(refusal("500000; exec \"$0\" --seed=1 --clients=1 --lambda=100h --observe=9900h"),
+              HasSubstr("GB of memory"));
+  EXPECT_THAT(refusal("500000; exec \"$0\" --seed=1 --clients=10000000"),
+              HasSubstr("GB of memory"));
+  EXPECT_THAT(refusal("30000; exec \"$0\" --seed=1"), HasSubstr("thread"));
+}
+
 TEST(Simulate, NeedsMemoryForAsManyRunsAsThereAre) {
-  // Some 1.6 MB a run: for four thousand at a time more than there is, for the two of these not.
-  EXPECT_THAT(lines(output_of({"--seed=1", "--runs=2", "--threads=4000", "--scale=100",
-                               "--outage-at=5s", "--outage-for=1s", "--observe=15s"})),
-              SizeIs(2));
+  // A run needs about 1.6 MB: four thousand at a time would be too many, but these two are not.
+  EXPECT_THAT(
+      lines(output_of({"--seed=1", "--runs=2", "--threads=4000", "--scale=100", "--outage-at=5s",
+                       "--outage-for=1s", "--observe=15s", "--wide", "--quiet"})),
+      SizeIs(2));
 }
 
 TEST(Simulate, TellsEveryAxisOfItsSweep) {
@@ -112,7 +373,7 @@ TEST(Simulate, TellsEveryAxisOfItsSweep) {
             (nlohmann::json{"strategy=fixed", "backlog=5"}));
 }
 
-// For who shares a sweep among machines: an option may have no effect in the cell at hand.
+// To split a sweep among machines. An option may have no effect in the selected cell.
 TEST(Simulate, RunsACellOfASweepAsTheWholeSweepDoes) {
   const Arguments sweep{"--seed=1",          "--runs=2",
                         "--clients=20",      "--sweep=error-share=0,0.1",
@@ -126,14 +387,13 @@ TEST(Simulate, RunsACellOfASweepAsTheWholeSweepDoes) {
             (std::vector<std::string>{"error_share,backlog", "0,5", "0.1,5"}));
   const TempDir dir;
   with("--csv=" + dir.file("whole"));
-  const auto whole = lines(read_file(dir.file("whole")));
+  const auto whole = csv_lines(dir.file("whole"));
   for (const int cell : {1, 2}) {
     Arguments arguments = sweep;
     arguments.insert(arguments.end(),
                      {"--cell=" + std::to_string(cell), "--csv=" + dir.file("cell")});
     output_of(arguments);
-    EXPECT_EQ(lines(read_file(dir.file("cell"))),
-              (std::vector<std::string>{whole.at(0), whole.at(cell)}));
+    EXPECT_EQ(csv_lines(dir.file("cell")), (std::vector<std::string>{whole.at(0), whole.at(cell)}));
   }
 }
 
@@ -147,21 +407,100 @@ TEST(Simulate, TellsTheHiddenCapacity) {
   const std::string out = output_of(workers);
   EXPECT_THAT(out, HasSubstr("stays down with all its load: 6 of 6 runs\ncomes back at: "));
   EXPECT_THAT(out, HasSubstr("hidden capacity: "));
-  const auto told = read_json_lines(dir.file("json"));
-  ASSERT_THAT(told, SizeIs(1 + 6 + 1));
-  EXPECT_EQ(told[1]["type"], "threshold");
-  EXPECT_EQ(told.back()["type"], "hidden_capacity");
-  EXPECT_EQ(told.back()["stay_down"], 6);
-  const double share = told.back()["share"];
+  const auto lines = read_json_lines(dir.file("json"));
+  ASSERT_THAT(lines, SizeIs(1 + 6 + 1));
+  EXPECT_EQ(lines[1]["type"], "threshold");
+  EXPECT_EQ(lines.back()["type"], "hidden_capacity");
+  EXPECT_EQ(lines.back()["stay_down"], 6);
+  const double share = lines.back()["share"];
   EXPECT_GT(share, 0.4);
   EXPECT_LT(share, 0.5);
-  EXPECT_LE(told.back()["share_low"].get<double>(), share);
-  EXPECT_GE(told.back()["share_high"].get<double>(), share);
+  EXPECT_LE(lines.back()["share_low"].get<double>(), share);
+  EXPECT_GE(lines.back()["share_high"].get<double>(), share);
 
   EXPECT_THAT(output_of({"--hidden-capacity", "--seed=1", "--runs=2", "--strategy=none"}),
               HasSubstr("nothing is hidden: the service does not stay down"));
   EXPECT_THAT(output_of({"--hidden-capacity", "--seed=1", "--runs=2", "--relief-for=30s"}),
               HasSubstr("no cut of the load gets it back within the time"));
+}
+
+// At 400/s of 800, with three attempts, a storm can sustain itself. At 200/s it cannot, whatever waits.
+TEST(Simulate, TriesTheUsualBacklogs) {
+  const TempDir dir;
+  const auto text_with = [&](const Arguments& more) {
+    Arguments all{"--seed=1",
+                  "--runs=6",
+                  "--service=workers",
+                  "--workers=64",
+                  "--service-time=lognormal:80ms:0.5",
+                  "--arrivals=open",
+                  "--max-attempts=3",
+                  "--timeout=1s",
+                  "--growth=exponential",
+                  "--backoff-base=500ms",
+                  "--backoff-factor=2",
+                  "--json=" + dir.file("json")};
+    all.insert(all.end(), more.begin(), more.end());
+    return output_of(all);
+  };
+  const auto with = [&](Arguments more) {
+    more.emplace_back("--wide");
+    return lines(text_with(more));
+  };
+  const auto storm = with({"--rate=400", "--outage-for=30s"});
+  const auto trial = read_json_lines(dir.file("json")).back();
+  ASSERT_THAT(storm, SizeIs(3));
+  EXPECT_THAT(storm[2], StartsWith("backlog: comes back below about "));
+  EXPECT_THAT(storm[2], HasSubstr(" (0 of 6 down at 256; 6 of 6 down at 511): ask what"));
+  EXPECT_EQ(trial["type"], "backlog_trial");
+  EXPECT_EQ(trial["comes_back"], "below");
+  EXPECT_GT(trial["edge"], 256);
+  EXPECT_LT(trial["edge"], 511);
+  EXPECT_EQ(trial["tried"],
+            nlohmann::json::parse(R"([{"backlog": 511, "runs": 6, "down": 6, "recovering": 0}])"));
+  // What another backlog, or another server, would change stands beside the share.
+  EXPECT_THAT(text_with({"--rate=400", "--outage-for=30s"}),
+              HasSubstr("\ndown at the end   0.0% (95 % interval 0.0-39.0%)\n"
+                        "                  6 of 6 runs with --backlog=511\n"));
+  EXPECT_THAT(text_with({"--rate=400", "--outage-for=30s", "--backlog=511"}),
+              HasSubstr("\ndown at the end   100.0% (95 % interval 61.0-100.0%)\n"
+                        "                  0 of 6 runs with --abandoned=skip\n"));
+
+  EXPECT_EQ(with({"--rate=200"}).at(2), "backlog: 0 of 6 runs down at 128, 511 and 4096");
+  EXPECT_EQ(read_json_lines(dir.file("json")).back()["edge"], nullptr);
+
+  // With the queue of nginx it is down, unless its server skips what nobody waits for. At 700/s that does not
+  // help: three attempts of each request are more than it can do.
+  const auto nginx = with({"--rate=400", "--outage-for=30s", "--backlog=511"});
+  ASSERT_THAT(nginx, SizeIs(4));
+  EXPECT_EQ(
+      nginx[2],
+      "abandoned: 0 of 6 runs down with --abandoned=skip: ask whether your server notices that a "
+      "caller has hung up");
+  EXPECT_EQ(read_json_lines(dir.file("json")).back()["type"], "abandoned_trial");
+  const auto fast = with({"--rate=700", "--outage-for=30s", "--backlog=511"});
+  ASSERT_THAT(fast, SizeIs(3));
+  EXPECT_THAT(fast[2], StartsWith("try: "));
+
+  // A small pool: whether a timeout begins before the wait in line decides.
+  const auto pools =
+      lines(output_of({"--service=workers", "--workers=20", "--service-time=50ms", "--backlog=32",
+                       "--clients=600", "--connections=keep-alive", "--pool-size=5", "--lambda=2s",
+                       "--timeout=1s", "--strategy=fixed", "--fixed-delay=400ms", "--outage-at=15s",
+                       "--outage-for=10s", "--observe=60s", "--runs=6", "--seed=1"}));
+  EXPECT_THAT(
+      pools, testing::Contains("pool-wait-counts: 0 of 6 runs down with --pool-wait-counts=no: ask "
+                               "whether your client's timeout includes the wait for a connection"));
+
+  // The table is the same without the trial.
+  for (const char* without : {"--quiet", "--backlog=256", "--sweep=backlog=256"}) {
+    const auto table = with({"--rate=400", "--outage-for=30s", without});
+    ASSERT_THAT(table, SizeIs(without == std::string("--quiet") ? 2 : 3)) << without;
+    EXPECT_THAT(table.back(), testing::Not(StartsWith("backlog:")));
+    EXPECT_THAT(table[1], EndsWith(storm[1]));
+    EXPECT_EQ(read_json_lines(dir.file("json")).back()["type"], "cell");
+  }
+  EXPECT_THAT(with({"--rate=200", "--outage=slow:2"}).at(2), StartsWith("try: "));
 }
 
 TEST(Simulate, SweepsTheStrategyAlsoWithTheFlagForOne) {
@@ -170,7 +509,7 @@ TEST(Simulate, SweepsTheStrategyAlsoWithTheFlagForOne) {
             output_of({"--seed=1", sweep}));
 }
 
-// Turned away by a server that needs no time, and back without a wait.
+// The server refuses requests without delay, and the clients retry without waiting.
 TEST(Simulate, GetsOnWithClientsThatDoNotWait) {
   EXPECT_THAT(output_of({"--seed=1", "--fixed-delay=0s", "--shed-above=200", "--outage-at=5s",
                          "--outage-for=5s", "--observe=15s"}),
@@ -181,13 +520,13 @@ TEST(Simulate, KeepsTheFinishedCellsOfASweepThatIsInterrupted) {
   const TempDir dir;
   ChildProcess process(RETRYSTORM_SIMULATE,
                        {"--seed=1", "--runs=20", "--threads=1", "--csv=" + dir.file("csv"),
-                        "--json=" + dir.file("json"), "--sweep=backlog=100:100000:1"});
-  ASSERT_TRUE(eventually([&] { return lines(read_file(dir.file("csv"))).size() > 3; }));
+                        "--json=" + dir.file("json"), "--sweep=backlog=100:100000:1", "--wide"});
+  ASSERT_TRUE(eventually([&] { return csv_lines(dir.file("csv")).size() > 3; }));
   process.signal(SIGINT);
   EXPECT_EQ(process.exit_code(), 1);
-  const auto rows = lines(read_file(dir.file("csv")));
+  const auto rows = csv_lines(dir.file("csv"));
   EXPECT_THAT(lines(process.out()), SizeIs(rows.size()));
-  EXPECT_THAT(read_json_lines(dir.file("json")), SizeIs(rows.size()));  // and it is complete
+  EXPECT_THAT(read_json_lines(dir.file("json")), SizeIs(rows.size()));  // the file is complete
   std::set<std::string> cells;
   for (const std::string& row : rows) {
     EXPECT_EQ(std::count(row.begin(), row.end(), ','),
@@ -199,7 +538,8 @@ TEST(Simulate, KeepsTheFinishedCellsOfASweepThatIsInterrupted) {
 }
 
 TEST(Simulate, EndsARunEarlyWithItsSummary) {
-  ChildProcess process(RETRYSTORM_SIMULATE, {"--seed=1", "--observe=99999h"});
+  ChildProcess process(RETRYSTORM_SIMULATE,
+                       {"--seed=1", "--clients=10", "--observe=99999h", "--report-interval=1h"});
   ASSERT_TRUE(eventually([&] { return lines(process.out()).size() > 10; }));
   process.signal(SIGTERM);
   ASSERT_TRUE(process.exit_code().has_value());

@@ -1,4 +1,4 @@
-// Requests followed through a real run.
+// Traced requests of a real run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,25 +15,25 @@ namespace {
 
 using Json = nlohmann::json;
 
-struct Told {
+struct Trace {
   std::map<int, Json> requests;               // by number
   std::map<int, std::vector<Json>> attempts;  // by request
   double frozen_at = -1;
 };
 
-// What a client tells in its file.
-Told trace_of(Arguments arguments) {
+// Runs a client and returns the trace in its file.
+Trace trace_of(Arguments arguments) {
   const TempDir dir;
   arguments.push_back("--json=" + dir.file("json"));
   ClientUnderTest client(arguments);
   EXPECT_EQ(client.exit_code(), 0) << client.err();
-  Told told;
+  Trace trace;
   for (const Json& line : read_json_lines(dir.file("json"))) {
-    if (line["type"] == "request") told.requests[line["request"]] = line;
-    if (line["type"] == "attempt") told.attempts[line["request"]].push_back(line);
-    if (line["type"] == "outage" && line["event"] == "stop") told.frozen_at = line["t"];
+    if (line["type"] == "request") trace.requests[line["request"]] = line;
+    if (line["type"] == "attempt") trace.attempts[line["request"]].push_back(line);
+    if (line["type"] == "outage" && line["event"] == "stop") trace.frozen_at = line["t"];
   }
-  return told;
+  return trace;
 }
 
 void expect_answered(const Json& attempt, double least_service) {
@@ -47,13 +47,13 @@ void expect_answered(const Json& attempt, double least_service) {
 
 TEST(Trace, TellsHowLongTheServiceTook) {
   const ServerUnderTest server;
-  const Told told = trace_of({"--url=" + server.url(), "--clients=20", "--lambda=100ms",
-                              "--timeout=10s", "--duration=2s", "--trace=5"});
-  ASSERT_EQ(told.requests.size(), 5u);
-  for (const auto& [number, request] : told.requests) {
+  const Trace trace = trace_of({"--url=" + server.url(), "--clients=20", "--lambda=100ms",
+                                "--timeout=10s", "--duration=2s", "--trace=5"});
+  ASSERT_EQ(trace.requests.size(), 5u);
+  for (const auto& [number, request] : trace.requests) {
     EXPECT_EQ(request["outcome"], "ok");
     EXPECT_EQ(request["attempts"], 1);
-    const auto& attempts = told.attempts.at(number);
+    const auto& attempts = trace.attempts.at(number);
     ASSERT_EQ(attempts.size(), 1u);
     EXPECT_EQ(attempts[0]["outcome"], "ok");
     expect_answered(attempts[0], 0.1);
@@ -67,18 +67,18 @@ TEST(Trace, CostsTheOthersNoHeader) {
 
 TEST(Trace, TellsOfThoseThatAreTurnedAwayToo) {
   const ServerUnderTest server({"--error-share=1"});
-  const Told told = trace_of({"--url=" + server.url(), "--clients=3", "--lambda=10ms",
-                              "--strategy=fixed", "--fixed-delay=50ms", "--max-retries=2",
-                              "--timeout=10s", "--duration=1s", "--trace=2"});
-  ASSERT_EQ(told.requests.size(), 2u);
-  for (const auto& [number, request] : told.requests) {
+  const Trace trace = trace_of({"--url=" + server.url(), "--clients=3", "--lambda=10ms",
+                                "--strategy=fixed", "--fixed-delay=50ms", "--max-retries=2",
+                                "--timeout=10s", "--duration=1s", "--trace=2"});
+  ASSERT_EQ(trace.requests.size(), 2u);
+  for (const auto& [number, request] : trace.requests) {
     EXPECT_EQ(request["outcome"], "gave_up");
     EXPECT_EQ(request["reason"], "attempts");
-    const auto& attempts = told.attempts.at(number);
+    const auto& attempts = trace.attempts.at(number);
     ASSERT_EQ(attempts.size(), 3u);
     for (const Json& attempt : attempts) {
       EXPECT_EQ(attempt["outcome"], "error");
-      EXPECT_EQ(attempt["status"], 500);
+      EXPECT_EQ(attempt["status"], 503);
       expect_answered(attempt, 0);
     }
     EXPECT_EQ(attempts[0]["wait_s"], 0.05);
@@ -88,16 +88,16 @@ TEST(Trace, TellsOfThoseThatAreTurnedAwayToo) {
 
 TEST(Trace, FollowsThoseThatBeginInTheOutage) {
   const ServerUnderTest server;
-  // Most of them think when the server is frozen, so that four requests begin soon.
-  const Told told = trace_of({"--url=" + server.url(), "--clients=50", "--lambda=300ms",
-                              "--strategy=fixed", "--timeout=300ms", "--fixed-delay=100ms",
-                              "--server-pid=" + std::to_string(server.pid()), "--outage-at=300ms",
-                              "--outage-for=1s", "--duration=3s", "--trace=4"});
-  ASSERT_EQ(told.requests.size(), 4u);
-  for (const auto& [number, request] : told.requests) {
-    EXPECT_GE(request["t"], told.frozen_at);
+  // Most clients are thinking when the server is frozen, so four requests begin soon.
+  const Trace trace = trace_of({"--url=" + server.url(), "--clients=50", "--lambda=300ms",
+                                "--strategy=fixed", "--timeout=300ms", "--fixed-delay=100ms",
+                                "--server-pid=" + std::to_string(server.pid()), "--outage-at=300ms",
+                                "--outage-for=1s", "--duration=3s", "--trace=4"});
+  ASSERT_EQ(trace.requests.size(), 4u);
+  for (const auto& [number, request] : trace.requests) {
+    EXPECT_GE(request["t"], trace.frozen_at);
     EXPECT_EQ(request["outcome"], "ok");
-    const auto& attempts = told.attempts.at(number);
+    const auto& attempts = trace.attempts.at(number);
     ASSERT_GE(attempts.size(), 2u);
     const Json& first = attempts.front();
     EXPECT_EQ(first["outcome"], "timed_out");

@@ -1,10 +1,11 @@
-// Bad input is one line on standard error, an exit code that is not 0, and nothing started.
+// Bad input causes one line on standard error and a nonzero exit code, and starts nothing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
 
 #include "tests/support/child_process.h"
@@ -50,7 +51,7 @@ TEST(ClientUsage, RefusesBadInput) {
       {{"--min-delay=99999999h"}, "--min-delay"},
       {{"--unknown"}, "--unknown"},
       {{"-unknown"}, "-unknown"},
-      {{"-host=127.0.0.1"}, "-host"},  // the server's, and not this program's -h
+      {{"-host=127.0.0.1"}, "-host"},  // an option of the server, not this program's -h
       {{"-strategy=fixed", "-exponential-backoff"}, "--exponential-backoff excludes --strategy"},
       {{"--strategy=fixed", "--exponential-backoff"}, "--exponential-backoff excludes --strategy"},
       {{"extra"}, "extra"},
@@ -70,15 +71,18 @@ TEST(ClientUsage, RefusesBadInput) {
       {{"--outage-begin=true"}, "--outage-begin has no effect without --outage=command"},
       {{"--url=http://127.0.0.1:99999/"}, "port"},
       {{"--url="}, "--url"},
-      {{"--factor=3"}, "backoff-factor has no effect without --growth=exponential"},
+      {{"--factor=3"}, "--factor has no effect without --growth=exponential"},
+      {{"--factor=2"}, "--factor has no effect without --growth=exponential"},  // the usual one
       {{"--jitter=full", "--random=1s"}, "--random excludes --jitter"},
       {{"--outage-at=1s", "--outage-for=1s"}, "--server-pid"},
       {{"--server-pid=0", "--outage-at=1s", "--outage-for=1s"}, "--server-pid"},
       {{"--server-pid=-1", "--outage-at=1s", "--outage-for=1s"}, "--server-pid"},
-      {{"--server-pid=12", "34", "--outage-at=1s", "--outage-for=1s"}, "the processes 12 34"},
-      {{"--server-pid", "12 34", "--outage-at=1s", "--outage-for=1s"}, "the processes 12 34"},
-      // Frozen after an hour, if it were not refused.
-      {{"--server-pid=1", "--outage-at=1h", "--outage-for=1s"}, "process 1 is the system's"},
+      {{"--server-pid=12", "34", "--outage-at=1s", "--outage-for=1s"},
+       "more than one process: 12 34"},
+      {{"--server-pid", "12 34", "--outage-at=1s", "--outage-for=1s"},
+       "more than one process: 12 34"},
+      // If it were not refused, the process would be frozen after an hour.
+      {{"--server-pid=1", "--outage-at=1h", "--outage-for=1s"}, "process 1 is the init process"},
       {{"--server-pid=1073741824", "--outage-at=1h", "--outage-for=1s"}, "no process 1073741824"},
       {{"--print-schedule=0"}, "--print-schedule"},
       {{"--json=/no/such/folder/client.jsonl"}, "/no/such/folder/client.jsonl"},
@@ -87,7 +91,7 @@ TEST(ClientUsage, RefusesBadInput) {
   for (const Refusal& refusal : cases) expect_refused(RETRYSTORM_CLIENT, refusal);
 }
 
-// As the article types it, for Go's flags take one dash.
+// As in the article: Go's flags have one dash.
 TEST(ClientUsage, TakesOptionsWithOneDash) {
   ChildProcess client(RETRYSTORM_CLIENT, {"-exponential-backoff", "-jitter", "0", "-min-delay=2s",
                                           "-print-schedule", "1"});
@@ -98,7 +102,7 @@ TEST(ClientUsage, TakesOptionsWithOneDash) {
   EXPECT_EQ(simulate.exit_code(), 0);
   EXPECT_THAT(simulate.out(), HasSubstr("exponential retries, 1 clients, seed 1"));
   ChildProcess sweep(RETRYSTORM_SIMULATE, {"-exponential-backoff", "-clients", "10", "-seed=1",
-                                           "-runs=2", "-sweep", "backlog=5,6"});
+                                           "-runs=2", "-wide", "-quiet", "-sweep", "backlog=5,6"});
   EXPECT_EQ(sweep.exit_code(), 0);
   EXPECT_EQ(lines(sweep.out()).size(), 3) << sweep.out() << sweep.err();
   ChildProcess server(RETRYSTORM_SERVER, {"-version"});
@@ -134,7 +138,7 @@ TEST(ServerUsage, RefusesBadInput) {
   for (const Refusal& refusal : cases) expect_refused(RETRYSTORM_SERVER, refusal);
 }
 
-// A server that refuses its options must not have touched the file of the run before.
+// A server that refuses its options must not change the file of an earlier run.
 TEST(ServerUsage, LeavesFilesAloneWhenItRefuses) {
   const TempDir dir;
   expect_refused(RETRYSTORM_SERVER, {{"--json", dir.file("server.jsonl"), "--k=0"}, "--k"});
@@ -159,7 +163,108 @@ TEST(ClientUsage, PrintsSettingsAndStartsNothing) {
   ChildProcess server(RETRYSTORM_SERVER, {"--port=1", "--limit=7", "--print-settings"});
   EXPECT_EQ(server.exit_code(), 0);
   EXPECT_THAT(server.out(), HasSubstr("\nlimit = 7\n"));
-  expect_refused(RETRYSTORM_CLIENT, {{"--print-settings", "--factor=3"}, "backoff-factor"});
+  expect_refused(RETRYSTORM_CLIENT, {{"--print-settings", "--factor=3"}, "--factor"});
+}
+
+// All that is wrong is said at once.
+TEST(SimulateUsage, PrintsEachContradictionOnALine) {
+  ChildProcess process(RETRYSTORM_SIMULATE, {"--rate=170/s", "--factor=3", "--workers=5"});
+  EXPECT_EQ(process.exit_code(), 108);
+  EXPECT_THAT(lines(process.err()),
+              testing::UnorderedElementsAre(HasSubstr("--rate has no effect without"),
+                                            HasSubstr("--factor has no effect without"),
+                                            HasSubstr("--workers has no effect without")));
+  // One of them has the value that it has anyway.
+  ChildProcess usual(RETRYSTORM_SIMULATE, {"--rate=100", "--workers=5"});
+  EXPECT_EQ(usual.exit_code(), 108);
+  EXPECT_THAT(lines(usual.err()),
+              testing::UnorderedElementsAre(HasSubstr("--rate has no effect without"),
+                                            HasSubstr("--workers has no effect without")));
+}
+
+TEST(SimulateUsage, SuggestsTheNearestName) {
+  const TempDir folder;
+  std::ofstream(folder.file("typo.ini")) << "strategey = fixed\n";
+  std::ofstream(folder.file("grpc.json")) << R"({"methodConfig": [)" + std::string(500, ' ') + "]}";
+  const std::pair<Arguments, const char*> cases[] = {
+      {{"--strategey=fixed"}, "--strategey was not expected: did you mean --strategy?\n"},
+      {{"-strategey", "fixed"}, "--strategey was not expected: did you mean --strategy?\n"},
+      {{"--help-al"}, "--help-al was not expected: did you mean --help-all?\n"},
+      {{"help"}, "help was not expected: did you mean --help?\n"},
+      {{"--latency=3s"}, "--latency was not expected: did you mean --service-time?\n"},
+      {{"--rps=10"}, "--rps was not expected: did you mean --rate?\n"},
+      {{"--retry-limit=3"}, "--retry-limit was not expected: did you mean --max-retries?\n"},
+      {{"--outage-length=3s"}, "--outage-length was not expected: did you mean --outage-for?\n"},
+      {{"--maxTokens=5"}, "--maxTokens was not expected: did you mean --budget-tokens?\n"},
+      {{"--per_try_timeout=1s"}, "did you mean --timeout?\n"},
+      {{"--maxAttempts=3"}, "did you mean --max-attempts?\n"},
+      {{"--layers=3"}, "--layers was not expected: did you mean --max-attempts?\n"},
+      {{"--outage=errors:50"}, "'50' is not a number from 0 to 1: 50%?"},
+      {{"--retry-budget=10"}, "'10' is not a number from 0 to 1: 10%?"},
+      {{"--sweep=strategy=fixed,expo"}, "--sweep strategy: 'expo' is not known (did you mean expo"},
+      {{"--sweep=strategey=fixed"}, "did you mean strategy?\n"},
+      {{"--config=" + folder.file("typo.ini")}, "strategey was not expected: did you mean --strat"},
+      {{"--help=retrys"}, "did you mean retries?"},
+      {{"--explain=recoverd"}, "did you mean recovered?"},
+      {{"--expect=recoverd"}, "did you mean recovered?"},
+      {{"--expect=donw<5%"}, "did you mean down?"},
+      {{"--timeout=500"}, "'500' has no unit: 500s or 500ms?"},
+      {{"--sweep=timeout=100,500"}, "'100' has no unit: 100s or 100ms?"},
+  };
+  for (const auto& [arguments, said] : cases) {
+    ChildProcess process(RETRYSTORM_SIMULATE, arguments);
+    EXPECT_GT(process.exit_code(), 100) << said;
+    EXPECT_THAT(process.err(), HasSubstr(said));
+  }
+  ChildProcess json(RETRYSTORM_SIMULATE, {"--config=" + folder.file("grpc.json")});
+  EXPECT_GT(json.exit_code(), 100);
+  EXPECT_LT(json.err().size(), 200) << json.err();
+}
+
+TEST(SimulateUsage, EndsWithTwoWhenAFileCannotBeRead) {
+  for (const Arguments& arguments : {Arguments{"--config=/no/such/file"},
+                                     Arguments{"--sweep=strategy=fixed,/no/such/mine.ini"}}) {
+    ChildProcess process(RETRYSTORM_SIMULATE, arguments);
+    EXPECT_EQ(process.exit_code(), 2) << process.err();
+  }
+}
+
+TEST(SimulateUsage, ExplainsItsWordsAndItsGroups) {
+  ChildProcess word(RETRYSTORM_SIMULATE, {"--explain=Recovered"});
+  EXPECT_EQ(word.exit_code(), 0);
+  EXPECT_THAT(word.out(), HasSubstr("recovered: OK answers were back at 90 %"));
+  ChildProcess words(RETRYSTORM_SIMULATE, {"--explain", "peak", "conc."});
+  EXPECT_EQ(words.exit_code(), 0);
+  EXPECT_THAT(words.out(), HasSubstr("peak conc.: The most requests in the service"));
+  ChildProcess named(RETRYSTORM_SIMULATE, {"--explain", "--retry-on"});
+  EXPECT_EQ(named.exit_code(), 0);
+  EXPECT_THAT(named.out(), HasSubstr("  --retry-on VALUE="));
+  ChildProcess studies(RETRYSTORM_STUDIES, {"--explain", "--quiet"});
+  EXPECT_GT(studies.exit_code(), 100);
+  EXPECT_THAT(studies.err(), HasSubstr("'--quiet' is not known: --help-all has the options of this "
+                                       "program, docs/options.md those of all"));
+  ChildProcess map(RETRYSTORM_STUDIES, {"map", "--explain", "--threads"});
+  EXPECT_EQ(map.exit_code(), 0) << map.err();
+  ChildProcess group(RETRYSTORM_SIMULATE, {"--help", "many", "runs"});
+  EXPECT_EQ(group.exit_code(), 0);
+  EXPECT_THAT(group.out(), HasSubstr("--sweep"));
+  EXPECT_THAT(group.out(), testing::Not(HasSubstr("--backlog")));
+  ChildProcess all(RETRYSTORM_SIMULATE, {"--help-all"});
+  for (const std::string& line : lines(all.out())) EXPECT_LE(line.size(), 101) << line;
+  ChildProcess option(RETRYSTORM_SIMULATE, {"--help", "timeout"});
+  EXPECT_EQ(option.exit_code(), 0);
+  EXPECT_THAT(option.out(), testing::StartsWith("  --timeout DURATION=2s"));
+}
+
+// Two groups of one name would be one heading twice.
+TEST(ClientUsage, NamesEachGroupOnce) {
+  ChildProcess all(RETRYSTORM_CLIENT, {"--help-all"});
+  std::set<std::string> titles;
+  for (const std::string& line : lines(all.out())) {
+    if (!line.empty() && line[0] != ' ') {
+      EXPECT_TRUE(titles.insert(line).second) << line;
+    }
+  }
 }
 
 TEST(SimulateUsage, ListsTheStrategiesWithTheirSources) {
@@ -169,11 +274,11 @@ TEST(SimulateUsage, ListsTheStrategiesWithTheirSources) {
   EXPECT_THAT(process.out(), HasSubstr("sakthipriyan/go-utils"));
 }
 
-// What has no effect in one cell may have one in another.
+// An option without effect in one cell may have an effect in another.
 TEST(SimulateUsage, TakesForASweepWhatHasAnEffectInOneOfItsCells) {
-  ChildProcess process(RETRYSTORM_SIMULATE,
-                       {"--sweep=growth=linear,exponential,constant", "--factor=3",
-                        "--linear-step=2s", "--clients=10", "--runs=2", "--seed=1"});
+  ChildProcess process(RETRYSTORM_SIMULATE, {"--sweep=growth=linear,exponential,constant",
+                                             "--factor=3", "--linear-step=2s", "--clients=10",
+                                             "--runs=2", "--seed=1", "--wide", "--quiet"});
   EXPECT_EQ(process.exit_code(), 0) << process.err();
   EXPECT_EQ(lines(process.out()).size(), 1 + 3);
 }
@@ -183,7 +288,7 @@ TEST(SimulateUsage, TakesForASweepThatSwitchesAPartItsNumbers) {
     const bool budget = std::string(sweep).find("budget") != std::string::npos;
     ChildProcess process(RETRYSTORM_SIMULATE,
                          {sweep, budget ? "--budget-cost=3" : "--error-after=service",
-                          "--clients=10", "--runs=2", "--seed=1"});
+                          "--clients=10", "--runs=2", "--seed=1", "--wide", "--quiet"});
     EXPECT_EQ(process.exit_code(), 0) << process.err();
     EXPECT_EQ(lines(process.out()).size(), 1 + 2);
   }
@@ -199,14 +304,16 @@ TEST(SimulateUsage, RefusesBadInput) {
       {{"--scale=0"}, "--scale"},
       {{"--scale=nan"}, "--scale"},
       {{"--scale=1000000"}, "GB of memory"},
+      {{"--clients=1", "--lambda=100h", "--observe=99000h", "--threads=1000", "--runs=1000"},
+       "GB of memory"},
       {{"--arrivals=both"}, "--arrivals"},
       {{"--rate=inf"}, "--rate"},
       {{"--abandoned=drop"}, "--abandoned"},
       {{"--runs=0"}, "--runs"},
       {{"--observe=-1s"}, "--observe"},
       {{"--observe=2000000h"}, "too long"},
-      {{"--sweep=nothing=1,2"}, "no such option"},
-      {{"--sweep=json=a,b"}, "no such option"},
+      {{"--sweep=nothing=1,2"}, "no option of this name"},
+      {{"--sweep=json=a,b"}, "no option of this name"},
       {{"--sweep=backlog"}, "--sweep"},
       {{"--sweep=backlog=9:1:1"}, "empty"},
       {{"--sweep=backlog=1:9:0"}, "step"},
@@ -215,22 +322,22 @@ TEST(SimulateUsage, RefusesBadInput) {
       {{"--sweep=backlog=1,2", "--sweep=backlog=3,4"}, "twice"},
       {{"--sweep=lambda=1s,2s", "--sweep=think-time=1s"}, "twice"},
       {{"--sweep=backlog=1,2", "--cell=3"}, "--cell: the sweep has 2 cells"},
-      {{"--list-cells"}, "cells of a --sweep"},
+      {{"--list-cells"}, "need a --sweep"},
       {{"--hidden-capacity", "--sweep=backlog=1,2"}, "excludes --sweep"},
       {{"--hidden-capacity", "--observe=2m"}, "see --relief-for"},
       {{"--hidden-capacity", "--outage-for=0s"}, "needs an outage"},
       {{"--hidden-capacity", "--relief-for=5s"}, "--relief-for"},
       {{"--hidden-capacity", "--csv=table.csv"}, "lines and --json only"},
       {{"--relief-after=5s"}, "no effect without --hidden-capacity"},
-      {{"--cell=1", "--runs=2"}, "cells of a --sweep"},
+      {{"--cell=1", "--runs=2"}, "need a --sweep"},
       {{"--sweep=scale=1,100000", "--sweep=clients=1000000,1000"}, "GB of memory"},
-      {{"--factor=3", "--clients=1"}, "backoff-factor has no effect without"},
+      {{"--factor=3", "--clients=1"}, "--factor has no effect without"},
       {{"--rate=7"}, "rate has no effect without --arrivals=open"},
-      {{"--factor=3", "--sweep=backlog=1,2"}, "backoff-factor has no effect without"},
-      {{"--factor=3", "--sweep=growth=none,linear"}, "backoff-factor has no effect without"},
+      {{"--factor=3", "--sweep=backlog=1,2"}, "--factor has no effect without"},
+      {{"--factor=3", "--sweep=growth=none,linear"}, "--factor has no effect without"},
       {{"--jitter=full", "--sweep=random=1s,2s"}, "--random excludes --jitter"},
-      {{"--runs=2", "--outage-at=4s"}, "--outage-at of 5s"},
-      {{"--runs=2", "--observe=14s"}, "--observe of 15s"},
+      {{"--runs=2", "--outage-at=4s"}, "--outage-at of at least 5s"},
+      {{"--runs=2", "--observe=14s"}, "--observe of at least 15s"},
       {{"--runs=2", "--server-lines"}, "one run"},
       {{"--csv=table.csv"}, "many runs"},
       {{"--sweep=strategy=fixed,nothing"}, "nothing"},

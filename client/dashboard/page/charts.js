@@ -2,16 +2,18 @@
 'use strict';
 
 const Retrystorm = (() => {
-  // Colours that the colour-blind can tell apart (Okabe and Ito); each curve has a dash pattern of
-  // its own besides.
+  // The colours of scripts/lib/style.gp, which colour-blind readers can distinguish (Okabe and Ito). Each curve also has its own dash
+  // pattern.
   const GREEN = '#009E73', RED = '#D55E00', ORANGE = '#E69F00', SKY = '#56B4E9', PURPLE = '#CC79A7';
-  const BLUE = '--curve-blue'; // the dark one cannot be seen on a dark ground
+  const BLUE = '--curve-blue'; // differs between light and dark pages
   const AN_HOUR = 3600; // points, one a second
   const COUNTED = ['ok', 'errors', 'timed_out', 'not_sent', 'thinking', 'waiting_to_retry', 'in_flight'];
   const QUANTILES = ['p50', 'p95', 'p99'];
-  const OF_SERVER = ['concurrency', 'delay', 'busy', 'waiting'];
-  const SHORTEST_LATENCY = 1e-4; // seconds; a logarithm of none there is not
-  const LONGEST_DELAY = 1e4; // seconds; what is above it is drawn there, the delay has no end
+  const OF_SERVER = ['concurrency', 'waited_for', 'abandoned', 'delay', 'busy', 'waiting'];
+  const SHORTEST_LATENCY = 1e-4; // seconds; 0 has no logarithm
+  const LONGEST_DELAY = 1e4; // seconds; longer delays are drawn here
+  const LATELY = 10; // seconds
+  const FAR = 30; // times the end of an axis: too far to be drawn
 
   const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const minutes = s => {
@@ -19,10 +21,10 @@ const Retrystorm = (() => {
     return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
   };
 
-  const formats = []; // by digits: to make one takes longer than all else here
+  const formats = []; // by digits; kept, because making one is slow
   function number(value, digits = 0) {
     if (value === null || value === undefined) return '–';
-    if (Math.abs(value) >= 1e6) return value.toExponential(1);
+    if (Math.abs(value) >= 1e10) return value.toExponential(1);
     formats[digits] ??= new Intl.NumberFormat('en', {minimumFractionDigits: digits, maximumFractionDigits: digits});
     return formats[digits].format(value);
   }
@@ -42,10 +44,18 @@ const Retrystorm = (() => {
     return seconds < 1e9 ? `${number(seconds / 86400)} days` : 'over 30 years';
   }
 
+  // Of a duration as the programs print it: "1m30s", "500ms".
+  const seconds = text => [...String(text).matchAll(/([\d.]+)(h|ms|m|us|ns|s)/g)]
+    .reduce((sum, [, value, unit]) => sum + value * {h: 3600, m: 60, s: 1, ms: 1e-3, us: 1e-6, ns: 1e-9}[unit], 0);
+
   const milliseconds = value => value === null || value === undefined ? '–' : duration(value / 1000);
 
-  // Fills a table: `columns` are [title, text of a row's cell], and, where a column is there only if it
-  // holds for one of the rows, a third function of the row.
+  // A time of requests: "over 58.0 s" where one that has not ended makes it longer still.
+  const requestTime = (times, name) =>
+    (times?.[name + '_high'] === null && times[name] !== null ? 'over ' : '') + milliseconds(times?.[name]);
+
+  // Fills a table. `columns` are [title, text of a row's cell]. With a third function of the row, the
+  // column is shown only if that returns true for any row.
   function fillTable(table, columns, rows) {
     const shown = columns.filter(([, , wanted]) => !wanted || rows.some(wanted));
     const line = (tag, texts) => {
@@ -72,9 +82,9 @@ const Retrystorm = (() => {
   class Run {
     constructor(start) {
       this.start = start;
-      this.mostPoints = AN_HOUR; // the page goes on as long as the client
+      this.mostPoints = AN_HOUR; // bounded, because the page runs as long as the client
       this.series = {};
-      for (const name of [...COUNTED, 'amplification', ...QUANTILES, ...OF_SERVER, 'workers']) {
+      for (const name of [...COUNTED, 'amplification', 'lately', ...QUANTILES, ...OF_SERVER, 'workers']) {
         this.series[name] = [];
       }
       this.seen = new Set(); // the series that have not been zero all along
@@ -83,14 +93,17 @@ const Retrystorm = (() => {
       this.summary = null;
       this.end = 0;
       this.sums = {attempts: 0, requests: 0};
+      this.recent = []; // the same, of the last seconds
+      // With more requests than this in the service (with workers: waiting), answers come too late.
+      this.late = Math.ceil(start.outlook?.late_from ?? Infinity);
     }
 
-    // A whole run of its JSON Lines: the clients', and those of the server, if they are known.
+    // Reads a whole run from its JSON Lines: the clients', and the server's if there are any.
     static of(start, events, server = []) {
       const run = new Run(start);
       run.mostPoints = Infinity;
       for (const event of events) run.take(event);
-      // Between two reports the server says nothing, and no longer while it is frozen.
+      // A longer gap than between two reports means that the server was frozen.
       const gap = Math.max(1, 3 * (server.length > 1 ? server[1].t - server[0].t : 0));
       server.forEach((event, i) => {
         if (i > 0 && event.t - server[i - 1].t > gap) run.breakServer(event.t);
@@ -105,7 +118,7 @@ const Retrystorm = (() => {
       this.push(name, {x, y, value});
     }
 
-    // The curve has a gap there.
+    // Makes a gap in the curve.
     addGap(name, x) {
       this.push(name, {x, y: NaN, value: null});
     }
@@ -116,7 +129,7 @@ const Retrystorm = (() => {
       if (points.length > this.mostPoints) points.shift();
     }
 
-    // Takes an event as the JSON Lines of the client and the page's stream have it.
+    // Takes an event of the client's JSON Lines or of the page's stream.
     take(event) {
       if (event.type === 'interval') this.takeInterval(event);
       if (event.type === 'summary') this.summary = event;
@@ -129,23 +142,26 @@ const Retrystorm = (() => {
 
     takeInterval(event) {
       if (this.end === 0 && this.mostPoints < Infinity && event.t > 2) {
-        this.end = event.t; // the history that came late does not reach back to the start
+        this.end = event.t; // a late history may not reach back to the start
         return;
       }
       const from = this.end, length = event.t - from, middle = from + length / 2;
       this.end = event.t;
       for (const name of COUNTED) this.add(name, middle, event[name]);
       this.takeLatency(from, middle, event.latency_ms);
-      this.sums.attempts += event.attempts * length;
-      this.sums.requests += (event.requests ?? event.attempts - event.retries) * length;
-      const {attempts, requests} = this.sums;
+      const now = {t: event.t, attempts: event.attempts * length, requests: (event.requests ?? event.attempts - event.retries) * length};
+      this.recent = [...this.recent.filter(({t}) => t > event.t - LATELY), now];
+      for (const name of ['attempts', 'requests']) this.sums[name] += now[name];
+      const {attempts, requests} = this.sums, recent = name => this.recent.reduce((sum, each) => sum + each[name], 0);
       this.add('amplification', event.t, event.so_far?.amplification ?? (requests > 0 ? attempts / requests : 1));
+      // If no request began, at least so many attempts belong to each.
+      this.add('lately', event.t, recent('attempts') / Math.max(recent('requests'), 1), Math.max(recent('attempts') / Math.max(recent('requests'), 1), 0.1));
       if (event.server) this.takeServer(event.t, event.server);
       else if (event.server === null) this.breakServer(event.t);
     }
 
-    // Where nothing was OK the curves have a gap, and go on where the interval after it begins: one
-    // between two gaps is still seen.
+    // Where no attempt was OK, the curves have a gap. They go on at the start of the next interval, so that
+    // a single interval between two gaps is visible.
     takeLatency(from, middle, latency) {
       if (!latency) return;
       for (const name of QUANTILES) {
@@ -159,8 +175,13 @@ const Retrystorm = (() => {
       }
     }
 
-    takeServer(t, {concurrency, last_delay_s, workers, busy, waiting}) {
+    takeServer(t, {concurrency, waited_for, last_delay_s, late_from, workers, busy, waiting}) {
+      this.late = Math.ceil(late_from ?? this.late);
       this.add('concurrency', t, concurrency, Math.max(concurrency, 1));
+      if (typeof waited_for === 'number') {
+        this.add('waited_for', t, waited_for);
+        this.add('abandoned', t, concurrency - waited_for);
+      }
       this.add('delay', t, last_delay_s, Math.min(Math.max(last_delay_s, 1e-3), LONGEST_DELAY));
       if (typeof workers !== 'number') return;
       this.add('workers', t, workers);
@@ -168,7 +189,7 @@ const Retrystorm = (() => {
       this.add('waiting', t, waiting, Math.max(waiting, 1));
     }
 
-    // A frozen server says nothing: its curve has a gap.
+    // A frozen server reports nothing: its curve has a gap.
     breakServer(t) {
       for (const name of OF_SERVER) this.addGap(name, t);
     }
@@ -194,32 +215,35 @@ const Retrystorm = (() => {
     }
   }
 
-  // What each chart shows. `withWorkers` is its title there, if it is another. `unit` or `text` is for
-  // the tips; the axis goes from `least`, or lower if it `falls`, to `floor` or higher.
+  // What each chart shows. `withWorkers` is the title for a service with workers, if it differs. `unit`
+  // or `text` is for the tooltips. The axis goes from `least`, or lower if it `falls`, to `floor` or higher.
   const CHARTS = {
     rates: {
       title: 'Outcomes per second',
       curves: [
         {series: 'ok', label: 'OK', color: GREEN, dash: [], width: 2.5},
-        {series: 'errors', label: 'errors', color: RED, dash: [7, 3], width: 2},
-        {series: 'timed_out', label: 'timed out', color: BLUE, dash: [2, 2], width: 2},
-        {series: 'not_sent', label: 'not sent', color: PURPLE, dash: [9, 3, 2, 3], width: 2, onlyIf: 'not_sent'},
+        {series: 'errors', label: 'errors', color: PURPLE, dash: [7, 3], width: 2},
+        {series: 'timed_out', label: 'timed out', color: RED, dash: [2, 2], width: 2},
+        {series: 'not_sent', label: 'not sent', color: ORANGE, dash: [9, 3, 2, 3], width: 2, onlyIf: 'not_sent'},
       ],
       unit: '/s', digits: 1, floor: 10, least: 0,
     },
     clients: {
       title: 'Clients by state',
       curves: [
-        {series: 'in_flight', label: 'in flight', color: PURPLE, dash: [2, 2], width: 1.5, fill: '99'},
+        {series: 'in_flight', label: 'in flight', color: BLUE, dash: [2, 2], width: 1.5, fill: '99'},
         {series: 'waiting_to_retry', label: 'waiting to retry', color: ORANGE, dash: [7, 3], width: 1.5, fill: '77'},
         {series: 'thinking', label: 'thinking', color: SKY, dash: [], width: 1.5, fill: '44'},
       ],
       unit: '', digits: 0, floor: 10, least: 0, stacked: true,
     },
     amplification: {
-      title: 'Retry amplification (attempts per request so far)',
-      curves: [{series: 'amplification', label: 'attempts per request', color: PURPLE, dash: [], width: 2.5}],
-      unit: '', digits: 2, floor: 2, least: 1, falls: true, // under 1 where attempts are not sent
+      title: 'Attempts per request (logarithmic)',
+      curves: [
+        {series: 'lately', label: `in the last ${LATELY} s`, color: PURPLE, dash: [], width: 2.5},
+        {series: 'amplification', label: 'so far', color: ORANGE, dash: [7, 3], width: 2},
+      ],
+      unit: '', digits: 2, floor: 2, least: 1, logarithmic: true, falls: true, // under 1 where attempts are not sent
     },
     server: {
       title: 'Server: concurrency and delay (logarithmic)',
@@ -232,6 +256,19 @@ const Retrystorm = (() => {
       ],
       unit: '', digits: 1, floor: 1000, least: 1, logarithmic: true,
     },
+    // Of a simulated server, which knows who still waits.
+    service: {
+      title: 'Requests in the service',
+      curves: [
+        {series: 'waited_for', label: 'waited for', color: BLUE, dash: [], width: 1.5, fill: '99'},
+        {series: 'abandoned', label: 'nobody waits any more', color: '--muted', dash: [], width: 1, fill: 'hatched'},
+      ],
+      unit: '', digits: 0, floor: 10, least: 0, stacked: true,
+      readout: (run, t) => {
+        const delay = run.series.delay.find(({x}) => Math.abs(x - t) < 0.5)?.value ?? null;
+        return delay === null ? '' : `an answer takes ${delay > 600 ? 'over 10 min' : duration(delay)}`;
+      },
+    },
     latency: {
       title: 'Latency of OK attempts (logarithmic)',
       curves: [
@@ -243,19 +280,19 @@ const Retrystorm = (() => {
     },
   };
 
-  // Most clients have no gate: the curve of what it refuses is there only once it has refused. And a
-  // service of workers has other curves than one without.
+  // Most clients have no gate. So the curve of refused attempts is shown only once there are any. A
+  // service with workers has other curves than one without.
   const curvesOf = (kind, run) =>
     CHARTS[kind].curves.filter(({onlyIf, unless}) =>
       (!onlyIf || run.seen.has(onlyIf)) && (!unless || !run.seen.has(unless)));
 
-  // All that `curvesOf` depends on.
-  const curvesSeen = run => ['not_sent', 'workers'].filter(name => run.seen.has(name)).join();
+  // Everything that `curvesOf` depends on.
+  const curvesSeen = run => [...['not_sent', 'workers'].filter(name => run.seen.has(name)), run.late].join();
 
-  // What goes on in an outage, for a reader.
+  // The reader's word for an outage.
   const outageText = what => what === 'freeze' ? 'frozen' : what;
 
-  // The outages as shades, and what was done about them as lines, each with its name.
+  // The outages as shades and the actions as lines, each with its name.
   const outageShade = {
     id: 'outage',
     beforeDatasetsDraw(chart, _, {run}) {
@@ -281,7 +318,7 @@ const Retrystorm = (() => {
         ctx.moveTo(at, area.top);
         ctx.lineTo(at, area.bottom);
         ctx.stroke();
-        // On the side where there is room, and not on the name of the one before.
+        // On the side with room, and not over the name of the one before.
         const width = ctx.measureText(what).width + 4;
         ctx.fillText(what, at + width > area.right ? at - width : at + 4, area.top + 26 + 13 * (i % 4));
       });
@@ -289,19 +326,47 @@ const Retrystorm = (() => {
     },
   };
 
+  // The line from which on answers come too late.
+  function drawLate({ctx, chartArea: area, scales: {y}}, late) {
+    if (!(late <= y.max)) return;
+    const at = Math.round(y.getPixelForValue(late)), text = `${number(late)}: ${area.width < 400 ? 'too late' : 'from here on every answer comes too late'}`;
+    ctx.save();
+    ctx.setLineDash([]);
+    ctx.strokeStyle = css('--bad');
+    ctx.lineWidth = 2;
+    ctx.beginPath();
+    ctx.moveTo(area.left, at);
+    ctx.lineTo(area.right, at);
+    ctx.stroke();
+    ctx.font = '600 11px system-ui, sans-serif';
+    const foot = at - area.top < 18 ? at + 13 : at - 5;
+    ctx.globalAlpha = 0.8;
+    ctx.fillStyle = css('--panel');
+    ctx.fillRect(area.left + 4, foot - 10, ctx.measureText(text).width + 4, 13);
+    ctx.globalAlpha = 1;
+    ctx.fillStyle = css('--bad');
+    ctx.fillText(text, area.left + 6, foot);
+    ctx.restore();
+  }
+
+  const lateLine = {
+    id: 'late',
+    afterDatasetsDraw: chart => drawLate(chart, chart.options.plugins.outage.run.late),
+  };
+
   const valueText = (kind, value) =>
     CHARTS[kind].text ? CHARTS[kind].text(value) : number(value, CHARTS[kind].digits) + CHARTS[kind].unit;
 
   const titleOf = (kind, run) => run.seen.has('workers') && CHARTS[kind].withWorkers || CHARTS[kind].title;
 
-  // Writes a chart's title, where its figure has a place for one, and its description.
+  // Writes a chart's description, and its title if the figure has a place for it.
   function caption(canvas, kind, run) {
     const title = titleOf(kind, run), place = canvas.closest('figure')?.querySelector('figcaption');
     if (place && place.textContent !== title) place.textContent = title;
     canvas.setAttribute('aria-label', describe(kind, run));
   }
 
-  // Says in words what a chart shows now.
+  // Describes in words what a chart shows now.
   function describe(kind, run) {
     const now = curvesOf(kind, run).map(({series, label}) => {
       const value = run.series[series].at(-1)?.value ?? null;
@@ -310,33 +375,71 @@ const Retrystorm = (() => {
     return `${titleOf(kind, run)}: ${now.join(', ')} at ${minutes(run.end)}.`;
   }
 
-  // The curves of a run. Behind them, if given, what else there is to see: `bands`, of many runs, as
-  // {series: [{x, low, high}, ...]}, and the curves of a run `against` which this one is held, thin.
+  const hatches = new Map(); // by colour
+
+  function hatched(color) {
+    if (!hatches.has(color)) {
+      const tile = document.createElement('canvas');
+      tile.width = tile.height = 6;
+      const context = tile.getContext('2d');
+      context.fillStyle = color + '38';
+      context.fillRect(0, 0, 6, 6);
+      context.strokeStyle = color;
+      context.beginPath();
+      for (const x of [-6, 0, 6]) {
+        context.moveTo(x - 1, 7);
+        context.lineTo(x + 7, -1);
+      }
+      context.stroke();
+      hatches.set(color, context.createPattern(tile, 'repeat'));
+    }
+    return hatches.get(color);
+  }
+
+  // The curves of a run. Behind them, if given: `bands` of many runs, as
+  // {series: [{points: [{x, low, high}, ...], color}, ...]} (without a colour they have the curve's), and
+  // the thin curves of a run `against` which this one is compared.
   function datasets(kind, run, {bands = {}, against = null} = {}) {
     const color = name => name.startsWith('--') ? css(name) : name;
     const axis = curve => curve.right ? 'right' : 'y';
     const curves = curvesOf(kind, run);
-    const behind = curves.filter(({series}) => bands[series]).flatMap(curve => ['low', 'high'].map(end => ({
-      label: '', extra: true, borderWidth: 0, yAxisID: axis(curve), stack: `band ${curve.series} ${end}`,
-      data: bands[curve.series].map(point => ({x: point.x, y: point[end], value: point[end]})),
-      // Behind areas nothing is seen of their own colour.
-      backgroundColor: curve.fill ? css('--text') + '70' : color(curve.color) + '38', fill: end === 'high' ? '-1' : false,
-    })));
+    const behind = curves.flatMap(curve => (bands[curve.series] ?? []).flatMap((band, i) => ['low', 'high'].map(end => ({
+      label: '', extra: true, borderWidth: 0, yAxisID: axis(curve), stack: `band ${curve.series} ${i} ${end}`,
+      data: band.points.map(point => ({x: point.x, y: point[end], value: point[end]})),
+      // A band in an area's own colour would not be visible behind it.
+      backgroundColor: band.color ? color(band.color) + '60' : curve.fill ? css('--text') + '70' : color(curve.color) + '38',
+      fill: end === 'high' ? '-1' : false,
+    }))));
     const others = against === null ? [] : curvesOf(kind, against).map(curve => ({
       label: curve.label, extra: true, data: against.series[curve.series], borderColor: color(curve.color) + 'B0',
       borderDash: curve.dash, borderWidth: 1, fill: false, yAxisID: axis(curve), stack: 'against',
     }));
     return [...curves.map(curve => ({
       label: curve.label, data: run.series[curve.series], borderColor: color(curve.color),
-      backgroundColor: color(curve.color) + (curve.fill ?? ''), borderDash: curve.dash,
+      backgroundColor: curve.fill === 'hatched' ? hatched(color(curve.color)) : color(curve.color) + (curve.fill ?? ''), borderDash: curve.dash,
       borderWidth: curve.width, fill: curve.fill ? 'stack' : false, yAxisID: axis(curve), stack: 'run',
     })), ...others, ...behind];
   }
 
-  // Gives a chart another run. What looks as before keeps its place: to set it up costs the most.
+  // Fills `place` with the names of these curves and their marks, for a legend beside a chart or several.
+  function fillLegend(place, all) {
+    const key = all.map(({label, borderColor}) => label + borderColor).join();
+    if (place.dataset.key === key) return;
+    place.dataset.key = key;
+    place.replaceChildren(...all.map(({label, borderColor, borderDash, borderWidth, fill, backgroundColor}) => {
+      const mark = document.createElement('i'), name = document.createElement('span');
+      mark.style.borderTop = `${Math.max(borderWidth, 2)}px ${borderDash.length === 0 ? 'solid' : borderDash[0] > 2 ? 'dashed' : 'dotted'} ${borderColor}`;
+      if (fill) mark.style.background = typeof backgroundColor === 'string' ? backgroundColor : `repeating-linear-gradient(-45deg, ${borderColor} 0 1px, transparent 1px 4px)`;
+      if (fill) mark.style.height = '.7em';
+      name.append(mark, label);
+      return name;
+    }));
+  }
+
+  // Gives a chart another run. Keeps what has not changed, because setting it up costs the most.
   function redraw(chart, kind, run, extra = {}) {
     const now = chart.data.datasets, next = datasets(kind, run, extra);
-    const same = (a, b) => a.label === b.label && a.stack === b.stack && a.borderColor === b.borderColor;
+    const same = (a, b) => a.label === b.label && a.stack === b.stack && a.borderColor === b.borderColor && a.backgroundColor === b.backgroundColor;
     if (now.length === next.length && now.every((set, i) => same(set, next[i]))) {
       now.forEach((set, i) => { set.data = next[i].data; });
     } else {
@@ -347,7 +450,8 @@ const Retrystorm = (() => {
     caption(chart.canvas, kind, run);
   }
 
-  // `limits` are the ends of the axes where several charts share them: {x, y}, and `least` of y.
+  // `limits`: the ends of the axes that several charts share, {x, y}, and `least` of y; the `margin` beside the plots, a
+  // function, where they share the time axis; and `legend`: false where it is elsewhere.
   function draw(canvas, kind, run, limits = {}, extra = {}) {
     const spec = CHARTS[kind];
     const text = css('--text'), muted = css('--muted'), grid = css('--grid');
@@ -357,7 +461,7 @@ const Retrystorm = (() => {
       if (!(spec.marks ?? [1]).some(mark => Math.abs(digit - mark) < 1e-6)) return null;
       return spec.text?.(value) ?? (value >= 1e4 ? value / 1000 + 'k' : value);
     };
-    // The axis ends with the data: its last mark is left out where it is too near the one before.
+    // The axis ends with the data. Its last mark is left out if it is too near the one before.
     const timeTick = (value, i, all) =>
       i > 1 && value - all[i - 1].value < 0.9 * (all[1].value - all[0].value) ? null : minutes(value);
     const scale = (position, extra) => ({
@@ -365,7 +469,8 @@ const Retrystorm = (() => {
       ticks: {color: muted, font, maxTicksLimit: 6, includeBounds: false, ...(spec.logarithmic && {callback: logTicks, maxTicksLimit: 60, autoSkip: false})},
       type: spec.logarithmic ? 'logarithmic' : 'linear', ...extra,
     });
-    // Not down to the next power of ten, but the least value, often the usual one, not on the axis.
+    // Not down to the next power of ten, but low enough that the least value, often the most common one, is
+    // not on the axis.
     let foot = 0;
     const tight = {
       afterDataLimits: axis => { foot = 0.8 * axis.min; },
@@ -382,12 +487,16 @@ const Retrystorm = (() => {
       },
       y: scale('left', {
         min: limits.least ?? (spec.falls ? undefined : spec.least), suggestedMin: spec.least,
-        max: limits.y, suggestedMax: spec.floor, stacked: Boolean(spec.stacked),
+        max: limits.y, suggestedMax: kind === 'server' && run.late < FAR * spec.floor ? Math.max(spec.floor, 1.3 * run.late) : spec.floor, stacked: Boolean(spec.stacked),
         ...(spec.marks && tight),
       }),
     };
     if (spec.curves.some(curve => curve.right)) {
       scales.right = scale('right', {min: 0.01, max: LONGEST_DELAY});
+    }
+    const {margin} = limits;
+    if (margin) {
+      for (const axis of [scales.y, scales.right]) if (axis) axis.afterFit = self => { self.width = margin(); };
     }
     const chart = new Chart(canvas, {
       type: 'line',
@@ -396,12 +505,12 @@ const Retrystorm = (() => {
         animation: false, responsive: true, maintainAspectRatio: false, parsing: false, normalized: true,
         elements: {point: {radius: 0, hitRadius: 8}, line: {tension: 0}},
         interaction: {mode: 'index', intersect: false},
-        scales,
+        scales, layout: margin && !scales.right ? {padding: () => ({right: margin()})} : {},
         plugins: {
           outage: {run},
           legend: {
-            align: 'start',
-            labels: { // a line each
+            display: limits.legend ?? true, align: 'start',
+            labels: { // one line for each
               color: text, font: {...font, size: 12}, boxWidth: 33, boxHeight: 0,
               filter: ({datasetIndex}, {datasets: all}) => !all[datasetIndex].extra,
             },
@@ -410,17 +519,18 @@ const Retrystorm = (() => {
             filter: ({dataset}) => !dataset.extra,
             callbacks: {
               title: ([item]) => item ? minutes(item.parsed.x) : '',
+              footer: ([item]) => item && spec.readout?.(item.chart.options.plugins.outage.run, item.parsed.x),
               label: ({dataset, raw}) => `${dataset.label}: ${valueText(kind, raw.value)}`,
             },
           },
         },
       },
-      plugins: [outageShade],
+      plugins: kind === 'server' ? [outageShade, lateLine] : [outageShade],
     });
     canvas.setAttribute('role', 'img');
     caption(canvas, kind, run);
     return chart;
   }
 
-  return {Run, caption, curvesOf, curvesSeen, describe, draw, duration, fillTable, milliseconds, minutes, number, outageText, percent, reasons, redraw};
+  return {Run, caption, curvesOf, curvesSeen, datasets, describe, draw, drawLate, duration, fillLegend, fillTable, milliseconds, minutes, number, outageText, percent, reasons, redraw, requestTime, seconds, titleOf};
 })();

@@ -1,9 +1,11 @@
-// The live page: listens to the client's events and sends it the reader's commands.
+// The live page: shows the client's events and sends it the reader's commands.
 'use strict';
 
-const {Run, caption, curvesSeen, draw, duration, fillTable, milliseconds, number, percent, reasons} = Retrystorm;
+const {Run, caption, curvesSeen, draw, duration, fillTable, milliseconds, number, percent, reasons, requestTime} = Retrystorm;
 const element = id => document.getElementById(id);
 const canvases = [...document.querySelectorAll('canvas[data-chart]')];
+
+const MARGIN = 58; // pixels beside all plots, so that the outage is at the same place in each
 
 let run = new Run({});
 let charts = [];
@@ -14,7 +16,7 @@ let refreshWanted = false;
 
 // --- the token ----------------------------------------------------------------------------------
 
-// The address holds it only until it is read: it shall not stay in the history.
+// Removes the token from the address, so that it does not stay in the browser's history.
 const token = (() => {
   const given = new URLSearchParams(location.hash.slice(1)).get('token');
   if (given) {
@@ -26,21 +28,21 @@ const token = (() => {
 
 // --- showing ------------------------------------------------------------------------------------
 
-// Only what changes is written: a screen reader must not hear the same again.
+// Writes only changes, so that a screen reader does not repeat the same text.
 function write(id, text) {
   if (element(id).textContent !== text) element(id).textContent = text;
 }
 
 function drawAll() {
   for (const chart of charts) chart.destroy();
-  charts = canvases.map(canvas => draw(canvas, canvas.dataset.chart, run));
+  charts = canvases.map(canvas => draw(canvas, canvas.dataset.chart, run, {margin: () => MARGIN}));
 }
 
 function showState() {
   const outage = run.outages.at(-1);
   const disturbed = outage !== undefined && outage.to === null;
   const frozen = disturbed && outage.what === 'freeze';
-  const [text, kind] = !connected ? ['client gone', 'gone'] : run.summary ? ['ended', 'gone']
+  const [text, kind] = !connected ? ['client unreachable', 'gone'] : run.summary ? ['ended', 'gone']
     : disturbed ? [frozen ? 'server frozen' : outage.what, 'frozen'] : ['running', 'running'];
   write('state', text);
   element('state').className = 'pill ' + kind;
@@ -51,16 +53,35 @@ function showState() {
   }
   element('wake').disabled ||= !frozen;
   if (element('note').textContent !== '') {
-    // What was said last matters more.
+    // The last message matters more.
   } else if (!token) {
-    write('note', 'To change the run, open the address that the client printed at its start: it holds the token.');
+    write('note', 'To change the run, open the address that the client printed when it started: it contains the token.');
   } else if (connected && run.start.can_freeze === false) {
     write('note', 'To freeze the server from here, start the client with --server-pid=$(pidof server).');
   }
 }
 
+// The most that a delay is shown as: beyond it only that it is longer matters.
+const LONG = 600;
+const delayText = seconds => seconds > LONG ? 'over 10 min' : duration(seconds);
+
+// After an outage that is over: why the service does not come back, and what may help.
+function showHeld() {
+  const held = run.summary ? undefined : last?.held;
+  element('held').hidden = !held;
+  if (!held) return;
+  write('held-why', held.why);
+  write('shed', `Turn away above ${number(held.shed_above)}`);
+  element('shed').dataset.action = `set shed-above=${held.shed_above}`;
+  for (const button of element('held').querySelectorAll('button')) {
+    button.disabled = !token || !connected || 'order' in button.dataset && !run.start.can_order;
+  }
+  write('held-note', token && !run.start.can_order ? 'For the first two start both programs with --admin-token-file=FILE.' : '');
+}
+
 function showVerdict(recovery) {
   write('verdict', recovery.verdict);
+  write('reason', recovery.reason ?? '');
   if (recovery.verdict === 'no outage') return write('facts', '');
   const after = time => time === null ? 'not yet' : `after ${number(time)} s`;
   write('facts', `· baseline ${number(recovery.baseline_ok, 1)} OK/s · errors gone ${after(recovery.errors_gone_s)}` +
@@ -68,12 +89,12 @@ function showVerdict(recovery) {
     ` · at most ${number(recovery.peak_attempts)} attempts/s`);
 }
 
-// `figures` are those of the summary, or of the run so far. What is zero all along is not shown.
+// `figures`: those of the summary, or of the run so far. Figures that were always zero are not shown.
 function showFigures(figures) {
   write('amplification', number(figures.amplification, 2));
   write('success', percent(figures.success_share));
   for (const name of ['p50', 'p95', 'p99', 'max']) write(name, milliseconds(figures.latency_ms[name]));
-  for (const name of ['p50', 'p99']) write('request_' + name, milliseconds(figures.request_time_ms[name]));
+  for (const name of ['p50', 'p99']) write('request_' + name, requestTime(figures.request_time_ms, name));
   write('longest', duration(figures.longest_without_ok_s));
   write('gave_up', number(figures.gave_up));
   write('gave_up_by', reasons(figures.gave_up_by));
@@ -93,7 +114,7 @@ const ENDED_COLUMNS = [
   ['not sent', ({summary}) => number(summary.not_sent), ({summary}) => summary.not_sent > 0],
   ['amplification', ({summary}) => number(summary.amplification, 2)],
   ['p99', ({summary}) => milliseconds(summary.latency_ms.p99)],
-  ['request time p99', ({summary}) => milliseconds(summary.request_time_ms.p99)],
+  ['request time p99', ({summary}) => requestTime(summary.request_time_ms, 'p99')],
 ];
 
 function showEnded() {
@@ -107,12 +128,13 @@ function refresh() {
   if (start.strategy) {
     const callers = start.arrivals === 'open' ? `${number(start.rate)} requests a second`
       : `${number(start.clients)} clients`;
-    write('run', `${start.strategy} retries, ${callers}, seed ${start.seed}, ` +
+    write('run', `${start.title}, ${callers}, seed ${start.seed}, ` +
       `${Retrystorm.minutes(run.end)} min`);
   }
   if (last) {
     write('ok', number(last.ok, 1));
     write('errors', number(last.errors, 1));
+    write('errors_by', last.errors > 0 ? Object.keys(last.errors_by ?? {}).join(', ') : '');
     write('timed_out', number(last.timed_out, 1));
     write('not_sent', number(last.not_sent, 1));
     write('concurrency', last.server ? number(last.server.concurrency) : 'no answer');
@@ -121,17 +143,18 @@ function refresh() {
     if (workers !== undefined) write('waiting', number(waiting));
     for (const name of ['busy', 'waiting']) element(name).closest('.tile').hidden = workers === undefined;
     element('concurrency').closest('.tile').hidden = workers !== undefined;
-    write('delay', last.server ? duration(last.server.last_delay_s) : '–');
+    write('delay', last.server ? delayText(last.server.last_delay_s) : '–');
     showVerdict(run.summary ?? last.recovery);
     showFigures(run.summary ?? last.so_far);
   }
   showState();
+  showHeld();
   showEnded();
   for (const chart of charts) chart.update('none');
   for (const canvas of canvases) caption(canvas, canvas.dataset.chart, run);
 }
 
-// The history comes as a heap of events: they are shown once.
+// The history comes as many events at once. They are drawn once.
 function wantRefresh() {
   if (refreshWanted) return;
   refreshWanted = true;
@@ -162,7 +185,7 @@ function take(event) {
 function listen() {
   const source = new EventSource('events');
   source.onopen = () => {
-    // The whole history comes anew.
+    // The whole history is sent again.
     connected = true;
     ended = [];
     wantRefresh();
@@ -198,13 +221,18 @@ element('freeze').addEventListener('submit', event => {
 element('wake').addEventListener('click', () => command('wake', {}));
 element('restart').addEventListener('submit', event => {
   event.preventDefault();
+  if (!run.summary && !confirm('This ends the present run. Start again?')) return;
   const busy = last?.server && last.server.last_delay_s > 10;
   command('restart', {strategy: element('strategy').value}).then(() => {
     if (busy) {
-      write('note', 'The server is still full of the last run’s requests and will never be done with them: ' +
-        'end both programs and start the server anew.');
+      write('note', 'The server still holds requests of the last run, more than it can work off: ' +
+        'end both programs and start the server again.');
     }
   });
+});
+
+element('held').addEventListener('click', ({target}) => {
+  if (target.dataset.action) command('act', {action: target.dataset.action});
 });
 
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawAll);

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "client/http_attempt.h"
+#include "common/http/http_attempt.h"
 #include "tests/support/sockets.h"
 
 namespace retrystorm::test {
@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 constexpr Duration kTimeout = 500ms;
 
-// Takes every connection and answers none to the end: it says nothing, or a byte now and then.
+// Accepts every connection and finishes no answer: it sends nothing, or a byte now and then.
 class Hanging {
  public:
   explicit Hanging(bool drips) : drips_(drips) {}
@@ -35,7 +35,7 @@ class Hanging {
         if (drips_) connection.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n");
         connections.push_back(std::move(connection));
       }
-      // A connection of which nobody wants more is let go.
+      // Drops a connection that the client has closed.
       std::erase_if(connections, [this](const Socket& connection) {
         return drips_ ? !connection.send(".") : connection.closed_by_peer(0s);
       });
@@ -50,14 +50,13 @@ class Hanging {
 // In milliseconds, in order.
 std::vector<double> excesses(const std::string& url, std::size_t clients, int attempts) {
   const HttpRequest request{.url = resolve_url(url)};
-  std::deque<HttpAttempt> attempt_of;  // they outlive the deadlines
-  Deadlines deadlines;
+  std::deque<HttpAttempt> attempt_of;
   std::mutex mutex;
   std::vector<double> result;
   {
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < clients; ++i) {
-      HttpAttempt& attempt = attempt_of.emplace_back(request, kTimeout, deadlines);
+      HttpAttempt& attempt = attempt_of.emplace_back(request);
       threads.emplace_back([&, i] {
         std::this_thread::sleep_for(kTimeout * i / clients);  // not all at once
         for (int k = 0; k < attempts; ++k) {

@@ -1,4 +1,4 @@
-// load_generator: requests at an even rate, each on a connection of its own, all from one thread.
+// load_generator: requests at an even rate, each on a separate connection, all from one thread.
 // Measures the server without the cost of a thread for each client.
 #include <arpa/inet.h>
 #include <fcntl.h>

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <CLI/CLI.hpp>
 #include <fstream>
 #include <stdexcept>
 #include <string>
@@ -18,7 +19,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// A program with both groups of options, as the simulator is.
+// A program with both groups of options, like the simulator.
 class OptionsTest : public testing::Test {
  protected:
   OptionsTest() {
@@ -27,14 +28,14 @@ class OptionsTest : public testing::Test {
     add_service_options(app_, service_, Engine::kSimulated);
   }
 
-  // The exit code, if the program is to end.
+  // The exit code, if the program must end.
   std::optional<int> parse(const std::vector<const char*>& arguments) {
     std::vector<const char*> argv{"program"};
     argv.insert(argv.end(), arguments.begin(), arguments.end());
     return retrystorm::parse(app_, static_cast<int>(argv.size()), argv.data());
   }
 
-  // What is said on standard error about arguments that must be refused.
+  // The message on standard error for arguments that are refused.
   std::string refusal(const std::vector<const char*>& arguments) {
     testing::internal::CaptureStderr();
     const auto code = parse(arguments);
@@ -49,7 +50,7 @@ class OptionsTest : public testing::Test {
   ServiceOptions service_;
 };
 
-TEST_F(OptionsTest, DefaultsAreTheDesigns) {
+TEST_F(OptionsTest, HasTheDocumentedDefaults) {
   ASSERT_EQ(parse({}), std::nullopt);
   EXPECT_EQ(options_json(app_), (nlohmann::ordered_json{
                                     {"clients", 1000},
@@ -57,7 +58,16 @@ TEST_F(OptionsTest, DefaultsAreTheDesigns) {
                                     {"rate", 100},
                                     {"lambda", "10s"},
                                     {"timeout", "2s"},
+                                    {"processes", 10},
                                     {"clients_per_process", 100},
+                                    {"connections", "new"},
+                                    {"pool_size", nullptr},
+                                    {"pool_max_idle", nullptr},
+                                    {"pool_idle", nullptr},
+                                    {"pool_order", "lifo"},
+                                    {"pool_wait", nullptr},
+                                    {"pool_wait_counts", "yes"},
+                                    {"streams", 100},
                                     {"strategy", "fixed"},
                                     {"max_retries", nullptr},
                                     {"max_attempts", nullptr},
@@ -133,6 +143,14 @@ TEST_F(OptionsTest, DefaultsAreTheDesigns) {
                                     {"rate_smoothing", 0.8},
                                     {"rate_min", 0.5},
                                     {"when_refused", "give-up"},
+                                    {"reconnect_growth", "exponential"},
+                                    {"reconnect_base", "1s"},
+                                    {"reconnect_factor", 2},
+                                    {"reconnect_step", "1s"},
+                                    {"reconnect_table", "1+2+3+5+10+20+40+100+100+100+100+200+200"},
+                                    {"reconnect_cap", "30s"},
+                                    {"reconnect_jitter", "full"},
+                                    {"reconnect_calls", 1},
                                     {"tasks", 200},
                                     {"calls", 1000},
                                     {"workers_start", "3s"},
@@ -149,14 +167,18 @@ TEST_F(OptionsTest, DefaultsAreTheDesigns) {
                                     {"rejection_cost", "0s"},
                                     {"backlog", 256},
                                     {"max_connections", 0},
+                                    {"server_idle", nullptr},
                                     {"rate_limit", 0},
                                     {"rate_burst", 0},
                                     {"throttle_status", 429},
                                     {"shed_above", 0},
+                                    {"shed_status", 503},
+                                    {"abandoned", "serve"},
                                     {"hint", "computed"},
                                     {"hint_for", "1s"},
                                     {"hint_to", "10s"},
                                     {"error_share", 0},
+                                    {"error_status", 503},
                                     {"error_after", "admission"},
                                     {"autoscale", "none"},
                                     {"autoscale_period", "1m0s"},
@@ -172,8 +194,8 @@ TEST_F(OptionsTest, DefaultsAreTheDesigns) {
                                 }));
 }
 
-// What the help and the start line call the default must be the one in force.
-TEST_F(OptionsTest, DefaultsInForceAreThoseShown) {
+// The defaults that the help and the start line show are the actual ones.
+TEST_F(OptionsTest, ShowsTheActualDefaults) {
   ASSERT_EQ(parse({}), std::nullopt);
   EXPECT_EQ(workload_.clients, 1000);
   EXPECT_EQ(workload_.think_time, 10s);
@@ -281,7 +303,7 @@ TEST_F(OptionsTest, KnowsTheOriginalsNames) {
   EXPECT_EQ(service_.base_delay, 20ms);
 }
 
-// Go's flags take one dash, and so does what the article types.
+// Go's flags have one dash, and so do the article's command lines.
 TEST_F(OptionsTest, TakesLongOptionsWithOneDash) {
   ASSERT_EQ(parse({"-exponential-backoff", "-max-delay", "5s", "-simple-backoff-delay=50ms",
                    "-baseDelay=20ms", "-k", "16"}),
@@ -293,9 +315,9 @@ TEST_F(OptionsTest, TakesLongOptionsWithOneDash) {
   EXPECT_EQ(service_.k, 16);
 }
 
-TEST_F(OptionsTest, RefusesWithOneDashWhatItRefusesWithTwo) {
+TEST_F(OptionsTest, RefusesTheSameWithOneDashAsWithTwo) {
   EXPECT_THAT(refusal({"-exponential-backof"}), HasSubstr("-exponential-backof"));
-  EXPECT_THAT(refusal({"-hello"}), HasSubstr("-hello"));  // not -h, which ends well
+  EXPECT_THAT(refusal({"-hello"}), HasSubstr("-hello"));  // not -h, which would succeed
   EXPECT_THAT(refusal({"-clients=0"}), HasSubstr("--clients"));
   EXPECT_THAT(refusal({"-clients"}), HasSubstr("--clients"));
   EXPECT_THAT(refusal({"-simple-backoff-delay=x"}), HasSubstr("--simple-backoff-delay"));
@@ -304,7 +326,7 @@ TEST_F(OptionsTest, RefusesWithOneDashWhatItRefusesWithTwo) {
   EXPECT_THAT(refusal({"-timeout", "-5s"}), HasSubstr("--timeout"));
 }
 
-// The names that the articles and earlier versions have for the parts' settings.
+// The names of the parts' settings in the articles and in earlier versions.
 TEST_F(OptionsTest, KnowsTheSecondNames) {
   for (const char* name : {"--fixed-delay=6s", "--simple-backoff-delay=6s", "--min-delay=6s",
                            "--linear-initial=6s", "--truncated-base=6s"}) {
@@ -321,7 +343,7 @@ TEST_F(OptionsTest, KnowsTheSecondNames) {
   EXPECT_EQ(workload_.retry.backoff.jitter, parse_jitter("normal:0.25"));
 }
 
-TEST_F(OptionsTest, AnOptionOverrulesTheStrategyWhereverItStands) {
+TEST_F(OptionsTest, AnOptionOverrulesTheStrategyInAnyOrder) {
   ASSERT_EQ(parse({"--factor=3", "--strategy=exponential", "--max-retries=0"}), std::nullopt);
   EXPECT_EQ(workload_.retry.backoff.factor, 3);
   EXPECT_EQ(workload_.retry.backoff.growth, Growth::kExponential);
@@ -344,7 +366,29 @@ TEST_F(OptionsTest, RefusesTheSameThingInTwoFormsOfAFile) {
   EXPECT_THAT(said, AllOf(HasSubstr("--random"), HasSubstr("--jitter")));
 }
 
-TEST_F(OptionsTest, TheCommandLineOverrulesAFileInWhicheverForm) {
+TEST_F(OptionsTest, AFileMayBeginWithAByteOrderMark) {
+  const test::TempDir dir;
+  const std::string path = dir.file("storm.ini");
+  std::ofstream(path) << "\xEF\xBB\xBF"
+                      << "clients=3\n";
+  ASSERT_EQ(parse({"--config", path.c_str()}), std::nullopt);
+  EXPECT_EQ(workload_.clients, 3);
+}
+
+TEST_F(OptionsTest, SaysThatAFileOfJsonIsNoSettings) {
+  const test::TempDir dir;
+  const std::string path = dir.file("service_config.json");
+  std::ofstream(path) << "\n{\"methodConfig\": []}\n";
+  EXPECT_THAT(refusal({"--config", path.c_str()}),
+              HasSubstr("this is JSON, write lines of NAME = VALUE"));
+}
+
+TEST_F(OptionsTest, RefusesAFileWithoutEnd) {
+  EXPECT_EQ(refusal({"--config=/dev/zero"}),
+            "--config: the file is longer than 1 MB (see --help)\n");
+}
+
+TEST_F(OptionsTest, TheCommandLineOverrulesAFileInAnyForm) {
   const test::TempDir dir;
   const std::string path = dir.file("storm.ini");
   std::ofstream(path) << "random=1s\n";
@@ -383,7 +427,7 @@ TEST_F(OptionsTest, AFileMayHaveTheOriginalsFlag) {
   EXPECT_EQ(workload_.retry.backoff.factor, 3);
 }
 
-TEST_F(OptionsTest, LastOneOfAnOptionCounts) {
+TEST_F(OptionsTest, TheLastValueOfAnOptionCounts) {
   ASSERT_EQ(parse({"--clients=5", "--clients=6"}), std::nullopt);
   EXPECT_EQ(workload_.clients, 6);
 }
@@ -422,7 +466,7 @@ TEST_F(OptionsTest, RefusesBadValuesInOneLineThatNamesTheOption) {
       {"--linear-step", "1m30"},
       {"--max-delay", "-5m"},
       {"--min-delay", "x"},
-      {"--factor", "0.99"},
+      {"--factor", "0"},
       {"--factor", "-2"},
       {"--factor", "nan"},
       {"--factor", "inf"},
@@ -502,16 +546,17 @@ TEST_F(OptionsTest, SaysWhatIsWrongAndWhatWouldBeRight) {
   EXPECT_THAT(refusal({"--lambda=-1s"}), HasSubstr("'-1s' is negative"));
   EXPECT_THAT(refusal({"--lambda=soon"}), HasSubstr("written like 100ms, 2s, 1m30s"));
   EXPECT_THAT(refusal({"--clients=0"}), HasSubstr("'0' is not a whole number from 1 to"));
-  EXPECT_THAT(refusal({"--factor=0.5"}), HasSubstr("'0.5' is not a number from 1"));
+  EXPECT_THAT(refusal({"--factor=0"}), HasSubstr("'0' is not a number from 0.001"));
 }
 
-TEST_F(OptionsTest, RefusesWhatItDoesNotKnow) {
-  EXPECT_THAT(refusal({"--clinets=5"}), HasSubstr("--clinets=5"));
+TEST_F(OptionsTest, RefusesUnknownOptions) {
+  EXPECT_THAT(refusal({"--clinets=5"}),
+              HasSubstr("--clinets was not expected: did you mean --clients?"));
   EXPECT_THAT(refusal({"server"}), HasSubstr("server"));
   EXPECT_THAT(refusal({"--clients"}), HasSubstr("--clients"));
 }
 
-TEST_F(OptionsTest, HelpAndVersionEndWell) {
+TEST_F(OptionsTest, HelpAndVersionEndWithSuccess) {
   testing::internal::CaptureStdout();
   EXPECT_EQ(parse({"--help"}), 0);
   const std::string help = testing::internal::GetCapturedStdout();
@@ -553,7 +598,7 @@ TEST_F(OptionsTest, JsonHasTheValuesInForce) {
   EXPECT_EQ(json["grow_from"], "jittered");  // the strategy's
 }
 
-// A reader of the file wants to know what was run, not how it was spelled.
+// The file records which strategy was run, not how it was typed.
 TEST_F(OptionsTest, JsonNamesTheStrategyInForce) {
   ASSERT_EQ(parse({"--exponential-backoff"}), std::nullopt);
   EXPECT_EQ(options_json(app_)["strategy"], "exponential");
@@ -567,6 +612,13 @@ TEST(CommandLine, QuotesForAShellWhereItMust) {
 TEST(CommandLine, WritesLongOptionsWithTwoDashes) {
   const char* argv[] = {"./client", "-exponential-backoff", "-k=3", "-k", "3", "-h", "-5s", "-"};
   EXPECT_EQ(command_line(8, argv), "./client --strategy=exponential --k=3 --k 3 -h -5s -");
+}
+
+TEST(ResultsCommandLine, LeavesOutWhatDoesNotChangeTheResults) {
+  const char* argv[] = {
+      "build/bin/retrystorm", "map",    "--csv=a.csv", "-runs=5", "-json", "b.jsonl",
+      "--threads=2",          "--quiet"};
+  EXPECT_EQ(results_command_line(8, argv), "retrystorm map --runs=5");
 }
 
 TEST(ServiceOptions, MakeTheCurveAndTheAdmission) {

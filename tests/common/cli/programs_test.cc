@@ -1,21 +1,36 @@
-// What holds for the options of every program, one by one.
+// Tests that apply to the options of every program.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
 #include <fstream>
 #include <functional>
+#include <new>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "client/options.h"
+#include "common/cli/finding_rules.h"
+#include "common/cli/foreign_names.h"
+#include "common/cli/help.h"
 #include "common/cli/options.h"
+#include "common/cli/program.h"
 #include "common/cli/settings_file.h"
+#include "common/output/expectation.h"
+#include "common/output/report.h"
 #include "model/retry/strategies.h"
+#include "model/run/outlook.h"
 #include "server/options.h"
-#include "simulator/options.h"
+#include "simulate/options.h"
+#include "study/cell_columns.h"
+#include "study/fitted_table.h"
 #include "tests/support/temp_dir.h"
 
 namespace retrystorm {
@@ -23,7 +38,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A program's command line with the variables that it sets.
+// A program's command line and the variables that it sets.
 struct ProgramOptions {
   ServerOptions server;
   ClientOptions client;
@@ -63,8 +78,9 @@ int exit_code_of(CLI::App& app, std::vector<std::string> words) {
   return parse(app, static_cast<int>(pointers.size()), pointers.data()).value_or(0);
 }
 
-// Whatever is measured, counted or chosen takes none of these, whichever name it is given by.
-TEST(Programs, RefuseWhatIsNoValueInOneLineThatNamesTheOption) {
+// Every option that is a quantity, a count or a choice refuses all of these values, under each of its
+// names.
+TEST(Programs, RefuseABadValueInOneLineThatNamesTheOption) {
   const std::set<std::string> strict{"DURATION", "NUMBER", "COUNT", "NAME", "VALUE", "PORT"};
   for (const Program& program : kPrograms) {
     ProgramOptions all;
@@ -75,7 +91,7 @@ TEST(Programs, RefuseWhatIsNoValueInOneLineThatNamesTheOption) {
       for (const std::string& name : option->get_lnames()) {
         for (const char* value : {"nan", "NaN", "inf", "-inf", "infinity", "1e999", "-1", "-1s", "",
                                   " ", "garbage", "1 2", "0x10", "1s2", "+1e", "\xff"}) {
-          if (name == "capacity" && value == std::string("1 2")) continue;  // from 1 s on, twice
+          if (name == "capacity" && value == std::string("1 2")) continue;  // from 1 s on, doubled
           const std::string word = "--" + name + "=" + value;
           testing::internal::CaptureStderr();
           const int code = exit_code_of(all.app, {word});
@@ -103,17 +119,43 @@ TEST(Programs, ShortHelpIsWhatMostPeopleNeed) {
     declare(program, all);
     const std::vector<std::string> help = test::lines(help_of(all.app, "--help"));
     EXPECT_GT(help.size(), 15) << program.name;
-    EXPECT_LE(help.size(), 48) << program.name;
+    EXPECT_LE(help.size(), 68) << program.name;
     for (const std::string& line : help) EXPECT_LE(line.size(), 100) << program.name << line;
-    EXPECT_EQ(help.back(), "--help-all prints every option, with its second names.");
+    EXPECT_EQ(
+        help.back(),
+        "question, such as which settings to begin with (installed: share/doc/retrystorm; see "
+        "README.md).");
   }
+}
+
+TEST(Programs, HelpOfAnOptionIsWholeWithItsGroup) {
+  ProgramOptions all;
+  declare(kPrograms[2], all);
+  for (const char* name : {"timeout", "--timeout"}) {
+    const std::string text = help_about(all.app, name);
+    EXPECT_THAT(text, testing::StartsWith("  --timeout DURATION=2s")) << text;
+    EXPECT_THAT(text, testing::HasSubstr("group: Clients"));
+  }
+  // By any of its names; a group goes first.
+  EXPECT_THAT(help_about(all.app, "max-delay"), testing::HasSubstr("--backoff-cap,"));
+  EXPECT_THAT(help_about(all.app, "pacer"), testing::HasSubstr("--initial-interval"));
+  // Words of a group's name, if no group has this name.
+  EXPECT_THAT(help_about(all.app, "budget"), testing::HasSubstr("--budget-tokens"));
+  EXPECT_THAT([&] { help_about(all.app, "timeot"); },
+              testing::ThrowsMessage<std::invalid_argument>(testing::AllOf(
+                  testing::HasSubstr("did you mean --timeout?"), testing::HasSubstr("backoff"))));
+}
+
+// Help as one line for each option.
+std::string unwrapped(const std::string& help) {
+  return std::regex_replace(help, std::regex("\n {30,}"), " ");
 }
 
 TEST(Programs, LongHelpHasEveryOptionByEachName) {
   for (const Program& program : kPrograms) {
     ProgramOptions all;
     declare(program, all);
-    const std::string help = help_of(all.app, "--help-all");
+    const std::string help = unwrapped(help_of(all.app, "--help-all"));
     for (const CLI::Option* option : options_of(all.app)) {
       EXPECT_THAT(help, HasSubstr("\n  " + option->get_name(false, true))) << program.name;
       EXPECT_THAT(help, HasSubstr(option->get_description())) << program.name;
@@ -121,17 +163,17 @@ TEST(Programs, LongHelpHasEveryOptionByEachName) {
   }
 }
 
-// What `--print-settings` prints of these arguments.
+// The output of `--print-settings` for these arguments.
 std::string printed_settings(const Program& program, const std::vector<std::string>& arguments,
                              nlohmann::ordered_json& in_force) {
   ProgramOptions all;
-  ProgramOptions usual;
+  ProgramOptions defaults;
   declare(program, all);
-  declare(program, usual);
+  declare(program, defaults);
   EXPECT_EQ(exit_code_of(all.app, arguments), 0) << arguments.back();
   in_force = options_json(all.app);
   std::ostringstream out;
-  print_settings(out, all.app, usual.app);
+  print_settings(out, all.app, defaults.app);
   return out.str();
 }
 
@@ -163,6 +205,10 @@ TEST(PrintSettings, ReadBackToTheSameForOddOptions) {
       {"--breaker=polly", "--breaker-calls=7", "--breaker-window=calls",
        "--breaker-slow-call=none"},
       {"--concurrency-limit=aimd:30", "--limit-slow=none", "--clients-per-process=7"},
+      {"--retry-budget=grpc", "--processes=7"},
+      {"--retry-budget=grpc", "--arrivals=open", "--processes=7"},
+      {"--strategy=exponential", "--jitter=full"},
+      {"--strategy=exponential", "--jitter=full", "--grow-from=jittered", "--jitter-first=no"},
       {"--throttle=grpc", "--throttle-padding=0.5", "--when-refused=back-off"},
       {"--strategy=responsive", "--randomization=0", "--max-interval=1.5h"},
       {"--max-attempts=1", "--lambda=1.5", "--timeout=1m30s"},
@@ -181,6 +227,40 @@ TEST(PrintSettings, ReadBackToTheSameForOddOptions) {
                                    "--factor=1.2", "--baseDelay=20ms"});
 }
 
+// A blank after the semicolon belongs to the file's format, not to the next action.
+TEST(PrintSettings, SeparateActionsByOneBlank) {
+  nlohmann::ordered_json json;
+  for (const std::vector<std::string>& each :
+       {std::vector<std::string>{"--at", "1s load 2", "--at", "2s load 1"},
+        std::vector<std::string>{"--at", "1s load 2; 2s load 1"},
+        std::vector<std::string>{"--at", "1s load 2", "--at", " 2s load 1"}}) {
+    EXPECT_THAT(printed_settings(kPrograms[1], each, json),
+                HasSubstr("\nat = \"1s load 2; 2s load 1\"\n"));
+    EXPECT_EQ(json["at"], "1s load 2; 2s load 1");
+    expect_round_trip(kPrograms[1], each);
+  }
+}
+
+TEST(RunProgram, SaysWhatRanOutAndHowToNeedLess) {
+  struct None {};
+  using Work = int (*)(const Invocation&, const None&);
+  const auto said = [](Work work) {
+    const char* const argv[] = {"program"};
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(run_program<None>(
+                  "about", "try less", 1, argv, [](CLI::App&, None&) {}, work),
+              1);
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(said([](const Invocation&, const None&) -> int { throw std::bad_alloc(); }),
+            "there is not enough memory: try less, or a higher limit (ulimit -v)\n");
+  EXPECT_EQ(said([](const Invocation&, const None&) -> int {
+              throw std::system_error(EAGAIN, std::generic_category());
+            }),
+            "the system gives this program no more threads: try less, or higher limits (ulimit -u, "
+            "ulimit -v)\n");
+}
+
 TEST(PrintSettings, RefuseWhatAFileCannotHold) {
   nlohmann::ordered_json json;
   for (const char* name : {"--json=a#b", "--json=a\nb", "--json=it's \"so\""}) {
@@ -188,8 +268,8 @@ TEST(PrintSettings, RefuseWhatAFileCannotHold) {
   }
 }
 
-// So that the strategy can be changed under them.
-TEST(PrintSettings, SayOnlyWhatIsNotInForceAnyway) {
+// So the strategy can still be changed in the file.
+TEST(PrintSettings, LeaveOutValuesThatAreInForceAnyway) {
   nlohmann::ordered_json json;
   const std::string printed = printed_settings(
       kPrograms[1], {"--strategy=grpc", "--retry-budget=aws", "--max-retries=5"}, json);
@@ -206,8 +286,8 @@ TEST(PrintSettings, SayOnlyWhatIsNotInForceAnyway) {
   EXPECT_THAT(printed, testing::Not(HasSubstr("seed")));
 }
 
-// A window without length would divide by nothing.
-TEST(Programs, RefuseWindowsAndIntervalsOfNothing) {
+// A window of length 0 would lead to a division by zero.
+TEST(Programs, RefuseWindowsAndIntervalsOfZero) {
   ProgramOptions all;
   declare(kPrograms[2], all);
   for (const char* name : {"timeout",
@@ -229,6 +309,7 @@ TEST(Programs, RefuseWindowsAndIntervalsOfNothing) {
                            "down-threshold",
                            "clients",
                            "clients-per-process",
+                           "processes",
                            "report-interval",
                            "server-report-interval",
                            "scale",
@@ -240,6 +321,159 @@ TEST(Programs, RefuseWindowsAndIntervalsOfNothing) {
     EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr(std::string("--") + name));
     EXPECT_NE(code, 0) << name;
   }
+}
+
+// --- The words that --explain knows ---
+
+void expect_explained(const std::string& word) {
+  try {
+    EXPECT_THAT(explain(CLI::App(), word), HasSubstr(": "));
+  } catch (const std::invalid_argument& error) {
+    ADD_FAILURE() << "--explain does not know it: " << error.what();
+  }
+}
+
+TEST(Explain, KnowsTheHeadsOfTables) {
+  for (const CellColumn& column : cell_columns({.reconnects = true, .processes = true})) {
+    if (column.title != nullptr) expect_explained(column.title);
+    if (column.name != nullptr) expect_explained(column.name);
+  }
+  for (const std::string& head : fitted_heads()) expect_explained(head);
+  // Those of scripts/demo, and the rows of --live.
+  for (const char* word :
+       {"run", "baseline", "OK at end", "errors gone", "recovered", "amplification",
+        "attempts/req.", "peak conc.", "verdict", "OK", "errors", "timed out", "not sent",
+        "in flight", "busy", "waiting", "concurrency", "delay", "offered", "admitted", "completed",
+        "served", "rejected",
+        // Those of retrystorm check.
+        "policy", "at most", "only now"}) {
+    expect_explained(word);
+  }
+}
+
+// The words at the left of lines, before a colon or two blanks.
+void expect_explained_at_the_left(const std::string& text) {
+  const std::regex left("(^|\n)([a-zA-Z][a-zA-Z/ ]*?)(:|  )");
+  for (std::sregex_iterator at(text.begin(), text.end(), left), end; at != end; ++at) {
+    expect_explained((*at)[2]);
+  }
+}
+
+TEST(Explain, KnowsTheWordsAtTheLeftOfASummary) {
+  Summary summary;
+  summary.phases.emplace();
+  summary.processes = 2;
+  summary.arrival_lag.emplace();
+  summary.failed_commands = summary.failed_orders = 1;
+  summary.recovery.verdict = Verdict::kCollapsed;
+  summary.recovery.reason = "does not come back";
+  summary.outage = "drop";
+  summary.job.emplace();
+  summary.reconnect.emplace();
+  summary.capacity.emplace();
+  summary.kept.emplace();
+  summary.on_waking.emplace();
+  const std::string text = summary_text(summary);
+  EXPECT_THAT(text, HasSubstr("\ncapacity:"));
+  expect_explained_at_the_left(text);
+
+  CellResult cell{
+      .runs = 2, .recovered = 2, .gave_up = 1, .not_sent = 1, .ok_lost = 1, .peak_concurrency = 1};
+  cell.makespan_median = cell.all_back_median = std::chrono::seconds(1);
+  cell.throttled_share = cell.idle_share = cell.processes = cell.process_rate = cell.back_share = 1;
+  std::ostringstream upright;
+  print_fitted(upright, {}, {FittedRow{.values = {}, .result = cell}});
+  EXPECT_THAT(upright.str(), HasSubstr("\ncapacity idle "));
+  expect_explained_at_the_left(upright.str());
+
+  WorkloadOptions workload;
+  OutlookInput input{.workload = workload, .outage_for = std::chrono::seconds(1)};
+  input.outage = parse_disturbance("reconnect", Engine::kSimulated);
+  for (const OutlookLine& line : outlook_lines(look_ahead(input))) expect_explained(line.label);
+  for (const Verdict verdict : {Verdict::kNoOutage, Verdict::kUndecided, Verdict::kRecovered,
+                                Verdict::kRelapsed, Verdict::kRecovering, Verdict::kCollapsed}) {
+    expect_explained(std::string(to_string(verdict)));
+  }
+  expect_explained("in the kernel");
+}
+
+TEST(Explain, KnowsTheNamesOfClaimsAndFindings) {
+  const Figures figures = run_figures(any_summary());
+  for (const auto& [figure, value] : figures.items()) {
+    std::string dashed = figure;
+    std::replace(dashed.begin(), dashed.end(), '_', '-');
+    expect_explained(dashed);
+  }
+  for (const FindingRule& each : kFindingRules) {
+    EXPECT_THAT(explain(CLI::App(), std::string(each.name)),
+                HasSubstr(std::string(each.name) +
+                          ": a finding of retrystorm check: " + std::string(each.meaning) + '\n'));
+  }
+  for (const char* word : {"medians", "drain", "Fibonacci", "on-waking-stale"}) {
+    expect_explained(word);
+  }
+  EXPECT_THAT(explain(CLI::App(), "success-during>99%"),
+              testing::AllOf(testing::StartsWith("success: Of the requests"),
+                             HasSubstr("\nduring: Of requests that began in the outage")));
+}
+
+TEST(Explain, KnowsOtherWordsNot) {
+  const CLI::App app;
+  EXPECT_EQ(explain(app, "Peak Conc.").substr(0, 12), "peak conc.: ");
+  EXPECT_EQ(explain(app, "95 % Interval").substr(0, 14), "95% interval: ");
+  EXPECT_EQ(explain(app, "request_p99_during_ms").substr(0, 13), "request p99: ");
+  EXPECT_THROW(explain(app, ""), std::invalid_argument);
+  // Only what is spelt nearly so is offered.
+  const auto refused = [&app](const char* word) {
+    try {
+      return explain(app, word);
+    } catch (const std::invalid_argument& error) {
+      return std::string(error.what());
+    }
+  };
+  EXPECT_THAT(refused("recoverd"), HasSubstr("did you mean recovered?"));
+  EXPECT_THAT(refused("retry-bugdet"), HasSubstr("did you mean retry budget?"));
+  EXPECT_THAT(refused("burst"), HasSubstr("did you mean rate-burst?"));
+  for (const char* word : {"nothing", "sidecar", "hedge", "x"}) {
+    EXPECT_THAT(refused(word), testing::StartsWith("'" + std::string(word) + "' is not known: "));
+  }
+}
+
+TEST(Explain, KnowsOptionsAndTheirValues) {
+  ProgramOptions all;
+  declare(kPrograms[2], all);
+  using testing::StartsWith;
+  EXPECT_THAT(explain(all.app, "--runs"), StartsWith("  --runs COUNT=1"));
+  // A word of the output first, then the option.
+  EXPECT_THAT(explain(all.app, "Retry Budget"),
+              testing::MatchesRegex("retry budget: What a process .*\n  --retry-budget NAME=.*"));
+  EXPECT_THAT(explain(all.app, "--retry-budget=10%"), StartsWith("  --retry-budget NAME="));
+  EXPECT_THAT(
+      explain(all.app, "full jitter"),
+      testing::AllOf(StartsWith("full: a value of --jitter\n"), HasSubstr("--jitter VALUE")));
+  EXPECT_THAT(explain(all.app, "jitter=full"), StartsWith("full: a value of --jitter\n"));
+  EXPECT_THAT(explain(all.app, "proportional:0.2"),
+              StartsWith("proportional: a value of --jitter, --reconnect-jitter\n"));
+  EXPECT_THAT(explain(all.app, "sre"), StartsWith("sre: a value of --retry-budget, --throttle\n"));
+  EXPECT_THAT(explain(all.app, "OpenAI"), HasSubstr("openai/openai-node"));
+  // The server does not have it, and explains it.
+  ProgramOptions other;
+  declare(kPrograms[0], other);
+  EXPECT_THAT(explain(other.app, "--retry-budget"), StartsWith("  --retry-budget NAME="));
+}
+
+TEST(Explain, KnowsWhatOtherProgramsCallOurOptions) {
+  ProgramOptions all;
+  declare(kPrograms[2], all);
+  for (const ForeignName& each : kForeignNames) {
+    EXPECT_NE(find_option(all.app, std::string(each.option)), nullptr) << each.option;
+    EXPECT_THAT(explain(all.app, std::string(each.name)),
+                testing::ContainsRegex("in files of [^:]*" + std::string(each.program) +
+                                       "[^:]*: --" + std::string(each.option) + '\n'));
+  }
+  EXPECT_THAT(explain(all.app, "maxTokens"), HasSubstr("  --budget-tokens NUMBER"));
+  EXPECT_THAT(explain(all.app, "perTryTimeout"),
+              testing::StartsWith("in files of Envoy, Istio: --timeout\n  --timeout DURATION"));
 }
 
 }  // namespace

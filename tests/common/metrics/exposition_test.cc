@@ -26,7 +26,7 @@ TEST(Exposition, LabelsTheMembersOfAFamily) {
             "a_total{result=\"y\"} 2\n");
 }
 
-TEST(Exposition, KnowsTheProcess) {
+TEST(Exposition, DescribesTheProcess) {
   const std::string text = exposition(process_families());
   EXPECT_THAT(text, HasSubstr("retrystorm_build_info{version=\""));
   EXPECT_THAT(text, HasSubstr("# TYPE process_cpu_seconds_total counter\n"));

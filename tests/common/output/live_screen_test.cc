@@ -29,20 +29,20 @@ TEST(Sparkline, ShowsTheNewestAtTheRight) {
   EXPECT_EQ(sparkline({8}, 0, 8, kPlain), "");
 }
 
-TEST(Sparkline, TellsALittleFromNothing) {
+TEST(Sparkline, ShowsSmallValuesAboveZero) {
   EXPECT_EQ(sparkline({0, 0.001, 1e9}, 3, 1000, kPlain), " ▁█");
   EXPECT_EQ(sparkline({0, 0}, 2, 0, kPlain), "  ");
 }
 
 ClientView client_view() {
   ClientView view("fixed retries, 1000 clients");
-  view.add({.t = 1s, .rates = {.ok = 100, .attempts = 100}, .clients = {.in_flight = 10}});
-  view.add({.t = 2s,
-            .rates = {.timed_out = 200, .attempts = 400},
-            .totals = {.ok = 75, .requests = 200, .retries = 500, .failing = 25},
-            .clients = {.in_flight = 900},
-            .outage = "freeze",
-            .verdict = Verdict::kCollapsed});
+  view.add({{.t = 1s, .rates = {.ok = 100, .attempts = 100}, .clients = {.in_flight = 10}}});
+  view.add({{.t = 2s,
+             .rates = {.timed_out = 200, .attempts = 400},
+             .totals = {.ok = 75, .requests = 200, .attempts = 700, .retries = 500, .failing = 25},
+             .clients = {.in_flight = 900},
+             .outage = "freeze",
+             .verdict = Verdict::kCollapsed}});
   return view;
 }
 
@@ -61,21 +61,30 @@ TEST(ClientView, ShowsTheRatesOnOneScale) {
 
 TEST(ClientView, ShowsWhatWasNotSentOnceThereIsAny) {
   ClientView view = client_view();
-  view.add({.t = 3s,
-            .rates = {.attempts = 100, .not_sent = 300},
-            .totals = {.ok = 900, .gave_up_by = {0, 0, 70, 30, 0}, .not_sent = 300}});
+  view.add({{.t = 3s,
+             .rates = {.attempts = 100, .not_sent = 300},
+             .totals = {.ok = 900, .gave_up_by = {0, 0, 70, 30, 0}, .not_sent = 300}}});
   auto lines = view.render({.columns = 80, .rows = 24}, kPlain);
   ASSERT_THAT(lines, SizeIs(13));
   EXPECT_THAT(lines[5], StartsWith("not sent          300.0/s "));
   EXPECT_THAT(lines[5], EndsWith("▆"));
   EXPECT_THAT(lines[11], "success: 90.00 % of the requests; 100 given up (budget 70, gate 30)");
-  // Still there when it is over.
-  view.add({.t = 4s, .totals = {.not_sent = 300}});
+  // The row stays after attempts are sent again.
+  view.add({{.t = 4s, .totals = {.not_sent = 300}}});
   EXPECT_THAT(view.render({.columns = 80, .rows = 24}, kPlain)[5],
               StartsWith("not sent            0.0/s "));
 }
 
-TEST(ClientView, HasNoColourUnlessWanted) {
+TEST(ClientView, BreaksTheAdviceIntoLines) {
+  ClientView view("none");
+  view.add({{.t = 1s}, "It is held down by its clients.\nWhat may help: half the load."});
+  const auto lines = view.render({.columns = 20, .rows = 24}, kPlain);
+  EXPECT_THAT(std::vector(lines.end() - 5, lines.end()),
+              testing::ElementsAre("", "It is held down by", "its clients.", "What may help: half",
+                                   "the load."));
+}
+
+TEST(ClientView, HasColoursOnlyIfWanted) {
   EXPECT_THAT(client_view().render({}, kPlain), Each(Not(HasSubstr("\033"))));
   EXPECT_THAT(client_view().render({}, {.colour = true}).back(),
               "\033[31mverdict so far: collapsed\033[0m");
@@ -90,7 +99,7 @@ TEST(ClientView, FitsASmallScreen) {
 
 TEST(ServerView, ShowsConcurrencyAndDelay) {
   ServerView view("retrystorm server");
-  EXPECT_THAT(view.render({}, kPlain), SizeIs(0));  // nothing has happened yet
+  EXPECT_THAT(view.render({}, kPlain), SizeIs(0));  // no interval yet
   view.add({.t = 1s, .window = 1s, .interval = {.concurrency = 10, .last_delay = 100ms}});
   view.add(
       {.t = 2s,

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Sets the time zone of the process for a test.
+// Sets the process's time zone during a test.
 class TimeZone {
  public:
   explicit TimeZone(const char* name) { set(name); }
@@ -29,14 +29,14 @@ class TimeZone {
 
 constexpr std::chrono::system_clock::time_point kJune{1719007987492ms};  // 2024-06-21 22:13:07 UTC
 
-TEST(ClientLine, IsTheOriginals) {
+TEST(ClientLine, IsThatOfTheOriginal) {
   EXPECT_EQ(client_line({.ok = 98}),
             "OK: 98.00 req/sec, errors: 0.00 req/sec, timedout: 0.00 req/sec");
   EXPECT_EQ(client_line({.ok = 0.2, .errors = 12.345, .timed_out = 476.2}),
             "OK: 0.20 req/sec, errors: 12.35 req/sec, timedout: 476.20 req/sec");
 }
 
-TEST(ServerLine, IsTheOriginals) {
+TEST(ServerLine, IsThatOfTheOriginal) {
   EXPECT_EQ(server_line("Jun 21 22:13:07.492", {.concurrency = 1040, .last_delay = 2671444385ns}),
             "Jun 21 22:13:07.492: concurrency: 1040, last delay: 2.671444385s");
   EXPECT_EQ(server_line("Jun 21 22:13:07.492", {.concurrency = 9, .last_delay = 100ms}),
@@ -58,18 +58,6 @@ TEST(TimeStamp, IsLocalTime) {
   EXPECT_EQ(time_stamp(kJune), "Jun 22 00:13:07.492");
 }
 
-TEST(StartJson, SaysWhoWroteItAndEveryOption) {
-  EXPECT_EQ(start_json("client", "./client --seed=7", {{"clients", 1000}, {"seed", 7}}).dump(),
-            R"({"type":"start","program":"client","command":"./client --seed=7","clients":1000,)"
-            R"("seed":7})");
-}
-
-TEST(StartJson, TellsTheClockOnTheWallWhereThereIsOne) {
-  EXPECT_EQ(start_json("server", "./server", {{"port", 8070}}, kJune).dump(),
-            R"({"type":"start","program":"server","command":"./server",)"
-            R"("started_at":1719007987.492,"port":8070})");
-}
-
 TEST(ClientIntervalJson, HasItsFieldsInOrder) {
   const RunInterval interval{
       .t = 5s,
@@ -79,13 +67,15 @@ TEST(ClientIntervalJson, HasItsFieldsInOrder) {
                 .attempts = 98.2004,
                 .retries = 2,
                 .requests = 96.5,
-                .gave_up_by = {0.1, 0, 0.2}},
+                .gave_up_by = {0.1, 0, 0.2},
+                .errors_by = {0, 0, 0.25, 0, 0, 0, 0, 0, 0, 0, 0.125}},
       .clients = {.thinking = 30, .in_flight = 9, .waiting_to_retry = 2},
       .latency = {.p50 = 100ms, .p95 = 1500us, .p99 = std::nullopt},
   };
   EXPECT_EQ(
       client_interval_json(interval).dump(),
-      R"({"type":"interval","t":5.0,"ok":98.0,"errors":0.5,"timed_out":1.25,)"
+      R"({"type":"interval","t":5.0,"ok":98.0,"errors":0.5,)"
+      R"("errors_by":{"429":0.25,"refused":0.125},"timed_out":1.25,)"
       R"("attempts":98.2,"retries":2.0,"requests":96.5,"gave_up":0.3,"gave_up_by":{"attempts":0.1,)"
       R"("deadline":0.0,"budget":0.2,"gate":0.0,"not_retryable":0.0},"not_sent":0.0,)"
       R"("latency_ms":{"p50":100.0,"p95":1.5,"p99":null},"thinking":30,)"
@@ -114,12 +104,12 @@ TEST(ServerIntervalJson, GivesRatesOfItsWindow) {
       server_interval_json(1s, 500ms, interval).dump(),
       R"({"type":"interval","t":1.0,"concurrency":9,"last_delay_s":0.1,"offered":112.0,)"
       R"("admitted":100.0,"completed":98.0,"served":92.0,"failed":4.0,"lost":0.0,)"
-      R"("rejected":{"rate_limited":6.0,"shed":2.0,"error":4.0,"queue_full":0.0,"dropped":0.0},)"
+      R"("rejected":{"rate_limited":6.0,"shed":2.0,"error":4.0,"queue_full":0.0,"dropped":0.0,"abandoned":0.0},)"
       R"("served_ms":{"p50":100.0,"p95":101.5,"p99":2000.0},)"
       R"("late_ms":{"p50":null,"p95":null,"p99":null}})");
 }
 
-TEST(ServerIntervalJson, TellsHowWorkersStand) {
+TEST(ServerIntervalJson, ShowsTheStateOfTheWorkers) {
   const ServerInterval interval{.concurrency = 173,
                                 .workers = WorkerState{.workers = 20, .busy = 19, .waiting = 153}};
   const auto json = server_interval_json(1s, 1s, interval);
@@ -128,21 +118,26 @@ TEST(ServerIntervalJson, TellsHowWorkersStand) {
   EXPECT_EQ(json["waiting"], 153);
 }
 
-TEST(ServerLine, TellsHowWorkersStand) {
+TEST(ServerLine, ShowsTheStateOfTheWorkers) {
   EXPECT_EQ(server_line("now", {.concurrency = 173,
                                 .last_delay = 870ms,
                                 .workers = WorkerState{.workers = 20, .busy = 19, .waiting = 153}}),
             "now: busy:   19 of 20, waiting:  153, delay: 870ms");
 }
 
-TEST(ServerIntervalJson, StandsAnEmptyWindow) {
+TEST(ServerIntervalJson, HasTheRequestsWaitedForIfTheyAreKnown) {
+  EXPECT_EQ(server_interval_json(1s, 1s, {.concurrency = 173, .waited_for = 20})["waited_for"], 20);
+  EXPECT_FALSE(server_interval_json(1s, 1s, {.concurrency = 173}).contains("waited_for"));
+}
+
+TEST(ServerIntervalJson, CopesWithAnEmptyWindow) {
   const auto json = server_interval_json(0s, 0s, {.counts = {.offered = 5}});
   EXPECT_EQ(json["offered"], 0);
 }
 
 Summary recovered_run() {
   Summary summary;
-  summary.strategy = "exponential";
+  summary.title = "exponential retries";
   summary.clients = 1000;
   summary.seed = 7;
   summary.elapsed = 110s + 400us;
@@ -150,18 +145,21 @@ Summary recovered_run() {
                     .errors = 10,
                     .timed_out = 990,
                     .requests = 9500,
+                    .attempts = 10450,
                     .retries = 950,
                     .gave_up_by = {2, 0, 0, 0, 1},
                     .failing = 12};
   summary.recovery.verdict = Verdict::kRecovered;
+  summary.recovery.reason = "back at 90 % of 99.2 OK/s after 10s";
   summary.recovery.baseline_ok = 99.2;
   summary.recovery.errors_gone = 5s;
   summary.recovery.time_to_half = 0s;
   summary.recovery.time_to_recovery = 10s;
   summary.recovery.peak_attempts = 476.25;
   summary.recovery.ok_lost = 2400.4;
-  summary.latencies.add_ok(93994140ns, 93994140ns);  // the middle of a bin of the histogram
-  summary.latencies.add_given_up(12s);
+  summary.latencies.add_ok(TimePoint{}, 93994140ns,
+                           93994140ns);  // the middle of a bin of the histogram
+  summary.latencies.add_given_up(TimePoint{}, 12s);
   summary.retry_metrics = {
       .invocations = 10000, .ups = 4, .downs = 2, .sleeps = 950, .total_sleep = 1234560ms};
   summary.longest_without_ok = 61234ms;
@@ -175,18 +173,64 @@ TEST(SummaryText, IsForAPerson) {
       "requests:  9500 sent, 950 retries, retry amplification 1.10\n"
       "success:   99.83 % of the requests; 3 given up (attempts 2, not retryable 1), 12 failing at "
       "the end\n"
-      "attempts:  9000 OK, 10 errors, 990 timed out; at most 476.2 a second\n"
+      "attempts:  9000 OK, 10 errors (other 10), 990 timed out; at most 476.2 a second\n"
       "latency:   p50 94.0ms, p95 94.0ms, p99 94.0ms, max 94.0ms (of OK attempts)\n"
-      "           p50 94.0ms, p95 12000.0ms, p99 12000.0ms, max 12000.0ms (of requests, from the "
-      "first attempt to the end)\n"
+      "           p50 94.0ms, p95 12000.0ms, p99 12000.0ms, max 12000.0ms (of requests, from "
+      "the first attempt on)\n"
       "waits:     950 pauses, 1234.6 s in all; a client went without an OK for 61.2 s at the "
       "longest\n"
       "recovery:  baseline 99.2 OK/s; errors gone after 5s; 50 % after 0s, 90 % after 10s, 95 % "
       "never; 2400 OK lost\n"
-      "verdict:   recovered");
+      "verdict:   recovered\n"
+      "reason:    back at 90 % of 99.2 OK/s after 10s");
 }
 
-TEST(SummaryText, TellsTheRateOfOpenArrivals) {
+TEST(Summary, HasFiguresBeforeDuringAndAfterTheOutage) {
+  Summary summary = recovered_run();
+  EXPECT_FALSE(summary_json(summary).contains("success_before"));
+  summary.phases.emplace();
+  (*summary.phases)[0] = {.length = 25s,
+                          .counts = {.ok = 2500, .attempts = 2500},
+                          .ok = 2500,
+                          .request_p50 = TimeBound{.time = 100ms},
+                          .request_p99 = TimeBound{.time = 101ms, .or_more = true}};
+  Counts counts{.errors = 45, .timed_out = 50, .attempts = 100, .not_sent = 3};
+  counts.errors_by[5] = 40;  // 503
+  counts.errors_by[10] = 4;  // refused
+  (*summary.phases)[1] = {
+      .length = 20s, .counts = counts, .ok = 779, .gave_up = 70, .unfinished = 1};
+  EXPECT_THAT(
+      summary_text(summary),
+      HasSubstr(
+          " 1m50s\n"
+          "after:     0 requests; 0.0 attempts/s, 0.0 OK/s; p50 -, p99 -\n"
+          "during:    91.65 % of 850 requests, 70 given up, 1 unfinished, 3 not sent; 5.0 "
+          "attempts/s, 0.0 OK/s; p50 -, p99 -; 503 40, refused 4, other 1\n"
+          "before:    100.00 % of 2500 requests; 100.0 attempts/s, 100.0 OK/s; p50 100.0ms, "
+          "p99 >101.0ms\n"
+          "requests:  9500 sent, 950 retries, retry amplification 1.10\n"
+          "success:   99.83 % of the requests; 3 given up (attempts 2, not retryable 1), 12 failing "
+          "at the end (of the whole run)\n"));
+  const auto json = summary_json(summary);
+  EXPECT_EQ(json["success_before"], 1);
+  EXPECT_EQ(json["success_during"], 0.91647);
+  EXPECT_EQ(json["success_after"], nullptr);
+  EXPECT_EQ(json["requests_during"], 850);
+  EXPECT_EQ(json["gave_up_during"], 70);
+  EXPECT_EQ(json["unfinished_during"], 1);
+  EXPECT_EQ(json["not_sent_during"], 3);
+  EXPECT_EQ(json["attempts_per_s_during"], 5);
+  EXPECT_EQ(json["ok_per_s_before"], 100);
+  EXPECT_EQ(json["timed_out_during"], 50);
+  EXPECT_EQ(json["errors_during"], 45);
+  EXPECT_EQ(json["errors_by_during"], (nlohmann::ordered_json{{"503", 40}, {"refused", 4}}));
+  EXPECT_EQ(json["request_p50_before_ms"], 100);
+  EXPECT_EQ(json["request_p50_before_ms_high"], 100);
+  EXPECT_EQ(json["request_p99_before_ms"], 101);
+  EXPECT_EQ(json["request_p99_before_ms_high"], nullptr);
+}
+
+TEST(SummaryText, HasTheRateOfOpenArrivals) {
   Summary summary = recovered_run();
   summary.arrival_rate = 100;
   EXPECT_THAT(summary_text(summary),
@@ -194,12 +238,12 @@ TEST(SummaryText, TellsTheRateOfOpenArrivals) {
   EXPECT_THAT(summary_text(summary), Not(HasSubstr("clients,")));
 }
 
-TEST(Summary, TellsWhatFoundNoThread) {
+TEST(Summary, CountsRequestsWithoutAThread) {
   Summary summary = recovered_run();
   EXPECT_THAT(summary_text(summary), Not(HasSubstr("arrivals:")));
   EXPECT_FALSE(summary_json(summary).contains("dropped_arrivals"));
   summary.arrival_rate = 100;
-  summary.punctuality = {.dropped_arrivals = 12, .latest_start = 1500us};
+  summary.arrival_lag = {.dropped_arrivals = 12, .latest_start = 1500us};
   EXPECT_THAT(
       summary_text(summary),
       HasSubstr("\narrivals:  12 found no thread; the others began 1.5ms late at the most\n"));
@@ -207,9 +251,51 @@ TEST(Summary, TellsWhatFoundNoThread) {
   EXPECT_EQ(summary_json(summary)["latest_start_ms"], 1.5);
 }
 
+TEST(Summary, SaysTheFirstErrorInWords) {
+  Summary summary = recovered_run();
+  EXPECT_THAT(summary_text(summary), Not(HasSubstr("first error")));
+  EXPECT_FALSE(summary_json(summary).contains("first_error"));
+  summary.first_error = "Connection refused";
+  EXPECT_THAT(summary_text(summary),
+              HasSubstr(" a second\n           the first error was: Connection refused\n"));
+  EXPECT_EQ(summary_json(summary)["first_error"], "Connection refused");
+}
+
+TEST(Summary, SaysThatNothingWasRetried) {
+  Summary summary = recovered_run();
+  summary.retry_metrics.not_retryable.include(answered(500, std::nullopt, 1ms));
+  EXPECT_THAT(summary_text(summary), Not(HasSubstr("nothing was retried")));
+  EXPECT_FALSE(summary_json(summary).contains("nothing_retried"));
+  summary.counts.retries = 0;
+  EXPECT_THAT(summary_text(summary),
+              HasSubstr("\n           nothing was retried: 1 were not retryable (500)\n"));
+  EXPECT_EQ(summary_json(summary)["nothing_retried"],
+            (nlohmann::ordered_json{{"not_retryable", 1}, {"failures", "500"}}));
+  // Without a retry, and without a failure that would have needed one.
+  summary.counts.gave_up_by = {};
+  EXPECT_THAT(summary_text(summary), Not(HasSubstr("nothing was retried")));
+}
+
+TEST(Summary, HasTheNumberOfProcesses) {
+  Summary summary = recovered_run();
+  EXPECT_THAT(summary_text(summary), Not(HasSubstr("processes:")));
+  EXPECT_FALSE(summary_json(summary).contains("processes"));
+  summary.processes = 10;
+  EXPECT_THAT(summary_text(summary), HasSubstr("\nprocesses: 10, 8.6 requests a second each\n"));
+  EXPECT_EQ(summary_json(summary)["processes"], 10);
+  EXPECT_NEAR(summary_json(summary)["process_requests_per_s"], 9500 / 110. / 10, 1e-3);
+}
+
 TEST(Summary, CountsTheCommandsThatFailed) {
   Summary summary = recovered_run();
   EXPECT_FALSE(summary_json(summary).contains("failed_commands"));
+  EXPECT_FALSE(summary_json(summary).contains("failed_orders"));
+  summary.failed_orders = 0;
+  EXPECT_EQ(summary_json(summary)["failed_orders"], 0);
+  EXPECT_THAT(summary_text(summary), testing::Not(HasSubstr("orders:")));
+  summary.failed_orders = 1;
+  EXPECT_EQ(summary_json(summary)["failed_orders"], 1);
+  EXPECT_THAT(summary_text(summary), HasSubstr("orders:    1 to the server not carried out\n"));
   summary.failed_commands = 0;
   EXPECT_EQ(summary_json(summary)["failed_commands"], 0);
   EXPECT_THAT(summary_text(summary), Not(HasSubstr("commands:")));
@@ -224,10 +310,10 @@ TEST(SummaryText, LeavesOutTheRecoveryWithoutAnOutage) {
   EXPECT_THAT(summary_text({}), HasSubstr("p50 -, p95 -, p99 -, max -"));
 }
 
-TEST(SummaryText, TellsTheSleepersMetrics) {
+TEST(SummaryText, HasTheSleepersMetrics) {
   Summary summary = recovered_run();
   EXPECT_THAT(summary_text(summary), Not(HasSubstr("sleeper")));
-  summary.strategy = "responsive";
+  summary.title = "responsive retries";
   summary.paced = true;
   EXPECT_THAT(summary_text(summary), HasSubstr("(sleeper: 10000 invocations, 4 ups, 2 downs)"));
 }
@@ -238,10 +324,11 @@ TEST(SummaryText, SaysWhenThereIsNoBaseline) {
   EXPECT_THAT(summary_text(summary), HasSubstr("no baseline"));
 }
 
-TEST(SummaryJson, HasTheFieldsOfTheDesign) {
+TEST(SummaryJson, HasTheDocumentedFields) {
   const auto json = summary_json(recovered_run());
   EXPECT_EQ(json["type"], "summary");
   EXPECT_EQ(json["verdict"], "recovered");
+  EXPECT_EQ(json["reason"], "back at 90 % of 99.2 OK/s after 10s");
   EXPECT_EQ(json["baseline_ok"], 99.2);
   EXPECT_EQ(json["errors_gone_s"], 5.0);
   EXPECT_EQ(json["time_to_recovery_s"], 10.0);
@@ -264,15 +351,16 @@ TEST(SummaryJson, HasTheFieldsOfTheDesign) {
   EXPECT_EQ(json["request_time_ms"]["max"], 12000.0);
   EXPECT_EQ(json["longest_without_ok_s"], 61.234);
   EXPECT_EQ(json["pauses_s"], 1234.56);
-  EXPECT_EQ(json.count("sleeper"), 0);  // nobody slept
+  EXPECT_EQ(json.count("sleeper"), 0);  // there were no sleepers
   for (const char* q : {"p50", "p95", "p99", "max"}) {
     EXPECT_NEAR(json["latency_ms"][q].get<double>(), 93.994, 0.001) << q;
   }
 }
 
-TEST(SummaryJson, SaysNullForWhatThereIsNot) {
+TEST(SummaryJson, HasNullForMissingValues) {
   const auto json = summary_json({});
   EXPECT_EQ(json["verdict"], "no outage");
+  EXPECT_EQ(json["reason"], nullptr);
   EXPECT_EQ(json["baseline_ok"], nullptr);
   EXPECT_EQ(json["errors_gone_s"], nullptr);
   EXPECT_EQ(json["latency_ms"]["p50"], nullptr);

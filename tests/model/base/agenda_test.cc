@@ -27,7 +27,7 @@ TEST(Agenda, GivesTheEarliestFirst) {
   EXPECT_EQ(take_all(agenda), (std::vector<int>{1, 2, 3, 4, 5}));
 }
 
-TEST(Agenda, KeepsTheOrderOfWhatIsDueAtTheSameMoment) {
+TEST(Agenda, KeepsTheOrderOfEntriesDueAtTheSameMoment) {
   Agenda<int> agenda;
   agenda.add(kDawn + 2s, 1);
   agenda.add(kDawn + 1s, 2);
@@ -37,7 +37,7 @@ TEST(Agenda, KeepsTheOrderOfWhatIsDueAtTheSameMoment) {
   EXPECT_EQ(take_all(agenda), (std::vector<int>{2, 3, 5, 1, 4}));
 }
 
-TEST(Agenda, GoesOnInOrderWhileItIsAddedTo) {
+TEST(Agenda, StaysInOrderWhileEntriesAreAdded) {
   Agenda<int> agenda;
   ClientRandom random(1, 1);
   TimePoint now = kDawn;
@@ -50,7 +50,7 @@ TEST(Agenda, GoesOnInOrderWhileItIsAddedTo) {
   EXPECT_TRUE(agenda.empty());
 }
 
-TEST(Agenda, ForgetsWhatIsToBeForgotten) {
+TEST(Agenda, ForgetsChosenEntries) {
   Agenda<int> agenda;
   for (const int due : {3, 1, 4, 6, 5, 2}) agenda.add(kDawn + due * 1s, due);
   agenda.erase_if([](int item) { return item % 2 == 0; });

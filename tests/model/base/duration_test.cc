@@ -62,6 +62,25 @@ TEST(ParseDuration, TakesABareNumberAsSeconds) {
   EXPECT_EQ(parse_duration("2"), 2s);
   EXPECT_EQ(parse_duration("0.25"), 250ms);
   EXPECT_EQ(parse_duration("-3"), -3s);
+  EXPECT_EQ(parse_duration("59.9"), 59900ms);
+}
+
+TEST(ParseDuration, TakesBlanksAroundUnits) {
+  EXPECT_EQ(parse_duration("1 s"), 1s);
+  EXPECT_EQ(parse_duration("1m 30s"), 90s);
+  EXPECT_EQ(parse_duration("1 h 2 m 3.5 s"), 1h + 2min + 3500ms);
+  EXPECT_EQ(parse_duration("250 ms "), 250ms);
+  EXPECT_THROW(parse_duration("1 30s"), std::invalid_argument);
+  EXPECT_THROW(parse_duration("60 "), std::invalid_argument);
+}
+
+TEST(ParseDuration, RefusesABareNumberThatMayBeMilliseconds) {
+  for (const char* text : {"60", "500", "110.5", "-60"}) {
+    EXPECT_THAT([text] { parse_duration(text); },
+                (testing::ThrowsMessage<std::invalid_argument>(
+                    HasSubstr(std::string("has no unit: ") + text + "s or " + text + "ms?"))));
+  }
+  EXPECT_EQ(parse_duration("60s"), 60s);
 }
 
 TEST(ParseDuration, ReadsDecimalFractionsExactly) {
@@ -70,20 +89,20 @@ TEST(ParseDuration, ReadsDecimalFractionsExactly) {
   EXPECT_EQ(parse_duration("0.000000001s"), 1ns);
 }
 
-TEST(ParseDuration, CutsWhatIsBelowANanosecond) {
+TEST(ParseDuration, CutsFractionsOfANanosecond) {
   EXPECT_EQ(parse_duration("0.9ns"), 0ns);
   EXPECT_EQ(parse_duration("1.9999999999s"), 1999999999ns);
 }
 
-TEST(ParseDuration, RefusesWhatIsNoDuration) {
-  for (const char* text : {"",    "-",        "+",    ".",    "-.",     "s",   ".s",   "+.s",
-                           "1d",  "\x85\x85", "abc",  "1 s",  " 1s",    "1s ", "--1s", "1e3s",
-                           "nan", "inf",      "0x10", "1m30", "1.2.3s", "1S",  "1,5s", "5s-"}) {
+TEST(ParseDuration, RefusesTextThatIsNotADuration) {
+  for (const char* text : {"",    "-",        "+",    ".",    "-.",     "s",    ".s",   "+.s",
+                           "1d",  "\x85\x85", "abc",  "s 1",  " 1s",    "1s s", "--1s", "1e3s",
+                           "nan", "inf",      "0x10", "1m30", "1.2.3s", "1S",   "1,5s", "5s-"}) {
     EXPECT_THROW(parse_duration(text), std::invalid_argument) << text;
   }
 }
 
-TEST(ParseDuration, RefusesWhatDoesNotFitIn64Bits) {
+TEST(ParseDuration, RefusesDurationsBeyond64Bits) {
   for (const char* text :
        {"9223372036854775808ns", "9223372036854775.808us", "9223372036854ms775us808ns", "3000000h",
         "9223372037", "99999999999999999999s", "2562047h48m", "1h9223372036854775807ns"}) {
@@ -186,6 +205,16 @@ TEST(SaturatingAdd, StopsAtTheEndOfTime) {
   EXPECT_EQ(saturating_add(0ns, Duration::max()), Duration::max());
   EXPECT_EQ(saturating_add(TimePoint(5s), 1s), TimePoint(6s));
   EXPECT_EQ(saturating_add(TimePoint(5s), Duration::max()), TimePoint::max());
+}
+
+TEST(BriefDuration, LeavesOutZerosAtTheEnd) {
+  EXPECT_EQ(brief_duration(120s), "2m");
+  EXPECT_EQ(brief_duration(90s), "1m30s");
+  EXPECT_EQ(brief_duration(100s), "1m40s");
+  EXPECT_EQ(brief_duration(7200s), "2h");
+  EXPECT_EQ(brief_duration(7260s), "2h1m");
+  EXPECT_EQ(brief_duration(0s), "0s");
+  EXPECT_EQ(brief_duration(10s), "10s");
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ TEST(LatencyHistogram, QuantileIsNeverAboveTheMaximum) {
   EXPECT_GE(*histogram.quantile(0.5), 99600us);
 }
 
-TEST(LatencyHistogram, TakesWhatIsOutsideItsRange) {
+TEST(LatencyHistogram, TakesValuesOutsideItsRange) {
   LatencyHistogram histogram;
   histogram.add(0ns);
   histogram.add(-5ms);
@@ -60,6 +60,28 @@ TEST(LatencyHistogram, TakesWhatIsOutsideItsRange) {
   histogram.add(5h);
   EXPECT_EQ(histogram.quantile(1), 5h);
   EXPECT_LE(*histogram.quantile(0.5), 1us);
+}
+
+// In order: 1 s, 2 s, 3 s, at least 3 s, 4 s, ..., 8 s, at least 60 s.
+TEST(LatencyHistogram, CountsWhatIsNotOverWithItsTimeSoFar) {
+  LatencyHistogram ended, so_far;
+  for (int i = 1; i <= 8; ++i) ended.add(i * 1s);
+  so_far.add(3s);
+  so_far.add(60s);
+  const auto expect = [&](double q, double seconds, bool or_more) {
+    const TimeBound found = *ended.quantile(q, so_far);
+    EXPECT_NEAR(to_seconds(found.time), seconds, 0.004 * seconds) << q;
+    EXPECT_EQ(found.or_more, or_more) << q;
+  };
+  expect(0.2, 2, false);
+  expect(0.3, 3, false);
+  expect(0.4, 3, true);
+  expect(0.5, 4, false);
+  expect(0.9, 8, false);
+  expect(1, 60, true);
+  EXPECT_EQ(LatencyHistogram().quantile(0.5, so_far)->or_more, true);
+  EXPECT_EQ(ended.quantile(0.5, LatencyHistogram())->or_more, false);
+  EXPECT_EQ(LatencyHistogram().quantile(0.5, LatencyHistogram()), std::nullopt);
 }
 
 TEST(LatencyHistogram, AddsAnother) {
@@ -73,7 +95,7 @@ TEST(LatencyHistogram, AddsAnother) {
   EXPECT_NEAR(to_seconds(*a.quantile(0.3)), 0.010, 0.0001);
 }
 
-TEST(LatencyHistogram, TellsWhatWasAddedSince) {
+TEST(LatencyHistogram, SubtractsAnEarlierState) {
   LatencyHistogram all;
   for (int i = 0; i < 100; ++i) all.add(10ms);
   const LatencyHistogram before = all;
@@ -84,15 +106,57 @@ TEST(LatencyHistogram, TellsWhatWasAddedSince) {
   EXPECT_LE(*all.since(before).quantile(0.5), 1us);
 }
 
-TEST(RunLatencies, TellAttemptsFromRequests) {
+TEST(RunLatencies, PutARequestIntoThePhaseInWhichItBegan) {
+  const auto at = [](Duration time) { return TimePoint{} + time; };
   RunLatencies latencies;
-  latencies.add_ok(100ms, 100ms);
-  latencies.add_ok(200ms, 5s);  // after a retry
-  latencies.add_given_up(20s);
+  latencies.add_ok(at(4999ms), 1s, 1s);  // the clients are starting
+  latencies.add_ok(at(5s), 100ms, 100ms);
+  latencies.begin_phase(at(30s));
+  latencies.add_ok(at(29s), 1s, 4s);  // began before the outage, ended in it
+  latencies.add_given_up(at(30s), 2s);
+  latencies.begin_phase(at(50s));
+  latencies.add_ok(at(49s), 1s, 8s);
+  latencies.add_unfinished(at(49s), at(90s));
+  latencies.add_ok(at(50s), 100ms, 100ms);
+  latencies.begin_phase(at(60s));  // another outage
+  latencies.begin_phase(at(70s));
+  latencies.add_given_up(at(65s), 2s);
+  latencies.add_unfinished(at(80s), at(90s));
+  const auto before = latencies.began_in(RunPhase::kBefore);
+  EXPECT_EQ(before.ok, 2);
+  EXPECT_EQ(before.gave_up + before.times.so_far.count(), 0);
+  EXPECT_EQ(before.times.max(), (TimeBound{.time = 4s, .or_more = false}));
+  const auto during = latencies.began_in(RunPhase::kDuring);
+  EXPECT_EQ(during.ok, 1);
+  EXPECT_EQ(during.gave_up, 2);
+  EXPECT_EQ(during.times.ended.max(), 8s);
+  EXPECT_EQ(during.times.max(), (TimeBound{.time = 41s, .or_more = true}));
+  const auto after = latencies.began_in(RunPhase::kAfter);
+  EXPECT_EQ(after.ok, 1);
+  EXPECT_EQ(after.gave_up, 0);
+  EXPECT_EQ(after.times.so_far.max(), 10s);
+  EXPECT_EQ(latencies.requests().ended.count(), 7);
+  EXPECT_EQ(latencies.requests().so_far.count(), 2);
+  EXPECT_EQ(latencies.attempts().count(), 5);
+}
+
+TEST(RunLatencies, KeepTheWarmUpIfThereIsLittleElseBeforeTheOutage) {
+  RunLatencies latencies;
+  latencies.add_ok(TimePoint{} + 1s, 100ms, 100ms);
+  latencies.add_ok(TimePoint{} + 6s, 100ms, 100ms);
+  latencies.begin_phase(TimePoint{} + 9s);
+  EXPECT_EQ(latencies.began_in(RunPhase::kBefore).ok, 2);
+}
+
+TEST(RunLatencies, SeparateAttemptsFromRequests) {
+  RunLatencies latencies;
+  latencies.add_ok(TimePoint{}, 100ms, 100ms);
+  latencies.add_ok(TimePoint{}, 200ms, 5s);  // after a retry
+  latencies.add_given_up(TimePoint{}, 20s);
   EXPECT_EQ(latencies.attempts().max(), 200ms);
-  EXPECT_EQ(latencies.requests().max(), 20s);
+  EXPECT_EQ(latencies.requests().max(), (TimeBound{.time = 20s, .or_more = false}));
   EXPECT_NEAR(to_seconds(*latencies.attempts().quantile(0.5)), 0.1, 0.0004);
-  EXPECT_NEAR(to_seconds(*latencies.requests().quantile(0.5)), 5, 0.02);
+  EXPECT_NEAR(to_seconds(latencies.requests().quantile(0.5)->time), 5, 0.02);
 }
 
 }  // namespace

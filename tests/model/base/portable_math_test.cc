@@ -12,7 +12,7 @@
 namespace retrystorm {
 namespace {
 
-// By how many doubles two numbers of one sign are apart.
+// The distance of two numbers of one sign, counted in doubles.
 std::int64_t ulps(double a, double b) {
   return std::abs(std::bit_cast<std::int64_t>(a) - std::bit_cast<std::int64_t>(b));
 }

@@ -55,7 +55,7 @@ TEST(ClientRandom, DependsOnSeedAndClientAlone) {
   std::vector<double> expected;
   for (int i = 0; i < 100; ++i) expected.push_back(alone.uniform());
 
-  // The same client amid others that draw in between.
+  // The same client, with others that draw in between.
   ClientRandom other(7, 2), again(7, 3);
   for (const double value : expected) {
     other.uniform();
@@ -74,7 +74,7 @@ TEST(ClientRandom, DiffersBetweenSeedsAndClients) {
   EXPECT_EQ(first.size(), 10'000);
 }
 
-TEST(ClientRandom, GoesOnFromAState) {
+TEST(ClientRandom, ContinuesFromAState) {
   ClientRandom random(7, 3);
   random.uniform();
   ClientRandom same(random.state());

@@ -32,7 +32,7 @@ TEST(SlidingWindow, ForgetsAllAfterALongTimeAndKeepsItsSlices) {
   EXPECT_EQ(window.total(kStart + 1000h + 10s), 0);
 }
 
-TEST(SlidingWindow, CountsWhatComesOutOfOrderAsNew) {
+TEST(SlidingWindow, CountsLateEntriesAsNew) {
   SlidingWindow<int> window(kStart, 10s, 10);
   window.add(kStart + 5s, 1);
   window.add(kStart + 4s, 2);

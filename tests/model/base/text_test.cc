@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 namespace retrystorm {
 namespace {
 
@@ -11,6 +13,81 @@ TEST(Trimmed, HasNoBlanksAtItsEnds) {
   EXPECT_EQ(trimmed("a\n"), "a\n");
   EXPECT_EQ(trimmed(" \t\r "), "");
   EXPECT_EQ(trimmed(""), "");
+}
+
+TEST(PlainNumber, ReadsTheFormsThatPeopleWrite) {
+  EXPECT_EQ(plain_number("50%"), "0.5");
+  EXPECT_EQ(plain_number("0.3%"), "0.003");
+  EXPECT_EQ(plain_number("10k"), "10000");
+  EXPECT_EQ(plain_number("1.5k"), "1500");
+  EXPECT_EQ(plain_number("1m"), "1000000");
+  EXPECT_EQ(plain_number("100/s"), "100");
+  for (const char* text : {"", "7", "k", "%", "/s", "none", "1kk", "5ms", "0x1k"}) {
+    EXPECT_EQ(plain_number(text), text);
+  }
+}
+
+TEST(ParseNumber, TakesAPercentageOfAShareOnly) {
+  EXPECT_EQ(parse_number("10%", 0, 1), 0.1);
+  EXPECT_EQ(parse_number("1k", 0, 1e9), 1000);
+  EXPECT_THROW(parse_number("10%", 0, 2), std::invalid_argument);
+  EXPECT_THROW(parse_number("101%", 0, 1), std::invalid_argument);
+  const auto refusal = [](const char* text, double most) -> std::string {
+    try {
+      parse_number(text, 0, most);
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(refusal("50", 1), "'50' is not a number from 0 to 1: 50%?");
+  EXPECT_EQ(refusal("500", 1), "'500' is not a number from 0 to 1");
+  EXPECT_EQ(refusal("50", 10), "'50' is not a number from 0 to 10");
+  EXPECT_THROW(parse_number("1/s", 0, 2), std::invalid_argument);
+}
+
+TEST(ParseFactor, IsAlsoATimesOrAPercentage) {
+  EXPECT_EQ(parse_factor("3", 0, 10), 3);
+  EXPECT_EQ(parse_factor("3x", 0, 10), 3);
+  EXPECT_EQ(parse_factor("250%", 0, 10), 2.5);
+  for (const char* text : {"", "x", "%", "11x", "3xx", "3/s", "3 x"}) {
+    EXPECT_THROW(parse_factor(text, 0, 10), std::invalid_argument) << text;
+  }
+}
+
+TEST(ParseRate, MayHaveItsUnit) {
+  EXPECT_EQ(parse_rate("20", 0, 1e4), 20);
+  EXPECT_EQ(parse_rate("20/s", 0, 1e4), 20);
+  EXPECT_EQ(parse_rate("2k", 0, 1e4), 2000);
+  for (const char* text : {"", "/s", "20%", "20/m", "20x"}) {
+    EXPECT_THROW(parse_rate(text, 0, 1e4), std::invalid_argument) << text;
+  }
+}
+
+TEST(ParseCount, TakesThousandsThatAreWhole) {
+  EXPECT_EQ(parse_count("10k", 1, 1'000'000), 10'000);
+  EXPECT_EQ(parse_count("1m", 1, 1'000'000), 1'000'000);
+  for (const char* text : {"1.0005k", "10%", "10/s", "-1k", "k", "2m"}) {
+    EXPECT_THROW(parse_count(text, 1, 1'000'000), std::invalid_argument) << text;
+  }
+}
+
+TEST(Nearest, IsTheOneWithFewSlipsOrElseOneThatHasTheWord) {
+  const std::vector<std::string_view> names{"backlog", "max-retries", "backoff-base", "strategy"};
+  EXPECT_EQ(nearest("strategey", names), "strategy");
+  EXPECT_EQ(nearest("backoff", names), "backoff-base");
+  EXPECT_EQ(nearest("retries", names), "max-retries");
+  EXPECT_EQ(nearest("max-retry", names), "max-retries");
+  EXPECT_EQ(nearest("expo", {"fixed", "exponential"}), "exponential");
+  EXPECT_EQ(nearest("zzzz", names), "");
+}
+
+TEST(NearestNames, AreTheNearestFirst) {
+  const std::vector<std::string_view> names{"ok", "latency_ms_p50", "latency_p9", "down", "dawn"};
+  using Names = std::vector<std::string_view>;
+  EXPECT_EQ(nearest_names("latency", names, 2), (Names{"latency_p9", "latency_ms_p50"}));
+  EXPECT_EQ(nearest_names("donn", names, 3), (Names{"down", "dawn", "ok"}));
+  EXPECT_EQ(nearest_names("x", {"a"}, 3), Names{"a"});
 }
 
 }  // namespace

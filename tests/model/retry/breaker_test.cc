@@ -16,7 +16,7 @@ using test::ScriptedRandom;
 using test::settings_of;
 using State = Breaker::State;
 
-// A breaker, and attempts that last no time.
+// A breaker, and attempts that take no time.
 class BreakerTest : public ::testing::Test {
  protected:
   void make(std::string_view settings) {
@@ -107,10 +107,10 @@ TEST_F(BreakerTest, OpensAgainWhenHalfTheTrialsFail) {
   fail(5);
   EXPECT_EQ(state(), State::kOpen);
   now_ += 60s;
-  EXPECT_FALSE(sends()) << "for a minute anew";
+  EXPECT_FALSE(sends()) << "for another minute";
 }
 
-TEST_F(BreakerTest, GetsATrialBackThatAnotherGateRefused) {
+TEST_F(BreakerTest, TakesBackATrialThatAnotherGateRefused) {
   make("breaker = resilience4j\nbreaker-trials = 1");
   open_and_half_open();
   EXPECT_FALSE(sends());
@@ -119,7 +119,7 @@ TEST_F(BreakerTest, GetsATrialBackThatAnotherGateRefused) {
   EXPECT_FALSE(sends());
 }
 
-TEST_F(BreakerTest, CountsLateEndsInTheStateAtHand) {
+TEST_F(BreakerTest, CountsLateEndsInItsPresentState) {
   make("breaker = resilience4j");
   open_and_half_open();
   end(10, timed_out(90s));  // sent before it opened
@@ -190,7 +190,7 @@ TEST_F(BreakerTest, CanBeHystrix) {
   EXPECT_EQ(state(), State::kOpen);
 }
 
-// More than 5 failures running.
+// More than 5 consecutive failures.
 TEST_F(BreakerTest, CanBeGobreakers) {
   make("breaker = gobreaker");
   fail(5);

@@ -60,7 +60,7 @@ TEST(ClientRate, MeasuresAnswersBySlots) {
   EXPECT_DOUBLE_EQ(rate.measured(), 9.984);
 }
 
-// The first slot begins at the second's start, whenever the process does.
+// The first slot begins at a whole second, whenever the process starts.
 TEST(ClientRate, BeginsItsFirstSlotAtAWholeSecond) {
   ClientRate rate(settings_of<ClientRateSettings>("client-rate = aws-adaptive"), kStart + 900ms);
   rate.attempt_ended(kStart + 950ms, kOk);
@@ -96,7 +96,7 @@ TEST(ClientRate, CutsTheRateByThirtyPercentEachTime) {
   EXPECT_DOUBLE_EQ(rate.fill_rate(), 0.5) << "the least";
 }
 
-TEST(ClientRate, GrowsToTwiceWhatIsMeasured) {
+TEST(ClientRate, GrowsToTwiceTheMeasuredRate) {
   ClientRate rate = throttled_at_ten();
   // A single answer in the 6 s up to the slot that begins at 7 s.
   rate.attempt_ended(kStart + 7050ms, kOk);

@@ -39,7 +39,7 @@ class ConcurrencyLimitTest : public ::testing::Test {
   std::optional<ConcurrencyLimit> limit_;
 };
 
-TEST_F(ConcurrencyLimitTest, FixedRefusesWhatIsBeyondIt) {
+TEST_F(ConcurrencyLimitTest, FixedRefusesAttemptsBeyondIt) {
   make("concurrency-limit = fixed:2");
   send(2);
   EXPECT_FALSE(sends());
@@ -77,7 +77,7 @@ TEST_F(ConcurrencyLimitTest, AimdStaysWithinItsBounds) {
   EXPECT_EQ(limit_->limit(), 20u);
 }
 
-TEST_F(ConcurrencyLimitTest, AimdTakesSlownessAndRefusalForDropsButNotErrors) {
+TEST_F(ConcurrencyLimitTest, AimdCountsSlownessAndRefusalAsDropsButNotErrors) {
   make("concurrency-limit = aimd:100");
   send(100);
   EXPECT_EQ(end({.latency = 5s}), 101u);
@@ -89,9 +89,9 @@ TEST_F(ConcurrencyLimitTest, AimdTakesSlownessAndRefusalForDropsButNotErrors) {
   EXPECT_EQ(end(answered(404, std::nullopt, 1ms)), 64u);
 }
 
-// A service that takes C at a time and drops what is more, and clients without end: the limit saws
+// A service that takes C requests at a time and drops any more, with endless clients. The limit moves
 // between 0.9 (C + 1) and C + 1. Nothing is random.
-TEST_F(ConcurrencyLimitTest, AimdFindsWhatTheServiceTakes) {
+TEST_F(ConcurrencyLimitTest, AimdFindsTheConcurrencyOfTheService) {
   make("concurrency-limit = aimd");
   constexpr std::uint32_t kCapacity = 100;
   std::uint32_t lowest = 1000;

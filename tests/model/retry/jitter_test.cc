@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 // The supremum of the uniform numbers.
 const double kAlmostOne = std::nextafter(1.0, 0.0);
 
-// The first waits of a request with always the same uniform number.
+// The first waits of a request, always with the same uniform number.
 std::vector<Duration> waits(const BackoffSettings& settings, double u, int count) {
   struct Same final : Random {
     explicit Same(double u) : u_(u) {}
@@ -142,9 +142,11 @@ TEST(Jitter, DecorrelatedGrowsFromTheWaitBefore) {
   EXPECT_THAT(waits(settings, 0, 3), ElementsAre(1s, 1s, 1s));
   expect_near(waits(settings, 0.5, 6), {2, 3.5, 5.75, 9.125, 14.1875, 21.78125});
   expect_near(waits(settings, kAlmostOne, 6), {3, 9, 27, 81, 100, 100});
+  const auto low_cap = exponential_backoff(1s, 2, 200ms, "decorrelated");
+  EXPECT_THAT(waits(low_cap, 0.5, 3), ElementsAre(200ms, 200ms, 200ms));
 }
 
-TEST(Jitter, DecorrelatedStartsAnewWithEachRequest) {
+TEST(Jitter, DecorrelatedStartsAgainWithEachRequest) {
   const Backoff backoff(exponential_backoff(1s, 2, 100s, "decorrelated"));
   ScriptedRandom random{0.5, 0.5, 0.5};
   RetryState state;
@@ -191,7 +193,7 @@ TEST(Backoff, FirstWaitNeedNotBeJittered) {
   expect_near(waits(settings, 0.5, 6), {1, 1.6, 2.56, 4.096, 6.5536, 10.48576});
 }
 
-TEST(Backoff, ThrottlingHasABaseOfItsOwn) {
+TEST(Backoff, ThrottlingHasItsOwnBase) {
   auto settings = exponential_backoff(50ms, 2, 20s, "full");
   settings.throttled_base = 1s;
   const Backoff backoff(settings);
@@ -207,7 +209,43 @@ TEST(Backoff, ThrottlingHasABaseOfItsOwn) {
   EXPECT_EQ(backoff.next(state, true, random), 4s);
 }
 
-TEST(Backoff, ATablesLastNumberGoesOn) {
+// A wait that grows from the one before does so after any answer. After an answer that throttles, it is
+// at least the throttled base.
+TEST(Backoff, ThrottlingRaisesWaitsThatGrowFromTheLast) {
+  auto settings = exponential_backoff(50ms, 2, 20s, "full");
+  settings.throttled_base = 1s;
+  settings.grow_from = GrowFrom::kJittered;
+  const Backoff backoff(settings);
+  ScriptedRandom random{0.5, 0.75, 0.75, 0.5, 0.5};
+  RetryState state;
+  backoff.begin_request(state, 10s);
+  EXPECT_EQ(backoff.next(state, false, random), 25ms);
+  state.count_retry();
+  EXPECT_EQ(backoff.next(state, true, random), 750ms);
+  state.count_retry();
+  EXPECT_EQ(backoff.next(state, true, random), 1125ms);
+  state.count_retry();
+  EXPECT_EQ(backoff.next(state, false, random), 1125ms);
+  state.count_retry();
+  EXPECT_EQ(backoff.next(state, true, random), 1125ms);
+}
+
+TEST(Backoff, ThrottlingRaisesWaitsThatGrowFromTheThinkTime) {
+  auto settings = exponential_backoff(50ms, 2, 20s, "none");
+  settings.throttled_base = 1s;
+  settings.from = BackoffFrom::kThinkTime;
+  const Backoff backoff(settings);
+  ScriptedRandom random{};
+  RetryState state;
+  backoff.begin_request(state, 300ms);
+  EXPECT_EQ(backoff.next(state, false, random), 600ms);
+  backoff.begin_request(state, 300ms);
+  EXPECT_EQ(backoff.next(state, true, random), 1s);
+  state.count_retry();
+  EXPECT_EQ(backoff.next(state, true, random), 2s);
+}
+
+TEST(Backoff, ATablesLastNumberIsRepeated) {
   BackoffSettings settings;
   settings.growth = Growth::kTable;
   const auto hbase = waits(settings, 0.5, 16);
@@ -220,7 +258,7 @@ TEST(Backoff, ATablesLastNumberGoesOn) {
   EXPECT_THAT(waits(settings, 0.5, 3), ElementsAre(1s, 0s, 500ms));
 }
 
-TEST(Backoff, ATableIsWrittenAsItIsRead) {
+TEST(Backoff, ATablesPrintedFormCanBeReadAgain) {
   BackoffSettings settings;
   OptionList options;
   declare_options(options, settings);
@@ -250,7 +288,7 @@ TEST(ParseJitter, ReadsWhatItWrites) {
   EXPECT_EQ(to_string(parse_jitter("additive")), "additive:1s");
 }
 
-TEST(ParseJitter, RefusesInOneSentence) {
+TEST(ParseJitter, ExplainsEachRefusalInOneSentence) {
   for (const char* text : {"", "ful", "full:1", "normal:", "normal:-1", "normal:nan", "-0.1",
                            "proportional:1.1", "additive:-1s", "additive:x", "additive:-1%",
                            "additive:%", "full:1%", "normal:1%", ":1", "1e999"}) {

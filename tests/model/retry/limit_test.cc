@@ -26,7 +26,7 @@ RetrySettings settings_of(const std::string& lines) {
   return settings;
 }
 
-// One client of a policy without processes, whose time goes on with each of its waits.
+// One client of a policy without processes. Each of its waits moves the time on.
 class LimitedClient {
  public:
   explicit LimitedClient(const std::string& settings) : policy_(settings_of(settings)) {
@@ -35,7 +35,7 @@ class LimitedClient {
 
   Permission::Kind ask() { return policy_.may_send(now_, state_, nullptr, random_).kind; }
   Duration time_left() const { return policy_.time_left(now_, state_); }
-  // Sends an attempt that lasts so long, and waits as told.
+  // Sends an attempt with this result, and waits as the policy decides.
   Decision after(const AttemptResult& result) {
     EXPECT_EQ(ask(), Permission::Kind::kSend);
     now_ += result.latency;
@@ -61,6 +61,7 @@ TEST(Limit, CountsAttemptsOrRetries) {
   EXPECT_EQ(settings_of("max-attempts = 4").limit.max_retries, 3u);
   EXPECT_EQ(settings_of("max-attempts = 1").limit.max_retries, 0u);
   EXPECT_EQ(settings_of("max-attempts = none").limit.max_retries, LimitSettings::kUnlimited);
+  EXPECT_EQ(settings_of("max-attempts = unlimited").limit.max_retries, LimitSettings::kUnlimited);
   EXPECT_THROW(settings_of("max-attempts = 0"), std::invalid_argument);
   LimitSettings limit{.max_retries = 2};
   OptionList list;
@@ -76,8 +77,8 @@ TEST(Limit, HasNoDeadlineUnlessGiven) {
   EXPECT_EQ(client.ask(), Permission::Kind::kSend);
 }
 
-// google-api-core tests before it sleeps: 91.5 s waited and the next wait of 30 s would pass 120 s.
-// (policies: the waits .5, 1, 2, 4, 8, 16, 30, 30 at u = .5 with instant failures.)
+// google-api-core checks before it sleeps: after 91.5 s of waits, the next one of 30 s would pass 120 s.
+// (The waits are .5, 1, 2, 4, 8, 16, 30, 30 at u = .5 with instant failures.)
 TEST(Deadline, BeforeWaitGivesUpAsSoonAsItIsClear) {
   LimitedClient client(
       "growth = exponential\nbackoff-base = 500ms\nbackoff-factor = 2\nbackoff-cap = 30s\n"
@@ -100,7 +101,7 @@ TEST(Deadline, BeforeWaitAllowsAWaitThatEndsWithIt) {
   EXPECT_EQ(client.ask(), Permission::Kind::kTooLate);
 }
 
-// gRPC sleeps though the wait passes the deadline, and dies at it.
+// gRPC sleeps although the wait passes the deadline, and gives up at the deadline.
 TEST(Deadline, AtEndWaitsForIt) {
   LimitedClient client("fixed-delay = 700ms\ndeadline = 1s\ndeadline-check = at-end\n");
   const TimePoint start = client.now();
@@ -115,7 +116,7 @@ TEST(Deadline, AtEndWaitsForIt) {
   EXPECT_FALSE(end.retry);
 }
 
-TEST(Deadline, CountsFromWhenTheFirstAttemptWasAskedFor) {
+TEST(Deadline, CountsFromTheFirstRequestForPermission) {
   LimitedClient client("fixed-delay = 100ms\ndeadline = 5s\n");
   EXPECT_EQ(client.ask(), Permission::Kind::kSend);
   EXPECT_EQ(client.time_left(), 5s);
@@ -127,15 +128,15 @@ TEST(Deadline, CountsFromWhenTheFirstAttemptWasAskedFor) {
   EXPECT_EQ(client.after(timed_out(800ms)).gave_up, GiveUp::kDeadline);
 }
 
-// A request that is out of attempts and out of time has failed by the number of its attempts.
-TEST(Limit, TellsTheFirstReason) {
+// A request that has no attempts and no time left is counted as out of attempts.
+TEST(Limit, GivesTheFirstReason) {
   LimitedClient client("max-retries = 0\ndeadline = 1s\n");
   EXPECT_EQ(client.after(timed_out(1s)).gave_up, GiveUp::kAttempts);
   LimitedClient permanent("max-retries = 0\n");
   EXPECT_EQ(permanent.after(answered(404, std::nullopt, 1s)).gave_up, GiveUp::kNotRetryable);
 }
 
-TEST(Limit, RetriesWhatItIsTold) {
+TEST(Limit, RetriesOnlyTheFailuresOfItsList) {
   LimitedClient client("retry-on = 404+transport\n");
   EXPECT_TRUE(client.after(answered(404, std::nullopt, 1ms)).retry);
   EXPECT_TRUE(client.after(not_connected(1ms)).retry);
@@ -144,8 +145,8 @@ TEST(Limit, RetriesWhatItIsTold) {
   EXPECT_EQ(never.after(not_connected(1ms)).gave_up, GiveUp::kNotRetryable);
 }
 
-// A budget is charged for failures that are retried, whatever they are, and for no others.
-TEST(Limit, TellsBudgetsWhatIsRetried) {
+// A budget is charged for every failure that is retried, and for no other.
+TEST(Limit, ChargesBudgetsForRetriedFailuresOnly) {
   const RetryPolicy policy(settings_of("retry-on = 404\nretry-budget = grpc\nfixed-delay = 0s\n"));
   const auto process = policy.make_process(TimePoint{});
   ScriptedRandom random{};
@@ -162,8 +163,8 @@ TEST(Limit, TellsBudgetsWhatIsRetried) {
   EXPECT_EQ(fail(404).gave_up, GiveUp::kBudget);
 }
 
-// What the deadline stops has not been paid for.
-TEST(Limit, ChargesNoBudgetForWhatComesTooLate) {
+// A retry that the deadline stops is not paid for.
+TEST(Limit, ChargesNoBudgetForRetriesThatComeTooLate) {
   const RetryPolicy policy(
       settings_of("retry-budget = aws\nfixed-delay = 2s\ndeadline = 1s\nmax-retries = 2\n"));
   const auto process = policy.make_process(TimePoint{});
@@ -186,7 +187,7 @@ TEST(Limit, HasNoUseForADeadlinesCheckWithoutADeadline) {
   EXPECT_TRUE(unused.contains("deadline-check"));
   UnusedOptions of_the_strategy;
   find_unused(of_the_strategy, limit, limit);
-  EXPECT_TRUE(of_the_strategy.empty()) << "nobody gave it";
+  EXPECT_TRUE(of_the_strategy.empty()) << "it was not given";
   limit.deadline = 1s;
   UnusedOptions used;
   find_unused(used, limit, LimitSettings());

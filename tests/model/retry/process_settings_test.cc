@@ -16,7 +16,7 @@ using test::kStart;
 using test::ScriptedRandom;
 using test::settings_of;
 
-TEST(ProcessSettings, MakeNothingOfNothing) {
+TEST(ProcessSettings, MakeNoPartsByDefault) {
   EXPECT_FALSE(ProcessSettings().any());
   EXPECT_EQ(make_process(ProcessSettings(), kStart), nullptr);
   EXPECT_FALSE(RetryPolicy(RetrySettings()).has_process());
@@ -36,8 +36,8 @@ TEST(ProcessSettings, MakeThePartsThatAreOn) {
   EXPECT_THROW(settings_of<ProcessSettings>("throttle-padding = 3"), std::invalid_argument);
 }
 
-// What a later gate refuses, the earlier ones have not let through.
-TEST(ProcessSettings, RefusalsLeaveTheOtherGatesAsTheyWere) {
+// If a later gate refuses an attempt, the earlier ones do not count it.
+TEST(ProcessSettings, RefusalsDoNotCountInTheOtherGates) {
   RetrySettings settings = retry_settings("fixed");
   settings.process =
       settings_of<ProcessSettings>("concurrency-limit = fixed:1\nbreaker = gobreaker");
@@ -54,7 +54,7 @@ TEST(ProcessSettings, RefusalsLeaveTheOtherGatesAsTheyWere) {
     EXPECT_TRUE(sends(kStart, state));
     policy.after(kStart, timed_out(0s), state, process.get(), none, metrics);
   }
-  // Open: the place under the limit is given back each time.
+  // The breaker is open: the place under the limit is given back each time.
   for (int i = 0; i < 3; ++i) EXPECT_FALSE(sends(kStart, state));
   EXPECT_TRUE(sends(kStart + 61s, state));
   RetryState other;

@@ -78,7 +78,7 @@ RetrySettings sleeper_without_randomness(Duration initial, double up, double dow
   return options;
 }
 
-// The articles', and none of their requests is given up.
+// The articles' strategies. They give up no request.
 std::vector<RetrySettings> all_strategies() {
   std::vector<RetrySettings> all;
   for (const char* name : {"fixed", "linear", "exponential", "truncated", "responsive"}) {
@@ -88,7 +88,7 @@ std::vector<RetrySettings> all_strategies() {
   return all;
 }
 
-TEST(FixedRetry, WaitsTheSameForEver) {
+TEST(FixedRetry, WaitsForTheSameTimeForEver) {
   auto random = no_randomness();
   Client client(retry_settings("fixed"), random);
   EXPECT_THAT(client.fail(4), ElementsAre(100ms, 100ms, 100ms, 100ms));
@@ -96,7 +96,7 @@ TEST(FixedRetry, WaitsTheSameForEver) {
   EXPECT_EQ(client.fail(), 100ms);
 }
 
-TEST(FixedRetry, WaitsAsToldTo) {
+TEST(FixedRetry, WaitsForTheGivenTime) {
   RetrySettings options = retry_settings("fixed");
   options.backoff.base = 0s;
   auto random = no_randomness();
@@ -119,7 +119,7 @@ TEST(LinearBackoff, StopsAtTheMaximum) {
   EXPECT_THAT(client.fail(3), ElementsAre(5min, 5min, 5min));
 }
 
-TEST(LinearBackoff, StartsAnewAfterASuccess) {
+TEST(LinearBackoff, StartsAgainAfterASuccess) {
   auto random = no_randomness();
   Client client(retry_settings("linear"), random);
   client.fail(5);
@@ -136,7 +136,7 @@ TEST(ExponentialBackoff, MultipliesUpToTheMaximum) {
                           40342716542ns, 109662799522ns, 298094194685ns, 5min, 5min));
 }
 
-TEST(ExponentialBackoff, StartsAnewAfterASuccess) {
+TEST(ExponentialBackoff, StartsAgainAfterASuccess) {
   auto random = no_randomness();
   Client client(exponential_without_jitter(), random);
   client.fail(5);
@@ -170,7 +170,7 @@ TEST(ExponentialBackoff, MaximumBoundsTheWaitBeforeTheJitter) {
   EXPECT_EQ(client.fail(), 349953276669ns);
 }
 
-TEST(ExponentialBackoff, NeverWaitsLessThanNothing) {
+TEST(ExponentialBackoff, NeverHasANegativeWait) {
   RetrySettings options = retry_settings("exponential");
   options.backoff.jitter.amount = 1;
   ScriptedRandom random{0.25, 0.5};  // a normal variate of -1.66511
@@ -180,7 +180,7 @@ TEST(ExponentialBackoff, NeverWaitsLessThanNothing) {
 }
 
 // A wait that the jitter cut off at 0 is no reason to retry without a pause for ever.
-TEST(ExponentialBackoff, GrowsOnAfterAWaitThatWasCutOff) {
+TEST(ExponentialBackoff, KeepsGrowingAfterAWaitThatWasCutOff) {
   RetrySettings options = retry_settings("exponential");
   options.backoff.jitter.amount = 1;
   options.backoff.factor = 2;
@@ -232,7 +232,7 @@ TEST(TruncatedBackoff, MaximumIncludesTheRandomPart) {
   EXPECT_THAT(client.fail(7), ElementsAre(1s, 2s, 4s, 8s, 16s, 32s, 32s));
 }
 
-TEST(TruncatedBackoff, StartsAnewAfterASuccess) {
+TEST(TruncatedBackoff, StartsAgainAfterASuccess) {
   ScriptedRandom random{0, 0, 0, 0.5};
   Client client(retry_settings("truncated"), random);
   client.fail(3);
@@ -293,7 +293,7 @@ TEST(ResponsiveSleeper, CountsItsStepsUpAndDown) {
   EXPECT_EQ(after[29], 0us);
 }
 
-TEST(ResponsiveSleeper, DoesNothingWhileAllIsWell) {
+TEST(ResponsiveSleeper, DoesNothingWhileNothingFails) {
   auto random = no_randomness();
   Client client(retry_settings("responsive"), random);
   for (int i = 0; i < 50; ++i) EXPECT_EQ(client.succeed(), 0s);
@@ -311,7 +311,7 @@ TEST(ResponsiveSleeper, FailuresDoNotResetTheCountOfSuccesses) {
   EXPECT_EQ(client.fail(), 4s);
   EXPECT_EQ(client.succeed(), 2s);  // the third
   EXPECT_EQ(client.metrics().downs, 1);
-  EXPECT_EQ(client.succeed(), 2s);  // the count starts anew
+  EXPECT_EQ(client.succeed(), 2s);  // the count starts again
   EXPECT_EQ(client.succeed(), 2s);
   EXPECT_EQ(client.succeed(), 1s);
 }
@@ -373,7 +373,7 @@ TEST(ResponsiveSleeper, MaximumBoundsTheDrawnPause) {
   EXPECT_EQ(client.fail(), 15min);
 }
 
-TEST(ResponsiveSleeper, GivingUpIsAFailureLikeAnyOther) {
+TEST(ResponsiveSleeper, CountsGivingUpAsOneFailure) {
   auto random = no_randomness();
   RetrySettings settings = sleeper_without_randomness(1s, 2, 0.5, 5);
   settings.limit.max_retries = 1;
@@ -441,7 +441,7 @@ TEST(RetryLimit, IsNoneUnlessGiven) {
   for (int i = 0; i < 10'000; ++i) ASSERT_TRUE(client.after(timed_out(2s)).retry);
 }
 
-TEST(RetryPolicy, DoesNotRetryWhatWillBeTheSameTheNextTime) {
+TEST(RetryPolicy, DoesNotRetryFailuresThatWillNotChange) {
   for (const int status : {301, 400, 404, 501}) {
     auto random = no_randomness();
     Client client(retry_settings("fixed"), random);
@@ -456,7 +456,7 @@ TEST(RetryPolicy, DoesNotRetryWhatWillBeTheSameTheNextTime) {
   }
 }
 
-TEST(EveryStrategy, StandsTenThousandFailures) {
+TEST(EveryStrategy, CopesWithTenThousandFailures) {
   for (const RetrySettings& options : all_strategies()) {
     ClientRandom random(1, 0);
     Client client(options, random);

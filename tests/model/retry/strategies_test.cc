@@ -21,7 +21,7 @@ struct MiddleRandom final : Random {
   double uniform() override { return 0.5; }
 };
 
-TEST(Strategies, AreSortedAndTellWhereTheyComeFrom) {
+TEST(Strategies, AreSortedAndNameTheirSources) {
   std::string before;
   for (const NamedStrategy& each : named_strategies()) {
     EXPECT_LT(before, each.name);
@@ -33,24 +33,24 @@ TEST(Strategies, AreSortedAndTellWhereTheyComeFrom) {
   }
 }
 
-TEST(Strategies, HaveTheArticlesAndNone) {
+TEST(Strategies, IncludeTheArticlesAndNone) {
   std::vector<std::string_view> names;
   for (const NamedStrategy& each : named_strategies()) names.push_back(each.name);
   EXPECT_THAT(names,
               IsSupersetOf({"exponential", "fixed", "linear", "none", "responsive", "truncated"}));
 }
 
-// What a program starts with has no file of its own: it must be the one it is called by.
+// The programs' defaults are not read from a file. They must be equal to those of fixed.ini.
 TEST(Strategies, FixedIsTheDefault) {
   const RetrySettings fixed = retry_settings("fixed");
-  const RetrySettings usual;
-  EXPECT_EQ(usual.strategy, fixed.strategy);
-  EXPECT_EQ(usual.backoff.growth, fixed.backoff.growth);
-  EXPECT_EQ(usual.backoff.base, fixed.backoff.base);
-  EXPECT_EQ(usual.limit.max_retries, fixed.limit.max_retries);
+  const RetrySettings defaults;
+  EXPECT_EQ(defaults.strategy, fixed.strategy);
+  EXPECT_EQ(defaults.backoff.growth, fixed.backoff.growth);
+  EXPECT_EQ(defaults.backoff.base, fixed.backoff.base);
+  EXPECT_EQ(defaults.limit.max_retries, fixed.limit.max_retries);
 }
 
-// The waits of each library with every random number in the middle, and whether that is all.
+// The waits of each library if every random number is in the middle, and whether there are more.
 TEST(Strategies, WaitAsTheirLibrariesDo) {
   MiddleRandom random;
   struct Case {
@@ -70,6 +70,27 @@ TEST(Strategies, WaitAsTheirLibrariesDo) {
       {"aws-standard-2025", late, {500ms, 1s}, true},
       {"aws-standard", late, {25ms, 50ms}, true},
       {"aws-standard", busy, {500ms, 1s}, true},
+      // Retry-After may make a wait up to 5 s longer, and never shorter.
+      {"aws-standard", answered(429, 2s, 1ms), {2s, 2s}, true},
+      {"aws-standard", answered(429, 20s, 1ms), {5500ms, 6s}, true},
+      {"aws-dynamodb", answered(500, 20s, 1ms), {5012500us, 5025ms, 5050ms}, true},
+      {"aws-adaptive", answered(500, 2s, 1ms), {2s, 2s}, true},
+      {"aws-standard-2025", answered(429, 2s, 1ms), {500ms, 1s}, true},
+      {"aws-cpp-2025",
+       late,
+       {0s, 50ms, 100ms, 200ms, 400ms, 800ms, 1600ms, 3200ms, 6400ms, 12800ms},
+       true},
+      {"aws-java-2025", late, {50ms, 100ms, 200ms}, true},
+      {"aws-java-2025", busy, {250ms, 500ms, 1s}, true},
+      {"aws-js-2025", late, {50ms, 100ms}, true},
+      {"aws-js-2025", busy, {250ms, 500ms}, true},
+      {"aws-js-2025", answered(429, 20s, 1ms), {20s, 20s}, true},
+      {"anthropic", late, {437500us, 875ms}, true},
+      {"anthropic", answered(429, 100s, 1ms), {100s, 100s}, true},
+      {"openai", late, {437500us, 875ms}, true},
+      {"openai", answered(503, 100s, 1ms), {100s, 100s}, true},
+      {"begin", late, {250ms, 500ms}, true},  // of docs/how-do-i.md: half of 500 ms, doubled
+      {"resilience4j-retry", late, {500ms, 500ms}, true},
       {"azure", late, {800ms, 1600ms, 3200ms}, true},
       {"azure", answered(503, 2s, 1ms), {2s, 2s, 3200ms}, true},
       {"go-retryablehttp", late, {1s, 2s, 4s, 8s}, true},
@@ -111,11 +132,12 @@ TEST(Strategies, WaitAsTheirLibrariesDo) {
   }
 }
 
-// Statuses with a + had a Retry-After; lost is a connection refused or reset, late no answer.
+// Statuses with a + have a Retry-After. "lost" is a connection refused or reset, "late" is no answer.
 TEST(Strategies, RetryWhatTheirLibrariesDo) {
   const std::pair<const char*, AttemptResult> failures[] = {
       {"404", answered(404, std::nullopt, 1ms)},
       {"408", answered(408, std::nullopt, 1ms)},
+      {"409", answered(409, std::nullopt, 1ms)},
       {"413+", answered(413, 1s, 1ms)},
       {"429", answered(429, std::nullopt, 1ms)},
       {"429+", answered(429, 1s, 1ms)},
@@ -129,19 +151,26 @@ TEST(Strategies, RetryWhatTheirLibrariesDo) {
       {"lost", not_connected(1ms)},
       {"late", timed_out(2s)},
   };
-  const char* const usual = "408 429 429+ 500 502 503 503+ 504 509 lost late";
+  const char* const common = "408 429 429+ 500 502 503 503+ 504 509 lost late";
   const char* const aws_legacy = "429 429+ 500 502 503 503+ 504 509 lost late";
   const char* const aws = "429 429+ 500 502 503 503+ 504 lost late";
   const char* const envoy = "502 503 503+ 504 lost late";
   const std::pair<const char*, const char*> cases[] = {
-      {"fixed", usual},
-      {"resilience4j", usual},
+      {"fixed", common},
+      {"resilience4j", common},
       {"aws-legacy", aws_legacy},
       {"aws-legacy-dynamodb", aws_legacy},
       {"aws-standard-2025", aws},
       {"aws-standard", aws},
       {"aws-dynamodb", aws},
       {"aws-adaptive", aws},
+      {"aws-cpp-2025", "408 429 429+ 500 502 503 503+ 504 509 lost late"},
+      {"aws-java-2025", aws},
+      {"aws-js-2025", aws},
+      {"anthropic", "408 409 429 429+ 500 501 502 503 503+ 504 509 lost late"},
+      {"openai", "408 409 429 429+ 500 501 502 503 503+ 504 509 lost late"},
+      {"begin", common},
+      {"resilience4j-retry", common},
       {"azure", "408 429 429+ 500 502 503 503+ 504 lost late"},
       {"cenkalti", "413+ 429+ 500 501 502 503 503+ 504 509 lost late"},
       {"envoy", envoy},
@@ -223,7 +252,7 @@ TEST(OptionList, SetsByAnyNameAndSaysWhatIsWrong) {
   EXPECT_THAT(refusal("jitter = normal:-1"), HasSubstr("jitter: '-1' is not a number"));
 }
 
-TEST(OptionList, GetsWhatItSets) {
+TEST(OptionList, ReadsBackTheValuesThatItSets) {
   RetrySettings settings;
   OptionList options;
   declare_options(options, settings);

@@ -19,7 +19,7 @@ using test::kThrottled;
 using test::ScriptedRandom;
 using test::settings_of;
 
-// The greatest number below 1: refused only by certainty.
+// The greatest number below 1: refused only if the probability is 1.
 class NeverRefused final : public Random {
  public:
   double uniform() override { return 1 - 0x1p-53; }
@@ -68,7 +68,7 @@ TEST_F(ThrottleTest, RefusesBelowThatProbabilityAndCountsTheRefused) {
   EXPECT_DOUBLE_EQ(probability(), 11.0 / 12);
 }
 
-TEST_F(ThrottleTest, DrawsNothingWhileAllIsWell) {
+TEST_F(ThrottleTest, DrawsNothingWhileNothingFails) {
   make("throttle = sre");
   ScriptedRandom none{};
   for (int i = 0; i < 10; ++i) {
@@ -93,7 +93,7 @@ TEST_F(ThrottleTest, CountsErrorsOfTheApplicationAsAccepted) {
   EXPECT_EQ(after(not_connected(1ms)), 0.8);
 }
 
-TEST_F(ThrottleTest, UncountsWhatAnotherGateRefused) {
+TEST_F(ThrottleTest, UncountsAttemptsThatAnotherGateRefused) {
   make("throttle = sre");
   ask(9);
   ask(1);
@@ -111,7 +111,7 @@ TEST_F(ThrottleTest, ForgetsAfterTwoMinutes) {
 TEST_F(ThrottleTest, OfGrpcSeesAnswersAndRefusals) {
   make("throttle = grpc");
   ask(1000);
-  EXPECT_EQ(probability(), 0) << "what is under way is not seen";
+  EXPECT_EQ(probability(), 0) << "attempts that are under way do not count";
   end(10, kOk);
   end(30, kThrottled);
   EXPECT_DOUBLE_EQ(probability(), 20.0 / 48);
@@ -121,10 +121,10 @@ TEST_F(ThrottleTest, OfGrpcSeesAnswersAndRefusals) {
   EXPECT_EQ(probability(kStart + 30s), 0);
 }
 
-// When nothing is answered, 1 of n + 1 requests is sent after n: they are sent ever more rarely, 1
-// + 1/2 + 1/3 + ... of them, ln n + 0.577 of n. The variance of that sum is less than its mean, 7.5
-// for n = 1000; of the mean of 200 seeds, 0.19^2: five of these are 1.
-TEST_F(ThrottleTest, ProbesEverMoreRarely) {
+// While nothing is answered, request n + 1 is sent with a probability of 1 / (n + 1). So of n requests
+// 1 + 1/2 + 1/3 + ... are sent, ln n + 0.577: for n = 1000, 7.5. The variance of that number is less
+// than its mean. The mean of 200 seeds has a standard deviation of 0.19 at most: five of these are 1.
+TEST_F(ThrottleTest, ProbesLessAndLessOften) {
   double sent = 0;
   constexpr int kSeeds = 200;
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
@@ -137,10 +137,10 @@ TEST_F(ThrottleTest, ProbesEverMoreRarely) {
   EXPECT_NEAR(sent / kSeeds, 7.485, 1);
 }
 
-// A service that accepts 100 a second, of 1000 that are asked for: K times as many as it accepts
-// are sent. From the fourth minute to the tenth these are 72,000, whose standard deviation is at
-// most 0.4 %; what is added to the requests is 1 of 120,000. Within 2 % is five of these.
-TEST_F(ThrottleTest, SendsKTimesWhatIsAccepted) {
+// A service accepts 100 a second of the 1000 that are wanted. K times as many as it accepts are sent.
+// From the fourth minute to the tenth these are 72,000, with a standard deviation of at most 0.4 %. The
+// formula adds 1 to 120,000 requests. Five standard deviations are 2 %.
+TEST_F(ThrottleTest, SendsKTimesTheAcceptedRate) {
   for (const double ratio : {2.0, 1.25}) {
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
       make("throttle = sre\nthrottle-ratio = " + std::to_string(ratio));

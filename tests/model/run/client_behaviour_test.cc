@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "model/run/reconnect.h"
 #include "tests/support/scripted_random.h"
 
 namespace retrystorm {
@@ -102,6 +103,20 @@ TEST_F(ClientBehaviourTest, SuccessForgetsTheFailuresBefore) {
   EXPECT_TRUE(after(behaviour, Outcome::kError, {}).retry);
 }
 
+// The wait comes before the first attempt, and the next one is longer: full jitter of 1 s, of 2 s.
+TEST_F(ClientBehaviourTest, WaitsBeforeTheFirstAttemptAfterALoss) {
+  RetrySettings settings;
+  settings.backoff = ReconnectSettings().backoff;
+  const ClientBehaviour behaviour(10s, settings);
+  ScriptedRandom random{0.5, 0.5};
+  behaviour.start(state_, random);
+  const NextAttempt next = behaviour.after_loss(TimePoint(1h), state_, nullptr, random, metrics_);
+  EXPECT_TRUE(next.retry);
+  EXPECT_EQ(next.wait, 500ms);
+  EXPECT_EQ(state_.begun, TimePoint(1h));
+  EXPECT_EQ(after(behaviour, Outcome::kError, {0.5}).wait, 1s);
+}
+
 TEST_F(ClientBehaviourTest, SleeperPausesBeforeTheThinkTime) {
   const ClientBehaviour behaviour(10s, with_limit("responsive", 100));
   EXPECT_EQ(after(behaviour, Outcome::kError, {}).wait, 500ms);
@@ -137,7 +152,7 @@ TEST_F(ClientBehaviourTest, NoThinkTimeIsNoWait) {
   EXPECT_EQ(after(behaviour, Outcome::kOk, {0.9}).wait, 0s);
 }
 
-TEST_F(ClientBehaviourTest, CountsWhatThePolicyDid) {
+TEST_F(ClientBehaviourTest, CountsThePolicysDecisions) {
   const ClientBehaviour behaviour(10s, {});
   after(behaviour, Outcome::kError, {});
   after(behaviour, Outcome::kOk, {0.5});

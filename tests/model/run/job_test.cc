@@ -33,7 +33,7 @@ TEST(Job, WorkersComeOneAfterTheOtherAndTakeTheNextTask) {
   EXPECT_EQ(job.result(9s).done, 6u);
 }
 
-TEST(Job, HasNoMoreWorkersThanItMay) {
+TEST(Job, HasAMaximumOfWorkers) {
   Job job({.tasks = 100, .calls = 1, .workers_start = 0s}, 2);
   job.start();
   EXPECT_EQ(job.next_start(), 0s);
@@ -45,8 +45,8 @@ TEST(Job, HasNoMoreWorkersThanItMay) {
   EXPECT_TRUE(job.all_done());
 }
 
-// The first has done all of it before the second comes.
-TEST(Job, NobodyComesWhenNoTaskIsLeft) {
+// The first worker has done the whole job before the second would start.
+TEST(Job, StartsNoWorkerWhenNoTaskIsLeft) {
   Job job({.tasks = 1, .calls = 1, .workers_start = 5s}, 10);
   job.start();
   EXPECT_EQ(job.next_start(), std::nullopt);

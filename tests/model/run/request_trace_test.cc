@@ -18,7 +18,7 @@ AttemptResult fine(Duration latency) {
   return {.latency = latency};
 }
 
-TEST(RequestTrace, FollowsTheFirstThatBeginOnceItIsOpen) {
+TEST(RequestTrace, FollowsTheFirstRequestsAfterItIsOpened) {
   RequestTrace trace(RequestTrace::Sees::kAnswers, kTraceStart, 2);
   EXPECT_FALSE(trace.begin(moment(1s), 7));
   trace.open();
@@ -27,7 +27,7 @@ TEST(RequestTrace, FollowsTheFirstThatBeginOnceItIsOpen) {
   EXPECT_TRUE(trace.begin(moment(3s), 9));
   EXPECT_FALSE(trace.wants());
   EXPECT_FALSE(trace.begin(moment(4s), 10));
-  // Of the others it takes no notice.
+  // It ignores the others.
   trace.sent(moment(4s), 10, 1);
   trace.ended(10, fine(1s));
   trace.follow(moment(5s), 10, kRequestOver);
@@ -40,7 +40,7 @@ TEST(RequestTrace, FollowsTheFirstThatBeginOnceItIsOpen) {
   EXPECT_FALSE(rest[1].time.has_value());
 }
 
-TEST(RequestTrace, TellsARequestOnceTheServerIsDoneWithAllOfIt) {
+TEST(RequestTrace, ReportsARequestOnceTheServerHasFinishedAllItsAttempts) {
   RequestTrace trace(RequestTrace::Sees::kServer, kTraceStart, 1);
   trace.open();
   trace.begin(moment(1s), 7);
@@ -48,7 +48,7 @@ TEST(RequestTrace, TellsARequestOnceTheServerIsDoneWithAllOfIt) {
   trace.ended(7, timed_out(2s));
   trace.follow(moment(3s), 7, {.wait = 500ms, .retry = true});
   trace.sent(moment(3500ms), 7, 5);
-  trace.accepted(moment(4s), 7, 4);  // the first one, nobody waits for it
+  trace.accepted(moment(4s), 7, 4);  // the first one, whose client has given up
   trace.accepted(moment(4s), 7, 5);
   trace.answered(moment(4100ms), 7, 5);
   trace.ended(7, fine(600ms));
@@ -77,7 +77,7 @@ TEST(RequestTrace, TellsARequestOnceTheServerIsDoneWithAllOfIt) {
   EXPECT_TRUE(trace.take_rest().empty());
 }
 
-TEST(RequestTrace, TakesWhatHadNoRoomAndWasGivenUpAsSettled) {
+TEST(RequestTrace, CountsAnAttemptThatWasNeverAcceptedAsFinished) {
   RequestTrace trace(RequestTrace::Sees::kServer, kTraceStart, 1);
   trace.open();
   trace.begin(moment(0s), 1);
@@ -92,7 +92,7 @@ TEST(RequestTrace, TakesWhatHadNoRoomAndWasGivenUpAsSettled) {
   EXPECT_FALSE(finished[0].attempts[0].queue.has_value());
 }
 
-TEST(RequestTrace, TellsWhatWasNotSentAndWhy) {
+TEST(RequestTrace, ReportsWhatWasNotSentAndWhy) {
   RequestTrace trace(RequestTrace::Sees::kServer, kTraceStart, 1);
   trace.open();
   trace.begin(moment(0s), 1);
@@ -112,12 +112,55 @@ TEST(RequestTrace, TellsWhatWasNotSentAndWhy) {
   EXPECT_EQ(attempts[1].why, GiveUp::kDeadline);
 }
 
-TEST(RequestTrace, ReckonsTheRestOfTheLatencyFromWhatTheAnswerSays) {
+TEST(RequestTrace, TellsTheWaitForAConnectionFromTheTimeToConnect) {
+  RequestTrace trace(RequestTrace::Sees::kServer, kTraceStart, 2);
+  trace.open();
+  trace.begin(moment(1s), 7);
+  trace.sent(moment(1s), 7, 1);
+  trace.no_room(7, 1);
+  trace.left_line(moment(1500ms), 7, 1);
+  trace.connected(moment(1700ms), 7, 1);
+  trace.accepted(moment(2s), 7, 1);
+  trace.answered(moment(2100ms), 7, 1);
+  trace.ended(7, fine(1100ms));
+  trace.follow(moment(2100ms), 7, kRequestOver);
+  // This one gets no connection.
+  trace.begin(moment(1s), 8);
+  trace.sent(moment(1s), 8, 1);
+  trace.no_room(8, 1);
+  trace.left_line(moment(3s), 8, 1);
+  trace.ended(8, timed_out(2s));
+  trace.follow(moment(3s), 8, kRequestOver);
+  const auto finished = trace.take_finished();
+  ASSERT_EQ(finished.size(), 2u);
+  const TracedAttempt& sent = finished[0].attempts[0];
+  EXPECT_EQ(sent.pool, 500ms);
+  EXPECT_EQ(sent.connect, 200ms);
+  EXPECT_EQ(sent.queue, 300ms);
+  EXPECT_EQ(sent.service, 100ms);
+  EXPECT_EQ(finished[1].attempts[0].pool, 2s);
+  EXPECT_FALSE(finished[1].attempts[0].connect.has_value());
+}
+
+TEST(RequestTrace, OfAnswersTakesTheWaitForAConnectionFromTheRest) {
   RequestTrace trace(RequestTrace::Sees::kAnswers, kTraceStart, 1);
   trace.open();
   trace.begin(moment(0s), 1);
   trace.sent(moment(0s), 1, 0);
-  trace.ended(1, answered(503, std::nullopt, 300ms), 400ms);  // longer than it lasted: it lies
+  trace.ended(1, fine(300ms), 100ms, 50ms);
+  trace.follow(moment(300ms), 1, kRequestOver);
+  const TracedAttempt attempt = trace.take_finished().at(0).attempts.at(0);
+  EXPECT_EQ(attempt.pool, 50ms);
+  EXPECT_EQ(attempt.queue, 150ms);
+  EXPECT_EQ(attempt.service, 100ms);
+}
+
+TEST(RequestTrace, ComputesTheOtherPartsFromTheServersTimes) {
+  RequestTrace trace(RequestTrace::Sees::kAnswers, kTraceStart, 1);
+  trace.open();
+  trace.begin(moment(0s), 1);
+  trace.sent(moment(0s), 1, 0);
+  trace.ended(1, answered(503, std::nullopt, 300ms), 400ms);  // longer than it lasted: a wrong time
   trace.follow(moment(300ms), 1, {.retry = true});
   trace.sent(moment(300ms), 1, 0);
   trace.ended(1, fine(300ms), 100ms);

@@ -14,33 +14,33 @@ using ::testing::ElementsAre;
 
 constexpr TimePoint kRunStart{1000s};
 
-// Writes down what it is told, in order.
+// Notes all calls, in order.
 class Notes final : public RunObserver {
  public:
   void on_interval(const RunInterval& interval) override {
     intervals.push_back(interval);
-    heard.push_back("interval " + format_duration(interval.t));
+    calls.push_back("interval " + format_duration(interval.t));
   }
   void on_outage(Duration t, OutageEvent event, const std::string& what) override {
-    heard.push_back((event == OutageEvent::kBegin ? what + ' ' : "end of " + what + ' ') +
+    calls.push_back((event == OutageEvent::kBegin ? what + ' ' : "end of " + what + ' ') +
                     format_duration(t));
   }
   void on_action(Duration t, const std::string& what) override {
-    heard.push_back(what + ' ' + format_duration(t));
+    calls.push_back(what + ' ' + format_duration(t));
   }
   void on_summary(const Summary& summary) override {
-    heard.push_back("summary " + std::string(to_string(summary.recovery.verdict)));
+    calls.push_back("summary " + std::string(to_string(summary.recovery.verdict)));
   }
 
   std::vector<RunInterval> intervals;
-  std::vector<std::string> heard;
+  std::vector<std::string> calls;
 };
 
 Counts ok(std::uint64_t count) {
-  return {.ok = count, .requests = count};
+  return {.ok = count, .requests = count, .attempts = count};
 }
 
-TEST(RunRecorder, TellsEachItsOwnIntervals) {
+TEST(RunRecorder, GivesEachObserverItsOwnIntervals) {
   RunRecorder recorder(kRunStart);
   Notes quick, slow;
   recorder.add(quick, 1s);
@@ -50,9 +50,9 @@ TEST(RunRecorder, TellsEachItsOwnIntervals) {
     answers += 10;
     recorder.tick(recorder.next_tick(), ok(answers), {}, {});
   }
-  EXPECT_THAT(quick.heard, ElementsAre("interval 1s", "interval 2s", "interval 3s", "interval 4s",
+  EXPECT_THAT(quick.calls, ElementsAre("interval 1s", "interval 2s", "interval 3s", "interval 4s",
                                        "interval 5s"));
-  EXPECT_THAT(slow.heard, ElementsAre("interval 2.5s", "interval 5s"));
+  EXPECT_THAT(slow.calls, ElementsAre("interval 2.5s", "interval 5s"));
   // Ticks at 1, 2, 2.5, 3, 4 and 5 s: the third second held two of them.
   EXPECT_EQ(quick.intervals[0].rates.ok, 10);
   EXPECT_EQ(quick.intervals[2].rates.ok, 20);
@@ -61,7 +61,7 @@ TEST(RunRecorder, TellsEachItsOwnIntervals) {
   EXPECT_EQ(slow.intervals[1].totals.ok, 60);
 }
 
-TEST(RunRecorder, WakesForItsWindowsThoughNobodyListens) {
+TEST(RunRecorder, WakesForItsWindowsWithoutObservers) {
   RunRecorder recorder(kRunStart);
   EXPECT_EQ(recorder.next_tick(), kRunStart + RecoveryTracker::kWindow);
   recorder.tick(kRunStart + 5s, ok(500), {}, {});
@@ -69,7 +69,7 @@ TEST(RunRecorder, WakesForItsWindowsThoughNobodyListens) {
   EXPECT_EQ(recorder.next_tick(), kRunStart + 10s);
 }
 
-TEST(RunRecorder, HandsOnWhatTheClientsAreAt) {
+TEST(RunRecorder, PassesOnWhatTheClientsAreDoing) {
   RunRecorder recorder(kRunStart);
   Notes listener;
   recorder.add(listener, 1s);
@@ -79,44 +79,44 @@ TEST(RunRecorder, HandsOnWhatTheClientsAreAt) {
   EXPECT_EQ(listener.intervals.at(0).clients.waiting_to_retry, 2u);
 }
 
-TEST(RunRecorder, TellsTheLatenciesOfEachInterval) {
+TEST(RunRecorder, GivesTheLatenciesOfEachInterval) {
   RunRecorder recorder(kRunStart);
   Notes listener;
   recorder.add(listener, 1s);
   RunLatencies latencies;
-  latencies.add_ok(100ms, 100ms);
+  latencies.add_ok(kRunStart, 100ms, 100ms);
   recorder.tick(kRunStart + 1s, ok(1), {}, latencies);
   recorder.tick(kRunStart + 2s, ok(1), {}, latencies);
-  latencies.add_ok(1s, 5s);
-  latencies.add_given_up(20s);
+  latencies.add_ok(kRunStart, 1s, 5s);
+  latencies.add_given_up(kRunStart, 20s);
   recorder.tick(kRunStart + 3s, ok(2), {}, latencies);
   EXPECT_NEAR(to_seconds(*listener.intervals.at(0).latency.p50), 0.1, 0.0004);
   EXPECT_EQ(listener.intervals.at(1).latency.p50, std::nullopt);
   EXPECT_NEAR(to_seconds(*listener.intervals.at(2).latency.p99), 1, 0.004);
 }
 
-// An engine that was held up: the rate is that of the time that passed, and nothing is told twice.
+// The engine was delayed: the rate is that of the time that passed, and nothing is reported twice.
 TEST(RunRecorder, LeavesOutTheIntervalsItMissed) {
   RunRecorder recorder(kRunStart);
   Notes listener;
   recorder.add(listener, 1s);
   recorder.tick(kRunStart + 3500ms, ok(350), {}, {});
-  EXPECT_THAT(listener.heard, ElementsAre("interval 3.5s"));
+  EXPECT_THAT(listener.calls, ElementsAre("interval 3.5s"));
   EXPECT_EQ(listener.intervals[0].rates.ok, 100);
   EXPECT_EQ(recorder.next_tick(), kRunStart + 4s);
   recorder.tick(kRunStart + 4s, ok(400), {}, {});
   EXPECT_EQ(listener.intervals[1].rates.ok, 100);
 }
 
-TEST(RunRecorder, DoesNotWaitForAnIntervalLongerThanTime) {
+TEST(RunRecorder, CopesWithTheLongestInterval) {
   RunRecorder recorder(kRunStart);
   Notes listener;
   recorder.add(listener, Duration::max());
   recorder.tick(kRunStart + 5s, ok(1), {}, {});
-  EXPECT_TRUE(listener.heard.empty());
+  EXPECT_TRUE(listener.calls.empty());
 }
 
-TEST(RunRecorder, TellsTheOutageToAllAndTheVerdictOfTheLastWindow) {
+TEST(RunRecorder, ReportsTheOutageToAllAndTheVerdictOfTheLastWindow) {
   RunRecorder recorder(kRunStart);
   Notes one, other;
   recorder.add(one, 5s);
@@ -147,13 +147,54 @@ TEST(RunRecorder, TellsTheOutageToAllAndTheVerdictOfTheLastWindow) {
   pass(1, 100);
   EXPECT_EQ(one.intervals.back().verdict, Verdict::kRelapsed);
   recorder.summarize({.recovery = recorder.end(now, ok(answers))});
-  EXPECT_THAT(other.heard,
+  EXPECT_THAT(other.calls,
               ElementsAre("slow:3 10s", "end of slow:3 15s", "load 0.5 15s", "summary relapsed"));
-  EXPECT_THAT(one.heard,
+  EXPECT_THAT(one.calls,
               ElementsAre("interval 5s", "interval 10s", "slow:3 10s", "interval 15s",
                           "end of slow:3 15s", "load 0.5 15s", "interval 20s", "interval 25s",
                           "interval 30s", "interval 35s", "summary relapsed"));
   EXPECT_EQ(recorder.outage(), "slow:3");
+}
+
+TEST(RunRecorder, SplitsTheTotalsAtTheOutage) {
+  RunRecorder recorder(kRunStart);
+  Notes listener;
+  recorder.add(listener, 1s);
+  RunLatencies latencies(kRunStart);
+  const auto totals = [](std::uint64_t answers, std::uint64_t attempts) {
+    return Counts{.ok = answers, .requests = attempts, .attempts = attempts};
+  };
+  recorder.tick(kRunStart + 5s, totals(40, 50), {}, latencies);  // left out, as in the baseline
+  recorder.tick(kRunStart + 20s, totals(190, 200), {}, latencies);
+  latencies.begin_phase(kRunStart + 20s);
+  recorder.outage_begins(kRunStart + 20s, totals(190, 200), "drop");
+  latencies.begin_phase(kRunStart + 30s);
+  recorder.outage_ends(kRunStart + 30s, totals(190, 400));
+  latencies.add_ok(kRunStart + 29s, 1s, 3s);
+  latencies.add_given_up(kRunStart + 29s, 5s);
+  latencies.add_unfinished(kRunStart + 29s, kRunStart + 40s);
+  latencies.add_unfinished(kRunStart + 29s, kRunStart + 40s);
+  EXPECT_EQ(recorder.phases(latencies)->at(1).success_share(), 0.25);
+  recorder.end(kRunStart + 40s, totals(230, 450));
+  const RunPhases phases = *recorder.phases(latencies);
+  EXPECT_EQ(phases[0].length, 15s);
+  EXPECT_EQ(phases[0].counts.attempts, 150);
+  EXPECT_EQ(phases[0].counts.ok, 150);
+  EXPECT_EQ(phases[0].success_share(), std::nullopt);
+  EXPECT_EQ(phases[1].length, 10s);
+  EXPECT_EQ(phases[1].counts.attempts, 200);
+  EXPECT_EQ(phases[1].requests(), 4);
+  EXPECT_NEAR(to_seconds(phases[1].request_p50->time), 5, 0.02);
+  EXPECT_FALSE(phases[1].request_p50->or_more);
+  EXPECT_EQ(phases[1].request_p99, (TimeBound{.time = 11s, .or_more = true}));
+  EXPECT_EQ(phases[2].length, 10s);
+  EXPECT_EQ(phases[2].counts.ok, 40);
+}
+
+TEST(RunRecorder, HasNoPhasesWithoutAnOutage) {
+  RunRecorder recorder(kRunStart);
+  recorder.end(kRunStart + 40s, ok(1));
+  EXPECT_FALSE(recorder.phases({}));
 }
 
 }  // namespace

@@ -36,7 +36,12 @@ TEST(Action, IsReadAsItIsPrinted) {
   }
 }
 
-TEST(Action, RefusesWhatIsNone) {
+TEST(Action, TakesAFactorAsPeopleWriteIt) {
+  EXPECT_EQ(print_action(parse_action("load 3x")), "load 3");
+  EXPECT_EQ(print_action(parse_action("capacity 50%")), "capacity 0.5");
+}
+
+TEST(Action, RefusesOtherText) {
   for (const char* text : {"", "set", "set shed-above", "set =2", "capacity", "capacity 0",
                            "capacity -1", "load x", "load 1e9", "restart now", "shed 200"}) {
     EXPECT_THROW(parse_action(text), std::invalid_argument) << text;
@@ -46,12 +51,12 @@ TEST(Action, RefusesWhatIsNone) {
 TEST(Timeline, TakesItsActionsInTheOrderOfTheirTimes) {
   TimelineOptions timeline = with("at", "70s load 1; 60s load 0.5;60s restart");
   timeline.capacity = with("capacity", "60s 2").capacity;
-  std::vector<std::string> told;
+  std::vector<std::string> announcements;
   for (const TimedAction& each : actions(timeline)) {
-    told.push_back(format_duration(each.t) + ' ' + each.told);
+    announcements.push_back(format_duration(each.t) + ' ' + each.announcement);
   }
-  // At the same time the schedule's come first, and then those of --at as they were given.
-  EXPECT_THAT(told,
+  // At the same time, the schedule's actions come first, then those of --at in the given order.
+  EXPECT_THAT(announcements,
               ElementsAre("1m0s capacity 2", "1m0s load 0.5", "1m0s restart", "1m10s load 1"));
 }
 
@@ -68,14 +73,14 @@ TEST(CapacitySchedule, RampsAreStairsAroundTheLine) {
   ASSERT_EQ(steps.size(), 101u);
   EXPECT_EQ(steps[0],
             (TimedAction{10s, {.kind = Action::Kind::kCapacity, .factor = 0.5}, "capacity 0.5"}));
-  EXPECT_EQ(steps[1].told, "capacity 0.5..1 until 30s");
+  EXPECT_EQ(steps[1].announcement, "capacity 0.5..1 until 30s");
   EXPECT_EQ(steps.back().action.factor, 1);
   Duration last{0};
   for (std::size_t i = 1; i < steps.size(); ++i) {
-    EXPECT_EQ(steps[i].told.empty(), i > 1);
+    EXPECT_EQ(steps[i].announcement.empty(), i > 1);
     EXPECT_GT(steps[i].t, last);
     last = steps[i].t;
-    // Each step is at the line in the middle of the time between it and the next one.
+    // Each step equals the line's value in the middle of its time.
     const double line = 0.5 + 0.5 * (to_seconds(steps[i].t) + 0.05 - 20) / 10;
     EXPECT_NEAR(steps[i].action.factor, line, 1e-9);
   }
@@ -93,9 +98,9 @@ TEST(Timeline, RefusesBadInputInOneLine) {
   };
   using Refused = std::invalid_argument;
   EXPECT_THAT(reading("capacity", "60s 1, 30s 2"),
-              ThrowsMessage<Refused>(HasSubstr("does not go back in time: 30s comes after 1m0s")));
+              ThrowsMessage<Refused>(HasSubstr("cannot go back in time: 30s comes after 1m0s")));
   EXPECT_THAT(reading("capacity", "60s..50s 1"),
-              ThrowsMessage<Refused>(HasSubstr("does not go back in time: 50s comes after 1m0s")));
+              ThrowsMessage<Refused>(HasSubstr("cannot go back in time: 50s comes after 1m0s")));
   EXPECT_THAT(reading("capacity", "60s"), ThrowsMessage<Refused>(HasSubstr("TIME FACTOR")));
   EXPECT_THAT(reading("capacity", "60s 0"), ThrowsMessage<Refused>(HasSubstr("capacity")));
   EXPECT_THAT(reading("capacity", "-1s 1"), ThrowsMessage<Refused>(HasSubstr("negative")));
@@ -105,7 +110,7 @@ TEST(Timeline, RefusesBadInputInOneLine) {
   EXPECT_THAT(reading("at", "soon restart"), ThrowsMessage<Refused>(HasSubstr("soon")));
 }
 
-TEST(Timeline, StaysAsItWasWhereAValueIsRefused) {
+TEST(Timeline, StaysTheSameIfAValueIsRefused) {
   TimelineOptions timeline = with("capacity", "1s 2");
   OptionList options;
   declare_options(options, timeline, Engine::kReal);

@@ -49,26 +49,38 @@ TEST(AdmissionControl, BurstIsOneSecondsWorthByDefault) {
   EXPECT_EQ(let_in(slow, kBeginning + 2s), 1);
 }
 
-// Else a bucket that never holds a whole token would turn away everybody for ever.
+// Otherwise a bucket that never holds a whole token would refuse all requests for ever.
 TEST(AdmissionControl, BurstHoldsAtLeastOneRequest) {
   AdmissionControl control(limit(10, 0.5), 0);
   EXPECT_EQ(let_in(control, kBeginning), 1);
   EXPECT_EQ(let_in(control, kBeginning + 100ms), 1);
 }
 
-TEST(AdmissionControl, TellsWhenTheNextTokenComes) {
+TEST(AdmissionControl, SaysWhenTheNextTokenComes) {
   AdmissionControl control(limit(4, 1), 0);
   EXPECT_EQ(control.admit(kBeginning, 0), Answer());
-  EXPECT_EQ(control.admit(kBeginning, 0), (Answer{Rejection::kRateLimited, 250ms}));
-  EXPECT_EQ(control.admit(kBeginning + 125ms, 0), (Answer{Rejection::kRateLimited, 125ms}));
+  EXPECT_EQ(control.admit(kBeginning, 0),
+            (Answer{.rejection = Rejection::kRateLimited, .retry_after = 250ms}));
+  EXPECT_EQ(control.admit(kBeginning + 125ms, 0),
+            (Answer{.rejection = Rejection::kRateLimited, .retry_after = 125ms}));
 }
 
-TEST(AdmissionControl, ShedsWhatWouldRaiseTheConcurrencyAboveTheBound) {
+TEST(AdmissionControl, ShedsRequestsThatWouldExceedTheBound) {
   AdmissionControl control({}, 10);
   EXPECT_EQ(control.admit(kBeginning, 0), Answer());
   EXPECT_EQ(control.admit(kBeginning, 9), Answer());  // becomes the tenth
-  EXPECT_EQ(control.admit(kBeginning, 10), (Answer{Rejection::kShed, 1s}));
-  EXPECT_EQ(control.admit(kBeginning, 11), (Answer{Rejection::kShed, 1s}));
+  EXPECT_EQ(control.admit(kBeginning, 10),
+            (Answer{.rejection = Rejection::kShed, .retry_after = 1s}));
+  EXPECT_EQ(control.admit(kBeginning, 11),
+            (Answer{.rejection = Rejection::kShed, .retry_after = 1s}));
+}
+
+// As by a service that limits its concurrency and answers with 429.
+TEST(AdmissionControl, ShedsWithTheChosenStatus) {
+  AdmissionControl control({}, 10, 429);
+  EXPECT_EQ(control.admit(kBeginning, 10).status(), 429);
+  control.configure(kBeginning, {}, 10, 503);
+  EXPECT_EQ(control.admit(kBeginning, 10).status(), 503);
 }
 
 TEST(AdmissionControl, ShedRequestsTakeNoToken) {

@@ -14,14 +14,14 @@ using ::testing::ElementsAre;
 constexpr TimePoint kCreated{1h};
 constexpr AutoscaleSettings kTracking{.kind = AutoscaleKind::kTargetTracking};
 
-// An autoscaler and the use that it sees: so much a second, or all there is where that is less.
+// An autoscaler and the use that it measures: a demand per second, or the capacity if that is less.
 class Table {
  public:
   Table(const AutoscaleSettings& settings, double capacity)
       : autoscaler_(settings, capacity, kCreated), capacity_(capacity) {}
 
-  // Goes on to `until`, with so many requests a second. Returns when the capacity became what, in
-  // minutes.
+  // Runs until `until` with `demand` requests per second. Returns the changes: the time in minutes, and
+  // the new capacity.
   std::vector<std::pair<double, double>> run(Duration until, double demand, bool limited = true) {
     std::vector<std::pair<double, double>> changes;
     while (autoscaler_.next_event() <= kCreated + until) {
@@ -48,11 +48,11 @@ class Table {
 
 using Step = std::pair<double, double>;
 
-TEST(Autoscaler, HasNothingToDoWhenOff) {
+TEST(Autoscaler, DoesNothingWhenOff) {
   EXPECT_EQ(Autoscaler({}, 100, kCreated).next_event(), TimePoint::max());
 }
 
-// Two minutes above 70 %, and one until it is in force: each step makes the capacity 1/0.7 of it.
+// Two minutes above 70 %, and one until it is in force: each step multiplies the capacity by 1/0.7.
 TEST(Autoscaler, GrowsStepByStepWhereDemandIsFarAbove) {
   Table table(kTracking, 100);
   EXPECT_THAT(table.run(22min, 1e6),
@@ -63,18 +63,18 @@ TEST(Autoscaler, GrowsStepByStepWhereDemandIsFarAbove) {
 TEST(Autoscaler, BringsTheUseToTheTarget) {
   Table table(kTracking, 100);
   EXPECT_THAT(table.run(60min, 90), ElementsAre(Step(3, 129)));
-  // A use that is on the target needs no more.
+  // At the target nothing changes.
   Table even(kTracking, 100);
   EXPECT_THAT(even.run(60min, 70), ElementsAre());
 }
 
-// Burst lets more in than the capacity.
-TEST(Autoscaler, FollowsTheUseNotTheLimit) {
+// A burst admits more than the capacity.
+TEST(Autoscaler, FollowsTheUseAndNotTheLimit) {
   Table table(kTracking, 100);
   EXPECT_THAT(table.run(10min, 200, false), ElementsAre(Step(3, 286)));
 }
 
-// Low is under 50 %, for fifteen minutes running.
+// Low is under 50 %, for fifteen consecutive minutes.
 TEST(Autoscaler, ShrinksAfterFifteenLowMinutes) {
   Table table(kTracking, 100);
   EXPECT_THAT(table.run(40min, 35), ElementsAre(Step(16, 50)));
@@ -95,7 +95,7 @@ TEST(Autoscaler, StaysBetweenItsBounds) {
   EXPECT_THAT(table.run(2h, 0), ElementsAre(Step(26, 80)));
 }
 
-// Four at any time of a day and then one an hour: 27, and none more however low the use.
+// Four at any time of a day and then one an hour: 27, and no more, however low the use is.
 TEST(Autoscaler, DecreasesTwentySevenTimesADayAtMost) {
   AutoscaleSettings settings = kTracking;
   settings.in_after = 1min;
@@ -103,7 +103,7 @@ TEST(Autoscaler, DecreasesTwentySevenTimesADayAtMost) {
   Table table(settings, 40'000);
   std::vector<Step> changes;
   for (int minute = 1; minute < 24 * 60; ++minute) {
-    // Always low, and never so low that it falls to the least at once.
+    // Always low, but never so low that it falls to the minimum at once.
     for (const Step& each : table.run(minute * 1min, 0.49 * table.capacity())) {
       changes.push_back(each);
     }
@@ -113,7 +113,7 @@ TEST(Autoscaler, DecreasesTwentySevenTimesADayAtMost) {
   EXPECT_EQ(changes[4].first, 68);
 }
 
-TEST(Autoscaler, TakesAsLongAsItIsTold) {
+TEST(Autoscaler, KeepsToItsConfiguredTimes) {
   const AutoscaleSettings settings{.kind = AutoscaleKind::kTargetTracking,
                                    .period = 1s,
                                    .target = 0.5,
@@ -126,8 +126,8 @@ TEST(Autoscaler, TakesAsLongAsItIsTold) {
   EXPECT_THAT(table.run(12s, 1e6), ElementsAre(Step(5.5 / 60, 200), Step(11.5 / 60, 400)));
 }
 
-// Twice the highest minute, half an hour later, and never less again.
-TEST(Autoscaler, OnDemandLetsInTwiceAnOldPeak) {
+// Twice the highest minute, half an hour later, and never less afterwards.
+TEST(Autoscaler, OnDemandAdmitsTwiceAnEarlierPeak) {
   Table table({.kind = AutoscaleKind::kOnDemand}, 4000);
   EXPECT_THAT(table.run(60min, 2000), ElementsAre());
   EXPECT_THAT(table.run(85min, 3000), ElementsAre());

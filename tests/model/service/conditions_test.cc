@@ -12,8 +12,8 @@ using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-TEST(Conditions, ThatAreNoneChangeNothing) {
-  const ServiceOptions options = under({}, {.base_delay = 123ms, .limit = 7, .k = 3});
+TEST(Conditions, ChangeNothingByDefault) {
+  const ServiceOptions options = with_conditions({}, {.base_delay = 123ms, .limit = 7, .k = 3});
   EXPECT_EQ(options.base_delay, 123ms);
   EXPECT_EQ(options.limit, 7u);
   EXPECT_EQ(options.k, 3);
@@ -23,23 +23,23 @@ TEST(Conditions, ThatAreNoneChangeNothing) {
 TEST(Conditions, LessCapacityIsTheSameDelayAtLessConcurrency) {
   const ServiceOptions configured;
   const ServiceCurve whole = configured.curve();
-  const ServiceCurve half = under({.capacity = 0.5}, configured).curve();
+  const ServiceCurve half = with_conditions({.capacity = 0.5}, configured).curve();
   for (const std::size_t c : {10u, 30u, 60u, 300u, 1000u}) {
     EXPECT_NEAR(to_seconds(half.delay(c)), to_seconds(whole.delay(2 * c)), 1e-8) << c;
   }
 }
 
-TEST(Conditions, WhatIsSlowTakesSoManyTimesAsLong) {
+TEST(Conditions, SlownessMultipliesTheTime) {
   const ServiceOptions configured;
-  const ServiceCurve slow = under({.slow = 3}, configured).curve();
+  const ServiceCurve slow = with_conditions({.slow = 3}, configured).curve();
   for (const std::size_t c : {10u, 300u, 1000u}) {
     EXPECT_NEAR(to_seconds(slow.delay(c)), 3 * to_seconds(configured.curve().delay(c)), 1e-8);
   }
 }
 
-TEST(Conditions, ErrorsComeInsteadOfThoseConfigured) {
-  EXPECT_EQ(under({.errors = 0}, {.errors = {.share = 0.5}}).errors.share, 0);
-  EXPECT_EQ(under({}, {.errors = {.share = 0.5}}).errors.share, 0.5);
+TEST(Conditions, ErrorsReplaceTheConfiguredOnes) {
+  EXPECT_EQ(with_conditions({.errors = 0}, {.errors = {.share = 0.5}}).errors.share, 0);
+  EXPECT_EQ(with_conditions({}, {.errors = {.share = 0.5}}).errors.share, 0.5);
 }
 
 TEST(ChangedOption, IsSetByAnyOfItsNames) {
@@ -70,7 +70,7 @@ TEST(ChangedOption, IsRefusedInOneLine) {
   EXPECT_EQ(options.rate_limit.burst, RateBurst());
 }
 
-TEST(ChangedOption, MayComeToHaveAnEffectByAnEarlierChange) {
+TEST(ChangedOption, MayHaveAnEffectOnlyAfterAnotherChange) {
   ServiceOptions options;
   change_option(options, "rate-limit", "50", Engine::kReal);
   change_option(options, "rate-burst", "5", Engine::kReal);

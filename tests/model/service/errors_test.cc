@@ -37,6 +37,12 @@ TEST(Errors, AreDrawnOnceARequest) {
   EXPECT_TRUE(fails(late, ErrorAfter::kService, random));
 }
 
+TEST(Errors, TheirStatusHasNoEffectWithoutThem) {
+  EXPECT_TRUE(unused_options<ErrorSettings>({.share = 0.1, .status = 500}).empty());
+  EXPECT_EQ(unused_options<ErrorSettings>({.status = 500})["error-status"],
+            "error-status has no effect without --error-share");
+}
+
 TEST(Errors, TheirTimeHasNoEffectWithoutThem) {
   EXPECT_TRUE(unused_options<ErrorSettings>({}).empty());
   EXPECT_TRUE(unused_options<ErrorSettings>({.share = 0.1, .after = ErrorAfter::kService}).empty());

@@ -34,7 +34,7 @@ TEST(QueueDrop, IsReadAsItIsPrinted) {
   EXPECT_EQ(to_string(parse_queue_drop("codel")), "codel:5ms:100ms");
 }
 
-TEST(QueueDrop, RefusesWhatIsNone) {
+TEST(QueueDrop, RefusesOtherText) {
   for (const char* text :
        {"", "no", "age", "age:", "age:-1s", "age:1s:2s", "codel:", "codel:5ms",
         "codel:5ms:", "codel:0s:100ms", "codel:5ms:0s", "codel:5ms:100ms:1s", "length:5"}) {

@@ -13,7 +13,7 @@ TEST(QueueOrder, IsReadAsItIsPrinted) {
   }
 }
 
-TEST(QueueOrder, RefusesWhatIsNone) {
+TEST(QueueOrder, RefusesOtherText) {
   for (const char* text : {"", "FIFO", "fifo:1", "random", "adaptive-lifo", "adaptive-lifo:",
                            "adaptive-lifo:-1", "adaptive-lifo:1.5", "adaptive-lifo:1:2"}) {
     EXPECT_THROW(parse_queue_order(text), std::invalid_argument) << text;

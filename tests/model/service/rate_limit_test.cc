@@ -30,7 +30,7 @@ Duration first_throttled(RateLimit& limit, TimePoint from, Duration length, doub
 }
 
 // 100 a second, idle for five minutes: 30,000 at once.
-TEST(RateLimit, SavesWhatIsNotUsed) {
+TEST(RateLimit, SavesUnusedCapacity) {
   RateLimit limit(with_burst(100, 300s), kOpened);
   int taken = 0;
   while (!limit.take(kOpened + 5min)) ++taken;
@@ -47,8 +47,8 @@ TEST(RateLimit, SavedCapacityIsSpentFasterThanItIsProvisioned) {
   EXPECT_NEAR(to_seconds(first_throttled(other, kOpened + 5min, 1000s, 200)), 900, 0.03);
 }
 
-// Nothing has been left unused before the start; a second's worth is there.
-TEST(RateLimit, SavedCapacityIsNotThereFromTheStart) {
+// Nothing was unused before the start, so there is the capacity of one second.
+TEST(RateLimit, StartsWithoutSavedCapacity) {
   RateLimit limit(with_burst(100, 300s), kOpened);
   int taken = 0;
   while (!limit.take(kOpened)) ++taken;
@@ -62,7 +62,7 @@ TEST(RateLimit, TheAutoscalerRefillsFaster) {
   RateLimit limit(settings, kOpened);
   std::vector<double> rates;
   TimePoint now = kOpened;
-  // As many as are let in and one more, ten times a second.
+  // Ten times a second, one more than is admitted.
   for (; now < kOpened + 22min; now += 100ms) {
     while (!limit.take(now)) {
     }
@@ -74,7 +74,7 @@ TEST(RateLimit, TheAutoscalerRefillsFaster) {
               180.0 * (100 + 143 + 205 + 293 + 419 + 599 + 856) + 60 * 1223, 1e-3);
 }
 
-// However late the engine comes to it: as if it had looked all the time.
+// If the engine comes late, the result is the same as if it had always been in time.
 TEST(RateLimit, ChangesAtItsOwnTimes) {
   RateLimitSettings settings = with_burst(100, 300s);
   settings.autoscale.kind = AutoscaleKind::kTargetTracking;
@@ -105,12 +105,12 @@ TEST(RateLimit, ReadsABurstOfRequestsOrOfTime) {
   for (const char* each : {"30", "5m0s", "0", "0s"}) {
     EXPECT_EQ(to_string(parse_rate_burst(each)), each);
   }
-  for (const char* each : {"", "s", "-5s", "-1", "many", "nan", "inf", "5 s", "5x", "1e10"}) {
+  for (const char* each : {"", "s", "-5s", "-1", "many", "nan", "inf", "5 x", "5x", "1e10"}) {
     EXPECT_THROW(parse_rate_burst(each), std::invalid_argument) << each;
   }
 }
 
-// The sentence about settings that contradict each other.
+// The message about settings that contradict each other.
 std::string bounds_refusal(const AutoscaleSettings& settings, double rate) {
   try {
     check(settings, rate);
@@ -120,7 +120,7 @@ std::string bounds_refusal(const AutoscaleSettings& settings, double rate) {
   return "";
 }
 
-TEST(RateLimit, RefusesBoundsThatItIsNotBetween) {
+TEST(RateLimit, RefusesBoundsThatDoNotContainIt) {
   AutoscaleSettings settings{.kind = AutoscaleKind::kTargetTracking, .least = 50, .most = 200};
   EXPECT_EQ(bounds_refusal(settings, 100), "");
   EXPECT_THAT(bounds_refusal(settings, 30),

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 namespace retrystorm {
@@ -39,7 +40,7 @@ TEST(ServiceCurve, ReachesTheClientsTimeoutAt951) {
   EXPECT_GT(kArticle.delay(952), 2s);
 }
 
-TEST(ServiceCurve, IsAtItsBestAt307) {
+TEST(ServiceCurve, HasItsHighestThroughputAt307) {
   const auto throughput = [](std::size_t c) {
     return static_cast<double>(c) / to_seconds(kArticle.delay(c));
   };
@@ -58,6 +59,19 @@ TEST(ServiceCurve, SaturatesWhereTheOriginalOverflows) {
   EXPECT_EQ(kArticle.delay(std::numeric_limits<std::size_t>::max()), Duration::max());
 }
 
+TEST(ServiceCurve, KnowsWhereItsThroughputFalls) {
+  EXPECT_NEAR(kArticle.best_concurrency(), 307.4, .1);
+  EXPECT_NEAR(kArticle.throughput(307), 1246.9, .1);
+  EXPECT_NEAR(kArticle.concurrency_of_delay(2s), 951, .1);
+  EXPECT_EQ(kArticle.concurrency_of_delay(99ms), 0);
+  EXPECT_NEAR(kArticle.falling_concurrency(100), 1588, .5);
+  EXPECT_NEAR(kArticle.falling_concurrency(200), 1317, .5);
+  EXPECT_EQ(kArticle.falling_concurrency(5000), kArticle.best_concurrency());
+  const ServiceCurve flat(5ms, 0, 1, 15);
+  EXPECT_TRUE(std::isinf(flat.best_concurrency()));
+  EXPECT_TRUE(std::isinf(flat.falling_concurrency(1)));
+}
+
 TEST(ServiceCurve, NeverFalls) {
   Duration last{0};
   for (std::size_t c = 0; c < 20'000; ++c) {
@@ -72,7 +86,7 @@ TEST(ServiceCurve, OfFactorOneIsFlat) {
   EXPECT_EQ(flat.delay(1'000'000), 5ms);
 }
 
-TEST(ServiceCurve, OfNoDelayStaysAtNone) {
+TEST(ServiceCurve, OfNoDelayStaysAtZero) {
   EXPECT_EQ(ServiceCurve(0s, 0, 1e9, 1e-9).delay(1'000'000), 0s);
 }
 

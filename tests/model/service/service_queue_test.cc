@@ -37,7 +37,7 @@ TEST(ServiceQueue, IsFirstInFirstOut) {
   EXPECT_EQ(queue.depart(kStart + 1h), std::nullopt);
 }
 
-TEST(ServiceQueue, DepartsAtTheInstantItsDelayIsOver) {
+TEST(ServiceQueue, DepartsWhenItsDelayIsOver) {
   auto queue = steep_queue();
   queue.arrive(kStart, "a");
   EXPECT_EQ(queue.next_departure(), kStart + 1s);
@@ -67,7 +67,7 @@ TEST(ServiceQueue, FrontMovesEarlierWithEachLeave) {
   queue.take_front();
   queue.leave();
   EXPECT_EQ(queue.next_departure(), kStart + 1s);
-  // So that one which had to wait long is over-due at once.
+  // So a request that has waited for long is overdue at once.
   EXPECT_EQ(queue.depart(kStart + 1s), "c");
 }
 
@@ -112,7 +112,7 @@ TEST(ServiceQueue, NeverServesWhenTheDelayIsSaturated) {
   EXPECT_EQ(queue.depart(kStart + 100'000h), std::nullopt);
 }
 
-TEST(ServiceQueue, ForgetsWhatIsCancelled) {
+TEST(ServiceQueue, ForgetsCancelledRequests) {
   auto queue = steep_queue();
   const auto a = queue.arrive(kStart, "a");
   queue.arrive(kStart + 1ms, "b");
@@ -133,7 +133,7 @@ TEST(ServiceQueue, ForgetsWhatIsCancelled) {
   EXPECT_EQ(queue.arrive(kStart + 1h, "e"), d + 1);
 }
 
-TEST(ServiceQueue, HoldsWhatCanOnlyBeMoved) {
+TEST(ServiceQueue, HoldsMoveOnlyValues) {
   ServiceQueue<std::unique_ptr<int>> queue(ServiceCurve(0s, 0, 1, 1));
   queue.arrive(kStart, std::make_unique<int>(7));
   EXPECT_EQ(**queue.depart(kStart), 7);

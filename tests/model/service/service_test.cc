@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -20,20 +21,20 @@ ServiceOptions with_errors(double share, ErrorAfter after) {
   return options;
 }
 
-// Brings so many requests one after the other, and answers each. Which ones failed.
+// Sends requests one after the other and answers each. Returns which of them failed.
 std::vector<bool> serve(Service<int>& service, int requests) {
   std::vector<bool> failed;
   TimePoint now = kOpening;
   for (int i = 0; i < requests; ++i) {
     const auto arrival = service.arrive(now, i);
     if (arrival.answer.rejection) {
-      failed.push_back(arrival.answer.status() == 500);
+      failed.push_back(arrival.answer.status() == 503);
       service.leave(now, arrival.answer, true);
       continue;
     }
     now += 100ms;
     const auto taken = service.take(now);
-    failed.push_back(taken->answer.status() == 500);
+    failed.push_back(taken->answer.status() == 503);
     service.leave(now, taken->answer, true);
   }
   return failed;
@@ -86,12 +87,12 @@ TEST_P(ErrorShare, IsDrawnFromTheSeed) {
 INSTANTIATE_TEST_SUITE_P(After, ErrorShare,
                          ::testing::Values(ErrorAfter::kAdmission, ErrorAfter::kService));
 
-TEST(Service, AnErrorAtOnceIsARequestTurnedAwayWithoutAHint) {
+TEST(Service, AnErrorAtOnceIsARefusalWithoutAHint) {
   Service<int> service(with_errors(1, ErrorAfter::kAdmission), 1);
   int item = 1;
   const Answer answer = service.arrive(kOpening, item).answer;
-  EXPECT_EQ(answer, Answer{.rejection = Rejection::kError});
-  EXPECT_EQ(answer.status(), 500);
+  EXPECT_EQ(answer, (Answer{.rejection = Rejection::kError, .with = 503}));
+  EXPECT_EQ(answer.status(), 503);
   EXPECT_EQ(service.concurrency(), 0u);
   EXPECT_EQ(service.connections(), 1u);
   service.leave(kOpening, answer, true);
@@ -100,14 +101,27 @@ TEST(Service, AnErrorAtOnceIsARequestTurnedAwayWithoutAHint) {
   EXPECT_EQ(service.counts().completed, 0u);
 }
 
-TEST(Service, AnErrorAfterServiceHasTakenAsLongAsAnyAnswer) {
+TEST(Service, AnErrorHasTheStatusThatWasChosen) {
+  for (const ErrorAfter after : {ErrorAfter::kAdmission, ErrorAfter::kService}) {
+    ServiceOptions options = with_errors(1, after);
+    options.errors.status = 500;
+    Service<int> service(options, 1);
+    int item = 1;
+    const Answer at_once = service.arrive(kOpening, item).answer;
+    const Answer answer = at_once.ok() ? service.take(kOpening + 100ms)->answer : at_once;
+    EXPECT_EQ(answer.status(), 500);
+    EXPECT_TRUE(answer.is_error());
+  }
+}
+
+TEST(Service, AnErrorAfterServiceTakesAsLongAsAnyAnswer) {
   Service<int> service(with_errors(1, ErrorAfter::kService), 1);
   int item = 1;
   EXPECT_TRUE(service.arrive(kOpening, item).answer.ok());
   EXPECT_EQ(service.concurrency(), 1u);
   EXPECT_EQ(service.next_event(), kOpening + 100ms);
   const auto taken = service.take(kOpening + 100ms);
-  EXPECT_EQ(taken->answer.status(), 500);
+  EXPECT_EQ(taken->answer.status(), 503);
   EXPECT_EQ(taken->answer.retry_after, 0s);
   service.leave(kOpening + 100ms, taken->answer, true);
   EXPECT_EQ(service.concurrency(), 0u);
@@ -119,8 +133,9 @@ TEST(Service, AnErrorAfterServiceHasTakenAsLongAsAnyAnswer) {
   EXPECT_EQ(counts.rejections(), 0u);
 }
 
-// A hundred requests of 1 to 100 ms, all received but each tenth: middles of bins, off by 0.4 %.
-TEST(Service, RecordsHowLongRequestsWereInItWhenAsked) {
+// A hundred requests of 1 to 100 ms. All but each tenth are received in time. The times are middles of
+// bins, off by 0.4 %.
+TEST(Service, RecordsHowLongRequestsWereInItIfWanted) {
   const auto serve_all = [](Service<int>& service) {
     for (int i = 0; i < 100; ++i) {
       int item = i;
@@ -128,7 +143,7 @@ TEST(Service, RecordsHowLongRequestsWereInItWhenAsked) {
     }
     for (int i = 0; i < 100; ++i) {
       const auto taken = service.take(kOpening + 1h);
-      // Done as late as the engine comes to answer it.
+      // The time ends when the engine answers, even if that is late.
       service.leave(kOpening + (i + 1) * 1ms, taken->answer, i % 10 != 9, taken->admitted);
     }
   };
@@ -147,14 +162,14 @@ TEST(Service, RecordsHowLongRequestsWereInItWhenAsked) {
   near(times.late.p50, 50ms);  // the 5th of the 10
   near(times.late.p99, 100ms);
   EXPECT_EQ(taker.take(kOpening, service).times.served.p50,
-            std::nullopt);  // anew for each interval
+            std::nullopt);  // starts again for each interval
 
   Service<int> unwatched(options, 1);
   serve_all(unwatched);
   EXPECT_EQ(IntervalTaker().take(kOpening, unwatched).times.served.p50, std::nullopt);
 }
 
-// An answer that is an error is no OK in time, and none too late.
+// An error counts neither as an answer in time nor as one too late.
 TEST(Service, RecordsNoTimesOfErrors) {
   Service<int> service(with_errors(1, ErrorAfter::kService), 1);
   service.record_times();
@@ -164,8 +179,8 @@ TEST(Service, RecordsNoTimesOfErrors) {
   EXPECT_EQ(times.late.p50, std::nullopt);
 }
 
-// What all of a hundred that are shed are told.
-std::vector<Duration> hints_of(const ServerHintSettings& settings, std::uint64_t seed) {
+// The hints of a hundred requests that are shed.
+std::vector<Duration> hints_of(const HintOfferSettings& settings, std::uint64_t seed) {
   ServiceOptions options{.shed_above = 1};
   options.hint = settings;
   Service<int> service(options, seed);
@@ -176,23 +191,23 @@ std::vector<Duration> hints_of(const ServerHintSettings& settings, std::uint64_t
   return hints;
 }
 
-TEST(Service, TellsThoseTurnedAwayWhenToComeAgain) {
+TEST(Service, TellsRefusedClientsWhenToRetry) {
   using Hints = std::vector<Duration>;
   EXPECT_EQ(hints_of({}, 1), Hints(100, 1s));
   EXPECT_EQ(hints_of({.kind = HintKind::kNone}, 1), Hints(100, 0s));
   EXPECT_EQ(hints_of({.kind = HintKind::kFixed, .least = 7s}, 1), Hints(100, 7s));
-  const ServerHintSettings spread{.kind = HintKind::kSpread, .least = 3s, .most = 4s};
+  const HintOfferSettings spread{.kind = HintKind::kSpread, .least = 3s, .most = 4s};
   EXPECT_EQ(hints_of(spread, 1), hints_of(spread, 1));
   EXPECT_NE(hints_of(spread, 1), hints_of(spread, 2));
 }
 
-// The share is that of those whom the rate limit and shedding let in.
-TEST(Service, TurnsAwayBeforeItFails) {
+// The share of errors is a share of the requests that the rate limit and shedding admit.
+TEST(Service, RefusesBeforeItFails) {
   ServiceOptions options = with_errors(1, ErrorAfter::kAdmission);
   options.rate_limit.rate = 1;
   Service<int> service(options, 1);
   int item = 1;
-  EXPECT_EQ(service.arrive(kOpening, item).answer.status(), 500);
+  EXPECT_EQ(service.arrive(kOpening, item).answer.status(), 503);
   EXPECT_EQ(service.arrive(kOpening, item).answer.status(), 429);
 }
 
@@ -202,7 +217,7 @@ ServiceOptions of_workers(std::size_t workers) {
   return options;
 }
 
-TEST(ServiceOfWorkers, TurnsAwayWhomItHasNoPlaceFor) {
+TEST(ServiceOfWorkers, RefusesRequestsWithoutAPlace) {
   ServiceOptions options = of_workers(1);
   options.workers.queue_length = 1;
   Service<int> service(options, 1);
@@ -216,14 +231,14 @@ TEST(ServiceOfWorkers, TurnsAwayWhomItHasNoPlaceFor) {
   EXPECT_EQ(service.connections(), 3u);
   service.leave(kOpening, answer, true);
   EXPECT_EQ(service.connections(), 2u);
-  // When the first is done there is a place, even if nobody has come to take it.
+  // When the first is done there is a place, even if its answer was not taken yet.
   EXPECT_TRUE(service.arrive(kOpening + 100ms, item).answer.ok());
   EXPECT_EQ(service.counts().offered, 4u);
   EXPECT_EQ(service.counts().admitted, 3u);
   EXPECT_EQ(service.counts().rejected[index_of(Rejection::kQueueFull)], 1u);
 }
 
-TEST(ServiceOfWorkers, GivesOutWhatItDropsWithARejection) {
+TEST(ServiceOfWorkers, GivesOutDroppedRequestsWithARejection) {
   ServiceOptions options = of_workers(1);
   options.workers.drop = {.kind = QueueDrop::Kind::kAge, .time = 50ms};
   options.hint = {.kind = HintKind::kFixed, .least = 7s};
@@ -249,8 +264,56 @@ TEST(ServiceOfWorkers, GivesOutWhatItDropsWithARejection) {
   EXPECT_EQ(counts.rejected[index_of(Rejection::kDropped)], 1u);
 }
 
-// What is turned away at the door is given out later, and counts nowhere as admitted.
-TEST(ServiceOfWorkers, RejectsLaterWhereThatCostsTime) {
+// The clients of 2, 3 and 5 hang up. The worker takes 4 in the moment in which it is done with 1.
+TEST(ServiceOfWorkers, SkipsARequestWhoseClientHasHungUp) {
+  Service<int> service(of_workers(1), 1);
+  std::vector<int> gone;
+  service.skip_if([&gone](int item) { return std::count(gone.begin(), gone.end(), item) > 0; });
+  for (int item : {1, 2, 3, 4}) service.arrive(kOpening, item);
+  gone = {2, 3, 5};
+  EXPECT_EQ(service.concurrency(), 4u);  // they stay in the queue until a worker would take them
+  const TimePoint first_done = kOpening + 100ms;
+  const auto done = service.take(first_done);
+  EXPECT_TRUE(done->answer.ok());
+  service.leave(first_done, done->answer, true, done->admitted);
+  for (const int item : {2, 3}) {
+    const auto skipped = service.take(first_done);
+    EXPECT_EQ(skipped->item, item);
+    EXPECT_EQ(skipped->answer, Answer{.rejection = Rejection::kAbandoned});
+    service.leave(first_done, skipped->answer, false, skipped->admitted);
+  }
+  EXPECT_EQ(service.concurrency(), 1u);
+  int item = 5;
+  const Answer at_once = service.arrive(first_done, item).answer;
+  EXPECT_EQ(at_once, Answer{.rejection = Rejection::kAbandoned});
+  service.leave(first_done, at_once, false);
+  EXPECT_EQ(service.next_event(), kOpening + 200ms);
+  EXPECT_EQ(service.take(kOpening + 200ms)->item, 4);
+  EXPECT_EQ(service.connections(), 1u);
+  const ServiceCounts& counts = service.counts();
+  EXPECT_EQ(counts.offered, 5u);
+  EXPECT_EQ(counts.admitted, 4u);
+  EXPECT_EQ(counts.rejected[index_of(Rejection::kAbandoned)], 3u);
+}
+
+// To reject a request for nobody takes no worker's time, and it is counted once.
+TEST(ServiceOfWorkers, RejectsARequestWhoseClientHasHungUpAtOnce) {
+  ServiceOptions options = of_workers(1);
+  options.shed_above = 1;
+  options.workers.rejection_cost = 30ms;
+  Service<int> service(options, 1);
+  bool gone = false;
+  service.skip_if([&gone](int item) { return gone && item == 2; });
+  for (int item : {1, 2, 3}) service.arrive(kOpening, item);
+  gone = true;
+  EXPECT_EQ(service.take(kOpening + 100ms)->item, 1);
+  EXPECT_EQ(service.take(kOpening + 100ms)->item, 2);
+  EXPECT_EQ(service.next_event(), kOpening + 130ms);
+  EXPECT_EQ(service.counts().rejections(), 2u);
+}
+
+// A request refused on arrival is given out later, and is not counted as admitted.
+TEST(ServiceOfWorkers, RejectsLaterIfThatCostsTime) {
   ServiceOptions options = of_workers(1);
   options.shed_above = 1;
   options.workers.rejection_cost = 30ms;
@@ -273,8 +336,32 @@ TEST(ServiceOfWorkers, RejectsLaterWhereThatCostsTime) {
   EXPECT_EQ(service.counts().rejections(), 1u);
 }
 
-// With one more worker the second is served at once; refusals begin to cost a worker's time, and
-// end to.
+// The answer is the same whether or not the refusal takes a worker's time.
+TEST(ServiceOfWorkers, RejectsLaterWithTheChosenStatus) {
+  for (const int status : {429, 503, 400}) {
+    ServiceOptions options = of_workers(1);
+    options.rate_limit = {.rate = 1, .burst = {.requests = 1}, .status = status};
+    options.hint = {.kind = HintKind::kFixed, .least = 7s};
+    Service<int> free(options, 1);
+    options.workers.rejection_cost = 30ms;
+    Service<int> service(options, 1);
+    for (int item : {1, 2}) {
+      service.arrive(kOpening, item);
+      free.arrive(kOpening, item);
+    }
+    int item = 3;
+    const Answer at_once = free.arrive(kOpening, item).answer;
+    EXPECT_EQ(at_once.status(), status);
+    service.take(kOpening + 100ms);
+    const auto rejected = service.take(kOpening + 130ms);
+    EXPECT_EQ(rejected->item, 2);
+    EXPECT_EQ(rejected->answer, at_once);
+    EXPECT_EQ(rejected->answer.asks_for_less(), at_once.asks_for_less());
+  }
+}
+
+// With one more worker the second is served at once. Refusals start to cost a worker's time, and stop
+// doing so.
 TEST(ServiceOfWorkers, TakesOtherSettingsWhileItServes) {
   Service<int> service(of_workers(1), 1);
   for (int item : {1, 2}) service.arrive(kOpening, item);
@@ -304,7 +391,7 @@ TEST(ServiceOfWorkers, TakesOtherSettingsWhileItServes) {
   EXPECT_EQ(given_out(210ms), Given(3, std::nullopt));
 }
 
-TEST(ServiceOfWorkers, LetsGoOfWhatIsCancelled) {
+TEST(ServiceOfWorkers, ForgetsCancelledRequests) {
   Service<int> service(of_workers(1), 1);
   int item = 1;
   const auto first = service.arrive(kOpening, item).ticket;
@@ -316,7 +403,7 @@ TEST(ServiceOfWorkers, LetsGoOfWhatIsCancelled) {
   EXPECT_EQ(service.take(kOpening + 110ms)->item, 2);
 }
 
-TEST(ServiceOfWorkers, TellsHowItStands) {
+TEST(ServiceOfWorkers, ReportsItsState) {
   Service<int> service(of_workers(2), 1);
   for (int item : {1, 2, 3}) service.arrive(kOpening, item);
   const ServerInterval interval = IntervalTaker().take(kOpening, service);

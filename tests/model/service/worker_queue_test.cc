@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 constexpr TimePoint kShift{1h};
 
-// A queue whose requests are letters, and which nothing random happens to unless it is said.
+// A queue whose requests are letters. Nothing in it is random unless the test sets it.
 struct Workers {
   explicit Workers(const WorkerSettings& settings) : queue(settings) {}
 
@@ -29,7 +29,7 @@ struct Workers {
     return queue.refuse(now, item, {.rejection = Rejection::kShed, .retry_after = 7s}, random);
   }
 
-  // What is given out by then, in order; in small letters what was turned away.
+  // The requests given out by then, in order. Refused ones are small letters.
   std::string take(TimePoint now) {
     std::string items;
     while (const auto given = queue.take(now, random)) {
@@ -56,7 +56,7 @@ TEST(WorkerQueue, IsIdleAtFirst) {
   EXPECT_EQ(workers.take(kShift + 1h), "");
 }
 
-TEST(WorkerQueue, ServesSoManyAtATimeInTheOrderOfTheirArrival) {
+TEST(WorkerQueue, ServesAsManyAsItHasWorkersInTheOrderOfArrival) {
   Workers workers(with(2));
   for (const char item : {'A', 'B', 'C', 'D', 'E'}) workers.arrive(kShift, item);
   EXPECT_EQ(workers.queue.busy(), 2u);
@@ -88,7 +88,7 @@ TEST(WorkerQueue, DrawsTheTimeOfEachAtItsStart) {
 }
 
 // A short one that starts later is done before a long one.
-TEST(WorkerQueue, GivesOutWhoIsDoneFirst) {
+TEST(WorkerQueue, GivesOutRequestsInTheOrderOfTheirEnds) {
   test::ScriptedRandom random{0.1, 0.9, 0.9};
   WorkerQueue<char> queue({.workers = 2, .service_time = ServiceTime::bimodal(100ms, 0.5, 1s)});
   for (const char item : {'A', 'B', 'C'}) queue.arrive(kShift, item, random);
@@ -96,21 +96,21 @@ TEST(WorkerQueue, GivesOutWhoIsDoneFirst) {
   EXPECT_EQ(queue.next_event(), kShift + 1s);
 }
 
-// A timer that is late by less than what a busy machine's is costs no capacity.
+// A timer that is a little late, as on a busy machine, costs no capacity.
 TEST(WorkerQueue, StartsTheNextWhenTheOneBeforeWasDue) {
   Workers workers(with(1));
   for (const char item : {'A', 'B', 'C', 'D'}) workers.arrive(kShift, item);
   EXPECT_EQ(workers.take(kShift + 115ms), "A");
   EXPECT_EQ(workers.queue.next_event(), kShift + 200ms);
-  workers.arrive(kShift + 215ms, 'E');  // what is due happens before an arrival
+  workers.arrive(kShift + 215ms, 'E');  // events that are due happen before an arrival
   EXPECT_EQ(workers.queue.next_event(), kShift + 215ms);
   EXPECT_EQ(workers.take(kShift + 215ms), "B");
   EXPECT_EQ(workers.queue.next_event(), kShift + 300ms);
 }
 
-// A server that stood still has not worked meanwhile: what was served is done when it wakes, and
-// the others have not moved.
-TEST(WorkerQueue, DoesNotWorkWhileItStandsStill) {
+// A frozen server does not work. When it wakes, the requests that were being served are done, and the
+// others are where they were.
+TEST(WorkerQueue, DoesNotWorkWhileItIsFrozen) {
   Workers workers(with(1));
   for (const char item : {'A', 'B', 'C', 'D'}) workers.arrive(kShift, item);
   EXPECT_EQ(workers.take(kShift + 10s), "A");
@@ -140,7 +140,7 @@ TEST(WorkerQueue, ServesTheNewestFirstWhileManyWait) {
   EXPECT_EQ(all, "XDCAB");
 }
 
-TEST(WorkerQueue, HasSoManyPlacesToWaitIn) {
+TEST(WorkerQueue, HasABoundedNumberOfPlaces) {
   WorkerSettings settings = with(2);
   settings.queue_length = 1;
   Workers workers(settings);
@@ -160,7 +160,7 @@ TEST(WorkerQueue, HasSoManyPlacesToWaitIn) {
   EXPECT_TRUE(without.queue.full());
 }
 
-TEST(WorkerQueue, DropsThoseWhoHaveWaitedTooLong) {
+TEST(WorkerQueue, DropsRequestsThatHaveWaitedTooLong) {
   WorkerSettings settings = with(1);
   settings.drop = {.kind = QueueDrop::Kind::kAge, .time = 150ms};
   Workers workers(settings);
@@ -177,7 +177,7 @@ TEST(WorkerQueue, DropsThoseWhoHaveWaitedTooLong) {
   EXPECT_EQ(workers.take(kShift + 300ms), "D");
 }
 
-// However the others are ordered, it is the oldest who has waited too long.
+// In every order, it is the oldest request that has waited too long.
 TEST(WorkerQueue, DropsTheOldestAlsoWhenTheNewestIsServed) {
   WorkerSettings settings = with(1);
   settings.drop = {.kind = QueueDrop::Kind::kAge, .time = 150ms};
@@ -190,15 +190,16 @@ TEST(WorkerQueue, DropsTheOldestAlsoWhenTheNewestIsServed) {
   EXPECT_EQ(workers.take(kShift + 300ms), "C");
 }
 
-// The wait of those who find a free worker counts too: it is the shortest.
+// Requests that find a free worker count too: their wait is the shortest.
 TEST(WorkerQueue, DropsByControlledDelay) {
   WorkerSettings settings = with(1, 60ms);
   settings.drop = {.kind = QueueDrop::Kind::kCoDel, .time = 5ms, .interval = 100ms};
   Workers workers(settings);
   for (const char item : {'A', 'B', 'C', 'D', 'E', 'F', 'G'}) workers.arrive(kShift, item);
-  // A comes out after 0 ms, B after 60, which is a new interval (and the one before had a wait of
-  // 0): no drop. So C after 120. D after 180 ms, the next interval, after one of 60 and more: D is
-  // the first of its own, and E, 240 ms, is dropped, as are all that come out with it.
+  // A is taken after 0 ms. B is taken after 60 ms, in a new interval; the one before had a wait of 0, so
+  // nothing is dropped. So C is taken after 120 ms. D comes after 180 ms, in the next interval; the
+  // shortest wait of the one before was 60 ms. D is the first of its interval. E, after 240 ms, is
+  // dropped, and so are all that would be taken with it.
   EXPECT_EQ(workers.take(kShift + 60ms), "A");
   EXPECT_EQ(workers.take(kShift + 120ms), "B");
   EXPECT_EQ(workers.take(kShift + 180ms), "C");
@@ -206,8 +207,8 @@ TEST(WorkerQueue, DropsByControlledDelay) {
   EXPECT_EQ(workers.queue.concurrency(), 0u);
 }
 
-// What is turned away at the door and costs time goes before all who wait, but needs a worker.
-TEST(WorkerQueue, TurnsAwayWithAFreeWorker) {
+// A refusal on arrival that costs time goes before all waiting requests, but needs a worker.
+TEST(WorkerQueue, NeedsAFreeWorkerToRefuse) {
   WorkerSettings settings = with(1);
   settings.rejection_cost = 30ms;
   Workers workers(settings);
@@ -223,7 +224,7 @@ TEST(WorkerQueue, TurnsAwayWithAFreeWorker) {
   EXPECT_EQ(workers.take(kShift + 160ms), "A");
 }
 
-TEST(WorkerQueue, GivesARefusalWhatItWasRefusedWith) {
+TEST(WorkerQueue, GivesARefusalItsOwnAnswer) {
   WorkerSettings settings = with(1);
   settings.rejection_cost = 30ms;
   Workers workers(settings);
@@ -240,13 +241,13 @@ TEST(WorkerQueue, TakesTheTimeOfAWorkerForEachThatIsDropped) {
   for (const char item : {'X', 'A', 'B'}) workers.arrive(kShift, item);
   workers.arrive(kShift + 120ms, 'C');
   EXPECT_EQ(workers.take(kShift + 120ms), "X");
-  EXPECT_EQ(workers.queue.concurrency(), 2u);  // B and C: A is being turned away
+  EXPECT_EQ(workers.queue.concurrency(), 2u);  // B and C: A is being refused
   EXPECT_EQ(workers.take(kShift + 130ms), "a");
   EXPECT_EQ(workers.take(kShift + 160ms), "b");
   EXPECT_EQ(workers.take(kShift + 260ms), "C");
 }
 
-TEST(WorkerQueue, ForgetsWhoWaitsAndIsCancelled) {
+TEST(WorkerQueue, ForgetsAWaitingRequestThatIsCancelled) {
   Workers workers(with(1));
   workers.arrive(kShift, 'X');
   workers.arrive(kShift, 'A');
@@ -274,7 +275,7 @@ TEST(WorkerQueue, FreesTheWorkerOfOneThatIsCancelled) {
 }
 
 // A request that was done when it is cancelled, as by a client that left a frozen server.
-TEST(WorkerQueue, ForgetsWhoIsDoneAndIsCancelled) {
+TEST(WorkerQueue, ForgetsAFinishedRequestThatIsCancelled) {
   Workers workers(with(1));
   const auto a = workers.arrive(kShift, 'A');
   workers.arrive(kShift, 'B');
@@ -299,9 +300,9 @@ TEST(WorkerQueue, ForgetsARefusalThatIsCancelled) {
   EXPECT_EQ(workers.queue.busy(), 0u);
 }
 
-// Clients that leave all the time, of a service that serves hardly any of them: what is forgotten
-// takes no memory, and the rest keep their order. (A ticket is the number of a place.)
-TEST(WorkerQueue, UsesThePlacesOfThoseWhoWereCancelledAgain) {
+// Many clients leave a service that serves hardly any of them. Cancelled requests take no memory, and
+// the rest keep their order. (A ticket is the number of a place.)
+TEST(WorkerQueue, ReusesThePlacesOfCancelledRequests) {
   Workers workers(with(1, 1000h));
   workers.arrive(kShift, 'X');
   const auto kept = workers.arrive(kShift, 'A');
@@ -330,7 +331,7 @@ TEST(WorkerQueue, StartsMoreWhenItHasMoreWorkers) {
   EXPECT_EQ(workers.take(kShift + 200ms), "D");
 }
 
-TEST(WorkerQueue, StartsNoneUntilThereIsRoomWhenItHasFewerWorkers) {
+TEST(WorkerQueue, StartsNoneUntilAWorkerIsFreeWhenItHasFewerWorkers) {
   Workers workers(with(3));
   for (const char item : {'A', 'B', 'C', 'D', 'E'}) {
     workers.arrive(kShift + (item - 'A') * 10ms, item);
@@ -346,8 +347,8 @@ TEST(WorkerQueue, StartsNoneUntilThereIsRoomWhenItHasFewerWorkers) {
   EXPECT_EQ(workers.take(kShift + 320ms), "E");
 }
 
-// Those who are served keep their times.
-TEST(WorkerQueue, TakesOtherTimesOrdersAndDropsFromNowOn) {
+// Requests that are being served keep their times.
+TEST(WorkerQueue, AppliesNewTimesOrdersAndDropsFromThenOn) {
   Workers workers(with(1));
   for (const char item : {'X', 'A', 'B', 'C', 'D'}) workers.arrive(kShift, item);
   WorkerSettings slow = with(1, 300ms);
@@ -381,14 +382,14 @@ TEST(WorkerQueue, GivesOutAllWhenItEnds) {
   EXPECT_EQ(workers.queue.waiting(), 0u);
 }
 
-TEST(WorkerQueue, HoldsWhatCanOnlyBeMoved) {
+TEST(WorkerQueue, HoldsMoveOnlyValues) {
   test::ScriptedRandom random{};
   WorkerQueue<std::unique_ptr<int>> queue(with(1, 0s));
   queue.arrive(kShift, std::make_unique<int>(7), random);
   EXPECT_EQ(*queue.take(kShift, random)->item, 7);
 }
 
-// Whatever happens, nobody is lost and nobody comes twice: many seeds, each with all disciplines.
+// No request is lost or comes twice, whatever happens. Many seeds, each with all disciplines.
 TEST(WorkerQueue, GivesOutEachRequestOnce) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     ClientRandom random(seed, 1);

@@ -1,0 +1,158 @@
+#include "client/outage/server_control.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <fstream>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "common/exit_code.h"
+#include "common/http/orders.h"
+#include "common/http/secret.h"
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Before the run, a server that does not answer is an error. During the run, it may be frozen for
+// a long time.
+constexpr auto kPatience = 2s;
+constexpr auto kLongestAnswer = 1h;
+constexpr std::size_t kLongestRefusal = 4096;
+
+// Up to the first control character, because another server's text must not command the terminal.
+std::string first_line(const std::string& text) {
+  const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
+  return {text.begin(), std::find_if(text.begin(), text.end(), is_control)};
+}
+
+}  // namespace
+
+ServerControl::ServerControl(const Url& url, std::string token)
+    : url_(url), token_(std::move(token)), client_(HttpRequest{.url = url}) {
+  thread_ = std::thread(&ServerControl::run, this);
+}
+
+ServerControl::~ServerControl() {
+  {
+    const std::scoped_lock lock(mutex_);
+    end_ = true;
+  }
+  changed_.notify_all();
+  // In a loop, because an interrupt has no effect before the connection is open.
+  for (; !ended_; std::this_thread::sleep_for(5ms)) client_.interrupt();
+  thread_.join();
+}
+
+void ServerControl::check(const std::string& orders) {
+  HttpClient client(HttpRequest{.url = url_});
+  const std::string why_not = post(client, kCheckPath, orders, kPatience).why_not;
+  if (!why_not.empty()) throw std::runtime_error(why_not);
+}
+
+void ServerControl::send(std::string order) {
+  {
+    const std::scoped_lock lock(mutex_);
+    orders_.push_back(std::move(order));
+  }
+  changed_.notify_all();
+}
+
+std::vector<ServerControl::Answer> ServerControl::take_answers() {
+  const std::scoped_lock lock(mutex_);
+  return std::exchange(answers_, {});
+}
+
+bool ServerControl::under_way() const {
+  const std::scoped_lock lock(mutex_);
+  return !orders_.empty();
+}
+
+void ServerControl::finish(Duration patience) {
+  std::unique_lock lock(mutex_);
+  const auto done = [this] { return orders_.empty(); };
+  if (changed_.wait_for(lock, patience, done)) return;
+  std::vector<Answer> dropped;
+  for (std::size_t i = 1; i < orders_.size(); ++i) {
+    dropped.push_back({orders_[i], "it was not sent before the end of the run"});
+  }
+  orders_.resize(1);
+  // In a loop, because an interrupt has no effect before the connection is open.
+  while (!changed_.wait_for(lock, 5ms, done)) client_.interrupt();
+  answers_.insert(answers_.end(), dropped.begin(), dropped.end());
+}
+
+void ServerControl::run() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [this] { return end_ || !orders_.empty(); });
+    if (end_) break;
+    const std::string order = orders_.front();
+    lock.unlock();
+    const std::string why_not = carry_out(order);
+    lock.lock();
+    answers_.push_back({order, why_not});
+    orders_.pop_front();
+    changed_.notify_all();
+  }
+  ended_ = true;
+}
+
+std::string ServerControl::carry_out(const std::string& order) {
+  OutageOrder begun;
+  std::optional<Disturbance> ended;
+  if (parse_outage_end(order, ended) && std::exchange(outage_refused_, false)) return "";
+  const Reply reply = post(client_, kControlPath, order, kLongestAnswer);
+  if (parse_outage_order(order, begun)) outage_refused_ = reply.refused;
+  return reply.why_not;
+}
+
+// A server that is frozen or busy later reads what its kernel has received meanwhile, even if the
+// client is gone by then. So the orders are sent only once the server has read the head of the
+// request and asks for the body.
+ServerControl::Reply ServerControl::post(HttpClient& to, const char* path,
+                                         const std::string& orders, Duration patience) {
+  HttpRequest request{.url = url_,
+                      .method = "POST",
+                      .headers = {{kTokenHeader, token_},
+                                  {"Content-Type", "text/plain"},
+                                  {"Expect", "100-continue"}},
+                      .body = orders};
+  request.url.path = path;
+  const HttpAnswer answer = to.send(request, patience, kLongestRefusal);
+  const std::string where = url_.host + ':' + std::to_string(url_.port);
+  if (!answer) {
+    return {.why_not = "the server's admin port, " + where +
+                       ", does not answer (set it with --server-admin): " + answer.why};
+  }
+  const int status = answer.response.status;
+  if (status == 200) return {};
+  std::string why_not = first_line(answer.response.body);
+  if (why_not.empty()) {
+    why_not = "the server's admin port, " + where + ", answers with status " +
+              std::to_string(status) + " and no reason";
+  }
+  if (status == 403) {
+    why_not = "the server at " + where +
+              " has a different token: start both programs with the same --admin-token-file";
+  } else if (status == 404 || status == 405) {
+    why_not = where + " is not the admin port of a retrystorm server";
+  }
+  return {.why_not = why_not, .refused = status < 500};
+}
+
+std::string read_token(const std::string& path) {
+  std::ifstream file(path);
+  // Reads at most as much as a token may have.
+  std::array<char, 256> token{};
+  if (!file.getline(token.data(), token.size()) || token[0] == '\0') {
+    throw UnreadableFile("there is no token in '" + path +
+                         "': start the server with the same --admin-token-file");
+  }
+  return token.data();
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,81 @@
+// Sends the server orders over its admin port: outages and actions.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/http/http_client.h"
+#include "common/http/url.h"
+#include "model/base/duration.h"
+
+namespace retrystorm {
+
+// A separate thread sends the orders one after the other, in the order in which they were given. A
+// frozen server gets them when it wakes, and does not block the caller until then.
+class ServerControl {
+ public:
+  struct Answer {
+    std::string order;
+    std::string why_not;  // a readable sentence; empty: the order was carried out
+  };
+
+  // `url`: of the admin port. Sends nothing yet.
+  ServerControl(const Url& url, std::string token);
+  // Drops all orders that have not been carried out.
+  ~ServerControl();
+
+  ServerControl(const ServerControl&) = delete;
+  ServerControl& operator=(const ServerControl&) = delete;
+
+  // Asks the server whether it would carry out these orders (see orders.h), one on each line.
+  // Throws std::runtime_error with a readable message if it would not, or if it cannot be asked.
+  void check(const std::string& orders);
+
+  // Returns at once. Safe from any thread.
+  void send(std::string order);
+
+  // The answers since the last call, in the same order as the orders. Safe from any thread.
+  std::vector<Answer> take_answers();
+
+  // True if there are orders without an answer. Safe from any thread.
+  bool under_way() const;
+
+  // Waits at most `patience` for the answers to all orders, then drops the rest: the server does
+  // not carry them out later. Do not call `send` at the same time.
+  void finish(Duration patience);
+
+ private:
+  struct Reply {
+    std::string why_not{};  // empty: the orders were carried out
+    bool refused = false;   // true if none of them has any effect
+  };
+
+  void run();
+  // Returns an empty text if the order was carried out, else the reason. If the server refused an
+  // outage, its end is not sent: the outage in force is another client's.
+  std::string carry_out(const std::string& order);
+  Reply post(HttpClient& to, const char* path, const std::string& orders, Duration patience);
+
+  const Url url_;
+  const std::string token_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::string> orders_;  // the first one is being sent
+  std::vector<Answer> answers_;
+  bool end_ = false;
+  bool outage_refused_ = false;  // used only by the thread
+  std::atomic<bool> ended_{false};
+  HttpClient client_;  // used by the thread; others only interrupt it
+  std::thread thread_;
+};
+
+// Reads the token in the first line of the file. Throws std::runtime_error with a readable message.
+std::string read_token(const std::string& path);
+
+}  // namespace retrystorm

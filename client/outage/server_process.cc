@@ -1,0 +1,108 @@
+#include "client/outage/server_process.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+#include "common/os/pidfd.h"
+
+namespace retrystorm {
+namespace {
+
+constexpr char kFrozen = 'f';
+constexpr char kAwake = 'a';
+
+// Runs in the watchdog's process.
+void wake_in_time(int messages, int server) {
+  WatchdogMessage last{.what = kAwake};
+  while (true) {
+    pollfd ready{messages, POLLIN, 0};
+    if (poll(&ready, 1, milliseconds_until(last.until)) > 0) {
+      if (!read_message(messages, last)) break;
+    } else if (Clock::now() >= last.until) {
+      pidfd_send_signal(server, SIGCONT, nullptr, 0);
+      last.until = TimePoint::max();
+    }
+  }
+  if (last.what == kFrozen) pidfd_send_signal(server, SIGCONT, nullptr, 0);
+}
+
+std::string reason() {
+  return std::generic_category().message(errno);
+}
+
+}  // namespace
+
+ServerProcess::ServerProcess(pid_t pid) : pid_(pid) {
+  const std::string who = "process " + std::to_string(pid);
+  if (pid == getpid()) throw std::runtime_error(who + " is this client itself, not the server");
+  if (pid == 1) throw std::runtime_error(who + " is the init process, not the server");
+  process_ = pidfd_open(pid, 0);
+  if (process_ < 0) {
+    throw std::runtime_error(errno == ESRCH ? "there is no " + who
+                                            : who + " cannot be watched: " + reason());
+  }
+  try {
+    if (has_ended()) throw std::runtime_error(who + " has ended");
+    if (pidfd_send_signal(process_, 0, nullptr, 0) != 0) {
+      throw std::runtime_error(who + " cannot be frozen: " + reason());
+    }
+    start_watchdog();
+  } catch (...) {
+    close(process_);
+    throw;
+  }
+}
+
+ServerProcess::~ServerProcess() {
+  watchdog_.reset();
+  close(process_);
+}
+
+void ServerProcess::start_watchdog() {
+  watchdog_.emplace("outage-watchdog", process_,
+                    [this](int messages) { wake_in_time(messages, process_); });
+}
+
+void ServerProcess::freeze(TimePoint until) {
+  // The watchdog gets the message first. So if this process is killed now, the server still wakes.
+  const WatchdogMessage message{.what = kFrozen, .until = until};
+  if (!watchdog_->send(message)) {  // it was killed
+    start_watchdog();
+    watchdog_->send(message);
+  }
+  try {
+    signal(SIGSTOP);
+  } catch (...) {
+    watchdog_->send({.what = kAwake});
+    throw;
+  }
+}
+
+void ServerProcess::wake() {
+  signal(SIGCONT);
+  watchdog_->send({.what = kAwake});
+}
+
+void ServerProcess::signal(int number) {
+  const std::string cannot =
+      "the server (process " + std::to_string(pid_) + ") cannot be signalled: ";
+  // Without this check, signals to a process that has ended but has not been waited for would seem
+  // to succeed.
+  if (has_ended()) throw std::runtime_error(cannot + "it has ended");
+  if (pidfd_send_signal(process_, number, nullptr, 0) != 0) {
+    throw std::runtime_error(cannot + reason());
+  }
+}
+
+bool ServerProcess::has_ended() const {
+  pollfd process{process_, POLLIN, 0};
+  return poll(&process, 1, 0) > 0;
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,43 @@
+// Freezes the server's process, and makes sure that it wakes again.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+
+#include "client/outage/watchdog.h"
+#include "model/base/duration.h"
+
+namespace retrystorm {
+
+// A process that this one may freeze (SIGSTOP) and wake (SIGCONT). If the process ends and another
+// one gets its number, that one is never signalled. A small watchdog process knows when the freeze
+// ends. It wakes the server at that time, even if this program is stopped or busy. It also wakes
+// the server when this object or the whole program is gone, even if its process group was killed.
+// Not thread-safe.
+class ServerProcess {
+ public:
+  // Throws std::runtime_error with a readable message if there is no process `pid`, if it is this
+  // one, or if we may not signal it.
+  explicit ServerProcess(pid_t pid);
+  ~ServerProcess();
+
+  ServerProcess(const ServerProcess&) = delete;
+  ServerProcess& operator=(const ServerProcess&) = delete;
+
+  // Freezes the process until `wake` or `until`, whichever is first. If it is frozen already,
+  // `until` replaces the earlier time. Both throw std::runtime_error if the process has ended.
+  void freeze(TimePoint until);
+  void wake();
+
+ private:
+  void start_watchdog();
+  void signal(int number);
+  bool has_ended() const;
+
+  const pid_t pid_;
+  int process_ = -1;  // a pidfd
+  std::optional<Watchdog> watchdog_;
+};
+
+}  // namespace retrystorm

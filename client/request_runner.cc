@@ -1,0 +1,207 @@
+#include "client/request_runner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "client/client_connections.h"
+
+namespace retrystorm {
+
+RequestRunner::RequestRunner(const WorkloadOptions& options, std::size_t places,
+                             const HttpRequest& request, ClientWaits& waits, LiveCounts& counts)
+    : request_(request),
+      timeout_(options.timeout),
+      pool_settings_(options.connections),
+      behaviour_(options.mean_think_time(), options.retry),
+      waits_(waits),
+      counts_(counts),
+      attempts_(places) {
+  const std::size_t processes = sharing_processes(options);
+  if (pool_settings_.kept()) pools_.emplace(pool_settings_, processes);
+  for (std::size_t i = 0; behaviour_.policy().has_process() && i < processes; ++i) {
+    processes_.emplace_back().parts = behaviour_.policy().make_process(now());
+  }
+}
+
+template <typename Ask>
+auto RequestRunner::with_process(const Client& client, Ask ask) {
+  if (processes_.empty()) return ask(static_cast<RetryProcess*>(nullptr));
+  Process& process = process_of(client);
+  const std::scoped_lock lock(process.mutex);
+  return ask(process.parts.get());
+}
+
+template <typename Ask>
+Permission RequestRunner::wait_for_permission(const Client& client, Permission permission,
+                                              bool retry, Ask ask) {
+  const TimePoint begin = now();
+  counts_.decide_pause(client.index, permission.wait);
+  if (retry) counts_.begin_wait_to_retry();
+  std::unique_lock turn(process_of(client).turn, std::defer_lock);
+  if (behaviour_.policy().waits_in_line()) {
+    turn.lock();
+    permission = with_process(client, ask);
+  }
+  while (permission.kind == Permission::Kind::kWait && waits_.wait(permission.wait)) {
+    permission = with_process(client, ask);
+  }
+  if (retry) {
+    counts_.end_wait_to_retry();
+    counts_.add_retry_wait(now() - begin);
+  }
+  return permission;
+}
+
+std::optional<NextAttempt> RequestRunner::run(Client& client) {
+  const TimePoint begun = now();
+  counts_.begin_request(client.index, begun);
+  Request request{.traced = trace_ && trace_->begin(begun, client.index)};
+  return run_attempts(client, request);
+}
+
+std::optional<NextAttempt> RequestRunner::run_after_loss(Client& client) {
+  const TimePoint begun = now();
+  counts_.begin_request(client.index, begun);
+  const NextAttempt next = with_process(client, [&](RetryProcess* process) {
+    return behaviour_.after_loss(begun, client.state, process, client.random, client.metrics);
+  });
+  counts_.follow(next, false, begun, Duration::zero());
+  if (!wait_to_retry(next.wait)) {
+    counts_.leave_unfinished(client.index, begun, now());
+    return std::nullopt;
+  }
+  Request request{.retry = true};
+  return run_attempts(client, request);
+}
+
+std::optional<NextAttempt> RequestRunner::run_attempts(Client& client, Request& request) {
+  while (true) {
+    const auto next = run_attempt(client, request);
+    if (next && !next->retry) {
+      counts_.end_request(client.index);
+      return next;
+    }
+    if (!next || !wait_to_retry(next->wait)) {
+      counts_.leave_unfinished(client.index, client.state.begun, now());
+      return std::nullopt;
+    }
+    request.retry = true;
+  }
+}
+
+bool RequestRunner::wait_to_retry(Duration duration) {
+  counts_.add_retry_wait(duration);
+  counts_.begin_wait_to_retry();
+  const bool goes_on = waits_.wait(duration);
+  counts_.end_wait_to_retry();
+  return goes_on;
+}
+
+std::optional<NextAttempt> RequestRunner::run_attempt(Client& client, Request& request) {
+  const auto ask = [&](RetryProcess* process) {
+    return behaviour_.may_send(now(), client.state, process, client.random);
+  };
+  Permission permission = with_process(client, ask);
+  request.waited = permission.kind == Permission::Kind::kWait;
+  if (request.waited) {
+    permission = wait_for_permission(client, permission, request.retry, ask);
+  }
+  if (waits_.stopping()) return std::nullopt;
+  if (permission.kind == Permission::Kind::kSend) return send(client, request);
+
+  if (permission.kind == Permission::Kind::kRefused) counts_.refuse();
+  const TimePoint begun = client.state.begun;
+  const TimePoint end = now();
+  const NextAttempt next = with_process(client, [&](RetryProcess* process) {
+    return behaviour_.after_refusal(end, permission.kind, client.state, process, client.random,
+                                    client.metrics);
+  });
+  counts_.follow(next, request.retry, begun, end - begun);
+  counts_.decide_pause(client.index, next.wait);
+  if (request.traced) trace_->not_sent(end, client.index, permission.kind, next);
+  return next;
+}
+
+void RequestRunner::stop() {
+  if (pools_) pools_->stop();
+}
+
+void RequestRunner::lose_idle_connections() {
+  if (pools_) pools_->lose_idle();
+}
+
+Duration RequestRunner::time_left(const Client& client) const {
+  return std::max(behaviour_.policy().time_left(now(), client.state), Duration::zero());
+}
+
+AttemptResult RequestRunner::run_pooled(const Client& client, HttpAttempt& attempt,
+                                        AttemptTimes* times) {
+  std::optional<Duration>* const service = times == nullptr ? nullptr : &times->service;
+  const Duration left = time_left(client);
+  if (!pools_) return run_connected(client, attempt, std::min(timeout_, left), service, nullptr);
+  const TimePoint begin = Clock::now();
+  const bool counts = pool_settings_.pool_wait_counts;
+  const Duration most = counts ? std::min(timeout_, left) : left;
+  const Duration longest_wait = std::min(most, pool_settings_.pool_wait);
+  const std::size_t process = client.number % pools_->processes();
+  auto connection =
+      pools_->take(process, saturating_add(begin, longest_wait), saturating_add(begin, most));
+  const Duration waited = Clock::now() - begin;
+  if (times != nullptr) times->pool = waited;
+  if (connection == nullptr) {
+    attempt.note("no connection of the pool was free in time (--pool-size, --pool-wait)");
+    return waited >= most ? timed_out(waited) : not_connected(waited);
+  }
+  const Duration patience =
+      counts ? std::max(most - waited, Duration::zero()) : std::min(timeout_, time_left(client));
+  AttemptResult result = run_connected(client, attempt, patience, service, connection.get());
+  result.latency += waited;
+  pools_->give_back(process, std::move(connection));
+  return result;
+}
+
+AttemptResult RequestRunner::run_connected(const Client& client, HttpAttempt& attempt,
+                                           Duration patience, std::optional<Duration>* service,
+                                           Connection* kept) {
+  if (connections_ == nullptr) return attempt.run(patience, service, kept);
+  const TimePoint begin = now();
+  const bool connected = connections_->wait(client.index, patience);
+  const Duration waited = now() - begin;
+  if (!connected || waited >= patience) {
+    if (kept != nullptr) kept->shut();
+    return timed_out(waited);
+  }
+  AttemptResult result = attempt.run(patience - waited, service, kept);
+  result.latency += waited;
+  return result;
+}
+
+std::optional<NextAttempt> RequestRunner::send(Client& client, Request& request) {
+  std::unique_ptr<HttpAttempt>& attempt = attempts_[client.index];
+  if (attempt == nullptr) attempt = std::make_unique<HttpAttempt>(request_);
+  counts_.send(std::exchange(request.unsent, false));
+  const TimePoint begun = client.state.begun;
+  const TimePoint sent = now();
+  if (request.traced) trace_->sent(sent, client.index);
+  AttemptTimes times;
+  const AttemptResult result = run_pooled(client, *attempt, request.traced ? &times : nullptr);
+  const TimePoint end = now();
+  counts_.come_back();
+  if (waits_.stopping()) return std::nullopt;
+
+  const NextAttempt next = with_process(client, [&](RetryProcess* process) {
+    return behaviour_.after(end, result, client.state, process, client.random, client.metrics);
+  });
+  counts_.end_attempt(result, attempt->why());
+  counts_.follow(next, request.retry, begun, end - begun);
+  counts_.decide_pause(client.index, next.wait);
+  if (request.traced) trace_->ended(end, client.index, result, times.service, times.pool, next);
+  if (result.outcome == Outcome::kOk) {
+    // A request with one attempt took exactly as long as that attempt.
+    const Duration request_time = request.retry || request.waited ? end - begun : result.latency;
+    counts_.end_ok(client.index, end, begun, result.latency, request_time);
+  }
+  return next;
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,145 @@
+// Runs requests from their beginning to their end: their attempts, and the waits between them.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "client/client_waits.h"
+#include "client/connection_pools.h"
+#include "client/live_counts.h"
+#include "client/shared_trace.h"
+#include "common/http/http_attempt.h"
+#include "common/http/http_request.h"
+#include "model/run/client_behaviour.h"
+#include "model/run/workload.h"
+
+namespace retrystorm {
+
+class ClientConnections;
+
+// The caller's thread sends each attempt and waits before the next one. What the clients of one
+// process share is used under that process's lock. Each client is run by one thread at a time.
+// Different clients run at the same time.
+class RequestRunner {
+ public:
+  // A client while it runs on a thread. In an open system this is the length of a request.
+  struct Client {
+    std::uint64_t index;   // its place
+    std::uint64_t number;  // of the client, or in an open system of the request
+    ClientRandom random;
+    RetryState state{};
+    RetryMetrics metrics{};
+  };
+
+  // `places`: how many clients there can be at a time. `waits` and `counts` must outlive this
+  // object.
+  RequestRunner(const WorkloadOptions& options, std::size_t places, const HttpRequest& request,
+                ClientWaits& waits, LiveCounts& counts);
+
+  RequestRunner(const RequestRunner&) = delete;
+  RequestRunner& operator=(const RequestRunner&) = delete;
+
+  // Traces the first `most` requests that begin once the trace is open. `start` is when the run
+  // starts. Call before the first request.
+  void follow(TimePoint start, std::size_t most) {
+    trace_.emplace(TimePoint{} + (start - made_at_), most);
+  }
+  // From now on a client's attempts wait for its connection. It must outlive this object. Call before
+  // the first request.
+  void wait_for(ClientConnections& connections) { connections_ = &connections; }
+
+  // Null if nothing is traced.
+  SharedTrace* trace() { return trace_ ? &*trace_ : nullptr; }
+
+  const ClientBehaviour& behaviour() const { return behaviour_; }
+
+  // The time since this object was made. The simulator counts time in the same way, so that
+  // policies that align to whole seconds do so alike in both engines.
+  TimePoint now() const { return TimePoint{} + (Clock::now() - made_at_); }
+
+  // Ends waits for a connection of a pool. Call it once the run stops.
+  void stop();
+
+  // The kept connections on which no attempt is under way are lost.
+  void lose_idle_connections();
+
+  // Empty if connections are not kept.
+  std::optional<KeptConnections> kept_connections() const {
+    return pools_ ? std::optional(pools_->totals()) : std::nullopt;
+  }
+
+  // Runs one request. Returns what follows its end, or nothing if the run stops. An attempt that
+  // the stop interrupts is not counted.
+  std::optional<NextAttempt> run(Client& client);
+  // The same for a request that begins because its client has just lost its connection: with a wait.
+  std::optional<NextAttempt> run_after_loss(Client& client);
+
+ private:
+  // What the clients of one process share, and its lock.
+  struct Process {
+    std::mutex mutex;
+    std::unique_ptr<RetryProcess> parts;
+    std::mutex turn;  // held by the client that asks for permission; the others wait in line
+  };
+
+  // What is known of the stages of a traced attempt.
+  struct AttemptTimes {
+    std::optional<Duration> pool{};  // in line for a kept connection
+    std::optional<Duration> service{};
+  };
+
+  // A client's current request.
+  struct Request {
+    bool traced = false;
+    bool unsent = true;   // none of its attempts has been sent so far
+    bool retry = false;   // the current attempt is not its first
+    bool waited = false;  // the current attempt waited for permission
+  };
+
+  std::optional<NextAttempt> run_attempts(Client& client, Request& request);
+  // Like `run_attempts`, for one attempt: asks for permission, sends it, and waits for its end.
+  std::optional<NextAttempt> run_attempt(Client& client, Request& request);
+  std::optional<NextAttempt> send(Client& client, Request& request);
+  // Until the deadline of the client's request, which may have passed since permission was given.
+  Duration time_left(const Client& client) const;
+  // Takes a connection of the process's pool, if there are pools, and sends the attempt.
+  AttemptResult run_pooled(const Client& client, HttpAttempt& attempt, AttemptTimes* times);
+  // Waits for the client's connection, if it lost one, and sends the attempt. Returns within
+  // `patience` and a few milliseconds. `kept`: null for a new connection.
+  AttemptResult run_connected(const Client& client, HttpAttempt& attempt, Duration patience,
+                              std::optional<Duration>* service, Connection* kept);
+  bool wait_to_retry(Duration duration);
+  // Calls `ask` with the parts that the client's process shares, under their lock. Null if the
+  // policy shares nothing.
+  template <typename Ask>
+  auto with_process(const Client& client, Ask ask);
+  // Call this when `ask` has answered that the client must wait. Calls `ask` again until the answer
+  // changes or the run stops.
+  template <typename Ask>
+  Permission wait_for_permission(const Client& client, Permission permission, bool retry, Ask ask);
+  // Processes are dealt in turn. There must be some.
+  Process& process_of(const Client& client) {
+    return processes_[client.number % processes_.size()];
+  }
+
+  const TimePoint made_at_ = Clock::now();
+  const HttpRequest request_;
+  const Duration timeout_;
+  const ConnectionSettings pool_settings_;
+  const ClientBehaviour behaviour_;
+  ClientWaits& waits_;
+  LiveCounts& counts_;
+  ClientConnections* connections_ = nullptr;  // null if no connections are lost
+
+  std::optional<ConnectionPools> pools_;  // empty if connections are not kept
+  std::deque<Process> processes_;         // empty if the policy shares nothing
+  // One for each place, made and used by that place's thread.
+  std::vector<std::unique_ptr<HttpAttempt>> attempts_;
+  std::optional<SharedTrace> trace_;
+};
+
+}  // namespace retrystorm

@@ -1,0 +1,245 @@
+#include "common/http/connection.h"
+
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <openssl/err.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <ctime>
+
+namespace retrystorm {
+namespace {
+
+// Errors that mean a shortage on this machine, not a fault of the server.
+bool is_shortage(int error) {
+  return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM ||
+         error == EADDRNOTAVAIL;
+}
+
+NoAnswer kind_of(int error) {
+  switch (error) {
+    case ECONNREFUSED:
+      return NoAnswer::kRefused;
+    case ECONNRESET:
+    case ECONNABORTED:
+    case EPIPE:
+      return NoAnswer::kReset;
+    case EHOSTDOWN:
+    case EHOSTUNREACH:
+    case ENETDOWN:
+    case ENETUNREACH:
+    case ETIMEDOUT:
+      return NoAnswer::kUnreachable;
+    default:
+      return NoAnswer::kOther;
+  }
+}
+
+timespec timespec_of(Duration time) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
+  return {.tv_sec = static_cast<std::time_t>(seconds.count()),
+          .tv_nsec = static_cast<long>((time - seconds).count())};
+}
+
+}  // namespace
+
+void Connection::renew(TimePoint deadline) {
+  deadline_ = deadline;
+  fault_ = Fault::kNone;
+  why_.clear();
+  is_closed_ = false;
+  begin_ = end_ = line_ = lines_ = 0;
+}
+
+bool Connection::can_be_used_again() const {
+  if (descriptor_ < 0 || is_closed_ || begin_ != end_) return false;
+  pollfd state{descriptor_, POLLIN | POLLRDHUP, 0};
+  return poll(&state, 1, 0) == 0;
+}
+
+bool Connection::open(const Url& url, SSL_CTX* tls, TimePoint deadline) {
+  renew(deadline);
+  return connect(url) && (tls == nullptr || shake_hands(tls, url.host));
+}
+
+bool Connection::connect(const Url& url) {
+  addrinfo hints{};
+  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;  // no name server is asked
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(url.address.c_str(), std::to_string(url.port).c_str(), &hints, &found) != 0) {
+    return fail(Fault::kShortage, "no memory for an address");
+  }
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> address(found, &freeaddrinfo);
+
+  const int descriptor =
+      ::socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (descriptor < 0) return fail_by(errno);
+  const linger reset{.l_onoff = 1, .l_linger = 0};
+  setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+  {
+    const std::scoped_lock lock(mutex_);
+    descriptor_ = descriptor;
+  }
+  if (::connect(descriptor, address->ai_addr, address->ai_addrlen) == 0) return true;
+  if (errno != EINPROGRESS) return fail_by(errno);
+  if (!wait(POLLOUT)) return false;
+  int error = 0;
+  socklen_t size = sizeof(error);
+  getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size);
+  return error == 0 || fail_by(error);
+}
+
+bool Connection::shake_hands(SSL_CTX* tls, const std::string& host) {
+  tls_.reset(SSL_new(tls));
+  if (tls_ == nullptr || SSL_set_fd(tls_.get(), descriptor_) != 1) {
+    return fail(Fault::kShortage, "no memory for TLS");
+  }
+  in6_addr number{};
+  const bool is_name = inet_pton(AF_INET, host.c_str(), &number) != 1 &&
+                       inet_pton(AF_INET6, host.c_str(), &number) != 1;
+  if (is_name) SSL_set_tlsext_host_name(tls_.get(), host.c_str());
+  while (true) {
+    ERR_clear_error();
+    const int result = SSL_connect(tls_.get());
+    if (result == 1) return true;
+    if (!wait_for_tls(result)) return false;
+  }
+}
+
+void Connection::shut() {
+  tls_.reset();
+  const std::scoped_lock lock(mutex_);
+  if (descriptor_ >= 0) close(descriptor_);
+  descriptor_ = -1;
+}
+
+void Connection::interrupt() {
+  const std::scoped_lock lock(mutex_);
+  if (descriptor_ >= 0) shutdown(descriptor_, SHUT_RDWR);
+}
+
+ssize_t Connection::read(char* to, std::size_t size) {
+  if (begin_ == end_) {
+    if (size >= buffer_.size()) {
+      line_ = lines_ = 0;
+      return receive(to, size);
+    }
+    const ssize_t received = receive(buffer_.data(), buffer_.size());
+    if (received <= 0) return received;
+    begin_ = 0;
+    end_ = static_cast<std::size_t>(received);
+  }
+  // cpp-httplib reads lines byte by byte, in heads, chunks and trailers, but bodies in larger
+  // pieces.
+  const bool in_a_line = size == 1;
+  size = std::min(size, end_ - begin_);
+  std::copy_n(buffer_.data() + begin_, size, to);
+  begin_ += size;
+  if (!in_a_line) {
+    line_ = lines_ = 0;
+  } else if (++lines_ > kLongestHead || ++line_ > kLongestLine) {
+    fail(Fault::kBroken, "the answer's head is too long");
+    return -1;
+  } else if (*to == '\n') {
+    line_ = 0;
+  }
+  return static_cast<ssize_t>(size);
+}
+
+ssize_t Connection::receive(char* to, std::size_t size) {
+  while (Clock::now() < deadline_) {
+    if (tls_ != nullptr) {
+      ERR_clear_error();
+      const int result =
+          SSL_read(tls_.get(), to, static_cast<int>(std::min<std::size_t>(size, 1U << 30U)));
+      if (result > 0) return result;
+      if (SSL_get_error(tls_.get(), result) == SSL_ERROR_ZERO_RETURN) {
+        is_closed_ = true;
+        return 0;
+      }
+      if (!wait_for_tls(result)) return -1;
+      continue;
+    }
+    const ssize_t received = recv(descriptor_, to, size, 0);
+    is_closed_ = received == 0;
+    if (received >= 0) return received;
+    if (errno != EAGAIN && errno != EINTR) {
+      fail_by(errno);
+      return -1;
+    }
+    if (!wait(POLLIN)) return -1;
+  }
+  fail(Fault::kTimedOut, "no answer in time");
+  return -1;
+}
+
+ssize_t Connection::write(const char* from, std::size_t size) {
+  std::size_t done = 0;
+  while (done < size) {
+    const std::size_t left = size - done;
+    if (tls_ != nullptr) {
+      ERR_clear_error();
+      const int result = SSL_write(tls_.get(), from + done, static_cast<int>(left));
+      if (result > 0) {
+        done += static_cast<std::size_t>(result);
+      } else if (!wait_for_tls(result)) {
+        return -1;
+      }
+      continue;
+    }
+    const ssize_t sent = send(descriptor_, from + done, left, MSG_NOSIGNAL);
+    if (sent >= 0) {
+      done += static_cast<std::size_t>(sent);
+    } else if (errno != EAGAIN && errno != EINTR) {
+      fail_by(errno);
+      return -1;
+    } else if (!wait(POLLOUT)) {
+      return -1;
+    }
+  }
+  return static_cast<ssize_t>(size);
+}
+
+bool Connection::wait(short events) {
+  while (true) {
+    const Duration left = deadline_ - Clock::now();
+    if (left <= Duration::zero()) return fail(Fault::kTimedOut, "no answer in time");
+    pollfd waits{descriptor_, events, 0};
+    const timespec time = timespec_of(left);
+    if (ppoll(&waits, 1, &time, nullptr) > 0) return true;
+  }
+}
+
+bool Connection::wait_for_tls(int result) {
+  switch (SSL_get_error(tls_.get(), result)) {
+    case SSL_ERROR_WANT_READ:
+      return wait(POLLIN);
+    case SSL_ERROR_WANT_WRITE:
+      return wait(POLLOUT);
+    default: {
+      const char* const reason = ERR_reason_error_string(ERR_peek_error());
+      return fail(Fault::kBroken, reason == nullptr ? "closed" : reason);
+    }
+  }
+}
+
+bool Connection::fail(Fault fault, const std::string& why, NoAnswer kind) {
+  fault_ = fault;
+  why_ = why;
+  no_answer_ = kind;
+  return false;
+}
+
+bool Connection::fail_by(int error) {
+  return fail(is_shortage(error) ? Fault::kShortage : Fault::kBroken, std::strerror(error),
+              kind_of(error));
+}
+
+}  // namespace retrystorm

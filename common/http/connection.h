@@ -1,0 +1,110 @@
+// A connection to a server, by TCP or TLS, that ends at its deadline.
+#pragma once
+
+#include <httplib.h>
+#include <netinet/in.h>
+#include <openssl/ssl.h>
+#include <poll.h>
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "common/http/url.h"
+#include "model/base/duration.h"
+#include "model/retry/attempt_result.h"
+
+namespace retrystorm {
+
+// The stream that cpp-httplib uses for a request and its answer. cpp-httplib 0.11 has no total
+// deadline: its read timeout starts again with each byte. It also reads lines of any length, and
+// its regular expression for the first line of an answer recurses once or twice per letter, so that
+// 30 kB crash the program. Here nothing lasts beyond the deadline, and no line is longer than
+// `kLongestLine`. Not thread-safe, except for `interrupt`.
+class Connection final : public httplib::Stream {
+ public:
+  static constexpr std::size_t kLongestLine = 8 * 1024;
+  static constexpr std::size_t kLongestHead = 64 * 1024;
+
+  enum class Fault {
+    kNone,
+    kTimedOut,
+    kBroken,   // refused, reset, closed, not trusted, or a head that is too long
+    kShortage  // this machine has no descriptor, port or memory left for it
+  };
+
+  Connection() = default;
+  ~Connection() { shut(); }
+
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  // Connects to the URL's address, with TLS if the URL has `tls`. Returns false if it cannot. Do
+  // not call while open.
+  bool open(const Url& url, SSL_CTX* tls, TimePoint deadline);
+  // Makes an open connection ready for the next request, which must end by the deadline.
+  void renew(TimePoint deadline);
+  bool is_open() const { return descriptor_ >= 0; }
+  // Is it open, and has the server neither closed it nor sent anything unasked?
+  bool can_be_used_again() const;
+  // Closes with a reset, which frees the port at once. A normal close would keep the port for up to
+  // a minute while the server holds the connection, and a retry storm would run out of ports.
+  void shut();
+
+  // Why the connection ended, if it has.
+  Fault fault() const { return fault_; }
+  // The same in words.
+  const std::string& why() const { return why_; }
+  // The kind of a fault that is not a timeout.
+  NoAnswer no_answer() const { return no_answer_; }
+  // True if the server has closed the connection.
+  bool is_closed() const { return is_closed_; }
+
+  // Waits until the server sends something or closes the connection. Not for TLS, which also sends
+  // messages of its protocol.
+  bool wait_for_answer() { return wait(POLLIN); }
+
+  // Makes the current operation fail soon. Safe from any thread.
+  void interrupt();
+
+  bool is_readable() const override { return true; }
+  bool is_writable() const override { return true; }
+  ssize_t read(char* to, std::size_t size) override;
+  ssize_t write(const char* from, std::size_t size) override;
+  void get_remote_ip_and_port(std::string& /*ip*/, int& /*port*/) const override {}
+  void get_local_ip_and_port(std::string& /*ip*/, int& /*port*/) const override {}
+  socket_t socket() const override { return descriptor_; }
+
+ private:
+  bool connect(const Url& url);
+  bool shake_hands(SSL_CTX* tls, const std::string& host);
+  // Waits for data and reads it, like `recv`.
+  ssize_t receive(char* to, std::size_t size);
+  // Waits for one of poll's events. Returns false at the deadline.
+  bool wait(short events);
+  // Waits for what OpenSSL needs after a call that returned `result`. Returns false if the call
+  // failed.
+  bool wait_for_tls(int result);
+  // Records the fault. Always returns false.
+  bool fail(Fault fault, const std::string& why, NoAnswer kind = NoAnswer::kOther);
+  // Records that a system call failed with this error. Always returns false.
+  bool fail_by(int error);
+
+  TimePoint deadline_{};
+  Fault fault_ = Fault::kNone;
+  std::string why_;
+  NoAnswer no_answer_ = NoAnswer::kOther;
+  bool is_closed_ = false;
+
+  std::mutex mutex_;  // guards changes to the descriptor
+  int descriptor_ = -1;
+  std::unique_ptr<SSL, decltype(&SSL_free)> tls_{nullptr, SSL_free};
+
+  std::array<char, 4096> buffer_;
+  std::size_t begin_ = 0, end_ = 0;  // the unread part of the buffer
+  std::size_t line_ = 0, lines_ = 0;
+};
+
+}  // namespace retrystorm

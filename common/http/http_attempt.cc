@@ -1,0 +1,55 @@
+#include "common/http/http_attempt.h"
+
+#include <chrono>
+
+#include "common/http/aws_error_name.h"
+#include "common/http/retry_after.h"
+#include "common/http/server_timing.h"
+
+namespace retrystorm {
+namespace {
+
+// Enough of the body to contain an error's name.
+constexpr std::size_t kLongestError = 4096;
+
+std::int64_t unix_time() {
+  using std::chrono::system_clock;
+  return std::chrono::floor<std::chrono::seconds>(system_clock::now()).time_since_epoch().count();
+}
+
+bool asks_for_less(const httplib::Response& response) {
+  return names_throttling(response.has_header(kErrorTypeHeader)
+                              ? response.get_header_value(kErrorTypeHeader)
+                              : parse_error_name(response.body));
+}
+
+}  // namespace
+
+AttemptResult HttpAttempt::run(Duration patience, std::optional<Duration>* service,
+                               Connection* kept) {
+  const TimePoint start = Clock::now();
+  httplib::Headers more;
+  if (service != nullptr) more.emplace(kAsksForTiming, "1");
+  const HttpAnswer answer = kept == nullptr
+                                ? client_.send(request_, patience, kLongestError, more)
+                                : client_.send_on(*kept, request_, patience, kLongestError, more);
+  const Duration latency = Clock::now() - start;
+  why_ = answer.why;
+
+  if (answer.fault == Connection::Fault::kTimedOut || latency >= patience) {
+    if (kept != nullptr) kept->shut();
+    return timed_out(latency);
+  }
+  if (answer.fault == Connection::Fault::kShortage) {
+    request_.shortage->print("this machine lacks resources for the clients (" + answer.why +
+                             "): some of the errors are not the service's");
+  }
+  if (!answer) return not_connected(latency, answer.no_answer);
+  const httplib::Response& response = answer.response;
+  if (service != nullptr) *service = parse_service_time(response.get_header_value(kServerTiming));
+  return answered(response.status,
+                  parse_retry_after(response.get_header_value("Retry-After"), unix_time()), latency,
+                  response.status == 400 && asks_for_less(response));
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,37 @@
+// One client's attempts: over HTTP or HTTPS, within a total deadline.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "common/http/http_client.h"
+#include "common/http/http_request.h"
+#include "model/retry/attempt_result.h"
+
+namespace retrystorm {
+
+// Sends one attempt at a time. Not thread-safe.
+class HttpAttempt {
+ public:
+  // `request` must outlive this object.
+  explicit HttpAttempt(const HttpRequest& request) : request_(request), client_(request) {}
+
+  // Returns within `patience` and a few milliseconds, whatever the server does. If `service` is not
+  // null, asks the server how long the request was in the service, and stores the answer there. If
+  // `kept` is null, uses a new connection. Otherwise uses that one, opens it if it is not open, and
+  // leaves it open if it can be used again.
+  AttemptResult run(Duration patience, std::optional<Duration>* service = nullptr,
+                    Connection* kept = nullptr);
+
+  // In words, why the last attempt got no answer. Empty if it got one.
+  const std::string& why() const { return why_; }
+  // For an attempt that could not even begin.
+  void note(const std::string& why) { why_ = why; }
+
+ private:
+  const HttpRequest& request_;
+  HttpClient client_;
+  std::string why_;
+};
+
+}  // namespace retrystorm

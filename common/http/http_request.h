@@ -1,0 +1,56 @@
+// The request that every attempt sends, and its destination.
+#pragma once
+
+#include <httplib.h>
+#include <openssl/ssl.h>
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "common/http/url.h"
+
+namespace retrystorm {
+
+// The request's options, as given.
+struct RequestOptions {
+  std::string url = "http://127.0.0.1:8070/api";
+  std::string method = "GET";
+  std::vector<std::string> headers{};  // "Name: value"
+  std::string body{};                  // or "@FILE"
+  std::string cacert{};                // a file of certificates; empty: those of the system
+  bool insecure = false;               // accepts any certificate
+};
+
+// A message on standard error that is printed only once. Safe from any thread.
+class OnceNotice {
+ public:
+  void print(const std::string& text);
+
+ private:
+  std::once_flag printed_;
+};
+
+struct HttpRequest {
+  Url url;
+  std::string method = "GET";
+  httplib::Headers headers{};
+  std::string body{};
+  // https: shared by all connections. The certificate is checked in the handshake. The first
+  // certificate that is not accepted is reported on standard error, because the counts only show
+  // errors.
+  std::shared_ptr<SSL_CTX> tls{};
+  // Printed if this machine has no descriptor, port or memory left for an attempt.
+  std::shared_ptr<OnceNotice> shortage = std::make_shared<OnceNotice>();
+};
+
+// Looks up the host and reads the files. Throws std::runtime_error with a readable message if one
+// of them is not available, or if something cannot be sent as it is.
+HttpRequest make_request(const RequestOptions& options);
+
+// Throws std::invalid_argument if options contradict each other, or if a header is not valid. Reads
+// nothing.
+void check(const RequestOptions& options);
+
+}  // namespace retrystorm

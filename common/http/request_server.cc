@@ -1,0 +1,216 @@
+#include "common/http/request_server.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <string_view>
+#include <utility>
+
+namespace retrystorm {
+namespace {
+
+// Waits for one of `events`. Returns whether it came before `until`.
+bool wait_for(int connection, short events, TimePoint until) {
+  pollfd wait{connection, events, 0};
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
+  return poll(&wait, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0))) > 0;
+}
+
+// Is this a whole request without a body, after which the client wants to use the connection again?
+bool asks_to_keep(const std::string& text) {
+  if (!text.starts_with("GET ") && !text.starts_with("HEAD ")) return false;
+  if (!text.ends_with("\r\n\r\n") || text.find("\n\r\n") + 3 != text.size()) return false;
+  std::string head = text;
+  for (char& c : head) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return head.find("\r\nconnection: keep-alive\r\n") != std::string::npos &&
+         head.find("\r\ncontent-length:") == std::string::npos &&
+         head.find("\r\ntransfer-encoding:") == std::string::npos;
+}
+
+bool would_block(int error) {
+  return error == EAGAIN || error == EWOULDBLOCK || error == EINTR;
+}
+
+// A connection as cpp-httplib sees it. The bytes that have already been read come first. The rest
+// of the request must arrive within `patience`. The client must also take the answer's head, and
+// its body, within `patience` each.
+class RequestStream final : public httplib::Stream {
+ public:
+  RequestStream(int connection, std::string begun, Duration patience)
+      : connection_(connection),
+        begun_(std::move(begun)),
+        patience_(patience),
+        until_(Clock::now() + patience) {}
+
+  bool is_readable() const override {
+    return taken_ < begun_.size() || wait_for(connection_, POLLIN, until_);
+  }
+
+  // A client that has ended the connection gets no answer, and is not counted as answered.
+  bool is_writable() const override {
+    char byte = 0;
+    const ssize_t there = recv(connection_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return there > 0 || (there < 0 && would_block(errno));
+  }
+
+  ssize_t read(char* to, std::size_t size) override {
+    if (taken_ < begun_.size()) {
+      size = begun_.copy(to, size, taken_);
+      taken_ += size;
+      return static_cast<ssize_t>(size);
+    }
+    if (!wait_for(connection_, POLLIN, until_)) return -1;
+    return recv(connection_, to, size, MSG_DONTWAIT);
+  }
+
+  ssize_t write(const char* from, std::size_t size) override {
+    if (!is_writable()) return -1;
+    const TimePoint until = Clock::now() + patience_;
+    for (std::size_t done = 0; done < size;) {
+      const ssize_t sent = send(connection_, from + done, size - done, MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (sent > 0) {
+        done += static_cast<std::size_t>(sent);
+      } else if (!would_block(errno) || !wait_for(connection_, POLLOUT, until)) {
+        return -1;
+      }
+    }
+    return static_cast<ssize_t>(size);
+  }
+
+  // The program does not use addresses.
+  void get_remote_ip_and_port(std::string&, int&) const override {}
+  void get_local_ip_and_port(std::string&, int&) const override {}
+  socket_t socket() const override { return connection_; }
+
+ private:
+  const int connection_;
+  const std::string begun_;
+  std::size_t taken_ = 0;  // bytes taken from `begun_`
+  const Duration patience_;
+  const TimePoint until_;
+};
+
+}  // namespace
+
+RequestHead::State RequestHead::read_from(int connection) {
+  // cpp-httplib ends the head at the first empty line.
+  constexpr std::string_view kEnd = "\n\r\n";
+  std::array<char, 4096> part{};
+  while (true) {
+    const ssize_t size = recv(connection, part.data(), part.size(), MSG_DONTWAIT);
+    if (size < 0) return would_block(errno) ? State::kIncomplete : State::kGone;
+    if (size == 0) return State::kGone;
+    const std::size_t seen = text_.size() - std::min(text_.size(), kEnd.size() - 1);
+    text_.append(part.data(), static_cast<std::size_t>(size));
+    const std::size_t end = text_.find(kEnd, seen);
+    if (std::min(end, text_.size()) > kLongest) return State::kTooLong;
+    if (end != std::string::npos) return State::kComplete;
+  }
+}
+
+RequestServer::RequestServer() {
+  // Without a socket cpp-httplib assumes that the server is stopping, and stops answers that it
+  // writes in pieces. The number is never used as a socket.
+  svr_sock_ = 0;
+  // What it promises to clients that keep their connection. Here nothing ends it.
+  set_keep_alive_timeout(3600);
+  set_keep_alive_max_count(1'000'000);
+}
+
+bool RequestServer::serve(int connection, Duration patience) {
+  const TimePoint until = Clock::now() + patience;
+  RequestHead head;
+  auto state = head.read_from(connection);
+  while (state == RequestHead::State::kIncomplete && wait_for(connection, POLLIN, until)) {
+    state = head.read_from(connection);
+  }
+  if (state == RequestHead::State::kTooLong) refuse_head(connection);
+  if (state != RequestHead::State::kComplete) return false;
+  if (!asks_to_keep(head.text())) {
+    answer(connection, std::move(head), patience);
+    return false;
+  }
+  return process(connection, std::move(head), patience, false);
+}
+
+void RequestServer::answer(int connection, RequestHead head, Duration patience) {
+  process(connection, std::move(head), patience, true);
+}
+
+bool RequestServer::process(int connection, RequestHead head, Duration patience, bool close) {
+  RequestStream stream(connection, std::move(head.text()), patience);
+  bool closed = false;
+  bool processed = false;
+  const auto process_request_of = [&](auto& self) {
+    // Later versions of cpp-httplib expect the addresses of both ends here.
+    if constexpr (requires { self.process_request(stream, "", 0, "", 0, true, closed, nullptr); }) {
+      processed = self.process_request(stream, "", 0, "", 0, close, closed, nullptr);
+    } else {
+      processed = self.process_request(stream, close, closed, nullptr);
+    }
+  };
+  process_request_of(*this);
+  if (!close && processed && !closed) return true;
+  // Sends the answer even if part of the request has not been read.
+  shutdown(connection, SHUT_RDWR);
+  return false;
+}
+
+void RequestServer::refuse_head(int connection) {
+  constexpr std::string_view kAnswer =
+      "HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n"
+      "Content-Length: 0\r\n\r\n";
+  send(connection, kAnswer.data(), kAnswer.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  shutdown(connection, SHUT_RDWR);
+}
+
+void check_before_reading(httplib::Server& server, std::size_t largest_body, Check check) {
+  // The status with which a request is refused; 0 = it is not refused.
+  const auto refusal = [largest_body](const httplib::Request& request) {
+    const bool reads = request.method == "GET" || request.method == "HEAD";
+    if (!reads && (request.method != "POST" || largest_body == 0)) return 405;
+    // Later versions of cpp-httplib also read the body of a GET whose headers announce one.
+    const bool bare =
+        !request.has_header("Content-Length") && !request.has_header("Transfer-Encoding");
+    if (reads && bare) return 0;
+    // cpp-httplib's limit does not apply to a body without Content-Length.
+    const std::string length = request.get_header_value("Content-Length");
+    std::size_t bytes = 0;
+    const auto [end, error] = std::from_chars(length.data(), length.data() + length.size(), bytes);
+    const bool has_length = error == std::errc() && end == length.data() + length.size() &&
+                            request.get_header_value_count("Content-Length") == 1 &&
+                            !request.has_header("Transfer-Encoding");
+    return has_length && bytes <= (reads ? 0 : largest_body) ? 0 : 413;
+  };
+  const auto answer = [largest_body](int status, httplib::Response& response) {
+    response.status = status;
+    response.set_header("Connection", "close");
+    if (status == 405)
+      response.set_header("Allow", largest_body == 0 ? "GET, HEAD" : "GET, HEAD, POST");
+  };
+  server.set_pre_routing_handler([refusal, answer, check = std::move(check)](
+                                     const httplib::Request& request, httplib::Response& response) {
+    using Response = httplib::Server::HandlerResponse;
+    if (const int status = refusal(request)) {
+      answer(status, response);
+      return Response::Handled;
+    }
+    return check && check(request, response) ? Response::Handled : Response::Unhandled;
+  });
+  // A client that sends `Expect: 100-continue` is refused before it sends the body.
+  server.set_expect_100_continue_handler(
+      [refusal, answer](const httplib::Request& request, httplib::Response& response) {
+        const int status = refusal(request);
+        if (status == 0) return 100;
+        answer(status, response);
+        return status;
+      });
+}
+
+}  // namespace retrystorm

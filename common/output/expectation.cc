@@ -1,0 +1,399 @@
+#include "common/output/expectation.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <ostream>
+#include <stdexcept>
+#include <utility>
+
+#include "common/output/json_text.h"
+#include "common/output/report.h"
+#include "model/base/text.h"
+
+namespace retrystorm {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Relation = Expectation::Relation;
+
+// Of --runs.
+constexpr double kMostRuns = 1e6;
+
+constexpr std::array kVerdicts{Verdict::kNoOutage, Verdict::kUndecided,  Verdict::kRecovered,
+                               Verdict::kRelapsed, Verdict::kRecovering, Verdict::kCollapsed};
+
+std::string name_of(Verdict verdict) {
+  std::string name(to_string(verdict));
+  std::replace(name.begin(), name.end(), ' ', '_');
+  return name;
+}
+
+// Adds the numbers of `json`, under their names.
+void flatten(Figures& figures, const std::string& name, const Json& json) {
+  for (const auto& [key, value] : json.items()) {
+    const std::string full = name.empty() ? key : name + '_' + key;
+    if (value.is_object()) {
+      flatten(figures, full, value);
+    } else if (value.is_number() || (value.is_null() && full != "outage")) {
+      figures[full] = value;
+    }
+  }
+}
+
+std::vector<std::string_view> words_of(std::string_view name) {
+  return split(name, '_');
+}
+
+// May `name` stand for the figure?
+bool stands_for(std::string_view name, std::string_view figure) {
+  static constexpr std::array<std::string_view, 4> kOptional{"share", "median", "ms", "s"};
+  const auto given = words_of(name);
+  std::size_t next = 0;
+  for (const std::string_view word : words_of(figure)) {
+    if (next < given.size() && given[next] == word) {
+      ++next;
+    } else if (std::find(kOptional.begin(), kOptional.end(), word) == kOptional.end()) {
+      return false;
+    }
+  }
+  return next == given.size();
+}
+
+// The unit of a time in seconds; 0 if the figure is not a time.
+double time_unit_of(std::string_view figure) {
+  const auto words = words_of(figure);
+  if (std::find(words.begin(), words.end(), "ms") != words.end()) return 1e-3;
+  const std::size_t n = words.size();
+  const auto follows = [&](std::string_view word) { return n > 1 && words[n - 2] == word; };
+  return words.back() == "s" && !follows("unit") && !follows("per") ? 1 : 0;
+}
+
+bool is_share(std::string_view figure) {
+  const auto words = words_of(figure);
+  return is_of_verdict(figure) || words.front() == "success" ||
+         std::find(words.begin(), words.end(), "share") != words.end();
+}
+
+bool is_bound_of_interval(const std::string& figure, const Figures& known) {
+  return (figure.ends_with("_low") || figure.ends_with("_high")) &&
+         known.contains(figure.substr(0, figure.rfind('_')));
+}
+
+// What tables and summaries call figures that have other names in JSON Lines.
+struct Heading {
+  std::string_view words, figure;
+};
+constexpr std::array kHeadings{
+    Heading{"given_up", "gave_up"},
+    Heading{"back_after", "recovery"},
+    Heading{"down_at_the_end", "down"},
+    Heading{"attempts/request", "amplification"},
+    Heading{"attempts_a_request", "amplification"},
+    Heading{"retry_amplification", "amplification"},
+    Heading{"attempts_throttled", "throttled_share"},
+    Heading{"capacity_idle", "idle_share"},
+    Heading{"all_connected_after", "all_back"},
+};
+
+// "OK/s_after_the_outage" is ok_per_s_after.
+std::string as_in_json(std::string name) {
+  const auto replace = [&name](std::string_view words, std::string_view by) {
+    if (const std::size_t at = name.find(words); at != name.npos)
+      name.replace(at, words.size(), by);
+  };
+  for (char& c : name) {
+    if (c == ' ') c = '_';
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  for (const std::string_view outage : {"_the_outage", "_outage", "_it"}) {
+    replace("_in" + std::string(outage), "_during");
+    replace("_after" + std::string(outage), "_after");
+    replace("_before" + std::string(outage), "_before");
+  }
+  for (const Heading& each : kHeadings) {
+    if (each.words == name) return std::string(each.figure);
+  }
+  replace("/s", "_per_s");
+  return name;
+}
+
+// Empty if there is none.
+std::string figure_called(const std::string& name, const Figures& known) {
+  if (known.contains(name)) return name;
+  for (const auto& [figure, value] : known.items()) {
+    if (stands_for(name, figure)) return figure;
+  }
+  return "";
+}
+
+std::string find_figure(const std::string& typed, const Figures& known) {
+  std::string name = underscored(trimmed(typed));
+  std::replace(name.begin(), name.end(), '.', '_');
+  for (const std::string& each : {name, as_in_json(name)}) {
+    if (const std::string figure = figure_called(each, known); !figure.empty()) return figure;
+  }
+  std::vector<std::string> figures;
+  for (const auto& [figure, value] : known.items()) {
+    if (!is_bound_of_interval(figure, known)) figures.push_back(figure);
+  }
+  // There are about a hundred.
+  constexpr std::size_t kShown = 6;
+  const auto near = nearest_names(name, {figures.begin(), figures.end()}, kShown);
+  throw std::invalid_argument(unknown_name(typed, near) + ", or any figure of the summary");
+}
+
+double infinite_if_never(const Json& value) {
+  return value.is_number() ? value.get<double>() : std::numeric_limits<double>::infinity();
+}
+
+std::string print(double value, const Expectation& expectation) {
+  std::array<char, 64> text{};
+  if (expectation.time_unit > 0) {
+    return std::isinf(value) ? "never"
+                             : format_duration(from_seconds(value * expectation.time_unit));
+  }
+  std::snprintf(text.data(), text.size(), expectation.percent ? "%.2f %%" : "%.5g",
+                expectation.percent ? value * 100 : value);
+  return text.data();
+}
+
+Finding judge_bound(Relation relation, double bound, double low, double high) {
+  const auto decide = [](bool holds, bool broken) {
+    return holds ? Finding::kHolds : broken ? Finding::kBroken : Finding::kUndecided;
+  };
+  switch (relation) {
+    case Relation::kBelow:
+      return decide(high < bound, low >= bound);
+    case Relation::kAtMost:
+      return decide(high <= bound, low > bound);
+    case Relation::kAbove:
+      return decide(low > bound, high <= bound);
+    case Relation::kAtLeast:
+      return decide(low >= bound, high < bound);
+    case Relation::kEqual:
+      return decide(low == bound && high == bound, high < bound || low > bound);
+  }
+  return Finding::kUndecided;
+}
+
+double parse_bound(const std::string& text, const std::string& typed_name, Expectation& claim) {
+  if (claim.time_unit > 0) {
+    const std::string name = underscored(typed_name);
+    const bool in_its_unit = name.ends_with("_s") || name.find("ms") != std::string::npos;
+    const bool plain = text.find_first_not_of("0123456789.") == std::string::npos;
+    if (in_its_unit && plain) return parse_number(text, 0, 1e18);
+    return to_seconds(parse_duration(text, Duration::zero())) / claim.time_unit;
+  }
+  claim.percent = text.ends_with('%');
+  if (claim.percent) {
+    const std::string_view number = std::string_view(text).substr(0, text.size() - 1);
+    return parse_number(trimmed(number), -1e18, 1e18) / 100;
+  }
+  const double bound = parse_number(text, -1e18, 1e18);
+  if (!is_share(claim.figure)) return bound;
+  if (bound > 1) {
+    throw std::invalid_argument(in_quotes(text) + " is above 1, but " + typed_name +
+                                " is a share: write " + text + "%, or a number from 0 to 1");
+  }
+  claim.percent = true;
+  return bound;
+}
+
+}  // namespace
+
+bool is_of_verdict(std::string_view figure) {
+  return figure == "down" ||
+         std::any_of(kVerdicts.begin(), kVerdicts.end(),
+                     [figure](Verdict each) { return name_of(each) == figure; });
+}
+
+Figures run_figures(const Summary& summary) {
+  Figures figures = Figures::object();
+  const Verdict verdict = summary.recovery.verdict;
+  for (const Verdict each : kVerdicts) figures[name_of(each)] = each == verdict ? 1 : 0;
+  const bool down = verdict == Verdict::kCollapsed || verdict == Verdict::kRelapsed;
+  const bool open = verdict == Verdict::kRecovering || verdict == Verdict::kUndecided;
+  figures["down"] = open ? Json() : Json(down ? 1 : 0);
+  flatten(figures, "", summary_json(summary));
+  return figures;
+}
+
+Summary any_summary() {
+  Summary summary{.failed_commands = 0, .failed_orders = 0, .paced = true};
+  summary.arrival_lag.emplace();
+  summary.job.emplace();
+  summary.reconnect.emplace();
+  summary.capacity.emplace();
+  summary.phases.emplace();
+  return summary;
+}
+
+Expectation parse_expectation(const std::string& text, const Figures& known) {
+  Expectation claim{.text = text, .verdict = {}, .figure = {}};
+  const std::size_t at = text.find_first_of("<>=");
+  if (at == std::string::npos) {
+    std::vector<std::string> names;
+    for (const Verdict each : kVerdicts) names.push_back(name_of(each));
+    const auto found = std::find(names.begin(), names.end(), underscored(trimmed(text)));
+    if (found == names.end()) {
+      throw std::invalid_argument(
+          unknown_name(text, std::vector<std::string_view>(names.begin(), names.end())) +
+          "; or write a bound, such as 'down<5%'");
+    }
+    claim.verdict = kVerdicts[static_cast<std::size_t>(found - names.begin())];
+    return claim;
+  }
+  const bool or_equal = at + 1 < text.size() && text[at + 1] == '=';
+  claim.relation = text[at] == '<'   ? (or_equal ? Relation::kAtMost : Relation::kBelow)
+                   : text[at] == '>' ? (or_equal ? Relation::kAtLeast : Relation::kAbove)
+                                     : Relation::kEqual;
+  const std::string typed(trimmed(std::string_view(text).substr(0, at)));
+  claim.figure = find_figure(typed, known);
+  claim.time_unit = time_unit_of(claim.figure);
+  const std::string bound(trimmed(std::string_view(text).substr(at + (or_equal ? 2 : 1))));
+  claim.bound = parse_bound(bound, typed, claim);
+  return claim;
+}
+
+std::string_view to_string(Finding finding) {
+  switch (finding) {
+    case Finding::kHolds:
+      return "holds";
+    case Finding::kBroken:
+      return "broken";
+    case Finding::kUndecided:
+      break;
+  }
+  return "not decided";
+}
+
+Judgement judge(const Expectation& expectation, const Figures& figures) {
+  Judgement result;
+  const Json value = figures.value(expectation.figure, Json());
+  if (value.is_null() && expectation.time_unit == 0) {
+    result.why = "there is no such figure here";
+    return result;
+  }
+  result.value = infinite_if_never(value);
+  double low = *result.value, high = low;
+  if (figures.contains(expectation.figure + "_low")) {
+    const Json low_end = figures[expectation.figure + "_low"];
+    const Json high_end = figures[expectation.figure + "_high"];
+    // Too few runs have no interval.
+    if (low_end.is_null() && value.is_number()) return result;
+    low = infinite_if_never(low_end);
+    high = infinite_if_never(high_end);
+    if (is_share(expectation.figure)) {
+      // Student's interval of a mean may go beyond what a share can be.
+      low = std::max(low, 0.0);
+      high = std::min(high, 1.0);
+    }
+    result.low = low;
+    result.high = high;
+  }
+  const std::string upper = expectation.figure + "_high";
+  if (!result.low && value.is_number() && figures.contains(upper) && figures[upper].is_null()) {
+    // A time that may be more.
+    high = std::numeric_limits<double>::infinity();
+    result.low = low;
+    result.high = high;
+  }
+  result.finding = judge_bound(expectation.relation, expectation.bound, low, high);
+  return result;
+}
+
+Judgement judge(const Expectation& expectation, Verdict verdict) {
+  if (verdict == expectation.verdict) return {.finding = Finding::kHolds};
+  const bool decides = verdict != Verdict::kUndecided && verdict != Verdict::kNoOutage;
+  return {.finding = decides ? Finding::kBroken : Finding::kUndecided,
+          .why = std::string(to_string(verdict))};
+}
+
+std::optional<std::size_t> runs_to_decide(const Expectation& expectation,
+                                          const Judgement& judgement) {
+  constexpr std::size_t kForAnInterval = 100;
+  if (judgement.finding != Finding::kUndecided || !judgement.value) return std::nullopt;
+  if (!judgement.low) return kForAnInterval;
+  const double value = *judgement.value;
+  const double away = std::abs(expectation.bound - value);
+  const double arm = value < expectation.bound ? *judgement.high - value : value - *judgement.low;
+  const double ratio = arm / away;
+  if (!(ratio >= 1 && std::isfinite(ratio))) return std::nullopt;
+  const bool none = expectation.percent && (value == 0 || value == 1);
+  const double runs = static_cast<double>(judgement.runs) * (none ? ratio : ratio * ratio);
+  if (runs >= kMostRuns) return std::nullopt;
+  // Rounded up to two digits, and more than there were.
+  const double unit = std::pow(10, std::floor(std::log10(runs)) - 1);
+  return static_cast<std::size_t>(std::llround((std::floor(runs / unit) + 1) * unit));
+}
+
+std::string judgement_text(const Expectation& expectation, const Judgement& judgement) {
+  std::string text =
+      "expect " + expectation.text + ": " + std::string(to_string(judgement.finding));
+  std::string details = judgement.why;
+  const auto add = [&details](const std::string& part) {
+    details += (details.empty() ? "" : ", ") + part;
+  };
+  if (judgement.value) add(print(*judgement.value, expectation));
+  if (judgement.low) {
+    add("interval " + print(*judgement.low, expectation) + " to " +
+        print(*judgement.high, expectation));
+  }
+  if (judgement.runs != 1) add(std::to_string(judgement.runs) + " runs");
+  if (!details.empty()) text += " (" + details + ')';
+  if (judgement.stopped) {
+    text += ": not looked at further, another claim is broken";
+  } else if (judgement.recovering > 0) {
+    text += ": " + std::to_string(judgement.recovering) +
+            " of the runs are still recovering, a longer --observe may do";
+  } else if (const auto runs = runs_to_decide(expectation, judgement)) {
+    text += ": too few runs to decide, --runs=" + std::to_string(*runs) + " may do";
+  }
+  return text;
+}
+
+nlohmann::ordered_json judgement_json(const Expectation& expectation, const Judgement& judgement) {
+  const auto number = [](const std::optional<double>& value) {
+    return value && !std::isinf(*value) ? Json(rounded(*value)) : Json(nullptr);
+  };
+  Json json{{"type", "expectation"},
+            {"expect", expectation.text},
+            {"finding", to_string(judgement.finding)}};
+  if (!expectation.verdict) {
+    json["figure"] = expectation.figure;
+    json["value"] = number(judgement.value);
+    json["low"] = number(judgement.low);
+    json["high"] = number(judgement.high);
+  }
+  json["runs"] = judgement.runs;
+  if (judgement.recovering > 0) json["recovering"] = judgement.recovering;
+  return json;
+}
+
+ExitCode exit_code_of(const std::vector<Finding>& findings) {
+  const auto any = [&findings](Finding finding) {
+    return std::find(findings.begin(), findings.end(), finding) != findings.end();
+  };
+  return any(Finding::kBroken)      ? kExitBroken
+         : any(Finding::kUndecided) ? kExitUndecided
+                                    : kExitHolds;
+}
+
+void RunJudge::on_summary(const Summary& summary) {
+  const Figures figures = run_figures(summary);
+  for (const Expectation& each : expectations_) {
+    Judgement judgement =
+        each.verdict ? judge(each, summary.recovery.verdict) : judge(each, figures);
+    if (each.figure == "down" && !judgement.value) {
+      judgement.why = to_string(summary.recovery.verdict);
+    }
+    findings_.push_back(judgement.finding);
+    out_ << judgement_text(each, judgement) << std::endl;
+    json_.write(judgement_json(each, judgement));
+  }
+}
+
+}  // namespace retrystorm

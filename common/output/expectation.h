@@ -1,0 +1,105 @@
+// Claims about a run or about many runs, for the option `--expect`. A claim is a verdict ("recovered")
+// or a limit on a figure ("down<5%", "success-share>=99%", "recovery-median<20s").
+#pragma once
+
+#include <iosfwd>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/exit_code.h"
+#include "common/output/json_lines.h"
+#include "model/run/recovery.h"
+#include "model/run/run_observer.h"
+
+namespace retrystorm {
+
+// Figures by name. A figure X with an interval has X_low and X_high beside it. Null: a time that
+// never came, or a figure that does not exist.
+using Figures = nlohmann::ordered_json;
+
+// The figures of one run: those of its summary, with the names of nested ones joined by "_". The
+// verdicts and "down" (collapsed or relapsed) are 1 or 0. "down" is null if the run is still recovering,
+// or is undecided.
+Figures run_figures(const Summary& summary);
+
+// A summary with every part that a run can have. It shows the names of all figures.
+Summary any_summary();
+
+// Is the figure 1 or 0 in a single run? In many runs it is then the share of runs with 1.
+bool is_of_verdict(std::string_view figure);
+
+struct Expectation {
+  enum class Relation { kBelow, kAtMost, kAbove, kAtLeast, kEqual };
+
+  std::string text;                // as typed
+  std::optional<Verdict> verdict;  // if set, this is the whole claim
+  std::string figure;              // a name of the figures
+  Relation relation = Relation::kBelow;
+  double bound = 0;      // in the figure's unit
+  bool percent = false;  // a share, for print
+  double time_unit = 0;  // if the figure is a time: its unit in seconds
+};
+
+// Reads a claim about one of these figures. A name may have "-", "_" or "." between its words, and
+// may leave out units, "share" and "median". Throws std::invalid_argument with a readable message.
+Expectation parse_expectation(const std::string& text, const Figures& known);
+
+enum class Finding { kHolds, kBroken, kUndecided };
+
+std::string_view to_string(Finding finding);
+
+// A claim after some runs.
+struct Judgement {
+  Finding finding = Finding::kUndecided;
+  std::optional<double> value{};        // of the figure; infinite for a time that never came
+  std::optional<double> low{}, high{};  // its interval, if it has one
+  std::string why{};                    // if a verdict is not the expected one: its reason
+  std::size_t runs = 1;
+  // Those of the runs that are still recovering, if they leave a claim about `down` undecided.
+  std::size_t recovering = 0;
+  bool stopped = false;  // not looked at further, because another claim is broken
+};
+
+// Judges a claim about a figure: by its interval if it has one, otherwise by its value.
+Judgement judge(const Expectation& expectation, const Figures& figures);
+
+// Judges a claim about the verdict of one run. A run without a verdict decides nothing.
+Judgement judge(const Expectation& expectation, Verdict verdict);
+
+// About how many runs decide a claim that is not decided, if its value stays as it is: an interval
+// shrinks with the root of the runs, that of a share of which there was none with their number.
+// Nothing if more runs would hardly help.
+std::optional<std::size_t> runs_to_decide(const Expectation& expectation,
+                                          const Judgement& judgement);
+
+// "expect down<5%: holds (0.0 %, interval 0.0 % to 2.9 %, 200 runs)"
+std::string judgement_text(const Expectation& expectation, const Judgement& judgement);
+nlohmann::ordered_json judgement_json(const Expectation& expectation, const Judgement& judgement);
+
+// The exit code of the worst of these findings.
+ExitCode exit_code_of(const std::vector<Finding>& findings);
+
+// Judges each run that it observes by its values, because one run has no intervals. Prints a line for
+// each claim after the summary.
+class RunJudge final : public RunObserver {
+ public:
+  // All must outlive the judge.
+  RunJudge(const std::vector<Expectation>& expectations, std::ostream& out, JsonLines& json)
+      : expectations_(expectations), out_(out), json_(json) {}
+
+  void on_summary(const Summary& summary) override;
+
+  // Of all runs so far.
+  ExitCode exit_code() const { return exit_code_of(findings_); }
+
+ private:
+  const std::vector<Expectation>& expectations_;
+  std::ostream& out_;
+  JsonLines& json_;
+  std::vector<Finding> findings_;
+};
+
+}  // namespace retrystorm

@@ -1,0 +1,29 @@
+#include "common/read_settings.h"
+
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <stdexcept>
+
+#include "common/cli/settings_file.h"
+#include "common/exit_code.h"
+#include "model/base/text.h"
+
+namespace retrystorm {
+
+std::map<std::string, std::string, std::less<>> read_settings(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw UnreadableFile("cannot read the settings in " + in_quotes(path));
+  std::map<std::string, std::string, std::less<>> settings;
+  try {
+    for (const CLI::ConfigItem& item : settings_reader()->from_config(file)) {
+      if (item.inputs.empty() || item.name == "++" || item.name == "--") continue;
+      settings[item.name] = CLI::detail::join(item.inputs, "; ");
+    }
+  } catch (const CLI::Error& error) {
+    throw std::invalid_argument(path + ": " + error.what());
+  }
+  if (file.bad()) throw UnreadableFile("cannot read the settings in " + in_quotes(path));
+  return settings;
+}
+
+}  // namespace retrystorm

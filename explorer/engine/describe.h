@@ -1,0 +1,20 @@
+// Describes the options that the page's reader has set, without a run.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+
+#include "study/named_options.h"
+
+namespace retrystorm {
+
+// Reads {"name": "text", ...}. Throws std::invalid_argument if it is anything else.
+NamedOptions read_given(const nlohmann::ordered_json& json);
+
+// Returns {"values": {name: text in force}, "defaults": {name: a given option's value without it},
+//  "unused": {name: why it has no effect}, "errors": {name: sentence}, "command": "...",
+//  "real": {"lines": [...], "without": [names of options that only the simulator has]}}.
+// Options that are refused are not in force. `seed` is for the commands.
+nlohmann::ordered_json describe(const NamedOptions& given, std::uint64_t seed);
+
+}  // namespace retrystorm

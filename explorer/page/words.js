@@ -1,0 +1,22 @@
+// The options in the words of those who run services. The options' names are shown beside them.
+
+const WORDS = {
+  strategy: 'How clients retry', 'max-attempts': 'Attempts per request, at most', 'max-retries': 'Retries per request, at most',
+  timeout: 'An attempt is given up after', clients: 'How many clients', 'outage-for': 'The outage lasts',
+  arrivals: 'How requests come', rate: 'Requests per second', lambda: 'A client thinks for', processes: 'Client processes',
+  deadline: 'A request is given up after', growth: 'How the waits grow', 'backoff-base': 'The first wait', 'backoff-factor': 'Each wait is longer by',
+  'backoff-cap': 'The longest wait', jitter: 'Randomness of the waits', 'retry-on': 'What is retried', 'retry-after': 'The server’s hint how long to wait',
+  breaker: 'Circuit breaker', throttle: 'Clients throttle themselves', 'retry-budget': 'Retry budget', 'when-refused': 'When it may not send',
+  service: 'Kind of service', 'base-delay': 'A request takes', limit: 'It slows down above', k: 'It slows down every', 'curve-factor': 'Each time by',
+  workers: 'Workers', 'service-time': 'A request takes', 'queue-length': 'Places in the queue', 'queue-order': 'Who is next in the queue', 'queue-drop': 'Who is dropped from the queue',
+  backlog: 'Connections that wait to be accepted', 'max-connections': 'Connections, at most', 'shed-above': 'It turns requests away above',
+  'rate-limit': 'Requests per second, at most', abandoned: 'Requests whose clients have gone', 'error-share': 'Share of errors',
+  'reconnect-growth': 'How the waits to connect grow', 'reconnect-base': 'The first wait to connect',
+  'reconnect-jitter': 'Randomness of the waits to connect', 'reconnect-calls': 'A connect is so many requests',
+  outage: 'What happens', 'outage-at': 'The outage begins at', observe: 'Watched afterwards for', at: 'Remedies', scale: 'Everything times', 'time-limit': 'The run ends after',
+};
+
+export function wordsOf(name) {
+  const words = WORDS[name] ?? name.replaceAll('-', ' ');
+  return words[0].toUpperCase() + words.slice(1);
+}

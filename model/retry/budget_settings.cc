@@ -1,0 +1,201 @@
+#include "model/retry/budget_settings.h"
+
+#include <array>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "model/retry/concurrent_budget.h"
+#include "model/retry/token_budget.h"
+
+namespace retrystorm {
+namespace {
+
+using BudgetKind = BudgetSettings::Kind;
+
+// The SRE book does not give the period of its counts. Two minutes is the period of its throttling.
+constexpr std::array<BudgetSettings, 10> kBudgets{{
+    {},
+    {.name = "grpc",
+     .kind = BudgetKind::kTokens,
+     .cost = 0,
+     .failure_cost = 1,
+     .deposit_on = DepositOn::kSuccess,
+     .threshold = 0.5},
+    {.name = "aws",
+     .kind = BudgetKind::kTokens,
+     .tokens = 500,
+     .cost = 14,
+     .throttled_cost = 5,
+     .refund = true,
+     .deposit = 1,
+     .deposit_on = DepositOn::kFirstSuccess},
+    {.name = "aws-2025",
+     .kind = BudgetKind::kTokens,
+     .tokens = 500,
+     .cost = 5,
+     .timeout_cost = 10,
+     .refund = true,
+     .deposit = 1,
+     .deposit_on = DepositOn::kFirstSuccess},
+    {.name = "finagle",
+     .kind = BudgetKind::kTokens,
+     .deposit = 0.2,
+     .ttl = std::chrono::seconds(10),
+     .minimum_rate = 10,
+     .request_share = 0.2},
+    {.name = "tower",
+     .kind = BudgetKind::kTokens,
+     .deposit = 0.2,
+     .deposit_on = DepositOn::kSuccessOrPermanent,
+     .ttl = std::chrono::seconds(10),
+     .minimum_rate = 10},
+    {.name = "sre", .kind = BudgetKind::kTokens, .threshold = 0, .ttl = std::chrono::minutes(2)},
+    {.name = "envoy", .kind = BudgetKind::kConcurrent},
+    {.name = "tokens", .kind = BudgetKind::kTokens},
+    {.name = "concurrent", .kind = BudgetKind::kConcurrent, .share = 0.2},
+}};
+
+const BudgetSettings& budget_named(std::string_view name) {
+  for (const BudgetSettings& each : kBudgets) {
+    if (each.name == name) return each;
+  }
+  return kBudgets.front();
+}
+
+}  // namespace
+
+void declare_options(OptionList& options, BudgetSettings& settings) {
+  constexpr double kDear = 1e6;
+  options.group("Retry budget of a process: limits how many retries it sends");
+  Option& budget =
+      options.preset("retry-budget", settings, std::span<const BudgetSettings>(kBudgets),
+                     "the named budget, which sets the defaults below; a share, such "
+                     "as 10% or 0.2, is sre with that deposit");
+  budget.basic = "Retries";
+  budget.set = [&settings, name = std::move(budget.set)](std::string_view text) {
+    if (text.empty() || text.find_first_not_of("0123456789.%") != text.npos) return name(text);
+    const double share = parse_number(text, 0, 1);
+    name("sre");
+    settings.deposit = share;
+  };
+  options
+      .number("budget-tokens", settings.tokens, "how many tokens the bucket holds; it starts full",
+              0, 1e9)
+      .with_unit("tokens");
+  options.number("budget-cost", settings.cost, "how many tokens a retry costs", 0, kDear)
+      .with_unit("tokens");
+  options
+      .number_or_none("budget-timeout-cost", settings.timeout_cost,
+                      "how many tokens a retry after a timeout costs; none = as any retry", 0,
+                      kDear)
+      .with_unit("tokens")
+      .with_range("0", "20");
+  options
+      .number_or_none("budget-throttled-cost", settings.throttled_cost,
+                      "how many tokens a retry after a throttling answer costs; none = as any "
+                      "retry",
+                      0, kDear)
+      .with_unit("tokens")
+      .with_range("0", "20");
+  options
+      .number("budget-failure-cost", settings.failure_cost,
+              "how many tokens each failure costs, retried or not", 0, kDear)
+      .with_unit("tokens")
+      .with_range("0", "10");
+  options.yes_or_no("budget-refund", settings.refund,
+                    "whether a success returns the tokens that its last retry cost");
+  options.number("budget-deposit", settings.deposit, "how many tokens a deposit adds", 0, 1000)
+      .with_unit("tokens");
+  options.choice<DepositOn>("budget-deposit-on", settings.deposit_on,
+                            {{"request", DepositOn::kRequest},
+                             {"success", DepositOn::kSuccess},
+                             {"success-or-permanent", DepositOn::kSuccessOrPermanent},
+                             {"first-success", DepositOn::kFirstSuccess}},
+                            "when a deposit is made: when a request begins, on each success, on "
+                            "each answer that needs no retry, or on each success without a retry");
+  options.number_or_none("budget-threshold", settings.threshold,
+                         "retries are allowed while more than this share of the bucket is left; "
+                         "none = while the tokens cover the cost",
+                         0, 1);
+  options
+      .duration_or_none("budget-ttl", settings.ttl,
+                        "how long deposits and costs count, with no limit to their sum; none = "
+                        "for good, in a bucket",
+                        std::chrono::milliseconds(1))
+      .with_range("1s", "1m");
+  options
+      .number("budget-minimum-rate", settings.minimum_rate,
+              "with --budget-ttl: how many retries a second are allowed without deposits", 0, 1e6)
+      .with_unit("retries/s")
+      .with_range("0", "100");
+  options.number_or_none("budget-request-share", settings.request_share,
+                         "the share of the tokens that the retries of one request may cost", 0, 1);
+  options.number_or_none("budget-share", settings.share,
+                         "concurrent: how many retries are allowed at a time, as a share of the "
+                         "attempts in flight",
+                         0, 1);
+  options
+      .count("budget-min-concurrency", settings.min_concurrency,
+             "concurrent: how many retries are always allowed at a time", 0, 1'000'000'000)
+      .with_unit("retries");
+  options
+      .duration_or_none("budget-interval", settings.interval,
+                        "concurrent: how long to count new requests, of which --budget-share is "
+                        "then the share; none = of the attempts in flight",
+                        std::chrono::milliseconds(1))
+      .with_range("1s", "1m");
+}
+
+void find_unused(UnusedOptions& unused, const BudgetSettings& settings) {
+  const BudgetSettings& defaults = budget_named(settings.name);
+  const auto find = [&](const std::string& why, const std::vector<std::string_view>& names) {
+    find_unused<BudgetSettings>(unused, settings, defaults, why, names);
+  };
+  const std::string with = "with --retry-budget=" + std::string(settings.name);
+  switch (settings.kind) {
+    case BudgetKind::kNone:
+      find("without --retry-budget", {});
+      return;
+    case BudgetKind::kConcurrent:
+      find(with, {"budget-tokens", "budget-cost", "budget-timeout-cost", "budget-throttled-cost",
+                  "budget-failure-cost", "budget-refund", "budget-deposit", "budget-deposit-on",
+                  "budget-threshold", "budget-ttl", "budget-minimum-rate", "budget-request-share"});
+      if (settings.share == BudgetSettings::kNone) {
+        find("without --budget-share", {"budget-interval"});
+      }
+      return;
+    case BudgetKind::kTokens:
+      find(with, {"budget-share", "budget-min-concurrency", "budget-interval"});
+      if (settings.ttl == Duration::max()) {
+        find("without --budget-ttl", {"budget-minimum-rate"});
+      } else {
+        find("with --budget-ttl", {"budget-tokens"});
+      }
+  }
+}
+
+void check(const BudgetSettings& settings) {
+  const bool bucket = settings.ttl == Duration::max();
+  if (settings.kind != BudgetKind::kTokens || bucket) return;
+  if (settings.threshold > 0 && settings.threshold != BudgetSettings::kNone) {
+    throw std::invalid_argument(
+        "budget-threshold is a share of the bucket: it must be 0 with --budget-ttl, which has no "
+        "bucket");
+  }
+}
+
+std::unique_ptr<RetryBudget> make_budget(const BudgetSettings& settings, TimePoint now) {
+  switch (settings.kind) {
+    case BudgetKind::kTokens:
+      return std::make_unique<TokenBudget>(settings, now);
+    case BudgetKind::kConcurrent:
+      return std::make_unique<ConcurrentBudget>(settings, now);
+    case BudgetKind::kNone:
+      break;
+  }
+  return nullptr;
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,86 @@
+#include "model/retry/title.h"
+
+namespace retrystorm {
+namespace {
+
+bool is_of_its_name(RetrySettings settings) {
+  RetrySettings named = retry_settings(settings.strategy);
+  OptionList ours, theirs;
+  declare_options(ours, settings);
+  declare_options(theirs, named);
+  for (std::size_t i = 0; i < ours.all().size(); ++i) {
+    if (ours.all()[i].get() != theirs.all()[i].get()) return false;
+  }
+  return true;
+}
+
+// "exponential from 100ms x 2 up to 5m, full jitter"
+std::string waits(const BackoffSettings& backoff) {
+  const std::string base = brief_duration(backoff.base);
+  const std::string cap =
+      backoff.cap == Duration::max() ? "" : " up to " + brief_duration(backoff.cap);
+  const std::string jitter = to_string(backoff.jitter);
+  if (backoff.jitter.is_growth()) return jitter + " from " + base + cap;
+  std::string text;
+  switch (backoff.growth) {
+    case Growth::kNone:
+      return "at once";
+    case Growth::kConstant:
+      text = "constant " + base;
+      break;
+    case Growth::kLinear:
+      text = "linear from " + base + " by " + brief_duration(backoff.step) + cap;
+      break;
+    case Growth::kExponential:
+      text = "exponential from " + base + " x " + print_number(backoff.factor) + cap;
+      break;
+    case Growth::kTable:
+      text = "table from " + base + cap;
+      break;
+  }
+  return backoff.jitter.kind == Jitter::Kind::kNone ? text : text + ", " + jitter + " jitter";
+}
+
+std::string budget(const BudgetSettings& settings) {
+  if (settings.name != "sre") return "budget " + std::string(settings.name);
+  return "budget " + print_number(100 * settings.deposit) + " %";
+}
+
+}  // namespace
+
+std::string retries_title(const RetrySettings& settings) {
+  if (is_of_its_name(settings)) return settings.strategy + " retries";
+  std::string text;
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  const LimitSettings& limit = settings.limit;
+  if (settings.pacer.on) {
+    add("paced from " + brief_duration(settings.pacer.initial_interval) + " x " +
+        print_number(settings.pacer.up_multiplier));
+  } else if (limit.max_retries > 0) {
+    add(waits(settings.backoff));
+  }
+  switch (limit.max_retries) {
+    case 0:
+      add("no retries");
+      break;
+    case 1:
+      add("1 retry");
+      break;
+    case LimitSettings::kUnlimited:
+      add("any number of retries");
+      break;
+    default:
+      add(std::to_string(limit.max_retries) + " retries");
+  }
+  if (limit.has_deadline()) add("deadline " + brief_duration(limit.deadline));
+  const ProcessSettings& process = settings.process;
+  if (process.budget.kind != BudgetSettings::Kind::kNone) add(budget(process.budget));
+  if (process.breaker.on) add("breaker " + std::string(process.breaker.name));
+  if (process.throttle.on) add("throttle " + std::string(process.throttle.name));
+  using Limit = ConcurrencyLimitSettings::Kind;
+  if (process.concurrency_limit.kind != Limit::kNone) add("a concurrency limit");
+  if (process.client_rate.kind != ClientRateSettings::Kind::kNone) add("a client rate");
+  return text;
+}
+
+}  // namespace retrystorm

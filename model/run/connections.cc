@@ -1,0 +1,85 @@
+#include "model/run/connections.h"
+
+#include <stdexcept>
+
+namespace retrystorm {
+
+void declare_options(OptionList& options, ConnectionSettings& settings) {
+  options.group("Connections");
+  options
+      .choice<Connections>("connections", settings.kind,
+                           {{"new", Connections::kNew},
+                            {"keep-alive", Connections::kKeepAlive},
+                            {"multiplexed", Connections::kMultiplexed}},
+                           "new for each attempt, or kept")
+      .basic = "Clients";
+  options
+      .count_or_none(
+          "pool-size", settings.pool_size,
+          "kept: how many connections a process may have, idle or in use; none = no limit, if "
+          "multiplexed 1",
+          1, 1'000'000'000)
+      .with_unit("connections")
+      .with_range("1", "1000");
+  options
+      .count_or_none(
+          "pool-max-idle", settings.pool_max_idle,
+          "keep-alive: how many connections of a process may be idle; the next one is closed "
+          "after its answer; none = no limit",
+          1, 1'000'000'000)
+      .with_unit("connections")
+      .with_range("1", "1000");
+  options
+      .duration_or_none("pool-idle", settings.pool_idle,
+                        "keep-alive: how long a connection may be idle before it is closed; none = "
+                        "for ever",
+                        std::chrono::milliseconds(1))
+      .with_range("100ms", "5m");
+  options.choice<PoolOrder>(
+      "pool-order", settings.pool_order, {{"lifo", PoolOrder::kLifo}, {"fifo", PoolOrder::kFifo}},
+      "keep-alive: which idle connection is taken, the one used last or the one idle for longest");
+  options
+      .duration_or_none("pool-wait", settings.pool_wait,
+                        "kept: how long an attempt may wait in line for a connection of a full "
+                        "pool; then it fails; none = until it times out")
+      .with_range("10ms", "30s");
+  options.yes_or_no("pool-wait-counts", settings.pool_wait_counts,
+                    "kept: whether --timeout includes the wait in line for a connection");
+  options
+      .count("streams", settings.streams,
+             "multiplexed: how many attempts a connection takes at a time (HTTP/2: nginx announces "
+             "128, Go 250); only simulated",
+             1, 10'000)
+      .with_unit("attempts")
+      .with_range("1", "1000");
+}
+
+void find_unused(UnusedOptions& unused, const ConnectionSettings& settings) {
+  const ConnectionSettings defaults;
+  if (!settings.multiplexed()) {
+    find_unused<ConnectionSettings>(unused, settings, defaults, "without --connections=multiplexed",
+                                    {"streams"});
+  }
+  if (!settings.kept()) {
+    find_unused<ConnectionSettings>(unused, settings, defaults, "without --connections=keep-alive",
+                                    {});
+    return;
+  }
+  if (settings.multiplexed()) {
+    find_unused<ConnectionSettings>(unused, settings, defaults, "with --connections=multiplexed",
+                                    {"pool-max-idle", "pool-idle", "pool-order"});
+  } else if (settings.pool_size == ConnectionSettings::kUnbounded) {
+    find_unused<ConnectionSettings>(unused, settings, defaults, "without --pool-size",
+                                    {"pool-wait", "pool-wait-counts"});
+  }
+}
+
+void check(const ConnectionSettings& settings, Duration timeout) {
+  if (!settings.kept() || !settings.pool_wait_counts) return;
+  if (settings.pool_wait == Duration::max() || settings.pool_wait <= timeout) return;
+  throw std::invalid_argument("--pool-wait " + format_duration(settings.pool_wait) +
+                              " is longer than --timeout " + format_duration(timeout) +
+                              ", which includes it (--pool-wait-counts)");
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,61 @@
+// How the clients of a process connect to the service.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <string>
+
+#include "model/base/duration.h"
+#include "model/base/option_list.h"
+
+namespace retrystorm {
+
+enum class Connections {
+  kNew,        // each attempt opens a connection of its own
+  kKeepAlive,  // a process keeps connections, each for one attempt at a time, as HTTP/1.1 does
+  // A process keeps connections, each for many attempts at a time, as HTTP/2 and gRPC do. Only simulated.
+  kMultiplexed,
+};
+
+// Which idle connection an attempt takes.
+enum class PoolOrder {
+  kLifo,  // the one that was used last, so that those that are not needed become too old
+  kFifo,  // the one that has been idle for longest
+};
+
+// The pool of each process. An attempt takes an idle connection, or else opens one, or else waits in
+// line. An attempt in line is under way: the caller waits for it. After an answer, whatever its
+// status, the connection is idle again. An attempt that times out or is lost closes it. With
+// `kMultiplexed` an attempt takes a stream. One that times out ends its stream only: there is room for the
+// next attempt at once, and both requests lie in the connection's buffer until the service reads them.
+struct ConnectionSettings {
+  static constexpr std::size_t kUnbounded = std::numeric_limits<std::size_t>::max();
+
+  Connections kind = Connections::kNew;
+  // Connections of a process: idle, in use and being opened. If multiplexed, 1 unless it is given.
+  std::size_t pool_size = kUnbounded;
+  std::size_t pool_max_idle = kUnbounded;  // of these, idle
+  Duration pool_idle = Duration::max();    // an idle one is closed after so long
+  PoolOrder pool_order = PoolOrder::kLifo;
+  Duration pool_wait = Duration::max();  // in line at most; then the attempt fails
+  bool pool_wait_counts = true;          // does the attempt's timeout include the wait?
+  std::size_t streams = 100;             // multiplexed: attempts at a time on a connection
+
+  bool kept() const { return kind != Connections::kNew; }
+  bool multiplexed() const { return kind == Connections::kMultiplexed; }
+  // How many connections a process may have, and how many attempts each takes at a time.
+  std::size_t most() const { return multiplexed() && pool_size == kUnbounded ? 1 : pool_size; }
+  std::size_t attempts_each() const { return multiplexed() ? streams : 1; }
+  bool operator==(const ConnectionSettings&) const = default;
+};
+
+void declare_options(OptionList& options, ConnectionSettings& settings);
+
+// Adds the options that were given but can have no effect.
+void find_unused(UnusedOptions& unused, const ConnectionSettings& settings);
+
+// Throws std::invalid_argument with a readable message if an attempt would time out before its wait
+// in line can end.
+void check(const ConnectionSettings& settings, Duration timeout);
+
+}  // namespace retrystorm

@@ -1,0 +1,864 @@
+#include "model/run/outlook.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/base/crossing.h"
+#include "model/base/portable_math.h"
+#include "model/retry/attempt_result.h"
+#include "model/retry/median_waits.h"
+#include "model/service/conditions.h"
+
+namespace retrystorm {
+namespace {
+
+constexpr double kUnlimited = Outlook::kUnlimited;
+
+double or_unlimited(std::size_t count, std::size_t none) {
+  return count == none ? kUnlimited : static_cast<double>(count);
+}
+
+double mean_service_seconds(const ServiceOptions& service) {
+  return to_seconds(service.workers.service_time.mean());
+}
+
+// The median waits before the first retries, or the pauses of a pacer.
+std::vector<Duration> first_waits(const RetrySettings& retry) {
+  // If a wait depends on the jitter of the one before, it takes milliseconds to compute.
+  const bool slow = retry.backoff.grow_from == GrowFrom::kJittered ||
+                    retry.backoff.from == BackoffFrom::kThinkTime ||
+                    retry.backoff.jitter.is_growth();
+  const std::size_t count = std::min<std::size_t>(retry.limit.max_retries, slow ? 4 : 20);
+  if (!retry.pacer.on) return median_waits(retry.backoff, count);
+  std::vector<Duration> pauses;
+  Duration pause = retry.pacer.initial_interval;
+  for (std::size_t i = 0; i < count; ++i) {
+    pauses.push_back(std::min(pause, retry.pacer.max_interval));
+    pause = scale(pause, retry.pacer.up_multiplier);
+  }
+  return pauses;
+}
+
+// The number of the first retry (from 1) whose wait is shorter than the one before it; 0 if none is.
+std::size_t first_fall(const std::vector<Duration>& waits) {
+  // Waits that are computed by quantiles are inexact.
+  constexpr double kTolerance = 0.97;
+  for (std::size_t i = 1; i < waits.size(); ++i) {
+    if (to_seconds(waits[i]) < kTolerance * to_seconds(waits[i - 1])) return i + 1;
+  }
+  return 0;
+}
+
+Duration time_of(const std::vector<Duration>& waits, Duration timeout, double attempts) {
+  if (attempts == kUnlimited) return Duration::max();
+  Duration sum = scale(timeout, attempts);
+  for (std::size_t i = 0; static_cast<double>(i) < attempts - 1; ++i) {
+    if (sum == Duration::max() || waits.empty()) break;
+    if (i + 1 >= waits.size()) {  // the last wait repeats
+      return saturating_add(
+          sum, scale(waits.back(), attempts - 1 - static_cast<double>(waits.size() - 1)));
+    }
+    sum = saturating_add(sum, waits[i]);
+  }
+  return sum;
+}
+
+double requests_wanted(const WorkloadOptions& workload, Duration answer) {
+  if (workload.arrivals == Arrivals::kOpen) return workload.rate;
+  const Duration round = saturating_add(workload.mean_think_time(), answer);
+  return static_cast<double>(workload.clients) / to_seconds(round);
+}
+
+Outlook::Service look_at_service(const ServiceOptions& options, Duration timeout) {
+  Outlook::Service service{.kind = options.capacity,
+                           .capacity = capacity_of(options),
+                           .error_share = options.errors.share,
+                           .errors_cost = options.errors.after == ErrorAfter::kService};
+  service.late_from = late_from(options, timeout);
+  service.rate_limited = options.rate_limit.rate > 0 && service.capacity >= options.rate_limit.rate;
+  const auto bound = [&service](double count, const char* option) {
+    if (count >= service.bound) return;
+    service.bound = count;
+    service.bounded_by = option;
+  };
+  const double shed_above = or_unlimited(options.shed_above, 0);
+  if (options.capacity == Capacity::kCurve) {
+    const ServiceCurve curve = options.curve();
+    service.best_concurrency = curve.best_concurrency();
+    service.p50 = service.p99 = options.base_delay;
+    bound(shed_above, "--shed-above");
+    bound(or_unlimited(options.max_connections, 0), "--max-connections");
+    service.in_time = shed_above < service.late_from;
+    return service;
+  }
+  const WorkerSettings& workers = options.workers;
+  const auto number = static_cast<double>(workers.workers);
+  const double mean = mean_service_seconds(options);
+  service.p50 = workers.service_time.quantile(0.5);
+  service.p99 = workers.service_time.quantile(0.99);
+  bound(or_unlimited(workers.queue_length, WorkerSettings::kUnbounded), "--queue-length");
+  bound(std::max(shed_above - number, 0.0), "--shed-above");
+  // Other requests wait in the accept queue.
+  bound(std::max(or_unlimited(options.max_connections, 0) + static_cast<double>(options.backlog) -
+                     number,
+                 0.0),
+        "--max-connections and --backlog");
+  if (workers.drop.kind == QueueDrop::Kind::kAge && mean > 0) {
+    bound(to_seconds(workers.drop.time) * number / mean, "--queue-drop");
+  }
+  // It drops what waited for twice its target, within an interval. (A service that cancels requests serves in
+  // order those that are about to be late, and cancels many of them half done.)
+  const bool codel = workers.drop.kind == QueueDrop::Kind::kCoDel &&
+                     2 * workers.drop.time + workers.drop.interval < timeout;
+  service.in_time =
+      service.late_from > 0 && (service.bound < service.late_from || service.rate_limited ||
+                                codel || workers.order.kind != QueueOrder::Kind::kFifo);
+  if (service.bound < service.late_from) return service;
+  if (service.rate_limited) {
+    service.bounded_by = "--rate-limit";
+  } else if (codel) {
+    service.bounded_by = "--queue-drop";
+  } else if (workers.order.kind != QueueOrder::Kind::kFifo) {
+    service.bounded_by = "--queue-order";
+  }
+  return service;
+}
+
+// Does the service refuse requests beyond its capacity, instead of letting them wait?
+bool turns_away(const ServiceOptions& service) {
+  return service.shed_above > 0 || service.rate_limit.rate > 0 ||
+         (service.capacity == Capacity::kWorkers &&
+          (service.workers.queue_length != WorkerSettings::kUnbounded ||
+           service.workers.drop.kind != QueueDrop::Kind::kNone));
+}
+
+// Does the outage make more requests arrive than can be served, so that they queue in the service?
+bool piles_up(const Disturbance& outage) {
+  return outage.kind == Disturbance::Kind::kSlow || outage.kind == Disturbance::Kind::kCapacity ||
+         outage.kind == Disturbance::Kind::kLoad;
+}
+
+// How attempts fail during the outage, if all fail in the same way.
+std::optional<AttemptResult> failure_in(const Disturbance& outage, const ServiceOptions& service) {
+  switch (outage.kind) {
+    case Disturbance::Kind::kFreeze:
+      return timed_out(Duration::zero());
+    case Disturbance::Kind::kDrop:
+      return not_connected(Duration::zero());
+    case Disturbance::Kind::kErrors:
+      return answered(outage.status.value_or(service.errors.status), std::nullopt,
+                      Duration::zero());
+    case Disturbance::Kind::kThrottle: {
+      const int status = service.rate_limit.status;
+      const auto hint =
+          service.hint.kind == HintKind::kNone ? std::nullopt : std::optional(Duration::zero());
+      return answered(status, hint, Duration::zero(), status == 400);
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+// How an attempt fails that meets an error, in the outage or because there is too much.
+AttemptResult error_of(const OutlookInput& input) {
+  const ServiceOptions service = input.service.value_or(ServiceOptions());
+  if (input.outage) {
+    const auto failure = failure_in(*input.outage, service);
+    if (failure && failure->outcome == Outcome::kError) return *failure;
+  }
+  const bool limited = service.rate_limit.rate > 0;
+  return answered(limited ? service.rate_limit.status : service.shed_status, std::nullopt,
+                  Duration::zero(), limited && service.rate_limit.status == 400);
+}
+
+// Can attempts fail with an error, in the outage or at any time?
+bool may_err(const OutlookInput& input) {
+  if (!input.service || turns_away(*input.service) || input.service->errors.share > 0) return true;
+  if (!input.outage) return false;
+  const auto failure = failure_in(*input.outage, *input.service);
+  return failure && failure->outcome == Outcome::kError;
+}
+
+Duration mean_answer(const ServiceOptions& service) {
+  return service.capacity == Capacity::kWorkers ? service.workers.service_time.mean()
+                                                : service.base_delay;
+}
+
+// How long an attempt takes that fails with an error.
+Duration error_takes(const OutlookInput& input) {
+  if (!input.service || turns_away(*input.service)) return Duration::zero();
+  const ErrorSettings& errors = input.service->errors;
+  const bool served =
+      errors.after == ErrorAfter::kService &&
+      (errors.share > 0 || (input.outage && input.outage->kind == Disturbance::Kind::kErrors));
+  return served ? mean_answer(*input.service) : Duration::zero();
+}
+
+// The attempts of closed clients, or of open arrivals, while all of them fail.
+class Storm {
+ public:
+  Storm(const OutlookInput& input, double wanted, std::size_t processes,
+        const std::vector<Duration>& waits)
+      : open_(input.workload.arrivals == Arrivals::kOpen),
+        callers_(open_ ? input.workload.rate : static_cast<double>(input.workload.clients)),
+        think_(std::max(input.workload.mean_think_time(), input.turnaround)),
+        waits_(waits),
+        budget_(input.workload.retry.process.budget),
+        processes_(static_cast<double>(processes)),
+        wanted_(wanted),
+        calm_(input.calm),
+        timeout_(input.workload.has_timeout() ? input.workload.timeout
+                                              : input.workload.retry.limit.deadline),
+        ends_earlier_(input.workload.retry.limit.has_deadline()) {
+    for (Duration& wait : waits_) wait = std::max(wait, input.turnaround);
+  }
+
+  // Limits the attempts in flight.
+  void use(const Outlook::Connections& pools) {
+    room_ = pools.room;
+    if (pools.wait_counts || ends_earlier_) counted_wait_ = std::min(pools.longest_wait, timeout_);
+  }
+
+  // With so many times the clients, or requests.
+  Storm times(double factor) const {
+    Storm other = *this;
+    other.callers_ *= factor;
+    return other;
+  }
+  // With so many times the load. Closed clients then think for less long.
+  Storm with_load(double factor) const {
+    if (open_) return times(factor);
+    Storm other = *this;
+    other.think_ = scale(think_, 1 / factor);
+    return other;
+  }
+
+  // While each attempt fails after `takes`, and a request makes at most so many of them.
+  Outlook::Failing failing(Duration takes, double attempts) const {
+    Outlook::Failing result{.attempts = attempts, .takes = takes};
+    const bool endless = attempts == kUnlimited;
+    const Duration request = saturating_add(think_, time_of(waits_, takes, attempts));
+    // A closed client whose request never ends begins no other.
+    const double requests = open_ ? callers_ : endless ? 0 : callers_ / to_seconds(request);
+    if (open_) {
+      result.rate = requests == 0 ? 0 : requests * attempts;
+    } else {
+      const Duration least =
+          waits_.empty() ? Duration::zero() : *std::min_element(waits_.begin(), waits_.end());
+      result.rate =
+          endless ? callers_ / to_seconds(saturating_add(takes, least)) : requests * attempts;
+    }
+    result.at_first = result.rate;
+    if (requests != kUnlimited && requests + paid(requests, takes) < result.rate) {
+      result.limited_by_budget = true;
+      result.rate = open_ ? requests + paid(requests, takes) : affordable(takes);
+    }
+    const double most = sent_at_most(takes);
+    result.at_first = std::min(result.at_first, most);
+    if (most < result.rate) {
+      result.limited_by_pools = true;
+      result.limited_by_budget = false;
+      result.rate = most;
+    }
+    if (!open_) result.cycle = from_seconds(callers_ / result.rate);
+    return result;
+  }
+
+  // How long the budgets last if a retry costs so many tokens, where they limit the attempts.
+  std::optional<Duration> budget_lasts(const Outlook::Failing& failing, double cost) const {
+    if (!failing.limited_by_budget) return std::nullopt;
+    const bool endless = failing.attempts == kUnlimited;
+    const Duration request =
+        saturating_add(think_, time_of(waits_, failing.takes, failing.attempts));
+    const double requests = open_ ? callers_ : callers_ / to_seconds(request);
+    const auto begun = [&](Duration time) {
+      return endless && !open_ ? clients_stuck(callers_, think_, time)
+                               : requests * to_seconds(time);
+    };
+    return retrystorm::budget_lasts(budget_, processes_,
+                                    {.begun = begun,
+                                     .takes = failing.takes,
+                                     .attempts = failing.attempts,
+                                     .cost = cost,
+                                     .calm_rate = wanted_,
+                                     .calm = calm_},
+                                    waits_);
+  }
+
+ private:
+  Duration first_wait() const { return waits_.empty() ? Duration::zero() : waits_.front(); }
+
+  // For how many attempts a second there is a connection. One that times out has had its connection for the
+  // rest of the timeout only, if the wait in line is part of that.
+  double sent_at_most(Duration takes) const {
+    const Duration held = takes == timeout_ ? takes - counted_wait_ : takes;
+    return held > Duration::zero() ? room_ / to_seconds(held) : kUnlimited;
+  }
+
+  double paid(double requests, Duration takes) const {
+    return retries_paid(budget_, processes_, requests, takes, first_wait());
+  }
+
+  // The attempts of closed clients with a budget that pays for fewer than they want: each client
+  // thinks and makes the first attempt of a request, or waits and makes a retry.
+  double affordable(Duration takes) const {
+    const double first = to_seconds(saturating_add(think_, takes));
+    const double retry = to_seconds(saturating_add(first_wait(), takes));
+    const double most = callers_ / first;
+    if (most == kUnlimited) return most;
+    const double requests = find_crossing(0, most, [&](double some) {
+                              return some * first + paid(some, takes) * retry < callers_;
+                            }).low;
+    return requests + paid(requests, takes);
+  }
+
+  bool open_;
+  double callers_;  // clients, or requests a second
+  Duration think_;
+  std::vector<Duration> waits_;
+  const BudgetSettings& budget_;
+  double processes_;
+  double wanted_;  // requests a second before the outage
+  Duration calm_;
+  Duration timeout_;
+  bool ends_earlier_;  // can the deadline of a request cut its attempts short?
+  double room_ = kUnlimited;
+  Duration counted_wait_{0};
+};
+
+// What a retry costs after an attempt that failed so, in tokens of the budget.
+double cost_of_retry(const BudgetSettings& budget, Failure failure) {
+  const double cost = failure == Failure::kTimedOut    ? budget.timeout_cost
+                      : failure == Failure::kThrottled ? budget.throttled_cost
+                                                       : BudgetSettings::kNone;
+  return cost == BudgetSettings::kNone ? budget.cost : cost;
+}
+
+// The rate of requests below which they make fewer attempts than the service has capacity for, if
+// they are more or fewer than those that are wanted.
+double drains_below(const Storm& storm, const Outlook::Failing& failing, double capacity,
+                    double wanted) {
+  if (!(wanted > 0 && std::isfinite(wanted))) return capacity;
+  const double share =
+      find_crossing(0, capacity / wanted, [&](double some) {
+        return storm.times(some).failing(failing.takes, failing.attempts).rate < capacity;
+      }).low;
+  return std::min(share * wanted, capacity);
+}
+
+Outlook::Connections look_at_pools(const Outlook& outlook, const WorkloadOptions& workload,
+                                   Duration answer) {
+  const ConnectionSettings& settings = workload.connections;
+  // A client uses one at a time. Requests of open arrivals have no client.
+  const auto processes = static_cast<double>(outlook.processes);
+  const double clients =
+      workload.arrivals == Arrivals::kOpen ? kUnlimited : std::ceil(outlook.clients / processes);
+  const double most = or_unlimited(settings.most(), ConnectionSettings::kUnbounded);
+  Outlook::Connections pools{.streams = settings.attempts_each(),
+                             .multiplexed = settings.multiplexed(),
+                             .longest_wait = settings.pool_wait,
+                             .wait_counts = settings.pool_wait_counts};
+  const double room = most * static_cast<double>(pools.streams);
+  if (room < clients) pools.room = processes * room;
+  if (pools.multiplexed) {
+    pools.of_process = most;
+    pools.open = processes * most;
+    return pools;
+  }
+  pools.of_process = std::min(most, clients);
+  // A pool grows to the most that its process has used at a time: here the mean and three standard
+  // deviations of a Poisson distribution, and one. Those that are not used are idle.
+  const double busy = outlook.wanted / processes * to_seconds(answer);
+  const double idle =
+      std::min(3 * std::sqrt(busy) + 1,
+               or_unlimited(settings.pool_max_idle, ConnectionSettings::kUnbounded));
+  pools.open = processes * std::min(busy + idle, pools.of_process);
+  if (outlook.clients > 0) pools.open = std::min(pools.open, outlook.clients);
+  return pools;
+}
+
+Outlook::Outage look_at_outage(const OutlookInput& input, const Outlook& outlook,
+                               const Storm& storm) {
+  const WorkloadOptions& workload = input.workload;
+  Outlook::Outage outage{.what = *input.outage, .length = input.outage_for};
+  const double seconds = to_seconds(outage.length);
+  const double factor = outage.what.value;
+  const bool more = outage.what.kind == Disturbance::Kind::kLoad;
+  const double wanted = outlook.wanted * (more ? factor : 1);
+  const Outlook::Retries& retries = outlook.retries;
+  const auto failure = failure_in(outage.what, input.service.value_or(ServiceOptions()));
+  const bool errs = failure ? failure->outcome == Outcome::kError : retries.turns_away;
+  const Outlook::Failing& failing = errs ? retries.errors : retries.timeouts;
+  const Duration lasting = time_of(retries.waits, failing.takes, failing.attempts);
+  const Duration life = std::min({lasting, workload.retry.limit.deadline, outage.length});
+  if (workload.arrivals == Arrivals::kOpen) {
+    outage.wanted = wanted * seconds;
+    outage.unanswered = wanted * to_seconds(life);
+  } else {
+    const auto clients = static_cast<double>(workload.clients);
+    outage.unanswered = clients_stuck(clients, workload.mean_think_time(), life);
+    outage.wanted = life == outage.length ? outage.unanswered : wanted * seconds;
+  }
+  if (outage.what.kind == Disturbance::Kind::kErrors) outage.unanswered *= factor;
+  if (outage.what.kind == Disturbance::Kind::kThrottle) {
+    outage.unanswered *= wanted > factor ? 1 - factor / wanted : 0;
+  }
+  if (!outlook.service) return outage;
+  const Outlook::Service& service = *outlook.service;
+  const bool workers = service.kind == Capacity::kWorkers;
+  const Outlook::Failing& overload = retries.overload();
+  const double attempts =
+      more ? storm.with_load(factor).failing(overload.takes, overload.attempts).rate
+           : overload.rate;
+  if (outage.what.kind == Disturbance::Kind::kFreeze) {
+    // A kept connection holds one request at most, because a timeout closes it. One that is multiplexed
+    // holds any number.
+    const double kept = !outlook.connections ? 0
+                        : outlook.connections->multiplexed
+                            ? Outlook::kUnlimited
+                            : std::min(outlook.connections->open, outage.wanted);
+    outage.waiting = std::min(static_cast<double>(input.service->backlog) + kept,
+                              std::max(outage.wanted, attempts * seconds));
+    const auto begun = [&](Duration time) {
+      return workload.arrivals == Arrivals::kOpen
+                 ? wanted * to_seconds(time)
+                 : clients_stuck(static_cast<double>(workload.clients), workload.mean_think_time(),
+                                 time);
+    };
+    outage.attempts_at_end =
+        attempts_at_end(begun, outage.length, life, workload.timeout, retries.waits);
+    if (retries.timeouts.limited_by_pools) {
+      outage.attempts_at_end = std::min(outage.attempts_at_end, retries.timeouts.rate);
+    }
+    // If the accept queue is full, the client's kernel repeats the SYN each second. So attempts from the
+    // last whole seconds of the timeout arrive too.
+    const double syn_repeats = std::max(std::ceil(to_seconds(workload.timeout)) - 1, 0.0);
+    outage.burst =
+        workload.has_timeout()
+            ? outage.waiting + outage.attempts_at_end * (to_seconds(workload.timeout) + syn_repeats)
+            : outage.unanswered;
+  } else {
+    Conditions conditions;
+    outage.capacity = capacity_of(with_conditions(apply(outage.what, conditions), *input.service));
+    if (piles_up(outage.what)) {
+      // Attempts fail only if the requests alone are too many.
+      if (wanted <= outage.capacity) {
+        outage.unanswered = 0;
+      } else if (workers) {
+        outage.waiting = (attempts - outage.capacity) * seconds;
+      }
+    }
+  }
+  // Attempts without room in the service are refused when they get there.
+  const double room =
+      service.bound + (workers ? static_cast<double>(input.service->workers.workers) : 0);
+  const double work = std::min(outage.waiting, room);
+  if (piles_up(outage.what)) outage.waiting = work;
+  if (service.capacity != kUnlimited) outage.work = from_seconds(work / service.capacity);
+  if (workers && retries.drain && work > 0) {
+    outage.drains_in = from_seconds(work / *retries.drain);
+  }
+  return outage;
+}
+
+Outlook::Herd look_at_herd(const WorkloadOptions& workload, const Outlook& outlook) {
+  const WaitSpan span = first_waits_span(workload.reconnect.backoff);
+  Outlook::Herd herd{.clients = static_cast<double>(workload.clients),
+                     .window = span.to - span.from,
+                     .calls = static_cast<double>(workload.reconnect.calls),
+                     .back_idle = span.to,
+                     .back = span.to};
+  const double window = to_seconds(herd.window);
+  herd.rate = window > 0 ? herd.clients / window : kUnlimited;
+  if (!outlook.service || outlook.service->capacity == kUnlimited) return herd;
+  const Outlook::Service& service = *outlook.service;
+  const double requests = herd.clients * herd.calls;
+  const double room = std::max(service.capacity - outlook.wanted, 0.0);  // beside the load
+  const auto time_for = [room](double some) {
+    return room > 0 ? from_seconds(some / room) : Duration::max();
+  };
+  herd.back_idle =
+      std::max(span.to, saturating_add(span.from, from_seconds(requests / service.capacity)));
+  herd.capacity = room / herd.calls;
+  herd.back = std::max(span.to, saturating_add(span.from, time_for(requests)));
+  // A client has one attempt at a time.
+  herd.piles_up = std::clamp(requests - room * window, 0.0, herd.clients);
+  herd.advised = time_for(std::max(requests - service.late_from, 0.0));
+  herd.all_room = time_for(requests);
+  return herd;
+}
+
+void warn_of_herd(Outlook& outlook) {
+  const Outlook::Herd& herd = *outlook.herd;
+  if (!outlook.service) return;
+  const std::string load = readable(outlook.wanted) + "/s";
+  if (herd.capacity == 0) {
+    outlook.warnings.push_back("the load of " + load + " takes all that the service can do, " +
+                               readable(outlook.service->capacity) +
+                               "/s: clients that lost their connection find no room, however long "
+                               "they wait (--clients, --lambda)");
+    return;
+  }
+  if (outlook.service->in_time || herd.piles_up <= outlook.service->late_from) return;
+  outlook.warnings.push_back(
+      readable(herd.clients) + " clients connect within " + readable(herd.window) +
+      ", but beside the load of " + load + " the service connects " + readable(herd.capacity) +
+      "/s: up to " + readable(std::round(herd.piles_up)) + " attempts pile up, and from " +
+      readable(std::round(outlook.service->late_from)) +
+      " on answers come too late and are in vain. Spread them over more than " +
+      readable(herd.advised) + ", better over " + readable(herd.all_room) +
+      " (--reconnect-base, --reconnect-jitter)");
+}
+
+// Options of the waits between the attempts of a request do not change those of reconnects.
+void warn_of_waits_of_requests(Outlook& outlook, const WorkloadOptions& workload) {
+  const auto changed = [](const BackoffSettings& some, const BackoffSettings& usual) {
+    UnusedOptions different;
+    find_unused<BackoffSettings>(different, some, usual, "");
+    return !different.empty();
+  };
+  if (changed(workload.reconnect.backoff, ReconnectSettings().backoff) ||
+      !changed(workload.retry.backoff, RetrySettings().backoff)) {
+    return;
+  }
+  outlook.warnings.push_back(
+      "--strategy, --backoff-base and their kin set the waits of requests, not those of clients that "
+      "connect again: these have their own, exponential from " +
+      readable(workload.reconnect.backoff.base) +
+      " with full jitter (--reconnect-base, --reconnect-growth, --reconnect-jitter, "
+      "--reconnect-cap)");
+}
+
+void warn(Outlook& outlook, const OutlookInput& input) {
+  const auto say = [&outlook](const std::string& text) { outlook.warnings.push_back(text); };
+  const WorkloadOptions& workload = input.workload;
+  const LimitSettings& limit = workload.retry.limit;
+  const bool open = workload.arrivals == Arrivals::kOpen;
+  const std::string timeout = readable(workload.timeout);
+  const auto per_second = [](double rate) { return readable(rate) + "/s"; };
+  if (outlook.service) {
+    const Outlook::Service& service = *outlook.service;
+    if (service.used >= 1 && workload.arrivals != Arrivals::kJob) {
+      say("the load is " + per_second(outlook.wanted) + " of " + per_second(service.capacity) +
+          ": no capacity is left even before an outage (" +
+          std::string(open ? "--rate" : "--clients, --lambda") + ", or " +
+          (service.rate_limited                 ? "--rate-limit"
+           : service.kind == Capacity::kWorkers ? "--workers and --service-time"
+                                                : "--base-delay, --limit and --k") +
+          ")");
+    }
+    if (service.p50 >= workload.timeout) {
+      say("an idle service takes " + readable(service.p50) + ", and attempts end after " + timeout +
+          ": at least half of them can never succeed (--timeout, --" +
+          (service.kind == Capacity::kWorkers ? "service-time" : "base-delay") + ")");
+    } else if (service.p99 >= workload.timeout) {
+      say("an idle service takes " + readable(service.p99) +
+          " for one request in a hundred, and attempts end after " + timeout +
+          ": those are retried without any outage (--timeout, --service-time)");
+    }
+  }
+  if (input.outage && input.outage->kind == Disturbance::Kind::kThrottle && input.service &&
+      input.service->capacity == Capacity::kCurve) {
+    say("this service slows down when many requests are in it, and stays down as the experiment's does. A "
+        "managed table only turns away what is too much: --service=workers with many --workers");
+  }
+  if (!workload.has_timeout()) {
+    // The line on the timeout says it.
+  } else if (limit.deadline < workload.timeout) {
+    say("a request ends after " + readable(limit.deadline) + ", before its first attempt's " +
+        timeout + " are over: what times out is never retried (--deadline, --timeout)");
+  } else if (outlook.retries.attempts != kUnlimited && limit.retry_on.timeout) {
+    const double begin = attempts_before(limit.deadline, workload.timeout, outlook.retries.waits,
+                                         outlook.retries.attempts);
+    if (begin < outlook.retries.attempts) {
+      const std::string plural = begin > 1 ? "s" : "";
+      say("of " + readable(outlook.retries.attempts) + " attempts that time out after " + timeout +
+          " only " + readable(begin) + " can begin before the deadline of " +
+          readable(limit.deadline) + ": " + readable(begin) + " attempt" + plural +
+          " and the wait" + plural + " take " +
+          readable(time_of(outlook.retries.waits, workload.timeout, begin + 1) - workload.timeout) +
+          " (--deadline, --timeout, --max-attempts)");
+    }
+  }
+  if (input.outage && limit.max_retries > 0 && workload.has_timeout()) {
+    const auto failure = failure_in(*input.outage, input.service.value_or(ServiceOptions()));
+    if (failure && !limit.retry_on.covers(*failure)) {
+      const std::string what = failure->status > 0 ? "a " + std::to_string(failure->status)
+                               : failure->outcome == Outcome::kTimedOut ? "a timeout"
+                                                                        : "a refused connection";
+      say("attempts meet " + what +
+          " in this outage, which is not retried (--retry-on=" + to_string(limit.retry_on) + ")");
+    }
+  }
+  if (outlook.hangs_on_rejections() && !limit.retry_on.timeout) {
+    say("only what is answered with an error is retried, and this service turns nothing away: its "
+        "queue has no bound. If yours does, that is retried, and decides (--queue-length, "
+        "--rejection-cost)");
+  }
+  const BackoffSettings& backoff = workload.retry.backoff;
+  if (limit.max_retries > 0 && !workload.retry.pacer.on && backoff.growth != Growth::kNone &&
+      backoff.base > backoff.cap) {
+    say("the first wait of " + readable(backoff.base) + " is above the cap of " +
+        readable(backoff.cap) + ": no wait is longer than the cap (--backoff-base, --backoff-cap)");
+  }
+  const std::size_t steps = backoff.table.size();
+  if (backoff.growth == Growth::kTable && !backoff.jitter.is_growth() && !workload.retry.pacer.on &&
+      limit.max_retries > 0 && limit.max_retries < steps) {
+    say("a request has " + readable(limit.max_retries) + " retries, and --backoff-table has " +
+        readable(static_cast<double>(steps)) + " numbers: the last " +
+        readable(static_cast<double>(steps - limit.max_retries)) +
+        " are never reached (--max-retries)");
+  }
+  if (workload.retry.strategy == "none" && limit.max_retries > 0) {
+    say("--strategy=none means no retries, but " +
+        (limit.max_retries == LimitSettings::kUnlimited
+             ? std::string("any number is made")
+             : "up to " + readable(limit.max_retries) + " are made") +
+        " (--max-retries): leave out one of the two");
+  }
+  if (open && (input.clients_given || input.think_time_given)) {
+    const std::string names = !input.think_time_given ? "--clients"
+                              : !input.clients_given  ? "--lambda"
+                                                      : "--clients and --lambda";
+    say("open arrivals do not use " + names + ": " + per_second(workload.rate) +
+        " arrive whatever happens to them (--rate, or --arrivals=closed)");
+  }
+}
+
+}  // namespace
+
+double late_from(const ServiceOptions& service, Duration timeout) {
+  if (timeout == Duration::max()) return Outlook::kUnlimited;
+  if (service.capacity == Capacity::kCurve) return service.curve().concurrency_of_delay(timeout);
+  const double mean = mean_service_seconds(service);
+  if (mean <= 0) return Outlook::kUnlimited;
+  const auto workers = static_cast<double>(service.workers.workers);
+  return std::max((to_seconds(timeout) - mean) * workers / mean, 0.0);
+}
+
+double capacity_of(const ServiceOptions& service) {
+  double capacity = kUnlimited;
+  double most =
+      std::min(or_unlimited(service.shed_above, 0), or_unlimited(service.max_connections, 0));
+  if (service.capacity == Capacity::kCurve) {
+    const ServiceCurve curve = service.curve();
+    const double concurrency = std::min(curve.best_concurrency(), most);
+    if (concurrency != kUnlimited) capacity = curve.throughput(concurrency);
+  } else if (const double mean = mean_service_seconds(service); mean > 0) {
+    capacity = std::min(static_cast<double>(service.workers.workers), most) / mean;
+  }
+  return service.rate_limit.rate > 0 ? std::min(capacity, service.rate_limit.rate) : capacity;
+}
+
+double attempts_at_end(const std::function<double(Duration)>& begun, Duration length, Duration life,
+                       Duration timeout, const std::vector<Duration>& waits) {
+  double rate = 0;
+  Duration from{0};  // before the end: requests begun then are about to make their next attempt
+  for (std::size_t i = 0; from < life; ++i) {
+    const bool last = i + 1 >= waits.size();  // its wait repeats
+    const Duration wait = waits.empty() ? Duration(0) : waits[last ? waits.size() - 1 : i];
+    const Duration cycle = saturating_add(timeout, wait);
+    const Duration to = last ? life : std::min(saturating_add(from, cycle), life);
+    rate += (begun(length - from) - begun(length - to)) / to_seconds(cycle);
+    from = to;
+  }
+  return rate;
+}
+
+double clients_stuck(double clients, Duration think, Duration time) {
+  if (think == Duration::zero()) return clients;
+  return clients * (1 - exponential(-to_seconds(time) / to_seconds(think)));
+}
+
+double attempts_before(Duration deadline, Duration timeout, const std::vector<Duration>& waits,
+                       double most) {
+  if (deadline == Duration::max()) return most;
+  Duration begins{0};
+  double attempts = 0;
+  for (const Duration wait : waits) {
+    if (begins >= deadline) break;
+    ++attempts;
+    begins = saturating_add(begins, saturating_add(timeout, wait));
+  }
+  if (begins < deadline) {  // the last wait repeats
+    const Duration last = waits.empty() ? Duration::zero() : waits.back();
+    attempts +=
+        std::ceil(to_seconds(deadline - begins) / to_seconds(saturating_add(timeout, last)));
+  }
+  return std::min(attempts, most);
+}
+
+double retries_paid(const BudgetSettings& budget, double processes, double requests,
+                    Duration timeout, Duration wait) {
+  if (budget.kind == BudgetSettings::Kind::kNone) return kUnlimited;
+  if (budget.kind == BudgetSettings::Kind::kTokens) {
+    const double cost =
+        budget.timeout_cost == BudgetSettings::kNone ? budget.cost : budget.timeout_cost;
+    const double deposit = budget.deposit_on == DepositOn::kRequest ? budget.deposit : 0;
+    const double spent = cost + budget.failure_cost;
+    const double paid = std::max(deposit - budget.failure_cost, 0.0);
+    if (spent == 0) return kUnlimited;
+    const double free = budget.ttl == Duration::max() ? 0 : budget.minimum_rate * processes;
+    return requests * paid / spent + free;
+  }
+  // The limit is on retries at a time. Each counts during its wait and its attempt.
+  const double seconds = to_seconds(saturating_add(timeout, wait));
+  const double least = budget.min_concurrency * processes / seconds;
+  if (budget.share == BudgetSettings::kNone) return least;
+  if (budget.interval != Duration::max()) {
+    return std::max(least, budget.share * requests * to_seconds(budget.interval) / seconds);
+  }
+  if (budget.share >= 1) return kUnlimited;
+  return std::max(least, budget.share / (1 - budget.share) * requests);
+}
+
+std::optional<Duration> budget_lasts(const BudgetSettings& budget, double processes,
+                                     const Spending& spending, const std::vector<Duration>& waits) {
+  if (budget.kind != BudgetSettings::Kind::kTokens) return std::nullopt;
+  const bool bucket = budget.ttl == Duration::max();
+  const bool on_request = budget.deposit_on == DepositOn::kRequest;
+  const double least = budget.threshold == BudgetSettings::kNone ? spending.cost
+                       : bucket                                  ? budget.threshold * budget.tokens
+                                                                 : 0;
+  constexpr std::size_t kMostFailures = 10'000;  // of a request
+  bool too_many = false;
+  const auto left = [&](Duration time) {
+    double tokens = 0;
+    if (bucket) {  // it is full until the first attempt fails
+      const Duration since = std::max(time - spending.takes, Duration::zero());
+      tokens = processes * budget.tokens;
+      if (on_request) tokens += budget.deposit * spending.begun(since);
+    } else {
+      const Duration calm = std::min(spending.calm, std::max(budget.ttl - time, Duration::zero()));
+      tokens = processes * budget.minimum_rate * to_seconds(budget.ttl) * budget.cost +
+               budget.deposit * spending.calm_rate * to_seconds(calm);
+      if (on_request) tokens += budget.deposit * spending.begun(std::min(time, budget.ttl));
+    }
+    // The attempts of a request fail at these times after it begins.
+    Duration fails = spending.takes;
+    for (std::size_t i = 0; fails < time && static_cast<double>(i) < spending.attempts; ++i) {
+      too_many = i == kMostFailures;
+      if (too_many) break;
+      const bool retried = static_cast<double>(i + 1) < spending.attempts;
+      tokens -=
+          spending.begun(time - fails) * (budget.failure_cost + (retried ? spending.cost : 0));
+      const Duration wait = waits.empty() ? Duration::zero() : waits[std::min(i, waits.size() - 1)];
+      fails = saturating_add(fails, saturating_add(wait, spending.takes));
+    }
+    return tokens;
+  };
+  const auto is_empty = [&](Duration time) { return left(time) <= processes * least; };
+  const Duration horizon = bucket ? Duration(std::chrono::hours(1)) : budget.ttl;
+  Duration later = std::max(spending.takes, Duration(std::chrono::milliseconds(1)));
+  while (!is_empty(later)) {
+    if (later >= horizon || too_many) return std::nullopt;
+    later = std::min(saturating_add(later, later), horizon);
+  }
+  return from_seconds(find_crossing(0, to_seconds(later), [&](double seconds) {
+                        return !is_empty(from_seconds(seconds));
+                      }).high);
+}
+
+bool grows_with_processes(const BudgetSettings& budget) {
+  switch (budget.kind) {
+    case BudgetSettings::Kind::kTokens:
+      return budget.ttl == Duration::max() || budget.minimum_rate > 0;
+    case BudgetSettings::Kind::kConcurrent:
+      return budget.min_concurrency > 0;
+    case BudgetSettings::Kind::kNone:
+      break;
+  }
+  return false;
+}
+
+void note_unused_by_open_arrivals(OutlookInput& input, const WorkloadOptions& asked) {
+  const WorkloadOptions defaults;
+  input.clients_given = asked.clients != defaults.clients;
+  // Waits may start from the think time.
+  input.think_time_given = asked.think_time != defaults.think_time &&
+                           asked.retry.backoff.from != BackoffFrom::kThinkTime;
+}
+
+Outlook look_ahead(const OutlookInput& input) {
+  const WorkloadOptions& workload = input.workload;
+  const RetrySettings& retry = workload.retry;
+  Outlook outlook{
+      .arrivals = workload.arrivals, .timeout = workload.timeout, .deadline = retry.limit.deadline};
+  if (workload.arrivals != Arrivals::kOpen) outlook.clients = static_cast<double>(workload.clients);
+  outlook.processes = process_count(workload);
+  outlook.budget = retry.process.budget.name;
+  outlook.budget_in_each = grows_with_processes(retry.process.budget);
+  outlook.budget_has_bucket = retry.process.budget.kind == BudgetSettings::Kind::kTokens &&
+                              retry.process.budget.ttl == Duration::max();
+  outlook.budget_is_concurrent = retry.process.budget.kind == BudgetSettings::Kind::kConcurrent;
+  outlook.gates = retry.process.has_gates();
+  if (input.service) {
+    outlook.service = look_at_service(*input.service, workload.timeout);
+  }
+  const Duration answer = input.service ? mean_answer(*input.service) : Duration::zero();
+  outlook.wanted = requests_wanted(workload, answer);
+  if (workload.connections.kept()) outlook.connections = look_at_pools(outlook, workload, answer);
+
+  Outlook::Retries& retries = outlook.retries;
+  retries.attempts = or_unlimited(retry.limit.max_retries, LimitSettings::kUnlimited) + 1;
+  retries.waits = first_waits(retry);
+  retries.falls_at = first_fall(retries.waits);
+  const BackoffSettings& backoff = retry.backoff;
+  const bool grows = backoff.growth == Growth::kExponential && !backoff.jitter.is_growth();
+  if (grows && !retry.pacer.on) retries.factor = backoff.factor;
+  retries.may_err = may_err(input);
+  retries.turns_away = input.service && turns_away(*input.service);
+  Storm storm(input, outlook.wanted, outlook.processes, retries.waits);
+  if (outlook.connections) storm.use(*outlook.connections);
+  const auto failing = [&](Duration takes, const AttemptResult& failure) {
+    const double attempts =
+        !retry.limit.retry_on.covers(failure)
+            ? 1
+            : attempts_before(retry.limit.deadline, takes, retries.waits, retries.attempts);
+    Outlook::Failing result = storm.failing(takes, attempts);
+    result.budget_lasts =
+        storm.budget_lasts(result, cost_of_retry(retry.process.budget, failure.failure));
+    return result;
+  };
+  retries.timeouts = workload.has_timeout()
+                         ? failing(workload.timeout, timed_out(Duration::zero()))
+                         : storm.failing(retry.limit.deadline, 1);  // the request ends with it
+  retries.errors = failing(error_takes(input), error_of(input));
+  const Outlook::Failing& overload = retries.overload();
+  if (outlook.service) {
+    Outlook::Service& service = *outlook.service;
+    if (service.capacity != kUnlimited) service.used = outlook.wanted / service.capacity;
+    // The curve is the experiment's service, and its clients think on purpose.
+    const bool own = service.kind == Capacity::kWorkers || service.rate_limited;
+    if (own && workload.arrivals == Arrivals::kClosed && service.used < 1 &&
+        outlook.clients >= service.capacity * to_seconds(answer)) {
+      outlook.think_limits = workload.mean_think_time();
+    }
+    if (service.kind == Capacity::kCurve) {
+      const auto held_by = [&](double attempts) {
+        const double limit = input.service->rate_limit.rate;
+        const double offered = limit > 0 ? std::min(limit, attempts) : attempts;
+        return std::max(service.late_from, input.service->curve().falling_concurrency(offered));
+      };
+      service.held_from = held_by(overload.rate);
+      service.held_without_budget = held_by(overload.at_first);
+    } else if (service.capacity != kUnlimited) {
+      retries.can_hold = overload.rate >= service.capacity && !service.in_time;
+      retries.drains_below = drains_below(storm, overload, service.capacity, outlook.wanted);
+      if (overload.rate < service.capacity) retries.drain = service.capacity - overload.rate;
+    }
+  }
+  if (input.outage && input.outage_for > Duration::zero()) {
+    outlook.outage = look_at_outage(input, outlook, storm);
+    if (loses_connections(workload, input.outage)) {
+      outlook.herd = look_at_herd(workload, outlook);
+      outlook.outage->unanswered = 0;
+      warn_of_herd(outlook);
+      warn_of_waits_of_requests(outlook, workload);
+    }
+  }
+  warn(outlook, input);
+  return outlook;
+}
+
+}  // namespace retrystorm

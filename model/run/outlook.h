@@ -1,0 +1,249 @@
+// What can be said about a run before it begins. It is computed from the options: nothing is simulated.
+//
+// The formulas are fluid limits: averages that ignore randomness. They say when retries can keep a
+// service down, and when a service must fail in any case. Only the run shows whether it collapses.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/base/duration.h"
+#include "model/run/disturbance.h"
+#include "model/run/workload.h"
+#include "model/service/service_options.h"
+
+namespace retrystorm {
+
+// The settings of the run, after --scale.
+struct OutlookInput {
+  WorkloadOptions workload{};
+  std::optional<ServiceOptions> service{};  // empty if unknown, as in the real client
+  std::optional<Disturbance> outage{};      // empty without one
+  Duration outage_for{0};
+  Duration calm{0};        // how long the run is before the outage
+  Duration turnaround{0};  // the least time from the end of an attempt to the client's next one
+  // Were options given that open arrivals do not use?
+  bool clients_given = false, think_time_given = false;
+};
+
+// Rates are per second. A rate or count without a limit is infinite.
+struct Outlook {
+  static constexpr double kUnlimited = std::numeric_limits<double>::infinity();
+
+  struct Service {
+    Capacity kind = Capacity::kCurve;
+    double capacity = kUnlimited;  // how many requests it can serve
+    double best_concurrency = 0;   // curve: the concurrency of that capacity
+    bool rate_limited = false;     // is the capacity that of the rate limit?
+    double used = 0;               // share of the capacity, before the outage; 0 without a limit
+    Duration p50{0}, p99{0};       // of the service time, when idle
+    // With more requests than this, answers come after the timeout. Workers: requests that wait.
+    // Curve: requests in the service.
+    double late_from = kUnlimited;
+    // The limit on the requests that wait (workers) or are in the service (curve), and its option.
+    double bound = kUnlimited;
+    std::string bounded_by{};
+    bool in_time = false;  // do the settings ensure that every request served is answered in time?
+    // Curve: with this many requests in the service, retries keep it down for good.
+    double held_from = kUnlimited;
+    double held_without_budget = kUnlimited;  // the same, if retries had no budget
+    double error_share = 0;                   // of the requests, at all times
+    bool errors_cost = false;                 // does it serve a request before it fails it?
+  };
+
+  // What becomes of the attempts while all of them fail in one way.
+  struct Failing {
+    double attempts = 1;  // of a request, at most
+    double rate = 0;      // attempts
+    Duration takes{0};    // an attempt that fails
+    Duration cycle{0};    // closed clients: the mean time from attempt to attempt
+    bool limited_by_budget = false;
+    bool limited_by_pools = false;  // they have no connection for more
+    // Until the budget is empty: the attempts, and for how long, if that is known.
+    double at_first = 0;
+    std::optional<Duration> budget_lasts{};
+  };
+
+  struct Retries {
+    double attempts = 1;            // of a request, at most
+    Failing timeouts{};             // no answer comes in time
+    Failing errors{};               // the answer is an error, or the connection is refused
+    bool may_err = false;           // does the outage, the service or its overload give errors?
+    bool turns_away = false;        // does the service turn away what is too much for it?
+    std::vector<Duration> waits{};  // the medians of the first waits
+    // The first retry whose median wait is shorter than the one before it; 0 if there is none.
+    std::size_t falls_at = 0;
+    double factor =
+        0;  // by which each wait is longer than the one before it; 0 if they grow otherwise
+    // Of workers:
+    bool can_hold = false;    // can retries alone keep the service busy?
+    double drains_below = 0;  // the rate of requests below which they cannot
+    std::optional<double>
+        drain{};  // if they cannot: by how many requests a second the queue shrinks
+
+    // How attempts fail while more come than can be served.
+    const Failing& overload() const { return turns_away ? errors : timeouts; }
+  };
+
+  // Clients that have lost their connections and come back.
+  struct Herd {
+    double clients = 0;
+    Duration window{0};  // over which they come
+    double calls = 1;    // requests that each connect is
+    double rate = 0;     // of connects, while they come; infinite if all come at once
+    // Of a service whose capacity is known. The load takes its part of it.
+    double capacity = kUnlimited;  // connects; 0 if the load takes all
+    // All can be back, after they lost their connections, between the time for an idle service and the time
+    // beside the whole load: clients without a connection make none. Never without capacity.
+    Duration back_idle{0}, back{0};
+    double piles_up = 0;   // attempts that wait at the end of the window
+    Duration advised{0};   // the shortest window in which answers do not come too late
+    Duration all_room{0};  // the shortest window in which no attempts pile up
+  };
+
+  struct Outage {
+    Disturbance what{};
+    Duration length{0};
+    double wanted = 0;    // requests that begin during the outage
+    double capacity = 0;  // of the service during the outage
+    double waiting =
+        0;  // attempts that wait at its end: in the accept queue and on kept connections, or for a worker
+    double unanswered = 0;  // requests under way at its end: not answered and not given up
+    // Freeze:
+    double attempts_at_end = 0;  // per second, at its end, of the unanswered requests
+    double burst = 0;            // attempts that reach the service within one timeout of its end
+    Duration work{0};            // time to serve all that wait and have room, at full capacity
+    std::optional<Duration> drains_in{};  // the same, while all further attempts fail
+  };
+
+  // Kept ones.
+  struct Connections {
+    std::size_t streams = 1;  // attempts at a time on each
+    bool multiplexed = false;
+    double of_process = kUnlimited;  // that a process can have at a time
+    double open = 0;                 // about how many all have before the outage
+    // The attempts that can be in flight at a time, if clients may want more. Others wait in line.
+    double room = kUnlimited;
+    Duration longest_wait{0};  // in line
+    bool wait_counts = true;   // is the wait part of the timeout?
+  };
+
+  Arrivals arrivals = Arrivals::kClosed;
+  double clients = 0;  // 0 with open arrivals
+  double wanted = 0;   // requests per second
+  // The mean think time, if clients that do not think would want all that the service can do.
+  Duration think_limits{0};
+  Duration timeout{0};  // `Duration::max()`: none
+  Duration deadline = Duration::max();
+  std::size_t processes = 0;
+  std::string budget{};
+  bool budget_in_each = false;  // do more processes pay for more retries?
+  // Has each a bucket of tokens? Does it limit the retries at a time?
+  bool budget_has_bucket = false, budget_is_concurrent = false;
+  bool gates = false;
+  std::optional<Connections> connections{};  // empty if each attempt opens one
+  std::optional<Service> service{};
+  Retries retries{};
+  std::optional<Outage> outage{};
+  std::optional<Herd> herd{};
+  std::vector<std::string> warnings{};  // a sentence each, with its arithmetic
+
+  // Are errors retried, but no timeouts? Then it decides which of them a service with too many requests
+  // gives.
+  bool hangs_on_rejections() const {
+    return service && service->kind == Capacity::kWorkers && !retries.turns_away &&
+           retries.errors.attempts > 1 && retries.timeouts.attempts == 1;
+  }
+};
+
+// Sets in `input` which options of `asked` were given although open arrivals do not use them.
+void note_unused_by_open_arrivals(OutlookInput& input, const WorkloadOptions& asked);
+
+Outlook look_ahead(const OutlookInput& input);
+
+// A part of the text: its heading, and sentences.
+struct OutlookLine {
+  std::string label{};
+  std::string text{};
+};
+
+// The text in parts, without the warnings.
+std::vector<OutlookLine> outlook_lines(const Outlook& outlook);
+
+// The whole text, at most 100 columns wide, with the warnings at its end.
+std::string outlook_text(const Outlook& outlook);
+
+// The text about the rows of a table, by their names. What all have in common comes once. `rest` says where
+// the lines are that are left out.
+struct OutlookOfRow {
+  std::string row{};  // "strategy=fixed"
+  Outlook outlook{};
+};
+std::string outlook_text(const std::vector<OutlookOfRow>& rows,
+                         const std::string& rest = "--cell=1, 2, ... has that of each row");
+
+// The names of the options on which the answer hangs most. Few people know that they need them.
+std::vector<std::string> deciding_options(const Outlook& outlook);
+
+// Does the outage freeze a service of workers? Then its backlog decides.
+bool freezes_workers(const Outlook& outlook);
+
+// The line that names those of them which were not given: "--timeout=2s, --backlog=256". Empty if all were.
+// `freezes_workers`: is one of the outages such a freeze?
+std::string assumed_text(const std::string& options, bool freezes_workers = false);
+
+// A number as people write it: "1,200", "33.3"; "unlimited".
+std::string readable(double number);
+// The same of a duration: "1m22s", "215ms".
+std::string readable(Duration duration);
+
+// --- The formulas ---
+
+// How many requests a second the service can serve.
+double capacity_of(const ServiceOptions& service);
+
+// With more requests than this in the service (workers: waiting for one), answers come after the
+// timeout. Infinite if they never do.
+double late_from(const ServiceOptions& service, Duration timeout);
+
+// The mean number of requests that N clients begin in `time`, if none of them gets an answer. Think
+// times are exponential with mean `think`.
+double clients_stuck(double clients, Duration think, Duration time);
+
+// The attempts per second at the end of an outage. `begun(time)` requests begin in its first `time`,
+// every attempt fails by the timeout, and no request lasts longer than `life`.
+double attempts_at_end(const std::function<double(Duration)>& begun, Duration length, Duration life,
+                       Duration timeout, const std::vector<Duration>& waits);
+
+// How many attempts of a request can begin before its deadline if each takes the timeout.
+double attempts_before(Duration deadline, Duration timeout, const std::vector<Duration>& waits,
+                       double most);
+
+// The retries per second that the budgets of this many processes pay for while everything fails.
+// `requests` begin each second, and a failed attempt takes the timeout. Infinite without a budget.
+double retries_paid(const BudgetSettings& budget, double processes, double requests,
+                    Duration timeout, Duration wait);
+
+// What spends the tokens of retry budgets while everything fails.
+struct Spending {
+  std::function<double(Duration)> begun;  // how many requests begin in this time
+  Duration takes{0};                      // an attempt
+  double attempts = 1;                    // of a request, at most
+  double cost = 1;                        // of a retry, in tokens
+  double calm_rate = 0;                   // of requests before, all of which succeeded
+  Duration calm{0};                       // for so long
+};
+
+// How long the token budgets of this many processes last. Empty if they have no tokens, or do not
+// become empty.
+std::optional<Duration> budget_lasts(const BudgetSettings& budget, double processes,
+                                     const Spending& spending, const std::vector<Duration>& waits);
+
+// Do more processes pay for more retries of the same requests?
+bool grows_with_processes(const BudgetSettings& budget);
+
+}  // namespace retrystorm

@@ -1,0 +1,551 @@
+// The outlook as text: the one place where its sentences are.
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <map>
+#include <string_view>
+
+#include "model/base/text.h"
+#include "model/run/outlook.h"
+
+namespace retrystorm {
+namespace {
+
+// Rounds to this many significant digits.
+double to_digits(double number, int digits) {
+  if (number == 0 || !std::isfinite(number)) return number;
+  const double unit = std::pow(10, std::floor(std::log10(std::abs(number))) - (digits - 1));
+  // Divides if the unit is below one, so that 0.1 is not 0.1000000001.
+  return unit < 1 ? std::round(number * std::round(1 / unit)) / std::round(1 / unit)
+                  : std::round(number / unit) * unit;
+}
+
+std::string rate_of(double rate) {
+  return readable(rate) + "/s";
+}
+
+std::string up_to(double rate) {
+  return rate == Outlook::kUnlimited ? "any number" : "up to " + rate_of(rate);
+}
+
+std::string percent_of(double share) {
+  return readable(100 * share < 100 ? to_digits(100 * share, 2) : 100 * share) + " %";
+}
+
+std::string counted(double number, const std::string& noun) {
+  return readable(number) + ' ' + noun + (number == 1 ? "" : "s");
+}
+
+// What errors cost a service that gives them on purpose.
+std::string cost_of_errors(bool served) {
+  return served ? "after they were served: an error costs the service as much as an answer "
+                  "(--error-after)"
+                : "at once: an error costs the service nothing (--error-after)";
+}
+
+std::string service_sentence(const Outlook& outlook) {
+  const std::string load = rate_of(outlook.wanted);
+  if (!outlook.service) {
+    return "its capacity is not known here; the load is " + load;
+  }
+  const Outlook::Service& service = *outlook.service;
+  const bool workers = service.kind == Capacity::kWorkers;
+  if (service.capacity == Outlook::kUnlimited) {
+    return "no limit on its requests/s; the load is " + load;
+  }
+  std::string text = "up to " + counted(service.capacity, "request") + "/s ";
+  text += service.rate_limited ? "(--rate-limit)"
+          : workers            ? "(--workers, --service-time)"
+                               : "with " + readable(std::round(service.best_concurrency)) +
+                          " at a time (--limit, --k)";
+  text += outlook.arrivals == Arrivals::kJob ? "; the load of the job is up to " : "; the load is ";
+  text += load + ": " + percent_of(service.used) + " used";
+  if (outlook.think_limits > Duration::zero()) {
+    text += ", because each client thinks for " + readable(outlook.think_limits) +
+            " after an answer (--lambda)";
+  }
+  if (service.error_share == 0) return text;
+  return text + ". " + percent_of(service.error_share) + " of the attempts fail (--error-share), " +
+         cost_of_errors(service.errors_cost);
+}
+
+// "up to 198/s if all time out (1,000 clients, each once in 5.05s)"
+std::string failing_text(const Outlook& outlook, const Outlook::Failing& failing,
+                         const std::string& how) {
+  const bool closed = outlook.clients > 0;
+  if (failing.rate == Outlook::kUnlimited) {
+    return (closed ? "as many as are answered " : "more and more ") + how;
+  }
+  // Closed clients may begin other requests as fast as they retried.
+  const bool falls = failing.budget_lasts && failing.at_first > 1.01 * failing.rate;
+  const double first = falls ? failing.at_first : failing.rate;
+  std::string text = (first == Outlook::kUnlimited ? "any number" : rate_of(first)) + ' ' + how,
+              why;
+  if (falls) {
+    text += " until the budget is empty (" + readable(*failing.budget_lasts) + "), then " +
+            rate_of(failing.rate);
+  } else if (failing.limited_by_budget) {
+    text += " for long";
+  }
+  if (failing.limited_by_pools) {
+    why = "so many have a connection: " + readable(outlook.connections->room) +
+          " at a time (--pool-size" + (outlook.connections->multiplexed ? ", --streams" : "") +
+          ", --pool-wait-counts)";
+  } else if (closed) {
+    why = readable(outlook.clients) + " clients, each once in " + readable(failing.cycle);
+  }
+  if (failing.limited_by_budget) {
+    why += (why.empty() ? "" : "; ") + std::string("--retry-budget=") + outlook.budget;
+  }
+  return why.empty() ? text : text + " (" + why + ')';
+}
+
+std::string attempts_sentence(const Outlook& outlook) {
+  const Outlook::Retries& retries = outlook.retries;
+  const Outlook::Failing &errors = retries.errors, &timeouts = retries.timeouts;
+  std::string text;
+  if (retries.attempts == 1) {
+    text = "none: one attempt a request";
+  } else if (retries.attempts == Outlook::kUnlimited) {
+    text = "any number of attempts a request (--max-attempts)";
+  } else {
+    text = "at most " + readable(retries.attempts) + " attempts a request (--max-attempts)";
+  }
+  const bool endless = outlook.timeout == Duration::max();
+  if (endless && retries.attempts > 1) {
+    text += ", but none because an answer is late (--timeout=none)";
+  } else if (!retries.turns_away && timeouts.attempts < retries.attempts) {
+    text += timeouts.attempts == 1
+                ? ", but none follows a timeout (--retry-on, --deadline)"
+                : ", " + readable(timeouts.attempts) + " if they time out (--deadline)";
+  }
+  if (errors.rate == timeouts.rate && errors.at_first == timeouts.at_first &&
+      errors.budget_lasts == timeouts.budget_lasts) {
+    if (retries.attempts == 1) return text + ": " + rate_of(timeouts.rate);
+    const bool finite = timeouts.rate != Outlook::kUnlimited;
+    return text + (finite ? ": up to " : ": ") + failing_text(outlook, timeouts, "if all fail");
+  }
+  const bool served = errors.takes > Duration::zero();
+  text += ": up to ";
+  if (retries.turns_away) return text + failing_text(outlook, errors, "if all are turned away");
+  const bool only_errors = errors.attempts > 1 && timeouts.attempts == 1;
+  if (retries.may_err || only_errors || endless) {
+    text += failing_text(outlook, errors,
+                         served ? "if all are answered with errors" : "if all fail at once");
+    if (endless) return text;
+    text += ", ";
+  }
+  return text + failing_text(outlook, timeouts, "if all time out");
+}
+
+// Whether retries can keep the service down, and under which conditions.
+std::string storm_sentence(const Outlook& outlook) {
+  const Outlook::Retries& retries = outlook.retries;
+  const double rate = retries.overload().rate;
+  const bool curve = outlook.service && outlook.service->kind == Capacity::kCurve;
+  if (outlook.timeout == Duration::max() && (curve || !retries.turns_away)) {
+    return "; a service that is slow or frozen gets no retries";
+  }
+  if (!outlook.service) {
+    return "; they can keep down a service with less capacity";
+  }
+  const Outlook::Service& service = *outlook.service;
+  if (service.kind == Capacity::kCurve) {
+    if (service.held_from == Outlook::kUnlimited) return "; the service does not slow down";
+    std::string text = ". From " + counted(std::round(service.held_from), "request") +
+                       " in the service on, a storm sustains itself";
+    const double without = std::round(service.held_without_budget);
+    if (without < std::round(service.held_from)) {
+      text += " (without a budget from " + readable(without) + " on)";
+    }
+    const bool bounded = service.bound < service.held_from;
+    if (!bounded && outlook.outage && outlook.outage->unanswered > 0) {
+      const Outlook::Outage& outage = *outlook.outage;
+      const std::string unanswered = readable(std::round(outage.unanswered));
+      text += outage.burst > 0
+                  ? "; in " + readable(outlook.timeout) + " after the outage " +
+                        (outlook.retries.timeouts.limited_by_budget ? "at most " : "some ") +
+                        readable(std::round(outage.burst)) + " come (" + unanswered +
+                        " have no answer)"
+                  : "; the outage leaves up to " + unanswered + " without an answer";
+    }
+    if (bounded) {
+      text += "; at most " + readable(service.bound) + " are in it (" + service.bounded_by + ')';
+    }
+    return text;
+  }
+  if (service.capacity == Outlook::kUnlimited) return "";
+  if (rate < service.capacity) {
+    const Outlook::Failing& failing = retries.overload();
+    return ", less than the service can do. No storm sustains itself; a queue drains at " +
+           rate_of(*retries.drain) +
+           (failing.limited_by_budget && failing.at_first > service.capacity
+                ? ". The same without a budget: " + up_to(failing.at_first) +
+                      ", MORE than it can do"
+                : "");
+  }
+  if (service.in_time) {
+    return ": MORE than the service can do. But its answers are in time (" + service.bounded_by +
+           "), so a storm wastes little of its capacity";
+  }
+  std::string text = ": MORE than the service can do. A storm can sustain itself";
+  if (retries.drains_below < outlook.wanted && retries.drains_below > 0) {
+    text += "; below " + counted(retries.drains_below, "request") + "/s (" +
+            percent_of(retries.drains_below / service.capacity) + " used) its queue drains, at " +
+            rate_of(service.capacity) + " less the attempts";
+  }
+  return text;
+}
+
+std::string outage_sentence(const Outlook& outlook) {
+  if (!outlook.outage) return "none (--outage-for)";
+  const Outlook::Outage& outage = *outlook.outage;
+  const std::string length = readable(outage.length);
+  const std::string value = readable(outage.what.value);
+  std::string text;
+  using Kind = Disturbance::Kind;
+  switch (outage.what.kind) {
+    case Kind::kFreeze:
+      text = "frozen for " + length;
+      break;
+    case Kind::kDrop:
+      text = "connections reset and refused for " + length;
+      break;
+    case Kind::kSlow:
+      text = "each request takes " + value + " times as long for " + length;
+      break;
+    case Kind::kErrors:
+      text = percent_of(outage.what.value) + " of the attempts fail for " + length;
+      break;
+    case Kind::kCapacity:
+      text = value + " times the capacity for " + length;
+      break;
+    case Kind::kThrottle:
+      text = "at most " + counted(outage.what.value, "request") + "/s are admitted for " + length;
+      break;
+    case Kind::kLoad:
+      text = value + " times the load for " + length;
+      break;
+    case Kind::kCommand:
+      text = "--outage-begin for " + length;
+      break;
+    case Kind::kReconnect:
+      return std::string(kConnectionsLost) + " at once, idle ones too (--outage); the " + length +
+             " from then on count as the outage (--outage-for)";
+  }
+  text += " (--outage, --outage-for)";
+  if (outage.what.kind == Kind::kErrors && outlook.service) {
+    text += ", " + cost_of_errors(outlook.service->errors_cost);
+  }
+  text += (outage.what.kind == Kind::kErrors && outlook.service ? "; " : ": ") +
+          counted(std::round(outage.wanted), "request") + " begin meanwhile";
+  if (outage.what.kind == Kind::kDrop && outlook.arrivals == Arrivals::kClosed &&
+      !outlook.connections) {
+    text += "; clients without a request then lose nothing (--outage=reconnect: all lose theirs)";
+  }
+  if (!outlook.service) return text;
+  const bool freeze = outage.what.kind == Kind::kFreeze;
+  if (freeze) {
+    text += "; " + readable(std::round(outage.waiting)) +
+            " attempts wait in the accept queue (--backlog)" +
+            (outlook.connections ? " and on kept connections: " : ": ");
+  } else if (outage.waiting > 0) {
+    text += outage.waiting == Outlook::kUnlimited
+                ? ", and pile up without limit"
+                : "; up to " + readable(std::round(outage.waiting)) + " attempts pile up: ";
+  } else {
+    return text;
+  }
+  if (outage.waiting == Outlook::kUnlimited) return text;
+  text += readable(outage.work) + " of work";
+  if (outage.drains_in) text += ", done within " + readable(*outage.drains_in);
+  return text;
+}
+
+std::string herd_sentence(const Outlook& outlook) {
+  const Outlook::Herd& herd = *outlook.herd;
+  std::string text =
+      counted(herd.clients, "client") + ' ' +
+      (herd.window > Duration::zero() ? "over " + readable(herd.window) + ": " + rate_of(herd.rate)
+                                      : "all at the same moment") +
+      " (--reconnect-base, --reconnect-jitter)";
+  if (herd.capacity == 0) {
+    return text + "; the load of " + rate_of(outlook.wanted) + " leaves the service no room";
+  }
+  if (herd.capacity != Outlook::kUnlimited) {
+    text += "; beside the load of " + rate_of(outlook.wanted) + " the service connects up to " +
+            rate_of(herd.capacity) +
+            (herd.calls > 1
+                 ? ", for each takes " + counted(herd.calls, "request") + " (--reconnect-calls)"
+                 : "");
+  }
+  if (herd.back_idle == herd.back) {
+    return text + ": all are back after " + readable(herd.back) + " at the soonest";
+  }
+  return text + ": all are back between " + readable(herd.back_idle) + " (N / m) and " +
+         readable(herd.back) + " (N / (m - load)), if answers come in time";
+}
+
+std::string processes_sentence(const Outlook& outlook) {
+  const auto number = static_cast<double>(outlook.processes);
+  std::string text = readable(number) + " (--processes), with " +
+                     counted(outlook.wanted / number, "request") +
+                     (number == 1 ? "/s" : "/s each") + "; retry budget: " + outlook.budget;
+  if (outlook.budget == "none") text += " (--retry-budget)";
+  if (outlook.budget_in_each) text += " in each: more processes pay for more retries";
+  if (outlook.gates)
+    text += "; gates (a breaker or others) may stop attempts, which is not counted here";
+  return text;
+}
+
+std::string connection_sentence(const Outlook& outlook) {
+  if (!outlook.connections) {
+    return "new for each attempt; yours are probably kept: --connections=keep-alive";
+  }
+  const Outlook::Connections& pools = *outlook.connections;
+  std::string text =
+      pools.multiplexed
+          ? "multiplexed (--connections): up to " + readable(pools.of_process) +
+                " in each process (--pool-size), each for " +
+                counted(static_cast<double>(pools.streams), "attempt") + " at a time (--streams)"
+          : "kept (--connections), " +
+                (pools.of_process == Outlook::kUnlimited ? "any number"
+                                                         : "up to " + readable(pools.of_process)) +
+                " in each process (--pool-size)";
+  if (pools.room == Outlook::kUnlimited) return text;
+  text += "; an attempt without one waits in line, ";
+  text += pools.longest_wait != Duration::max() ? "for at most " + readable(pools.longest_wait)
+          : pools.wait_counts                   ? "until it times out"
+                                                : "however long it takes";
+  return text + " (--pool-wait), and its timeout begins " +
+         (pools.wait_counts ? "before" : "after") + " that wait (--pool-wait-counts)";
+}
+
+// The attempts of a frozen service have no end, or only that of their request.
+std::string no_timeout_sentence(const Outlook& outlook) {
+  if (outlook.deadline != Duration::max()) {
+    return "none (--timeout): an attempt ends with its request, after " +
+           readable(outlook.deadline) + " (--deadline)";
+  }
+  return std::string(
+             "none (--timeout): an attempt ends when it is answered or its connection is "
+             "lost. A service that hangs holds each ") +
+         (outlook.arrivals == Arrivals::kOpen ? "request" : "client") +
+         " until it goes on, and none of them retries";
+}
+
+std::string timeout_sentence(const Outlook& outlook) {
+  std::string text = outlook.timeout == Duration::max()
+                         ? no_timeout_sentence(outlook)
+                         : readable(outlook.timeout) + " (--timeout)";
+  if (!outlook.service) return text;
+  const Outlook::Service& service = *outlook.service;
+  text += "; an idle service answers in " + readable(service.p50);
+  if (service.p99 != service.p50) text += " (p99 " + readable(service.p99) + ')';
+  if (service.late_from == Outlook::kUnlimited || service.late_from == 0) return text;
+  const bool workers = service.kind == Capacity::kWorkers;
+  if (service.in_time) {
+    const bool by_number = service.bound < service.late_from;
+    return text + "; " +
+           (by_number ? "at most " + readable(std::round(service.bound)) + ' ' +
+                            (workers ? "wait" : "are in it") + " (" + service.bounded_by +
+                            "), and answers come too late from " +
+                            readable(std::round(service.late_from)) + " on"
+                      : "answers come in time, or not at all (" + service.bounded_by + ')');
+  }
+  text += "; from ";
+  text += counted(std::round(service.late_from), workers ? "waiting request" : "request");
+  text += workers ? " on" : " in it on";
+  text += " answers come too late, and ";
+  text += workers ? "the queue has no bound below that (--queue-length)"
+                  : "nothing keeps it below that (--shed-above)";
+  return text;
+}
+
+std::string waits_sentence(const Outlook& outlook) {
+  const Outlook::Retries& retries = outlook.retries;
+  const std::vector<Duration>& waits = retries.waits;
+  if (waits.empty()) return "none, because there are no retries";
+  if (std::all_of(waits.begin(), waits.end(), [&](Duration each) { return each == waits[0]; })) {
+    return readable(waits[0]) + " before each retry (median; --growth, --backoff-base)";
+  }
+  constexpr std::size_t kShown = 4;
+  std::string text = "medians ";
+  for (std::size_t i = 0; i < std::min(waits.size(), kShown); ++i) {
+    text += (i > 0 ? ", " : "") + readable(waits[i]);
+  }
+  if (retries.attempts > kShown + 1) text += ", ...";
+  if (retries.falls_at == 0) {
+    return text +
+           (retries.factor > 0
+                ? ", growing x " + readable(retries.factor) + " (--growth, --backoff-factor, "
+                : " (--growth, ") +
+           "--backoff-base, --jitter)";
+  }
+  return text + ": it FALLS before retry " + std::to_string(retries.falls_at) + ", to " +
+         readable(waits[retries.falls_at - 1]) +
+         " (--growth, --backoff-factor, --jitter, --grow-from)";
+}
+
+// Appends the label and the text, wrapped at blanks.
+void add_wrapped(std::string& all, const OutlookLine& line) {
+  constexpr std::size_t kWidth = 100, kIndent = 11;
+  std::string row = line.label;
+  row.resize(std::max(kIndent, row.size() + 1), ' ');
+  bool first = true;
+  for (const std::string_view word : split(line.text, ' ')) {
+    if (!first && row.size() + 1 + word.size() > kWidth) {
+      all += row + '\n';
+      row.assign(kIndent, ' ');
+      first = true;
+    }
+    if (!first) row += ' ';
+    row += word;
+    first = false;
+  }
+  all += row + '\n';
+}
+
+// A line, and the rows of which it is true.
+struct SaidOfRows {
+  OutlookLine line;
+  std::vector<std::string> rows;
+};
+
+// Adds a line of a row. Lines with one label stay together.
+void say_of_row(std::vector<SaidOfRows>& all, const OutlookLine& line, const std::string& row) {
+  auto after = all.end();
+  for (auto each = all.begin(); each != all.end(); ++each) {
+    if (each->line.label != line.label) continue;
+    if (each->line.text == line.text) {
+      each->rows.push_back(row);
+      return;
+    }
+    after = each + 1;
+  }
+  all.insert(after, {line, {row}});
+}
+
+}  // namespace
+
+std::string readable(double number) {
+  if (!std::isfinite(number)) return "unlimited";
+  if (std::abs(number) < 100) return print_number(to_digits(number, 3));
+  if (std::abs(number) >= 1e15) return print_number(number);
+  std::string digits = std::to_string(std::llround(number));
+  for (std::size_t i = digits.size(); i > 3;) {
+    i -= 3;
+    digits.insert(i, ",");
+  }
+  return digits;
+}
+
+std::string readable(Duration duration) {
+  if (duration == Duration::max()) return "unlimited";
+  Duration::rep unit = 1;
+  while (duration.count() / unit >= 1000) unit *= 10;
+  return format_duration(Duration((duration.count() + unit / 2) / unit * unit));
+}
+
+std::vector<OutlookLine> outlook_lines(const Outlook& outlook) {
+  std::vector<OutlookLine> lines{{"service", service_sentence(outlook)},
+                                 {"retries", attempts_sentence(outlook) + storm_sentence(outlook)},
+                                 {"outage", outage_sentence(outlook)}};
+  if (outlook.herd) lines.push_back({"reconnect", herd_sentence(outlook)});
+  lines.insert(lines.end(), {{"processes", processes_sentence(outlook)},
+                             {"connection", connection_sentence(outlook)},
+                             {"timeout", timeout_sentence(outlook)},
+                             {"waits", waits_sentence(outlook)},
+                             {"left out", outlook.service ? "replicas, layers -> docs/simulator.md"
+                                                          : "HTTP/2 -> docs/server.md"}});
+  return lines;
+}
+
+std::string outlook_text(const Outlook& outlook) {
+  std::string text;
+  for (const OutlookLine& line : outlook_lines(outlook)) add_wrapped(text, line);
+  for (const std::string& warning : outlook.warnings) add_wrapped(text, {"warning:", warning});
+  return text;
+}
+
+std::string outlook_text(const std::vector<OutlookOfRow>& rows, const std::string& rest) {
+  std::vector<SaidOfRows> all;
+  for (const auto& [row, outlook] : rows) {
+    for (const OutlookLine& line : outlook_lines(outlook)) say_of_row(all, line, row);
+    for (const std::string& warning : outlook.warnings) {
+      say_of_row(all, {"warning:", warning}, row);
+    }
+  }
+  std::string text;
+  std::map<std::string, std::size_t> variants;
+  for (const auto& [line, of] : all) {
+    if (of.size() == rows.size()) {
+      add_wrapped(text, line);
+      continue;
+    }
+    if (line.label == "waits") continue;  // each strategy has its own
+    constexpr std::size_t kShown = 6;
+    const std::size_t number = ++variants[line.label];
+    if (number <= kShown) {
+      const std::string others =
+          of.size() == 1 ? "" : " and " + counted(static_cast<double>(of.size() - 1), "other row");
+      add_wrapped(text, {line.label, of.front() + others + ": " + line.text});
+    } else if (number == kShown + 1) {
+      add_wrapped(text, {line.label, "... (" + rest + ')'});
+    }
+  }
+  return text;
+}
+
+std::vector<std::string> deciding_options(const Outlook& outlook) {
+  std::vector<std::string> names;
+  const auto add = [&names](std::initializer_list<const char*> some) {
+    for (const char* name : some) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
+    }
+  };
+  const bool workers = outlook.service && outlook.service->kind == Capacity::kWorkers;
+  if (workers) {
+    add({"workers", "service-time"});
+  } else if (outlook.service) {
+    add({"service"});
+  }
+  if (outlook.arrivals == Arrivals::kOpen) add({"rate"});
+  if (outlook.arrivals == Arrivals::kClosed) add({"clients", "lambda"});
+  add({"timeout"});
+  if (outlook.outage) add({"outage", "outage-for"});
+  if (freezes_workers(outlook)) add({"backlog", "connections"});
+  if (workers) add({"abandoned"});
+  if (outlook.connections) {
+    add({"pool-size", "processes"});
+    if (outlook.connections->multiplexed) add({"streams"});
+    if (outlook.connections->room != Outlook::kUnlimited) add({"pool-wait", "pool-wait-counts"});
+  }
+  if (outlook.hangs_on_rejections()) add({"queue-length", "rejection-cost"});
+  // A budget saves what the calm pays in, and each process has its own.
+  if (outlook.budget != "none") add({"processes", "outage-at"});
+  if (outlook.budget_has_bucket) add({"budget-tokens"});
+  // A retry counts from its wait on.
+  if (outlook.budget_is_concurrent) add({"backoff-base", "retry-on"});
+  return names;
+}
+
+bool freezes_workers(const Outlook& outlook) {
+  return outlook.service && outlook.service->kind == Capacity::kWorkers && outlook.outage &&
+         outlook.outage->what.kind == Disturbance::Kind::kFreeze;
+}
+
+std::string assumed_text(const std::string& options, bool freezes_workers) {
+  if (options.empty()) return "";
+  std::string line = options + ": by default. The answer hangs on them: give yours";
+  if (freezes_workers && options.find("--outage=freeze") != options.npos) {
+    line +=
+        ". A freeze stops the whole process (SIGSTOP), so that it accepts nothing. If only its "
+        "workers hang, it accepts more: a Tomcat --backlog=8292";
+  }
+  std::string text;
+  add_wrapped(text, {"assumed", line});
+  return text;
+}
+
+}  // namespace retrystorm

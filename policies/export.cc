@@ -1,0 +1,406 @@
+#include "policies/export.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "model/base/text.h"
+#include "model/retry/median_waits.h"
+#include "policies/import.h"
+#include "policies/mesh.h"
+#include "policies/values.h"
+
+namespace retrystorm {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, ExportFormat>, 5> kFormats{
+    {{"grpc", ExportFormat::kGrpc},
+     {"envoy", ExportFormat::kEnvoy},
+     {"istio", ExportFormat::kIstio},
+     {"resilience4j", ExportFormat::kResilience4j},
+     {"aws", ExportFormat::kAws}}};
+
+// "1.5s", in plain digits.
+std::string in_seconds(Duration duration) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  std::string fraction = std::to_string(kSecond + duration.count() % kSecond).substr(1);
+  fraction.erase(fraction.find_last_not_of('0') + 1);
+  return std::to_string(duration.count() / kSecond) + (fraction.empty() ? "" : '.' + fraction) +
+         's';
+}
+
+// Is all of `part` covered by `all`?
+bool covers(RetryOn all, const RetryOn& part) {
+  const std::string before = to_string(all);
+  all |= part;
+  return to_string(all) == before;
+}
+
+// Each of these, in their order, that is covered and brings something new.
+std::vector<std::string_view> covered_by(
+    const RetryOn& wanted, const std::vector<std::pair<std::string_view, std::string>>& parts,
+    RetryOn& reached) {
+  std::vector<std::string_view> chosen;
+  for (const auto& [name, meaning] : parts) {
+    const RetryOn part = parse_retry_on(meaning);
+    if (!covers(wanted, part) || covers(reached, part)) continue;
+    reached |= part;
+    chosen.push_back(name);
+  }
+  return chosen;
+}
+
+std::string joined(const std::vector<std::string_view>& words, std::string_view between) {
+  std::string text;
+  for (const std::string_view each : words) {
+    if (!text.empty()) text += between;
+    text += each;
+  }
+  return text;
+}
+
+Duration base_of(const BackoffSettings& backoff) {
+  constexpr Duration kLeast = std::chrono::milliseconds(1);
+  return backoff.growth == Growth::kNone ? kLeast : std::max(backoff.base, kLeast);
+}
+
+// The longest wait that a request has, for formats that want a cap, which must not be below the base.
+Duration longest_wait(const RetrySettings& retry) {
+  if (retry.backoff.cap != Duration::max())
+    return std::max(retry.backoff.cap, base_of(retry.backoff));
+  BackoffSettings plain = retry.backoff;
+  if (!plain.jitter.is_growth()) plain.jitter = {};
+  constexpr std::uint32_t kMost = 100;
+  const auto waits = median_waits(plain, std::clamp(retry.limit.max_retries, 1u, kMost));
+  const Duration longest = *std::max_element(waits.begin(), waits.end());
+  constexpr Duration kLongest = std::chrono::hours(24);
+  return std::max(std::min(longest, kLongest), base_of(retry.backoff));
+}
+
+double factor_of(const BackoffSettings& backoff) {
+  return backoff.growth == Growth::kExponential ? backoff.factor : 1;
+}
+
+// What a budget comes to, for formats that have one of another kind: retries per request, and how many it
+// allows at once beyond these.
+struct Allowance {
+  double per_request = 0, at_once = 0;
+};
+
+std::optional<Allowance> allowance_of(const BudgetSettings& budget) {
+  if (budget.kind == BudgetSettings::Kind::kConcurrent) {
+    if (!std::isfinite(budget.share)) return std::nullopt;
+    return Allowance{budget.share, static_cast<double>(budget.min_concurrency)};
+  }
+  if (budget.kind != BudgetSettings::Kind::kTokens) return std::nullopt;
+  const double cost = std::max(budget.cost, budget.failure_cost);
+  if (cost == 0) return std::nullopt;
+  if (budget.ttl != Duration::max()) {
+    return Allowance{budget.deposit / cost, budget.minimum_rate * to_seconds(budget.ttl)};
+  }
+  const double kept = std::isfinite(budget.threshold) ? budget.threshold : 0;
+  return Allowance{budget.deposit / cost, budget.tokens * (1 - kept) / cost};
+}
+
+// ---- gRPC ----
+
+std::string grpc(const WorkloadOptions& workload) {
+  const RetrySettings& retry = workload.retry;
+  std::string text = "{\n  \"methodConfig\": [\n    {\n      \"name\": [{}]";
+  if (retry.limit.has_deadline()) {
+    text += ",\n      \"timeout\": \"" + in_seconds(retry.limit.deadline) + '"';
+  }
+  if (retry.limit.max_retries > 0) {
+    constexpr std::uint32_t kMostRetries = 4;
+    std::vector<std::pair<std::string_view, std::string>> codes;
+    for (const std::string_view code :
+         {"UNAVAILABLE", "DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED", "INTERNAL", "ABORTED",
+          "CANCELLED", "NOT_FOUND", "PERMISSION_DENIED", "UNAUTHENTICATED", "UNIMPLEMENTED",
+          "INVALID_ARGUMENT"}) {
+      // With a timeout in all, none is left for a retry after it: no attempt has one of its own.
+      if (retry.limit.has_deadline() && code == "DEADLINE_EXCEEDED") continue;
+      codes.emplace_back(code, code);
+    }
+    RetryOn reached;
+    auto chosen = covered_by(retry.limit.retry_on, codes, reached);
+    if (chosen.empty()) chosen.push_back("UNAVAILABLE");
+    const std::uint32_t retries = std::min(retry.limit.max_retries, kMostRetries);
+    text += ",\n      \"retryPolicy\": {\n        \"maxAttempts\": " + std::to_string(retries + 1) +
+            ",\n        \"initialBackoff\": \"" + in_seconds(base_of(retry.backoff)) +
+            "\",\n        \"maxBackoff\": \"" + in_seconds(longest_wait(retry)) +
+            "\",\n        \"backoffMultiplier\": " + print_number(factor_of(retry.backoff)) +
+            ",\n        \"retryableStatusCodes\": [\"" + joined(chosen, "\", \"") + "\"]\n      }";
+  }
+  text += "\n    }\n  ]";
+  const BudgetSettings& budget = retry.process.budget;
+  const auto allowance = allowance_of(budget);
+  double tokens = budget.tokens, ratio = budget.deposit;
+  if (budget.name != "grpc" && allowance) {
+    // Half of the tokens can be used. gRPC takes at most 1000, and three digits of the ratio.
+    constexpr double kUsual = 10, kMost = 1000;
+    tokens = std::clamp(std::round(2 * allowance->at_once), kUsual, kMost);
+    ratio = std::max(std::round(1000 * allowance->per_request), 1.0) / 1000;
+  }
+  if (allowance) {
+    text += ",\n  \"retryThrottling\": {\"maxTokens\": " + print_number(tokens) +
+            ", \"tokenRatio\": " + print_number(ratio) + '}';
+  }
+  return text + "\n}\n";
+}
+
+// ---- Envoy and Istio ----
+
+// The budget, or the nearest to one of tokens: a share of the requests under way.
+BudgetSettings mesh_budget(const BudgetSettings& budget) {
+  const auto allowance = allowance_of(budget);
+  if (budget.kind != BudgetSettings::Kind::kTokens || !allowance) return budget;
+  BudgetSettings nearest;
+  nearest.kind = BudgetSettings::Kind::kConcurrent;
+  nearest.share = std::min(std::round(1000 * allowance->per_request) / 1000, 1.0);
+  return nearest;
+}
+
+struct RetryConditions {
+  std::vector<std::string_view> words{};
+  std::vector<std::string> codes{};
+};
+
+RetryConditions conditions_of(const RetryOn& wanted) {
+  RetryConditions conditions;
+  RetryOn reached;
+  const std::string timeout = wanted.timeout ? "+timeout" : "";
+  const std::vector<std::pair<std::string_view, std::string>> parts{
+      {"5xx", "5xx+transport" + timeout},
+      {"gateway-error", "502+503+504+transport" + timeout},
+      {"reset", "transport" + timeout}};
+  // Without a timeout of its own no try's timeout is retried, so these do not bring more.
+  conditions.words = covered_by(wanted, parts, reached);
+  for (std::size_t status = 100; status < wanted.statuses.size(); ++status) {
+    if (wanted.statuses[status] && !reached.statuses[status]) {
+      conditions.codes.push_back(std::to_string(status));
+    }
+  }
+  return conditions;
+}
+
+std::string joined_codes(const std::vector<std::string>& codes) {
+  return joined({codes.begin(), codes.end()}, ", ");
+}
+
+std::string envoy(const WorkloadOptions& workload) {
+  const RetrySettings& retry = workload.retry;
+  const LimitSettings& limit = retry.limit;
+  RetryConditions conditions = conditions_of(limit.retry_on);
+  if (!conditions.codes.empty()) conditions.words.push_back("retriable-status-codes");
+  std::string text =
+      "virtual_hosts:\n- name: policy\n  domains: [\"*\"]\n  routes:\n"
+      "  - match: {prefix: /}\n    route:\n      cluster: service\n";
+  text += "      timeout: " + (limit.has_deadline() ? in_seconds(limit.deadline) : "0s") + '\n';
+  text += "      retry_policy:\n        retry_on: " + joined(conditions.words, ",") +
+          "\n        num_retries: " + std::to_string(limit.max_retries) + '\n';
+  if (!conditions.codes.empty()) {
+    text += "        retriable_status_codes: [" + joined_codes(conditions.codes) + "]\n";
+  }
+  if (limit.retry_on.timeout && workload.has_timeout()) {
+    text += "        per_try_timeout: " + in_seconds(workload.timeout) + '\n';
+  }
+  text +=
+      "        retry_back_off:\n          base_interval: " + in_seconds(base_of(retry.backoff)) +
+      '\n';
+  text += "          max_interval: " + in_seconds(longest_wait(retry)) + '\n';
+  text += "clusters:\n- name: service\n  circuit_breakers:\n    thresholds:\n";
+  const ProcessSettings& process = retry.process;
+  std::vector<std::string> lines;
+  if (process.concurrency_limit.kind == ConcurrencyLimitSettings::Kind::kFixed) {
+    lines.push_back("max_requests: " + std::to_string(process.concurrency_limit.start));
+  }
+  const BudgetSettings budget = mesh_budget(process.budget);
+  if (budget.kind == BudgetSettings::Kind::kConcurrent && std::isfinite(budget.share)) {
+    lines.push_back("retry_budget: {budget_percent: {value: " + print_number(100 * budget.share) +
+                    "}, min_retry_concurrency: " + std::to_string(budget.min_concurrency) + '}');
+  } else if (budget.kind == BudgetSettings::Kind::kConcurrent) {
+    lines.push_back("max_retries: " + std::to_string(budget.min_concurrency));
+  } else {
+    lines.push_back("max_retries: " + std::string(kNoLimit));
+  }
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    text += (i == 0 ? "    - " : "      ") + lines[i] + '\n';
+  return text;
+}
+
+std::string istio(const WorkloadOptions& workload) {
+  const RetrySettings& retry = workload.retry;
+  const LimitSettings& limit = retry.limit;
+  RetryConditions conditions = conditions_of(limit.retry_on);
+  std::string words = joined(conditions.words, ",");
+  for (const std::string& code : conditions.codes) words += (words.empty() ? "" : ",") + code;
+  std::string text =
+      "apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata:\n  name: policy\nspec:\n"
+      "  hosts: [service]\n  http:\n  - route:\n    - destination: {host: service}\n";
+  if (limit.has_deadline()) text += "    timeout: " + brief_duration(limit.deadline) + '\n';
+  text += "    retries:\n      attempts: " + std::to_string(limit.max_retries) + '\n';
+  if (limit.max_retries > 0) {
+    text += "      retryOn: \"" + words +
+            "\"\n      backoff: " + brief_duration(base_of(retry.backoff)) + '\n';
+    if (limit.retry_on.timeout && workload.has_timeout()) {
+      text += "      perTryTimeout: " + brief_duration(workload.timeout) + '\n';
+    }
+  }
+  const ProcessSettings& process = retry.process;
+  const BudgetSettings budget = mesh_budget(process.budget);
+  const bool concurrent = budget.kind == BudgetSettings::Kind::kConcurrent;
+  std::string http, policy;
+  if (concurrent && !std::isfinite(budget.share)) {
+    http += "        maxRetries: " + std::to_string(budget.min_concurrency) + '\n';
+  }
+  if (process.concurrency_limit.kind == ConcurrencyLimitSettings::Kind::kFixed) {
+    http += "        http2MaxRequests: " + std::to_string(process.concurrency_limit.start) + '\n';
+  }
+  if (!http.empty()) policy += "    connectionPool:\n      http:\n" + http;
+  if (concurrent && std::isfinite(budget.share)) {
+    if (http.empty()) policy += "    connectionPool: {tcp: {}}\n";  // without, a budget is ignored
+    policy += "    retryBudget:\n      percent: " + print_number(100 * budget.share) +
+              "\n      minRetryConcurrency: " + std::to_string(budget.min_concurrency) + '\n';
+  }
+  if (policy.empty()) return text;
+  return text +
+         "---\napiVersion: networking.istio.io/v1\nkind: DestinationRule\nmetadata:\n  name: policy\n"
+         "spec:\n  host: service\n  trafficPolicy:\n" +
+         policy;
+}
+
+// ---- resilience4j ----
+
+std::string spring(Duration duration) {
+  constexpr Duration kMillisecond = std::chrono::milliseconds(1);
+  return std::to_string(duration / kMillisecond) + "ms";
+}
+
+std::string resilience4j(const WorkloadOptions& workload) {
+  const RetrySettings& retry = workload.retry;
+  const BackoffSettings& backoff = retry.backoff;
+  const bool grows = backoff.growth == Growth::kExponential;
+  constexpr std::uint32_t kMost = 2'147'483'646;  // of Java's int
+  std::string text =
+      "resilience4j:\n  retry:\n    instances:\n      policy:\n        maxAttempts: " +
+      std::to_string(std::min(retry.limit.max_retries, kMost) + 1) + "\n        waitDuration: " +
+      spring(backoff.growth == Growth::kNone ? Duration(0) : backoff.base) + '\n';
+  if (grows) {
+    text += "        enableExponentialBackoff: true\n        exponentialBackoffMultiplier: " +
+            print_number(backoff.factor) + '\n';
+    if (backoff.cap != Duration::max()) {
+      text += "        exponentialMaxWaitDuration: " + spring(backoff.cap) + '\n';
+    }
+  }
+  if (backoff.jitter.kind != Jitter::Kind::kNone) {
+    const bool given = backoff.jitter.kind == Jitter::Kind::kProportional;
+    constexpr double kMostRandom = 0.99;  // for jitters of another kind: nearly all of the wait
+    const double share = given ? std::min(backoff.jitter.amount, kMostRandom) : kMostRandom;
+    text +=
+        "        enableRandomizedWait: true\n        randomizedWaitFactor: " + print_number(share) +
+        '\n';
+  }
+  const BreakerSettings& breaker = retry.process.breaker;
+  if (breaker.on) {
+    const bool by_time = breaker.window == BreakerWindow::kTime;
+    text += "  circuitbreaker:\n    instances:\n      policy:\n        slidingWindowType: " +
+            std::string(by_time ? "TIME_BASED" : "COUNT_BASED") + "\n        slidingWindowSize: " +
+            std::to_string(by_time ? static_cast<std::size_t>(to_seconds(breaker.span))
+                                   : static_cast<std::size_t>(breaker.calls)) +
+            "\n        minimumNumberOfCalls: " + std::to_string(breaker.min_calls) +
+            "\n        failureRateThreshold: " + print_number(100 * breaker.failure_share) +
+            "\n        slowCallDurationThreshold: " + spring(breaker.slow_call) +
+            "\n        slowCallRateThreshold: " + print_number(100 * breaker.slow_share) +
+            "\n        waitDurationInOpenState: " + spring(breaker.open_for) +
+            "\n        permittedNumberOfCallsInHalfOpenState: " + std::to_string(breaker.trials) +
+            '\n';
+  }
+  if (!workload.has_timeout()) return text;
+  return text + "  timelimiter:\n    instances:\n      policy:\n        timeoutDuration: " +
+         spring(workload.timeout) + '\n';
+}
+
+// ---- AWS ----
+
+std::string aws(const WorkloadOptions& workload) {
+  const std::string& strategy = workload.retry.strategy;
+  const char* mode = strategy.starts_with("aws-legacy")     ? "legacy"
+                     : strategy.starts_with("aws-adaptive") ? "adaptive"
+                                                            : "standard";
+  constexpr std::uint32_t kMost = 1'000'000;
+  return std::string("[default]\nretry_mode = ") + mode + "\nmax_attempts = " +
+         std::to_string(std::min(workload.retry.limit.max_retries, kMost) + 1) + '\n';
+}
+
+// ---- all ----
+
+std::string write(const WorkloadOptions& workload, ExportFormat format) {
+  switch (format) {
+    case ExportFormat::kGrpc:
+      return grpc(workload);
+    case ExportFormat::kEnvoy:
+      return envoy(workload);
+    case ExportFormat::kIstio:
+      return istio(workload);
+    case ExportFormat::kResilience4j:
+      return resilience4j(workload);
+    case ExportFormat::kAws:
+      return aws(workload);
+  }
+  return "";
+}
+
+}  // namespace
+
+ExportFormat parse_export_format(std::string_view word) {
+  std::vector<std::string_view> names;
+  for (const auto& [name, format] : kFormats) {
+    if (name == word) return format;
+    names.push_back(name);
+  }
+  throw std::invalid_argument(unknown_name(word, names));
+}
+
+Exported export_policy(const WorkloadOptions& workload, ExportFormat format) {
+  Exported exported{.text = write(workload, format), .has_comments = format != ExportFormat::kGrpc};
+  const PolicyFile file = read_policies(exported.text, ReadAs::kGrpcChannel);
+  if (file.policies.size() != 1 || file.policies.front().refused) {
+    exported.differences.emplace_back(
+        "the format cannot hold a policy like this: its reader refuses it");
+    return exported;
+  }
+  const LimitSettings& limit = workload.retry.limit;
+  if (format == ExportFormat::kGrpc && limit.retry_on.timeout && limit.has_deadline()) {
+    exported.differences.emplace_back(
+        "no attempt has a timeout of its own in the file (only gRPC for Java knows one), so none is "
+        "retried after a timeout");
+  }
+  WorkloadOptions wanted = workload;
+  WorkloadOptions read = scenario_of(options_of(file.policies.front())).workload;
+  OptionList wanted_list, read_list;
+  declare_options(wanted_list, wanted.retry);
+  declare_options(read_list, read.retry);
+  for (std::size_t i = 0; i < wanted_list.all().size(); ++i) {
+    const Option& option = wanted_list.all()[i];
+    const std::string here = option.get(), there = read_list.all()[i].get();
+    if (option.name == "strategy" || !option.same_as.empty() || here == there) continue;
+    exported.differences.push_back(option.name + " is " + here + " here, and " + there +
+                                   " in the file");
+  }
+  if (file.policies.front().find("timeout") == nullptr) {
+    if (!workload.has_timeout()) return exported;
+    exported.differences.push_back("timeout is " + brief_duration(workload.timeout) +
+                                   " here, and none in the file");
+  } else if (read.timeout != workload.timeout) {
+    exported.differences.push_back("timeout is " + brief_duration(workload.timeout) +
+                                   " here, and " + brief_duration(read.timeout) + " in the file");
+  }
+  return exported;
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,27 @@
+// Writes a retry policy as a file of another program.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/run/workload.h"
+
+namespace retrystorm {
+
+enum class ExportFormat { kGrpc, kEnvoy, kIstio, kResilience4j, kAws };
+
+// Throws std::invalid_argument for a word that is none of them.
+ExportFormat parse_export_format(std::string_view word);
+
+struct Exported {
+  std::string text{};
+  // What the file cannot say: "backoff-cap is 5m here, and none in the file".
+  std::vector<std::string> differences{};
+  bool has_comments = true;  // may the format have comments (#)?
+};
+
+// The file, as near as the format comes. The differences are found by reading it back.
+Exported export_policy(const WorkloadOptions& workload, ExportFormat format);
+
+}  // namespace retrystorm

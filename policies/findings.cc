@@ -1,0 +1,281 @@
+#include "policies/findings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+
+#include "model/base/text.h"
+#include "model/retry/median_waits.h"
+#include "model/run/outlook.h"
+#include "policies/values.h"
+#include "simulator/scenario_options.h"
+
+namespace retrystorm {
+namespace {
+
+constexpr std::size_t kMostWaits = 1'000;  // that are looked at
+
+// A policy as settings, with what the findings ask.
+class Facts {
+ public:
+  explicit Facts(const Policy& policy)
+      : policy_(policy), workload_(scenario_of(options_of(policy)).workload) {
+    BackoffSettings plain = retry().backoff;
+    if (!plain.jitter.is_growth()) plain.jitter = {};
+    const double retries = std::min<double>(retry().limit.max_retries, kMostWaits);
+    waits_ = median_waits(plain, static_cast<std::size_t>(retries));
+  }
+
+  const RetrySettings& retry() const { return workload_.retry; }
+  const LimitSettings& limit() const { return retry().limit; }
+  const std::vector<Duration>& waits() const { return waits_; }  // without jitter
+  std::size_t line(std::string_view option) const {
+    const Setting* setting = policy_.find(option);
+    return setting == nullptr || setting->line == 0 ? policy_.line : setting->line;
+  }
+  // The time limit of each attempt, if there is one and it is retried.
+  std::optional<Duration> per_try() const {
+    const Setting* timeout = policy_.find("timeout");
+    if (timeout == nullptr || !limit().retry_on.timeout) return std::nullopt;
+    return workload_.timeout;
+  }
+  bool retries() const { return limit().max_retries > 0; }
+  bool is_limited() const {
+    const ProcessSettings& process = retry().process;
+    return process.budget.kind != BudgetSettings::Kind::kNone || process.breaker.on ||
+           process.throttle.on;
+  }
+
+  // The least and the greatest part of a wait that jitter leaves.
+  std::pair<double, double> jitter_range() const {
+    const Jitter& jitter = retry().backoff.jitter;
+    switch (jitter.kind) {
+      case Jitter::Kind::kFull:
+        return {0, 1};
+      case Jitter::Kind::kEqual:
+        return {0.5, 1};
+      case Jitter::Kind::kProportional:
+        return {1 - jitter.amount, 1 + jitter.amount};
+      default:
+        return {1, 1};
+    }
+  }
+
+ private:
+  const Policy& policy_;
+  WorkloadOptions workload_;
+  std::vector<Duration> waits_;
+};
+
+class Finder {
+ public:
+  explicit Finder(const Policy& policy) : facts_(policy), notes_(policy.notes) {}
+
+  std::vector<Note> find() {
+    if (facts_.retries()) {
+      find_attempts_that_never_begin();
+      find_timeouts_not_retried();
+      find_caps();
+      find_waits();
+      find_limits();
+      find_statuses();
+    }
+    std::stable_sort(notes_.begin(), notes_.end(),
+                     [](const Note& a, const Note& b) { return a.level > b.level; });
+    return notes_;
+  }
+
+ private:
+  void add(Note::Level level, const char* rule, std::size_t line, std::string text) {
+    notes_.push_back({level, rule, line, std::move(text)});
+  }
+
+  // Attempt k begins after k-1 timeouts and the waits between them.
+  void find_attempts_that_never_begin() {
+    const auto per_try = facts_.per_try();
+    if (!facts_.limit().has_deadline() || !per_try) return;
+    const Duration deadline = facts_.limit().deadline;
+    const std::size_t attempts = facts_.waits().size() + 1;
+    const bool unlimited = facts_.limit().max_retries >= kMostWaits;
+    const auto [least, greatest] = facts_.jitter_range();
+    const auto begin = [&, per_try](std::size_t attempt, double part) {
+      Duration time{0};
+      for (std::size_t i = 0; i + 1 < attempt; ++i) {
+        time = saturating_add(saturating_add(time, *per_try), scale(facts_.waits()[i], part));
+      }
+      return time;
+    };
+    const auto begun = [&](double part) {
+      std::size_t attempt = 1;
+      while (attempt < attempts && begin(attempt + 1, part) < deadline) ++attempt;
+      return attempt;
+    };
+    const std::size_t at_most = begun(least), at_least = begun(greatest);
+    if (unlimited) return;
+    const std::string n = std::to_string(attempts);
+    if (at_most < attempts) {
+      const Duration last = deadline - begin(at_most, least);
+      const std::string cut = last < *per_try ? ", and attempt " + std::to_string(at_most) +
+                                                    " is cut after " + readable(last)
+                                              : "";
+      add(Note::Level::kWarning, "never-begins", facts_.line("timeout"),
+          "attempt " + std::to_string(at_most + 1) + " of " + n +
+              " never begins where attempts time out: " + std::to_string(at_most) + " x " +
+              readable(*per_try) + " and the waits fill the " + readable(deadline) + " in all" +
+              cut + "; " + remedy(attempts, deadline, *per_try));
+    } else if (at_least < attempts || begin(attempts, greatest) + *per_try > deadline) {
+      add(Note::Level::kNote, "cut-short", facts_.line("timeout"),
+          std::string("where attempts time out, the last of ") + n +
+              (at_least < attempts ? " does not always begin" : " is cut short") + ": " + n +
+              " x " + readable(*per_try) + " and the waits are more than the " +
+              readable(deadline) + " in all; " + remedy(attempts, deadline, *per_try));
+    }
+  }
+
+  // What would leave all attempts their time.
+  std::string remedy(std::size_t attempts, Duration deadline, Duration per_try) const {
+    Duration waits{0};
+    for (std::size_t i = 0; i + 1 < attempts; ++i) {
+      waits = saturating_add(waits, scale(facts_.waits()[i], facts_.jitter_range().second));
+    }
+    const auto n = static_cast<double>(attempts);
+    const Duration needed = saturating_add(scale(per_try, n), waits);
+    std::string text = "there is room for all with " + readable(needed) + " in all";
+    if (waits < deadline) {
+      text += ", or with " + readable(scale(deadline - waits, 1 / n)) + " for each attempt";
+    }
+    return text;
+  }
+
+  void find_timeouts_not_retried() {
+    if (facts_.limit().retry_on.timeout) return;
+    constexpr std::size_t kUnavailable = 503;
+    if (facts_.limit().retry_on.statuses[kUnavailable]) {
+      add(Note::Level::kNote, "timeout-not-retried", facts_.line("retry-on"),
+          "what is turned away (503, UNAVAILABLE) is retried, and timeouts are not: whether retries can "
+          "keep a service down depends on how it turns requests away (--queue-length, "
+          "--rejection-cost)");
+    }
+    if (!facts_.limit().has_deadline()) return;
+    add(Note::Level::kNote, "timeout-not-retried", facts_.line("deadline"),
+        "an attempt that hangs takes all of the " + readable(facts_.limit().deadline) +
+            " and is not retried: no attempt has a timeout of its own");
+  }
+
+  void find_caps() {
+    const BackoffSettings& backoff = facts_.retry().backoff;
+    if (backoff.growth != Growth::kExponential || backoff.cap == Duration::max()) return;
+    if (backoff.cap < backoff.base) {
+      add(Note::Level::kWarning, "cap-below-base", facts_.line("backoff-cap"),
+          "the greatest wait (" + readable(backoff.cap) + ") is below the first (" +
+              readable(backoff.base) + "): all waits are " + readable(backoff.cap));
+    } else if (facts_.limit().has_deadline() && backoff.cap >= facts_.limit().deadline) {
+      add(Note::Level::kNote, "cap-not-reached", facts_.line("backoff-cap"),
+          "a wait of the cap of " + readable(backoff.cap) + " does not fit in the " +
+              readable(facts_.limit().deadline) + " in all");
+    } else if (!facts_.waits().empty() && facts_.waits().size() < kMostWaits &&
+               facts_.waits().back() < backoff.cap) {
+      add(Note::Level::kNote, "cap-not-reached", facts_.line("backoff-cap"),
+          "no wait reaches the cap of " + readable(backoff.cap) + ": the last is " +
+              readable(facts_.waits().back()));
+    }
+  }
+
+  void find_waits() {
+    const BackoffSettings& backoff = facts_.retry().backoff;
+    if (facts_.retry().pacer.on) return;
+    const bool at_once = backoff.growth == Growth::kNone || backoff.base == Duration::zero();
+    if (at_once && backoff.jitter.kind == Jitter::Kind::kNone) {
+      add(Note::Level::kWarning, "no-wait", facts_.line("backoff-base"),
+          "retries are sent at once: they come while what failed is still wrong");
+    } else if (backoff.jitter.kind == Jitter::Kind::kNone) {
+      add(Note::Level::kWarning, "no-jitter", facts_.line("backoff-base"),
+          "waits are not random: requests that failed together are retried together");
+    }
+  }
+
+  void find_limits() {
+    const double attempts = 1 + static_cast<double>(facts_.limit().max_retries);
+    const bool unlimited = facts_.limit().max_retries == LimitSettings::kUnlimited;
+    if (unlimited && !facts_.limit().has_deadline()) {
+      add(Note::Level::kWarning, "never-ends", facts_.line("max-attempts"),
+          "nothing ends the retries of a request: neither a number of attempts nor a deadline");
+    }
+    if (facts_.is_limited()) return;
+    add(Note::Level::kNote, "no-budget", facts_.line("max-retries"),
+        unlimited ? "no budget or breaker limits the retries"
+                  : "no budget or breaker limits the retries: a service that fails gets " +
+                        readable(attempts) + " times the requests; where more than " +
+                        readable(std::round(1000 / attempts) / 10) +
+                        " % of what it can do are used, such a storm can hold itself");
+  }
+
+  void find_statuses() {
+    const RetryOn& on = facts_.limit().retry_on;
+    std::string same;
+    for (const std::size_t status : {400, 401, 403, 404}) {
+      if (on.statuses[status]) same += (same.empty() ? "" : ", ") + std::to_string(status);
+    }
+    if (!same.empty()) {
+      add(Note::Level::kWarning, "permanent", facts_.line("retry-on"),
+          same + " stay what they are: a retry gets the same answer");
+    }
+    if (on.statuses[500]) {
+      add(Note::Level::kNote, "repeats-work", facts_.line("retry-on"),
+          "500 (INTERNAL, UNKNOWN) is retried: what the service did before it failed is done again");
+    }
+  }
+
+  const Facts facts_;
+  std::vector<Note> notes_;
+};
+
+// How many attempts a request may have; infinite without a limit.
+double attempts_of(const Policy& policy) {
+  const auto retries = scenario_of(options_of(policy)).workload.retry.limit.max_retries;
+  return retries == LimitSettings::kUnlimited ? std::numeric_limits<double>::infinity()
+                                              : 1 + static_cast<double>(retries);
+}
+
+}  // namespace
+
+std::vector<Note> findings_of(const Policy& policy) {
+  if (policy.refused || !policy.has_retries) return policy.notes;
+  return Finder(policy).find();
+}
+
+std::vector<LayerFinding> layer_findings(const std::vector<LayeredPolicy>& policies) {
+  std::map<std::string, std::map<std::string, LayeredPolicy>> hosts;  // by host and layer: the most
+  for (const LayeredPolicy& each : policies) {
+    const Policy& policy = *each.policy;
+    if (policy.refused || !policy.has_retries || policy.layer.empty()) continue;
+    for (const std::string& host : policy.hosts) {
+      LayeredPolicy& most = hosts[host][policy.layer];
+      if (most.policy == nullptr || attempts_of(*most.policy) < attempts_of(policy)) most = each;
+    }
+  }
+  std::vector<LayerFinding> findings;
+  for (const auto& [host, layers] : hosts) {
+    if (layers.size() < 2) continue;
+    double product = 1;
+    std::string parts;
+    for (const auto& [layer, each] : layers) {
+      const double attempts = attempts_of(*each.policy);
+      product *= attempts;
+      parts += (parts.empty() ? "" : " x ") + readable(attempts) + " (" + layer + ", " +
+               printable(each.path) + ':' + std::to_string(each.policy->line) + ')';
+    }
+    if (product <= 1) continue;
+    const LayeredPolicy& last = layers.rbegin()->second;
+    findings.push_back(
+        {last,
+         {Note::Level::kWarning, "layers", last.policy->line,
+          host + " is retried in more than one place: " + parts + " = " + readable(product) +
+              " attempts of one request at most; let only one of them retry"}});
+  }
+  return findings;
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,176 @@
+#include "policies/import.h"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <utility>
+
+#include "common/exit_code.h"
+#include "model/base/text.h"
+#include "policies/text_files.h"
+
+namespace retrystorm {
+namespace {
+
+constexpr std::string_view kKnownKinds =
+    "a gRPC service config, Envoy, Istio, resilience4j (YAML or properties) or an AWS config file";
+
+bool has_template(std::string_view text) {
+  return text.find("{{") != text.npos || text.find("{%") != text.npos ||
+         text.find("<%") != text.npos;
+}
+
+// The first line that says something.
+std::string_view first_line(std::string_view text) {
+  std::string_view first;
+  each_line(text, [&first](std::string_view line, std::size_t) {
+    const std::string_view plain = trimmed(line);
+    if (first.empty() && !plain.empty() && plain.front() != '#' && plain.front() != ';') {
+      first = plain;
+    }
+  });
+  return first;
+}
+
+// Whether all lines are KEY=VALUE, with no YAML among them.
+bool is_properties(std::string_view text) {
+  const std::string_view line = first_line(text);
+  const std::size_t end = line.find_first_of("=: \t");
+  if (end == line.npos || end == 0) return false;
+  const std::string_view rest = trimmed(line.substr(end));
+  return rest.starts_with('=');
+}
+
+bool is_script(std::string_view text) {
+  if (text.starts_with("#!")) return true;
+  bool exports = false;
+  each_line(text, [&exports](std::string_view line, std::size_t) {
+    exports = exports || trimmed(line).starts_with("export ");
+  });
+  return exports;
+}
+
+// Where names look like those of a kind that is read: whose they are instead. The first that fits.
+struct FalseFriend {
+  std::string_view sign;  // is in the text
+  std::string_view what;
+};
+
+constexpr std::string_view kDotNet = "an appsettings file of .NET";
+constexpr std::array<FalseFriend, 25> kFalseFriends{{
+    {"argoproj.io/", "Argo's, whose retryPolicy is a word and is for jobs"},
+    {"getambassador.io/", "Emissary's, whose retry_policy is not Envoy's"},
+    {"projectcontour.io/", "Contour's HTTPProxy"},
+    {"gateway.envoyproxy.io/", "an Envoy Gateway policy"},
+    {"gateway.networking.k8s.io/", "a Gateway API route"},
+    {"linkerd.io/", "Linkerd's"},
+    {"traefik.io/", "Traefik's"},
+    {"traefik.containo.us/", "Traefik's"},
+    {"dapr.io/", "Dapr's"},
+    {"litellm", "LiteLLM's, whose retry_policy is not Envoy's"},
+    {"ErrorRetries", "LiteLLM's, whose retry_policy is not Envoy's"},
+    {"virtualRouterName", "AWS App Mesh's"},
+    {"healthcheck:", "a compose file, whose retries are of health checks"},
+    {"envoy_local_cluster_json", "Consul's (HCL); the JSON in it is Envoy's: give that alone"},
+    {"proxy_next_upstream", "NGINX's or its ingress controller's"},
+    {"nginx.ingress.kubernetes.io/", "an Ingress of NGINX's controller"},
+    {"proxy_pass", "NGINX's"},
+    {"redispatch", "HAProxy's"},
+    {"http.middlewares", "Traefik's"},
+    {"middlewares:", "Traefik's"},
+    {"\"ConnectionStrings\"", kDotNet},
+    {"\"Logging\"", kDotNet},
+    {"AllowedHosts", kDotNet},
+    {"\"RetryOptions\"", kDotNet},
+    {"\"Resilience\"", kDotNet},
+}};
+
+[[noreturn]] void refuse_unknown(std::string_view text) {
+  for (const FalseFriend& each : kFalseFriends) {
+    if (text.find(each.sign) == text.npos) continue;
+    throw BadFile("this looks like " + std::string(each.what) +
+                  ": that is not read here; what is read is " + std::string(kKnownKinds));
+  }
+  throw BadFile("there is no retry policy of a kind that is known: " + std::string(kKnownKinds));
+}
+
+PolicyFile read_any(std::string_view text, ReadAs as) {
+  if (is_script(text)) {
+    throw BadFile(
+        "this looks like a script: nothing of it is run or evaluated; give a file of "
+        "NAME=VALUE lines, or a config file");
+  }
+  if (is_aws_environment(text)) return read_aws_environment(text, as);
+  if (is_aws_config(text)) return read_aws_config(text, as);
+  if (is_properties(text)) {
+    const auto documents = parse_properties(text);
+    if (is_resilience4j(documents)) return read_resilience4j(documents);
+    refuse_unknown(text);
+  }
+  std::vector<Node> documents;
+  try {
+    documents = parse_yaml(text);
+  } catch (const BadFile& error) {
+    // The syntax of another program need not be YAML.
+    for (const FalseFriend& each : kFalseFriends) {
+      if (text.find(each.sign) != text.npos) refuse_unknown(text);
+    }
+    if (has_template(text) &&
+        std::string_view(error.what()).find("template") == std::string_view::npos) {
+      throw BadFile(std::string(error.what()) +
+                    "; this looks like a template: render it first (such as with helm template)");
+    }
+    throw;
+  }
+  if (is_grpc(documents)) {
+    check_json(text);
+    return read_grpc(documents, as);
+  }
+  if (is_istio(documents)) return read_istio(documents);
+  if (is_envoy(documents)) return read_envoy(documents);
+  const auto entries = flat_entries(documents);
+  if (is_resilience4j(entries)) return read_resilience4j(entries);
+  refuse_unknown(text);
+}
+
+constexpr std::array<std::pair<std::string_view, ReadAs>, 4> kWords{
+    {{"channel", ReadAs::kGrpcChannel},
+     {"gapic", ReadAs::kGapic},
+     {"botocore", ReadAs::kBotocore},
+     {"aws-sdk", ReadAs::kAwsSdk}}};
+
+}  // namespace
+
+PolicyFile read_policies(std::string_view text, ReadAs as) {
+  if (text.size() > kLongestFile) {
+    throw BadFile("it is longer than " + std::to_string(kLongestFile >> 20) + " MB");
+  }
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  PolicyFile file = read_any(text, as);
+  finish(file);
+  if (file.policies.empty() && file.notes.empty()) {
+    throw BadFile("this is " + file.kind + ", but there is no retry policy in it");
+  }
+  return file;
+}
+
+PolicyFile read_policy_file(const std::string& path, ReadAs as) {
+  const std::string text = read_text_file(path);
+  try {
+    return read_policies(text, as);
+  } catch (const BadFile& error) {
+    throw UnreadableFile(printable(path + ": " + error.what()));
+  }
+}
+
+ReadAs parse_read_as(std::string_view word) {
+  std::vector<std::string_view> names;
+  for (const auto& [name, as] : kWords) {
+    if (name == word) return as;
+    names.push_back(name);
+  }
+  throw std::invalid_argument(unknown_name(word, names));
+}
+
+}  // namespace retrystorm

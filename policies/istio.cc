@@ -1,0 +1,363 @@
+// Istio: VirtualService and DestinationRule, beside whatever else is in the file.
+// Sources: istio/api virtual_service.proto, destination_rule.proto; istio pilot 1.32 (retry.go,
+// cluster_traffic_policy.go, validation.go).
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <stdexcept>
+
+#include "model/base/text.h"
+#include "policies/mesh.h"
+#include "policies/readers.h"
+#include "policies/values.h"
+
+namespace retrystorm {
+namespace {
+
+constexpr std::string_view kProgram = "Istio";
+constexpr std::string_view kDefaultConditions =
+    "connect-failure,refused-stream,unavailable,cancelled,retriable-status-codes";
+
+std::string duration(std::string_view text) {
+  return option_text(go_duration(text));
+}
+
+std::string wait(std::string_view text) {
+  const Duration value = go_duration(text);
+  if (value < std::chrono::milliseconds(1)) {
+    throw std::invalid_argument("this must be at least 1ms");
+  }
+  return option_text(value);
+}
+
+constexpr Field kAttempts = field(foreign_name(kProgram, "attempts"), whole_number, "2");
+constexpr Field kTryTimeout = field(foreign_name(kProgram, "perTryTimeout"), wait);
+constexpr Field kTimeout = field(foreign_name(kProgram, "timeout"), duration, "none");
+constexpr Field kBase = field(foreign_name(kProgram, "backoff"), wait, "25ms");
+constexpr std::array kBudget{
+    field(foreign_name(kProgram, "percent"), percent_as_share, "0.2"),
+    field(foreign_name(kProgram, "minRetryConcurrency"), whole_number, "3"),
+    field(foreign_name(kProgram, "budgetInterval"), duration)};
+constexpr Field kMaxRetries = field(foreign_name(kProgram, "maxRetries"), whole_number);
+
+bool is_object(const Node& node, std::string_view group) {
+  const Node* version = node.find("apiVersion");
+  return version != nullptr && version->text.starts_with(group) && node.find("kind") != nullptr;
+}
+
+std::string text_at(const Node& node, std::initializer_list<std::string_view> path) {
+  const Node* found = node.at(path);
+  return found != nullptr && found->is_scalar() ? found->text : "";
+}
+
+// A host as the control plane sees it: a short name stands for a service of the same namespace.
+std::string full_host(const std::string& host, const Node& object) {
+  if (host.find('.') != std::string::npos || host == "*") return host;
+  const std::string space = text_at(object, {"metadata", "namespace"});
+  return host + '.' + (space.empty() ? "default" : space) + ".svc.cluster.local";
+}
+
+// A rule's host and what it says about connections to it.
+struct Rule {
+  const Node* object = nullptr;
+  const Node* policy = nullptr;                  // trafficPolicy; null: none
+  std::map<std::string, const Node*> subsets{};  // their own trafficPolicy
+};
+
+class Reader {
+ public:
+  PolicyFile read(const std::vector<Node>& documents) {
+    file_.kind = "Istio configuration";
+    file_.format = "istio";
+    for (const Node* each : objects_of(documents)) {
+      const std::string kind = text_at(*each, {"kind"});
+      if (!is_object(*each, "networking.istio.io/")) continue;
+      if (kind == "VirtualService") services_.push_back(each);
+      if (kind == "DestinationRule") add_rule(*each);
+    }
+    for (const Node* each : services_) read_service(*each);
+    if (file_.policies.empty()) {
+      for (const auto& [host, rule] : rules_) read_rule_alone(host, rule);
+    }
+    return std::move(file_);
+  }
+
+ private:
+  static std::vector<const Node*> objects_of(const std::vector<Node>& documents) {
+    std::vector<const Node*> objects;
+    for (const Node& each : documents) {
+      const Node* items = each.find("items");
+      if (items != nullptr && items->is_list()) {
+        for (const Node& item : items->children) objects.push_back(&item);
+      } else {
+        objects.push_back(&each);
+      }
+    }
+    return objects;
+  }
+
+  void add_rule(const Node& object) {
+    const std::string host = text_at(object, {"spec", "host"});
+    if (host.empty()) return;
+    Rule rule{.object = &object, .policy = object.at({"spec", "trafficPolicy"})};
+    if (const Node* subsets = object.at({"spec", "subsets"}); subsets && subsets->is_list()) {
+      for (const Node& each : subsets->children) {
+        if (const Node* own = each.find("trafficPolicy"))
+          rule.subsets[text_at(each, {"name"})] = own;
+      }
+    }
+    rules_.emplace(full_host(host, object), rule);
+  }
+
+  static std::string layer_of(const Node& service) {
+    const Node* gateways = service.at({"spec", "gateways"});
+    if (gateways == nullptr || !gateways->is_list()) return "mesh";
+    bool mesh = false, gateway = false;
+    for (const Node& each : gateways->children) (each.text == "mesh" ? mesh : gateway) = true;
+    return mesh && gateway ? "gateway and mesh" : gateway ? "gateway" : "mesh";
+  }
+
+  void read_service(const Node& service) {
+    const Node* routes = service.at({"spec", "http"});
+    if (routes == nullptr || !routes->is_list()) return;
+    std::size_t number = 0;
+    for (const Node& each : routes->children) {
+      ++number;
+      if (each.is_map()) read_route(service, each, number);
+    }
+  }
+
+  static std::string route_name(const Node& service, const Node& route, std::size_t number) {
+    std::string name = shown(text_at(service, {"metadata", "name"}));
+    const std::string own = text_at(route, {"name"});
+    if (!own.empty()) return name + '/' + shown(own);
+    const Node* matches = route.find("match");
+    if (matches != nullptr && matches->is_list() && !matches->children.empty()) {
+      const Node* uri = matches->children.front().find("uri");
+      if (uri != nullptr && uri->is_map() && !uri->children.empty()) {
+        return name + ' ' + shown(uri->children.front().text);
+      }
+    }
+    return name + " route " + std::to_string(number);
+  }
+
+  void read_route(const Node& service, const Node& route, std::size_t number) {
+    const Node* retries = route.find("retries");
+    const Node* destinations = route.find("route");
+    // A redirect or an answer of the proxy itself.
+    if (destinations == nullptr || !destinations->is_list()) return;
+    Policy policy;
+    policy.line = route.line;
+    policy.layer = layer_of(service);
+    policy.names.push_back(route_name(service, route, number));
+    add_field(policy, kTimeout, route.find(kTimeout.name), kProgram);
+    if (retries != nullptr && retries->is_map()) {
+      read_retries(policy, *retries);
+    } else {
+      set_default_retries(policy);
+    }
+    note_faults(policy, route);
+    std::set<std::string> seen;
+    std::string first;
+    for (const Node& each : destinations->children) {
+      const std::string host = text_at(each, {"destination", "host"});
+      if (host.empty()) continue;
+      const std::string full = full_host(host, service);
+      if (first.empty()) first = full;
+      if (seen.insert(full).second) policy.hosts.push_back(shown(full));
+    }
+    const std::string subset =
+        destinations->children.empty()
+            ? ""
+            : text_at(destinations->children.front(), {"destination", "subset"});
+    read_rule(policy, first, subset);
+    file_.add(std::move(policy));
+  }
+
+  static void set_default_retries(Policy& policy) {
+    policy.assume("max-retries", "2", "there are no retries: the default of Istio");
+    set_envoy_waits(policy);
+    policy.assume("backoff-base", "25ms", "the default of Istio");
+    settle_cap(policy, "its cap");
+    settle_timeouts(policy, kProgram, "perTryTimeout", "timeout");
+    add_conditions(policy, kDefaultConditions, {}, 0, false);
+    policy.note(Note::Level::kNote, kAssumed, 0,
+                "no retries are given, so Istio's default holds: 2 retries where the connection "
+                "failed (the mesh's configuration can change it)");
+  }
+
+  void read_retries(Policy& policy, const Node& retries) {
+    check_names(policy, retries);
+    const Node* attempts = retries.find(kAttempts.name);
+    const bool none = attempts == nullptr || attempts->text == "0";
+    if (attempts == nullptr) {
+      policy.set("max-retries", "0", retries.line,
+                 "retries without attempts: 0, so nothing is retried");
+      policy.note(Note::Level::kError, kNoEffect, retries.line,
+                  "retries without attempts is no retry at all (the API server refuses it)");
+    } else {
+      add_field(policy, kAttempts, attempts, kProgram);
+    }
+    set_envoy_waits(policy);
+    add_field(policy, kBase, retries.find(kBase.name), kProgram);
+    settle_cap(policy, "its cap");
+    add_field(policy, kTryTimeout, retries.find(kTryTimeout.name), kProgram);
+    settle_timeouts(policy, kProgram, "perTryTimeout", "timeout");
+    if (none) return;
+    const Node* on = retries.find("retryOn");
+    const bool given = on != nullptr && !on->text.empty();
+    if (given && on->text.find(", ") != std::string::npos) {
+      policy.note(
+          Note::Level::kWarning, kRefusedRule, on->line,
+          "retryOn with blanks after its commas is refused by the API server, and taken from "
+          "a file");
+    }
+    add_conditions(policy, given ? on->text : std::string(kDefaultConditions), {},
+                   given ? on->line : 0, false);
+  }
+
+  static void check_names(Policy& policy, const Node& retries) {
+    static constexpr std::array<std::string_view, 6> kKnown{
+        "attempts", "perTryTimeout", "retryOn", "retryRemoteLocalities", "retryIgnorePreviousHosts",
+        "backoff"};
+    for (const Node& each : retries.children) {
+      if (std::find(kKnown.begin(), kKnown.end(), each.name) != kKnown.end()) continue;
+      policy.note(Note::Level::kWarning, kNoEffect, each.line,
+                  shown(each.name) + " is no field of retries: the API server refuses or drops it");
+    }
+  }
+
+  static void note_faults(Policy& policy, const Node& route) {
+    if (const Node* fault = route.find("fault")) {
+      policy.note(Note::Level::kWarning, kNoEffect, fault->line,
+                  "while a fault is injected on a route, its retries and timeouts do not hold");
+    }
+  }
+
+  // A subset's part replaces the rule's.
+  void read_rule(Policy& policy, const std::string& host, const std::string& subset) {
+    const auto found = rules_.find(host);
+    if (found == rules_.end()) {
+      policy.assume(
+          "retry-budget", "none",
+          "no DestinationRule for its host is in the file: Istio has no limit on retries");
+      return;
+    }
+    const Rule& rule = found->second;
+    const auto own = rule.subsets.find(subset);
+    read_traffic(policy, own != rule.subsets.end() ? own->second : nullptr, rule.policy);
+  }
+
+  static const Node* part(const Node* own, const Node* top, std::string_view name) {
+    const Node* found = own == nullptr ? nullptr : own->find(name);
+    return found != nullptr || top == nullptr ? found : top->find(name);
+  }
+
+  static void read_traffic(Policy& policy, const Node* own, const Node* top) {
+    const Node* pool = part(own, top, "connectionPool");
+    const Node* budget = part(own, top, "retryBudget");
+    const Node none;
+    const Node* http = pool == nullptr ? nullptr : pool->find("http");
+    const Node& from = http == nullptr ? none : *http;
+    if (budget != nullptr && budget->is_map()) {
+      read_budget(policy, *budget, pool != nullptr);
+    } else {
+      read_max_retries(policy, from.find(kMaxRetries.name));
+    }
+    if (const Node* requests = from.find("http2MaxRequests")) {
+      add_concurrency(policy, *requests);
+    }
+    if (const Node* pending = from.find("http1MaxPendingRequests")) {
+      policy.not_modelled(pending->line,
+                          "http1MaxPendingRequests: how many requests wait for a connection");
+    }
+    if (const Node* tcp = pool == nullptr ? nullptr : pool->at({"tcp", "maxConnections"})) {
+      policy.not_modelled(tcp->line, "maxConnections: a limit of the connection pool");
+    }
+    if (const Node* outliers = part(own, top, "outlierDetection")) {
+      policy.not_modelled(outliers->line,
+                          "outlierDetection: hosts that fail are left out for a time");
+      if (const Node* old = outliers->find("consecutiveErrors")) {
+        policy.note(Note::Level::kWarning, kNoEffect, old->line,
+                    "consecutiveErrors was removed: the field is consecutive5xxErrors");
+      }
+    }
+  }
+
+  static void read_budget(Policy& policy, const Node& budget, bool has_pool) {
+    policy.set("retry-budget", "envoy", budget.line, "retryBudget");
+    for (const Field& field : kBudget) {
+      const Node* node = budget.find(field.name);
+      if (add_field(policy, field, node, kProgram) && field.option == "budget-share") {
+        warn_of_small_percent(policy, *node);
+      }
+      if (node == nullptr && field.option == "budget-share") {
+        policy.note(Note::Level::kWarning, kDependsOnVersion, budget.line,
+                    "percent is not given: 20, but versions of Istio before the fix of issue 59504 "
+                    "took 0.2 for it: write percent: 20");
+      }
+    }
+    if (!has_pool) {
+      policy.note(Note::Level::kWarning, kDependsOnVersion, budget.line,
+                  "retryBudget is ignored by Istio unless a connectionPool is set, too (by reading "
+                  "its source at 1.32)");
+    }
+  }
+
+  static void read_max_retries(Policy& policy, const Node* most) {
+    const bool zero = most != nullptr && most->text == "0";
+    if (zero) {
+      policy.note(Note::Level::kWarning, kNoEffect, most->line,
+                  "maxRetries: 0 does not mean none: it stands for the default of 4,294,967,295");
+    }
+    Policy read;
+    if (most == nullptr || zero || !add_field(read, kMaxRetries, most, kProgram)) {
+      policy.assume("retry-budget", "none",
+                    "there is no maxRetries and no retryBudget: Istio has no limit on retries");
+      return;
+    }
+    policy.set("retry-budget", "envoy", most->line, field_text(*most));
+    add_field(policy, kMaxRetries, most, kProgram);
+  }
+
+  void read_rule_alone(const std::string& host, const Rule& rule) {
+    Policy policy;
+    policy.line = rule.object->line;
+    policy.names.push_back(shown(text_at(*rule.object, {"metadata", "name"})));
+    policy.hosts.push_back(shown(host));
+    policy.has_retries = false;
+    policy.note(Note::Level::kNote, kAssumed, rule.object->line,
+                "a DestinationRule alone: what is retried stands in a VirtualService (without one, "
+                "Istio retries twice where the connection failed)");
+    read_traffic(policy, nullptr, rule.policy);
+    const Setting* budget = policy.find("retry-budget");
+    if (budget != nullptr && budget->value == "none") policy.remove("retry-budget");
+    file_.add(std::move(policy));
+  }
+
+  PolicyFile file_;
+  std::vector<const Node*> services_;
+  std::map<std::string, Rule> rules_;
+};
+
+}  // namespace
+
+bool is_istio(const std::vector<Node>& documents) {
+  const auto ours = [](const Node& each) {
+    const std::string kind = text_at(each, {"kind"});
+    return is_object(each, "networking.istio.io/") &&
+           (kind == "VirtualService" || kind == "DestinationRule");
+  };
+  return std::any_of(documents.begin(), documents.end(), [&ours](const Node& each) {
+    const Node* items = each.find("items");
+    return ours(each) ||
+           (items != nullptr && std::any_of(items->children.begin(), items->children.end(), ours));
+  });
+}
+
+PolicyFile read_istio(const std::vector<Node>& documents) {
+  return Reader().read(documents);
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,199 @@
+#include "policies/mesh.h"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+#include "model/base/text.h"
+#include "policies/values.h"
+
+namespace retrystorm {
+namespace {
+
+// A word of retry_on, and the failures that it stands for.
+struct Condition {
+  std::string_view name;
+  std::string_view covers;
+  bool covers_timeouts = false;  // of a try that has a timeout of its own
+  bool grpc = false;             // looks at the gRPC status of an answer
+};
+
+// Resets count as 5xx and as gateway errors (RetryStateImpl::wouldRetryFromReset).
+constexpr std::array<Condition, 13> kConditions{{
+    {.name = "5xx", .covers = "5xx+transport", .covers_timeouts = true},
+    {.name = "gateway-error", .covers = "502+503+504+transport", .covers_timeouts = true},
+    {.name = "reset", .covers = "transport", .covers_timeouts = true},
+    {.name = "reset-before-request", .covers = "transport"},
+    {.name = "connect-failure", .covers = "transport"},
+    {.name = "refused-stream", .covers = "transport"},
+    {.name = "retriable-4xx", .covers = "409"},
+    {.name = "envoy-ratelimited", .covers = "429"},
+    {.name = "cancelled", .covers = "CANCELLED", .grpc = true},
+    {.name = "deadline-exceeded", .covers = "504", .grpc = true},
+    {.name = "internal", .covers = "INTERNAL", .grpc = true},
+    {.name = "resource-exhausted", .covers = "RESOURCE_EXHAUSTED", .grpc = true},
+    {.name = "unavailable", .covers = "503", .grpc = true},
+}};
+
+const Condition* condition_named(std::string_view name) {
+  const auto found = std::find_if(kConditions.begin(), kConditions.end(),
+                                  [name](const Condition& each) { return each.name == name; });
+  return found == kConditions.end() ? nullptr : &*found;
+}
+
+bool is_status(std::string_view text) {
+  return text.size() == 3 && text.find_first_not_of("0123456789") == text.npos && text[0] >= '1' &&
+         text[0] <= '5';
+}
+
+bool is_zero(const Setting& duration) {
+  return duration.value != "none" && parse_duration(duration.value) == Duration::zero();
+}
+
+}  // namespace
+
+void set_envoy_waits(Policy& policy) {
+  policy.assume("growth", "exponential", "Envoy's waits double");
+  policy.assume("backoff-factor", "2", "Envoy's waits double");
+  policy.assume("jitter", "full", "Envoy waits at random up to the backoff");
+}
+
+void settle_cap(Policy& policy, std::string_view name) {
+  const Setting* base = policy.find("backoff-base");
+  if (base == nullptr || policy.find("backoff-cap") != nullptr) return;
+  constexpr double kTimes = 10;
+  policy.assume("backoff-cap", option_text(scale(parse_duration(base->value), kTimes)),
+                std::string(name) + " is not given: ten times the first wait");
+}
+
+void settle_timeouts(Policy& policy, std::string_view program, std::string_view of_try,
+                     std::string_view of_all) {
+  for (const char* option : {"deadline", "timeout"}) {
+    const Setting* found = policy.find(option);
+    if (found == nullptr || !is_zero(*found)) continue;
+    if (option == std::string_view("deadline")) {
+      policy.set(option, "none", found->line, found->source + " means none");
+    } else {
+      policy.remove(option);
+    }
+  }
+  // (Of the policy's settings there are copies, as it gets more.)
+  const auto value_of = [&policy](std::string_view option) {
+    const Setting* found = policy.find(option);
+    return found == nullptr || found->value == "none" ? std::string() : found->value;
+  };
+  const std::string all = value_of("deadline");
+  const std::string one = value_of("timeout");
+  if (!all.empty()) policy.assume("deadline-check", "at-end", "a request ends at its timeout");
+  if (!one.empty() && (all.empty() || parse_duration(one) < parse_duration(all))) return;
+  if (!one.empty()) {
+    policy.note(Note::Level::kWarning, kNoEffect, policy.find("timeout")->line,
+                std::string(of_try) + " (" + one + ") is not below " + std::string(of_all) + " (" +
+                    all + "): it has no effect, and a timeout is never retried");
+  }
+  if (!all.empty()) {
+    policy.assume(
+        "timeout", all,
+        "a try has no timeout of its own: it may take all the time, and its timeout is not "
+        "retried");
+  } else {
+    policy.note(Note::Level::kWarning, "no-deadline", policy.line,
+                "neither a try nor the whole request has a timeout in " + std::string(program) +
+                    ": a request that is never answered waits for ever; here --timeout ends it");
+  }
+}
+
+void add_conditions(Policy& policy, std::string_view list, const std::vector<std::string>& codes,
+                    std::size_t line, bool has_headers) {
+  std::vector<std::string_view> words;
+  for (const std::string_view each : split(list, ',')) {
+    if (!trimmed(each).empty()) words.push_back(trimmed(each));
+  }
+  const bool only_grpc = std::all_of(words.begin(), words.end(), [](std::string_view word) {
+    const Condition* condition = condition_named(word == "canceled" ? "cancelled" : word);
+    return condition != nullptr && condition->grpc;
+  });
+  std::string value;
+  const auto add = [&value](std::string_view part) {
+    for (const std::string_view each : split(part, '+')) {
+      const auto parts = split(value, '+');
+      if (!value.empty() && std::find(parts.begin(), parts.end(), each) != parts.end()) continue;
+      value.append(value.empty() ? "" : "+").append(each);
+    }
+  };
+  bool wants_codes = false, timeouts = false;
+  std::string grpc;
+  for (const std::string_view word : words) {
+    const Condition* condition = condition_named(word == "canceled" ? "cancelled" : word);
+    if (word == "canceled") {
+      policy.note(Note::Level::kWarning, kNoEffect, line,
+                  "canceled is no condition of Envoy (it is cancelled): it has no effect");
+    } else if (word == "retriable-status-codes") {
+      wants_codes = true;
+    } else if (word == "http3-post-connect-failure") {
+      policy.not_modelled(line, "http3-post-connect-failure: there is no HTTP/3 here");
+    } else if (word == "retriable-headers") {
+      if (!has_headers) {
+        policy.note(Note::Level::kWarning, kNoEffect, line,
+                    "retriable-headers without a list of headers has no effect");
+      } else {
+        policy.not_modelled(line, "retriable-headers: answers with a header");
+      }
+    } else if (condition != nullptr && condition->grpc && !only_grpc) {
+      grpc.append(grpc.empty() ? "" : ", ").append(condition->name);
+    } else if (condition != nullptr) {
+      add(condition->covers);
+      timeouts |= condition->covers_timeouts;
+    } else if (is_status(word)) {
+      wants_codes = true;  // Istio's way to say it
+      add(word);
+    } else {
+      policy.note(Note::Level::kWarning, kNoEffect, line,
+                  shown(word) + " is no condition that is known: it has no effect");
+    }
+  }
+  for (const std::string& each : codes) {
+    if (wants_codes && is_status(each)) add(each);
+  }
+  if (!codes.empty() && !wants_codes) {
+    policy.note(Note::Level::kWarning, kNoEffect, line,
+                "retriable_status_codes without retriable-status-codes in retry_on has no effect");
+  }
+  if (timeouts && policy.find("timeout") != nullptr && policy.find("timeout")->line > 0) {
+    add("timeout");
+  }
+  if (!grpc.empty()) {
+    policy.not_modelled(line, grpc +
+                                  ": of answers with that gRPC status; an HTTP status is not "
+                                  "retried for it (for a gRPC service add it to retry-on)");
+  }
+  if (only_grpc) {
+    policy.not_modelled(line, "gRPC statuses are not statuses of HTTP: near ones stand for them");
+  }
+  policy.set("retry-on", value.empty() ? "none" : value, line, "retry_on: " + shown(list, 160));
+}
+
+void add_concurrency(Policy& policy, const Node& limit) {
+  if (limit.text == kNoLimit) return;
+  try {
+    policy.set("concurrency-limit", "fixed:" + whole_number(limit.text), limit.line,
+               field_text(limit));
+  } catch (const std::invalid_argument& error) {
+    policy.note(Note::Level::kError, kRefusedRule, limit.line,
+                shown(limit.name) + ": " + shown(error.what()));
+  }
+}
+
+void warn_of_small_percent(Policy& policy, const Node& percent) {
+  constexpr double kOne = 0.01;
+  const Setting* share = policy.find("budget-share");
+  if (share == nullptr) return;
+  const double value = parse_number(share->value, 0, 1);
+  if (value <= 0 || value >= kOne) return;
+  policy.note(Note::Level::kWarning, kPercent, percent.line,
+              field_text(percent) + " is " + print_number(value * 100) +
+                  " %: percentages count from 0 to 100 here; was " + print_number(value * 10'000) +
+                  " meant?");
+}
+
+}  // namespace retrystorm

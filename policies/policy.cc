@@ -1,0 +1,277 @@
+#include "policies/policy.h"
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+#include <unordered_map>
+
+#include "model/base/text.h"
+#include "model/retry/strategies.h"
+
+namespace retrystorm {
+namespace {
+
+constexpr std::size_t kMostPolicies = 10'000;  // in a file: each takes some kB
+constexpr std::size_t kMostDifferent = 1'000;  // each takes a millisecond
+
+void drop_what_has_no_effect(Policy& policy) {
+  // One option may have been what another needed.
+  for (std::size_t rounds = policy.settings.size(); rounds > 0; --rounds) {
+    ScenarioOptions scenario;
+    OptionList list;
+    declare_options(list, scenario);
+    std::string refused, reason;
+    apply_options(list, options_of(policy), [&](const std::string& name, const char* why) {
+      refused = name;
+      reason = why;
+    });
+    if (refused.empty()) {
+      const UnusedOptions unused = unused_options(scenario);
+      const auto first = std::find_if(unused.begin(), unused.end(), [&](const auto& each) {
+        return policy.find(each.first) != nullptr;
+      });
+      if (first == unused.end()) return;
+      policy.remove(first->first);
+      continue;
+    }
+    const Setting* setting = policy.find(refused);
+    if (setting == nullptr) return;
+    policy.not_modelled(setting->line, reason);
+    policy.remove(refused);
+  }
+}
+
+// What the policy says, without its lines: the same text for policies that are equal.
+std::string content_of(const Policy& policy) {
+  std::string text;
+  const auto add = [&text](std::string_view part) { text.append(part) += '\0'; };
+  add(policy.refused ? "refused" : "");
+  add(policy.has_retries ? "" : "limits");
+  add(policy.layer);
+  for (const Setting& each : policy.settings) {
+    add(each.option);
+    add(each.value);
+  }
+  for (const Note& each : policy.notes) {
+    add(std::to_string(static_cast<int>(each.level)));
+    add(each.rule);
+    add(each.text);
+  }
+  return text;
+}
+
+void append_new(std::vector<std::string>& list, std::set<std::string>& known,
+                const std::vector<std::string>& more) {
+  for (const std::string& each : more) {
+    if (known.insert(each).second) list.push_back(each);
+  }
+}
+
+void fold(std::vector<Policy>& policies) {
+  std::unordered_map<std::string, std::size_t> places;  // by content
+  std::vector<Policy> folded;
+  std::vector<std::set<std::string>> names, hosts;  // of each
+  for (Policy& each : policies) {
+    const auto [place, is_new] = places.try_emplace(content_of(each), folded.size());
+    if (is_new) {
+      names.emplace_back(each.names.begin(), each.names.end());
+      hosts.emplace_back(each.hosts.begin(), each.hosts.end());
+      folded.push_back(std::move(each));
+      continue;
+    }
+    const std::size_t twin = place->second;
+    append_new(folded[twin].names, names[twin], each.names);
+    append_new(folded[twin].hosts, hosts[twin], each.hosts);
+  }
+  policies = std::move(folded);
+}
+
+[[noreturn]] void refuse_so_many(const std::string& what) {
+  throw BadFile("more than " + what + ": too large to be read");
+}
+
+// The named strategy with exactly these retry options; empty if there is none.
+std::string_view strategy_of(const Policy& policy) {
+  RetrySettings ours = scenario_of(options_of(policy)).workload.retry;
+  OptionList our_list;
+  declare_options(our_list, ours);
+  const auto equal = [&](std::string_view name) {
+    RetrySettings theirs = retry_settings(name);
+    OptionList their_list;
+    declare_options(their_list, theirs);
+    for (std::size_t i = 0; i < our_list.all().size(); ++i) {
+      const Option& option = our_list.all()[i];
+      if (option.name != "strategy" && option.get() != their_list.all()[i].get()) return false;
+    }
+    return true;
+  };
+  if (equal(ours.strategy)) return find_strategy(ours.strategy)->name;
+  for (const NamedStrategy& each : named_strategies()) {
+    if (equal(each.name)) return each.name;
+  }
+  return {};
+}
+
+// Comments of at most 100 columns.
+void add_comment(std::string& text, std::string_view sentence) {
+  constexpr std::size_t kWidth = 98;
+  std::string_view indent = "# ";
+  while (!sentence.empty()) {
+    std::size_t end = sentence.size();
+    if (end + indent.size() > kWidth) {
+      end = sentence.rfind(' ', kWidth - indent.size());
+      if (end == sentence.npos || end == 0) end = std::min(sentence.find(' '), sentence.size());
+    }
+    text.append(indent).append(sentence.substr(0, end)) += '\n';
+    sentence.remove_prefix(std::min(end + 1, sentence.size()));
+    indent = "#   ";
+  }
+}
+
+std::string at_line(std::size_t line) {
+  return line > 0 ? "line " + std::to_string(line) + ": " : "";
+}
+
+void add_notes(std::string& text, const std::vector<Note>& notes) {
+  for (const Note& each : notes) {
+    const bool shape = each.rule == kNotModelled || each.rule == kAssumed;
+    add_comment(text,
+                (shape ? std::string(each.rule == kNotModelled ? "not modelled: " : "assumed: ")
+                       : "NOTE: ") +
+                    at_line(each.line) + each.text);
+  }
+}
+
+}  // namespace
+
+void Policy::set(std::string option, std::string value, std::size_t at, std::string source) {
+  remove(option);
+  settings.push_back({std::move(option), std::move(value), at, std::move(source)});
+}
+
+void Policy::note(Note::Level level, std::string_view rule, std::size_t at, std::string text) {
+  notes.push_back({level, std::string(rule), at, std::move(text)});
+}
+
+const Setting* Policy::find(std::string_view option) const {
+  for (const Setting& each : settings) {
+    if (each.option == option) return &each;
+  }
+  return nullptr;
+}
+
+void Policy::remove(std::string_view option) {
+  std::erase_if(settings, [option](const Setting& each) { return each.option == option; });
+}
+
+std::string shown(std::string_view text, std::size_t longest) {
+  std::string line;
+  for (const char c : text.substr(0, longest)) {
+    line += c < ' ' || c > '~' ? '?' : c;
+  }
+  if (text.size() > longest) line += "...";
+  return line;
+}
+
+std::string printable(std::string_view text) {
+  std::string line;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    // Those beyond ASCII take two bytes in UTF-8.
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+    const bool beyond = byte == 0xc2 && next >= 0x80 && next < 0xa0;
+    line += byte < ' ' || byte == 0x7f || beyond ? '?' : text[i];
+    if (beyond) ++i;
+  }
+  return line;
+}
+
+std::string field_text(const Node& field) {
+  return shown(field.name) + (field.is_scalar() ? ": " + shown(field.text) : "");
+}
+
+bool add_field(Policy& policy, const Field& field, const Node* node, std::string_view program) {
+  if (node == nullptr || node->kind == Node::Kind::kNull) {
+    if (!field.standard.empty()) {
+      policy.assume(
+          std::string(field.option), std::string(field.standard),
+          std::string(field.name) + " is not given: the default of " + std::string(program));
+    }
+    return false;
+  }
+  try {
+    if (!node->is_scalar()) throw std::invalid_argument("a single value is expected here");
+    policy.set(std::string(field.option), field.read(node->text), node->line, field_text(*node));
+    return true;
+  } catch (const std::invalid_argument& error) {
+    const bool open =
+        node->text.find("${") != std::string::npos || node->text.find("{{") != std::string::npos;
+    constexpr std::size_t kLongestMessage = 200;
+    policy.note(Note::Level::kError, kRefusedRule, node->line,
+                shown(field.name) + ": " +
+                    (open ? "its value is a placeholder: render the file first"
+                          : shown(error.what(), kLongestMessage)));
+    policy.refused = true;
+    return false;
+  }
+}
+
+NamedOptions options_of(const Policy& policy) {
+  NamedOptions options;
+  for (const Setting& each : policy.settings) options[each.option] = each.value;
+  return options;
+}
+
+void check_count(std::size_t policies) {
+  if (policies == kMostPolicies) refuse_so_many(std::to_string(kMostPolicies) + " policies");
+}
+
+void PolicyFile::add(Policy policy) {
+  check_count(policies.size());
+  policies.push_back(std::move(policy));
+}
+
+void finish(PolicyFile& file) {
+  for (Policy& each : file.policies) {
+    std::stable_sort(each.notes.begin(), each.notes.end(),
+                     [](const Note& a, const Note& b) { return a.level > b.level; });
+  }
+  fold(file.policies);
+  if (file.policies.size() > kMostDifferent) {
+    refuse_so_many(std::to_string(kMostDifferent) + " different policies");
+  }
+  for (Policy& each : file.policies) {
+    if (!each.refused) drop_what_has_no_effect(each);
+  }
+  fold(file.policies);  // some may be equal only now
+}
+
+std::string settings_text(const PolicyFile& file, const Policy& policy, std::string_view path) {
+  std::string text;
+  add_comment(text, printable(path) + ", " + at_line(policy.line) + file.kind);
+  std::string names = "for " + (policy.names.empty() ? "all" : policy.names.front());
+  constexpr std::size_t kShownNames = 8;
+  for (std::size_t i = 1; i < std::min(policy.names.size(), kShownNames); ++i) {
+    names += ", " + policy.names[i];
+  }
+  if (policy.names.size() > kShownNames) {
+    names += " and " + std::to_string(policy.names.size() - kShownNames) + " more";
+  }
+  add_comment(text, names);
+  add_notes(text, file.notes);
+  add_notes(text, policy.notes);
+  text += '\n';
+  const Setting* const named = policy.find("strategy");
+  const std::string_view strategy = strategy_of(policy);
+  if (named == nullptr && !strategy.empty()) {
+    add_comment(text, "what follows is this named strategy");
+    text.append("strategy = ").append(strategy) += '\n';
+  }
+  for (const Setting& each : policy.settings) {
+    add_comment(text, at_line(each.line) + each.source);
+    text += each.option + " = " + each.value + '\n';
+  }
+  return text;
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,121 @@
+// A retry policy from another program's file, in options of retrystorm.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/cli/finding_rules.h"
+#include "common/cli/foreign_names.h"
+#include "policies/tree.h"
+#include "study/named_options.h"
+
+namespace retrystorm {
+
+// An option, and where it comes from.
+struct Setting {
+  std::string option{};
+  std::string value{};
+  std::size_t line = 0;  // in the file; 0: it is not in the file
+  std::string source{};  // such as "maxAttempts: 100, of which 5 count" or "default of Envoy"
+};
+
+// Something to know about a policy.
+struct Note {
+  // In the order of their weight.
+  enum class Level {
+    kNote,     // what is not modelled, or a fact
+    kWarning,  // can do harm
+    kError,    // does not do what it says
+  };
+
+  Level level = Level::kNote;
+  std::string rule{};    // a name, such as "not-modelled"
+  std::size_t line = 0;  // 0: none
+  std::string text{};    // a sentence without its dot
+};
+
+struct Policy {
+  std::vector<std::string> names{};  // what it is for
+  std::size_t line = 0;              // where it begins
+  std::vector<Setting> settings{};
+  std::vector<Note> notes{};
+  // Where the program that reads the file would refuse it: the policy is never in force.
+  bool refused = false;
+  // Whether it says how often, and after which waits, something is retried. Without, it only has
+  // limits that hold beside a policy from another file.
+  bool has_retries = true;
+  // The services that it is for, and the part of a system that retries ("gateway", "mesh"), if the
+  // file says it. Parts before the same service multiply their attempts.
+  std::vector<std::string> hosts{};
+  std::string layer{};
+
+  void set(std::string option, std::string value, std::size_t at, std::string source);
+  // A setting that is not in the file.
+  void assume(std::string option, std::string value, std::string source) {
+    set(std::move(option), std::move(value), 0, std::move(source));
+  }
+  void note(Note::Level level, std::string_view rule, std::size_t at, std::string text);
+  void not_modelled(std::size_t at, std::string text) {
+    note(Note::Level::kNote, kNotModelled, at, std::move(text));
+  }
+  const Setting* find(std::string_view option) const;
+  void remove(std::string_view option);
+};
+
+// What was read in a file.
+struct PolicyFile {
+  std::string kind{};  // in words, such as "gRPC service config"
+  std::string_view
+      format{};  // the word of `export` for it; empty if its reader ignores much of that
+  std::vector<Policy> policies{};
+  std::vector<Note> notes{};  // about the file as a whole
+
+  // Throws BadFile if there are too many.
+  void add(Policy policy);
+};
+
+// Throws BadFile if so many policies, one more, are too many for a file.
+void check_count(std::size_t policies);
+
+// A field of a format: what it is called there, the option that it becomes, how its text is read,
+// and what holds where the file does not have it. Readers follow tables of these.
+struct Field {
+  std::string_view name{};
+  std::string_view option{};
+  // From the file's text to the option's. Throws std::invalid_argument with a sentence.
+  std::string (*read)(std::string_view text) = nullptr;
+  std::string_view standard{};  // as the option's text; empty: the option is not set
+};
+
+// A field whose option is that of the table of names.
+consteval Field field(const ForeignName& called, std::string (*read)(std::string_view text),
+                      std::string_view standard = {}) {
+  return {.name = called.name, .option = called.option, .read = read, .standard = standard};
+}
+
+// A text from a file in one line, fit for terminals and comments: not longer than this, and with `?`
+// for each byte that is not printable.
+std::string shown(std::string_view text, std::size_t longest = 80);
+// A path, or a message with a path in it, fit for terminals: with `?` for each control character.
+std::string printable(std::string_view text);
+// "name: text" as it stands in the file.
+std::string field_text(const Node& field);
+
+// Sets the option from the field, or where the file has none (`node` is null) its standard value.
+// A value that cannot be read becomes a note (refused). Returns whether the file's value was set.
+bool add_field(Policy& policy, const Field& field, const Node* node, std::string_view program);
+
+// The options of a policy by name.
+NamedOptions options_of(const Policy& policy);
+
+// Makes one of policies that are equal, and takes out of each the options that have no effect beside the
+// others. Throws BadFile if too many are different.
+void finish(PolicyFile& file);
+
+// The policy as a settings file for `--config`, with the source of each option. Where it is a named
+// strategy, it says so: the bytes of a run are then the same.
+std::string settings_text(const PolicyFile& file, const Policy& policy, std::string_view path);
+
+}  // namespace retrystorm

@@ -1,0 +1,50 @@
+// The readers of the formats, one file each. None throws for what a file says: what cannot be read is
+// a note of its policy.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "policies/policy.h"
+#include "policies/tree.h"
+
+namespace retrystorm {
+
+// A key of a properties file, or the path of a value in a YAML file, with its value.
+struct Entry {
+  std::string key{};
+  std::string value{};
+  std::size_t line = 0;
+};
+
+// How the program that reads a file would read it, where the file does not tell.
+enum class ReadAs {
+  kByContent,
+  kGrpcChannel,  // gRPC's own clients
+  kGapic,        // Google's generators of clients, which read gRPC's file in their own way
+  kBotocore,     // AWS: the library of Python and of the command line
+  kAwsSdk,       // AWS: all others
+};
+
+// Each says whether the documents are of its kind.
+bool is_grpc(const std::vector<Node>& documents);
+bool is_istio(const std::vector<Node>& documents);
+bool is_envoy(const std::vector<Node>& documents);
+
+PolicyFile read_grpc(const std::vector<Node>& documents, ReadAs as);
+PolicyFile read_istio(const std::vector<Node>& documents);
+PolicyFile read_envoy(const std::vector<Node>& documents);
+
+// The keys of all documents: one list for each, in their order. Only of resilience4j and of what
+// makes a document a profile's.
+std::vector<std::vector<Entry>> flat_entries(const std::vector<Node>& documents);
+bool is_resilience4j(const std::vector<std::vector<Entry>>& documents);
+PolicyFile read_resilience4j(const std::vector<std::vector<Entry>>& documents);
+
+// AWS: a config or credentials file, or a list of environment variables.
+bool is_aws_config(std::string_view text);
+bool is_aws_environment(std::string_view text);
+PolicyFile read_aws_config(std::string_view text, ReadAs as);
+PolicyFile read_aws_environment(std::string_view text, ReadAs as);
+
+}  // namespace retrystorm

@@ -1,0 +1,485 @@
+// resilience4j, in Spring's application.yml or .properties, or in a file of its own.
+// Sources: resilience4j-framework-common (CommonRetryConfigurationProperties, ConfigUtils),
+// resilience4j-retry (RetryConfig, IntervalFunction), resilience4j-circuitbreaker
+// (CircuitBreakerConfig); RELEASENOTES of 2.0.1.
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <set>
+#include <stdexcept>
+
+#include "model/base/text.h"
+#include "policies/readers.h"
+#include "policies/values.h"
+
+namespace retrystorm {
+namespace {
+
+constexpr std::string_view kProgram = "resilience4j";
+constexpr std::string_view kPrefix = "resilience4j.";
+
+std::string wait(std::string_view text) {
+  return option_text(spring_duration(text));
+}
+
+std::string attempts(std::string_view text) {
+  const std::string count = whole_number(text);
+  if (count == "0") throw std::invalid_argument("this must be at least 1: the start fails");
+  return count;
+}
+
+std::string multiplier(std::string_view text) {
+  const std::string number = plain_share(text);
+  if (parse_number(number, 0, 1e9) < 1) {
+    throw std::invalid_argument("this must be at least 1: the start fails");
+  }
+  return number;
+}
+
+std::string window_kind(std::string_view text) {
+  const std::string plain = plain_word(text);
+  if (plain == "countbased") return "calls";
+  if (plain == "timebased") return "time";
+  throw std::invalid_argument("this is COUNT_BASED or TIME_BASED");
+}
+
+std::string seconds(std::string_view text) {
+  return whole_number(text) + 's';
+}
+
+std::string jitter(std::string_view text) {
+  const std::string factor = plain_share(text);
+  if (parse_number(factor, 0, 1e9) >= 1) throw std::invalid_argument("this must be below 1");
+  return "proportional:" + factor;
+}
+
+constexpr Field kMaxAttempts = field(foreign_name(kProgram, "maxAttempts"), attempts, "3");
+constexpr Field kWait = field(foreign_name(kProgram, "waitDuration"), wait, "500ms");
+constexpr Field kFactor =
+    field(foreign_name(kProgram, "exponentialBackoffMultiplier"), multiplier, "1.5");
+constexpr Field kCap = field(foreign_name(kProgram, "exponentialMaxWaitDuration"), wait);
+constexpr Field kJitter =
+    field(foreign_name(kProgram, "randomizedWaitFactor"), jitter, "proportional:0.5");
+constexpr Field kTimeLimit = field(foreign_name(kProgram, "timeoutDuration"), wait, "1s");
+constexpr std::array kBreaker{
+    field(foreign_name(kProgram, "slidingWindowType"), window_kind, "calls"),
+    field(foreign_name(kProgram, "minimumNumberOfCalls"), attempts, "100"),
+    field(foreign_name(kProgram, "failureRateThreshold"), percent_as_share, "0.5"),
+    field(foreign_name(kProgram, "slowCallDurationThreshold"), wait, "1m"),
+    field(foreign_name(kProgram, "slowCallRateThreshold"), percent_as_share, "1"),
+    field(foreign_name(kProgram, "waitDurationInOpenState"), wait, "1m"),
+    field(foreign_name(kProgram, "permittedNumberOfCallsInHalfOpenState"), attempts, "10")};
+constexpr Field kWindowCalls = field(foreign_name(kProgram, "slidingWindowSize"), attempts, "100");
+const Field kWindowTime{
+    .name = "slidingWindowSize", .option = "breaker-time", .read = seconds, .standard = "100s"};
+
+// One slice for each second.
+const Field kWindowSlices{
+    .name = "slidingWindowSize", .option = "breaker-slices", .read = attempts, .standard = "100"};
+
+// The properties of one instance or configuration, by their relaxed names.
+using Properties = std::map<std::string, Node>;
+
+// The parts of a module: retry, circuitbreaker, timelimiter.
+struct Module {
+  std::map<std::string, Properties> instances, configs;
+};
+
+using Modules = std::map<std::string, Module>;
+
+// The parts of a key: dots inside of brackets are part of a name.
+std::vector<std::string> parts_of(std::string_view key) {
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  for (const char c : key) {
+    if (c == '[') ++depth;
+    if (c == ']') --depth;
+    if (c == '.' && depth <= 0) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+void add_entry(Modules& modules, const Entry& entry) {
+  const std::vector<std::string> parts = parts_of(entry.key);
+  if (parts.size() < 5 || plain_word(parts[0]) != "resilience4j") return;
+  Module& module = modules[plain_word(parts[1])];
+  const std::string group = plain_word(parts[2]);
+  const bool is_config = group == "configs";
+  if (!is_config && group != "instances" && group != "backends") return;
+  std::string name;
+  for (std::size_t i = 3; i + 1 < parts.size(); ++i) name += (i > 3 ? "." : "") + parts[i];
+  if (name.size() > 2 && name.front() == '[' && name.back() == ']') {
+    name = name.substr(1, name.size() - 2);
+  }
+  Properties& properties = (is_config ? module.configs : module.instances)[name];
+  const std::string property = plain_word(parts.back());
+  properties[property.substr(0, property.find('['))] = {
+      .kind = Node::Kind::kScalar, .line = entry.line, .name = parts.back(), .text = entry.value};
+}
+
+const Node* find(const Properties* properties, std::string_view name) {
+  if (properties == nullptr) return nullptr;
+  const auto found = properties->find(plain_word(name));
+  return found == properties->end() ? nullptr : &found->second;
+}
+
+// What `${NAME:value}` stands for where NAME is not set.
+Node without_placeholder(const Node& node) {
+  const std::string& text = node.text;
+  const std::size_t colon = text.find(':');
+  if (!text.starts_with("${") || !text.ends_with('}') || colon == text.npos ||
+      text.find("${", 1) != text.npos) {
+    return node;
+  }
+  Node plain = node;
+  plain.text = text.substr(colon + 1, text.size() - colon - 2);
+  return plain;
+}
+
+bool set(Policy& policy, const Field& field, const Node* node) {
+  if (node == nullptr) return add_field(policy, field, nullptr, kProgram);
+  const Node plain = without_placeholder(*node);
+  if (plain.text != node->text) {
+    policy.note(Note::Level::kNote, kAssumed, node->line,
+                field_text(*node) + ": its default, " + shown(plain.text) + ", is taken");
+  }
+  return add_field(policy, field, &plain, kProgram);
+}
+
+bool on(const Node* node) {
+  return node != nullptr && is_true(without_placeholder(*node).text);
+}
+
+// An instance, and the configurations that it begins with: its baseConfig, or `default`, and so on.
+struct Instance {
+  std::vector<const Properties*> levels{};
+  const Node* missing = nullptr;  // a baseConfig that there is not, or that begins with itself
+
+  // From the first that has it.
+  const Node* inherited(std::string_view name) const {
+    for (const Properties* each : levels) {
+      if (const Node* found = find(each, name)) return found;
+    }
+    return nullptr;
+  }
+};
+
+Instance instance_of(const Module& module, const std::string& name, const Properties& own) {
+  Instance instance{.levels = {&own}};
+  std::string_view at = name;
+  while (true) {
+    const Node* wanted = find(instance.levels.back(), "baseConfig");
+    const std::string base = wanted == nullptr ? "default" : wanted->text;
+    if (wanted == nullptr && at == "default") return instance;
+    const auto found = module.configs.find(base);
+    if (found == module.configs.end()) {
+      instance.missing = wanted;
+      return instance;
+    }
+    const Properties* next = &found->second;
+    const auto& levels = instance.levels;
+    if (std::find(levels.begin(), levels.end(), next) != levels.end()) {
+      instance.missing = wanted;
+      return instance;
+    }
+    instance.levels.push_back(next);
+    at = found->first;
+  }
+}
+
+constexpr std::array<const char*, 5> kWaitFields{
+    "enableExponentialBackoff", "exponentialBackoffMultiplier", "exponentialMaxWaitDuration",
+    "enableRandomizedWait", "randomizedWaitFactor"};
+
+void note_idle(Policy& policy, const Node& field, const std::string& why) {
+  policy.note(Note::Level::kError, kNoEffect, field.line,
+              field_text(field) + " has no effect: " + why);
+}
+
+// All waits are those of the first level that has a waitDuration. Four of its fields it takes from its
+// own base where it does not have them; its factor of randomness it does not.
+void read_waits(Policy& policy, const Instance& instance) {
+  std::size_t at = 0;
+  const auto& levels = instance.levels;
+  while (at < levels.size() && find(levels[at], kWait.name) == nullptr) ++at;
+  for (std::size_t i = 0; i < at; ++i) {
+    for (const char* name : kWaitFields) {
+      const Node* idle = find(levels[i], name);
+      if (idle == nullptr || plain_word(idle->text) == "false") continue;
+      note_idle(policy, *idle,
+                at < levels.size()
+                    ? "without a waitDuration of its own it has the waits of its base"
+                    : "without a waitDuration beside it the waits are the default");
+    }
+  }
+  if (at == levels.size()) {
+    policy.assume("growth", "constant", "there is no waitDuration: the default of resilience4j");
+    set(policy, kWait, nullptr);
+    return;
+  }
+  const Properties* base = at + 1 < levels.size() ? levels[at + 1] : nullptr;
+  const auto merged = [&](std::string_view name) {
+    const Node* own = find(levels[at], name);
+    return own != nullptr ? own : find(base, name);
+  };
+  const Node* grows = merged("enableExponentialBackoff");
+  const bool exponential = on(grows), random = on(merged("enableRandomizedWait"));
+  policy.set("growth", exponential ? "exponential" : "constant", grows == nullptr ? 0 : grows->line,
+             grows == nullptr ? "enableExponentialBackoff is not given" : field_text(*grows));
+  set(policy, kWait, find(levels[at], kWait.name));
+  const Node* factor = merged(kFactor.name);
+  const Node* cap = merged(kCap.name);
+  const Node* spread = find(levels[at], kJitter.name);
+  if (random && exponential && spread != nullptr && factor == nullptr) {
+    note_idle(policy, *spread, "with exponential waits it needs an exponentialBackoffMultiplier");
+    spread = nullptr;
+  }
+  if (cap != nullptr && exponential && (factor == nullptr || (random && spread == nullptr))) {
+    note_idle(policy, *cap,
+              factor == nullptr ? "it needs an exponentialBackoffMultiplier"
+                                : "with enableRandomizedWait it needs a randomizedWaitFactor");
+    cap = nullptr;
+  }
+  if (exponential) {
+    set(policy, kFactor, factor);
+    if (set(policy, kCap, cap) && random) {
+      policy.assume("cap-applies", "after-jitter", "resilience4j's cap holds after its jitter");
+    }
+  } else {
+    for (const Node* idle : {factor, cap}) {
+      if (idle != nullptr) note_idle(policy, *idle, "it needs enableExponentialBackoff: true");
+    }
+  }
+  if (random) set(policy, kJitter, spread);
+  if (random && find(levels[at], kJitter.name) == nullptr && find(base, kJitter.name) != nullptr) {
+    note_idle(policy, *find(base, kJitter.name),
+              "an instance with a waitDuration does not inherit it; 0.5 is in force");
+  }
+  if (!random && spread != nullptr) {
+    note_idle(policy, *spread, "it needs enableRandomizedWait: true");
+  }
+}
+
+void read_retry(Policy& policy, const Instance& instance) {
+  if (instance.missing != nullptr) {
+    policy.note(
+        Note::Level::kError, kRefusedRule, instance.missing->line,
+        field_text(*instance.missing) + ": there is no such configuration: the start fails");
+    policy.refused = true;
+  }
+  for (const Properties* each : instance.levels) {
+    const Node* old = find(each, "maxRetryAttempts");
+    if (old == nullptr) continue;
+    policy.note(Note::Level::kError, kDependsOnVersion, old->line,
+                field_text(*old) +
+                    ": removed in resilience4j 2.0.1, and Spring skips unknown names: " +
+                    (instance.inherited("maxAttempts") ? "maxAttempts is in force"
+                                                       : "3 attempts are in force") +
+                    "; the property is maxAttempts");
+  }
+  set(policy, kMaxAttempts, instance.inherited(kMaxAttempts.name));
+  read_waits(policy, instance);
+  if (const Node* function = instance.inherited("intervalBiFunction")) {
+    policy.not_modelled(
+        function->line,
+        "intervalBiFunction: a class that computes the waits, in place of all others");
+  }
+  for (const char* name :
+       {"retryExceptions", "ignoreExceptions", "retryExceptionPredicate", "resultPredicate"}) {
+    if (const Node* classes = instance.inherited(name)) {
+      policy.not_modelled(classes->line,
+                          std::string(name) + ": classes of Java; --retry-on stays as it is");
+    }
+  }
+}
+
+void read_breaker(Policy& policy, const Instance& instance) {
+  policy.set("breaker", "resilience4j", instance.levels.front()->begin()->second.line,
+             "circuitbreaker of the same name");
+  for (const Field& field : kBreaker) set(policy, field, instance.inherited(field.name));
+  const bool by_time =
+      policy.find("breaker-window") != nullptr && policy.find("breaker-window")->value == "time";
+  set(policy, by_time ? kWindowTime : kWindowCalls, instance.inherited("slidingWindowSize"));
+  if (by_time) set(policy, kWindowSlices, instance.inherited("slidingWindowSize"));
+  const Setting* calls = policy.find("breaker-calls");
+  const Setting* least = policy.find("breaker-min-calls");
+  if (!by_time && calls != nullptr && least != nullptr &&
+      parse_number(least->value, 0, 1e10) > parse_number(calls->value, 0, 1e10)) {
+    policy.set("breaker-min-calls", calls->value, least->line,
+               least->source + ", but no more than slidingWindowSize");
+  }
+  for (const char* old : {"ringBufferSizeInClosedState", "ringBufferSizeInHalfOpenState"}) {
+    if (const Node* found = instance.inherited(old)) {
+      policy.note(Note::Level::kError, kDependsOnVersion, found->line,
+                  field_text(*found) + ": removed in resilience4j 2.0.1");
+    }
+  }
+  policy.assume("when-refused", "back-off",
+                "assumed: Retry(CircuitBreaker(...)), so that a refusal is retried, too");
+  policy.note(Note::Level::kNote, kAssumed, policy.find("breaker")->line,
+              "Retry stands around the CircuitBreaker of the same name (annotations in the program "
+              "say which do)");
+}
+
+class Reader {
+ public:
+  explicit Reader(const Modules& modules) : modules_(modules) {}
+
+  // Adds the policies of each instance of Retry, by their names; with `suffix` after them.
+  void add_policies(PolicyFile& file, const std::string& suffix) const {
+    const Module& retry = module("retry");
+    for (const auto& [name, own] : retry.instances) {
+      file.add(policy(name, shown(name) + suffix, instance_of(retry, "", own)));
+    }
+    if (retry.instances.empty()) {
+      for (const auto& [name, own] : retry.configs) {
+        file.add(policy(name, "configs." + shown(name) + suffix, instance_of(retry, name, own)));
+      }
+    }
+  }
+
+  // Circuit breakers that no Retry shares its name with.
+  std::vector<Note> lone_breakers() const {
+    std::vector<Note> notes;
+    if (module("retry").instances.empty()) return notes;
+    for (const auto& [name, own] : module("circuitbreaker").instances) {
+      if (module("retry").instances.contains(name) || own.empty()) continue;
+      notes.push_back({Note::Level::kNote, std::string(kNotModelled), own.begin()->second.line,
+                       "circuitbreaker " + shown(name) +
+                           ": no retry has this name, and which calls it surrounds stands in the "
+                           "program"});
+    }
+    return notes;
+  }
+
+ private:
+  const Module& module(const std::string& name) const {
+    static const Module kNone{};
+    const auto found = modules_.find(name);
+    return found == modules_.end() ? kNone : found->second;
+  }
+
+  Policy policy(const std::string& name, const std::string& title, const Instance& instance) const {
+    Policy policy;
+    policy.names.push_back(title);
+    for (const Properties* each : instance.levels) {
+      if (policy.line == 0 && !each->empty()) {
+        policy.line =
+            std::min_element(each->begin(), each->end(), [](const auto& a, const auto& b) {
+              return a.second.line < b.second.line;
+            })->second.line;
+      }
+    }
+    read_retry(policy, instance);
+    const Module& breakers = module("circuitbreaker");
+    if (const auto found = breakers.instances.find(name);
+        found != breakers.instances.end() && !found->second.empty()) {
+      read_breaker(policy, instance_of(breakers, "", found->second));
+    }
+    const Module& limits = module("timelimiter");
+    if (const auto found = limits.instances.find(name); found != limits.instances.end()) {
+      set(policy, kTimeLimit, instance_of(limits, "", found->second).inherited(kTimeLimit.name));
+    } else {
+      policy.not_modelled(0,
+                          "the timeout of a call stands in the program (its HTTP client): give "
+                          "--timeout");
+    }
+    if (module("bulkhead").instances.contains(name) ||
+        module("ratelimiter").instances.contains(name)) {
+      policy.not_modelled(0, "the bulkhead or rate limiter of the same name");
+    }
+    return policy;
+  }
+
+  const Modules& modules_;
+};
+
+void flatten(std::vector<Entry>& entries, const Node& node, const std::string& path) {
+  constexpr std::size_t kLongestKey = 1'000;  // each value has a copy of it
+  if (path.size() > kLongestKey) return;
+  if (node.is_map()) {
+    for (const Node& each : node.children) {
+      flatten(entries, each, path.empty() ? each.name : path + '.' + each.name);
+    }
+  } else if (node.is_list()) {
+    for (std::size_t i = 0; i < node.children.size(); ++i) {
+      flatten(entries, node.children[i], path + '[' + std::to_string(i) + ']');
+    }
+  } else {
+    entries.push_back({path, node.text, node.line});
+  }
+}
+
+bool is_ours(std::string_view key) {
+  return plain_word(key.substr(0, kPrefix.size() - 1)) == "resilience4j";
+}
+
+// The profile of a document; empty if it has none.
+std::string profile_of(const std::vector<Entry>& document) {
+  for (const Entry& each : document) {
+    const std::string key = plain_word(each.key);
+    if (key == "spring.config.activate.onprofile" || key == "spring.profiles") return each.value;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::vector<std::vector<Entry>> flat_entries(const std::vector<Node>& documents) {
+  std::vector<std::vector<Entry>> all;
+  for (const Node& document : documents) {
+    std::vector<Entry>& entries = all.emplace_back();
+    for (const Node& each : document.children) {
+      if (each.name.starts_with("spring") || is_ours(each.name)) flatten(entries, each, each.name);
+    }
+  }
+  return all;
+}
+
+bool is_resilience4j(const std::vector<std::vector<Entry>>& documents) {
+  for (const auto& document : documents) {
+    for (const Entry& each : document) {
+      if (is_ours(each.key)) return true;
+    }
+  }
+  return false;
+}
+
+PolicyFile read_resilience4j(const std::vector<std::vector<Entry>>& documents) {
+  PolicyFile file;
+  file.kind = "resilience4j configuration";
+  file.format = "resilience4j";
+  Modules base;
+  // The documents of each. All that is in none is copied for each of them.
+  std::map<std::string, std::vector<const std::vector<Entry>*>> profiles;
+  constexpr std::size_t kMostProfiles = 100;
+  for (const auto& document : documents) {
+    const std::string profile = profile_of(document);
+    if (!profile.empty()) {
+      profiles[profile].push_back(&document);
+      continue;
+    }
+    for (const Entry& each : document) add_entry(base, each);
+  }
+  Reader(base).add_policies(file, "");
+  file.notes = Reader(base).lone_breakers();
+  if (profiles.size() > kMostProfiles) {
+    throw BadFile("more than " + std::to_string(kMostProfiles) + " profiles: too large to be read");
+  }
+  for (const auto& [profile, own] : profiles) {
+    Modules with = base;
+    for (const auto* document : own) {
+      for (const Entry& each : *document) add_entry(with, each);
+    }
+    Reader(with).add_policies(file, " (profile " + shown(profile) + ")");
+  }
+  return file;
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,280 @@
+#include "policies/tree.h"
+
+#include <yaml.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace retrystorm {
+namespace {
+
+constexpr std::size_t kMostNodes = 100'000;
+constexpr std::size_t kDeepest = 100;
+constexpr std::size_t kMostAliases = 1'000;
+
+[[noreturn]] void refuse(const std::string& format, std::size_t line, std::size_t column,
+                         const std::string& why) {
+  throw BadFile("line " + std::to_string(line) +
+                (column > 0 ? ", column " + std::to_string(column) : "") + ": not valid " + format +
+                ": " + why);
+}
+
+// Counts what a file makes.
+class Bounds {
+ public:
+  void add_node(std::size_t line) {
+    if (++nodes_ > kMostNodes) fail(line, "more than " + std::to_string(kMostNodes) + " values");
+  }
+  void add_alias(std::size_t line) {
+    if (++aliases_ > kMostAliases) {
+      fail(line, "more than " + std::to_string(kMostAliases) + " aliases");
+    }
+  }
+  // A copy of a node, by an anchor or an alias.
+  void add_copy(const Node& node, std::size_t line) {
+    add_node(line);
+    for (const Node& child : node.children) add_copy(child, line);
+  }
+  static void check_depth(std::size_t depth, std::size_t line) {
+    if (depth > kDeepest) fail(line, "more than " + std::to_string(kDeepest) + " levels");
+  }
+
+ private:
+  [[noreturn]] static void fail(std::size_t line, const std::string& what) {
+    throw BadFile("line " + std::to_string(line) + ": " + what + ": too large to be read");
+  }
+
+  std::size_t nodes_ = 0, aliases_ = 0;
+};
+
+void refuse_twins(const std::vector<Node>& members) {
+  std::set<std::string_view> names;
+  for (const Node& each : members) {
+    if (!names.insert(each.name).second) refuse("YAML", each.line, 0, "a key is given twice");
+  }
+}
+
+// The code of the four hexadecimal digits after "\u", which the text begins with; 0 if it does not.
+unsigned escaped_code(std::string_view text) {
+  if (text.size() < 6 || text[0] != '\\' || text[1] != 'u') return 0;
+  unsigned code = 0;
+  const auto [end, error] = std::from_chars(text.data() + 2, text.data() + 6, code, 16);
+  return error == std::errc() && end == text.data() + 6 ? code : 0;
+}
+
+// JSON writes a character beyond 16 bits as a pair of escapes, such as \ud83d\ude00. YAML does not know
+// them: here is the text with the characters themselves.
+std::string without_pairs(std::string_view json) {
+  std::string text;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const unsigned high = escaped_code(json.substr(i)),
+                   low = escaped_code(
+                       json.substr(i).substr(std::min<std::size_t>(6, json.size() - i)));
+    if (high >= 0xd800 && high < 0xdc00 && low >= 0xdc00 && low < 0xe000) {
+      const unsigned code = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
+      for (const unsigned byte : {0xf0 | code >> 18, 0x80 | (code >> 12 & 0x3f),
+                                  0x80 | (code >> 6 & 0x3f), 0x80 | (code & 0x3f)}) {
+        text += static_cast<char>(byte);
+      }
+      i += 11;
+    } else {
+      text += json[i];
+      if (json[i] == '\\' && i + 1 < json.size()) text += json[++i];  // \\ begins no escape
+    }
+  }
+  return text;
+}
+
+class YamlReader {
+ public:
+  explicit YamlReader(std::string_view text) {
+    if (yaml_parser_initialize(&parser_) == 0) throw std::bad_alloc();
+    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()),
+                                 text.size());
+  }
+  ~YamlReader() {
+    yaml_event_delete(&event_);
+    yaml_parser_delete(&parser_);
+  }
+  YamlReader(const YamlReader&) = delete;
+  YamlReader& operator=(const YamlReader&) = delete;
+
+  std::vector<Node> documents() {
+    std::vector<Node> documents;
+    for (next(); event_.type != YAML_STREAM_END_EVENT; next()) {
+      if (event_.type != YAML_DOCUMENT_START_EVENT) continue;
+      next();
+      anchors_.clear();
+      documents.push_back(node(0));
+    }
+    return documents;
+  }
+
+ private:
+  void next() {
+    yaml_event_delete(&event_);
+    if (yaml_parser_parse(&parser_, &event_) != 0) return;
+    if (parser_.error == YAML_MEMORY_ERROR) throw std::bad_alloc();
+    const bool read = parser_.error == YAML_READER_ERROR;
+    const yaml_mark_t& mark = read ? parser_.mark : parser_.problem_mark;
+    refuse("YAML", mark.line + 1, mark.column + 1,
+           parser_.problem == nullptr ? "it does not end" : parser_.problem);
+  }
+
+  std::size_t line() const { return event_.start_mark.line + 1; }
+
+  static std::string text_of(const yaml_char_t* text) {
+    return text == nullptr ? "" : reinterpret_cast<const char*>(text);
+  }
+
+  // The node that the event at hand begins. Afterwards the event is the one that ends it.
+  Node node(std::size_t depth) {
+    Bounds::check_depth(depth, line());
+    Node node;
+    node.line = line();
+    if (event_.type == YAML_ALIAS_EVENT) return alias();
+    bounds_.add_node(node.line);
+    std::string anchor;
+    switch (event_.type) {
+      case YAML_SCALAR_EVENT:
+        anchor = text_of(event_.data.scalar.anchor);
+        scalar(node);
+        break;
+      case YAML_SEQUENCE_START_EVENT:
+        anchor = begin(event_.data.sequence_start.anchor);
+        node.kind = Node::Kind::kList;
+        for (next(); event_.type != YAML_SEQUENCE_END_EVENT; next()) {
+          node.children.push_back(this->node(depth + 1));
+        }
+        break;
+      default:
+        anchor = begin(event_.data.mapping_start.anchor);
+        map(node, depth);
+    }
+    if (!anchor.empty()) {
+      bounds_.add_copy(node, node.line);
+      anchors_[anchor] = std::make_unique<Node>(node);
+    }
+    return node;
+  }
+
+  // Notes that a node of this anchor has begun: an alias to it from inside would have no end.
+  std::string begin(const yaml_char_t* anchor) {
+    const std::string name = text_of(anchor);
+    if (!name.empty()) anchors_[name] = nullptr;
+    return name;
+  }
+
+  void scalar(Node& node) const {
+    const auto& scalar = event_.data.scalar;
+    node.text.assign(reinterpret_cast<const char*>(scalar.value), scalar.length);
+    node.quoted = scalar.style != YAML_PLAIN_SCALAR_STYLE;
+    const bool null =
+        !node.quoted && (node.text.empty() || node.text == "~" || node.text == "null" ||
+                         node.text == "Null" || node.text == "NULL");
+    node.kind = null ? Node::Kind::kNull : Node::Kind::kScalar;
+    if (null) node.text.clear();
+    if (!node.quoted && node.text.find("{{") != node.text.npos) refuse_template(node.line);
+  }
+
+  [[noreturn]] static void refuse_template(std::size_t line) {
+    throw BadFile("line " + std::to_string(line) +
+                  ": this looks like a template: render it first (such as with helm template)");
+  }
+
+  void map(Node& node, std::size_t depth) {
+    node.kind = Node::Kind::kMap;
+    std::vector<Node> merged;
+    for (next(); event_.type != YAML_MAPPING_END_EVENT; next()) {
+      const Node key = this->node(depth + 1);
+      // `{{ .Values.x }}` is a map whose key is a map.
+      if (key.is_map()) refuse_template(key.line);
+      if (key.is_list()) refuse("YAML", key.line, 0, "a key is a list");
+      next();
+      Node value = this->node(depth + 1);
+      value.name = key.text;
+      value.line = key.line;
+      (key.text == "<<" && !key.quoted ? merged : node.children).push_back(std::move(value));
+    }
+    refuse_twins(node.children);
+    std::set<std::string, std::less<>> names;
+    for (const Node& each : node.children) names.insert(each.name);
+    const auto merge = [&](const Node& from) {
+      if (!from.is_map()) refuse("YAML", from.line, 0, "<< brings no map");
+      for (const Node& each : from.children) {
+        if (!names.insert(each.name).second) continue;
+        bounds_.add_copy(each, from.line);
+        node.children.push_back(each);
+      }
+    };
+    for (const Node& each : merged) {
+      if (!each.is_list()) {
+        merge(each);
+        continue;
+      }
+      for (const Node& one : each.children) merge(one);
+    }
+  }
+
+  Node alias() {
+    bounds_.add_alias(line());
+    const auto found = anchors_.find(text_of(event_.data.alias.anchor));
+    if (found == anchors_.end()) refuse("YAML", line(), 0, "an alias without an anchor before it");
+    if (found->second == nullptr) refuse("YAML", line(), 0, "an alias inside of its own anchor");
+    bounds_.add_copy(*found->second, line());
+    return *found->second;
+  }
+
+  yaml_parser_t parser_{};
+  yaml_event_t event_{};
+  Bounds bounds_;
+  std::map<std::string, std::unique_ptr<Node>> anchors_;  // null: not ended yet
+};
+
+}  // namespace
+
+const Node* Node::find(std::initializer_list<std::string_view> names) const {
+  if (!is_map()) return nullptr;
+  for (const std::string_view wanted : names) {
+    for (const Node& child : children) {
+      if (child.name == wanted) return &child;
+    }
+  }
+  return nullptr;
+}
+
+const Node* Node::at(std::initializer_list<std::string_view> path) const {
+  const Node* node = this;
+  for (const std::string_view each : path) {
+    if (node != nullptr) node = node->find(each);
+  }
+  return node;
+}
+
+std::vector<Node> parse_yaml(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  const bool json = first != text.npos && (text[first] == '{' || text[first] == '[');
+  // The reader does not copy its text.
+  const std::string plain = json ? without_pairs(text) : "";
+  return YamlReader(json ? plain : text).documents();
+}
+
+void check_json(std::string_view text) {
+  try {
+    const auto ignored = nlohmann::json::parse(text);
+  } catch (const nlohmann::json::parse_error& error) {
+    const std::string_view before = text.substr(0, error.byte > 0 ? error.byte - 1 : 0);
+    const std::size_t line_begin = before.rfind('\n') + 1;  // 0 if there is none
+    refuse("JSON", static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n')) + 1,
+           before.size() - line_begin + 1,
+           "a value, a comma or a bracket is missing here, or one too many");
+  } catch (const nlohmann::json::out_of_range&) {
+    throw BadFile("not valid JSON: a number in it is too large");
+  }
+}
+
+}  // namespace retrystorm

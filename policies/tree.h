@@ -1,0 +1,52 @@
+// What is in a YAML or JSON file: one tree of texts with the lines where they stand.
+//
+// The files are hostile: their size, depth, number of nodes and of aliases are bounded, so that none
+// takes more than some tens of megabytes or some seconds. A file that is wrong anywhere is refused as
+// a whole. Messages name lines and columns, and never quote the file, which may hold passwords.
+#pragma once
+
+#include <cstddef>
+#include <initializer_list>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace retrystorm {
+
+constexpr std::size_t kLongestFile = 4 << 20;  // in bytes
+
+// A file that cannot be read as what it is. The message says where and why.
+class BadFile : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct Node {
+  enum class Kind { kNull, kScalar, kList, kMap };
+
+  Kind kind = Kind::kNull;
+  bool quoted = false;           // a scalar that is a text for sure
+  std::size_t line = 0;          // counted from 1
+  std::string name{};            // its key, in a map
+  std::string text{};            // of a scalar
+  std::vector<Node> children{};  // of a list or a map
+
+  bool is_map() const { return kind == Kind::kMap; }
+  bool is_list() const { return kind == Kind::kList; }
+  bool is_scalar() const { return kind == Kind::kScalar; }
+  // The member of a map with the first of these names that it has; null if there is none.
+  const Node* find(std::initializer_list<std::string_view> names) const;
+  const Node* find(std::string_view key) const { return find({key}); }
+  // The member at the end of this path of names; null if there is none.
+  const Node* at(std::initializer_list<std::string_view> path) const;
+};
+
+// The documents of a YAML or JSON file. Aliases are replaced by what they stand for, merge keys (<<) by the
+// members that they bring. Throws BadFile.
+std::vector<Node> parse_yaml(std::string_view text);
+
+// Throws BadFile if the text is not JSON, where its reader wants that: YAML is more than JSON.
+void check_json(std::string_view text);
+
+}  // namespace retrystorm

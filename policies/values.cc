@@ -1,0 +1,137 @@
+#include "policies/values.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <cstdint>
+#include <stdexcept>
+#include <utility>
+
+#include "model/base/text.h"
+
+namespace retrystorm {
+namespace {
+
+bool are_digits(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+}
+
+std::string lower(std::string_view text) {
+  std::string small;
+  for (const char c : text) small += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return small;
+}
+
+double number(std::string_view text, double most) {
+  // What people may write for an option (10k, 50%) is no number in these files.
+  if (text.find_first_not_of("0123456789.eE+-") != text.npos) {
+    throw std::invalid_argument("a number is expected here");
+  }
+  return parse_number(text, 0, most);
+}
+
+// The number of digits and a point before these units.
+Duration with_unit(std::string_view text, std::string_view value, double unit) {
+  if (value.empty() || value.find_first_not_of("0123456789.") != value.npos || value == "." ||
+      value.find('.') != value.rfind('.')) {
+    throw std::invalid_argument(in_quotes(text) + " is no duration here");
+  }
+  constexpr double kLongest = 315'576'000'000;  // seconds: protobuf's
+  return scale(std::chrono::seconds(1), parse_number(value, 0, kLongest) * unit);
+}
+
+// P1DT1H2M3.5S, in any case: numbers, each before the letter of its unit.
+Duration iso_duration(std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, double>, 4> kUnits{
+      {{"d", 86'400}, {"h", 3'600}, {"m", 60}, {"s", 1}}};
+  const std::string small = lower(text);
+  std::string_view rest = std::string_view(small).substr(1);
+  Duration duration{0};
+  bool time = false;
+  std::size_t next = 0;  // of the units: they come in their order
+  do {
+    if (!time && rest.starts_with('t')) {
+      time = true;
+      rest.remove_prefix(1);
+    }
+    const std::size_t end = std::min(rest.find_first_not_of("0123456789."), rest.size());
+    while (next < kUnits.size() && !rest.substr(end).starts_with(kUnits[next].first)) ++next;
+    if (end == 0 || next == kUnits.size() || time != (next > 0)) {
+      throw std::invalid_argument("this is no ISO 8601 duration");
+    }
+    duration = saturating_add(duration, with_unit(text, rest.substr(0, end), kUnits[next].second));
+    ++next;
+    rest.remove_prefix(end + 1);
+  } while (!rest.empty());
+  return duration;
+}
+
+}  // namespace
+
+std::string option_text(Duration duration) {
+  return brief_duration(duration);
+}
+
+Duration protobuf_duration(std::string_view text) {
+  if (!text.ends_with('s')) {
+    throw std::invalid_argument(
+        "a duration is written in seconds with an s here, such as \"1.5s\"");
+  }
+  const std::string_view value = text.substr(0, text.size() - 1);
+  const std::size_t point = value.find('.');
+  if (point != value.npos && value.size() - point > 10) {
+    throw std::invalid_argument("a duration has at most nine digits after the point here");
+  }
+  return with_unit(text, value, 1);
+}
+
+std::string positive_protobuf_duration(std::string_view text) {
+  const Duration duration = protobuf_duration(text);
+  if (duration <= Duration::zero()) throw std::invalid_argument("this must be above zero");
+  return option_text(duration);
+}
+
+Duration go_duration(std::string_view text) {
+  if (are_digits(text) && text != "0") {
+    throw std::invalid_argument("a duration needs a unit here, such as 2s");
+  }
+  if (text.starts_with('-')) throw std::invalid_argument("a duration is not negative here");
+  return parse_duration(text, Duration::zero());
+}
+
+Duration spring_duration(std::string_view text) {
+  if (are_digits(text)) return with_unit(text, text, 1e-3);
+  if (text.starts_with('P') || text.starts_with('p')) return iso_duration(text);
+  static constexpr std::array<std::pair<std::string_view, double>, 7> kUnits{
+      {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3'600}, {"d", 86'400}}};
+  const std::size_t end = text.find_first_not_of("0123456789");
+  if (end != text.npos && end > 0) {
+    const std::string unit = lower(text.substr(end));
+    for (const auto& [name, seconds] : kUnits) {
+      if (unit == name) return with_unit(text, text.substr(0, end), seconds);
+    }
+  }
+  throw std::invalid_argument("a duration is written 500ms, 2s or PT2S here");
+}
+
+std::string whole_number(std::string_view text) {
+  constexpr double kMost = 4'294'967'295;
+  const double value = number(text, kMost);
+  if (value != std::floor(value)) throw std::invalid_argument("a whole number is expected here");
+  return std::to_string(static_cast<std::uint64_t>(value));
+}
+
+std::string plain_share(std::string_view text) {
+  return print_number(number(text, 1e9));
+}
+
+std::string percent_as_share(std::string_view text) {
+  return print_number(number(text, 100) / 100);
+}
+
+bool is_true(std::string_view text) {
+  return lower(text) == "true";
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,34 @@
+// Values as other programs write them, turned into the texts of options.
+//
+// All throw std::invalid_argument with a sentence if the text is not one that the program would take.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "model/base/duration.h"
+
+namespace retrystorm {
+
+// A duration as an option's text.
+std::string option_text(Duration duration);
+
+// "1.5s": seconds only, with a fraction of up to nine digits (protobuf, and with it gRPC and Envoy).
+Duration protobuf_duration(std::string_view text);
+// "1m30s" as in Go, but never a bare number (Istio).
+Duration go_duration(std::string_view text);
+// "500ms", "2s", "PT0.5S", and a bare number of milliseconds (Spring).
+Duration spring_duration(std::string_view text);
+
+// A whole number, such as 5 or 5.0.
+std::string whole_number(std::string_view text);
+// Any number of at least 0.
+std::string plain_share(std::string_view text);
+// A percentage as a share: 20 becomes 0.2.
+std::string percent_as_share(std::string_view text);
+bool is_true(std::string_view text);
+
+// A duration above zero.
+std::string positive_protobuf_duration(std::string_view text);
+
+}  // namespace retrystorm

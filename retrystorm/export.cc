@@ -1,0 +1,52 @@
+// What would this policy be in another program's file?
+#include "policies/export.h"
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <stdexcept>
+
+#include "common/exit_code.h"
+#include "retrystorm/study_command.h"
+
+namespace retrystorm {
+namespace {
+
+struct ExportOptions {
+  WorkloadOptions workload;
+  std::optional<ExportFormat> format;
+};
+
+void declare(CLI::App& app, ExportOptions& options) {
+  add_workload_options(app, options.workload);
+  add_value(
+      *option_group(app, "Run"), "--as", "NAME", "",
+      [&options](const std::string& word) { options.format = parse_export_format(word); },
+      "the format: grpc, envoy, istio, resilience4j or aws")
+      ->group("Run")
+      ->required();
+}
+
+int export_settings(const Invocation&, const ExportOptions& options) {
+  check(options.workload.retry);
+  const Exported exported = export_policy(options.workload, *options.format);
+  for (const std::string& each : exported.differences) {
+    (exported.has_comments ? std::cout : std::cerr)
+        << (exported.has_comments ? "# " : "") << "not the same: " << each << '\n';
+  }
+  std::cout << exported.text;
+  return flush_standard_output() ? kExitHolds : kExitFault;
+}
+
+}  // namespace
+
+const Command kExport{
+    "export",
+    "Prints a retry policy, of a strategy or of given options, as a file of another program: a gRPC\n"
+    "service config, Envoy, Istio, resilience4j or AWS config. What the format cannot say is named: in\n"
+    "comments, or on standard error where it has none.",
+    "retrystorm export --as=istio --strategy=envoy --max-retries=2",
+    [](const Command& command, int argc, const char* const* argv) {
+      return run_command<ExportOptions>(command, argc, argv, declare, export_settings);
+    }};
+
+}  // namespace retrystorm

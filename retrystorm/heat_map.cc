@@ -1,0 +1,330 @@
+#include "retrystorm/heat_map.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <iomanip>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+#include <string_view>
+#include <type_traits>
+
+#include "model/base/duration.h"
+#include "model/base/text.h"
+#include "study/statistics.h"
+
+namespace retrystorm {
+namespace {
+
+constexpr double kMore = 1e300;  // for "none": more than any number
+
+bool is_bare(const std::string& text) {
+  return text.find_first_not_of("0123456789.") == std::string::npos;
+}
+
+// The text as a number, a duration in seconds; nothing if it is a name.
+std::optional<double> number(const std::string& text) {
+  if (text == kNoneWord) return kMore;
+  constexpr double kMost = std::numeric_limits<double>::max();
+  try {
+    return parse_number(text, -kMost, kMost);
+  } catch (const std::invalid_argument&) {
+  }
+  try {
+    return to_seconds(parse_duration(text));
+  } catch (const std::invalid_argument&) {
+    return std::nullopt;
+  }
+}
+
+bool is_among(const std::string& text, std::initializer_list<const char*> words) {
+  return std::find(words.begin(), words.end(), text) != words.end();
+}
+
+bool is_verdict(const std::string& column) {
+  return is_among(column, {"recovered", "relapsed", "recovering", "undecided", "collapsed"});
+}
+
+bool is_share(const std::string& column) {
+  return column.find("_share") != std::string::npos || column.starts_with("down");
+}
+
+std::optional<double> value_of(const CellValues& figures, const std::string& name) {
+  const std::vector<CellColumn> columns = cell_columns();
+  std::size_t i = 0;
+  while (columns[i].name != name) ++i;
+  if (figures[i].is_null()) return std::nullopt;
+  return figures[i].get<double>();
+}
+
+// Rounds to four digits.
+std::string short_text(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.4g", value);
+  return text.data();
+}
+
+}  // namespace
+
+void check_show(const std::string& column) {
+  std::vector<std::string_view> names;
+  for (const CellColumn& each : cell_columns()) names.emplace_back(each.name);
+  if (std::find(names.begin(), names.end(), column) != names.end()) return;
+  throw std::invalid_argument("--show: " + unknown_name(column, names));
+}
+
+HeatMap::HeatMap(const OptionList& options, const Grid& grid, const std::string& show,
+                 const std::vector<CellValues>& cells)
+    : show_(show),
+      percent_(is_share(show) || is_verdict(show)),
+      across_(labels_of(options, grid.axes().back())),
+      up_(labels_of(options, grid.axes().at(grid.axes().size() - 2))) {
+  panels_ = grid.axes().size() > 2 ? grid.axes()[0].values : std::vector<std::string>{""};
+  const std::size_t rows = up_.order.size(), columns = across_.order.size();
+  for (std::size_t panel = 0; panel < panels_.size(); ++panel) {
+    const std::size_t first = panel * rows * columns;
+    auto& shown = shown_.emplace_back();
+    for (const std::size_t row : up_.order) {
+      shown.emplace_back();
+      for (const std::size_t column : across_.order) {
+        const CellValues& cell = cells[first + row * columns + column];
+        const double runs = value_of(cell, "runs").value();
+        double judged = 0;
+        for (const char* verdict :
+             {"recovered", "relapsed", "recovering", "undecided", "collapsed"}) {
+          judged += value_of(cell, verdict).value();
+        }
+        auto figure = value_of(cell, show);
+        if (figure && is_share(show)) *figure *= 100;
+        if (is_verdict(show)) {
+          figure = judged > 0 ? std::optional(100 * *figure / runs) : std::nullopt;
+        }
+        const double unclear =
+            value_of(cell, "recovering").value() + value_of(cell, "undecided").value();
+        shown.back().push_back({figure, judged > 0 && 2 * unclear >= runs});
+        runs_ = static_cast<std::size_t>(runs);
+      }
+    }
+    // Highest if half of the runs have each outcome.
+    const auto doubt = [&](std::size_t cell) {
+      const double down = value_of(cells[cell], "down").value_or(0);
+      return std::min(down, 1 - down);
+    };
+    std::size_t most = first;
+    for (std::size_t cell = first; cell < first + rows * columns; ++cell) {
+      if (doubt(cell) > doubt(most)) most = cell;
+    }
+    least_certain_.push_back(most);
+  }
+}
+
+HeatMap::Labels HeatMap::labels_of(const OptionList& options, const Axis& axis) {
+  Labels labels{.name = axis.name, .texts = {}, .order = {}, .spread = Labels::Spread::kNames};
+  std::vector<double> numbers;
+  for (const std::string& value : axis.values) {
+    if (const auto one = number(value)) numbers.push_back(*one);
+  }
+  labels.order.resize(axis.values.size());
+  std::iota(labels.order.begin(), labels.order.end(), std::size_t{0});
+  if (numbers.size() == axis.values.size()) {
+    std::stable_sort(labels.order.begin(), labels.order.end(),
+                     [&](std::size_t a, std::size_t b) { return numbers[a] < numbers[b]; });
+    std::sort(numbers.begin(), numbers.end());
+    const auto differ = [](double a, double b) { return a > 1.3 * b || b > 1.3 * a; };
+    // There may be 0 and "none" at the ends of values that are otherwise evenly spread.
+    bool even = true, geometric = true;
+    for (std::size_t i = 2; i < numbers.size() && numbers[i] < kMore; ++i) {
+      const double before = numbers[i - 2], middle = numbers[i - 1], after = numbers[i];
+      if (differ(after - middle, middle - before)) even = false;
+      if (before > 0 && differ(after / middle, middle / before)) geometric = false;
+    }
+    labels.spread = even || numbers.size() < 4 ? Labels::Spread::kEven
+                    : geometric                ? Labels::Spread::kGeometric
+                                               : Labels::Spread::kUneven;
+  }
+  // Plain numbers of an option that is a duration are seconds.
+  const bool seconds = options.find(axis.name)->kind == Option::Kind::kDuration;
+  for (const std::size_t place : labels.order) {
+    const std::string& value = axis.values[place];
+    labels.texts.push_back(seconds && is_bare(value) ? value + 's' : value);
+  }
+  return labels;
+}
+
+std::size_t HeatMap::Labels::longest() const {
+  std::size_t most = 0;
+  for (const std::string& text : texts) most = std::max(most, text.size());
+  return most;
+}
+
+// The labels for gnuplot: all of them, or as many as there is room for.
+std::string HeatMap::Labels::tics(double size, double room, bool backwards) const {
+  const auto step = static_cast<std::size_t>(std::max(1.0, std::ceil(room / size)));
+  std::string list;
+  for (std::size_t i = 0; i < texts.size(); i += step) {
+    list += (i == 0 ? "\"" : ", \"") + texts[i] + "\" " +
+            std::to_string(backwards ? texts.size() - 1 - i : i);
+  }
+  return '(' + list + ')';
+}
+
+std::string HeatMap::Labels::title() const {
+  std::string unit = is_among(name, {"rate", "rate-limit"}) ? "requests/s" : "";
+  if (spread == Spread::kGeometric) unit += unit.empty() ? "logarithmic" : ", logarithmic";
+  return unit.empty() ? name : name + " (" + unit + ')';
+}
+
+std::string HeatMap::text_of(const Shown& shown) const {
+  const bool down = show_ == "down";
+  const std::string figure = !shown.figure ? "-"
+                             : down        ? fixed(*shown.figure, 0)
+                                           : short_text(*shown.figure);
+  return down && shown.open ? figure + '+' : figure;
+}
+
+std::vector<Table> HeatMap::tables() const {
+  std::vector<Table> tables;
+  for (std::size_t panel = 0; panel < panels_.size(); ++panel) {
+    Table& table = tables.emplace_back();
+    table.columns.push_back(
+        {.title = (panels_[panel].empty() ? "" : panels_[panel] + ": ") + up_.name});
+    for (const std::string& text : across_.texts) {
+      table.columns.push_back({.title = text, .group = across_.name});
+    }
+    for (std::size_t row = 0; row < up_.texts.size(); ++row) {
+      auto& texts = table.rows.emplace_back(1, up_.texts[row]);
+      for (const Shown& each : shown_[panel][row]) texts.push_back(text_of(each));
+    }
+  }
+  return tables;
+}
+
+void HeatMap::print(std::ostream& out) const {
+  const bool down = show_ == "down";
+  const bool of_runs = down || is_verdict(show_);
+  const std::string runs = std::to_string(runs_) + " runs";
+  const std::string what = (down ? "down (collapsed or relapsed)" : show_) +
+                           (percent_ ? " in %" : "") +
+                           (of_runs ? " of " + runs : ", " + runs + " each");
+  const std::size_t least = down && across_.longest() < 5 ? 6 : 8;
+  const int width = static_cast<int>(std::max(across_.longest() + 2, least));
+  const int first = static_cast<int>(std::max<std::size_t>(up_.longest() + 1, 8));
+  const auto all = tables();
+  for (std::size_t panel = 0; panel < all.size(); ++panel) {
+    if (panel > 0) out << '\n';
+    if (!panels_[panel].empty()) out << panels_[panel] << ": ";
+    out << what << ", " << up_.name << " down, " << across_.name << " across"
+        << (down ? "; +: half or more still recovering or undecided" : "") << '\n'
+        << std::setw(first) << "";
+    for (const std::string& text : across_.texts) out << std::setw(width) << text;
+    out << '\n';
+    for (const auto& row : all[panel].rows) {
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        out << std::setw(i == 0 ? first : width) << row[i];
+      }
+      out << '\n';
+    }
+  }
+  if (of_runs) {
+    const auto range = [this](std::size_t hits) {
+      const Interval interval = wilson_interval(hits, runs_);
+      return fixed(100 * interval.low, 0) + " to " + fixed(100 * interval.high, 0) + " %";
+    };
+    out << "of " << runs << " (--runs), 0 stands for " << range(0) << ", "
+        << fixed(100 * static_cast<double>(runs_ / 2) / static_cast<double>(runs_), 0) << " for "
+        << range(runs_ / 2) << " (95 % intervals)\n";
+  }
+  out << std::flush;
+}
+
+// "recovery median (s)"
+std::string HeatMap::scale_title() const {
+  if (show_ == "down") return "runs that are down at the end (%)";
+  std::string title = show_;
+  std::replace(title.begin(), title.end(), '_', ' ');
+  if (percent_) return title + " (%)";
+  for (const std::string unit : {"ms", "s"}) {
+    if (!title.ends_with(' ' + unit)) continue;
+    return title.substr(0, title.size() - unit.size()) + '(' + unit + ')';
+  }
+  return title;
+}
+
+void HeatMap::write_picture_data(const std::string& folder) const {
+  const std::size_t rows = up_.texts.size(), columns = across_.texts.size();
+  const bool upside_down = up_.spread == Labels::Spread::kNames;
+  bool any_open = false, any_missing = false;
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (std::size_t panel = 0; panel < panels_.size(); ++panel) {
+    LineFile map(folder + '/' + std::to_string(panel + 1) + ".map");
+    for (std::size_t row = 0; row < rows; ++row) {
+      for (std::size_t column = 0; column < columns; ++column) {
+        const auto& [figure, still_open] = shown_[panel][row][column];
+        const bool open = show_ == "down" && still_open;
+        map.write(std::to_string(column) + ' ' +
+                  std::to_string(upside_down ? rows - 1 - row : row) + ' ' +
+                  (figure ? print_number(*figure) : "NaN") + (open ? " 1" : " 0") +
+                  (figure ? " 0" : " 1"));
+        any_missing |= !figure;
+        any_open |= figure && open;
+        if (figure) low = std::min(low, *figure);
+        if (figure) high = std::max(high, *figure);
+      }
+    }
+  }
+
+  const bool good = show_.starts_with("success_share") || show_ == "recovered";
+  const bool logarithmic = !percent_ && low > 0 && high / low >= 20;
+  if (percent_) {
+    low = good && show_ != "recovered" && low > 50 && low <= 100 ? 10 * std::floor(low / 10) : 0;
+    high = 100;
+  } else if (!(low < high)) {
+    low = std::isfinite(low) ? low - 1 : 0;
+    high = low + 2;
+  }
+  const auto wide = static_cast<double>(columns), tall = static_cast<double>(rows);
+  double cell_x = std::max(columns > 30 ? 780 / wide : 26, 300 / wide);
+  const double flat_label = 6.5 * static_cast<double>(across_.longest()) + 8;
+  // Names are horizontal if the cells do not become too wide.
+  if (flat_label <= 1.5 * cell_x && flat_label * wide <= 560) cell_x = std::max(cell_x, flat_label);
+  const bool flat = flat_label <= cell_x;
+  // Leave room for the title of the scale beside it.
+  const double cell_y = std::max(rows < 10 ? 42 : rows <= 25 ? 31 : 650 / tall, 160 / tall);
+
+  LineFile facts(folder + "/facts");
+  const auto set = [&facts](const std::string& name, const auto& value) {
+    if constexpr (std::is_convertible_v<decltype(value), std::string>) {
+      facts.write(name + " = '" + value + '\'');
+    } else {
+      facts.write(name + " = " + print_number(static_cast<double>(value)));
+    }
+  };
+  set("maps", panels_.size());
+  set("columns", columns);
+  set("rows", rows);
+  // With a decimal point: gnuplot would divide integers without a remainder.
+  facts.write("cell_x = " + fixed(cell_x, 3) + "; cell_y = " + fixed(cell_y, 3));
+  set("left", 58 + 7 * up_.longest());
+  set("bottom", 50 + (flat ? 12 : 7 * across_.longest()));
+  set("x_tics", across_.tics(cell_x, flat ? 1 : 14, false));
+  set("y_tics", up_.tics(cell_y, 14, upside_down));
+  set("x_rotation", flat ? "norotate center" : "rotate by 90 right");
+  set("x_title", across_.title());
+  set("y_title", up_.title());
+  set("scale_title", scale_title());
+  set("low", low);
+  set("high", high);
+  set("good", good);
+  set("logarithmic", logarithmic);
+  set("missing", show_.ends_with("_s") ? "never" : percent_ ? "no verdict" : "none");
+  set("any_missing", any_missing);
+  set("any_open", any_open);
+  facts.write("array title[" + std::to_string(panels_.size()) + ']');
+  for (std::size_t panel = 0; panel < panels_.size(); ++panel) {
+    set("title[" + std::to_string(panel + 1) + ']', panels_[panel]);
+  }
+}
+
+}  // namespace retrystorm

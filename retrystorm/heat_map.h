@@ -1,0 +1,73 @@
+// A figure over the grid of two options, with a panel for each strategy: as text, and as the data of a
+// picture.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "model/base/option_list.h"
+#include "study/cell_columns.h"
+#include "study/sweep.h"
+#include "study/table.h"
+
+namespace retrystorm {
+
+// Throws std::invalid_argument if there is no column of this name.
+void check_show(const std::string& column);
+
+class HeatMap {
+ public:
+  // The last two axes of the grid are the vertical and the horizontal one. If there is an axis before
+  // them, each of its values is a panel. `cells` has the figures of each cell. The column `show` of them
+  // is drawn.
+  HeatMap(const OptionList& options, const Grid& grid, const std::string& show,
+          const std::vector<CellValues>& cells);
+
+  // A block for each panel. Names keep their order from the top down. Numbers are sorted.
+  void print(std::ostream& out) const;
+
+  // A table with the same texts for each panel.
+  std::vector<Table> tables() const;
+
+  // For scripts/lib/map.gp: N.map for each panel (place across, place up, figure, 1 if the run's end
+  // is open, 1 if there is no figure), and facts, variables of gnuplot. Names go from the top down,
+  // numbers from the bottom up. Throws std::runtime_error when a file cannot be written.
+  void write_picture_data(const std::string& folder) const;
+
+  // In each panel, the cell whose outcome is the least certain.
+  const std::vector<std::size_t>& least_certain() const { return least_certain_; }
+
+ private:
+  struct Labels {
+    std::string name;
+    std::vector<std::string> texts;
+    std::vector<std::size_t> order;  // for each text, the index of its value on the axis
+    enum class Spread { kNames, kEven, kGeometric, kUneven } spread;
+
+    std::size_t longest() const;
+    std::string tics(double size, double room, bool backwards) const;
+    std::string title() const;
+  };
+  struct Shown {
+    std::optional<double> figure;
+    bool open = false;  // half or more of the runs are still recovering or undecided
+  };
+
+  static Labels labels_of(const OptionList& options, const Axis& axis);
+  std::string text_of(const Shown& shown) const;
+  std::string scale_title() const;
+
+  const std::string show_;
+  const bool percent_;
+  std::size_t runs_ = 0;
+  Labels across_, up_;
+  std::vector<std::string> panels_;
+  std::vector<std::vector<std::vector<Shown>>>
+      shown_;  // by panel, up and across, as they are shown
+  std::vector<std::size_t> least_certain_;
+};
+
+}  // namespace retrystorm

@@ -1,0 +1,96 @@
+// What do the retry settings of another program do, as options of this one?
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iostream>
+#include <stdexcept>
+
+#include "common/exit_code.h"
+#include "model/base/text.h"
+#include "retrystorm/policy_files.h"
+
+namespace retrystorm {
+namespace {
+
+struct ImportOptions {
+  std::string file;
+  std::string policy;
+  ReadAs as = ReadAs::kByContent;
+};
+
+void declare(CLI::App& app, ImportOptions& options) {
+  app.add_option("FILE", options.file, "the file with the policy")->required()->type_name("");
+  auto* run = option_group(app, "Run");
+  add_text(*run, "--policy", options.policy,
+           "which policy of the file: the name of something that it is for, or its line")
+      ->group("Run");
+  add_read_as(app, options.as);
+}
+
+// A line for each policy to choose from.
+std::string choice(const std::vector<Policy>& policies) {
+  constexpr std::size_t kMost = 20;
+  std::string list;
+  for (std::size_t i = 0; i < std::min(policies.size(), kMost); ++i) {
+    list += "\n  " + summary(policies[i]);
+  }
+  if (policies.size() > kMost) {
+    list += "\n  and " + std::to_string(policies.size() - kMost) + " more";
+  }
+  return list;
+}
+
+const Policy& chosen(const PolicyFile& file, const std::string& path, const std::string& wanted) {
+  if (wanted.empty()) {
+    if (file.policies.size() == 1) return file.policies.front();
+    throw std::invalid_argument(path + " has " + std::to_string(file.policies.size()) +
+                                " different policies: choose one with --policy=NAME or its line" +
+                                choice(file.policies));
+  }
+  for (const Policy& each : file.policies) {
+    if (std::to_string(each.line) == wanted) return each;
+    for (const std::string& name : each.names) {
+      if (name == wanted) return each;
+    }
+  }
+  throw std::invalid_argument("--policy: " + path + " has no policy for " +
+                              in_quotes(printable(wanted)) + choice(file.policies));
+}
+
+int import_file(const Invocation&, const ImportOptions& options) {
+  const PolicyFile file = read_policy_file(options.file, options.as);
+  const std::string path = printable(options.file);
+  if (file.policies.empty()) {
+    throw UnreadableFile(path + ": line " + std::to_string(file.notes.front().line) + ": " +
+                         file.notes.front().text);
+  }
+  const Policy& policy = chosen(file, path, options.policy);
+  if (policy.refused) {
+    for (const auto* notes : {&policy.notes, &file.notes}) {
+      for (const Note& each : *notes) {
+        if (each.rule != kRefusedRule || each.level != Note::Level::kError) continue;
+        throw UnreadableFile(path + ": line " + std::to_string(each.line) + ": " + each.text);
+      }
+    }
+  }
+  if (policy.settings.empty()) {
+    std::string why;
+    for (const Note& each : policy.notes) why += "; " + each.text;
+    throw UnreadableFile(path + ": there is nothing about retries in it that is modelled" + why);
+  }
+  std::cout << settings_text(file, policy, options.file);
+  return flush_standard_output() ? kExitHolds : kExitFault;
+}
+
+}  // namespace
+
+const Command kImport{
+    "import",
+    "Prints the retry policy in another program's file as a file for --config: each option with the\n"
+    "line that it comes from, what is not in the file, and what is not modelled. Reads gRPC service\n"
+    "configs, Envoy, Istio, resilience4j and AWS config files, recognised by their content.",
+    "retrystorm import service_config.json --policy=helloworld.Greeter >policy.ini",
+    [](const Command& command, int argc, const char* const* argv) {
+      return run_command<ImportOptions>(command, argc, argv, declare, import_file);
+    }};
+
+}  // namespace retrystorm

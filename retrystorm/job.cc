@@ -1,0 +1,137 @@
+// Workers that come and go write to a table whose capacity follows its use with a delay. Which strategy
+// balances the two?
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "common/output/json_text.h"
+#include "common/output/report.h"
+#include "retrystorm/study_command.h"
+
+namespace retrystorm {
+namespace {
+
+const std::vector<std::string> kSetByJob{"arrivals"};
+
+struct JobOptions : StudyOptions {
+  JobOptions() { runs = 10; }
+
+  std::string strategies =
+      "responsive,aws-adaptive,aws-dynamodb,aws-legacy-dynamodb,exponential,fixed";
+};
+
+void declare(CLI::App& app, JobOptions& options) {
+  add_study_options(app, options, kSetByJob);
+  add_strategies(*option_group(app, "Study"), options.strategies);
+}
+
+// A job of 400 tasks of 2,000 calls, and a table like DynamoDB's.
+const NamedOptions& usual_job() {
+  static const NamedOptions options{{"arrivals", "job"},
+                                    {"tasks", "400"},
+                                    {"calls", "2000"},
+                                    {"clients", "200"},
+                                    {"rate-limit", "100"},
+                                    {"rate-burst", "300s"},
+                                    {"autoscale", "target-tracking"},
+                                    {"throttle-status", "400"},
+                                    {"hint", "none"},  // DynamoDB sends no Retry-After
+                                    {"base-delay", "10ms"}};
+  return options;
+}
+
+struct JobCase {
+  const char* title;  // the time between the starts of two workers
+  NamedOptions options;
+};
+
+// "1,234,567"
+std::string thousands(double number) {
+  std::string text = fixed(number, 0);
+  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, 1, ',');
+  return text;
+}
+
+// The median of the makespans as in the files, and their range if there are several. A job that was not
+// done in time took longer than all others.
+std::string makespan_text(const std::vector<RunResult>& runs) {
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  std::vector<double> seconds;
+  for (const RunResult& run : runs) {
+    seconds.push_back(run.makespan ? rounded(to_seconds(*run.makespan)) : kNever);
+  }
+  std::sort(seconds.begin(), seconds.end());
+  const auto text = [](double value) { return std::isinf(value) ? "never" : fixed(value, 0); };
+  const std::size_t count = seconds.size();
+  const std::string median = text((seconds[(count - 1) / 2] + seconds[count / 2]) / 2);
+  if (count == 1) return median;
+  return median + " (" + text(seconds.front()) + '-' + text(seconds.back()) + ')';
+}
+
+int job(const Invocation& invocation, const JobOptions& options) {
+  const auto [listed, given] = compared(invocation, options.strategies, kSetByJob);
+  std::vector<JobCase> cases{{"10 s", {{"workers-start", "10s"}}},
+                             {"3 s", {{"workers-start", "3s"}}}};
+  if (!given.empty()) cases = {{"as given", given}};
+  std::vector<StudyCell> cells;
+  for (const JobCase& each : cases) {
+    for (const ListedStrategy& strategy : listed) {
+      NamedOptions of_cell = each.options;
+      set_strategy(of_cell, strategy);
+      of_cell.insert(usual_job().begin(), usual_job().end());
+      cells.push_back({{each.title, strategy.name}, scenario_of(of_cell)});
+    }
+  }
+  Study study(invocation, options, {"worker_each", "strategy"}, cells,
+              {"makespan_s", "throttled_share", "gave_up", "provided_unit_s", "idle_share"});
+  const auto results = study.run_each();
+  if (!results) return study.finish();
+
+  Table table{.columns = {{.title = "a worker each"},
+                          {.title = "strategy", .code = true},
+                          {.title = "makespan, s"},
+                          {.title = "throttled"},
+                          {.title = "calls given up"},
+                          {.title = "unit-seconds"},
+                          {.title = "idle"}},
+              .rows = {}};
+  for (std::size_t cell = 0; cell < results->size(); ++cell) {
+    const std::vector<RunResult>& runs = (*results)[cell];
+    for (std::size_t run = 0; run < runs.size(); ++run) {
+      const RunResult& one = runs[run];
+      const auto or_null = [](const std::optional<double>& value, auto to_json) {
+        return value ? nlohmann::ordered_json(to_json(*value)) : nlohmann::ordered_json(nullptr);
+      };
+      study.write_row(cell, run,
+                      {seconds_json(one.makespan), or_null(one.throttled_share, share_json),
+                       static_cast<std::uint64_t>(one.gave_up), or_null(one.provided, rounded),
+                       or_null(one.idle_share, share_json)});
+    }
+    const CellResult all = summarize(runs);
+    const auto percent = [](const std::optional<double>& share, int digits) {
+      return share ? fixed(100 * *share, digits) + " %" : "-";
+    };
+    std::vector<std::string> row = cells[cell].labels;
+    row.insert(row.end(),
+               {makespan_text(runs), percent(all.throttled_share, 2), thousands(all.gave_up),
+                all.provided ? thousands(*all.provided) : "-", percent(all.idle_share, 1)});
+    table.rows.push_back(row);
+  }
+  print_overruling(given);
+  study.show(table);
+  return study.finish();
+}
+
+}  // namespace
+
+const Command kJobStudy{
+    "job",
+    "Compares strategies in a job of 400 tasks of 2,000 calls, against a table whose capacity\nfollows "
+    "its use late: up to 200 workers, one more each 10 s or each 3 s. With options of your own\nit is "
+    "one job, in which what is not given stays as it is.",
+    "retrystorm job --tasks=100 --calls=5000 --clients=50 --autoscale=on-demand",
+    [](const Command& command, int argc, const char* const* argv) {
+      return run_command<JobOptions>(command, argc, argv, declare, job);
+    }};
+
+}  // namespace retrystorm

@@ -1,0 +1,178 @@
+#include "retrystorm/known_service.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+#include "model/base/text.h"
+#include "policies/policy.h"
+#include "policies/text_files.h"
+#include "study/validation/formulas.h"
+
+namespace retrystorm {
+namespace {
+
+constexpr double kZ99 = 2.3263478740408408;  // the normal distribution's 99 % quantile
+constexpr std::size_t kMostWorkers = 1'000'000;
+
+// A line such as `name_bucket{path="/",le="0.1"} 24 1700000000`.
+struct Sample {
+  std::string_view name{};
+  std::optional<double> bound{};  // the label `le`
+  double value = 0;
+};
+
+std::optional<double> number_of(std::string_view text) {
+  if (text == "+Inf" || text == "Inf") return std::numeric_limits<double>::infinity();
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole && std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+// Nothing if the line is not a sample.
+std::optional<Sample> sample_of(std::string_view line) {
+  Sample sample;
+  const std::size_t name_end = line.find_first_of("{ \t");
+  if (name_end == 0 || name_end == line.npos) return std::nullopt;
+  sample.name = line.substr(0, name_end);
+  line.remove_prefix(name_end);
+  if (line.front() == '{') {
+    line.remove_prefix(1);
+    while (!line.empty() && line.front() != '}') {
+      line.remove_prefix(std::min(line.find_first_not_of(", \t"), line.size()));
+      if (line.starts_with('}')) break;
+      const std::size_t quote = line.find('"');
+      if (quote == line.npos || quote == 0) return std::nullopt;
+      const std::string_view label = trimmed(line.substr(0, quote - 1));
+      std::size_t end = quote + 1;
+      while (end < line.size() && line[end] != '"') end += line[end] == '\\' ? 2 : 1;
+      if (end >= line.size()) return std::nullopt;
+      if (label == "le") sample.bound = number_of(line.substr(quote + 1, end - quote - 1));
+      line.remove_prefix(end + 1);
+    }
+    if (line.empty()) return std::nullopt;
+    line.remove_prefix(1);
+  }
+  line = trimmed(line);
+  const auto value = number_of(line.substr(0, line.find_first_of(" \t")));
+  if (!value || *value < 0) return std::nullopt;
+  sample.value = *value;
+  return sample;
+}
+
+}  // namespace
+
+EstimatedService estimate(const KnownService& known) {
+  if (!(known.p99 > known.p50) || known.p50 <= Duration::zero()) {
+    throw std::invalid_argument(
+        "--p99 must be above --p50, and both above zero: give both, or --from-prometheus");
+  }
+  if (!(known.rate > 0)) throw std::invalid_argument("--rate must be above zero");
+  if (!(known.used > 0 && known.used < 1)) {
+    throw std::invalid_argument("--used must be between 0 % and 100 %");
+  }
+  EstimatedService service;
+  service.sigma = std::log(to_seconds(known.p99) / to_seconds(known.p50)) / kZ99;
+  const double variance = service.sigma * service.sigma;
+  service.mean = known.mean.value_or(scale(known.p50, std::exp(variance / 2)));
+  service.variation = std::sqrt(std::expm1(variance));
+  service.busy = known.rate * to_seconds(service.mean);
+  const double workers = std::round(service.busy / known.used);
+  if (workers > kMostWorkers) {
+    throw std::invalid_argument("that would be more than " + std::to_string(kMostWorkers) +
+                                " workers: look at --rate and the times");
+  }
+  // All that come must be served.
+  service.workers = std::max(static_cast<std::size_t>(workers),
+                             static_cast<std::size_t>(std::floor(service.busy)) + 1);
+  service.waits = validation::erlang_c(static_cast<int>(service.workers), service.busy);
+  return service;
+}
+
+std::optional<double> TimeHistogram::quantile(double q) const {
+  const double rank = q * count;
+  double low = 0, below = 0;
+  for (const auto& [bound, so_far] : at_most) {
+    if (std::isinf(bound)) break;
+    if (so_far >= rank && so_far > below)
+      return low + (bound - low) * (rank - below) / (so_far - below);
+    low = bound;
+    below = so_far;
+  }
+  return std::nullopt;
+}
+
+TimeHistogram read_histogram(std::string_view text, const std::string& name) {
+  constexpr std::string_view kBucket = "_bucket", kSum = "_sum", kCount = "_count";
+  std::map<std::string, TimeHistogram, std::less<>> all;
+  std::string_view last;  // most lines are of the histogram of the line before
+  TimeHistogram* current = nullptr;
+  const auto histogram = [&](const Sample& sample, std::string_view end) {
+    const std::string_view base = sample.name.substr(0, sample.name.size() - end.size());
+    if (current == nullptr || base != last) {
+      constexpr std::size_t kMost = 1'000;
+      if (all.size() == kMost) throw BadFile("more than 1000 histograms: too large to be read");
+      current = &all[std::string(base)];
+      last = base;
+    }
+    return current;
+  };
+  std::map<std::string, std::pair<double, double>, std::less<>> totals;  // sum and count
+  each_line(text, [&](std::string_view line, std::size_t) {
+    line = trimmed(line);
+    if (line.empty() || line.front() == '#') return;
+    const auto sample = sample_of(line);
+    if (!sample) return;
+    if (sample->name.ends_with(kBucket) && sample->bound.value_or(0) > 0) {
+      histogram(*sample, kBucket)->at_most[*sample->bound] += sample->value;
+    } else if (sample->name.ends_with(kSum)) {
+      totals[std::string(sample->name.substr(0, sample->name.size() - kSum.size()))].first +=
+          sample->value;
+    } else if (sample->name.ends_with(kCount)) {
+      totals[std::string(sample->name.substr(0, sample->name.size() - kCount.size()))].second +=
+          sample->value;
+    }
+  });
+  std::vector<std::string_view> names;
+  for (const auto& [each, ignored] : all) names.push_back(each);
+  if (names.empty())
+    throw BadFile("there is no histogram in it (lines with _bucket{...le=\"0.1\"})");
+  if (name.empty() && names.size() > 1) {
+    constexpr std::size_t kShown = 10;
+    std::string list;
+    for (std::size_t i = 0; i < std::min(names.size(), kShown); ++i) {
+      list += (i == 0 ? "" : ", ") + shown(names[i]);
+    }
+    if (names.size() > kShown) list += ", ...";
+    throw BadFile("there are " + std::to_string(names.size()) +
+                  " histograms in it: choose one with --metric: " + list);
+  }
+  const auto found = name.empty() ? all.begin() : all.find(name);
+  if (found == all.end()) {
+    const auto nearest_one = nearest(name, names);
+    throw BadFile("there is no histogram " + in_quotes(printable(name)) + " in it" +
+                  (nearest_one.empty() ? "" : " (did you mean " + shown(nearest_one) + "?)"));
+  }
+  TimeHistogram result = found->second;
+  const auto total = totals.find(found->first);
+  if (total == totals.end() || !(total->second.second > 0)) {
+    throw BadFile(shown(found->first) + " has no _sum and _count, or nothing was counted");
+  }
+  result.sum = total->second.first;
+  result.count = total->second.second;
+  const bool milliseconds =
+      found->first.ends_with("_milliseconds") || found->first.ends_with("_ms");
+  if (milliseconds) {
+    result.sum /= 1'000;
+    std::map<double, double> seconds;
+    for (const auto& [bound, so_far] : result.at_most) seconds[bound / 1'000] = so_far;
+    result.at_most = std::move(seconds);
+  }
+  return result;
+}
+
+}  // namespace retrystorm

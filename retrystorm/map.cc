@@ -1,0 +1,272 @@
+// Where does the collapse begin? A grid of any two options, for each strategy.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <span>
+#include <sstream>
+#include <stdexcept>
+
+#include "model/base/text.h"
+#include "retrystorm/heat_map.h"
+#include "retrystorm/study_command.h"
+#include "study/cell_columns.h"
+#include "study/cells.h"
+
+namespace retrystorm {
+namespace {
+
+struct MapOptions : StudyOptions {
+  MapOptions() { runs = 20; }
+
+  std::string x = "outage-for=2s,5s,7s,10s,15s,20s,25s,30s,40s,50s,60s";
+  std::string y =
+      "backlog=5,64,128,160,192,208,224,240,256,272,288,304,320,352,384,448,512,768,1024,2048,4096";
+  std::string strategies = "fixed,exponential,responsive";
+  std::string show = "down";
+  std::string resume, picture_data;
+  bool list_cells = false;
+  std::size_t cell = 0;  // the only one to run, counted from 1; 0 = all
+};
+
+void declare(CLI::App& app, MapOptions& options) {
+  add_study_options(app, options);
+  auto* study = option_group(app, "Study");
+  add_text(*study, "--x", options.x,
+           "the horizontal option: NAME=V1,V2,... or NAME=FROM:TO:STEP, as in simulate --sweep")
+      ->group("Study");
+  add_text(*study, "--y", options.y, "the vertical option, likewise")->group("Study");
+  add_text(*study, "--strategies", options.strategies,
+           "strategies, a panel each, as V1,V2,...: names, all (every named one), and settings "
+           "files such as mine.ini; `strategy` can be one of the two options instead")
+      ->group("Study");
+  add_text(*study, "--show", options.show,
+           "the column of --csv to show, for example success_share, recovery_median_s or "
+           "amplification; down = collapsed or relapsed, in % of the runs")
+      ->group("Study");
+  add_text(*study, "--resume", options.resume,
+           "keep the cells that are finished in this file, and go on with those that are missing "
+           "there; it needs a --seed")
+      ->group("Study");
+  study->add_flag("--list-cells", options.list_cells,
+                  "print the cells with their numbers as CSV, those missing in --resume if it is "
+                  "given, and run nothing");
+  add_count(*study, "--cell", options.cell,
+            "run only this cell, by its number in --list-cells, to split a map among machines; "
+            "0 = all",
+            0, 1'000'000'000);
+  add_picture_data(*study, options.picture_data);
+}
+
+// The axes: strategies, the vertical one and the horizontal one. With --cell they have one value each.
+Grid grid_of(const Invocation& invocation, const MapOptions& options, const OptionList& list,
+             const NamedOptions& given) {
+  std::vector<Axis> axes{parse_axis(list, options.y, "--y"), parse_axis(list, options.x, "--x")};
+  const bool among = axes[0].name == "strategy" || axes[1].name == "strategy";
+  if (!among) {
+    const std::string strategies = listed_strategies(invocation, options.strategies, given);
+    axes.insert(axes.begin(), strategy_axis(list, strategies, "--strategies"));
+  } else if (find_option(invocation.app, "strategies")->count() > 0) {
+    throw std::invalid_argument("the strategies are an axis already: --strategies has no place");
+  }
+  for (Axis& axis : axes) {
+    std::vector<std::string> values;
+    for (const std::string& value : axis.values) {
+      if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+    }
+    axis.values = std::move(values);
+  }
+  constexpr double kMostCells = 1e5;
+  Grid grid = make_grid(list, std::move(axes));
+  if (grid.size() > kMostCells) {
+    throw std::invalid_argument("a map has at most 100000 cells: choose fewer values");
+  }
+  if (static_cast<double>(options.cell) > grid.size()) {
+    throw std::invalid_argument("--cell: the map has " + fixed(grid.size(), 0) + " cells");
+  }
+  return options.cell > 0 ? grid.only(options.cell - 1) : grid;
+}
+
+// Identifies the map and the program, because another program may give other cells.
+std::string title_of(const Grid& grid, const NamedOptions& given, const MapOptions& options,
+                     std::uint64_t seed) {
+  std::string title = "#";
+  for (const Axis& axis : grid.axes()) {
+    title += ' ' + axis.name + '=' + csv_row(axis.values);
+    for (const auto& [path, settings] : axis.files) {
+      title += ' ' + path + ':';
+      for (const auto& [name, text] : settings) title += " --" + name + '=' + text;
+    }
+  }
+  for (const auto& [name, text] : given) title += " --" + name + '=' + text;
+  std::ifstream program("/proc/self/exe", std::ios::binary);
+  std::ostringstream bytes;
+  bytes << program.rdbuf();
+  return title + " --runs=" + std::to_string(options.runs) + " --seed=" + std::to_string(seed) +
+         " by " + std::to_string(std::hash<std::string>()(bytes.str()));
+}
+
+// The finished cells, as rows of a file, so that an interrupted map continues where it stopped.
+class FinishedCells {
+ public:
+  // Throws std::runtime_error if the file has cells of another map, or cannot be written.
+  FinishedCells(const std::string& path, const std::string& title)
+      : file_(path.empty() ? "" : path + ".new") {
+    if (path.empty()) return;
+    std::ifstream old(path);
+    std::string line;
+    if (std::getline(old, line) && line != title) {
+      throw std::runtime_error(path +
+                               " holds cells of another map, or of another build of this program: "
+                               "choose another file, or remove it");
+    }
+    file_.write(title);
+    // Ignores a row that a crash cut short.
+    while (std::getline(old, line) && !old.eof()) {
+      if (read(line)) file_.write(line);
+    }
+    std::filesystem::rename(path + ".new", path);
+  }
+
+  // Null if the cell is missing.
+  const CellValues* find(const std::vector<std::string>& values) const {
+    const auto found = cells_.find(csv_row(values));
+    return found == cells_.end() ? nullptr : &found->second;
+  }
+
+  void add(const std::vector<std::string>& values, CellValues figures) {
+    std::vector<std::string> texts = values;
+    for (const auto& figure : figures) texts.push_back(figure.is_null() ? "" : figure.dump());
+    file_.write(csv_row(texts));
+    cells_.emplace(csv_row(values), std::move(figures));
+  }
+
+ private:
+  // Returns true if it is the row of a cell that was missing.
+  bool read(const std::string& line) {
+    if (line.starts_with('#')) return false;  // the comment at the head of a table
+    const auto texts = split(line, ',');
+    const std::size_t columns = cell_columns().size();
+    if (texts.size() <= columns) return false;
+    CellValues figures;
+    for (const auto text : std::span(texts).last(columns)) {
+      figures.push_back(text.empty() ? nlohmann::ordered_json(nullptr)
+                                     : nlohmann::ordered_json::parse(text, nullptr, false));
+      if (!figures.back().is_null() && !figures.back().is_number()) return false;
+    }
+    const auto values =
+        static_cast<std::size_t>(texts[texts.size() - columns].data() - line.data());
+    return cells_.emplace(line.substr(0, values - 1), std::move(figures)).second;
+  }
+
+  LineFile file_;
+  std::map<std::string, CellValues> cells_;  // by their values, as in a row
+};
+
+void list_cells(const std::vector<std::string>& labels, const Grid& grid,
+                const std::vector<std::size_t>& cells) {
+  std::cout << "cell," << csv_row(labels) << '\n';
+  for (const std::size_t cell : cells) {
+    std::cout << cell + 1 << ',' << csv_row(grid.values(cell)) << '\n';
+  }
+}
+
+void write_picture_data(const std::string& folder, const HeatMap& map, const Grid& grid,
+                        const NamedOptions& given, std::uint64_t seed) {
+  if (folder.empty()) return;
+  map.write_picture_data(folder);
+  LineFile runs(folder + "/runs");
+  for (const std::size_t cell : map.least_certain()) {
+    const auto values = grid.values(cell);
+    std::string name;
+    for (const std::string& value : values) name += (name.empty() ? "" : "-") + value;
+    runs.write(run_line(name, with_values(given, grid, values), seed));
+  }
+}
+
+int map(const Invocation& invocation, const MapOptions& options) {
+  ScenarioOptions any;
+  OptionList list;
+  declare_options(list, any);
+  const NamedOptions given = given_to_study(invocation.app, {});
+  const Grid grid = grid_of(invocation, options, list, given);
+  if (!options.resume.empty() && !options.workload.seed) {
+    throw std::invalid_argument("--resume needs a --seed: cells of other seeds are another map");
+  }
+  if (!options.resume.empty() && !options.expectations.empty()) {
+    throw std::invalid_argument("--expect excludes --resume: cells that are kept have no runs");
+  }
+  check_show(options.show);
+  refuse_other_forms(list, grid, [&](const std::string& name) {
+    return is_typed(*find_option(invocation.app, name), invocation.arguments);
+  });
+  std::vector<StudyCell> cells;
+  const auto count = static_cast<std::size_t>(grid.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto values = grid.values(i);
+    cells.push_back({values, cell_options(given, grid, values)});
+  }
+  std::vector<std::string> labels;
+  for (const Axis& axis : grid.axes()) labels.push_back(underscored(axis.name));
+  Study study(invocation, options, labels, std::move(cells), {}, options.cell > 0);
+
+  FinishedCells finished(options.resume, title_of(grid, given, options, study.seed()));
+  std::vector<std::size_t> missing;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (finished.find(grid.values(i)) == nullptr) missing.push_back(i);
+  }
+  if (options.list_cells) {
+    list_cells(labels, grid, missing);
+    study.run({}, nullptr);
+    return study.finish();
+  }
+  if (!options.resume.empty()) {
+    std::cerr << count << " cells of " << options.runs << " runs, " << missing.size()
+              << " to be done\n";
+  }
+  if (options.cell == 0) {
+    const std::vector<std::string> swept = grid.names();
+    study.tell_outlook(invocation, {0, count - 1}, swept);  // the corners
+    const bool sweeps_clients = std::find(swept.begin(), swept.end(), "clients") != swept.end();
+    if (options.workload.arrivals == Arrivals::kClosed && !sweeps_clients) {
+      std::cerr << "load       " << options.workload.clients
+                << " clients that wait for their answers (--clients, --lambda); see also "
+                   "--arrivals=open\n";
+    }
+  }
+  const bool complete = study.run(missing, [&](std::size_t cell, const CellResult& result) {
+    finished.add(grid.values(cell), cell_values({}, result));
+  });
+  if (!complete) return study.finish();
+
+  std::vector<CellValues> figures;
+  for (std::size_t i = 0; i < count; ++i) {
+    figures.push_back(*finished.find(grid.values(i)));
+    study.write_row(i, figures.back());
+  }
+  print_overruling(given);
+  const HeatMap map(list, grid, options.show, figures);
+  map.print(std::cout);
+  for (const Table& table : map.tables()) {
+    write_markdown(study.markdown(), table);
+    study.markdown().write("");
+  }
+  write_picture_data(options.picture_data, map, grid, given, study.seed());
+  return study.finish();
+}
+
+}  // namespace
+
+const Command kMap{
+    "map",
+    "Where does the collapse begin? Simulates the grid of any two options for each strategy, and "
+    "prints\nthe chance that the service is down at the end.",
+    "retrystorm map --x=clients=250:2000:250 --y=rate-limit=0:200:20 --strategies=fixed,grpc",
+    [](const Command& command, int argc, const char* const* argv) {
+      return run_command<MapOptions>(command, argc, argv, declare, map);
+    }};
+
+}  // namespace retrystorm

@@ -1,0 +1,68 @@
+#include "retrystorm/policy_files.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <system_error>
+
+#include "common/exit_code.h"
+#include "model/base/text.h"
+#include "model/retry/title.h"
+
+namespace retrystorm {
+
+void add_read_as(CLI::App& app, ReadAs& as) {
+  add_value(
+      *option_group(app, "Run"), "--as", "NAME", "",
+      [&as](const std::string& word) { as = parse_read_as(word); },
+      "who reads the file, where it does not say: channel or gapic (gRPC), botocore or aws-sdk "
+      "(AWS)")
+      ->group("Run");
+}
+
+std::string summary(const Policy& policy) {
+  std::string text = "line " + std::to_string(policy.line) + ": ";
+  if (policy.refused) {
+    text += "refused by its program";
+  } else if (!policy.has_retries) {
+    text += "limits only";
+  } else {
+    text += retries_title(scenario_of(options_of(policy)).workload.retry);
+  }
+  text += ": " + policy.names.front();
+  if (policy.names.size() > 1) {
+    text += " and " + std::to_string(policy.names.size() - 1) + " more";
+  }
+  return text;
+}
+
+std::vector<ListedStrategy> policies_in(const std::string& folder) {
+  std::error_code error;
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.is_regular_file(error)) paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  std::vector<ListedStrategy> policies;
+  for (const std::filesystem::path& path : paths) {
+    try {
+      const PolicyFile file = read_policy_file(path.string());
+      for (const Policy& each : file.policies) {
+        if (each.refused || !each.has_retries) continue;
+        policies.push_back(
+            {.name = printable(path.filename().string()) + ':' + std::to_string(each.line),
+             .settings = options_of(each)});
+      }
+    } catch (const UnreadableFile& unreadable) {
+      std::cerr << unreadable.what() << ": left out\n";
+    }
+  }
+  if (policies.empty()) {
+    throw UnreadableFile("--strategies-from: there is no policy in " +
+                         in_quotes(printable(folder)));
+  }
+  return policies;
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,23 @@
+// What the commands about other programs' policies have in common.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "policies/import.h"
+#include "retrystorm/study_command.h"
+#include "study/strategy_list.h"
+
+namespace retrystorm {
+
+// Adds `--as`: the program that reads the file.
+void add_read_as(CLI::App& app, ReadAs& as);
+
+// "line 12: exponential from 100ms x 1.3, 4 retries: google.pubsub.v1.Publisher/Publish"
+std::string summary(const Policy& policy);
+
+// The policies in the files of a folder that say what is retried, by file and line. Says on standard error
+// which files are left out and why. Throws UnreadableFile if there is none.
+std::vector<ListedStrategy> policies_in(const std::string& folder);
+
+}  // namespace retrystorm

@@ -1,0 +1,322 @@
+#include "retrystorm/policy_runs.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <initializer_list>
+#include <iostream>
+#include <iterator>
+#include <stdexcept>
+#include <utility>
+
+#include "common/output/json_text.h"
+#include "policies/changes.h"
+#include "retrystorm/disturbances.h"
+#include "study/acceptance.h"
+#include "study/fitted_table.h"
+#include "study/judged_runs.h"
+
+namespace retrystorm {
+namespace {
+
+using Runs = std::vector<RunResult>;
+
+// The plan for a claim such as down<1%; nothing for other claims, which take all runs.
+std::optional<Acceptance> plan_for(const Expectation& claim, std::size_t runs) {
+  const bool is_limit = claim.relation == Expectation::Relation::kBelow ||
+                        claim.relation == Expectation::Relation::kAtMost;
+  if (claim.verdict || claim.figure != "down" || !is_limit || claim.bound <= 0) return std::nullopt;
+  const auto plan = acceptance(runs, claim.bound);
+  if (plan) return plan;
+  throw std::invalid_argument("--runs: " + std::to_string(runs) + " runs cannot show " +
+                              claim.text + ": at least " + std::to_string(least_runs(claim.bound)) +
+                              " are needed");
+}
+
+bool is_one_of(const RunResult& run, std::initializer_list<Verdict> verdicts) {
+  return std::find(verdicts.begin(), verdicts.end(), run.verdict) != verdicts.end();
+}
+
+bool is_down(const RunResult& run) {
+  return is_one_of(run, {Verdict::kCollapsed, Verdict::kRelapsed});
+}
+
+// A policy in a disturbance.
+struct Cell {
+  std::size_t now = 0;                  // its cell in the study
+  std::optional<std::size_t> before{};  // that of the policy before
+  bool outage = false;
+};
+
+// The runs that count against a policy: those that are down, or down only with the change.
+struct Hits {
+  std::size_t down = 0;
+  std::size_t open = 0;  // may still be
+};
+
+Hits hits_of(const Runs& now, const Runs* before) {
+  Hits hits;
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    if (before != nullptr && is_down((*before)[i])) continue;
+    hits.down += is_down(now[i]) ? 1 : 0;
+    hits.open += is_one_of(now[i], {Verdict::kRecovering, Verdict::kUndecided}) ? 1 : 0;
+  }
+  return hits;
+}
+
+std::size_t down_runs(const Runs& runs) {
+  return static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), is_down));
+}
+
+// Judges the runs of cells against claims, each by its plan.
+class Judge {
+ public:
+  explicit Judge(const StudyOptions& options) : options_(options) {
+    for (const Expectation& each : options.expectations) {
+      plans_.push_back(plan_for(each, options.runs));
+    }
+  }
+
+  void print_plans(bool of_changes) const {
+    for (std::size_t i = 0; i < plans_.size(); ++i) {
+      if (!plans_[i]) continue;
+      std::cout << options_.expectations[i].text << " holds in a disturbance if at most "
+                << plans_[i]->most_for << " of " << plans_[i]->runs << " runs are "
+                << (of_changes ? "down now and were not before" : "down at the end");
+      if (plans_[i]->least_against <= plans_[i]->runs) {
+        std::cout << ", and is broken by " << plans_[i]->least_against;
+      }
+      std::cout << '\n';
+    }
+  }
+
+  std::vector<Accepted> judge_runs(const Runs& now, const Runs* before) const {
+    const bool all = now.size() == options_.runs;
+    const Hits hits = hits_of(now, before);
+    std::vector<Accepted> result(plans_.size());
+    std::vector<Judgement> after_all;
+    if (all) after_all = judge_once(now, options_.expectations);
+    for (std::size_t i = 0; i < plans_.size(); ++i) {
+      if (plans_[i]) {
+        result[i] = judge(*plans_[i], now.size(), hits.down, hits.open);
+      } else if (all) {
+        result[i] = {after_all[i], true};
+      } else {
+        result[i].judgement.runs = now.size();
+      }
+    }
+    return result;
+  }
+
+ private:
+  const StudyOptions& options_;
+  std::vector<std::optional<Acceptance>> plans_;  // of each expectation
+};
+
+// All cells of a study, those of a policy one after the other.
+struct Plan {
+  std::vector<StudyCell> study;
+  std::vector<Cell> cells;
+};
+
+ScenarioOptions scenario_with(const NamedOptions& settings, const StudyDisturbance& disturbance,
+                              const StudyOptions& options, const NamedOptions& given) {
+  NamedOptions all = disturbance.options;
+  all.insert(given.begin(), given.end());
+  all["outage-at"] = format_duration(options.outage_at);
+  all["observe"] = format_duration(options.observe);
+  set_strategy(all, {.name = "", .settings = settings});
+  return scenario_of(all);
+}
+
+Plan plan_of(const StudyOptions& options, const std::vector<PolicyCase>& cases,
+             const NamedOptions& given) {
+  Plan plan;
+  for (const PolicyCase& each : cases) {
+    for (const StudyDisturbance& disturbance : disturbances()) {
+      const auto add = [&](const PolicyToRun& policy) {
+        plan.study.push_back({{policy.name, disturbance.title},
+                              scenario_with(policy.settings, disturbance, options, given)});
+        return plan.study.size() - 1;
+      };
+      Cell cell{.now = add(each.policy), .outage = disturbance.outage};
+      if (each.before) cell.before = add(*each.before);
+      plan.cells.push_back(cell);
+    }
+  }
+  return plan;
+}
+
+// "3 of 628", or "0 -> 3 of 628" with a policy before.
+std::string down_of(const Runs& now, const Runs* before) {
+  const std::string count = std::to_string(down_runs(now)) + " of " + std::to_string(now.size());
+  return before == nullptr ? count : std::to_string(down_runs(*before)) + " -> " + count;
+}
+
+Table table_of(bool of_changes, bool of_many) {
+  Table table;
+  if (of_many) table.columns.push_back({.title = "policy", .code = true});
+  table.columns.push_back({.title = "disturbance", .code = true});
+  const auto add = [&table](const char* title) { table.columns.push_back({.title = title}); };
+  add("down");
+  if (of_changes) add("only now");
+  for (const char* title : {"at most", "back after", "success", "load"}) add(title);
+  return table;
+}
+
+std::vector<std::string> figures_of(const Cell& cell, const Runs& runs) {
+  const CellResult result = summarize(runs);
+  return {cell.outage ? back_text(result) : "-", success_text(result.success_share.value),
+          fixed(rounded(result.amplification.value), 2)};
+}
+
+// The options that every policy sets.
+std::vector<std::string> set_by_all(const std::vector<PolicyCase>& cases) {
+  std::vector<std::string> names = kSetByDisturbances;
+  for (const auto& [name, value] : cases.front().policy.settings) {
+    const bool all = std::all_of(cases.begin(), cases.end(), [&name = name](const auto& each) {
+      return each.policy.settings.contains(name);
+    });
+    if (all) names.push_back(name);
+  }
+  return names;
+}
+
+// Says where a policy was not put to the test: nothing that failed is retried.
+void print_not_retried(const std::string& label, const Plan& plan, std::size_t first,
+                       const Study::Runs& runs) {
+  std::string names;
+  bool hangs = false;
+  for (std::size_t i = first; i < first + disturbances().size(); ++i) {
+    const Cell& cell = plan.cells[i];
+    if (runs[cell.now].empty()) continue;
+    const CellResult result = summarize(runs[cell.now]);
+    if (result.nothing_retried == 0) continue;
+    names += (names.empty() ? "" : ", ") + plan.study[cell.now].labels.back() + " (" +
+             to_string(result.not_retryable) + ')';
+    hangs |= look_ahead(plan.study[cell.now].options).hangs_on_rejections();
+  }
+  print_note(std::cout, label + "nothing was retried, these failures are not retryable", names);
+  if (hangs) {
+    std::cout << "  Only errors are retried. They decide where a service turns requests away: give "
+                 "--queue-length\n  and --rejection-cost\n";
+  }
+}
+
+// The least change to a policy with which the service is not down in any of some runs.
+void print_change_to_try(const std::string& label, const PolicyToRun& policy, const Study& study,
+                         const StudyOptions& options, const NamedOptions& given) {
+  constexpr std::size_t kRuns = 20;
+  std::string in_vain;
+  for (const PolicyChange& change : changes_to(policy.settings, *policy.format)) {
+    bool helps = true;
+    for (const StudyDisturbance& disturbance : disturbances()) {
+      const Runs runs =
+          study.run_beside(scenario_with(change.settings, disturbance, options, given), kRuns);
+      if (runs.empty()) return;
+      const Hits hits = hits_of(runs, nullptr);
+      helps = hits.down + hits.open == 0;
+      if (!helps) break;
+    }
+    if (!helps) {
+      in_vain += (in_vain.empty() ? "" : ", ") + change.title;
+      continue;
+    }
+    std::cout << label << "try: write this, " << change.title << " (0 of " << kRuns
+              << " runs are down in each disturbance):\n";
+    for (const std::string& line : change.lines) std::cout << "    " << line << '\n';
+    return;
+  }
+  print_note(std::cout, label + "try",
+             "retrystorm remedies, for the policy alone does not help: " + in_vain);
+}
+
+}  // namespace
+
+int run_policies(const Invocation& invocation, const StudyOptions& options,
+                 const std::vector<PolicyCase>& cases, const NamedOptions& given) {
+  if (cases.empty()) return kExitHolds;
+  const Plan plan = plan_of(options, cases, given);
+  const bool of_changes = std::any_of(
+      cases.begin(), cases.end(), [](const PolicyCase& each) { return each.before.has_value(); });
+  const Judge judge(options);
+  Study study(invocation, options, {"policy", "disturbance"}, plan.study);
+  constexpr std::size_t kMostTold = 30;
+  std::vector<std::size_t> told;
+  for (const Cell& each : plan.cells) {
+    if (each.outage && told.size() < kMostTold) told.push_back(each.now);
+  }
+  study.tell_outlook(invocation, told, set_by_all(cases));
+  const auto judgements = [&](const Study::Runs& runs, const Cell& cell) {
+    return judge.judge_runs(runs[cell.now], cell.before ? &runs[*cell.before] : nullptr);
+  };
+  // Whether a claim about the policy of this cell is broken, in any disturbance.
+  const auto is_over = [&](const Study::Runs& runs, std::size_t number) {
+    const std::size_t first = number - number % disturbances().size();
+    for (std::size_t i = first; i < first + disturbances().size(); ++i) {
+      for (const Accepted& each : judgements(runs, plan.cells[i])) {
+        if (each.judgement.finding == Finding::kBroken) return true;
+      }
+    }
+    return false;
+  };
+  const Study::Runs runs = study.run_in_rounds([&](const Study::Runs& so_far) {
+    std::vector<std::size_t> open;
+    for (std::size_t i = 0; i < plan.cells.size(); ++i) {
+      const auto now = judgements(so_far, plan.cells[i]);
+      const bool certain =
+          std::all_of(now.begin(), now.end(), [](const Accepted& each) { return each.certain; });
+      if (certain || is_over(so_far, i)) continue;
+      open.push_back(plan.cells[i].now);
+      if (plan.cells[i].before) open.push_back(*plan.cells[i].before);
+    }
+    return open;
+  });
+  Table table = table_of(of_changes, cases.size() > 1);
+  for (std::size_t i = 0; i < plan.cells.size(); ++i) {
+    const Cell& cell = plan.cells[i];
+    const Runs& now = runs[cell.now];
+    if (now.empty()) continue;
+    const Runs* before = cell.before ? &runs[*cell.before] : nullptr;
+    const Hits hits = hits_of(now, before);
+    std::vector<std::string> row = plan.study[cell.now].labels;
+    if (cases.size() == 1) row.erase(row.begin());
+    row.push_back(down_of(now, before));
+    if (of_changes) row.push_back(before == nullptr ? "-" : std::to_string(hits.down));
+    row.push_back(fixed(100 * greatest_share(hits.down + hits.open, now.size()), 2) + " %");
+    std::vector<std::string> figures = figures_of(cell, now);
+    if (before != nullptr) {
+      const std::vector<std::string> old = figures_of(cell, *before);
+      for (std::size_t f = 0; f < figures.size(); ++f) {
+        if (old[f] != figures[f]) figures[f] = old[f] + " -> " + figures[f];
+      }
+      study.write_row(*cell.before, summarize(*before));
+    }
+    row.insert(row.end(), figures.begin(), figures.end());
+    table.rows.push_back(std::move(row));
+    study.write_row(cell.now, summarize(now));
+    std::vector<Judgement> judged;
+    for (Accepted& each : judgements(runs, cell)) {
+      each.judgement.stopped = each.judgement.finding == Finding::kUndecided && is_over(runs, i);
+      judged.push_back(std::move(each.judgement));
+    }
+    study.judge(cell.now, std::move(judged));
+  }
+  print_overruling(given, "every policy");
+  judge.print_plans(of_changes);
+  if (!table.rows.empty()) study.show(table);  // empty: interrupted at once
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const PolicyToRun& policy = cases[i].policy;
+    const std::string label = cases.size() > 1 ? policy.name + ": " : "";
+    const std::size_t first = i * disturbances().size();
+    print_not_retried(label, plan, first, runs);
+    const auto is_down_in = [&](const Cell& cell) { return down_runs(runs[cell.now]) > 0; };
+    const auto cells = std::next(plan.cells.begin(), static_cast<std::ptrdiff_t>(first));
+    if (policy.format && is_over(runs, first) &&
+        std::any_of(cells, std::next(cells, std::ssize(disturbances())), is_down_in)) {
+      print_change_to_try(label, policy, study, options, given);
+    }
+  }
+  return study.finish();
+}
+
+}  // namespace retrystorm

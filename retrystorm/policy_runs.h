@@ -1,0 +1,32 @@
+// Runs policies on a service, and judges them by a plan that is fixed beforehand.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "policies/export.h"
+#include "retrystorm/study_command.h"
+
+namespace retrystorm {
+
+struct PolicyToRun {
+  std::string name;  // such as "file.yaml:12"
+  NamedOptions settings;
+  std::optional<ExportFormat> format{};  // of its file, if a change can be written in it
+};
+
+// Two versions of a policy: what counts is what the change does. Without `before`, the policy alone.
+struct PolicyCase {
+  PolicyToRun policy;
+  std::optional<PolicyToRun> before{};
+};
+
+// Puts each policy in each disturbance, with the options that were `given` for all, and prints what came
+// of it, and for a policy that leaves the service down the least change with which it comes back. A policy that breaks a claim gets no more runs. Where there is a policy before, both have the same
+// seeds, and only runs that are down now and were not down before count as down. Returns the exit code.
+// Throws std::invalid_argument if so few runs cannot show a claim.
+int run_policies(const Invocation& invocation, const StudyOptions& options,
+                 const std::vector<PolicyCase>& cases, const NamedOptions& given);
+
+}  // namespace retrystorm

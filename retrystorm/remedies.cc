@@ -1,0 +1,213 @@
+// The service has collapsed: which remedy brings it back, and how soon? Each is tried in the same storms.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+
+#include "common/output/json_text.h"
+#include "model/base/text.h"
+#include "retrystorm/study_command.h"
+#include "simulator/changes.h"
+
+namespace retrystorm {
+namespace {
+
+struct RemediesOptions : StudyOptions {
+  RemediesOptions() {
+    runs = 20;
+    observe = std::chrono::seconds(190);
+  }
+
+  std::vector<std::string> remedies;
+  std::string strategies, picture_data;
+};
+
+void declare(CLI::App& app, RemediesOptions& options) {
+  add_study_options(app, options);
+  auto* study = option_group(app, "Study");
+  study
+      ->add_option(
+          "--remedy", options.remedies,
+          "'TITLE: TIME ACTION; TIME ACTION ...': this remedy instead of the usual ones, with "
+          "actions as --at has them; repeated: these")
+      ->type_name("TEXT")
+      ->group("Study")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_text(*study, "--strategies", options.strategies,
+           "a case for each of these strategies, as V1,V2,...: names, all (every named one), and "
+           "settings files such as mine.ini; not given: the three usual cases")
+      ->group("Study");
+  add_picture_data(*study, options.picture_data);
+}
+
+const std::vector<std::string> kUsualRemedies{
+    "nothing:",
+    "a tenth of the load for 60 s: 60s load 0.1; 120s load 1",
+    "hardly any load and then steps: 60s load 0.01; 80s load 0.25; 100s load 0.5; 120s load 1",
+    "twice the capacity: 60s capacity 2",
+    "ten times the capacity: 60s capacity 10",
+    "rate limit of 120/s: 60s set rate-limit=120",
+    "shed above 200: 60s set shed-above=200",
+    "restart: 60s restart",
+    "restart and shed above 200: 60s restart; 60s set shed-above=200",
+    "a queue of 100 places: 60s set queue-length=100",
+    "drop what has waited 1 s: 60s set queue-drop=age:1s",
+    "newest first (LIFO): 60s set queue-order=lifo"};
+
+struct Remedy {
+  std::string title, actions;  // `actions`: as `--at` reads them; empty: nothing is done
+};
+
+Remedy parse_remedy(const std::string& text) {
+  const std::size_t end = text.find_first_of(":,'\"");
+  if (end == 0 || end == std::string::npos || text[end] != ':') {
+    throw std::invalid_argument(
+        "a remedy is 'TITLE: TIME ACTION; ...', with no comma or quote in its title, not " + text);
+  }
+  return {text.substr(0, end), std::string(trimmed(text.substr(end + 1)))};
+}
+
+struct Case {
+  std::string title;
+  NamedOptions options;
+};
+
+// A case for each strategy. Without a list of them, given options describe the only case.
+std::vector<Case> cases_of(const Compared& asked) {
+  std::vector<Case> cases;
+  for (const ListedStrategy& each : asked.strategies) {
+    cases.push_back({each.name, asked.given});
+    set_strategy(cases.back().options, each);
+  }
+  if (!cases.empty()) return cases;
+  if (!asked.given.empty()) return {{"this service", asked.given}};
+  return {{"curve, retried for ever", {}},
+          {"workers, retried for ever", {{"service", "workers"}}},
+          {"workers, given up after 3 retries",
+           {{"service", "workers"}, {"arrivals", "open"}, {"rate", "100"}, {"max-retries", "3"}}}};
+}
+
+// Why one of the actions has no effect on this service; empty if all have one.
+std::string no_effect(const ScenarioOptions& scenario) {
+  const UnusedOptions unused = unused_options(scenario);
+  if (const auto found = unused.find("at"); found != unused.end()) return found->second;
+  try {
+    changes(scenario);
+  } catch (const NoEffect& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string recovery_text(const CellResult& cell) {
+  const std::string text = back_text(cell);
+  if (!cell.recovery_median || cell.recovery_p90 == cell.recovery_median) return text;
+  return text + " (90 %: " + back_text(cell, 0.9) + ')';
+}
+
+// The data that scripts/lib/remedies.gp draws.
+void write_picture_data(const std::string& folder, const std::vector<Case>& cases,
+                        const std::vector<Remedy>& remedies, const std::vector<std::string>& runs) {
+  if (folder.empty()) return;
+  std::string tics;
+  std::size_t longest = 0;
+  for (std::size_t r = 0; r < remedies.size(); ++r) {
+    tics += (r == 0 ? "" : ", ") + ('"' + remedies[r].title + "\" ") + std::to_string(r);
+    longest = std::max(longest, remedies[r].title.size());
+  }
+  LineFile facts(folder + "/facts");
+  facts.write("y_tics = '(" + tics + ")'");
+  facts.write("rows = " + std::to_string(remedies.size()));
+  facts.write("left = " + fixed(30 + 6.6 * static_cast<double>(longest), 1));
+  facts.write("cases = " + std::to_string(cases.size()));
+  facts.write("array title[" + std::to_string(cases.size()) + ']');
+  for (std::size_t c = 0; c < cases.size(); ++c) {
+    facts.write("title[" + std::to_string(c + 1) + "] = '" + cases[c].title + '\'');
+  }
+  LineFile lines(folder + "/runs");
+  for (const std::string& run : runs) lines.write(run);
+}
+
+int remedies(const Invocation& invocation, const RemediesOptions& options) {
+  const Compared asked = compared(invocation, options.strategies, {});
+  const std::vector<Case> cases = cases_of(asked);
+  std::vector<Remedy> remedies;
+  for (const auto& text : options.remedies.empty() ? kUsualRemedies : options.remedies) {
+    remedies.push_back(parse_remedy(text));
+  }
+
+  std::vector<StudyCell> cells;
+  std::vector<NamedOptions> options_of;                     // by cell
+  std::vector<std::pair<std::size_t, std::size_t>> places;  // case and remedy of each cell
+  std::string why_none;
+  for (std::size_t c = 0; c < cases.size(); ++c) {
+    for (std::size_t r = 0; r < remedies.size(); ++r) {
+      NamedOptions of_cell = cases[c].options;
+      of_cell.emplace("observe", format_duration(options.observe));
+      if (const std::string& actions = remedies[r].actions; !actions.empty()) {
+        std::string& at = of_cell["at"];
+        at += (at.empty() ? "" : "; ") + actions;
+      }
+      const ScenarioOptions scenario = scenario_of(of_cell);
+      // A curve has no queue.
+      if (const std::string why = no_effect(scenario); !why.empty()) {
+        why_none = why;
+        continue;
+      }
+      cells.push_back({{cases[c].title, remedies[r].title}, scenario});
+      options_of.push_back(std::move(of_cell));
+      places.emplace_back(c, r);
+    }
+  }
+  if (cells.empty()) throw std::invalid_argument(why_none);
+
+  Study study(invocation, options, {"case", "remedy"}, std::move(cells));
+  const auto results = study.run();
+  if (!results) return study.finish();
+
+  Table table{.columns = {{.title = "remedy"}}, .rows = {}};
+  for (const Case& each : cases) {
+    for (const char* title : {"down", "back after", "load"}) {
+      table.columns.push_back({.title = title, .group = each.title});
+    }
+  }
+  for (const Remedy& remedy : remedies) {
+    table.rows.emplace_back(table.columns.size(), "-");
+    table.rows.back()[0] = remedy.title;
+  }
+  std::vector<std::string> runs;
+  for (std::size_t i = 0; i < results->size(); ++i) {
+    const CellResult& cell = (*results)[i];
+    const auto [c, r] = places[i];
+    const std::string state(cell.unsettled());
+    const auto down = cell.down();
+    const std::vector<std::string> texts{
+        state.empty() && down ? fixed(100 * down->value, 0) + " %" : state, recovery_text(cell),
+        fixed(rounded(cell.amplification.value), 1)};
+    std::copy(texts.begin(), texts.end(),
+              table.rows[r].begin() + 1 + static_cast<std::ptrdiff_t>(texts.size() * c));
+    study.write_row(i, cell);
+    runs.push_back(
+        run_line(std::to_string(c + 1) + '-' + std::to_string(r + 1), options_of[i], study.seed()));
+  }
+  if (!asked.strategies.empty()) print_overruling(asked.given);
+  study.show(table);
+  write_picture_data(options.picture_data, cases, remedies, runs);
+  return study.finish();
+}
+
+}  // namespace
+
+const Command kRemedies{
+    "remedies",
+    "A frozen server has collapsed: compares what gets it back, and how soon. One thing is done "
+    "about it\nat 60 s: less load, a limit, a restart, another order of the queue. Options of the "
+    "experiment make\na service of your own, in place of the three usual cases.",
+    "retrystorm remedies --service=workers --remedy='nothing:' "
+    "--remedy='CoDel: 60s set queue-drop=codel'",
+    [](const Command& command, int argc, const char* const* argv) {
+      return run_command<RemediesOptions>(command, argc, argv, declare, remedies);
+    }};
+
+}  // namespace retrystorm

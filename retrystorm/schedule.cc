@@ -1,0 +1,134 @@
+// How long do strategies wait before their retries?
+#include "model/retry/schedule.h"
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <optional>
+#include <random>
+#include <stdexcept>
+
+#include "common/output/report.h"
+#include "common/output/start_json.h"
+#include "model/base/text.h"
+#include "retrystorm/study_command.h"
+#include "study/cells.h"
+#include "study/fitted_table.h"
+
+namespace retrystorm {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct ScheduleOptions {
+  WorkloadOptions workload;
+  std::string strategies = "exponential";
+  std::size_t waits = 10;
+  std::optional<Duration> fails_until, succeeds_above;
+  TableFiles table;
+  std::string json;
+};
+
+void declare(CLI::App& app, ScheduleOptions& options) {
+  add_workload_options(app, options.workload);
+  auto* group = app.add_option_group("Schedule");
+  add_strategies(*group, options.strategies);
+  add_count(*group, "--waits", options.waits, "how many waits to print for each strategy", 1,
+            1'000'000)
+      ->group("Study");
+  add_optional_duration(*group, "--fails-until", options.fails_until,
+                        "attempts fail until a wait has reached this ...");
+  add_optional_duration(*group, "--succeeds-above", options.succeeds_above,
+                        "... and from then on succeed while the wait is longer than this");
+  add_study_files(*group, options.table, options.json);
+}
+
+// Without a list of strategies, a settings file with retry options is the strategy of its name.
+Compared asked_for(const Invocation& invocation, const std::string& list) {
+  const CLI::Option& config = *invocation.app.get_config_ptr();
+  const bool listed = find_option(invocation.app, "strategies")->count() > 0;
+  const NamedOptions given = given_to_study(invocation.app, {});
+  if (listed || config.count() == 0 || overruling_text(given).empty()) {
+    return compared(invocation, list, {});
+  }
+  NamedOptions typed = given;
+  std::erase_if(typed, [&invocation](const auto& each) {
+    return !is_typed(*find_option(invocation.app, each.first), invocation.arguments);
+  });
+  return {.strategies = {{.name = text_of(config), .settings = given}}, .given = typed};
+}
+
+int schedule(const Invocation& invocation, const ScheduleOptions& options) {
+  const Compared asked = asked_for(invocation, options.strategies);
+  if (options.fails_until.has_value() != options.succeeds_above.has_value()) {
+    throw std::invalid_argument("--fails-until and --succeeds-above belong together: give both");
+  }
+  std::optional<ScheduleStory> story;
+  if (options.fails_until) story = {*options.fails_until, *options.succeeds_above};
+  std::vector<ScenarioOptions> each;
+  for (const ListedStrategy& strategy : asked.strategies) {
+    NamedOptions of_strategy = asked.given;
+    set_strategy(of_strategy, strategy);
+    each.push_back(scenario_of(of_strategy));
+    check(each.back().workload.retry);
+  }
+  refuse_unused(each.size(), [&each](std::size_t i) { return each[i]; });
+  const std::uint64_t seed = options.workload.seed.value_or(std::random_device()());
+
+  OpenTableFiles files(options.table, csv_comment(invocation.results_command, seed));
+  WorkOutput output(OutputFile(options.json));
+  write_start(invocation, seed, options.workload.seed.has_value(), output.json());
+  Rows rows("wait", {"strategy", "attempt", "delay_seconds", "p5", "p50", "p95", "outcome"},
+            files.csv_comment, std::move(files.csv), output.json());
+  Table table{
+      .columns = {{.title = "strategy", .code = true}, {.title = "attempt"}, {.title = "wait, s"}},
+      .rows = {}};
+  if (story) {
+    table.columns.push_back({.title = "outcome"});
+  } else {
+    for (const char* title : {"p5", "p50", "p95"}) table.columns.push_back({.title = title});
+  }
+  std::string ended;  // the strategies with fewer waits than asked for
+  for (std::size_t i = 0; i < each.size() && !output.interrupted(); ++i) {
+    const WorkloadOptions& workload = each[i].workload;
+    const std::string& name = asked.strategies[i].name;
+    std::size_t attempt = 0;
+    for (const ScheduledWait& one :
+         scheduled_waits(workload.retry, workload.think_time, seed, options.waits, story)) {
+      ++attempt;
+      const double wait = to_seconds(one.wait);
+      std::vector<Json> values{name, attempt, wait};
+      std::vector<std::string> texts{name, std::to_string(attempt), print_number(wait)};
+      for (std::size_t p = 0; p < ScheduledWait::kShares.size(); ++p) {
+        const Json share = one.spread ? Json(to_seconds((*one.spread)[p])) : Json(nullptr);
+        values.push_back(share);
+        if (!story) texts.push_back(one.spread ? print_number(share.get<double>()) : "");
+      }
+      const char* const outcome = one.failed ? "failure" : "success";
+      values.push_back(story ? Json(outcome) : Json(nullptr));
+      if (story) texts.emplace_back(outcome);
+      rows.write(values);
+      table.rows.push_back(texts);
+    }
+    if (attempt < options.waits) {
+      ended += (ended.empty() ? "" : ", ") + name + ' ' + end_of_schedule(workload.retry, attempt);
+    }
+  }
+  write_markdown(files.markdown, table);
+  print_overruling(asked.given);
+  print(std::cout, table);
+  print_note(std::cout, "no more waits, for a request is given up", ended);
+  return output.finish();
+}
+
+}  // namespace
+
+const Command kSchedule{
+    "schedule",
+    "Prints the waits of strategies before the first retries of a request, and where waits are\n"
+    "random the quantiles p5, p50 and p95 of a thousand more clients. Needs no network.",
+    "retrystorm schedule --strategies=exponential,grpc --waits=8 --markdown=waits.md",
+    [](const Command& command, int argc, const char* const* argv) {
+      return run_command<ScheduleOptions>(command, argc, argv, declare, schedule);
+    }};
+
+}  // namespace retrystorm

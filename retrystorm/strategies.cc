@@ -1,0 +1,107 @@
+// What do the named strategies do to a service, and to the requests? Each is tried in the same
+// disturbances. The best ones come first.
+#include <algorithm>
+#include <cmath>
+
+#include "common/output/json_text.h"
+#include "model/base/text.h"
+#include "retrystorm/disturbances.h"
+#include "retrystorm/study_command.h"
+
+namespace retrystorm {
+namespace {
+
+struct StrategiesOptions : StudyOptions {
+  std::string strategies = "all";
+};
+
+void declare(CLI::App& app, StrategiesOptions& options) {
+  add_study_options(app, options, kSetByDisturbances);
+  add_strategies(*option_group(app, "Study"), options.strategies);
+}
+
+int strategies(const Invocation& invocation, const StrategiesOptions& options) {
+  const auto [listed, given] = compared(invocation, options.strategies, kSetByDisturbances);
+  std::vector<StudyCell> cells;
+  for (const StudyDisturbance& disturbance : disturbances()) {
+    for (const ListedStrategy& strategy : listed) {
+      NamedOptions of_cell = disturbance.options;
+      of_cell.insert(given.begin(), given.end());
+      set_strategy(of_cell, strategy);
+      cells.push_back({{disturbance.title, strategy.name}, scenario_of(of_cell)});
+    }
+  }
+  Study study(invocation, options, {"disturbance", "strategy"}, std::move(cells));
+  const auto results = study.run();
+  if (!results) return study.finish();
+  const auto cell_of = [count = listed.size()](std::size_t disturbance, std::size_t strategy) {
+    return disturbance * count + strategy;
+  };
+
+  // The best come first: by how rarely the service is down after an outage, then by the requests that
+  // succeeded.
+  struct Rank {
+    std::size_t strategy;
+    double down = 0, success = 0;
+  };
+  std::vector<Rank> ranks;
+  for (std::size_t s = 0; s < listed.size(); ++s) {
+    Rank rank{.strategy = s};
+    for (std::size_t d = 0; d < disturbances().size(); ++d) {
+      const CellResult& cell = (*results)[cell_of(d, s)];
+      if (const auto down = cell.down()) rank.down += down->value;
+      rank.success += cell.success_share.value;
+    }
+    // A difference that is smaller than the shown digits does not count.
+    rank.down = std::round(1e5 * rank.down);
+    rank.success = std::round(1e5 * rank.success);
+    ranks.push_back(rank);
+  }
+  std::stable_sort(ranks.begin(), ranks.end(), [](const Rank& a, const Rank& b) {
+    return a.down != b.down ? a.down < b.down : a.success > b.success;
+  });
+
+  Table table{.columns = {{.title = "strategy", .code = true}}, .rows = {}};
+  for (const StudyDisturbance& disturbance : disturbances()) {
+    const auto add = [&](const char* title) {
+      table.columns.push_back({.title = title, .group = disturbance.title});
+    };
+    if (disturbance.outage) {
+      add("down");
+      add("back after");
+    }
+    add("success");
+    add("load");
+  }
+  for (const Rank& rank : ranks) table.rows.push_back({listed[rank.strategy].name});
+  for (std::size_t d = 0; d < disturbances().size(); ++d) {
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      const std::size_t number = cell_of(d, ranks[i].strategy);
+      const CellResult& cell = (*results)[number];
+      std::vector<std::string>& row = table.rows[i];
+      if (disturbances()[d].outage) {
+        row.push_back(down_text(cell));
+        row.push_back(back_text(cell));
+      }
+      row.push_back(success_text(cell.success_share.value));
+      row.push_back(fixed(rounded(cell.amplification.value), 2));  // of what the row has
+      study.write_row(number, cell);
+    }
+  }
+  print_overruling(given);
+  study.show(table);
+  return study.finish();
+}
+
+}  // namespace
+
+const Command kStrategies{
+    "strategies",
+    "Compares the named strategies in the same disturbances: the server frozen for 1 s, 10 s and "
+    "60 s,\nand a server that answers a tenth and half of its requests with an error.",
+    "retrystorm strategies --strategies=fixed,exponential,grpc --clients=300 --timeout=500ms",
+    [](const Command& command, int argc, const char* const* argv) {
+      return run_command<StrategiesOptions>(command, argc, argv, declare, strategies);
+    }};
+
+}  // namespace retrystorm

@@ -1,0 +1,362 @@
+#include "retrystorm/study_command.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <functional>
+#include <iostream>
+#include <numeric>
+#include <random>
+#include <stdexcept>
+#include <utility>
+
+#include "common/output/json_text.h"
+#include "common/output/report.h"
+#include "common/output/start_json.h"
+#include "model/base/text.h"
+#include "retrystorm/policy_files.h"
+#include "study/cell_columns.h"
+#include "study/cells.h"
+#include "study/evaluator.h"
+#include "study/fitted_table.h"
+#include "study/judged_runs.h"
+#include "study/progress_bar.h"
+#include "study/scenario_checks.h"
+#include "study/threads.h"
+
+namespace retrystorm {
+namespace {
+
+void refuse_own(const NamedOptions& given, const std::vector<std::string>& own,
+                const std::string& where = "") {
+  for (const std::string& name : own) {
+    if (!given.contains(name)) continue;
+    throw std::invalid_argument(where + "--" + name + " is set by this study (see --help)");
+  }
+}
+
+// Checks the options before anything runs. Throws if something is wrong with them.
+std::vector<Scenario> scenarios_of(const std::vector<StudyCell>& cells, std::uint64_t seed,
+                                   std::size_t at_once, bool part) {
+  std::vector<Scenario> scenarios;
+  for (const StudyCell& cell : cells) {
+    scenarios.push_back(make_scenario(cell.options, seed));
+    check_length(scenarios.back());
+    check_verdict(scenarios.back());
+    check_memory(scenarios.back(), at_once, memory_limit());
+  }
+  if (!part) {
+    try {
+      refuse_unused(cells.size(), [&cells](std::size_t cell) { return cells.at(cell).options; });
+    } catch (const NoEffect& error) {
+      throw NoEffect(std::string(error.what()) + "; nothing was run");
+    }
+  }
+  return scenarios;
+}
+
+std::vector<std::string> run_names(std::vector<std::string> names,
+                                   const std::vector<std::string>& columns) {
+  names.emplace_back("seed");
+  names.insert(names.end(), columns.begin(), columns.end());
+  return names;
+}
+
+}  // namespace
+
+void add_study_options(CLI::App& app, StudyOptions& options, const std::vector<std::string>& own) {
+  OptionList list;
+  declare_options(list, options);
+  add_options(app, list);
+  for (const std::string& name : own) hide(app, name);
+  add_strategy_flags(app, options.workload);
+
+  auto* many = option_group(app, "Many runs");
+  add_runs(*many, options.runs)->group("Study");
+  add_threads(*many, options.threads);
+  add_expectations(
+      *many, options.expectations, cell_figures({}),
+      "a claim about each cell, such as recovered or down<5%; may be repeated; exit code "
+      "3: one is broken, 4: one is not decided")
+      ->group("Study");
+  add_study_files(*many, options.table, options.json);
+}
+
+void add_study_files(CLI::App& app, TableFiles& table, std::string& json) {
+  add_table_files(app, table.csv, table.markdown)->group("Study");
+  add_text(app, "--json", json,
+           "write all columns to this file, as JSON Lines; - = standard output");
+}
+
+void add_strategies(CLI::App& app, std::string& list) {
+  add_text(
+      app, "--strategies", list,
+      "the strategies to compare, as V1,V2,...: names, all (every named one), and settings files "
+      "such as mine.ini")
+      ->group("Study");
+  // Read by `compared`.
+  add_value(
+      app, "--strategies-from", "FOLDER", "", [](const std::string&) {},
+      "compare these with the policies of other programs in the files of this folder (see `import`)");
+}
+
+NamedOptions given_to_study(const CLI::App& app, const std::vector<std::string>& own) {
+  ScenarioOptions scenario;
+  OptionList list;
+  declare_options(list, scenario);
+  NamedOptions given = given_options(app, list);
+  given.erase("seed");
+  refuse_own(given, own);
+  return given;
+}
+
+std::string listed_strategies(const Invocation& invocation, const std::string& list,
+                              const NamedOptions& given) {
+  const auto strategy = given.find("strategy");
+  if (strategy == given.end()) return list;
+  if (find_option(invocation.app, "strategies")->count() == 0) return strategy->second;
+  if (is_typed(*find_option(invocation.app, "strategy"), invocation.arguments)) {
+    throw std::invalid_argument("--strategies excludes --strategy");
+  }
+  return list;
+}
+
+Compared compared(const Invocation& invocation, const std::string& list,
+                  const std::vector<std::string>& own) {
+  Compared result{.strategies = {}, .given = given_to_study(invocation.app, own)};
+  if (list.empty() && find_option(invocation.app, "strategies")->count() == 0) return result;
+  const std::string listed = listed_strategies(invocation, list, result.given);
+  ScenarioOptions scenario;
+  OptionList options;
+  declare_options(options, scenario);
+  try {
+    result.strategies = parse_strategies(options, listed);
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(std::string("--strategies: ") + error.what());
+  }
+  const CLI::Option* folder = find_option(invocation.app, "strategies-from");
+  if (folder != nullptr && folder->count() > 0) {
+    const std::vector<ListedStrategy> more = policies_in(text_of(*folder));
+    result.strategies.insert(result.strategies.end(), more.begin(), more.end());
+  }
+  for (const ListedStrategy& each : result.strategies) {
+    if (each.settings) refuse_own(*each.settings, own, each.name + ": ");
+  }
+  result.given.erase("strategy");
+  return result;
+}
+
+void print_overruling(const NamedOptions& given, const std::string& whose) {
+  const std::string text = overruling_text(given, whose);
+  if (!text.empty()) std::cout << text << '\n';
+}
+
+void write_start(const Invocation& invocation, std::uint64_t seed, bool given, JsonLines& json) {
+  auto start = options_json(invocation.app);
+  start["seed"] = seed;
+  json.write(start_json("retrystorm", invocation.command, start));
+  if (!given) std::cerr << "seed " << seed << '\n';
+}
+
+Study::Study(const Invocation& invocation, const StudyOptions& options,
+             const std::vector<std::string>& labels, std::vector<StudyCell> cells,
+             const std::vector<std::string>& run_columns, bool part)
+    : options_(options),
+      labels_(labels),
+      cells_(std::move(cells)),
+      seed_(options.workload.seed ? *options.workload.seed : std::random_device()()),
+      scenarios_(scenarios_of(cells_, seed_, threads_or_cores(options.threads), part)),
+      files_(options.table, csv_comment(invocation.results_command, seed_)),
+      output_(OutputFile(options.json)),
+      rows_(run_columns.empty() ? "cell" : "run",
+            run_columns.empty() ? cell_names(labels) : run_names(labels, run_columns),
+            files_.csv_comment, std::move(files_.csv), output_.json()) {
+  write_start(invocation, seed_, options.workload.seed.has_value(), output_.json());
+}
+
+void Study::tell_outlook(const Invocation& invocation, const std::vector<std::size_t>& cells,
+                         const std::vector<std::string>& set_in_cells) const {
+  const auto differs = [&](std::size_t label) {
+    return std::any_of(cells.begin(), cells.end(), [&](std::size_t cell) {
+      return cells_[cell].labels[label] != cells_[cells.front()].labels[label];
+    });
+  };
+  std::vector<OutlookOfRow> rows;
+  for (const std::size_t cell : cells) {
+    std::string name;
+    for (std::size_t i = 0; i < labels_.size(); ++i) {
+      if (!differs(i)) continue;
+      name += (name.empty() ? "" : ", ") + with_dashes(labels_[i]) + '=' + cells_[cell].labels[i];
+    }
+    rows.push_back({name, look_ahead(cells_[cell].options)});
+  }
+  std::cerr << outlook_text(rows, "other rows differ, too")
+            << assumed_text(invocation.app, options_json(invocation.app), rows, set_in_cells)
+            << std::flush;
+}
+
+std::optional<std::vector<CellResult>> Study::run() {
+  std::vector<CellResult> results(cells_.size());
+  const bool all = run(all_cells(), [&results](std::size_t cell, const CellResult& result) {
+    results[cell] = result;
+  });
+  return all ? std::optional(std::move(results)) : std::nullopt;
+}
+
+std::optional<std::vector<std::vector<RunResult>>> Study::run_each() {
+  std::vector<std::vector<RunResult>> results(cells_.size());
+  const bool all = run_cells(
+      all_cells(), [&results](std::size_t cell, const auto& runs) { results[cell] = runs; });
+  return all ? std::optional(std::move(results)) : std::nullopt;
+}
+
+bool Study::run(const std::vector<std::size_t>& cells,
+                const std::function<void(std::size_t, const CellResult&)>& done) {
+  return run_cells(cells,
+                   [&done](std::size_t cell, const auto& runs) { done(cell, summarize(runs)); });
+}
+
+std::vector<std::size_t> Study::all_cells() const {
+  std::vector<std::size_t> all(cells_.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
+}
+
+bool Study::run_cells(
+    const std::vector<std::size_t>& cells,
+    const std::function<void(std::size_t cell, const std::vector<RunResult>&)>& done) {
+  ProgressBar bar(isatty(STDERR_FILENO) == 1 ? &std::cerr : nullptr, cells.size() * options_.runs);
+  const Evaluator evaluator(threads_or_cores(options_.threads),
+                            [this] { return output_.interrupted(); });
+  complete_ = evaluator.run(
+      cells.size(), [&](std::size_t i) { return scenarios_[cells[i]]; },
+      seeds_from(seed_, options_.runs),
+      [&](std::size_t i, const std::vector<RunResult>& runs) {
+        if (!options_.expectations.empty()) {
+          judgements_[cells[i]] = judge_once(runs, options_.expectations);
+        }
+        done(cells[i], runs);
+      },
+      [&bar](std::size_t runs) { bar.show(runs); });
+  bar.clear();
+  if (!complete_ && output_.has_reader()) std::cerr << "interrupted\n";
+  return complete_;
+}
+
+Study::Runs Study::run_in_rounds(const std::function<std::vector<std::size_t>(const Runs&)>& open) {
+  constexpr std::size_t kFirstRound = 15;
+  Runs results(cells_.size());
+  ProgressBar bar(isatty(STDERR_FILENO) == 1 ? &std::cerr : nullptr, cells_.size() * options_.runs);
+  const Evaluator evaluator(threads_or_cores(options_.threads),
+                            [this] { return output_.interrupted(); });
+  complete_ = true;
+  for (std::size_t before = 0; complete_ && before < options_.runs;) {
+    const std::vector<std::size_t> cells = open(results);
+    if (cells.empty()) break;
+    const std::size_t until = std::min(before == 0 ? kFirstRound : 2 * before, options_.runs);
+    Runs round(cells.size());
+    complete_ = evaluator.run(
+        cells.size(), [&](std::size_t i) { return scenarios_[cells[i]]; },
+        seeds_from(seed_ + before, until - before),
+        [&round](std::size_t i, const std::vector<RunResult>& runs) { round[i] = runs; },
+        [&bar, done = before * cells_.size()](std::size_t runs) { bar.show(done + runs); });
+    if (!complete_) break;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      results[cells[i]].insert(results[cells[i]].end(), round[i].begin(), round[i].end());
+    }
+    before = until;
+  }
+  bar.clear();
+  if (!complete_ && output_.has_reader()) std::cerr << "interrupted\n";
+  return results;
+}
+
+std::vector<RunResult> Study::run_beside(const ScenarioOptions& options, std::size_t runs) const {
+  const Evaluator evaluator(threads_or_cores(options_.threads),
+                            [this] { return output_.interrupted(); });
+  return evaluator.run(make_scenario(options, seed_), seeds_from(seed_, runs));
+}
+
+void Study::write_row(std::size_t cell, const CellResult& result) {
+  std::string name;
+  for (const std::string& label : cells_[cell].labels) name += (name.empty() ? "" : " ") + label;
+  written_.emplace_back(name, result);
+  write_row(cell, cell_values({}, result));
+}
+
+void Study::write_row(std::size_t cell, const CellValues& values) {
+  CellValues row(cells_[cell].labels.begin(), cells_[cell].labels.end());
+  row.insert(row.end(), values.begin(), values.end());
+  rows_.write(row);
+}
+
+void Study::write_row(std::size_t cell, std::size_t run,
+                      std::vector<nlohmann::ordered_json> values) {
+  const std::vector<std::string>& labels = cells_[cell].labels;
+  values.insert(values.begin(), seed_ + run);
+  values.insert(values.begin(), labels.begin(), labels.end());
+  rows_.write(values);
+}
+
+void Study::show(const Table& table) {
+  write_markdown(files_.markdown, table);
+  print(std::cout, table);
+  print_unsettled(std::cout, written_);
+}
+
+int Study::finish() {
+  std::vector<Finding> findings;
+  for (const auto& [cell, judgements] : judgements_) {
+    std::vector<std::pair<std::string, std::string>> labels;
+    for (std::size_t i = 0; i < labels_.size(); ++i) {
+      labels.emplace_back(labels_[i], cells_[cell].labels[i]);
+    }
+    for (std::size_t i = 0; i < judgements.size(); ++i) {
+      write_finding(std::cout, output_.json(), labels, options_.expectations[i], judgements[i]);
+      findings.push_back(judgements[i].finding);
+    }
+  }
+  const int fault = output_.finish();
+  if (fault != 0) return fault;
+  return complete_ ? exit_code_of(findings) : kExitFault;
+}
+
+void add_picture_data(CLI::App& app, std::string& folder) {
+  add_text(app, "--picture-data", folder,
+           "write what a script draws the picture from into this folder, which exists; in its file "
+           "runs the options of the runs that go with it")
+      ->group("Study");
+}
+
+std::string run_line(std::string name, const NamedOptions& options, std::uint64_t seed) {
+  // It becomes part of a file's name.
+  const auto is_plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_' || c == '-';
+  };
+  std::replace_if(name.begin(), name.end(), std::not_fn(is_plain), '_');
+  std::string line = name + "\t--seed=" + std::to_string(seed);
+  for (const auto& [option, text] : options) line += "\t--" + option + '=' + text;
+  return line;
+}
+
+std::string back_text(const CellResult& cell, double share) {
+  const auto& time = share == 0.5 ? cell.recovery_median : cell.recovery_p90;
+  return time ? print_number(rounded(to_seconds(*time))) + " s" : std::string(cell.not_back(share));
+}
+
+std::string success_text(double share) {
+  if (share >= 1 - 5e-6) return "100 %";
+  return fixed(100 * share, share > 0.9995 ? 3 : share > 0.995 ? 2 : 1) + " %";
+}
+
+std::string down_text(const CellResult& cell) {
+  if (!cell.unsettled().empty()) return std::string(cell.unsettled());
+  const auto down = cell.down();
+  if (!down) return "-";
+  return fixed(100 * down->value, 0) + " % (" + fixed(100 * down->interval.low, 0) + '-' +
+         fixed(100 * down->interval.high, 0) + ')';
+}
+
+}  // namespace retrystorm

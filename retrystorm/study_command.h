@@ -1,0 +1,174 @@
+// The common part of the commands of `retrystorm`: reads the options, runs the cells of a study, and writes
+// its tables.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/cli/options.h"
+#include "common/cli/program.h"
+#include "common/output/expectation.h"
+#include "common/output/work_output.h"
+#include "retrystorm/commands.h"
+#include "study/cell_columns.h"
+#include "study/cell_result.h"
+#include "study/named_options.h"
+#include "study/rows.h"
+#include "study/strategy_list.h"
+#include "study/table.h"
+
+namespace retrystorm {
+
+// The options that all commands have.
+struct StudyOptions : ScenarioOptions {
+  std::size_t runs = 100;  // of each cell
+  std::size_t threads = 0;
+  std::string json;
+  TableFiles table;
+  std::vector<Expectation> expectations;
+};
+
+// `own`: options that the study sets itself. They are not in the help, and `given_to_study` refuses them.
+void add_study_options(CLI::App& app, StudyOptions& options,
+                       const std::vector<std::string>& own = {});
+
+// Adds `--csv`, `--markdown` and `--json`.
+void add_study_files(CLI::App& app, TableFiles& table, std::string& json);
+
+// Adds `--strategies`, a list as `parse_strategies` reads it, and `--strategies-from`.
+void add_strategies(CLI::App& app, std::string& list);
+
+// The options of the experiment that were given, for all cells. Throws std::invalid_argument if one of
+// `own` is among them, because the study sets these itself.
+NamedOptions given_to_study(const CLI::App& app, const std::vector<std::string>& own);
+
+// The list of strategies to compare. If `--strategies` was not given, a given `--strategy` replaces its
+// default, `list`. Throws std::invalid_argument if both were typed.
+std::string listed_strategies(const Invocation& invocation, const std::string& list,
+                              const NamedOptions& given);
+
+// The strategies that a study compares, and the options for all of them.
+struct Compared {
+  std::vector<ListedStrategy> strategies;  // none if there is no list
+  NamedOptions given;
+};
+
+// Throws as `given_to_study` and `parse_strategies` do, also if a file has one of `own`.
+Compared compared(const Invocation& invocation, const std::string& list,
+                  const std::vector<std::string>& own);
+
+// Prints which of these options override those of each strategy that is compared.
+void print_overruling(const NamedOptions& given, const std::string& whose = "every strategy");
+
+// Writes the first line of the file of `--json`, and prints a seed that was not given.
+void write_start(const Invocation& invocation, std::uint64_t seed, bool given, JsonLines& json);
+
+// One setting of a study: the labels that identify it, and its options.
+struct StudyCell {
+  std::vector<std::string> labels;
+  ScenarioOptions options;
+};
+
+class Study {
+ public:
+  // `labels` are the names of the cells' labels. With `run_columns`, the files for programs have a row
+  // with these columns for each run, instead of one row for each cell. If the cells are only a `part` of a
+  // study, options may have an effect in the other cells only. Throws std::exception with a readable
+  // message if a cell cannot be run, an option has no effect in any of them, or a file cannot be written.
+  Study(const Invocation& invocation, const StudyOptions& options,
+        const std::vector<std::string>& labels, std::vector<StudyCell> cells,
+        const std::vector<std::string>& run_columns = {}, bool part = false);
+
+  // Prints what can be said about these cells before they run, and the defaults on which the answer hangs.
+  // `set_in_cells`: options that have a value of their own in each cell, although they were not given.
+  void tell_outlook(const Invocation& invocation, const std::vector<std::size_t>& cells,
+                    const std::vector<std::string>& set_in_cells) const;
+
+  // The summary of the runs of each cell, in the order of the cells. Nothing if it was interrupted. Call it
+  // once, with all cells, because all runs are shared among the threads.
+  std::optional<std::vector<CellResult>> run();
+  // The same, but with the runs of each cell, in the order of their seeds.
+  std::optional<std::vector<std::vector<RunResult>>> run_each();
+  // Runs these cells only. `done` gets each as soon as it is finished, one at a time. Returns true if all
+  // were finished.
+  bool run(const std::vector<std::size_t>& cells,
+           const std::function<void(std::size_t cell, const CellResult&)>& done);
+
+  // Runs the cells in rounds, of 15 runs of each, then of as many again, ..., until all have been made.
+  // Before each round, `open` says which cells need it, by the runs of all cells so far. Returns these;
+  // those of a round that was interrupted are not among them.
+  using Runs = std::vector<std::vector<RunResult>>;  // by cell, in the order of their seeds
+  Runs run_in_rounds(const std::function<std::vector<std::size_t>(const Runs&)>& open);
+
+  // Some more runs, with the first seeds, of what is no cell of the study. None if it was interrupted.
+  std::vector<RunResult> run_beside(const ScenarioOptions& options, std::size_t runs) const;
+
+  // The findings that `finish` prints for a cell of `run_in_rounds`, in the order of the expectations.
+  void judge(std::size_t cell, std::vector<Judgement> judgements) {
+    judgements_[cell] = std::move(judgements);
+  }
+
+  // Writes a cell's row, with all columns, to the files for programs. Below the table it is named if
+  // some of its runs are neither up nor down.
+  void write_row(std::size_t cell, const CellResult& result);
+  void write_row(std::size_t cell, const CellValues& values);
+  // Does the same for a run, with a value for each of the run's columns. Runs are counted from 0.
+  void write_row(std::size_t cell, std::size_t run, std::vector<nlohmann::ordered_json> values);
+
+  // Prints the results of the study, and writes them as Markdown.
+  void show(const Table& table);
+
+  LineFile& markdown() { return files_.markdown; }
+  std::uint64_t seed() const { return seed_; }
+
+  // Prints the findings of the expectations for each cell that was run. Returns the exit code.
+  int finish();
+
+ private:
+  bool run_cells(const std::vector<std::size_t>& cells,
+                 const std::function<void(std::size_t cell, const std::vector<RunResult>&)>& done);
+  std::vector<std::size_t> all_cells() const;
+
+  const StudyOptions& options_;
+  const std::vector<std::string> labels_;
+  const std::vector<StudyCell> cells_;
+  const std::uint64_t seed_;
+  std::vector<Scenario> scenarios_;
+  OpenTableFiles files_;
+  WorkOutput output_;
+  Rows rows_;
+  std::map<std::size_t, std::vector<Judgement>> judgements_;  // by cell
+  std::vector<std::pair<std::string, CellResult>> written_;   // with their labels
+  bool complete_ = false;
+};
+
+// The data from which scripts draw a picture, as files in a folder. Without a name, nothing is written.
+void add_picture_data(CLI::App& app, std::string& folder);
+
+// A line of the file `runs` in that folder: the name of a run, and the options with which `simulate` makes
+// it, separated by tabs.
+std::string run_line(std::string name, const NamedOptions& options, std::uint64_t seed);
+
+// After how long this share of the runs was back: "12 s", "never" or "not yet".
+std::string back_text(const CellResult& cell, double share = 0.5);
+// "5 % (2-11)", "recovering" or "undecided".
+std::string down_text(const CellResult& cell);
+// The closer to 100 %, the more digits: 99.976 % of a million requests is not 100 %.
+std::string success_text(double share);
+
+// Runs a command whose options are `Options`, like `run_program`.
+template <typename Options>
+int run_command(const Command& command, int argc, const char* const* argv,
+                void (*declare)(CLI::App&, Options&),
+                int (*work)(const Invocation&, const Options&)) {
+  return run_program<Options>(command.about, "try a smaller --scale, fewer --runs or --threads",
+                              argc, argv, declare, work, nullptr, command.example, 2);
+}
+
+}  // namespace retrystorm

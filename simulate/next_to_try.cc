@@ -1,0 +1,246 @@
+#include "simulate/next_to_try.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+#include "common/output/fixed.h"
+#include "model/base/text.h"
+#include "model/run/disturbance.h"
+#include "model/run/outlook.h"
+#include "model/run/workload.h"
+#include "study/cells.h"
+#include "study/evaluator.h"
+
+namespace retrystorm {
+namespace {
+
+// Of a search for the limit of an option, the option.
+bool names_any(std::string_view text, const std::vector<std::string>& options) {
+  const auto words = split(text, ' ');
+  return std::any_of(words.begin(), words.end(), [&options](std::string_view word) {
+    if (!word.starts_with("--")) return false;
+    word.remove_prefix(word.starts_with("--most=") ? 7 : word.starts_with("--least=") ? 8 : 2);
+    const std::string_view name = word.substr(0, word.find_first_of("=,:"));
+    return std::find(options.begin(), options.end(), name) != options.end();
+  });
+}
+
+// A command that finds how far something may go. `search`: "most=outage-for".
+std::string to_see(const std::string& search, const std::string& what) {
+  return "--" + search + " --expect=recovered, to see " + what;
+}
+
+// Has a longer freeze no effect? The accept queue is full, and requests are given up as fast as others
+// begin.
+bool longer_is_the_same(const ScenarioOptions& options) {
+  if (options.timeline.outage.kind != Disturbance::Kind::kFreeze) return false;
+  const auto outage = look_ahead(options).outage;
+  return outage && outage->waiting >= static_cast<double>(options.service.backlog) &&
+         outage->unanswered < outage->wanted;
+}
+
+// The scenario of a row with other options. Nothing if they contradict it.
+std::optional<ScenarioOptions> options_with(const NamedOptions& row, const NamedOptions& others) {
+  std::vector<Axis> axes;
+  for (const auto& [name, value] : others) axes.push_back({.name = name, .values = {value}});
+  const Grid grid(std::move(axes));
+  try {
+    return cell_options(row, grid, grid.values(0));
+  } catch (const std::invalid_argument&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+Seen seen_in(const Summary& summary) {
+  const auto refused = summary.counts.gave_up_by[static_cast<std::size_t>(GiveUp::kBudget)];
+  return {.verdict = summary.recovery.verdict,
+          .budget_used_up = refused > 0,
+          .processes = summary.processes,
+          .throttled = summary.counts.throttled_share(),
+          .to_watch = summary.recovery.to_watch};
+}
+
+Seen seen_in(const CellResult& cell) {
+  const auto most = [&cell](std::size_t runs) { return is_majority(runs, cell.decided()); };
+  return {.verdict = cell.mostly_down()      ? Verdict::kCollapsed
+                     : most(cell.recovering) ? Verdict::kRecovering
+                     : most(cell.recovered)  ? Verdict::kRecovered
+                     : most(cell.no_outage)  ? Verdict::kNoOutage
+                                             : Verdict::kUndecided,
+          .budget_used_up = cell.gave_up > 0,
+          .processes = static_cast<std::size_t>(cell.processes.value_or(0)),
+          .throttled = cell.throttled_share.value_or(0),
+          .to_watch = cell.to_watch};
+}
+
+std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& seen) {
+  const RetrySettings& retry = options.workload.retry;
+  const bool reconnects = loses_connections(options.timeline.outage);
+  const bool by_processes = grows_with_processes(retry.process.budget);
+  std::vector<Suggestion> all;
+  // With an option's value, which the text begins with.
+  const auto add = [&all](const NamedOptions& some, const std::string& why = "") {
+    Suggestion suggestion{.options = some};
+    for (const auto& [name, value] : some) {
+      suggestion.text += (suggestion.text.empty() ? "--" : " --") + name + '=' + value;
+    }
+    suggestion.text += why;
+    all.push_back(std::move(suggestion));
+  };
+  // Half of what may wait so that the last one is still answered in time.
+  const auto add_bounded_queue = [&] {
+    if (options.service.capacity != Capacity::kWorkers || options.scale != 1) return;
+    const Outlook::Service service = *look_ahead(options).service;
+    if (service.in_time || service.late_from < 2 || !std::isfinite(service.late_from)) return;
+    add({{"queue-length", std::to_string(static_cast<std::size_t>(service.late_from / 2))}});
+  };
+  if (seen.is_throttled()) {
+    const bool obeyed = retry.hint.use != HintUse::kIgnore;
+    if (options.service.hint.kind != HintKind::kSpread) {
+      add(obeyed ? NamedOptions{{"hint", "spread"}}
+                 : NamedOptions{{"hint", "spread"}, {"retry-after", "at-least"}});
+    } else if (!obeyed) {
+      add({{"retry-after", "at-least"}});
+    }
+    if (retry.process.client_rate.kind == ClientRateSettings::Kind::kNone)
+      add({{"client-rate", "aws-adaptive"}});
+  }
+  switch (seen.verdict) {
+    case Verdict::kRecovered:
+      if (seen.is_throttled()) break;
+      if (by_processes && seen.budget_used_up) {
+        all.push_back({.text = "more --processes: each has its own retry budget"});
+      }
+      if (reconnects) {
+        all.push_back({.text = to_see("least=reconnect-base", "how short a window is enough")});
+      } else if (longer_is_the_same(options)) {
+        const bool open = options.workload.arrivals == Arrivals::kOpen;
+        all.push_back({.text = to_see(open ? "most=rate" : "most=clients",
+                                      "how much load it survives (a longer outage is the same)")});
+      } else {
+        all.push_back({.text = to_see("most=outage-for", "how long an outage it survives")});
+      }
+      break;
+    case Verdict::kRelapsed:
+    case Verdict::kCollapsed: {
+      if (reconnects) {
+        all.push_back({.text = "a longer --reconnect-base"});
+        break;
+      }
+      const bool grows = retry.pacer.on || retry.backoff.jitter.is_growth() ||
+                         retry.backoff.growth == Growth::kExponential ||
+                         retry.backoff.growth == Growth::kTable;
+      // Longer waits help clients that wait for their answers. Where new requests come anyway, only
+      // fewer retries do.
+      const bool open = options.workload.arrivals == Arrivals::kOpen;
+      const bool retries = retry.limit.max_retries > 0;
+      if (!retries) {
+        // Only what the service does is left.
+      } else if (!grows && !open) {
+        add({{"strategy", "exponential"}});
+      } else if (retry.process.budget.kind == BudgetSettings::Kind::kNone) {
+        add({{"retry-budget", "10%"}});
+      } else if (by_processes && seen.processes > 1) {
+        all.push_back({.text = "fewer --processes: each has its own retry budget"});
+        break;
+      }
+      add_bounded_queue();
+      if (retries) add({{"max-retries", "0"}}, ": the same without retries");
+      break;
+    }
+    case Verdict::kRecovering:
+      add_bounded_queue();
+      all.push_back(
+          {.text = "--observe=" + brief_duration(seen.to_watch.value_or(2 * options.observe))});
+      break;
+    case Verdict::kUndecided:
+    case Verdict::kNoOutage:
+      break;
+  }
+  return all;
+}
+
+void RowToImprove::see(std::size_t row, const CellResult& result) {
+  const Seen seen = seen_in(result);
+  const int urgency = seen.verdict == Verdict::kCollapsed    ? 4
+                      : seen.is_throttled()                  ? 3
+                      : seen.verdict == Verdict::kRecovering ? 2
+                      : seen.verdict == Verdict::kRecovered  ? 1
+                                                             : 0;
+  if (urgency < urgency_ || (urgency == urgency_ && row >= row_)) return;
+  urgency_ = urgency;
+  row_ = row;
+  result_ = result;
+}
+
+std::string too_few_attempts(const ScenarioOptions& options,
+                             const std::vector<Expectation>& claims) {
+  const Disturbance& outage = options.timeline.outage;
+  if (outage.kind != Disturbance::Kind::kErrors || outage.value >= 1) return "";
+  const double failing = outage.value;
+  const double attempts = look_ahead(options).retries.errors.attempts;
+  const auto most = [failing](double number) { return 1 - std::pow(failing, number); };
+  std::string text;
+  for (const Expectation& claim : claims) {
+    const bool at_least = claim.relation == Expectation::Relation::kAbove ||
+                          claim.relation == Expectation::Relation::kAtLeast;
+    if (!claim.figure.starts_with("success_during") || !at_least || claim.bound >= 1) continue;
+    if (most(attempts) > claim.bound) continue;
+    const auto percent = [](double share) {
+      return print_number(std::round(1e4 * share) / 100) + " %";
+    };
+    const std::string each = readable(failing), n = readable(attempts);
+    text = "where " + percent(failing) + " of the attempts fail, " + n +
+           (attempts == 1 ? " attempt lets" : " attempts let") + " at most 1 - " + each + '^' + n +
+           " = " + percent(most(attempts)) + " of the requests succeed, with any budget";
+    double enough = attempts;
+    while (most(enough) <= claim.bound) ++enough;
+    text +=
+        "\ntry: --max-retries=" + readable(enough - 1) + " (at most " + percent(most(enough)) + ')';
+  }
+  return text;
+}
+
+std::string tried_suggestion(const NamedOptions& row, const CellResult& result,
+                             const std::vector<std::string>& swept, const CampaignOptions& campaign,
+                             const std::function<bool()>& stop) {
+  constexpr std::size_t kMostRuns = 20;
+  const Evaluator evaluator(campaign.threads, stop);
+  const Seen before = seen_in(result);
+  std::string in_vain;
+  for (const auto& [options, text] : next_to_try(scenario_of(row), before)) {
+    if (names_any(text, swept)) continue;
+    if (options.empty()) return text;
+    const auto with = options_with(row, options);
+    if (!with) continue;
+    const auto runs = evaluator.run(make_scenario(*with, campaign.seed),
+                                    seeds_from(campaign.seed, std::min(campaign.runs, kMostRuns)));
+    if (runs.empty()) return "";
+    const CellResult now = summarize(runs);
+    const Seen after = seen_in(now);
+    if (before.verdict == Verdict::kCollapsed) {
+      if (!now.mostly_down()) {
+        return text + " (" + std::to_string(now.down_runs()) + " of " +
+               std::to_string(now.decided()) + " runs down)";
+      }
+    } else if (before.is_throttled()) {
+      if (after.throttled <= before.throttled / 2) {
+        return text + " (" + fixed(100 * after.throttled, 1) +
+               " % of the attempts are turned away, not " + fixed(100 * before.throttled, 1) + ')';
+      }
+    } else if (after.verdict == Verdict::kRecovered) {
+      return text + " (" + std::to_string(now.recovered) + " of " + std::to_string(now.runs) +
+             " runs recovered)";
+    }
+    in_vain += (in_vain.empty() ? "" : ", ") + text.substr(0, text.find(':'));
+  }
+  return in_vain.empty() ? "" : "retrystorm remedies, for none of these helps alone: " + in_vain;
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,58 @@
+#include "simulate/notes.h"
+
+#include <chrono>
+
+#include "model/run/disturbance.h"
+#include "simulate/next_to_try.h"
+
+namespace retrystorm {
+namespace {
+
+// "1:05", "0:30.5"
+std::string clock_text(Duration t) {
+  const auto minutes = std::chrono::floor<std::chrono::minutes>(t);
+  std::string seconds = print_number(to_seconds(t - minutes));
+  if (seconds.size() == 1 || seconds[1] == '.') seconds.insert(0, "0");
+  return std::to_string(minutes.count()) + ':' + seconds;
+}
+
+bool is_freeze(const std::string& what) {
+  return what == print_disturbance({});
+}
+
+}  // namespace
+
+void RunNotes::on_outage(Duration t, OutageEvent event, const std::string& what) {
+  const bool begins = event == OutageEvent::kBegin;
+  if (loses_connections(options_.timeline.outage)) {
+    if (begins) note_(clock_text(t) + ' ' + std::string(kConnectionsLost));
+    return;
+  }
+  const std::string name = is_freeze(what) ? (begins ? "frozen" : "awake")
+                           : begins        ? what
+                                           : what + " is over";
+  note_(clock_text(t) + ' ' + name +
+        (begins ? " for " + brief_duration(options_.outage_length()) : ""));
+}
+
+void RunNotes::on_action(Duration t, const std::string& what) {
+  note_(clock_text(t) + ' ' + what);
+}
+
+void RunNotes::on_summary(const Summary& summary) {
+  const Recovery& recovery = summary.recovery;
+  const bool judged =
+      recovery.verdict != Verdict::kNoOutage && recovery.verdict != Verdict::kUndecided;
+  if (judged) {
+    note_("1 run:     " + std::string(to_string(recovery.verdict)) +
+          "; --runs=100 tells how often it ends like this");
+  }
+  if (recovery.to_watch) return;  // the reason says it
+  std::string text;
+  for (const Suggestion& each : next_to_try(options_, seen_in(summary))) {
+    text += (text.empty() ? "" : ", or ") + each.text;
+  }
+  if (!text.empty()) note_("try:       " + text);
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,121 @@
+#include "simulate/options.h"
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <stdexcept>
+
+#include "model/run/recovery.h"
+#include "study/judged_runs.h"
+
+namespace retrystorm {
+
+void add_simulator_options(CLI::App& app, SimulatorOptions& options) {
+  OptionList list;
+  declare_options(list, options);
+  add_options(app, list);
+  add_strategy_flags(app, options.workload);
+
+  auto* many = option_group(app, "Many runs");
+  add_runs(*many, options.runs)->group("Run");
+  add_threads(*many, options.threads);
+  many->add_option(
+          "--sweep", options.sweeps,
+          "NAME=V1,V2,... or NAME=FROM:TO:STEP: a cell for each value; repeated: a cell "
+          "for each combination; strategies are names, all (every named one), and settings files "
+          "such as mine.ini")
+      ->type_name("TEXT")
+      ->group("Run")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_expectations(
+      *many, options.expectations, known_figures(),
+      "a claim, such as recovered or down<5%; may be repeated; a claim about a share or "
+      "a mean takes as many runs as it needs, up to --runs (1000 if not given); exit "
+      "code 3: one is broken, 4: one is not decided")
+      ->group("Run");
+  add_text(*many, "--least", options.least,
+           "NAME or NAME=FROM:TO: find the least value of this option for which all claims of "
+           "--expect hold");
+  add_text(*many, "--most", options.most, "likewise the greatest value");
+  many->add_flag("--list-cells", options.list_cells,
+                 "print the cells of the sweep as CSV, in order, and run nothing");
+  add_count(
+      *many, "--cell", options.cell,
+      "run only this cell (counted from 1, in the order of --list-cells), to split a sweep among "
+      "machines; 0 = all",
+      0, 1'000'000'000);
+  many->add_flag("--wide", options.wide,
+                 "print every column of the table for people, however wide it is");
+  add_table_files(*many, options.table.csv, options.table.markdown);
+
+  auto* hidden = option_group(app, "Hidden capacity");
+  hidden->add_flag("--hidden-capacity", options.hidden_capacity,
+                   "find the share to which the load must be cut for the service to recover from "
+                   "the outage, by bisection with each of --runs seeds (20 if that is 1)");
+  add_duration(*hidden, "--relief-after", options.relief.after,
+               "how long after the outage the load is cut");
+  add_duration(*hidden, "--relief-for", options.relief.hold,
+               "how long the service then has to recover", 4 * RecoveryTracker::kWindow);
+
+  auto* report = option_group(app, "Report");
+  add_duration(*report, "--report-interval", options.report_interval,
+               "how long each report line covers, in virtual time", std::chrono::milliseconds(1));
+  add_duration(*report, "--server-report-interval", options.server_report_interval,
+               "how long each of the server's report lines covers, in virtual time",
+               std::chrono::milliseconds(1));
+  add_quiet(*report, options.quiet, "what is printed before the run, and the backlog trial");
+  report->add_flag("--server-lines", options.server_lines, "print the server's report lines too");
+  add_text(*report, "--json", options.json, "write JSON Lines to this file; - = standard output")
+      ->group("Run");
+  add_trace(*report, options.trace);
+  add_text(*report, "--server-json", options.server_json,
+           "write the server's JSON Lines to this file; - = standard output");
+}
+
+void check_command_line(const Invocation& invocation, const SimulatorOptions& options) {
+  UnusedOptions typed;
+  if (options.sweeps.empty()) {
+    typed = unused_though_usual<ScenarioOptions>(invocation.app, invocation.arguments, options);
+  }
+  check(options, typed);
+}
+
+void check(const SimulatorOptions& options, UnusedOptions typed) {
+  Contradictions wrong;
+  wrong.attempt([&] { check_trace(options.trace, options.json); });
+  if (const std::string both = options.least + options.most; !both.empty()) {
+    const std::string name = options.least.empty() ? "--most" : "--least";
+    if (options.expectations.empty()) wrong.add(name + " needs an --expect");
+    if (!options.least.empty() && !options.most.empty()) {
+      wrong.add("--least and --most exclude each other");
+    }
+    if (!options.sweeps.empty()) wrong.add(name + " excludes --sweep");
+    if (options.hidden_capacity) wrong.add(name + " excludes --hidden-capacity");
+    if (options.trace > 0 || options.server_lines || !options.server_json.empty() ||
+        !options.table.csv.empty() || !options.table.markdown.empty()) {
+      wrong.add(name + " writes lines and --json only");
+    }
+  }
+  if (options.hidden_capacity) {
+    if (!options.expectations.empty()) wrong.add("--expect has no effect with --hidden-capacity");
+    if (options.outage_length() == Duration::zero()) {
+      wrong.add("--hidden-capacity needs an outage that brings the service down");
+    }
+    if (options.observe != SimulatorOptions().observe) {
+      wrong.add("observe has no effect with --hidden-capacity: see --relief-for");
+    }
+    if (!options.sweeps.empty()) {
+      wrong.add("--hidden-capacity is found for one set of options: it excludes --sweep");
+    }
+  } else if (options.relief != ReliefOptions()) {
+    wrong.add("relief-after and relief-for have no effect without --hidden-capacity");
+  }
+  if (options.sweeps.empty()) {
+    wrong.attempt([&] { check(options.workload.retry); });
+    typed.merge(unused_options(options));
+    wrong.add(typed);
+  }
+  wrong.refuse();
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,41 @@
+// The simulator's command line.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "common/cli/options.h"
+#include "common/cli/program.h"
+#include "simulator/scenario_options.h"
+#include "study/cell_table.h"
+#include "study/hidden_capacity.h"
+
+namespace retrystorm {
+
+struct SimulatorOptions : ScenarioOptions {
+  std::size_t runs = 1;
+  std::size_t threads = 0;  // 0 = one for each core
+  std::vector<std::string> sweeps;
+  std::vector<Expectation> expectations;
+  std::string least, most;  // the option of which that value is looked for
+  bool list_cells = false;
+  bool wide = false;
+  std::size_t cell = 0;  // the only one to run, counted from 1; 0 = all
+  bool server_lines = false;
+  bool quiet = false;
+  std::string json, server_json;
+  TableFiles table;
+  bool hidden_capacity = false;
+  ReliefOptions relief;
+};
+
+void add_simulator_options(CLI::App& app, SimulatorOptions& options);
+
+// Throws std::invalid_argument if options contradict each other. The options of a sweep's cells are
+// checked once they are known.
+void check_command_line(const Invocation& invocation, const SimulatorOptions& options);
+// The same; `typed` are options that are found in the command line only (`unused_though_usual`).
+void check(const SimulatorOptions& options, UnusedOptions typed = {});
+
+}  // namespace retrystorm

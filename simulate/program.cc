@@ -1,0 +1,748 @@
+#include "simulate/program.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <map>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/os/process.h"
+#include "common/output/expectation.h"
+#include "common/output/fixed.h"
+#include "common/output/json_lines.h"
+#include "common/output/json_report.h"
+#include "common/output/json_text.h"
+#include "common/output/line_report.h"
+#include "common/output/report.h"
+#include "common/output/start_json.h"
+#include "common/output/work_output.h"
+#include "model/retry/title.h"
+#include "simulate/next_to_try.h"
+#include "simulate/notes.h"
+#include "simulator/simulation.h"
+#include "study/backlog_trial.h"
+#include "study/campaign.h"
+#include "study/cells.h"
+#include "study/evaluator.h"
+#include "study/hidden_capacity.h"
+#include "study/judged_runs.h"
+#include "study/limit_value.h"
+#include "study/scenario_checks.h"
+#include "study/sweep.h"
+#include "study/threads.h"
+
+namespace retrystorm {
+namespace {
+
+// Prints a random seed, so that the run can be repeated.
+void tell_seed(const SimulatorOptions& options, std::uint64_t seed) {
+  if (!options.workload.seed) std::cerr << "seed " << seed << '\n';
+}
+
+// Prints the outlook of a run with these options, and adds it to the first line.
+void tell_outlook(const Invocation& invocation, const SimulatorOptions& asked,
+                  const ScenarioOptions& run, nlohmann::ordered_json& start,
+                  const std::vector<std::string>& swept = {}) {
+  if (asked.quiet && asked.json.empty() && asked.server_json.empty()) return;
+  start["title"] = retries_title(run.workload.retry);
+  const Outlook outlook = look_ahead(run);
+  if (!asked.quiet) {
+    std::cerr << outlook_text(outlook)
+              << assumed_text(invocation.app, start, {{"", outlook}}, swept) << std::flush;
+  }
+  start["outlook"] = outlook_json(outlook);
+}
+
+// The options whose values differ from those of `asked`: what is swept, and what a swept strategy
+// brings.
+void add_different(std::vector<std::string>& names, ScenarioOptions asked, ScenarioOptions run) {
+  OptionList as_asked, in_run;
+  declare_options(as_asked, asked);
+  declare_options(in_run, run);
+  for (std::size_t i = 0; i < in_run.all().size(); ++i) {
+    const Option& option = in_run.all()[i];
+    if (option.get() != as_asked.all()[i].get()) names.push_back(option.name);
+  }
+}
+
+// "strategy=fixed, timeout=2s"
+std::string row_name(const Grid& grid, std::size_t cell) {
+  const std::vector<std::string> values = grid.values(cell);
+  std::string name;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    name += (i > 0 ? ", " : "") + grid.axes()[i].name + '=' + values[i];
+  }
+  return name;
+}
+
+// The outlook of the rows of a table. Of many rows, that of the first and the last.
+void tell_outlooks(const Invocation& invocation, const ScenarioOptions& asked,
+                   const nlohmann::ordered_json& start, const Grid& grid,
+                   const std::function<ScenarioOptions(std::size_t cell)>& options_of) {
+  constexpr std::size_t kMostRows = 100;
+  const auto cells = static_cast<std::size_t>(grid.size());
+  std::vector<OutlookOfRow> rows;
+  std::vector<std::string> no_defaults = grid.names();
+  const std::size_t step = cells > kMostRows ? cells - 1 : 1;
+  for (std::size_t cell = 0; cell < cells; cell += step) {
+    const ScenarioOptions run = options_of(cell);
+    rows.push_back({row_name(grid, cell), look_ahead(run)});
+    add_different(no_defaults, asked, run);
+  }
+  std::cerr << outlook_text(rows) << assumed_text(invocation.app, start, rows, no_defaults)
+            << std::flush;
+}
+
+int run_once(const Invocation& invocation, const SimulatorOptions& options, std::uint64_t seed) {
+  for (const auto& [name, path] :
+       {std::pair("--csv", options.table.csv), std::pair("--markdown", options.table.markdown)}) {
+    if (path.empty()) continue;
+    throw std::invalid_argument(std::string(name) +
+                                " is a table of many runs: it needs --runs or --sweep");
+  }
+  const Scenario scenario = make_scenario(options, seed);
+  check_length(scenario);
+  check_memory(scenario, 1, memory_limit());
+  auto start = options_json(invocation.app);
+  start["seed"] = seed;
+  WorkOutput output(OutputFile(options.json), OutputFile(options.server_json));
+  tell_seed(options, seed);
+  tell_outlook(invocation, options, options, start);
+  output.json().write(start_json("simulate", invocation.command, start));
+  output.server_json().write(start_json("simulate", invocation.command, start));
+  LineReport lines(std::cout);
+  JsonReport json_report(output.json().sink());
+  ServiceLineReport service_lines(std::cout, ServiceLineReport::Stamp::kVirtual);
+  ServiceJsonReport service_json(output.server_json().sink());
+  SimulationObservers observers{.run = {&lines, &json_report}};
+  if (options.server_lines) observers.service.push_back(&service_lines);
+  if (!options.server_json.empty()) observers.service.push_back(&service_json);
+  RunJudge judge(options.expectations, std::cout, output.json());
+  observers.run.push_back(&judge);
+  RunNotes notes(options, [&output](const std::string& line) { output.note(line); });
+  if (!options.quiet) observers.run.push_back(&notes);
+  Simulation simulation(scenario, observers);
+  simulation.run([&output] { return output.interrupted(); });
+  const int fault = output.finish();
+  return fault != 0 ? fault : judge.exit_code();
+}
+
+bool sweeps_strategies(const Grid& grid) {
+  return std::any_of(grid.axes().begin(), grid.axes().end(),
+                     [](const Axis& axis) { return axis.name == "strategy"; });
+}
+
+// Names the options that hold in every row and override settings of the strategies.
+void print_overruling(const NamedOptions& given, const Grid& grid) {
+  const std::string text = sweeps_strategies(grid) ? overruling_text(given) : "";
+  if (!text.empty()) std::cout << text << '\n';
+}
+
+// The settings that all rows have in common, but for those of the line above.
+void print_common(const NamedOptions& given, const Grid& grid, const std::string& runs) {
+  const std::string above = sweeps_strategies(grid) ? overruling_text(given) : "";
+  const NamedOptions row = with_values(given, grid, grid.values(0));
+  std::string list;
+  for (const auto& [name, value] : given) {
+    const auto is_it = [&name = name](const Axis& axis) { return axis.name == name; };
+    const bool swept = std::any_of(grid.axes().begin(), grid.axes().end(), is_it);
+    const bool said = above.find(' ' + name + '=') != above.npos;
+    // A swept option may have replaced another form of it.
+    const bool in_force = row.contains(name) && name != "seed";
+    if (in_force && !swept && !said) list += name + '=' + value + ", ";
+  }
+  print_note(std::cout, "all rows",
+             list + (list.empty() ? "the defaults" : "the rest by default") +
+                 " (--print-settings), " + runs);
+}
+
+void list_cells(const Grid& grid) {
+  const auto print = [](const std::vector<std::string>& row) {
+    for (std::size_t i = 0; i < row.size(); ++i) std::cout << (i > 0 ? "," : "") << row[i];
+    std::cout << '\n';
+  };
+  std::vector<std::string> names;
+  for (const Axis& axis : grid.axes()) names.push_back(underscored(axis.name));
+  print(names);
+  const auto cells = static_cast<std::size_t>(grid.size());
+  for (std::size_t cell = 0; cell < cells; ++cell) print(grid.values(cell));
+}
+
+// How many runs a cell has at most. Claims about figures need many; a verdict can be that of one run.
+std::size_t most_runs_of(const Invocation& invocation, const SimulatorOptions& options) {
+  constexpr std::size_t kForFigures = 1000;
+  const auto& claims = options.expectations;
+  const bool of_figures = std::any_of(claims.begin(), claims.end(),
+                                      [](const Expectation& each) { return !each.verdict; });
+  const bool given = find_option(invocation.app, "runs")->count() > 0;
+  return of_figures && !given ? kForFigures : options.runs;
+}
+
+// The outputs for the findings of a table's cells.
+struct Findings {
+  std::ostream& out;
+  JsonLines& json;
+  std::vector<Finding>& all;
+};
+
+// Runs each cell until the claims are decided, and prints the findings after the table. Returns
+// false if it was stopped.
+bool judge_cells(const Grid& grid, const CampaignOptions& campaign,
+                 const std::function<Scenario(std::size_t cell)>& scenario, CellTable& table,
+                 const std::function<bool()>& stop, const std::vector<Expectation>& expectations,
+                 const Findings& findings,
+                 const std::function<void(std::size_t cell, const CellResult&)>& finished) {
+  const Evaluator evaluator(campaign.threads, stop);
+  std::vector<std::pair<std::size_t, std::vector<Judgement>>> judged;
+  const auto cells = static_cast<std::size_t>(grid.size());
+  bool complete = true;
+  for (std::size_t cell = 0; cell < cells && complete; ++cell) {
+    const auto runs =
+        judge_runs(evaluator, scenario(cell), campaign.seed, campaign.runs, expectations);
+    complete = runs.has_value();
+    if (!complete) break;
+    const CellResult result = summarize(runs->runs);
+    table.add(cell, result);
+    finished(cell, result);
+    judged.emplace_back(cell, runs->judgements);
+  }
+  table.flush();
+  for (const auto& [cell, judgements] : judged) {
+    const std::vector<std::string> values = grid.values(cell);
+    std::vector<std::pair<std::string, std::string>> labels;
+    for (std::size_t axis = 0; axis < values.size(); ++axis) {
+      labels.emplace_back(underscored(grid.axes()[axis].name), values[axis]);
+    }
+    for (std::size_t i = 0; i < expectations.size(); ++i) {
+      write_finding(findings.out, findings.json, labels, expectations[i], judgements[i]);
+      findings.all.push_back(judgements[i].finding);
+    }
+  }
+  return complete;
+}
+
+void print_tried(const SimulatorOptions& options, const std::string& name, const TriedValue& tried,
+                 JsonLines& json) {
+  for (std::size_t i = 0; i < tried.judgements.size(); ++i) {
+    const Expectation& claim = options.expectations[i];
+    nlohmann::ordered_json line = judgement_json(claim, tried.judgements[i]);
+    line[underscored(name)] = tried.value;
+    json.write(line);
+    std::cout << name << '=' << tried.value << ": " << judgement_text(claim, tried.judgements[i])
+              << std::endl;
+  }
+}
+
+constexpr std::size_t kMostTrialRuns = 60;
+// The rows of a table that are tried. Each takes as long as a few rows.
+constexpr std::size_t kMostTrials = 6;
+
+// Only a frozen process finds a full accept queue. The backlog of the curve is that of the
+// experiment (docs/experiment.md); workers are somebody's service.
+bool hangs_on_backlog(const ScenarioOptions& options, const NamedOptions& given) {
+  return !given.contains("backlog") && options.service.capacity == Capacity::kWorkers &&
+         options.timeline.outage.kind == Disturbance::Kind::kFreeze &&
+         options.outage_length() > Duration::zero();
+}
+
+// A service of workers that is down for most seeds may owe it to requests whose clients have hung up.
+bool hangs_on_abandoned(const ScenarioOptions& options, const NamedOptions& given,
+                        const CellResult& asked) {
+  return !given.contains("abandoned") && options.service.capacity == Capacity::kWorkers &&
+         options.service.abandoned == Abandoned::kServe && asked.mostly_down();
+}
+
+// A full pool decides by what an attempt in line costs, and libraries differ in that.
+bool hangs_on_pool_wait(const ScenarioOptions& options, const NamedOptions& given) {
+  const WorkloadOptions& workload = options.workload;
+  return !given.contains("pool-wait-counts") && workload.connections.kept() &&
+         workload.has_timeout() && options.outage_length() > Duration::zero() &&
+         look_ahead(options).connections->room != Outlook::kUnlimited;
+}
+
+// What is tried with a cell besides what was asked: other backlogs, a service that skips requests whose
+// clients have hung up, and clients whose timeout does not include the wait for a connection.
+class Trials {
+ public:
+  // `given`: the options that were given, which are not tried.
+  Trials(const ScenarioOptions& options, const NamedOptions& given, const CellResult& asked,
+         const CampaignOptions& campaign, const std::function<bool()>& stop)
+      : options_(options), campaign_(campaign), evaluator_(campaign.threads, stop) {
+    tries_backlogs_ = hangs_on_backlog(options, given);
+    tries_abandoned_ = hangs_on_abandoned(options, given, asked);
+    tries_pool_wait_ = asked.decided() > 0 && hangs_on_pool_wait(options, given);
+    if (tries_backlogs_ && asked.decided() > 0) {
+      asked_ = point(options.service.backlog, asked);
+      const auto run = [this](std::size_t backlog, std::size_t runs) {
+        ScenarioOptions other = options_;
+        other.service.backlog = backlog;
+        const auto result = run_of(other, runs);
+        return result ? std::optional(point(backlog, *result)) : std::nullopt;
+      };
+      backlogs_ = try_backlogs(*asked_, most_runs(), run);
+    }
+    const auto try_other = [&](const ScenarioOptions& other, const OtherValue& value) {
+      if (const auto result = run_of(other, most_runs())) {
+        others_.push_back(value);
+        others_.back().result = *result;
+        others_.back().differs =
+            result->decided() > 0 && result->mostly_down() != asked.mostly_down();
+      }
+    };
+    if (tries_abandoned_) {
+      ScenarioOptions other = options_;
+      other.service.abandoned = Abandoned::kSkip;
+      try_other(other, {"abandoned", "skip", "your server notices that a caller has hung up"});
+    }
+    if (tries_pool_wait_) {
+      ScenarioOptions other = options_;
+      other.workload.connections.pool_wait_counts = false;
+      try_other(other, {"pool-wait-counts", "no",
+                        "your client's timeout includes the wait for a connection"});
+    }
+  }
+
+  bool any() const { return tries_backlogs_ || tries_abandoned_ || tries_pool_wait_; }
+
+  // Have other backlogs, or another wait for a connection, another answer?
+  bool hangs() const {
+    return (backlogs_ && backlogs_->edge) ||
+           std::any_of(others_.begin(), others_.end(),
+                       [](const OtherValue& each) { return each.differs; });
+  }
+
+  // What differs from what was asked, a short text each.
+  std::vector<std::string> others() const {
+    std::vector<std::string> texts;
+    if (backlogs_ && backlogs_->edge) texts.push_back(other_backlog_text(*asked_, *backlogs_));
+    for (const OtherValue& each : others_) {
+      if (each.differs) {
+        texts.push_back(each.down_text() + " with --" + each.option + '=' + each.value);
+      }
+    }
+    return texts;
+  }
+
+  // Prints a line for each trial, after `label`.
+  void tell(const std::string& label, JsonLines& json) const {
+    if (asked_) tell_backlogs(label, json);
+    for (const OtherValue& each : others_) {
+      const std::string name = underscored(each.option);
+      json.write({{"type", name + "_trial"},
+                  {name, each.value},
+                  {"runs", each.result.decided()},
+                  {"down", each.result.down_runs()}});
+      if (!each.differs) continue;
+      std::cout << label << each.option << ": " << each.down_text() << " down with --"
+                << each.option << '=' << each.value << ": ask whether " << each.question << '\n';
+    }
+  }
+
+ private:
+  // The other value of an option that was not given.
+  struct OtherValue {
+    std::string option, value, question;
+    CellResult result{};
+    bool differs = false;  // has it another answer?
+
+    std::string down_text() const {
+      return std::to_string(result.down_runs()) + " of " + std::to_string(result.decided()) +
+             " runs";
+    }
+  };
+
+  static TriedBacklog point(std::size_t backlog, const CellResult& result) {
+    return {.backlog = backlog,
+            .down = result.down_runs(),
+            .runs = result.decided(),
+            .recovering = result.recovering};
+  }
+
+  std::size_t most_runs() const { return std::min(campaign_.runs, kMostTrialRuns); }
+
+  // Nothing if it was stopped.
+  std::optional<CellResult> run_of(const ScenarioOptions& options, std::size_t runs) const {
+    const auto results =
+        evaluator_.run(make_scenario(options, campaign_.seed), seeds_from(campaign_.seed, runs));
+    return results.empty() ? std::nullopt : std::optional(summarize(results));
+  }
+
+  void tell_backlogs(const std::string& label, JsonLines& json) const {
+    if (!backlogs_) {
+      std::cout << label << "backlog: not tried, interrupted\n";
+      return;
+    }
+    std::cout << label << backlog_trial_text(*backlogs_) << std::endl;
+    nlohmann::ordered_json line{{"type", "backlog_trial"}};
+    for (const TriedBacklog& each : backlogs_->usual) {
+      line["tried"].push_back({{"backlog", each.backlog},
+                               {"runs", each.runs},
+                               {"down", each.down},
+                               {"recovering", each.recovering}});
+    }
+    line["edge"] = nullptr;
+    line["comes_back"] = nullptr;
+    if (backlogs_->edge) {
+      line["edge"] = backlogs_->edge->about;
+      line["comes_back"] = backlogs_->edge->above.is_down() ? "below" : "above";
+    }
+    json.write(line);
+  }
+
+  ScenarioOptions options_;
+  CampaignOptions campaign_;
+  Evaluator evaluator_;
+  bool tries_backlogs_ = false, tries_abandoned_ = false, tries_pool_wait_ = false;
+  std::optional<TriedBacklog> asked_{};  // where backlogs are tried
+  std::optional<BacklogTrial> backlogs_{};
+  std::vector<OtherValue> others_{};
+};
+
+// Why the claims hold for no value.
+std::string none_found(const std::string& name, const LimitValue& limit,
+                       const std::vector<Expectation>& claims) {
+  const TriedValue& tried = *limit.beside;
+  const std::string runs = std::to_string(limit.runs) + " runs";
+  if (tried.finding() == Finding::kBroken) {
+    return "there is no such " + name + ", not even " + tried.value + " (broken; " + runs + ')';
+  }
+  std::size_t needed = 0;
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    needed = std::max(needed, runs_to_decide(claims[i], tried.judgements[i]).value_or(0));
+  }
+  const std::string open =
+      "whether there is such a " + name + ": " + tried.value + " is not decided (" + runs + ')';
+  return needed == 0 ? "it is not decided " + open
+                     : "too few runs to decide " + open + ": --runs=" + std::to_string(needed);
+}
+
+int find_value(const Invocation& invocation, const SimulatorOptions& options, std::uint64_t seed) {
+  const bool least = !options.least.empty();
+  ScenarioOptions any = options;
+  OptionList list;
+  declare_options(list, any);
+  const NamedOptions given = given_options(invocation.app, list);
+  ValueScale scale;
+  try {
+    scale = parse_scale(list, least ? options.least : options.most);
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(std::string(least ? "--least: " : "--most: ") + error.what());
+  }
+  const std::string& name = scale.name;
+  const std::size_t most_runs = most_runs_of(invocation, options);
+  const std::size_t threads = threads_or_cores(options.threads);
+  const auto options_of = [&](const std::string& value) {
+    return cell_options(given, Grid({{.name = name, .values = {value}}}), {value});
+  };
+  const auto scenario_of_value = [&](const std::string& value) {
+    const ScenarioOptions chosen = options_of(value);
+    refuse(unused_options(chosen));
+    Scenario scenario = make_scenario(chosen, seed);
+    check_length(scenario);
+    if (most_runs > 1) check_verdict(scenario);
+    check_memory(scenario, std::min(threads, most_runs), memory_limit());
+    return scenario;
+  };
+  for (const std::string& end : {scale.values.front(), scale.values.back()}) scenario_of_value(end);
+
+  auto start = options_json(invocation.app);
+  start["seed"] = seed;
+  WorkOutput output(OutputFile(options.json));
+  JsonLines& json = output.json();
+  tell_seed(options, seed);
+  if (!options.quiet) {
+    const Grid ends({{.name = name, .values = {scale.values.front(), scale.values.back()}}});
+    tell_outlooks(invocation, options, start, ends,
+                  [&](std::size_t cell) { return options_of(ends.values(cell).front()); });
+  }
+  json.write(start_json("simulate", invocation.command, start));
+  const auto stop = [&output] { return output.interrupted(); };
+  const Evaluator evaluator(threads, stop);
+  std::map<std::string, CellResult> results;
+  const auto judged = [&](const std::string& value) -> std::optional<TriedValue> {
+    const auto runs =
+        judge_runs(evaluator, scenario_of_value(value), seed, most_runs, options.expectations);
+    if (!runs) return std::nullopt;
+    results[value] = summarize(runs->runs);
+    TriedValue tried{.value = value, .judgements = runs->judgements, .runs = runs->runs.size()};
+    print_tried(options, name, tried, json);
+    return tried;
+  };
+  const auto limit = find_limit(scale, least, judged);
+  if (!limit) {
+    if (output.has_reader()) std::cerr << "interrupted\n";
+    return std::max<int>(output.finish(), kExitFault);
+  }
+  const auto value_of = [](const std::optional<TriedValue>& tried) {
+    return tried ? nlohmann::ordered_json(tried->value) : nlohmann::ordered_json(nullptr);
+  };
+  json.write({{"type", "limit_value"},
+              {"option", underscored(name)},
+              {"kind", least ? "least" : "most"},
+              {"value", value_of(limit->found)},
+              {"beside", value_of(limit->beside)},
+              {"values", limit->values},
+              {"runs", limit->runs}});
+  const std::string word = least ? "least" : "greatest";
+  if (!limit->found) {
+    std::cout << none_found(name, *limit, options.expectations) << '\n';
+  } else {
+    std::cout << "the " << word << ' ' << name << ": " << limit->found->value << " (";
+    if (limit->beside) {
+      std::cout << limit->beside->value << ": " << to_string(limit->beside->finding());
+    } else {
+      std::cout << "the " << word << " one tried";
+    }
+    std::cout << "; " << limit->values << " values, " << limit->runs << " runs)\n";
+  }
+  const TriedValue& shown = limit->found ? *limit->found : *limit->beside;
+  if (!limit->found && shown.finding() == Finding::kBroken) {
+    const std::string why = too_few_attempts(options_of(shown.value), options.expectations);
+    if (!why.empty()) std::cout << why << '\n';
+  }
+  if (!options.quiet && most_runs > 1 && name != "backlog") {
+    Trials(options_of(shown.value), given, results[shown.value],
+           {.runs = most_runs, .threads = threads, .seed = seed}, stop)
+        .tell(name + '=' + shown.value + ": ", json);
+  }
+  const int fault = output.finish();
+  if (fault != 0) return fault;
+  return limit->found ? kExitHolds : exit_code_of({limit->beside->finding()});
+}
+
+int run_many(const Invocation& invocation, const SimulatorOptions& options, std::uint64_t seed) {
+  const std::size_t most_runs = most_runs_of(invocation, options);
+  if (options.server_lines || !options.server_json.empty()) {
+    throw std::invalid_argument("--server-lines and --server-json report one run, not many");
+  }
+  if (options.trace > 0) throw std::invalid_argument("--trace records one run, not many");
+  ScenarioOptions any;
+  OptionList list;
+  declare_options(list, any);
+  const NamedOptions given = given_options(invocation.app, list);
+  std::vector<Axis> axes;
+  for (const std::string& sweep : options.sweeps) axes.push_back(parse_axis(list, sweep));
+  Grid grid = make_grid(list, std::move(axes));
+  constexpr double kMostRuns = 1e7;
+  const double total = grid.size() * static_cast<double>(most_runs);
+  if (total > kMostRuns) {
+    throw std::invalid_argument("this is a grid of " + std::to_string(std::llround(total)) +
+                                " runs, more than ten million: choose fewer values or --runs");
+  }
+  if (static_cast<double>(options.cell) > grid.size()) {
+    throw std::invalid_argument("--cell: the sweep has " +
+                                std::to_string(std::llround(grid.size())) + " cells");
+  }
+  const bool alone = options.cell > 0;
+  if (alone) grid = grid.only(options.cell - 1);
+  refuse_other_forms(list, grid, [&](const std::string& name) {
+    return is_typed(*find_option(invocation.app, name), invocation.arguments);
+  });
+  check_values(given, grid);
+
+  const CampaignOptions campaign{
+      .runs = most_runs, .threads = threads_or_cores(options.threads), .seed = seed};
+  const auto options_of = [&](std::size_t cell) {
+    return cell_options(given, grid, grid.values(cell));
+  };
+  const auto scenario = [&](std::size_t cell) {
+    const Scenario one = make_scenario(options_of(cell), seed);
+    check_length(one);
+    check_verdict(one);
+    check_memory(one, std::min(campaign.threads, static_cast<std::size_t>(total)), memory_limit());
+    return one;
+  };
+  // Before anything runs. For a large grid, only the ends are checked, because all would take longer than
+  // its runs.
+  const auto cells = static_cast<std::size_t>(grid.size());
+  const std::size_t tried = std::min<std::size_t>(cells, 1000);
+  MoreColumns more;
+  const auto add_columns = [&more](const Scenario& one) {
+    more.processes |= sharing_processes(one.workload) > 0;
+    more.reconnects |= loses_connections(one);
+  };
+  add_columns(scenario(cells - 1));
+  for (std::size_t cell = 0; cell < tried; ++cell) add_columns(scenario(cell));
+  if (tried == cells && !alone) refuse_unused(cells, options_of);
+  if (options.list_cells) {
+    list_cells(grid);
+    return 0;
+  }
+  auto start = options_json(invocation.app);
+  start["seed"] = seed;
+  OpenTableFiles files(options.table, csv_comment(invocation.results_command, seed));
+  WorkOutput output(OutputFile(options.json));
+  print_overruling(given, grid);
+  if (cells > 1 && !options.wide) {
+    print_common(given, grid,
+                 (options.expectations.empty() ? "" : "up to ") + std::to_string(most_runs) +
+                     " runs each, seed " + std::to_string(seed));
+  }
+  CellTable table(grid, std::cout, output.json(), std::move(files), more,
+                  options.wide ? CellTable::Print::kWide : CellTable::Print::kFitted);
+  tell_seed(options, seed);
+  if (cells == 1) {
+    std::vector<std::string> no_defaults = grid.names();
+    add_different(no_defaults, options, options_of(0));
+    tell_outlook(invocation, options, options_of(0), start, no_defaults);
+  } else if (!options.quiet) {
+    tell_outlooks(invocation, options, start, grid, options_of);
+  }
+  if (cells == 1 && !options.wide) {
+    const WorkloadOptions workload = scenario(0).workload;
+    std::cout << retries_title(workload.retry) << ", "
+              << callers_text(workload.clients, arrival_rate(workload)) << '\n';
+  }
+  output.json().write(start_json("simulate", invocation.command, start));
+  const auto stop = [&output] { return output.interrupted(); };
+  std::vector<Finding> findings;
+  const auto trials_of = [&](std::size_t cell, const CellResult& result) {
+    return Trials(options_of(cell), with_values(given, grid, grid.values(cell)), result, campaign,
+                  stop);
+  };
+  std::optional<Trials> trials;  // of the only row, whose figures they stand beside
+  std::vector<CellResult> results(std::min(cells, kMostTrials));  // of the first rows
+  RowToImprove to_improve;
+  const auto keep = [&](std::size_t cell, const CellResult& result) {
+    if (cell < results.size()) results[cell] = result;
+    to_improve.see(cell, result);
+    if (cells > 1 || options.quiet) return;
+    trials.emplace(trials_of(cell, result));
+    table.add_others(trials->others());
+  };
+  const bool complete =
+      options.expectations.empty()
+          ? run_campaign(grid, campaign, scenario, table, stop,
+                         isatty(STDERR_FILENO) == 1 ? &std::cerr : nullptr, keep)
+          : judge_cells(grid, campaign, scenario, table, stop, options.expectations,
+                        {std::cout, output.json(), findings}, keep);
+  if (!complete && output.has_reader())
+    std::cerr << "interrupted: the cells above are those that were finished\n";
+  bool any_tried = false, hangs = trials && trials->hangs();
+  if (trials) trials->tell("", output.json());
+  for (std::size_t cell = 0; complete && !options.quiet && cells > 1 && cell < results.size();
+       ++cell) {
+    const Trials of_row = trials_of(cell, results[cell]);
+    any_tried |= of_row.any();
+    hangs |= of_row.hangs();
+    of_row.tell(row_name(grid, cell) + ": ", output.json());
+  }
+  if (any_tried && cells > results.size()) {
+    std::cout << "other rows: the backlog is not tried; --cell=N has that of each\n";
+  }
+  const bool answered = (!findings.empty() && exit_code_of(findings) == kExitHolds) ||
+                        (to_improve.is_well() && hangs);  // on the backlog
+  if (complete && !options.quiet && !answered) {
+    const std::size_t cell = to_improve.row();
+    const std::string text = tried_suggestion(with_values(given, grid, grid.values(cell)),
+                                              to_improve.result(), grid.names(), campaign, stop);
+    const std::string label = cells == 1 || to_improve.is_well() ? "" : row_name(grid, cell) + ": ";
+    if (!text.empty()) std::cout << label << "try: " << text << '\n';
+  }
+  const int fault = output.finish();
+  if (!complete) return std::max<int>(fault, kExitFault);
+  return fault != 0 ? fault : exit_code_of(findings);
+}
+
+void print(const HiddenCapacity& found) {
+  const std::size_t seeds = found.thresholds.size();
+  std::cout << "stays down with all its load: " << found.stay_down << " of " << seeds << " runs\n";
+  if (found.stay_down == 0) {
+    std::cout << "nothing is hidden: the service does not stay down\n";
+    return;
+  }
+  if (found.never > 0) {
+    std::cout << "does not come back at " << fixed(100 * kReliefStep, 1)
+              << " % of it either: " << found.never << " of these runs\n";
+  }
+  const auto& [share, interval] = found.share;
+  if (share == 0) {
+    std::cout << "no cut of the load gets it back within the time\n";
+    return;
+  }
+  std::cout << "comes back at: " << fixed(100 * share, 1) << " % of its load or less (median";
+  if (interval) {
+    std::cout << ", 95 % interval " << fixed(100 * interval->low, 1) << " to "
+              << fixed(100 * interval->high, 1) << " %";
+  }
+  std::cout << ")\nhidden capacity: " << fixed(share * found.baseline_ok, 1)
+            << " requests/s, where " << fixed(found.baseline_ok, 1)
+            << " were served before the outage\n";
+}
+
+nlohmann::ordered_json to_json(const HiddenCapacity& found) {
+  const bool any = found.stay_down > 0;
+  const auto end = [&](double Interval::*side) {
+    const auto& interval = found.share.interval;
+    return any && interval ? share_json(*interval.*side) : nlohmann::ordered_json(nullptr);
+  };
+  return {{"type", "hidden_capacity"},
+          {"runs", found.thresholds.size()},
+          {"stay_down", found.stay_down},
+          {"never_back", found.never},
+          {"share", any ? share_json(found.share.value) : nlohmann::ordered_json(nullptr)},
+          {"share_low", end(&Interval::low)},
+          {"share_high", end(&Interval::high)},
+          {"baseline_ok", rounded(found.baseline_ok)}};
+}
+
+int find_hidden(const Invocation& invocation, const SimulatorOptions& options, std::uint64_t seed) {
+  if (options.server_lines || !options.server_json.empty() || !options.table.csv.empty() ||
+      !options.table.markdown.empty() || options.trace > 0) {
+    throw std::invalid_argument("--hidden-capacity writes lines and --json only");
+  }
+  constexpr std::size_t kSeeds = 20;
+  const std::size_t seeds = options.runs > 1 ? options.runs : kSeeds;
+  const Scenario scenario = relieved(options, options.relief, 1, seed);
+  check_length(scenario);
+  check_verdict(scenario);
+  const std::size_t threads = threads_or_cores(options.threads);
+  check_memory(scenario, std::min(threads, seeds), memory_limit());
+  auto start = options_json(invocation.app);
+  start["seed"] = seed;
+  WorkOutput output(OutputFile(options.json));
+  JsonLines& json = output.json();
+  tell_seed(options, seed);
+  tell_outlook(invocation, options, options, start);
+  json.write(start_json("simulate", invocation.command, start));
+  const auto found = find_hidden_capacity(options, options.relief, seeds, seed, threads,
+                                          [&output] { return output.interrupted(); });
+  if (found) {
+    for (const Threshold& each : found->thresholds) {
+      json.write({{"type", "threshold"},
+                  {"seed", each.seed},
+                  {"stays_down", each.stays_down},
+                  {"share", share_json(each.share)}});
+    }
+    json.write(to_json(*found));
+    print(*found);
+  } else if (output.has_reader()) {
+    std::cerr << "interrupted\n";
+  }
+  const int code = output.finish();
+  return found ? code : std::max(code, 1);
+}
+
+}  // namespace
+
+int simulate(const Invocation& invocation, const SimulatorOptions& options) {
+  occupy_standard_descriptors();
+  const std::uint64_t seed =
+      options.workload.seed ? *options.workload.seed : std::random_device()();
+  const bool many = most_runs_of(invocation, options) > 1 || !options.sweeps.empty();
+  if ((options.list_cells || options.cell > 0) && options.sweeps.empty()) {
+    throw std::invalid_argument("--list-cells and --cell need a --sweep");
+  }
+  if (!(options.least + options.most).empty()) return find_value(invocation, options, seed);
+  if (options.hidden_capacity) return find_hidden(invocation, options, seed);
+  return many ? run_many(invocation, options, seed) : run_once(invocation, options, seed);
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,443 @@
+#include "simulator/calls.h"
+
+#include <utility>
+
+namespace retrystorm {
+Calls::Calls(const WorkloadOptions& workload, std::uint64_t seed, TimePoint end,
+             std::size_t expected_waits, CallOwner& owner, RequestTrace* trace)
+    : behaviour_(workload.mean_think_time(), workload.retry),
+      trace_(trace),
+      asks_(behaviour_.policy().asks() || trace != nullptr),
+      has_processes_(behaviour_.policy().has_process()),
+      has_pools_(workload.connections.kept()),
+      numbers_processes_(has_processes_ || has_pools_),
+      connections_(workload.connections),
+      timeout_(workload.timeout),
+      seed_(seed),
+      owner_(owner),
+      waits_(TimePoint{}, end, expected_waits),
+      most_idle_(connections_.pool_idle) {
+  for (std::size_t i = 0; i < sharing_processes(workload); ++i) {
+    if (has_processes_) {
+      processes_.push_back({.parts = behaviour_.policy().make_process(TimePoint{}), .line = {}});
+    }
+    if (has_pools_) {
+      pools_.push_back({.connections = ConnectionPool<IdleConnection>(connections_)});
+    }
+  }
+}
+
+void Calls::add_slots(std::size_t count) {
+  calls_.reserve(count);
+  prefer_large_pages(calls_.data(), calls_.capacity() * sizeof(Call));
+  calls_.resize(count);
+  if (numbers_processes_) process_numbers_.resize(count);
+}
+
+Calls::Slot Calls::add_slot() {
+  calls_.emplace_back();
+  if (numbers_processes_) process_numbers_.emplace_back();
+  return static_cast<Slot>(calls_.size() - 1);
+}
+
+Duration Calls::occupy(TimePoint now, Slot slot, std::uint64_t stream) {
+  if (numbers_processes_) {
+    const std::size_t processes = has_pools_ ? pools_.size() : processes_.size();
+    process_numbers_[slot] = static_cast<std::uint32_t>(stream % processes);
+  }
+  Call& call = calls_[slot];
+  ClientRandom random(seed_, stream);
+  call.retry = {};
+  const Duration think = behaviour_.start(call.retry, random);
+  call.random = random.state();
+  call.last_ok = now;
+  call.next_is_retry = false;
+  return think;
+}
+
+void Calls::vacate(TimePoint now, Slot slot) {
+  // A client that leaves without an OK has waited for one until now.
+  Call& call = calls_[slot];
+  longest_without_ok_ = std::max(longest_without_ok_, now - call.last_ok);
+  call.last_ok = TimePoint::max();  // an empty slot misses no answer
+}
+
+std::vector<WaitCalendar::Wait> Calls::take_beginnings() {
+  std::vector<WaitCalendar::Wait> waits = waits_.take_all();
+  std::erase_if(waits, [this](const WaitCalendar::Wait& wait) {
+    const bool has_begun = RetryPolicy::has_begun(calls_[wait.client].retry);
+    if (has_begun) waits_.push(wait);
+    return has_begun;
+  });
+  return waits;
+}
+
+void Calls::begin_after_loss(TimePoint now, Slot slot) {
+  Call& call = calls_[slot];
+  call.unsent = true;
+  ++counts_.requests;
+  ClientRandom random(call.random);
+  const NextAttempt next =
+      behaviour_.after_loss(now, call.retry, parts_of(slot), random, retry_metrics_);
+  call.random = random.state();
+  follow(now, slot, next, nullptr);
+}
+
+void Calls::lose_connections(TimePoint now) {
+  if (has_pools_) {
+    lose_idle_connections();
+    target_->keep_idle(now, 0);
+  }
+  for (Slot slot = 0; slot < calls_.size(); ++slot) {
+    if (!calls_[slot].in_flight || (has_pools_ && !calls_[slot].connected)) continue;
+    const Attempt attempt{slot, calls_[slot].attempt};
+    target_->hang_up(now, attempt);
+    lose_connection(now, attempt, NoAnswer::kReset);
+  }
+}
+
+void Calls::wait_for_permission(TimePoint now, Slot slot, Duration wait) {
+  if (reports_waits_) owner_.waits(slot, wait);
+  if (behaviour_.policy().waits_in_line()) {
+    Fifo<Slot>& line = process_of(slot).line;
+    if (!calls_[slot].in_line) line.push(slot);
+    calls_[slot].in_line = true;
+    if (line.front() != slot) return;
+  }
+  waits_.push({saturating_add(now, std::max(wait, kTurnaround)), slot});
+}
+
+// The slot is first in line, because the others do not ask. After it, the next one asks.
+void Calls::leave_line(TimePoint now, Slot slot) {
+  Fifo<Slot>& line = process_of(slot).line;
+  calls_[slot].in_line = false;
+  line.pop();
+  if (!line.empty()) waits_.push({now, line.front()});
+}
+
+bool Calls::may_send(TimePoint now, Slot slot) {
+  Call& call = calls_[slot];
+  if (trace_ != nullptr && !RetryPolicy::has_begun(call.retry)) trace_->begin(now, slot);
+  ClientRandom random(call.random);
+  const Permission permission = behaviour_.may_send(now, call.retry, parts_of(slot), random);
+  call.random = random.state();
+  if (permission.kind == Permission::Kind::kWait) {
+    wait_for_permission(now, slot, permission.wait);
+    return false;
+  }
+  if (call.in_line) leave_line(now, slot);
+  if (permission.kind == Permission::Kind::kSend) {
+    if (trace_ != nullptr) trace_->sent(now, slot, call.attempt + 1);
+    return true;
+  }
+  if (permission.kind == Permission::Kind::kRefused) ++counts_.not_sent;
+  if (trace_ != nullptr) trace_->not_sent(now, slot, permission.kind);
+  if (call.next_is_retry) --waiting_to_retry_;
+  const TimePoint begun = call.retry.begun;
+  const NextAttempt next = behaviour_.after_refusal(now, permission.kind, call.retry,
+                                                    parts_of(slot), random, retry_metrics_);
+  call.random = random.state();
+  if (next.gave_up) latencies_.add_given_up(begun, now - begun);
+  follow(now, slot, next, nullptr);
+  return false;
+}
+
+void Calls::send(TimePoint now, Slot slot) {
+  Call& call = calls_[slot];
+  if (!RetryPolicy::has_begun(call.retry)) {
+    call.unsent = true;
+    ++counts_.requests;
+  }
+  if (!asks_) {
+    RetryPolicy::begin(call.retry, now);
+  } else if (!may_send(now, slot)) {
+    return;
+  }
+  ++counts_.attempts;
+  if (!std::exchange(call.unsent, false)) ++counts_.retries;
+  ++call.attempt;
+  call.in_flight = true;
+  call.sent_at = now;
+  if (call.next_is_retry) --waiting_to_retry_;
+  ++in_flight_;
+  const Attempt attempt{slot, call.attempt};
+  if (has_pools_) return enter_pool(now, attempt);
+  start_timeout(now, attempt);
+  target_->connect(now, attempt);
+}
+
+void Calls::start_timeout(TimePoint now, const Attempt& attempt) {
+  const Duration left = time_left(now, attempt);
+  if (left == Duration::max() && timeout_ == Duration::max()) return;
+  if (left >= timeout_) {
+    timeouts_.push({saturating_add(now, timeout_), attempt});
+  } else {
+    add(cut_short_, {saturating_add(now, left), attempt});
+  }
+}
+
+void Calls::enter_pool(TimePoint now, const Attempt& attempt) {
+  if (connections_.pool_wait_counts) start_timeout(now, attempt);
+  Pool& pool = pool_of(attempt.client);
+  if (const auto kept = take_connection(now, pool)) return use_connection(now, attempt, *kept);
+  if (trace_ != nullptr) trace_->no_room(attempt.client, attempt.number);
+  const Duration left = time_left(now, attempt);
+  if (!connections_.pool_wait_counts && left != Duration::max()) {
+    add(cut_short_, {saturating_add(now, left), attempt});
+  }
+  if (connections_.pool_wait == Duration::zero()) return fail(now, attempt);
+  calls_[attempt.client].in_pool_line = true;
+  ++in_line_;
+  ++waited_;
+  pool.line.push(attempt);
+  const bool times_out_first = connections_.pool_wait_counts && connections_.pool_wait >= timeout_;
+  if (connections_.pool_wait != Duration::max() && !times_out_first) {
+    line_ends_.push({saturating_add(now, connections_.pool_wait), attempt});
+  }
+}
+
+void Calls::fail(TimePoint now, const Attempt& attempt) {
+  const TimePoint failed = pool_of(attempt.client).connections.fail(now);
+  if (failed > now) return add(failing_, {failed, attempt});
+  finish(now, attempt, not_connected(now - calls_[attempt.client].sent_at));
+}
+
+std::optional<bool> Calls::take_connection(TimePoint now, Pool& pool) {
+  const std::size_t idle = pool.connections.idle();
+  const auto place = pool.connections.take(now);
+  if (!place) return std::nullopt;
+  const bool kept = place->kept.has_value();
+  idle_ -= idle - pool.connections.idle() - (kept ? 1 : 0);
+  return kept;
+}
+
+void Calls::use_connection(TimePoint now, const Attempt& attempt, bool kept) {
+  calls_[attempt.client].connected = true;
+  if (trace_ != nullptr) {
+    trace_->left_line(now, attempt.client, attempt.number);
+    trace_->connected(now, attempt.client, attempt.number);
+  }
+  if (!connections_.pool_wait_counts) start_timeout(now, attempt);
+  if (kept) {
+    --idle_;
+    target_->send(now, attempt);
+    if (!connections_.multiplexed()) target_->keep_idle(now, idle_);
+  } else {
+    calls_[attempt.client].opens = connections_.multiplexed();
+    target_->connect(now, attempt);
+  }
+}
+
+void Calls::accepted(TimePoint now, Slot slot) {
+  calls_[slot].opens = false;
+  Pool& pool = pool_of(slot);
+  const std::size_t idle = pool.connections.idle();
+  pool.connections.accepted(now);
+  idle_ += pool.connections.idle() - idle;
+  serve_line(now, pool);
+}
+
+void Calls::leave_pool(TimePoint now, Slot slot, const AttemptResult& result) {
+  Call& call = calls_[slot];
+  if (call.in_pool_line) {
+    call.in_pool_line = false;
+    --in_line_;  // its place is skipped later
+  }
+  if (!call.connected) {
+    if (trace_ != nullptr) trace_->left_line(now, slot, calls_[slot].attempt);
+    return;
+  }
+  call.connected = false;
+  const bool answered = result.outcome == Outcome::kOk || result.status != 0;
+  const bool times_out = result.outcome == Outcome::kTimedOut;
+  if (call.opens && answered) accepted(now, slot);
+  Pool& pool = pool_of(slot);
+  if (call.opens) {
+    call.opens = false;
+    pool.connections.close_unaccepted();
+  } else if (answered || (times_out && connections_.multiplexed())) {
+    if (pool.connections.give_back(now)) ++idle_;
+    if (!pool.watched && !connections_.multiplexed()) watch_idle(process_numbers_[slot]);
+  } else {
+    pool.connections.close();
+  }
+  serve_line(now, pool);
+  if (!connections_.multiplexed()) target_->keep_idle(now, idle_);
+}
+
+void Calls::watch_idle(std::uint32_t process) {
+  Pool& pool = pools_[process];
+  pool.watched = pool.connections.idle() > 0;
+  if (pool.watched) add(longest_idle_, {pool.connections.longest_idle_since(), process});
+}
+
+void Calls::close_idle(TimePoint now) {
+  const std::uint32_t process = take(longest_idle_).process;
+  ConnectionPool<IdleConnection>& pool = pools_[process].connections;
+  const std::size_t idle = pool.idle();
+  pool.lose_idle_since(now - most_idle_);
+  idle_ -= idle - pool.idle();
+  watch_idle(process);  // most connections have been used in between
+  if (pool.idle() < idle) target_->keep_idle(now, idle_);
+}
+
+void Calls::close_idle_after(TimePoint now, Duration time) {
+  most_idle_ = std::min(connections_.pool_idle, time);
+  while (!longest_idle_.empty() && saturating_add(longest_idle_.front().time, most_idle_) <= now) {
+    close_idle(now);
+  }
+}
+
+bool Calls::lose_longest_idle_connection() {
+  while (!longest_idle_.empty()) {
+    const auto [since, process] = take(longest_idle_);
+    ConnectionPool<IdleConnection>& pool = pools_[process].connections;
+    const bool is_idle = pool.idle() > 0 && pool.longest_idle_since() == since;
+    if (is_idle) {
+      pool.lose_longest_idle();
+      --idle_;
+    }
+    watch_idle(process);
+    if (is_idle) return true;
+  }
+  return false;
+}
+
+void Calls::serve_line(TimePoint now, Pool& pool) {
+  for (; !pool.line.empty(); pool.line.pop()) {
+    const Attempt attempt = pool.line.front();
+    if (!waits_for(attempt)) continue;
+    const auto kept = take_connection(now, pool);
+    if (!kept) return;
+    granted_.push({attempt, *kept});
+    granted_at_ = now;
+  }
+}
+
+void Calls::take_pool_event(TimePoint now) {
+  if (!granted_.empty()) {
+    const auto [attempt, kept] = granted_.take();
+    calls_[attempt.client].in_pool_line = false;
+    --in_line_;
+    return use_connection(now, attempt, kept);
+  }
+  if (!line_ends_.empty() && line_ends_.front().time <= now) {
+    const Attempt attempt = line_ends_.take().attempt;
+    if (lacks_connection(attempt)) fail(now, attempt);
+    return;
+  }
+  if (!failing_.empty() && failing_.front().time <= now) {
+    const Attempt attempt = take(failing_).attempt;
+    if (lacks_connection(attempt)) {
+      finish(now, attempt, not_connected(now - calls_[attempt.client].sent_at));
+    }
+    return;
+  }
+  close_idle(now);
+}
+
+void Calls::lose_idle_connections() {
+  for (Pool& each : pools_) each.connections.lose_idle();
+  idle_ = 0;
+}
+
+std::optional<KeptConnections> Calls::kept_connections() const {
+  if (!has_pools_) return std::nullopt;
+  KeptConnections kept{
+      .idle = connections_.multiplexed() ? 0 : idle_, .in_line = in_line_, .waited = waited_};
+  for (const Pool& each : pools_) {
+    kept.open += each.connections.open();
+    kept.opened += each.connections.opened();
+    if (connections_.multiplexed()) kept.idle += each.connections.idle() / connections_.streams;
+  }
+  return kept;
+}
+
+void Calls::time_out(TimePoint now) {
+  Attempt attempt;
+  if (!cut_short_.empty() && (timeouts_.empty() || later(timeouts_.front(), cut_short_.front()))) {
+    attempt = take(cut_short_).attempt;
+  } else {
+    attempt = timeouts_.front().attempt;
+    expect(timeouts_.peek(kPrefetch).attempt);
+    timeouts_.pop();
+  }
+  if (!waits_for(attempt)) return;
+  target_->hang_up(now, attempt);
+  finish(now, attempt, timed_out(now - calls_[attempt.client].sent_at));
+}
+
+void Calls::take_answer(TimePoint now, const Attempt& attempt, const Answer& answer) {
+  const Duration latency = now - calls_[attempt.client].sent_at;
+  if (answer.ok()) return finish(now, attempt, {.latency = latency});
+  const auto hint =
+      answer.retry_after > Duration::zero() ? std::optional(answer.retry_after) : std::nullopt;
+  const AttemptResult result = answered(answer.status(), hint, latency, answer.asks_for_less());
+  if (result.failure == Failure::kThrottled) ++counts_.throttled;
+  finish(now, attempt, result);
+}
+
+void Calls::lose_connection(TimePoint now, const Attempt& attempt, NoAnswer why) {
+  finish(now, attempt, not_connected(now - calls_[attempt.client].sent_at, why));
+}
+
+void Calls::finish(TimePoint now, const Attempt& attempt, const AttemptResult& result) {
+  Call& call = calls_[attempt.client];
+  call.in_flight = false;
+  --in_flight_;
+  if (std::exchange(call.in_service, false)) --in_service_;
+  if (has_pools_) {
+    leave_pool(now, attempt.client, result);
+  }
+  // Attempts end almost in the order in which they were sent. So most timeouts are removed here, and
+  // never become an event.
+  while (!timeouts_.empty() && !waits_for(timeouts_.front().attempt)) timeouts_.pop();
+  counts_.count(result);
+  const TimePoint begun = call.retry.begun;
+  if (result.outcome == Outcome::kOk) {
+    latencies_.add_ok(begun, result.latency, now - begun);
+    longest_without_ok_ = std::max(longest_without_ok_, now - call.last_ok);
+    call.last_ok = now;
+  }
+  ClientRandom random(call.random);
+  const NextAttempt next =
+      behaviour_.after(now, result, call.retry, parts_of(attempt.client), random, retry_metrics_);
+  call.random = random.state();
+  if (next.gave_up) latencies_.add_given_up(begun, now - begun);
+  follow(now, attempt.client, next, &result);
+}
+
+void Calls::follow(TimePoint now, Slot slot, NextAttempt next, const AttemptResult* ended) {
+  if (next.wait == Duration::zero() && next.think == Duration::zero()) next.wait = kTurnaround;
+  if (next.gave_up) counts_.give_up(*next.gave_up);
+  Call& call = calls_[slot];
+  if (next.retry && !call.next_is_retry) ++counts_.failing;
+  if (!next.retry && call.next_is_retry) --counts_.failing;
+  if (trace_ != nullptr || reports_waits_) report(now, slot, next, ended);
+  call.next_is_retry = next.retry;
+  if (!next.retry) return owner_.call_over(now, slot, next);
+  ++waiting_to_retry_;
+  waits_.push({saturating_add(now, next.wait), slot});
+}
+
+void Calls::report(TimePoint now, Slot slot, const NextAttempt& next, const AttemptResult* ended) {
+  if (trace_ != nullptr) {
+    if (ended != nullptr) trace_->ended(slot, *ended);
+    trace_->follow(now, slot, next);
+  }
+  if (reports_waits_) owner_.waits(slot, next.wait);
+}
+
+void Calls::end(TimePoint now) {
+  for (const Call& call : calls_) {
+    if (RetryPolicy::has_begun(call.retry)) latencies_.add_unfinished(call.retry.begun, now);
+  }
+}
+
+Duration Calls::longest_without_ok(TimePoint now) const {
+  Duration longest = longest_without_ok_;
+  for (const Call& call : calls_) longest = std::max(longest, now - call.last_ok);
+  return longest;
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,308 @@
+// Requests to one server. A policy retries them until they succeed or are given up.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "model/base/duration.h"
+#include "model/base/fifo.h"
+#include "model/base/random.h"
+#include "model/retry/retry_policy.h"
+#include "model/run/client_behaviour.h"
+#include "model/run/connection_pool.h"
+#include "model/run/counts.h"
+#include "model/run/request_trace.h"
+#include "model/run/run_latencies.h"
+#include "model/run/workload.h"
+#include "simulator/caller.h"
+#include "simulator/memory_hints.h"
+#include "simulator/wait_calendar.h"
+
+namespace retrystorm {
+
+// The owner of the slots. Each slot makes one request at a time.
+class CallOwner {
+ public:
+  // A request has succeeded, or was given up (`next.gave_up`). `next.wait` and `next.think` are the
+  // pause and the think time before the slot's next request. They are not both 0.
+  virtual void call_over(TimePoint now, std::uint32_t slot, const NextAttempt& next) = 0;
+
+  // A slot waits for permission or for a retry, or pauses. Called only after `Calls::report_waits`.
+  virtual void waits(std::uint32_t slot, Duration wait) = 0;
+
+ protected:
+  ~CallOwner() = default;
+};
+
+// All attempts in flight to one target, their timeouts, the waits between them, and what the
+// clients of a process share. Drives the same behaviour and policy objects as the real client. A
+// slot is the place of a client that makes one request at a time. Waits for the next request may be
+// kept here too, so that one queue orders all waits. Times passed in never decrease.
+class Calls final : public Caller {
+ public:
+  using Slot = std::uint32_t;
+
+  // Networks and processors take no time here. If a server refused without delay and a client
+  // retried without delay, the simulation would never get past that moment. So such a client comes
+  // back after this time, about as fast as a real one could.
+  static constexpr Duration kTurnaround = std::chrono::microseconds(100);
+
+  // Uses the think time, the timeout, the retries and the processes of `workload`. The processes
+  // begin at the start of the run. `end`: when the run ends. `expected_waits`: about how many waits
+  // there are at a time. `trace`: null if nothing is traced. `owner` and `trace` must outlive the
+  // calls.
+  Calls(const WorkloadOptions& workload, std::uint64_t seed, TimePoint end,
+        std::size_t expected_waits, CallOwner& owner, RequestTrace* trace);
+
+  Calls(const Calls&) = delete;
+  Calls& operator=(const Calls&) = delete;
+
+  // Sets where attempts are sent. Call before the first one. `target` must outlive the calls.
+  void send_to(Target& target) { target_ = &target; }
+
+  // From now on, calls `CallOwner::waits` for each wait.
+  void report_waits() { reports_waits_ = true; }
+
+  // Adds `count` slots at once.
+  void add_slots(std::size_t count);
+  Slot add_slot();
+  std::size_t slots() const { return calls_.size(); }
+
+  // A client takes the slot. It draws from the random stream with this number. Processes are dealt
+  // in turn, by the same number. Returns the think time before its first request.
+  Duration occupy(TimePoint now, Slot slot, std::uint64_t stream);
+  // The slot's client leaves.
+  void vacate(TimePoint now, Slot slot);
+
+  // Begins the slot's next request, now or later.
+  void begin(TimePoint now, Slot slot) { send(now, slot); }
+  void begin_at(TimePoint time, Slot slot) { waits_.push({time, slot}); }
+  // Begins the slot's next request because its client has just lost its connection: with a wait.
+  void begin_after_loss(TimePoint now, Slot slot);
+
+  // Removes and returns the requests passed to `begin_at` that have not begun.
+  std::vector<WaitCalendar::Wait> take_beginnings();
+
+  // When the pause after the last request is over. Counts it from when the last attempt was sent,
+  // which is close enough.
+  TimePoint pauses_until(Slot slot) const {
+    return saturating_add(calls_[slot].sent_at, calls_[slot].retry.pause);
+  }
+
+  // When the next attempt times out.
+  TimePoint next_timeout() const {
+    const TimePoint whole = timeouts_.empty() ? TimePoint::max() : timeouts_.front().time;
+    return cut_short_.empty() ? whole : std::min(whole, cut_short_.front().time);
+  }
+  void time_out(TimePoint now);
+
+  // The connections of all attempts in flight are lost, and those that are kept.
+  void lose_connections(TimePoint now);
+
+  // When the next wait ends. Then the slot sends its attempt.
+  TimePoint next_wait() { return waits_.next(); }
+  void end_wait(TimePoint now) {
+    prefetch(calls_[waits_.soon(kPrefetch)]);
+    send(now, waits_.pop().client);
+  }
+
+  // With kept connections: when the next attempt in line gets one or has waited for too long, or
+  // the next connection has been idle for too long.
+  TimePoint next_pool_event() const {
+    if (!granted_.empty()) return granted_at_;
+    TimePoint next = line_ends_.empty() ? TimePoint::max() : line_ends_.front().time;
+    if (!failing_.empty()) next = std::min(next, failing_.front().time);
+    return longest_idle_.empty()
+               ? next
+               : std::min(next, saturating_add(longest_idle_.front().time, most_idle_));
+  }
+  void take_pool_event(TimePoint now);
+  // From now on the server closes a connection that has been idle for so long. `Duration::max()`: it
+  // closes none, or is frozen.
+  void close_idle_after(TimePoint now, Duration time);
+
+  bool waits_for(const Attempt& attempt) const override {
+    const Call& call = calls_[attempt.client];
+    return call.in_flight && call.attempt == attempt.number;
+  }
+  void let_in(TimePoint now, const Attempt& attempt) override {
+    calls_[attempt.client].in_service = true;
+    ++in_service_;
+    if (calls_[attempt.client].opens) accepted(now, attempt.client);
+  }
+  void take_answer(TimePoint now, const Attempt& attempt, const Answer& answer) override;
+  void lose_connection(TimePoint now, const Attempt& attempt, NoAnswer why) override;
+  void lose_idle_connections() override;
+  bool lose_longest_idle_connection() override;
+  void expect(const Attempt& attempt) const override { prefetch(calls_[attempt.client]); }
+
+  const Counts& counts() const { return counts_; }
+  std::size_t in_flight() const { return in_flight_; }
+  // Of these, the attempts that are in the service.
+  std::size_t in_service() const { return in_service_; }
+  std::size_t waiting_to_retry() const { return waiting_to_retry_; }
+  // Empty if connections are not kept.
+  std::optional<KeptConnections> kept_connections() const;
+  const RunLatencies& latencies() const { return latencies_; }
+  // An outage begins or ends.
+  void begin_phase(TimePoint now) { latencies_.begin_phase(now); }
+  // Notes the requests that are under way. Call it once, at the end of the run.
+  void end(TimePoint now);
+  const RetryMetrics& retry_metrics() const { return retry_metrics_; }
+  Duration longest_without_ok(TimePoint now) const;  // of any slot
+
+ private:
+  struct alignas(64) Call {  // one line of the cache
+    RetryState retry;
+    std::uint64_t random;  // state of its stream
+    TimePoint sent_at;     // of the last attempt
+    TimePoint last_ok;
+    std::uint32_t attempt = 0;  // its number
+    bool in_flight = false;
+    bool in_service = false;  // the attempt in flight has been let in
+    bool unsent = false;      // no attempt of the current request has been sent so far
+    bool next_is_retry : 1 = false;
+    bool in_line : 1 = false;  // for permission
+    bool in_pool_line : 1 = false;
+    bool opens : 1 = false;  // the attempt in flight opens a connection that is not accepted yet
+    bool connected : 1 = false;  // the attempt in flight has a connection of its process's pool
+  };
+  static_assert(sizeof(Call) == 64);
+
+  // What the slots of a process share, and the slots that wait for its permission. Only the first
+  // one in line asks again.
+  struct Process {
+    std::unique_ptr<RetryProcess> parts;
+    Fifo<Slot> line;
+  };
+
+  // The simulator needs to know nothing of an idle connection.
+  struct IdleConnection {};
+
+  // The connections of a process, and the attempts that wait for one. Some of these may have ended.
+  struct Pool {
+    ConnectionPool<IdleConnection> connections;
+    Fifo<Attempt> line{};
+    bool watched = false;  // among `longest_idle_`
+  };
+  struct Grant {
+    Attempt attempt;
+    bool kept;  // otherwise it opens a connection
+  };
+  struct IdleSince {
+    TimePoint time;
+    std::uint32_t process;
+  };
+
+  struct Timeout {
+    TimePoint time;
+    Attempt attempt;
+  };
+  template <typename Event>
+  static bool later(const Event& a, const Event& b) {
+    return a.time > b.time;
+  }
+
+  void send(TimePoint now, Slot slot);
+  // Asks the policy. Returns false if nothing may be sent now.
+  bool may_send(TimePoint now, Slot slot);
+  Process& process_of(Slot slot) { return processes_[process_numbers_[slot]]; }
+  RetryProcess* parts_of(Slot slot) {
+    return has_processes_ ? process_of(slot).parts.get() : nullptr;
+  }
+  template <typename Event>
+  static void add(std::vector<Event>& heap, const Event& event) {
+    heap.push_back(event);
+    std::push_heap(heap.begin(), heap.end(), later<Event>);
+  }
+  template <typename Event>
+  static Event take(std::vector<Event>& heap) {
+    std::pop_heap(heap.begin(), heap.end(), later<Event>);
+    const Event event = heap.back();
+    heap.pop_back();
+    return event;
+  }
+  void start_timeout(TimePoint now, const Attempt& attempt);
+  // Until the deadline of the attempt's request.
+  Duration time_left(TimePoint now, const Attempt& attempt) const {
+    return behaviour_.policy().time_left(now, calls_[attempt.client].retry);
+  }
+  Pool& pool_of(Slot slot) { return pools_[process_numbers_[slot]]; }
+  // An attempt takes a connection, or else its place in line.
+  [[gnu::noinline]] void enter_pool(TimePoint now, const Attempt& attempt);
+  // Returns whether it is a kept connection. Such a one still counts as idle until it is used.
+  // Empty: the pool is full.
+  std::optional<bool> take_connection(TimePoint now, Pool& pool);
+  void use_connection(TimePoint now, const Attempt& attempt, bool kept);
+  // The attempt has ended.
+  [[gnu::noinline]] void leave_pool(TimePoint now, Slot slot, const AttemptResult& result);
+  // The server has accepted the connection that the slot's attempt opens.
+  [[gnu::noinline]] void accepted(TimePoint now, Slot slot);
+  bool lacks_connection(const Attempt& attempt) const {
+    return waits_for(attempt) && !calls_[attempt.client].connected;
+  }
+  // The attempt has waited for a connection for as long as it may.
+  void fail(TimePoint now, const Attempt& attempt);
+  // Adds the pool to `longest_idle_` if it has idle connections.
+  void watch_idle(std::uint32_t process);
+  // Closes those connections of a pool that have been idle for too long.
+  void close_idle(TimePoint now);
+  // Something of the pool may be free for those in line.
+  void serve_line(TimePoint now, Pool& pool);
+  void wait_for_permission(TimePoint now, Slot slot, Duration wait);
+  void leave_line(TimePoint now, Slot slot);
+  void finish(TimePoint now, const Attempt& attempt, const AttemptResult& result);
+  // `ended`: the result of the attempt; null if it was not sent.
+  void follow(TimePoint now, Slot slot, NextAttempt next, const AttemptResult* ended);
+  // Not inlined, so that the common path keeps its registers.
+  [[gnu::noinline]] void report(TimePoint now, Slot slot, const NextAttempt& next,
+                                const AttemptResult* ended);
+
+  const ClientBehaviour behaviour_;
+  RequestTrace* const trace_;
+  // Most runs need neither of these paths, so traces and gates cost them nothing.
+  const bool asks_;  // true if a policy may refuse attempts, or if there is a trace
+  bool reports_waits_ = false;
+  const bool has_processes_;  // the policy shares something
+  const bool has_pools_;
+  const bool numbers_processes_;  // one of these
+  const ConnectionSettings connections_;
+  const Duration timeout_;
+  const std::uint64_t seed_;
+  CallOwner& owner_;
+  Target* target_ = nullptr;
+
+  std::vector<Call> calls_;                     // by slot
+  std::vector<Process> processes_;              // empty if the policy shares nothing
+  std::vector<Pool> pools_;                     // of the processes; empty without kept connections
+  std::vector<std::uint32_t> process_numbers_;  // by slot; empty if processes share nothing
+  WaitCalendar waits_;
+  Fifo<Timeout> timeouts_;          // in order, because all last equally long
+  std::vector<Timeout> cut_short_;  // those cut short by a request's deadline; a heap
+
+  Fifo<Grant> granted_;  // attempts that were in line and go on at once
+  TimePoint granted_at_{};
+  Fifo<Timeout> line_ends_;       // in order, because all last equally long; some have ended before
+  std::vector<Timeout> failing_;  // after that, while their process is busy; a heap
+  // Of each pool with idle connections, since when the oldest has been idle; it may have been used
+  // since. A heap.
+  std::vector<IdleSince> longest_idle_;
+  Duration most_idle_;        // then a connection is closed, by its client or by the server
+  std::size_t idle_ = 0;      // connections of all processes
+  std::size_t in_line_ = 0;   // attempts of all processes
+  std::uint64_t waited_ = 0;  // attempts that had to wait in line
+
+  Counts counts_;
+  std::size_t in_flight_ = 0;
+  std::size_t in_service_ = 0;
+  std::size_t waiting_to_retry_ = 0;
+  RunLatencies latencies_;
+  RetryMetrics retry_metrics_;
+  Duration longest_without_ok_{0};  // among clients that have left or had an OK since
+};
+
+}  // namespace retrystorm

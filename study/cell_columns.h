@@ -1,0 +1,37 @@
+// The columns of a table of cells.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "study/cell_result.h"
+
+namespace retrystorm {
+
+// A column of the table. A column for people has a title, a width and a text. A column for programs
+// has a name and a value. Most columns are for both.
+struct CellColumn {
+  const char* title;
+  int width;
+  std::string (*text)(const CellResult&);
+  const char* name;
+  nlohmann::ordered_json (*value)(const CellResult&);
+};
+
+// What only some runs have. Its columns are the last ones.
+struct MoreColumns {
+  bool reconnects = false;  // clients lose their connections
+  bool processes = false;   // processes share something
+};
+
+// The columns in the order of the table.
+std::vector<CellColumn> cell_columns(const MoreColumns& more = {});
+
+// A row for programs: the names and values that identify the cell, then every column.
+std::vector<std::string> cell_names(std::vector<std::string> labels, const MoreColumns& more = {});
+using CellValues = std::vector<nlohmann::ordered_json>;
+CellValues cell_values(const std::vector<std::string>& labels, const CellResult& cell,
+                       const MoreColumns& more = {});
+
+}  // namespace retrystorm

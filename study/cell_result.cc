@@ -1,0 +1,191 @@
+#include "study/cell_result.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+namespace retrystorm {
+
+namespace {
+
+PhaseResult result_of(const PhaseFigures& phase) {
+  const Rates each = rates(phase.counts, phase.length);
+  return {.success = phase.success_share(),
+          .gave_up = static_cast<double>(phase.gave_up),
+          .not_sent = static_cast<double>(phase.counts.not_sent),
+          .attempts_per_s = each.attempts,
+          .ok_per_s = each.ok,
+          .timed_out = static_cast<double>(phase.counts.timed_out),
+          .errors = static_cast<double>(phase.counts.errors),
+          .request_p50 = phase.request_p50,
+          .request_p99 = phase.request_p99};
+}
+
+}  // namespace
+
+RunResult result_of(const SimulationResult& run) {
+  const Counts& counts = run.summary.counts;
+  const Recovery& recovery = run.summary.recovery;
+  const RequestTimes requests = run.summary.latencies.requests();
+  RunResult result{.verdict = recovery.verdict,
+                   .errors_gone = recovery.errors_gone,
+                   .time_to_recovery = recovery.time_to_recovery,
+                   .to_watch = recovery.to_watch,
+                   .amplification = counts.amplification(),
+                   .success_share = counts.success_share(),
+                   .ok_per_s = rates(counts, run.summary.elapsed).ok,
+                   .gave_up = static_cast<double>(counts.gave_up()),
+                   .not_sent = static_cast<double>(counts.not_sent),
+                   .request_p50 = requests.quantile(0.5),
+                   .request_p99 = requests.quantile(0.99),
+                   .ok_lost = recovery.ok_lost,
+                   .peak_concurrency = run.peak_concurrency};
+  if (counts.nothing_retried() > 0) {
+    result.nothing_retried = static_cast<double>(counts.nothing_retried());
+    result.not_retryable = run.summary.retry_metrics.not_retryable;
+  }
+  if (run.summary.job) result.makespan = run.summary.job->makespan;
+  if (run.summary.job || run.summary.capacity) result.throttled_share = counts.throttled_share();
+  if (run.summary.capacity) {
+    result.idle_share = idle_share(run.summary.capacity->use);
+    result.provided = run.summary.capacity->use.provided;
+  }
+  if (run.summary.processes > 0) {
+    result.processes = static_cast<double>(run.summary.processes);
+    result.process_rate = run.summary.process_rate();
+  }
+  if (const auto& reconnect = run.summary.reconnect) {
+    result.back_share =
+        static_cast<double>(reconnect->back) / static_cast<double>(reconnect->clients);
+    result.all_back = reconnect->all_back;
+  }
+  if (run.summary.phases) {
+    for (std::size_t i = 0; i < result.phases.size(); ++i) {
+      result.phases[i] = result_of((*run.summary.phases)[i]);
+    }
+  }
+  return result;
+}
+
+namespace {
+
+// The mean of the values that are not empty.
+template <typename Result>
+std::optional<double> mean_of(const std::vector<Result>& runs,
+                              std::optional<double> Result::*value) {
+  std::vector<double> values;
+  for (const Result& run : runs) {
+    if (run.*value) values.push_back(*(run.*value));
+  }
+  return values.empty() ? std::nullopt : std::optional(mean(values).value);
+}
+
+PhaseResult summarize_phase(const std::vector<RunResult>& runs, std::size_t number) {
+  std::vector<PhaseResult> phases;
+  std::vector<std::optional<TimeBound>> p50, p99;
+  for (const RunResult& run : runs) {
+    phases.push_back(run.phases[number]);
+    p50.push_back(run.phases[number].request_p50);
+    p99.push_back(run.phases[number].request_p99);
+  }
+  return {.success = mean_of(phases, &PhaseResult::success),
+          .gave_up = mean_of(phases, &PhaseResult::gave_up),
+          .not_sent = mean_of(phases, &PhaseResult::not_sent),
+          .attempts_per_s = mean_of(phases, &PhaseResult::attempts_per_s),
+          .ok_per_s = mean_of(phases, &PhaseResult::ok_per_s),
+          .timed_out = mean_of(phases, &PhaseResult::timed_out),
+          .errors = mean_of(phases, &PhaseResult::errors),
+          .request_p50 = median_bound(p50),
+          .request_p99 = median_bound(p99)};
+}
+
+}  // namespace
+
+std::optional<Share> CellResult::down() const {
+  auto result = share(down_runs(), decided(), misses);
+  if (result && recovering > 0) {
+    result->interval.high = wilson_interval(down_runs() + recovering, decided(), misses).high;
+  }
+  return result;
+}
+
+std::string_view CellResult::unsettled() const {
+  if (decided() > recovering || recovering + undecided == 0) return "";
+  return to_string(recovering > 0 ? Verdict::kRecovering : Verdict::kUndecided);
+}
+
+std::string_view CellResult::not_back(double share) const {
+  if (decided() == 0) return "-";
+  const double may = (1 - share) * static_cast<double>(runs);
+  return static_cast<double>(down_runs()) > may ? "never" : "not yet";
+}
+
+CellResult summarize(const std::vector<RunResult>& runs, double misses) {
+  CellResult cell;
+  cell.misses = misses;
+  cell.runs = runs.size();
+  cell.alike = runs.size() > 1 && std::all_of(runs.begin(), runs.end(), [&runs](const auto& each) {
+                 return each == runs.front();
+               });
+  std::vector<std::optional<Duration>> errors_gone, recovery, makespan, all_back;
+  std::vector<std::optional<TimeBound>> p50, p99;
+  std::vector<double> amplification, success_share, ok_per_s, gave_up, not_sent, ok_lost;
+  std::vector<double> nothing_retried;
+  for (const RunResult& run : runs) {
+    const auto when = [&run](std::initializer_list<Verdict> verdicts,
+                             const std::optional<Duration>& time) {
+      const bool counts =
+          std::find(verdicts.begin(), verdicts.end(), run.verdict) != verdicts.end();
+      return counts ? time : std::nullopt;
+    };
+    cell.no_outage += run.verdict == Verdict::kNoOutage ? 1 : 0;
+    cell.recovered += run.verdict == Verdict::kRecovered ? 1 : 0;
+    cell.relapsed += run.verdict == Verdict::kRelapsed ? 1 : 0;
+    cell.recovering += run.verdict == Verdict::kRecovering ? 1 : 0;
+    cell.undecided += run.verdict == Verdict::kUndecided ? 1 : 0;
+    cell.collapsed += run.verdict == Verdict::kCollapsed ? 1 : 0;
+    errors_gone.push_back(when({Verdict::kRecovered, Verdict::kRecovering}, run.errors_gone));
+    recovery.push_back(when({Verdict::kRecovered}, run.time_to_recovery));
+    cell.to_watch = std::max(cell.to_watch, run.to_watch);
+    amplification.push_back(run.amplification);
+    success_share.push_back(run.success_share);
+    ok_per_s.push_back(run.ok_per_s);
+    gave_up.push_back(run.gave_up);
+    not_sent.push_back(run.not_sent);
+    if (run.nothing_retried > 0) nothing_retried.push_back(run.nothing_retried);
+    cell.not_retryable |= run.not_retryable;
+    p50.push_back(run.request_p50);
+    p99.push_back(run.request_p99);
+    makespan.push_back(run.makespan);
+    all_back.push_back(run.all_back);
+    ok_lost.push_back(run.ok_lost);
+    cell.peak_concurrency = std::max(cell.peak_concurrency, run.peak_concurrency);
+  }
+  cell.errors_gone_median = censored_quantile(errors_gone, 0.5);
+  cell.errors_gone_p90 = censored_quantile(errors_gone, 0.9);
+  cell.recovery_median = censored_quantile(recovery, 0.5);
+  cell.recovery_p90 = censored_quantile(recovery, 0.9);
+  cell.recovery_interval = censored_median_interval(recovery, misses);
+  cell.amplification = mean(amplification, misses);
+  cell.success_share = mean(success_share, misses);
+  cell.ok_per_s = mean(ok_per_s).value;
+  cell.gave_up = mean(gave_up).value;
+  cell.not_sent = mean(not_sent).value;
+  if (nothing_retried.size() == runs.size()) cell.nothing_retried = mean(nothing_retried).value;
+  cell.request_p50 = median_bound(p50);
+  cell.request_p99 = median_bound(p99);
+  cell.ok_lost = mean(ok_lost).value;
+  cell.makespan_median = censored_quantile(makespan, 0.5);
+  cell.makespan_interval = censored_median_interval(makespan, misses);
+  cell.back_share = mean_of(runs, &RunResult::back_share);
+  cell.all_back_median = censored_quantile(all_back, 0.5);
+  cell.all_back_p90 = censored_quantile(all_back, 0.9);
+  cell.throttled_share = mean_of(runs, &RunResult::throttled_share);
+  cell.idle_share = mean_of(runs, &RunResult::idle_share);
+  cell.provided = mean_of(runs, &RunResult::provided);
+  cell.processes = mean_of(runs, &RunResult::processes);
+  cell.process_rate = mean_of(runs, &RunResult::process_rate);
+  for (std::size_t i = 0; i < cell.phases.size(); ++i) cell.phases[i] = summarize_phase(runs, i);
+  return cell;
+}
+
+}  // namespace retrystorm

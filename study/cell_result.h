@@ -1,0 +1,122 @@
+// The results of many runs of one cell, summarized.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "model/base/duration.h"
+#include "model/base/latency.h"
+#include "model/retry/retry_on.h"
+#include "model/run/recovery.h"
+#include "model/run/run_phases.h"
+#include "simulator/simulation.h"
+#include "study/statistics.h"
+
+namespace retrystorm {
+
+// What happened before, during or after the outage. Of many runs these are means, and of the times
+// medians. Empty without an outage, and `success` also if no request began in that phase.
+struct PhaseResult {
+  std::optional<double> success{}, gave_up{};  // of the requests that began in it
+  std::optional<double> not_sent{}, attempts_per_s{}, ok_per_s{}, timed_out{}, errors{};
+  std::optional<TimeBound> request_p50{}, request_p99{};
+
+  bool operator==(const PhaseResult&) const = default;
+};
+using PhaseResults = std::array<PhaseResult, kPhaseNames.size()>;
+
+// The part of one run's result that is kept.
+struct RunResult {
+  Verdict verdict = Verdict::kNoOutage;
+  std::optional<Duration> errors_gone{}, time_to_recovery{};
+  std::optional<Duration> to_watch{};  // to see a queue empty
+  double amplification = 1;
+  double success_share = 1;
+  double ok_per_s = 0;
+  double gave_up = 0;
+  double not_sent = 0;
+  // Where nothing was retried: how many requests were given up because their failure is not retried,
+  // and which failures these were.
+  double nothing_retried = 0;
+  RetryOn not_retryable{};
+  // Of the request times; empty without requests.
+  std::optional<TimeBound> request_p50{}, request_p99{};
+  double ok_lost = 0;
+  std::size_t peak_concurrency = 0;
+  // Only with a job or a rate limit.
+  std::optional<Duration> makespan{};
+  std::optional<double> throttled_share{}, idle_share{}, provided{};
+  // Where processes share something: their number, and the requests per second of each.
+  std::optional<double> processes{}, process_rate{};
+  // Where clients lose their connections: the share that had one again, and when the last one had.
+  std::optional<double> back_share{};
+  std::optional<Duration> all_back{};
+  PhaseResults phases{};  // in the order of `RunPhase`
+
+  bool operator==(const RunResult&) const = default;
+};
+
+RunResult result_of(const SimulationResult& run);
+
+// All runs of one cell.
+struct CellResult {
+  std::size_t runs = 0;
+  bool alike = false;            // several runs whose figures do not differ
+  double misses = kUsualMisses;  // of its intervals
+  // Runs by verdict. They add up to `runs`.
+  std::size_t no_outage = 0, recovered = 0, relapsed = 0, recovering = 0, undecided = 0,
+              collapsed = 0;
+  bool had_outage() const {
+    return no_outage == 0 && recovered + relapsed + recovering + undecided + collapsed > 0;
+  }
+  // The runs that were down at the end, and those that have a verdict. Without an outage a run is up
+  // unless it collapsed by itself.
+  std::size_t down_runs() const { return collapsed + relapsed; }
+  std::size_t decided() const { return no_outage + recovered + relapsed + recovering + collapsed; }
+  bool mostly_down() const { return is_majority(down_runs(), decided()); }
+  // A run that is still recovering may come back or not. So the interval reaches to where all of
+  // them are down.
+  std::optional<Share> down() const;
+  // "recovering" or "undecided", to be shown instead of a share, if no run came back or stayed down.
+  std::string_view unsettled() const;
+  // What is shown instead of the time after which this share of the runs is back, if there is none:
+  // "never" if too many are down, otherwise "not yet", and "-" if no run has a verdict.
+  std::string_view not_back(double share) const;
+  std::optional<Duration> to_watch{};  // the longest of any run
+  // Times until errors were gone use recovered and recovering runs. Times to recovery use only
+  // recovered runs. All other runs are censored: it took longer than they were observed.
+  std::optional<Duration> errors_gone_median{}, errors_gone_p90{};
+  std::optional<Duration> recovery_median{}, recovery_p90{};
+  std::optional<TimeInterval> recovery_interval{};  // of the median
+  Mean amplification{.value = 1, .interval = {}};
+  Mean success_share{.value = 1, .interval = {}};
+  double ok_per_s = 0;                                    // mean over the runs
+  double gave_up = 0;                                     // mean over the runs
+  double not_sent = 0;                                    // likewise
+  double nothing_retried = 0;                             // likewise, if no run retried anything
+  RetryOn not_retryable{};                                // of any run
+  std::optional<TimeBound> request_p50{}, request_p99{};  // medians over the runs
+  double ok_lost = 0;                                     // mean
+  std::size_t peak_concurrency = 0;
+  // Of a job: the median over the runs. A run that was not done counts as longer than all others.
+  std::optional<Duration> makespan_median{};
+  std::optional<TimeInterval> makespan_interval{};  // of the median
+  // Only with a job or a rate limit. Means of the share of attempts that were throttled, of the
+  // share of the capacity that was idle, and of the unit-seconds provided.
+  std::optional<double> throttled_share{}, idle_share{}, provided{};
+  // Means, where processes share something.
+  std::optional<double> processes{}, process_rate{};
+  // Where clients lose their connections: the mean share that had one again, and the time until all
+  // had. A run in which some never had counts as longer than all others.
+  std::optional<double> back_share{};
+  std::optional<Duration> all_back_median{}, all_back_p90{};
+  PhaseResults phases{};
+};
+
+// `misses`: how often its intervals may miss.
+CellResult summarize(const std::vector<RunResult>& runs, double misses = kUsualMisses);
+
+}  // namespace retrystorm

@@ -1,0 +1,91 @@
+#include "study/cell_table.h"
+
+#include <algorithm>
+#include <iomanip>
+#include <utility>
+
+#include "model/base/text.h"
+
+namespace retrystorm {
+namespace {
+
+constexpr int kColumnGap = 2;
+
+std::vector<std::string> labels_of(const Grid& grid) {
+  std::vector<std::string> labels;
+  for (const Axis& axis : grid.axes()) labels.push_back(underscored(axis.name));
+  return labels;
+}
+
+}  // namespace
+
+CellTable::CellTable(const Grid& grid, std::ostream& out, JsonLines& json, OpenTableFiles files,
+                     const MoreColumns& more, Print print)
+    : grid_(grid),
+      out_(out),
+      more_(more),
+      print_(print),
+      rows_("cell", cell_names(labels_of(grid), more), files.csv_comment, std::move(files.csv),
+            json),
+      markdown_(std::move(files.markdown)) {
+  std::vector<std::string> titles;
+  for (const Axis& axis : grid.axes()) {
+    titles.push_back(axis.name);
+    if (print_ == Print::kFitted) continue;
+    std::size_t width = axis.name.size();
+    for (const std::string& value : axis.values) width = std::max(width, value.size());
+    widths_.push_back(static_cast<int>(width) + kColumnGap);
+    out_ << std::setw(widths_.back()) << axis.name;
+  }
+  for (const CellColumn& column : cell_columns(more_)) {
+    if (column.title == nullptr) continue;
+    titles.emplace_back(column.title);
+    if (print_ == Print::kWide) out_ << std::setw(column.width) << column.title;
+  }
+  if (print_ == Print::kWide) out_ << std::endl;
+  markdown_.write(markdown_row(titles));
+  markdown_.write(markdown_row(std::vector<std::string>(titles.size(), "---")));
+}
+
+void CellTable::add(std::size_t cell, const CellResult& result) {
+  finished_.emplace(cell, result);
+  for (; !finished_.empty() && finished_.begin()->first == next_; ++next_) {
+    write(next_, finished_.begin()->second);
+    finished_.erase(finished_.begin());
+  }
+}
+
+void CellTable::add_others(const std::vector<std::string>& others) {
+  if (!rows_to_print_.empty()) rows_to_print_.back().others = others;
+}
+
+void CellTable::flush() {
+  for (const auto& [cell, result] : finished_) write(cell, result);
+  finished_.clear();
+  if (rows_to_print_.empty()) return;
+  print_fitted(out_, grid_.names(), rows_to_print_);
+  rows_to_print_.clear();
+}
+
+void CellTable::write(std::size_t cell, const CellResult& result) {
+  const auto values = grid_.values(cell);
+  const bool wide = print_ == Print::kWide;
+  std::vector<std::string> texts = values;
+  for (std::size_t i = 0; wide && i < values.size(); ++i) {
+    out_ << std::setw(widths_[i]) << values[i];
+  }
+  for (const CellColumn& column : cell_columns(more_)) {
+    if (column.title == nullptr) continue;
+    texts.push_back(column.text(result));
+    if (wide) out_ << std::setw(column.width) << texts.back();
+  }
+  if (wide) {
+    out_ << std::endl;
+  } else {
+    rows_to_print_.push_back({values, result, {}});
+  }
+  rows_.write(cell_values(values, result, more_));
+  markdown_.write(markdown_row(texts));
+}
+
+}  // namespace retrystorm

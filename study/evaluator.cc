@@ -1,0 +1,91 @@
+#include "study/evaluator.h"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <optional>
+
+#include "study/threads.h"
+
+namespace retrystorm {
+
+Seeds seeds_from(std::uint64_t first, std::size_t count) {
+  Seeds seeds(count);
+  std::iota(seeds.begin(), seeds.end(), first);
+  return seeds;
+}
+
+bool Evaluator::each(std::size_t count, const std::function<void(std::size_t)>& task) const {
+  std::atomic<std::size_t> next{0}, done{0};
+  run_on_threads(
+      std::min(threads_, count),
+      [&] {
+        for (std::size_t i = next++; i < count && !stopped(); i = next++) {
+          task(i);
+          ++done;
+        }
+      },
+      [&] { next = count; });
+  return done == count && !stopped();
+}
+
+bool Evaluator::run(std::size_t cells, const std::function<Scenario(std::size_t)>& scenario,
+                    const Seeds& seeds,
+                    const std::function<void(std::size_t, const std::vector<RunResult>&)>& done,
+                    const std::function<void(std::size_t)>& ran) const {
+  // A cell with unfinished runs. All its runs share one scenario, because making one can take as
+  // long as a short run. (No std::call_once: with clang's thread sanitizer it hangs forever after an
+  // exception.)
+  struct Cell {
+    std::mutex making;
+    std::optional<Scenario> scenario;
+    std::vector<RunResult> results;
+    std::size_t missing = 0;
+  };
+  std::mutex mutex;
+  std::map<std::size_t, Cell> open;
+  std::size_t runs = 0;
+  each(cells * seeds.size(), [&](std::size_t task) {
+    const std::size_t number = task / seeds.size(), run = task % seeds.size();
+    std::unique_lock lock(mutex);
+    Cell& cell = open[number];
+    if (cell.results.empty()) {
+      cell.results.resize(seeds.size());
+      cell.missing = seeds.size();
+    }
+    lock.unlock();
+    std::unique_lock making(cell.making);
+    if (!cell.scenario) cell.scenario = scenario(number);
+    making.unlock();
+    Scenario one = *cell.scenario;
+    one.seed = seeds[run];
+    const RunResult result = result_of(Simulation(one, {}).run(stop_));
+    lock.lock();
+    if (stopped()) return;  // the result may be that of an interrupted run
+    cell.results[run] = result;
+    ++runs;
+    if (--cell.missing == 0) {
+      done(number, cell.results);
+      open.erase(number);
+    }
+    if (ran) ran(runs);
+  });
+  return runs == cells * seeds.size();
+}
+
+std::vector<RunResult> Evaluator::run(
+    const Scenario& scenario, const Seeds& seeds,
+    const std::function<SimulationObservers(std::size_t)>& observers) const {
+  std::vector<RunResult> results(seeds.size());
+  const bool complete = each(seeds.size(), [&](std::size_t run) {
+    Scenario one = scenario;
+    one.seed = seeds[run];
+    const auto of_run = observers ? observers(run) : SimulationObservers{};
+    results[run] = result_of(Simulation(one, of_run).run(stop_));
+  });
+  return complete ? results : std::vector<RunResult>();
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,53 @@
+// Runs scenarios, each with many seeds, on several threads, and hands over the results of each.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "simulator/scenario_options.h"
+#include "simulator/simulation.h"
+#include "study/cell_result.h"
+
+namespace retrystorm {
+
+using Seeds = std::vector<std::uint64_t>;
+
+// `count` consecutive seeds from `first`.
+Seeds seeds_from(std::uint64_t first, std::size_t count);
+
+// The results do not depend on the number of threads. The functions passed in may be called from
+// several threads at once, unless stated otherwise. If one of them throws, the work is abandoned
+// and the exception is rethrown.
+class Evaluator {
+ public:
+  // The work ends early if `stop` is set and returns true.
+  explicit Evaluator(std::size_t threads, std::function<bool()> stop = nullptr)
+      : threads_(threads), stop_(std::move(stop)) {}
+
+  // Calls `task` for each number below `count`, in ascending order. Returns true if all were done.
+  bool each(std::size_t count, const std::function<void(std::size_t)>& task) const;
+
+  // Runs each of `cells` cells with each of the seeds. `done` gets the results of a cell, in the
+  // order of the seeds. After every run, `ran` gets the number of runs so far. Both are called from
+  // one thread at a time. Returns true if all cells were finished.
+  bool run(std::size_t cells, const std::function<Scenario(std::size_t cell)>& scenario,
+           const Seeds& seeds,
+           const std::function<void(std::size_t cell, const std::vector<RunResult>&)>& done,
+           const std::function<void(std::size_t runs)>& ran = nullptr) const;
+
+  // The results of one scenario, in the order of the seeds. Empty if the work was stopped.
+  // `observers` returns the observers of a run, by its index in that order.
+  std::vector<RunResult> run(
+      const Scenario& scenario, const Seeds& seeds,
+      const std::function<SimulationObservers(std::size_t run)>& observers = nullptr) const;
+
+ private:
+  bool stopped() const { return stop_ && stop_(); }
+
+  const std::size_t threads_;
+  const std::function<bool()> stop_;
+};
+
+}  // namespace retrystorm

@@ -1,0 +1,325 @@
+#include "study/fitted_table.h"
+
+#include <algorithm>
+#include <array>
+#include <sstream>
+#include <utility>
+
+#include "common/output/fixed.h"
+#include "model/run/outlook.h"
+#include "study/table.h"
+
+namespace retrystorm {
+namespace {
+
+constexpr const char* kNothing = "-";
+
+std::string share_of(double share, int digits) {
+  return fixed(share * 100, digits) + "%";
+}
+
+std::string share_of(const std::optional<double>& share) {
+  return share ? share_of(*share, 2) : kNothing;
+}
+
+std::string tenths(const std::optional<double>& value) {
+  return value ? fixed(*value, 1) : kNothing;
+}
+
+std::string interval_of_share(const Share& share) {
+  return fixed(share.interval.low * 100, 1) + "-" + share_of(share.interval.high, 1);
+}
+
+std::string back_after(const CellResult& cell) {
+  if (!cell.had_outage()) return kNothing;
+  return cell.recovery_median ? readable(*cell.recovery_median) : std::string(cell.not_back(0.5));
+}
+
+bool has_phases(const CellResult& cell) {
+  return cell.phases[1].attempts_per_s.has_value();
+}
+
+// A column: its two titles, one above the other, its name in a sentence, and its text.
+struct Figure {
+  const char* group;
+  const char* title;
+  const char* name;
+  std::string (*text)(const CellResult&);
+};
+
+std::string time_or_never(const std::optional<Duration>& time) {
+  return time ? readable(*time) : "never";
+}
+
+std::string request_time(const std::optional<TimeBound>& time) {
+  return time ? (time->or_more ? ">" : "") + readable(time->time) : kNothing;
+}
+
+using C = CellResult;
+constexpr std::array kFigures{
+    Figure{"down", "share", "down",
+           [](const C& c) {
+             if (!c.unsettled().empty()) return std::string(c.unsettled());
+             return c.down() ? share_of(c.down()->value, 1) : kNothing;
+           }},
+    Figure{"", "95 %", "its interval",
+           [](const C& c) {
+             return c.down() && c.unsettled().empty() ? interval_of_share(*c.down()) : kNothing;
+           }},
+    Figure{"back", "after", "back after", back_after},
+    Figure{"all", "connected", "all connected after",
+           [](const C& c) { return c.back_share ? time_or_never(c.all_back_median) : kNothing; }},
+    Figure{"success", "in outage", "success in the outage",
+           [](const C& c) { return share_of(c.phases[1].success); }},
+    Figure{"success", "after it", "success after it",
+           [](const C& c) { return share_of(c.phases[2].success); }},
+    Figure{
+        "", "success", "success",
+        [](const C& c) { return has_phases(c) ? kNothing : share_of(c.success_share.value, 2); }},
+    Figure{"attempts", "/request", "attempts a request",
+           [](const C& c) { return fixed(c.amplification.value, 2); }},
+    Figure{"OK/s", "after it", "OK/s after the outage",
+           [](const C& c) { return tenths(c.phases[2].ok_per_s); }},
+    Figure{"", "OK/s", "OK/s",
+           [](const C& c) { return has_phases(c) ? kNothing : fixed(c.ok_per_s, 1); }},
+    Figure{"", "throttled", "attempts throttled",
+           [](const C& c) { return share_of(c.throttled_share); }},
+    Figure{"request", "p99", "request p99", [](const C& c) { return request_time(c.request_p99); }},
+};
+
+// A column of the table being printed.
+struct Column {
+  Table::Column title;
+  std::string name;
+  std::vector<std::string> texts;
+
+  bool is_alike() const {
+    return std::all_of(texts.begin(), texts.end(),
+                       [this](const std::string& each) { return each == texts.front(); });
+  }
+};
+
+Table table_of(const std::vector<Column>& columns, std::size_t rows) {
+  Table table;
+  for (const Column& each : columns) table.columns.push_back(each.title);
+  table.rows.resize(rows);
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (const Column& each : columns) table.rows[row].push_back(each.texts[row]);
+  }
+  return table;
+}
+
+std::size_t widest_line(const std::string& text) {
+  std::size_t widest = 0;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) widest = std::max(widest, line.size());
+  return widest;
+}
+
+void append(std::string& list, const std::string& what) {
+  list += (list.empty() ? "" : ", ") + what;
+}
+
+std::string alike_text(const CellResult& cell) {
+  return std::to_string(cell.runs) + " runs alike: nothing random changed a figure";
+}
+
+// "strategy=fixed timeout=2s"
+std::string row_name(const std::vector<std::string>& axes, const FittedRow& row) {
+  std::string name;
+  for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+    name += (name.empty() ? "" : " ") + axes[axis] + '=' + row.values[axis];
+  }
+  return name;
+}
+
+void print_rows(std::ostream& out, const std::vector<std::string>& axes,
+                const std::vector<FittedRow>& rows) {
+  std::vector<Column> columns;
+  std::string same, no_room;
+  const auto add_column = [&](Column column) {
+    if (!column.is_alike()) {
+      columns.push_back(std::move(column));
+    } else if (column.texts.front() != kNothing) {
+      append(same, column.name + ' ' + column.texts.front());
+    }
+  };
+  for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+    Column column{.title = {.title = axes[axis]}, .name = axes[axis], .texts = {}};
+    for (const FittedRow& row : rows) column.texts.push_back(row.values[axis]);
+    add_column(std::move(column));
+  }
+  const std::size_t labels = columns.size();
+  for (const Figure& figure : kFigures) {
+    Column column{
+        .title = {.title = figure.title, .group = figure.group}, .name = figure.name, .texts = {}};
+    for (const FittedRow& row : rows) column.texts.push_back(figure.text(row.result));
+    add_column(std::move(column));
+  }
+  const auto text = [&] {
+    std::ostringstream printed;
+    print(printed, table_of(columns, rows.size()));
+    return printed.str();
+  };
+  while (columns.size() > labels + 1 && widest_line(text()) > kTerminalColumns) {
+    append(no_room, columns.back().name);
+    columns.pop_back();
+  }
+  out << text();
+  print_note(out, "the same in all rows", same);
+  print_note(out, "no room for (see --wide)", no_room);
+  std::string alike, not_retried;
+  for (const FittedRow& row : rows) {
+    if (row.result.alike) append(alike, row_name(axes, row));
+    if (row.result.nothing_retried > 0) {
+      append(not_retried, row_name(axes, row) + " (" + to_string(row.result.not_retryable) + ")");
+    }
+  }
+  print_note(out, "nothing was retried, these failures are not retryable", not_retried);
+  const bool all =
+      std::all_of(rows.begin(), rows.end(), [](const FittedRow& row) { return row.result.alike; });
+  if (all) {
+    out << "in each row " << alike_text(rows.front().result) << '\n';
+  } else {
+    print_note(out, "runs alike, nothing random changed a figure, at", alike);
+  }
+  std::vector<std::pair<std::string, CellResult>> cells;
+  for (const FittedRow& row : rows) cells.emplace_back(row_name(axes, row), row.result);
+  print_unsettled(out, cells);
+}
+
+void print_line(std::ostream& out, const std::string& label, const std::string& text) {
+  constexpr std::size_t kIndent = 18;
+  out << label << std::string(kIndent - label.size(), ' ') << text << '\n';
+}
+
+// "20: 19 recovered, 1 collapsed"
+std::string verdicts(const CellResult& cell) {
+  std::string text;
+  for (const auto& [count, name] :
+       {std::pair(cell.no_outage, "without an outage"), std::pair(cell.recovered, "recovered"),
+        std::pair(cell.relapsed, "relapsed"), std::pair(cell.recovering, "recovering"),
+        std::pair(cell.undecided, "undecided"), std::pair(cell.collapsed, "collapsed")}) {
+    if (count > 0) append(text, std::to_string(count) + ' ' + name);
+  }
+  return std::to_string(cell.runs) + (text.empty() ? "" : ": " + text);
+}
+
+void print_upright(std::ostream& out, const std::vector<std::string>& axes, const FittedRow& row) {
+  const CellResult& cell = row.result;
+  for (std::size_t i = 0; i < axes.size(); ++i) print_line(out, axes[i], row.values[i]);
+  print_line(out, "runs", verdicts(cell));
+  if (cell.alike) print_line(out, "", alike_text(cell));
+  if (const auto down = cell.down()) {
+    const std::string state(cell.unsettled());
+    print_line(out, "down at the end",
+               state.empty()
+                   ? share_of(down->value, 1) + " (95 % interval " + interval_of_share(*down) + ")"
+                   : state);
+  }
+  for (const std::string& other : row.others) print_line(out, "", other);
+  if (cell.down() && cell.had_outage()) {
+    print_line(
+        out, "back after",
+        back_after(cell) +
+            (cell.recovery_p90 ? ", 90 % of the runs after " + readable(*cell.recovery_p90) : ""));
+  }
+  if (cell.back_share) {
+    print_line(out, "connected again",
+               share_of(*cell.back_share, 2) + " of the clients, all after " +
+                   time_or_never(cell.all_back_median));
+  }
+  const std::string whole = share_of(cell.success_share.value, 2);
+  print_line(out, "success",
+             has_phases(cell)
+                 ? "after the outage " + share_of(cell.phases[2].success) + ", in it " +
+                       share_of(cell.phases[1].success) + ", in the whole run " + whole
+                 : whole);
+  print_line(out, "attempts/request", fixed(cell.amplification.value, 2));
+  print_line(out, "OK/s",
+             has_phases(cell) ? "after the outage " + tenths(cell.phases[2].ok_per_s) +
+                                    ", before it " + tenths(cell.phases[0].ok_per_s)
+                              : fixed(cell.ok_per_s, 1));
+  print_line(out, "request time",
+             "p50 " + request_time(cell.request_p50) + ", p99 " + request_time(cell.request_p99));
+  const auto print_positive = [&out](const char* label, double value, const char* what = "") {
+    if (value > 0) print_line(out, label, fixed(value, value < 10 ? 1 : 0) + what);
+  };
+  print_positive("given up", cell.gave_up);
+  if (cell.nothing_retried > 0) {
+    print_line(out, "",
+               "nothing was retried: " + fixed(cell.nothing_retried, 0) + " were not retryable (" +
+                   to_string(cell.not_retryable) + ")");
+  }
+  print_positive("not sent", cell.not_sent);
+  print_positive("OK lost", cell.ok_lost);
+  print_positive("peak concurrency", static_cast<double>(cell.peak_concurrency),
+                 cell.runs > 1 ? ", the most in any run" : "");
+  if (cell.makespan_median) print_line(out, "makespan", readable(*cell.makespan_median));
+  if (cell.throttled_share) print_line(out, "throttled", share_of(cell.throttled_share));
+  if (cell.idle_share) print_line(out, "capacity idle", share_of(cell.idle_share));
+  if (cell.processes) {
+    print_line(out, "processes",
+               fixed(*cell.processes, 0) + ", " + tenths(cell.process_rate) + " requests/s each");
+  }
+  print_unsettled(out, {{"", cell}});
+}
+
+}  // namespace
+
+std::vector<std::string> fitted_heads() {
+  std::vector<std::string> heads;
+  for (const Figure& figure : kFigures) {
+    const std::string group = figure.group, title = figure.title;
+    heads.push_back(title);
+    if (!group.empty()) heads.insert(heads.end(), {group, group + ' ' + title});
+  }
+  return heads;
+}
+
+void print_note(std::ostream& out, const std::string& label, const std::string& text) {
+  if (text.empty()) return;
+  std::string line = label + ": ";
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(", ", at), text.size());
+    const std::string part = text.substr(at, end - at) + (end < text.size() ? "," : "");
+    if (line.size() + 1 + part.size() > kTerminalColumns) {
+      out << line << '\n';
+      line = "  ";
+    }
+    line += (line.back() == ' ' ? "" : " ") + part;
+    at = end + 2;
+  }
+  out << line << '\n';
+}
+
+void print_unsettled(std::ostream& out,
+                     const std::vector<std::pair<std::string, CellResult>>& cells) {
+  std::string recovering, undecided;
+  const auto add = [](std::string& list, const std::string& name, std::size_t count,
+                      const CellResult& cell) {
+    append(list, name + (name.empty() ? "" : " ") + std::to_string(count) + " of " +
+                     std::to_string(cell.runs));
+  };
+  for (const auto& [name, cell] : cells) {
+    if (cell.recovering > 0) {
+      add(recovering, name, cell.recovering, cell);
+      if (cell.to_watch) recovering += " (--observe=" + brief_duration(*cell.to_watch) + ')';
+    }
+    if (cell.undecided > 0) add(undecided, name, cell.undecided, cell);
+  }
+  print_note(out, "still recovering (a longer --observe decides)", recovering);
+  print_note(out, "undecided (--runs=1 says why)", undecided);
+}
+
+void print_fitted(std::ostream& out, const std::vector<std::string>& axes,
+                  const std::vector<FittedRow>& rows) {
+  if (rows.size() == 1) {
+    print_upright(out, axes, rows.front());
+  } else {
+    print_rows(out, axes, rows);
+  }
+  out << std::flush;
+}
+
+}  // namespace retrystorm

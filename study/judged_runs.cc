@@ -1,0 +1,244 @@
+#include "study/judged_runs.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "model/base/text.h"
+#include "study/cell_columns.h"
+#include "study/statistics.h"
+
+namespace retrystorm {
+namespace {
+
+constexpr std::size_t kFirstLook = 25;
+constexpr std::size_t kLeastForMean = 100;
+
+struct Value {
+  double value = 0;
+  bool or_more = false;
+};
+
+// Records the wanted figures of each run's summary.
+class Watch final : public RunObserver {
+ public:
+  Watch(const std::vector<std::string>& wanted, std::vector<Value>& values)
+      : wanted_(wanted), values_(values) {}
+
+  void on_summary(const Summary& summary) override {
+    const Figures figures = run_figures(summary);
+    for (const std::string& name : wanted_) {
+      const auto& value = figures.value(name, Figures());
+      values_.push_back({.value = value.is_number() ? value.get<double>()
+                                                    : std::numeric_limits<double>::infinity(),
+                         .or_more = figures.value(name + "_high", value).is_null()});
+    }
+  }
+
+ private:
+  const std::vector<std::string>& wanted_;
+  std::vector<Value>& values_;
+};
+
+// How a claim is judged.
+enum class Kind { kVerdict, kShareOrMedian, kMeanOfTable, kMeanOfSummaries, kValue };
+
+std::vector<Kind> kinds_of(const std::vector<Expectation>& expectations) {
+  const Figures table = cell_figures({});
+  const Figures summary = run_figures(any_summary());
+  std::vector<Kind> kinds;
+  for (const Expectation& each : expectations) {
+    const bool in_table = table.contains(each.figure);
+    const bool has_interval = table.contains(each.figure + "_low");
+    // A figure that is 1 or 0 in a run, such as "down", is a share of many runs.
+    const bool is_mean = summary.contains(each.figure) && !is_of_verdict(each.figure);
+    kinds.push_back(each.verdict               ? Kind::kVerdict
+                    : has_interval && !is_mean ? Kind::kShareOrMedian
+                    : has_interval             ? Kind::kMeanOfTable
+                    : in_table && !is_mean     ? Kind::kValue
+                                               : Kind::kMeanOfSummaries);
+  }
+  return kinds;
+}
+
+// A mean is not finite if some of its times never came. It has no upper end if one may be more.
+void add_mean(Figures& figures, const std::string& name, const std::vector<Value>& values,
+              double misses) {
+  std::vector<double> numbers;
+  for (const Value& each : values) numbers.push_back(each.value);
+  const Mean mean = retrystorm::mean(numbers, misses);
+  const auto bound = [&mean](double Interval::*end) {
+    const bool known = mean.interval && std::isfinite(mean.value);
+    return known ? Figures((*mean.interval).*end) : Figures();
+  };
+  figures[name] = std::isfinite(mean.value) ? Figures(mean.value) : Figures();
+  figures[name + "_low"] = bound(&Interval::low);
+  const bool or_more =
+      std::any_of(values.begin(), values.end(), [](const Value& each) { return each.or_more; });
+  figures[name + "_high"] = or_more ? Figures() : bound(&Interval::high);
+}
+
+Judgement judge_verdicts(const Expectation& expectation, const std::vector<RunResult>& runs,
+                         bool all) {
+  Judgement result{.runs = runs.size()};
+  std::array<std::size_t, 3> found{};
+  for (const RunResult& run : runs) {
+    const Judgement one = judge(expectation, run.verdict);
+    ++found.at(static_cast<std::size_t>(one.finding));
+    if (one.finding == Finding::kHolds) continue;
+    if (result.why.empty() || one.finding == Finding::kBroken) result.why = one.why;
+  }
+  const std::size_t others = runs.size() - found[static_cast<std::size_t>(Finding::kHolds)];
+  if (others > 0) result.why = std::to_string(others) + " others, such as " + result.why;
+  if (found[static_cast<std::size_t>(Finding::kBroken)] > 0) {
+    result.finding = Finding::kBroken;
+  } else if (others == 0 && all) {
+    result.finding = Finding::kHolds;
+  }
+  return result;
+}
+
+// Does a claim about `down` wait for the runs that are still recovering? If these are all down, it is decided
+// one way, and the runs that are not recovering point the other way. Then more runs do not help.
+bool hangs_on_recovering(const Expectation& claim, const CellResult& cell) {
+  if (claim.figure != "down" || cell.recovering == 0) return false;
+  const auto finding = [&claim](double value, Interval interval) {
+    return judge(claim,
+                 Figures{{"down", value}, {"down_low", interval.low}, {"down_high", interval.high}})
+        .finding;
+  };
+  const double share_now = cell.down()->value;
+  const Share all = *share(cell.down_runs() + cell.recovering, cell.decided(), cell.misses);
+  const Finding if_down = finding(all.value, all.interval);
+  return if_down != Finding::kUndecided && if_down != finding(share_now, {share_now, share_now});
+}
+
+}  // namespace
+
+Figures cell_figures(const CellResult& cell) {
+  Figures figures = Figures::object();
+  for (const CellColumn& column : cell_columns()) figures[column.name] = column.value(cell);
+  const std::pair<const char*, std::size_t> verdicts[] = {{"recovered", cell.recovered},
+                                                          {"relapsed", cell.relapsed},
+                                                          {"recovering", cell.recovering},
+                                                          {"undecided", cell.undecided},
+                                                          {"collapsed", cell.collapsed}};
+  for (const auto& [name, count] : verdicts) {
+    const auto part = share(count, cell.runs, cell.misses);
+    figures[name] = part ? Figures(part->value) : Figures();
+    figures[std::string(name) + "_low"] = part ? Figures(part->interval.low) : Figures();
+    figures[std::string(name) + "_high"] = part ? Figures(part->interval.high) : Figures();
+  }
+  return figures;
+}
+
+Figures known_figures() {
+  Figures figures = cell_figures({});
+  const Figures of_run = run_figures(any_summary());
+  for (const auto& [name, value] : of_run.items()) {
+    if (!figures.contains(name)) figures[name] = value;
+  }
+  return figures;
+}
+
+std::vector<std::size_t> looks(std::size_t most) {
+  std::vector<std::size_t> after;
+  for (std::size_t runs = kFirstLook; runs < most; runs *= 2) after.push_back(runs);
+  after.push_back(most);
+  return after;
+}
+
+std::optional<JudgedRuns> judge_runs(const Evaluator& evaluator, const Scenario& scenario,
+                                     std::uint64_t seed, std::size_t most,
+                                     const std::vector<Expectation>& expectations) {
+  const std::vector<std::size_t> plan = looks(most);
+  const double misses = kUsualMisses / static_cast<double>(plan.size());
+  const std::vector<Kind> kinds = kinds_of(expectations);
+  std::vector<std::string> wanted;  // of each run's summary
+  for (std::size_t i = 0; i < expectations.size(); ++i) {
+    if (kinds[i] == Kind::kMeanOfSummaries) wanted.push_back(expectations[i].figure);
+  }
+  JudgedRuns result{.runs = {}, .judgements = std::vector<Judgement>(expectations.size())};
+  std::vector<std::vector<Value>> values;  // of each run: those of the wanted figures
+  for (const std::size_t until : plan) {
+    const std::size_t before = result.runs.size();
+    values.resize(until);
+    std::vector<Watch> watches;
+    for (std::size_t run = before; run < until; ++run) watches.emplace_back(wanted, values[run]);
+    const auto runs = evaluator.run(scenario, seeds_from(seed + before, until - before),
+                                    [&](std::size_t run) -> SimulationObservers {
+                                      if (wanted.empty()) return {};
+                                      return {.run = {&watches[run]}};
+                                    });
+    if (runs.empty()) return std::nullopt;
+    result.runs.insert(result.runs.end(), runs.begin(), runs.end());
+
+    const CellResult cell = summarize(result.runs, misses);
+    Figures figures = cell_figures(cell);
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      std::vector<Value> each;
+      for (const auto& run : values) each.push_back(run[i]);
+      add_mean(figures, wanted[i], each, misses);
+    }
+    const bool last = until == most;
+    const auto judge_now = [&](const Expectation& claim, Kind kind) {
+      if (kind == Kind::kVerdict) return judge_verdicts(claim, result.runs, last);
+      Judgement judgement = judge(claim, figures);
+      judgement.runs = until;
+      const bool is_mean = kind == Kind::kMeanOfTable || kind == Kind::kMeanOfSummaries;
+      const bool early = (is_mean && until < kLeastForMean) || kind == Kind::kValue;
+      if (early && !last) judgement.finding = Finding::kUndecided;
+      if (hangs_on_recovering(claim, cell)) judgement.recovering = cell.recovering;
+      return judgement;
+    };
+    for (std::size_t i = 0; i < expectations.size(); ++i) {
+      Judgement& judgement = result.judgements[i];
+      if (judgement.finding == Finding::kUndecided)
+        judgement = judge_now(expectations[i], kinds[i]);
+    }
+    const auto any = [&result](auto holds) {
+      return std::any_of(result.judgements.begin(), result.judgements.end(), holds);
+    };
+    const bool open = any([](const Judgement& each) {
+      return each.finding == Finding::kUndecided && each.recovering == 0;
+    });
+    const bool broken = any([](const Judgement& each) { return each.finding == Finding::kBroken; });
+    if (broken && !last) {
+      for (Judgement& each : result.judgements) {
+        each.stopped = each.finding == Finding::kUndecided;
+      }
+    }
+    if (!open || broken) break;
+  }
+  return result;
+}
+
+std::vector<Judgement> judge_once(const std::vector<RunResult>& runs,
+                                  const std::vector<Expectation>& expectations) {
+  const CellResult cell = summarize(runs);
+  const Figures figures = cell_figures(cell);
+  std::vector<Judgement> judgements;
+  for (const Expectation& each : expectations) {
+    judgements.push_back(each.verdict ? judge_verdicts(each, runs, true) : judge(each, figures));
+    judgements.back().runs = runs.size();
+    if (hangs_on_recovering(each, cell)) judgements.back().recovering = cell.recovering;
+  }
+  return judgements;
+}
+
+void write_finding(std::ostream& out, JsonLines& json,
+                   const std::vector<std::pair<std::string, std::string>>& labels,
+                   const Expectation& expectation, const Judgement& judgement) {
+  nlohmann::ordered_json line = judgement_json(expectation, judgement);
+  for (const auto& [name, value] : labels) {
+    out << with_dashes(name) << '=' << value << ": ";
+    line[name] = value;
+  }
+  out << judgement_text(expectation, judgement) << '\n';
+  json.write(line);
+}
+
+}  // namespace retrystorm

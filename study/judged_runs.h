@@ -1,0 +1,63 @@
+// Makes runs of one scenario until claims about them are decided.
+//
+// The claims are judged after 25, 50, 100, ... runs, and finally after `most`. The number of looks, k,
+// is fixed before the first run. At each look, the intervals miss with a probability of 5 % / k. So a
+// claim is decided wrongly with a probability of at most 5 % in all looks together. The seeds count up,
+// so the same options give the same runs and findings with any number of threads.
+//
+// - The interval of `down` holds all that the runs which are still recovering may come to.
+// - A figure of the table that has an interval there (a share, a mean, a median) is judged by it.
+// - Any other figure of a run's summary is judged by the interval of its mean over the runs.
+// - A figure of the table without an interval is judged by its value after all runs.
+// - A verdict must be that of every run. So it takes all runs, unless one has another verdict.
+//
+// Means are not judged before 100 runs: a few runs that happen to be alike say little about rare
+// ones.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/output/expectation.h"
+#include "common/output/json_lines.h"
+#include "study/cell_result.h"
+#include "study/evaluator.h"
+
+namespace retrystorm {
+
+// The names of all figures that many runs have: those of the table and of a run's summary.
+Figures known_figures();
+
+// The figures of a cell by the names of the table's columns, with each verdict's share of the runs.
+Figures cell_figures(const CellResult& cell);
+
+// The numbers of runs after which the claims are judged.
+std::vector<std::size_t> looks(std::size_t most);
+
+struct JudgedRuns {
+  std::vector<RunResult> runs;
+  std::vector<Judgement> judgements;  // in the order of the expectations
+};
+
+// Runs the scenario at most `most` times, with seeds that count up from `seed`. Ends when all claims are
+// decided, or one is broken. Returns nothing if the evaluator was stopped.
+std::optional<JudgedRuns> judge_runs(const Evaluator& evaluator, const Scenario& scenario,
+                                     std::uint64_t seed, std::size_t most,
+                                     const std::vector<Expectation>& expectations);
+
+// Judges claims about figures of the table, once, after all runs of a cell.
+std::vector<Judgement> judge_once(const std::vector<RunResult>& runs,
+                                  const std::vector<Expectation>& expectations);
+
+// Prints a finding and writes it as a line of JSON, with the cell's `labels`: names with underscores,
+// and values.
+void write_finding(std::ostream& out, JsonLines& json,
+                   const std::vector<std::pair<std::string, std::string>>& labels,
+                   const Expectation& expectation, const Judgement& judgement);
+
+}  // namespace retrystorm

@@ -1,0 +1,28 @@
+// Options by name, without a command line: those of a sweep's cell or of the explorer's page.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "model/base/option_list.h"
+#include "simulator/scenario_options.h"
+
+namespace retrystorm {
+
+// Texts by the options' names.
+using NamedOptions = std::map<std::string, std::string, std::less<>>;
+
+// Sets the options in the order of their declarations, as the command line does. `refused` gets the
+// name of each option that cannot be set, and the reason.
+void apply_options(const OptionList& list, const NamedOptions& options,
+                   const std::function<void(const std::string& name, const char* why)>& refused);
+
+// The same, but throws std::invalid_argument, with the command line's message, if a value is
+// refused, an option is unknown, or two options contradict each other.
+void apply_options(const OptionList& list, const NamedOptions& options);
+
+// The scenario with these options. Throws as `apply_options` does.
+ScenarioOptions scenario_of(const NamedOptions& options);
+
+}  // namespace retrystorm

@@ -1,0 +1,61 @@
+// The grid of a sweep: the options and their values.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/base/option_list.h"
+#include "study/named_options.h"
+
+namespace retrystorm {
+
+// One swept option.
+struct Axis {
+  std::string name;  // as on the command line, without the dashes
+  std::vector<std::string> values;
+  bool range = false;  // evenly spaced: if both ends are valid, all values are
+  // For values that are files of settings: the settings, by the options' names.
+  std::map<std::string, NamedOptions> files{};
+};
+
+// The axis of these strategies, as `parse_strategies` reads them. Throws as it does, with a message
+// that begins with `asked`.
+Axis strategy_axis(const OptionList& options, std::string_view list, const std::string& asked);
+
+// Reads NAME=V1,V2,... or NAME=FROM:TO:STEP for an option of the list. TO is included if a step falls on it.
+// Strategies are a list as `parse_strategies` reads it. Does not check whether the option takes the values.
+// Throws std::invalid_argument with a readable message that begins with `asked`, the option of the axis,
+// or UnreadableFile.
+Axis parse_axis(const OptionList& options, const std::string& text,
+                const std::string& asked = "--sweep");
+
+// All combinations of the axes; the last axis changes fastest.
+class Grid {
+ public:
+  explicit Grid(std::vector<Axis> axes) : axes_(std::move(axes)) {}
+
+  const std::vector<Axis>& axes() const { return axes_; }
+
+  // The options of the axes.
+  std::vector<std::string> names() const;
+
+  // How many cells there are. A double, because it may be huge before it is checked.
+  double size() const;
+
+  // The value of each axis in a cell.
+  std::vector<std::string> values(std::size_t cell) const;
+
+  // The grid with only this cell.
+  Grid only(std::size_t cell) const;
+
+ private:
+  std::vector<Axis> axes_;
+};
+
+// Throws std::invalid_argument with a readable message if two axes are the same option.
+Grid make_grid(const OptionList& options, std::vector<Axis> axes);
+
+}  // namespace retrystorm

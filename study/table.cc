@@ -1,0 +1,87 @@
+#include "study/table.h"
+
+#include <algorithm>
+
+namespace retrystorm {
+namespace {
+
+// The width on a terminal. Continuation bytes of UTF-8 take no room.
+std::size_t width_of(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string padding(const std::string& text, std::size_t width) {
+  return std::string(width - std::min(width, width_of(text)), ' ');
+}
+
+bool begins_group(const Table& table, std::size_t column) {
+  const std::string& group = table.columns[column].group;
+  return !group.empty() && (column == 0 || table.columns[column - 1].group != group);
+}
+
+// The titles of the groups, each above its first column. Widens a column if its group's title needs
+// more room.
+std::string group_line(const Table& table, std::vector<std::size_t>& widths) {
+  std::string line;
+  for (std::size_t i = 0; i < table.columns.size();) {
+    std::size_t end = i + 1;
+    std::size_t width = widths[i];
+    const std::string& group = table.columns[i].group;
+    for (; !group.empty() && end < table.columns.size() && table.columns[end].group == group;
+         ++end) {
+      width += 2 + widths[end];
+    }
+    const std::size_t needed = width_of(group);
+    if (needed > width) {
+      widths[i] += needed - width;
+      width = needed;
+    }
+    line += (i == 0 ? "" : "  ") + padding(group, width) + group;
+    i = end;
+  }
+  return line;
+}
+
+}  // namespace
+
+void print(std::ostream& out, const Table& table) {
+  std::vector<std::size_t> widths;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    widths.push_back(width_of(table.columns[i].title));
+    for (const auto& row : table.rows) widths[i] = std::max(widths[i], width_of(row[i]));
+  }
+  const std::string groups = group_line(table, widths);
+  if (groups.find_first_not_of(' ') != std::string::npos) out << groups << '\n';
+  const auto line = [&](const auto& text_of) {
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      const std::string text = text_of(i), room = padding(text, widths[i]);
+      const bool left = i == 0 || table.columns[i].code;
+      out << (i == 0 ? "" : "  ") << (left ? text + room : room + text);
+    }
+    out << '\n';
+  };
+  line([&](std::size_t i) { return table.columns[i].title; });
+  for (const auto& row : table.rows) {
+    line([&row](std::size_t i) { return row[i]; });
+  }
+  out << std::flush;
+}
+
+void write_markdown(LineFile& file, const Table& table) {
+  std::vector<std::string> titles;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const auto& [title, group, code] = table.columns[i];
+    titles.push_back(begins_group(table, i) ? group + ": " + title : title);
+  }
+  file.write(markdown_row(titles));
+  file.write(markdown_rule(titles.size()));
+  for (std::vector<std::string> row : table.rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (table.columns[i].code) row[i] = '`' + row[i] + '`';
+    }
+    file.write(markdown_row(row));
+  }
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,62 @@
+#include "study/table_files.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <stdexcept>
+#include <system_error>
+
+namespace retrystorm {
+namespace {
+
+std::string joined(const std::vector<std::string>& cells, const char* between) {
+  std::string line;
+  for (std::size_t i = 0; i < cells.size(); ++i) line += (i == 0 ? "" : between) + cells[i];
+  return line;
+}
+
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + '"';
+}
+
+}  // namespace
+
+LineFile::LineFile(const std::string& path) : file_(path) {
+  if (file_.descriptor() >= 0) file_.empty();
+}
+
+void LineFile::write(const std::string& line) {
+  if (file_.descriptor() < 0) return;
+  const std::string text = line + '\n';
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t written = ::write(file_.descriptor(), &text[done], text.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) {
+      throw std::runtime_error("writing to " + file_.path() +
+                               " failed: " + std::generic_category().message(errno));
+    }
+    done += static_cast<std::size_t>(written);
+  }
+}
+
+std::string csv_row(const std::vector<std::string>& cells) {
+  std::vector<std::string> texts;
+  for (const std::string& cell : cells) texts.push_back(csv_cell(cell));
+  return joined(texts, ",");
+}
+
+std::string markdown_row(const std::vector<std::string>& cells) {
+  return "| " + joined(cells, " | ") + " |";
+}
+
+std::string markdown_rule(std::size_t columns) {
+  std::string rule;
+  for (std::size_t i = 0; i < columns; ++i) rule += "|---";
+  return rule + '|';
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,195 @@
+#include "study/validation/formulas.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <vector>
+
+#include "model/base/crossing.h"
+#include "model/service/service_curve.h"
+
+namespace retrystorm::validation {
+
+double retry_success(double p, int n) {
+  return 1 - std::pow(p, n);
+}
+
+double retry_attempts(double p, int n) {
+  return (1 - std::pow(p, n)) / (1 - p);
+}
+
+double refused_share(double l, double c, int n) {
+  return std::pow(1 - c / l, 1.0 / n);
+}
+
+double retry_load(double l, double c, int n) {
+  return c / (1 - refused_share(l, c, n));
+}
+
+double refused_in_second(double l, double c, int n, double b, int k) {
+  std::vector<double> load(static_cast<std::size_t>(n));  // by attempt
+  double refused = 0;
+  for (int second = 1; second <= k; ++second) {
+    load.front() = l;
+    const double all = std::accumulate(load.begin(), load.end(), 0.0);
+    refused = std::max(all - c - (second == 1 ? b : 0), 0.0);
+    for (std::size_t i = load.size() - 1; i > 0; --i) load[i] = load[i - 1] * refused / all;
+  }
+  return refused;
+}
+
+double throttled_rate(double g, double k, double c) {
+  return std::min(g, k * c);
+}
+
+int retries_to_half(double t) {
+  int retries = 0;
+  while (t - (retries + 1) > t / 2) ++retries;
+  return retries;
+}
+
+double draining_share(double d) {
+  return d / (1 + d);
+}
+
+int retries_for(int t, int c) {
+  return t / c;
+}
+
+double quota_draining_share(double c) {
+  return find_crossing(0, 1, [c](double p) { return 1 - p > c * p * (p + p * p); }).low;
+}
+
+double quota_retries(double p, double c) {
+  return std::min(p + p * p, (1 - p) / (c * p));
+}
+
+double retrial_orbit(double l, double s, double nu) {
+  const double r = l * s;
+  return r * r / (2 * (1 - r)) + l * r / (nu * (1 - r));
+}
+
+double exponential_orbit(double l, double mu, double nu) {
+  const double r = l / mu;
+  return r / (1 - r) * (r + l / nu);
+}
+
+double erlang_b(int c, double a) {
+  double b = 1;
+  for (int k = 1; k <= c; ++k) b = a * b / (k + a * b);
+  return b;
+}
+
+double slow_retrial_attempts(int c, double a) {
+  const auto is_below = [c, a](double all) { return all * (1 - erlang_b(c, all)) < a; };
+  return find_crossing(a, 1000 * a, is_below).low / a;
+}
+
+double engset(int n, int c, double z, double s) {
+  const double a = s / z;
+  double b = 1;
+  for (int k = 1; k <= c; ++k) b = a * (n - k) * b / (k + a * (n - k) * b);
+  return b;
+}
+
+double erlang_c(int c, double a) {
+  const double b = erlang_b(c, a);
+  return b / (1 - a / c * (1 - b));
+}
+
+double erlang_queue(int c, double a) {
+  return erlang_c(c, a) * a / (c - a);
+}
+
+double connecting_share(double l, double s, double t) {
+  return (1 - l * s) * std::exp(-l * t);
+}
+
+double filling_time(double l, double mu, int n) {
+  double step = 1 / l, sum = step;  // from 0 to 1
+  for (int i = 1; i < n; ++i) {
+    step = 1 / l + mu / l * step;
+    sum += step;
+  }
+  return sum;
+}
+
+double emptying_time(double l, double mu, int n) {
+  double step = 1 / mu, sum = step;  // from n to n - 1: there is no room for arrivals
+  for (int i = n - 1; i > 0; --i) {
+    step = 1 / mu + l / mu * step;
+    sum += step;
+  }
+  return sum;
+}
+
+double backlog(double l, double c, double t) {
+  return (l - c) * t;
+}
+
+double lockstep(int n, double s, double share) {
+  return s * std::ceil(n * share);
+}
+
+int codel_drops(int n, double s, double target, double interval) {
+  double now = 0, interval_ends = 0, least = 0;
+  bool fresh = true;  // true until the interval's first request
+  bool standing = false;
+  int drops = 0;
+  for (int i = 0; i < n; ++i) {
+    if (now > interval_ends && !fresh) {
+      fresh = true;
+      interval_ends = now + interval;
+      standing = least > target;
+    }
+    bool dropped = false;
+    if (fresh) {
+      fresh = false;
+      least = now;
+    } else {
+      least = std::min(least, now);
+      dropped = standing && now > 2 * target;
+    }
+    if (dropped) {
+      ++drops;
+    } else {
+      now += s;
+    }
+  }
+  return drops;
+}
+
+int adaptive_order(int n, int threshold) {
+  int order = 1, oldest = 2, newest = n;
+  while (oldest <= newest) {
+    order = 10 * order + (newest - oldest >= threshold ? newest-- : oldest++);
+  }
+  return order;
+}
+
+double falling_concurrency(double rate, double d, double f, double limit, double k) {
+  return ServiceCurve(from_seconds(d), static_cast<std::size_t>(limit), f, k)
+      .falling_concurrency(rate);
+}
+
+double tracked_capacity(double c, double target, int steps) {
+  constexpr double kRounding = 1e-9;  // so that 70 / .7 is not 101
+  for (int i = 0; i < steps; ++i) c = std::ceil(c / target - kRounding);
+  return c;
+}
+
+double saved_seconds(double c, double seconds, double l) {
+  return c * seconds / (l - c);
+}
+
+double paced_failures(double up, double down, int n) {
+  const double down_a_success = -std::log(down) / n;
+  return down_a_success / (down_a_success + std::log(up));
+}
+
+double spread(double r) {
+  return std::exp(((1 + r) * std::log(1 + r) - (1 - r) * std::log(1 - r)) / (2 * r) - 1);
+}
+
+}  // namespace retrystorm::validation

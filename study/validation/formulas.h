@@ -1,0 +1,127 @@
+// Closed forms that the simulator is compared with: plain functions of numbers, for any parameters.
+// Rates are per second, times are in seconds. `a` is the offered traffic in Erlangs: rate * service
+// time. docs/validation.md lists the sources next to the measured values.
+#pragma once
+
+namespace retrystorm::validation {
+
+// --- Retries ---
+
+// Requests with at most n attempts, each of which fails independently with probability p: the share
+// of requests that succeed, and the attempts per request. Geometric series; Marc Brooker's
+// simulator_example (`retry_sim`) uses the same.
+double retry_success(double p, int n);
+double retry_attempts(double p, int n);
+
+// Requests arrive at rate l > c. A service accepts c attempts per second and refuses the others at
+// once. Each request makes up to n attempts, spread in time, so that each is refused with the same
+// probability q. The requests that succeed are those that the service accepts: l (1 - q^n) = c. The
+// limit of the example in "Site Reliability Engineering" (2016), ch. 22.
+double refused_share(double l, double c, int n);
+// All attempts per second: c / (1 - q).
+double retry_load(double l, double c, int n);
+
+// The same from an empty start, with retries exactly one second later: how many are refused in the
+// k-th second. In the first second, a burst of b more is accepted. Same chapter, "Retries".
+double refused_in_second(double l, double c, int n, double b, int k);
+
+// Adaptive throttling: clients that want rate g send at most k attempts for each accepted one. Same
+// book, ch. 21, equation 21-1.
+double throttled_rate(double g, double k, double c);
+
+// --- Budgets ---
+
+// Retries from a full bucket of t tokens while every attempt fails and costs one token. A retry is
+// allowed while more than half of the tokens are left after the failure. grpc/proposal A6.
+int retries_to_half(double t);
+
+// Failures cost 1 token and successes add d. Above this share of failures the bucket drains.
+// Balance of the two: f = (1 - f) d.
+double draining_share(double d);
+
+// Retries from a bucket of t tokens if each costs c. botocore, AWS SDKs and Tools Reference Guide.
+int retries_for(int t, int c);
+
+// The AWS quota with refunds and at most 3 attempts. A first success adds 1, a retry costs c, and
+// its success refunds that. Attempts fail with probability p, and r retries per request are sent.
+// Then failed retries cost c p r per request, and first successes add 1 - p. botocore.
+//
+// The quota drains above this share of failures if all wanted retries are sent, r = p + p^2. The
+// guide gives 32 % for c = 5.
+double quota_draining_share(double c);
+// Retries per request: all that are wanted, or as many as the quota pays for: (1 - p) / (c p).
+double quota_retries(double p, double c);
+
+// --- Queues and loss ---
+
+// M/G/1 retrial queue with constant service time s: the mean number of requests that wait to retry.
+// Each waits for an exponential time with rate nu. Falin and Templeton, "Retrial Queues" (1997).
+double retrial_orbit(double l, double s, double nu);
+// M/M/1 retrial queue with service rate mu. The same book.
+double exponential_orbit(double l, double mu, double nu);
+
+// The share of requests that c servers without a queue refuse. Erlang (1917). Holds for any
+// distribution of service times.
+double erlang_b(int c, double a);
+
+// Retries until success, after long and spread waits. All attempts together are again a Poisson
+// stream, with traffic A. All requests are served in the end: A (1 - B(c, A)) = a. Attempts per
+// request: A / a. Slow-retrial limit (Cohen 1957; Falin and Templeton).
+double slow_retrial_attempts(int c, double a);
+
+// The share of calls that are refused if n sources think for z, call one of c servers for s, and
+// think again after a refusal. Engset (1918), as a caller sees it.
+double engset(int n, int c, double z, double s);
+
+// The share of requests that must wait for one of c workers, a < c. Erlang (1917).
+double erlang_c(int c, double a);
+// How many wait on average. Holds for any order of service.
+double erlang_queue(int c, double a);
+
+// One kept connection, with a line for it, that is closed once it has been idle for t. The share of
+// requests that must open another: those that find nobody (1 - l s), with none in the time t before.
+double connecting_share(double l, double s, double t);
+
+// M/M/1 with room for n: the mean time from empty to n requests, and from n to empty. Birth and
+// death: the sum of the mean times of the single steps.
+double filling_time(double l, double mu, int n);
+double emptying_time(double l, double mu, int n);
+
+// Fluid approximation: how much waits after time t with arrival rate l and service rate c.
+double backlog(double l, double c, double t);
+
+// n requests arrive at once at a worker that takes s for each: the time until this share is done.
+double lockstep(int n, double s, double share);
+
+// n requests arrive at once at a worker that takes s for each: how many of them CoDel drops.
+// facebook/folly, folly/executors/Codel.cpp.
+int codel_drops(int n, double s, double target, double interval);
+
+// n < 10 requests arrive at once: the order in which adaptive LIFO serves them, as the digits of a
+// number. The first one finds the worker free. facebook/hhvm, hphp/util/job-queue.h.
+int adaptive_order(int n, int threshold);
+
+// --- The service's own curve ---
+
+// With x requests in the service, x above the limit, a request takes d f^((x - limit) / k). Beyond
+// its peak, throughput falls with x. Returns the x at which it has fallen to `rate`.
+double falling_concurrency(double rate, double d, double f, double limit, double k);
+
+// --- Capacity ---
+
+// The capacity after so many steps of target tracking while all of it is used. Each step is rounded
+// up. Amazon DynamoDB Developer Guide.
+double tracked_capacity(double c, double target, int steps);
+
+// How long a capacity c < l accepts rate l after it was unused for so many seconds. The same guide.
+double saved_seconds(double c, double seconds, double l);
+
+// A failure multiplies a pause by `up`, and every n-th success by `down`. The share of failures f
+// at which the mean pause does not change: f ln(up) = (1 - f) / n ln(1 / down).
+double paced_failures(double up, double down, int n);
+
+// A pause is multiplied by a factor drawn uniformly from 1 - r to 1 + r, 0 < r < 1: the geometric
+// mean of the factor.
+double spread(double r);
+
+}  // namespace retrystorm::validation

@@ -1,0 +1,112 @@
+#include "common/http/http_request.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <stdexcept>
+
+#include "tests/support/certificate.h"
+#include "tests/support/temp_dir.h"
+
+namespace retrystorm::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::ThrowsMessage;
+
+// A message is one line, whatever is in the option.
+void refuses(const RequestOptions& options, const std::string& why) {
+  EXPECT_THAT([&] { check(options); },
+              ThrowsMessage<std::invalid_argument>(
+                  testing::AllOf(HasSubstr(why), Not(HasSubstr("\n")), Not(HasSubstr("\r")))));
+}
+
+TEST(HttpRequest, IsAGetOfTheUrl) {
+  const HttpRequest request = make_request({.url = "http://127.0.0.1:1/a"});
+  EXPECT_EQ(request.method, "GET");
+  EXPECT_EQ(request.url.path, "/a");
+  EXPECT_TRUE(request.headers.empty());
+  EXPECT_EQ(request.body, "");
+  EXPECT_EQ(request.tls, nullptr);
+}
+
+TEST(HttpRequest, HasTheHeadersAndTheBodyThatWereGiven) {
+  const RequestOptions options{
+      .url = "http://127.0.0.1:1/a",
+      .method = "PUT",
+      .headers = {"Authorization: Bearer a:b ", "X-Empty:", "X-One:1", "X-One: \t2\t"},
+      .body = "a body\r\n"};
+  EXPECT_NO_THROW(check(options));
+  const HttpRequest request = make_request(options);
+  EXPECT_EQ(request.method, "PUT");
+  EXPECT_EQ(request.headers,
+            (httplib::Headers{
+                {"Authorization", "Bearer a:b"}, {"X-Empty", ""}, {"X-One", "1"}, {"X-One", "2"}}));
+  EXPECT_EQ(request.body, "a body\r\n");
+}
+
+TEST(HttpRequest, RefusesABadHeader) {
+  refuses({.headers = {"Authorization"}}, "--header: 'Authorization' is not a header like");
+  refuses({.headers = {""}}, "is not a header like 'Name: value'");
+  refuses({.headers = {": value"}}, "no valid name before its colon");
+  refuses({.headers = {"Two words: value"}}, "no valid name before its colon");
+  refuses({.headers = {"Name : value"}}, "no valid name before its colon");
+  refuses({.headers = {"A: b\r\nC: d"}}, "'A: b??C: d' has control characters in it");
+  refuses({.headers = {"A: b\n"}}, "has control characters in it");
+  refuses({.headers = {std::string("A: \0b", 5)}}, "has control characters in it");
+}
+
+TEST(HttpRequest, ReadsTheBodyFromAFile) {
+  const TempDir dir;
+  const std::string content("a\0b\n@", 5);
+  std::ofstream(dir.file("body"), std::ios::binary) << content;
+  std::ofstream(dir.file("empty"));
+  EXPECT_EQ(make_request({.body = "@" + dir.file("body")}).body, content);
+  EXPECT_EQ(make_request({.body = "@" + dir.file("empty")}).body, "");
+}
+
+TEST(HttpRequest, RefusesAFileThatCannotBeRead) {
+  const TempDir dir;
+  for (const auto& [body, why] :
+       {std::pair(dir.file("missing"), "cannot open"), std::pair(dir.file(""), "cannot read"),
+        std::pair(std::string("/dev/zero"), "longer than 16 MB"),
+        std::pair(std::string(), "cannot open ''")}) {
+    const RequestOptions options{.body = "@" + body};
+    EXPECT_THAT([&] { make_request(options); }, ThrowsMessage<std::runtime_error>(testing::AllOf(
+                                                    HasSubstr("--body"), HasSubstr(why))));
+  }
+}
+
+TEST(HttpRequest, ChecksTheTrustedCertificates) {
+  const TempDir dir;
+  const std::string file = dir.file("ca.pem"), url = "https://127.0.0.1/";
+  std::ofstream(file) << Certificate("DNS:a").pem();
+  const auto checks = [](const RequestOptions& options) {
+    return SSL_CTX_get_verify_mode(make_request(options).tls.get()) == SSL_VERIFY_PEER;
+  };
+  EXPECT_TRUE(checks({.url = url}));
+  EXPECT_TRUE(checks({.url = url, .cacert = file}));
+  EXPECT_FALSE(checks({.url = url, .insecure = true}));
+
+  std::ofstream(dir.file("none.pem")) << "no certificate\n";
+  for (const auto& [name, why] :
+       {std::pair("none.pem", "no certificate can be read from"),
+        std::pair("", "no certificate can be read from"), std::pair("missing", "cannot open")}) {
+    const RequestOptions options{.url = url, .cacert = dir.file(name)};
+    EXPECT_THAT([&] { make_request(options); }, ThrowsMessage<std::runtime_error>(testing::AllOf(
+                                                    HasSubstr("--cacert"), HasSubstr(why))));
+  }
+}
+
+TEST(HttpRequest, RefusesOptionsThatHaveNoEffect) {
+  const std::string https = "https://127.0.0.1/";
+  refuses({.insecure = true}, "--insecure has no effect unless --url begins with https://");
+  refuses({.cacert = "file"}, "--cacert has no effect unless --url begins with https://");
+  refuses({.url = https, .cacert = "file", .insecure = true}, "give one");
+  EXPECT_NO_THROW(check({.url = https, .insecure = true}));
+}
+
+}  // namespace
+}  // namespace retrystorm::test

@@ -1,0 +1,143 @@
+#include "common/http/page_server.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/os/process.h"
+#include "tests/support/sockets.h"
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::AllOf;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+PageServer::Page page(const std::string& path, const std::string& text) {
+  return {.path = path, .content_type = "text/plain", .render = [text] { return text; }};
+}
+
+TEST(PageServer, ServesItsPagesAndNothingElse) {
+  const PageServer page_server(0, {page("/a", "alpha"), page("/b", "beta")});
+  EXPECT_THAT(test::get(page_server.port(), 10s, "/a"),
+              AllOf(StartsWith("HTTP/1.1 200"), HasSubstr("Connection: close\r\n"),
+                    HasSubstr("Cache-Control: no-store\r\n"), EndsWith("\r\n\r\nalpha")));
+  EXPECT_THAT(test::get(page_server.port(), 10s, "/b"), EndsWith("\r\n\r\nbeta"));
+  EXPECT_THAT(test::get(page_server.port(), 10s, "/c"), StartsWith("HTTP/1.1 404"));
+}
+
+TEST(PageServer, SharesItsPortWithNobody) {
+  const PageServer first(0, {});
+  EXPECT_THROW(PageServer(static_cast<std::size_t>(first.port()), {}), AddressInUse);
+}
+
+TEST(PageServer, ReadsNoBody) {
+  const PageServer page_server(0, {page("/a", "alpha")});
+  for (const std::string method : {"POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PRI"}) {
+    for (const std::string head :
+         {"", "Transfer-Encoding: chunked\r\n", "Content-Length: 99999\r\n",
+          "Content-Length: 9\r\nExpect: 100-continue\r\n"}) {
+      const test::Socket socket = test::connect_to(page_server.port());
+      // The body is never sent: a server that waits for it would not answer in time.
+      ASSERT_TRUE(socket.send(method + " /a HTTP/1.1\r\nHost: h\r\n" + head + "\r\n"));
+      EXPECT_THAT(socket.receive(900ms),
+                  AllOf(StartsWith("HTTP/1.1 405"), HasSubstr("Allow: GET, HEAD\r\n")))
+          << method << ' ' << head;
+    }
+  }
+}
+
+TEST(CheckBeforeReading, AcceptsOnlyASmallBodyWithALength) {
+  LoopbackServer local(0, 1s);
+  check_before_reading(local.server(), 10, nullptr);
+  local.server().Post("/", [](const httplib::Request& request, httplib::Response& response) {
+    response.set_content(request.body, "text/plain");
+  });
+  local.start(1);
+  const int port = local.port();
+  const auto post = [port](const std::string& head_and_body) {
+    const test::Socket socket = test::connect_to(port);
+    socket.send("POST / HTTP/1.1\r\nHost: h\r\n" + head_and_body);
+    return socket.receive(10s);
+  };
+  EXPECT_THAT(post("Content-Length: 10\r\n\r\n0123456789"), EndsWith("\r\n\r\n0123456789"));
+  for (const char* bad :
+       {"Content-Length: 11\r\n\r\n", "\r\n", "Transfer-Encoding: chunked\r\n\r\n",
+        "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "Content-Length: 99999999999999999999999\r\n\r\n", "Content-Length: -1\r\n\r\n",
+        "Content-Length: 11\r\nExpect: 100-continue\r\n\r\n"}) {
+    EXPECT_THAT(post(bad), StartsWith("HTTP/1.1 413")) << bad;
+  }
+}
+
+TEST(ShutDownAllSockets, SparesListeners) {
+  const test::Listener listener;
+  const PageServer page_server(0, {page("/a", "alpha")});
+  const test::Socket connection = test::connect_to(listener.port());
+  shut_down_all_sockets();
+  EXPECT_FALSE(connection.send("x"));
+  EXPECT_TRUE(test::connect_to(listener.port()));
+  EXPECT_THAT(test::get(page_server.port(), 10s, "/a"), EndsWith("alpha"));
+}
+
+TEST(PageServer, MayEndAtOnce) {
+  for (int i = 0; i < 20; ++i) const PageServer page_server(0, {});
+}
+
+// There are more silent connections than threads, and more than it keeps open.
+TEST(PageServer, AnswersBesideSilentClients) {
+  const PageServer page_server(0, {page("/a", "alpha")});
+  std::vector<test::Socket> silent;
+  for (int i = 0; i < 50; ++i) {
+    silent.push_back(test::connect_to(page_server.port()));
+    EXPECT_THAT(test::get(page_server.port(), 500ms, "/a"), EndsWith("alpha")) << i;
+  }
+  for (const test::Socket& each : silent) EXPECT_TRUE(each.closed_by_peer(10s));
+}
+
+// A client that sends a line now and then keeps its connection for one second, not forever.
+TEST(PageServer, AnswersBesideSlowClients) {
+  const PageServer page_server(0, {page("/a", "alpha")});
+  std::vector<test::Socket> slow;
+  for (int i = 0; i < 10; ++i) {
+    slow.push_back(test::connect_to(page_server.port()));
+    slow.back().send("GET /a HTTP/1.1\r\n");
+  }
+  const TimePoint start = Clock::now();
+  const auto goes_on = [](const test::Socket& each) { return each.send("X: y\r\n"); };
+  while (std::any_of(slow.begin(), slow.end(), goes_on)) {
+    ASSERT_LT(Clock::now() - start, 10s);
+    EXPECT_THAT(test::get(page_server.port(), 500ms, "/a"), EndsWith("alpha"));
+    std::this_thread::sleep_for(50ms);
+  }
+}
+
+TEST(PageServer, TakesAHeadInPieces) {
+  const PageServer page_server(0, {page("/a", "alpha")});
+  const test::Socket socket = test::connect_to(page_server.port());
+  for (const char letter : std::string("GET /a HTTP/1.1\r\nHost: h\r\n\r\n")) {
+    ASSERT_TRUE(socket.send(std::string(1, letter)));
+  }
+  EXPECT_THAT(socket.receive(10s), EndsWith("alpha"));
+}
+
+TEST(PageServer, RefusesAHeadThatIsTooLong) {
+  const PageServer page_server(0, {page("/a", "alpha")});
+  for (const std::string& line : {std::string(20'000, 'x'), std::string("X: y\r\n")}) {
+    const test::Socket socket = test::connect_to(page_server.port());
+    std::string head = "GET /a HTTP/1.1\r\n";
+    while (head.size() < 20'000) head += line;
+    ASSERT_TRUE(socket.send(head));
+    EXPECT_THAT(socket.receive(10s), StartsWith("HTTP/1.1 431"));
+  }
+}
+
+}  // namespace
+}  // namespace retrystorm

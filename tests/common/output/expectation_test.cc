@@ -1,0 +1,190 @@
+#include "common/output/expectation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <sstream>
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+Expectation claim(const std::string& text) {
+  Figures known = run_figures(any_summary());
+  known["down_low"] = 0;
+  known["down_high"] = 1;
+  known["request_p99_ms"] = nullptr;
+  known["ok_per_s"] = nullptr;
+  return parse_expectation(text, known);
+}
+
+Finding found(const std::string& text, const Figures& figures) {
+  return judge(claim(text), figures).finding;
+}
+
+TEST(Expectation, NamesAFigureWithoutItsUnitAndWithEitherDash) {
+  for (const char* text : {"success-share>=99%", "success_share>=99%", "success >= 0.99"}) {
+    const Expectation each = claim(text);
+    EXPECT_EQ(each.figure, "success_share") << text;
+    EXPECT_DOUBLE_EQ(each.bound, 0.99) << text;
+  }
+  EXPECT_EQ(claim("time-to-recovery<20s").bound, 20);
+  EXPECT_EQ(claim("request-p99<200ms").bound, 200);
+  EXPECT_EQ(claim("request-p99-ms<200").bound, 200);
+  EXPECT_EQ(claim("latency-ms.p99<1s").figure, "latency_ms_p99");
+  EXPECT_EQ(claim("latency-p99<1s").bound, 1000);
+  EXPECT_EQ(claim("no-outage").verdict, Verdict::kNoOutage);
+  EXPECT_EQ(claim("success-after>99%").figure, "success_after");
+  EXPECT_DOUBLE_EQ(claim("success-after>99%").bound, 0.99);
+}
+
+TEST(Expectation, NamesAFigureAsTablesAndSummariesDo) {
+  for (const auto& [text, figure] :
+       {std::pair("given up<1", "gave_up"), std::pair("given-up<1", "gave_up"),
+        std::pair("OK/s>90", "ok_per_s"), std::pair("ok/s after the outage>90", "ok_per_s_after"),
+        std::pair("attempts/request<2", "amplification"),
+        std::pair("retry-amplification<2", "amplification"), std::pair("OK lost<9", "ok_lost"),
+        std::pair("success in the outage>1%", "success_during"),
+        std::pair("success after it>1%", "success_after"), std::pair("down at the end<5%", "down"),
+        std::pair("request p99<2s", "request_p99_ms")}) {
+    EXPECT_EQ(claim(text).figure, figure) << text;
+  }
+}
+
+TEST(Expectation, TakesNoRateForATime) {
+  EXPECT_EQ(claim("OK/s>90").time_unit, 0);
+  EXPECT_EQ(claim("ok_per_s>90").bound, 90);
+}
+
+TEST(Expectation, RefusesTextThatIsNotAClaim) {
+  for (const auto& [text, why] :
+       {std::pair("recoverd", "did you mean recovered?"),
+        std::pair("donw<5%", "did you mean down?"), std::pair("down<5", "is a share: write 5%"),
+        std::pair("down<", "is not a number"), std::pair("time-to-recovery<500", "500s or 500ms?"),
+        std::pair("", "is not known")}) {
+    EXPECT_THAT([text = text] { claim(text); },
+                ThrowsMessage<std::invalid_argument>(HasSubstr(why)));
+  }
+}
+
+TEST(Expectation, ListsOnlyTheFiguresWithTheNearestNames) {
+  try {
+    claim("donw<5%");
+    FAIL();
+  } catch (const std::invalid_argument& error) {
+    const std::string why = error.what();
+    EXPECT_THAT(why, HasSubstr("choose down, "));
+    EXPECT_LT(why.size(), 200u) << why;
+  }
+}
+
+TEST(Expectation, HoldsWhenTheBoundOfTheIntervalDoes) {
+  const Figures figures{{"down", 0.02}, {"down_low", 0.01}, {"down_high", 0.05}};
+  EXPECT_EQ(found("down<6%", figures), Finding::kHolds);
+  EXPECT_EQ(found("down<=5%", figures), Finding::kHolds);
+  EXPECT_EQ(found("down<5%", figures), Finding::kUndecided);
+  EXPECT_EQ(found("down<1%", figures), Finding::kBroken);
+  EXPECT_EQ(found("down<=1%", figures), Finding::kUndecided);
+  EXPECT_EQ(found("down>0.9%", figures), Finding::kHolds);
+  EXPECT_EQ(found("down>=1%", figures), Finding::kHolds);
+  EXPECT_EQ(found("down>5%", figures), Finding::kBroken);
+  EXPECT_EQ(found("down=2%", figures), Finding::kUndecided);
+  EXPECT_EQ(found("down=6%", figures), Finding::kBroken);
+}
+
+TEST(Expectation, EndsTheIntervalOfAShareAtNoneAndAll) {
+  const Figures few{
+      {"success_during", 0.02}, {"success_during_low", -0.01}, {"success_during_high", 0.05}};
+  EXPECT_EQ(judge(parse_expectation("success-during<50%", few), few).low, 0);
+  EXPECT_THROW(parse_expectation("success-during>99", few), std::invalid_argument);
+  const Figures most{
+      {"success_share", 0.98}, {"success_share_low", 0.95}, {"success_share_high", 1.01}};
+  EXPECT_EQ(judge(parse_expectation("success-share<50%", most), most).high, 1);
+}
+
+TEST(Expectation, CountsATimeWithoutEndAsTheLongest) {
+  const Figures never{{"time_to_recovery_s", nullptr}};
+  EXPECT_EQ(found("time-to-recovery<1h", never), Finding::kBroken);
+  EXPECT_EQ(found("time-to-recovery>1h", never), Finding::kHolds);
+  EXPECT_EQ(found("baseline-ok>1", {{"baseline_ok", nullptr}}), Finding::kUndecided);
+}
+
+TEST(Expectation, OfATimeThatMayBeMoreHoldsNoUpperBound) {
+  const Figures open{{"request_p99_ms", 5000}, {"request_p99_ms_high", nullptr}};
+  EXPECT_EQ(found("request-p99<4s", open), Finding::kBroken);
+  EXPECT_EQ(found("request-p99<6s", open), Finding::kUndecided);
+  EXPECT_EQ(found("request-p99>4s", open), Finding::kHolds);
+  EXPECT_EQ(judgement_text(claim("request-p99<6s"), judge(claim("request-p99<6s"), open)),
+            "expect request-p99<6s: not decided (5s, interval 5s to never)");
+  const Figures known{{"request_p99_ms", 5000}, {"request_p99_ms_high", 5000}};
+  EXPECT_EQ(found("request-p99<6s", known), Finding::kHolds);
+}
+
+TEST(Expectation, OfAVerdictIsNotDecidedByARunWithoutOne) {
+  EXPECT_EQ(judge(claim("recovered"), Verdict::kRecovered).finding, Finding::kHolds);
+  EXPECT_EQ(judge(claim("recovered"), Verdict::kRelapsed).finding, Finding::kBroken);
+  EXPECT_EQ(judge(claim("recovered"), Verdict::kNoOutage).finding, Finding::kUndecided);
+  EXPECT_EQ(judge(claim("recovered"), Verdict::kUndecided).finding, Finding::kUndecided);
+  EXPECT_EQ(judge(claim("collapsed"), Verdict::kCollapsed).finding, Finding::kHolds);
+}
+
+TEST(Expectation, MakesTheExitCodeOfTheWorst) {
+  EXPECT_EQ(exit_code_of({}), 0);
+  EXPECT_EQ(exit_code_of({Finding::kHolds}), 0);
+  EXPECT_EQ(exit_code_of({Finding::kHolds, Finding::kUndecided}), 4);
+  EXPECT_EQ(exit_code_of({Finding::kBroken, Finding::kUndecided}), 3);
+}
+
+// An interval of a share or a mean shrinks with the root of the runs: half of it takes four times as
+// many. Where none of n runs is down the bound is z^2 / (n + z^2): half of it takes twice as many.
+TEST(Expectation, SaysHowManyRunsWouldDecide) {
+  const auto needed = [](const std::string& text, double value, double low, double high) {
+    return runs_to_decide(claim(text), {.value = value, .low = low, .high = high, .runs = 100});
+  };
+  EXPECT_EQ(needed("down<5%", 0.03, 0.01, 0.072), 450);         // 100 * (.042 / .02)^2 = 441
+  EXPECT_EQ(needed("down<5%", 0.07, 0.028, 0.13), 450);         // the other side
+  EXPECT_EQ(needed("down<5%", 0.0, 0.0, 0.104), 210);           // 100 * .104 / .05
+  EXPECT_EQ(needed("down<5%", 0.05, 0.01, 0.1), std::nullopt);  // at the bound
+  EXPECT_EQ(runs_to_decide(claim("down<5%"), {.finding = Finding::kHolds, .value = 0.0}),
+            std::nullopt);
+  EXPECT_EQ(runs_to_decide(claim("down<5%"), {.why = "undecided"}), std::nullopt);
+  EXPECT_THAT(
+      judgement_text(claim("down<5%"), {.value = 0.0, .low = 0.0, .high = 0.104, .runs = 100}),
+      testing::EndsWith("100 runs): too few runs to decide, --runs=210 may do"));
+}
+
+TEST(RunJudge, JudgesOneRunAsItIs) {
+  Summary summary{.elapsed = 10s};
+  summary.recovery.verdict = Verdict::kCollapsed;
+  const std::vector<Expectation> claims{claim("down<5%"), claim("elapsed<1m"), claim("recovered")};
+  std::ostringstream out;
+  JsonLines nowhere("");
+  RunJudge judge(claims, out, nowhere);
+  judge.on_summary(summary);
+  EXPECT_EQ(out.str(),
+            "expect down<5%: broken (100.00 %)\n"
+            "expect elapsed<1m: holds (10s)\n"
+            "expect recovered: broken (collapsed)\n");
+  EXPECT_EQ(judge.exit_code(), kExitBroken);
+}
+
+TEST(RunJudge, DoesNotKnowWhetherARunThatIsRecoveringComesBack) {
+  Summary summary{.elapsed = 10s};
+  summary.recovery.verdict = Verdict::kRecovering;
+  const std::vector<Expectation> claims{claim("down<5%"), claim("down>5%")};
+  std::ostringstream out;
+  JsonLines nowhere("");
+  RunJudge judge(claims, out, nowhere);
+  judge.on_summary(summary);
+  EXPECT_EQ(out.str(),
+            "expect down<5%: not decided (recovering)\n"
+            "expect down>5%: not decided (recovering)\n");
+  EXPECT_EQ(judge.exit_code(), kExitUndecided);
+}
+
+}  // namespace
+}  // namespace retrystorm

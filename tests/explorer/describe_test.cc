@@ -1,0 +1,259 @@
+#include "explorer/engine/describe.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/cli/options.h"
+#include "explorer/engine/engine.h"
+#include "simulate/options.h"
+#include "study/domain.h"
+
+namespace retrystorm {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+// Splits a command into words as a shell does.
+std::vector<std::string> words_of(std::string_view command) {
+  std::vector<std::string> words;
+  std::string word;
+  bool any = false, quoted = false;
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    const char c = command[i];
+    if (c == '\'') {
+      quoted = !quoted;
+      any = true;
+    } else if (c == '\\' && !quoted) {
+      word += command[++i];
+    } else if (c == ' ' && !quoted) {
+      if (any) words.push_back(std::move(word));
+      word.clear();
+      any = false;
+    } else {
+      word += c;
+      any = true;
+    }
+  }
+  if (any) words.push_back(std::move(word));
+  return words;
+}
+
+// The options that the simulator's own command line reads from a command. Throws if it refuses it.
+struct Parsed {
+  SimulatorOptions options;
+  CLI::App app;
+
+  explicit Parsed(const std::string& command) {
+    set_up_app(app);
+    add_simulator_options(app, options);
+    auto words = words_of(command);
+    EXPECT_EQ(words.at(0), "build/bin/simulate");
+    words.erase(words.begin());
+    parse_words(app, words);
+    check(options);
+  }
+};
+
+std::map<std::string, std::string> values_in_force(ScenarioOptions scenario) {
+  OptionList list;
+  declare_options(list, scenario);
+  std::map<std::string, std::string> values;
+  for (const Option& option : list.all()) values[option.name] = option.get();
+  values.erase("seed");
+  return values;
+}
+
+// The simulator takes the command of a setting. It means the same: all options in force, except those
+// without effect.
+void expect_same_command(const NamedOptions& given) {
+  const Json description = describe(given, 7);
+  ASSERT_TRUE(description["errors"].empty()) << description.dump();
+  SCOPED_TRACE(description["command"].get<std::string>());
+  const Parsed parsed(description["command"].get<std::string>());
+  EXPECT_EQ(parsed.options.workload.seed, 7);
+  auto ours = description["values"].get<std::map<std::string, std::string>>();
+  auto theirs = values_in_force(parsed.options);
+  ours.erase("seed");
+  for (const auto& [name, why] : description["unused"].items()) {
+    ours.erase(name);
+    theirs.erase(name);
+  }
+  EXPECT_EQ(ours, theirs);
+}
+
+TEST(ReadGiven, TakesTextsByNames) {
+  EXPECT_EQ(read_given(Json::parse(R"({"clients": "5", "strategy": "fixed"})")),
+            (NamedOptions{{"clients", "5"}, {"strategy", "fixed"}}));
+  EXPECT_THAT([] { read_given(Json::parse(R"({"clients": 5})")); },
+              ThrowsMessage<std::invalid_argument>("clients is no text"));
+  EXPECT_THAT([] { read_given(Json::parse("[]")); },
+              ThrowsMessage<std::invalid_argument>("options are {NAME: TEXT}"));
+}
+
+TEST(Look, HasTheValuesInForceAndTheDefaults) {
+  const Json description =
+      describe({{"strategy", "exponential"}, {"growth", "linear"}, {"clients", "1000"}}, 1);
+  EXPECT_EQ(description["values"]["strategy"], "exponential");
+  EXPECT_EQ(description["values"]["growth"], "linear");
+  EXPECT_EQ(description["values"]["timeout"], "2s");
+  // Its default is the strategy's value, not the program's.
+  EXPECT_EQ(description["defaults"]["growth"], "exponential");
+  EXPECT_EQ(description["defaults"]["strategy"], "fixed");
+  EXPECT_EQ(description["defaults"]["clients"], "1000");
+  EXPECT_EQ(description["defaults"].size(), 3);
+  EXPECT_TRUE(description["errors"].empty());
+  EXPECT_EQ(description["command"],
+            "build/bin/simulate --strategy=exponential --growth=linear --seed=1");
+}
+
+TEST(Look, NamesOptionsWithoutEffect) {
+  const Json description = describe({{"workers", "5"}, {"time-limit", "1h"}}, 1);
+  EXPECT_THAT(description["unused"]["workers"].get<std::string>(),
+              HasSubstr("workers has no effect"));
+  EXPECT_EQ(description["unused"]["time-limit"], "time-limit has no effect without --arrivals=job");
+  EXPECT_EQ(description["command"], "build/bin/simulate --seed=1");
+  EXPECT_TRUE(describe({{"workers", "5"}, {"service", "workers"}}, 1)["unused"].empty());
+}
+
+TEST(Look, LeavesOutRefusedOptionsAndSaysWhy) {
+  const Json description =
+      describe({{"clients", "none"}, {"limit", "40"}, {"timeout", "0s"}, {"what", "5"}}, 1);
+  EXPECT_EQ(description["values"]["clients"], "1000");
+  EXPECT_EQ(description["values"]["limit"], "40");
+  EXPECT_EQ(description["errors"]["clients"],
+            "clients: 'none' is not a whole number from 1 to 1000000000");
+  EXPECT_THAT(description["errors"]["timeout"].get<std::string>(),
+              HasSubstr("is too short (at least 1ms"));
+  EXPECT_THAT(description["errors"]["what"].get<std::string>(),
+              HasSubstr("there is no option 'what'"));
+  EXPECT_EQ(description["errors"].size(), 3);
+  EXPECT_EQ(description["command"], "build/bin/simulate --limit=40 --seed=1");
+}
+
+TEST(Look, ReportsProblemsOfSeveralOptionsTogether) {
+  const Json description = describe({{"at", "60s set no-such=1"}}, 1);
+  ASSERT_EQ(description["errors"].size(), 1) << description["errors"];
+  EXPECT_THAT(description["errors"].begin().value().get<std::string>(), HasSubstr("no-such"));
+}
+
+// The page refuses the same options as the command line, with the same message.
+TEST(Look, RefusesTheSameAsTheCommandLine) {
+  for (const auto& [name, value] :
+       std::vector<std::pair<std::string, std::string>>{{"clients", "-1"},
+                                                        {"outage", "slow:0"},
+                                                        {"outage", "earthquake"},
+                                                        {"at", "60s explode"},
+                                                        {"at", "restart"},
+                                                        {"capacity", "soon 2"},
+                                                        {"backoff-table", "1+x"},
+                                                        {"jitter", "loud"},
+                                                        {"service-time", "normal:1s"},
+                                                        {"queue-drop", "codel:5ms"},
+                                                        {"retry-on", "5yy"},
+                                                        {"concurrency-limit", "vegas"},
+                                                        {"rate-burst", "-3"},
+                                                        {"scale", "1e9"},
+                                                        {"lambda", "1e3s"},
+                                                        {"error-share", "1.01"}}) {
+    const Json description = describe({{name, value}}, 1);
+    ASSERT_TRUE(description["errors"].contains(name)) << name << '=' << value;
+    try {
+      Parsed("build/bin/simulate --" + name + "='" + value + "'");
+      ADD_FAILURE() << name << '=' << value << " is accepted";
+    } catch (const CLI::ParseError& error) {
+      const std::string ours = description["errors"][name];
+      EXPECT_THAT(error.what(), HasSubstr(ours.substr(name.size() + 2))) << name << '=' << value;
+    }
+  }
+}
+
+TEST(Look, HasACommandThatMeansTheSame) {
+  expect_same_command({});
+  expect_same_command({{"strategy", "exponential"}, {"clients", "2000"}});
+  expect_same_command({{"strategy", "responsive"}, {"pacer", "no"}, {"max-interval", "1m"}});
+  expect_same_command({{"outage", "slow:3"}, {"outage-for", "0s"}});
+  expect_same_command({{"outage-for", "30s"}, {"outage", "capacity:0.3"}});
+  expect_same_command(
+      {{"at", "60s set shed-above=200; 70s load 0.5"}, {"capacity", "50s 0.3; 60s..90s 1"}});
+  expect_same_command({{"arrivals", "job"}, {"outage-for", "20s"}, {"rate-limit", "100"}});
+  expect_same_command({{"max-attempts", "4"}, {"random", "1s"}});
+  expect_same_command({{"retry-budget", "grpc"}, {"budget-tokens", "10"}, {"budget-deposit", "1"}});
+  expect_same_command(
+      {{"retry-on", "429+503+transport"}, {"queue-drop", "codel"}, {"service", "workers"}});
+}
+
+TEST(Look, HasACommandThatMeansTheSameForAnySetting) {
+  ScenarioOptions scenario;
+  OptionList list;
+  declare_options(list, scenario);
+  std::vector<std::pair<std::string, std::vector<std::string>>> knobs;
+  for (const Option& option : list.all()) {
+    if (option.name == "seed") continue;
+    std::vector<std::string> texts = domain(option, option.get());
+    texts.insert(texts.end(), option.choices.begin(), option.choices.end());
+    texts.insert(texts.end(), option.examples.begin(), option.examples.end());
+    if (option.name == "strategy")
+      texts = {"exponential", "truncated", "go-retryablehttp", "polly"};
+    if (!texts.empty()) knobs.emplace_back(option.name, std::move(texts));
+  }
+  std::mt19937 random(1);
+  const auto any = [&random](const auto& among) -> const auto& {
+    return among[random() % among.size()];
+  };
+  int tried = 0;
+  for (int i = 0; i < 60; ++i) {
+    NamedOptions given;
+    for (unsigned n = 1 + random() % 8; n > 0; --n) {
+      const auto& [name, texts] = any(knobs);
+      given[name] = any(texts);
+    }
+    if (!describe(given, 7)["errors"].empty()) continue;
+    ++tried;
+    expect_same_command(given);
+  }
+  EXPECT_GE(tried, 30);
+}
+
+TEST(Look, ShowsHowToRunItWithTheRealPrograms) {
+  const Json description =
+      describe({{"strategy", "exponential"}, {"limit", "40"}, {"scale", "2"}}, 3);
+  EXPECT_THAT(description["real"]["lines"].get<std::vector<std::string>>(),
+              ElementsAre("cmake --preset release && cmake --build --preset release",
+                          "build/bin/server --limit=40 >server.log & sleep 1",
+                          "build/bin/client --strategy=exponential --seed=3 --outage-at=30s "
+                          "--outage-for=20s --server-pid=$! --duration=1m50s; kill $!"));
+  EXPECT_THAT(description["real"]["without"].get<std::vector<std::string>>(), ElementsAre("scale"));
+}
+
+TEST(Look, GivesTheRealClientTheTokenIfItSendsOrders) {
+  const Json description =
+      describe({{"outage", "slow:3"}, {"outage-for", "10s"}, {"observe", "30s"}}, 1);
+  EXPECT_THAT(description["real"]["lines"].get<std::vector<std::string>>(),
+              ElementsAre("cmake --preset release && cmake --build --preset release",
+                          "build/bin/server --admin-token-file=token >server.log & sleep 1",
+                          "build/bin/client --outage=slow:3 --admin-token-file=token --seed=1 "
+                          "--outage-at=30s --outage-for=10s --duration=1m10s; kill $!"));
+  const Json job = describe({{"arrivals", "job"}}, 1);
+  EXPECT_EQ(job["real"]["lines"][2], "build/bin/client --arrivals=job --seed=1; kill $!");
+}
+
+TEST(Look, QuotesTextForTheShell) {
+  const Json description = describe({{"capacity", "50s 0.3; 60s..90s 1"}}, 1);
+  EXPECT_EQ(description["command"],
+            "build/bin/simulate '--capacity=50s 0.3; 1m0s..1m30s 1' --seed=1");
+}
+
+}  // namespace
+}  // namespace retrystorm

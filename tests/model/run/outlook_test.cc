@@ -1,0 +1,713 @@
+// Compares what is printed before a run with closed forms (`study/validation` has their sources) and
+// with figures computed by hand.
+#include "model/run/outlook.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "model/base/option_list.h"
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::IsSupersetOf;
+using testing::Not;
+
+// A run with these options, in the form of a file.
+OutlookInput input_of(const std::string& settings, const std::string& outage = "freeze",
+                      Duration outage_for = 20s) {
+  OutlookInput input;
+  ServiceOptions service{.max_connections = 20'000};
+  OptionList options;
+  declare_options(options, input.workload);
+  declare_options(options, service, Engine::kSimulated);
+  options.apply(settings);
+  input.service = service;
+  input.outage = parse_disturbance(outage, Engine::kSimulated);
+  input.outage_for = outage_for;
+  note_unused_by_open_arrivals(input, input.workload);
+  return input;
+}
+
+Outlook look(const std::string& settings, const std::string& outage = "freeze",
+             Duration outage_for = 20s) {
+  return look_ahead(input_of(settings, outage, outage_for));
+}
+
+std::string text_of(const std::string& settings, const std::string& outage = "freeze",
+                    Duration outage_for = 20s) {
+  return outlook_text(look(settings, outage, outage_for));
+}
+
+// The text without its line breaks.
+std::string unwrapped(std::string text) {
+  const std::string indent = "\n           ";
+  for (std::size_t at = 0; (at = text.find(indent, at)) != std::string::npos;) {
+    text.replace(at, indent.size(), " ");
+  }
+  return text;
+}
+
+// A payment service: 64 workers that take 80 ms, called by a library that tries three times.
+const std::string kPayments =
+    "service = workers\nworkers = 64\nservice-time = 80ms\narrivals = open\nrate = 400\n"
+    "timeout = 1s\nmax-attempts = 3\n";
+
+// 600 clients of a service that takes 50 ms, each for 2.05 s a request.
+TEST(Outlook, CountsTheRequestsThatKeptConnectionsHold) {
+  const std::string settings =
+      "service = workers\nworkers = 20\nservice-time = 50ms\nbacklog = 32\nclients = 600\n"
+      "lambda = 2s\ntimeout = 1s\nstrategy = fixed\n";
+  const auto waiting = [&](const std::string& more) {
+    return look(settings + more).outage->waiting;
+  };
+  const std::string kept = "connections = keep-alive\n";
+  EXPECT_DOUBLE_EQ(waiting(""), 32);
+  const double asking = 600 * (1 - std::exp(-20 / 2.));  // within the 20 s of the outage
+  EXPECT_NEAR(waiting(kept + "clients-per-process = 1\n"), 32 + asking, 1e-6);
+  const double busy = 600 / 2.05 * 0.05 / 6;  // of each of six processes
+  EXPECT_NEAR(waiting(kept), 32 + 6 * (busy + 3 * std::sqrt(busy) + 1), 1e-6);
+  EXPECT_NEAR(waiting(kept + "pool-max-idle = 2\n"), 32 + 6 * (busy + 2), 1e-6);
+  EXPECT_DOUBLE_EQ(waiting(kept + "pool-size = 2\n"), 44);
+  EXPECT_THAT(
+      unwrapped(text_of(settings + kept + "pool-size = 2\n")),
+      testing::AllOf(
+          HasSubstr("44 attempts wait in the accept queue (--backlog) and on kept"),
+          HasSubstr("connection kept (--connections), up to 2 in each process (--pool-size)")));
+  EXPECT_THAT(unwrapped(text_of(settings)),
+              HasSubstr("connection new for each attempt; yours are probably kept: "
+                        "--connections=keep-alive"));
+}
+
+TEST(Outlook, SaysWhereRetriesHoldAServiceOfWorkers) {
+  const Outlook outlook = look(kPayments, "freeze", 30s);
+  EXPECT_DOUBLE_EQ(outlook.service->capacity, 800);
+  EXPECT_DOUBLE_EQ(outlook.service->used, 0.5);
+  EXPECT_NEAR(outlook.service->late_from, 736, 1e-6);
+  EXPECT_DOUBLE_EQ(outlook.retries.timeouts.rate, 1200);
+  EXPECT_TRUE(outlook.retries.can_hold);
+  EXPECT_NEAR(outlook.retries.drains_below, 800 / 3., 1e-6);
+  EXPECT_EQ(outlook.retries.drain, std::nullopt);
+  EXPECT_DOUBLE_EQ(outlook.outage->wanted, 12'000);
+  EXPECT_DOUBLE_EQ(outlook.outage->waiting, 256);
+  EXPECT_EQ(outlook.outage->work, 320ms);
+  EXPECT_THAT(outlook.warnings, IsEmpty());
+}
+
+// At 250/s, three attempts each leave 50/s of capacity, so 4,096 waiting requests take 82 s.
+TEST(Outlook, SaysWhenTheQueueIsEmptyAgain) {
+  const Outlook outlook = look(kPayments + "rate = 250\nbacklog = 4096\n", "freeze", 30s);
+  EXPECT_FALSE(outlook.retries.can_hold);
+  EXPECT_DOUBLE_EQ(*outlook.retries.drain, 50);
+  EXPECT_NEAR(to_seconds(*outlook.outage->drains_in), 4096 / 50., 1e-6);
+  EXPECT_THAT(outlook_text(outlook), HasSubstr("done within 1m21.9s"));
+}
+
+// Three times slower for 8 s; and Arolla's spike: three times the load for 10 s.
+TEST(Outlook, ComputesBacklogsOfAServiceThatIsTooSlow) {
+  const Outlook slow = look(
+      "service = workers\nworkers = 10\nservice-time = 100ms\narrivals = open\nrate = 90\n"
+      "timeout = 1s\nstrategy = none\n",
+      "slow:3", 8s);
+  EXPECT_NEAR(slow.outage->waiting, 453, .5);
+  EXPECT_NEAR(to_seconds(*slow.outage->drains_in), 45.3, .05);
+  const Outlook spike = look(
+      "service = workers\nworkers = 16\nservice-time = 67.99ms\narrivals = open\nrate = 188\n"
+      "timeout = 192ms\nstrategy = none\n",
+      "load:3", 10s);
+  EXPECT_NEAR(spike.service->used, .799, .001);
+  EXPECT_NEAR(spike.outage->waiting, 3287, 2);
+  EXPECT_NEAR(to_seconds(*spike.outage->drains_in), 69.4, .2);
+  // A service that can still serve the whole load has no backlog.
+  EXPECT_EQ(look(kPayments, "slow:1.5").outage->waiting, 0);
+  EXPECT_EQ(look(kPayments, "capacity:0.6").outage->unanswered, 0);
+}
+
+TEST(Outlook, SaysFromHowManyRequestsOnACurveKeepsAStormGoing) {
+  const double held[] = {1588, 1317, 1151, 1028, 951, 951};
+  for (int n = 1; n <= 6; ++n) {
+    const Outlook outlook =
+        look("arrivals = open\nrate = 100\nmax-attempts = " + std::to_string(n) + '\n');
+    EXPECT_NEAR(outlook.service->held_from, held[n - 1], .5) << n;
+    EXPECT_THAT(outlook_lines(outlook)[1].text, HasSubstr("a storm sustains itself"));
+    EXPECT_THAT(outlook_text(outlook), Not(HasSubstr("cannot")));
+  }
+  const Outlook defaults = look("");
+  EXPECT_NEAR(defaults.service->capacity, 1246.9, .1);
+  EXPECT_NEAR(defaults.wanted, 1000 / 10.1, 1e-9);
+  EXPECT_NEAR(defaults.outage->unanswered, 1000 * (1 - std::exp(-2)), .01);
+}
+
+// A hundred requests a second begin. Those of the last 2 + 1 s are in their first cycle, those of the
+// 2 + 4 s before in their second, and so on.
+TEST(Outlook, CountsTheAttemptsAtTheEndOfAnOutage) {
+  const auto begun = [](Duration time) { return 100 * to_seconds(time); };
+  const std::vector<Duration> waits = {1s, 4s};
+  EXPECT_DOUBLE_EQ(attempts_at_end(begun, 3s, 3s, 2s, waits), 100);
+  EXPECT_DOUBLE_EQ(attempts_at_end(begun, 20s, 20s, 2s, waits), 100 + 17 * 100 / 6.);
+  EXPECT_DOUBLE_EQ(attempts_at_end(begun, 20s, 6s, 2s, waits), 150);  // given up after 6 s
+  EXPECT_DOUBLE_EQ(attempts_at_end(begun, 20s, 2s, 2s, {}), 100);     // no retries
+
+  // 1,000 clients with fixed retries: 865 fail, each in 2.1 s. Their kernels send each SYN once more.
+  const Outlook defaults = look("");
+  const double rate = 1000 * (1 - std::exp(-2)) / 2.1;
+  EXPECT_NEAR(defaults.outage->attempts_at_end, rate, .01);
+  EXPECT_NEAR(defaults.outage->burst, 256 + 3 * rate, .05);
+  EXPECT_THAT(outlook_text(defaults), HasSubstr("2s after the outage some 1,491"));
+}
+
+// Each client thinks for 10 s, then makes n attempts with their waits, and begins again. Without a
+// bound to the attempts it goes on at the first request.
+TEST(Outlook, CountsTheAttemptsOfClosedClients) {
+  const Outlook many = look("");
+  EXPECT_NEAR(many.retries.timeouts.rate, 1000 / 2.1, 1e-9);
+  EXPECT_NEAR(many.retries.errors.rate, 1000 / 0.1, 1e-9);
+  const Outlook two = look("max-attempts = 2\n");
+  EXPECT_NEAR(two.retries.timeouts.rate, 1000 * 2 / (10 + 2 * 2 + 0.1), 1e-6);
+  EXPECT_NEAR(to_seconds(two.retries.timeouts.cycle), (10 + 2 * 2 + 0.1) / 2, 1e-6);
+  EXPECT_NEAR(two.retries.errors.rate, 1000 * 2 / (10 + 0.1), 1e-6);
+  EXPECT_THAT(unwrapped(text_of("max-attempts = 2\n")),
+              HasSubstr("up to 142/s if all time out (1,000 clients, each once in 7.05s)"));
+  EXPECT_THAT(unwrapped(text_of("max-attempts = 2\n", "drop")),
+              HasSubstr("up to 198/s if all fail at once ("));
+  EXPECT_NEAR(look("strategy = none\n").retries.timeouts.rate, 1000 / 12., 1e-6);
+}
+
+// gRPC does not retry what times out. Errors it tries four times: waits of 100, 200 and 400 ms.
+TEST(Outlook, CountsAttemptsByHowTheyFail) {
+  const Outlook outlook = look("strategy = grpc\nretry-budget = none\n");
+  EXPECT_NEAR(outlook.retries.timeouts.rate, 1000 / (10 + 2.), 1e-6);
+  EXPECT_NEAR(outlook.retries.errors.rate, 1000 * 4 / (10 + 0.7), 1e-3);
+  EXPECT_THAT(unwrapped(outlook_text(outlook)), HasSubstr("if all fail at once"));
+  EXPECT_THAT(unwrapped(outlook_text(outlook)), HasSubstr("if all time out"));
+  // A 500 is not retried.
+  EXPECT_NEAR(look("strategy = grpc\n", "errors:1:500").retries.errors.rate, 1000 / 10., 1e-6);
+  // Served before they fail: 100 ms each.
+  EXPECT_NEAR(look("strategy = grpc\nretry-budget = none\nerror-after = service\n", "errors:1")
+                  .retries.errors.rate,
+              1000 * 4 / (10 + 4 * 0.1 + 0.7), 1e-3);
+  // Ten attempts of 1 s do not fit into 4 s, those that fail at once do.
+  const Outlook bounded =
+      look("arrivals = open\nrate = 10\ntimeout = 1s\nmax-attempts = 10\ndeadline = 4s\n", "drop");
+  EXPECT_DOUBLE_EQ(bounded.retries.timeouts.rate, 40);
+  EXPECT_DOUBLE_EQ(bounded.retries.errors.rate, 100);
+}
+
+// Clients that are turned away at once only wait: three attempts in two waits of 100 ms.
+TEST(Outlook, CountsTheAttemptsOfClientsThatAreTurnedAway) {
+  const Outlook outlook = look(
+      "clients = 60\nlambda = 0s\nmax-attempts = 3\nrate-limit = 15\nservice = workers\n"
+      "workers = 1000\nservice-time = 3s\ntimeout = 30s\n");
+  EXPECT_NEAR(outlook.retries.errors.rate, 60 * 3 / 0.2, 1e-3);
+  EXPECT_THAT(outlook_text(outlook), HasSubstr("if all are turned away (60\n"));
+  const Outlook endless = look("clients = 60\nshed-above = 10\n");
+  EXPECT_NEAR(endless.retries.errors.rate, 60 / 0.1, 1e-6);
+}
+
+// A budget that is empty ends the requests of such clients sooner, so that they begin more of them.
+TEST(Outlook, CountsTheAttemptsOfClientsWhoseBudgetIsEmpty) {
+  OutlookInput input = input_of("strategy = aws-standard\nclients = 1000\n", "errors:1");
+  const auto errors = [&input] { return look_ahead(input).retries.errors; };
+  EXPECT_NEAR(errors().rate, 1000 / 10., 1e-6);
+  EXPECT_TRUE(errors().limited_by_budget);
+  input.workload.think_time = 0s;
+  EXPECT_EQ(errors().rate, Outlook::kUnlimited);
+  EXPECT_THAT(unwrapped(outlook_text(look_ahead(input))),
+              HasSubstr("as many as are answered if all fail at once"));
+  input.turnaround = 100us;
+  EXPECT_NEAR(errors().rate, 1000 / 100e-6, 1e-3);
+  // 10 % of the requests are tried once more, after 100 ms: q (10 + 2) + q / 10 (2 + 0.1) = N.
+  const Outlook sre = look("retry-budget = 10%\nmax-attempts = 3\n");
+  EXPECT_NEAR(sre.retries.timeouts.rate, 1.1 * 1000 / (12 + 0.21), 1e-6);
+}
+
+TEST(Outlook, SaysWhomADropLeavesAlone) {
+  const auto said = HasSubstr("clients without a request then lose nothing (--outage=reconnect");
+  EXPECT_THAT(unwrapped(text_of("", "drop")), said);
+  EXPECT_THAT(unwrapped(text_of("arrivals = open\n", "drop")), Not(said));
+  EXPECT_THAT(unwrapped(text_of("connections = keep-alive\n", "drop")), Not(said));
+  EXPECT_THAT(unwrapped(text_of("", "freeze")), Not(said));
+}
+
+TEST(Outlook, SaysWhatAnErrorCostsTheService) {
+  EXPECT_THAT(unwrapped(text_of("", "errors:0.5")),
+              HasSubstr("at once: an error costs the service nothing"));
+  EXPECT_THAT(unwrapped(text_of("error-after = service\n", "errors:0.5")),
+              HasSubstr("an error costs the service as much as an answer (--error-after)"));
+  EXPECT_THAT(unwrapped(text_of("error-share = 0.1\n")),
+              HasSubstr("10 % of the attempts fail (--error-share)"));
+  EXPECT_THAT(text_of(""), Not(HasSubstr("--error-after")));
+}
+
+// Also gRPC's throttle, which pays for no retry while everything fails.
+TEST(Outlook, CountsTheRetriesThatABudgetPaysFor) {
+  const auto paid = [](const std::string& settings, double processes = 1, double requests = 100) {
+    const OutlookInput input = input_of(settings);
+    return retries_paid(input.workload.retry.process.budget, processes, requests, 1s, 0s);
+  };
+  EXPECT_DOUBLE_EQ(paid("retry-budget = sre\n"), 10);
+  EXPECT_DOUBLE_EQ(paid("retry-budget = finagle\n"), 30);
+  EXPECT_DOUBLE_EQ(paid("retry-budget = finagle\n", 10), 120);
+  EXPECT_EQ(paid("retry-budget = grpc\n"), 0);
+  EXPECT_EQ(paid("retry-budget = aws\n"), 0);
+  EXPECT_DOUBLE_EQ(paid("retry-budget = envoy\n"), 3);
+  EXPECT_DOUBLE_EQ(paid("retry-budget = concurrent\n"), 25);
+  EXPECT_TRUE(std::isinf(paid("retry-budget = none\n")));
+  const Outlook budget = look(kPayments + "retry-budget = sre\n");
+  EXPECT_DOUBLE_EQ(budget.retries.timeouts.rate, 440);
+  EXPECT_TRUE(budget.retries.timeouts.limited_by_budget);
+  EXPECT_NEAR(budget.retries.drains_below, 800 / 1.1, 1e-6);
+}
+
+// A bucket is full when the first attempt fails. With r requests and n attempts a second, a retry's cost
+// c and waits w of the first retry, r c t + r c (t - w) tokens are spent.
+TEST(Outlook, SaysWhenABudgetIsEmpty) {
+  const auto lasts = [](const std::string& settings, double processes, double rate, double attempts,
+                        double cost, Duration takes = 0s) {
+    const OutlookInput input = input_of(settings);
+    return budget_lasts(input.workload.retry.process.budget, processes,
+                        {.begun = [=](Duration time) { return rate * to_seconds(time); },
+                         .takes = takes,
+                         .attempts = attempts,
+                         .cost = cost,
+                         .calm_rate = rate,
+                         .calm = 30s},
+                        {100ms, 200ms, 400ms});
+  };
+  const auto expect = [](const std::optional<Duration>& time, double seconds) {
+    ASSERT_TRUE(time);
+    EXPECT_NEAR(to_seconds(*time), seconds, 1e-6);
+  };
+  // Half of 100 tokens, one for each failure: 100 t + 100 (t - 0.1) = 50 at t = 0.3.
+  expect(lasts("retry-budget = grpc\nbudget-tokens = 100\n", 1, 100, 4, 0), 0.3);
+  // The first failure is later by the time that an attempt takes: 100 (t - 1) = 50.
+  expect(lasts("retry-budget = grpc\nbudget-tokens = 100\n", 1, 100, 4, 0, 1s), 1.5);
+  // Down to the cost of a retry: 150 x 14 x (2 t - 0.1) = 486, with two processes 972.
+  expect(lasts("retry-budget = aws\n", 1, 150, 3, 14), 696 / 4200.);
+  expect(lasts("retry-budget = aws\n", 2, 150, 3, 14), 1182 / 4200.);
+  // A reserve of 100, and a fifth of the requests of the last 10 s, 200: 100 t = 300 - 1.
+  expect(lasts("retry-budget = finagle\n", 1, 100, 2, 1), 2.99);
+  // A tenth of the requests of 30 s, and of those that come: 300 + 10 t = 100 t.
+  expect(lasts("retry-budget = sre\n", 1, 100, 2, 1), 300 / 90.);
+  EXPECT_FALSE(lasts("retry-budget = sre\nbudget-deposit = 2\n", 1, 100, 2, 1));
+  EXPECT_FALSE(lasts("retry-budget = envoy\n", 1, 100, 2, 1));
+  EXPECT_FALSE(lasts("", 1, 100, 2, 1));
+}
+
+TEST(Outlook, SaysWhatIsSentUntilTheBudgetIsEmpty) {
+  const std::string grpc =
+      "service = workers\narrivals = open\nstrategy = grpc\nbudget-tokens = 100\n";
+  const std::string text = unwrapped(text_of(grpc));
+  EXPECT_THAT(text, HasSubstr("up to 400/s if all fail at once until the budget is empty (300ms), "
+                              "then 100/s (--retry-budget=grpc), 100/s if all time out"));
+  EXPECT_THAT(text, HasSubstr("retry budget: grpc in each: more processes pay for more retries"));
+  // With three processes there are three times the tokens: 100 (t + (t - 0.1) + (t - 0.3)) = 150.
+  EXPECT_THAT(unwrapped(text_of(grpc + "processes = 3\n")),
+              HasSubstr("until the budget is empty (633ms), then 100/s"));
+  // Nothing but the budget bounds retries that never wait.
+  EXPECT_THAT(unwrapped(text_of("service = workers\narrivals = open\nstrategy = finagle\n")),
+              HasSubstr("up to any number if all fail at once until the budget is empty ("));
+  // Clients that do not think begin other requests as fast as they retried.
+  EXPECT_THAT(unwrapped(text_of("retry-budget = grpc\ngrowth = none\nlambda = 0s\n")),
+              Not(HasSubstr("until the budget")));
+  // Deposits of requests are the same for any number of processes.
+  EXPECT_THAT(unwrapped(text_of(kPayments + "retry-budget = sre\n")),
+              HasSubstr("retry budget: sre\n"));
+}
+
+TEST(Outlook, SaysWhichSettingsBoundAQueueInTime) {
+  for (const char* setting : {"queue-length = 100", "queue-drop = age:500ms", "queue-drop = codel",
+                              "queue-order = lifo", "rate-limit = 700", "shed-above = 200"}) {
+    const Outlook outlook = look(kPayments + setting + '\n');
+    const std::string option =
+        "--" + std::string(setting).substr(0, std::string(setting).find(' '));
+    EXPECT_TRUE(outlook.service->in_time) << setting;
+    EXPECT_FALSE(outlook.retries.can_hold) << setting;
+    EXPECT_THAT(outlook_text(outlook), HasSubstr("(" + option + ")")) << setting;
+  }
+  // Half a second is too long a target for answers that are waited for for one.
+  for (const char* setting : {"queue-length = 1000", "queue-drop = codel:500ms:1s"}) {
+    EXPECT_FALSE(look(kPayments + setting + '\n').service->in_time) << setting;
+  }
+  EXPECT_DOUBLE_EQ(look(kPayments + "rate-limit = 700\n").service->capacity, 700);
+}
+
+// 400 requests a second arrive, and 100 of them are admitted.
+TEST(Outlook, SaysHowManyRequestsAThrottleAdmits) {
+  const Outlook outlook = look(kPayments, "throttle:100");
+  EXPECT_DOUBLE_EQ(outlook.outage->capacity, 100);
+  EXPECT_DOUBLE_EQ(outlook.outage->wanted, 400 * 20);
+  // 300/s are turned away three times, with two waits of 100 ms.
+  EXPECT_DOUBLE_EQ(outlook.outage->unanswered, 300 * 0.2);
+  EXPECT_EQ(outlook.outage->waiting, 0);
+  EXPECT_THAT(outlook_text(outlook), HasSubstr("at most 100 requests/s are admitted for 20s"));
+}
+
+// 60 clients of a service that takes 3 s ask for 20/s, and for 60 / 13 if they think for 10 s: fewer than
+// are admitted. Of 30 clients the limit is never in the way.
+TEST(Outlook, SaysThatTheThinkTimeKeepsTheLoadBelowTheLimit) {
+  const auto of = [](const char* clients, const char* think) {
+    return unwrapped(
+        text_of("service = workers\nworkers = 1000\nservice-time = 3s\ntimeout = 30s\n"
+                "rate-limit = 15\nclients = " +
+                    std::string(clients) + "\nlambda = " + think + '\n',
+                "freeze", 0s));
+  };
+  const char* const said = "because each client thinks for 10s after an answer (--lambda)";
+  EXPECT_THAT(of("60", "10s"), HasSubstr("the load is 4.62/s: 31 % used, " + std::string(said)));
+  EXPECT_THAT(of("60", "0s"), Not(HasSubstr("thinks for")));
+  EXPECT_THAT(of("30", "10s"), Not(HasSubstr("thinks for")));
+  EXPECT_THAT(text_of(""), Not(HasSubstr("thinks for")));
+}
+
+TEST(Outlook, CountsTheAttemptsThatCanBeginBeforeTheDeadline) {
+  EXPECT_EQ(attempts_before(2s, 1s, {100ms, 200ms}, 4), 2);
+  EXPECT_EQ(attempts_before(2200ms, 1s, {100ms}, 4), 2);
+  EXPECT_EQ(attempts_before(2201ms, 1s, {100ms}, 4), 3);
+  EXPECT_EQ(attempts_before(10s, 1s, {}, 4), 4);
+  EXPECT_EQ(attempts_before(Duration::max(), 1s, {}, 4), 4);
+  EXPECT_EQ(attempts_before(10s, 1s, {}, Outlook::kUnlimited), 10);
+}
+
+TEST(Outlook, WarnsOfSettingsThatCannotWork) {
+  EXPECT_THAT(look(kPayments + "rate = 900\n").warnings,
+              ElementsAre(HasSubstr("the load is 900/s of 800/s")));
+  EXPECT_THAT(look(kPayments + "timeout = 60ms\n").warnings,
+              ElementsAre(HasSubstr("takes 80ms, and attempts end after 60ms")));
+  EXPECT_THAT(
+      look(kPayments + "service-time = lognormal:80ms:2\nrate = 1\ntimeout = 500ms\n").warnings,
+      ElementsAre(HasSubstr("one request in a hundred")));
+  EXPECT_THAT(look(kPayments + "deadline = 500ms\n").warnings,
+              ElementsAre(HasSubstr("what times out is never retried")));
+  EXPECT_THAT(look(kPayments + "deadline = 1s\n").warnings,
+              ElementsAre(HasSubstr("of 3 attempts that time out after 1s only 1 can begin")));
+  EXPECT_THAT(look(kPayments + "clients = 7\n").warnings,
+              ElementsAre(HasSubstr("open arrivals do not use --clients:")));
+  EXPECT_THAT(look(kPayments + "clients = 7\nlambda = 1s\n").warnings,
+              ElementsAre(HasSubstr("open arrivals do not use --clients and --lambda:")));
+  EXPECT_THAT(look("strategy = exponential\nbackoff-base = 10s\nbackoff-cap = 1s\n").warnings,
+              ElementsAre(HasSubstr("the first wait of 10s is above the cap of 1s")));
+  EXPECT_THAT(look("strategy = none\nmax-retries = 5\n").warnings,
+              ElementsAre(HasSubstr("means no retries, but up to 5 are made (--max-retries)")));
+  EXPECT_THAT(look("strategy = grpc\n", "errors:0.3:500").warnings,
+              ElementsAre(HasSubstr("attempts meet a 500 in this outage, which is not retried")));
+  EXPECT_THAT(look("strategy = grpc\n", "errors:0.3").warnings, IsEmpty());
+  EXPECT_THAT(look(kPayments + "retry-on = 500+timeout\n", "throttle:20").warnings,
+              ElementsAre(HasSubstr("attempts meet a 429 in this outage, which is not retried")));
+  EXPECT_THAT(look(kPayments, "throttle:20").warnings, IsEmpty());
+  EXPECT_THAT(look("", "throttle:20").warnings,
+              ElementsAre(HasSubstr("this service slows down when many requests are in it")));
+}
+
+TEST(Outlook, SaysThatMedianWaitsFall) {
+  EXPECT_THAT(text_of("growth = table\nbackoff-table = 1+4+2\n"),
+              HasSubstr("it FALLS before retry 3, to 200ms"));
+  EXPECT_THAT(text_of("strategy = exponential\njitter = full\ngrow-from = jittered\n"
+                      "backoff-factor = 2\n"),
+              HasSubstr("it FALLS before retry 2"));
+  EXPECT_THAT(text_of("strategy = exponential\njitter = full\n"), Not(HasSubstr("FALLS")));
+}
+
+TEST(Outlook, IsThirteenLinesAtMostThatFitATerminal) {
+  for (const std::string& settings :
+       {std::string(), kPayments, kPayments + "retry-budget = finagle\nrate = 250\n",
+        std::string("strategy = resilience4j\nshed-above = 200\n")}) {
+    const std::string text = text_of(settings);
+    std::size_t rows = 0;
+    for (std::size_t begin = 0; begin < text.size(); ++rows) {
+      const std::size_t end = text.find('\n', begin);
+      EXPECT_LE(end - begin, 100) << text;
+      begin = end + 1;
+    }
+    EXPECT_LE(rows, 13) << text;
+  }
+}
+
+TEST(Outlook, SaysLessIfNothingIsKnownOfTheService) {
+  OutlookInput input = input_of("max-attempts = 3\n");
+  input.service.reset();
+  input.outage.reset();
+  const std::string text = outlook_text(look_ahead(input));
+  EXPECT_THAT(text, HasSubstr("its capacity is not known here; the load is 100/s"));
+  EXPECT_THAT(text, HasSubstr("up to 294/s if all fail at once"));  // 3,000 / (10 + 2 * 0.1)
+  EXPECT_THAT(text, HasSubstr("185/s if all time out"));  // 3,000 / (10 + 3 * 2 + 2 * 0.1)
+  EXPECT_THAT(text, HasSubstr("outage     none"));
+  EXPECT_THAT(text, Not(HasSubstr("% used")));
+}
+
+// Divisions by zero, and times that are as long as possible.
+TEST(Outlook, CopesWithExtremes) {
+  for (const char* settings :
+       {"lambda = 0s\nbase-delay = 0s\n", "base-delay = 0s\n", "curve-factor = 1\n",
+        "timeout = 2000000h\n", "service = workers\nservice-time = 0s\n",
+        "arrivals = open\nrate = 1e9\ndeadline = 100000h\ntimeout = 1ms\n",
+        "arrivals = job\nmax-retries = 0\n", "pacer = yes\n", "limit = 0\nk = 1e-9\n"}) {
+    for (const char* outage : {"freeze", "drop", "slow:3", "errors:0.5", "capacity:0.5",
+                               "throttle:20", "load:3", "reconnect"}) {
+      EXPECT_THAT(text_of(settings, outage), Not(HasSubstr("nan"))) << settings << outage;
+    }
+  }
+}
+
+// 400 requests a second with three attempts each are 1,200. A budget of a tenth leaves 440, of 800.
+TEST(Outlook, SaysWhatAStormWouldBeWithoutABudget) {
+  EXPECT_THAT(unwrapped(text_of(kPayments + "retry-budget = 10%\n")),
+              HasSubstr("a queue drains at 360/s. The same without a budget: up to 1,200/s, MORE "
+                        "than it can do"));
+  EXPECT_THAT(unwrapped(text_of(kPayments + "retry-budget = 10%\nrate = 200\n")),
+              Not(HasSubstr("without a budget")));
+  // On the curve a larger storm sustains itself from fewer requests on.
+  const Outlook curve = look("retry-budget = 10%\n");
+  EXPECT_LT(curve.service->held_without_budget, curve.service->held_from);
+  EXPECT_EQ(curve.service->held_without_budget, look("").service->held_from);
+  EXPECT_THAT(unwrapped(outlook_text(curve)),
+              HasSubstr(" on, a storm sustains itself (without a budget from " +
+                        readable(std::round(curve.service->held_without_budget)) + " on)"));
+}
+
+// 5,000 clients want 1,000 requests a second of a service that does 2,000. So it connects 1,000 a second.
+// With 2 s until an attempt times out, 3,800 (2,000 x 1.9) may wait.
+const std::string kHerd =
+    "clients = 5000\nlambda = 4900ms\nservice = workers\nworkers = 200\nservice-time = 100ms\n"
+    "reconnect-growth = constant\n";
+
+TEST(Outlook, SaysHowAHerdComesBack) {
+  const Outlook spread = look(kHerd + "reconnect-base = 5s\n", "reconnect", 1s);
+  ASSERT_TRUE(spread.herd);
+  EXPECT_NEAR(spread.herd->rate, 1000, 1e-3);
+  EXPECT_NEAR(spread.herd->capacity, 1000, 1e-9);
+  EXPECT_NEAR(to_seconds(spread.herd->back), 5, 1e-6);
+  EXPECT_NEAR(spread.herd->piles_up, 0, 1e-3);
+  EXPECT_THAT(spread.warnings, IsEmpty());
+  EXPECT_THAT(
+      unwrapped(outlook_text(spread)),
+      HasSubstr("beside the load of 1,000/s the service connects up to 1,000/s: all are back "
+                "after 5s at the soonest"));
+
+  const Outlook at_once =
+      look(kHerd + "reconnect-base = 1s\nreconnect-jitter = none\n", "reconnect", 1s);
+  EXPECT_EQ(at_once.herd->rate, Outlook::kUnlimited);
+  // After the wait of 1 s, 5,000 connects take 2.5 s of a service without a load, and 5 s beside it.
+  EXPECT_NEAR(to_seconds(at_once.herd->back_idle), 3.5, 1e-6);
+  EXPECT_NEAR(to_seconds(at_once.herd->back), 6, 1e-6);
+  EXPECT_THAT(
+      unwrapped(outlook_text(at_once)),
+      HasSubstr("all are back between 3.5s (N / m) and 6s (N / (m - load)), if answers come "
+                "in time"));
+  EXPECT_DOUBLE_EQ(at_once.herd->piles_up, 5000);
+  EXPECT_NEAR(to_seconds(at_once.herd->advised), 1.2, 1e-6);
+  EXPECT_THAT(
+      at_once.warnings,
+      ElementsAre("5,000 clients connect within 0s, but beside the load of 1,000/s the service "
+                  "connects 1,000/s: up to 5,000 attempts pile up, and from 3,800 on answers come "
+                  "too late and are in vain. Spread them over more than 1.2s, better over 5s "
+                  "(--reconnect-base, --reconnect-jitter)"));
+
+  const Outlook costly =
+      look(kHerd + "reconnect-base = 5s\nreconnect-calls = 3\n", "reconnect", 1s);
+  EXPECT_NEAR(costly.herd->capacity, 1000 / 3., 1e-6);
+  EXPECT_NEAR(to_seconds(costly.herd->back), 15, 1e-6);
+  EXPECT_NEAR(to_seconds(costly.herd->all_room), 15, 1e-6);
+  EXPECT_THAT(outlook_text(costly), HasSubstr("reconnect  5,000 clients over 5s: 1,000/s"));
+  EXPECT_THAT(outlook_text(costly), HasSubstr("idle ones too"));
+}
+
+TEST(Outlook, SaysThatAHerdFindsNoRoom) {
+  const Outlook full = look(kHerd + "clients = 12000\nreconnect-base = 5s\n", "reconnect", 1s);
+  EXPECT_EQ(full.herd->capacity, 0);
+  EXPECT_THAT(unwrapped(outlook_text(full)),
+              HasSubstr("; the load of 2,400/s leaves the service no room\n"));
+  EXPECT_THAT(full.warnings,
+              Contains(HasSubstr("the load of 2,400/s takes all that the service can do")));
+}
+
+TEST(Outlook, SaysThatTheWaitsOfRequestsAreNotThoseOfReconnects) {
+  const auto warnings = [](const std::string& settings, const char* outage = "reconnect") {
+    return look("lambda = 10h\n" + settings, outage, 1s).warnings;
+  };
+  for (const char* setting : {"backoff-base = 5s\n", "strategy = exponential\n"}) {
+    EXPECT_THAT(warnings(setting), ElementsAre(HasSubstr("these have their own, exponential from "
+                                                         "1s with full jitter")));
+    EXPECT_THAT(warnings(setting, "drop"), IsEmpty());
+  }
+  EXPECT_THAT(warnings("backoff-base = 5s\nreconnect-base = 2s\n"), IsEmpty());
+  EXPECT_THAT(warnings(""), IsEmpty());
+}
+
+TEST(Outlook, WritesNumbersAsPeopleDo) {
+  EXPECT_EQ(readable(1234567.), "1,234,567");
+  EXPECT_EQ(readable(266.7), "267");
+  EXPECT_EQ(readable(33.333), "33.3");
+  EXPECT_EQ(readable(0.1), "0.1");
+  EXPECT_EQ(readable(0.), "0");
+  EXPECT_EQ(readable(100.), "100");
+  EXPECT_EQ(readable(Outlook::kUnlimited), "unlimited");
+  EXPECT_EQ(readable(Duration(214'666'666)), "215ms");
+  EXPECT_EQ(readable(Duration(81'920'000'000)), "1m21.9s");
+}
+
+// What all rows have in common comes once, with the rest of the rows by name. Waits are each strategy's own.
+TEST(Outlook, OfManyRowsSaysOnceWhatTheyHaveInCommon) {
+  const Outlook three = look(kPayments), one = look(kPayments + "max-attempts = 1\n");
+  const std::string text = unwrapped(outlook_text(
+      {{"max-attempts=1", one}, {"max-attempts=3", three}, {"max-attempts=03", three}}));
+  EXPECT_THAT(text, HasSubstr("service    up to 800 requests/s"));
+  EXPECT_THAT(text, HasSubstr("\nretries    max-attempts=1: none: one attempt a request"));
+  EXPECT_THAT(text, HasSubstr("\nretries    max-attempts=3 and 1 other row: at most 3 attempts"));
+  EXPECT_EQ(text.find("service "), text.rfind("service   "));
+  EXPECT_THAT(text, Not(HasSubstr("waits")));
+  EXPECT_EQ(outlook_text({{"alone", three}}), outlook_text(three));
+  std::vector<OutlookOfRow> many;
+  for (const char* number : {"1", "2", "3", "4", "5", "6", "7"}) {
+    many.push_back({number, look(kPayments + "max-attempts = " + number + '\n')});
+  }
+  EXPECT_THAT(outlook_text(many),
+              HasSubstr("\nretries    ... (--cell=1, 2, ... has that of each row)\n"));
+}
+
+// Thirty connections of six processes. An attempt that times out has had one for all of its second, or for
+// what the wait in line has left of it.
+TEST(Outlook, CountsTheAttemptsForWhichThereIsAConnection) {
+  const std::string settings =
+      "service = workers\nworkers = 20\nservice-time = 50ms\nclients = 600\nlambda = 2s\n"
+      "timeout = 1s\nstrategy = fixed\nfixed-delay = 400ms\nconnections = keep-alive\n";
+  const auto rate = [&](const std::string& more) {
+    return look(settings + more).retries.timeouts.rate;
+  };
+  const double all = 600 / 1.4;
+  EXPECT_NEAR(rate(""), all, 1e-6);
+  EXPECT_NEAR(rate("pool-size = 5\n"), all, 1e-6);
+  EXPECT_NEAR(rate("pool-size = 5\npool-wait-counts = no\n"), 30, 1e-6);
+  EXPECT_NEAR(rate("pool-size = 5\npool-wait = 300ms\n"), 30 / 0.7, 1e-6);
+  EXPECT_NEAR(rate("pool-size = 5\npool-wait-counts = no\nprocesses = 12\n"), 60, 1e-6);
+  // There is a connection for each client.
+  EXPECT_NEAR(rate("pool-size = 100\npool-wait-counts = no\n"), all, 1e-6);
+  // A deadline can cut an attempt short that has waited.
+  EXPECT_NEAR(rate("pool-size = 5\npool-wait-counts = no\ndeadline = 1m\n"),
+              rate("deadline = 1m\n"), 1e-6);
+  const std::string multiplexed =
+      settings + "connections = multiplexed\nstreams = 5\npool-wait-counts = no\n";
+  EXPECT_NEAR(look(multiplexed).retries.timeouts.rate, 30, 1e-6);
+
+  const std::string small = settings + "pool-size = 5\n";
+  EXPECT_TRUE(look(small).retries.can_hold);
+  EXPECT_FALSE(look(small + "pool-wait-counts = no\n").retries.can_hold);
+  EXPECT_THAT(unwrapped(text_of(small + "pool-wait-counts = no\n")),
+              AllOf(HasSubstr("up to 30/s if all time out (so many have a connection: 30 at a "
+                              "time (--pool-size, --pool-wait-counts)), less than"),
+                    HasSubstr("an attempt without one waits in line, however long it takes "
+                              "(--pool-wait), and its timeout begins after that wait "
+                              "(--pool-wait-counts)")));
+  EXPECT_THAT(unwrapped(text_of(small)),
+              HasSubstr("waits in line, until it times out (--pool-wait), and its timeout begins "
+                        "before that wait"));
+}
+
+TEST(Outlook, SaysWhatClientsWithoutATimeoutDo) {
+  const std::string settings =
+      "service = workers\nworkers = 20\nservice-time = 50ms\nclients = 600\nlambda = 2s\n"
+      "timeout = none\nstrategy = fixed\n";
+  const Outlook closed = look(settings);
+  EXPECT_FALSE(closed.retries.can_hold);
+  EXPECT_TRUE(closed.service->in_time);
+  EXPECT_EQ(closed.service->late_from, Outlook::kUnlimited);
+  // Each of them waits.
+  EXPECT_NEAR(closed.outage->unanswered, 600 * (1 - std::exp(-20 / 2.)), 1e-6);
+  EXPECT_THAT(closed.warnings, IsEmpty());
+  const std::string text = unwrapped(outlook_text(closed));
+  EXPECT_THAT(text, HasSubstr("any number of attempts a request (--max-attempts), but none because "
+                              "an answer is late (--timeout=none): up to "));
+  EXPECT_THAT(text, HasSubstr("; a service that is slow or frozen gets no retries\n"));
+  EXPECT_THAT(text,
+              HasSubstr("timeout    none (--timeout): an attempt ends when it is answered or "
+                        "its connection is lost. A service that hangs holds each client until "
+                        "it goes on, and none of them retries; an idle service answers"));
+  EXPECT_THAT(text, Not(HasSubstr("unlimited")));
+  EXPECT_THAT(text, Not(HasSubstr("time out")));
+  // With a deadline, a client begins its next request after it.
+  const Outlook ends = look(settings + "deadline = 3s\n");
+  EXPECT_NEAR(ends.retries.timeouts.rate, 600 / (2 + 3.), 1e-6);
+  EXPECT_THAT(unwrapped(outlook_text(ends)),
+              HasSubstr("an attempt ends with its request, after 3s (--deadline)"));
+  EXPECT_THAT(ends.warnings, IsEmpty());
+  // The experiment's curve, and requests of their own accord.
+  EXPECT_THAT(unwrapped(text_of("timeout = none\n")),
+              HasSubstr("; a service that is slow or frozen gets no retries\n"));
+  EXPECT_THAT(unwrapped(text_of(kPayments + "timeout = none\n")),
+              HasSubstr("holds each request until it goes on"));
+}
+
+TEST(Outlook, NamesTheOptionsThatDecide) {
+  EXPECT_THAT(deciding_options(look(kPayments)),
+              ElementsAre("workers", "service-time", "rate", "timeout", "outage", "outage-for",
+                          "backlog", "connections", "abandoned"));
+  EXPECT_THAT(deciding_options(look(kPayments + "retry-budget = 10%\n", "errors:1")),
+              ElementsAre("workers", "service-time", "rate", "timeout", "outage", "outage-for",
+                          "abandoned", "processes", "outage-at"));
+  EXPECT_THAT(deciding_options(look(kPayments + "retry-budget = grpc\n", "errors:1")),
+              ElementsAre("workers", "service-time", "rate", "timeout", "outage", "outage-for",
+                          "abandoned", "processes", "outage-at", "budget-tokens"));
+  EXPECT_THAT(deciding_options(look(kPayments + "retry-budget = envoy\n", "errors:1")),
+              ElementsAre("workers", "service-time", "rate", "timeout", "outage", "outage-for",
+                          "abandoned", "processes", "outage-at", "backoff-base", "retry-on"));
+  EXPECT_THAT(deciding_options(look("connections = keep-alive\npool-size = 5\n")),
+              ElementsAre("service", "clients", "lambda", "timeout", "outage", "outage-for",
+                          "pool-size", "processes", "pool-wait", "pool-wait-counts"));
+  EXPECT_THAT(deciding_options(look("connections = multiplexed\n")),
+              ElementsAre("service", "clients", "lambda", "timeout", "outage", "outage-for",
+                          "pool-size", "processes", "streams"));
+  EXPECT_THAT(deciding_options(look("")),
+              ElementsAre("service", "clients", "lambda", "timeout", "outage", "outage-for"));
+  // No timeout is retried, so it decides how the service turns requests away.
+  const std::string unavailable = kPayments + "retry-on = UNAVAILABLE\nmax-attempts = 3\n";
+  EXPECT_THAT(deciding_options(look(unavailable)),
+              IsSupersetOf({"queue-length", "rejection-cost"}));
+  EXPECT_THAT(look(unavailable).warnings,
+              Contains(HasSubstr("(--queue-length, --rejection-cost)")));
+  EXPECT_THAT(deciding_options(look(unavailable + "queue-length = 100\n")),
+              Not(Contains("rejection-cost")));
+  EXPECT_EQ(assumed_text("--timeout=2s"),
+            "assumed    --timeout=2s: by default. The answer hangs on them: give yours\n");
+  EXPECT_EQ(assumed_text(""), "");
+}
+
+TEST(Outlook, SaysThatWorkersThatHangStillAcceptConnections) {
+  const std::string given = "--outage=freeze, --backlog=256";
+  EXPECT_TRUE(freezes_workers(look(kPayments)));
+  EXPECT_FALSE(freezes_workers(look(kPayments, "errors:1")));
+  EXPECT_FALSE(freezes_workers(look("")));
+  EXPECT_THAT(unwrapped(assumed_text(given, true)),
+              HasSubstr("If only its workers hang, it accepts more: a Tomcat --backlog=8292\n"));
+  EXPECT_THAT(assumed_text(given, false), Not(HasSubstr("Tomcat")));
+  EXPECT_THAT(assumed_text("--backlog=256", true), Not(HasSubstr("Tomcat")));
+}
+
+TEST(Outlook, SaysByWhichFactorWaitsGrow) {
+  EXPECT_THAT(unwrapped(text_of("growth = exponential\nbackoff-factor = 2.718281828\n")),
+              HasSubstr("medians 100ms, 272ms, 739ms, 2.01s, ..., growing x 2.72 (--growth, "
+                        "--backoff-factor, --backoff-base, --jitter)"));
+  EXPECT_THAT(unwrapped(text_of("growth = linear\nmax-retries = 2\n")),
+              HasSubstr(" (--growth, --backoff-base, --jitter)"));
+}
+
+TEST(Outlook, WarnsOfNumbersOfATableThatAreNeverReached) {
+  const std::string table = "growth = table\nbackoff-table = 1+1+2+3+5+8\nmax-retries = ";
+  EXPECT_THAT(
+      unwrapped(text_of(table + "2\n")),
+      HasSubstr("a request has 2 retries, and --backoff-table has 6 numbers: the last 4 are "
+                "never reached (--max-retries)"));
+  EXPECT_THAT(text_of(table + "6\n"), Not(HasSubstr("never reached")));
+  EXPECT_THAT(text_of(table + "none\n"), Not(HasSubstr("never reached")));
+}
+
+}  // namespace
+}  // namespace retrystorm

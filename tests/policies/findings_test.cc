@@ -1,0 +1,107 @@
+// What arithmetic says of a policy.
+#include "policies/findings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "policies/import.h"
+
+namespace retrystorm::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+std::string istio(const std::string& route, const std::string& gateway = "mesh") {
+  return "apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata: {name: s}\nspec:\n"
+         "  hosts: [a]\n  gateways: [" +
+         gateway + "]\n  http:\n  - route: [{destination: {host: a}}]\n" + route;
+}
+
+// "level rule line text" of each finding of the file's only policy.
+std::string found(const std::string& text) {
+  const PolicyFile file = read_policies(text);
+  std::string all;
+  for (const Note& each : findings_of(file.policies.front())) {
+    all += std::string(each.level == Note::Level::kWarning ? "warning " : "") + each.rule + ' ' +
+           std::to_string(each.line) + ' ' + each.text + '\n';
+  }
+  return all;
+}
+
+// Attempt k begins after k-1 timeouts: 2 x 3s = 6s are more than 5s.
+TEST(Findings, CountTheAttemptsThatCanBegin) {
+  const auto with = [](const std::string& timeout, const std::string& per_try) {
+    return found(istio("    timeout: " + timeout +
+                       "\n    retries: {attempts: 2, retryOn: 5xx, "
+                       "perTryTimeout: " +
+                       per_try + "}\n"));
+  };
+  EXPECT_THAT(with("5s", "3s"), HasSubstr("warning never-begins 10 attempt 3 of 3 never begins"));
+  EXPECT_THAT(with("5s", "3s"), HasSubstr("attempt 2 is cut after 2s"));
+  // Exactly filled: with the least waits (full jitter: none) the third would begin at the end.
+  EXPECT_THAT(with("6s", "3s"), HasSubstr("never-begins"));
+  // 3 x 1s leave no room for waits of up to 25ms and 50ms.
+  EXPECT_THAT(with("3s", "1s"), Not(HasSubstr("never-begins")));
+  EXPECT_THAT(with("3s", "1s"),
+              HasSubstr("cut-short 10 where attempts time out, the last of 3 is cut"));
+  EXPECT_THAT(with("3s", "1s"), HasSubstr("or with 975ms for each"));
+  EXPECT_THAT(with("3.1s", "1s"), Not(HasSubstr("cut-short")));
+}
+
+TEST(Findings, NameCapsWaitsAndLimits) {
+  const std::string grpc =
+      R"({"methodConfig": [{"name": [{}], "timeout": "9s", "retryPolicy": {"maxAttempts": 4,
+        "initialBackoff": "0.1s", "maxBackoff": "MAX", "backoffMultiplier": 2,
+        "retryableStatusCodes": ["UNAVAILABLE", "INTERNAL", "NOT_FOUND"]}}]})";
+  const auto with = [&grpc](const std::string& most) {
+    std::string text = grpc;
+    return found(text.replace(text.find("MAX"), 3, most));
+  };
+  // 100, 200, 400 ms.
+  EXPECT_THAT(with("1s"),
+              HasSubstr("cap-not-reached 2 no wait reaches the cap of 1s: the last is 400ms"));
+  EXPECT_THAT(with("0.4s"), Not(HasSubstr("cap-not-reached")));
+  EXPECT_THAT(with("0.01s"), HasSubstr("warning cap-below-base 2"));
+  EXPECT_THAT(with("1s"), HasSubstr("gets 4 times the requests; where more than 25 %"));
+  EXPECT_THAT(with("1s"), HasSubstr("warning permanent 3 404"));
+  EXPECT_THAT(with("1s"), HasSubstr("repeats-work 3 500"));
+  EXPECT_THAT(with("1s"), HasSubstr("timeout-not-retried 1"));
+  EXPECT_THAT(with("1s"), Not(HasSubstr("no-jitter")));
+  EXPECT_THAT(found("resilience4j.retry.instances.a.maxAttempts=3\n"),
+              HasSubstr("warning no-jitter 1"));
+  EXPECT_THAT(found("resilience4j.retry.instances.a.waitDuration=0\n"),
+              HasSubstr("warning no-wait 1"));
+  EXPECT_EQ(found("resilience4j.retry.instances.a.maxAttempts=1\n").find("no-"), std::string::npos);
+}
+
+TEST(Findings, MultiplyTheLayersBeforeOneHost) {
+  const PolicyFile edge = read_policies(istio("    retries: {attempts: 2}\n", "edge"));
+  const PolicyFile mesh = read_policies(istio("    retries: {attempts: 3}\n"));
+  const auto findings =
+      layer_findings({{"edge.yaml", &edge.policies[0]}, {"mesh.yaml", &mesh.policies[0]}});
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_THAT(findings[0].note.text, HasSubstr("a.default.svc.cluster.local"));
+  EXPECT_THAT(findings[0].note.text,
+              HasSubstr("3 (gateway, edge.yaml:8) x 4 (mesh, mesh.yaml:8) = 12 attempts"));
+  EXPECT_THAT(layer_findings({{"a", &mesh.policies[0]}, {"b", &mesh.policies[0]}}), SizeIs(0));
+}
+
+TEST(Findings, HaveARuleEach) {
+  for (const std::string& text :
+       {istio("    retries: {attempts: 2}\n"), istio("    timeout: 1s\n    retries: {}\n"),
+        std::string("resilience4j.retry.instances.a.maxRetryAttempts=3\n")}) {
+    for (const Note& each : findings_of(read_policies(text).policies.front())) {
+      EXPECT_TRUE(std::any_of(kFindingRules.begin(), kFindingRules.end(),
+                              [&each](const auto& rule) { return rule.name == each.rule; }))
+          << each.rule;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace retrystorm::test

@@ -1,0 +1,134 @@
+// Files as trees: what is in them and where, and that nothing hostile grows or hangs.
+#include "policies/tree.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace retrystorm::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+std::string repeated(std::string_view text, std::size_t times) {
+  std::string all;
+  for (std::size_t i = 0; i < times; ++i) all += text;
+  return all;
+}
+
+// The message, or empty if the text is read.
+template <typename Parse>
+std::string tree_refusal(const Parse& parse, const std::string& text) {
+  try {
+    parse(text);
+  } catch (const BadFile& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Tree, KeepsTheLineOfEachValue) {
+  const Node json = parse_yaml("{\n  \"a\": 1,\n\t\"b\":[\n    2.50\n  ]\n}\n").front();
+  EXPECT_EQ(json.find("a")->line, 2u);
+  EXPECT_EQ(json.find("a")->text, "1");
+  ASSERT_THAT(json.find("b")->children, SizeIs(1));
+  EXPECT_EQ(json.find("b")->children[0].line, 4u);
+  EXPECT_EQ(json.find("b")->children[0].text, "2.50");
+
+  const auto yaml = parse_yaml("a: 1\n---\nb:\n  c: '010'\n  d: ~\n");
+  ASSERT_THAT(yaml, SizeIs(2));
+  EXPECT_EQ(yaml[0].find("a")->text, "1");
+  EXPECT_EQ(yaml[1].find("b")->line, 3u);
+  EXPECT_EQ(yaml[1].at({"b", "c"})->line, 4u);
+  EXPECT_EQ(yaml[1].at({"b", "c"})->text, "010");
+  EXPECT_EQ(yaml[1].at({"b", "d"})->kind, Node::Kind::kNull);
+  EXPECT_EQ(yaml[1].at({"b", "e"}), nullptr);
+}
+
+TEST(Tree, FollowsAliasesAndMergesTheirMembers) {
+  const auto yaml = parse_yaml(
+      "base: &base {retries: 3, timeout: 1s}\n"
+      "other: &other {retries: 9, host: x}\n"
+      "plain: *base\n"
+      "one: {<<: *base, retries: 5}\n"
+      "two: {<<: [*base, *other]}\n");
+  const Node& root = yaml.front();
+  EXPECT_EQ(root.at({"plain", "timeout"})->text, "1s");
+  // What is said in place counts, then the first that is merged.
+  EXPECT_EQ(root.at({"one", "retries"})->text, "5");
+  EXPECT_EQ(root.at({"one", "timeout"})->text, "1s");
+  EXPECT_EQ(root.at({"two", "retries"})->text, "3");
+  EXPECT_EQ(root.at({"two", "host"})->text, "x");
+}
+
+// RFC 8259, 7: "a string containing only the G clef character (U+1D11E) may be represented as
+// \"\\uD834\\uDD1E\"".
+TEST(Tree, ReadsPairsOfEscapes) {
+  const auto json =
+      parse_yaml(R"({"a": "\uD834\uDD1E", "b\ud83d\ude00": "\\ud834\\udd1e", "c": 1})");
+  EXPECT_EQ(json.front().find("a")->text, "\xF0\x9D\x84\x9E");
+  EXPECT_EQ(json.front().find("b\xF0\x9F\x98\x80")->text, R"(\ud834\udd1e)");
+  EXPECT_EQ(json.front().find("c")->text, "1");
+  EXPECT_NE(tree_refusal(parse_yaml, R"(["\ud834"])"), "");
+  EXPECT_NE(tree_refusal(parse_yaml, R"(["\ud834\u0041"])"), "");
+  EXPECT_NE(tree_refusal(parse_yaml, R"({"a": "\uD83D\)"), "");
+}
+
+TEST(Tree, RefusesWhatIsWrongWithItsLineAndWithoutItsText) {
+  const std::string secret = "hunter2";
+  for (const auto& [text, said] : std::vector<std::pair<std::string, std::string>>{
+           {"a: b\nc: " + secret + "\n  d: e\n", "line 3"},
+           {"a: [" + secret + "\n", "line 2"},
+           {"a: 1\n" + secret + ": 2\na: 3\n", "line 3: not valid YAML: a key is given twice"},
+           {"a: *nothing\n", "line 1: not valid YAML: an alias without an anchor before it"},
+           {"a: &x\n  - *x\n", "line 2: not valid YAML: an alias inside of its own anchor"},
+           {"a: &x\n  b: *x\n", "an alias inside of its own anchor"},
+           {"<<: " + secret + "\n", "<< brings no map"},
+           {"retries: {{ .Values." + secret + " }}\n", "line 1: this looks like a template"},
+           {"host: x-{{ .Values." + secret + " }}\n", "line 1: this looks like a template"}}) {
+    const std::string message = tree_refusal(parse_yaml, text);
+    EXPECT_THAT(message, HasSubstr(said)) << text;
+    EXPECT_THAT(message, Not(HasSubstr(secret)));
+  }
+  for (const auto& [text, said] : std::vector<std::pair<std::string, std::string>>{
+           {"{\"a\": 1,\n \"" + secret + "\" 2}", "line 2, column 12: not valid JSON"},
+           {"{\"a\": 1,\n \"b\": 2,}", "line 2, column 9: not valid JSON"},
+           {"{\"a\": 1} " + secret, "line 1, column 10: not valid JSON"},
+           {"{\"" + secret + "\": 1e999}", "not valid JSON: a number in it is too large"}}) {
+    const std::string message = tree_refusal(check_json, text);
+    EXPECT_THAT(message, HasSubstr(said)) << text;
+    EXPECT_THAT(message, Not(HasSubstr(secret)));
+  }
+}
+
+// Each would take gigabytes, hours or the whole stack if it were followed.
+TEST(Tree, RefusesWhatWouldGrow) {
+  std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 30; ++i) {
+    const std::string last = "*a" + std::to_string(i - 1) + ", ";
+    bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + repeated(last, 8) + last +
+            "]\n";
+  }
+  std::string aliases = "a: &a 1\nb: [";
+  aliases += repeated("*a, ", 2'000) + "]\n";
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_THAT(tree_refusal(parse_yaml, bomb), HasSubstr("too large to be read"));
+  EXPECT_THAT(tree_refusal(parse_yaml, aliases), HasSubstr("more than 1000 aliases"));
+  EXPECT_THAT(tree_refusal(parse_yaml, repeated("[", 100'000)), HasSubstr("too large to be read"));
+  EXPECT_THAT(tree_refusal(parse_yaml, repeated("- ", 1'000)), HasSubstr("too large to be read"));
+  EXPECT_NE(tree_refusal(parse_yaml, repeated("? ", 2'000)), "");
+  EXPECT_THAT(tree_refusal(parse_yaml, repeated("- 1\n", 200'000)), HasSubstr("values"));
+  EXPECT_THAT(tree_refusal(parse_yaml, '[' + repeated("1,", 200'000) + "1]"), HasSubstr("values"));
+  EXPECT_NE(tree_refusal(check_json, repeated("[", 10'000)), "");
+  // In a second, with room for a sanitizer on a busy machine.
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
+}
+
+}  // namespace
+}  // namespace retrystorm::test

@@ -1,0 +1,150 @@
+#include "retrystorm/heat_map.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+
+#include "simulator/scenario_options.h"
+#include "study/cell_columns.h"
+#include "tests/support/temp_dir.h"
+
+namespace retrystorm {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// Of ten runs, all recovered unless the test says otherwise.
+CellValues cell(const std::map<std::string, nlohmann::ordered_json>& some) {
+  std::map<std::string, nlohmann::ordered_json> named{
+      {"runs", 10},     {"recovered", 10}, {"relapsed", 0}, {"recovering", 0},
+      {"undecided", 0}, {"collapsed", 0},  {"down", 0.0}};
+  for (const auto& [name, value] : some) named[name] = value;
+  CellValues figures;
+  for (const CellColumn& column : cell_columns()) figures.push_back(named[column.name]);
+  return figures;
+}
+
+CellValues down(double share) {
+  return cell({{"down", share}});
+}
+
+class HeatMapTest : public ::testing::Test {
+ protected:
+  HeatMapTest() { declare_options(options_, scenario_); }
+
+  HeatMap map(std::vector<Axis> axes, const std::vector<CellValues>& cells,
+              const std::string& show = "down") {
+    return {options_, Grid(std::move(axes)), show, cells};
+  }
+
+  std::string text(std::vector<Axis> axes, const std::vector<CellValues>& cells,
+                   const std::string& show = "down") {
+    std::ostringstream out;
+    map(std::move(axes), cells, show).print(out);
+    return out.str();
+  }
+
+  ScenarioOptions scenario_;
+  OptionList options_;
+};
+
+TEST_F(HeatMapTest, SortsNumbersAndMarksOpenCells) {
+  const std::vector<Axis> axes{{"outage-for", {"10", "5s"}}, {"max-retries", {"none", "4", "10"}}};
+  const std::vector<CellValues> cells{
+      down(1),    down(0.25), down(0.5),
+      down(0.75), down(0),    cell({{"recovered", 5}, {"undecided", 5}, {"down", nullptr}})};
+  EXPECT_EQ(text(axes, cells),
+            "down (collapsed or relapsed) in % of 10 runs, outage-for down, max-retries across; "
+            "+: half or more still recovering or undecided\n"
+            "             4    10  none\n"
+            "      5s     0    -+    75\n"
+            "     10s    25    50   100\n"
+            // Wilson's: 0 and 5 of 10 (Newcombe 1998 has the formula).
+            "of 10 runs (--runs), 0 stands for 0 to 28 %, 50 for 24 to 76 % (95 % intervals)\n");
+}
+
+TEST_F(HeatMapTest, KeepsTheOrderOfNamesAndHasABlockForEachStrategy) {
+  const std::vector<Axis> axes{
+      {"strategy", {"fixed", "grpc"}}, {"jitter", {"none", "full"}}, {"backlog", {"5"}}};
+  const auto retries = [](double value) { return cell({{"amplification", value}}); };
+  EXPECT_EQ(text(axes, {retries(1), retries(2), retries(3.14159), cell({})}, "amplification"),
+            "fixed: amplification, 10 runs each, jitter down, backlog across\n"
+            "               5\n"
+            "    none       1\n"
+            "    full       2\n"
+            "\n"
+            "grpc: amplification, 10 runs each, jitter down, backlog across\n"
+            "               5\n"
+            "    none   3.142\n"
+            "    full       -\n");
+}
+
+TEST_F(HeatMapTest, ShowsAVerdictAsAShareOfTheRuns) {
+  const std::vector<Axis> axes{{"clients", {"10"}}, {"backlog", {"5", "6"}}};
+  const std::vector<CellValues> cells{cell({{"recovered", 7}, {"collapsed", 3}}),
+                                      cell({{"recovered", 0}})};  // without an outage
+  EXPECT_THAT(text(axes, cells, "recovered"), HasSubstr("\n      10      70       -\n"));
+}
+
+TEST_F(HeatMapTest, KnowsTheLeastCertainCellOfEachPanel) {
+  const std::vector<Axis> axes{
+      {"strategy", {"fixed", "grpc"}}, {"clients", {"10"}}, {"backlog", {"9", "5", "6"}}};
+  EXPECT_THAT(
+      map(axes, {down(1), down(0.25), down(0.75), down(0), down(1), down(0)}).least_certain(),
+      ElementsAre(1, 3));
+}
+
+TEST_F(HeatMapTest, IsATableOfMarkdown) {
+  const std::vector<Axis> axes{
+      {"strategy", {"fixed"}}, {"outage-for", {"2"}}, {"backlog", {"5", "6"}}};
+  const test::TempDir dir;
+  LineFile file(dir.file("md"));
+  write_markdown(file, map(axes, {down(0), down(1)}).tables().at(0));
+  EXPECT_EQ(test::read_file(dir.file("md")),
+            "| fixed: outage-for | backlog: 5 | 6 |\n|---|---|---|\n| 2s | 0 | 100 |\n");
+}
+
+TEST_F(HeatMapTest, IsDrawnWithNumbersFromTheBottomUpAndNamesFromTheTopDown) {
+  const test::TempDir dir;
+  const std::vector<CellValues> cells{cell({{"recovery_median_s", 5}}), cell({})};
+  map({{"clients", {"10", "20"}}, {"backlog", {"5"}}}, cells, "recovery_median_s")
+      .write_picture_data(dir.file("."));
+  EXPECT_EQ(test::read_file(dir.file("1.map")), "0 0 5 0 0\n0 1 NaN 0 1\n");
+  map({{"jitter", {"none", "full"}}, {"backlog", {"5"}}}, cells, "recovery_median_s")
+      .write_picture_data(dir.file("."));
+  EXPECT_EQ(test::read_file(dir.file("1.map")), "0 1 5 0 0\n0 0 NaN 0 1\n");
+  const auto facts = test::lines(test::read_file(dir.file("facts")));
+  for (const char* line :
+       {"maps = 1", "rows = 2", "y_tics = '(\"none\" 1, \"full\" 0)'", "x_title = 'backlog'",
+        "scale_title = 'recovery median (s)'", "low = 4", "high = 6", "missing = 'never'"}) {
+    EXPECT_THAT(facts, testing::Contains(line));
+  }
+}
+
+TEST_F(HeatMapTest, SaysWhichOfItsAxesIsLogarithmic) {
+  const test::TempDir dir;
+  map({{"rate", {"0", "10", "20", "40", "none"}}, {"backlog", {"1", "2", "3", "4"}}},
+      std::vector<CellValues>(20, down(0)))
+      .write_picture_data(dir.file("."));
+  const std::string facts = test::read_file(dir.file("facts"));
+  EXPECT_THAT(facts, HasSubstr("y_title = 'rate (requests/s, logarithmic)'\n"));
+  EXPECT_THAT(facts, HasSubstr("x_title = 'backlog'\n"));
+}
+
+TEST_F(HeatMapTest, SuggestsTheNearestColumn) {
+  try {
+    check_show("success_shar");
+    ADD_FAILURE() << "shows a column that does not exist";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_THAT(error.what(), HasSubstr("did you mean success_share?"));
+  }
+  check_show("recovery_median_s");
+}
+
+}  // namespace
+}  // namespace retrystorm

@@ -1,0 +1,96 @@
+#include "simulate/next_to_try.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "simulator/scenario_options.h"
+
+namespace retrystorm {
+namespace {
+
+std::vector<std::string> tried_after(Verdict verdict, const NamedOptions& options) {
+  std::vector<std::string> texts;
+  for (const Suggestion& each : next_to_try(scenario_of(options), {.verdict = verdict})) {
+    texts.push_back(each.text);
+  }
+  return texts;
+}
+
+// 64 workers that take 80 ms, called by a library that tries three times.
+const NamedOptions kPayments{
+    {"service", "workers"},    {"workers", "64"},         {"service-time", "80ms"},
+    {"arrivals", "open"},      {"rate", "400"},           {"timeout", "1s"},
+    {"growth", "exponential"}, {"backoff-base", "500ms"}, {"max-attempts", "3"},
+    {"outage-for", "30s"},     {"backlog", "128"}};
+
+NamedOptions payments_with(const NamedOptions& more) {
+  NamedOptions all = more;
+  all.insert(kPayments.begin(), kPayments.end());
+  return all;
+}
+
+// A request ends after three timeouts of 1 s and waits of 0.5 and 1 s, so after 4.5 s of an outage as many
+// are under way as after an hour, and the accept queue is full.
+TEST(NextToTry, OffersMoreLoadWhereALongerOutageIsTheSame) {
+  const auto offered = [](const NamedOptions& more) {
+    return tried_after(Verdict::kRecovered, payments_with(more));
+  };
+  const std::string load =
+      " --expect=recovered, to see how much load it survives (a longer outage is the same)";
+  const std::string longer =
+      "--most=outage-for --expect=recovered, to see how long an outage it survives";
+  EXPECT_THAT(offered({}), testing::ElementsAre("--most=rate" + load));
+  EXPECT_THAT(offered({{"outage-for", "4s"}}), testing::ElementsAre(longer));
+  EXPECT_THAT(offered({{"backlog", "40000"}}), testing::ElementsAre(longer));  // of 36,000 attempts
+  EXPECT_THAT(offered({{"outage", "drop"}}), testing::ElementsAre(longer));
+  EXPECT_THAT(tried_after(Verdict::kRecovered, {{"max-attempts", "3"}}),
+              testing::ElementsAre("--most=clients" + load));
+}
+
+// 1 s less 80 ms of 64 workers: 736 can wait.
+TEST(NextToTry, BoundsAQueueThatEmptiesSlowly) {
+  EXPECT_THAT(tried_after(Verdict::kRecovering, payments_with({{"observe", "1m"}})),
+              testing::ElementsAre("--queue-length=368", "--observe=2m"));
+  EXPECT_THAT(tried_after(Verdict::kRecovering, payments_with({{"queue-length", "100"}})),
+              testing::ElementsAre(testing::StartsWith("--observe=")));
+}
+
+TEST(NextToTry, SaysWhenTheAttemptsAreTooFewForAClaim) {
+  const auto few = [](const std::string& attempts, const std::string& claim,
+                      const std::string& outage = "errors:50%") {
+    const auto options = scenario_of({{"max-attempts", attempts}, {"outage", outage}});
+    return too_few_attempts(options, {parse_expectation(claim, run_figures(any_summary()))});
+  };
+  EXPECT_EQ(few("6", "success-during>99%"),
+            "where 50 % of the attempts fail, 6 attempts let at most 1 - 0.5^6 = 98.44 % of the "
+            "requests succeed, with any budget\ntry: --max-retries=6 (at most 99.22 %)");
+  EXPECT_EQ(few("1", "success-during>=70%", "errors:20%"), "");
+  EXPECT_THAT(few("1", "success-during>=90%", "errors:20%"),
+              testing::EndsWith("1 attempt lets at most 1 - 0.2^1 = 80 % of the requests succeed, "
+                                "with any budget\ntry: --max-retries=1 (at most 96 %)"));
+  for (const char* claim : {"success-during<99%", "success-after>99%", "down<5%"}) {
+    EXPECT_EQ(few("2", claim), "") << claim;
+  }
+  EXPECT_EQ(few("7", "success-during>99%"), "");
+  EXPECT_EQ(few("none", "success-during>99%"), "");
+  EXPECT_EQ(few("2", "success-during>99%", "errors:100%"), "");
+  EXPECT_EQ(few("2", "success-during>99%", "freeze"), "");
+}
+
+TEST(RowToImprove, IsTheFirstRowEvenIfNoneIsDecided) {
+  RowToImprove row;
+  row.see(1, {.runs = 3, .undecided = 3});
+  row.see(0, {.runs = 2, .undecided = 2});
+  EXPECT_EQ(row.row(), 0);
+  EXPECT_EQ(row.result().runs, 2);
+  EXPECT_TRUE(row.is_well());
+  row.see(2, {.runs = 2, .collapsed = 2});
+  EXPECT_EQ(row.row(), 2);
+  EXPECT_FALSE(row.is_well());
+}
+
+}  // namespace
+}  // namespace retrystorm

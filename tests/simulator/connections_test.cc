@@ -1,0 +1,291 @@
+// Kept connections, in whole runs. (`retrystorm validate` compares pools with closed forms.)
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "simulator/scenario_options.h"
+#include "simulator/simulation.h"
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct KeptRun final : RunObserver {
+  SimulationResult result;
+  std::vector<RunInterval> intervals;
+  void on_interval(const RunInterval& interval) override { intervals.push_back(interval); }
+
+  const Counts& counts() const { return result.summary.counts; }
+  const KeptConnections& kept_at_end() const { return *intervals.back().clients.kept; }
+};
+
+KeptRun kept_run(const std::string& settings, std::uint64_t seed = 1) {
+  ScenarioOptions options;
+  OptionList list;
+  declare_options(list, options);
+  list.apply(settings);
+  KeptRun run;
+  run.result = Simulation(make_scenario(options, seed), {.run = {&run}}).run();
+  return run;
+}
+
+// One attempt at a time over one connection, a client that waits 30 ms in line at most, and another
+// that always has it: a hundred milliseconds of service.
+TEST(KeptConnections, FailAnAttemptThatHasWaitedInLineForTooLong) {
+  const std::string settings =
+      "connections = keep-alive\nclients = 2\nclients-per-process = 2\nlambda = 0s\npool-size = 1\n"
+      "base-delay = 100ms\nlimit = 10\nstrategy = fixed\nbackoff-base = 70ms\noutage-for = 0s\n"
+      "outage-at = 10s\nobserve = 0s\n";
+  const KeptRun fails = kept_run(settings + "pool-wait = 30ms\n");
+  EXPECT_EQ(fails.result.peak_concurrency, 1u);
+  EXPECT_GT(fails.counts().errors, 50u);
+  EXPECT_EQ(fails.counts().timed_out, 0u);
+  // The timeout ends the wait in the same way, unless it does not include it.
+  const KeptRun times_out = kept_run(settings + "timeout = 150ms\n");
+  EXPECT_GT(times_out.counts().timed_out, 10u);
+  EXPECT_EQ(times_out.counts().errors, 0u);
+  const KeptRun waits = kept_run(settings + "timeout = 150ms\npool-wait-counts = no\n");
+  EXPECT_EQ(waits.counts().failures(), 0u);
+  EXPECT_GE(waits.counts().ok, 99u);
+}
+
+// Clients that retry at once, for a connection that is always in use: a process needs 100 µs for each attempt
+// that it cannot send, however many clients it has.
+TEST(KeptConnections, CostAProcessTimeIfItCannotHaveOne) {
+  const KeptRun run = kept_run(
+      "connections = keep-alive\nclients = 100\nprocesses = 1\nlambda = 0s\npool-size = 1\npool-wait = 0s\n"
+      "base-delay = 100ms\nstrategy = fixed\nbackoff-base = 0s\noutage-for = 0s\noutage-at = 10s\n"
+      "observe = 0s\ntimeout = 20s\n");
+  EXPECT_LE(run.counts().errors, 100'001u);
+  EXPECT_GT(run.counts().errors, 98'000u);
+  EXPECT_EQ(run.counts().timed_out, 0u);
+  EXPECT_EQ(run.kept_at_end().in_line, 0u);
+  EXPECT_EQ(run.kept_at_end().waited, 0u);
+}
+
+// Five connections to a service that never answers, so that it holds all that was sent. An attempt has its
+// connection for all of its second, for what the wait in line has left of it, or only for the last moment.
+TEST(KeptConnections, LetThroughWhatTheirTimeoutsAndWaitsAllow) {
+  const auto sent = [](const std::string& more) {
+    return static_cast<double>(
+        kept_run(
+            "connections = keep-alive\npool-size = 5\nclients = 50\nprocesses = 1\nlambda = 0s\n"
+            "service = workers\nworkers = 1000\nservice-time = 1h\ntimeout = 1s\n"
+            "strategy = fixed\nfixed-delay = 400ms\noutage-for = 0s\noutage-at = 10s\n"
+            "observe = 0s\n" +
+            more)
+            .result.peak_concurrency);
+  };
+  EXPECT_NEAR(sent("pool-wait-counts = no\n"), 5 * 10, 5);
+  const double waits = sent("pool-wait = 300ms\n");
+  EXPECT_LE(waits, 5 * 10 / 0.7 + 5);
+  EXPECT_GT(waits, 5 * 10 + 5);
+  // Nearly all: 50 clients, once in 1.4 s each.
+  EXPECT_NEAR(sent(""), 50 * 10 / 1.4, 40);
+}
+
+// Each client makes one attempt, which waits as long as the freeze lasts, also for a place in the accept queue.
+TEST(Simulation, WithoutATimeoutHoldsEachClientUntilItIsAnswered) {
+  const std::string settings =
+      "service = workers\nworkers = 20\nservice-time = 50ms\nbacklog = 32\nclients = 600\nlambda = 2s\n"
+      "timeout = none\nstrategy = fixed\noutage-at = 20s\noutage-for = 10s\n";
+  for (const char* connections : {"new", "keep-alive", "multiplexed"}) {
+    const KeptRun run = kept_run(settings + "observe = 30s\nconnections = " + connections + '\n');
+    EXPECT_EQ(run.counts().failures(), 0u) << connections;
+    EXPECT_EQ(run.counts().retries, 0u) << connections;
+    EXPECT_EQ(run.result.summary.on_waking->stale, 0u) << connections;
+    EXPECT_NE(run.result.summary.recovery.verdict, Verdict::kCollapsed) << connections;
+  }
+  // A connection that is lost ends the wait, and so does a request's deadline.
+  EXPECT_GT(kept_run(settings + "observe = 5s\noutage = drop\n").counts().retries, 100u);
+  const KeptRun ends = kept_run(settings + "observe = 5s\ndeadline = 3s\n");
+  EXPECT_GT(ends.counts().timed_out, 100u);
+  EXPECT_EQ(ends.counts().retries, 0u);
+}
+
+TEST(Simulation, RefusesToRetryOnlyTimeoutsWithoutOne) {
+  EXPECT_THROW(kept_run("timeout = none\nretry-on = timeout\n"), std::invalid_argument);
+}
+
+// 600 clients with a connection each, and a freeze of 10 s: the case of a trial with real sockets.
+const std::string kKeptFreeze =
+    "service = workers\nworkers = 20\nservice-time = 50ms\nbacklog = 32\nclients = 600\n"
+    "clients-per-process = 1\nlambda = 2s\ntimeout = 1s\nstrategy = fixed\nfixed-delay = 400ms\n"
+    "outage-at = 20s\noutage-for = 10s\n";
+
+// What lies there on waking: a request on each connection whose client did not think all the time,
+// and the accept queue, which holds one more than it says.
+TEST(KeptConnections, LeaveAStaleRequestEachWhereTheAcceptQueueBoundsTheirNumber) {
+  const double busy = 600 / (2 + 0.05) * 0.05;
+  const double idle = (600 - busy) * std::exp(-10 / 2.0);  // all the time
+  const std::string until_waking = kKeptFreeze + "observe = 1ms\n";
+  const KeptRun kept = kept_run(until_waking + "connections = keep-alive\n");
+  EXPECT_NEAR(static_cast<double>(kept.result.peak_concurrency), 600 - idle + 33, 7);
+  const FoundOnWaking found = *kept.result.summary.on_waking;
+  EXPECT_NEAR(static_cast<double>(found.kept), 600 - busy - idle, 7);
+  EXPECT_EQ(found.accept_queue, 33u);
+  // Only what was sent in the last second is waited for.
+  EXPECT_GT(found.stale, 500u);
+  EXPECT_GT(found.no_room, 33u);
+  const KeptRun fresh = kept_run(until_waking);
+  EXPECT_NEAR(static_cast<double>(fresh.result.peak_concurrency), busy + 33, 15);
+}
+
+// All attempts of the freeze lie there: of each client that thinks when it begins, one after T (exponential, 2 s),
+// and one each 1.4 s from then on; of each client that waits, one each 1.4 s.
+TEST(KeptConnections, LeaveAllAttemptsOfTheFreezeIfTheyAreMultiplexed) {
+  const double busy = 600 / (2 + 0.05) * 0.05;
+  double attempts = 0;
+  for (double left = 10; left > 0; left -= 1.4) attempts += 1 - std::exp(-left / 2);
+  const double all = (600 - busy) * attempts + busy * 7;
+  const KeptRun run = kept_run(
+      kKeptFreeze + "observe = 1ms\nconnections = multiplexed\nclients-per-process = 100\n");
+  const FoundOnWaking found = *run.result.summary.on_waking;
+  // A client's number of attempts varies with T: by 2 s / 1.4 s.
+  EXPECT_NEAR(static_cast<double>(found.kept), all, 3 * std::sqrt(600) * 2 / 1.4);
+  EXPECT_EQ(found.accept_queue, 0u);
+  EXPECT_EQ(run.kept_at_end().opened, 6u);
+}
+
+// What the service does with requests for nobody decides all: with new connections it comes back either way.
+TEST(KeptConnections, AreTheWorstIfMultiplexedUnlessRequestsForNobodyAreSkipped) {
+  const std::string settings = kKeptFreeze + "observe = 30s\nclients-per-process = 100\n";
+  const std::string multiplexed = settings + "connections = multiplexed\n";
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    EXPECT_EQ(kept_run(settings, seed).result.summary.recovery.verdict, Verdict::kRecovered);
+    const KeptRun down = kept_run(multiplexed, seed);
+    EXPECT_EQ(down.result.summary.recovery.verdict, Verdict::kCollapsed);
+    EXPECT_LT(down.intervals.back().rates.ok, 3);
+    const KeptRun skips = kept_run(multiplexed + "abandoned = skip\n", seed);
+    EXPECT_EQ(skips.result.summary.recovery.verdict, Verdict::kRecovered);
+    EXPECT_LE(skips.result.summary.recovery.time_to_recovery, 5s);
+  }
+}
+
+// After a restart each process has one again. What was under way on the lost ones fails.
+TEST(KeptConnections, IfMultiplexedAreLostWithAllTheirAttempts) {
+  const KeptRun run = kept_run(
+      "connections = multiplexed\nclients = 100\nclients-per-process = 10\nlambda = 1s\nbase-delay = 1s\n"
+      "outage-for = 0s\noutage-at = 60s\nobserve = 0s\nlimit = 1000\nat = 30s restart\n");
+  EXPECT_EQ(run.kept_at_end().opened, 20u);
+  EXPECT_EQ(run.kept_at_end().open, 10u);
+  EXPECT_NEAR(static_cast<double>(run.counts().errors), 50, 15);  // half of the time a client waits
+}
+
+// One connection, two streams: two attempts are in the service, the others in line.
+TEST(KeptConnections, IfMultiplexedTakeAsManyAttemptsAsTheyHaveStreams) {
+  const KeptRun run = kept_run(
+      "connections = multiplexed\nstreams = 2\nclients = 10\nprocesses = 1\nlambda = 0s\nbase-delay = 1s\n"
+      "limit = 10\ntimeout = 1m\noutage-for = 0s\noutage-at = 20s\nobserve = 0s\n");
+  EXPECT_EQ(run.result.peak_concurrency, 2u);
+  EXPECT_EQ(run.kept_at_end().in_line, 8u);
+  EXPECT_NEAR(static_cast<double>(run.counts().ok), 40, 2);
+}
+
+// 600/(1 + 0.4) = 428/s are more than the 400/s that the service can do.
+TEST(KeptConnections, KeepDownAServiceThatNewConnectionsLetComeBack) {
+  const std::string settings = kKeptFreeze + "observe = 60s\n";
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    EXPECT_EQ(kept_run(settings, seed).result.summary.recovery.verdict, Verdict::kRecovered);
+    const KeptRun kept = kept_run(settings + "connections = keep-alive\n", seed);
+    EXPECT_EQ(kept.result.summary.recovery.verdict, Verdict::kCollapsed);
+    EXPECT_LT(kept.intervals.back().rates.ok, 3);
+    // Requests for nobody are skipped: what is served is in time.
+    const KeptRun skipped =
+        kept_run(settings + "connections = keep-alive\nabandoned = skip\n", seed);
+    EXPECT_EQ(skipped.result.summary.recovery.verdict, Verdict::kRecovered);
+  }
+}
+
+// Ten processes of one client each, and room for five connections. An idle one makes room for an attempt that
+// needs another.
+TEST(KeptConnections, CountAmongThoseThatTheServerAccepts) {
+  const std::string settings =
+      "clients = 10\nclients-per-process = 1\nlambda = 1s\nmax-connections = 5\nlimit = 10\n"
+      "outage-for = 0s\noutage-at = 60s\nobserve = 0s\ntimeout = 900ms\n";
+  const KeptRun kept = kept_run(settings + "connections = keep-alive\n");
+  EXPECT_EQ(kept.counts().timed_out, 0u);
+  EXPECT_LE(kept.kept_at_end().idle, 5u);
+  EXPECT_LT(kept.kept_at_end().opened, kept.counts().attempts);
+  EXPECT_GT(kept.kept_at_end().opened, kept.counts().attempts / 4);
+  // With room for all nobody connects twice.
+  EXPECT_EQ(
+      kept_run(settings + "connections = keep-alive\nmax-connections = 10\n").kept_at_end().opened,
+      10u);
+}
+
+// As networks take no time, it does not matter who closes them. A client's request needs a new one if the client
+// has thought for longer.
+TEST(KeptConnections, AreClosedByTheServerAsByTheClient) {
+  const std::string settings =
+      "connections = keep-alive\nclients = 100\nclients-per-process = 1\nlambda = 1s\noutage-for = 0s\n"
+      "outage-at = 60s\nobserve = 0s\n";
+  const KeptRun by_server = kept_run(settings + "server-idle = 300ms\n");
+  const KeptRun by_client = kept_run(settings + "pool-idle = 300ms\n");
+  EXPECT_EQ(by_server.counts().ok, by_client.counts().ok);
+  EXPECT_EQ(by_server.kept_at_end().opened, by_client.kept_at_end().opened);
+  EXPECT_NEAR(static_cast<double>(by_server.kept_at_end().opened) /
+                  static_cast<double>(by_server.counts().requests),
+              std::exp(-0.3), 0.03);
+}
+
+// A frozen server closes none. 600/2.05 connections a second become idle, and each is used after a time that is
+// exponential with a mean of 2 s. So those idle for less than 1 s when it freezes are still used later.
+TEST(KeptConnections, AreNotClosedByAFrozenServer) {
+  const double rate = 600 / (2 + 0.05);
+  const double idle = rate * 2 * (1 - std::exp(-1 / 2.0));
+  const std::string until_waking = kKeptFreeze + "observe = 1ms\nconnections = keep-alive\n";
+  const auto found = [&](const std::string& more) {
+    return static_cast<double>(kept_run(until_waking + more).result.summary.on_waking->kept);
+  };
+  const double by_server = idle * (1 - std::exp(-10 / 2.0));
+  EXPECT_NEAR(found("server-idle = 1s\n"), by_server, 3 * std::sqrt(by_server));
+  // Clients close theirs as before: one idle for a is used within 1 - a.
+  const double by_client = idle - rate * std::exp(-1 / 2.0);
+  EXPECT_NEAR(found("pool-idle = 1s\n"), by_client, 3 * std::sqrt(by_client));
+}
+
+// After a restart everybody connects again, through the accept queue.
+TEST(KeptConnections, AreAllLostWhenTheServerRestarts) {
+  const KeptRun run = kept_run(
+      "connections = keep-alive\nclients = 100\nclients-per-process = 1\nlambda = 1s\n"
+      "outage-for = 0s\noutage-at = 60s\nobserve = 0s\nlimit = 1000\nat = 30s restart\n");
+  EXPECT_NEAR(static_cast<double>(run.kept_at_end().opened), 200, 2);
+  EXPECT_LE(run.kept_at_end().open, 100u);
+}
+
+// A client opens one, and another one after the loss.
+TEST(KeptConnections, AreAllLostWhenTheClientsReconnect) {
+  const KeptRun run = kept_run(
+      "connections = keep-alive\nclients = 100\nclients-per-process = 1\nlambda = 1s\n"
+      "outage = reconnect\noutage-at = 30s\noutage-for = 1s\nobserve = 30s\nlimit = 1000\n"
+      "reconnect-base = 100ms\n");
+  EXPECT_EQ(run.result.summary.reconnect->back, 100u);
+  EXPECT_NEAR(static_cast<double>(run.kept_at_end().opened), 200, 2);
+  EXPECT_LE(run.kept_at_end().open, 100u);
+}
+
+// Ten clients share one connection, which is always in use. Nobody loses a place in line.
+TEST(KeptConnections, AreLostByTheAttemptsThatHaveOneOnly) {
+  const KeptRun run = kept_run(
+      "connections = keep-alive\nclients = 10\nclients-per-process = 10\npool-size = 1\n"
+      "lambda = 1s\nbase-delay = 1s\ntimeout = 1m\n"
+      "outage = reconnect\noutage-at = 30s\noutage-for = 1s\nobserve = 30s\n");
+  EXPECT_EQ(run.counts().errors, 1u);
+  EXPECT_EQ(run.kept_at_end().opened, 2u);
+  EXPECT_EQ(run.kept_at_end().open, 1u);
+}
+
+TEST(KeptConnections, CannotBeWaitedForLongerThanAnAttemptMayTake) {
+  EXPECT_THROW(kept_run("connections = keep-alive\npool-size = 1\npool-wait = 3s\ntimeout = 2s\n"),
+               std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace retrystorm

@@ -1,0 +1,58 @@
+#include "study/cells.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+
+namespace retrystorm {
+namespace {
+
+using ::testing::StartsWith;
+
+// The value of `name` in the cell of these values.
+std::string in_cell(const std::string& name, const NamedOptions& given, std::vector<Axis> axes,
+                    const std::vector<std::string>& values) {
+  ScenarioOptions scenario = cell_options(given, Grid(std::move(axes)), values);
+  OptionList list;
+  declare_options(list, scenario);
+  return list.find(name)->get();
+}
+
+TEST(CellOptions, AreTheGivenOptionsWithTheValuesOfTheAxes) {
+  EXPECT_EQ(in_cell("backlog", {{"backlog", "5"}}, {{"clients", {"7"}}}, {"7"}), "5");
+  EXPECT_EQ(in_cell("clients", {{"clients", "5"}}, {{"clients", {"7"}}}, {"7"}), "7");
+}
+
+// Given options overrule a strategy, also a swept one, by any of their names.
+TEST(CellOptions, AreAppliedInTheOrderOfTheirDeclaration) {
+  const NamedOptions given{{"backoff-base", "3s"}};
+  EXPECT_EQ(in_cell("backoff-base", given, {{"strategy", {"polly"}}}, {"polly"}), "3s");
+  const std::vector<Axis> both{{"max-delay", {"9s"}}, {"strategy", {"exponential"}}};
+  EXPECT_EQ(in_cell("backoff-cap", {}, both, {"9s", "exponential"}), "9s");
+}
+
+TEST(CellOptions, OverruleOptionsGivenInAnotherForm) {
+  EXPECT_EQ(in_cell("jitter", {{"jitter", "full"}}, {{"random", {"1s"}}}, {"1s"}), "additive:1s");
+  EXPECT_EQ(in_cell("jitter", {{"random", "1s"}}, {{"jitter", {"full"}}}, {"full"}), "full");
+  EXPECT_THROW(in_cell("jitter", {}, {{"jitter", {"full"}}, {"random", {"1s"}}}, {"full", "1s"}),
+               std::invalid_argument);
+}
+
+TEST(CellOptions, AreAddedToAnOptionThatIsGivenSeveralTimes) {
+  EXPECT_EQ(in_cell("at", {{"at", "60s restart"}}, {{"at", {"70s load 0.5"}}}, {"70s load 0.5"}),
+            "1m0s restart; 1m10s load 0.5");
+}
+
+TEST(CheckValues, NamesTheAxisAndTheErrorInTheValue) {
+  try {
+    check_values({}, Grid({{"clients", {"5", "none"}}}));
+    ADD_FAILURE() << "takes the values";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_THAT(error.what(), StartsWith("--sweep clients: 'none' is not a whole"));
+  }
+}
+
+}  // namespace
+}  // namespace retrystorm

@@ -1,0 +1,153 @@
+#include "study/judged_runs.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "study/named_options.h"
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+
+Scenario scenario_with(std::size_t backlog) {
+  ScenarioOptions options;
+  options.workload.clients = 100;
+  options.service.limit = 3;
+  options.service.k = 5;
+  options.service.backlog = backlog;
+  return make_scenario(options, 0);
+}
+
+JudgedRuns judged(const std::vector<std::string>& claims, std::size_t most,
+                  std::size_t backlog = 10, std::size_t threads = 2) {
+  std::vector<Expectation> expectations;
+  for (const std::string& each : claims) {
+    expectations.push_back(parse_expectation(each, known_figures()));
+  }
+  return judge_runs(Evaluator(threads), scenario_with(backlog), 1, most, expectations).value();
+}
+
+TEST(JudgedRuns, AreJudgedAfterNumbersThatAreFixedBeforehand) {
+  EXPECT_THAT(looks(1), ElementsAre(1));
+  EXPECT_THAT(looks(25), ElementsAre(25));
+  EXPECT_THAT(looks(26), ElementsAre(25, 26));
+  EXPECT_THAT(looks(1000), ElementsAre(25, 50, 100, 200, 400, 800, 1000));
+}
+
+// If none of n runs is down, Wilson's bound is z^2 / (n + z^2), with z = 2.69 for 5 % in 7 looks.
+// 7.2 / (n + 7.2) is below 10 % from 65 runs on.
+TEST(JudgedRuns, EndWhenTheClaimIsDecided) {
+  const JudgedRuns runs = judged({"down<10%"}, 1000);
+  EXPECT_EQ(runs.runs.size(), 100);
+  EXPECT_EQ(runs.judgements[0].finding, Finding::kHolds);
+  EXPECT_EQ(runs.judgements[0].runs, 100);
+  EXPECT_NEAR(*runs.judgements[0].high, 7.24 / 107.24, 1e-3);
+  EXPECT_EQ(judged({"down>10%"}, 1000).judgements[0].finding, Finding::kBroken);
+  const JudgedRuns few = judged({"down<10%"}, 20);
+  EXPECT_EQ(few.runs.size(), 20);
+  EXPECT_EQ(few.judgements[0].finding, Finding::kUndecided);
+}
+
+TEST(JudgedRuns, EndAtTheFirstRunThatBreaksTheClaim) {
+  const JudgedRuns runs = judged({"down>90%", "amplification<1.5"}, 1000);
+  EXPECT_EQ(runs.runs.size(), 25);
+  EXPECT_EQ(runs.judgements[0].finding, Finding::kBroken);
+  EXPECT_EQ(runs.judgements[1].finding, Finding::kUndecided);  // no mean of 25 runs is judged
+}
+
+TEST(JudgedRuns, GiveMeansOfEveryFigureOfTheSummary) {
+  const JudgedRuns runs = judged({"baseline-ok>1", "pauses>=0", "peak-concurrency>0"}, 100);
+  EXPECT_EQ(runs.runs.size(), 100);
+  for (const Judgement& each : runs.judgements) EXPECT_EQ(each.finding, Finding::kHolds);
+  EXPECT_LT(*runs.judgements[0].low, *runs.judgements[0].high);
+}
+
+TEST(JudgedRuns, MustAllHaveTheExpectedVerdict) {
+  const JudgedRuns runs = judged({"recovered"}, 30);
+  EXPECT_EQ(runs.runs.size(), 30);
+  EXPECT_EQ(runs.judgements[0].finding, Finding::kHolds);
+  const JudgedRuns other = judged({"collapsed"}, 30);
+  EXPECT_EQ(other.runs.size(), 25);
+  EXPECT_EQ(other.judgements[0].finding, Finding::kBroken);
+}
+
+// Of 100 runs none is down. The interval ends at 3.7 %, but 30 runs may still go down: with these it begins
+// at 21.9 %. No number of runs decides such a claim.
+TEST(JudgedRuns, DecideNothingForRunsThatAreStillRecovering) {
+  std::vector<RunResult> runs(70, {.verdict = Verdict::kRecovered});
+  runs.resize(100, {.verdict = Verdict::kRecovering});
+  const auto judged_as = [&runs](const std::string& text) {
+    const Expectation claim = parse_expectation(text, known_figures());
+    const Judgement judgement = judge_once(runs, {claim}).at(0);
+    return judgement_text(claim, judgement);
+  };
+  for (const char* claim : {"down<5%", "down>=5%"}) {
+    EXPECT_THAT(judged_as(claim), HasSubstr("not decided"));
+    EXPECT_THAT(judged_as(claim),
+                EndsWith(": 30 of the runs are still recovering, a longer --observe may do"));
+  }
+  EXPECT_THAT(judged_as("down<45%"), HasSubstr("holds"));
+  EXPECT_THAT(judged_as("down>45%"), HasSubstr("broken"));
+}
+
+// In most runs the slowest of a hundred requests had lasted for a minute at the end, and was not over.
+TEST(JudgedRuns, DecideNothingThatUnfinishedRequestsMayChange) {
+  std::vector<RunResult> runs(10);
+  for (RunResult& run : runs) run.phases[2].request_p99 = TimeBound{.time = 1min, .or_more = true};
+  runs[0].phases[2].request_p99 = TimeBound{.time = 1s};
+  const auto found = [&runs](const std::string& text) {
+    return judge_once(runs, {parse_expectation(text, known_figures())}).at(0).finding;
+  };
+  EXPECT_EQ(found("request-p99-after<50s"), Finding::kBroken);
+  EXPECT_EQ(found("request-p99-after<70s"), Finding::kUndecided);
+  EXPECT_EQ(found("request-p99-after>50s"), Finding::kHolds);
+}
+
+// 16 workers of 68 ms serve 235/s. Ten seconds of three times 188/s leave 3,290 requests, which drain at
+// 47/s, in 70 s: longer than the watch. The first look shows that only a longer watch decides.
+TEST(JudgedRuns, EndEarlyWhereOnlyALongerWatchDecides) {
+  const ScenarioOptions options = scenario_of({{"service", "workers"},
+                                               {"workers", "16"},
+                                               {"service-time", "68ms"},
+                                               {"arrivals", "open"},
+                                               {"rate", "188"},
+                                               {"max-retries", "0"},
+                                               {"outage", "load:3"},
+                                               {"outage-for", "10s"},
+                                               {"observe", "1m"}});
+  const Expectation claim = parse_expectation("down<5%", known_figures());
+  const JudgedRuns runs =
+      judge_runs(Evaluator(2), make_scenario(options, 1), 1, 1000, {claim}).value();
+  EXPECT_EQ(runs.runs.size(), 25);
+  EXPECT_EQ(runs.judgements[0].finding, Finding::kUndecided);
+  EXPECT_EQ(runs.judgements[0].recovering, 25);
+}
+
+TEST(JudgedRuns, SayThatAnotherClaimEndedThem) {
+  const JudgedRuns runs = judged({"down>50%", "recovered"}, 1000);
+  ASSERT_LT(runs.runs.size(), 1000);
+  EXPECT_EQ(runs.judgements[0].finding, Finding::kBroken);
+  EXPECT_TRUE(runs.judgements[1].stopped);
+  EXPECT_THAT(judgement_text(parse_expectation("recovered", known_figures()), runs.judgements[1]),
+              EndsWith(": not looked at further, another claim is broken"));
+}
+
+TEST(JudgedRuns, AreTheSameWithAnyNumberOfThreads) {
+  const std::vector<std::string> claims{"down<10%", "success>10%", "ok-lost<1m"};
+  const JudgedRuns one = judged(claims, 200, 10, 1), three = judged(claims, 200, 10, 3);
+  ASSERT_EQ(one.runs.size(), three.runs.size());
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    EXPECT_EQ(one.judgements[i].finding, three.judgements[i].finding);
+    EXPECT_EQ(one.judgements[i].value, three.judgements[i].value);
+    EXPECT_EQ(one.judgements[i].low, three.judgements[i].low);
+  }
+}
+
+}  // namespace
+}  // namespace retrystorm

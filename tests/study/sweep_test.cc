@@ -1,0 +1,104 @@
+#include "study/sweep.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "model/retry/strategies.h"
+#include "simulator/scenario_options.h"
+
+namespace retrystorm {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class SweepTest : public ::testing::Test {
+ protected:
+  SweepTest() { declare_options(options_, scenario_); }
+
+  std::vector<std::string> values(const std::string& text) {
+    return parse_axis(options_, text).values;
+  }
+
+  std::string refusal(const std::string& text) {
+    try {
+      parse_axis(options_, text);
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  ScenarioOptions scenario_;
+  OptionList options_;
+};
+
+TEST_F(SweepTest, TakesAListAsItIs) {
+  EXPECT_EQ(parse_axis(options_, "backlog=5,128,256").name, "backlog");
+  EXPECT_THAT(values("backlog=5,128,256"), ElementsAre("5", "128", "256"));
+  EXPECT_THAT(values("--strategy=fixed,responsive"), ElementsAre("fixed", "responsive"));
+  EXPECT_THAT(values("outage-for=500ms,1m"), ElementsAre("500ms", "1m"));
+}
+
+TEST_F(SweepTest, ExpandsARangeWithItsEnd) {
+  EXPECT_THAT(values("clients=100:300:100"), ElementsAre("100", "200", "300"));
+  EXPECT_THAT(values("clients=100:299:100"), ElementsAre("100", "200"));
+  EXPECT_THAT(values("jitter=0:0.3:0.1"), ElementsAre("0", "0.1", "0.2", "0.3"));
+  EXPECT_THAT(values("lambda=500ms:2s:500ms"), ElementsAre("500ms", "1s", "1.5s", "2s"));
+  EXPECT_THAT(values("timeout=1:2:1"), ElementsAre("1s", "2s"));
+}
+
+TEST_F(SweepTest, WritesNumbersPlainly) {
+  EXPECT_THAT(values("error-share=5%,50%"), ElementsAre("0.05", "0.5"));
+  EXPECT_THAT(values("clients=1k,10k"), ElementsAre("1000", "10000"));
+  EXPECT_THAT(values("clients=1k:3k:1k"), ElementsAre("1000", "2000", "3000"));
+  EXPECT_THAT(values("rate=100/s,200/s"), ElementsAre("100", "200"));
+}
+
+TEST_F(SweepTest, SuggestsTheNearestName) {
+  EXPECT_THAT(refusal("strategey=fixed"), testing::HasSubstr("did you mean strategy?"));
+}
+
+TEST_F(SweepTest, TakesAllStrategiesTogether) {
+  const Axis axis = parse_axis(options_, "strategy=all");
+  EXPECT_EQ(axis.values.size(), named_strategies().size());
+  EXPECT_EQ(axis.values.front(), named_strategies().front().name);
+}
+
+TEST_F(SweepTest, RefusesWhatCannotBeSwept) {
+  EXPECT_THAT(refusal("nonsense=1,2"), HasSubstr("no option of this name"));
+  EXPECT_THAT(refusal("json=a,b"), HasSubstr("no option of this name"));
+  EXPECT_THAT(refusal("seed=1,2"), HasSubstr("the same for all cells"));
+  EXPECT_THAT(refusal("backlog"), HasSubstr("write NAME="));
+  EXPECT_THAT(refusal("=1,2"), HasSubstr("write NAME="));
+}
+
+TEST_F(SweepTest, RefusesABadRange) {
+  EXPECT_THAT(refusal("clients=5:1:1"), HasSubstr("empty"));
+  EXPECT_THAT(refusal("clients=1:5:0"), HasSubstr("step"));
+  EXPECT_THAT(refusal("clients=1:5:-1"), HasSubstr("step"));
+  EXPECT_THAT(refusal("clients=1:5"), HasSubstr("FROM:TO:STEP"));
+  EXPECT_THAT(refusal("jitter=0:nan:0.1"), HasSubstr("not a number"));
+  EXPECT_THAT(refusal("jitter=0:1:1e-12"), HasSubstr("too many"));
+  // Writing these out would take seconds.
+  EXPECT_THAT(refusal("base-delay=1s:1h:0.001s"), HasSubstr("too many"));
+}
+
+TEST(Grid, CombinesAllValuesWithTheLastAxisFastest) {
+  const Grid grid({{"a", {"1", "2"}}, {"b", {"x", "y", "z"}}});
+  EXPECT_EQ(grid.size(), 6);
+  EXPECT_THAT(grid.values(0), ElementsAre("1", "x"));
+  EXPECT_THAT(grid.values(1), ElementsAre("1", "y"));
+  EXPECT_THAT(grid.values(3), ElementsAre("2", "x"));
+  EXPECT_THAT(grid.values(5), ElementsAre("2", "z"));
+}
+
+TEST(Grid, HasOneCellWithoutAxes) {
+  EXPECT_EQ(Grid({}).size(), 1);
+  EXPECT_TRUE(Grid({}).values(0).empty());
+}
+
+}  // namespace
+}  // namespace retrystorm

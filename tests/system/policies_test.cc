@@ -1,0 +1,354 @@
+// Policies of other programs, imported and checked by the program: files, exit codes, output.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "common/output/output_file.h"
+#include "tests/support/child_process.h"
+#include "tests/support/temp_dir.h"
+
+namespace retrystorm::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct Done {
+  int code;
+  std::string out, err;
+};
+
+Done done(const char* program, const Arguments& arguments) {
+  ChildProcess process(program, arguments);
+  const int code = process.exit_code().value_or(-1);
+  return {code, process.out(), process.err()};
+}
+
+std::string written(const TempDir& dir, const std::string& name, const std::string& text) {
+  const std::string path = dir.file(name);
+  std::ofstream(path) << text;
+  return path;
+}
+
+// gRPC's example in its proposal A6.
+constexpr const char* kA6 = R"({"methodConfig": [{"name": [{"service": "a.B"}],
+  "retryPolicy": {"maxAttempts": 4, "initialBackoff": "0.1s", "maxBackoff": "1s",
+  "backoffMultiplier": 2, "retryableStatusCodes": ["UNAVAILABLE"]}}],
+  "retryThrottling": {"maxTokens": 10, "tokenRatio": 0.1}})";
+
+TEST(Import, GivesTheRunsOfTheStrategyThatItIs) {
+  const TempDir dir;
+  const Done imported = done(RETRYSTORM_STUDIES, {"import", written(dir, "x", kA6)});
+  ASSERT_EQ(imported.code, 0) << imported.err;
+  const std::string ini = written(dir, "policy.ini", imported.out);
+  const Arguments small{"--clients=100", "--limit=5",         "--k=2",
+                        "--seed=3",      "--outage=errors:1", "--quiet"};
+  Arguments by_file = small, by_name = small;
+  by_file.push_back("--config=" + ini);
+  by_name.emplace_back("--strategy=grpc");
+  const Done ours = done(RETRYSTORM_SIMULATE, by_file);
+  ASSERT_EQ(ours.code, 0) << ours.err;
+  EXPECT_EQ(ours.out, done(RETRYSTORM_SIMULATE, by_name).out);
+}
+
+TEST(Import, SaysInOneLineWhatIsWrong) {
+  const TempDir dir;
+  const std::string two =
+      "AWS\n[default]\nretry_mode = legacy\n[profile b]\nretry_mode = standard\n";
+  for (const auto& [arguments, code, said] : std::vector<std::tuple<Arguments, int, std::string>>{
+           {{"/nowhere"}, 2, "cannot read '/nowhere'"},
+           {{written(dir, "y", "a: b\n c: d")}, 2, "line 2"},
+           {{written(dir, "z", "hello")}, 2, "no retry policy of a kind that is known"},
+           {{written(dir, "a", kA6), "--as=chanel"}, 105, "did you mean channel?"},
+           {{written(dir, "b", kA6), "--policy=c.D"}, 108, "has no policy for 'c.D'"}}) {
+    Arguments all{"import"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    const Done refused = done(RETRYSTORM_STUDIES, all);
+    EXPECT_EQ(refused.code, code) << said;
+    EXPECT_EQ(refused.out, "");
+    EXPECT_THAT(refused.err, HasSubstr(said));
+  }
+  EXPECT_THAT(done(RETRYSTORM_STUDIES, {"import", "--help"}).out,
+              HasSubstr("retrystorm import FILE [OPTIONS]\n"));
+  const std::string profiles = written(dir, "config", two.substr(4));
+  const Done which = done(RETRYSTORM_STUDIES, {"import", profiles});
+  EXPECT_EQ(which.code, 108);
+  EXPECT_THAT(which.err, HasSubstr("2 different policies: choose one with --policy"));
+  EXPECT_THAT(which.err, HasSubstr("line 4: aws-standard retries: profile b"));
+  // No file makes it print without end, or control the terminal.
+  std::string many;
+  for (int i = 1; i <= 30; ++i) {
+    const std::string n = std::to_string(i);
+    many += "[profile p" + n + "]\nmax_attempts = " + n + "\n";
+  }
+  EXPECT_THAT(done(RETRYSTORM_STUDIES, {"import", written(dir, "many", many)}).err,
+              AllOf(HasSubstr(": profile p20\n"), HasSubstr("\n  and 10 more"),
+                    Not(HasSubstr(": profile p21\n"))));
+  EXPECT_EQ(done(RETRYSTORM_STUDIES, {"import", "/nowhere\x1B[2J"}).err,
+            "cannot read '/nowhere?[2J'\n");
+  EXPECT_THAT(done(RETRYSTORM_STUDIES, {"import", written(dir, "\x1B[2J", "hello")}).err,
+              Not(HasSubstr("\x1B")));
+  EXPECT_THAT(done(RETRYSTORM_STUDIES, {"import", profiles, "--policy=profile b"}).out,
+              HasSubstr("\nstrategy = aws-standard\n"));
+}
+
+constexpr const char* kTooLong = R"(apiVersion: networking.istio.io/v1
+kind: VirtualService
+metadata: {name: s}
+spec:
+  http:
+  - route: [{destination: {host: a}}]
+    timeout: 5s
+    retries: {attempts: 2, perTryTimeout: 3s, retryOn: 5xx}
+)";
+
+TEST(Check, FindsByArithmeticAndEndsWithIt) {
+  const TempDir dir;
+  const std::string bad = written(dir, "bad file.yaml", kTooLong);
+  const Done text = done(RETRYSTORM_STUDIES, {"check", bad});
+  EXPECT_EQ(text.code, 3) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("warning  line 8"));
+  EXPECT_THAT(text.out, HasSubstr("attempt 3 of 3 never begins"));
+  EXPECT_THAT(text.out, HasSubstr("Nothing was run"));
+  EXPECT_EQ(done(RETRYSTORM_STUDIES, {"check", written(dir, "good", kA6)}).code, 0);
+  EXPECT_EQ(done(RETRYSTORM_STUDIES, {"check", bad, "/nowhere"}).code, 2);
+
+  // What a reader of SARIF 2.1.0 needs.
+  const std::string sarif = dir.file("found.sarif");
+  EXPECT_EQ(done(RETRYSTORM_STUDIES, {"check", bad, "--sarif=" + sarif}).out, text.out);
+  const auto log = nlohmann::json::parse(std::ifstream(sarif));
+  EXPECT_EQ(log["version"], "2.1.0");
+  const auto& result = log["runs"][0]["results"][0];
+  EXPECT_EQ(result["ruleId"], "never-begins");
+  EXPECT_EQ(result["level"], "warning");
+  const auto& place = result["locations"][0]["physicalLocation"];
+  EXPECT_THAT(place["artifactLocation"]["uri"].get<std::string>(), HasSubstr("bad%20file.yaml"));
+  EXPECT_EQ(place["region"]["startLine"], 8);
+  const Done vain = done(RETRYSTORM_STUDIES, {"check", bad, "--expect=down<1%"});
+  EXPECT_EQ(vain.code, 108);
+  EXPECT_THAT(vain.err, HasSubstr("--expect: nothing is run without a service"));
+}
+
+TEST(Check, RunsThePolicyOnTheService) {
+  const TempDir dir;
+  // Retries without end or randomness, and hardly any.
+  const std::string storm = written(
+      dir, "storm.properties",
+      "spring.datasource.password=hunter2\nresilience4j.retry.instances.a.maxAttempts=1000\n"
+      "resilience4j.retry.instances.a.waitDuration=100ms\n");
+  const std::string calm = written(dir, "calm.json", kA6);
+  const Arguments service{"--clients=100", "--limit=5", "--k=2",
+                          "--backlog=48",  "--runs=5",  "--expect=down<50%"};
+  const auto checked = [&service](const std::string& path, const std::string& more) {
+    Arguments arguments{"check", path, more};
+    arguments.insert(arguments.end(), service.begin(), service.end());
+    return done(RETRYSTORM_STUDIES, arguments);
+  };
+  const Done down = checked(storm, "--threads=2");
+  EXPECT_EQ(down.code, 3) << down.err;
+  EXPECT_THAT(down.out, HasSubstr("down<50% holds in a disturbance if at most 0 of 5 runs are down "
+                                  "at the end, and is broken by 5\n"));
+  EXPECT_THAT(down.out, HasSubstr("frozen 60 s  5 of 5  100.00 %"));
+  EXPECT_THAT(down.out, HasSubstr("expect down<50%: broken"));
+  EXPECT_THAT(down.out, Not(HasSubstr("hunter2")));
+  const Done back = checked(calm, "--threads=2");
+  EXPECT_EQ(back.code, 0) << back.out << back.err;
+  // By hand: 1 - 5 % to the power of 1/5.
+  EXPECT_THAT(back.out, HasSubstr("frozen 60 s  0 of 5  45.07 %"));
+  EXPECT_THAT(back.out, HasSubstr("expect down<50%: holds"));
+  // The same without a seed, and with any number of threads.
+  EXPECT_EQ(checked(calm, "--threads=1").out, back.out);
+  // Which service, which load, what is assumed.
+  EXPECT_THAT(back.err, HasSubstr("; the load is 9.9/s: 5.8 % used\n"));
+  EXPECT_THAT(back.err, HasSubstr("\nassumed    --service=curve, --lambda=10s"));
+  EXPECT_THAT(back.out,
+              HasSubstr("\nnothing was retried, these failures are not retryable: frozen 10 s"));
+  // What to write instead, in the words of the file.
+  EXPECT_THAT(down.out, HasSubstr("\ntry: write this, "));
+  EXPECT_THAT(down.out, HasSubstr(" (0 of 20 runs are down in each disturbance):\n    "));
+  // Options of retries replace those of the policy.
+  const Done overruled = checked(storm, "--max-attempts=1");
+  EXPECT_THAT(overruled.out, HasSubstr("every policy with max-attempts=1"));
+  EXPECT_THAT(overruled.out, HasSubstr("frozen 60 s  0 of 5  45.07 %"));
+}
+
+TEST(Check, TakesAFixedNumberOfRunsUnlessTheOutcomeIsCertain) {
+  const TempDir dir;
+  const std::string storm = written(dir, "storm.properties",
+                                    "resilience4j.retry.instances.a.maxAttempts=1000\n"
+                                    "resilience4j.retry.instances.a.waitDuration=100ms\n");
+  const Arguments service{"--clients=100", "--limit=5", "--k=2", "--backlog=48"};
+  const auto checked = [&service](Arguments arguments) {
+    arguments.insert(arguments.begin(), "check");
+    arguments.insert(arguments.end(), service.begin(), service.end());
+    return done(RETRYSTORM_STUDIES, arguments);
+  };
+  // What would be enough is certain after the first of its rounds.
+  const Done down = checked({storm});
+  EXPECT_EQ(down.code, 3) << down.err;
+  EXPECT_THAT(down.out, HasSubstr("down<1% holds in a disturbance if at most 2 of 628 runs"));
+  EXPECT_THAT(down.out, HasSubstr("frozen 60 s  15 of 15"));
+  EXPECT_THAT(down.out,
+              HasSubstr("frozen 1 s: expect down<1%: not decided (0.00 %, interval 0.00 % "
+                        "to 18.10 %, 15 runs): not looked at further"));
+  const Done few = checked({storm, "--runs=298"});
+  EXPECT_EQ(few.code, 108);
+  EXPECT_THAT(few.err, HasSubstr("--runs: 298 runs cannot show down<1%: at least 299 are needed"));
+  // Other claims are judged after all runs.
+  const Done other = checked({storm, "--runs=20", "--expect=down>50%"});
+  EXPECT_THAT(other.out, HasSubstr("frozen 60 s  20 of 20"));
+  EXPECT_THAT(other.out, HasSubstr("frozen 60 s: expect down>50%: holds"));
+
+  EXPECT_THAT(done(RETRYSTORM_STUDIES, {"check", "--help-all"}).out,
+              Not(HasSubstr("--outage-for")));
+  EXPECT_THAT(checked({storm, "--queue-length=5"}).err,
+              HasSubstr("queue-length has no effect without --service=workers; nothing was run"));
+  EXPECT_THAT(checked({storm, "--outage-for=2s"}).err,
+              HasSubstr("--outage-for is set by this study"));
+}
+
+// The same seeds make the same runs.
+TEST(Check, AgreesWithSimulateAboutTheImport) {
+  const TempDir dir;
+  const std::string policy = written(dir, "storm.properties",
+                                     "resilience4j.retry.instances.a.maxAttempts=9\n"
+                                     "resilience4j.retry.instances.a.waitDuration=100ms\n");
+  const std::string ini =
+      written(dir, "policy.ini", done(RETRYSTORM_STUDIES, {"import", policy}).out);
+  const Arguments service{"--clients=100", "--limit=5", "--k=2",
+                          "--backlog=30",  "--runs=15", "--seed=7"};
+  Arguments check{"check", policy, "--expect=down<50%", "--json=-"};
+  check.insert(check.end(), service.begin(), service.end());
+  const auto row = [](const std::string& lines, const std::string& of) {
+    const std::size_t begin = lines.find(of), end = lines.find('\n', begin);
+    EXPECT_NE(begin, lines.npos) << of;
+    const auto json = nlohmann::json::parse(lines.substr(begin, end - begin));
+    return std::tuple(json["down"], json["amplification"], json["ok_per_s"], json["runs"]);
+  };
+  const std::string all = done(RETRYSTORM_STUDIES, check).out;
+  for (const auto& [name, length] :
+       {std::pair("frozen 1 s", "1s"), std::pair("frozen 10 s", "10s")}) {
+    Arguments simulate{"--config=" + ini, "--outage-at=15s", "--observe=45s",
+                       "--json=-",        "--quiet",         std::string("--outage-for=") + length};
+    simulate.insert(simulate.end(), service.begin(), service.end());
+    const std::string one = done(RETRYSTORM_SIMULATE, simulate).out;
+    EXPECT_EQ(
+        row(all, "{\"type\":\"cell\",\"policy\":\"" + policy + ":1\",\"disturbance\":\"" + name),
+        row(one, "{\"type\":\"cell\""));
+  }
+}
+
+// What was there before is not held against a change.
+TEST(Check, JudgesAChange) {
+  const TempDir dir;
+  const auto policy = [](int attempts, const std::string& more) {
+    return "resilience4j.retry.instances.a.maxAttempts=" + std::to_string(attempts) +
+           "\nresilience4j.retry.instances.a.waitDuration=100ms\n" + more;
+  };
+  const std::string few = written(dir, "few.properties", policy(1, ""));
+  const std::string storm = written(dir, "storm.properties", policy(1000, ""));
+  const std::string storm_too = written(dir, "storm2.properties", policy(999, ""));
+  const auto checked = [](const std::string& path, const std::string& before, int runs) {
+    Arguments all{"check", path, "--baseline=" + before};
+    if (runs > 0) {
+      all.insert(all.end(), {"--clients=100", "--limit=5", "--k=2", "--backlog=48",
+                             "--runs=" + std::to_string(runs)});
+    }
+    return done(RETRYSTORM_STUDIES, all);
+  };
+  const Done worse = checked(storm, few, 628);
+  EXPECT_EQ(worse.code, 3) << worse.err;
+  EXPECT_THAT(worse.out, HasSubstr("at most 2 of 628 runs are down now and were not before"));
+  EXPECT_THAT(worse.out, HasSubstr("frozen 60 s  0 -> 15 of 15"));
+  EXPECT_THAT(worse.out, HasSubstr("frozen 60 s: expect down<1%: broken"));
+  // Both are down in the same runs: the change makes nothing worse.
+  const Done same = checked(storm_too, storm, 299);
+  EXPECT_THAT(same.out, HasSubstr("frozen 60 s  299 -> 299 of 299"));
+  EXPECT_THAT(same.out, HasSubstr("frozen 60 s: expect down<1%: holds (0.00 %"));
+  EXPECT_EQ(same.code, 0) << same.out;
+  const Done unchanged = checked(storm, storm, 299);
+  EXPECT_EQ(unchanged.code, 0);
+  EXPECT_THAT(unchanged.out, HasSubstr("There is no policy to run, or none has changed."));
+
+  // Of two warnings one is new.
+  const std::string gap = "resilience4j.retry.instances.a.exponentialMaxWaitDuration=1s\n";
+  const std::string bad = written(dir, "bad.properties", policy(3, gap));
+  EXPECT_EQ(done(RETRYSTORM_STUDIES, {"check", bad}).code, 3);
+  const Done fine = checked(bad, bad, 0);
+  EXPECT_EQ(fine.code, 0) << fine.out;
+  EXPECT_THAT(fine.out, HasSubstr(", as before)"));
+  EXPECT_EQ(checked(bad, few, 0).code, 3);
+  const std::string sarif = dir.file("found.sarif");
+  done(RETRYSTORM_STUDIES, {"check", bad, "--baseline=" + few, "--sarif=" + sarif});
+  const auto log = nlohmann::json::parse(std::ifstream(sarif));
+  EXPECT_EQ(log["runs"][0]["results"][0]["baselineState"], "new");
+}
+
+// The service that it prints has the percentiles that it was given.
+TEST(Service, HasWhatIsKnownOfIt) {
+  const TempDir dir;
+  const Done made = done(RETRYSTORM_STUDIES,
+                         {"service", "--rate=400/s", "--p50=80ms", "--p99=300ms", "--used=50%"});
+  ASSERT_EQ(made.code, 0) << made.err;
+  // By hand: sigma = ln(3.75) / 2.326; 80 ms e^(sigma^2 / 2); sqrt(e^(sigma^2) - 1); 400/s x mean / 50 %.
+  EXPECT_THAT(made.out, HasSubstr("\nservice-time = lognormal:94.01ms:0.617\n"));
+  EXPECT_THAT(made.out, HasSubstr("\nworkers = 75\n"));
+  const std::string ini = written(dir, "service.ini", made.out);
+  const std::string run = done(RETRYSTORM_SIMULATE, {"--config=" + ini, "--outage-for=0s",
+                                                     "--seed=1", "--quiet", "--json=-"})
+                              .out;
+  const std::size_t begin = run.find("{\"type\":\"summary\"");
+  ASSERT_NE(begin, run.npos) << run;
+  const auto summary = nlohmann::json::parse(run.substr(begin, run.find('\n', begin) - begin));
+  EXPECT_NEAR(summary["request_time_ms"]["p50"].get<double>(), 80, 4);
+  EXPECT_NEAR(summary["request_time_ms"]["p99"].get<double>(), 300, 15);
+
+  std::string page;
+  for (const auto& [bound, count] :
+       {std::pair("0.08", "50"), std::pair("0.3", "99"), std::pair("+Inf", "100")}) {
+    page += std::string("http_seconds_bucket{le=\"") + bound + "\"} " + count + '\n';
+  }
+  page += "http_seconds_sum 10\nhttp_seconds_count 100\n";
+  const Done measured =
+      done(RETRYSTORM_STUDIES, {"service", "--rate=400", "--used=50%",
+                                "--from-prometheus=" + written(dir, "metrics", page)});
+  EXPECT_THAT(measured.out, HasSubstr("sum / count of the histogram = 100ms"));
+  EXPECT_THAT(measured.out, HasSubstr("\nservice-time = lognormal:100ms:0.617\n"));
+  EXPECT_THAT(measured.out, HasSubstr("\nworkers = 80\n"));
+  EXPECT_EQ(done(RETRYSTORM_STUDIES, {"service", "--rate=400"}).code, 108);
+  EXPECT_EQ(done(RETRYSTORM_STUDIES, {"service", "--from-prometheus=/nowhere"}).code, 2);
+}
+
+TEST(Strategies, StandBesideThePoliciesOfAFolder) {
+  const TempDir dir;
+  written(dir, "a.json", kA6);
+  written(dir, "b.properties", "resilience4j.retry.instances.a.maxAttempts=2\n");
+  written(dir, "notes.txt", "hello");
+  const Done compared = done(
+      RETRYSTORM_STUDIES, {"strategies", "--strategies=grpc", "--strategies-from=" + dir.file(""),
+                           "--clients=100", "--limit=5", "--k=2", "--runs=2", "--seed=1"});
+  EXPECT_EQ(compared.code, 0) << compared.err;
+  EXPECT_THAT(compared.err, HasSubstr("notes.txt: there is no retry policy"));
+  // A6's example is the strategy grpc: their rows are the same.
+  const auto row = [&compared](const std::string& name) {
+    const std::size_t begin = compared.out.find("\n" + name + "  ");
+    EXPECT_NE(begin, compared.out.npos) << name << compared.out;
+    const std::size_t end = compared.out.find('\n', begin + 1);
+    const std::string line =
+        compared.out.substr(begin + 1 + name.size(), end - begin - 1 - name.size());
+    return line.substr(line.find_first_not_of(' '));
+  };
+  EXPECT_EQ(row("a.json:1"), row("grpc"));
+  EXPECT_NE(row("b.properties:1"), row("grpc"));
+  const Done none = done(RETRYSTORM_STUDIES, {"strategies", "--strategies-from=/nowhere"});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_THAT(none.err, HasSubstr("--strategies-from: there is no policy in '/nowhere'"));
+}
+
+}  // namespace
+}  // namespace retrystorm::test
