@@ -11,7 +11,7 @@ function lines(all) {
 export function mountGallery() {
   const cards = JSON.parse(find('gallery-cards').textContent);
   find('gallery').append(make('h2', {}, 'Examples'),
-    make('p', {className: 'muted'}, 'A card opens its setting here. The curve is OK/s over time, with the outage shaded; a thin line is what it is compared with, or a run that ends otherwise.'),
+    make('p', {className: 'muted'}, 'A card opens its setting here. The curve is OK/s over time, with the outage shaded, and in brackets is the 95 % interval; a thin line is what it is compared with, or a run that ends otherwise.'),
     make('div', {className: 'gallery-cards'}, ...cards.map(card => make('div', {className: 'gallery-card'},
       make('a', {href: `#${card.link}`, dataset: {card: card.id}, onclick: () => scrollTo(0, 0)},
         make('span', {innerHTML: sparkline(card)}), make('strong', {}, card.claim)),

@@ -57,7 +57,7 @@ export const successAbove = share => ({
 });
 
 // Which options may be changed, by their part and group in the catalogue.
-const retries = option => option.part === 'clients' && !/^(Clients|Job|Reconnects)/.test(option.group);
+export const isOfRetries = option => option.part === 'clients' && !/^(Clients|Job|Reconnects)/.test(option.group);
 const retriesSaid = 'Only how the clients retry: their strategy or its parts. Not their number, load or timeout, not the service, and not the outage.';
 const QUEUE = new Set(['queue-order', 'queue-drop', 'queue-length', 'shed-above', 'rate-limit', 'rate-burst']);
 
@@ -69,7 +69,7 @@ export const CHALLENGES = [
     title: 'Come back from a freeze',
     story: 'Clients retry every 100 ms. After a freeze of 20 s the service stays down, although nothing is broken any more.',
     given: {},
-    may: retries,
+    may: isOfRetries,
     said: retriesSaid,
     goals: [hardlyCollapses, backWithin(10)],
     solution: {strategy: 'exponential'},
@@ -79,7 +79,7 @@ export const CHALLENGES = [
     title: 'Lose nothing in a blip',
     story: 'The service freezes for 5 s, and requests keep coming, 100 a second. With gRPC\u2019s retry budget there is no retry storm, but five of a hundred requests fail.',
     given: {strategy: 'grpc', arrivals: 'open', 'outage-for': '5s'},
-    may: retries,
+    may: isOfRetries,
     said: retriesSaid,
     goals: [hardlyCollapses, backWithin(30), attemptsUpTo(1.2), successAbove(0.999)],
     solution: {strategy: 'truncated', arrivals: 'open', 'outage-for': '5s'},
@@ -99,7 +99,7 @@ export const CHALLENGES = [
     title: 'A deploy and a thundering herd',
     story: 'For 20 s every connection is refused. Refusals are quick, so a thousand clients retry ten times a second each, and all of them come back at once when the workers are up again.',
     given: {outage: 'drop', service: 'workers'},
-    may: retries,
+    may: isOfRetries,
     said: retriesSaid,
     goals: [hardlyCollapses, attemptsUpTo(1.5), successAbove(0.999)],
     solution: {outage: 'drop', service: 'workers', strategy: 'truncated'},
@@ -112,7 +112,7 @@ export const CHALLENGES = [
       arrivals: 'job', strategy: 'aws-dynamodb', 'outage-for': '0s', tasks: '40', calls: '500', 'workers-start': '2s',
       'rate-limit': '50', 'rate-burst': '30s', 'throttle-status': '400', autoscale: 'target-tracking',
     },
-    may: retries,
+    may: isOfRetries,
     said: retriesSaid.replace('load', 'job'),
     goals: [successAbove(0.999), attemptsUpTo(1.1), doneWithin(360)],
     get solution() {

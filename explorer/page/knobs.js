@@ -5,7 +5,7 @@ import {drawService} from './service.js';
 import {place, withPoints} from './durations.js';
 import {drawWaits} from './waits.js';
 import {heat, onScheme} from './heat.js';
-import {wordsOf} from './words.js';
+import {meaningOf, wordsOf} from './words.js';
 
 export const PARTS = [
   ['clients', 'Clients'],
@@ -20,7 +20,7 @@ const FIRST = new Set(['rate', 'backoff-base', 'backoff-factor', 'rate-limit', '
 class Knob {
   constructor(app, option) {
     Object.assign(this, {app, option});
-    const {name, help, unit, choices, examples, stops} = option;
+    const {name, help, choices, examples, stops} = option;
     const id = `knob-${name}`;
     this.help = make('p', {className: 'knob-help', id: `${id}-help`, hidden: true}, this.sentence(help));
     const more = make('button', {type: 'button', className: 'knob-more', 'aria-label': `What ${name} is`, 'aria-expanded': 'false', 'aria-controls': `${id}-help`, title: this.sentence(help)}, '?');
@@ -52,7 +52,8 @@ class Knob {
       }
       this.field.addEventListener('change', () => this.take(withPoints(this.field.value.trim())));
       row.append(this.field);
-      if (unit) row.append(make('span', {className: 'knob-unit muted'}, unit));
+      this.unit = make('span', {className: 'knob-unit muted'});
+      row.append(this.unit);
     }
     this.element = make('div', {className: 'knob', dataset: {name}}, this.head, row);
     this.element.append(this.problem, this.help);
@@ -109,6 +110,7 @@ class Knob {
       this.slider.value = Math.round(place(this.option, value) ?? 0);
       this.slider.setAttribute('aria-valuetext', value);
     }
+    if (this.unit) this.unit.textContent = meaningOf(name, value) ?? this.option.unit ?? '';
     const given = name in app.state.given;
     const otherwise = app.description.defaults[name] ?? (given ? defaultValue : value);
     const changed = given && value !== otherwise;
@@ -149,7 +151,7 @@ class Knobs {
       swatch.style.background = heat(value);
       return swatch;
     };
-    return make('p', {className: 'muted knobs-legend'}, 'Elsewhere on a scale it ', mark(0), ' comes back ', mark(1), ' stays down');
+    return make('p', {className: 'muted knobs-legend'}, 'Strips: with that value it', make('span', {}, mark(0), 'comes back,'), make('span', {}, mark(1), 'stays down'));
   }
 
   tab(part, title) {

@@ -28,6 +28,14 @@ function say(sentence) {
   find('notice').replaceChildren(...sentence ? [make('p', {textContent: sentence})] : []);
 }
 
+// What this page is of. One that is published among the pages of a project on GitHub leads to the project.
+function about() {
+  const version = document.querySelector('meta[name=generator]').content;
+  const [, owner, name] = /^https:\/\/([^./]+)\.github\.io\/([^/]+)\//.exec(document.querySelector('link[rel=canonical]')?.href ?? '') ?? [];
+  return [name ? make('a', {href: `https://github.com/${owner}/${name}`}, version) : version,
+    ': free software under the MIT licence. With its source come the real client and server, the same simulation on the command line, and the documents.'];
+}
+
 async function open() {
   if (typeof WebAssembly !== 'object' || typeof DecompressionStream !== 'function') {
     say('This page simulates with WebAssembly, which this browser does not have or does not allow: ' +
@@ -63,6 +71,7 @@ async function open() {
   for (const mount of [mountTimeline, mountVerdict, mountOutlook, mountKnobs, mountRemedies, mountMap, mountGallery, mountShare,
     mountChallenges, mountFidelity]) mount(app);
   mountStory(app, fresh);
+  find('about').append(...about());
   app.on('error', () => { find('error').textContent = app.error ?? ''; });
   for (const event of ['computing', 'error', 'run']) {
     app.on(event, () => document.documentElement.toggleAttribute('data-behind', app.behind && (app.error ?? app.computing) !== null));

@@ -5,6 +5,7 @@ import {valueOf} from './durations.js';
 import {settingKey} from './link.js';
 import {secondsOf} from './timeline.js';
 import {settingText} from './verdict.js';
+import {actionText} from './words.js';
 
 const {minutes} = Retrystorm;
 
@@ -16,13 +17,6 @@ export function actionsOf(text) {
     const gap = each.indexOf(' ');
     return {at: valueOf(each.slice(0, gap)), action: each.slice(gap + 1), text: each};
   });
-}
-
-// The reader's words for an action.
-export function actionText(action) {
-  const set = /^set ([^=]+)=(.*)$/.exec(action);
-  if (set) return set[1] === 'shed-above' ? `shed above ${set[2]}` : `set ${set[1]} to ${set[2]}`;
-  return {restart: 'restart', 'load 0.5': 'half the load', 'capacity 2': 'twice the capacity'}[action] ?? action;
 }
 
 // True if `ours` is `base` with more actions.
@@ -64,11 +58,11 @@ class Remedies {
     this.why = make('p', {className: 'muted'});
     this.list = make('ul', {className: 'remedies-done'});
     this.undo = make('button', {type: 'button', id: 'remedies-undo', onclick: () => this.put([])}, 'Undo all');
-    this.done = make('div', {className: 'remedies-all'}, this.list, this.undo);
     this.futures = make('p', {className: 'remedies-futures', role: 'status'});
+    this.done = make('div', {className: 'remedies-all'}, this.list, this.undo, this.futures);
     find('remedies').append(this.slider,
-      make('div', {className: 'remedies-time'}, make('label', {htmlFor: 'remedies-time', title: 'The run without it is pinned for comparison. Both runs are the same until then.'}, 'Do something at'), this.field, this.buttons),
-      this.why, this.problem, this.done, this.futures);
+      make('div', {className: 'remedies-time'}, make('label', {htmlFor: 'remedies-time', title: 'The run without it is pinned for comparison. Both runs are the same until then.'}, 'Try a remedy at'), this.field, this.buttons),
+      this.why, this.problem, this.done);
     app.on('description', () => this.show());
     app.on('run', () => this.show());
     app.on('many', () => this.tell());
@@ -171,7 +165,7 @@ class Remedies {
       return;
     }
     const without = Object.hasOwn(pinned, 'at') ? `With only ${actionsOf(pinned.at).map(({action}) => actionText(action)).join(', ')}` : 'Without';
-    const share = some => this.app.behind ? '…' : some?.many ? `down at the end in ${some.many.cell.collapsed + some.many.cell.relapsed} of ${some.many.cell.runs} seeds` : some?.result?.verdict ?? '…';
+    const share = some => this.app.behind ? '…' : some?.many ? `down in ${some.many.cell.collapsed + some.many.cell.relapsed} of ${some.many.cell.runs} runs` : some?.result?.verdict ?? '…';
     this.futures.textContent = `With it: ${share(ours)}. ${without}: ${share(theirs)}.`;
     this.futures.title = `Without: ${settingText(pinned)}`;
   }

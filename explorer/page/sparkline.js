@@ -15,7 +15,8 @@ export function sparkline({now, other}, style = '') {
 // "Stays down in 3 of 100 runs (1-8 %)", and what it is compared with.
 export function cardWords({now, other, title, during}) {
   const whole = value => Math.round(100 * value);
-  const words = each => `${each.down} of ${each.runs} (${whole(each.low)}–${whole(each.high)} %)` +
-    (during ? `, ${whole(each.during)} % succeed in the outage` : '');
+  // Runs that are still recovering may end either way: then the interval says nothing.
+  const rest = each => each.recovering > 0 ? `, ${each.recovering} are still recovering at the end` : ` (${whole(each.low)}–${whole(each.high)} %)`;
+  const words = each => `${each.down} of ${each.runs} runs${rest(each)}` + (during ? `, ${whole(each.during)} % succeed in the outage` : '');
   return [`Stays down in ${words(now)}.`, ...other ? [`${title[0].toUpperCase()}${title.slice(1)}: in ${words(other)}.`] : []];
 }

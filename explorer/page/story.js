@@ -2,6 +2,7 @@
 // the setting.
 import {find, make} from './dom.js';
 import {brief} from './durations.js';
+import {isOfRetries} from './goals.js';
 import {settingKey} from './link.js';
 import {secondsOf} from './timeline.js';
 
@@ -19,18 +20,28 @@ export function callers(app) {
   const arrivals = app.value('arrivals');
   const scale = Number(app.value('scale'));
   if (arrivals === 'open') return `${number(scale * Number(app.value('rate')))} requests per second`;
-  return `${number(Math.round(scale * Number(app.value('clients'))))} ${arrivals === 'job' ? 'workers' : 'clients'}`;
+  return `${arrivals === 'job' ? 'up to ' : ''}${number(Math.round(scale * Number(app.value('clients'))))} ${arrivals === 'job' ? 'workers' : 'clients'}`;
+}
+
+// "fixed retries", and what of them is set by itself.
+function retries(app) {
+  const strategy = app.value('strategy');
+  const changes = app.catalogue.options.filter(option => isOfRetries(option) && option.name !== 'strategy' && option.name in app.state.given)
+    .map(({name}) => `${name} ${app.state.given[name]}`);
+  const others = changes.length > 2 ? `${changes.length} changes` : changes.join(' and ');
+  return `${strategy === 'none' ? 'no' : strategy} retries${others ? ` with ${others}` : ''}`;
 }
 
 const outageLength = app => brief(secondsOf(app, 'outage-for'));
 
 export function sentence(app) {
-  if (secondsOf(app, 'outage-for') === 0) return `${callers(app)}; no outage.`;
+  const who = `${callers(app)}, ${retries(app)}`, whole = who[0].toUpperCase() + who.slice(1);
+  if (secondsOf(app, 'outage-for') === 0) return `${whole}; no outage.`;
   const [kind, value] = app.value('outage').split(':');
   const factor = kind === 'errors' ? `${number(100 * Number(value))} %` : value;
   const text = OUTAGES[kind].replace('F', factor);
   const lasting = kind === 'reconnect' ? '' : ` for ${outageLength(app)}`;
-  return `${callers(app)}; ${text}${lasting}.`;
+  return `${whole}; ${text}${lasting}.`;
 }
 
 // After the answer, step by step: what to see, and with what setting.
@@ -41,7 +52,7 @@ const STEPS = [
   {given: {}, lit: 'service', text: 'See the second chart. When the server wakes, more requests come than it can answer in time. Every late answer makes its client send another one.',
     next: 'What if they waited longer?'},
   {given: LONGER, text: 'Now each client waits longer after each failure.', tells: true, next: 'Is that enough?'},
-  {given: MORE, lit: 'service', text: 'The same clients, but 400 connections can wait for the frozen server, not 256. It serves them first when it wakes, and most of their clients have gone.',
+  {given: MORE, lit: 'service', ending: 'down', text: 'The same clients, but 400 connections can wait for the frozen server, not 256. It serves them first when it wakes, and most of their clients have gone.',
     tells: true, next: 'How to get it out?'},
   {given: {...MORE, at: '60s restart'}, text: 'Somebody restarts it at 1:00, and so drops what nobody waits for.', tells: true, next: 'And your library?'},
   {given: {}, text: 'Choose your library under \u201cHow clients retry\u201d, and turn the other knobs: how long must it freeze until it stays down?', next: null},
@@ -84,6 +95,8 @@ function steps(app) {
   }
 
   for (const event of ['description', 'computing', 'run', 'many']) app.on(event, show);
+  // Before the page chooses which run to draw.
+  app.on('many', () => { app.ending ??= STEPS[app.state.story - 1]?.ending ?? null; });
   return {box, go};
 }
 
@@ -122,7 +135,7 @@ export function mountStory(app, fresh) {
   }
 
   const ask = () => {
-    text.replaceChildren(`${callers(app)} try again ${duration(secondsOf(app, 'backoff-base'))} after each failure. The server froze for ${outageLength(app)}, and is healthy now. `, make('strong', {}, 'Will it come back?'));
+    text.replaceChildren(`${callers(app)} give up an attempt after ${brief(secondsOf(app, 'timeout'))}, and try again ${duration(secondsOf(app, 'backoff-base'))} after each failure. The server froze for ${outageLength(app)}, and is healthy now. `, make('strong', {}, 'Will it come back?'));
     buttons.append(
       make('button', {type: 'button', id: 'story-yes', onclick: () => answer(true)}, 'Yes, it comes back'),
       make('button', {type: 'button', id: 'story-no', onclick: () => answer(false)}, 'No, it stays down'),

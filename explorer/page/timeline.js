@@ -2,7 +2,7 @@
 import {css, find, make} from './dom.js';
 import {bandsOf} from './bands.js';
 import {endings, oneOf} from './endings.js';
-import {lateLine, why} from './why.js';
+import {isFar, lateLine, why} from './why.js';
 import {valueOf} from './durations.js';
 import {term} from './glossary.js';
 import {onScheme} from './heat.js';
@@ -11,8 +11,6 @@ import {seedAfter} from './seeds.js';
 const {draw, drawLate, fillLegend, redraw, fillTable, minutes, number, duration} = Retrystorm;
 
 const KINDS = ['rates', 'service', 'clients'];
-// The line is not drawn if it is more than this many times as high as the curves.
-const FAR = 100;
 // A pinned run is drawn up to this many times the height of this one.
 const FARTHER = 4;
 // Pixels next to the plots, the same for all.
@@ -107,8 +105,8 @@ class Timeline {
 
   // With more requests than this in the service, answers come too late.
   lateLine(run) {
-    const line = lateLine(this.app.ours.outlook.figures, run.series.workers.at(-1)?.value);
-    return line <= FAR * Math.max(10, run.greatest('concurrency')) ? line : Infinity;
+    const {app} = this, line = lateLine(app.ours.outlook.figures, run.series.workers.at(-1)?.value, app.description.values);
+    return isFar(line, Math.max(run.greatest('concurrency'), app.ours.drawn.result.peak_concurrency)) ? Infinity : line;
   }
 
   // The axis of the service goes a little beyond that line. It must not reveal what is not drawn yet, and

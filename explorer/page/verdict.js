@@ -19,7 +19,7 @@ export const interval = (low, high) => `${Math.round(low * 100)}–${Math.round(
 export function headline(cell) {
   const counted = VERDICTS.filter(verdict => cell[verdict] > 0);
   if (counted.length === 0) return [];
-  const [first, ...others] = counted.map(verdict => [verdict, `${VERBS[verdict]} in ${cell[verdict]} of ${cell.runs}`]);
+  const [first, ...others] = counted.map((verdict, i) => [verdict, `${VERBS[verdict]} in ${cell[verdict]} of ${cell.runs}${i === 0 ? ' runs' : ''}`]);
   // The interval is for all runs that are down at the end.
   if (first[0] === 'collapsed' && cell.relapsed === 0) first[1] += ` (${interval(cell.down_low, cell.down_high)})`;
   return [first, ...others];
@@ -42,8 +42,10 @@ const phases = (cell, text) => PHASES.map(([phase, words]) => [text(phase), word
   .map(([figure, words]) => `${figure} ${words}`).join(', ');
 const perSecond = value => value === null ? null : number(value, value > 0 && value < 10 ? 1 : 0);
 
-// A median over runs that end differently.
-const mostly = (cell, text) => VERDICTS.filter(verdict => cell[verdict] > 0).length > 1 ? `mostly ${text}` : text;
+// A median, and a mean, over runs that end differently.
+const areMixed = cell => VERDICTS.filter(verdict => cell[verdict] > 0).length > 1;
+const mostly = (cell, text) => areMixed(cell) ? `mostly ${text}` : text;
+const onAverage = (cell, text) => areMixed(cell) ? `mean ${text}` : text;
 
 // How long the slowest of a hundred requests that begin after the outage takes.
 const slowest = cell => mostly(cell, requestTime(cell, 'request_p99_after_ms'));
@@ -74,9 +76,9 @@ const FIGURES = [
 
 // The five figures to look at first: [title, text].
 const TILES = [
-  ['back', back], ['answered afterwards', cell => cell.success_after === 0 ? 'none' : percent(cell.success_after)],
-  ['attempts per request', cell => number(cell.amplification, 1)],
-  ['answers lost', cell => number(Math.max(cell.ok_lost, 0))], ['slowest 1 %', slowest],
+  ['back', back], ['answered afterwards', cell => cell.success_after === 0 ? 'none' : onAverage(cell, percent(cell.success_after))],
+  ['attempts per request', cell => onAverage(cell, number(cell.amplification, 1))],
+  ['answers lost', cell => onAverage(cell, number(Math.max(cell.ok_lost, 0)))], ['slowest 1 % take', slowest],
 ];
 const THERE = {
   'given up': cell => cell.gave_up > 0,
@@ -132,12 +134,12 @@ export function mountVerdict(app) {
   function showMany() {
     const {ours, theirs, difference} = app;
     const {cell} = ours.many;
-    sentence.replaceChildren(...before(), ...words(cell), make('span', {className: 'verdict-seeds muted'}, ` ${cell.runs} seeds`));
+    sentence.replaceChildren(...before(), ...words(cell), make('span', {className: 'verdict-seeds muted'}, cell.collapsed > 0 && cell.relapsed === 0 ? ' 95 % interval' : ''));
     if (theirs?.many) {
       const other = make('p', {className: 'muted verdict-other'}, 'Pinned: ', ...words(theirs.many.cell));
       if (difference?.down) {
-        const {value, low, high} = difference.down;
-        other.append('· ', term('difference', 'Difference'), ` of P(down at the end): ${signed(100 * value, x => number(x))} points (${signed(100 * low, x => number(x))} to ${signed(100 * high, x => number(x))})`);
+        const {value, low, high} = difference.down, range = [low, high].map(end => signed(100 * end, x => number(x))).join(' to ');
+        other.append('· ', term('difference', 'Difference'), value === 0 ? `: none (${range} points)` : `: down ${number(Math.abs(100 * value))} points ${value < 0 ? 'less' : 'more'} often (${range})`);
       }
       sentence.append(other);
     }

@@ -1,13 +1,14 @@
-// The options in the words of those who run services. The options' names are shown beside them.
+// The options, and the actions of a run, in the words of those who run services. The options' names are shown
+// beside them.
 
 const WORDS = {
-  strategy: 'How clients retry', 'max-attempts': 'Attempts per request, at most', 'max-retries': 'Retries per request, at most',
+  strategy: 'How clients retry', 'max-attempts': 'Attempts per request', 'max-retries': 'Retries per request',
   timeout: 'An attempt is given up after', clients: 'How many clients', 'outage-for': 'The outage lasts',
   arrivals: 'How requests come', rate: 'Requests per second', lambda: 'A client thinks for', processes: 'Client processes',
-  deadline: 'A request is given up after', growth: 'How the waits grow', 'backoff-base': 'The first wait', 'backoff-factor': 'Each wait is longer by',
+  deadline: 'A request is given up after', growth: 'How the waits grow', 'backoff-base': 'The first wait (backoff)', 'backoff-factor': 'Each wait is longer by a factor of',
   'backoff-cap': 'The longest wait', jitter: 'Randomness of the waits', 'retry-on': 'What is retried', 'retry-after': 'The server’s hint how long to wait',
   breaker: 'Circuit breaker', throttle: 'Clients throttle themselves', 'retry-budget': 'Retry budget', 'when-refused': 'When it may not send',
-  service: 'Kind of service', 'base-delay': 'A request takes', limit: 'It slows down above', k: 'It slows down every', 'curve-factor': 'Each time by',
+  service: 'Kind of service', 'base-delay': 'A request takes', limit: 'It slows down above', k: 'Again with every further', 'curve-factor': 'Each time by a factor of',
   workers: 'Workers', 'service-time': 'A request takes', 'queue-length': 'Places in the queue', 'queue-order': 'Who is next in the queue', 'queue-drop': 'Who is dropped from the queue',
   backlog: 'Connections that wait to be accepted', 'max-connections': 'Connections, at most', 'shed-above': 'It turns requests away above',
   'rate-limit': 'Requests per second, at most', abandoned: 'Requests whose clients have gone', 'error-share': 'Share of errors',
@@ -19,4 +20,17 @@ const WORDS = {
 export function wordsOf(name) {
   const words = WORDS[name] ?? name.replaceAll('-', ' ');
   return words[0].toUpperCase() + words.slice(1);
+}
+
+const UNLIMITED = new Set(['max-attempts', 'max-retries', 'timeout', 'deadline', 'backoff-cap', 'retry-after-max', 'reconnect-cap', 'queue-length', 'pool-size']);
+const ZERO = {'rate-limit': 'no limit', 'max-connections': 'no limit', 'shed-above': 'never'};
+
+// What a value means that looks like another one: "none attempts". Null for all others.
+export const meaningOf = (name, value) => value === 'none' && UNLIMITED.has(name) ? 'no limit' : value === '0' ? ZERO[name] ?? null : null;
+
+// The reader's words for an action.
+export function actionText(action) {
+  const set = /^set ([^=]+)=(.*)$/.exec(action);
+  if (set) return set[1] === 'shed-above' ? `shed above ${set[2]}` : `set ${set[1]} to ${set[2]}`;
+  return {restart: 'restart', 'load 0.5': 'half the load', 'capacity 2': 'twice the capacity'}[action] ?? action;
 }

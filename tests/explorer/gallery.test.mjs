@@ -35,7 +35,7 @@ test('a card leads to its setting, which the command line runs with the same res
   const [, share, low, high] = /down at the end +([\d.]+)% \(95 % interval ([\d.]+)-([\d.]+)%\)/.exec(
     execFileSync(simulator, [...options.filter(each => !each.startsWith('--seed')), '--seed=1', '--runs=100'], {encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore']}));
   assert.deepEqual([now.down, now.low * 100, now.high * 100].map(each => each.toFixed(1)), [share, low, high].map(each => Number(each).toFixed(1)));
-  assert.match(cardWords({now: {...now, down: 32, low: 0.237, high: 0.417}})[0], /^Stays down in 32 of 100 \(24–42 %\)\.$/);
+  assert.match(cardWords({now: {...now, down: 32, low: 0.237, high: 0.417}})[0], /^Stays down in 32 of 100 runs \(24–42 %\)\.$/);
 });
 
 test('an incident says of each option whether it is published or assumed', () => {

@@ -84,6 +84,7 @@ const Retrystorm = (() => {
       this.start = start;
       this.mostPoints = AN_HOUR; // bounded, because the page runs as long as the client
       this.series = {};
+      this.errorsBy = []; // {x, value: {status: per second}}, where there were errors
       for (const name of [...COUNTED, 'amplification', 'lately', ...QUANTILES, ...OF_SERVER, 'workers']) {
         this.series[name] = [];
       }
@@ -94,8 +95,9 @@ const Retrystorm = (() => {
       this.end = 0;
       this.sums = {attempts: 0, requests: 0};
       this.recent = []; // the same, of the last seconds
-      // With more requests than this in the service (with workers: waiting), answers come too late.
-      this.late = Math.ceil(start.outlook?.late_from ?? Infinity);
+      // With more requests than this in the service (with workers: waiting), answers come too late, unless others
+      // than the oldest are served first.
+      this.late = /lifo/.test(start.queue_order) && start.service === 'workers' ? Infinity : Math.ceil(start.outlook?.late_from ?? Infinity);
     }
 
     // Reads a whole run from its JSON Lines: the clients', and the server's if there are any.
@@ -148,6 +150,8 @@ const Retrystorm = (() => {
       const from = this.end, length = event.t - from, middle = from + length / 2;
       this.end = event.t;
       for (const name of COUNTED) this.add(name, middle, event[name]);
+      if (event.errors > 0) this.errorsBy.push({x: middle, value: event.errors_by ?? {}});
+      if (this.errorsBy.length > this.mostPoints) this.errorsBy.shift();
       this.takeLatency(from, middle, event.latency_ms);
       const now = {t: event.t, attempts: event.attempts * length, requests: (event.requests ?? event.attempts - event.retries) * length};
       this.recent = [...this.recent.filter(({t}) => t > event.t - LATELY), now];
@@ -227,6 +231,10 @@ const Retrystorm = (() => {
         {series: 'not_sent', label: 'not sent', color: ORANGE, dash: [9, 3, 2, 3], width: 2, onlyIf: 'not_sent'},
       ],
       unit: '/s', digits: 1, floor: 10, least: 0,
+      readout: (run, t) => {
+        const by = Object.entries(run.errorsBy.findLast(({x}) => Math.abs(x - t) < 0.5)?.value ?? {});
+        return by.length > 0 ? `errors: ${by.map(([name, value]) => `${name.replace('status_', '')} ${number(value, 1)}/s`).join(', ')}` : '';
+      },
     },
     clients: {
       title: 'Clients by state',
