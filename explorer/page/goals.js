@@ -12,10 +12,10 @@ const number = (value, digits) => value === null || value === undefined ? '–' 
 const percent = (share, digits) => `${number(100 * share, digits)} %`;
 
 export const hardlyCollapses = {
-  name: 'P(down at the end) under 5 %',
+  name: 'Down at the end in under 5 % of the runs',
   judge: cell => ({
     met: decide(cell.down !== null && cell.down_high < 0.05, cell.down_low > 0.05, cell),
-    figure: `${cell.collapsed + cell.relapsed} of ${cell.runs} are down at the end: up to ${percent(cell.down_high, 1)}`,
+    figure: `${cell.collapsed + cell.relapsed} of ${cell.runs} are: up to ${percent(cell.down_high, 1)}`,
   }),
 };
 

@@ -116,7 +116,7 @@ class Knob {
     const changed = given && value !== otherwise;
     this.element.classList.toggle('knob-changed', changed);
     this.reset.disabled = !given;
-    this.reset.textContent = changed ? `reset to ${otherwise || 'nothing'}` : value === defaultValue ? 'default' : `set by the strategy (default ${defaultValue || 'nothing'})`;
+    this.reset.textContent = changed ? `reset to ${otherwise || 'nothing'}` : value === defaultValue ? 'default' : `set by ${this.option.part === 'clients' ? 'the strategy' : 'another option'} (default ${defaultValue || 'nothing'})`;
     this.reset.setAttribute('aria-label', `${name}: ${this.reset.textContent}`);
     const unused = app.description.unused[name];
     this.element.classList.toggle('knob-unused', Boolean(unused));

@@ -117,14 +117,20 @@ export function picture(claim, about, notes) {
     context.fillText(title, pad, y - 8);
     let x = pad + context.measureText(title).width + 18;
     context.font = '12px system-ui, sans-serif';
-    for (const {label, borderColor, borderDash, borderWidth, extra} of chart.data.datasets) {
+    for (const {label, borderColor, borderDash, borderWidth, fill, backgroundColor, extra} of chart.data.datasets) {
       if (extra) continue;
+      if (fill) {
+        context.fillStyle = backgroundColor;
+        context.fillRect(x, y - 16, 26, 8);
+        context.fillStyle = css('--text');
+      }
+      const top = fill ? y - 16 : y - 12;
       context.strokeStyle = borderColor;
       context.lineWidth = Math.max(borderWidth, 2);
       context.setLineDash(borderDash);
       context.beginPath();
-      context.moveTo(x, y - 12);
-      context.lineTo(x + 26, y - 12);
+      context.moveTo(x, top);
+      context.lineTo(x + 26, top);
       context.stroke();
       context.setLineDash([]);
       context.fillText(label, x + 31, y - 8);

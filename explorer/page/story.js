@@ -4,9 +4,11 @@ import {find, make} from './dom.js';
 import {brief} from './durations.js';
 import {isOfRetries} from './goals.js';
 import {settingKey} from './link.js';
+import {actionsOf} from './remedies.js';
 import {secondsOf} from './timeline.js';
+import {actionText} from './words.js';
 
-const {number, duration} = Retrystorm;
+const {duration, minutes, number} = Retrystorm;
 const FIRST_HALF = 2500, SECOND_HALF = 2000; // milliseconds to draw it
 
 // The outages of `--outage` in words.
@@ -36,12 +38,13 @@ const outageLength = app => brief(secondsOf(app, 'outage-for'));
 
 export function sentence(app) {
   const who = `${callers(app)}, ${retries(app)}`, whole = who[0].toUpperCase() + who.slice(1);
-  if (secondsOf(app, 'outage-for') === 0) return `${whole}; no outage.`;
+  const done = actionsOf(app.value('at')).map(({at, action}) => `; ${actionText(action)}${at === null ? '' : ` at ${minutes(at)}`}`).join('');
+  if (secondsOf(app, 'outage-for') === 0) return `${whole}; no outage${done}.`;
   const [kind, value] = app.value('outage').split(':');
   const factor = kind === 'errors' ? `${number(100 * Number(value))} %` : value;
   const text = OUTAGES[kind].replace('F', factor);
   const lasting = kind === 'reconnect' ? '' : ` for ${outageLength(app)}`;
-  return `${whole}; ${text}${lasting}.`;
+  return `${whole}; ${text}${lasting}${done}.`;
 }
 
 // After the answer, step by step: what to see, and with what setting.

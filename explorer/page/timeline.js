@@ -123,7 +123,8 @@ class Timeline {
 
   sentence() {
     const {app: {ours, description}} = this;
-    return why({...ours.drawn, figures: ours.outlook.figures, values: description.values}) ?? '';
+    const text = why({...ours.drawn, figures: ours.outlook.figures, values: description.values}) ?? '';
+    return text && ours.many && endings(ours.many.results).length > 1 ? `In this run (seed ${ours.drawn.seed}): ${text}` : text;
   }
 
   xMax() {
@@ -137,7 +138,7 @@ class Timeline {
     const seeds = !ours.many ? 'more seeds are being simulated' : other ? 'the bands contain 80 % of each ending' : `the bands contain 80 % of ${ours.many.count} seeds`;
     const words = ['Drawn: ', term('seed', `seed ${ours.drawn.seed}`), other ? `, ${oneOf(ending)}; ${seeds}. ` : `; ${seeds}.`];
     if (other) words.push(make('button', {type: 'button', className: 'quiet timeline-see', onclick: () => app.see(other.name)}, `see ${oneOf(other)}`), ' ');
-    if (theirs) words.push(' Thin lines: the pinned setting, with the same seed.');
+    if (theirs) words.push(' Thin lines: pinned, same seed.');
     return words;
   }
 

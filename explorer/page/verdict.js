@@ -139,7 +139,7 @@ export function mountVerdict(app) {
       const other = make('p', {className: 'muted verdict-other'}, 'Pinned: ', ...words(theirs.many.cell));
       if (difference?.down) {
         const {value, low, high} = difference.down, range = [low, high].map(end => signed(100 * end, x => number(x))).join(' to ');
-        other.append('· ', term('difference', 'Difference'), value === 0 ? `: none (${range} points)` : `: down ${number(Math.abs(100 * value))} points ${value < 0 ? 'less' : 'more'} often (${range})`);
+        other.append('· ', term('difference', value === 0 ? 'Now as often' : `Now ${number(Math.abs(100 * value))} points ${value < 0 ? 'less' : 'more'} often`), ` (${range})`);
       }
       sentence.append(other);
     }

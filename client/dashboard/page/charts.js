@@ -233,7 +233,7 @@ const Retrystorm = (() => {
       unit: '/s', digits: 1, floor: 10, least: 0,
       readout: (run, t) => {
         const by = Object.entries(run.errorsBy.findLast(({x}) => Math.abs(x - t) < 0.5)?.value ?? {});
-        return by.length > 0 ? `errors: ${by.map(([name, value]) => `${name.replace('status_', '')} ${number(value, 1)}/s`).join(', ')}` : '';
+        return by.length > 0 ? `errors by status: ${by.map(([name, value]) => `${name.replace('status_', '')} ${number(value, 1)}/s`).join(', ')}` : '';
       },
     },
     clients: {
