@@ -158,6 +158,7 @@ const CellColumn kColumns[] = {
     {nullptr, 0, nullptr, "idle_share", share_or_null<&C::idle_share>},
     {nullptr, 0, nullptr, "provided_unit_s", [](const C& c) { return number_json(c.provided); }},
     {nullptr, 0, nullptr, "ok_per_s", [](const C& c) { return Json(rounded(c.ok_per_s)); }},
+    {nullptr, 0, nullptr, "longest_without_ok_s", time_json<&C::longest_without_ok>},
 };
 
 const CellColumn kReconnectColumns[] = {

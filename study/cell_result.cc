@@ -48,6 +48,8 @@ RunResult result_of(const SimulationResult& run) {
   if (run.summary.capacity) {
     result.idle_share = idle_share(run.summary.capacity->use);
     result.provided = run.summary.capacity->use.provided;
+    const bool closed = run.summary.arrival_rate == 0 && !run.summary.job;
+    if (closed) result.longest_without_ok = run.summary.longest_without_ok;
   }
   if (run.summary.processes > 0) {
     result.processes = static_cast<double>(run.summary.processes);
@@ -126,7 +128,7 @@ CellResult summarize(const std::vector<RunResult>& runs, double misses) {
   cell.alike = runs.size() > 1 && std::all_of(runs.begin(), runs.end(), [&runs](const auto& each) {
                  return each == runs.front();
                });
-  std::vector<std::optional<Duration>> errors_gone, recovery, makespan, all_back;
+  std::vector<std::optional<Duration>> errors_gone, recovery, makespan, all_back, without_ok;
   std::vector<std::optional<TimeBound>> p50, p99;
   std::vector<double> amplification, success_share, ok_per_s, gave_up, not_sent, ok_lost;
   std::vector<double> nothing_retried;
@@ -157,6 +159,7 @@ CellResult summarize(const std::vector<RunResult>& runs, double misses) {
     p99.push_back(run.request_p99);
     makespan.push_back(run.makespan);
     all_back.push_back(run.all_back);
+    if (run.longest_without_ok) without_ok.push_back(run.longest_without_ok);
     ok_lost.push_back(run.ok_lost);
     cell.peak_concurrency = std::max(cell.peak_concurrency, run.peak_concurrency);
   }
@@ -182,6 +185,7 @@ CellResult summarize(const std::vector<RunResult>& runs, double misses) {
   cell.throttled_share = mean_of(runs, &RunResult::throttled_share);
   cell.idle_share = mean_of(runs, &RunResult::idle_share);
   cell.provided = mean_of(runs, &RunResult::provided);
+  cell.longest_without_ok = censored_quantile(without_ok, 0.5);
   cell.processes = mean_of(runs, &RunResult::processes);
   cell.process_rate = mean_of(runs, &RunResult::process_rate);
   for (std::size_t i = 0; i < cell.phases.size(); ++i) cell.phases[i] = summarize_phase(runs, i);

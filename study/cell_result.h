@@ -49,6 +49,9 @@ struct RunResult {
   // Only with a job or a rate limit.
   std::optional<Duration> makespan{};
   std::optional<double> throttled_share{}, idle_share{}, provided{};
+  // Only of clients that wait for their answers, with a rate limit: the longest time that one of them
+  // went without an OK answer.
+  std::optional<Duration> longest_without_ok{};
   // Where processes share something: their number, and the requests per second of each.
   std::optional<double> processes{}, process_rate{};
   // Where clients lose their connections: the share that had one again, and when the last one had.
@@ -107,6 +110,7 @@ struct CellResult {
   // Only with a job or a rate limit. Means of the share of attempts that were throttled, of the
   // share of the capacity that was idle, and of the unit-seconds provided.
   std::optional<double> throttled_share{}, idle_share{}, provided{};
+  std::optional<Duration> longest_without_ok{};  // the median over the runs
   // Means, where processes share something.
   std::optional<double> processes{}, process_rate{};
   // Where clients lose their connections: the mean share that had one again, and the time until all

@@ -85,6 +85,10 @@ constexpr std::array kFigures{
     Figure{"", "throttled", "attempts throttled",
            [](const C& c) { return share_of(c.throttled_share); }},
     Figure{"request", "p99", "request p99", [](const C& c) { return request_time(c.request_p99); }},
+    Figure{"longest", "without OK", "longest without OK",
+           [](const C& c) {
+             return c.longest_without_ok ? readable(*c.longest_without_ok) : kNothing;
+           }},
 };
 
 // A column of the table being printed.
@@ -242,6 +246,10 @@ void print_upright(std::ostream& out, const std::vector<std::string>& axes, cons
                               : fixed(cell.ok_per_s, 1));
   print_line(out, "request time",
              "p50 " + request_time(cell.request_p50) + ", p99 " + request_time(cell.request_p99));
+  if (cell.longest_without_ok) {
+    print_line(out, "longest without",
+               readable(*cell.longest_without_ok) + " without an OK, the client that waited most");
+  }
   const auto print_positive = [&out](const char* label, double value, const char* what = "") {
     if (value > 0) print_line(out, label, fixed(value, value < 10 ? 1 : 0) + what);
   };

@@ -34,6 +34,7 @@ void each_field(Result& result, const Visit& visit) {
   visit("throttled_share", result.throttled_share);
   visit("idle_share", result.idle_share);
   visit("provided", result.provided);
+  visit("longest_without_ok_ns", result.longest_without_ok);
   visit("processes", result.processes);
   visit("process_rate", result.process_rate);
   visit("back_share", result.back_share);

@@ -430,6 +430,25 @@ TEST(FittedTable, SaysWhereNothingWasRetried) {
                         "strategy=grpc (500)\n"));
 }
 
+// Of clients that wait for their answers: an open arrival's place has no owner who waits.
+TEST(FittedTable, ShowsTheClientThatWaitsMostWhereARateIsLimited) {
+  SimulationResult run{};
+  run.summary.longest_without_ok = 7s;
+  EXPECT_EQ(result_of(run).longest_without_ok, std::nullopt);
+  run.summary.capacity.emplace();
+  const RunResult closed = result_of(run);
+  EXPECT_EQ(closed.longest_without_ok, 7s);
+  run.summary.longest_without_ok = 9s;
+  const CellResult cell = summarize({closed, result_of(run), result_of(run)});
+  EXPECT_EQ(cell.longest_without_ok, 9s);  // the median
+  run.summary.arrival_rate = 5;
+  EXPECT_EQ(result_of(run).longest_without_ok, std::nullopt);
+  EXPECT_THAT(fitted({}, {cell}),
+              HasSubstr("\nlongest without   9s without an OK, the client that waited most\n"));
+  EXPECT_THAT(fitted({{"backlog", {"5", "6"}}}, {cell, summarize({closed})}),
+              AllOf(HasSubstr("without OK\n"), HasSubstr(" 9s\n"), HasSubstr(" 7s\n")));
+}
+
 TEST(FittedTable, FitsAHundredColumns) {
   const std::string name(60, 'x');
   const std::string printed =

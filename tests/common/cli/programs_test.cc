@@ -379,7 +379,7 @@ TEST(Explain, KnowsTheWordsAtTheLeftOfASummary) {
 
   CellResult cell{
       .runs = 2, .recovered = 2, .gave_up = 1, .not_sent = 1, .ok_lost = 1, .peak_concurrency = 1};
-  cell.makespan_median = cell.all_back_median = std::chrono::seconds(1);
+  cell.makespan_median = cell.all_back_median = cell.longest_without_ok = std::chrono::seconds(1);
   cell.throttled_share = cell.idle_share = cell.processes = cell.process_rate = cell.back_share = 1;
   std::ostringstream upright;
   print_fitted(upright, {}, {FittedRow{.values = {}, .result = cell}});
