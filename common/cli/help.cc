@@ -45,6 +45,13 @@ void add_line(std::string& text, const std::string& names, std::string_view mean
               std::size_t column, std::size_t width) {
   const std::string indent(column, ' ');
   std::string line = "  " + names;
+  // Too many names, or a default that is a list, go on in the next line.
+  while (line.size() > width) {
+    const std::size_t comma = line.rfind(',', width - 1);
+    if (comma == line.npos) break;
+    text.append(line, 0, comma + 1) += '\n';
+    line.replace(0, comma + 1, "  ");
+  }
   if (line.size() + 2 > column) {
     text += line + '\n';
     line.clear();
@@ -58,6 +65,19 @@ void add_line(std::string& text, const std::string& names, std::string_view mean
     line = indent;
   }
   text += line.append(meaning) + '\n';
+}
+
+// A line, broken before `at` where it is too long: after `end`, and before `indent`.
+std::string wrapped(std::string line, std::string_view at, std::string_view end,
+                    std::string_view indent, std::size_t width) {
+  std::string all;
+  while (line.size() > width) {
+    const std::size_t blank = line.rfind(at, width - end.size());
+    if (blank == line.npos || blank <= indent.size()) break;
+    all.append(line, 0, blank).append(end) += '\n';
+    line.replace(0, blank + 1, indent);
+  }
+  return all + line + '\n';
 }
 
 // The terminal's width, but 80 to 100 columns. 100 if there is no terminal.
@@ -154,15 +174,27 @@ std::string short_title(const std::string& title) {
 
 std::string HelpFormatter::make_help(const CLI::App* app, std::string name,
                                      CLI::AppFormatMode mode) const {
-  const std::string commands = commands_of(*app), example = app->get_footer();
-  std::string text =
-      app->get_description() + "\nUsage: " + name + (commands.empty() ? "" : " COMMAND");
+  const std::string commands = commands_of(*app), about = app->get_description();
+  const std::size_t width = help_width();
+  std::string text;
+  for (const auto line : split(about, '\n')) {
+    text += wrapped(std::string(line), " ", "", "", width);
+  }
+  text += "Usage: " + name + (commands.empty() ? "" : " COMMAND");
   for (const CLI::Option* option : app->get_options()) {
     if (option->get_positional()) text += ' ' + option->get_single_name();
   }
   text += " [OPTIONS]\n";
-  const bool several = example.find('\n') != example.npos;
-  if (!example.empty()) text += (several ? "Examples:\n" : "Example: ") + example + '\n';
+  const std::string example = app->get_footer();
+  constexpr std::string_view kExample = "Example: ";
+  if (example.find('\n') == example.npos && kExample.size() + example.size() <= width) {
+    if (!example.empty()) text.append(kExample).append(example) += '\n';
+  } else {
+    text += "Examples:\n";
+    for (const auto line : split(example, '\n')) {  // no value of an option is broken
+      text += wrapped("  " + std::string(trimmed(line)), " --", " \\", "    ", width);
+    }
+  }
   if (!commands.empty()) text += "\nCommands (each has its own --help)\n" + commands;
   return text + (mode == CLI::AppFormatMode::All ? every_option(*app) : basic_options(*app));
 }

@@ -268,21 +268,24 @@ std::string unexpected(CLI::App& app, const std::string& word) {
          (meant.empty() ? " (see --help)" : ": did you mean --" + meant + '?');
 }
 
-// What is wrong with a command line or settings file, one line for each word that is not an option.
+// A line for each word of the command line that is not an option.
+std::string unexpected_words(CLI::App& app) {
+  std::string lines;
+  bool is_value = false;  // perhaps of the unknown option before it
+  for (const std::string& word : app.remaining()) {
+    const bool is_option = word.starts_with('-');
+    if (is_option || !is_value) lines += unexpected(app, word) + '\n';
+    is_value = is_option && word.find('=') == word.npos;
+  }
+  return lines;
+}
+
+// What is wrong with a command line or settings file: a value, and each word that is not an option.
 std::string refusal(CLI::App& app, const CLI::ParseError& error, int argc,
                     const char* const* argv) {
   std::string line = error.what();
   line.resize(std::min(line.size(), line.find('\n')));
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
-    std::string lines;
-    bool is_value = false;  // perhaps of the unknown option before it
-    for (const std::string& word : app.remaining()) {
-      const bool is_option = word.starts_with('-');
-      if (is_option || !is_value) lines += unexpected(app, word) + '\n';
-      is_value = is_option && word.find('=') == word.npos;
-    }
-    return lines;
-  }
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) return unexpected_words(app);
   // CLI11 has this message for an unknown name, and for a line that is not NAME = VALUE.
   constexpr std::string_view kUnknownSetting = "INI was not able to parse ";
   if (dynamic_cast<const CLI::ConfigError*>(&error) != nullptr &&
@@ -292,7 +295,7 @@ std::string refusal(CLI::App& app, const CLI::ParseError& error, int argc,
     if (name.size() > kShown) name.replace(kShown, name.npos, "...");
     return "--config: " + unexpected(app, name) + '\n';
   }
-  return as_typed(app, line + " (see --help)", argc, argv);
+  return as_typed(app, line + " (see --help)", argc, argv) + unexpected_words(app);
 }
 
 }  // namespace

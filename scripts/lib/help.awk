@@ -15,9 +15,9 @@ function put() {
 function add(text) { row = row (row ~ /\037$/ ? "" : " ") text }
 
 # NAMES, after one space TYPE, TYPE=DEFAULT or TYPE [DEFAULT], and after two or more the meaning.
-function begin_option(text,   names, type, value, end) {
+function begin_option(text,   spelt, type, value, end) {
   end = index(text " ", " ")
-  names = substr(text, 1, end - 1)
+  spelt = substr(text, 1, end - 1)
   text = substr(text, end + 1)
   if (text ~ /^[A-Z]/) {
     end = index(text "  ", "  ")
@@ -29,7 +29,7 @@ function begin_option(text,   names, type, value, end) {
     gsub(/^\[|\]$/, "", value)
   }
   sub(/^ +/, "", text)
-  row = "option" OFS group OFS names OFS type OFS value OFS text
+  row = "option" OFS group OFS spelt OFS type OFS value OFS text
 }
 
 /^ *$/ {
@@ -47,7 +47,12 @@ part == "about" {
   next
 }
 part == "examples" && sub(/^(Examples:$|Example: |  )/, "") {
-  if ($0 != "") print "example", $0
+  sub(/^ +/, "")
+  example = example $0
+  if (!sub(/\\$/, "", example)) { # it does not go on
+    if (example != "") print "example", example
+    example = ""
+  }
   next
 }
 /^[^ ]/ {
@@ -63,9 +68,12 @@ part == "examples" && sub(/^(Examples:$|Example: |  )/, "") {
     put()
     row = "command" OFS text
     sub(/ +/, OFS, row)
-  } else if (indent < 30 && text ~ /^-/) {
+  } else if (indent < 30 && (names != "" || text ~ /^-/)) {
+    names = names text
+    if (names ~ /,$/ && names !~ /  /) next # its names or its default go on
     put()
-    begin_option(text)
+    begin_option(names)
+    names = ""
   } else {
     add(text)
   }

@@ -52,6 +52,12 @@ TEST(Retrystorm, NamesItsCommandsAndWhatIsWrong) {
   EXPECT_EQ(help.code, 0);
   EXPECT_THAT(help.out, HasSubstr("COMMAND [OPTIONS]"));
   EXPECT_THAT(help.out, HasSubstr("\n  strategies  "));
+  for (const char* each : {"strategies", "remedies", "map", "job", "schedule", "validate", "check",
+                           "import", "export", "service"}) {
+    for (const std::string& line : lines(run(RETRYSTORM_STUDIES, {each, "--help"}).out)) {
+      EXPECT_LE(line.size(), 100) << each << ": " << line;
+    }
+  }
   const Ended command = run(RETRYSTORM_STUDIES, {"strategies", "--help"});
   EXPECT_EQ(command.code, 0);
   EXPECT_THAT(command.out,
@@ -190,6 +196,7 @@ TEST(Retrystorm, PrintsAllOfItsSettings) {
     }
     // What is in no group would be left out. Only options without a value are.
     const std::string help = run(RETRYSTORM_STUDIES, {command, "--help-all"}).out;
+    for (const std::string& line : lines(help)) EXPECT_LE(line.size(), 100) << command << line;
     const std::size_t begin = help.find("At the start\n");
     ASSERT_NE(begin, help.npos);
     EXPECT_THAT(lines(help.substr(begin, help.find("\n\n", begin) - begin)),

@@ -128,6 +128,23 @@ TEST(Programs, ShortHelpIsWhatMostPeopleNeed) {
   }
 }
 
+TEST(Programs, HelpBreaksNoLineWithinAValue) {
+  CLI::App app(std::string(60, 'a') + ' ' + std::string(60, 'b'));
+  set_up_app(app);
+  const std::string value(40, 'v');
+  app.footer("simulate --service=" + value + " --remedy='" + value + "' --seed=1");
+  std::string list = "1";
+  for (int i = 0; i < 60; ++i) list += ",2";
+  std::string unused;
+  add_text(app, "--list", unused, "a list")->default_str(list)->group("Run");
+  const std::string help = help_of(app, "--help");
+  EXPECT_THAT(help, HasSubstr(std::string(60, 'a') + '\n' + std::string(60, 'b') + '\n'));
+  EXPECT_THAT(
+      help, HasSubstr("Examples:\n  simulate --service=" + value + " \\\n    --remedy='" + value));
+  EXPECT_THAT(help, HasSubstr(",\n  2,"));
+  for (const std::string& line : test::lines(help)) EXPECT_LE(line.size(), 100) << line;
+}
+
 TEST(Programs, HelpOfAnOptionIsWholeWithItsGroup) {
   ProgramOptions all;
   declare(kPrograms[2], all);
@@ -148,14 +165,18 @@ TEST(Programs, HelpOfAnOptionIsWholeWithItsGroup) {
 
 // Help as one line for each option.
 std::string unwrapped(const std::string& help) {
-  return std::regex_replace(help, std::regex("\n {30,}"), " ");
+  const std::string whole = std::regex_replace(help, std::regex("(\n  -[^ \n]*,)\n  "), "$1");
+  return std::regex_replace(whole, std::regex("\n {30,}"), " ");
 }
 
 TEST(Programs, LongHelpHasEveryOptionByEachName) {
   for (const Program& program : kPrograms) {
     ProgramOptions all;
     declare(program, all);
-    const std::string help = unwrapped(help_of(all.app, "--help-all"));
+    const std::string text = help_of(all.app, "--help-all"), help = unwrapped(text);
+    for (const std::string& line : test::lines(text)) {
+      EXPECT_LE(line.size(), 100) << program.name << line;
+    }
     for (const CLI::Option* option : options_of(all.app)) {
       EXPECT_THAT(help, HasSubstr("\n  " + option->get_name(false, true))) << program.name;
       EXPECT_THAT(help, HasSubstr(option->get_description())) << program.name;
@@ -409,7 +430,12 @@ TEST(Explain, KnowsTheNamesOfClaimsAndFindings) {
                 HasSubstr(std::string(each.name) +
                           ": a finding of retrystorm check: " + std::string(each.meaning) + '\n'));
   }
-  for (const char* word : {"medians", "drain", "Fibonacci", "on-waking-stale"}) {
+  for (const char* word :
+       {"medians", "drain", "Fibonacci", "on-waking-stale",
+        // What people search for.
+        "SLO", "cascading failure", "thundering herd", "metastable", "utilisation", "utilization",
+        "p99", "goodput", "brown-out", "overload", "tail latency", "circuit breaker",
+        "exponential backoff", "load shedding", "throughput", "retry amplification"}) {
     expect_explained(word);
   }
   EXPECT_THAT(explain(CLI::App(), "success-during>99%"),
