@@ -790,6 +790,11 @@ Outlook look_ahead(const OutlookInput& input) {
   outlook.budget_in_each = grows_with_processes(retry.process.budget);
   outlook.budget_has_bucket = retry.process.budget.kind == BudgetSettings::Kind::kTokens &&
                               retry.process.budget.ttl == Duration::max();
+  if (outlook.budget_has_bucket) {
+    outlook.bucket_tokens = retry.process.budget.tokens;
+    outlook.retry_takes = retry.process.budget.cost;
+    outlook.failure_takes = retry.process.budget.failure_cost;
+  }
   outlook.budget_is_concurrent = retry.process.budget.kind == BudgetSettings::Kind::kConcurrent;
   outlook.gates = retry.process.has_gates();
   if (input.service) {

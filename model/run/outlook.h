@@ -144,6 +144,8 @@ struct Outlook {
   bool budget_in_each = false;  // do more processes pay for more retries?
   // Has each a bucket of tokens? Does it limit the retries at a time?
   bool budget_has_bucket = false, budget_is_concurrent = false;
+  // Of a bucket: its tokens, and what a retry, or if that costs nothing a failure, takes of them.
+  double bucket_tokens = 0, retry_takes = 0, failure_takes = 0;
   bool gates = false;
   std::optional<Connections> connections{};  // empty if each attempt opens one
   std::optional<Service> service{};

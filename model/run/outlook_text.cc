@@ -288,11 +288,21 @@ std::string herd_sentence(const Outlook& outlook) {
 
 std::string processes_sentence(const Outlook& outlook) {
   const auto number = static_cast<double>(outlook.processes);
-  std::string text = readable(number) + " (--processes), with " +
+  const bool of_one =
+      outlook.arrivals != Arrivals::kOpen && number > 1 && number == outlook.clients;
+  std::string text = readable(number) + " (--processes), " +
+                     (of_one ? "one for each client, with " : "with ") +
                      counted(outlook.wanted / number, "request") +
                      (number == 1 ? "/s" : "/s each") + "; retry budget: " + outlook.budget;
   if (outlook.budget == "none") text += " (--retry-budget)";
-  if (outlook.budget_in_each) text += " in each: more processes pay for more retries";
+  if (outlook.budget_in_each) text += " in each";
+  if (outlook.budget_has_bucket) {
+    text += " (" + counted(outlook.bucket_tokens, "token") + ", of which a " +
+            (outlook.retry_takes > 0 ? "retry takes " + readable(outlook.retry_takes)
+                                     : "failure takes " + readable(outlook.failure_takes)) +
+            ')';
+  }
+  if (outlook.budget_in_each) text += ": more processes pay for more retries";
   if (outlook.gates)
     text += "; gates (a breaker or others) may stop attempts, which is not counted here";
   return text;
@@ -524,6 +534,7 @@ std::vector<std::string> deciding_options(const Outlook& outlook) {
   if (outlook.hangs_on_rejections()) add({"queue-length", "rejection-cost"});
   // A budget saves what the calm pays in, and each process has its own.
   if (outlook.budget != "none") add({"processes", "outage-at"});
+  if (outlook.gates) add({"processes"});
   if (outlook.budget_has_bucket) add({"budget-tokens"});
   // A retry counts from its wait on.
   if (outlook.budget_is_concurrent) add({"backoff-base", "retry-on"});

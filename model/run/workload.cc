@@ -63,7 +63,11 @@ void find_unused_processes(UnusedOptions& unused, const WorkloadOptions& workloa
   WorkloadOptions defaults = workload;
   defaults.processes.reset();
   defaults.clients_per_process.reset();
-  if (sharing_processes(workload) == 0 && process_count(workload) != process_count(defaults)) {
+  // Clients that share nothing may as well be a process each.
+  const bool each_alone =
+      workload.arrivals != Arrivals::kOpen && process_count(workload) == workload.clients;
+  if (!each_alone && sharing_processes(workload) == 0 &&
+      process_count(workload) != process_count(defaults)) {
     // Both, because each of them shows the value of the other one too.
     for (const char* form : {"processes", "clients-per-process"}) {
       unused.emplace(

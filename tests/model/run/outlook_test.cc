@@ -309,7 +309,11 @@ TEST(Outlook, SaysWhatIsSentUntilTheBudgetIsEmpty) {
   const std::string text = unwrapped(text_of(grpc));
   EXPECT_THAT(text, HasSubstr("up to 400/s if all fail at once until the budget is empty (300ms), "
                               "then 100/s (--retry-budget=grpc), 100/s if all time out"));
-  EXPECT_THAT(text, HasSubstr("retry budget: grpc in each: more processes pay for more retries"));
+  EXPECT_THAT(text,
+              HasSubstr("retry budget: grpc in each (100 tokens, of which a failure takes 1): more "
+                        "processes pay for more retries"));
+  EXPECT_THAT(unwrapped(text_of("strategy = aws-dynamodb\n")),
+              HasSubstr("retry budget: aws in each (500 tokens, of which a retry takes 14): more"));
   // With three processes there are three times the tokens: 100 (t + (t - 0.1) + (t - 0.3)) = 150.
   EXPECT_THAT(unwrapped(text_of(grpc + "processes = 3\n")),
               HasSubstr("until the budget is empty (633ms), then 100/s"));
@@ -322,6 +326,20 @@ TEST(Outlook, SaysWhatIsSentUntilTheBudgetIsEmpty) {
   // Deposits of requests are the same for any number of processes.
   EXPECT_THAT(unwrapped(text_of(kPayments + "retry-budget = sre\n")),
               HasSubstr("retry budget: sre\n"));
+}
+
+// Agents that share nothing: it makes no difference how many processes they are.
+TEST(Outlook, TakesAProcessForEachClient) {
+  const auto unused = [](const std::string& settings) {
+    UnusedOptions found;
+    find_unused(found, input_of(settings).workload);
+    return found;
+  };
+  const std::string agents = "clients = 60\nstrategy = openai\nprocesses = ";
+  EXPECT_THAT(unused(agents + "60\n"), IsEmpty());
+  EXPECT_THAT(text_of(agents + "60\n"), HasSubstr("processes  60 (--processes), one for each "));
+  EXPECT_TRUE(unused(agents + "6\n").contains("processes"));
+  EXPECT_TRUE(unused("arrivals = open\nclients = 60\nprocesses = 60\n").contains("processes"));
 }
 
 TEST(Outlook, SaysWhichSettingsBoundAQueueInTime) {
@@ -667,6 +685,8 @@ TEST(Outlook, NamesTheOptionsThatDecide) {
                           "pool-size", "processes", "streams"));
   EXPECT_THAT(deciding_options(look("")),
               ElementsAre("service", "clients", "lambda", "timeout", "outage", "outage-for"));
+  // A client rate, as any gate, is one for all clients of a process.
+  EXPECT_THAT(deciding_options(look("client-rate = aws-adaptive\n")), Contains("processes"));
   // No timeout is retried, so it decides how the service turns requests away.
   const std::string unavailable = kPayments + "retry-on = UNAVAILABLE\nmax-attempts = 3\n";
   EXPECT_THAT(deciding_options(look(unavailable)),
