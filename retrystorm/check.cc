@@ -97,9 +97,9 @@ bool can_run(const Policy& policy) {
 PolicyToRun to_run(const CheckedFile& file, const CheckedPolicy& policy) {
   return {.name = printable(file.path) + ':' + std::to_string(policy.policy->line),
           .settings = options_of(*policy.policy),
-          .format = file.file.format.empty()
-                        ? std::nullopt
-                        : std::optional(parse_export_format(file.file.format))};
+          .format = file.file.format.empty() ? std::nullopt
+                                             : std::optional(parse_export_format(file.file.format)),
+          .multiplexed = file.file.kind.starts_with("gRPC")};
 }
 
 // Finds what each policy was before: the policy of a name that it has, too, or the only one if both are.

@@ -118,10 +118,13 @@ struct Plan {
   std::vector<Cell> cells;
 };
 
-ScenarioOptions scenario_with(const NamedOptions& settings, const StudyDisturbance& disturbance,
-                              const StudyOptions& options, const NamedOptions& given) {
+// The policy with these settings in place of its own.
+ScenarioOptions scenario_with(const PolicyToRun& policy, const NamedOptions& settings,
+                              const StudyDisturbance& disturbance, const StudyOptions& options,
+                              const NamedOptions& given) {
   NamedOptions all = disturbance.options;
   all.insert(given.begin(), given.end());
+  if (policy.multiplexed) all.try_emplace("connections", "multiplexed");
   all["outage-at"] = format_duration(options.outage_at);
   all["observe"] = format_duration(options.observe);
   set_strategy(all, {.name = "", .settings = settings});
@@ -135,7 +138,7 @@ Plan plan_of(const StudyOptions& options, const std::vector<PolicyCase>& cases,
     for (const StudyDisturbance& disturbance : disturbances()) {
       const auto add = [&](const PolicyToRun& policy) {
         plan.study.push_back({{policy.name, disturbance.title},
-                              scenario_with(policy.settings, disturbance, options, given)});
+                              scenario_with(policy, policy.settings, disturbance, options, given)});
         return plan.study.size() - 1;
       };
       Cell cell{.now = add(each.policy), .outage = disturbance.outage};
@@ -178,6 +181,9 @@ std::vector<std::string> set_by_all(const std::vector<PolicyCase>& cases) {
     });
     if (all) names.push_back(name);
   }
+  const bool all = std::all_of(cases.begin(), cases.end(),
+                               [](const PolicyCase& each) { return each.policy.multiplexed; });
+  if (all) names.emplace_back("connections");
   return names;
 }
 
@@ -202,16 +208,75 @@ void print_not_retried(const std::string& label, const Plan& plan, std::size_t f
   }
 }
 
+// Runs with settings that were not asked for have so many seeds.
+constexpr std::size_t kBesideRuns = 20;
+
+// What a retry budget, such as gRPC's retryThrottling, does: it fails requests that more retries would
+// have saved, and keeps the service from going down.
+void print_budget(const std::string& label, const PolicyToRun& policy, const Plan& plan,
+                  std::size_t first, const Study::Runs& runs, const Study& study,
+                  const StudyOptions& options, const NamedOptions& given) {
+  const auto budget = policy.settings.find("retry-budget");
+  if (budget == policy.settings.end() || budget->second == "none") return;
+  if (given.contains("retry-budget") || given.contains("strategy")) return;
+  NamedOptions without = policy.settings;
+  std::erase_if(without, [](const auto& each) { return each.first.starts_with("budget-"); });
+  without["retry-budget"] = "none";
+  std::string costs, saves;
+  for (std::size_t i = 0; i < disturbances().size(); ++i) {
+    Runs with = runs[plan.cells[first + i].now];
+    if (with.empty()) continue;
+    with.resize(std::min(with.size(), kBesideRuns));
+    const StudyDisturbance& disturbance = disturbances()[i];
+    const Runs free =
+        study.run_beside(scenario_with(policy, without, disturbance, options, given), with.size());
+    if (free.empty()) return;
+    const double lost = summarize(free).success_share.value - summarize(with).success_share.value;
+    if (down_runs(free) > down_runs(with)) {
+      saves += (saves.empty() ? "" : ", ") + std::string(disturbance.title);
+    } else if (lost >= 0.00005) {
+      costs += (costs.empty() ? "" : ", ") + std::string(disturbance.title) + ' ' +
+               fixed(100 * lost, 2) + " %";
+    }
+  }
+  const std::string name = label + "retry budget " + budget->second;
+  print_note(std::cout, name + " fails requests that retries would have saved", costs);
+  print_note(std::cout, name + " keeps the service from going down", saves);
+  if (costs.empty() && saves.empty()) {
+    std::cout << name << " makes no difference in these disturbances\n";
+  }
+}
+
+// What there is to say where no run is down: the disturbance that the policy bears worst.
+void print_weakest(const std::string& label, const Plan& plan, std::size_t first,
+                   const Study::Runs& runs) {
+  std::size_t all = 0;
+  double least = 2;
+  std::string weakest;
+  for (std::size_t i = first; i < first + disturbances().size(); ++i) {
+    const Runs& now = runs[plan.cells[i].now];
+    const Hits hits = hits_of(now, nullptr);
+    if (now.empty() || hits.down + hits.open > 0) return;
+    all += now.size();
+    const double success = summarize(now).success_share.value;
+    if (success >= least) continue;
+    least = success;
+    weakest = plan.study[plan.cells[i].now].labels.back() + ", in which " + success_text(success) +
+              " of the requests succeed";
+  }
+  std::cout << label << "nothing to change: none of " << all
+            << " runs is down. The weakest point is " << weakest << '\n';
+}
+
 // The least change to a policy with which the service is not down in any of some runs.
 void print_change_to_try(const std::string& label, const PolicyToRun& policy, const Study& study,
                          const StudyOptions& options, const NamedOptions& given) {
-  constexpr std::size_t kRuns = 20;
   std::string in_vain;
   for (const PolicyChange& change : changes_to(policy.settings, *policy.format)) {
     bool helps = true;
     for (const StudyDisturbance& disturbance : disturbances()) {
-      const Runs runs =
-          study.run_beside(scenario_with(change.settings, disturbance, options, given), kRuns);
+      const Runs runs = study.run_beside(
+          scenario_with(policy, change.settings, disturbance, options, given), kBesideRuns);
       if (runs.empty()) return;
       const Hits hits = hits_of(runs, nullptr);
       helps = hits.down + hits.open == 0;
@@ -221,7 +286,7 @@ void print_change_to_try(const std::string& label, const PolicyToRun& policy, co
       in_vain += (in_vain.empty() ? "" : ", ") + change.title;
       continue;
     }
-    std::cout << label << "try: write this, " << change.title << " (0 of " << kRuns
+    std::cout << label << "try: write this, " << change.title << " (0 of " << kBesideRuns
               << " runs are down in each disturbance):\n";
     for (const std::string& line : change.lines) std::cout << "    " << line << '\n';
     return;
@@ -302,6 +367,12 @@ int run_policies(const Invocation& invocation, const StudyOptions& options,
     study.judge(cell.now, std::move(judged));
   }
   print_overruling(given, "every policy");
+  const bool multiplexed = std::any_of(
+      cases.begin(), cases.end(), [](const PolicyCase& each) { return each.policy.multiplexed; });
+  if (multiplexed && !given.contains("connections")) {
+    std::cout << "gRPC sends all requests of a process over one connection: this is run with "
+                 "--connections=multiplexed\n";
+  }
   judge.print_plans(of_changes);
   if (!table.rows.empty()) study.show(table);  // empty: interrupted at once
   for (std::size_t i = 0; i < cases.size(); ++i) {
@@ -311,8 +382,18 @@ int run_policies(const Invocation& invocation, const StudyOptions& options,
     print_not_retried(label, plan, first, runs);
     const auto is_down_in = [&](const Cell& cell) { return down_runs(runs[cell.now]) > 0; };
     const auto cells = std::next(plan.cells.begin(), static_cast<std::ptrdiff_t>(first));
-    if (policy.format && is_over(runs, first) &&
-        std::any_of(cells, std::next(cells, std::ssize(disturbances())), is_down_in)) {
+    const auto last = std::next(cells, std::ssize(disturbances()));
+    const auto holds_in = [&](const Cell& cell) {
+      const auto all = judgements(runs, cell);
+      return std::all_of(all.begin(), all.end(), [](const Accepted& each) {
+        return each.judgement.finding == Finding::kHolds;
+      });
+    };
+    if (!cases[i].before) {
+      print_budget(label, policy, plan, first, runs, study, options, given);
+      if (std::all_of(cells, last, holds_in)) print_weakest(label, plan, first, runs);
+    }
+    if (policy.format && is_over(runs, first) && std::any_of(cells, last, is_down_in)) {
       print_change_to_try(label, policy, study, options, given);
     }
   }

@@ -14,6 +14,9 @@ struct PolicyToRun {
   std::string name;  // such as "file.yaml:12"
   NamedOptions settings;
   std::optional<ExportFormat> format{};  // of its file, if a change can be written in it
+  // Does its program send all requests of a process over one connection? Then it runs so, unless
+  // --connections is given.
+  bool multiplexed = false;
 };
 
 // Two versions of a policy: what counts is what the change does. Without `before`, the policy alone.
@@ -23,8 +26,9 @@ struct PolicyCase {
 };
 
 // Puts each policy in each disturbance, with the options that were `given` for all, and prints what came
-// of it, and for a policy that leaves the service down the least change with which it comes back. A policy that breaks a claim gets no more runs. Where there is a policy before, both have the same
-// seeds, and only runs that are down now and were not down before count as down. Returns the exit code.
+// of it: what its retry budget costs, and for a policy that leaves the service down the least change with
+// which it comes back. A policy that breaks a claim gets no more runs. Where there is a policy before, both
+// have the same seeds, and only runs that are down now and were not down before count as down. Returns the exit code.
 // Throws std::invalid_argument if so few runs cannot show a claim.
 int run_policies(const Invocation& invocation, const StudyOptions& options,
                  const std::vector<PolicyCase>& cases, const NamedOptions& given);

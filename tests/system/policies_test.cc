@@ -15,6 +15,7 @@ namespace retrystorm::test {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -156,18 +157,32 @@ TEST(Check, RunsThePolicyOnTheService) {
   EXPECT_THAT(down.out, HasSubstr("frozen 60 s  5 of 5  100.00 %"));
   EXPECT_THAT(down.out, HasSubstr("expect down<50%: broken"));
   EXPECT_THAT(down.out, Not(HasSubstr("hunter2")));
-  const Done back = checked(calm, "--threads=2");
+  const Done back = checked(calm, "--connections=new");
   EXPECT_EQ(back.code, 0) << back.out << back.err;
   // By hand: 1 - 5 % to the power of 1/5.
   EXPECT_THAT(back.out, HasSubstr("frozen 60 s  0 of 5  45.07 %"));
   EXPECT_THAT(back.out, HasSubstr("expect down<50%: holds"));
   // The same without a seed, and with any number of threads.
-  EXPECT_EQ(checked(calm, "--threads=1").out, back.out);
+  EXPECT_EQ(checked(storm, "--threads=1").out, down.out);
   // Which service, which load, what is assumed.
   EXPECT_THAT(back.err, HasSubstr("; the load is 9.9/s: 5.8 % used\n"));
   EXPECT_THAT(back.err, HasSubstr("\nassumed    --service=curve, --lambda=10s"));
   EXPECT_THAT(back.out,
               HasSubstr("\nnothing was retried, these failures are not retryable: frozen 10 s"));
+  // gRPC's throttle lets requests fail that retries would save: of errors of 50 % 1 - 0.5^4 = 93.75 % succeed
+  // with four attempts, and hardly more than half without retries.
+  EXPECT_THAT(back.out, ContainsRegex("\nretry budget grpc fails requests that retries would have "
+                                      "saved: .*\n.*errors 50 % (3[5-9]|4[0-4])\\.[0-9]+ %\n"));
+  EXPECT_THAT(back.out, HasSubstr("\nnothing to change: none of 25 runs is down. The weakest point "
+                                  "is errors 50 %, in which "));
+  EXPECT_THAT(down.out, Not(HasSubstr("nothing to change")));
+  // Its requests share a connection, unless something else is said.
+  EXPECT_THAT(back.out, Not(HasSubstr("gRPC sends")));
+  const Done shared = checked(calm, "--threads=2");
+  EXPECT_THAT(shared.out,
+              HasSubstr("\ngRPC sends all requests of a process over one connection: "));
+  EXPECT_THAT(shared.err, HasSubstr("\nconnection multiplexed (--connections)"));
+  EXPECT_THAT(shared.err, Not(HasSubstr("--connections=new")));
   // What to write instead, in the words of the file.
   EXPECT_THAT(down.out, HasSubstr("\ntry: write this, "));
   EXPECT_THAT(down.out, HasSubstr(" (0 of 20 runs are down in each disturbance):\n    "));
