@@ -23,6 +23,23 @@ bool asks_for_less(const httplib::Response& response) {
                               : parse_error_name(response.body));
 }
 
+// What answers here, if that is no service: a page of metrics, or nothing at this path.
+std::string what_is_found(const std::string& path, const httplib::Response& response) {
+  const std::string type = response.get_header_value("Content-Type");
+  const int status = response.status;
+  const bool has_metrics = type.starts_with("text/plain; version=0.0") ||
+                           type.starts_with("application/openmetrics-text");
+  std::string found;
+  if (status == 200 && has_metrics) {
+    found = " is a page of metrics, not a service: how it bears retries says nothing about yours";
+  } else if (status == 404) {
+    found = ": the answer is 404, there is no service under this path";
+  } else if (status == 301 || status == 302 || status == 307 || status == 308) {
+    found = ": the answer is a redirect (" + std::to_string(status) + "), which is not followed";
+  }
+  return found.empty() ? "" : "--url: " + path + found;
+}
+
 }  // namespace
 
 AttemptResult HttpAttempt::run(Duration patience, std::optional<Duration>* service,
@@ -46,6 +63,7 @@ AttemptResult HttpAttempt::run(Duration patience, std::optional<Duration>* servi
   }
   if (!answer) return not_connected(latency, answer.no_answer);
   const httplib::Response& response = answer.response;
+  request_.found->print([&] { return what_is_found(request_.url.path, response); });
   if (service != nullptr) *service = parse_service_time(response.get_header_value(kServerTiming));
   return answered(response.status,
                   parse_retry_after(response.get_header_value("Retry-After"), unix_time()), latency,

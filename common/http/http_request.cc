@@ -104,6 +104,12 @@ void OnceNotice::print(const std::string& text) {
   std::call_once(printed_, [&text] { std::cerr << text + '\n'; });
 }
 
+void OnceNotice::print(const std::function<std::string()>& text) {
+  std::call_once(printed_, [&text] {
+    if (const std::string made = text(); !made.empty()) std::cerr << made + '\n';
+  });
+}
+
 void check(const RequestOptions& options) {
   for (const std::string& each : options.headers) parse_header(each);
   if (options.insecure && !options.cacert.empty()) {

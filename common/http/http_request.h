@@ -4,6 +4,7 @@
 #include <httplib.h>
 #include <openssl/ssl.h>
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -27,6 +28,8 @@ struct RequestOptions {
 class OnceNotice {
  public:
   void print(const std::string& text);
+  // The same, of the text that the first call makes. Nothing if that is empty.
+  void print(const std::function<std::string()>& text);
 
  private:
   std::once_flag printed_;
@@ -43,6 +46,8 @@ struct HttpRequest {
   std::shared_ptr<SSL_CTX> tls{};
   // Printed if this machine has no descriptor, port or memory left for an attempt.
   std::shared_ptr<OnceNotice> shortage = std::make_shared<OnceNotice>();
+  // Printed if the first answer is not that of a service.
+  std::shared_ptr<OnceNotice> found = std::make_shared<OnceNotice>();
 };
 
 // Looks up the host and reads the files. Throws std::runtime_error with a readable message if one

@@ -85,6 +85,31 @@ TEST_F(HttpAttemptTest, TellsABadRequestThatAsksForLess) {
   EXPECT_EQ(failure_of("", std::string(1'000'000, ' ') + name), Failure::kPermanent);
 }
 
+TEST_F(HttpAttemptTest, TellsOnceWhatIsNoService) {
+  const auto told = [](const std::string& status, const std::string& type) {
+    const FakeServer server([&](const Socket& socket) {
+      socket.receive(5s, "\r\n\r\n");
+      socket.send("HTTP/1.1 " + status + "\r\nContent-Type: " + type +
+                  "\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+    });
+    HttpRequest request{.url = resolve_url(server.url())};
+    request.url.path = "/metrics";
+    testing::internal::CaptureStderr();
+    for (int i = 0; i < 2; ++i) HttpAttempt(request).run(kPatience);
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(told("200 OK", "text/plain; version=0.0.4; charset=utf-8"),
+            "--url: /metrics is a page of metrics, not a service: how it bears retries says "
+            "nothing about yours\n");
+  EXPECT_EQ(told("404 Not Found", "text/html"),
+            "--url: /metrics: the answer is 404, there is no service under this path\n");
+  EXPECT_EQ(told("308 Permanent Redirect", "text/html"),
+            "--url: /metrics: the answer is a redirect (308), which is not followed\n");
+  for (const char* status : {"200 OK", "500 Internal Server Error", "429 Too Many Requests"}) {
+    EXPECT_EQ(told(status, "text/plain"), "") << status;
+  }
+}
+
 TEST_F(HttpAttemptTest, IsAnErrorWhenRefused) {
   std::string url;
   {
