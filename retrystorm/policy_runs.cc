@@ -264,8 +264,8 @@ void print_weakest(const std::string& label, const Plan& plan, std::size_t first
     weakest = plan.study[plan.cells[i].now].labels.back() + ", in which " + success_text(success) +
               " of the requests succeed";
   }
-  std::cout << label << "nothing to change: none of " << all
-            << " runs is down. The weakest point is " << weakest << '\n';
+  print_note(std::cout, label + "nothing to change",
+             "none of " + std::to_string(all) + " runs is down, the weakest point is " + weakest);
 }
 
 // The least change to a policy with which the service is not down in any of some runs.
