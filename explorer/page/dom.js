@@ -36,4 +36,4 @@ export function paint(canvas) {
   return {context, width, height};
 }
 
-export const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+export const css = name => Retrystorm.css(name);

@@ -15,6 +15,7 @@ import {mountShare} from './share.js';
 import {mountStory} from './story.js';
 import {mountTimeline} from './timeline.js';
 import {mountVerdict} from './verdict.js';
+import {asOnPage} from './words.js';
 
 async function compile() {
   const text = atob(find('engine').textContent);
@@ -72,7 +73,7 @@ async function open() {
     mountChallenges, mountFidelity]) mount(app);
   mountStory(app, fresh);
   find('about').append(...about());
-  app.on('error', () => { find('error').textContent = app.error ?? ''; });
+  app.on('error', () => { find('error').textContent = asOnPage(app.error ?? ''); });
   for (const event of ['computing', 'error', 'run']) {
     app.on(event, () => document.documentElement.toggleAttribute('data-behind', app.behind && (app.error ?? app.computing) !== null));
   }

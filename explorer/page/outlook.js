@@ -1,6 +1,7 @@
 // The outlook: figures computed from the options, without a simulation. Warnings are at the charts, the
 // rest is below them.
 import {find, make} from './dom.js';
+import {asOnPage} from './words.js';
 
 export function mountOutlook(app) {
   const warnings = make('div', {className: 'outlook-warnings'});
@@ -9,7 +10,7 @@ export function mountOutlook(app) {
   find('outlook').append(make('details', {}, make('summary', {}, 'What is asked, by arithmetic'), lines));
   app.on('run', () => {
     const {outlook} = app.ours;
-    warnings.replaceChildren(...outlook.figures.warnings.map(text => make('p', {}, `${text[0].toUpperCase()}${text.slice(1)}.`)));
-    lines.replaceChildren(...outlook.lines.flatMap(([label, text]) => [make('dt', {}, label), make('dd', {}, text)]));
+    warnings.replaceChildren(...outlook.figures.warnings.map(text => make('p', {}, asOnPage(`${text[0].toUpperCase()}${text.slice(1)}.`))));
+    lines.replaceChildren(...outlook.lines.flatMap(([label, text]) => [make('dt', {}, label), make('dd', {}, asOnPage(text))]));
   });
 }

@@ -62,6 +62,8 @@ class Timeline {
     this.details = make('details', {className: 'timeline-table'},
       make('summary', {}, 'The figures as a table'), make('div', {className: 'scroll', tabIndex: 0, role: 'group', 'aria-label': 'Table of the run'}, this.table));
     this.details.addEventListener('toggle', () => this.fill());
+    // Reading it whenever a chart is drawn would make the browser lay out the page each time.
+    new ResizeObserver(() => { this.width = this.stage.clientWidth; }).observe(this.stage);
     find('timeline').append(this.stage, make('p', {className: 'muted timeline-note'}, this.note, another));
     find('outlook').append(this.details);
   }
@@ -124,7 +126,7 @@ class Timeline {
   sentence() {
     const {app: {ours, description}} = this;
     const text = why({...ours.drawn, figures: ours.outlook.figures, values: description.values}) ?? '';
-    return text && ours.many && endings(ours.many.results).length > 1 ? `In this run (seed ${ours.drawn.seed}): ${text}` : text;
+    return text && ours.many && endings(ours.many.results).length > 1 ? `In this run (seed ${ours.drawn.seed}) ${text[0].toLowerCase()}${text.slice(1)}` : text;
   }
 
   xMax() {
@@ -143,9 +145,10 @@ class Timeline {
   }
 
   draw(run, extra) {
+    this.width = this.stage.clientWidth;
     const canvases = this.stage.querySelectorAll('canvas');
     this.charts = KINDS.map((kind, i) => {
-      const margin = () => this.stage.clientWidth < NARROW ? NARROW_MARGIN : MARGIN;
+      const margin = () => this.width < NARROW ? NARROW_MARGIN : MARGIN;
       const chart = draw(canvases[i], kind, run, {x: this.xMax(), margin, legend: false}, extra);
       const {scales} = chart.options;
       scales.x.max = this.xMax();

@@ -148,8 +148,10 @@ export function mountVerdict(app) {
       part.style.flexGrow = cell[verdict];
       return part;
     }));
-    tiles.hidden = !THERE.outage(cell);
-    tiles.replaceChildren(...TILES.map(([title, text]) => make('div', {}, make('dt', {}, title), make('dd', {}, text(cell)))));
+    // Without an outage there is nothing before and after it.
+    tiles.hidden = cell.success_before === null && cell.success_during === null;
+    tiles.replaceChildren(...TILES.map(([title, text]) => [title, text(cell)]).filter(([, text]) => text !== '–')
+      .map(([title, text]) => make('div', {}, make('dt', {}, title), make('dd', {}, text))));
     const rows = FIGURES.filter(([, , , , there]) => !there || THERE[there](cell) || theirs?.many && THERE[there](theirs.many.cell));
     const head = ['', 'now', ...theirs?.many ? ['pinned', 'difference'] : []];
     table.replaceChildren(

@@ -22,6 +22,9 @@ export function wordsOf(name) {
   return words[0].toUpperCase() + words.slice(1);
 }
 
+// A sentence of the command line in the words of the page, which has options without dashes, and no threads.
+export const asOnPage = text => text.replace(' or fewer --threads', '').replaceAll(/--(?=[a-z])/g, '');
+
 const UNLIMITED = new Set(['max-attempts', 'max-retries', 'timeout', 'deadline', 'backoff-cap', 'retry-after-max', 'reconnect-cap', 'queue-length', 'pool-size']);
 const ZERO = {'rate-limit': 'no limit', 'max-connections': 'no limit', 'shed-above': 'never'};
 

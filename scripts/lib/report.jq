@@ -131,9 +131,12 @@ def trace:
                 | {request, t, outcome, reason, time_s,
                    attempts: ($attempts["\(.request)"] | sort_by(.attempt))}]};
 
-# With more requests than this in the service, answers come too late. Null if this is not known.
+# With more requests than this in the service, answers come too late. Null if this is not known, or if workers serve
+# others first than the oldest, or drop what is too old.
 def late_from($lines; $server_lines):
-  ($lines[0].outlook.late_from? // (try fatal_concurrency($lines; $server_lines) catch null))
+  ($lines[0] | .service == "workers" and
+     ([.queue_order // "fifo", .queue_drop // "none", .abandoned // "serve"] != ["fifo", "none", "serve"])) as $any
+  | if $any then null else $lines[0].outlook.late_from? // (try fatal_concurrency($lines; $server_lines) catch null) end
   | if type == "number" then . else null end;
 
 # Each run of a client's file, because the page may have started several. `$server` is text. With

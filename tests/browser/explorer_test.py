@@ -481,7 +481,7 @@ def check_endings(page):
     down = page.run("return explorer.app.ours.many.results.filter(({verdict}) => verdict === 'collapsed').length")
     assert 20 < down < 45, down
     eventually(lambda: f"one of {100 - down} that recover" in page.text(".timeline-note"), "the majority is drawn")
-    assert page.text(".timeline-why").startswith("In this run (seed 4): The service stayed below the line")
+    assert page.text(".timeline-why").startswith("In this run (seed 4) the service stayed below the line")
     assert page.run("return explorer.app.ours.drawn.seed") != "1", "the first seed is of the minority"
     tiles = page.text(".verdict-tiles")
     assert "backmostly within 5 s" in tiles and "slowest 1 % takemostly " in tiles, tiles

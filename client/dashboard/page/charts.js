@@ -15,7 +15,14 @@ const Retrystorm = (() => {
   const LATELY = 10; // seconds
   const FAR = 30; // times the end of an axis: too far to be drawn
 
-  const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  // A custom property of the page. They only change with the colour scheme, and reading one makes the browser compute
+  // the page's styles anew.
+  const properties = new Map();
+  globalThis.matchMedia?.('(prefers-color-scheme: dark)').addEventListener('change', () => properties.clear());
+  function css(name) {
+    if (!properties.has(name)) properties.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
+    return properties.get(name);
+  }
   const minutes = s => {
     const whole = Math.round(s);
     return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
@@ -95,9 +102,8 @@ const Retrystorm = (() => {
       this.end = 0;
       this.sums = {attempts: 0, requests: 0};
       this.recent = []; // the same, of the last seconds
-      // With more requests than this in the service (with workers: waiting), answers come too late, unless others
-      // than the oldest are served first.
-      this.late = /lifo/.test(start.queue_order) && start.service === 'workers' ? Infinity : Math.ceil(start.outlook?.late_from ?? Infinity);
+      // With more requests than this in the service (with workers: waiting), answers come too late.
+      this.late = Math.ceil(start.outlook?.late_from ?? Infinity);
     }
 
     // Reads a whole run from its JSON Lines: the clients', and the server's if there are any.
@@ -540,5 +546,5 @@ const Retrystorm = (() => {
     return chart;
   }
 
-  return {Run, caption, curvesOf, curvesSeen, datasets, describe, draw, drawLate, duration, fillLegend, fillTable, milliseconds, minutes, number, outageText, percent, reasons, redraw, requestTime, seconds, titleOf};
+  return {Run, caption, css, curvesOf, curvesSeen, datasets, describe, draw, drawLate, duration, fillLegend, fillTable, milliseconds, minutes, number, outageText, percent, reasons, redraw, requestTime, seconds, titleOf};
 })();
