@@ -207,7 +207,9 @@ void HeatMap::print(std::ostream& out) const {
   const std::string runs = std::to_string(runs_) + " runs";
   const std::string what = (down ? "down (collapsed or relapsed)" : show_) +
                            (percent_ ? " in %" : "") +
-                           (of_runs ? " of " + runs : ", " + runs + " each");
+                           (!of_runs ? ", " + runs + " each"
+                            : down   ? " of the runs with a verdict, " + runs + " each"
+                                     : " of " + runs);
   const std::size_t least = down && across_.longest() < 5 ? 6 : 8;
   const int width = static_cast<int>(std::max(across_.longest() + 2, least));
   const int first = static_cast<int>(std::max<std::size_t>(up_.longest() + 1, 8));
@@ -232,9 +234,14 @@ void HeatMap::print(std::ostream& out) const {
       const Interval interval = wilson_interval(hits, runs_);
       return fixed(100 * interval.low, 0) + " to " + fixed(100 * interval.high, 0) + " %";
     };
-    out << "of " << runs << " (--runs), 0 stands for " << range(0) << ", "
-        << fixed(100 * static_cast<double>(runs_ / 2) / static_cast<double>(runs_), 0) << " for "
-        << range(runs_ / 2) << " (95 % intervals)\n";
+    out << "95 % intervals for " << runs << " (--runs): 0 is " << range(0) << ", "
+        << fixed(100 * static_cast<double>(runs_ / 2) / static_cast<double>(runs_), 0) << " is "
+        << range(runs_ / 2);
+    if (down) {
+      out << ".\nWhere some are still recovering, so not down yet, or undecided, it is wider (--csv; a longer "
+             "--observe decides)";
+    }
+    out << '\n';
   }
   out << std::flush;
 }

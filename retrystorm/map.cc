@@ -45,7 +45,7 @@ void declare(CLI::App& app, MapOptions& options) {
       ->group("Study");
   add_text(*study, "--show", options.show,
            "the column of --csv to show, for example success_share, recovery_median_s or "
-           "amplification; down = collapsed or relapsed, in % of the runs")
+           "amplification; down = collapsed or relapsed, in % of the runs with a verdict")
       ->group("Study");
   add_text(*study, "--resume", options.resume,
            "keep the cells that are finished in this file, and go on with those that are missing "

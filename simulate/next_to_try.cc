@@ -140,6 +140,8 @@ std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& 
       // fewer retries do.
       const bool open = options.workload.arrivals == Arrivals::kOpen;
       const bool retries = retry.limit.max_retries > 0;
+      // Where it suffices, clients need not change.
+      add_bounded_queue();
       if (!retries) {
         // Only what the service does is left.
       } else if (!grows && !open) {
@@ -150,7 +152,6 @@ std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& 
         all.push_back({.text = "fewer --processes: each has its own retry budget"});
         break;
       }
-      add_bounded_queue();
       if (retries) add({{"max-retries", "0"}}, ": the same without retries");
       break;
     }
@@ -223,11 +224,14 @@ std::string tried_suggestion(const NamedOptions& row, const CellResult& result,
                                     seeds_from(campaign.seed, std::min(campaign.runs, kMostRuns)));
     if (runs.empty()) return "";
     const CellResult now = summarize(runs);
+    const std::string back = now.recovery_median
+                                 ? "back after " + brief_duration(*now.recovery_median)
+                                 : "back " + std::string(now.not_back(0.5));
     const Seen after = seen_in(now);
     if (before.verdict == Verdict::kCollapsed) {
       if (!now.mostly_down()) {
         return text + " (" + std::to_string(now.down_runs()) + " of " +
-               std::to_string(now.decided()) + " runs down)";
+               std::to_string(now.decided()) + " runs down, " + back + ')';
       }
     } else if (before.is_throttled()) {
       if (after.throttled <= before.throttled / 2) {
@@ -236,7 +240,7 @@ std::string tried_suggestion(const NamedOptions& row, const CellResult& result,
       }
     } else if (after.verdict == Verdict::kRecovered) {
       return text + " (" + std::to_string(now.recovered) + " of " + std::to_string(now.runs) +
-             " runs recovered)";
+             " runs recovered, " + back + ')';
     }
     in_vain += (in_vain.empty() ? "" : ", ") + text.substr(0, text.find(':'));
   }

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "model/run/disturbance.h"
+#include "model/run/outlook.h"
 #include "simulate/next_to_try.h"
 
 namespace retrystorm {
@@ -16,21 +17,19 @@ std::string clock_text(Duration t) {
   return std::to_string(minutes.count()) + ':' + seconds;
 }
 
-bool is_freeze(const std::string& what) {
-  return what == print_disturbance({});
-}
-
 }  // namespace
 
-void RunNotes::on_outage(Duration t, OutageEvent event, const std::string& what) {
+void RunNotes::on_outage(Duration t, OutageEvent event, const std::string&) {
   const bool begins = event == OutageEvent::kBegin;
-  if (loses_connections(options_.timeline.outage)) {
+  const Disturbance& outage = options_.timeline.outage;
+  if (loses_connections(outage)) {
     if (begins) note_(clock_text(t) + ' ' + std::string(kConnectionsLost));
     return;
   }
-  const std::string name = is_freeze(what) ? (begins ? "frozen" : "awake")
-                           : begins        ? what
-                                           : what + " is over";
+  const std::string words = in_words(outage);
+  const std::string name = begins                                      ? words
+                           : outage.kind == Disturbance::Kind::kFreeze ? "awake"
+                                                                       : "over: " + words;
   note_(clock_text(t) + ' ' + name +
         (begins ? " for " + brief_duration(options_.outage_length()) : ""));
 }

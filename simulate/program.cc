@@ -100,6 +100,11 @@ void tell_outlooks(const Invocation& invocation, const ScenarioOptions& asked,
             << std::flush;
 }
 
+void tell_runs(std::size_t rows, std::size_t runs, bool at_most) {
+  std::cerr << "runs       " << rows << " rows of " << (at_most ? "up to " : "") << runs
+            << (runs == 1 ? " run" : " runs") << " each\n";
+}
+
 int run_once(const Invocation& invocation, const SimulatorOptions& options, std::uint64_t seed) {
   for (const auto& [name, path] :
        {std::pair("--csv", options.table.csv), std::pair("--markdown", options.table.markdown)}) {
@@ -594,6 +599,7 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
     tell_outlook(invocation, options, options_of(0), start, no_defaults);
   } else if (!options.quiet) {
     tell_outlooks(invocation, options, start, grid, options_of);
+    tell_runs(cells, most_runs, !options.expectations.empty());
   }
   if (cells == 1 && !options.wide) {
     const WorkloadOptions workload = scenario(0).workload;

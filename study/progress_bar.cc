@@ -12,8 +12,10 @@ std::string bar(std::size_t done, std::size_t total, Duration elapsed) {
   const auto full = static_cast<std::size_t>(share * kWidth);
   const Duration left = scale(elapsed, done == 0 ? 0 : (1 - share) / share);
   return "\r[" + std::string(full, '#') + std::string(kWidth - full, '.') + "] " +
-         std::to_string(done) + "/" + std::to_string(total) + " runs, " +
-         format_duration(std::chrono::round<std::chrono::seconds>(left)) + " left  ";
+         std::to_string(done) + "/" + std::to_string(total) + " runs" +
+         (done == 0
+              ? ""
+              : ", " + format_duration(std::chrono::round<std::chrono::seconds>(left)) + " left  ");
 }
 
 }  // namespace

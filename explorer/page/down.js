@@ -1,11 +1,11 @@
 // How often the service is down at the end, collapsed or relapsed, for strips and maps: cells of
-// counted runs, what to compute next, and all of it in words.
+// counted runs, what to compute next, and all of it in words. The share has the rule of docs/output.md.
 
 const FEW = 2, SOME = 5, MANY = 10; // seeds
 
-// `refused` says why the cell cannot be run. Of `count` runs, `recovering` were not back yet at their end, and
-// `undecided` have no verdict, for example because the service was down before the outage: neither count in a
-// share. A run without an outage has a verdict: it is down if the service collapsed by itself.
+// `refused` says why the cell cannot be run. Of `count` runs, `recovering` were not back yet at their end, which
+// is not down yet. `undecided` have no verdict, for example because the service was down before the outage: they
+// do not count in a share. A run without an outage has a verdict: it is down if the service collapsed by itself.
 export const newCell = () => ({count: 0, down: 0, recovering: 0, undecided: 0, refused: null, asked: false});
 export const newCells = count => Array.from({length: count}, newCell);
 
@@ -18,10 +18,12 @@ export function add(cell, results) {
   }
 }
 
-export const decided = ({count, recovering, undecided}) => count - recovering - undecided;
+// The runs with a verdict.
+export const decided = ({count, undecided}) => count - undecided;
 
-// Null if nothing is known, or nothing can be known.
-export const share = cell => cell.refused === null && decided(cell) > 0 ? cell.down / decided(cell) : null;
+// Null if no run was up or down, or nothing can be known.
+export const share = cell =>
+  cell.refused === null && decided(cell) > cell.recovering ? cell.down / decided(cell) : null;
 
 // At the border between staying down and recovering: its runs differ, or it differs from a neighbour.
 function isContested(cells, index, neighbours) {
@@ -93,9 +95,8 @@ async function intervalOf(app, hits, runs) {
 // The 95 % interval of the share that is down, {low, high}, from the engine. It holds what the runs that are
 // still recovering may come to.
 export async function interval(app, cell) {
-  const runs = decided(cell) + cell.recovering;
-  const {low} = await intervalOf(app, cell.down, runs);
-  const {high} = await intervalOf(app, cell.down + cell.recovering, runs);
+  const {low} = await intervalOf(app, cell.down, decided(cell));
+  const {high} = await intervalOf(app, cell.down + cell.recovering, decided(cell));
   return {low, high};
 }
 
@@ -106,8 +107,8 @@ export function cellInWords(cell, between) {
   if (cell.refused !== null) return cell.refused;
   if (cell.count === 0) return 'not computed yet';
   if (cell.undecided === cell.count) return 'undecided: too few answers before the outage, or too short a run';
-  if (decided(cell) === 0) return `still recovering at the end of ${cell.recovering} of ${cell.count}: a longer observe decides`;
+  if (decided(cell) === cell.recovering) return `still recovering at the end of ${cell.recovering} of ${cell.count}: a longer observe decides`;
   const percents = between ? ` (${whole(between.low)}–${whole(between.high)} %)` : '';
-  const open = cell.recovering > 0 ? `, ${cell.recovering} more are still recovering` : '';
+  const open = cell.recovering > 0 ? `, ${cell.recovering} are still recovering` : '';
   return `stays down in ${cell.down} of ${decided(cell)}${percents}${open}`;
 }

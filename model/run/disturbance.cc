@@ -78,6 +78,16 @@ std::string print_disturbance(const Disturbance& disturbance) {
          (disturbance.status ? ':' + std::to_string(*disturbance.status) : "");
 }
 
+std::string_view mended_after(std::string_view printed) {
+  const auto is = [printed](Disturbance::Kind kind) {
+    return printed.starts_with(about(kind).name);
+  };
+  if (is(Disturbance::Kind::kLoad)) return "the load is as before";
+  if (is(Disturbance::Kind::kThrottle)) return "nothing is throttled any more";
+  if (is(Disturbance::Kind::kReconnect)) return "nothing was broken";
+  return "nothing is broken any more";
+}
+
 Conditions& apply(const Disturbance& disturbance, Conditions& conditions) {
   switch (disturbance.kind) {
     case Disturbance::Kind::kSlow:

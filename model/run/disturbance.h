@@ -49,6 +49,9 @@ Disturbance parse_disturbance(std::string_view text, Engine engine);
 // The text that `parse_disturbance` reads.
 std::string print_disturbance(const Disturbance& disturbance);
 
+// What is true again after the disturbance of this text: "nothing is broken any more".
+std::string_view mended_after(std::string_view printed);
+
 // Applies the disturbance to the service's conditions. Signals, connections and the clients' load
 // are handled elsewhere.
 Conditions& apply(const Disturbance& disturbance, Conditions& conditions);

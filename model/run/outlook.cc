@@ -96,6 +96,8 @@ Outlook::Service look_at_service(const ServiceOptions& options, Duration timeout
   const double mean = mean_service_seconds(options);
   service.p50 = workers.service_time.quantile(0.5);
   service.p99 = workers.service_time.quantile(0.99);
+  const std::string times = workers.service_time.text();
+  if (times.starts_with("lognormal:")) service.spread = times;
   bound(or_unlimited(workers.queue_length, WorkerSettings::kUnbounded), "--queue-length");
   bound(std::max(shed_above - number, 0.0), "--shed-above");
   // Other requests wait in the accept queue.
@@ -267,6 +269,25 @@ class Storm {
   // How long the budgets last if a retry costs so many tokens, where they limit the attempts.
   std::optional<Duration> budget_lasts(const Outlook::Failing& failing, double cost) const {
     if (!failing.limited_by_budget) return std::nullopt;
+    return retrystorm::budget_lasts(budget_, processes_, spending(failing, cost), waits_);
+  }
+
+  // The retries that full budgets pay for once, where they limit the attempts. They fill for so long
+  // besides the calm.
+  double banked(const Outlook::Failing& failing, double cost, Duration besides) const {
+    if (!failing.limited_by_budget) return 0;
+    return retries_banked(budget_, processes_, cost, wanted_, saturating_add(calm_, besides));
+  }
+  // Those that are left after so long an outage in which everything fails.
+  double left_after(const Outlook::Failing& failing, double cost, Duration outage) const {
+    if (!failing.limited_by_budget) return 0;
+    return retries_left(budget_, processes_, spending(failing, cost), waits_, outage);
+  }
+  // Tokens that are saved or spent count for so long.
+  Duration memory() const { return budget_.ttl; }
+
+ private:
+  Spending spending(const Outlook::Failing& failing, double cost) const {
     const bool endless = failing.attempts == kUnlimited;
     const Duration request =
         saturating_add(think_, time_of(waits_, failing.takes, failing.attempts));
@@ -275,17 +296,14 @@ class Storm {
       return endless && !open_ ? clients_stuck(callers_, think_, time)
                                : requests * to_seconds(time);
     };
-    return retrystorm::budget_lasts(budget_, processes_,
-                                    {.begun = begun,
-                                     .takes = failing.takes,
-                                     .attempts = failing.attempts,
-                                     .cost = cost,
-                                     .calm_rate = wanted_,
-                                     .calm = calm_},
-                                    waits_);
+    return {.begun = begun,
+            .takes = failing.takes,
+            .attempts = failing.attempts,
+            .cost = cost,
+            .calm_rate = wanted_,
+            .calm = calm_};
   }
 
- private:
   Duration first_wait() const { return waits_.empty() ? Duration::zero() : waits_.front(); }
 
   // For how many attempts a second there is a connection. One that times out has had its connection for the
@@ -360,6 +378,8 @@ Outlook::Connections look_at_pools(const Outlook& outlook, const WorkloadOptions
                              .wait_counts = settings.pool_wait_counts};
   const double room = most * static_cast<double>(pools.streams);
   if (room < clients) pools.room = processes * room;
+  const double through = answer > Duration::zero() ? pools.room / to_seconds(answer) : kUnlimited;
+  if (outlook.service && through < outlook.service->capacity) pools.through = through;
   if (pools.multiplexed) {
     pools.of_process = most;
     pools.open = processes * most;
@@ -377,6 +397,22 @@ Outlook::Connections look_at_pools(const Outlook& outlook, const WorkloadOptions
   return pools;
 }
 
+// For how long the queue of an outage drains at most, while everything fails. `saved` retries are left of
+// the budgets at its end, of `full` ones.
+Duration drains_in(double waiting, double saved, double full, const Outlook& outlook,
+                   const Storm& storm, Duration outage) {
+  const Outlook::Failing& failing = outlook.retries.overload();
+  const double drain = *outlook.retries.drain;
+  const auto after = [&](double retries) { return from_seconds((waiting + retries) / drain); };
+  Duration time = after(saved);
+  // What was spent in the outage is forgotten after a while, and may be spent again.
+  if (storm.memory() != Duration::max() && saturating_add(time, outage) > storm.memory()) {
+    time = after(std::max(saved, full));
+  }
+  const double at_first = outlook.service->capacity - failing.at_first;
+  return at_first > 0 ? std::min(time, from_seconds(waiting / at_first)) : time;
+}
+
 Outlook::Outage look_at_outage(const OutlookInput& input, const Outlook& outlook,
                                const Storm& storm) {
   const WorkloadOptions& workload = input.workload;
@@ -384,20 +420,33 @@ Outlook::Outage look_at_outage(const OutlookInput& input, const Outlook& outlook
   const double seconds = to_seconds(outage.length);
   const double factor = outage.what.value;
   const bool more = outage.what.kind == Disturbance::Kind::kLoad;
-  const double wanted = outlook.wanted * (more ? factor : 1);
+  const bool open = workload.arrivals == Arrivals::kOpen;
+  const Duration think =
+      more ? scale(workload.mean_think_time(), 1 / factor) : workload.mean_think_time();
+  const Duration answer = input.service ? mean_answer(*input.service) : Duration::zero();
+  const double wanted =
+      !more  ? outlook.wanted
+      : open ? outlook.wanted * factor
+             : static_cast<double>(workload.clients) / to_seconds(saturating_add(think, answer));
   const Outlook::Retries& retries = outlook.retries;
   const auto failure = failure_in(outage.what, input.service.value_or(ServiceOptions()));
   const bool errs = failure ? failure->outcome == Outcome::kError : retries.turns_away;
   const Outlook::Failing& failing = errs ? retries.errors : retries.timeouts;
   const Duration lasting = time_of(retries.waits, failing.takes, failing.attempts);
   const Duration life = std::min({lasting, workload.retry.limit.deadline, outage.length});
-  if (workload.arrivals == Arrivals::kOpen) {
+  using Kind = Disturbance::Kind;
+  const Kind kind = outage.what.kind;
+  const bool all_fail =
+      kind == Kind::kFreeze || kind == Kind::kDrop || (kind == Kind::kErrors && factor >= 1);
+  if (open) {
     outage.wanted = wanted * seconds;
     outage.unanswered = wanted * to_seconds(life);
   } else {
     const auto clients = static_cast<double>(workload.clients);
-    outage.unanswered = clients_stuck(clients, workload.mean_think_time(), life);
-    outage.wanted = life == outage.length ? outage.unanswered : wanted * seconds;
+    outage.unanswered = clients_stuck(clients, think, life);
+    outage.at_most = !all_fail;
+    outage.wanted =
+        all_fail ? requests_begun(clients, think, life, outage.length) : wanted * seconds;
   }
   if (outage.what.kind == Disturbance::Kind::kErrors) outage.unanswered *= factor;
   if (outage.what.kind == Disturbance::Kind::kThrottle) {
@@ -410,6 +459,12 @@ Outlook::Outage look_at_outage(const OutlookInput& input, const Outlook& outlook
   const double attempts =
       more ? storm.with_load(factor).failing(overload.takes, overload.attempts).rate
            : overload.rate;
+  double late = 0;  // attempts of the outage that arrive after it
+  const double cost =
+      cost_of_retry(workload.retry.process.budget,
+                    (retries.turns_away ? error_of(input) : timed_out(Duration::zero())).failure);
+  const double full = storm.banked(overload, cost, outage.length);
+  double saved = storm.banked(overload, cost, Duration::zero());
   if (outage.what.kind == Disturbance::Kind::kFreeze) {
     // A kept connection holds one request at most, because a timeout closes it. One that is multiplexed
     // holds any number.
@@ -420,10 +475,8 @@ Outlook::Outage look_at_outage(const OutlookInput& input, const Outlook& outlook
     outage.waiting = std::min(static_cast<double>(input.service->backlog) + kept,
                               std::max(outage.wanted, attempts * seconds));
     const auto begun = [&](Duration time) {
-      return workload.arrivals == Arrivals::kOpen
-                 ? wanted * to_seconds(time)
-                 : clients_stuck(static_cast<double>(workload.clients), workload.mean_think_time(),
-                                 time);
+      return open ? wanted * to_seconds(time)
+                  : clients_stuck(static_cast<double>(workload.clients), think, time);
     };
     outage.attempts_at_end =
         attempts_at_end(begun, outage.length, life, workload.timeout, retries.waits);
@@ -437,6 +490,8 @@ Outlook::Outage look_at_outage(const OutlookInput& input, const Outlook& outlook
         workload.has_timeout()
             ? outage.waiting + outage.attempts_at_end * (to_seconds(workload.timeout) + syn_repeats)
             : outage.unanswered;
+    if (workload.has_timeout()) late = outage.attempts_at_end * syn_repeats;
+    saved = storm.left_after(overload, cost, outage.length);
   } else {
     Conditions conditions;
     outage.capacity = capacity_of(with_conditions(apply(outage.what, conditions), *input.service));
@@ -453,10 +508,21 @@ Outlook::Outage look_at_outage(const OutlookInput& input, const Outlook& outlook
   const double room =
       service.bound + (workers ? static_cast<double>(input.service->workers.workers) : 0);
   const double work = std::min(outage.waiting, room);
-  if (piles_up(outage.what)) outage.waiting = work;
-  if (service.capacity != kUnlimited) outage.work = from_seconds(work / service.capacity);
   if (workers && retries.drain && work > 0) {
-    outage.drains_in = from_seconds(work / *retries.drain);
+    outage.drains_in = drains_in(std::min(outage.waiting + late, room), saved, full, outlook, storm,
+                                 outage.length);
+  }
+  // What was saved is spent in the outage.
+  if (outage.at_most && piles_up(outage.what)) {
+    // A request ends when it is served, or given up.
+    const auto clients = static_cast<double>(workload.clients);
+    outage.wanted =
+        std::min(outage.wanted,
+                 outage.capacity * seconds + requests_begun(clients, think, life, outage.length));
+  }
+  if (piles_up(outage.what) && work > 0) outage.waiting = std::min(outage.waiting + saved, room);
+  if (service.capacity != kUnlimited) {
+    outage.work = from_seconds(std::min(outage.waiting, room) / service.capacity);
   }
   return outage;
 }
@@ -466,25 +532,37 @@ Outlook::Herd look_at_herd(const WorkloadOptions& workload, const Outlook& outlo
   Outlook::Herd herd{.clients = static_cast<double>(workload.clients),
                      .window = span.to - span.from,
                      .calls = static_cast<double>(workload.reconnect.calls),
-                     .back_idle = span.to,
                      .back = span.to};
   const double window = to_seconds(herd.window);
   herd.rate = window > 0 ? herd.clients / window : kUnlimited;
   if (!outlook.service || outlook.service->capacity == kUnlimited) return herd;
   const Outlook::Service& service = *outlook.service;
-  const double requests = herd.clients * herd.calls;
   const double room = std::max(service.capacity - outlook.wanted, 0.0);  // beside the load
-  const auto time_for = [room](double some) {
-    return room > 0 ? from_seconds(some / room) : Duration::max();
-  };
-  herd.back_idle =
-      std::max(span.to, saturating_add(span.from, from_seconds(requests / service.capacity)));
   herd.capacity = room / herd.calls;
-  herd.back = std::max(span.to, saturating_add(span.from, time_for(requests)));
-  // A client has one attempt at a time.
-  herd.piles_up = std::clamp(requests - room * window, 0.0, herd.clients);
-  herd.advised = time_for(std::max(requests - service.late_from, 0.0));
-  herd.all_room = time_for(requests);
+  if (room == 0) {
+    herd.back = Duration::max();
+    return herd;
+  }
+  const auto pile_up_within = [&](double seconds) {
+    return pile_up_of({.clients = herd.clients,
+                       .calls = herd.calls,
+                       .think = workload.mean_think_time(),
+                       .from = span.from,
+                       .window = from_seconds(seconds),
+                       .load = outlook.wanted},
+                      service.capacity);
+  };
+  const double owed = pile_up_within(window);
+  herd.piles_up = std::min(owed, herd.clients);  // a client has one attempt at a time
+  // Connects wait in the queue with requests that came before them. Those of several calls wait anew.
+  herd.back =
+      saturating_add(span.to, from_seconds(owed / (herd.calls > 1 ? room : service.capacity)));
+  // At the end of the window each client that comes makes its connect and its request.
+  const double enough = herd.clients * (herd.calls + 1) / room;
+  herd.all_room = from_seconds(enough);
+  herd.advised = from_seconds(find_crossing(0, enough, [&](double seconds) {
+                                return pile_up_within(seconds) > service.late_from;
+                              }).high);
   return herd;
 }
 
@@ -501,11 +579,9 @@ void warn_of_herd(Outlook& outlook) {
   }
   if (outlook.service->in_time || herd.piles_up <= outlook.service->late_from) return;
   outlook.warnings.push_back(
-      readable(herd.clients) + " clients connect within " + readable(herd.window) +
-      ", but beside the load of " + load + " the service connects " + readable(herd.capacity) +
-      "/s: up to " + readable(std::round(herd.piles_up)) + " attempts pile up, and from " +
-      readable(std::round(outlook.service->late_from)) +
-      " on answers come too late and are in vain. Spread them over more than " +
+      "up to " + readable(std::round(herd.piles_up)) + " attempts pile up in the window of " +
+      readable(herd.window) + ", and from " + readable(std::round(outlook.service->late_from)) +
+      " on answers come too late and are in vain. Spread the clients over more than " +
       readable(herd.advised) + ", better over " + readable(herd.all_room) +
       " (--reconnect-base, --reconnect-jitter)");
 }
@@ -546,6 +622,13 @@ void warn(Outlook& outlook, const OutlookInput& input) {
            : service.kind == Capacity::kWorkers ? "--workers and --service-time"
                                                 : "--base-delay, --limit and --k") +
           ")");
+    }
+    if (outlook.connections && outlook.connections->through <= outlook.wanted && service.used < 1) {
+      say("the load is " + per_second(outlook.wanted) + ", and the connections let through only " +
+          per_second(outlook.connections->through) + ", " + readable(outlook.connections->room) +
+          " attempts at a time of " + readable(mean_answer(*input.service)) +
+          " each: the others wait in line before any outage (--pool-size, --processes" +
+          (outlook.connections->multiplexed ? ", --streams)" : ")"));
     }
     if (service.p50 >= workload.timeout) {
       say("an idle service takes " + readable(service.p50) + ", and attempts end after " + timeout +
@@ -588,6 +671,23 @@ void warn(Outlook& outlook, const OutlookInput& input) {
                                                                         : "a refused connection";
       say("attempts meet " + what +
           " in this outage, which is not retried (--retry-on=" + to_string(limit.retry_on) + ")");
+    }
+  }
+  // Only a simulation lets so little time pass between them.
+  if (!open && input.turnaround > Duration::zero()) {
+    const Duration pause = std::max(workload.mean_think_time(), input.turnaround);
+    const double stopped = outlook.gates ? outlook.clients / to_seconds(pause) : 0;
+    const double refused =
+        outlook.retries.may_err || (input.outage && input.outage->kind == Disturbance::Kind::kDrop)
+            ? outlook.retries.errors.rate
+            : 0;
+    constexpr double kHammering = 1e6;
+    if (const double most = std::max(stopped, refused); most >= kHammering) {
+      say("clients that do not think try again at once where they are " +
+          std::string(stopped > refused ? "stopped by a gate" : "refused") + ": up to " +
+          per_second(most) +
+          " in all, so that a run may take minutes. Give them a think time "
+          "(--lambda)");
     }
   }
   if (outlook.hangs_on_rejections() && !limit.retry_on.timeout) {
@@ -670,6 +770,41 @@ double clients_stuck(double clients, Duration think, Duration time) {
   return clients * (1 - exponential(-to_seconds(time) / to_seconds(think)));
 }
 
+double requests_begun(double clients, Duration think, Duration life, Duration time) {
+  const double each = to_seconds(saturating_add(think, life));
+  if (each <= 0) return kUnlimited;
+  constexpr int kMost = 100;  // requests of a client that are counted one by one
+  if (to_seconds(time) > kMost * to_seconds(life)) return clients * to_seconds(time) / each;
+  double begun = 0;
+  for (int k = 0; k * to_seconds(life) < to_seconds(time); ++k) {
+    if (think == Duration::zero()) {
+      ++begun;
+      continue;
+    }
+    // The chance that k + 1 think times are shorter than what k lives leave of the time.
+    const double mean = (to_seconds(time) - k * to_seconds(life)) / to_seconds(think);
+    double term = exponential(-mean), at_most_k = term;
+    for (int i = 1; i <= k; ++i) at_most_k += term *= mean / i;
+    begun += 1 - at_most_k;
+  }
+  return clients * begun;
+}
+
+double pile_up_of(const ComingBack& herd, double capacity) {
+  const double window = to_seconds(herd.window), think = to_seconds(herd.think);
+  if (window <= 0) return herd.clients * herd.calls;
+  constexpr int kSteps = 200;
+  const double step = window / kSteps;
+  double waiting = 0;
+  for (int i = 0; i < kSteps; ++i) {
+    const double time = (i + 0.5) * step;
+    const double wanted = think > 0 ? 1 - exponential(-(to_seconds(herd.from) + time) / think) : 1;
+    const double rate = herd.clients / window * (herd.calls + wanted) + herd.load * time / window;
+    waiting = std::max(waiting + (rate - capacity) * step, 0.0);
+  }
+  return waiting;
+}
+
 double attempts_before(Duration deadline, Duration timeout, const std::vector<Duration>& waits,
                        double most) {
   if (deadline == Duration::max()) return most;
@@ -712,42 +847,62 @@ double retries_paid(const BudgetSettings& budget, double processes, double reque
   return std::max(least, budget.share / (1 - budget.share) * requests);
 }
 
+namespace {
+
+// The least tokens of a process that let it retry.
+double least_tokens(const BudgetSettings& budget, double cost) {
+  return budget.threshold == BudgetSettings::kNone ? cost
+         : budget.ttl == Duration::max()           ? budget.threshold * budget.tokens
+                                                   : 0;
+}
+
+// The tokens of all processes after `time` in which everything failed and was retried. If there are too many
+// failures to count, the rest of them is left out.
+struct TokensLeft {
+  double tokens = 0;
+  bool too_many = false;
+};
+TokensLeft tokens_left(const BudgetSettings& budget, double processes, const Spending& spending,
+                       const std::vector<Duration>& waits, Duration time) {
+  const bool bucket = budget.ttl == Duration::max();
+  const bool on_request = budget.deposit_on == DepositOn::kRequest;
+  constexpr std::size_t kMostFailures = 10'000;  // of a request
+  double tokens = 0;
+  if (bucket) {  // it is full until the first attempt fails
+    const Duration since = std::max(time - spending.takes, Duration::zero());
+    tokens = processes * budget.tokens;
+    if (on_request) tokens += budget.deposit * spending.begun(since);
+  } else {
+    const Duration calm = std::min(spending.calm, std::max(budget.ttl - time, Duration::zero()));
+    tokens = processes * budget.minimum_rate * to_seconds(budget.ttl) * budget.cost +
+             budget.deposit * spending.calm_rate * to_seconds(calm);
+    if (on_request) tokens += budget.deposit * spending.begun(std::min(time, budget.ttl));
+  }
+  // The attempts of a request fail at these times after it begins.
+  Duration fails = spending.takes;
+  for (std::size_t i = 0; fails < time && static_cast<double>(i) < spending.attempts; ++i) {
+    if (i == kMostFailures) return {tokens, true};
+    const bool retried = static_cast<double>(i + 1) < spending.attempts;
+    tokens -= spending.begun(time - fails) * (budget.failure_cost + (retried ? spending.cost : 0));
+    const Duration wait = waits.empty() ? Duration::zero() : waits[std::min(i, waits.size() - 1)];
+    fails = saturating_add(fails, saturating_add(wait, spending.takes));
+  }
+  return {tokens, false};
+}
+
+}  // namespace
+
 std::optional<Duration> budget_lasts(const BudgetSettings& budget, double processes,
                                      const Spending& spending, const std::vector<Duration>& waits) {
   if (budget.kind != BudgetSettings::Kind::kTokens) return std::nullopt;
-  const bool bucket = budget.ttl == Duration::max();
-  const bool on_request = budget.deposit_on == DepositOn::kRequest;
-  const double least = budget.threshold == BudgetSettings::kNone ? spending.cost
-                       : bucket                                  ? budget.threshold * budget.tokens
-                                                                 : 0;
-  constexpr std::size_t kMostFailures = 10'000;  // of a request
+  const double least = processes * least_tokens(budget, spending.cost);
   bool too_many = false;
-  const auto left = [&](Duration time) {
-    double tokens = 0;
-    if (bucket) {  // it is full until the first attempt fails
-      const Duration since = std::max(time - spending.takes, Duration::zero());
-      tokens = processes * budget.tokens;
-      if (on_request) tokens += budget.deposit * spending.begun(since);
-    } else {
-      const Duration calm = std::min(spending.calm, std::max(budget.ttl - time, Duration::zero()));
-      tokens = processes * budget.minimum_rate * to_seconds(budget.ttl) * budget.cost +
-               budget.deposit * spending.calm_rate * to_seconds(calm);
-      if (on_request) tokens += budget.deposit * spending.begun(std::min(time, budget.ttl));
-    }
-    // The attempts of a request fail at these times after it begins.
-    Duration fails = spending.takes;
-    for (std::size_t i = 0; fails < time && static_cast<double>(i) < spending.attempts; ++i) {
-      too_many = i == kMostFailures;
-      if (too_many) break;
-      const bool retried = static_cast<double>(i + 1) < spending.attempts;
-      tokens -=
-          spending.begun(time - fails) * (budget.failure_cost + (retried ? spending.cost : 0));
-      const Duration wait = waits.empty() ? Duration::zero() : waits[std::min(i, waits.size() - 1)];
-      fails = saturating_add(fails, saturating_add(wait, spending.takes));
-    }
-    return tokens;
+  const auto is_empty = [&](Duration time) {
+    const TokensLeft left = tokens_left(budget, processes, spending, waits, time);
+    too_many = left.too_many;
+    return left.tokens <= least;
   };
-  const auto is_empty = [&](Duration time) { return left(time) <= processes * least; };
+  const bool bucket = budget.ttl == Duration::max();
   const Duration horizon = bucket ? Duration(std::chrono::hours(1)) : budget.ttl;
   Duration later = std::max(spending.takes, Duration(std::chrono::milliseconds(1)));
   while (!is_empty(later)) {
@@ -757,6 +912,32 @@ std::optional<Duration> budget_lasts(const BudgetSettings& budget, double proces
   return from_seconds(find_crossing(0, to_seconds(later), [&](double seconds) {
                         return !is_empty(from_seconds(seconds));
                       }).high);
+}
+
+double retries_banked(const BudgetSettings& budget, double processes, double cost, double calm_rate,
+                      Duration calm) {
+  if (budget.kind != BudgetSettings::Kind::kTokens) return 0;
+  // Each retry follows a failure.
+  const double spent = cost + budget.failure_cost;
+  if (spent <= 0) return 0;
+  const bool bucket = budget.ttl == Duration::max();
+  double tokens = processes * budget.tokens;
+  if (bucket && budget.threshold != BudgetSettings::kNone) tokens *= 1 - budget.threshold;
+  if (!bucket) {
+    tokens = processes * budget.minimum_rate * to_seconds(budget.ttl) * budget.cost +
+             budget.deposit * calm_rate * to_seconds(std::min(calm, budget.ttl));
+  }
+  return tokens / spent;
+}
+
+double retries_left(const BudgetSettings& budget, double processes, const Spending& spending,
+                    const std::vector<Duration>& waits, Duration time) {
+  if (budget.kind != BudgetSettings::Kind::kTokens) return 0;
+  const double spent = spending.cost + budget.failure_cost;
+  if (spent <= 0) return 0;
+  const TokensLeft left = tokens_left(budget, processes, spending, waits, time);
+  const double tokens = left.tokens - processes * least_tokens(budget, spending.cost);
+  return std::max(tokens, 0.0) / spent;
 }
 
 bool grows_with_processes(const BudgetSettings& budget) {

@@ -41,6 +41,7 @@ struct Outlook {
     bool rate_limited = false;     // is the capacity that of the rate limit?
     double used = 0;               // share of the capacity, before the outage; 0 without a limit
     Duration p50{0}, p99{0};       // of the service time, when idle
+    std::string spread{};          // its distribution, if that has a spread that is easily left out
     // With more requests than this, answers come after the timeout. Workers: requests that wait.
     // Curve: requests in the service.
     double late_from = kUnlimited;
@@ -97,19 +98,18 @@ struct Outlook {
     double rate = 0;     // of connects, while they come; infinite if all come at once
     // Of a service whose capacity is known. The load takes its part of it.
     double capacity = kUnlimited;  // connects; 0 if the load takes all
-    // All can be back, after they lost their connections, between the time for an idle service and the time
-    // beside the whole load: clients without a connection make none. Never without capacity.
-    Duration back_idle{0}, back{0};
-    double piles_up = 0;   // attempts that wait at the end of the window
-    Duration advised{0};   // the shortest window in which answers do not come too late
-    Duration all_room{0};  // the shortest window in which no attempts pile up
+    Duration back{0};              // when all are, about, after they lost their connections
+    double piles_up = 0;           // attempts that wait at the end of the window
+    Duration advised{0};           // the shortest window in which answers do not come too late
+    Duration all_room{0};          // a window in which no attempts pile up
   };
 
   struct Outage {
     Disturbance what{};
     Duration length{0};
-    double wanted = 0;    // requests that begin during the outage
-    double capacity = 0;  // of the service during the outage
+    double wanted = 0;     // requests that begin during the outage
+    bool at_most = false;  // or fewer: clients that wait for an answer begin no other request
+    double capacity = 0;   // of the service during the outage
     double waiting =
         0;  // attempts that wait at its end: in the accept queue and on kept connections, or for a worker
     double unanswered = 0;  // requests under way at its end: not answered and not given up
@@ -117,7 +117,9 @@ struct Outlook {
     double attempts_at_end = 0;  // per second, at its end, of the unanswered requests
     double burst = 0;            // attempts that reach the service within one timeout of its end
     Duration work{0};            // time to serve all that wait and have room, at full capacity
-    std::optional<Duration> drains_in{};  // the same, while all further attempts fail
+    // The same, while all further attempts fail: never longer, in the mean. It includes the retries that
+    // the budget has saved.
+    std::optional<Duration> drains_in{};
   };
 
   // Kept ones.
@@ -128,6 +130,8 @@ struct Outlook {
     double open = 0;                 // about how many all have before the outage
     // The attempts that can be in flight at a time, if clients may want more. Others wait in line.
     double room = kUnlimited;
+    // The attempts a second that they let through an idle service, if it could serve more.
+    double through = kUnlimited;
     Duration longest_wait{0};  // in line
     bool wait_counts = true;   // is the wait part of the timeout?
   };
@@ -198,6 +202,9 @@ bool freezes_workers(const Outlook& outlook);
 // `freezes_workers`: is one of the outages such a freeze?
 std::string assumed_text(const std::string& options, bool freezes_workers = false);
 
+// What it does, in a few words: "frozen", "3 times the load".
+std::string in_words(const Disturbance& disturbance);
+
 // A number as people write it: "1,200", "33.3"; "unlimited".
 std::string readable(double number);
 // The same of a duration: "1m22s", "215ms".
@@ -215,6 +222,22 @@ double late_from(const ServiceOptions& service, Duration timeout);
 // The mean number of requests that N clients begin in `time`, if none of them gets an answer. Think
 // times are exponential with mean `think`.
 double clients_stuck(double clients, Duration think, Duration time);
+
+// The same if they give up each request after `life`, and think again. A renewal process: request k + 1
+// of a client begins within `time` if k lives and k + 1 think times do (Cox, Renewal Theory, 1962).
+double requests_begun(double clients, Duration think, Duration life, Duration time);
+
+// The requests that the service still owes at the end of the window in which clients come back. Each connects at a random
+// time of it, and then sends the request that it wanted meanwhile, if it did. From then on it thinks and
+// asks as before.
+struct ComingBack {
+  double clients = 0;
+  double calls = 1;             // requests that each connect is
+  Duration think{0};            // mean
+  Duration from{0}, window{0};  // the window begins so long after they lost their connections
+  double load = 0;              // requests per second of all of them
+};
+double pile_up_of(const ComingBack& herd, double capacity);
 
 // The attempts per second at the end of an outage. `begun(time)` requests begin in its first `time`,
 // every attempt fails by the timeout, and no request lasts longer than `life`.
@@ -244,6 +267,15 @@ struct Spending {
 // become empty.
 std::optional<Duration> budget_lasts(const BudgetSettings& budget, double processes,
                                      const Spending& spending, const std::vector<Duration>& waits);
+
+// The retries that full budgets of this many processes pay for once, besides `retries_paid`. `calm_rate`
+// requests per second succeeded for `calm`.
+double retries_banked(const BudgetSettings& budget, double processes, double cost, double calm_rate,
+                      Duration calm);
+
+// Of these, those that are left after `time` in which everything failed.
+double retries_left(const BudgetSettings& budget, double processes, const Spending& spending,
+                    const std::vector<Duration>& waits, Duration time);
 
 // Do more processes pay for more retries of the same requests?
 bool grows_with_processes(const BudgetSettings& budget);

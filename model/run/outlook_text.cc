@@ -107,9 +107,12 @@ std::string attempts_sentence(const Outlook& outlook) {
   if (retries.attempts == 1) {
     text = "none: one attempt a request";
   } else if (retries.attempts == Outlook::kUnlimited) {
-    text = "any number of attempts a request (--max-attempts)";
+    text = "any number of attempts a request";
   } else {
-    text = "at most " + readable(retries.attempts) + " attempts a request (--max-attempts)";
+    text = "at most " + readable(retries.attempts) + " attempts a request";
+  }
+  if (retries.attempts > 1) {
+    text += outlook.budget == "none" ? " (--max-attempts; no --retry-budget)" : " (--max-attempts)";
   }
   const bool endless = outlook.timeout == Duration::max();
   if (endless && retries.attempts > 1) {
@@ -177,12 +180,14 @@ std::string storm_sentence(const Outlook& outlook) {
   if (service.capacity == Outlook::kUnlimited) return "";
   if (rate < service.capacity) {
     const Outlook::Failing& failing = retries.overload();
-    return ", less than the service can do. No storm sustains itself; a queue drains at " +
-           rate_of(*retries.drain) +
-           (failing.limited_by_budget && failing.at_first > service.capacity
-                ? ". The same without a budget: " + up_to(failing.at_first) +
-                      ", MORE than it can do"
-                : "");
+    const std::string drain = rate_of(*retries.drain);
+    if (!failing.limited_by_budget || failing.at_first <= service.capacity) {
+      return ", less than the service can do. No storm sustains itself; a queue drains at " + drain;
+    }
+    return ", less than the service can do: then a storm ends, and a queue drains at " + drain +
+           (failing.budget_lasts
+                ? ""
+                : ". Without a budget: " + up_to(failing.at_first) + ", MORE than it can do");
   }
   if (service.in_time) {
     return ": MORE than the service can do. But its answers are in time (" + service.bounded_by +
@@ -201,44 +206,19 @@ std::string outage_sentence(const Outlook& outlook) {
   if (!outlook.outage) return "none (--outage-for)";
   const Outlook::Outage& outage = *outlook.outage;
   const std::string length = readable(outage.length);
-  const std::string value = readable(outage.what.value);
-  std::string text;
   using Kind = Disturbance::Kind;
-  switch (outage.what.kind) {
-    case Kind::kFreeze:
-      text = "frozen for " + length;
-      break;
-    case Kind::kDrop:
-      text = "connections reset and refused for " + length;
-      break;
-    case Kind::kSlow:
-      text = "each request takes " + value + " times as long for " + length;
-      break;
-    case Kind::kErrors:
-      text = percent_of(outage.what.value) + " of the attempts fail for " + length;
-      break;
-    case Kind::kCapacity:
-      text = value + " times the capacity for " + length;
-      break;
-    case Kind::kThrottle:
-      text = "at most " + counted(outage.what.value, "request") + "/s are admitted for " + length;
-      break;
-    case Kind::kLoad:
-      text = value + " times the load for " + length;
-      break;
-    case Kind::kCommand:
-      text = "--outage-begin for " + length;
-      break;
-    case Kind::kReconnect:
-      return std::string(kConnectionsLost) + " at once, idle ones too (--outage); the " + length +
-             " from then on count as the outage (--outage-for)";
+  if (outage.what.kind == Kind::kReconnect) {
+    return in_words(outage.what) + " at once, idle ones too (--outage); the " + length +
+           " from then on count as the outage (--outage-for)";
   }
+  std::string text = in_words(outage.what) + " for " + length;
   text += " (--outage, --outage-for)";
   if (outage.what.kind == Kind::kErrors && outlook.service) {
     text += ", " + cost_of_errors(outlook.service->errors_cost);
   }
-  text += (outage.what.kind == Kind::kErrors && outlook.service ? "; " : ": ") +
-          counted(std::round(outage.wanted), "request") + " begin meanwhile";
+  text += outage.what.kind == Kind::kErrors && outlook.service ? "; " : ": ";
+  text += (outage.at_most ? "up to " : "") + counted(std::round(outage.wanted), "request") +
+          " begin meanwhile";
   if (outage.what.kind == Kind::kDrop && outlook.arrivals == Arrivals::kClosed &&
       !outlook.connections) {
     text += "; clients without a request then lose nothing (--outage=reconnect: all lose theirs)";
@@ -264,54 +244,53 @@ std::string outage_sentence(const Outlook& outlook) {
 
 std::string herd_sentence(const Outlook& outlook) {
   const Outlook::Herd& herd = *outlook.herd;
-  std::string text =
-      counted(herd.clients, "client") + ' ' +
-      (herd.window > Duration::zero() ? "over " + readable(herd.window) + ": " + rate_of(herd.rate)
-                                      : "all at the same moment") +
-      " (--reconnect-base, --reconnect-jitter)";
+  const std::string load = "the load of " + rate_of(outlook.wanted);
+  std::string text = counted(herd.clients, "client") + ' ' +
+                     (herd.window > Duration::zero() ? "over " + readable(herd.window)
+                                                     : "all at the same moment") +
+                     " (--reconnect-base, --reconnect-jitter)";
   if (herd.capacity == 0) {
-    return text + "; the load of " + rate_of(outlook.wanted) + " leaves the service no room";
+    return text + "; " + load + " leaves the service no room";
   }
-  if (herd.capacity != Outlook::kUnlimited) {
-    text += "; beside the load of " + rate_of(outlook.wanted) + " the service connects up to " +
-            rate_of(herd.capacity) +
-            (herd.calls > 1
-                 ? ", for each takes " + counted(herd.calls, "request") + " (--reconnect-calls)"
-                 : "");
-  }
-  if (herd.back_idle == herd.back) {
+  if (herd.capacity == Outlook::kUnlimited) {
     return text + ": all are back after " + readable(herd.back) + " at the soonest";
   }
-  return text + ": all are back between " + readable(herd.back_idle) + " (N / m) and " +
-         readable(herd.back) + " (N / (m - load)), if answers come in time";
+  text += ", each with its connect" +
+          (herd.calls > 1 ? " of " + counted(herd.calls, "call") + " (--reconnect-calls)" : "") +
+          " and the request it wants by then: ";
+  text += herd.piles_up < 1 ? "none wait"
+                            : "up to " + readable(std::round(herd.piles_up)) + " attempts pile up";
+  return text + ", and all are back after about " + readable(herd.back) +
+         ", if answers come in time. From a window of " +
+         (herd.calls > 1 ? readable(herd.calls + 1) + " N" : "2 N") +
+         " / (m - load) = " + readable(herd.all_room) + " on none pile up";
+}
+
+// Is there a process for each client?
+bool has_process_each(const Outlook& outlook) {
+  return outlook.arrivals != Arrivals::kOpen && outlook.processes > 1 &&
+         static_cast<double>(outlook.processes) == outlook.clients;
 }
 
 std::string processes_sentence(const Outlook& outlook) {
   const auto number = static_cast<double>(outlook.processes);
-  const bool of_one =
-      outlook.arrivals != Arrivals::kOpen && number > 1 && number == outlook.clients;
   std::string text = readable(number) + " (--processes), " +
-                     (of_one ? "one for each client, with " : "with ") +
-                     counted(outlook.wanted / number, "request") +
-                     (number == 1 ? "/s" : "/s each") + "; retry budget: " + outlook.budget;
-  if (outlook.budget == "none") text += " (--retry-budget)";
-  if (outlook.budget_in_each) text += " in each";
+                     (has_process_each(outlook) ? "one for each client, with " : "with ") +
+                     counted(outlook.wanted / number, "request") + (number == 1 ? "/s" : "/s each");
+  if (outlook.budget != "none") {
+    text += "; retry budget: " + outlook.budget + (outlook.budget_in_each ? " in each" : "");
+  }
   if (outlook.budget_has_bucket) {
     text += " (" + counted(outlook.bucket_tokens, "token") + ", of which a " +
             (outlook.retry_takes > 0 ? "retry takes " + readable(outlook.retry_takes)
                                      : "failure takes " + readable(outlook.failure_takes)) +
             ')';
   }
-  if (outlook.budget_in_each) text += ": more processes pay for more retries";
-  if (outlook.gates)
-    text += "; gates (a breaker or others) may stop attempts, which is not counted here";
-  return text;
+  if (outlook.budget_in_each) text += ", so more retry more";
+  return text + (outlook.gates ? "; gates (a breaker, ...) are not counted here" : "");
 }
 
 std::string connection_sentence(const Outlook& outlook) {
-  if (!outlook.connections) {
-    return "new for each attempt; yours are probably kept: --connections=keep-alive";
-  }
   const Outlook::Connections& pools = *outlook.connections;
   std::string text =
       pools.multiplexed
@@ -323,6 +302,9 @@ std::string connection_sentence(const Outlook& outlook) {
                                                          : "up to " + readable(pools.of_process)) +
                 " in each process (--pool-size)";
   if (pools.room == Outlook::kUnlimited) return text;
+  if (pools.through != Outlook::kUnlimited) {
+    text += ", which let through " + rate_of(pools.through);
+  }
   text += "; an attempt without one waits in line, ";
   text += pools.longest_wait != Duration::max() ? "for at most " + readable(pools.longest_wait)
           : pools.wait_counts                   ? "until it times out"
@@ -344,6 +326,29 @@ std::string no_timeout_sentence(const Outlook& outlook) {
          " until it goes on, and none of them retries";
 }
 
+// From how many waiting requests on answers come too late, where some wait for a connection.
+std::string late_from_line(const Outlook& outlook) {
+  const Outlook::Service& service = *outlook.service;
+  const Outlook::Connections& pools = *outlook.connections;
+  const bool workers = service.kind == Capacity::kWorkers;
+  if (!pools.wait_counts) {
+    return "; from " + counted(std::round(service.late_from), "request") +
+           (workers ? " waiting for a worker" : " in it") +
+           " on answers come too late, not counting those in line for a connection";
+  }
+  const double spare = to_seconds(outlook.timeout) - to_seconds(service.p50);
+  const bool narrow = pools.through != Outlook::kUnlimited;
+  if (narrow && pools.longest_wait < from_seconds(spare)) {
+    return "; with up to " + readable(pools.longest_wait) + " in line answers come in time";
+  }
+  const double late = narrow ? std::max(spare, 0.0) * pools.through : service.late_from;
+  return "; from " + counted(std::round(late), "request") +
+         (narrow    ? " in line for a connection"
+          : workers ? " waiting for a connection or a worker"
+                    : " in line for a connection or in it") +
+         " on answers come too late";
+}
+
 std::string timeout_sentence(const Outlook& outlook) {
   std::string text = outlook.timeout == Duration::max()
                          ? no_timeout_sentence(outlook)
@@ -351,7 +356,10 @@ std::string timeout_sentence(const Outlook& outlook) {
   if (!outlook.service) return text;
   const Outlook::Service& service = *outlook.service;
   text += "; an idle service answers in " + readable(service.p50);
-  if (service.p99 != service.p50) text += " (p99 " + readable(service.p99) + ')';
+  if (service.p99 != service.p50) {
+    text += " (p99 " + readable(service.p99) +
+            (service.spread.empty() ? "" : ", " + service.spread) + ')';
+  }
   if (service.late_from == Outlook::kUnlimited || service.late_from == 0) return text;
   const bool workers = service.kind == Capacity::kWorkers;
   if (service.in_time) {
@@ -363,19 +371,21 @@ std::string timeout_sentence(const Outlook& outlook) {
                             readable(std::round(service.late_from)) + " on"
                       : "answers come in time, or not at all (" + service.bounded_by + ')');
   }
+  if (outlook.connections && outlook.connections->room != Outlook::kUnlimited) {
+    return text + late_from_line(outlook);
+  }
   text += "; from ";
-  text += counted(std::round(service.late_from), workers ? "waiting request" : "request");
-  text += workers ? " on" : " in it on";
+  text += readable(std::round(service.late_from));
+  text += workers ? " waiting on" : " in it on";
   text += " answers come too late, and ";
-  text += workers ? "the queue has no bound below that (--queue-length)"
-                  : "nothing keeps it below that (--shed-above)";
+  text +=
+      workers ? "no bound is lower (--queue-length)" : "nothing keeps it below that (--shed-above)";
   return text;
 }
 
 std::string waits_sentence(const Outlook& outlook) {
   const Outlook::Retries& retries = outlook.retries;
   const std::vector<Duration>& waits = retries.waits;
-  if (waits.empty()) return "none, because there are no retries";
   if (std::all_of(waits.begin(), waits.end(), [&](Duration each) { return each == waits[0]; })) {
     return readable(waits[0]) + " before each retry (median; --growth, --backoff-base)";
   }
@@ -438,6 +448,31 @@ void say_of_row(std::vector<SaidOfRows>& all, const OutlookLine& line, const std
 
 }  // namespace
 
+std::string in_words(const Disturbance& disturbance) {
+  const std::string value = readable(disturbance.value);
+  switch (disturbance.kind) {
+    case Disturbance::Kind::kFreeze:
+      return "frozen";
+    case Disturbance::Kind::kDrop:
+      return "connections reset and refused";
+    case Disturbance::Kind::kSlow:
+      return "each request takes " + value + " times as long";
+    case Disturbance::Kind::kErrors:
+      return percent_of(disturbance.value) + " of the attempts fail";
+    case Disturbance::Kind::kCapacity:
+      return value + " times the capacity";
+    case Disturbance::Kind::kThrottle:
+      return "at most " + counted(disturbance.value, "request") + "/s are admitted";
+    case Disturbance::Kind::kLoad:
+      return value + " times the load";
+    case Disturbance::Kind::kCommand:
+      return "--outage-begin";
+    case Disturbance::Kind::kReconnect:
+      return std::string(kConnectionsLost);
+  }
+  return "";
+}
+
 std::string readable(double number) {
   if (!std::isfinite(number)) return "unlimited";
   if (std::abs(number) < 100) return print_number(to_digits(number, 3));
@@ -462,12 +497,17 @@ std::vector<OutlookLine> outlook_lines(const Outlook& outlook) {
                                  {"retries", attempts_sentence(outlook) + storm_sentence(outlook)},
                                  {"outage", outage_sentence(outlook)}};
   if (outlook.herd) lines.push_back({"reconnect", herd_sentence(outlook)});
-  lines.insert(lines.end(), {{"processes", processes_sentence(outlook)},
-                             {"connection", connection_sentence(outlook)},
-                             {"timeout", timeout_sentence(outlook)},
-                             {"waits", waits_sentence(outlook)},
-                             {"left out", outlook.service ? "replicas, layers -> docs/simulator.md"
-                                                          : "HTTP/2 -> docs/server.md"}});
+  // Processes decide nothing if their clients share nothing.
+  if (outlook.budget != "none" || outlook.gates || has_process_each(outlook)) {
+    lines.push_back({"processes", processes_sentence(outlook)});
+  }
+  if (outlook.connections) lines.push_back({"connection", connection_sentence(outlook)});
+  lines.push_back({"timeout", timeout_sentence(outlook)});
+  if (!outlook.retries.waits.empty()) lines.push_back({"waits", waits_sentence(outlook)});
+  const std::string kept =
+      outlook.connections ? "" : "kept connections (--connections=keep-alive), ";
+  lines.push_back({"left out", kept + (outlook.service ? "replicas, layers -> docs/simulator.md"
+                                                       : "HTTP/2 -> docs/server.md")});
   return lines;
 }
 
@@ -523,7 +563,7 @@ std::vector<std::string> deciding_options(const Outlook& outlook) {
   if (outlook.arrivals == Arrivals::kOpen) add({"rate"});
   if (outlook.arrivals == Arrivals::kClosed) add({"clients", "lambda"});
   add({"timeout"});
-  if (outlook.outage) add({"outage", "outage-for"});
+  if (outlook.outage) add({"outage", "outage-for", "observe"});
   if (freezes_workers(outlook)) add({"backlog", "connections"});
   if (workers) add({"abandoned"});
   if (outlook.connections) {
@@ -548,11 +588,10 @@ bool freezes_workers(const Outlook& outlook) {
 
 std::string assumed_text(const std::string& options, bool freezes_workers) {
   if (options.empty()) return "";
-  std::string line = options + ": by default. The answer hangs on them: give yours";
+  std::string line = options + ": by default; give yours";
   if (freezes_workers && options.find("--outage=freeze") != options.npos) {
-    line +=
-        ". A freeze stops the whole process (SIGSTOP), so that it accepts nothing. If only its "
-        "workers hang, it accepts more: a Tomcat --backlog=8292";
+    // A freeze stops the whole process, which then accepts nothing.
+    line += ". If only workers hang, a Tomcat accepts more: --backlog=8292";
   }
   std::string text;
   add_wrapped(text, {"assumed", line});

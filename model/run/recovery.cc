@@ -92,8 +92,8 @@ std::string held_by(const RecoveryTracker::Window& window) {
          (window.counts.retries > 0 ? " keep it down" : " arrive, and none is a retry");
 }
 
-// `mended`: true if only the outage changed anything.
-std::string why_collapsed(Windows after, bool mended) {
+// `mended`: what is true again after the outage; empty if something else was changed.
+std::string why_collapsed(Windows after, std::string_view mended) {
   const auto last = joined(after.last(RecoveryTracker::kConsecutiveWindows));
   const std::string attempts = per_second(last.rates().attempts, "attempts");
   const auto without_answer = [&last](NoAnswer why) {
@@ -108,7 +108,7 @@ std::string why_collapsed(Windows after, bool mended) {
   if (after.back().waiting.value_or(0) > 0) {
     text += ", " + readable(static_cast<double>(*after.back().waiting)) + " wait";
   }
-  return mended ? text + ", nothing is broken any more" : text;
+  return mended.empty() ? text : text + ", " + std::string(mended);
 }
 
 double ok_share(const RecoveryTracker::Window& calm) {
@@ -248,7 +248,8 @@ void RecoveryTracker::begin_phase(Phase phase, TimePoint now, const Counts& tota
   window_start_totals_ = totals;
 }
 
-void RecoveryTracker::outage_begins(TimePoint now, const Counts& totals) {
+void RecoveryTracker::outage_begins(TimePoint now, const Counts& totals, std::string_view mended) {
+  mended_ = mended;
   during_.clear();
   after_.clear();
   begin_phase(Phase::kDuring, now, totals);
@@ -414,7 +415,7 @@ Recovery RecoveryTracker::recovery() const {
     result.reason = why_recovering(after, base.rate(), no_errors) + unwell_before(calm);
   } else {
     result.verdict = Verdict::kCollapsed;
-    result.reason = why_collapsed(after, !changed_) + unwell_before(calm);
+    result.reason = why_collapsed(after, changed_ ? "" : mended_) + unwell_before(calm);
   }
   return result;
 }

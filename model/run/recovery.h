@@ -118,8 +118,10 @@ class RecoveryTracker {
   void finish(TimePoint now, const Counts& totals,
               std::optional<std::size_t> waiting = std::nullopt);
 
-  // Another outage starts a new verdict. It uses the baseline of the first outage.
-  void outage_begins(TimePoint now, const Counts& totals);
+  // Another outage starts a new verdict. It uses the baseline of the first outage. `mended` is true when it
+  // is over.
+  void outage_begins(TimePoint now, const Counts& totals,
+                     std::string_view mended = "nothing is broken any more");
   void outage_ends(TimePoint now, const Counts& totals);
 
   // Something else was changed on purpose, so that the end of the outage does not mend everything.
@@ -151,6 +153,7 @@ class RecoveryTracker {
   TimePoint window_start_;
   Counts window_start_totals_;
   std::vector<Window> before_, during_, after_;
+  std::string_view mended_{};
   bool changed_ = false;
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/run/disturbance.h"
+
 namespace retrystorm {
 
 RunInterval RunRecorder::Listener::rotate(TimePoint now, const Counts& totals,
@@ -55,7 +57,7 @@ void RunRecorder::tick(TimePoint now, const Counts& totals, const ClientStates& 
 }
 
 void RunRecorder::outage_begins(TimePoint now, const Counts& totals, const std::string& what) {
-  tracker_.outage_begins(now, totals);
+  tracker_.outage_begins(now, totals, mended_after(what));
   phase_totals_.next(now, totals);
   verdict_.reset();
   outage_ = what;

@@ -63,8 +63,8 @@ test('runs are counted by their verdicts', () => {
   assert.equal(cellInWords({...newCell(), refused: 'no such value'}), 'no such value');
 });
 
-// They may come back or not: the interval reaches from none of them to all.
-test('runs that are still recovering count neither as up nor as down', async () => {
+// They may come back or not: the interval reaches to where all of them are down.
+test('runs that are still recovering count as not down yet', async () => {
   const of = (...verdicts) => {
     const cell = newCell();
     add(cell, verdicts.map(verdict => ({verdict})));
@@ -74,11 +74,11 @@ test('runs that are still recovering count neither as up nor as down', async () 
   assert.equal(share(all), null);
   assert.equal(cellInWords(all), 'still recovering at the end of 2 of 2: a longer observe decides');
   const some = of('recovered', 'collapsed', 'recovering', 'recovering');
-  assert.equal(share(some), 0.5);
+  assert.equal(share(some), 0.25, 'as in the tables');
   const app = {pool: {ask: async ({hits, runs}) => ({low: hits / runs - 0.2, high: hits / runs + 0.2})}};
   const between = await interval(app, some);
   assert.ok(Math.abs(between.low - 0.05) < 1e-9 && Math.abs(between.high - 0.95) < 1e-9, '1 of 4 and 3 of 4');
-  assert.equal(cellInWords(some, between), 'stays down in 1 of 2 (5–95 %), 2 more are still recovering');
+  assert.equal(cellInWords(some, between), 'stays down in 1 of 4 (5–95 %), 2 are still recovering');
 });
 
 test('where it stays down, in words', () => {

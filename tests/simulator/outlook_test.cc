@@ -67,5 +67,56 @@ TEST(SimulatedOutlook, CountsTheAttemptsThatTimeOut) {
   }
 }
 
+// What is said of a queue is a bound: the errors are gone in the window after it. Averages may be exceeded by
+// noise.
+TEST(SimulatedOutlook, SaysHowLongAQueueDrainsAtMost) {
+  const std::string service =
+      "service = workers\nworkers = 20\nservice-time = 100ms\narrivals = open\n"
+      "abandoned = serve\ntimeout = 1s\nmax-attempts = 3\nobserve = 5m\n";
+  for (const char* settings :
+       {"rate = 165\nretry-budget = 10%\noutage-for = 2s\n",
+        "rate = 165\nretry-budget = 10%\noutage-for = 20s\n",
+        "rate = 165\nretry-budget = 10%\noutage-for = 5s\noutage-at = 2m\n",
+        "rate = 165\nretry-budget = 10%\noutage = load:3\noutage-for = 2s\n",
+        "rate = 150\nretry-budget = tokens\nbudget-tokens = 2000\noutage-for = 2s\n",
+        "rate = 150\nretry-budget = tower\noutage-for = 10s\n",
+        "rate = 150\nretry-budget = 10%\ntimeout = 3s\noutage-for = 5s\nbacklog = 1024\n",
+        "rate = 60\noutage-for = 10s\nbacklog = 1024\n"}) {
+    ScenarioOptions scenario;
+    OptionList options;
+    declare_options(options, scenario);
+    options.apply(service + settings);
+    const auto said = look_ahead(scenario).outage->drains_in;
+    ASSERT_TRUE(said) << settings;
+    const auto gone = Simulation(make_scenario(scenario, 1), {}).run().summary.recovery.errors_gone;
+    ASSERT_TRUE(gone) << settings;
+    EXPECT_LE(to_seconds(*gone), 1.1 * to_seconds(*said) + 5) << settings;
+    EXPECT_GE(to_seconds(*gone), to_seconds(*said) / 4) << settings;
+  }
+}
+
+// 500 clients want 100/s of 200/s, and wait for 0.3 s. Within 4 s too many come at a time; spread over
+// 2 N / (m - load) = 10 s, none waits for long.
+TEST(SimulatedOutlook, SaysOverHowLongAHerdMustComeBack) {
+  const auto run = [](const char* base) {
+    ScenarioOptions scenario;
+    OptionList options;
+    declare_options(options, scenario);
+    options.apply(
+        "service = workers\nworkers = 20\nservice-time = 100ms\nclients = 500\nlambda = 4900ms\n"
+        "timeout = 300ms\noutage = reconnect\nreconnect-growth = constant\nabandoned = serve\n"
+        "reconnect-base = " +
+        std::string(base));
+    const auto back = look_ahead(scenario).herd->back;
+    const Summary summary = Simulation(make_scenario(scenario, 1), {}).run().summary;
+    if (summary.reconnect->all_back) {
+      EXPECT_NEAR(to_seconds(*summary.reconnect->all_back) / to_seconds(back), 1, 0.1);
+    }
+    return summary.recovery.verdict;
+  };
+  EXPECT_EQ(run("4s"), Verdict::kCollapsed);
+  EXPECT_EQ(run("10s"), Verdict::kRecovered);
+}
+
 }  // namespace
 }  // namespace retrystorm

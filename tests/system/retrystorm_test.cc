@@ -523,12 +523,14 @@ TEST(RetrystormMap, FindsWhatASweepFinds) {
   const std::string csv = dir.file("csv"), json = dir.file("json"), swept = dir.file("swept");
   const Ended study = run(RETRYSTORM_STUDIES, small_map({"--csv", csv, "--json", json}));
   EXPECT_EQ(study.code, 0) << study.err;
-  ASSERT_THAT(lines(study.out), SizeIs(5));
+  ASSERT_THAT(lines(study.out), SizeIs(6));
   // By hand: Wilson's intervals of 0 and 1 of 3.
   EXPECT_THAT(study.out,
-              HasSubstr("\nof 3 runs (--runs), 0 stands for 0 to 56 %, 33 for 6 to 79 %"));
+              HasSubstr("\n95 % intervals for 3 runs (--runs): 0 is 0 to 56 %, 33 is 6 to 79 %"));
+  EXPECT_THAT(study.err, HasSubstr(", --observe="));
   EXPECT_THAT(study.err, HasSubstr("\nload       100 clients that wait for their answers"));
-  EXPECT_THAT(study.out, StartsWith("fixed: down (collapsed or relapsed) in % of 3 runs"));
+  EXPECT_THAT(study.out,
+              StartsWith("fixed: down (collapsed or relapsed) in % of the runs with a verdict, 3"));
   EXPECT_EQ(
       run(RETRYSTORM_SIMULATE, with_small({"--sweep=strategy=fixed", "--sweep=outage-for=2s,20s",
                                            "--sweep=backlog=5,50", "--csv", swept}))

@@ -68,10 +68,12 @@ TEST(Simulate, SaysAfterATableWhatToTry) {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return lines(output_of(arguments)).back();
   };
-  EXPECT_EQ(last_line({}), "try: --strategy=exponential (0 of 3 runs down)");
+  EXPECT_EQ(last_line({}), "try: --strategy=exponential (0 of 3 runs down, back after 0s)");
   // What is swept is in the table already.
-  EXPECT_EQ(last_line({"--sweep=strategy=exponential,fixed"}),
-            "strategy=fixed: try: --max-retries=0: the same without retries (0 of 3 runs down)");
+  EXPECT_THAT(
+      last_line({"--sweep=strategy=exponential,fixed"}),
+      testing::MatchesRegex("strategy=fixed: try: --max-retries=0: the same without retries "
+                            "\\(0 of 3 runs down, back after [0-9]+s\\)"));
   const std::string longer =
       "try: --most=outage-for --expect=recovered, to see how long an outage it survives";
   EXPECT_EQ(last_line({"--strategy=exponential"}), longer);
@@ -85,8 +87,14 @@ TEST(Simulate, SaysAfterATableWhatToTry) {
     return last_line({"--service=workers", "--arrivals=open", "--rate=" + rate, "--backlog=4096",
                       "--abandoned=serve", "--strategy=begin"});
   };
-  EXPECT_EQ(with_budget("190"), "try: --queue-length=190 (0 of 3 runs down)");
-  EXPECT_EQ(with_budget("170"), "try: --queue-length=190 (3 of 3 runs recovered)");
+  EXPECT_THAT(with_budget("190"),
+              testing::StartsWith("try: --queue-length=190 (0 of 3 runs down, back after "));
+  EXPECT_THAT(with_budget("170"),
+              testing::StartsWith("try: --queue-length=190 (3 of 3 runs recovered, back after "));
+  // It comes first, although without retries nothing would stay down either.
+  EXPECT_THAT(last_line({"--service=workers", "--arrivals=open", "--rate=190", "--backlog=4096",
+                         "--abandoned=serve", "--max-attempts=2", "--timeout=1s"}),
+              testing::StartsWith("try: --queue-length="));
   // 99 requests/s of the 80 that are admitted.
   const Arguments limited{"--rate-limit=80", "--outage-for=0s",   "--growth=exponential",
                           "--jitter=full",   "--backoff-base=1s", "--backoff-cap=20s"};
@@ -118,8 +126,10 @@ TEST(Simulate, OffersMoreOrFewerProcessesWhereTheirBudgetsDecide) {
               testing::EndsWith("\ntry:       more --processes: each has its own retry budget, or "
                                 "--most=outage-for --expect=recovered, to see how long an outage "
                                 "it survives\n"));
-  EXPECT_THAT(said({"--retry-budget=finagle", "--processes=100", "--max-attempts=4"}),
-              testing::EndsWith("\ntry:       fewer --processes: each has its own retry budget\n"));
+  EXPECT_THAT(
+      said({"--retry-budget=finagle", "--processes=100", "--max-attempts=4"}),
+      testing::EndsWith("\ntry:       --queue-length=190, or fewer --processes: each has its "
+                        "own retry budget\n"));
 }
 
 // 188/s of 235/s, three times that for 10 s: 3290 wait, and drain by 47/s in 70 s.
