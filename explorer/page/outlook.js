@@ -10,7 +10,7 @@ export function mountOutlook(app) {
   find('outlook').append(make('details', {}, make('summary', {}, 'What is asked, by arithmetic'), lines));
   app.on('run', () => {
     const {outlook} = app.ours;
-    warnings.replaceChildren(...outlook.figures.warnings.map(text => make('p', {}, asOnPage(`${text[0].toUpperCase()}${text.slice(1)}.`))));
-    lines.replaceChildren(...outlook.lines.flatMap(([label, text]) => [make('dt', {}, label), make('dd', {}, asOnPage(text))]));
+    warnings.replaceChildren(...outlook.figures.warnings.map(text => make('p', {}, `${asOnPage(text)}.`)));
+    lines.replaceChildren(...outlook.lines.flatMap(([label, text]) => [make('dt', {}, label), make('dd', {}, text.replaceAll('--', ''))]));
   });
 }

@@ -65,6 +65,9 @@ function gateOf({values}) {
   return ['the clients hold them back', 'the clients held them back'];
 }
 
+// The most requests that its connections leave room for. Zero is no limit.
+const connectionsOf = ({values}) => values.connections === 'multiplexed' ? Infinity : Number(values['max-connections']) || Infinity;
+
 const overInWords = ({line}, {from, count: many}) =>
   `At ${minutes(from)} ${number(many)} requests were in the service, ${number(many - line)} over the line`;
 
@@ -111,7 +114,7 @@ function down(run) {
   if (hinders && ENDS[hinders[0]]) {
     return `At ${minutes(end)} ${rate(hinders[1] / seconds(late))} requests/s are given up because ${ENDS[hinders[0]][0]}; ${rate(ok)} of ${rate(attempts)} attempts/s succeed.`;
   }
-  const connections = Number(run.values['max-connections']);
+  const connections = connectionsOf(run);
   if (its.at(-1)?.concurrency > 0.9 * connections) {
     return `At ${minutes(end)} the service has all ${number(connections)} connections that it takes, and others wait for a place: of ${rate(attempts)} attempts/s ${ok > 0 ? rate(ok) : 'none'} succeed${ok > 0 ? '' : 's'}.`;
   }
@@ -120,7 +123,7 @@ function down(run) {
 
 // How many requests were in the service, and whether they were too many.
 function story(run) {
-  const {over, line, peak, seen, values} = run, most = number(peak), connections = Number(values['max-connections']);
+  const {over, line, peak, seen, values} = run, most = number(peak), connections = connectionsOf(run);
   if (over) {
     const done = doneInWords(run, over.from, over.to);
     return `${overInWords(run, over)}; at ${minutes(over.to)} it was below it again${done ? `, after ${done}` : ''}`;

@@ -23,7 +23,7 @@ export function wordsOf(name) {
 }
 
 // A sentence of the command line in the words of the page, which has options without dashes, and no threads.
-export const asOnPage = text => text.replace(' or fewer --threads', '').replaceAll(/--(?=[a-z])/g, '');
+export const asOnPage = text => text && text[0].toUpperCase() + text.slice(1).replace(/,( [^,]*) or fewer --threads/, ' or$1').replaceAll(/--(?=[a-z])/g, '');
 
 const UNLIMITED = new Set(['max-attempts', 'max-retries', 'timeout', 'deadline', 'backoff-cap', 'retry-after-max', 'reconnect-cap', 'queue-length', 'pool-size']);
 const ZERO = {'rate-limit': 'no limit', 'max-connections': 'no limit', 'shed-above': 'never'};

@@ -81,6 +81,9 @@ test('back, as there were never too many: the most of them is that of the run, n
   assert.equal(said({peak: 371}), 'The service stayed below the line, with at most 371 requests in it for a moment: 100 attempts/s came in the 10 s after the outage, and 1,247 can be served.');
   assert.match(said({peak: 1000}), /^The service was over the line only for a moment, with up to 1,000 requests in it/);
   assert.match(said({peak: 300, values: {'max-connections': '300'}}), /^The service takes at most 300 connections, and so stayed below the line/);
+  assert.match(said({peak: 300, values: {'max-connections': '300', connections: 'multiplexed'}}), /^The service stayed below the line/, 'each takes many requests');
+  assert.equal(said({verdict: 'collapsed', client: STORM, server: t => after(t, {concurrency: 300}), values: {'max-connections': '300'}}),
+    'At 1:50 the service has all 300 connections that it takes, and others wait for a place: of 476 attempts/s none succeeds.');
   assert.match(said({values: {timeout: 'none'}, figures: {late_from: null}}), /^At most 10 requests were in the service, and their clients wait however long an answer takes: /);
   assert.match(said({figures: {late_from: 1e6}}), /^At most 10 requests were in the service; answers come too late from 1,000,000 on: /);
 });
