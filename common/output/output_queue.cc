@@ -123,8 +123,8 @@ void OutputQueue::State::run() {
 }
 
 void OutputQueue::State::write_out(std::unique_lock<std::mutex>& lock, std::string_view text) {
+  unwritten_lines = lines_in(text);
   while (!text.empty()) {
-    unwritten_lines = lines_in(text);
     lock.unlock();
     const std::string_view part = next_part(text);
     const ssize_t written = write(descriptor, part.data(), part.size());
@@ -132,6 +132,7 @@ void OutputQueue::State::write_out(std::unique_lock<std::mutex>& lock, std::stri
     lock.lock();
     if (abandoned) return;
     if (written > 0) {
+      unwritten_lines -= lines_in(text.substr(0, static_cast<std::size_t>(written)));
       text.remove_prefix(static_cast<std::size_t>(written));
       writing = text.size();
     } else if (error == EAGAIN) {

@@ -26,7 +26,7 @@ bool is_full(int pipe, int least) {
     ioctl(pipe, FIONREAD, &there);
     same = there == before ? same + 1 : 0;
     before = there;
-    return there >= least && same >= 20;
+    return there >= least && same >= 20 * kSlowness;
   });
 }
 
