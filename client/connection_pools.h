@@ -1,66 +1,159 @@
 // The connections that the processes of a fleet keep.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
+#include <utility>
 
-#include "common/http/connection.h"
+#include "common/os/bounded_wait.h"
 #include "model/base/duration.h"
 #include "model/run/connection_pool.h"
 #include "model/run/counts.h"
 
 namespace retrystorm {
 
-// A pool for each process, used by the threads of its clients. All members are safe from any thread.
+// A pool for each process, used by the threads of its clients. `Kept` is `Connection` or `Http2Connection`.
+// All members are safe from any thread.
+template <typename Kept>
 class ConnectionPools {
  public:
-  ConnectionPools(const ConnectionSettings& settings, std::size_t processes);
+  using Handle = std::shared_ptr<Kept>;
+
+  // `make` makes a connection that is not open yet.
+  ConnectionPools(
+      const ConnectionSettings& settings, std::size_t processes,
+      std::function<Handle()> make = [] { return std::make_shared<Kept>(); })
+      : make_(std::move(make)) {
+    for (std::size_t i = 0; i < processes; ++i) pools_.emplace_back(settings);
+  }
 
   ConnectionPools(const ConnectionPools&) = delete;
   ConnectionPools& operator=(const ConnectionPools&) = delete;
 
   std::size_t processes() const { return pools_.size(); }
 
-  // Returns a kept connection, or one that is yet to be opened. Waits in line until `until` if the
-  // pool is full. Null if it still is then, or if `stop` was called. If it is full and `until` is before
-  // `latest`, this takes as long as the process takes to fail the attempt (`ConnectionPool::fail`), up
-  // to `latest`.
-  std::unique_ptr<Connection> take(std::size_t process, TimePoint until,
-                                   TimePoint latest = TimePoint::min());
+  // Returns a kept connection, or one that is yet to be opened. Waits in line until `until` if the pool is
+  // full. Null if it still is then, or if `stop` was called. If it is full and `until` is before `latest`, this takes as long as the process takes to fail the
+  // attempt (`ConnectionPool::fail`), up to `latest`.
+  Handle take(std::size_t process, TimePoint until, TimePoint latest = TimePoint::min()) {
+    Pool& pool = pools_[process];
+    std::unique_lock lock(pool.mutex);
+    if (Handle connection = take_free(pool)) return connection;
+    Waiter self;
+    if (until > Clock::now()) {
+      pool.line.push_back(&self);
+      ++pool.waited;
+    }
+    const auto wait = [&](TimePoint end) {
+      return self.served.wait_until(lock, bounded(end),
+                                    [&] { return self.connection != nullptr || pool.stopping; });
+    };
+    if (!wait(until) && until < latest) {
+      wait(std::min(pool.connections.fail(Clock::now()), latest));
+    }
+    std::erase(pool.line, &self);
+    return std::move(self.connection);
+  }
+
+  // The server has accepted a connection that several attempts use at a time.
+  void accepted(std::size_t process, const Handle& connection) {
+    Pool& pool = pools_[process];
+    const std::scoped_lock lock(pool.mutex);
+    pool.connections.accepted(Clock::now(), connection);
+    serve_line(pool);
+  }
 
   // The attempt is over. If its connection is open, it is kept.
-  void give_back(std::size_t process, std::unique_ptr<Connection> connection);
+  void give_back(std::size_t process, Handle connection) {
+    Pool& pool = pools_[process];
+    const std::scoped_lock lock(pool.mutex);
+    if (connection->can_be_used_again()) {
+      pool.connections.give_back(Clock::now(), std::move(connection));
+    } else if (used_by_others(*connection)) {
+      pool.connections.close();
+    } else {
+      pool.connections.close_unaccepted();
+    }
+    serve_line(pool);
+  }
 
   // Closes all idle connections.
-  void lose_idle();
+  void lose_idle() {
+    for (Pool& pool : pools_) {
+      const std::scoped_lock lock(pool.mutex);
+      pool.connections.lose_idle();
+    }
+  }
 
   // From now on nobody waits.
-  void stop();
+  void stop() {
+    for (Pool& pool : pools_) {
+      const std::scoped_lock lock(pool.mutex);
+      pool.stopping = true;
+      for (Waiter* each : pool.line) each->served.notify_one();
+    }
+  }
 
-  KeptConnections totals() const;
+  KeptConnections totals() const {
+    KeptConnections totals;
+    for (const Pool& pool : pools_) {
+      const std::scoped_lock lock(pool.mutex);
+      totals.open += pool.connections.open();
+      totals.idle += pool.connections.idle_connections();
+      totals.in_line += pool.line.size();
+      totals.opened += pool.connections.opened();
+      totals.waited += pool.waited;
+    }
+    return totals;
+  }
 
  private:
   struct Waiter {
     std::condition_variable served;
-    std::unique_ptr<Connection> connection{};
+    Handle connection{};
   };
   struct Pool {
     explicit Pool(const ConnectionSettings& settings) : connections(settings) {}
 
     mutable std::mutex mutex;
-    ConnectionPool<std::unique_ptr<Connection>> connections;
+    ConnectionPool<Handle> connections;
     std::deque<Waiter*> line{};
     std::uint64_t waited = 0;  // attempts that had to wait in line
     bool stopping = false;
   };
 
-  // Returns null if the pool is full. Call it with the lock held.
-  static std::unique_ptr<Connection> take_free(Pool& pool);
+  static bool used_by_others(const Kept& connection) {
+    if constexpr (requires { connection.is_accepted(); }) return connection.is_accepted();
+    return false;
+  }
 
+  // Returns null if the pool is full. Call these with the lock held.
+  Handle take_free(Pool& pool) const {
+    while (auto place = pool.connections.take(Clock::now())) {
+      if (!place->kept) return make_();
+      if ((*place->kept)->can_be_used_again()) return std::move(*place->kept);
+      pool.connections.close();  // the server has closed it
+    }
+    return nullptr;
+  }
+
+  void serve_line(Pool& pool) const {
+    while (!pool.line.empty()) {
+      Waiter& first = *pool.line.front();
+      first.connection = take_free(pool);
+      if (first.connection == nullptr) return;
+      pool.line.pop_front();
+      first.served.notify_one();
+    }
+  }
+
+  const std::function<Handle()> make_;
   std::deque<Pool> pools_;
 };
 

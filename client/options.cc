@@ -150,10 +150,6 @@ void check_command_line(const Invocation& invocation, const ClientOptions& optio
 void check(const ClientOptions& options, UnusedOptions typed) {
   Contradictions wrong;
   wrong.attempt([&] { check(options.workload); });
-  if (options.workload.connections.multiplexed()) {
-    wrong.add(
-        "--connections=multiplexed is only simulated (simulate): this client speaks HTTP/1.1");
-  }
   UnusedOptions unused = unused_options(options.workload);
   unused.merge(typed);
   if (options.workload.arrivals == Arrivals::kJob) {

@@ -17,7 +17,12 @@ RequestRunner::RequestRunner(const WorkloadOptions& options, std::size_t places,
       counts_(counts),
       attempts_(places) {
   const std::size_t processes = sharing_processes(options);
-  if (pool_settings_.kept()) pools_.emplace(pool_settings_, processes);
+  if (pool_settings_.multiplexed()) {
+    multiplexed_.emplace(pool_settings_, processes,
+                         [this] { return std::make_shared<Http2Connection>(request_); });
+  } else if (pool_settings_.kept()) {
+    pools_.emplace(pool_settings_, processes);
+  }
   for (std::size_t i = 0; behaviour_.policy().has_process() && i < processes; ++i) {
     processes_.emplace_back().parts = behaviour_.policy().make_process(now());
   }
@@ -124,28 +129,55 @@ std::optional<NextAttempt> RequestRunner::run_attempt(Client& client, Request& r
 
 void RequestRunner::stop() {
   if (pools_) pools_->stop();
+  if (multiplexed_) multiplexed_->stop();
+}
+
+std::optional<KeptConnections> RequestRunner::kept_connections() const {
+  if (multiplexed_) return multiplexed_->totals();
+  return pools_ ? std::optional(pools_->totals()) : std::nullopt;
 }
 
 void RequestRunner::lose_idle_connections() {
   if (pools_) pools_->lose_idle();
+  if (multiplexed_) multiplexed_->lose_idle();
 }
 
 Duration RequestRunner::time_left(const Client& client) const {
   return std::max(behaviour_.policy().time_left(now(), client.state), Duration::zero());
 }
 
-AttemptResult RequestRunner::run_pooled(const Client& client, HttpAttempt& attempt,
-                                        AttemptTimes* times) {
+AttemptResult RequestRunner::run_on_a_connection(const Client& client, HttpAttempt& attempt,
+                                                 AttemptTimes* times) {
   std::optional<Duration>* const service = times == nullptr ? nullptr : &times->service;
+  if (multiplexed_) {
+    return run_pooled(
+        *multiplexed_, client, attempt, times, [&](auto& connection, Duration patience) {
+          if (connection->is_accepted()) return attempt.run_on(*connection, patience, service);
+          return attempt.open(*connection, patience, service, [&] {
+            multiplexed_->accepted(client.number % multiplexed_->processes(), connection);
+          });
+        });
+  }
+  if (pools_) {
+    return run_pooled(*pools_, client, attempt, times, [&](auto& connection, Duration patience) {
+      return attempt.run(patience, service, connection.get());
+    });
+  }
+  return run_connected(client, std::min(timeout_, time_left(client)),
+                       [&](Duration patience) { return attempt.run(patience, service); });
+}
+
+template <typename Kept, typename Send>
+AttemptResult RequestRunner::run_pooled(ConnectionPools<Kept>& pools, const Client& client,
+                                        HttpAttempt& attempt, AttemptTimes* times, Send send) {
   const Duration left = time_left(client);
-  if (!pools_) return run_connected(client, attempt, std::min(timeout_, left), service, nullptr);
   const TimePoint begin = Clock::now();
   const bool counts = pool_settings_.pool_wait_counts;
   const Duration most = counts ? std::min(timeout_, left) : left;
   const Duration longest_wait = std::min(most, pool_settings_.pool_wait);
-  const std::size_t process = client.number % pools_->processes();
+  const std::size_t process = client.number % pools.processes();
   auto connection =
-      pools_->take(process, saturating_add(begin, longest_wait), saturating_add(begin, most));
+      pools.take(process, saturating_add(begin, longest_wait), saturating_add(begin, most));
   const Duration waited = Clock::now() - begin;
   if (times != nullptr) times->pool = waited;
   if (connection == nullptr) {
@@ -154,24 +186,21 @@ AttemptResult RequestRunner::run_pooled(const Client& client, HttpAttempt& attem
   }
   const Duration patience =
       counts ? std::max(most - waited, Duration::zero()) : std::min(timeout_, time_left(client));
-  AttemptResult result = run_connected(client, attempt, patience, service, connection.get());
+  AttemptResult result =
+      run_connected(client, patience, [&](Duration rest) { return send(connection, rest); });
   result.latency += waited;
-  pools_->give_back(process, std::move(connection));
+  pools.give_back(process, std::move(connection));
   return result;
 }
 
-AttemptResult RequestRunner::run_connected(const Client& client, HttpAttempt& attempt,
-                                           Duration patience, std::optional<Duration>* service,
-                                           Connection* kept) {
-  if (connections_ == nullptr) return attempt.run(patience, service, kept);
+template <typename Send>
+AttemptResult RequestRunner::run_connected(const Client& client, Duration patience, Send send) {
+  if (connections_ == nullptr) return send(patience);
   const TimePoint begin = now();
   const bool connected = connections_->wait(client.index, patience);
   const Duration waited = now() - begin;
-  if (!connected || waited >= patience) {
-    if (kept != nullptr) kept->shut();
-    return timed_out(waited);
-  }
-  AttemptResult result = attempt.run(patience - waited, service, kept);
+  if (!connected || waited >= patience) return timed_out(waited);
+  AttemptResult result = send(patience - waited);
   result.latency += waited;
   return result;
 }
@@ -184,7 +213,8 @@ std::optional<NextAttempt> RequestRunner::send(Client& client, Request& request)
   const TimePoint sent = now();
   if (request.traced) trace_->sent(sent, client.index);
   AttemptTimes times;
-  const AttemptResult result = run_pooled(client, *attempt, request.traced ? &times : nullptr);
+  const AttemptResult result =
+      run_on_a_connection(client, *attempt, request.traced ? &times : nullptr);
   const TimePoint end = now();
   counts_.come_back();
   if (waits_.stopping()) return std::nullopt;

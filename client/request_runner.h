@@ -68,9 +68,7 @@ class RequestRunner {
   void lose_idle_connections();
 
   // Empty if connections are not kept.
-  std::optional<KeptConnections> kept_connections() const {
-    return pools_ ? std::optional(pools_->totals()) : std::nullopt;
-  }
+  std::optional<KeptConnections> kept_connections() const;
 
   // Runs one request. Returns what follows its end, or nothing if the run stops. An attempt that
   // the stop interrupts is not counted.
@@ -106,12 +104,17 @@ class RequestRunner {
   std::optional<NextAttempt> send(Client& client, Request& request);
   // Until the deadline of the client's request, which may have passed since permission was given.
   Duration time_left(const Client& client) const;
-  // Takes a connection of the process's pool, if there are pools, and sends the attempt.
-  AttemptResult run_pooled(const Client& client, HttpAttempt& attempt, AttemptTimes* times);
-  // Waits for the client's connection, if it lost one, and sends the attempt. Returns within
-  // `patience` and a few milliseconds. `kept`: null for a new connection.
-  AttemptResult run_connected(const Client& client, HttpAttempt& attempt, Duration patience,
-                              std::optional<Duration>* service, Connection* kept);
+  AttemptResult run_on_a_connection(const Client& client, HttpAttempt& attempt,
+                                    AttemptTimes* times);
+  // Takes a connection of the process's pool, waiting in line if need be, and calls `send` with it and the
+  // patience that is left.
+  template <typename Kept, typename Send>
+  AttemptResult run_pooled(ConnectionPools<Kept>& pools, const Client& client, HttpAttempt& attempt,
+                           AttemptTimes* times, Send send);
+  // Waits for the client's connection, if it lost one, and calls `send` with the patience that is left. If
+  // there is none in time, the attempt has timed out.
+  template <typename Send>
+  AttemptResult run_connected(const Client& client, Duration patience, Send send);
   bool wait_to_retry(Duration duration);
   // Calls `ask` with the parts that the client's process shares, under their lock. Null if the
   // policy shares nothing.
@@ -135,8 +138,9 @@ class RequestRunner {
   LiveCounts& counts_;
   ClientConnections* connections_ = nullptr;  // null if no connections are lost
 
-  std::optional<ConnectionPools> pools_;  // empty if connections are not kept
-  std::deque<Process> processes_;         // empty if the policy shares nothing
+  std::optional<ConnectionPools<Connection>> pools_;             // with --connections=keep-alive
+  std::optional<ConnectionPools<Http2Connection>> multiplexed_;  // with --connections=multiplexed
+  std::deque<Process> processes_;  // empty if the policy shares nothing
   // One for each place, made and used by that place's thread.
   std::vector<std::unique_ptr<HttpAttempt>> attempts_;
   std::optional<SharedTrace> trace_;

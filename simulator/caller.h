@@ -37,6 +37,15 @@ class Caller {
   // if there is none.
   virtual bool lose_longest_idle_connection() = 0;
 
+  // Whether a connection carries the attempts of a whole process.
+  virtual bool multiplexes() const { return false; }
+
+  // The process whose connections the attempt uses. The client must still wait for it.
+  virtual std::uint32_t process_of(const Attempt& /*attempt*/) const { return 0; }
+
+  // The server has closed the connections of this process, with all that is under way on them.
+  virtual void lose_connections_of(TimePoint /*now*/, std::uint32_t /*process*/) {}
+
   // Prefetch hint: this attempt will be looked up soon.
   virtual void expect(const Attempt& attempt) const = 0;
 
@@ -58,6 +67,9 @@ class Target {
 
   // The caller stops waiting for an attempt. Call it before `waits_for` becomes false.
   virtual void hang_up(TimePoint now, const Attempt& attempt) = 0;
+
+  // A process has reset an attempt on a connection that many attempts use.
+  virtual void reset(TimePoint /*now*/, std::uint32_t /*process*/) {}
 
  protected:
   ~Target() = default;

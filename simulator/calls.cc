@@ -99,7 +99,7 @@ void Calls::lose_connections(TimePoint now) {
 void Calls::wait_for_permission(TimePoint now, Slot slot, Duration wait) {
   if (reports_waits_) owner_.waits(slot, wait);
   if (behaviour_.policy().waits_in_line()) {
-    Fifo<Slot>& line = process_of(slot).line;
+    Fifo<Slot>& line = parts_in_turn(slot).line;
     if (!calls_[slot].in_line) line.push(slot);
     calls_[slot].in_line = true;
     if (line.front() != slot) return;
@@ -109,7 +109,7 @@ void Calls::wait_for_permission(TimePoint now, Slot slot, Duration wait) {
 
 // The slot is first in line, because the others do not ask. After it, the next one asks.
 void Calls::leave_line(TimePoint now, Slot slot) {
-  Fifo<Slot>& line = process_of(slot).line;
+  Fifo<Slot>& line = parts_in_turn(slot).line;
   calls_[slot].in_line = false;
   line.pop();
   if (!line.empty()) waits_.push({now, line.front()});
@@ -341,6 +341,20 @@ void Calls::lose_idle_connections() {
   idle_ = 0;
 }
 
+void Calls::lose_connections_of(TimePoint now, std::uint32_t process) {
+  ConnectionPool<IdleConnection>& pool = pools_[process].connections;
+  idle_ -= pool.idle();
+  pool.lose_idle();
+  for (Slot slot = 0; slot < calls_.size(); ++slot) {
+    const Call& call = calls_[slot];
+    if (process_numbers_[slot] != process || !call.in_flight || !call.connected || call.opens)
+      continue;
+    const Attempt attempt{slot, call.attempt};
+    target_->hang_up(now, attempt);
+    lose_connection(now, attempt, NoAnswer::kReset);
+  }
+}
+
 std::optional<KeptConnections> Calls::kept_connections() const {
   if (!has_pools_) return std::nullopt;
   KeptConnections kept{
@@ -348,7 +362,7 @@ std::optional<KeptConnections> Calls::kept_connections() const {
   for (const Pool& each : pools_) {
     kept.open += each.connections.open();
     kept.opened += each.connections.opened();
-    if (connections_.multiplexed()) kept.idle += each.connections.idle() / connections_.streams;
+    if (connections_.multiplexed()) kept.idle += each.connections.idle_connections();
   }
   return kept;
 }
@@ -363,8 +377,11 @@ void Calls::time_out(TimePoint now) {
     timeouts_.pop();
   }
   if (!waits_for(attempt)) return;
+  const Call& call = calls_[attempt.client];
+  const bool resets = connections_.multiplexed() && call.connected && !call.opens;
   target_->hang_up(now, attempt);
-  finish(now, attempt, timed_out(now - calls_[attempt.client].sent_at));
+  finish(now, attempt, timed_out(now - call.sent_at));
+  if (resets) target_->reset(now, process_numbers_[attempt.client]);
 }
 
 void Calls::take_answer(TimePoint now, const Attempt& attempt, const Answer& answer) {

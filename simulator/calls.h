@@ -138,6 +138,11 @@ class Calls final : public Caller {
   void lose_connection(TimePoint now, const Attempt& attempt, NoAnswer why) override;
   void lose_idle_connections() override;
   bool lose_longest_idle_connection() override;
+  bool multiplexes() const override { return connections_.multiplexed(); }
+  std::uint32_t process_of(const Attempt& attempt) const override {
+    return process_numbers_[attempt.client];
+  }
+  void lose_connections_of(TimePoint now, std::uint32_t process) override;
   void expect(const Attempt& attempt) const override { prefetch(calls_[attempt.client]); }
 
   const Counts& counts() const { return counts_; }
@@ -210,9 +215,9 @@ class Calls final : public Caller {
   void send(TimePoint now, Slot slot);
   // Asks the policy. Returns false if nothing may be sent now.
   bool may_send(TimePoint now, Slot slot);
-  Process& process_of(Slot slot) { return processes_[process_numbers_[slot]]; }
+  Process& parts_in_turn(Slot slot) { return processes_[process_numbers_[slot]]; }
   RetryProcess* parts_of(Slot slot) {
-    return has_processes_ ? process_of(slot).parts.get() : nullptr;
+    return has_processes_ ? parts_in_turn(slot).parts.get() : nullptr;
   }
   template <typename Event>
   static void add(std::vector<Event>& heap, const Event& event) {

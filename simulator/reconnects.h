@@ -41,6 +41,9 @@ class Reconnects final : public Target, private CallOwner {
     to_server_.keep_idle(now, connections);
   }
   void hang_up(TimePoint now, const Attempt& attempt) override;
+  void reset(TimePoint now, std::uint32_t process) override {
+    to_server_.server->reset(now, process);
+  }
 
   // The calls by which clients connect. They have timeouts and waits too.
   Calls& connects() { return connects_; }
@@ -80,6 +83,14 @@ class Reconnects final : public Target, private CallOwner {
     void lose_idle_connections() override { requests_.lose_idle_connections(); }
     bool lose_longest_idle_connection() override {
       return requests_.lose_longest_idle_connection();
+    }
+    bool multiplexes() const override { return requests_.multiplexes(); }
+    // Connects have connections of their own.
+    std::uint32_t process_of(const Attempt& attempt) const override {
+      return requests_.process_of(plain(attempt));
+    }
+    void lose_connections_of(TimePoint now, std::uint32_t process) override {
+      requests_.lose_connections_of(now, process);
     }
     void expect(const Attempt& attempt) const override { of(attempt).expect(plain(attempt)); }
 

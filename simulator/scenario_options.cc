@@ -106,6 +106,10 @@ void find_unused(UnusedOptions& unused, const ScenarioOptions& scenario) {
   if (connections != Connections::kKeepAlive && scenario.service.server_idle != Duration::max()) {
     unused.emplace("server-idle", "server-idle has no effect without --connections=keep-alive");
   }
+  if (connections != Connections::kMultiplexed &&
+      scenario.service.reset_limit != ServiceOptions::kUnlimitedResets) {
+    unused.emplace("reset-limit", "reset-limit has no effect without --connections=multiplexed");
+  }
   const std::size_t usual = ScenarioOptions().service.max_connections;
   if (connections == Connections::kMultiplexed && scenario.service.max_connections != usual) {
     unused.emplace("max-connections",

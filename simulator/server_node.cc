@@ -1,6 +1,7 @@
 #include "simulator/server_node.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace retrystorm {
@@ -15,6 +16,9 @@ ServerNode::ServerNode(const ServiceOptions& options, std::uint64_t seed,
       watches_(options.abandoned == Abandoned::kCancel || trace != nullptr),
       accept_queue_(options.backlog, syn_linear_timeouts, patience),
       service_(options, seed) {
+  if (options.reset_limit != ServiceOptions::kUnlimitedResets) {
+    reset_limit_.emplace(options.reset_limit, options.reset_rate);
+  }
   if (abandoned_ == Abandoned::kServe) return;
   service_.skip_if([this](const Attempt& attempt) { return !caller_.waits_for(attempt); });
 }
@@ -32,7 +36,7 @@ void ServerNode::send(TimePoint now, const Attempt& attempt) {
   if (awake_) {
     take_in(now, attempt);
   } else {
-    unread_.push(attempt);
+    unread_.push({attempt, caller_.multiplexes() ? caller_.process_of(attempt) : 0});
   }
 }
 
@@ -74,6 +78,16 @@ void ServerNode::hang_up(TimePoint now, const Attempt& attempt) {
   accept(now);
 }
 
+void ServerNode::reset(TimePoint now, std::uint32_t process) {
+  if (!reset_limit_) return;
+  if (awake_) {
+    if (reset_limit_->take(now, process, 1) == 0) caller_.lose_connections_of(now, process);
+    return;
+  }
+  if (process >= resets_.size()) resets_.resize(process + 1);
+  ++resets_[process];
+}
+
 void ServerNode::cancel(TimePoint now, Ticket ticket, const Attempt& attempt) {
   service_.cancel(now, ticket);
   departures_.leave();
@@ -91,13 +105,41 @@ void ServerNode::wake(TimePoint now) {
   found_on_waking_ = {
       .accept_queue = accept_queue_.waiting().size(),
       .kept = unread_.size(),
-      .stale = accept_queue_.waiting().count_if(is_stale) + unread_.count_if(is_stale),
+      .stale = accept_queue_.waiting().count_if(is_stale) +
+               unread_.count_if([&](const Unread& each) { return is_stale(each.attempt); }),
       .no_room = accept_queue_.dropped() - dropped_before_};
   for (const auto& [ticket, attempt] : gone_) cancel(now, ticket, attempt);
   gone_.clear();
   if (std::exchange(restarts_on_waking_, false)) restart(now);
-  while (!unread_.empty()) take_in(now, unread_.take());
+  read_on_waking(now);
   accept(now);
+}
+
+// A server reads all of one connection before the next one. Of a process with more resets than its connections may have,
+// only so many requests are read. They were sent before those that the clients still wait for.
+void ServerNode::read_on_waking(TimePoint now) {
+  std::vector<std::uint32_t> closed;
+  std::vector<std::size_t> readable(resets_.size(), std::numeric_limits<std::size_t>::max());
+  for (std::uint32_t process = 0; process < resets_.size(); ++process) {
+    const std::size_t taken = reset_limit_->take(now, process, resets_[process]);
+    if (taken == resets_[process]) continue;
+    readable[process] = taken;
+    closed.push_back(process);
+  }
+  resets_.clear();
+  std::vector<Unread> all;
+  while (!unread_.empty()) all.push_back(unread_.take());
+  if (caller_.multiplexes()) {
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Unread& a, const Unread& b) { return a.process < b.process; });
+  }
+  for (const auto& [attempt, process] : all) {
+    if (process >= readable.size() || readable[process] > 0) {
+      if (process < readable.size()) --readable[process];
+      take_in(now, attempt);
+    }
+  }
+  for (const std::uint32_t process : closed) caller_.lose_connections_of(now, process);
 }
 
 void ServerNode::go_down(TimePoint now) {
@@ -123,7 +165,7 @@ void ServerNode::restart(TimePoint now) {
     if (watches_) dismissed(now, attempt);
     lost.push_back(attempt);
   };
-  while (!unread_.empty()) lose(unread_.take());
+  while (!unread_.empty()) lose(unread_.take().attempt);
   while (!accept_queue_.empty()) lose(accept_queue_.accept());
   idle_ = 0;
   caller_.lose_idle_connections();

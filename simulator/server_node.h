@@ -16,6 +16,7 @@
 #include "simulator/accept_queue.h"
 #include "simulator/caller.h"
 #include "simulator/memory_hints.h"
+#include "simulator/reset_limit.h"
 
 namespace retrystorm {
 
@@ -35,6 +36,7 @@ class ServerNode final : public Target {
   void send(TimePoint now, const Attempt& attempt) override;
   void keep_idle(TimePoint now, std::size_t connections) override;
   void hang_up(TimePoint now, const Attempt& attempt) override;
+  void reset(TimePoint now, std::uint32_t process) override;
 
   // A frozen server accepts, answers and reports nothing. Its kernel goes on.
   void freeze();
@@ -86,6 +88,8 @@ class ServerNode final : public Target {
  private:
   using Ticket = Service<Attempt>::Ticket;
 
+  // Reads what was sent while it was frozen.
+  void read_on_waking(TimePoint now);
   void accept(TimePoint now);
   // Is there room for another connection? If only idle ones take it, closes the one idle for longest, as
   // nginx does.
@@ -110,8 +114,15 @@ class ServerNode final : public Target {
   RequestTrace* const trace_;
   const bool watches_;  // true if single attempts are tracked; most runs do not need that
   AcceptQueue accept_queue_;
-  Fifo<Attempt> unread_;  // sent on accepted connections while the server was frozen
-  std::size_t idle_ = 0;  // accepted connections on which no request is under way
+  // Sent on accepted connections while the server was frozen. `process`: only if connections are multiplexed.
+  struct Unread {
+    Attempt attempt;
+    std::uint32_t process;
+  };
+  Fifo<Unread> unread_;
+  std::optional<ResetLimit> reset_limit_;
+  std::vector<std::size_t> resets_;  // of each process, while the server was frozen
+  std::size_t idle_ = 0;             // accepted connections on which no request is under way
   Service<Attempt> service_;
   bool awake_ = true;
   std::uint64_t dropped_before_ = 0;  // by the accept queue, until the server froze

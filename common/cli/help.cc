@@ -159,15 +159,9 @@ std::string every_option(const CLI::App& app) {
   return text;
 }
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
-}
-
 // The part of a group's title that names it.
 std::string short_title(const std::string& title) {
-  return lower(title.substr(0, title.find_first_of(":(")));
+  return to_lower(title.substr(0, title.find_first_of(":(")));
 }
 
 }  // namespace

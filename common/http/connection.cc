@@ -2,12 +2,14 @@
 
 #include <arpa/inet.h>
 #include <netdb.h>
+#include <netinet/tcp.h>
 #include <openssl/err.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -63,9 +65,15 @@ bool Connection::can_be_used_again() const {
   return poll(&state, 1, 0) == 0;
 }
 
-bool Connection::open(const Url& url, SSL_CTX* tls, TimePoint deadline) {
+bool Connection::open(const Url& url, SSL_CTX* tls, TimePoint deadline, Protocol protocol) {
   renew(deadline);
-  return connect(url) && (tls == nullptr || shake_hands(tls, url.host));
+  if (!connect(url)) return false;
+  if (protocol == Protocol::kHttp2) {
+    // A small frame would wait for the answer to the one before it.
+    constexpr int kOn = 1;
+    setsockopt(descriptor_, IPPROTO_TCP, TCP_NODELAY, &kOn, sizeof(kOn));
+  }
+  return tls == nullptr || shake_hands(tls, url.host, protocol);
 }
 
 bool Connection::connect(const Url& url) {
@@ -96,7 +104,7 @@ bool Connection::connect(const Url& url) {
   return error == 0 || fail_by(error);
 }
 
-bool Connection::shake_hands(SSL_CTX* tls, const std::string& host) {
+bool Connection::shake_hands(SSL_CTX* tls, const std::string& host, Protocol protocol) {
   tls_.reset(SSL_new(tls));
   if (tls_ == nullptr || SSL_set_fd(tls_.get(), descriptor_) != 1) {
     return fail(Fault::kShortage, "no memory for TLS");
@@ -105,12 +113,20 @@ bool Connection::shake_hands(SSL_CTX* tls, const std::string& host) {
   const bool is_name = inet_pton(AF_INET, host.c_str(), &number) != 1 &&
                        inet_pton(AF_INET6, host.c_str(), &number) != 1;
   if (is_name) SSL_set_tlsext_host_name(tls_.get(), host.c_str());
+  constexpr std::array<unsigned char, 3> kHttp2{2, 'h', '2'};
+  const bool is_http2 = protocol == Protocol::kHttp2;
+  if (is_http2) SSL_set_alpn_protos(tls_.get(), kHttp2.data(), kHttp2.size());
   while (true) {
     ERR_clear_error();
-    const int result = SSL_connect(tls_.get());
-    if (result == 1) return true;
-    if (!wait_for_tls(result)) return false;
+    const Step step = step_of_tls(SSL_connect(tls_.get()));
+    if (step.size > 0) break;
+    if (step.waits_for == 0) return fault_ != Fault::kNone ? false : fail(Fault::kBroken, "closed");
+    if (!wait(step.waits_for)) return false;
   }
+  const unsigned char* agreed = nullptr;
+  unsigned int length = 0;
+  SSL_get0_alpn_selected(tls_.get(), &agreed, &length);
+  return !is_http2 || length > 0 || fail(Fault::kBroken, "the server does not speak HTTP/2");
 }
 
 void Connection::shut() {
@@ -155,56 +171,53 @@ ssize_t Connection::read(char* to, std::size_t size) {
 
 ssize_t Connection::receive(char* to, std::size_t size) {
   while (Clock::now() < deadline_) {
-    if (tls_ != nullptr) {
-      ERR_clear_error();
-      const int result =
-          SSL_read(tls_.get(), to, static_cast<int>(std::min<std::size_t>(size, 1U << 30U)));
-      if (result > 0) return result;
-      if (SSL_get_error(tls_.get(), result) == SSL_ERROR_ZERO_RETURN) {
-        is_closed_ = true;
-        return 0;
-      }
-      if (!wait_for_tls(result)) return -1;
-      continue;
-    }
-    const ssize_t received = recv(descriptor_, to, size, 0);
-    is_closed_ = received == 0;
-    if (received >= 0) return received;
-    if (errno != EAGAIN && errno != EINTR) {
-      fail_by(errno);
-      return -1;
-    }
-    if (!wait(POLLIN)) return -1;
+    const Step step = try_to_read(to, size);
+    if (step.size > 0) return static_cast<ssize_t>(step.size);
+    if (step.waits_for == 0) return is_closed_ ? 0 : -1;
+    if (!wait(step.waits_for)) return -1;
   }
   fail(Fault::kTimedOut, "no answer in time");
   return -1;
 }
 
+Connection::Step Connection::try_to_read(char* to, std::size_t size) {
+  if (tls_ != nullptr) {
+    ERR_clear_error();
+    return step_of_tls(
+        SSL_read(tls_.get(), to, static_cast<int>(std::min<std::size_t>(size, 1U << 30U))));
+  }
+  const ssize_t received = recv(descriptor_, to, size, 0);
+  if (received > 0) return {.size = static_cast<std::size_t>(received)};
+  if (received == 0) {
+    is_closed_ = true;
+    return {};
+  }
+  if (errno == EAGAIN || errno == EINTR) return {.waits_for = POLLIN};
+  fail_by(errno);
+  return {};
+}
+
 ssize_t Connection::write(const char* from, std::size_t size) {
   std::size_t done = 0;
   while (done < size) {
-    const std::size_t left = size - done;
-    if (tls_ != nullptr) {
-      ERR_clear_error();
-      const int result = SSL_write(tls_.get(), from + done, static_cast<int>(left));
-      if (result > 0) {
-        done += static_cast<std::size_t>(result);
-      } else if (!wait_for_tls(result)) {
-        return -1;
-      }
-      continue;
-    }
-    const ssize_t sent = send(descriptor_, from + done, left, MSG_NOSIGNAL);
-    if (sent >= 0) {
-      done += static_cast<std::size_t>(sent);
-    } else if (errno != EAGAIN && errno != EINTR) {
-      fail_by(errno);
-      return -1;
-    } else if (!wait(POLLOUT)) {
-      return -1;
-    }
+    const Step step = try_to_write(from + done, size - done);
+    done += step.size;
+    if (step.size == 0 && (step.waits_for == 0 || !wait(step.waits_for))) return -1;
   }
   return static_cast<ssize_t>(size);
+}
+
+Connection::Step Connection::try_to_write(const char* from, std::size_t size) {
+  if (tls_ != nullptr) {
+    ERR_clear_error();
+    return step_of_tls(
+        SSL_write(tls_.get(), from, static_cast<int>(std::min<std::size_t>(size, 1U << 30U))));
+  }
+  const ssize_t sent = send(descriptor_, from, size, MSG_NOSIGNAL);
+  if (sent > 0) return {.size = static_cast<std::size_t>(sent)};
+  if (sent == 0 || errno == EAGAIN || errno == EINTR) return {.waits_for = POLLOUT};
+  fail_by(errno);
+  return {};
 }
 
 bool Connection::wait(short events) {
@@ -217,15 +230,20 @@ bool Connection::wait(short events) {
   }
 }
 
-bool Connection::wait_for_tls(int result) {
+Connection::Step Connection::step_of_tls(int result) {
+  if (result > 0) return {.size = static_cast<std::size_t>(result)};
   switch (SSL_get_error(tls_.get(), result)) {
     case SSL_ERROR_WANT_READ:
-      return wait(POLLIN);
+      return {.waits_for = POLLIN};
     case SSL_ERROR_WANT_WRITE:
-      return wait(POLLOUT);
+      return {.waits_for = POLLOUT};
+    case SSL_ERROR_ZERO_RETURN:
+      is_closed_ = true;
+      return {};
     default: {
       const char* const reason = ERR_reason_error_string(ERR_peek_error());
-      return fail(Fault::kBroken, reason == nullptr ? "closed" : reason);
+      fail(Fault::kBroken, reason == nullptr ? "closed" : reason);
+      return {};
     }
   }
 }

@@ -41,9 +41,11 @@ class Connection final : public httplib::Stream {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // Connects to the URL's address, with TLS if the URL has `tls`. Returns false if it cannot. Do
-  // not call while open.
-  bool open(const Url& url, SSL_CTX* tls, TimePoint deadline);
+  enum class Protocol { kHttp1, kHttp2 };
+
+  // Connects to the URL's address, with TLS if the URL has `tls`. Returns false if it cannot, or if the
+  // server does not agree to the protocol in the handshake. Do not call while open.
+  bool open(const Url& url, SSL_CTX* tls, TimePoint deadline, Protocol protocol = Protocol::kHttp1);
   // Makes an open connection ready for the next request, which must end by the deadline.
   void renew(TimePoint deadline);
   bool is_open() const { return descriptor_ >= 0; }
@@ -66,6 +68,14 @@ class Connection final : public httplib::Stream {
   // messages of its protocol.
   bool wait_for_answer() { return wait(POLLIN); }
 
+  // What a read or write that does not wait has come to.
+  struct Step {
+    std::size_t size = 0;  // bytes
+    short waits_for = 0;   // if none: the event of poll to wait for; 0 = the connection is over
+  };
+  Step try_to_read(char* to, std::size_t size);
+  Step try_to_write(const char* from, std::size_t size);
+
   // Makes the current operation fail soon. Safe from any thread.
   void interrupt();
 
@@ -79,14 +89,13 @@ class Connection final : public httplib::Stream {
 
  private:
   bool connect(const Url& url);
-  bool shake_hands(SSL_CTX* tls, const std::string& host);
+  bool shake_hands(SSL_CTX* tls, const std::string& host, Protocol protocol);
   // Waits for data and reads it, like `recv`.
   ssize_t receive(char* to, std::size_t size);
   // Waits for one of poll's events. Returns false at the deadline.
   bool wait(short events);
-  // Waits for what OpenSSL needs after a call that returned `result`. Returns false if the call
-  // failed.
-  bool wait_for_tls(int result);
+  // What a call of OpenSSL that returned `result` has come to.
+  Step step_of_tls(int result);
   // Records the fault. Always returns false.
   bool fail(Fault fault, const std::string& why, NoAnswer kind = NoAnswer::kOther);
   // Records that a system call failed with this error. Always returns false.

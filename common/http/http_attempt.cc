@@ -17,6 +17,12 @@ std::int64_t unix_time() {
   return std::chrono::floor<std::chrono::seconds>(system_clock::now()).time_since_epoch().count();
 }
 
+httplib::Headers asking_for(const std::optional<Duration>* service) {
+  httplib::Headers more;
+  if (service != nullptr) more.emplace(kAsksForTiming, "1");
+  return more;
+}
+
 bool asks_for_less(const httplib::Response& response) {
   return names_throttling(response.has_header(kErrorTypeHeader)
                               ? response.get_header_value(kErrorTypeHeader)
@@ -45,18 +51,35 @@ std::string what_is_found(const std::string& path, const httplib::Response& resp
 AttemptResult HttpAttempt::run(Duration patience, std::optional<Duration>* service,
                                Connection* kept) {
   const TimePoint start = Clock::now();
-  httplib::Headers more;
-  if (service != nullptr) more.emplace(kAsksForTiming, "1");
+  const httplib::Headers more = asking_for(service);
   const HttpAnswer answer = kept == nullptr
                                 ? client_.send(request_, patience, kLongestError, more)
                                 : client_.send_on(*kept, request_, patience, kLongestError, more);
-  const Duration latency = Clock::now() - start;
-  why_ = answer.why;
+  const AttemptResult result = judge(answer, Clock::now() - start, patience, service);
+  if (kept != nullptr && result.outcome == Outcome::kTimedOut) kept->shut();
+  return result;
+}
 
-  if (answer.fault == Connection::Fault::kTimedOut || latency >= patience) {
-    if (kept != nullptr) kept->shut();
+AttemptResult HttpAttempt::run_on(Http2Connection& connection, Duration patience,
+                                  std::optional<Duration>* service) {
+  const TimePoint start = Clock::now();
+  const HttpAnswer answer = connection.send(patience, kLongestError, asking_for(service));
+  return judge(answer, Clock::now() - start, patience, service);
+}
+
+AttemptResult HttpAttempt::open(Http2Connection& connection, Duration patience,
+                                std::optional<Duration>* service,
+                                const std::function<void()>& accepted) {
+  const TimePoint start = Clock::now();
+  const HttpAnswer answer = connection.open(patience, kLongestError, asking_for(service), accepted);
+  return judge(answer, Clock::now() - start, patience, service);
+}
+
+AttemptResult HttpAttempt::judge(const HttpAnswer& answer, Duration latency, Duration patience,
+                                 std::optional<Duration>* service) {
+  why_ = answer.why;
+  if (answer.fault == Connection::Fault::kTimedOut || latency >= patience)
     return timed_out(latency);
-  }
   if (answer.fault == Connection::Fault::kShortage) {
     request_.shortage->print("this machine lacks resources for the clients (" + answer.why +
                              "): some of the errors are not the service's");

@@ -1,9 +1,11 @@
 // One client's attempts: over HTTP or HTTPS, within a total deadline.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
+#include "common/http/http2_connection.h"
 #include "common/http/http_client.h"
 #include "common/http/http_request.h"
 #include "model/retry/attempt_result.h"
@@ -23,12 +25,22 @@ class HttpAttempt {
   AttemptResult run(Duration patience, std::optional<Duration>* service = nullptr,
                     Connection* kept = nullptr);
 
+  // The same on an HTTP/2 connection that the server has accepted.
+  AttemptResult run_on(Http2Connection& connection, Duration patience,
+                       std::optional<Duration>* service = nullptr);
+  // The same, and opens it first. See `Http2Connection`.
+  AttemptResult open(Http2Connection& connection, Duration patience,
+                     std::optional<Duration>* service, const std::function<void()>& accepted);
+
   // In words, why the last attempt got no answer. Empty if it got one.
   const std::string& why() const { return why_; }
   // For an attempt that could not even begin.
   void note(const std::string& why) { why_ = why; }
 
  private:
+  AttemptResult judge(const HttpAnswer& answer, Duration latency, Duration patience,
+                      std::optional<Duration>* service);
+
   const HttpRequest& request_;
   HttpClient client_;
   std::string why_;

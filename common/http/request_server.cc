@@ -26,8 +26,7 @@ bool wait_for(int connection, short events, TimePoint until) {
 bool asks_to_keep(const std::string& text) {
   if (!text.starts_with("GET ") && !text.starts_with("HEAD ")) return false;
   if (!text.ends_with("\r\n\r\n") || text.find("\n\r\n") + 3 != text.size()) return false;
-  std::string head = text;
-  for (char& c : head) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::string head = to_lower(text);
   return head.find("\r\nconnection: keep-alive\r\n") != std::string::npos &&
          head.find("\r\ncontent-length:") == std::string::npos &&
          head.find("\r\ntransfer-encoding:") == std::string::npos;

@@ -303,8 +303,7 @@ ScreenStyle Terminal::style() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     if (locale.empty()) locale = environment(name);
   }
-  std::transform(locale.begin(), locale.end(), locale.begin(),
-                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  locale = to_lower(locale);
   return {.colour = environment("NO_COLOR").empty(),
           .unicode = locale.find("utf-8") != std::string::npos ||
                      locale.find("utf8") != std::string::npos};

@@ -20,6 +20,9 @@ std::string underscored(std::string_view name);
 // And back.
 std::string with_dashes(std::string_view name);
 
+// With small instead of capital letters (of ASCII).
+std::string to_lower(std::string_view text);
+
 // The text without leading and trailing blanks (spaces, tabs, carriage returns).
 std::string_view trimmed(std::string_view text);
 

@@ -54,8 +54,8 @@ class ConnectionPool {
 
   // The server has accepted the connection that an attempt has opened. If it is multiplexed, there is
   // now room for others on it.
-  void accepted(TimePoint now) {
-    for (std::size_t i = 1; i < each_; ++i) idle_.push({now, Connection()});
+  void accepted(TimePoint now, const Connection& connection = {}) {
+    for (std::size_t i = 1; i < each_; ++i) idle_.push({now, connection});
   }
 
   // The attempt that opened a connection timed out or was lost before that.
@@ -114,6 +114,7 @@ class ConnectionPool {
   std::size_t open() const { return (open_ + each_ - 1) / each_; }
   // Those that are idle. If they are multiplexed: the attempts that have room on them.
   std::size_t idle() const { return idle_.size(); }
+  std::size_t idle_connections() const { return idle_.size() / each_; }
   // Since the start.
   std::uint64_t opened() const { return opened_; }
 

@@ -48,7 +48,7 @@ void declare_options(OptionList& options, ConnectionSettings& settings) {
   options
       .count("streams", settings.streams,
              "multiplexed: how many attempts a connection takes at a time (HTTP/2: nginx announces "
-             "128, Go 250); only simulated",
+             "128, Go 250)",
              1, 10'000)
       .with_unit("attempts")
       .with_range("1", "1000");

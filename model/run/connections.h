@@ -13,7 +13,7 @@ namespace retrystorm {
 enum class Connections {
   kNew,        // each attempt opens a connection of its own
   kKeepAlive,  // a process keeps connections, each for one attempt at a time, as HTTP/1.1 does
-  // A process keeps connections, each for many attempts at a time, as HTTP/2 and gRPC do. Only simulated.
+  // A process keeps connections, each for many attempts at a time, as HTTP/2 and gRPC do.
   kMultiplexed,
 };
 

@@ -32,8 +32,9 @@ ServiceOptions with_conditions(const Conditions& conditions, ServiceOptions conf
 
 void change_option(ServiceOptions& configured, std::string_view name, std::string_view value,
                    Engine engine) {
-  static constexpr std::array<std::string_view, 5> kFixed{"service", "backlog", "max-connections",
-                                                          "server-idle", "abandoned"};
+  static constexpr std::array<std::string_view, 7> kFixed{
+      "service",     "backlog",    "max-connections", "server-idle",
+      "reset-limit", "reset-rate", "abandoned"};
   ServiceOptions changed = configured;
   OptionList options;
   declare_options(options, changed, engine);

@@ -64,6 +64,21 @@ void declare_options(OptionList& options, ServiceOptions& service, Engine engine
                         "= until it needs room",
                         std::chrono::milliseconds(1))
       .with_range("1s", "5m");
+  if (!real) {
+    options
+        .count_or_none(
+            "reset-limit", service.reset_limit,
+            "multiplexed: how many timed out attempts of a connection the server takes at once; the "
+            "next one closes the connection (nghttp2: 1000); none = no limit",
+            1, kMany)
+        .with_unit("attempts")
+        .with_range("10", "1000");
+    options
+        .number("reset-rate", service.reset_rate,
+                "--reset-limit: how many more it takes a second (nghttp2: 33)", 0, kLarge)
+        .with_unit("attempts/s")
+        .with_range("1", "1000");
+  }
   declare_options(options, service.rate_limit);
   options
       .count("shed-above", service.shed_above,
@@ -102,6 +117,10 @@ void find_unused(UnusedOptions& unused, const ServiceOptions& service) {
     find_of_curve("limit", service.limit != defaults.limit);
     find_of_curve("curve-factor", service.factor != defaults.factor);
     find_of_curve("k", service.k != defaults.k);
+  }
+  if (service.reset_limit == ServiceOptions::kUnlimitedResets &&
+      service.reset_rate != ServiceOptions().reset_rate) {
+    unused.emplace("reset-rate", "reset-rate has no effect without --reset-limit");
   }
   find_unused(unused, service.rate_limit);
   if (service.shed_above == 0 && service.shed_status != ServiceOptions().shed_status) {

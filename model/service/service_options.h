@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <limits>
 
 #include "model/base/duration.h"
 #include "model/base/option_list.h"
@@ -29,6 +30,8 @@ enum class Abandoned {
 };
 
 struct ServiceOptions {
+  static constexpr std::size_t kUnlimitedResets = std::numeric_limits<std::size_t>::max();
+
   Capacity capacity = Capacity::kCurve;
   Duration base_delay = std::chrono::milliseconds(100);
   std::size_t limit = 30;
@@ -37,6 +40,10 @@ struct ServiceOptions {
   std::size_t backlog = 256;
   std::size_t max_connections = 0;         // 0 = bounded only by file descriptors
   Duration server_idle = Duration::max();  // a kept connection is closed once idle for so long
+  // Multiplexed: how many requests that its clients have reset the server takes of a connection at once, and
+  // a second from then on, before it closes the connection. Only simulated.
+  std::size_t reset_limit = kUnlimitedResets;
+  double reset_rate = 33;
   RateLimitSettings rate_limit{};
   std::size_t shed_above = 0;
   int shed_status = 503;  // HTTP status of a request that is shed

@@ -7,6 +7,7 @@
 #include <memory>
 #include <thread>
 
+#include "common/http/connection.h"
 #include "common/http/url.h"
 #include "tests/support/child_process.h"
 #include "tests/support/sockets.h"
@@ -23,7 +24,7 @@ ConnectionSettings of_size(std::size_t size) {
 }
 
 TEST(ConnectionPools, OfEachProcessAreItsOwn) {
-  ConnectionPools pools(of_size(1), 2);
+  ConnectionPools<Connection> pools(of_size(1), 2);
   const auto first = pools.take(0, kForEver);
   ASSERT_NE(first, nullptr);
   EXPECT_NE(pools.take(1, kForEver), nullptr);
@@ -33,7 +34,7 @@ TEST(ConnectionPools, OfEachProcessAreItsOwn) {
 }
 
 TEST(ConnectionPools, ServeThoseInLineInTurn) {
-  ConnectionPools pools(of_size(1), 1);
+  ConnectionPools<Connection> pools(of_size(1), 1);
   auto held = pools.take(0, kForEver);
   const auto wait = [&pools] { return pools.take(0, kForEver); };
   auto first = std::async(std::launch::async, wait);
@@ -51,7 +52,7 @@ TEST(ConnectionPools, ServeThoseInLineInTurn) {
 
 // The first one fails at once, the others one after the other.
 TEST(ConnectionPools, TakeTimeToFailAttemptsThatMayNotWait) {
-  ConnectionPools pools(of_size(1), 1);
+  ConnectionPools<Connection> pools(of_size(1), 1);
   const auto held = pools.take(0, kForEver);
   const TimePoint begin = Clock::now();
   for (int i = 0; i < 11; ++i) EXPECT_EQ(pools.take(0, Clock::now(), kForEver), nullptr);
@@ -62,7 +63,7 @@ TEST(ConnectionPools, TakeTimeToFailAttemptsThatMayNotWait) {
 }
 
 TEST(ConnectionPools, LetNobodyWaitOnceTheRunStops) {
-  ConnectionPools pools(of_size(1), 1);
+  ConnectionPools<Connection> pools(of_size(1), 1);
   const auto held = pools.take(0, kForEver);
   auto waits = std::async(std::launch::async, [&pools] { return pools.take(0, kForEver); });
   ASSERT_TRUE(eventually([&] { return pools.totals().in_line == 1; }));
@@ -73,7 +74,7 @@ TEST(ConnectionPools, LetNobodyWaitOnceTheRunStops) {
 
 TEST(ConnectionPools, OpenAnotherIfTheServerHasClosedTheKeptOne) {
   const Listener listener;
-  ConnectionPools pools(of_size(1), 1);
+  ConnectionPools<Connection> pools(of_size(1), 1);
   auto connection = pools.take(0, kForEver);
   ASSERT_TRUE(connection->open(resolve_url(listener.url()), nullptr, Clock::now() + kPatience));
   const Connection* const same = connection.get();

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "simulator/reset_limit.h"
 #include "simulator/scenario_options.h"
 #include "simulator/simulation.h"
 
@@ -166,6 +167,39 @@ TEST(KeptConnections, AreTheWorstIfMultiplexedUnlessRequestsForNobodyAreSkipped)
     EXPECT_EQ(skips.result.summary.recovery.verdict, Verdict::kRecovered);
     EXPECT_LE(skips.result.summary.recovery.time_to_recovery, 5s);
   }
+}
+
+// A freeze leaves 630 attempts on each of six connections, and 1/1.4 of the 600 clients wait for an answer. A server that
+// takes ten resets of a connection reads ten requests of each, and closes all six.
+TEST(KeptConnections, AreClosedByAServerThatLimitsResets) {
+  const std::string settings =
+      kKeptFreeze + "observe = 200ms\nclients-per-process = 100\nconnections = multiplexed\n";
+  const double waiting = 600 / 1.4;
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    const KeptRun closed = kept_run(settings + "reset-limit = 10\n", seed);
+    EXPECT_NEAR(static_cast<double>(closed.counts().errors), waiting, 4 * std::sqrt(waiting));
+    EXPECT_GE(closed.result.peak_concurrency, 6u * 10);
+    EXPECT_LE(closed.result.peak_concurrency, 6u * 10 + 60);  // and those that come meanwhile
+    const KeptRun open = kept_run(settings + "reset-limit = 1000\n", seed);
+    EXPECT_EQ(open.counts().errors, 0u);
+    EXPECT_EQ(open.kept_at_end().opened, 6u);
+    EXPECT_GT(open.result.peak_concurrency, 3'000u);
+  }
+}
+
+// Five clients of one process time out each 200 ms against a service that never answers: 25 resets a second. Of
+// these 20 + 10/s are taken: the bucket is empty after 20/(25 - 10) s.
+TEST(ResetLimit, IsABucketThatFillsWithTime) {
+  ResetLimit limit(20, 10);
+  const auto at = [](double seconds) { return TimePoint{} + from_seconds(seconds); };
+  int taken = 0;
+  for (int i = 0;; ++i) {
+    if (limit.take(at(i / 25.), 0, 1) == 0) break;
+    ++taken;
+  }
+  EXPECT_NEAR(taken, 20 * 25 / (25 - 10), 2);
+  EXPECT_EQ(limit.take(at(10), 0, 15), 15u);  // a new connection begins with a full bucket
+  EXPECT_EQ(limit.take(at(10), 1, 25), 20u);
 }
 
 // After a restart each process has one again. What was under way on the lost ones fails.

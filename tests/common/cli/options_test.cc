@@ -168,6 +168,8 @@ TEST_F(OptionsTest, HasTheDocumentedDefaults) {
                                     {"backlog", 256},
                                     {"max_connections", 0},
                                     {"server_idle", nullptr},
+                                    {"reset_limit", nullptr},
+                                    {"reset_rate", 33},
                                     {"rate_limit", 0},
                                     {"rate_burst", 0},
                                     {"throttle_status", 429},
