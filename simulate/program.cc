@@ -588,7 +588,7 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
   if (cells > 1 && !options.wide) {
     print_common(given, grid,
                  (options.expectations.empty() ? "" : "up to ") + std::to_string(most_runs) +
-                     " runs each, seed " + std::to_string(seed));
+                     (most_runs == 1 ? " run" : " runs") + " each, seed " + std::to_string(seed));
   }
   CellTable table(grid, std::cout, output.json(), std::move(files), more,
                   options.wide ? CellTable::Print::kWide : CellTable::Print::kFitted);

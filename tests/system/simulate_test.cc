@@ -61,6 +61,25 @@ TEST(Simulate, SaysWhatHappensAndWhatToTry) {
   EXPECT_EQ(told.out(), output_of({"--seed=1", "--quiet"}));
 }
 
+// 640 requests/s, and 1,200 that want to come three times each.
+TEST(Simulate, SaysWhatASurgeOfLoadDid) {
+  ChildProcess told(RETRYSTORM_SIMULATE,
+                    {"--seed=1", "--service=workers", "--workers=64", "--arrivals=open",
+                     "--rate=400", "--timeout=1s", "--max-attempts=3", "--outage=load:3x"});
+  ASSERT_EQ(told.exit_code(), 0);
+  EXPECT_THAT(told.err(),
+              testing::HasSubstr("\n0:30 3 times the load for 20s\n0:50 over: 3 times the load\n"));
+  EXPECT_THAT(told.out(), testing::EndsWith(" wait, the load is as before\n"));
+}
+
+TEST(Simulate, SaysHowManyRunsATableTakes) {
+  ChildProcess table(RETRYSTORM_SIMULATE,
+                     {"--seed=1", "--sweep=outage-for=1s,2s", "--observe=15s"});
+  ASSERT_EQ(table.exit_code(), 0);
+  EXPECT_THAT(table.err(), testing::EndsWith("\nruns       2 rows of 1 run each\n"));
+  EXPECT_THAT(table.out(), testing::HasSubstr(", 1 run each, seed 1\n"));
+}
+
 // What it offers after a table has got its row back.
 TEST(Simulate, SaysAfterATableWhatToTry) {
   const auto last_line = [](const Arguments& more) {
