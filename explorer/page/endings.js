@@ -2,7 +2,7 @@
 
 const ENDINGS = [
   {name: 'down', verdicts: ['collapsed', 'relapsed'], words: ['stays down', 'stay down'], color: '--bad'},
-  {name: 'back', verdicts: ['recovered'], words: ['recovers', 'recover'], color: '--ok'},
+  {name: 'back', verdicts: ['recovered'], words: ['comes back', 'come back'], color: '--ok'},
   {name: 'between', verdicts: ['recovering', 'undecided'], words: ['is not back at the end', 'are not back at the end'], color: '--accent'},
 ];
 
@@ -12,5 +12,5 @@ export function endings(results) {
     .filter(({runs}) => runs.length > 0).sort((a, b) => b.runs.length - a.runs.length);
 }
 
-// "one of 68 that recover"
+// "one of 68 that come back"
 export const oneOf = ({runs, words}) => runs.length > 1 ? `one of ${runs.length} that ${words[1]}` : `the one that ${words[0]}`;

@@ -30,7 +30,7 @@ const half = (seconds, {median, low, high}, cell, otherwise) => ({
 export const backWithin = seconds => ({
   name: `Back within ${seconds} s`,
   judge: cell => half(seconds, {median: cell.recovery_median_s, low: cell.recovery_low_s, high: cell.recovery_high_s}, cell,
-    `${cell.recovered} of ${cell.runs} recover`),
+    `${cell.recovered} of ${cell.runs} come back`),
 });
 
 export const doneWithin = seconds => ({

@@ -9,8 +9,8 @@ const {number, percent, duration, requestTime} = Retrystorm;
 const MOST = '10 s'; // after which the engine gives up
 const VERDICTS = ['collapsed', 'relapsed', 'recovering', 'undecided', 'recovered'];
 const VERBS = {
-  collapsed: 'collapses', relapsed: 'relapses', recovering: 'is still recovering at the end', undecided: 'is undecided',
-  recovered: 'recovers',
+  collapsed: 'stays down', relapsed: 'comes back and goes down again', recovering: 'is still recovering at the end', undecided: 'is undecided',
+  recovered: 'comes back',
 };
 
 export const interval = (low, high) => `${Math.round(low * 100)}–${Math.round(high * 100)} %`;
@@ -134,7 +134,7 @@ export function mountVerdict(app) {
   function showMany() {
     const {ours, theirs, difference} = app;
     const {cell} = ours.many;
-    sentence.replaceChildren(...before(), ...words(cell), make('span', {className: 'verdict-seeds muted'}, cell.collapsed > 0 && cell.relapsed === 0 ? ' 95 % interval' : ''));
+    sentence.replaceChildren(...before(), ...words(cell), make('span', {className: 'verdict-seeds muted'}, cell.collapsed > 0 && !areMixed(cell) ? ' 95 % interval' : ''));
     if (theirs?.many) {
       const other = make('p', {className: 'muted verdict-other'}, 'Pinned: ', ...words(theirs.many.cell));
       if (difference?.down) {

@@ -399,14 +399,14 @@ def check_computing(page):
     page.no_more(held)
     assert "1,000 clients" in page.text("#story")
     page.run("release(); delete window.held")
-    eventually(lambda: headline().startswith("Recovers in 20 of 20"), "its verdict")
+    eventually(lambda: headline().startswith("Comes back in 20 of 20"), "its verdict")
 
     page.run("return test.change({clients: '1000'})")
     page.run(hold)
     page.run("explorer.app.change({clients: '2000'})")
     eventually(lambda: headline().startswith("Computing"), "a change is being computed")
     said = headline()
-    assert "ecovers" not in said and "s (at most 10 s)" in said, said
+    assert "omes back" not in said and "s (at most 10 s)" in said, said
     assert page.run("return getComputedStyle(document.querySelector('#timeline figure')).opacity") == "0.45"
     assert page.run("return document.getElementById('share-png').disabled")
     time.sleep(1)  # strips wait this long for the statistics
@@ -416,15 +416,15 @@ def check_computing(page):
     assert strips == 0, "no strip of the earlier setting is filled with runs of this one"
     page.click("#stop")
     eventually(lambda: page.text("#error").startswith("Stopped"), "it is stopped")
-    assert headline().startswith(("Before this change: Recovers in ", "Before this change: 1 seed: recovered")), headline()
+    assert headline().startswith(("Before this change: Comes back in ", "Before this change: 1 seed: recovered")), headline()
     assert "before" in page.text(".verdict-figures thead"), page.text(".verdict-figures thead")
 
     page.run("release(); delete window.held")
     page.run("explorer.app.change({clients: '1000000000'})")
     eventually(lambda: re.match(r"This needs about \d+ GB of memory.*: choose a smaller scale or a shorter observe$", page.text("#error")), "it is refused")
-    assert headline().startswith(("Before this change: Recovers in ", "Before this change: 1 seed: recovered")), headline()
+    assert headline().startswith(("Before this change: Comes back in ", "Before this change: 1 seed: recovered")), headline()
     page.run("return test.change({clients: '900'})")
-    assert headline().startswith(("1 seed: recovered", "Recovers")), headline()
+    assert headline().startswith(("1 seed: recovered", "Comes back")), headline()
     assert page.text("#error") == ""
     assert page.run("return getComputedStyle(document.querySelector('#timeline figure')).opacity") == "1"
     assert page.errors() == [], page.errors()
@@ -480,13 +480,13 @@ def check_endings(page):
     page.settle()
     down = page.run("return explorer.app.ours.many.results.filter(({verdict}) => verdict === 'collapsed').length")
     assert 20 < down < 45, down
-    eventually(lambda: f"one of {100 - down} that recover" in page.text(".timeline-note"), "the majority is drawn")
+    eventually(lambda: f"one of {100 - down} that come back" in page.text(".timeline-note"), "the majority is drawn")
     assert page.text(".timeline-why").startswith("In this run (seed 4) the service stayed below the line")
     assert page.run("return explorer.app.ours.drawn.seed") != "1", "the first seed is of the minority"
     tiles = page.text(".verdict-tiles")
     assert "backmostly within 5 s" in tiles and "slowest 1 % takemostly " in tiles, tiles
     page.click(".timeline-see")
-    eventually(lambda: f"see one of {100 - down} that recover" in page.text(".timeline-note"), "the minority is drawn")
+    eventually(lambda: f"see one of {100 - down} that come back" in page.text(".timeline-note"), "the minority is drawn")
     assert "over the line" in page.text(".timeline-why"), page.text(".timeline-why")
     bands = page.run("""
         return Chart.getChart(document.querySelector('[data-chart=rates]')).data.datasets.filter(({extra}) => extra).map(({backgroundColor}) => backgroundColor);""")
@@ -616,7 +616,7 @@ def check_share(page):
     page.click("#share-markdown")
     eventually(lambda: "Markdown" in page.text(".share-said"), "it is copied")
     text = page.text("#share pre[aria-label=Markdown]")
-    for word in ("**Collapses in ", "1,000 clients, fixed retries; the server freezes for 20 s.", "143 over the line", "    build/bin/simulate", "](explorer.html#v=1), retrystorm 1."):
+    for word in ("**Stays down in ", "1,000 clients, fixed retries; the server freezes for 20 s.", "143 over the line", "    build/bin/simulate", "](explorer.html#v=1), retrystorm 1."):
         assert word in text, (word, text)
     # In another page it is small, and leads to the whole.
     page.load("#v=1&strategy=exponential&embed=1")
@@ -650,7 +650,7 @@ def check_gallery(page):
     assert page.run("return explorer.app.state.given['outage-for']") == "1m"
     eventually(lambda: page.run("return scrollY") == 0, "its charts are seen")
     page.settle(20)
-    assert page.text("#headline").startswith("Recovers in 20 of 20"), page.text("#headline")
+    assert page.text("#headline").startswith("Comes back in 20 of 20"), page.text("#headline")
     # A link within the page leaves the setting in the address.
     page.click("nav a")
     assert page.run("return document.activeElement.id") == "gallery"
