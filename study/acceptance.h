@@ -22,11 +22,15 @@ struct Acceptance {
   std::size_t least_against = 0;  // more than `runs` if so few runs cannot break the claim
 };
 
-// Empty if so few runs cannot show that a share is below the bound.
-std::optional<Acceptance> acceptance(std::size_t runs, double bound);
+// Empty if so few runs cannot show that a share is below the bound. `misses` replaces the 5 %.
+std::optional<Acceptance> acceptance(std::size_t runs, double bound, double misses = kUsualMisses);
 
 // The least number of runs that can show it, if none is a hit.
-std::size_t least_runs(double bound);
+std::size_t least_runs(double bound, double misses = kUsualMisses);
+
+// The shortest plan with which a service that has a fifth of the bound passes in at least 80 % of cases.
+// `bound` is above 0 and below 1.
+Acceptance certificate(double bound, double misses = kUsualMisses);
 
 // What is known after some of the runs: so many are hits, and so many may still become hits. The
 // judgement has Clopper and Pearson's limits (1934), each of which misses in at most 5 % of cases.
