@@ -13,6 +13,7 @@
 #include "retrystorm/policy_files.h"
 #include "retrystorm/policy_runs.h"
 #include "retrystorm/study_command.h"
+#include "study/fitted_table.h"
 #include "study/judged_runs.h"
 
 namespace retrystorm {
@@ -148,23 +149,6 @@ const char* level_name(Note::Level level) {
                                           : "note";
 }
 
-// A paragraph of at most 100 columns.
-void print_wrapped(const std::string& head, const std::string& text) {
-  constexpr std::size_t kWidth = 100;
-  std::string line = head;
-  bool empty = true;
-  for (const std::string_view word : split(text, ' ')) {
-    if (!empty && line.size() + 1 + word.size() > kWidth) {
-      std::cout << line << '\n';
-      line.assign(head.size(), ' ');
-      empty = true;
-    }
-    line.append(empty ? "" : " ").append(word);
-    empty = false;
-  }
-  std::cout << line << '\n';
-}
-
 // `was_there` says which are not new.
 template <typename WasThere>
 void print_notes(const std::vector<Note>& notes, const WasThere& was_there) {
@@ -173,7 +157,8 @@ void print_notes(const std::vector<Note>& notes, const WasThere& was_there) {
     head.resize(11, ' ');
     if (each.line > 0) head += "line " + std::to_string(each.line);
     head.resize(std::max<std::size_t>(head.size() + 1, 22), ' ');
-    print_wrapped(head, each.text + " (" + each.rule + (was_there(each) ? ", as before)" : ")"));
+    print_wrapped(std::cout, head,
+                  each.text + " (" + each.rule + (was_there(each) ? ", as before)" : ")"));
   }
 }
 

@@ -12,8 +12,9 @@
 namespace retrystorm {
 namespace {
 
-const Command* const kCommands[] = {&kStrategies, &kRemedies, &kMap,    &kJobStudy, &kSchedule,
-                                    &kValidate,   &kCheck,    &kImport, &kExport,   &kService};
+const Command* const kCommands[] = {&kStrategies, &kRemedies, &kMapStudy, &kJobStudy,
+                                    &kSchedule,   &kValidate, &kCheck,    &kRecommend,
+                                    &kImport,     &kExport,   &kService};
 
 }  // namespace
 

@@ -1,11 +1,9 @@
 // What would this policy be in another program's file?
-#include "policies/export.h"
-
 #include <CLI/CLI.hpp>
-#include <iostream>
-#include <stdexcept>
 
 #include "common/exit_code.h"
+#include "common/output/output_queue.h"
+#include "retrystorm/policy_files.h"
 #include "retrystorm/study_command.h"
 
 namespace retrystorm {
@@ -28,12 +26,7 @@ void declare(CLI::App& app, ExportOptions& options) {
 
 int export_settings(const Invocation&, const ExportOptions& options) {
   check(options.workload.retry);
-  const Exported exported = export_policy(options.workload, *options.format);
-  for (const std::string& each : exported.differences) {
-    (exported.has_comments ? std::cout : std::cerr)
-        << (exported.has_comments ? "# " : "") << "not the same: " << each << '\n';
-  }
-  std::cout << exported.text;
+  print_exported(export_policy(options.workload, *options.format));
   return flush_standard_output() ? kExitHolds : kExitFault;
 }
 

@@ -1,8 +1,6 @@
 // What do the retry settings of another program do, as options of this one?
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <iostream>
-#include <stdexcept>
 
 #include "common/exit_code.h"
 #include "model/base/text.h"
@@ -26,36 +24,6 @@ void declare(CLI::App& app, ImportOptions& options) {
   add_read_as(app, options.as);
 }
 
-// A line for each policy to choose from.
-std::string choice(const std::vector<Policy>& policies) {
-  constexpr std::size_t kMost = 20;
-  std::string list;
-  for (std::size_t i = 0; i < std::min(policies.size(), kMost); ++i) {
-    list += "\n  " + summary(policies[i]);
-  }
-  if (policies.size() > kMost) {
-    list += "\n  and " + std::to_string(policies.size() - kMost) + " more";
-  }
-  return list;
-}
-
-const Policy& chosen(const PolicyFile& file, const std::string& path, const std::string& wanted) {
-  if (wanted.empty()) {
-    if (file.policies.size() == 1) return file.policies.front();
-    throw std::invalid_argument(path + " has " + std::to_string(file.policies.size()) +
-                                " different policies: choose one with --policy=NAME or its line" +
-                                choice(file.policies));
-  }
-  for (const Policy& each : file.policies) {
-    if (std::to_string(each.line) == wanted) return each;
-    for (const std::string& name : each.names) {
-      if (name == wanted) return each;
-    }
-  }
-  throw std::invalid_argument("--policy: " + path + " has no policy for " +
-                              in_quotes(printable(wanted)) + choice(file.policies));
-}
-
 int import_file(const Invocation&, const ImportOptions& options) {
   const PolicyFile file = read_policy_file(options.file, options.as);
   const std::string path = printable(options.file);
@@ -63,7 +31,7 @@ int import_file(const Invocation&, const ImportOptions& options) {
     throw UnreadableFile(path + ": line " + std::to_string(file.notes.front().line) + ": " +
                          file.notes.front().text);
   }
-  const Policy& policy = chosen(file, path, options.policy);
+  const Policy& policy = chosen_policy(file, path, options.policy);
   if (policy.refused) {
     for (const auto* notes : {&policy.notes, &file.notes}) {
       for (const Note& each : *notes) {

@@ -260,7 +260,7 @@ int map(const Invocation& invocation, const MapOptions& options) {
 
 }  // namespace
 
-const Command kMap{
+const Command kMapStudy{
     "map",
     "Where does the collapse begin? Simulates the grid of any two options for each strategy, and "
     "prints\nthe chance that the service is down at the end.",

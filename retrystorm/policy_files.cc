@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <stdexcept>
 #include <system_error>
 
 #include "common/exit_code.h"
@@ -11,6 +12,22 @@
 #include "model/retry/title.h"
 
 namespace retrystorm {
+namespace {
+
+// A line for each policy to choose from.
+std::string choice(const std::vector<Policy>& policies) {
+  constexpr std::size_t kMost = 20;
+  std::string list;
+  for (std::size_t i = 0; i < std::min(policies.size(), kMost); ++i) {
+    list += "\n  " + summary(policies[i]);
+  }
+  if (policies.size() > kMost) {
+    list += "\n  and " + std::to_string(policies.size() - kMost) + " more";
+  }
+  return list;
+}
+
+}  // namespace
 
 void add_read_as(CLI::App& app, ReadAs& as) {
   add_value(
@@ -35,6 +52,32 @@ std::string summary(const Policy& policy) {
     text += " and " + std::to_string(policy.names.size() - 1) + " more";
   }
   return text;
+}
+
+const Policy& chosen_policy(const PolicyFile& file, const std::string& path,
+                            const std::string& wanted) {
+  if (wanted.empty()) {
+    if (file.policies.size() == 1) return file.policies.front();
+    throw std::invalid_argument(path + " has " + std::to_string(file.policies.size()) +
+                                " different policies: choose one with --policy=NAME or its line" +
+                                choice(file.policies));
+  }
+  for (const Policy& each : file.policies) {
+    if (std::to_string(each.line) == wanted) return each;
+    for (const std::string& name : each.names) {
+      if (name == wanted) return each;
+    }
+  }
+  throw std::invalid_argument("--policy: " + path + " has no policy for " +
+                              in_quotes(printable(wanted)) + choice(file.policies));
+}
+
+void print_exported(const Exported& exported) {
+  for (const std::string& each : exported.differences) {
+    (exported.has_comments ? std::cout : std::cerr)
+        << (exported.has_comments ? "# " : "") << "not the same: " << each << '\n';
+  }
+  std::cout << exported.text;
 }
 
 std::vector<ListedStrategy> policies_in(const std::string& folder) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "policies/export.h"
 #include "policies/import.h"
 #include "retrystorm/study_command.h"
 #include "study/strategy_list.h"
@@ -15,6 +16,14 @@ void add_read_as(CLI::App& app, ReadAs& as);
 
 // "line 12: exponential from 100ms x 1.3, 4 retries: google.pubsub.v1.Publisher/Publish"
 std::string summary(const Policy& policy);
+
+// The policy of a file that is for something of this name, or begins in the line of this number; without
+// either, the only one. Throws std::invalid_argument with a list to choose from.
+const Policy& chosen_policy(const PolicyFile& file, const std::string& path,
+                            const std::string& wanted);
+
+// Prints a file, after what it cannot say: in comments, or on standard error if it has none.
+void print_exported(const Exported& exported);
 
 // The policies in the files of a folder that say what is retried, by file and line. Says on standard error
 // which files are left out and why. Throws UnreadableFile if there is none.

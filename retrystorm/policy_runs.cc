@@ -370,8 +370,7 @@ int run_policies(const Invocation& invocation, const StudyOptions& options,
   const bool multiplexed = std::any_of(
       cases.begin(), cases.end(), [](const PolicyCase& each) { return each.policy.multiplexed; });
   if (multiplexed && !given.contains("connections")) {
-    std::cout << "gRPC sends all requests of a process over one connection: this is run with "
-                 "--connections=multiplexed\n";
+    std::cout << kRunMultiplexed << '\n';
   }
   judge.print_plans(of_changes);
   if (!table.rows.empty()) study.show(table);  // empty: interrupted at once

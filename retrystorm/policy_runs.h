@@ -10,6 +10,10 @@
 
 namespace retrystorm {
 
+inline constexpr const char* kRunMultiplexed =
+    "gRPC sends all requests of a process over one connection: this is run with "
+    "--connections=multiplexed";
+
 struct PolicyToRun {
   std::string name;  // such as "file.yaml:12"
   NamedOptions settings;

@@ -19,7 +19,6 @@
 #include "retrystorm/policy_files.h"
 #include "study/cell_columns.h"
 #include "study/cells.h"
-#include "study/evaluator.h"
 #include "study/fitted_table.h"
 #include "study/judged_runs.h"
 #include "study/progress_bar.h"
@@ -228,9 +227,7 @@ bool Study::run_cells(
     const std::vector<std::size_t>& cells,
     const std::function<void(std::size_t cell, const std::vector<RunResult>&)>& done) {
   ProgressBar bar(isatty(STDERR_FILENO) == 1 ? &std::cerr : nullptr, cells.size() * options_.runs);
-  const Evaluator evaluator(threads_or_cores(options_.threads),
-                            [this] { return output_.interrupted(); });
-  complete_ = evaluator.run(
+  complete_ = evaluator().run(
       cells.size(), [&](std::size_t i) { return scenarios_[cells[i]]; },
       seeds_from(seed_, options_.runs),
       [&](std::size_t i, const std::vector<RunResult>& runs) {
@@ -241,7 +238,7 @@ bool Study::run_cells(
       },
       [&bar](std::size_t runs) { bar.show(runs); });
   bar.clear();
-  if (!complete_ && output_.has_reader()) std::cerr << "interrupted\n";
+  end_work(complete_);
   return complete_;
 }
 
@@ -249,15 +246,13 @@ Study::Runs Study::run_in_rounds(const std::function<std::vector<std::size_t>(co
   constexpr std::size_t kFirstRound = 15;
   Runs results(cells_.size());
   ProgressBar bar(isatty(STDERR_FILENO) == 1 ? &std::cerr : nullptr, cells_.size() * options_.runs);
-  const Evaluator evaluator(threads_or_cores(options_.threads),
-                            [this] { return output_.interrupted(); });
   complete_ = true;
   for (std::size_t before = 0; complete_ && before < options_.runs;) {
     const std::vector<std::size_t> cells = open(results);
     if (cells.empty()) break;
     const std::size_t until = std::min(before == 0 ? kFirstRound : 2 * before, options_.runs);
     Runs round(cells.size());
-    complete_ = evaluator.run(
+    complete_ = evaluator().run(
         cells.size(), [&](std::size_t i) { return scenarios_[cells[i]]; },
         seeds_from(seed_ + before, until - before),
         [&round](std::size_t i, const std::vector<RunResult>& runs) { round[i] = runs; },
@@ -269,21 +264,35 @@ Study::Runs Study::run_in_rounds(const std::function<std::vector<std::size_t>(co
     before = until;
   }
   bar.clear();
-  if (!complete_ && output_.has_reader()) std::cerr << "interrupted\n";
+  end_work(complete_);
   return results;
 }
 
+Evaluator Study::evaluator() const {
+  return Evaluator(threads_or_cores(options_.threads), [this] { return output_.interrupted(); });
+}
+
+void Study::end_work(bool complete) {
+  complete_ = complete;
+  if (!complete_ && output_.has_reader()) std::cerr << "interrupted\n";
+}
+
 std::vector<RunResult> Study::run_beside(const ScenarioOptions& options, std::size_t runs) const {
-  const Evaluator evaluator(threads_or_cores(options_.threads),
-                            [this] { return output_.interrupted(); });
-  return evaluator.run(make_scenario(options, seed_), seeds_from(seed_, runs));
+  return evaluator().run(make_scenario(options, seed_), seeds_from(seed_, runs));
 }
 
 void Study::write_row(std::size_t cell, const CellResult& result) {
+  write_row(cells_[cell].labels, result);
+}
+
+void Study::write_row(const std::vector<std::string>& labels, const CellResult& result) {
   std::string name;
-  for (const std::string& label : cells_[cell].labels) name += (name.empty() ? "" : " ") + label;
+  for (const std::string& label : labels) name += (name.empty() ? "" : " ") + label;
   written_.emplace_back(name, result);
-  write_row(cell, cell_values({}, result));
+  const CellValues values = cell_values({}, result);
+  CellValues row(labels.begin(), labels.end());
+  row.insert(row.end(), values.begin(), values.end());
+  rows_.write(row);
 }
 
 void Study::write_row(std::size_t cell, const CellValues& values) {

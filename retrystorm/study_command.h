@@ -18,6 +18,7 @@
 #include "retrystorm/commands.h"
 #include "study/cell_columns.h"
 #include "study/cell_result.h"
+#include "study/evaluator.h"
 #include "study/named_options.h"
 #include "study/rows.h"
 #include "study/strategy_list.h"
@@ -106,6 +107,11 @@ class Study {
   using Runs = std::vector<std::vector<RunResult>>;  // by cell, in the order of their seeds
   Runs run_in_rounds(const std::function<std::vector<std::size_t>(const Runs&)>& open);
 
+  // For runs of what is no cell of the study. They end when the study is interrupted. Says then, or at the
+  // end of all work, whether the work is complete.
+  Evaluator evaluator() const;
+  void end_work(bool complete);
+
   // Some more runs, with the first seeds, of what is no cell of the study. None if it was interrupted.
   std::vector<RunResult> run_beside(const ScenarioOptions& options, std::size_t runs) const;
 
@@ -118,12 +124,14 @@ class Study {
   // some of its runs are neither up nor down.
   void write_row(std::size_t cell, const CellResult& result);
   void write_row(std::size_t cell, const CellValues& values);
+  void write_row(const std::vector<std::string>& labels, const CellResult& result);
   // Does the same for a run, with a value for each of the run's columns. Runs are counted from 0.
   void write_row(std::size_t cell, std::size_t run, std::vector<nlohmann::ordered_json> values);
 
   // Prints the results of the study, and writes them as Markdown.
   void show(const Table& table);
 
+  JsonLines& json() { return output_.json(); }
   LineFile& markdown() { return files_.markdown; }
   std::uint64_t seed() const { return seed_; }
 

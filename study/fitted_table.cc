@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/output/fixed.h"
+#include "model/base/text.h"
 #include "model/run/outlook.h"
 #include "study/table.h"
 
@@ -297,6 +298,21 @@ void print_note(std::ostream& out, const std::string& label, const std::string& 
     }
     line += (line.back() == ' ' ? "" : " ") + part;
     at = end + 2;
+  }
+  out << line << '\n';
+}
+
+void print_wrapped(std::ostream& out, const std::string& head, const std::string& text) {
+  std::string line = head;
+  bool empty = true;
+  for (const std::string_view word : split(text, ' ')) {
+    if (!empty && line.size() + 1 + word.size() > kTerminalColumns) {
+      out << line << '\n';
+      line.assign(head.size(), ' ');
+      empty = true;
+    }
+    line.append(empty ? "" : " ").append(word);
+    empty = false;
   }
   out << line << '\n';
 }

@@ -23,6 +23,9 @@ inline constexpr std::size_t kTerminalColumns = 100;
 // empty list.
 void print_note(std::ostream& out, const std::string& label, const std::string& list);
 
+// Prints a paragraph: `head`, and beside it the lines of the text.
+void print_wrapped(std::ostream& out, const std::string& head, const std::string& text);
+
 // Names the cells in which runs were still recovering when they ended, or have no verdict, with their
 // number and what helps. Prints nothing if there are none.
 void print_unsettled(std::ostream& out,

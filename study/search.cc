@@ -86,9 +86,8 @@ bool Search::is_doomed(const Settings& settings) const {
 bool Search::extend(std::vector<Settings>& all, std::size_t until) {
   std::vector<std::size_t> order(dropped_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
-    return dropped_[a] > dropped_[b];
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [this](std::size_t a, std::size_t b) { return dropped_[a] > dropped_[b]; });
   constexpr std::size_t kFirstLook = 2;
   for (const std::size_t situation : order) {
     for (const std::size_t look : {std::min(kFirstLook, until), until}) {
@@ -191,8 +190,8 @@ std::vector<Settings> Search::front() const {
   std::vector<std::vector<double>> costs;
   std::erase_if(all, [&](const Settings& each) {
     const Standing standing = trials_.standing(each);
-    const bool meets = fewest_runs(standing) >= plan_.race && standing.missed == 0 &&
-                       standing.most_down() == 0;
+    const bool meets =
+        fewest_runs(standing) >= plan_.race && standing.missed == 0 && standing.most_down() == 0;
     if (meets) costs.push_back(standing.costs);
     return !meets;
   });

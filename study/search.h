@@ -35,7 +35,7 @@ struct DownRuns {
 // What the runs of some settings have shown so far.
 struct Standing {
   std::vector<DownRuns> down;  // by situation
-  double missed = 0;       // by how much they miss other claims; 0: they meet all
+  double missed = 0;           // by how much they miss other claims; 0: they meet all
   // The less the better, all in the same unit. Rounded: smaller differences do not count.
   std::vector<double> costs;
 

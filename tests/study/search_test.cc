@@ -84,9 +84,8 @@ std::size_t passed(const Acceptance& plan, double share, std::size_t settings) {
         [share](const Settings&, std::size_t situation) { return situation == 1 ? share : 0; },
         no_costs);
     EXPECT_TRUE(certify(plan, all, 3, fresh));
-    count += std::any_of(all.begin(), all.end(), [&](const Settings& each) {
-      return passes(plan, fresh.standing(each));
-    });
+    count += std::any_of(all.begin(), all.end(),
+                         [&](const Settings& each) { return passes(plan, fresh.standing(each)); });
   }
   return count;
 }

@@ -304,6 +304,61 @@ TEST(Check, JudgesAChange) {
   EXPECT_EQ(log["runs"][0]["results"][0]["baselineState"], "new");
 }
 
+// A quarter of 40 requests a second comes, and five attempts of each are more than it can do.
+constexpr const char* kFive = R"({"methodConfig": [{"name": [{"service": "a.B"}],
+  "retryPolicy": {"maxAttempts": 5, "initialBackoff": "0.1s", "maxBackoff": "1s",
+  "backoffMultiplier": 2, "retryableStatusCodes": ["UNAVAILABLE", "DEADLINE_EXCEEDED"]}}]})";
+
+Arguments on_small_service(Arguments arguments) {
+  for (const char* word :
+       {"--service=workers", "--workers=4", "--arrivals=open", "--rate=10", "--connections=new"}) {
+    arguments.emplace_back(word);
+  }
+  return arguments;
+}
+
+TEST(Recommend, PrintsAFileThatPassesTheCheck) {
+  const TempDir dir;
+  const std::string five = written(dir, "five.json", kFive);
+  const auto recommended = [&](const std::string& more) {
+    return done(RETRYSTORM_STUDIES,
+                on_small_service({"recommend", "--start=" + five, "--quick", "--candidates=30",
+                                  "--expect=down<10%", "--expect=success>40%", more}));
+  };
+  const std::string json = dir.file("tried.json");
+  const Done found = recommended("--json=" + json);
+  ASSERT_EQ(found.code, 0) << found.out << found.err;
+  EXPECT_THAT(found.out, HasSubstr("\nrecommended "));
+  EXPECT_THAT(found.out, HasSubstr("\nyours: down, or not back in time, in "));
+  EXPECT_THAT(found.out, HasSubstr("\nThe recommended settings"));
+  EXPECT_THAT(found.out, HasSubstr("\nload +20 % "));
+  // With any number of threads.
+  EXPECT_EQ(recommended("--threads=1").out, found.out);
+  std::size_t candidates = 0, certified = 0;
+  std::ifstream lines(json);
+  for (std::string line; std::getline(lines, line);) {
+    const auto object = nlohmann::json::parse(line);
+    candidates += object["type"] == "candidate" ? 1 : 0;
+    certified += object["type"] == "setting" && object["certified"] ? 1 : 0;
+  }
+  EXPECT_GE(candidates, 1u);
+  EXPECT_GE(certified, 1u);
+
+  const std::string file = written(dir, "found.json", found.out.substr(found.out.find("\n{\n")));
+  const Done checked =
+      done(RETRYSTORM_STUDIES, on_small_service({"check", file, "--runs=29", "--expect=down<10%"}));
+  EXPECT_EQ(checked.code, 0) << checked.out;
+}
+
+TEST(Recommend, SaysWhichClaimIsInTheWay) {
+  const Done none = done(RETRYSTORM_STUDIES,
+                         on_small_service({"recommend", "--quick", "--candidates=10",
+                                           "--expect=down<10%", "--expect=amplification<0.1"}));
+  EXPECT_EQ(none.code, 3) << none.err;
+  EXPECT_THAT(none.out, HasSubstr("No settings meet all claims.\nThe nearest: --strategy="));
+  EXPECT_THAT(none.out, HasSubstr("\nWithout amplification<0.1: "));
+}
+
 // The service that it prints has the percentiles that it was given.
 TEST(Service, HasWhatIsKnownOfIt) {
   const TempDir dir;

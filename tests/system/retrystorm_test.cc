@@ -95,6 +95,13 @@ TEST(Retrystorm, NamesItsCommandsAndWhatIsWrong) {
            {{"map", "--x=jitter=none,full", "--random=1s"}, "--jitter excludes --random"},
            {{"map", "--x=backlog=5,6", "--y=limit=5,6", "--workers=5"}, "workers has no effect"},
            {{"map", "--cell=694"}, "the map has 693 cells"},
+           {{"recommend", "--fix=jiter"}, "did you mean jitter?"},
+           {{"recommend", "--fix=backlog"}, "backlog is not changed anyway"},
+           {{"recommend", "--runs=5"}, "--runs is set by this study"},
+           {{"recommend", "--policy=a"}, "--policy needs --start"},
+           {{"recommend", "--start=fixd"}, "did you mean fixed?"},
+           {{"recommend", "--start=fixed", "--strategy=none"}, "--start excludes --strategy"},
+           {{"recommend", "--expect=recovered"}, "claim a share, such as down<1%"},
            {{"map", "--resume=/nowhere/cells"}, "--resume needs a --seed"},
            {{"map", "--resume=/nowhere/cells", "--seed=1"}, "cannot write to /nowhere/cells"}}) {
     const Ended refused = run(RETRYSTORM_STUDIES, arguments);

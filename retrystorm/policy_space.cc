@@ -1,0 +1,188 @@
+#include "retrystorm/policy_space.h"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+#include "model/base/text.h"
+
+namespace retrystorm {
+namespace {
+
+// What is retried (--retry-on) and how long an attempt may take (--timeout) are no question of load alone:
+// they stay as they are.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kKnobs{
+    {{"max-attempts", "2 3 4 5 6 8 10 unlimited"},
+     {"growth", "constant exponential"},
+     {"backoff-base", "10ms 25ms 50ms 100ms 200ms 500ms 1s 2s 5s 10s"},
+     {"backoff-factor", "1.5 2 3"},
+     {"backoff-cap", "1s 2s 5s 10s 20s 30s 1m"},
+     {"jitter", "none proportional:0.2 proportional:0.5 equal full"},
+     {"retry-budget", "none 5% 10% 20% 50% 100% grpc envoy"},
+     {"budget-tokens", "10 20 50 100 200 500 1000"},
+     {"budget-deposit", "0.02 0.05 0.1 0.2 0.5 1"},
+     {"budget-share", "0.05 0.1 0.2 0.3 0.5"},
+     {"budget-min-concurrency", "3 10 30 100"},
+     {"breaker", "none resilience4j"},
+     {"deadline", "none 2s 5s 10s 20s 30s 1m"}}};
+
+bool is_same_option(const Option& a, const Option& b) {
+  return a.name == b.name || a.same_as == b.name || b.same_as == a.name;
+}
+
+}  // namespace
+
+PolicySpace::PolicySpace(std::vector<ListedStrategy> strategies, const NamedOptions& given,
+                         const std::vector<std::string>& fixed, std::optional<ExportFormat> format)
+    : strategies_(std::move(strategies)), given_(given), format_(format) {
+  ScenarioOptions any;
+  OptionList list;
+  declare_options(list, any);
+  std::vector<std::string_view> known;
+  for (const auto& [name, values] : kKnobs) known.push_back(name);
+  std::vector<const Option*> kept;
+  for (const auto& [name, text] : given) kept.push_back(list.find(name));
+  for (const std::string& name : fixed) {
+    const Option* option = list.find(name);
+    const bool is_knob =
+        option != nullptr && std::any_of(known.begin(), known.end(), [&](auto each) {
+          return is_same_option(*option, *list.find(each));
+        });
+    if (!is_knob) {
+      throw std::invalid_argument("--fix: " + (option == nullptr
+                                                   ? unknown_name(name, known)
+                                                   : option->name + " is not changed anyway"));
+    }
+    kept.push_back(option);
+  }
+  knobs_.values.push_back(strategies_.size());
+  for (const auto& [name, values] : kKnobs) {
+    const Option& knob = *list.find(name);
+    if (std::any_of(kept.begin(), kept.end(),
+                    [&knob](const Option* each) { return is_same_option(*each, knob); })) {
+      continue;
+    }
+    Knob one{.name = std::string(name), .values = {""}};
+    for (const std::string_view value : split(values, ' ')) one.values.emplace_back(value);
+    knobs_.values.push_back(one.values.size());
+    knob_list_.push_back(std::move(one));
+  }
+  knobs_.settle = [this](Settings& settings) { return settle(settings); };
+  may_be_lost_ = lost_in_file(scenario_of(options_of(strategy(0), given_)).workload);
+}
+
+std::vector<std::string> PolicySpace::names() const {
+  std::vector<std::string> names;
+  for (const Knob& each : knob_list_) names.push_back(each.name);
+  return names;
+}
+
+Settings PolicySpace::strategy(std::size_t number) const {
+  Settings settings(knobs_.values.size(), 0);
+  settings[0] = number;
+  return settings;
+}
+
+std::vector<Settings> PolicySpace::simplest(std::size_t most) const {
+  std::vector<Settings> all;
+  for (std::size_t k = 0; k < knobs_.values.size(); ++k) {
+    for (std::size_t value = k == 0 ? 0 : 1; value < knobs_.values[k]; ++value) {
+      Settings settings = strategy(0);
+      settings[k] = value;
+      const bool allowed = settle(settings);
+      if (allowed && std::find(all.begin(), all.end(), settings) == all.end()) {
+        all.push_back(settings);
+      }
+    }
+  }
+  if (all.size() <= most) return all;
+  std::vector<Settings> some;
+  for (std::size_t i = 0; i < most; ++i) some.push_back(all[i * all.size() / most]);
+  return some;
+}
+
+NamedOptions PolicySpace::changes(const Settings& settings) const {
+  NamedOptions changes;
+  for (std::size_t k = 0; k < knob_list_.size(); ++k) {
+    const std::size_t value = settings[k + 1];
+    if (value > 0) changes[knob_list_[k].name] = knob_list_[k].values[value];
+  }
+  return changes;
+}
+
+NamedOptions PolicySpace::options_of(const Settings& settings, const NamedOptions& common) const {
+  const ListedStrategy& strategy = strategies_[settings[0]];
+  NamedOptions options = common;
+  const NamedOptions changed = changes(settings);
+  options.insert(changed.begin(), changed.end());
+  set_strategy(options, strategy);
+  return options;
+}
+
+std::string PolicySpace::unchanged(const std::string& option) const {
+  ScenarioOptions scenario = scenario_of(options_of(strategy(0), given_));
+  OptionList list;
+  declare_options(list, scenario);
+  return list.find(option)->get();
+}
+
+// The options, or whole sentences, of which a file of the format would say something else.
+std::set<std::string> PolicySpace::lost_in_file(const WorkloadOptions& workload) const {
+  std::set<std::string> lost;
+  if (!format_) return lost;
+  for (const std::string& each : export_policy(workload, *format_).differences) {
+    lost.insert(each.substr(0, each.find(" is ")));
+  }
+  return lost;
+}
+
+bool PolicySpace::settle(Settings& settings) const {
+  if (settings[0] != 0) settings = strategy(settings[0]);
+  const auto is_budget = [](std::string_view name) {
+    return name == "retry-budget" || name.starts_with("budget-");
+  };
+  try {
+    ScenarioOptions unchanged = scenario_of(options_of(strategy(0), given_));
+    OptionList old_list;
+    declare_options(old_list, unchanged);
+    // What has no effect, or the format cannot say, is set back until nothing is: one change may take the
+    // effect of another.
+    for (;;) {
+      ScenarioOptions scenario = scenario_of(options_of(settings, given_));
+      check(scenario.workload.retry);
+      OptionList list;
+      declare_options(list, scenario);
+      const UnusedOptions unused = unused_options(scenario);
+      const std::set<std::string> lost = lost_in_file(scenario.workload);
+      const bool budget_is_lost = std::any_of(lost.begin(), lost.end(), [&](const auto& each) {
+        return is_budget(each) && !may_be_lost_.contains(each);
+      });
+      const std::string_view budget = scenario.workload.retry.process.budget.name;
+      bool settled = true;
+      for (std::size_t k = 0; k < knob_list_.size(); ++k) {
+        const Option& option = *list.find(knob_list_[k].name);
+        if (settings[k + 1] == 0) continue;
+        const auto in = [&option](const auto& names) {
+          return names.contains(option.name) || names.contains(option.same_as);
+        };
+        const bool is_other = option.get() != old_list.find(option.name)->get();
+        const bool is_idle = in(unused) || (option.name.starts_with("budget-") &&
+                                            (budget == "none" || budget == "sre"));
+        const bool is_lost =
+            (in(lost) && !in(may_be_lost_)) || (is_budget(option.name) && budget_is_lost);
+        if (is_other && !is_idle && !is_lost) continue;
+        settings[k + 1] = 0;
+        settled = false;
+      }
+      if (!settled) continue;
+      return std::all_of(lost.begin(), lost.end(),
+                         [this](const auto& each) { return may_be_lost_.contains(each); });
+    }
+  } catch (const std::invalid_argument&) {
+    return false;  // two settings contradict each other
+  }
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,62 @@
+// The retry settings that a search may try: settings to begin with, and changes to them.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "policies/export.h"
+#include "study/named_options.h"
+#include "study/search.h"
+#include "study/strategy_list.h"
+
+namespace retrystorm {
+
+// Of settings, the first number is the strategy, and the others are changes to the first strategy, with values
+// that people write. All other strategies are tried as they are.
+class PolicySpace {
+ public:
+  // `strategies`: the first one is to be changed. `given` holds for all of them; neither these options nor
+  // those of the names `fixed` are changed. With a format, only settings are allowed of which it can say
+  // as much as of the first strategy. Throws std::invalid_argument with a readable message if `fixed` has
+  // the name of no knob.
+  PolicySpace(std::vector<ListedStrategy> strategies, const NamedOptions& given,
+              const std::vector<std::string>& fixed, std::optional<ExportFormat> format);
+  PolicySpace(const PolicySpace&) = delete;
+  PolicySpace& operator=(const PolicySpace&) = delete;
+
+  const Knobs& knobs() const { return knobs_; }
+  // The strategies that are allowed, as they are, and all single changes to the first one; spread over them,
+  // if there are more than this.
+  std::vector<Settings> simplest(std::size_t most) const;
+  Settings strategy(std::size_t number) const;
+  const std::string& name(std::size_t strategy) const { return strategies_[strategy].name; }
+
+  // The changes to the strategy, by option.
+  NamedOptions changes(const Settings& settings) const;
+  // `common` with these settings.
+  NamedOptions options_of(const Settings& settings, const NamedOptions& common) const;
+  // The names of the knobs.
+  std::vector<std::string> names() const;
+  // What the option is without a change.
+  std::string unchanged(const std::string& option) const;
+
+ private:
+  struct Knob {
+    std::string name;
+    std::vector<std::string> values;  // the first one is empty: as it is
+  };
+
+  bool settle(Settings& settings) const;
+  std::set<std::string> lost_in_file(const WorkloadOptions& workload) const;
+
+  const std::vector<ListedStrategy> strategies_;
+  const NamedOptions given_;
+  const std::optional<ExportFormat> format_;
+  std::set<std::string> may_be_lost_{};
+  std::vector<Knob> knob_list_{};
+  Knobs knobs_{};
+};
+
+}  // namespace retrystorm

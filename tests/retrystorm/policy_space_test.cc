@@ -1,0 +1,89 @@
+// Which settings a search may try, and what options they are.
+#include "retrystorm/policy_space.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace retrystorm::test {
+namespace {
+
+using ::testing::Contains;
+using ::testing::Not;
+using ::testing::Pair;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
+
+std::vector<ListedStrategy> strategies(const std::vector<std::string>& names) {
+  std::vector<ListedStrategy> list;
+  for (const std::string& name : names) list.push_back({.name = name});
+  return list;
+}
+
+// Settings of the first strategy with this value of each of these knobs, by its number.
+Settings with(const PolicySpace& space,
+              const std::vector<std::pair<std::string, std::size_t>>& all) {
+  Settings settings = space.strategy(0);
+  const std::vector<std::string> names = space.names();
+  for (const auto& [name, value] : all) {
+    const auto place = std::find(names.begin(), names.end(), name) - names.begin();
+    settings.at(static_cast<std::size_t>(place) + 1) = value;
+  }
+  return settings;
+}
+
+TEST(PolicySpace, SetsBackWhatHasNoEffect) {
+  const PolicySpace space(strategies({"begin", "fixed"}), {}, {}, std::nullopt);
+  // A factor has none on constant waits, and full jitter is what the strategy has.
+  Settings settings = with(space, {{"growth", 1}, {"backoff-factor", 2}, {"jitter", 5}});
+  ASSERT_TRUE(space.knobs().settle(settings));
+  EXPECT_THAT(space.changes(settings), UnorderedElementsAre(Pair("growth", "constant")));
+  EXPECT_EQ(space.unchanged("jitter"), "full");
+  const ScenarioOptions scenario = scenario_of(space.options_of(settings, {{"timeout", "1s"}}));
+  EXPECT_EQ(scenario.workload.retry.backoff.growth, Growth::kConstant);
+  EXPECT_EQ(scenario.workload.retry.limit.max_retries, 2u);
+  EXPECT_EQ(scenario.workload.timeout, std::chrono::seconds(1));
+  // Another strategy is tried as it is.
+  settings = with(space, {{"growth", 1}});
+  settings[0] = 1;
+  ASSERT_TRUE(space.knobs().settle(settings));
+  EXPECT_EQ(settings, space.strategy(1));
+}
+
+TEST(PolicySpace, LeavesAloneWhatIsGivenOrFixed) {
+  const PolicySpace all(strategies({"begin"}), {}, {}, std::nullopt);
+  const PolicySpace space(strategies({"begin"}), {{"max-retries", "4"}}, {"jitter", "deadline"},
+                          std::nullopt);
+  EXPECT_THAT(all.names(), Contains("max-attempts"));
+  EXPECT_THAT(space.names(), SizeIs(all.names().size() - 3));
+  EXPECT_THAT(space.names(), Not(Contains("max-attempts")));
+  EXPECT_EQ(scenario_of(space.options_of(space.strategy(0), {{"max-retries", "4"}}))
+                .workload.retry.limit.max_retries,
+            4u);
+  EXPECT_THROW(PolicySpace(strategies({"begin"}), {}, {"jiter"}, std::nullopt),
+               std::invalid_argument);
+  EXPECT_THROW(PolicySpace(strategies({"begin"}), {}, {"backlog"}, std::nullopt),
+               std::invalid_argument);
+}
+
+TEST(PolicySpace, AllowsWhatTheFormatCanSay) {
+  const PolicySpace space(strategies({"grpc", "exponential"}), {}, {}, ExportFormat::kGrpc);
+  const std::vector<Settings> simplest = space.simplest(1'000);
+  EXPECT_THAT(simplest, Contains(space.strategy(0)));
+  EXPECT_THAT(simplest, Not(Contains(space.strategy(1))));  // gRPC has at most five attempts
+  for (const Settings& each : simplest) EXPECT_LE(space.changes(each).size(), 1u);
+  EXPECT_THAT(space.simplest(3), SizeIs(3));
+  Settings four = with(space, {{"max-attempts", 4}, {"budget-tokens", 4}});
+  ASSERT_TRUE(space.knobs().settle(four));
+  EXPECT_THAT(space.changes(four),
+              UnorderedElementsAre(Pair("max-attempts", "5"), Pair("budget-tokens", "100")));
+  Settings others = with(space, {{"max-attempts", 7}, {"jitter", 5}, {"retry-budget", 3}});
+  ASSERT_TRUE(space.knobs().settle(others));
+  EXPECT_EQ(others, space.strategy(0));
+}
+
+}  // namespace
+}  // namespace retrystorm::test
