@@ -10,6 +10,7 @@ namespace {
 constexpr double kShortest = 0x1p-20;  // seconds
 constexpr std::size_t kDoublings = 32;
 constexpr int kBinBits = 7;  // 2^7 bins per doubling
+constexpr std::size_t kBins = (kDoublings << kBinBits) + 1;
 constexpr int kFractionBits = 52;
 constexpr int kBinShift = kFractionBits - kBinBits;
 
@@ -35,22 +36,25 @@ Duration time_at(double bin) {
 
 }  // namespace
 
-LatencyHistogram::LatencyHistogram() : bins_((kDoublings << kBinBits) + 1) {}
-
 void LatencyHistogram::add(Duration latency) {
   const double seconds = to_seconds(std::max(latency, Duration(1)));
   if (seconds < kShortest) {
     ++shorter_;
   } else {
+    if (bins_.empty()) bins_.resize(kBins);
     const auto bin = static_cast<std::size_t>((bits_of(seconds) - bits_of(kShortest)) >> kBinShift);
-    ++bins_[std::min(bin, bins_.size() - 1)];
+    ++bins_[std::min(bin, kBins - 1)];
   }
   ++count_;
   max_ = std::max(max_, latency);
 }
 
 void LatencyHistogram::add(const LatencyHistogram& other) {
-  for (std::size_t i = 0; i < bins_.size(); ++i) bins_[i] += other.bins_[i];
+  if (bins_.empty()) {
+    bins_ = other.bins_;
+  } else {
+    for (std::size_t i = 0; i < other.bins_.size(); ++i) bins_[i] += other.bins_[i];
+  }
   shorter_ += other.shorter_;
   count_ += other.count_;
   max_ = std::max(max_, other.max_);
@@ -58,7 +62,7 @@ void LatencyHistogram::add(const LatencyHistogram& other) {
 
 LatencyHistogram LatencyHistogram::since(const LatencyHistogram& before) const {
   LatencyHistogram added = *this;
-  for (std::size_t i = 0; i < bins_.size(); ++i) added.bins_[i] -= before.bins_[i];
+  for (std::size_t i = 0; i < before.bins_.size(); ++i) added.bins_[i] -= before.bins_[i];
   added.shorter_ -= before.shorter_;
   added.count_ -= before.count_;
   return added;
@@ -80,25 +84,24 @@ std::optional<TimeBound> LatencyHistogram::quantile(double q,
   if (count == 0) return std::nullopt;
   const Duration longest = so_far != nullptr ? std::max(max_, so_far->max_) : max_;
   const auto rank = static_cast<std::uint64_t>(std::ceil(q * static_cast<double>(count)));
-  std::uint64_t seen = 0;
   // Of the latencies in a bin those that are known come first.
-  const auto found = [&](std::uint64_t known, std::uint64_t others, Duration time) {
-    const bool or_more = seen + known < rank;
+  std::uint64_t seen = 0;
+  bool or_more = false;
+  const auto reaches = [&](std::uint64_t known, std::uint64_t others) {
+    or_more = seen + known < rank;
     seen += known + others;
-    return seen < rank
-               ? std::nullopt
-               : std::optional(TimeBound{.time = std::min(longest, time), .or_more = or_more});
+    return seen >= rank;
   };
-  const auto others = [so_far](std::size_t bin) {
-    return so_far != nullptr ? so_far->bins_[bin] : 0;
+  const auto is_in = [](const LatencyHistogram* histogram, std::size_t bin) {
+    return histogram == nullptr || histogram->bins_.empty() ? 0 : histogram->bins_[bin];
   };
-  auto result = found(shorter_, so_far != nullptr ? so_far->shorter_ : 0, time_at(0));
-  for (std::size_t bin = 0; !result && bin < bins_.size(); ++bin) {
-    const bool last = bin + 1 == bins_.size();
-    result =
-        found(bins_[bin], others(bin), last ? longest : time_at(static_cast<double>(bin) + 0.5));
+  Duration time = time_at(0);
+  if (!reaches(shorter_, so_far != nullptr ? so_far->shorter_ : 0)) {
+    std::size_t bin = 0;
+    while (!reaches(is_in(this, bin), is_in(so_far, bin))) ++bin;
+    time = bin + 1 == kBins ? longest : time_at(static_cast<double>(bin) + 0.5);
   }
-  return result;
+  return TimeBound{.time = std::min(longest, time), .or_more = or_more};
 }
 
 std::optional<Duration> LatencyHistogram::max() const {

@@ -22,8 +22,6 @@ struct TimeBound {
 // of its bin, so its error is at most 0.4 %. Not thread-safe.
 class LatencyHistogram {
  public:
-  LatencyHistogram();
-
   void add(Duration latency);
   void add(const LatencyHistogram& other);
 
@@ -46,8 +44,9 @@ class LatencyHistogram {
  private:
   std::optional<TimeBound> quantile(double q, const LatencyHistogram* so_far) const;
 
-  std::vector<std::uint64_t> bins_;  // the last bin: all longer latencies
-  std::uint64_t shorter_ = 0;        // latencies below the first bin
+  std::vector<std::uint64_t>
+      bins_;                   // empty until one is needed; the last bin: all longer latencies
+  std::uint64_t shorter_ = 0;  // latencies below the first bin
   std::uint64_t count_ = 0;
   Duration max_{0};
 };
