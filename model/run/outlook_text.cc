@@ -504,10 +504,14 @@ std::vector<OutlookLine> outlook_lines(const Outlook& outlook) {
   if (outlook.connections) lines.push_back({"connection", connection_sentence(outlook)});
   lines.push_back({"timeout", timeout_sentence(outlook)});
   if (!outlook.retries.waits.empty()) lines.push_back({"waits", waits_sentence(outlook)});
+  // What the engine at hand does not do, or not without an option.
   const std::string kept =
       outlook.connections ? "" : "kept connections (--connections=keep-alive), ";
-  lines.push_back({"left out", kept + (outlook.service ? "replicas, layers -> docs/simulator.md"
-                                                       : "HTTP/2 -> docs/server.md")});
+  if (outlook.service) {
+    lines.push_back({"left out", kept + "replicas, layers -> docs/simulator.md"});
+  } else if (!outlook.connections) {
+    lines.push_back({"left out", kept + "HTTP/2 (--connections=multiplexed)"});
+  }
   return lines;
 }
 

@@ -463,6 +463,8 @@ TEST(Outlook, SaysLessIfNothingIsKnownOfTheService) {
   EXPECT_THAT(text, HasSubstr("up to 294/s if all fail at once"));  // 3,000 / (10 + 2 * 0.1)
   EXPECT_THAT(text, HasSubstr("185/s if all time out"));  // 3,000 / (10 + 3 * 2 + 2 * 0.1)
   EXPECT_THAT(text, HasSubstr("outage     none"));
+  EXPECT_THAT(text, HasSubstr("left out   kept connections (--connections=keep-alive), HTTP/2 "
+                              "(--connections=multiplexed)\n"));
   EXPECT_THAT(text, Not(HasSubstr("% used")));
 }
 
