@@ -1,0 +1,129 @@
+// What `retrystorm recommend` is asked, and its work.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policies/export.h"
+#include "retrystorm/policy_space.h"
+#include "retrystorm/simulated_trials.h"
+#include "retrystorm/study_command.h"
+#include "study/progress_bar.h"
+
+namespace retrystorm {
+
+struct RecommendOptions : StudyOptions {
+  RecommendOptions() {
+    outage_at = std::chrono::seconds(15);
+    observe = std::chrono::seconds(45);
+  }
+
+  std::string start, policy;
+  std::vector<std::string> fixed;
+  std::optional<ExportFormat> format;
+  bool quick = false;
+  std::size_t candidates = 300;
+};
+
+// The name of the settings that the user has now.
+inline constexpr std::string_view kYours = "yours";
+
+struct Question {
+  std::vector<ListedStrategy> strategies{};  // the first one is changed
+  std::size_t compared = 1;                  // how many of them stand beside what is found
+  NamedOptions given{};                      // for all settings
+  std::optional<ExportFormat> format{};
+  bool multiplexed = false;
+  std::vector<Situation> situations{};
+  Expectation down{};                    // the claim that is certified
+  std::vector<SituationClaim> claims{};  // the others
+};
+
+// Throws std::invalid_argument, or UnreadableFile, with a readable message.
+Question question_of(const Invocation& invocation, const RecommendOptions& options);
+
+// "success>99% (errors 10 %)"
+std::string claim_text(const SituationClaim& claim, const std::vector<Situation>& situations);
+
+// The first situations are outages of different length.
+inline constexpr std::size_t kOutages = 3;
+
+// What the search does not see.
+struct Variation {
+  std::string title;
+  NamedOptions options{};
+  std::string action{};  // as --at has it
+  bool in_each_outage = true;
+  // Is it as likely as the service itself? Then recommended settings must not be down with it.
+  bool is_near = false;
+};
+
+std::vector<Variation> variations(const WorkloadOptions& workload);
+
+// Each variation in each outage, one after the other.
+std::vector<Situation> varied(const std::vector<Variation>& variations, const Question& question);
+
+// A row of the tables.
+struct Row {
+  std::string name;
+  Settings settings;
+};
+
+inline constexpr std::string_view kRecommended = "recommended", kSafer = "safer", kCheaper = "cheaper",
+                           kRefused = "refused";
+
+class Recommendation {
+ public:
+  Recommendation(const Invocation& invocation, const RecommendOptions& options);
+  // Searches, certifies and prints. Returns the exit code.
+  int run();
+
+ private:
+  SimulatedTrials trials(const std::vector<Situation>& situations,
+                         const std::vector<SituationClaim>& claims, std::uint64_t first_seed);
+  bool work();
+  std::size_t expected_runs() const;
+  std::size_t robust_runs() const { return options_.quick ? 10 : 20; }
+
+  std::size_t fragile(const Settings& settings) const;
+  DownRuns worst_of(const Standing& standing, const Variation& variation) const;
+  std::size_t down_when_varied(const Settings& settings) const;
+  std::vector<Settings> by_merit(std::vector<Settings> all, const SimulatedTrials& trials) const;
+  bool is_certified(const Settings& settings) const;
+  std::vector<Row> rows() const;
+  std::string why_not(const Row& row, const Settings& recommended) const;
+  std::string missed_text(std::size_t claim, const MissedClaim& miss) const;
+  std::string settings_text(const Settings& settings) const;
+
+  void print_plan() const;
+  Table table_of(const std::vector<Row>& rows) const;
+  void print_variations(const std::vector<Row>& rows) const;
+  void print_picture(const std::vector<Row>& rows) const;
+  void print_settings(const std::vector<Row>& rows) const;
+  void print_nearest() const;
+  void write(const std::vector<Row>& rows);
+
+  const RecommendOptions& options_;
+  const Question question_;
+  const PolicySpace space_;
+  Study study_;
+  const Evaluator evaluator_;
+  const std::vector<Variation> variations_;
+  const std::vector<Situation> varied_;
+  const std::vector<SituationClaim> no_claims_{};
+  const SearchPlan plan_;
+  const std::size_t certified_;  // how many settings are put to the certificate
+  const double misses_;          // of the claim of each of them
+  const Acceptance certificate_;
+  ProgressBar bar_;
+  std::size_t made_ = 0;  // runs
+  SimulatedTrials trials_, robust_, fresh_;
+  Search search_;
+  std::vector<Settings> found_{};  // the finalists
+};
+
+}  // namespace retrystorm

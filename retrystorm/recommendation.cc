@@ -1,0 +1,203 @@
+// The work of `retrystorm recommend`: search, variations, certificate.
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "retrystorm/disturbances.h"
+#include "retrystorm/recommend.h"
+
+namespace retrystorm {
+namespace {
+
+SearchPlan plan_of(const RecommendOptions& options) {
+  const std::size_t count = options.quick ? options.candidates / 3 : options.candidates;
+  SearchPlan plan{
+      .candidates = count, .raced = count / 5, .children = std::max<std::size_t>(count / 5, 12)};
+  if (options.quick) {
+    plan.race = 20;
+    plan.rounds = 3;
+  }
+  return plan;
+}
+
+ScenarioOptions scenario_in(const Situation& situation, const Settings& settings,
+                            const Question& question, const PolicySpace& space) {
+  NamedOptions common = question.given;
+  for (const auto& [name, value] : situation.options) common[name] = value;
+  return scenario_of(space.options_of(settings, common));
+}
+
+std::vector<StudyCell> cells_of(const Question& question, const PolicySpace& space) {
+  std::vector<StudyCell> cells;
+  for (const Situation& each : question.situations) {
+    cells.push_back(
+        {{space.name(0), each.title}, scenario_in(each, space.strategy(0), question, space)});
+  }
+  return cells;
+}
+
+// Seeds that no other part of the work has.
+constexpr std::uint64_t kRobustSeeds = 1'000, kFreshSeeds = 10'000;
+
+}  // namespace
+
+Recommendation::Recommendation(const Invocation& invocation, const RecommendOptions& options)
+    : options_(options),
+      question_(question_of(invocation, options)),
+      space_(question_.strategies, question_.given, options.fixed, question_.format),
+      study_(invocation, options, {"setting", "disturbance"}, cells_of(question_, space_)),
+      evaluator_(study_.evaluator()),
+      variations_(variations(options.workload)),
+      varied_(varied(variations_, question_)),
+      plan_(plan_of(options)),
+      certified_(options.quick ? 3 : 4),
+      misses_(kUsualMisses / static_cast<double>(certified_ + question_.compared)),
+      certificate_(certificate(question_.down.bound, misses_)),
+      bar_(isatty(STDERR_FILENO) == 1 ? &std::cerr : nullptr, expected_runs()),
+      trials_(trials(question_.situations, question_.claims, 0)),
+      robust_(trials(varied_, no_claims_, kRobustSeeds)),
+      fresh_(trials(question_.situations, question_.claims, kFreshSeeds)),
+      search_(space_.knobs(), trials_, question_.situations.size(), question_.down.bound, plan_,
+              study_.seed()) {
+  std::vector<std::size_t> outages(kOutages);
+  std::iota(outages.begin(), outages.end(), std::size_t{0});
+  std::vector<std::string> set_here = kSetByDisturbances;
+  for (const std::string& name : space_.names()) set_here.push_back(name);
+  if (question_.multiplexed) set_here.emplace_back("connections");
+  study_.tell_outlook(invocation, outages, set_here);
+}
+
+SimulatedTrials Recommendation::trials(const std::vector<Situation>& situations,
+                                       const std::vector<SituationClaim>& claims,
+                                       std::uint64_t first_seed) {
+  return {situations,
+          claims,
+          evaluator_,
+          study_.seed() + first_seed,
+          [this](const Settings& settings, const Situation& situation) {
+            return make_scenario(scenario_in(situation, settings, question_, space_), 0);
+          },
+          [this](std::size_t runs) {
+            made_ += runs;
+            bar_.show(made_);
+          }};
+}
+
+// About. The search drops most settings early, and the certificate ends the runs of the bad ones.
+std::size_t Recommendation::expected_runs() const {
+  const std::size_t search = plan_.candidates * plan_.screened + plan_.raced * plan_.race +
+                             plan_.rounds * plan_.children * plan_.race / 2;
+  return question_.situations.size() * (search + certified_ * certificate_.runs) +
+         2 * certified_ * varied_.size() * robust_runs();
+}
+
+// How many of the near variations bring most runs down.
+std::size_t Recommendation::fragile(const Settings& settings) const {
+  const Standing standing = robust_.standing(settings);
+  return static_cast<std::size_t>(
+      std::count_if(variations_.begin(), variations_.end(), [&](const Variation& each) {
+        const DownRuns worst = worst_of(standing, each);
+        return each.is_near && is_majority(worst.hits, worst.runs);
+      }));
+}
+
+// In the worst of the outages.
+DownRuns Recommendation::worst_of(const Standing& standing, const Variation& variation) const {
+  DownRuns worst;
+  for (std::size_t i = 0; i < varied_.size(); ++i) {
+    if (varied_[i].title != variation.title || standing.down[i].runs == 0) continue;
+    if (worst.runs == 0 || standing.down[i].hits > worst.hits) worst = standing.down[i];
+  }
+  return worst;
+}
+
+std::size_t Recommendation::down_when_varied(const Settings& settings) const {
+  std::size_t hits = 0;
+  for (const DownRuns& each : robust_.standing(settings).down) hits += each.hits;
+  return hits;
+}
+
+// Those that should be the recommended, the safer and the cheaper one, and then the next best.
+std::vector<Settings> Recommendation::by_merit(std::vector<Settings> all,
+                                               const SimulatedTrials& trials) const {
+  std::vector<Settings> result;
+  const auto add_best = [&](const auto& key) {
+    const auto less = [&key](const Settings& a, const Settings& b) { return key(a) < key(b); };
+    const auto best = std::min_element(all.begin(), all.end(), less);
+    if (best == all.end()) return;
+    result.push_back(*best);
+    all.erase(best);
+  };
+  const auto merit = [&](const Settings& each) {
+    return std::pair(fragile(each), trials.standing(each).cost());
+  };
+  add_best(merit);
+  add_best([&](const Settings& each) {
+    return std::pair(down_when_varied(each), trials.figures(each).most_attempts);
+  });
+  add_best([&](const Settings& each) { return trials.figures(each).attempts; });
+  while (!all.empty()) add_best(merit);
+  return result;
+}
+
+bool Recommendation::work() {
+  if (!search_.run(space_.simplest(plan_.candidates))) return false;
+  for (const Settings& each : search_.finalists(2 * certified_)) {
+    const Settings simple = search_.simplified(each);
+    if (std::find(found_.begin(), found_.end(), simple) == found_.end()) found_.push_back(simple);
+  }
+  for (std::size_t i = 0; i < varied_.size(); ++i) {
+    if (!robust_.run(found_, i, robust_runs())) return false;
+  }
+  found_ = by_merit(found_, trials_);
+  found_.resize(std::min(found_.size(), certified_));
+  std::vector<Settings> all = found_;
+  for (std::size_t i = 0; i < question_.compared; ++i) all.push_back(space_.strategy(i));
+  return certify(certificate_, all, question_.situations.size(), fresh_);
+}
+
+bool Recommendation::is_certified(const Settings& settings) const {
+  return passes(certificate_, fresh_.standing(settings)) &&
+         fresh_.missed(settings, 2 * misses_).empty();
+}
+
+std::vector<Row> Recommendation::rows() const {
+  std::vector<Settings> good = found_;
+  std::erase_if(good, [this](const Settings& each) { return !is_certified(each); });
+  std::vector<Row> rows;
+  const auto is_shown = [&rows](const Settings& each) {
+    return std::any_of(rows.begin(), rows.end(),
+                       [&each](const Row& row) { return row.settings == each; });
+  };
+  if (!good.empty()) {
+    good = by_merit(good, fresh_);
+    rows.push_back({std::string(kRecommended), good.front()});
+    const SituationFigures ours = fresh_.figures(good.front());
+    for (std::size_t i = 1; i < good.size(); ++i) {
+      const SituationFigures its = fresh_.figures(good[i]);
+      if (i == 1 && (down_when_varied(good[i]) < down_when_varied(good.front()) ||
+                     its.most_attempts < ours.most_attempts)) {
+        rows.push_back({std::string(kSafer), good[i]});
+      } else if (std::all_of(rows.begin(), rows.end(), [&](const Row& row) {
+                   return its.attempts < fresh_.figures(row.settings).attempts;
+                 })) {
+        rows.push_back({std::string(kCheaper), good[i]});
+      }
+    }
+  }
+  std::size_t refused = 0;
+  for (const Settings& each : found_) {
+    if (!is_certified(each))
+      rows.push_back({std::string(kRefused) + ' ' + std::to_string(++refused), each});
+  }
+  for (std::size_t i = 0; i < question_.compared; ++i) {
+    if (!is_shown(space_.strategy(i))) rows.push_back({space_.name(i), space_.strategy(i)});
+  }
+  return rows;
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,402 @@
+// What `retrystorm recommend` prints.
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <iostream>
+#include <utility>
+
+#include "common/output/json_text.h"
+#include "model/base/text.h"
+#include "retrystorm/policy_files.h"
+#include "retrystorm/policy_runs.h"
+#include "retrystorm/recommend.h"
+#include "study/fitted_table.h"
+
+namespace retrystorm {
+namespace {
+
+// The names whose first letters are marks in the picture.
+bool has_mark(std::string_view name) {
+  return name == kRecommended || name == kSafer || name == kCheaper || name == kYours;
+}
+
+// A value as the claim about it has it.
+std::string value_text(const Expectation& claim, double value) {
+  if (!std::isfinite(value)) return "never";
+  if (claim.percent) return fixed(100 * value, 2) + '%';
+  if (claim.time_unit > 0) return format_duration(from_seconds(rounded(value * claim.time_unit)));
+  return print_number(rounded(value));
+}
+
+std::string share_text(double share) {
+  return fixed(100 * share, 2) + " %";
+}
+
+std::string seconds_text(const std::optional<Duration>& time) {
+  return time ? print_number(rounded(to_seconds(*time))) + " s" : "not in time";
+}
+
+}  // namespace
+
+// Why these settings are not the recommended ones.
+std::string Recommendation::why_not(const Row& row, const Settings& recommended) const {
+  const Standing standing = fresh_.standing(row.settings);
+  for (std::size_t i = 0; i < standing.down.size(); ++i) {
+    const DownRuns& down = standing.down[i];
+    if (down.hits > certificate_.most_for) {
+      return "down, or not back in time, in " + std::to_string(down.hits) + " of " +
+             std::to_string(down.runs) + " runs (" + question_.situations[i].title + ')';
+    }
+  }
+  if (!passes(certificate_, standing)) return "its runs were interrupted";
+  std::string claims;
+  for (const auto& [claim, miss] : fresh_.missed(row.settings, 2 * misses_)) {
+    claims += (claims.empty() ? "misses " : " and ") + missed_text(claim, miss);
+  }
+  if (!claims.empty()) return claims;
+  const SituationFigures ours = fresh_.figures(recommended), its = fresh_.figures(row.settings);
+  std::string worse, better;
+  const auto add = [&](bool is_worse, const std::string& what) {
+    std::string& text = is_worse ? worse : better;
+    text += (text.empty() ? "" : " and ") + what;
+  };
+  const auto compare = [&](double difference, double least, const char* more, const char* fewer,
+                           const std::string& amount) {
+    if (std::abs(difference) < least) return;
+    add(difference > 0, (difference > 0 ? more : fewer) + (" (" + amount + ')'));
+  };
+  const double failed = its.failed - ours.failed, attempts = its.attempts - ours.attempts;
+  compare(failed, 0.001, "more requests fail", "fewer requests fail",
+          fixed(100 * std::abs(failed), 1) + " %");
+  compare(attempts, 0.01, "more attempts are sent", "fewer attempts are sent",
+          fixed(std::abs(attempts), 2) + " a request");
+  if (ours.back && its.back) {
+    const double back = to_seconds(*its.back) - to_seconds(*ours.back);
+    compare(back, 0.5, "it is back later", "it is back sooner",
+            print_number(rounded(std::abs(back))) + " s");
+  } else if (ours.back || its.back) {
+    add(ours.back.has_value(), its.back ? "it is back in time" : "it is not back in time");
+  }
+  const auto down = static_cast<double>(down_when_varied(row.settings)) -
+                    static_cast<double>(down_when_varied(recommended));
+  const bool varied = robust_.standing(row.settings).down.front().runs > 0;
+  if (varied) {
+    compare(down, 1, "it is down more often where something differs",
+            "it is down less often where something differs", fixed(std::abs(down), 0) + " runs");
+  }
+  if (worse.empty() && better.empty()) return "nothing tells them apart";
+  return better + (worse.empty() || better.empty() ? "" : ", but ") + worse;
+}
+
+// "success>99% (errors 10 %): 98.4 %"
+std::string Recommendation::missed_text(std::size_t claim, const MissedClaim& miss) const {
+  const SituationClaim& missed = question_.claims[claim];
+  return missed.claim.text + " (" + question_.situations[miss.situation].title +
+         "): " + value_text(missed.claim, miss.value);
+}
+
+void Recommendation::print_plan() const {
+  std::cout << search_.tried().size() << " settings were tried in " << question_.situations.size()
+            << " disturbances: " << question_.down.text << " in each";
+  for (const SituationClaim& each : question_.claims) {
+    std::cout << ", " << claim_text(each, question_.situations);
+  }
+  const auto passing = [this](double share) {
+    return fixed(100 * binomial_at_most(certificate_.most_for, certificate_.runs, share), 1) + " %";
+  };
+  const double bound = question_.down.bound;
+  std::cout << ".\n";
+  if (question_.multiplexed) std::cout << kRunMultiplexed << '\n';
+  print_wrapped(
+      std::cout, "",
+      "The best ones had fresh seeds. Certified is what is down, or not back in time, in at most " +
+          std::to_string(certificate_.most_for) + " of " + std::to_string(certificate_.runs) +
+          " runs in each: settings for which that is so in " + print_number(100 * bound) +
+          " % of all runs pass with a probability of " + passing(bound) + ", in " +
+          print_number(20 * bound) + " % with " + passing(bound / 5) +
+          ". All that is certified is right, and all bounds of the table hold, with 95 %.");
+  std::cout << '\n';
+}
+
+Table Recommendation::table_of(const std::vector<Row>& rows) const {
+  Table table{.columns = {{.title = "setting", .code = true},
+                          {.title = "down"},
+                          {.title = "at most"},
+                          {.title = "p90", .group = "back after"},
+                          {.title = "in outage", .group = "success"},
+                          {.title = "errors", .group = "success"},
+                          {.title = "mean", .group = "load"},
+                          {.title = "worst outage", .group = "load"}},
+              .rows = {}};
+  for (const Row& row : rows) {
+    const Standing standing = fresh_.standing(row.settings);
+    const auto worst = std::max_element(
+        standing.down.begin(), standing.down.end(), [](const DownRuns& a, const DownRuns& b) {
+          return a.hits < b.hits || (a.hits == b.hits && a.runs > b.runs);
+        });
+    if (worst->runs == 0) continue;
+    std::vector<std::string> texts{
+        row.name, std::to_string(worst->hits) + " of " + std::to_string(worst->runs),
+        share_text(greatest_share(worst->hits, worst->runs, misses_))};
+    if (standing.costs.empty()) {
+      texts.resize(table.columns.size(), "-");
+    } else {
+      const SituationFigures figures = fresh_.figures(row.settings);
+      for (std::string& each :
+           std::array{seconds_text(figures.back), success_text(figures.in_outage),
+                      success_text(figures.in_errors), fixed(figures.attempts, 2),
+                      fixed(figures.most_attempts, 2)}) {
+        texts.push_back(std::move(each));
+      }
+    }
+    table.rows.push_back(std::move(texts));
+  }
+  return table;
+}
+
+// A row for each variation: how many of the runs are down in the worst outage.
+void Recommendation::print_variations(const std::vector<Row>& rows) const {
+  Table table{.columns = {{.title = "what differs"}}, .rows = {}};
+  std::vector<const Row*> shown;
+  for (const Row& row : rows) {
+    if (std::find(found_.begin(), found_.end(), row.settings) == found_.end()) continue;
+    shown.push_back(&row);
+    table.columns.push_back({.title = row.name});
+  }
+  for (const Variation& variation : variations_) {
+    std::vector<std::string> texts{variation.title};
+    for (const Row* row : shown) {
+      const Standing standing = robust_.standing(row->settings);
+      const DownRuns worst = worst_of(standing, variation);
+      texts.push_back(std::to_string(worst.hits) + " of " + std::to_string(worst.runs));
+    }
+    table.rows.push_back(std::move(texts));
+  }
+  std::cout
+      << "\nDown where something differs, in the worst of the outages; nothing was tuned on it:\n";
+  print(std::cout, table);
+}
+
+// Each setting that went through the whole race, by its load and its recovery.
+void Recommendation::print_picture(const std::vector<Row>& rows) const {
+  constexpr std::size_t kWidth = 72, kHeight = 12;
+  struct Point {
+    double x, y;
+    char mark;
+  };
+  std::vector<Point> points;
+  const auto add = [&](const SituationFigures& figures, char mark) {
+    if (figures.back) points.push_back({figures.attempts, to_seconds(*figures.back), mark});
+  };
+  const std::vector<Settings> front = search_.front();
+  for (const Settings& each : search_.ranked()) {
+    const Standing standing = trials_.standing(each);
+    if (standing.costs.empty() || standing.missed > 0) continue;
+    const bool on_front = std::find(front.begin(), front.end(), each) != front.end();
+    add(trials_.figures(each), standing.most_down() > 0 ? 'x' : on_front ? 'o' : '.');
+  }
+  for (const Row& row : rows) {
+    if (!fresh_.standing(row.settings).costs.empty()) {
+      add(fresh_.figures(row.settings),
+          has_mark(row.name) ? static_cast<char>(std::toupper(row.name.front())) : 'D');
+    }
+  }
+  if (points.empty()) return;
+  double left = points.front().x, right = left, top = 1;
+  for (const Point& each : points) {
+    left = std::min(left, each.x);
+    right = std::max(right, each.x);
+    top = std::max(top, each.y);
+  }
+  std::vector<std::string> lines(kHeight, std::string(kWidth, ' '));
+  const auto place = [](double share, std::size_t size) {
+    return static_cast<std::size_t>(std::lround(share * static_cast<double>(size - 1)));
+  };
+  for (const Point& each : points) {  // the rows last, above all others
+    const double across = right > left ? (each.x - left) / (right - left) : 0;
+    lines[place(1 - each.y / top, kHeight)][place(across, kWidth)] = each.mark;
+  }
+  std::cout
+      << "\nBack after, of 90 % of the runs, over the load. o: not dominated; .: dominated; x: "
+         "down in some runs;\nR, S, C, Y, D: recommended, safer, cheaper, yours, and the default below it in the table.\n";
+  for (std::size_t i = 0; i < kHeight; ++i) {
+    std::string label = i == 0 ? seconds_text(from_seconds(top)) : i + 1 == kHeight ? "0 s" : "";
+    label.insert(0, 8 - std::min<std::size_t>(label.size(), 8), ' ');
+    lines[i].erase(lines[i].find_last_not_of(' ') + 1);
+    std::cout << label << " |" << lines[i] << '\n';
+  }
+  const std::string low = fixed(left, 2), high = fixed(right, 2);
+  std::cout << std::string(9, ' ') << '+' << std::string(kWidth, '-') << '\n'
+            << std::string(10, ' ') << low << std::string(kWidth - low.size() - high.size(), ' ')
+            << high << '\n';
+}
+
+void Recommendation::print_settings(const std::vector<Row>& rows) const {
+  const Settings& settings = rows.front().settings;
+  const NamedOptions changes = space_.changes(settings);
+  const std::string& strategy = space_.name(settings[0]);
+  std::cout << "\nThe recommended settings"
+            << (strategy == kYours ? " are yours" : ", for --config:\nstrategy = " + strategy)
+            << (strategy == kYours && !changes.empty() ? " with\n" : "\n");
+  for (const auto& [name, value] : changes) {
+    std::cout << name << " = " << value << "  # not " << space_.unchanged(name) << '\n';
+  }
+  if (settings[0] == 0) {
+    std::cout << changes.size() << " of " << space_.names().size()
+              << " settings that were varied differ; for the others a change brings nothing.\n";
+  }
+  for (const Row& row : rows) {
+    if (row.name == kSafer || row.name == kCheaper) {
+      print_wrapped(std::cout, "The " + row.name + " ones: ", settings_text(row.settings));
+    }
+  }
+  if (!question_.format) return;
+  std::cout << '\n';
+  print_exported(export_policy(scenario_of(space_.options_of(settings, question_.given)).workload,
+                               *question_.format));
+}
+
+// As options, in one line.
+std::string Recommendation::settings_text(const Settings& settings) const {
+  std::string text = space_.name(settings[0]);
+  if (text != kYours) text.insert(0, "--strategy=");
+  for (const auto& [name, value] : space_.changes(settings)) text += " --" + name + '=' + value;
+  return text;
+}
+
+// Which claims stand in the way.
+void Recommendation::print_nearest() const {
+  const std::vector<Settings> ranked = search_.ranked();
+  std::cout << "No settings meet all claims.\n";
+  const auto misses = [&](const Settings& settings) {
+    std::string text;
+    for (const auto& [claim, miss] : trials_.missed(settings)) {
+      text += (text.empty() ? "" : ", ") + missed_text(claim, miss);
+    }
+    const Standing standing = trials_.standing(settings);
+    for (std::size_t i = 0; i < standing.down.size(); ++i) {
+      const DownRuns& down = standing.down[i];
+      if (down.hits == 0) continue;
+      text += (text.empty() ? "" : ", ") + question_.down.text + " (" +
+              question_.situations[i].title + "): " + std::to_string(down.hits) + " of " +
+              std::to_string(down.runs) + " runs";
+    }
+    return text;
+  };
+  if (!ranked.empty()) {
+    print_wrapped(std::cout, "The nearest: ",
+                  settings_text(ranked.front()) + " misses " + misses(ranked.front()));
+  }
+  std::string dropped;
+  for (std::size_t i = 0; i < question_.situations.size(); ++i) {
+    if (search_.dropped()[i] == 0) continue;
+    dropped += (dropped.empty() ? "" : ", ") + std::to_string(search_.dropped()[i]) + " (" +
+               question_.situations[i].title + ')';
+  }
+  if (!dropped.empty()) {
+    print_wrapped(std::cout, "Dropped as down too often: ",
+                  dropped + " of " + std::to_string(search_.tried().size()));
+  }
+  // Claims without which there are settings. The last one is that about `down`.
+  bool freed = false;
+  for (std::size_t c = 0; c <= question_.claims.size(); ++c) {
+    const bool about_down = c == question_.claims.size();
+    const auto only = std::find_if(ranked.begin(), ranked.end(), [&](const Settings& each) {
+      const auto missed = trials_.missed(each);
+      const bool down = trials_.standing(each).most_down() > 0;
+      return about_down ? down && missed.empty()
+                        : !down && missed.size() == 1 && missed.contains(c);
+    });
+    if (only == ranked.end()) continue;
+    print_wrapped(
+        std::cout,
+        "Without " + (about_down ? question_.down.text : question_.claims[c].claim.text) + ": ",
+        settings_text(*only) + " misses only " + misses(*only));
+    freed = true;
+  }
+  if (!freed) {
+    std::cout << "No claim alone is in the way. Ask what the service can do: --queue-length, and "
+                 "`retrystorm remedies`\n";
+  }
+  std::cout << "What is retried (--retry-on) and --timeout were not changed.\n";
+}
+
+void Recommendation::write(const std::vector<Row>& rows) {
+  const auto options_json = [this](const Settings& settings) {
+    nlohmann::ordered_json json = nlohmann::ordered_json::object();
+    json["strategy"] = space_.name(settings[0]);
+    for (const auto& [name, value] : space_.changes(settings)) json[underscored(name)] = value;
+    return json;
+  };
+  for (const Settings& each : search_.ranked()) {
+    if (trials_.standing(each).costs.empty()) continue;
+    const SituationFigures figures = trials_.figures(each);
+    nlohmann::ordered_json line{{"type", "candidate"},
+                                {"settings", options_json(each)},
+                                {"down", trials_.standing(each).most_down()},
+                                {"claims_missed", trials_.missed(each).size()},
+                                {"back_s", nullptr},
+                                {"failed", rounded(figures.failed)},
+                                {"attempts", rounded(figures.attempts)}};
+    if (figures.back) line["back_s"] = rounded(to_seconds(*figures.back));
+    study_.json().write(line);
+  }
+  for (const Row& row : rows) {
+    study_.json().write({{"type", "setting"},
+                         {"setting", row.name},
+                         {"settings", options_json(row.settings)},
+                         {"certified", is_certified(row.settings)}});
+    for (std::size_t i = 0; i < question_.situations.size(); ++i) {
+      const auto& runs = fresh_.runs(row.settings, i);
+      if (!runs.empty())
+        study_.write_row({row.name, question_.situations[i].title}, summarize(runs));
+    }
+  }
+}
+
+int Recommendation::run() {
+  const bool complete = work();
+  bar_.clear();
+  study_.end_work(complete);
+  const std::vector<Row> all = rows();
+  write(all);
+  const bool certified = !all.empty() && all.front().name == kRecommended;
+  if (found_.empty()) {
+    if (complete) {
+      print_nearest();
+    } else if (const auto ranked = search_.ranked(); !ranked.empty()) {
+      const Standing standing = trials_.standing(ranked.front());
+      print_wrapped(std::cout, "",
+                    "The best of " + std::to_string(search_.tried().size()) +
+                        " settings by then: " + settings_text(ranked.front()) + ": down in " +
+                        std::to_string(standing.most_down()) + " of " +
+                        std::to_string(standing.down.front().runs) +
+                        " runs. It was chosen for its luck, too: no claim can be made.");
+    } else {
+      std::cout << "Not every disturbance has been tried by then: nothing can be said.\n";
+    }
+    const int code = study_.finish();
+    return code == 0 ? kExitBroken : code;
+  }
+  print_plan();
+  study_.show(table_of(all));
+  std::cout << '\n';
+  for (const Row& row : all) {
+    if (row.name != kRecommended) {
+      const bool refused = row.name.starts_with(kRefused);
+      print_wrapped(
+          std::cout, row.name + ": ",
+          (refused ? settings_text(row.settings) + ": " : "") + why_not(row, all.front().settings));
+    }
+  }
+  if (complete) {
+    print_variations(all);
+    print_picture(all);
+  }
+  if (certified) print_settings(all);
+  const int code = study_.finish();
+  return code != 0 || certified ? code : kExitUndecided;
+}
+
+}  // namespace retrystorm
