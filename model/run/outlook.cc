@@ -292,7 +292,7 @@ class Storm {
     const Duration request =
         saturating_add(think_, time_of(waits_, failing.takes, failing.attempts));
     const double requests = open_ ? callers_ : callers_ / to_seconds(request);
-    const auto begun = [&](Duration time) {
+    const auto begun = [this, endless, requests](Duration time) {
       return endless && !open_ ? clients_stuck(callers_, think_, time)
                                : requests * to_seconds(time);
     };
