@@ -73,8 +73,8 @@ struct Row {
   Settings settings;
 };
 
-inline constexpr std::string_view kRecommended = "recommended", kSafer = "safer", kCheaper = "cheaper",
-                           kRefused = "refused";
+inline constexpr std::string_view kRecommended = "recommended", kSafer = "safer",
+                                  kCheaper = "cheaper", kRefused = "refused";
 
 class Recommendation {
  public:

@@ -70,12 +70,16 @@ TEST(PolicySpace, LeavesAloneWhatIsGivenOrFixed) {
 }
 
 TEST(PolicySpace, AllowsWhatTheFormatCanSay) {
-  const PolicySpace space(strategies({"grpc", "exponential"}), {}, {}, ExportFormat::kGrpc);
+  const std::vector<std::string> fixed{"growth",      "backoff-base", "backoff-factor",
+                                       "backoff-cap", "breaker",      "deadline"};
+  const PolicySpace space(strategies({"grpc", "exponential"}), {}, fixed, ExportFormat::kGrpc);
   const std::vector<Settings> simplest = space.simplest(1'000);
   EXPECT_THAT(simplest, Contains(space.strategy(0)));
   EXPECT_THAT(simplest, Not(Contains(space.strategy(1))));  // gRPC has at most five attempts
   for (const Settings& each : simplest) EXPECT_LE(space.changes(each).size(), 1u);
-  EXPECT_THAT(space.simplest(3), SizeIs(3));
+  const std::vector<std::string> all = space.names();
+  const PolicySpace one(strategies({"begin"}), {}, {all.begin() + 1, all.end()}, std::nullopt);
+  EXPECT_THAT(one.simplest(3), SizeIs(3));
   Settings four = with(space, {{"max-attempts", 4}, {"budget-tokens", 4}});
   ASSERT_TRUE(space.knobs().settle(four));
   EXPECT_THAT(space.changes(four),
