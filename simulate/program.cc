@@ -249,10 +249,14 @@ constexpr std::size_t kMostTrialRuns = 60;
 // The rows of a table that are tried. Each takes as long as a few rows.
 constexpr std::size_t kMostTrials = 6;
 
+// Tomcat's queue. If only its workers hang, it accepts many more connections.
+constexpr std::size_t kBacklogOfTomcat = 100;
+
 // Only a frozen process finds a full accept queue. The backlog of the curve is that of the
 // experiment (docs/experiment.md); workers are somebody's service.
 bool hangs_on_backlog(const ScenarioOptions& options, const NamedOptions& given) {
-  return !given.contains("backlog") && options.service.capacity == Capacity::kWorkers &&
+  const bool is_known = given.contains("backlog") && options.service.backlog != kBacklogOfTomcat;
+  return !is_known && options.service.capacity == Capacity::kWorkers &&
          options.timeline.outage.kind == Disturbance::Kind::kFreeze &&
          options.outage_length() > Duration::zero();
 }

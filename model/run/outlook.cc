@@ -971,6 +971,12 @@ Outlook look_ahead(const OutlookInput& input) {
   outlook.budget_in_each = grows_with_processes(retry.process.budget);
   outlook.budget_has_bucket = retry.process.budget.kind == BudgetSettings::Kind::kTokens &&
                               retry.process.budget.ttl == Duration::max();
+  const BudgetSettings& saves = retry.process.budget;
+  const bool has_balance =
+      saves.kind == BudgetSettings::Kind::kTokens && saves.ttl != Duration::max();
+  if (has_balance && input.outage && input.calm > Duration::zero() && input.calm < saves.ttl) {
+    outlook.budget_saves = {.of = saves.ttl, .calm = input.calm};
+  }
   if (outlook.budget_has_bucket) {
     outlook.bucket_tokens = retry.process.budget.tokens;
     outlook.retry_takes = retry.process.budget.cost;

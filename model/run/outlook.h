@@ -147,6 +147,11 @@ struct Outlook {
   std::string budget{};
   bool budget_in_each = false;  // do more processes pay for more retries?
   // Has each a bucket of tokens? Does it limit the retries at a time?
+  // A budget that saves the deposits of so long, where the calm before the outage is shorter.
+  struct Saves {
+    Duration of{0}, calm{0};
+  };
+  std::optional<Saves> budget_saves{};
   bool budget_has_bucket = false, budget_is_concurrent = false;
   // Of a bucket: its tokens, and what a retry, or if that costs nothing a failure, takes of them.
   double bucket_tokens = 0, retry_takes = 0, failure_takes = 0;

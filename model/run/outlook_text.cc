@@ -286,6 +286,10 @@ std::string processes_sentence(const Outlook& outlook) {
                                      : "failure takes " + readable(outlook.failure_takes)) +
             ')';
   }
+  if (const auto& saves = outlook.budget_saves) {
+    text += ", which saves for " + brief_duration(saves->of) + " (--budget-ttl), here for " +
+            readable(saves->calm) + " (--outage-at)";
+  }
   if (outlook.budget_in_each) text += ", so more retry more";
   return text + (outlook.gates ? "; gates (a breaker, ...) are not counted here" : "");
 }

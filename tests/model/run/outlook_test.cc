@@ -817,6 +817,19 @@ TEST(Outlook, SaysThatWorkersThatHangStillAcceptConnections) {
   EXPECT_THAT(assumed_text("--backlog=256", true), Not(HasSubstr("Tomcat")));
 }
 
+TEST(Outlook, SaysThatABudgetHasSavedForLessThanItCan) {
+  const auto text = [](const std::string& budget, Duration calm) {
+    OutlookInput input =
+        input_of(kPayments + "max-attempts = 7\nretry-budget = " + budget, "freeze", 20s);
+    input.calm = calm;
+    return unwrapped(outlook_text(look_ahead(input)));
+  };
+  EXPECT_THAT(text("sre\n", 30s),
+              HasSubstr("sre, which saves for 2m (--budget-ttl), here for 30s (--outage-at)"));
+  EXPECT_THAT(text("sre\n", 2min), Not(HasSubstr("--budget-ttl")));
+  EXPECT_THAT(text("grpc\n", 30s), Not(HasSubstr("--budget-ttl")));
+}
+
 TEST(Outlook, SaysByWhichFactorWaitsGrow) {
   EXPECT_THAT(unwrapped(text_of("growth = exponential\nbackoff-factor = 2.718281828\n")),
               HasSubstr("medians 100ms, 272ms, 739ms, 2.01s, ..., growing x 2.72 (--growth, "
