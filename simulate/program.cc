@@ -579,7 +579,7 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
   };
   add_columns(scenario(cells - 1));
   for (std::size_t cell = 0; cell < tried; ++cell) add_columns(scenario(cell));
-  if (tried == cells && !alone) refuse_unused(cells, options_of);
+  if (tried == cells && !alone) refuse_unused(cells, options_of, grid.names());
   if (options.list_cells) {
     list_cells(grid);
     return 0;

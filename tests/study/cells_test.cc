@@ -54,5 +54,31 @@ TEST(CheckValues, NamesTheAxisAndTheErrorInTheValue) {
   }
 }
 
+// 100 is the default of --rate, and 20 of --workers: these values alone are not reported as unused.
+TEST(RefuseUnused, RefusesASweepWithoutEffectThatHasTheDefault) {
+  const auto refused = [](const NamedOptions& given, const std::vector<Axis>& axes) {
+    const Grid grid(axes);
+    try {
+      refuse_unused(
+          static_cast<std::size_t>(grid.size()),
+          [&](std::size_t cell) { return cell_options(given, grid, grid.values(cell)); },
+          grid.names());
+    } catch (const NoEffect& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const Axis rate{"rate", {"60", "100"}}, workers{"workers", {"10", "20", "30"}};
+  const Axis outage{"outage-for", {"5s", "10s"}};
+  EXPECT_EQ(refused({}, {rate}), "rate has no effect without --arrivals=open");
+  EXPECT_THAT(refused({}, {outage, rate}), StartsWith("rate has no effect"));
+  EXPECT_THAT(refused({}, {{"rate", {"100", "60"}}}), StartsWith("rate has no effect"));
+  EXPECT_THAT(refused({}, {workers}), StartsWith("workers has no effect"));
+  EXPECT_THAT(refused({}, {{"streams", {"100", "250"}}}), StartsWith("streams has no effect"));
+  EXPECT_EQ(refused({{"arrivals", "open"}}, {outage, rate}), "");
+  EXPECT_EQ(refused({}, {{"service", {"curve", "workers"}}, workers}), "");
+  EXPECT_EQ(refused({}, {{"strategy", {"fixed", "exponential"}}, outage}), "");
+}
+
 }  // namespace
 }  // namespace retrystorm
