@@ -32,6 +32,17 @@ int strategies(const Invocation& invocation, const StrategiesOptions& options) {
     }
   }
   Study study(invocation, options, {"disturbance", "strategy"}, std::move(cells));
+  std::vector<std::size_t> outages;
+  for (std::size_t d = 0; d < disturbances().size(); ++d) {
+    if (!disturbances()[d].outage) continue;
+    for (std::size_t s = 0; s < listed.size(); ++s) outages.push_back(d * listed.size() + s);
+  }
+  std::vector<std::string> set_here = kSetByDisturbances;
+  RetrySettings settings;
+  OptionList of_strategy;
+  declare_options(of_strategy, settings);
+  for (const Option& option : of_strategy.all()) set_here.push_back(option.name);
+  study.tell_outlook(invocation, outages, set_here);
   const auto results = study.run();
   if (!results) return study.finish();
   const auto cell_of = [count = listed.size()](std::size_t disturbance, std::size_t strategy) {

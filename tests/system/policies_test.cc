@@ -404,6 +404,9 @@ TEST(Strategies, StandBesideThePoliciesOfAFolder) {
                            "--clients=100", "--limit=5", "--k=2", "--runs=2", "--seed=1"});
   EXPECT_EQ(compared.code, 0) << compared.err;
   EXPECT_THAT(compared.err, HasSubstr("notes.txt: there is no retry policy"));
+  for (const char* line : {"\nservice  ", "\noutage  ", "\nassumed  "}) {
+    EXPECT_THAT(compared.err, HasSubstr(line));
+  }
   // A6's example is the strategy grpc: their rows are the same.
   const auto row = [&compared](const std::string& name) {
     const std::size_t begin = compared.out.find("\n" + name + "  ");
