@@ -527,6 +527,16 @@ Outlook::Outage look_at_outage(const OutlookInput& input, const Outlook& outlook
   return outage;
 }
 
+// The base of a first wait that spreads the clients over this window. 0 if the base alone does not: its cap,
+// or a jitter of a fixed length, decides.
+Duration base_for_window(BackoffSettings waits, Duration window) {
+  const double seconds = to_seconds(window);
+  const double digit = std::pow(10, std::floor(std::log10(seconds)) - 1);  // the second one
+  waits.base = from_seconds(std::ceil(seconds / digit - 1e-9) * digit);
+  const WaitSpan span = first_waits_span(waits);
+  return to_seconds(span.to - span.from) < 0.999 * seconds ? Duration::zero() : waits.base;
+}
+
 Outlook::Herd look_at_herd(const WorkloadOptions& workload, const Outlook& outlook) {
   const WaitSpan span = first_waits_span(workload.reconnect.backoff);
   Outlook::Herd herd{.clients = static_cast<double>(workload.clients),
@@ -557,9 +567,19 @@ Outlook::Herd look_at_herd(const WorkloadOptions& workload, const Outlook& outlo
   // Connects wait in the queue with requests that came before them. Those of several calls wait anew.
   herd.back =
       saturating_add(span.to, from_seconds(owed / (herd.calls > 1 ? room : service.capacity)));
-  // At the end of the window each client that comes makes its connect and its request.
-  const double enough = herd.clients * (herd.calls + 1) / room;
+  // At the end of the window w a client makes its connect, and its request if it has wanted one by then:
+  // w = N (calls + 1 - exp(-w / think)) / room. Below, more come than there is room for.
+  const double most = herd.clients * (herd.calls + 1) / room;
+  const double think = to_seconds(workload.mean_think_time());
+  const double enough = find_crossing(0, most, [&](double seconds) {
+                          const double by_then = to_seconds(span.from) + seconds;
+                          const double wanted = think > 0 ? 1 - exponential(-by_then / think) : 1;
+                          return seconds < herd.clients * (herd.calls + wanted) / room;
+                        }).high;
   herd.all_room = from_seconds(enough);
+  if (window < enough) {
+    herd.base_for_room = base_for_window(workload.reconnect.backoff, herd.all_room);
+  }
   herd.advised = from_seconds(find_crossing(0, enough, [&](double seconds) {
                                 return pile_up_within(seconds) > service.late_from;
                               }).high);

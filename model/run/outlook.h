@@ -101,7 +101,10 @@ struct Outlook {
     Duration back{0};              // when all are, about, after they lost their connections
     double piles_up = 0;           // attempts that wait at the end of the window
     Duration advised{0};           // the shortest window in which answers do not come too late
-    Duration all_room{0};          // a window in which no attempts pile up
+    Duration all_room{0};          // the shortest window in which no attempts pile up
+    // The base of the first wait with such a window, rounded up to two digits. 0 if the window is that
+    // long already, or if the base alone does not make it so.
+    Duration base_for_room{0};
   };
 
   struct Outage {

@@ -261,9 +261,13 @@ std::string herd_sentence(const Outlook& outlook) {
   text += herd.piles_up < 1 ? "none wait"
                             : "up to " + readable(std::round(herd.piles_up)) + " attempts pile up";
   return text + ", and all are back after about " + readable(herd.back) +
-         ", if answers come in time. From a window of " +
-         (herd.calls > 1 ? readable(herd.calls + 1) + " N" : "2 N") +
-         " / (m - load) = " + readable(herd.all_room) + " on none pile up";
+         ", if answers come in time. None pile up from a window of w = N (" +
+         readable(herd.calls + 1) +
+         " - exp(-w / lambda)) / (m - load) = " + readable(herd.all_room) + " on: " +
+         (herd.window >= herd.all_room ? "this one is long enough"
+          : herd.base_for_room > Duration::zero()
+              ? "take --reconnect-base=" + readable(herd.base_for_room)
+              : "take one that long (--reconnect-base, --reconnect-cap, --reconnect-jitter)");
 }
 
 // Is there a process for each client?

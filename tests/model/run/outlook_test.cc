@@ -602,6 +602,13 @@ double owed_after(double w, double from, double calls) {
   return 5000 / w * ((calls + 1) * w - not_wanted) + 1000 * w / 2 - 2000 * w;
 }
 
+// The window at whose end as many come as there is room for: w = 5 (c + 1 - exp(-(from + w) / 4.9)).
+double window_with_room(double from, double calls) {
+  double w = 0;
+  for (int i = 0; i < 100; ++i) w = 5 * (calls + 1 - std::exp(-(from + w) / 4.9));
+  return w;
+}
+
 TEST(Outlook, SaysHowAHerdComesBack) {
   const Outlook spread = look(kHerd + "reconnect-base = 5s\n", "reconnect", 1s);
   ASSERT_TRUE(spread.herd);
@@ -614,12 +621,25 @@ TEST(Outlook, SaysHowAHerdComesBack) {
   EXPECT_NEAR(spread.herd->piles_up, piles_up, 1);
   EXPECT_NEAR(to_seconds(spread.herd->back), 5 + piles_up / 2000, 1e-3);
   EXPECT_THAT(spread.warnings, IsEmpty());
-  EXPECT_THAT(unwrapped(outlook_text(spread)),
-              HasSubstr("reconnect  5,000 clients over 5s (--reconnect-base, --reconnect-jitter), "
-                        "each with its connect and the request it wants by then: up to 715 "
-                        "attempts pile up, and all are back after about 5.36s, if answers come in "
-                        "time. From a window of 2 N / (m - load) = 10s on none pile up\n"));
-  EXPECT_NEAR(look(kHerd + "reconnect-base = 10s\n", "reconnect", 1s).herd->piles_up, 0, 1);
+  EXPECT_THAT(
+      unwrapped(outlook_text(spread)),
+      HasSubstr("reconnect  5,000 clients over 5s (--reconnect-base, --reconnect-jitter), "
+                "each with its connect and the request it wants by then: up to 715 "
+                "attempts pile up, and all are back after about 5.36s, if answers come in "
+                "time. None pile up from a window of w = N (2 - exp(-w / lambda)) / (m - load) = "
+                "9.24s on: take --reconnect-base=9.3s\n"));
+  EXPECT_NEAR(to_seconds(spread.herd->all_room), window_with_room(0, 1), 1e-3);
+  EXPECT_EQ(spread.herd->base_for_room, 9300ms);
+  const Outlook long_enough = look(kHerd + "reconnect-base = 9300ms\n", "reconnect", 1s);
+  EXPECT_NEAR(long_enough.herd->piles_up, 0, 1);
+  EXPECT_THAT(unwrapped(outlook_text(long_enough)), HasSubstr("on: this one is long enough\n"));
+  // Clients that hardly send anything: 5,000 connects of 2,000/s.
+  const Outlook idle = look(kHerd + "reconnect-base = 1s\nlambda = 1h\n", "reconnect", 1s);
+  EXPECT_NEAR(to_seconds(idle.herd->all_room), 2.5, 0.01);
+  EXPECT_EQ(idle.herd->base_for_room, 2600ms);
+  // The cap bounds the window.
+  const Outlook capped = look(kHerd + "reconnect-base = 1s\nreconnect-cap = 3s\n", "reconnect", 1s);
+  EXPECT_EQ(capped.herd->base_for_room, 0s);
 
   const Outlook at_once =
       look(kHerd + "reconnect-base = 1s\nreconnect-jitter = none\n", "reconnect", 1s);
@@ -631,14 +651,15 @@ TEST(Outlook, SaysHowAHerdComesBack) {
   EXPECT_THAT(at_once.warnings,
               ElementsAre(AllOf(HasSubstr("up to 5,000 attempts pile up in the window of 0s, and "
                                           "from 3,800 on answers come too late and are in vain"),
-                                HasSubstr("better over 10s (--reconnect-base"))));
+                                HasSubstr("better over 9.4s (--reconnect-base"))));
+  EXPECT_NEAR(to_seconds(at_once.herd->all_room), window_with_room(1, 1), 1e-3);
 
   const Outlook costly =
       look(kHerd + "reconnect-base = 5s\nreconnect-calls = 3\n", "reconnect", 1s);
   EXPECT_NEAR(costly.herd->capacity, 1000 / 3., 1e-6);
   EXPECT_DOUBLE_EQ(costly.herd->piles_up, 5000);  // one attempt of each
   EXPECT_NEAR(to_seconds(costly.herd->back), 5 + owed_after(5, 0, 3) / 1000, 0.01);
-  EXPECT_NEAR(to_seconds(costly.herd->all_room), 20, 1e-6);
+  EXPECT_NEAR(to_seconds(costly.herd->all_room), window_with_room(0, 3), 1e-2);
   EXPECT_THAT(unwrapped(outlook_text(costly)), HasSubstr("connect of 3 calls (--reconnect-calls)"));
   EXPECT_THAT(outlook_text(costly), HasSubstr("idle ones too"));
 }
