@@ -43,6 +43,18 @@ bool longer_is_the_same(const ScenarioOptions& options) {
          outage->unanswered < outage->wanted;
 }
 
+// Are attempts turned away in the outage, so that it leaves no queue?
+bool fails_at_once(const Disturbance& outage) {
+  return outage.kind == Disturbance::Kind::kErrors || outage.kind == Disturbance::Kind::kThrottle;
+}
+
+// Can a wait for a connection of a full pool use up the timeout of an attempt?
+bool pool_wait_decides(const ScenarioOptions& options) {
+  const WorkloadOptions& workload = options.workload;
+  return workload.connections.kept() && workload.connections.pool_wait_counts &&
+         workload.has_timeout() && look_ahead(options).connections->room != Outlook::kUnlimited;
+}
+
 // The scenario of a row with other options. Nothing if they contradict it.
 std::optional<ScenarioOptions> options_with(const NamedOptions& row, const NamedOptions& others) {
   std::vector<Axis> axes;
@@ -100,6 +112,13 @@ std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& 
     if (service.in_time || service.late_from < 2 || !std::isfinite(service.late_from)) return;
     add({{"queue-length", std::to_string(static_cast<std::size_t>(service.late_from / 2))}});
   };
+  // The window in which all clients come back without a queue, if this one is shorter.
+  const auto add_window = [&] {
+    const auto herd = look_ahead(options).herd;
+    if (!herd || herd->base_for_room == Duration::zero()) return false;
+    add({{"reconnect-base", readable(herd->base_for_room)}}, ": no attempts pile up");
+    return true;
+  };
   if (seen.is_throttled()) {
     const bool obeyed = retry.hint.use != HintUse::kIgnore;
     if (options.service.hint.kind != HintKind::kSpread) {
@@ -118,11 +137,13 @@ std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& 
         all.push_back({.text = "more --processes: each has its own retry budget"});
       }
       if (reconnects) {
-        all.push_back({.text = to_see("least=reconnect-base", "how short a window is enough")});
+        add_window();
+      } else if (fails_at_once(options.timeline.outage)) {
+        // However long it is, nothing waits in the service at its end.
       } else if (longer_is_the_same(options)) {
         const bool open = options.workload.arrivals == Arrivals::kOpen;
-        all.push_back({.text = to_see(open ? "most=rate" : "most=clients",
-                                      "how much load it survives (a longer outage is the same)")});
+        all.push_back(
+            {.text = to_see(open ? "most=rate" : "most=clients", "how much load it survives")});
       } else {
         all.push_back({.text = to_see("most=outage-for", "how long an outage it survives")});
       }
@@ -130,7 +151,7 @@ std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& 
     case Verdict::kRelapsed:
     case Verdict::kCollapsed: {
       if (reconnects) {
-        all.push_back({.text = "a longer --reconnect-base"});
+        if (!add_window()) all.push_back({.text = "a longer --reconnect-base"});
         break;
       }
       const bool grows = retry.pacer.on || retry.backoff.jitter.is_growth() ||
@@ -142,6 +163,7 @@ std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& 
       const bool retries = retry.limit.max_retries > 0;
       // Where it suffices, clients need not change.
       add_bounded_queue();
+      if (pool_wait_decides(options)) add({{"pool-wait-counts", "no"}});
       if (!retries) {
         // Only what the service does is left.
       } else if (!grows && !open) {
@@ -229,7 +251,7 @@ std::string tried_suggestion(const NamedOptions& row, const CellResult& result,
                                  : "back " + std::string(now.not_back(0.5));
     const Seen after = seen_in(now);
     if (before.verdict == Verdict::kCollapsed) {
-      if (!now.mostly_down()) {
+      if (after.verdict == Verdict::kRecovered) {
         return text + " (" + std::to_string(now.down_runs()) + " of " +
                std::to_string(now.decided()) + " runs down, " + back + ')';
       }

@@ -38,8 +38,7 @@ TEST(NextToTry, OffersMoreLoadWhereALongerOutageIsTheSame) {
   const auto offered = [](const NamedOptions& more) {
     return tried_after(Verdict::kRecovered, payments_with(more));
   };
-  const std::string load =
-      " --expect=recovered, to see how much load it survives (a longer outage is the same)";
+  const std::string load = " --expect=recovered, to see how much load it survives";
   const std::string longer =
       "--most=outage-for --expect=recovered, to see how long an outage it survives";
   EXPECT_THAT(offered({}), testing::ElementsAre("--most=rate" + load));
@@ -48,6 +47,46 @@ TEST(NextToTry, OffersMoreLoadWhereALongerOutageIsTheSame) {
   EXPECT_THAT(offered({{"outage", "drop"}}), testing::ElementsAre(longer));
   EXPECT_THAT(tried_after(Verdict::kRecovered, {{"max-attempts", "3"}}),
               testing::ElementsAre("--most=clients" + load));
+}
+
+// An outage whose attempts fail at once leaves no queue, however long it is.
+TEST(NextToTry, OffersNoLongerOutageOfErrorsOrThrottles) {
+  for (const char* outage : {"errors:50%", "throttle:200"}) {
+    EXPECT_THAT(tried_after(Verdict::kRecovered, payments_with({{"outage", outage}})),
+                testing::IsEmpty())
+        << outage;
+  }
+}
+
+// 5,000 clients that hardly send anything, and 2,000 connects a second: 2.5 s.
+TEST(NextToTry, OffersTheWindowThatAReconnectNeeds) {
+  const auto offered = [](Verdict verdict, const std::string& base) {
+    return tried_after(verdict, {{"clients", "5000"},
+                                 {"lambda", "1h"},
+                                 {"service", "workers"},
+                                 {"workers", "200"},
+                                 {"service-time", "100ms"},
+                                 {"outage", "reconnect"},
+                                 {"reconnect-base", base}});
+  };
+  const std::string window = "--reconnect-base=2.6s: no attempts pile up";
+  EXPECT_THAT(offered(Verdict::kRecovered, "1s"), testing::ElementsAre(window));
+  EXPECT_THAT(offered(Verdict::kCollapsed, "1s"), testing::ElementsAre(window));
+  EXPECT_THAT(offered(Verdict::kRecovered, "5s"), testing::IsEmpty());
+}
+
+// Where each process has few connections, the wait for one uses up the timeout.
+TEST(NextToTry, OffersATimeoutWithoutTheWaitForAConnection) {
+  const auto offered = [](const NamedOptions& more) {
+    NamedOptions all{{"connections", "keep-alive"}, {"processes", "4"}};
+    all.insert(more.begin(), more.end());
+    return tried_after(Verdict::kCollapsed, payments_with(all));
+  };
+  const std::string text = "--pool-wait-counts=no";
+  EXPECT_THAT(offered({{"pool-size", "10"}}), testing::Contains(text));
+  EXPECT_THAT(offered({}), testing::Not(testing::Contains(text)));
+  EXPECT_THAT(offered({{"pool-size", "10"}, {"pool-wait-counts", "no"}}),
+              testing::Not(testing::Contains(text)));
 }
 
 // 1 s less 80 ms of 64 workers: 736 can wait.
