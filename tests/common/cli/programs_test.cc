@@ -435,7 +435,8 @@ TEST(Explain, KnowsTheNamesOfClaimsAndFindings) {
         // What people search for.
         "SLO", "cascading failure", "thundering herd", "metastable", "utilisation", "utilization",
         "p99", "goodput", "brown-out", "overload", "tail latency", "circuit breaker",
-        "exponential backoff", "load shedding", "throughput", "retry amplification"}) {
+        "exponential backoff", "load shedding", "throughput", "retry amplification", "gateway",
+        "layer", "pool", "replicas", "HTTP/2", "http2", "starve"}) {
     expect_explained(word);
   }
   EXPECT_THAT(explain(CLI::App(), "success-during>99%"),
