@@ -204,12 +204,15 @@ class Finder {
           "nothing ends the retries of a request: neither a number of attempts nor a deadline");
     }
     if (facts_.is_limited()) return;
+    const bool timeouts = facts_.limit().retry_on.timeout;
     add(Note::Level::kNote, "no-budget", facts_.line("max-retries"),
         unlimited ? "no budget or breaker limits the retries"
-                  : "no budget or breaker limits the retries: a service that fails gets " +
+                  : std::string("no budget or breaker limits the retries: a service that ") +
+                        (timeouts ? "fails gets " : "fails with these errors gets ") +
                         readable(attempts) + " times the requests; where more than " +
                         readable(std::round(1000 / attempts) / 10) +
-                        " % of what it can do are used, such a storm can hold itself");
+                        " % of what it can do are used, such a storm can hold itself" +
+                        (timeouts ? "" : " if these errors cost the service its work"));
   }
 
   void find_statuses() {

@@ -68,6 +68,9 @@ TEST(Findings, NameCapsWaitsAndLimits) {
   EXPECT_THAT(with("0.4s"), Not(HasSubstr("cap-not-reached")));
   EXPECT_THAT(with("0.01s"), HasSubstr("warning cap-below-base 2"));
   EXPECT_THAT(with("1s"), HasSubstr("gets 4 times the requests; where more than 25 %"));
+  // Timeouts are not retried here, but they are by Resilience4j.
+  EXPECT_THAT(with("1s"), HasSubstr("hold itself if these errors cost the service its work\n"));
+  EXPECT_THAT(found("resilience4j.retry.instances.a.maxAttempts=3\n"), HasSubstr("hold itself\n"));
   EXPECT_THAT(with("1s"), HasSubstr("warning permanent 3 404"));
   EXPECT_THAT(with("1s"), HasSubstr("repeats-work 3 500"));
   EXPECT_THAT(with("1s"), HasSubstr("timeout-not-retried 1"));
