@@ -30,11 +30,13 @@ RunResult result_of(const SimulationResult& run) {
                    .errors_gone = recovery.errors_gone,
                    .time_to_recovery = recovery.time_to_recovery,
                    .to_watch = recovery.to_watch,
+                   .queue_wait = recovery.queue_wait,
                    .amplification = counts.amplification(),
                    .success_share = counts.success_share(),
                    .ok_per_s = rates(counts, run.summary.elapsed).ok,
                    .gave_up = static_cast<double>(counts.gave_up()),
                    .not_sent = static_cast<double>(counts.not_sent),
+                   .unfinished = counts.left_out_share(),
                    .request_p50 = requests.quantile(0.5),
                    .request_p99 = requests.quantile(0.99),
                    .ok_lost = recovery.ok_lost,
@@ -130,7 +132,8 @@ CellResult summarize(const std::vector<RunResult>& runs, double misses) {
                });
   std::vector<std::optional<Duration>> errors_gone, recovery, makespan, all_back, without_ok;
   std::vector<std::optional<TimeBound>> p50, p99;
-  std::vector<double> amplification, success_share, ok_per_s, gave_up, not_sent, ok_lost;
+  std::vector<double> amplification, success_share, ok_per_s, gave_up, not_sent, unfinished,
+      ok_lost;
   std::vector<double> nothing_retried;
   for (const RunResult& run : runs) {
     const auto when = [&run](std::initializer_list<Verdict> verdicts,
@@ -148,11 +151,14 @@ CellResult summarize(const std::vector<RunResult>& runs, double misses) {
     errors_gone.push_back(when({Verdict::kRecovered, Verdict::kRecovering}, run.errors_gone));
     recovery.push_back(when({Verdict::kRecovered}, run.time_to_recovery));
     cell.to_watch = std::max(cell.to_watch, run.to_watch);
+    cell.queued += run.queue_wait ? 1 : 0;
+    cell.queue_wait = std::max(cell.queue_wait, run.queue_wait);
     amplification.push_back(run.amplification);
     success_share.push_back(run.success_share);
     ok_per_s.push_back(run.ok_per_s);
     gave_up.push_back(run.gave_up);
     not_sent.push_back(run.not_sent);
+    unfinished.push_back(run.unfinished);
     if (run.nothing_retried > 0) nothing_retried.push_back(run.nothing_retried);
     cell.not_retryable |= run.not_retryable;
     p50.push_back(run.request_p50);
@@ -173,6 +179,7 @@ CellResult summarize(const std::vector<RunResult>& runs, double misses) {
   cell.ok_per_s = mean(ok_per_s).value;
   cell.gave_up = mean(gave_up).value;
   cell.not_sent = mean(not_sent).value;
+  cell.unfinished = mean(unfinished).value;
   if (nothing_retried.size() == runs.size()) cell.nothing_retried = mean(nothing_retried).value;
   cell.request_p50 = median_bound(p50);
   cell.request_p99 = median_bound(p99);

@@ -32,12 +32,14 @@ using PhaseResults = std::array<PhaseResult, kPhaseNames.size()>;
 struct RunResult {
   Verdict verdict = Verdict::kNoOutage;
   std::optional<Duration> errors_gone{}, time_to_recovery{};
-  std::optional<Duration> to_watch{};  // to see a queue empty
+  std::optional<Duration> to_watch{};    // to see a queue empty
+  std::optional<Duration> queue_wait{};  // in the queue of a service that is back
   double amplification = 1;
   double success_share = 1;
   double ok_per_s = 0;
   double gave_up = 0;
   double not_sent = 0;
+  double unfinished = 0;  // of the requests, the share that `success_share` leaves out
   // Where nothing was retried: how many requests were given up because their failure is not retried,
   // and which failures these were.
   double nothing_retried = 0;
@@ -89,6 +91,9 @@ struct CellResult {
   // "never" if too many are down, otherwise "not yet", and "-" if no run has a verdict.
   std::string_view not_back(double share) const;
   std::optional<Duration> to_watch{};  // the longest of any run
+  // The recovered runs whose queue is not empty, and the longest wait in any.
+  std::size_t queued = 0;
+  std::optional<Duration> queue_wait{};
   // Times until errors were gone use recovered and recovering runs. Times to recovery use only
   // recovered runs. All other runs are censored: it took longer than they were observed.
   std::optional<Duration> errors_gone_median{}, errors_gone_p90{};
@@ -99,6 +104,7 @@ struct CellResult {
   double ok_per_s = 0;                                    // mean over the runs
   double gave_up = 0;                                     // mean over the runs
   double not_sent = 0;                                    // likewise
+  double unfinished = 0;                                  // likewise
   double nothing_retried = 0;                             // likewise, if no run retried anything
   RetryOn not_retryable{};                                // of any run
   std::optional<TimeBound> request_p50{}, request_p99{};  // medians over the runs

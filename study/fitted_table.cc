@@ -240,6 +240,11 @@ void print_upright(std::ostream& out, const std::vector<std::string>& axes, cons
                  ? "after the outage " + share_of(cell.phases[2].success) + ", in it " +
                        share_of(cell.phases[1].success) + ", in the whole run " + whole
                  : whole);
+  if (cell.unfinished >= Counts::kManyLeftOut) {
+    print_line(out, "",
+               "the whole run leaves out what is unfinished at its end, " +
+                   share_of(cell.unfinished, 2) + " of the requests");
+  }
   print_line(out, "attempts/request", fixed(cell.amplification.value, 2));
   print_line(out, "OK/s",
              has_phases(cell) ? "after the outage " + tenths(cell.phases[2].ok_per_s) +
@@ -319,7 +324,7 @@ void print_wrapped(std::ostream& out, const std::string& head, const std::string
 
 void print_unsettled(std::ostream& out,
                      const std::vector<std::pair<std::string, CellResult>>& cells) {
-  std::string recovering, undecided;
+  std::string recovering, undecided, queued;
   const auto add = [](std::string& list, const std::string& name, std::size_t count,
                       const CellResult& cell) {
     append(list, name + (name.empty() ? "" : " ") + std::to_string(count) + " of " +
@@ -330,9 +335,14 @@ void print_unsettled(std::ostream& out,
       add(recovering, name, cell.recovering, cell);
       if (cell.to_watch) recovering += " (--observe=" + brief_duration(*cell.to_watch) + ')';
     }
+    if (cell.queued > 0) {
+      add(queued, name, cell.queued, cell);
+      queued += " (a request waits for up to " + readable(*cell.queue_wait) + ')';
+    }
     if (cell.undecided > 0) add(undecided, name, cell.undecided, cell);
   }
   print_note(out, "still recovering (a longer --observe decides)", recovering);
+  print_note(out, "recovered, but the queue is not empty at the end", queued);
   print_note(out, "undecided (--runs=1 says why)", undecided);
 }
 

@@ -26,8 +26,8 @@ void print_note(std::ostream& out, const std::string& label, const std::string& 
 // Prints a paragraph: `head`, and beside it the lines of the text.
 void print_wrapped(std::ostream& out, const std::string& head, const std::string& text);
 
-// Names the cells in which runs were still recovering when they ended, or have no verdict, with their
-// number and what helps. Prints nothing if there are none.
+// Names the cells in which runs were still recovering when they ended, were back with a queue, or have no
+// verdict, with their number and what helps. Prints nothing if there are none.
 void print_unsettled(std::ostream& out,
                      const std::vector<std::pair<std::string, CellResult>>& cells);
 

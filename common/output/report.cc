@@ -411,6 +411,9 @@ std::string summary_text(const Summary& summary) {
           format("retry amplification %.2f\n", counts.amplification());
   text += "success:   " + success_text(counts) + ", " +
           count_text(counts.failing, "failing at the end") +
+          (counts.left_out_share() >= Counts::kManyLeftOut
+               ? ", " + count_text(counts.left_out(), "unfinished and left out")
+               : "") +
           (summary.phases ? " (of the whole run)\n" : "\n");
   if (counts.nothing_retried() > 0) {
     text += "           nothing was retried: " +

@@ -21,11 +21,13 @@ void each_field(Result& result, const Visit& visit) {
   visit("errors_gone_ns", result.errors_gone);
   visit("time_to_recovery_ns", result.time_to_recovery);
   visit("to_watch_ns", result.to_watch);
+  visit("queue_wait_ns", result.queue_wait);
   visit("amplification", result.amplification);
   visit("success_share", result.success_share);
   visit("ok_per_s", result.ok_per_s);
   visit("gave_up", result.gave_up);
   visit("not_sent", result.not_sent);
+  visit("unfinished", result.unfinished);
   visit("request_p50_ns", result.request_p50);
   visit("request_p99_ns", result.request_p99);
   visit("ok_lost", result.ok_lost);

@@ -1,5 +1,6 @@
 #include "model/run/counts.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace retrystorm {
@@ -19,6 +20,14 @@ std::uint64_t Counts::nothing_retried() const {
 double Counts::success_share() const {
   const std::uint64_t known = ok + gave_up() + failing;
   return known == 0 ? 1 : static_cast<double>(ok) / static_cast<double>(known);
+}
+
+std::uint64_t Counts::left_out() const {
+  return requests - std::min(requests, ok + gave_up() + failing);
+}
+
+double Counts::left_out_share() const {
+  return requests == 0 ? 0 : static_cast<double>(left_out()) / static_cast<double>(requests);
 }
 
 double Counts::throttled_share() const {

@@ -43,6 +43,12 @@ struct Counts {
   // were given up, or have failed and are being retried. 1 when there are none.
   double success_share() const;
 
+  // The requests that it leaves out, and their share of all. They are under way, and have not failed yet.
+  std::uint64_t left_out() const;
+  double left_out_share() const;
+  // From which share on reports name them beside the share that succeeded.
+  static constexpr double kManyLeftOut = 0.01;
+
   // The share of attempts whose answer asked for less load. 0 without attempts.
   double throttled_share() const;
 

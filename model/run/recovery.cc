@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
 
 #include "model/base/portable_math.h"
 #include "model/run/outlook.h"
@@ -55,6 +54,26 @@ std::optional<Draining> draining(Windows windows) {
       fall > kFallSigmas * std::sqrt(2 * static_cast<double>(whole.counts.attempts));
   const bool falls = beyond_noise && late_rate >= queue.rate / 2;
   return falls && queue.waiting > 0 ? std::optional(queue) : std::nullopt;
+}
+
+// How long a request waits in a queue that the outage has left, and did before it. See the header.
+struct QueueLeft {
+  Duration wait{0}, before{0};
+};
+std::optional<QueueLeft> queue_left(Windows before, Windows last) {
+  double most = 0, sum = 0, least = Outlook::kUnlimited;
+  for (const auto& each : before) {
+    const auto waiting = static_cast<double>(each.waiting.value_or(0));
+    most = std::max(most, waiting);
+    sum += waiting;
+  }
+  for (const auto& each : last) {
+    least = std::min(least, static_cast<double>(each.waiting.value_or(0)));
+  }
+  const double ok = joined(last).rates().ok, calm_ok = joined(before).rates().ok;
+  if (least < 10 * most || least <= ok || ok <= 0 || calm_ok <= 0) return std::nullopt;
+  return QueueLeft{from_seconds(static_cast<double>(*last.back().waiting) / ok),
+                   from_seconds(sum / static_cast<double>(before.size()) / calm_ok)};
 }
 
 std::string per_second(double rate, const std::string& what) {
@@ -260,8 +279,12 @@ void RecoveryTracker::outage_ends(TimePoint now, const Counts& totals) {
   begin_phase(Phase::kAfter, now, totals);
 }
 
+Windows RecoveryTracker::calm_windows() const {
+  return Windows(before_).subspan(before_.size() > 1 ? 1 : 0);
+}
+
 RecoveryTracker::Window RecoveryTracker::baseline() const {
-  return joined(Windows(before_).subspan(before_.size() > 1 ? 1 : 0));
+  return joined(calm_windows());
 }
 
 Verdict RecoveryTracker::verdict() const {
@@ -394,6 +417,12 @@ Recovery RecoveryTracker::recovery() const {
                        "; at the end " + of_baseline(joined(last), base.rate());
     } else if (!base.is_missed(outage.counts.ok, outage.length, 0.9, 0)) {
       result.reason += "; the outage cost no answers";
+    }
+    const auto queue = relapse ? std::nullopt : queue_left(calm_windows(), last);
+    if (queue) {
+      result.queue_wait = queue->wait;
+      result.reason += ", but its queue is not empty: a request waits for " +
+                       readable(queue->wait) + " (" + readable(queue->before) + " before)";
     }
     result.reason += unwell_before(calm);
     return result;

@@ -31,6 +31,9 @@
 //   of that time it fell at least half as fast as in all of it: a queue that levels off, or grows again, is
 //   held. With 187 attempts/s and 60 s the noise hides what drains by less than 6.2/s; watched four times as
 //   long, by less than half of that.
+// - A service that is back may still have a queue, where answers come late but in time. It has one if in each
+//   of the last three windows ten times as many requests wait as in any before the outage, and more than it
+//   answers in a second. By Little's law a request then waits for the queue divided by OK/s.
 // - Without an outage there is nothing to recover from. But the service may be down at the end: in
 //   each of the last three windows at most a tenth of the attempts are OK, and a tenth of the OK/s
 //   of its best three windows. If those are too few to compare with, none of the last attempts must
@@ -43,6 +46,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,6 +76,9 @@ struct Recovery {
   // If the service's queue empties: how long after the outage the run must go on to see it back.
   std::optional<Duration> to_watch{};
   std::optional<double> baseline_ok;  // OK/s before the outage
+  // If the service is back, but its queue is not as short as before: how long a request waits in it at the
+  // end of the run.
+  std::optional<Duration> queue_wait{};
   // The first of three consecutive windows in which at most 1 % of the attempts fail. A window
   // without attempts does not qualify.
   std::optional<Duration> errors_gone;
@@ -142,6 +149,8 @@ class RecoveryTracker {
  private:
   enum class Phase { kBefore, kDuring, kAfter };
 
+  // Those that make the baseline.
+  std::span<const Window> calm_windows() const;
   TimePoint window_end_at(int windows) const { return phase_start_ + windows * kWindow; }
   void take_window(TimePoint now, const Counts& totals, std::optional<std::size_t> waiting,
                    std::vector<Window>& windows);

@@ -399,6 +399,18 @@ TEST(FittedTable, NamesTheCellsThatAreStillRecovering) {
                                       "(--observe=6m)\n"));
 }
 
+TEST(FittedTable, SaysWhatIsNotDoneAtTheEnd) {
+  RunResult run{.verdict = Verdict::kRecovered};
+  EXPECT_THAT(fitted({}, {summarize({run, run})}), Not(HasSubstr("the end,")));
+  run.queue_wait = 55s;
+  run.unfinished = 0.25;
+  const std::string list = fitted({}, {summarize({run, run})});
+  EXPECT_THAT(list, HasSubstr("\n                  the whole run leaves out what is unfinished at "
+                              "its end, 25.00% of the requests\n"));
+  EXPECT_THAT(list, testing::EndsWith("\nrecovered, but the queue is not empty at the end: 2 of 2 "
+                                      "(a request waits for up to 55s)\n"));
+}
+
 TEST(FittedTable, SaysThatRunsDoNotDiffer) {
   RunResult run{.verdict = Verdict::kRecovered, .ok_lost = 7};
   EXPECT_FALSE(summarize({run}).alike);

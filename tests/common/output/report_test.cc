@@ -172,7 +172,7 @@ TEST(SummaryText, IsForAPerson) {
       "\nexponential retries, 1000 clients, seed 7, 1m50s\n"
       "requests:  9500 sent, 950 retries, retry amplification 1.10\n"
       "success:   99.83 % of the requests; 3 given up (attempts 2, not retryable 1), 12 failing at "
-      "the end\n"
+      "the end, 485 unfinished and left out\n"
       "attempts:  9000 OK, 10 errors (other 10), 990 timed out; at most 476.2 a second\n"
       "latency:   p50 94.0ms, p95 94.0ms, p99 94.0ms, max 94.0ms (of OK attempts)\n"
       "           p50 94.0ms, p95 12000.0ms, p99 12000.0ms, max 12000.0ms (of requests, from "
@@ -210,7 +210,7 @@ TEST(Summary, HasFiguresBeforeDuringAndAfterTheOutage) {
           "p99 >101.0ms\n"
           "requests:  9500 sent, 950 retries, retry amplification 1.10\n"
           "success:   99.83 % of the requests; 3 given up (attempts 2, not retryable 1), 12 failing "
-          "at the end (of the whole run)\n"));
+          "at the end, 485 unfinished and left out (of the whole run)\n"));
   const auto json = summary_json(summary);
   EXPECT_EQ(json["success_before"], 1);
   EXPECT_EQ(json["success_during"], 0.91647);
@@ -274,6 +274,14 @@ TEST(Summary, SaysThatNothingWasRetried) {
   // Without a retry, and without a failure that would have needed one.
   summary.counts.gave_up_by = {};
   EXPECT_THAT(summary_text(summary), Not(HasSubstr("nothing was retried")));
+}
+
+// Of 9,500 requests, 9,000 were OK, 3 given up and 12 being retried.
+TEST(Summary, SaysHowManyRequestsTheShareOfSuccessLeavesOut) {
+  Summary summary = recovered_run();
+  EXPECT_THAT(summary_text(summary), HasSubstr(", 485 unfinished and left out\n"));
+  summary.counts.requests = 9015 + 91;  // fewer than one in a hundred
+  EXPECT_THAT(summary_text(summary), Not(HasSubstr("unfinished")));
 }
 
 TEST(Summary, HasTheNumberOfProcesses) {

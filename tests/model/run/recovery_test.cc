@@ -378,6 +378,31 @@ TEST(Recovery, AQueueThatEmptiesSlowlyIsNotACollapse) {
   EXPECT_EQ(result.to_watch, 6min);  // 60 s + 228 s + 20 s
 }
 
+// 100 OK/s, of 5,000 that wait: by Little's law, each for 50 s. Before, ten did for 0.1 s.
+TEST(Recovery, SaysThatTheQueueOfAServiceThatIsBackIsNotEmpty) {
+  const auto back_with = [](const std::vector<std::size_t>& waiting) {
+    return History()
+        .queues({10, 10, 10, 10, 10, 10}, 100, 0)
+        .stop()
+        .windows(4, 0, 100)
+        .go_on()
+        .queues(waiting, 100, 0)
+        .result();
+  };
+  const Recovery late = back_with({5200, 5100, 5000});
+  EXPECT_EQ(late.verdict, Verdict::kRecovered);
+  EXPECT_EQ(late.queue_wait, 50s);
+  EXPECT_EQ(late.reason,
+            "back at 90 % of 100 OK/s at once, but its queue is not empty: a request waits for 50s "
+            "(100ms before)");
+  // One that was long for a while, or that is no longer than a second or ten times the calm's.
+  for (const auto& waiting : std::vector<std::vector<std::size_t>>{
+           {5000, 5000, 20}, {5000, 20, 5000}, {100, 100, 100}, {99, 5000, 5000}}) {
+    EXPECT_EQ(back_with(waiting).queue_wait, std::nullopt);
+    EXPECT_EQ(back_with(waiting).reason, "back at 90 % of 100 OK/s at once");
+  }
+}
+
 // A queue of 1,000 + 3,000 exp(-t / tau) is held at 1,000. In the second half of a time T it falls as
 // fast as 2 / (1 + exp(T / 2 tau)) times the mean, so half as fast after T = 2 ln(3) tau = 2.2 tau.
 TEST(Recovery, AQueueThatLevelsOffIsACollapse) {
