@@ -242,7 +242,8 @@ nlohmann::ordered_json outlook_json(const Outlook& outlook) {
     if (outlook.service) {
       json["outage_waiting"] = number(outage.waiting);
       json["outage_work_s"] = seconds_json(outage.work);
-      json["outage_drains_in_s"] = seconds_json(outage.drains_in);
+      json["outage_drains_in_s"] =
+          seconds_json(outage.drains_in_is_near ? outage.drains_in : std::nullopt);
     }
   }
   if (outlook.herd) {

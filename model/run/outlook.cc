@@ -413,6 +413,17 @@ Duration drains_in(double waiting, double saved, double full, const Outlook& out
   return at_first > 0 ? std::min(time, from_seconds(waiting / at_first)) : time;
 }
 
+// Is `bound` at most twice as long as the queue drains if only what comes too late is retried, and nothing by
+// a budget that the outage has emptied?
+bool is_near(Duration bound, double waiting, const Outlook& outlook) {
+  const Outlook::Service& service = *outlook.service;
+  const Outlook::Failing& failing = outlook.retries.overload();
+  const double late = failing.limited_by_budget ? 0 : std::max(waiting - service.late_from, 0.0);
+  const double calm = std::min(outlook.wanted, failing.rate);
+  return to_seconds(bound) <=
+         2 * (late / *outlook.retries.drain + (waiting - late) / (service.capacity - calm));
+}
+
 Outlook::Outage look_at_outage(const OutlookInput& input, const Outlook& outlook,
                                const Storm& storm) {
   const WorkloadOptions& workload = input.workload;
@@ -472,8 +483,8 @@ Outlook::Outage look_at_outage(const OutlookInput& input, const Outlook& outlook
                         : outlook.connections->multiplexed
                             ? Outlook::kUnlimited
                             : std::min(outlook.connections->open, outage.wanted);
-    outage.waiting = std::min(static_cast<double>(input.service->backlog) + kept,
-                              std::max(outage.wanted, attempts * seconds));
+    const double all = std::max(outage.wanted, attempts * seconds);
+    outage.waiting = std::min(static_cast<double>(input.service->backlog) + kept, all);
     const auto begun = [&](Duration time) {
       return open ? wanted * to_seconds(time)
                   : clients_stuck(static_cast<double>(workload.clients), think, time);
@@ -490,7 +501,10 @@ Outlook::Outage look_at_outage(const OutlookInput& input, const Outlook& outlook
         workload.has_timeout()
             ? outage.waiting + outage.attempts_at_end * (to_seconds(workload.timeout) + syn_repeats)
             : outage.unanswered;
-    if (workload.has_timeout()) late = outage.attempts_at_end * syn_repeats;
+    // Those that wait already are not among them.
+    if (workload.has_timeout() && outage.waiting < all) {
+      late = std::min(outage.attempts_at_end * syn_repeats, all - outage.waiting);
+    }
     saved = storm.left_after(overload, cost, outage.length);
   } else {
     Conditions conditions;
@@ -509,8 +523,9 @@ Outlook::Outage look_at_outage(const OutlookInput& input, const Outlook& outlook
       service.bound + (workers ? static_cast<double>(input.service->workers.workers) : 0);
   const double work = std::min(outage.waiting, room);
   if (workers && retries.drain && work > 0) {
-    outage.drains_in = drains_in(std::min(outage.waiting + late, room), saved, full, outlook, storm,
-                                 outage.length);
+    const double queue = std::min(outage.waiting + late, room);
+    outage.drains_in = drains_in(queue, saved, full, outlook, storm, outage.length);
+    outage.drains_in_is_near = is_near(*outage.drains_in, queue, outlook);
   }
   // What was saved is spent in the outage.
   if (outage.at_most && piles_up(outage.what)) {

@@ -123,6 +123,8 @@ struct Outlook {
     // The same, while all further attempts fail: never longer, in the mean. It includes the retries that
     // the budget has saved.
     std::optional<Duration> drains_in{};
+    // Does a run come near that? Not if most of the queue is served in time, so that little is retried.
+    bool drains_in_is_near = false;
   };
 
   // Kept ones.

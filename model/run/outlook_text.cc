@@ -225,6 +225,9 @@ std::string outage_sentence(const Outlook& outlook) {
   }
   if (!outlook.service) return text;
   const bool freeze = outage.what.kind == Kind::kFreeze;
+  if (freeze && outage.waiting == Outlook::kUnlimited) {
+    return text + "; attempts pile up without limit on kept connections (--connections)";
+  }
   if (freeze) {
     text += "; " + readable(std::round(outage.waiting)) +
             " attempts wait in the accept queue (--backlog)" +
@@ -238,7 +241,7 @@ std::string outage_sentence(const Outlook& outlook) {
   }
   if (outage.waiting == Outlook::kUnlimited) return text;
   text += readable(outage.work) + " of work";
-  if (outage.drains_in) text += ", done within " + readable(*outage.drains_in);
+  if (outage.drains_in_is_near) text += ", done within " + readable(*outage.drains_in);
   return text;
 }
 

@@ -112,6 +112,37 @@ TEST(Outlook, SaysWhenTheQueueIsEmptyAgain) {
   EXPECT_THAT(outlook_text(outlook), HasSubstr("done within 1m21.9s"));
 }
 
+// 200/s, of which 190 are wanted: what came in 20 s takes 3,800 / 10 s. No attempt makes a second SYN, because
+// all have room. With room for 256 the others repeat theirs, but are no more than came.
+TEST(Outlook, CountsEachAttemptOfAFreezeOnce) {
+  const std::string settings =
+      "service = workers\nworkers = 20\nservice-time = 100ms\narrivals = open\nrate = 190\n"
+      "strategy = none\n";
+  for (const char* others :
+       {"timeout = none\nbacklog = 4096\n", "timeout = 60s\nbacklog = 4096\n",
+        "timeout = 30s\nbacklog = 4096\n", "timeout = 5s\nbacklog = 4096\n", "timeout = 70s\n"}) {
+    const Outlook outlook = look(settings + others, "freeze", 20s);
+    EXPECT_LE(to_seconds(*outlook.outage->drains_in), 380 + 1e-6) << others;
+    EXPECT_GE(to_seconds(*outlook.outage->drains_in), 360) << others;
+    EXPECT_THAT(unwrapped(outlook_text(outlook)), HasSubstr("done within 6m")) << others;
+  }
+}
+
+// The freeze has emptied the budget. Without retries 30/s of capacity are left, and with 16 % more attempts 2.8/s.
+TEST(Outlook, LeavesOutABoundThatNoRunComesNear) {
+  const Outlook outlook =
+      look("service = workers\narrivals = open\nrate = 170\nmax-retries = 6\nretry-budget = 16%\n",
+           "freeze", 10s);
+  EXPECT_GT(*outlook.outage->drains_in, 1min);
+  EXPECT_THAT(outlook_text(outlook), Not(HasSubstr("done")));
+}
+
+TEST(Outlook, SaysThatAttemptsPileUpWithoutLimit) {
+  EXPECT_THAT(unwrapped(text_of("service = workers\narrivals = open\nrate = 100\n"
+                                "strategy = exponential\nconnections = multiplexed\n")),
+              HasSubstr("; attempts pile up without limit on kept connections (--connections)\n"));
+}
+
 // Three times slower for 8 s; and Arolla's spike: three times the load for 10 s.
 TEST(Outlook, ComputesBacklogsOfAServiceThatIsTooSlow) {
   const Outlook slow = look(
