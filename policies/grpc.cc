@@ -17,7 +17,6 @@ namespace {
 
 constexpr std::string_view kGrpc = "gRPC";
 constexpr std::string_view kChannel = "gRPC channels";
-constexpr std::string_view kGenerators = "GAPIC";
 constexpr double kMostAttempts = 5;
 
 std::string factor(std::string_view text) {
