@@ -12,6 +12,8 @@
 #include <string_view>
 #include <utility>
 
+#include "model/base/text.h"
+
 namespace retrystorm {
 namespace {
 
