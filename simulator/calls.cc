@@ -445,10 +445,11 @@ void Calls::report(TimePoint now, Slot slot, const NextAttempt& next, const Atte
   if (reports_waits_) owner_.waits(slot, next.wait);
 }
 
-void Calls::end(TimePoint now) {
+RunLatencies Calls::end(TimePoint now) {
   for (const Call& call : calls_) {
     if (RetryPolicy::has_begun(call.retry)) latencies_.add_unfinished(call.retry.begun, now);
   }
+  return std::move(latencies_);
 }
 
 Duration Calls::longest_without_ok(TimePoint now) const {

@@ -155,8 +155,9 @@ class Calls final : public Caller {
   const RunLatencies& latencies() const { return latencies_; }
   // An outage begins or ends.
   void begin_phase(TimePoint now) { latencies_.begin_phase(now); }
-  // Notes the requests that are under way. Call it once, at the end of the run.
-  void end(TimePoint now);
+  // Notes the requests that are under way, and returns all latencies. Call it once, at the end of the
+  // run.
+  RunLatencies end(TimePoint now);
   const RetryMetrics& retry_metrics() const { return retry_metrics_; }
   Duration longest_without_ok(TimePoint now) const;  // of any slot
 

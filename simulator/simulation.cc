@@ -1,6 +1,8 @@
 #include "simulator/simulation.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "model/retry/title.h"
 
@@ -78,7 +80,8 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
   }
 
   const TimePoint now = loop_.now();
-  calls().end(now);
+  RunLatencies latencies = calls().end(now);
+  const std::optional<RunPhases> phases = recorder_.phases(latencies);
   SimulationResult result{
       .summary = {.title = observers_.run.empty() ? std::string()
                                                   : retries_title(scenario_.workload.retry),
@@ -90,8 +93,8 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
                   .elapsed = now - TimePoint{},
                   .counts = calls().counts(),
                   .recovery = recorder_.end(now, calls().counts(), server_.waiting()),
-                  .latencies = calls().latencies(),
-                  .phases = recorder_.phases(calls().latencies()),
+                  .latencies = std::move(latencies),
+                  .phases = phases,
                   .retry_metrics = calls().retry_metrics(),
                   .longest_without_ok = calls().longest_without_ok(now),
                   .paced = scenario_.workload.retry.pacer.on,

@@ -166,10 +166,6 @@ Duration from_seconds(double seconds) {
   return saturating(seconds * 1e9);
 }
 
-double to_seconds(Duration duration) {
-  return static_cast<double>(duration.count()) / 1e9;
-}
-
 Duration scale(Duration duration, double factor) {
   return saturating(std::round(static_cast<double>(duration.count()) * factor));
 }

@@ -30,7 +30,9 @@ std::string brief_duration(Duration duration);
 // the longest or shortest duration. NaN becomes zero.
 Duration from_seconds(double seconds);
 
-double to_seconds(Duration duration);
+inline double to_seconds(Duration duration) {
+  return static_cast<double>(duration.count()) / 1e9;
+}
 
 // `duration * factor`, rounded to the nearest nanosecond. Saturates like `from_seconds`.
 Duration scale(Duration duration, double factor);

@@ -9,11 +9,15 @@
 namespace retrystorm {
 
 ServiceCurve::ServiceCurve(Duration base_delay, std::size_t limit, double factor, double k)
-    : base_delay_(base_delay), limit_(limit), growth_(natural_log(factor) / k) {}
+    : base_delay_(base_delay),
+      limit_(limit),
+      growth_(natural_log(factor) / k),
+      longest_from_(concurrency_of_delay(Duration::max()) + 1) {}  // 1: for rounding
 
 Duration ServiceCurve::delay(std::size_t concurrency) const {
   if (concurrency <= limit_ || base_delay_ == Duration::zero()) return base_delay_;
-  return from_seconds(seconds(static_cast<double>(concurrency)));
+  const auto requests = static_cast<double>(concurrency);
+  return requests >= longest_from_ ? Duration::max() : from_seconds(seconds(requests));
 }
 
 double ServiceCurve::seconds(double concurrency) const {

@@ -34,6 +34,9 @@ class ServiceCurve {
   Duration base_delay_;
   std::size_t limit_;
   double growth_;  // ln(factor)/k: the increase of the delay's logarithm per request
+  // From here on the delay is certainly the longest. A service that its clients leave behind gets
+  // there, and its concurrency goes on growing.
+  double longest_from_;
 };
 
 }  // namespace retrystorm
