@@ -81,6 +81,9 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
 
   const TimePoint now = loop_.now();
   RunLatencies latencies = calls().end(now);
+  Recovery recovery = recorder_.end(now, calls().counts(), server_.waiting());
+  if (recovery.to_watch) recovery.reason += ": --observe=" + brief_duration(*recovery.to_watch);
+  // After the end of the recorder, because the last phase ends there.
   const std::optional<RunPhases> phases = recorder_.phases(latencies);
   SimulationResult result{
       .summary = {.title = observers_.run.empty() ? std::string()
@@ -92,7 +95,7 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
                   .seed = scenario_.seed,
                   .elapsed = now - TimePoint{},
                   .counts = calls().counts(),
-                  .recovery = recorder_.end(now, calls().counts(), server_.waiting()),
+                  .recovery = std::move(recovery),
                   .latencies = std::move(latencies),
                   .phases = phases,
                   .retry_metrics = calls().retry_metrics(),
@@ -105,8 +108,6 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
                   .capacity = server_.capacity(now)},
       .peak_concurrency = server_.peak_concurrency(),
       .events = loop_.events()};
-  Recovery& recovery = result.summary.recovery;
-  if (recovery.to_watch) recovery.reason += ": --observe=" + brief_duration(*recovery.to_watch);
   if (trace_) recorder_.report_requests(trace_->take_rest());
   recorder_.summarize(result.summary);
   return result;
