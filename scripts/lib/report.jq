@@ -25,6 +25,7 @@ def well_formed:
                          "requests", "thinking", "in_flight", "waiting_to_retry", "concurrency",
                          "last_delay_s", "workers", "busy", "waiting"])
         and (.latency_ms | none_or_numbers(["p50", "p95", "p99"]))
+        and (.connections | none_or_numbers(["open", "idle", "in_line", "opened"]))
       elif .type == "outage" then
         (.t | is_number) and (.event | is_text) and (.what | . == null or is_text)
       elif .type == "action" then (.t | is_number) and (.what | is_text)
@@ -161,6 +162,6 @@ def report_runs($name; $server; $explorer):
      events: [$lines[] | select(.type == "outage" or .type == "action" or .type == "summary"),
               (select(.type == "interval")
                | {type, t, ok, errors, timed_out, not_sent, attempts, retries, requests, thinking, in_flight,
-                  waiting_to_retry, latency_ms})],
+                  waiting_to_retry, latency_ms, connections})],
      trace: ($lines | trace),
      server: [$its_server[] | select(.type == "interval") | {t, concurrency, last_delay_s, workers, busy, waiting}]};

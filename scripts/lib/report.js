@@ -3,7 +3,7 @@
 
 (() => {
   const {Run, curvesOf, datasets, draw, duration, fillLegend, fillTable, milliseconds, minutes, number, percent, reasons, requestTime, titleOf} = Retrystorm;
-  const KINDS = ['rates', 'clients', 'amplification', 'server', 'latency'];
+  const KINDS = ['rates', 'clients', 'connections', 'amplification', 'server', 'latency'];
   const data = JSON.parse(document.getElementById('data').textContent);
 
   function make(tag, attributes = {}, ...children) {
@@ -20,6 +20,7 @@
   const limits = {
     rates: {y: 1.05 * most(runs.map(run => run.greatest('ok', 'errors', 'timed_out', 'not_sent')))},
     clients: {y: most(runs.map(run => run.greatestStack('thinking', 'in_flight', 'waiting_to_retry')))},
+    connections: {y: 1.05 * most(runs.map(run => run.greatest('used', 'idle', 'in_line', 'opened')))},
     amplification: {
       least: Math.min(1, ...runs.flatMap(run => ['amplification', 'lately'].map(name => run.least(name)))),
       y: 1.3 * most(runs.map(run => run.greatest('amplification', 'lately'))),

@@ -60,13 +60,15 @@ def check(browser, server, address, origin):
                int(browser.text("#concurrency")) > 0, "the server's concurrency is shown")
     assert browser.text("#delay").endswith("ms"), browser.text("#delay")
     assert browser.text("#p50") != "–"
-    eventually(lambda: all(colours > 20 for colours in browser.painted("canvas")),
+    eventually(lambda: all(colours > 20 for colours in browser.painted("figure:not([hidden]) canvas")),
                "all charts are drawn")
     assert not browser.run(VISIBLE, "#held")
-    assert len(browser.painted("canvas")) == 5
+    # Nothing of kept connections, because each attempt opens one.
+    assert len(browser.painted("figure:not([hidden]) canvas")) == 5
+    assert browser.run("return document.querySelector('canvas[data-chart=connections]').closest('figure').hidden")
     plots = browser.run("return charts.slice(0, 4).map(({chartArea: {left, right}}) => `${left} ${right}`)")
     assert len(set(plots)) == 1, f"the outage is at the same place in each: {plots}"
-    assert not browser.run("return [...document.querySelectorAll('canvas')]"
+    assert not browser.run("return [...document.querySelectorAll('figure:not([hidden]) canvas')]"
                            ".filter(each => !each.getAttribute('aria-label')).length")
 
     assert browser.text("#success") == "100 %"

@@ -39,6 +39,23 @@ test('the colours get lighter or darker all the way, and can be written upon', (
   }
 });
 
+test('a run with kept connections says which are in use and how many are opened a second', () => {
+  const interval = (t, connections) => ({type: 'interval', t, ok: 1, errors: 0, timed_out: 0, attempts: 1, retries: 0, connections});
+  const values = (run, name) => run.series[name].map(({value}) => value);
+  const kept = Retrystorm.Run.of({}, [interval(5, {open: 10, idle: 4, in_line: 0, opened: 10}), interval(10, {open: 10, idle: 0, in_line: 7, opened: 30})]);
+  assert.deepEqual(values(kept, 'used'), [6, 10]);
+  assert.deepEqual(values(kept, 'in_line'), [0, 7]);
+  assert.deepEqual(values(kept, 'opened'), [2, 4]);
+  assert.match(Retrystorm.describe('connections', kept), /in use 10, idle 0, attempts in line for one 7, opened a second 4/);
+  // The live page may begin in the middle of a run: what was opened before is not of its first interval.
+  const late = new Retrystorm.Run({});
+  late.take(interval(100, {open: 5, idle: 5, in_line: 0, opened: 500}));
+  late.take(interval(101, {open: 5, idle: 5, in_line: 0, opened: 503}));
+  assert.deepEqual(values(late, 'opened'), [3]);
+  const none = Retrystorm.Run.of({}, [interval(5, undefined)]);
+  assert.deepEqual(values(none, 'used'), []);
+});
+
 const counted = (count, down) => ({...newCell(), count, down});
 
 test('runs are counted by their verdicts', () => {

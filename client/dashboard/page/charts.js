@@ -9,6 +9,7 @@ const Retrystorm = (() => {
   const AN_HOUR = 3600; // points, one a second
   const COUNTED = ['ok', 'errors', 'timed_out', 'not_sent', 'thinking', 'waiting_to_retry', 'in_flight'];
   const QUANTILES = ['p50', 'p95', 'p99'];
+  const OF_CONNECTIONS = ['used', 'idle', 'in_line', 'opened'];
   const OF_SERVER = ['concurrency', 'waited_for', 'abandoned', 'delay', 'busy', 'waiting'];
   const SHORTEST_LATENCY = 1e-4; // seconds; 0 has no logarithm
   const LONGEST_DELAY = 1e4; // seconds; longer delays are drawn here
@@ -92,7 +93,7 @@ const Retrystorm = (() => {
       this.mostPoints = AN_HOUR; // bounded, because the page runs as long as the client
       this.series = {};
       this.errorsBy = []; // {x, value: {status: per second}}, where there were errors
-      for (const name of [...COUNTED, 'amplification', 'lately', ...QUANTILES, ...OF_SERVER, 'workers']) {
+      for (const name of [...COUNTED, 'amplification', 'lately', ...QUANTILES, ...OF_CONNECTIONS, ...OF_SERVER, 'workers']) {
         this.series[name] = [];
       }
       this.seen = new Set(); // the series that have not been zero all along
@@ -100,6 +101,7 @@ const Retrystorm = (() => {
       this.actions = []; // {t, what}
       this.summary = null;
       this.end = 0;
+      this.opened = 0; // connections, so far
       this.sums = {attempts: 0, requests: 0};
       this.recent = []; // the same, of the last seconds
       // With more requests than this in the service (with workers: waiting), answers come too late.
@@ -151,6 +153,7 @@ const Retrystorm = (() => {
     takeInterval(event) {
       if (this.end === 0 && this.mostPoints < Infinity && event.t > 2) {
         this.end = event.t; // a late history may not reach back to the start
+        this.opened = event.connections?.opened;
         return;
       }
       const from = this.end, length = event.t - from, middle = from + length / 2;
@@ -159,6 +162,7 @@ const Retrystorm = (() => {
       if (event.errors > 0) this.errorsBy.push({x: middle, value: event.errors_by ?? {}});
       if (this.errorsBy.length > this.mostPoints) this.errorsBy.shift();
       this.takeLatency(from, middle, event.latency_ms);
+      if (event.connections) this.takeConnections(event.t, length, event.connections);
       const now = {t: event.t, attempts: event.attempts * length, requests: (event.requests ?? event.attempts - event.retries) * length};
       this.recent = [...this.recent.filter(({t}) => t > event.t - LATELY), now];
       for (const name of ['attempts', 'requests']) this.sums[name] += now[name];
@@ -168,6 +172,15 @@ const Retrystorm = (() => {
       this.add('lately', event.t, recent('attempts') / Math.max(recent('requests'), 1), Math.max(recent('attempts') / Math.max(recent('requests'), 1), 0.1));
       if (event.server) this.takeServer(event.t, event.server);
       else if (event.server === null) this.breakServer(event.t);
+    }
+
+    // Of clients that keep their connections.
+    takeConnections(t, length, {open, idle, in_line, opened}) {
+      this.add('used', t, open - idle);
+      this.add('idle', t, idle);
+      this.add('in_line', t, in_line);
+      this.add('opened', t - length / 2, (opened - this.opened) / length);
+      this.opened = opened;
     }
 
     // Where no attempt was OK, the curves have a gap. They go on at the start of the next interval, so that
@@ -251,6 +264,16 @@ const Retrystorm = (() => {
       ],
       unit: '', digits: 0, floor: 10, least: 0, stacked: true,
     },
+    connections: {
+      title: 'Kept connections',
+      curves: [
+        {series: 'used', label: 'in use', color: BLUE, dash: [], width: 2.5},
+        {series: 'idle', label: 'idle', color: SKY, dash: [2, 2], width: 2},
+        {series: 'in_line', label: 'attempts in line for one', color: RED, dash: [7, 3], width: 2},
+        {series: 'opened', label: 'opened a second', color: ORANGE, dash: [9, 3, 2, 3], width: 2},
+      ],
+      unit: '', digits: 0, floor: 10, least: 0,
+    },
     amplification: {
       title: 'Attempts per request (logarithmic)',
       curves: [
@@ -301,7 +324,7 @@ const Retrystorm = (() => {
       (!onlyIf || run.seen.has(onlyIf)) && (!unless || !run.seen.has(unless)));
 
   // Everything that `curvesOf` depends on.
-  const curvesSeen = run => [...['not_sent', 'workers'].filter(name => run.seen.has(name)), run.late].join();
+  const curvesSeen = run => [...['not_sent', 'workers'].filter(name => run.seen.has(name)), run.series.used.length > 0, run.late].join();
 
   // The reader's word for an outage.
   const outageText = what => what === 'freeze' ? 'frozen' : what;

@@ -35,7 +35,10 @@ function write(id, text) {
 
 function drawAll() {
   for (const chart of charts) chart.destroy();
-  charts = canvases.map(canvas => draw(canvas, canvas.dataset.chart, run, {margin: () => MARGIN}));
+  // Most runs keep no connections.
+  const shown = canvases.filter(({dataset: {chart}}) => chart !== 'connections' || run.series.used.length > 0);
+  for (const canvas of canvases) canvas.closest('figure').hidden = !shown.includes(canvas);
+  charts = shown.map(canvas => draw(canvas, canvas.dataset.chart, run, {margin: () => MARGIN}));
 }
 
 function showState() {
@@ -151,7 +154,7 @@ function refresh() {
   showHeld();
   showEnded();
   for (const chart of charts) chart.update('none');
-  for (const canvas of canvases) caption(canvas, canvas.dataset.chart, run);
+  for (const {canvas} of charts) caption(canvas, canvas.dataset.chart, run);
 }
 
 // The history comes as many events at once. They are drawn once.
