@@ -460,7 +460,7 @@ void add_strategy_flags(CLI::App& app, WorkloadOptions& options) {
       [] {
         for (const NamedStrategy& each : named_strategies()) {
           std::cout << each.name << "\n    " << each.summary << "\n    " << each.source << "\n    "
-                    << each.date << '\n';
+                    << each.date << "\n    connections: " << each.connections << '\n';
         }
         throw CLI::Success();
       },

@@ -8,7 +8,7 @@ const MODELLED = [
   'The service: the curve by which it slows down or its workers and their queue, limits, shedding, rate limit and autoscaler. This is the code of the real server. After a freeze it continues where it stopped, also with requests whose clients have hung up.',
 ];
 const NOT_MODELLED = [
-  'HTTP/2 is simulated only (connections=multiplexed), without priorities, flow control and limits of resets.',
+  'HTTP/2 (connections=multiplexed) has no priorities and no flow control.',
   'Networks and processors take no time (except 100 \u00b5s for a client that retries without any wait).',
   'There is only this one service: no load balancer, no cache, no replica, no database behind it.',
   'A service holds 20,000 connections at most unless max-connections says otherwise; a real one as many as its machine allows.',

@@ -27,6 +27,7 @@ const std::vector<NamedStrategy>& named_strategies() {
                         .summary = labelled(file.content, "# "),
                         .source = labelled(file.content, "# Source: "),
                         .date = labelled(file.content, "# Date: "),
+                        .connections = labelled(file.content, "# Connections: "),
                         .settings = file.content});
     }
     // The order of the files differs: aws-legacy-dynamodb.ini comes before aws-legacy.ini.

@@ -7,13 +7,15 @@
 namespace retrystorm {
 
 // One file of strategies/, embedded in the program at build time. Its first line is a comment that
-// describes the strategy in one sentence. The next lines give the source and its date.
+// describes the strategy in one sentence. The next lines give the source, its date, and
+// how its library connects.
 struct NamedStrategy {
   std::string_view name;
   std::string_view summary;
   std::string_view source;
   std::string_view date;
-  std::string_view settings;  // the whole file: lines of NAME = VALUE
+  std::string_view connections;  // of its library: `library_way` (model/run/workload.h) reads it
+  std::string_view settings;     // the whole file: lines of NAME = VALUE
 };
 
 // In the order of the names.

@@ -1,18 +1,31 @@
 #include "model/run/connections.h"
 
+#include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace retrystorm {
 
-void declare_options(OptionList& options, ConnectionSettings& settings) {
+void declare_options(OptionList& options, ConnectionSettings& settings,
+                     std::function<void()> take_library) {
   options.group("Connections");
-  options
-      .choice<Connections>("connections", settings.kind,
-                           {{"new", Connections::kNew},
-                            {"keep-alive", Connections::kKeepAlive},
-                            {"multiplexed", Connections::kMultiplexed}},
-                           "new for each attempt, or kept")
-      .basic = "Clients";
+  Option& kind = options.choice<Connections>("connections", settings.kind,
+                                             {{"new", Connections::kNew},
+                                              {"keep-alive", Connections::kKeepAlive},
+                                              {"multiplexed", Connections::kMultiplexed}},
+                                             "how attempts connect");
+  kind.basic = "Clients";
+  if (take_library) {
+    kind.choices.push_back(kLibraryWay);
+    kind.set = [others = kind.set, choices = kind.choices,
+                take_library = std::move(take_library)](std::string_view text) {
+      if (text == kLibraryWay) return take_library();
+      if (std::find(choices.begin(), choices.end(), text) == choices.end()) {
+        throw std::invalid_argument(unknown_name(text, choices));
+      }
+      others(text);
+    };
+  }
   options
       .count_or_none(
           "pool-size", settings.pool_size,
@@ -71,6 +84,9 @@ void find_unused(UnusedOptions& unused, const ConnectionSettings& settings) {
   } else if (settings.pool_size == ConnectionSettings::kUnbounded) {
     find_unused<ConnectionSettings>(unused, settings, defaults, "without --pool-size",
                                     {"pool-wait", "pool-wait-counts"});
+  } else if (settings.pool_max_idle >= settings.pool_size) {
+    find_unused<ConnectionSettings>(unused, settings, defaults,
+                                    "with a --pool-size that is no greater", {"pool-max-idle"});
   }
 }
 

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <string>
+#include <string_view>
 
 #include "model/base/duration.h"
 #include "model/base/option_list.h"
@@ -49,7 +51,13 @@ struct ConnectionSettings {
   bool operator==(const ConnectionSettings&) const = default;
 };
 
-void declare_options(OptionList& options, ConnectionSettings& settings);
+// The choice of connections that stands for those of the strategy's library.
+inline constexpr std::string_view kLibraryWay = "library";
+
+// `take_library` is called when that choice is made. Without it there is no such choice. What it sets can be
+// overridden by the options that are declared later.
+void declare_options(OptionList& options, ConnectionSettings& settings,
+                     std::function<void()> take_library = {});
 
 // Adds the options that were given but can have no effect.
 void find_unused(UnusedOptions& unused, const ConnectionSettings& settings);

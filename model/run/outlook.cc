@@ -1024,7 +1024,11 @@ Outlook look_ahead(const OutlookInput& input) {
   }
   const Duration answer = input.service ? mean_answer(*input.service) : Duration::zero();
   outlook.wanted = requests_wanted(workload, answer);
-  if (workload.connections.kept()) outlook.connections = look_at_pools(outlook, workload, answer);
+  if (workload.connections.kept()) {
+    outlook.connections = look_at_pools(outlook, workload, answer);
+  } else {
+    outlook.library_keeps = library_way(retry.strategy).connections.kept();
+  }
 
   Outlook::Retries& retries = outlook.retries;
   retries.attempts = or_unlimited(retry.limit.max_retries, LimitSettings::kUnlimited) + 1;

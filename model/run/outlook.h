@@ -162,6 +162,7 @@ struct Outlook {
   double bucket_tokens = 0, retry_takes = 0, failure_takes = 0;
   bool gates = false;
   std::optional<Connections> connections{};  // empty if each attempt opens one
+  bool library_keeps = false;  // then: does the strategy's library keep connections of itself?
   std::optional<Service> service{};
   Retries retries{};
   std::optional<Outage> outage{};

@@ -516,8 +516,10 @@ std::vector<OutlookLine> outlook_lines(const Outlook& outlook) {
   lines.push_back({"timeout", timeout_sentence(outlook)});
   if (!outlook.retries.waits.empty()) lines.push_back({"waits", waits_sentence(outlook)});
   // What the engine at hand does not do, or not without an option.
-  const std::string kept =
-      outlook.connections ? "" : "kept connections (--connections=keep-alive), ";
+  const std::string kept = outlook.connections ? ""
+                           : outlook.library_keeps
+                               ? "kept connections (--connections=library), "
+                               : "kept connections (--connections=keep-alive), ";
   if (outlook.service) {
     lines.push_back({"left out", kept + "replicas, layers -> docs/simulator.md"});
   } else if (!outlook.connections) {

@@ -2,6 +2,10 @@
 
 #include <limits>
 #include <stdexcept>
+#include <string>
+
+#include "model/base/text.h"
+#include "model/retry/strategies.h"
 
 namespace retrystorm {
 namespace {
@@ -92,6 +96,29 @@ std::size_t sharing_processes(const WorkloadOptions& workload) {
   return share ? process_count(workload) : 0;
 }
 
+LibraryWay library_way(std::string_view strategy) {
+  const NamedStrategy* named = find_strategy(strategy);
+  if (named == nullptr) throw std::invalid_argument(in_quotes(strategy) + " is no strategy");
+  LibraryWay way;
+  OptionList list;
+  declare_options(list, way.connections);
+  const std::string_view text = named->connections.substr(0, named->connections.find(" ("));
+  std::string_view name = "connections";
+  for (std::string_view each : split(text, ',')) {
+    each = trimmed(each);
+    const std::size_t equals = each.find('=');
+    if (equals != std::string_view::npos) name = each.substr(0, equals);
+    const std::string_view value = each.substr(equals + 1);
+    if (name == "timeout" && value == "deadline") {
+      way.timeout_is_deadline = true;
+    } else {
+      list.set(name, value);
+    }
+  }
+  refuse(unused_options(way.connections));
+  return way;
+}
+
 void declare_options(OptionList& options, WorkloadOptions& workload) {
   options.group("Clients");
   options
@@ -130,8 +157,16 @@ void declare_options(OptionList& options, WorkloadOptions& workload) {
   option.kind = Option::Kind::kCount;
   option.basic = "Clients";
   declare_processes(options, workload);
-  declare_options(options, workload.connections);
   declare_options(options, workload.retry);
+  // After the strategy, whose library they may be those of.
+  declare_options(options, workload.connections, [&workload] {
+    const LibraryWay way = library_way(workload.retry.strategy);
+    workload.connections = way.connections;
+    LimitSettings& limit = workload.retry.limit;
+    if (!way.timeout_is_deadline || limit.has_deadline()) return;
+    limit.deadline = workload.timeout;
+    if (limit.has_deadline()) limit.deadline_check = DeadlineCheck::kAtEnd;
+  });
   declare_options(options, workload.reconnect);
   declare_options(options, workload.job);
 }

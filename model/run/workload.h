@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "model/base/duration.h"
 #include "model/base/option_list.h"
@@ -58,6 +59,18 @@ std::size_t process_count(const WorkloadOptions& workload);
 
 // The same if the clients of a process share anything, otherwise 0.
 std::size_t sharing_processes(const WorkloadOptions& workload);
+
+// How the library of a named strategy connects of itself (`NamedStrategy::connections`).
+struct LibraryWay {
+  ConnectionSettings connections{};
+  // It has no timeout of an attempt: what is given as one ends the whole request, as gRPC's deadline does.
+  bool timeout_is_deadline = false;
+};
+
+// Throws std::invalid_argument with a readable message if there is no strategy of that name, or if its file does
+// not say it in a readable form: a choice of connections, then `name=value` of their options or
+// `timeout=deadline`, separated by commas, and in brackets the source.
+LibraryWay library_way(std::string_view strategy);
 
 void declare_options(OptionList& options, WorkloadOptions& workload);
 

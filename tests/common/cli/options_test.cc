@@ -60,14 +60,6 @@ TEST_F(OptionsTest, HasTheDocumentedDefaults) {
                                     {"timeout", "2s"},
                                     {"processes", 10},
                                     {"clients_per_process", 100},
-                                    {"connections", "new"},
-                                    {"pool_size", nullptr},
-                                    {"pool_max_idle", nullptr},
-                                    {"pool_idle", nullptr},
-                                    {"pool_order", "lifo"},
-                                    {"pool_wait", nullptr},
-                                    {"pool_wait_counts", "yes"},
-                                    {"streams", 100},
                                     {"strategy", "fixed"},
                                     {"max_retries", nullptr},
                                     {"max_attempts", nullptr},
@@ -143,6 +135,14 @@ TEST_F(OptionsTest, HasTheDocumentedDefaults) {
                                     {"rate_smoothing", 0.8},
                                     {"rate_min", 0.5},
                                     {"when_refused", "give-up"},
+                                    {"connections", "new"},
+                                    {"pool_size", nullptr},
+                                    {"pool_max_idle", nullptr},
+                                    {"pool_idle", nullptr},
+                                    {"pool_order", "lifo"},
+                                    {"pool_wait", nullptr},
+                                    {"pool_wait_counts", "yes"},
+                                    {"streams", 100},
                                     {"reconnect_growth", "exponential"},
                                     {"reconnect_base", "1s"},
                                     {"reconnect_factor", 2},
@@ -295,6 +295,15 @@ TEST_F(OptionsTest, EachOptionSetsItsOwnValue) {
   EXPECT_EQ(service_.rate_limit.rate, 29);
   EXPECT_EQ(service_.rate_limit.burst, (RateBurst{.requests = 30}));
   EXPECT_EQ(service_.shed_above, 31);
+}
+
+// Whatever the order in which they are typed.
+TEST_F(OptionsTest, TakesTheConnectionsOfTheStrategysLibrary) {
+  ASSERT_EQ(parse({"--connections=library", "--pool-size=3", "--timeout=1s", "--strategy=grpc"}),
+            std::nullopt);
+  EXPECT_EQ(workload_.connections.kind, Connections::kMultiplexed);
+  EXPECT_EQ(workload_.connections.pool_size, 3u);
+  EXPECT_EQ(workload_.retry.limit.deadline, 1s);
 }
 
 TEST_F(OptionsTest, KnowsTheOriginalsNames) {

@@ -86,6 +86,8 @@ TEST(Outlook, CountsTheRequestsThatKeptConnectionsHold) {
   EXPECT_THAT(
       unwrapped(text_of(settings)),
       HasSubstr("left out   kept connections (--connections=keep-alive), replicas, layers"));
+  EXPECT_THAT(unwrapped(text_of(settings + "strategy = urllib3\n")),
+              HasSubstr("left out   kept connections (--connections=library), replicas, layers"));
 }
 
 TEST(Outlook, SaysWhereRetriesHoldAServiceOfWorkers) {

@@ -1,10 +1,12 @@
-// Runs at build time. Checks that every named strategy can be read and names its source.
+// Runs at build time. Checks that every named strategy can be read and names its source and
+// how its library connects.
 #include <cstdio>
 #include <exception>
 #include <string>
 
 #include "model/retry/retry_settings.h"
 #include "model/retry/strategies.h"
+#include "model/run/workload.h"
 
 int main() {
   using namespace retrystorm;
@@ -13,6 +15,7 @@ int main() {
     std::string wrong;
     try {
       refuse(unused_options(retry_settings(each.name)));
+      library_way(each.name);
       if (each.summary.empty() || each.source.empty() || each.date.empty()) {
         wrong = "its head must be a summary, '# Source: ...' and '# Date: ...'";
       }
