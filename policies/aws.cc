@@ -97,20 +97,13 @@ PolicyFile file_of(std::string kind, const std::vector<Profile>& profiles, ReadA
   return file;
 }
 
-Node scalar(std::string_view name, std::string_view text, std::size_t line) {
-  return {.kind = Node::Kind::kScalar,
-          .line = line,
-          .name = std::string(name),
-          .text = std::string(text)};
-}
-
 void take(Profile& profile, std::string_view name, std::string_view value, std::size_t line) {
   if (name == "retry_mode") {
     std::string mode(value);
     for (char& c : mode) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-    profile.mode = scalar(name, mode, line);
+    profile.mode = scalar_node(name, mode, line);
   } else if (name == "max_attempts") {
-    profile.attempts = scalar(name, value, line);
+    profile.attempts = scalar_node(name, value, line);
   }
 }
 

@@ -144,21 +144,8 @@ class Reader {
 
   // Names that no reader knows are no fault for any of them: they are skipped without a word.
   void check_names(const Node& node, const std::vector<std::string_view>& known) {
-    for (const Node& each : node.children) {
-      if (std::find(known.begin(), known.end(), each.name) != known.end()) continue;
-      std::string camel;
-      for (std::size_t i = 0; i < each.name.size(); ++i) {
-        const bool joint = each.name[i] == '_' && i + 1 < each.name.size();
-        camel += joint ? static_cast<char>(std::toupper(static_cast<unsigned char>(each.name[++i])))
-                       : each.name[i];
-      }
-      const bool snake = std::find(known.begin(), known.end(), camel) != known.end();
-      const std::string_view meant = snake ? camel : nearest(each.name, known);
-      file_.notes.push_back(
-          {Note::Level::kWarning, std::string(kNoEffect), each.line,
-           shown(each.name) + " is no field of a service config: it is skipped without a word" +
-               (meant.empty() ? "" : " (the field is " + std::string(meant) + ")")});
-    }
+    note_others(file_.notes, node, known,
+                "no field of a service config: it is skipped without a word");
   }
 
   std::vector<std::string> names_of(const Node& method, std::set<std::string>& taken) {

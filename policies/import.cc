@@ -13,7 +13,8 @@ namespace retrystorm {
 namespace {
 
 constexpr std::string_view kKnownKinds =
-    "a gRPC service config, Envoy, Istio, resilience4j (YAML or properties) or an AWS config file";
+    "a gRPC service config, Envoy, Istio, resilience4j, AWS, .NET's standard resilience handler, Gateway API, "
+    "Envoy Gateway, Linkerd, Traefik, NGINX or HAProxy";
 
 bool has_template(std::string_view text) {
   return text.find("{{") != text.npos || text.find("{%") != text.npos ||
@@ -56,34 +57,32 @@ struct FalseFriend {
   std::string_view what;
 };
 
-constexpr std::string_view kDotNet = "an appsettings file of .NET";
-constexpr std::array<FalseFriend, 25> kFalseFriends{{
+constexpr std::string_view kDotNet =
+    "an appsettings file of .NET whose retries, if it has any, are in names of its own: what they do is in "
+    "the program's code";
+constexpr std::array<FalseFriend, 15> kFalseFriends{{
     {"argoproj.io/", "Argo's, whose retryPolicy is a word and is for jobs"},
     {"getambassador.io/", "Emissary's, whose retry_policy is not Envoy's"},
     {"projectcontour.io/", "Contour's HTTPProxy"},
-    {"gateway.envoyproxy.io/", "an Envoy Gateway policy"},
-    {"gateway.networking.k8s.io/", "a Gateway API route"},
-    {"linkerd.io/", "Linkerd's"},
-    {"traefik.io/", "Traefik's"},
-    {"traefik.containo.us/", "Traefik's"},
     {"dapr.io/", "Dapr's"},
     {"litellm", "LiteLLM's, whose retry_policy is not Envoy's"},
     {"ErrorRetries", "LiteLLM's, whose retry_policy is not Envoy's"},
     {"virtualRouterName", "AWS App Mesh's"},
     {"healthcheck:", "a compose file, whose retries are of health checks"},
     {"envoy_local_cluster_json", "Consul's (HCL); the JSON in it is Envoy's: give that alone"},
-    {"proxy_next_upstream", "NGINX's or its ingress controller's"},
     {"nginx.ingress.kubernetes.io/", "an Ingress of NGINX's controller"},
-    {"proxy_pass", "NGINX's"},
-    {"redispatch", "HAProxy's"},
-    {"http.middlewares", "Traefik's"},
-    {"middlewares:", "Traefik's"},
     {"\"ConnectionStrings\"", kDotNet},
     {"\"Logging\"", kDotNet},
     {"AllowedHosts", kDotNet},
     {"\"RetryOptions\"", kDotNet},
     {"\"Resilience\"", kDotNet},
 }};
+
+void refuse_template(std::string_view text) {
+  if (has_template(text)) {
+    throw BadFile("this looks like a template: render it first (such as with helm template)");
+  }
+}
 
 [[noreturn]] void refuse_unknown(std::string_view text) {
   for (const FalseFriend& each : kFalseFriends) {
@@ -94,11 +93,25 @@ constexpr std::array<FalseFriend, 25> kFalseFriends{{
   throw BadFile("there is no retry policy of a kind that is known: " + std::string(kKnownKinds));
 }
 
+bool is_json(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != text.npos && (text[first] == '{' || text[first] == '[');
+}
+
 PolicyFile read_any(std::string_view text, ReadAs as) {
   if (is_script(text)) {
     throw BadFile(
         "this looks like a script: nothing of it is run or evaluated; give a file of "
         "NAME=VALUE lines, or a config file");
+  }
+  if (is_traefik_toml(text)) return read_traefik({parse_toml(text)});
+  if (is_haproxy(text)) {
+    refuse_template(text);
+    return read_haproxy(text);
+  }
+  if (is_nginx(text)) {
+    refuse_template(text);
+    return read_nginx(text);
   }
   if (is_aws_environment(text)) return read_aws_environment(text, as);
   if (is_aws_config(text)) return read_aws_config(text, as);
@@ -109,7 +122,8 @@ PolicyFile read_any(std::string_view text, ReadAs as) {
   }
   std::vector<Node> documents;
   try {
-    documents = parse_yaml(text);
+    const std::string plain = without_comments(text);
+    documents = parse_yaml(is_json(plain) ? plain : text);
   } catch (const BadFile& error) {
     // The syntax of another program need not be YAML.
     for (const FalseFriend& each : kFalseFriends) {
@@ -130,14 +144,21 @@ PolicyFile read_any(std::string_view text, ReadAs as) {
   if (is_envoy(documents)) return read_envoy(documents);
   const auto entries = flat_entries(documents);
   if (is_resilience4j(entries)) return read_resilience4j(entries);
+  if (is_dotnet(documents)) return read_dotnet(documents);
+  if (is_gateway(documents)) return read_gateway(documents, as);
+  if (is_linkerd(documents)) return read_linkerd(documents);
+  if (is_traefik(documents)) return read_traefik(documents);
+  if (is_nginx_ingress(documents)) return read_nginx_ingress(documents);
   refuse_unknown(text);
 }
 
-constexpr std::array<std::pair<std::string_view, ReadAs>, 4> kWords{
+constexpr std::array<std::pair<std::string_view, ReadAs>, 6> kWords{
     {{"channel", ReadAs::kGrpcChannel},
      {"gapic", ReadAs::kGapic},
      {"botocore", ReadAs::kBotocore},
-     {"aws-sdk", ReadAs::kAwsSdk}}};
+     {"aws-sdk", ReadAs::kAwsSdk},
+     {"istio", ReadAs::kIstio},
+     {"envoy-gateway", ReadAs::kEnvoyGateway}}};
 
 }  // namespace
 

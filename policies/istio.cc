@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "model/base/text.h"
+#include "policies/kubernetes.h"
 #include "policies/mesh.h"
 #include "policies/readers.h"
 #include "policies/values.h"
@@ -16,6 +17,7 @@ namespace retrystorm {
 namespace {
 
 constexpr std::string_view kProgram = "Istio";
+constexpr std::string_view kGroup = "networking.istio.io/";
 constexpr std::string_view kDefaultConditions =
     "connect-failure,refused-stream,unavailable,cancelled,retriable-status-codes";
 
@@ -41,23 +43,6 @@ constexpr std::array kBudget{
     field(foreign_name(kProgram, "budgetInterval"), duration)};
 constexpr Field kMaxRetries = field(foreign_name(kProgram, "maxRetries"), whole_number);
 
-bool is_object(const Node& node, std::string_view group) {
-  const Node* version = node.find("apiVersion");
-  return version != nullptr && version->text.starts_with(group) && node.find("kind") != nullptr;
-}
-
-std::string text_at(const Node& node, std::initializer_list<std::string_view> path) {
-  const Node* found = node.at(path);
-  return found != nullptr && found->is_scalar() ? found->text : "";
-}
-
-// A host as the control plane sees it: a short name stands for a service of the same namespace.
-std::string full_host(const std::string& host, const Node& object) {
-  if (host.find('.') != std::string::npos || host == "*") return host;
-  const std::string space = text_at(object, {"metadata", "namespace"});
-  return host + '.' + (space.empty() ? "default" : space) + ".svc.cluster.local";
-}
-
 // A rule's host and what it says about connections to it.
 struct Rule {
   const Node* object = nullptr;
@@ -71,10 +56,8 @@ class Reader {
     file_.kind = "Istio configuration";
     file_.format = "istio";
     for (const Node* each : objects_of(documents)) {
-      const std::string kind = text_at(*each, {"kind"});
-      if (!is_object(*each, "networking.istio.io/")) continue;
-      if (kind == "VirtualService") services_.push_back(each);
-      if (kind == "DestinationRule") add_rule(*each);
+      if (is_object(*each, kGroup, "VirtualService")) services_.push_back(each);
+      if (is_object(*each, kGroup, "DestinationRule")) add_rule(*each);
     }
     for (const Node* each : services_) read_service(*each);
     if (file_.policies.empty()) {
@@ -84,27 +67,14 @@ class Reader {
   }
 
  private:
-  static std::vector<const Node*> objects_of(const std::vector<Node>& documents) {
-    std::vector<const Node*> objects;
-    for (const Node& each : documents) {
-      const Node* items = each.find("items");
-      if (items != nullptr && items->is_list()) {
-        for (const Node& item : items->children) objects.push_back(&item);
-      } else {
-        objects.push_back(&each);
-      }
-    }
-    return objects;
-  }
-
   void add_rule(const Node& object) {
-    const std::string host = text_at(object, {"spec", "host"});
+    const std::string host = object.text_at({"spec", "host"});
     if (host.empty()) return;
     Rule rule{.object = &object, .policy = object.at({"spec", "trafficPolicy"})};
     if (const Node* subsets = object.at({"spec", "subsets"}); subsets && subsets->is_list()) {
       for (const Node& each : subsets->children) {
         if (const Node* own = each.find("trafficPolicy"))
-          rule.subsets[text_at(each, {"name"})] = own;
+          rule.subsets[each.text_at({"name"})] = own;
       }
     }
     rules_.emplace(full_host(host, object), rule);
@@ -129,8 +99,8 @@ class Reader {
   }
 
   static std::string route_name(const Node& service, const Node& route, std::size_t number) {
-    std::string name = shown(text_at(service, {"metadata", "name"}));
-    const std::string own = text_at(route, {"name"});
+    std::string name = shown(service.text_at({"metadata", "name"}));
+    const std::string own = route.text_at({"name"});
     if (!own.empty()) return name + '/' + shown(own);
     const Node* matches = route.find("match");
     if (matches != nullptr && matches->is_list() && !matches->children.empty()) {
@@ -161,7 +131,7 @@ class Reader {
     std::set<std::string> seen;
     std::string first;
     for (const Node& each : destinations->children) {
-      const std::string host = text_at(each, {"destination", "host"});
+      const std::string host = each.text_at({"destination", "host"});
       if (host.empty()) continue;
       const std::string full = full_host(host, service);
       if (first.empty()) first = full;
@@ -170,7 +140,7 @@ class Reader {
     const std::string subset =
         destinations->children.empty()
             ? ""
-            : text_at(destinations->children.front(), {"destination", "subset"});
+            : destinations->children.front().text_at({"destination", "subset"});
     read_rule(policy, first, subset);
     file_.add(std::move(policy));
   }
@@ -188,7 +158,10 @@ class Reader {
   }
 
   void read_retries(Policy& policy, const Node& retries) {
-    check_names(policy, retries);
+    note_others(policy.notes, retries,
+                {"attempts", "perTryTimeout", "retryOn", "retryRemoteLocalities",
+                 "retryIgnorePreviousHosts", "backoff"},
+                "no field of retries: the API server refuses or drops it");
     const Node* attempts = retries.find(kAttempts.name);
     const bool none = attempts == nullptr || attempts->text == "0";
     if (attempts == nullptr) {
@@ -215,17 +188,6 @@ class Reader {
     }
     add_conditions(policy, given ? on->text : std::string(kDefaultConditions), {},
                    given ? on->line : 0, false);
-  }
-
-  static void check_names(Policy& policy, const Node& retries) {
-    static constexpr std::array<std::string_view, 6> kKnown{
-        "attempts", "perTryTimeout", "retryOn", "retryRemoteLocalities", "retryIgnorePreviousHosts",
-        "backoff"};
-    for (const Node& each : retries.children) {
-      if (std::find(kKnown.begin(), kKnown.end(), each.name) != kKnown.end()) continue;
-      policy.note(Note::Level::kWarning, kNoEffect, each.line,
-                  shown(each.name) + " is no field of retries: the API server refuses or drops it");
-    }
   }
 
   static void note_faults(Policy& policy, const Node& route) {
@@ -324,7 +286,7 @@ class Reader {
   void read_rule_alone(const std::string& host, const Rule& rule) {
     Policy policy;
     policy.line = rule.object->line;
-    policy.names.push_back(shown(text_at(*rule.object, {"metadata", "name"})));
+    policy.names.push_back(shown(rule.object->text_at({"metadata", "name"})));
     policy.hosts.push_back(shown(host));
     policy.has_retries = false;
     policy.note(Note::Level::kNote, kAssumed, rule.object->line,
@@ -344,15 +306,10 @@ class Reader {
 }  // namespace
 
 bool is_istio(const std::vector<Node>& documents) {
-  const auto ours = [](const Node& each) {
-    const std::string kind = text_at(each, {"kind"});
-    return is_object(each, "networking.istio.io/") &&
-           (kind == "VirtualService" || kind == "DestinationRule");
-  };
-  return std::any_of(documents.begin(), documents.end(), [&ours](const Node& each) {
-    const Node* items = each.find("items");
-    return ours(each) ||
-           (items != nullptr && std::any_of(items->children.begin(), items->children.end(), ours));
+  const auto objects = objects_of(documents);
+  return std::any_of(objects.begin(), objects.end(), [](const Node* each) {
+    return is_object(*each, kGroup, "VirtualService") ||
+           is_object(*each, kGroup, "DestinationRule");
   });
 }
 

@@ -216,6 +216,34 @@ bool add_field(Policy& policy, const Field& field, const Node* node, std::string
   }
 }
 
+void add_fields(Policy& policy, std::span<const Field> fields, const Node* map,
+                std::string_view program, NameCase name_case) {
+  for (const Field& each : fields) {
+    add_field(policy, each, map == nullptr ? nullptr : map->find(each.name, name_case), program);
+  }
+}
+
+void note_others(std::vector<Note>& notes, const Node& map,
+                 const std::vector<std::string_view>& known, std::string_view what,
+                 NameCase name_case) {
+  if (!map.is_map()) return;
+  for (const Node& each : map.children) {
+    if (std::any_of(known.begin(), known.end(), [&](std::string_view name) {
+          return is_same_name(name, each.name, name_case);
+        })) {
+      continue;
+    }
+    // Such as max_attempts for maxAttempts.
+    const auto plain = std::find_if(known.begin(), known.end(), [&each](std::string_view name) {
+      return plain_word(name) == plain_word(each.name);
+    });
+    const std::string_view meant = plain != known.end() ? *plain : nearest(each.name, known);
+    notes.push_back({Note::Level::kWarning, std::string(kNoEffect), each.line,
+                     shown(each.name) + " is " + std::string(what) +
+                         (meant.empty() ? "" : " (the field is " + std::string(meant) + ")")});
+  }
+}
+
 NamedOptions options_of(const Policy& policy) {
   NamedOptions options;
   for (const Setting& each : policy.settings) options[each.option] = each.value;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -106,6 +107,16 @@ std::string field_text(const Node& field);
 // Sets the option from the field, or where the file has none (`node` is null) its standard value.
 // A value that cannot be read becomes a note (refused). Returns whether the file's value was set.
 bool add_field(Policy& policy, const Field& field, const Node* node, std::string_view program);
+
+// The same for each field, from the members of `map`, which may be null. Of some programs the letters of a
+// name may be of any case.
+void add_fields(Policy& policy, std::span<const Field> fields, const Node* map,
+                std::string_view program, NameCase name_case = NameCase::kExact);
+
+// Notes each member of a map that is none of these fields. `what` ends the sentence "x is ...".
+void note_others(std::vector<Note>& notes, const Node& map,
+                 const std::vector<std::string_view>& known, std::string_view what,
+                 NameCase name_case = NameCase::kExact);
 
 // The options of a policy by name.
 NamedOptions options_of(const Policy& policy);

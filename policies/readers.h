@@ -24,6 +24,8 @@ enum class ReadAs {
   kGapic,        // Google's generators of clients, which read gRPC's file in their own way
   kBotocore,     // AWS: the library of Python and of the command line
   kAwsSdk,       // AWS: all others
+  kIstio,        // Gateway API: Istio
+  kEnvoyGateway,
 };
 
 // Each says whether the documents are of its kind.
@@ -34,6 +36,29 @@ bool is_envoy(const std::vector<Node>& documents);
 PolicyFile read_grpc(const std::vector<Node>& documents, ReadAs as);
 PolicyFile read_istio(const std::vector<Node>& documents);
 PolicyFile read_envoy(const std::vector<Node>& documents);
+
+bool is_gateway(const std::vector<Node>& documents);
+bool is_linkerd(const std::vector<Node>& documents);
+PolicyFile read_gateway(const std::vector<Node>& documents, ReadAs as);
+PolicyFile read_linkerd(const std::vector<Node>& documents);
+
+// Traefik: also labels, such as those of a compose file; its TOML is read first.
+bool is_traefik_toml(std::string_view text);
+bool is_traefik(const std::vector<Node>& documents);
+PolicyFile read_traefik(const std::vector<Node>& documents);
+
+// NGINX, and an Ingress of its controller.
+bool is_nginx(std::string_view text);
+bool is_nginx_ingress(const std::vector<Node>& documents);
+PolicyFile read_nginx(std::string_view text);
+PolicyFile read_nginx_ingress(const std::vector<Node>& documents);
+
+bool is_haproxy(std::string_view text);
+PolicyFile read_haproxy(std::string_view text);
+
+// .NET: an appsettings file.
+bool is_dotnet(const std::vector<Node>& documents);
+PolicyFile read_dotnet(const std::vector<Node>& documents);
 
 // The keys of all documents: one list for each, in their order. Only of resilience4j and of what
 // makes a document a profile's.

@@ -247,12 +247,62 @@ const Node* Node::find(std::initializer_list<std::string_view> names) const {
   return nullptr;
 }
 
+bool is_same_name(std::string_view a, std::string_view b, NameCase name_case) {
+  if (name_case == NameCase::kExact) return a == b;
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&lower](char x, char y) { return lower(x) == lower(y); });
+}
+
+const Node* Node::find(std::string_view key, NameCase name_case) const {
+  if (!is_map()) return nullptr;
+  const auto found = std::find_if(children.begin(), children.end(), [&](const Node& each) {
+    return is_same_name(each.name, key, name_case);
+  });
+  return found == children.end() ? nullptr : &*found;
+}
+
 const Node* Node::at(std::initializer_list<std::string_view> path) const {
   const Node* node = this;
   for (const std::string_view each : path) {
     if (node != nullptr) node = node->find(each);
   }
   return node;
+}
+
+std::string Node::text_at(std::initializer_list<std::string_view> path) const {
+  const Node* found = at(path);
+  return found != nullptr && found->is_scalar() ? found->text : "";
+}
+
+Node scalar_node(std::string_view name, std::string_view text, std::size_t line) {
+  return {.kind = Node::Kind::kScalar,
+          .line = line,
+          .name = std::string(name),
+          .text = std::string(text)};
+}
+
+std::string without_comments(std::string_view json) {
+  std::string text(json);
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (quoted && text[i] == '\\') {
+      ++i;
+      continue;
+    }
+    if (text[i] == '"') quoted = !quoted;
+    const bool after_colon = i > 0 && text[i - 1] == ':';  // of an address without quotes, in YAML
+    if (quoted || text[i] != '/' || after_colon || i + 1 == text.size()) continue;
+    const bool block = text[i + 1] == '*';
+    if (!block && text[i + 1] != '/') continue;
+    const std::size_t end = block ? text.find("*/", i + 2) : text.find('\n', i);
+    const std::size_t after = end == text.npos ? text.size() : end + (block ? 2 : 0);
+    for (; i < after; ++i) {
+      if (text[i] != '\n') text[i] = ' ';
+    }
+    --i;
+  }
+  return text;
 }
 
 std::vector<Node> parse_yaml(std::string_view text) {

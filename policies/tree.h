@@ -22,6 +22,10 @@ class BadFile : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Whether the letters of a name may be of any case.
+enum class NameCase { kExact, kAny };
+bool is_same_name(std::string_view a, std::string_view b, NameCase name_case);
+
 struct Node {
   enum class Kind { kNull, kScalar, kList, kMap };
 
@@ -38,9 +42,21 @@ struct Node {
   // The member of a map with the first of these names that it has; null if there is none.
   const Node* find(std::initializer_list<std::string_view> names) const;
   const Node* find(std::string_view key) const { return find({key}); }
+  const Node* find(std::string_view key, NameCase name_case) const;
   // The member at the end of this path of names; null if there is none.
   const Node* at(std::initializer_list<std::string_view> path) const;
+  // The text of a scalar there; empty if there is none.
+  std::string text_at(std::initializer_list<std::string_view> path) const;
 };
+
+// A value of a file of lines.
+Node scalar_node(std::string_view name, std::string_view text, std::size_t line);
+
+// A TOML file as a map. Throws BadFile.
+Node parse_toml(std::string_view text);
+
+// JSON without its comments, which some programs take: blanks are in their place.
+std::string without_comments(std::string_view json);
 
 // The documents of a YAML or JSON file. Aliases are replaced by what they stand for, merge keys (<<) by the
 // members that they bring. Throws BadFile.

@@ -100,6 +100,68 @@ Duration go_duration(std::string_view text) {
   return parse_duration(text, Duration::zero());
 }
 
+Duration gateway_duration(std::string_view text) {
+  constexpr std::size_t kMostDigits = 5, kMostNumbers = 4;
+  static constexpr std::array<std::pair<std::string_view, double>, 4> kUnits{
+      {{"ms", 1e-3}, {"h", 3'600}, {"m", 60}, {"s", 1}}};
+  Duration duration{0};
+  std::string_view rest = text;
+  for (std::size_t n = 0; n == 0 || (!rest.empty() && n < kMostNumbers); ++n) {
+    const std::size_t end = std::min(rest.find_first_not_of("0123456789"), rest.size());
+    const auto unit = std::find_if(kUnits.begin(), kUnits.end(), [&](const auto& each) {
+      return rest.substr(end).starts_with(each.first);
+    });
+    if (end == 0 || end > kMostDigits || unit == kUnits.end()) break;
+    duration = saturating_add(duration, with_unit(text, rest.substr(0, end), unit->second));
+    rest.remove_prefix(end + unit->first.size());
+  }
+  if (text.empty() || !rest.empty()) {
+    throw std::invalid_argument("a duration is written 1m30s or 500ms here, without fractions");
+  }
+  return duration;
+}
+
+Duration duration_or(Duration unit, std::string_view text) {
+  constexpr double kMost = 1e9;
+  if (are_digits(text)) return scale(unit, parse_number(text, 0, kMost));
+  if (text.empty() || text.front() < '0' || text.front() > '9') {
+    throw std::invalid_argument("a duration is written 500ms or 2s here");
+  }
+  return text.ends_with('d') ? with_unit(text, text.substr(0, text.size() - 1), 86'400)
+                             : parse_duration(text, Duration::zero());
+}
+
+// [d.]hh:mm[:ss[.fffffff]], or with a colon after the days.
+Duration timespan(std::string_view text) {
+  constexpr double kMostDays = 10'675'199, kDay = 86'400;
+  if (are_digits(text))
+    return with_unit(text, print_number(parse_number(text, 0, kMostDays)), kDay);
+  std::vector<std::string_view> parts = split(text, ':');
+  const std::size_t point = parts.front().find('.');
+  std::string_view days = "0";
+  if (parts.size() == 4) {
+    days = parts.front();
+    parts.erase(parts.begin());
+  } else if (point != std::string_view::npos) {
+    days = parts.front().substr(0, point);
+    parts.front().remove_prefix(point + 1);
+  }
+  if (parts.size() < 2 || parts.size() > 3 || !are_digits(days)) {
+    throw std::invalid_argument("a time is written 00:00:02 here: hours, minutes and seconds");
+  }
+  constexpr std::array kUnits{3'600.0, 60.0, 1.0};
+  constexpr std::array kMost{23.0, 59.0, 59.9999999};
+  Duration duration = with_unit(text, print_number(parse_number(days, 0, kMostDays)), kDay);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (i < 2 && !are_digits(parts[i])) throw std::invalid_argument("this is no time of .NET");
+    if (parse_number(parts[i], 0, 1e9) > kMost[i]) {
+      throw std::invalid_argument("hours go to 23, minutes and seconds to 59: the start fails");
+    }
+    duration = saturating_add(duration, with_unit(text, parts[i], kUnits[i]));
+  }
+  return duration;
+}
+
 Duration spring_duration(std::string_view text) {
   if (are_digits(text)) return with_unit(text, text, 1e-3);
   if (text.starts_with('P') || text.starts_with('p')) return iso_duration(text);

@@ -34,7 +34,7 @@ void add_read_as(CLI::App& app, ReadAs& as) {
       *option_group(app, "Run"), "--as", "NAME", "",
       [&as](const std::string& word) { as = parse_read_as(word); },
       "who reads the file, where it does not say: channel or gapic (gRPC), botocore or aws-sdk "
-      "(AWS)")
+      "(AWS), envoy-gateway or istio (Gateway API)")
       ->group("Run");
 }
 

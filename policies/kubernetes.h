@@ -1,0 +1,24 @@
+// Objects of Kubernetes: what Istio, the Gateway API, Linkerd and Traefik have in common.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policies/tree.h"
+
+namespace retrystorm {
+
+// Those of a file: its documents, or what is in their lists.
+std::vector<const Node*> objects_of(const std::vector<Node>& documents);
+
+// `group` is the part of apiVersion before the version, with its slash.
+bool is_object(const Node& node, std::string_view group, std::string_view kind);
+
+// "default" if none is given.
+std::string namespace_of(const Node& object);
+
+// A host as the control plane sees it: a short name stands for a service of the same namespace.
+std::string full_host(const std::string& host, const Node& object);
+
+}  // namespace retrystorm

@@ -1,0 +1,217 @@
+// Linkerd: ServiceProfile, and the annotations of Services and routes.
+// Sources: linkerd website 2.19 (retries.md), linkerd2 (profile_translator.go, the CRD,
+// policy-controller outbound/index.rs), linkerd2-proxy (linkerd/app/core/src/retry.rs).
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+#include "model/base/text.h"
+#include "policies/kubernetes.h"
+#include "policies/mesh.h"
+#include "policies/readers.h"
+#include "policies/values.h"
+
+namespace retrystorm {
+namespace {
+
+constexpr std::string_view kProgram = "Linkerd";
+constexpr std::string_view kGroup = "linkerd.io/";
+
+std::string profile_duration(std::string_view text) {
+  return option_text(go_duration(text));
+}
+
+// One whole number with a unit.
+std::string annotation_duration(std::string_view text) {
+  if (text == "0") return "0s";
+  const std::size_t unit = text.find_first_not_of("0123456789");
+  if (unit == 0 || unit == text.npos || text.find_first_of("0123456789.", unit) != text.npos) {
+    throw std::invalid_argument("a duration is one whole number with ms, s, m, h or d here");
+  }
+  return option_text(spring_duration(text));
+}
+
+// Statuses, ranges of them, "5xx" and "gateway-error", joined by commas.
+std::string http_statuses(std::string_view text) {
+  std::string value;
+  for (const std::string_view part : split(text, ',')) {
+    const std::string_view word = trimmed(part);
+    const std::size_t dash = word.find('-');
+    if (word == "5xx" || word == "gateway-error") {
+      value += word == "5xx" ? "+5xx" : "+502+503+504";
+      continue;
+    }
+    constexpr double kLeast = 100, kMost = 599;
+    const double first = parse_number(word.substr(0, dash), kLeast, kMost);
+    const double last =
+        dash == word.npos ? first : parse_number(word.substr(dash + 1), first, kMost);
+    for (double status = first; status <= last; ++status) value += '+' + print_number(status);
+  }
+  return to_string(parse_retry_on(value.substr(1)));
+}
+
+std::string grpc_statuses(std::string_view text) {
+  std::string value;
+  for (const std::string_view part : split(text, ',')) {
+    value += value.empty() ? "" : "+";
+    for (const char c : trimmed(part)) {
+      value += c == '-' ? '_' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+    }
+  }
+  return to_string(parse_retry_on(value));
+}
+
+constexpr std::array kBudget{
+    field(foreign_name(kProgram, "retryRatio"), plain_share, "0.2"),
+    field(foreign_name(kProgram, "minRetriesPerSecond"), whole_number, "10"),
+    field(foreign_name(kProgram, "ttl"), profile_duration, "10s")};
+constexpr Field kTimeout = field(foreign_name(kProgram, "timeout"), profile_duration, "10s");
+constexpr std::array kAnnotations{
+    field(foreign_name(kProgram, "retry.linkerd.io/limit"), whole_number, "1"),
+    field(foreign_name(kProgram, "retry.linkerd.io/timeout"), annotation_duration),
+    field(foreign_name(kProgram, "timeout.linkerd.io/request"), annotation_duration, "none")};
+constexpr Field kHttp = field(foreign_name(kProgram, "retry.linkerd.io/http"), http_statuses);
+constexpr Field kGrpc = field(foreign_name(kProgram, "retry.linkerd.io/grpc"), grpc_statuses);
+
+const Node* annotations_of(const Node& object) {
+  const Node* all = object.at({"metadata", "annotations"});
+  const bool ours = all != nullptr && all->is_map() &&
+                    std::any_of(all->children.begin(), all->children.end(), [](const Node& each) {
+                      return each.name.starts_with("retry.linkerd.io/") ||
+                             each.name.starts_with("timeout.linkerd.io/");
+                    });
+  return ours ? all : nullptr;
+}
+
+void read_annotations(PolicyFile& file, const Node& object, const Node& all) {
+  Policy policy;
+  policy.line = all.line;
+  const std::string name = object.text_at({"metadata", "name"});
+  policy.names.push_back(shown(object.text_at({"kind"}) + ' ' + name));
+  policy.layer = "mesh";
+  if (object.text_at({"kind"}) == "Service") policy.hosts.push_back(shown(full_host(name, object)));
+  policy.assume("growth", "none", "Linkerd retries at once");
+  add_fields(policy, kAnnotations, &all, kProgram);
+  settle_timeouts(policy, kProgram, "retry.linkerd.io/timeout", "timeout.linkerd.io/request");
+  const Node* http = all.find(kHttp.name);
+  const Node* grpc = all.find(kGrpc.name);
+  if (http == nullptr && grpc == nullptr) {
+    policy.set("max-retries", "0", 0, "without retry.linkerd.io/http or /grpc nothing is retried");
+    if (const Node* limit = all.find("retry.linkerd.io/limit")) {
+      policy.note(Note::Level::kError, kNoEffect, limit->line,
+                  "without retry.linkerd.io/http or /grpc nothing is retried");
+    }
+  } else {
+    const bool read =
+        add_field(policy, http != nullptr ? kHttp : kGrpc, http != nullptr ? http : grpc, kProgram);
+    const Setting* timeout = policy.find("timeout");
+    if (read && timeout != nullptr && timeout->line > 0) {
+      const Setting on = *policy.find("retry-on");
+      policy.set("retry-on", on.value + "+timeout", on.line, on.source);
+    }
+    if (http != nullptr && grpc != nullptr) {
+      policy.not_modelled(grpc->line, field_text(*grpc) + ": of calls of gRPC, which are not here");
+    }
+  }
+  policy.assume("retry-budget", "none", "annotations have no budget");
+  policy.not_modelled(all.line, "requests with a body above 64 KiB, which are not retried");
+  policy.note(Note::Level::kNote, kAssumed, all.line,
+              "a ServiceProfile of the same service makes Linkerd ignore all annotations");
+  file.add(std::move(policy));
+}
+
+// Which answers are failures, if the route says it.
+void read_classes(Policy& policy, const Node& route) {
+  const Node* classes = route.find("responseClasses");
+  if (classes == nullptr || !classes->is_list()) return;
+  for (const Node& each : classes->children) {
+    note_others(policy.notes, each, {"condition", "isFailure"},
+                "no field of responseClasses: the API server drops it");
+    const std::string least = each.text_at({"condition", "status", "min"}),
+                      most = each.text_at({"condition", "status", "max"});
+    if (least.empty() || most.empty() || !is_true(each.text_at({"isFailure"}))) {
+      policy.not_modelled(each.line, "responseClasses: a condition that is no range of failures");
+      continue;
+    }
+    const Node range{.kind = Node::Kind::kScalar,
+                     .line = each.line,
+                     .name = "responseClasses",
+                     .text = least + '-' + most};
+    add_field(policy, kHttp, &range, kProgram);
+  }
+}
+
+// With a ratio near zero the minimum decides alone.
+void warn_of_small_ratio(Policy& policy) {
+  constexpr double kSmall = 0.01;
+  const Setting* ratio = policy.find("budget-deposit");
+  if (ratio == nullptr || ratio->line == 0 || parse_number(ratio->value, 0, 1e9) >= kSmall) return;
+  policy.note(Note::Level::kWarning, kPercent, ratio->line,
+              ratio->source + " is a share, " + print_number(100 * std::stod(ratio->value)) +
+                  " % of the requests: the " + policy.find("budget-minimum-rate")->value +
+                  " retries a second (minRetriesPerSecond) decide");
+}
+
+void read_profile(PolicyFile& file, const Node& object) {
+  const Node* routes = object.at({"spec", "routes"});
+  const Node* budget = object.at({"spec", "retryBudget"});
+  if (routes == nullptr || !routes->is_list()) return;
+  const std::string host = object.text_at({"metadata", "name"});
+  for (const Node& route : routes->children) {
+    Policy policy;
+    policy.line = route.line;
+    policy.names.push_back(shown(route.text_at({"name"})));
+    policy.hosts.push_back(shown(host));
+    policy.layer = "mesh";
+    add_field(policy, kTimeout, route.find(kTimeout.name), kProgram);
+    settle_timeouts(policy, kProgram, "", "timeout");
+    const Node* retryable = route.find("isRetryable");
+    const bool retries = retryable != nullptr && is_true(retryable->text);
+    note_others(
+        policy.notes, route, {"name", "condition", "responseClasses", "isRetryable", "timeout"},
+        retries
+            ? "no field of a route: the API server drops it"
+            : "no field of a route: the API server drops it, and without isRetryable nothing is "
+              "retried");
+    if (!retries) {
+      policy.set("max-retries", "0", retryable == nullptr ? 0 : retryable->line,
+                 "isRetryable is not true: nothing is retried");
+    } else {
+      policy.set("growth", "none", retryable->line, field_text(*retryable) + ": at once");
+      policy.assume("retry-on", "5xx", "answers with 5xx are failures");
+      read_classes(policy, route);
+      policy.set(
+          "retry-budget", "tower", budget == nullptr ? 0 : budget->line,
+          budget == nullptr ? "retryBudget is not given: the default of Linkerd" : "retryBudget");
+      add_fields(policy, kBudget, budget, kProgram);
+      for (const Field& each : kBudget) {
+        if (budget == nullptr || budget->find(each.name) != nullptr) continue;
+        policy.note(Note::Level::kError, kRefusedRule, budget->line,
+                    std::string(each.name) + " is missing: a retryBudget has all of its fields");
+      }
+      policy.not_modelled(route.line, "requests with a body above 64 KiB, which are not retried");
+      warn_of_small_ratio(policy);
+    }
+    file.add(std::move(policy));
+  }
+}
+
+}  // namespace
+
+bool is_linkerd(const std::vector<Node>& documents) {
+  const auto objects = objects_of(documents);
+  return std::any_of(objects.begin(), objects.end(), [](const Node* each) {
+    return is_object(*each, kGroup, "ServiceProfile") || annotations_of(*each) != nullptr;
+  });
+}
+
+PolicyFile read_linkerd(const std::vector<Node>& documents) {
+  PolicyFile file{.kind = "Linkerd configuration"};
+  for (const Node* each : objects_of(documents)) {
+    if (is_object(*each, kGroup, "ServiceProfile")) read_profile(file, *each);
+    if (const Node* all = annotations_of(*each)) read_annotations(file, *each, *all);
+  }
+  return file;
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,364 @@
+// NGINX: where requests go on to (proxy_pass and its like), and an Ingress of its controller.
+// Sources: nginx ngx_http_upstream.c, ngx_http_proxy_module.c and their pages; ingress-nginx (annotations).
+#include <algorithm>
+#include <array>
+#include <map>
+#include <stdexcept>
+
+#include "model/base/text.h"
+#include "model/retry/retry_on.h"
+#include "policies/kubernetes.h"
+#include "policies/readers.h"
+#include "policies/text_files.h"
+#include "policies/values.h"
+
+namespace retrystorm {
+namespace {
+
+constexpr std::string_view kProgram = "NGINX";
+constexpr std::string_view kAnnotation = "nginx.ingress.kubernetes.io/";
+
+std::string duration(std::string_view text) {
+  return option_text(duration_or(std::chrono::seconds(1), text));
+}
+
+constexpr Field kTries =
+    field(foreign_name(kProgram, "proxy_next_upstream_tries"), whole_number, "0");
+constexpr Field kReadTimeout = field(foreign_name(kProgram, "proxy_read_timeout"), duration, "1m");
+constexpr std::string_view kConditions = "proxy_next_upstream";
+constexpr std::string_view kTimeLimit = "proxy_next_upstream_timeout";
+
+// The words of proxy_next_upstream, and the failures that they stand for.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kWords{
+    {{"error", "transport"},
+     {"timeout", "timeout"},
+     {"invalid_header", ""},
+     {"http_500", "500"},
+     {"http_502", "502"},
+     {"http_503", "503"},
+     {"http_504", "504"},
+     {"http_403", "403"},
+     {"http_404", "404"},
+     {"http_429", "429"},
+     {"updating", ""},
+     {"non_idempotent", ""}}};
+
+// What holds in a block: directives by their names.
+using Directives = std::map<std::string, Node, std::less<>>;
+
+// Reads directives into a tree: a block is a list, its arguments are its text.
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : rest_(text) {}
+
+  Node parse() {
+    Node root;
+    read_block(root, 0);
+    return root;
+  }
+
+ private:
+  [[noreturn]] void fail(const char* what) const {
+    throw BadFile("line " + std::to_string(line_) + ": not valid for NGINX: " + what);
+  }
+
+  void skip(std::size_t length) {
+    line_ += std::count(rest_.begin(), rest_.begin() + static_cast<std::ptrdiff_t>(length), '\n');
+    rest_.remove_prefix(length);
+  }
+
+  void skip_blanks() {
+    for (;;) {
+      skip(std::min(rest_.find_first_not_of(" \t\r\n"), rest_.size()));
+      if (!rest_.starts_with('#')) return;
+      skip(std::min(rest_.find('\n'), rest_.size()));
+    }
+  }
+
+  std::string word() {
+    std::string text;
+    if (const char quote = rest_.front(); quote == '"' || quote == '\'') {
+      std::size_t end = 1;
+      while (end < rest_.size() && rest_[end] != quote) end += rest_[end] == '\\' ? 2 : 1;
+      if (end >= rest_.size()) fail("a quotation mark has no end");
+      text = rest_.substr(1, end - 1);
+      skip(end + 1);
+      return text;
+    }
+    std::size_t end = 0;
+    while (end < rest_.size() &&
+           std::string_view(" \t\r\n;").find(rest_[end]) == std::string_view::npos) {
+      const bool variable = rest_[end] == '{' && end > 0 && rest_[end - 1] == '$';
+      if (rest_[end] == '{' && !variable) break;
+      end = variable ? std::min(rest_.find('}', end), rest_.size() - 1) : end;
+      end += rest_[end] == '\\' ? 2 : 1;
+    }
+    end = std::min(end, rest_.size());
+    text = rest_.substr(0, end);
+    skip(end);
+    return text;
+  }
+
+  // Until the end of the text, or of the block.
+  void read_block(Node& block, std::size_t depth) {
+    constexpr std::size_t kDeepest = 100, kMostDirectives = 100'000;
+    if (depth > kDeepest) fail("more than 100 levels");
+    block.kind = Node::Kind::kList;
+    for (skip_blanks(); !rest_.empty(); skip_blanks()) {
+      if (rest_.front() == '}') {
+        if (depth == 0) fail("a bracket is closed that was not opened");
+        skip(1);
+        return;
+      }
+      if (++count_ > kMostDirectives) fail("more than 100,000 directives");
+      if (rest_.front() == ';' || rest_.front() == '{') fail("a name is missing here");
+      Node directive{.kind = Node::Kind::kScalar, .line = line_, .name = word()};
+      for (skip_blanks(); !rest_.empty() && rest_.front() != ';' && rest_.front() != '{';
+           skip_blanks()) {
+        if (rest_.front() == '}') fail("a ; is missing before this");
+        directive.text += (directive.text.empty() ? "" : " ") + word();
+      }
+      if (rest_.empty()) fail("the last directive has no end");
+      const bool opens = rest_.front() == '{';
+      skip(1);
+      if (opens) read_block(directive, depth + 1);
+      block.children.push_back(std::move(directive));
+    }
+    if (depth > 0) fail("a bracket is not closed");
+  }
+
+  std::string_view rest_;
+  std::size_t line_ = 1, count_ = 0;
+};
+
+const Node* find(const Directives& all, std::string_view name) {
+  const auto found = all.find(name);
+  return found == all.end() ? nullptr : &found->second;
+}
+
+// Adds the words as --retry-on. Returns whether anything is retried at all.
+bool add_conditions(Policy& policy, const Node* words) {
+  std::string on;
+  const std::string text = words == nullptr ? "error timeout" : words->text;
+  for (const std::string_view word : split(text, ' ')) {
+    if (word.empty()) continue;
+    const auto known = std::find_if(kWords.begin(), kWords.end(),
+                                    [word](const auto& each) { return each.first == word; });
+    if (word == "off") {
+      policy.set("max-retries", "0", words->line, field_text(*words));
+      return false;
+    }
+    if (known == kWords.end()) {
+      policy.note(
+          Note::Level::kError, kRefusedRule, words->line,
+          shown(word) + " is no condition of proxy_next_upstream: NGINX does not start with it");
+      policy.refused = true;
+    } else if (!known->second.empty()) {
+      on.append(on.empty() ? "" : "+").append(known->second);
+    } else if (word == "non_idempotent") {
+      policy.note(
+          Note::Level::kWarning, "repeats-work", words->line,
+          "non_idempotent: POST, LOCK and PATCH are sent again, too, though the first server may "
+          "have done them");
+    } else {
+      policy.not_modelled(words->line, std::string(word) + ": there are no such answers here");
+    }
+  }
+  policy.set(
+      "retry-on", to_string(parse_retry_on(on.empty() ? "none" : on)),
+      words == nullptr ? 0 : words->line,
+      words == nullptr ? "proxy_next_upstream is not given: error timeout" : field_text(*words));
+  if (text.find("non_idempotent") == text.npos) {
+    policy.not_modelled(policy.line, "POST, LOCK and PATCH, which are not sent again");
+  }
+  return true;
+}
+
+void drop_timeouts(Policy& policy) {
+  Setting on = *policy.find("retry-on");
+  std::string rest;
+  for (const std::string_view part : split(on.value, '+')) {
+    if (part != "timeout") rest.append(rest.empty() ? "" : "+").append(part);
+  }
+  policy.set("retry-on", rest.empty() ? "none" : rest, on.line, on.source + ", without timeouts");
+}
+
+// No try begins after the time limit; one that has begun is not cut.
+void settle_time_limit(Policy& policy, const Node* limit) {
+  if (limit == nullptr) return;
+  Duration all{0};
+  try {
+    all = duration_or(std::chrono::seconds(1), limit->text);
+  } catch (const std::invalid_argument& error) {
+    policy.note(Note::Level::kError, kRefusedRule, limit->line, shown(error.what()));
+    return;
+  }
+  const Duration one = parse_duration(policy.find("timeout")->value);
+  const auto& on = policy.find("retry-on")->value;
+  if (all == Duration::zero()) return;
+  if (on.find("timeout") != on.npos && one >= all) {
+    policy.note(Note::Level::kWarning, kNoEffect, limit->line,
+                "a try that times out, after " + option_text(one) +
+                    ", is never followed by another: the " + option_text(all) +
+                    " for the next one are over then");
+    drop_timeouts(policy);
+  }
+  policy.not_modelled(
+      limit->line,
+      field_text(*limit) + ": no try begins later than that, and none that has begun is cut");
+}
+
+// `servers`: how many a request may go to; 0: not known.
+void read_settings(Policy& policy, const Directives& all, std::size_t servers,
+                   const std::string& why) {
+  policy.layer = "gateway";
+  policy.assume("growth", "none", "NGINX asks the next server at once");
+  add_field(policy, kReadTimeout, find(all, kReadTimeout.name), kProgram);
+  const bool retries = add_conditions(policy, find(all, kConditions));
+  policy.assume("retry-budget", "none", "NGINX has no limit on all retries together");
+  if (!retries || policy.refused) return;
+  Policy counted;
+  const Node* tries = find(all, kTries.name);
+  add_field(counted, kTries, tries, kProgram);
+  std::string most = counted.find("max-attempts") ? counted.find("max-attempts")->value : "0";
+  if (servers > 0 && (most == "0" || std::stoul(most) > servers)) {
+    policy.assume("max-attempts", std::to_string(servers), why);
+  } else if (most == "0") {
+    policy.assume("max-attempts", "1", why);
+    policy.note(Note::Level::kNote, kAssumed, policy.line,
+                why + ": read as one server, which is never tried twice");
+  } else {
+    policy.set("max-attempts", most, tries ? tries->line : 0,
+               tries ? field_text(*tries) : "proxy_next_upstream_tries: the controller's default");
+  }
+  settle_time_limit(policy, find(all, kTimeLimit));
+}
+
+class Reader {
+ public:
+  PolicyFile read(std::string_view text) {
+    file_.kind = "NGINX configuration";
+    const Node root = Parser(text).parse();
+    find_upstreams(root);
+    walk(root, {}, "");
+    return std::move(file_);
+  }
+
+ private:
+  void find_upstreams(const Node& block) {
+    for (const Node& each : block.children) {
+      if (each.name == "upstream") {
+        upstreams_[each.text] = static_cast<std::size_t>(
+            std::count_if(each.children.begin(), each.children.end(), [](const Node& one) {
+              return one.name == "server" && one.text.find(" down") == one.text.npos;
+            }));
+      }
+      find_upstreams(each);
+    }
+  }
+
+  void walk(const Node& block, Directives around, const std::string& name) {
+    const Node* pass = nullptr;
+    for (const Node& each : block.children) {
+      if (each.is_list()) continue;
+      around[each.name] = each;
+      if (each.name == "proxy_pass" || each.name == "grpc_pass" || each.name == "fastcgi_pass" ||
+          each.name == "uwsgi_pass" || each.name == "scgi_pass") {
+        pass = &each;
+      }
+      if (each.name == "include") {
+        file_.notes.push_back({Note::Level::kNote, std::string(kAssumed), each.line,
+                               "include: what is in other files is not read"});
+      }
+    }
+    if (pass != nullptr) read_pass(*pass, around, name);
+    for (const Node& each : block.children) {
+      if (!each.is_list()) continue;
+      walk(each, around, each.name == "location" ? each.text : name);
+    }
+  }
+
+  void read_pass(const Node& pass, const Directives& around, const std::string& name) {
+    const std::string prefix = pass.name.substr(0, pass.name.size() - 4);  // without "pass"
+    Directives own;
+    for (const auto& [key, node] : around) {
+      if (key.starts_with(prefix)) own["proxy_" + key.substr(prefix.size())] = node;
+    }
+    Policy policy;
+    policy.line = pass.line;
+    policy.names.push_back("location " + shown(name.empty() ? "/" : name));
+    const std::size_t scheme = pass.text.find("://");
+    std::string host = scheme == pass.text.npos ? pass.text : pass.text.substr(scheme + 3);
+    host = host.substr(0, host.find_first_of("/:"));
+    policy.hosts.push_back(shown(host));
+    const auto upstream = upstreams_.find(host);
+    if (upstream != upstreams_.end()) {
+      read_settings(policy, own, upstream->second,
+                    "upstream " + shown(host) + " has " + std::to_string(upstream->second) +
+                        " servers, each of which is tried once");
+    } else {
+      read_settings(policy, own, 0, shown(host) + " is no upstream of the file");
+    }
+    file_.add(std::move(policy));
+  }
+
+  PolicyFile file_;
+  std::map<std::string, std::size_t> upstreams_;  // their servers
+};
+
+Directives annotations_of(const Node& object) {
+  Directives own;
+  const Node* all = object.at({"metadata", "annotations"});
+  if (all == nullptr || object.text_at({"kind"}) != "Ingress") return own;
+  for (const Node& each : all->children) {
+    if (!each.name.starts_with(kAnnotation)) continue;
+    std::string name = each.name.substr(kAnnotation.size());
+    std::replace(name.begin(), name.end(), '-', '_');
+    Node node = each;
+    node.name = name;
+    if (name.starts_with("proxy_")) own[name] = node;
+  }
+  return own;
+}
+
+}  // namespace
+
+bool is_nginx(std::string_view text) {
+  bool found = false;
+  each_line(text, [&found](std::string_view line, std::size_t) {
+    const std::string_view plain = trimmed(line.substr(0, line.find('#')));
+    for (const std::string_view name : {"proxy_pass ", "grpc_pass ", "fastcgi_pass ", "uwsgi_pass ",
+                                        "scgi_pass ", "proxy_next_upstream "}) {
+      found = found || (plain.find(name) != plain.npos && plain.find(';') != plain.npos);
+    }
+  });
+  return found && text.find('{') != text.npos;
+}
+
+bool is_nginx_ingress(const std::vector<Node>& documents) {
+  const auto objects = objects_of(documents);
+  return std::any_of(objects.begin(), objects.end(),
+                     [](const Node* each) { return !annotations_of(*each).empty(); });
+}
+
+PolicyFile read_nginx(std::string_view text) {
+  return Reader().read(text);
+}
+
+PolicyFile read_nginx_ingress(const std::vector<Node>& documents) {
+  PolicyFile file{.kind = "Ingress of NGINX's controller"};
+  for (const Node* each : objects_of(documents)) {
+    Directives own = annotations_of(*each);
+    if (own.empty()) continue;
+    Policy policy;
+    policy.line = own.begin()->second.line;
+    policy.names.push_back(shown(each->text_at({"metadata", "name"})));
+    // Of the controller: 3 tries.
+    own.try_emplace(std::string(kTries.name), scalar_node(kTries.name, "3", 0));
+    read_settings(policy, own, 0, "");
+    file.add(std::move(policy));
+  }
+  return file;
+}
+
+}  // namespace retrystorm
