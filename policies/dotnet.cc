@@ -175,6 +175,7 @@ class Reader {
  public:
   PolicyFile read(const std::vector<Node>& documents) {
     file_.kind = ".NET settings";
+    file_.format = "dotnet";
     for (const Node& each : documents) walk(each, "");
     return std::move(file_);
   }

@@ -18,12 +18,13 @@
 namespace retrystorm {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, ExportFormat>, 5> kFormats{
+constexpr std::array<std::pair<std::string_view, ExportFormat>, 6> kFormats{
     {{"grpc", ExportFormat::kGrpc},
      {"envoy", ExportFormat::kEnvoy},
      {"istio", ExportFormat::kIstio},
      {"resilience4j", ExportFormat::kResilience4j},
-     {"aws", ExportFormat::kAws}}};
+     {"aws", ExportFormat::kAws},
+     {"dotnet", ExportFormat::kDotNet}}};
 
 // "1.5s", in plain digits.
 std::string in_seconds(Duration duration) {
@@ -337,6 +338,73 @@ std::string aws(const WorkloadOptions& workload) {
          std::to_string(std::min(workload.retry.limit.max_retries, kMost) + 1) + '\n';
 }
 
+// ---- .NET ----
+
+// "1.02:03:04.5000000", at most a day, as the handler takes it.
+std::string in_timespan(Duration duration, Duration least) {
+  constexpr std::int64_t kTick = 100, kSecond = 10'000'000, kDay = 86'400 * kSecond;
+  const std::int64_t ticks =
+      std::clamp<std::int64_t>(duration.count() / kTick, least.count() / kTick, kDay);
+  const auto two = [](std::int64_t value) {
+    return (value < 10 ? "0" : "") + std::to_string(value);
+  };
+  const std::int64_t seconds = ticks % kDay / kSecond;
+  std::string text = (ticks == kDay ? "1." : "") + two(seconds / 3600) + ':' +
+                     two(seconds / 60 % 60) + ':' + two(seconds % 60);
+  if (ticks % kSecond > 0) text += '.' + std::to_string(kSecond + ticks % kSecond).substr(1);
+  return text;
+}
+
+std::string dotnet(const WorkloadOptions& workload) {
+  using std::chrono::milliseconds;
+  const RetrySettings& retry = workload.retry;
+  const BackoffSettings& backoff = retry.backoff;
+  const BreakerSettings& breaker = retry.process.breaker;
+  const bool random = backoff.jitter.kind != Jitter::Kind::kNone;
+  const bool grows = backoff.jitter.is_growth() || backoff.growth == Growth::kExponential;
+  const Duration timeout = std::min<Duration>(workload.timeout, retry.limit.deadline);
+  constexpr Duration kLeastTime = milliseconds(10), kLeastWindow = milliseconds(500);
+  constexpr std::uint32_t kMost = 2'147'483'647;  // a breaker that never opens
+  const auto part = [](const std::string& name, const std::string& content) {
+    return "    \"" + name + "\": {" + content + "}";
+  };
+  const auto in_quotes_too = [](const std::string& text) { return '"' + text + '"'; };
+  std::string waits =
+      "\"MaxRetryAttempts\": " + std::to_string(std::clamp(retry.limit.max_retries, 1u, kMost)) +
+      ", \"BackoffType\": \"" +
+      (grows                               ? "Exponential"
+       : backoff.growth == Growth::kLinear ? "Linear"
+                                           : "Constant") +
+      "\", \"UseJitter\": " + (random ? "true" : "false") + ", \"Delay\": " +
+      in_quotes_too(in_timespan(backoff.growth == Growth::kNone ? Duration(0) : backoff.base, {}));
+  if (backoff.cap != Duration::max()) {
+    waits += ", \"MaxDelay\": " + in_quotes_too(in_timespan(backoff.cap, {}));
+  }
+  waits += std::string(", \"ShouldRetryAfterHeader\": ") +
+           (retry.hint.use == HintUse::kIgnore ? "false" : "true");
+  const Duration window = std::max(breaker.on ? breaker.span : Duration(std::chrono::seconds(30)),
+                                   saturating_add(timeout, timeout));
+  std::string text =
+      "{\n  \"HttpStandardResilienceOptions\": {\n" + part("Retry", waits) + ",\n" +
+      part("TotalRequestTimeout",
+           "\"Timeout\": " + in_quotes_too(in_timespan(retry.limit.deadline, kLeastTime))) +
+      ",\n" +
+      part("AttemptTimeout", "\"Timeout\": " + in_quotes_too(in_timespan(timeout, kLeastTime))) +
+      ",\n" +
+      part(
+          "CircuitBreaker",
+          "\"FailureRatio\": " + print_number(breaker.failure_share) + ", \"MinimumThroughput\": " +
+              std::to_string(breaker.on ? std::max(breaker.min_calls, 2u) : kMost) +
+              ", \"SamplingDuration\": " + in_quotes_too(in_timespan(window, kLeastWindow)) +
+              ", \"BreakDuration\": " + in_quotes_too(in_timespan(breaker.open_for, kLeastWindow)));
+  if (retry.process.concurrency_limit.kind == ConcurrencyLimitSettings::Kind::kFixed) {
+    text += ",\n" +
+            part("RateLimiter", "\"DefaultRateLimiterOptions\": {\"PermitLimit\": " +
+                                    std::to_string(retry.process.concurrency_limit.start) + "}");
+  }
+  return text + "\n  }\n}\n";
+}
+
 // ---- all ----
 
 std::string write(const WorkloadOptions& workload, ExportFormat format) {
@@ -351,6 +419,8 @@ std::string write(const WorkloadOptions& workload, ExportFormat format) {
       return resilience4j(workload);
     case ExportFormat::kAws:
       return aws(workload);
+    case ExportFormat::kDotNet:
+      return dotnet(workload);
   }
   return "";
 }
@@ -367,7 +437,9 @@ ExportFormat parse_export_format(std::string_view word) {
 }
 
 Exported export_policy(const WorkloadOptions& workload, ExportFormat format) {
-  Exported exported{.text = write(workload, format), .has_comments = format != ExportFormat::kGrpc};
+  Exported exported{
+      .text = write(workload, format),
+      .has_comments = format != ExportFormat::kGrpc && format != ExportFormat::kDotNet};
   const PolicyFile file = read_policies(exported.text, ReadAs::kGrpcChannel);
   if (file.policies.size() != 1 || file.policies.front().refused) {
     exported.differences.emplace_back(

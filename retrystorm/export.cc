@@ -19,7 +19,7 @@ void declare(CLI::App& app, ExportOptions& options) {
   add_value(
       *option_group(app, "Run"), "--as", "NAME", "",
       [&options](const std::string& word) { options.format = parse_export_format(word); },
-      "the format: grpc, envoy, istio, resilience4j or aws")
+      "the format: grpc, envoy, istio, resilience4j, aws or dotnet")
       ->group("Run")
       ->required();
 }
@@ -35,8 +35,8 @@ int export_settings(const Invocation&, const ExportOptions& options) {
 const Command kExport{
     "export",
     "Prints a retry policy, of a strategy or of given options, as a file of another program: a gRPC\n"
-    "service config, Envoy, Istio, resilience4j or AWS config. What the format cannot say is named: in\n"
-    "comments, or on standard error where it has none.",
+    "service config, Envoy, Istio, resilience4j, AWS config or .NET settings. What the format cannot say is\n"
+    "named: in comments, or on standard error where it has none.",
     "retrystorm export --as=istio --strategy=envoy --max-retries=2",
     [](const Command& command, int argc, const char* const* argv) {
       return run_command<ExportOptions>(command, argc, argv, declare, export_settings);

@@ -66,6 +66,8 @@ ListedStrategy default_of(ExportFormat format) {
       return named("resilience4j-retry");
     case ExportFormat::kAws:
       return named("aws-standard");
+    case ExportFormat::kDotNet:
+      return named("polly");
     case ExportFormat::kIstio:
       break;
   }

@@ -106,6 +106,23 @@ TEST(Export, IsReadBackAsWhatItWas) {
       }
     }
   }
+  for (const char* delay : {"1ms", "1.5s"}) {
+    for (const char* deadline : {"7s", "1h1m1.25s"}) {
+      const auto workload = workload_of({{"strategy", "polly"},
+                                         {"backoff-base", delay},
+                                         {"max-retries", "5"},
+                                         {"timeout", "3s"},
+                                         {"deadline", deadline},
+                                         {"retry-after", "ignore"},
+                                         {"breaker-failure-share", "0.3"},
+                                         {"breaker-min-calls", "20"},
+                                         {"breaker-time", "45s"},
+                                         {"breaker-open-for", "10s"},
+                                         {"concurrency-limit", "fixed:70"}});
+      const Exported exported = export_policy(workload, ExportFormat::kDotNet);
+      EXPECT_THAT(exported.differences, IsEmpty()) << exported.text;
+    }
+  }
   for (const char* strategy : {"aws-standard", "aws-legacy", "aws-adaptive"}) {
     const Exported exported = export_policy(
         workload_of({{"strategy", strategy}, {"max-attempts", "7"}}), ExportFormat::kAws);
@@ -212,7 +229,7 @@ TEST(Export, WritesFilesThatCanBeRead) {
   for (const NamedStrategy& strategy : named_strategies()) {
     for (const ExportFormat format :
          {ExportFormat::kGrpc, ExportFormat::kEnvoy, ExportFormat::kIstio,
-          ExportFormat::kResilience4j, ExportFormat::kAws}) {
+          ExportFormat::kResilience4j, ExportFormat::kAws, ExportFormat::kDotNet}) {
       WorkloadOptions workload;
       workload.retry = retry_settings(strategy.name);
       const Exported exported = export_policy(workload, format);
