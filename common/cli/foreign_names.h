@@ -97,7 +97,6 @@ inline constexpr std::array kForeignNames{
     ForeignName{"NGINX", "proxy_next_upstream_tries", "max-attempts"},
     ForeignName{"NGINX", "proxy_read_timeout", "timeout"},
     ForeignName{"HAProxy", "retries", "max-retries"},
-    ForeignName{"HAProxy", "retry-on", "retry-on"},
     ForeignName{"HAProxy", "timeout server", "timeout"},
     ForeignName{"HAProxy", "timeout connect", "backoff-base"},
     ForeignName{".NET", "MaxRetryAttempts", "max-retries"},
