@@ -55,7 +55,7 @@ ListedStrategy named(std::string name) {
   return {.name = std::move(name)};
 }
 
-// What a program does that is told nothing, or gRPC's example, for it has no default.
+// What a program does without settings; for gRPC, which then does not retry, its documents' example.
 ListedStrategy default_of(ExportFormat format) {
   switch (format) {
     case ExportFormat::kGrpc:

@@ -41,7 +41,7 @@ class IdleConnections {
  public:
   using Connection = std::shared_ptr<const OpenConnection>;
 
-  // `longest`: a connection that is idle for so long is closed. `on_request` is called on the watching
+  // `longest`: a connection that has been idle for this time is closed. `on_request` is called on the watching
   // thread with a connection on which something arrives: it is no longer idle. Throws
   // std::runtime_error with a readable message if the system has no descriptor or thread left.
   IdleConnections(Duration longest, std::function<void(Connection)> on_request);

@@ -121,7 +121,7 @@ class Calls final : public Caller {
                : std::min(next, saturating_add(longest_idle_.front().time, most_idle_));
   }
   void take_pool_event(TimePoint now);
-  // From now on the server closes a connection that has been idle for so long. `Duration::max()`: it
+  // From now on the server closes a connection that has been idle for this time. `Duration::max()`: it
   // closes none, or is frozen.
   void close_idle_after(TimePoint now, Duration time);
 

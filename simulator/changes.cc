@@ -45,15 +45,15 @@ class ChangeList {
 
  private:
   void change(const TimedAction& step) {
-    const auto told = [&step](const std::exception& error) {
+    const auto with_its_step = [&step](const std::exception& error) {
       return "--at " + in_quotes(print_timed(step)) + ": " + error.what();
     };
     try {
       change_option(configured_, step.action.option, step.action.value, Engine::kSimulated);
     } catch (const NoEffect& error) {
-      throw NoEffect(told(error));
+      throw NoEffect(with_its_step(error));
     } catch (const std::invalid_argument& error) {
-      throw std::invalid_argument(told(error));
+      throw std::invalid_argument(with_its_step(error));
     }
   }
 

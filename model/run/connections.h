@@ -37,7 +37,7 @@ struct ConnectionSettings {
   // Connections of a process: idle, in use and being opened. If multiplexed, 1 unless it is given.
   std::size_t pool_size = kUnbounded;
   std::size_t pool_max_idle = kUnbounded;  // of these, idle
-  Duration pool_idle = Duration::max();    // an idle one is closed after so long
+  Duration pool_idle = Duration::max();    // after this time an idle one is closed
   PoolOrder pool_order = PoolOrder::kLifo;
   Duration pool_wait = Duration::max();  // in line at most; then the attempt fails
   bool pool_wait_counts = true;          // does the attempt's timeout include the wait?

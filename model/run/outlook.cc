@@ -272,18 +272,18 @@ class Storm {
     return retrystorm::budget_lasts(budget_, processes_, spending(failing, cost), waits_);
   }
 
-  // The retries that full budgets pay for once, where they limit the attempts. They fill for so long
-  // besides the calm.
+  // The retries that full budgets pay for once, where they limit the attempts. They fill during
+  // the calm and `besides`.
   double banked(const Outlook::Failing& failing, double cost, Duration besides) const {
     if (!failing.limited_by_budget) return 0;
     return retries_banked(budget_, processes_, cost, wanted_, saturating_add(calm_, besides));
   }
-  // Those that are left after so long an outage in which everything fails.
+  // Those that are left after an outage of this length in which everything fails.
   double left_after(const Outlook::Failing& failing, double cost, Duration outage) const {
     if (!failing.limited_by_budget) return 0;
     return retries_left(budget_, processes_, spending(failing, cost), waits_, outage);
   }
-  // Tokens that are saved or spent count for so long.
+  // How long saved or spent tokens count.
   Duration memory() const { return budget_.ttl; }
 
  private:

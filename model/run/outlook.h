@@ -152,7 +152,7 @@ struct Outlook {
   std::string budget{};
   bool budget_in_each = false;  // do more processes pay for more retries?
   // Has each a bucket of tokens? Does it limit the retries at a time?
-  // A budget that saves the deposits of so long, where the calm before the outage is shorter.
+  // A budget that saves the deposits of the time `of`, where the calm before the outage is shorter.
   struct Saves {
     Duration of{0}, calm{0};
   };
@@ -245,7 +245,7 @@ struct ComingBack {
   double clients = 0;
   double calls = 1;             // requests that each connect is
   Duration think{0};            // mean
-  Duration from{0}, window{0};  // the window begins so long after they lost their connections
+  Duration from{0}, window{0};  // `from`: after they lost their connections, the window begins
   double load = 0;              // requests per second of all of them
 };
 double pile_up_of(const ComingBack& herd, double capacity);
@@ -271,7 +271,7 @@ struct Spending {
   double attempts = 1;                    // of a request, at most
   double cost = 1;                        // of a retry, in tokens
   double calm_rate = 0;                   // of requests before, all of which succeeded
-  Duration calm{0};                       // for so long
+  Duration calm{0};                       // how long
 };
 
 // How long the token budgets of this many processes last. Empty if they have no tokens, or do not

@@ -39,7 +39,7 @@ struct ServiceOptions {
   double k = 15;
   std::size_t backlog = 256;
   std::size_t max_connections = 0;         // 0 = bounded only by file descriptors
-  Duration server_idle = Duration::max();  // a kept connection is closed once idle for so long
+  Duration server_idle = Duration::max();  // how long the server keeps an idle connection
   // Multiplexed: how many requests that its clients have reset the server takes of a connection at once, and
   // a second from then on, before it closes the connection. Only simulated.
   std::size_t reset_limit = kUnlimitedResets;
