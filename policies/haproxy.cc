@@ -113,10 +113,11 @@ std::vector<Section> sections_of(std::string_view text) {
       section.settings.erase(name);
       return;
     }
-    if (name != "retries" && name != "retry-on" && name != "mode" &&
-        !name.starts_with("timeout ") && name != "option redispatch") {
-      return;
-    }
+    // Each section has a copy of what it inherits, so only of what is read.
+    static constexpr std::array<std::string_view, 7> kRead{
+        "retries",         "retry-on",       "mode",         "option redispatch",
+        "timeout connect", "timeout server", "timeout queue"};
+    if (std::find(kRead.begin(), kRead.end(), name) == kRead.end()) return;
     std::string value;
     for (; at < words.size(); ++at) value += (value.empty() ? "" : " ") + words[at];
     section.settings[name] = scalar_node(name, value, number);

@@ -234,6 +234,12 @@ void read_settings(Policy& policy, const Directives& all, std::size_t servers,
   settle_time_limit(policy, find(all, kTimeLimit));
 }
 
+// The modules that pass requests on.
+bool is_module(std::string_view prefix) {
+  return prefix == "proxy_" || prefix == "grpc_" || prefix == "fastcgi_" || prefix == "uwsgi_" ||
+         prefix == "scgi_";
+}
+
 class Reader {
  public:
   PolicyFile read(std::string_view text) {
@@ -261,11 +267,15 @@ class Reader {
     const Node* pass = nullptr;
     for (const Node& each : block.children) {
       if (each.is_list()) continue;
-      around[each.name] = each;
-      if (each.name == "proxy_pass" || each.name == "grpc_pass" || each.name == "fastcgi_pass" ||
-          each.name == "uwsgi_pass" || each.name == "scgi_pass") {
-        pass = &each;
-      }
+      // Each block has a copy of what it inherits, so only of what is read.
+      const std::size_t end = each.name.find('_') + 1;
+      const bool is_read =
+          is_module(each.name.substr(0, end)) &&
+          (each.name.substr(end) == "read_timeout" || each.name.substr(end) == "next_upstream" ||
+           each.name.substr(end) == "next_upstream_tries" ||
+           each.name.substr(end) == "next_upstream_timeout");
+      if (is_read) around[each.name] = each;
+      if (is_module(each.name.substr(0, end)) && each.name.substr(end) == "pass") pass = &each;
       if (each.name == "include") {
         file_.notes.push_back({Note::Level::kNote, std::string(kAssumed), each.line,
                                "include: what is in other files is not read"});

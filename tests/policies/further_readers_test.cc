@@ -515,5 +515,15 @@ TEST(HaProxy, BecomesOptions) {
               Not(HasSubstr("option redispatch")));
 }
 
+// Sections that inherit much: each had a copy of all of it, of which these took 6 GB.
+TEST(HaProxy, CopiesOnlyWhatIsRead) {
+  std::string text = "defaults\n  timeout server 2s\n";
+  for (int i = 0; i < 50'000; ++i) text += "  timeout x" + std::to_string(i) + " 1s\n";
+  for (int i = 0; i < 9'000; ++i) text += "backend b\n  server s a:1\n";
+  const PolicyFile file = read_policies(text);
+  ASSERT_EQ(file.policies.size(), 1u);
+  EXPECT_EQ(file.policies[0].find("timeout")->value, "2s");
+}
+
 }  // namespace
 }  // namespace retrystorm::test
