@@ -96,6 +96,20 @@ void Calls::lose_connections(TimePoint now) {
   }
 }
 
+void Calls::forget_all(TimePoint now) {
+  waits_.take_all();
+  for (Slot slot = 0; slot < calls_.size(); ++slot) {
+    Call& call = calls_[slot];
+    if (call.in_flight) target_->hang_up(now, {slot, call.attempt});
+    call.in_flight = call.in_service = call.next_is_retry = call.in_line = false;
+    call.retry = {};
+  }
+  in_flight_ = in_service_ = waiting_to_retry_ = 0;
+  counts_.failing = 0;
+  for (Process& each : processes_)
+    each = {.parts = behaviour_.policy().make_process(now), .line = {}};
+}
+
 void Calls::wait_for_permission(TimePoint now, Slot slot, Duration wait) {
   if (reports_waits_) owner_.waits(slot, wait);
   if (behaviour_.policy().waits_in_line()) {

@@ -100,6 +100,10 @@ class Calls final : public Caller {
   }
   void time_out(TimePoint now);
 
+  // All requests end without a result, because their process restarts. What it knew of the service is gone.
+  // Only where connections are not kept.
+  void forget_all(TimePoint now);
+
   // The connections of all attempts in flight are lost, and those that are kept.
   void lose_connections(TimePoint now);
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/base/duration.h"
+#include "model/run/chain_report.h"
 #include "model/run/disturbance.h"
 #include "model/run/workload.h"
 #include "model/service/service_options.h"
@@ -27,6 +28,12 @@ struct Change {
   double load = 1;  // factor on the offered load
 };
 
+// A service behind the first one, and how it is called.
+struct ServiceBehind {
+  ServiceOptions service{};
+  WorkloadOptions caller{};
+};
+
 // What to simulate. Option values must be in range. `max_connections` must be set here and in the
 // service of each change.
 struct Scenario {
@@ -41,7 +48,11 @@ struct Scenario {
   Duration length{0};             // of the whole run
   Duration report_interval = std::chrono::seconds(5);
   Duration server_report_interval = std::chrono::seconds(1);
-  std::size_t trace = 0;  // how many requests to trace
+  // The services behind the first one. Each is called by the one before it, and the first of them by `service`.
+  std::vector<ServiceBehind> behind{};
+  ChainNames chain{};         // of all services; empty without a chain
+  std::size_t disturbed = 0;  // the service that has the outage and whose settings change
+  std::size_t trace = 0;      // how many requests to trace
 };
 
 inline bool loses_connections(const Scenario& scenario) {

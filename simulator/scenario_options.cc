@@ -44,9 +44,58 @@ Duration run_length(const ScenarioOptions& options) {
                         saturating_add(options.outage_length(), options.observe));
 }
 
+// The options of a run with one service: the one that the outage hits.
+ScenarioOptions of_disturbed(ScenarioOptions options) {
+  if (options.chain.on()) {
+    options.service = service_in(options.chain, options.chain.disturbed(), options.service);
+  }
+  return options;
+}
+
+void add_chain(Scenario& scenario, const ScenarioOptions& options) {
+  const ChainOptions& chain = options.chain;
+  scenario.disturbed = chain.disturbed();
+  scenario.chain.holds = chain.waiting == Waiting::kHold;
+  for (const ChainedService& each : chain.services) scenario.chain.names.push_back(each.name);
+  scenario.service = scaled(service_in(chain, 0, options.service), options.scale);
+  scenario.workload = caller_in(chain, 0, options.workload);
+  for (std::size_t i = 1; i < chain.services.size(); ++i) {
+    scenario.behind.push_back({scaled(service_in(chain, i, options.service), options.scale),
+                               caller_in(chain, i, options.workload)});
+  }
+}
+
+// What the services can do, and how often a call may be repeated on its way.
+std::string outlook_of_chain(const Scenario& scenario) {
+  std::string can_do, product;
+  double most = 1;
+  const auto add = [&](const std::string& name, const ServiceOptions& service,
+                       const WorkloadOptions& caller) {
+    const std::uint32_t retries = caller.retry.limit.max_retries;
+    const double attempts =
+        retries == LimitSettings::kUnlimited ? Outlook::kUnlimited : retries + 1.0;
+    can_do += (can_do.empty() ? "" : ", ") + name + ' ' + readable(capacity_of(service)) + "/s";
+    product += (product.empty() ? "" : " x ") + readable(attempts);
+    most *= attempts;
+  };
+  add(scenario.chain.names.front(), scenario.service, scenario.workload);
+  for (std::size_t i = 0; i < scenario.behind.size(); ++i) {
+    add(scenario.chain.names[i + 1], scenario.behind[i].service, scenario.behind[i].caller);
+  }
+  const std::string last = scenario.chain.names.back();
+  return can_do + " (--chain); if " + last + " is dead, at most " + product + " = " +
+         readable(most) + " calls of it for a request of a client (--retry-at)";
+}
+
 // Adds the options of the service that have no effect at any time. An outage or an action may turn
 // on the feature that an option belongs to.
-void find_unused_of_service(UnusedOptions& unused, const ScenarioOptions& scenario) {
+void find_unused_of_service(UnusedOptions& unused, const ScenarioOptions& asked) {
+  ScenarioOptions scenario = asked;
+  try {
+    scenario = of_disturbed(asked);
+  } catch (const std::invalid_argument&) {
+    return;  // the same error is reported when the scenario is made
+  }
   auto always = unused_options(scenario.service);
   try {
     for (const Change& change : changes(scenario)) {
@@ -97,11 +146,13 @@ void declare_options(OptionList& options, ScenarioOptions& scenario) {
       .with_range("0", "10");
   declare_options(options, scenario.workload);
   declare_options(options, scenario.service, Engine::kSimulated);
+  declare_options(options, scenario.chain);
 }
 
 void find_unused(UnusedOptions& unused, const ScenarioOptions& scenario) {
   find_unused(unused, scenario.workload);
   find_unused_of_service(unused, scenario);
+  find_unused(unused, scenario.chain, scenario.service);
   const Connections connections = scenario.workload.connections.kind;
   if (connections != Connections::kKeepAlive && scenario.service.server_idle != Duration::max()) {
     unused.emplace("server-idle", "server-idle has no effect without --connections=keep-alive");
@@ -135,13 +186,16 @@ void find_unused(UnusedOptions& unused, const ScenarioOptions& scenario) {
 Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed) {
   check(options.workload);
   check(options.service);
+  check(options.chain, options.workload, options.service,
+        options.outage_length() > Duration::zero() ? std::optional(options.timeline.outage)
+                                                   : std::nullopt);
   Scenario scenario{.service = scaled(options.service, options.scale),
                     .workload = options.workload,
                     .seed = seed,
                     .syn_linear_timeouts = options.syn_linear_timeouts,
                     .outage = options.timeline.outage,
                     .outage_for = options.outage_length(),
-                    .changes = changes(options),
+                    .changes = changes(of_disturbed(options)),
                     .length = run_length(options),
                     .report_interval = options.report_interval,
                     .server_report_interval = options.server_report_interval,
@@ -149,6 +203,7 @@ Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed) {
   for (Change& each : scenario.changes) {
     each.service = scaled(std::move(each.service), options.scale);
   }
+  if (options.chain.on()) add_chain(scenario, options);
   if (options.outage_length() > Duration::zero()) scenario.outage_at = options.outage_at;
 
   if (scenario.workload.connections.multiplexed()) {
@@ -168,10 +223,15 @@ Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed) {
   return scenario;
 }
 
+void refuse_chain(const ScenarioOptions& options) {
+  if (!options.chain.on()) return;
+  throw std::invalid_argument("--chain: only simulate has services behind services");
+}
+
 Outlook look_ahead(const ScenarioOptions& options) {
   const Scenario scenario = make_scenario(options, 0);
   OutlookInput input{.workload = scenario.workload,
-                     .service = scenario.service,
+                     .service = options.chain.on() ? std::nullopt : std::optional(scenario.service),
                      .outage_for = scenario.outage_for,
                      .turnaround = Calls::kTurnaround};
   if (scenario.outage_at) {
@@ -180,6 +240,7 @@ Outlook look_ahead(const ScenarioOptions& options) {
     if (input.outage->kind == Disturbance::Kind::kThrottle) input.outage->value *= options.scale;
   }
   note_unused_by_open_arrivals(input, options.workload);
+  if (options.chain.on()) input.chain = outlook_of_chain(scenario);
   return look_ahead(input);
 }
 

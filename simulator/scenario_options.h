@@ -9,6 +9,7 @@
 #include "model/base/option_list.h"
 #include "model/run/outlook.h"
 #include "model/run/timeline.h"
+#include "simulator/chain/chain_options.h"
 #include "simulator/scenario.h"
 
 namespace retrystorm {
@@ -22,6 +23,7 @@ struct ScenarioOptions {
   ServiceOptions service{.max_connections = kSimulatedConnections};
   WorkloadOptions workload;
   TimelineOptions timeline;
+  ChainOptions chain;
   Duration outage_at = std::chrono::seconds(30);
   std::optional<Duration> outage_for;  // see `outage_length` for the default
   Duration observe = std::chrono::seconds(60);
@@ -49,6 +51,9 @@ void find_unused(UnusedOptions& unused, const ScenarioOptions& scenario);
 
 // Makes the scenario of one run. It is scaled, and its limit on connections is set.
 Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed);
+
+// Throws std::invalid_argument if there is a chain, for programs that have one service.
+void refuse_chain(const ScenarioOptions& options);
 
 // What can be said about the run before it begins.
 Outlook look_ahead(const ScenarioOptions& options);

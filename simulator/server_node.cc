@@ -23,6 +23,11 @@ ServerNode::ServerNode(const ServiceOptions& options, std::uint64_t seed,
   service_.skip_if([this](const Attempt& attempt) { return !caller_.waits_for(attempt); });
 }
 
+void ServerNode::call(Callees& callees, bool holds) {
+  callees_ = &callees;
+  if (holds) service_.hold_workers();
+}
+
 void ServerNode::connect(TimePoint now, const Attempt& attempt) {
   if (down_) return caller_.lose_connection(now, attempt, NoAnswer::kRefused);
   if (accept_queue_.connect(now, attempt)) {
@@ -160,6 +165,13 @@ void ServerNode::restart(TimePoint now) {
     if (watches_) dismissed(now, taken->item);
     lost.push_back(taken->item);
   }
+  if (callees_ != nullptr) {
+    for (const Callees::Taken& each : callees_->lose_all(now)) {
+      service_.lose(each.answer);
+      if (watches_) dismissed(now, each.item);
+      lost.push_back(each.item);
+    }
+  }
   const auto lose = [&](const Attempt& attempt) {
     if (trace_ != nullptr) trace_->accepted(now, attempt.client, attempt.number);
     if (watches_) dismissed(now, attempt);
@@ -230,6 +242,7 @@ void ServerNode::take(TimePoint now) {
   const auto taken = service_.take(now);
   if (!taken) return;
   caller_.expect(departures_.leave());
+  if (callees_ != nullptr && !taken->answer.rejection) return callees_->work_done(now, *taken);
   answer(now, *taken);
 }
 

@@ -20,6 +20,21 @@
 
 namespace retrystorm {
 
+// What a service does for a request between its own work and its answer.
+class Callees {
+ public:
+  using Taken = Service<Attempt>::Taken;
+
+  // The service has done its own work, and may have failed. `ServerNode::finish` must follow, now or later.
+  virtual void work_done(TimePoint now, const Taken& taken) = 0;
+
+  // The service restarts. Returns the requests that are not finished. All their calls end.
+  virtual std::vector<Taken> lose_all(TimePoint now) = 0;
+
+ protected:
+  ~Callees() = default;
+};
+
 // Drives the same service object as the real server. Times passed in never decrease. The caller and
 // the trace must outlive the server.
 class ServerNode final : public Target {
@@ -31,6 +46,12 @@ class ServerNode final : public Target {
 
   ServerNode(const ServerNode&) = delete;
   ServerNode& operator=(const ServerNode&) = delete;
+
+  // From now on, requests are passed to `callees` before they are answered. `holds`: their workers wait
+  // meanwhile. Call it before the first attempt. `callees` must outlive the server.
+  void call(Callees& callees, bool holds);
+  // Answers a request. Must not be called while the server is frozen.
+  void finish(TimePoint now, const Callees::Taken& taken) { answer(now, taken); }
 
   void connect(TimePoint now, const Attempt& attempt) override;
   void send(TimePoint now, const Attempt& attempt) override;
@@ -64,6 +85,11 @@ class ServerNode final : public Target {
 
   // From now on, intervals contain how long requests were in the service.
   void record_times() { service_.record_times(); }
+
+  // Since the start.
+  const ServiceCounts& counts() const { return service_.counts(); }
+  // Empty if the service has no workers.
+  std::optional<WorkerState> workers() const { return service_.worker_state(); }
 
   // What happened since the last call, and the current state.
   ServerInterval take_interval(TimePoint now) { return intervals_.take(now, service_); }
@@ -112,6 +138,7 @@ class ServerNode final : public Target {
   const Abandoned abandoned_;
   Caller& caller_;
   RequestTrace* const trace_;
+  Callees* callees_ = nullptr;
   const bool watches_;  // true if single attempts are tracked; most runs do not need that
   AcceptQueue accept_queue_;
   // Sent on accepted connections while the server was frozen. `process`: only if connections are multiplexed.

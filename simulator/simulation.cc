@@ -27,6 +27,9 @@ Simulation::Simulation(const Scenario& scenario, const SimulationObservers& obse
       server_(
           scenario.service, scenario.seed, scenario.syn_linear_timeouts, scenario.workload.timeout,
           reconnects_ ? reconnects_->caller() : static_cast<Caller&>(clients_.calls()), trace()),
+      chain_(scenario.chain.names.empty()
+                 ? nullptr
+                 : std::make_unique<Chain>(scenario_, server_, clients_.calls())),
       recorder_(TimePoint{}),
       server_report_at_(saturating_add(TimePoint{}, scenario.server_report_interval)) {
   if (!scenario.outage_at && trace_) trace_->open();
@@ -44,39 +47,43 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
   // Attempts in line for a connection go on before anything else happens.
   const EventSource pools{[this] { return calls().next_pool_event(); },
                           [this](TimePoint now) { calls().take_pool_event(now); }};
+  const EventSource controls{[this] { return control_at_; },
+                             [this](TimePoint now) { control(now); }};
   const auto run_with = [&](auto... before) {
     return [&, before...](auto... after) {
       // An answer and a timeout may be due at the same moment. The answer then comes first.
-      loop_.run(
-          end_, stop, before...,
-          EventSource{[this] { return control_at_; }, [this](TimePoint now) { control(now); }},
-          EventSource{[this] { return server_.next_event(); },
-                      [this](TimePoint now) { server_.take(now); }},
-          EventSource{[this] { return calls().next_timeout(); },
-                      [this](TimePoint now) { calls().time_out(now); }},
-          EventSource{[this] { return server_.next_repeat(); },
-                      [this](TimePoint now) { server_.repeat_syn(now); }},
-          EventSource{[this] { return calls().next_wait(); },
-                      [this](TimePoint now) { calls().end_wait(now); }},
-          EventSource{[this] { return clients_.next_arrival(); },
-                      [this](TimePoint now) {
-                        clients_.arrive(now);
-                        if (clients_.all_done()) loop_.end();
-                      }},
-          after...);
+      loop_.run(end_, stop, before...,
+                EventSource{[this] { return server_.next_event(); },
+                            [this](TimePoint now) { server_.take(now); }},
+                EventSource{[this] { return calls().next_timeout(); },
+                            [this](TimePoint now) { calls().time_out(now); }},
+                EventSource{[this] { return server_.next_repeat(); },
+                            [this](TimePoint now) { server_.repeat_syn(now); }},
+                EventSource{[this] { return calls().next_wait(); },
+                            [this](TimePoint now) { calls().end_wait(now); }},
+                EventSource{[this] { return clients_.next_arrival(); },
+                            [this](TimePoint now) {
+                              clients_.arrive(now);
+                              if (clients_.all_done()) loop_.end();
+                            }},
+                after...);
     };
   };
   if (reconnects_) {
     reconnects_->send_to(server_);
     clients_.start(*reconnects_);
     Calls& connects = reconnects_->connects();
-    run_with(pools)(EventSource{[&] { return connects.next_timeout(); },
-                                [&](TimePoint now) { connects.time_out(now); }},
-                    EventSource{[&] { return connects.next_wait(); },
-                                [&](TimePoint now) { connects.end_wait(now); }});
+    run_with(pools, controls)(EventSource{[&] { return connects.next_timeout(); },
+                                          [&](TimePoint now) { connects.time_out(now); }},
+                              EventSource{[&] { return connects.next_wait(); },
+                                          [&](TimePoint now) { connects.end_wait(now); }});
+  } else if (chain_) {
+    clients_.start(server_);
+    run_with(controls, EventSource{[this] { return chain_->next_event(); },
+                                   [this](TimePoint now) { chain_->take_event(now); }})();
   } else {
     clients_.start(server_);
-    scenario_.workload.connections.kept() ? run_with(pools)() : run_with()();
+    scenario_.workload.connections.kept() ? run_with(pools, controls)() : run_with(controls)();
   }
 
   const TimePoint now = loop_.now();
@@ -103,8 +110,9 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
                   .paced = scenario_.workload.retry.pacer.on,
                   .job = clients_.job_result(now),
                   .reconnect = reconnects_ ? std::optional(reconnects_->result()) : std::nullopt,
+                  .chain = chain_ ? std::optional(chain_->result()) : std::nullopt,
                   .kept = calls().kept_connections(),
-                  .on_waking = server_.found_on_waking(),
+                  .on_waking = disturbed().found_on_waking(),
                   .capacity = server_.capacity(now)},
       .peak_concurrency = server_.peak_concurrency(),
       .events = loop_.events()};
@@ -114,13 +122,19 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
 }
 
 TimePoint Simulation::next_control() const {
-  return std::min({recorder_.next_tick(), server_report_at_, next_change(), end_});
+  const TimePoint chain = chain_ ? chain_->next_interval() : kNever;
+  return std::min({recorder_.next_tick(), server_report_at_, next_change(), chain, end_});
 }
 
 void Simulation::control(TimePoint now) {
   if (now >= recorder_.next_tick()) {
     recorder_.tick(now, calls().counts(), states(), calls().latencies(), server_.waiting());
     if (trace_) recorder_.report_requests(trace_->take_finished());
+  }
+  if (chain_) {
+    if (const auto interval = chain_->take_interval(now)) {
+      recorder_.report_chain(chain_->names(), *interval);
+    }
   }
   if (now >= server_report_at_) report_server(now);
   while (now >= next_change()) apply(now, scenario_.changes[changes_done_++]);
@@ -143,28 +157,31 @@ void Simulation::apply(TimePoint now, const Change& change) {
   const Disturbance::Kind outage = scenario_.outage.kind;
   if (change.kind == Change::Kind::kOutageBegins) {
     if (outage == Disturbance::Kind::kFreeze) {
-      server_.freeze();
+      disturbed().freeze();
       calls().close_idle_after(now, Duration::max());
     }
     calls().begin_phase(now);
     recorder_.outage_begins(now, calls().counts(), print_disturbance(scenario_.outage));
+    if (chain_) chain_->outage_begins(now);
     if (trace_) trace_->open();
-    if (outage == Disturbance::Kind::kDrop) server_.go_down(now);
+    if (outage == Disturbance::Kind::kDrop) disturbed().go_down(now);
     if (reconnects_) reconnects_->lose_all(now);
   }
   if (change.kind == Change::Kind::kOutageEnds) {
     calls().begin_phase(now);
     recorder_.outage_ends(now, calls().counts());
-    if (outage == Disturbance::Kind::kDrop) server_.listen();
+    if (chain_) chain_->outage_ends(now);
+    if (outage == Disturbance::Kind::kDrop) disturbed().listen();
   }
   if (!change.announcement.empty()) recorder_.action(now, change.announcement);
-  server_.configure(now, change.service);
+  disturbed().configure(now, change.service);
   clients_.set_load(now, change.load);
-  if (change.restart) server_.restart(now);
+  if (change.restart) disturbed().restart(now);
   const bool wakes =
       change.kind == Change::Kind::kOutageEnds && outage == Disturbance::Kind::kFreeze;
   if (!wakes) return;
-  server_.wake(now);
+  disturbed().wake(now);
+  if (chain_) chain_->wake(now);
   // It looks at requests that have arrived before it looks at its timers.
   calls().close_idle_after(now, scenario_.service.server_idle);
 }

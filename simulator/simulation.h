@@ -12,6 +12,7 @@
 #include "model/run/request_trace.h"
 #include "model/run/run_recorder.h"
 #include "model/service/service_observer.h"
+#include "simulator/chain/chain.h"
 #include "simulator/clients.h"
 #include "simulator/event_loop.h"
 #include "simulator/reconnects.h"
@@ -53,6 +54,8 @@ class Simulation {
   ClientStates states() const;
   void report_server(TimePoint now);
   TimePoint next_change() const;
+  // The service that has the outage and whose settings change.
+  ServerNode& disturbed() { return chain_ ? chain_->disturbed() : server_; }
   void apply(TimePoint now, const Change& change);
 
   const Scenario scenario_;
@@ -63,6 +66,7 @@ class Simulation {
   Clients clients_;
   const std::unique_ptr<Reconnects> reconnects_;  // null if no connections are lost
   ServerNode server_;
+  const std::unique_ptr<Chain> chain_;  // null if there is one service
 
   std::size_t changes_done_ = 0;
   TimePoint control_at_{};  // when the next report, change or end is due

@@ -178,6 +178,20 @@ const CellColumn kProcessColumns[] = {
      "process_requests_per_s", [](const C& c) { return number_json(c.process_rate); }},
 };
 
+const CellColumn kChainColumns[] = {
+    {"dies first", 18,
+     [](const C& c) {
+       return c.died_first.empty() ? std::string("-")
+                                   : c.died_first + ' ' + percent(c.died_first_share);
+     },
+     "died_first",
+     [](const C& c) { return c.died_first.empty() ? Json(nullptr) : Json(c.died_first); }},
+    {nullptr, 0, nullptr, "died_first_share",
+     [](const C& c) {
+       return c.died_first.empty() ? Json(nullptr) : share_json(c.died_first_share);
+     }},
+};
+
 // The columns of a phase, named in this order: success, gave_up, not_sent, attempts_per_s,
 // ok_per_s, timed_out, errors, request_p50, request_p99, and their upper ends.
 constexpr std::size_t kPhaseColumns = 11;
@@ -253,6 +267,9 @@ std::vector<CellColumn> cell_columns(const MoreColumns& more) {
   }
   if (more.processes) {
     columns.insert(columns.end(), std::begin(kProcessColumns), std::end(kProcessColumns));
+  }
+  if (more.chain) {
+    columns.insert(columns.end(), std::begin(kChainColumns), std::end(kChainColumns));
   }
   return columns;
 }

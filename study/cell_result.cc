@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <map>
 
 namespace retrystorm {
 
@@ -61,6 +62,9 @@ RunResult result_of(const SimulationResult& run) {
     result.back_share =
         static_cast<double>(reconnect->back) / static_cast<double>(reconnect->clients);
     result.all_back = reconnect->all_back;
+  }
+  if (const auto& chain = run.summary.chain; chain && chain->first) {
+    result.died_first = chain->nodes[*chain->first].name;
   }
   if (run.summary.phases) {
     for (std::size_t i = 0; i < result.phases.size(); ++i) {
@@ -168,6 +172,14 @@ CellResult summarize(const std::vector<RunResult>& runs, double misses) {
     if (run.longest_without_ok) without_ok.push_back(run.longest_without_ok);
     ok_lost.push_back(run.ok_lost);
     cell.peak_concurrency = std::max(cell.peak_concurrency, run.peak_concurrency);
+  }
+  std::map<std::string, std::size_t> deaths;
+  for (const RunResult& run : runs) {
+    if (!run.died_first.empty()) ++deaths[run.died_first];
+  }
+  for (const auto& [name, count] : deaths) {
+    const double share = static_cast<double>(count) / static_cast<double>(runs.size());
+    if (share > cell.died_first_share) cell.died_first = name, cell.died_first_share = share;
   }
   cell.errors_gone_median = censored_quantile(errors_gone, 0.5);
   cell.errors_gone_p90 = censored_quantile(errors_gone, 0.9);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -59,7 +60,8 @@ struct RunResult {
   // Where clients lose their connections: the share that had one again, and when the last one had.
   std::optional<double> back_share{};
   std::optional<Duration> all_back{};
-  PhaseResults phases{};  // in the order of `RunPhase`
+  std::string died_first{};  // which service of a chain did, if any
+  PhaseResults phases{};     // in the order of `RunPhase`
 
   bool operator==(const RunResult&) const = default;
 };
@@ -123,6 +125,9 @@ struct CellResult {
   // had. A run in which some never had counts as longer than all others.
   std::optional<double> back_share{};
   std::optional<Duration> all_back_median{}, all_back_p90{};
+  // The service of a chain that died first in most runs, and the share of all runs. Empty if none did.
+  std::string died_first{};
+  double died_first_share = 0;
   PhaseResults phases{};
 };
 

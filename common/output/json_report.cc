@@ -18,6 +18,10 @@ void JsonReport::on_action(Duration t, const std::string& what) {
   sink_(action_json(t, what));
 }
 
+void JsonReport::on_chain(const ChainNames& names, const ChainInterval& interval) {
+  for (const auto& line : chain_interval_json(names, interval)) sink_(line);
+}
+
 void JsonReport::on_request(const TracedRequest& request) {
   for (std::size_t i = 0; i < request.attempts.size(); ++i) sink_(attempt_json(request, i));
   sink_(request_json(request));

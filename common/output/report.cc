@@ -584,6 +584,90 @@ void add_phase(nlohmann::ordered_json& json, std::string_view name, const PhaseF
 
 }  // namespace
 
+std::vector<nlohmann::ordered_json> chain_interval_json(const ChainNames& names,
+                                                        const ChainInterval& interval) {
+  std::vector<nlohmann::ordered_json> lines;
+  const double t = rounded(to_seconds(interval.t));
+  for (std::size_t i = 0; i < interval.nodes.size(); ++i) {
+    const NodeInterval& node = interval.nodes[i];
+    const std::string from = i == 0 ? "clients" : names.names[i - 1];
+    lines.push_back({{"type", "edge"},
+                     {"t", t},
+                     {"from", from},
+                     {"to", names.names[i]},
+                     {"requests_per_s", rounded(node.calls.requests)},
+                     {"attempts_per_s", rounded(node.calls.attempts)},
+                     {"retries_per_s", rounded(node.calls.retries)},
+                     {"ok_per_s", rounded(node.calls.ok)},
+                     {"errors_per_s", rounded(node.calls.errors)},
+                     {"timedout_per_s", rounded(node.calls.timed_out)},
+                     {"amplification", rounded(node.amplification)}});
+    lines.push_back({{"type", "node"},
+                     {"t", t},
+                     {"node", names.names[i]},
+                     {"offered_per_s", rounded(node.offered)},
+                     {"admitted_per_s", rounded(node.admitted)},
+                     {"refused_per_s", rounded(node.refused)},
+                     {"in_time_per_s", rounded(node.in_time)},
+                     {"worked_per_s", rounded(node.worked)},
+                     {"for_nobody_per_s", rounded(node.for_nobody)},
+                     {"workers", node.workers},
+                     {"busy", rounded(node.busy)},
+                     {"held", names.holds ? rounded(node.calling) : 0},
+                     {"calling", rounded(node.calling)},
+                     {"queue", node.queue}});
+  }
+  return lines;
+}
+
+std::string chain_text(const ChainResult& chain) {
+  std::size_t width = 8;
+  for (const NodeResult& each : chain.nodes) width = std::max(width, each.name.size());
+  const int name_width = static_cast<int>(width);
+  std::string text =
+      format("%-*s  calls a   at the end, a second:                       of its workers\n",
+             name_width, "") +
+      format("%-*s  request  offered  refused  in time  for nobody   busy    %s   queue\n",
+             name_width, "service", chain.holds ? "held" : "calls");
+  for (const NodeResult& each : chain.nodes) {
+    text += format("%-*s  %7.2f", name_width, each.name.c_str(), each.amplification);
+    if (each.end) {
+      const NodeInterval& end = *each.end;
+      text += format("  %7.1f  %7.1f  %7.1f  %9.0f%%  %5.1f  %6.1f  %6zu", end.offered, end.refused,
+                     end.in_time, 100 * end.for_nobody_share(), end.busy, end.calling, end.queue);
+    }
+    if (each.died) {
+      text += "  dead from " + format_duration(*each.died) +
+              (each.back ? " to " + format_duration(*each.back) : std::string());
+    }
+    text += '\n';
+  }
+  const std::string first = first_death(chain);
+  return first.empty() ? text : text + first + '\n';
+}
+
+namespace {
+
+nlohmann::ordered_json chain_json(const ChainResult& chain) {
+  const auto seconds = [](const std::optional<Duration>& time) {
+    return time ? nlohmann::ordered_json(rounded(to_seconds(*time))) : nlohmann::ordered_json();
+  };
+  nlohmann::ordered_json json{{"died_first", nullptr}, {"why", nullptr}};
+  if (chain.first) {
+    json["died_first"] = chain.nodes[*chain.first].name;
+    json["why"] = chain.why;
+  }
+  for (const NodeResult& each : chain.nodes) {
+    json["nodes"].push_back({{"node", each.name},
+                             {"amplification", rounded(each.amplification)},
+                             {"died_at", seconds(each.died)},
+                             {"back_at", seconds(each.back)}});
+  }
+  return json;
+}
+
+}  // namespace
+
 nlohmann::ordered_json summary_json(const Summary& summary) {
   const Counts& counts = summary.counts;
   const RetryMetrics& metrics = summary.retry_metrics;
@@ -666,6 +750,7 @@ nlohmann::ordered_json summary_json(const Summary& summary) {
     json["sleeper"] = {
         {"invocations", metrics.invocations}, {"ups", metrics.ups}, {"downs", metrics.downs}};
   }
+  if (summary.chain) json["chain"] = chain_json(*summary.chain);
   return json;
 }
 

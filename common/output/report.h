@@ -6,8 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "model/base/latency.h"
+#include "model/run/chain_report.h"
 #include "model/run/counts.h"
 #include "model/run/outlook.h"
 #include "model/run/recovery.h"
@@ -56,6 +58,12 @@ void add_workers(nlohmann::ordered_json& json, const std::optional<Workers>& wor
 // `window` is the time that the interval covers.
 nlohmann::ordered_json server_interval_json(Duration t, Duration window,
                                             const ServerInterval& interval);
+
+// For each service of a chain a line of type "node", and one of type "edge" for those who call it.
+std::vector<nlohmann::ordered_json> chain_interval_json(const ChainNames& names,
+                                                        const ChainInterval& interval);
+// A line for each service of a chain, and which died first.
+std::string chain_text(const ChainResult& chain);
 
 // The verdict and its figures, for the summary and the live page.
 nlohmann::ordered_json recovery_json(const Recovery& recovery);

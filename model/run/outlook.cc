@@ -1001,6 +1001,7 @@ Outlook look_ahead(const OutlookInput& input) {
   Outlook outlook{
       .arrivals = workload.arrivals, .timeout = workload.timeout, .deadline = retry.limit.deadline};
   if (workload.arrivals != Arrivals::kOpen) outlook.clients = static_cast<double>(workload.clients);
+  outlook.chain = input.chain;
   outlook.processes = process_count(workload);
   outlook.budget = retry.process.budget.name;
   outlook.budget_in_each = grows_with_processes(retry.process.budget);

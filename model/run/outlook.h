@@ -22,6 +22,7 @@ namespace retrystorm {
 struct OutlookInput {
   WorkloadOptions workload{};
   std::optional<ServiceOptions> service{};  // empty if unknown, as in the real client
+  std::string chain{};                      // about the services of a chain; empty: one service
   std::optional<Disturbance> outage{};      // empty without one
   Duration outage_for{0};
   Duration calm{0};        // how long the run is before the outage
@@ -164,6 +165,7 @@ struct Outlook {
   std::optional<Connections> connections{};  // empty if each attempt opens one
   bool library_keeps = false;  // then: does the strategy's library keep connections of itself?
   std::optional<Service> service{};
+  std::string chain{};  // about the services of a chain, of which `service` says nothing
   Retries retries{};
   std::optional<Outage> outage{};
   std::optional<Herd> herd{};

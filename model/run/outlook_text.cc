@@ -504,9 +504,11 @@ std::string readable(Duration duration) {
 }
 
 std::vector<OutlookLine> outlook_lines(const Outlook& outlook) {
-  std::vector<OutlookLine> lines{{"service", service_sentence(outlook)},
-                                 {"retries", attempts_sentence(outlook) + storm_sentence(outlook)},
-                                 {"outage", outage_sentence(outlook)}};
+  const bool chain = !outlook.chain.empty();
+  std::vector<OutlookLine> lines{
+      {chain ? "services" : "service", chain ? outlook.chain : service_sentence(outlook)},
+      {"retries", attempts_sentence(outlook) + storm_sentence(outlook)},
+      {"outage", outage_sentence(outlook)}};
   if (outlook.herd) lines.push_back({"reconnect", herd_sentence(outlook)});
   // Processes decide nothing if their clients share nothing.
   if (outlook.budget != "none" || outlook.gates || has_process_each(outlook)) {
@@ -520,7 +522,9 @@ std::vector<OutlookLine> outlook_lines(const Outlook& outlook) {
                            : outlook.library_keeps
                                ? "kept connections (--connections=library), "
                                : "kept connections (--connections=keep-alive), ";
-  if (outlook.service) {
+  if (chain) {
+    lines.push_back({"left out", "kept connections, replicas -> docs/chains.md"});
+  } else if (outlook.service) {
     lines.push_back({"left out", kept + "replicas, layers -> docs/simulator.md"});
   } else if (!outlook.connections) {
     lines.push_back({"left out", kept + "HTTP/2 (--connections=multiplexed)"});

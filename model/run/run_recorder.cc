@@ -86,6 +86,10 @@ void RunRecorder::report_requests(const std::vector<TracedRequest>& requests) {
   }
 }
 
+void RunRecorder::report_chain(const ChainNames& names, const ChainInterval& interval) {
+  for (const Listener& each : listeners_) each.observer->on_chain(names, interval);
+}
+
 Recovery RunRecorder::end(TimePoint now, const Counts& totals, std::optional<std::size_t> waiting) {
   tracker_.finish(now, totals, waiting);
   phase_totals_.next(now, totals);

@@ -98,6 +98,10 @@ class Service {
     workers_.skip_if(std::move(is_abandoned));
   }
 
+  // From now on, a worker is not free before `leave` is called for the request that it has served. Call it
+  // before the first request arrives.
+  void hold_workers() { workers_.hold_workers(); }
+
   // Starts to record the times of requests in the service, for `take_times`.
   void record_times() { times_.emplace(); }
 
@@ -131,6 +135,7 @@ class Service {
     --connections_;
     if (answer.rejection) return;
     leave_capacity();
+    if (has_workers_) workers_.take_up(now, random_);
     ++counts_.completed;
     if (answer.failed) {
       ++counts_.failed;

@@ -68,6 +68,10 @@ class WorkerQueue {
     is_abandoned_ = std::move(is_abandoned);
   }
 
+  // From now on, a worker is not free when it has served a request, but only when `leave` is called for that
+  // request: it waits meanwhile for what the request still needs. Call it before the first request arrives.
+  void hold_workers() { holds_workers_ = true; }
+
   Ticket arrive(TimePoint now, Item item, Random& random) {
     const Index index = new_place(now, std::move(item));
     ++concurrency_;
@@ -110,7 +114,7 @@ class WorkerQueue {
     } else if (!serving_.empty()) {
       index = serving_.first().item;
       serving_.pop();
-      --busy_;
+      if (!is_held(*index)) --busy_;
     } else if (!refused_.empty()) {
       index = refused_.take();
     } else if (!queue_.empty()) {
@@ -125,7 +129,18 @@ class WorkerQueue {
   }
 
   // A request that was returned without a rejection has been answered.
-  void leave() { --concurrency_; }
+  void leave() {
+    --concurrency_;
+    if (holds_workers_) --busy_;
+  }
+
+  // Call it after `leave`, unless the server ends: a worker that is free now takes the next request.
+  void take_up(TimePoint now, Random& random) {
+    if (!holds_workers_) return;
+    advance(now, random);
+    start_others(now, random);
+    update();
+  }
 
   // Removes a request that was not returned yet. It leaves at once and frees its place or worker.
   void cancel(TimePoint now, Ticket ticket, Random& random) {
@@ -224,10 +239,14 @@ class WorkerQueue {
   Index complete(TimePoint now, Random& random) {
     const auto [due, number, index] = serving_.first();
     serving_.pop();
+    if (is_held(index)) return index;
     --busy_;
     start_others(std::max(due, now - kLateness), random);
     return index;
   }
+
+  // Does its worker stay with this request after it has served it? Not if it only rejects it.
+  bool is_held(Index index) const { return holds_workers_ && !places_[index].answer.rejection; }
 
   // Lets free workers start on the requests that wait.
   void start_others(TimePoint now, Random& random) {
@@ -326,6 +345,7 @@ class WorkerQueue {
     serving_.erase_if(gone);
   }
 
+  bool holds_workers_ = false;
   WorkerSettings settings_;
   CoDel codel_;
   std::function<bool(const Item&)> is_abandoned_;  // empty: all are served

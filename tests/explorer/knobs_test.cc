@@ -25,7 +25,8 @@ TEST(Catalogue, HasEveryOptionOnceWithItsPart) {
   OptionList list;
   declare_options(list, scenario);
   for (const Option& option : list.all()) {
-    if (option.name != "seed") expected.push_back(option.name);
+    const bool of_chain = option.group == "Services behind services";  // the page has one service
+    if (option.name != "seed" && !of_chain) expected.push_back(option.name);
   }
   EXPECT_EQ(names, expected);
   EXPECT_EQ(parts, (std::set<std::string>{"clients", "service", "outage"}));

@@ -355,7 +355,8 @@ void expect_explained(const std::string& word) {
 }
 
 TEST(Explain, KnowsTheHeadsOfTables) {
-  for (const CellColumn& column : cell_columns({.reconnects = true, .processes = true})) {
+  for (const CellColumn& column :
+       cell_columns({.reconnects = true, .processes = true, .chain = true})) {
     if (column.title != nullptr) expect_explained(column.title);
     if (column.name != nullptr) expect_explained(column.name);
   }
