@@ -108,13 +108,13 @@ int job(const Invocation& invocation, const JobOptions& options) {
                        or_null(one.idle_share, share_json)});
     }
     const CellResult all = summarize(runs);
-    const auto percent = [](const std::optional<double>& share, int digits) {
-      return share ? fixed(100 * *share, digits) + " %" : "-";
+    const auto share_text = [](const std::optional<double>& share, int digits) {
+      return share ? percent(*share, digits) : "-";
     };
     std::vector<std::string> row = cells[cell].labels;
     row.insert(row.end(),
-               {makespan_text(runs), percent(all.throttled_share, 2), thousands(all.gave_up),
-                all.provided ? thousands(*all.provided) : "-", percent(all.idle_share, 1)});
+               {makespan_text(runs), share_text(all.throttled_share, 2), thousands(all.gave_up),
+                all.provided ? thousands(*all.provided) : "-", share_text(all.idle_share, 1)});
     table.rows.push_back(row);
   }
   print_overruling(given);

@@ -30,7 +30,7 @@ std::string value_text(const Expectation& claim, double value) {
 }
 
 std::string share_text(double share) {
-  return fixed(100 * share, 2) + " %";
+  return percent(share, 2);
 }
 
 std::string seconds_text(const std::optional<Duration>& time) {
@@ -67,8 +67,7 @@ std::string Recommendation::why_not(const Row& row, const Settings& recommended)
     add(difference > 0, (difference > 0 ? more : fewer) + (" (" + amount + ')'));
   };
   const double failed = its.failed - ours.failed, attempts = its.attempts - ours.attempts;
-  compare(failed, 0.001, "more requests fail", "fewer requests fail",
-          fixed(100 * std::abs(failed), 1) + " %");
+  compare(failed, 0.001, "more requests fail", "fewer requests fail", percent(std::abs(failed), 1));
   compare(attempts, 0.01, "more attempts are sent", "fewer attempts are sent",
           fixed(std::abs(attempts), 2) + " a request");
   if (ours.back && its.back) {
@@ -103,7 +102,7 @@ void Recommendation::print_plan() const {
     std::cout << ", " << claim_text(each, question_.situations);
   }
   const auto passing = [this](double share) {
-    return fixed(100 * binomial_at_most(certificate_.most_for, certificate_.runs, share), 1) + " %";
+    return percent(binomial_at_most(certificate_.most_for, certificate_.runs, share), 1);
   };
   const double bound = question_.down.bound;
   std::cout << ".\n";

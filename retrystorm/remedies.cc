@@ -182,9 +182,9 @@ int remedies(const Invocation& invocation, const RemediesOptions& options) {
     const auto [c, r] = places[i];
     const std::string state(cell.unsettled());
     const auto down = cell.down();
-    const std::vector<std::string> texts{
-        state.empty() && down ? fixed(100 * down->value, 0) + " %" : state, recovery_text(cell),
-        fixed(rounded(cell.amplification.value), 1)};
+    const std::vector<std::string> texts{state.empty() && down ? percent(down->value, 0) : state,
+                                         recovery_text(cell),
+                                         fixed(rounded(cell.amplification.value), 1)};
     std::copy(texts.begin(), texts.end(),
               table.rows[r].begin() + 1 + static_cast<std::ptrdiff_t>(texts.size() * c));
     study.write_row(i, cell);

@@ -13,10 +13,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string percent(double share, int digits = 1) {
-  return fixed(share * 100, digits) + "%";
-}
-
 std::string time_text(const std::optional<Duration>& time) {
   return time ? format_duration(*time) : "never";
 }
@@ -40,7 +36,7 @@ std::optional<Interval> interval_of(const std::optional<Share>& some) {
 
 template <std::size_t CellResult::*kCount>
 std::string share_text(const CellResult& cell) {
-  return percent(static_cast<double>(cell.*kCount) / static_cast<double>(cell.runs));
+  return narrow_percent(static_cast<double>(cell.*kCount) / static_cast<double>(cell.runs), 1);
 }
 
 template <std::size_t CellResult::*kCount>
@@ -97,7 +93,7 @@ const CellColumn kColumns[] = {
     {"down", 8,
      [](const C& c) {
        const auto down = c.down();
-       return down && c.unsettled().empty() ? percent(down->value) : "-";
+       return down && c.unsettled().empty() ? narrow_percent(down->value, 1) : "-";
      },
      "down",
      [](const C& c) {
@@ -108,7 +104,7 @@ const CellColumn kColumns[] = {
      [](const C& c) {
        const auto down = c.down();
        if (!down || !c.unsettled().empty()) return std::string("-");
-       return fixed(down->interval.low * 100, 1) + "-" + percent(down->interval.high);
+       return fixed(down->interval.low * 100, 1) + "-" + narrow_percent(down->interval.high, 1);
      },
      "down_low", [](const C& c) { return bound(interval_of(c.down()), &Interval::low); }},
     {nullptr, 0, nullptr, "down_high",
@@ -127,8 +123,8 @@ const CellColumn kColumns[] = {
      [](const C& c) { return Json(rounded(c.ok_lost)); }},
     {"peak conc.", 12, [](const C& c) { return std::to_string(c.peak_concurrency); },
      "peak_concurrency", count_json<&C::peak_concurrency>},
-    {"success", 10, [](const C& c) { return percent(c.success_share.value, 2); }, "success_share",
-     [](const C& c) { return share_json(c.success_share.value); }},
+    {"success", 10, [](const C& c) { return narrow_percent(c.success_share.value, 2); },
+     "success_share", [](const C& c) { return share_json(c.success_share.value); }},
     {nullptr, 0, nullptr, "success_share_low",
      [](const C& c) { return bound(c.success_share.interval, &Interval::low); }},
     {nullptr, 0, nullptr, "success_share_high",
@@ -162,8 +158,9 @@ const CellColumn kColumns[] = {
 };
 
 const CellColumn kReconnectColumns[] = {
-    {"connected", 11, [](const C& c) { return c.back_share ? percent(*c.back_share, 2) : "-"; },
-     "back_share", share_or_null<&C::back_share>},
+    {"connected", 11,
+     [](const C& c) { return c.back_share ? narrow_percent(*c.back_share, 2) : "-"; }, "back_share",
+     share_or_null<&C::back_share>},
     {"all after", 11,
      [](const C& c) { return c.back_share ? fine_time_text(c.all_back_median) : "-"; },
      "all_back_median_s", time_json<&C::all_back_median>},
@@ -182,7 +179,7 @@ const CellColumn kChainColumns[] = {
     {"dies first", 18,
      [](const C& c) {
        return c.died_first.empty() ? std::string("-")
-                                   : c.died_first + ' ' + percent(c.died_first_share);
+                                   : c.died_first + ' ' + narrow_percent(c.died_first_share, 1);
      },
      "died_first",
      [](const C& c) { return c.died_first.empty() ? Json(nullptr) : Json(c.died_first); }},
@@ -230,7 +227,7 @@ Json phase_success_json(const CellResult& cell) {
 template <std::size_t kPhase>
 std::string phase_success_text(const CellResult& cell) {
   const auto& success = cell.phases[kPhase].success;
-  return success ? percent(*success, 2) : "-";
+  return success ? narrow_percent(*success, 2) : "-";
 }
 
 template <std::size_t kPhase>

@@ -15,12 +15,8 @@ namespace {
 
 constexpr const char* kNothing = "-";
 
-std::string share_of(double share, int digits) {
-  return fixed(share * 100, digits) + "%";
-}
-
 std::string share_of(const std::optional<double>& share) {
-  return share ? share_of(*share, 2) : kNothing;
+  return share ? narrow_percent(*share, 2) : kNothing;
 }
 
 std::string tenths(const std::optional<double>& value) {
@@ -28,7 +24,7 @@ std::string tenths(const std::optional<double>& value) {
 }
 
 std::string interval_of_share(const Share& share) {
-  return fixed(share.interval.low * 100, 1) + "-" + share_of(share.interval.high, 1);
+  return fixed(share.interval.low * 100, 1) + "-" + narrow_percent(share.interval.high, 1);
 }
 
 std::string back_after(const CellResult& cell) {
@@ -61,7 +57,7 @@ constexpr std::array kFigures{
     Figure{"down", "share", "down",
            [](const C& c) {
              if (!c.unsettled().empty()) return std::string(c.unsettled());
-             return c.down() ? share_of(c.down()->value, 1) : kNothing;
+             return c.down() ? narrow_percent(c.down()->value, 1) : kNothing;
            }},
     Figure{"", "95 %", "its interval",
            [](const C& c) {
@@ -74,9 +70,10 @@ constexpr std::array kFigures{
            [](const C& c) { return share_of(c.phases[1].success); }},
     Figure{"success", "after it", "success after it",
            [](const C& c) { return share_of(c.phases[2].success); }},
-    Figure{
-        "", "success", "success",
-        [](const C& c) { return has_phases(c) ? kNothing : share_of(c.success_share.value, 2); }},
+    Figure{"", "success", "success",
+           [](const C& c) {
+             return has_phases(c) ? kNothing : narrow_percent(c.success_share.value, 2);
+           }},
     Figure{"attempts", "/request", "attempts a request",
            [](const C& c) { return fixed(c.amplification.value, 2); }},
     Figure{"OK/s", "after it", "OK/s after the outage",
@@ -218,9 +215,9 @@ void print_upright(std::ostream& out, const std::vector<std::string>& axes, cons
   if (const auto down = cell.down()) {
     const std::string state(cell.unsettled());
     print_line(out, "down at the end",
-               state.empty()
-                   ? share_of(down->value, 1) + " (95 % interval " + interval_of_share(*down) + ")"
-                   : state);
+               state.empty() ? narrow_percent(down->value, 1) + " (95 % interval " +
+                                   interval_of_share(*down) + ")"
+                             : state);
   }
   for (const std::string& other : row.others) print_line(out, "", other);
   if (cell.down() && cell.had_outage()) {
@@ -231,10 +228,10 @@ void print_upright(std::ostream& out, const std::vector<std::string>& axes, cons
   }
   if (cell.back_share) {
     print_line(out, "connected again",
-               share_of(*cell.back_share, 2) + " of the clients, all after " +
+               narrow_percent(*cell.back_share, 2) + " of the clients, all after " +
                    time_or_never(cell.all_back_median));
   }
-  const std::string whole = share_of(cell.success_share.value, 2);
+  const std::string whole = narrow_percent(cell.success_share.value, 2);
   print_line(out, "success",
              has_phases(cell)
                  ? "after the outage " + share_of(cell.phases[2].success) + ", in it " +
@@ -243,7 +240,7 @@ void print_upright(std::ostream& out, const std::vector<std::string>& axes, cons
   if (cell.unfinished >= Counts::kManyLeftOut) {
     print_line(out, "",
                "the whole run leaves out what is unfinished at its end, " +
-                   share_of(cell.unfinished, 2) + " of the requests");
+                   narrow_percent(cell.unfinished, 2) + " of the requests");
   }
   print_line(out, "attempts/request", fixed(cell.amplification.value, 2));
   print_line(out, "OK/s",
