@@ -31,7 +31,7 @@ bool names_any(std::string_view text, const std::vector<std::string>& options) {
 
 // A command that finds how far something may go. `search`: "most=outage-for".
 std::string to_see(const std::string& search, const std::string& what) {
-  return "--" + search + " --expect=recovered, to see " + what;
+  return "--" + search + " --expect='down<20%', to see " + what;
 }
 
 // Has a longer freeze no effect? The accept queue is full, and requests are given up as fast as others
@@ -216,17 +216,14 @@ std::string too_few_attempts(const ScenarioOptions& options,
                           claim.relation == Expectation::Relation::kAtLeast;
     if (!claim.figure.starts_with("success_during") || !at_least || claim.bound >= 1) continue;
     if (most(attempts) > claim.bound) continue;
-    const auto percent = [](double share) {
-      return print_number(std::round(1e4 * share) / 100) + " %";
-    };
     const std::string each = readable(failing), n = readable(attempts);
-    text = "where " + percent(failing) + " of the attempts fail, " + n +
+    text = "where " + percent(failing, 2) + " of the attempts fail, " + n +
            (attempts == 1 ? " attempt lets" : " attempts let") + " at most 1 - " + each + '^' + n +
-           " = " + percent(most(attempts)) + " of the requests succeed, with any budget";
+           " = " + percent(most(attempts), 2) + " of the requests succeed, with any budget";
     double enough = attempts;
     while (most(enough) <= claim.bound) ++enough;
-    text +=
-        "\ntry: --max-retries=" + readable(enough - 1) + " (at most " + percent(most(enough)) + ')';
+    text += "\ntry: --max-retries=" + readable(enough - 1) + " (at most " +
+            percent(most(enough), 2) + ')';
   }
   return text;
 }

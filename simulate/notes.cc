@@ -51,6 +51,11 @@ void RunNotes::on_summary(const Summary& summary) {
   for (const Suggestion& each : next_to_try(options_, seen_in(summary))) {
     text += (text.empty() ? "" : ", or ") + each.text;
   }
+  const bool down =
+      recovery.verdict == Verdict::kCollapsed || recovery.verdict == Verdict::kRelapsed;
+  if (down && !loses_connections(options_.timeline.outage)) {
+    text += "; retrystorm remedies says what ends it";
+  }
   if (!text.empty()) note_("try:       " + text);
 }
 

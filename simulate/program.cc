@@ -432,12 +432,37 @@ std::string none_found(const std::string& name, const LimitValue& limit,
                      : "too few runs to decide " + open + ": --runs=" + std::to_string(needed);
 }
 
+// The calm before the outage in a search for the size of a budget: as long as it saves. After less it
+// would seem too small. Empty if it stays as it is.
+std::string calm_for_budget(const std::string& searched, const NamedOptions& given,
+                            const ScenarioOptions& options) {
+  if (!searched.starts_with("budget-") || given.contains("outage-at")) return "";
+  const auto saves = look_ahead(options).budget_saves;
+  return saves ? format_duration(saves->of) : "";
+}
+
+// Says whether the values that were tried beside a search agree with its answer.
+void print_further(const std::string& name, const LimitValue& limit) {
+  if (limit.further == 0) return;
+  if (limit.against.empty()) {
+    std::cout << limit.further << " further values agree with that\n";
+    return;
+  }
+  std::string text;
+  for (const TriedValue& each : limit.against) {
+    text += (text.empty() ? "" : ", ") + each.value + ": " + std::string(to_string(each.finding()));
+  }
+  print_note(std::cout, "but the answer has no one limit", text);
+  std::cout << "    a longer time is not always worse: --sweep " << name
+            << "=V1,V2,... shows each value\n";
+}
+
 int find_value(const Invocation& invocation, const SimulatorOptions& options, std::uint64_t seed) {
   const bool least = !options.least.empty();
   ScenarioOptions any = options;
   OptionList list;
   declare_options(list, any);
-  const NamedOptions given = given_options(invocation.app, list);
+  NamedOptions given = given_options(invocation.app, list);
   ValueScale scale;
   try {
     scale = parse_scale(list, least ? options.least : options.most);
@@ -450,6 +475,8 @@ int find_value(const Invocation& invocation, const SimulatorOptions& options, st
   const auto options_of = [&](const std::string& value) {
     return cell_options(given, Grid({{.name = name, .values = {value}}}), {value});
   };
+  const std::string calm = calm_for_budget(name, given, options_of(scale.values.back()));
+  if (!calm.empty()) given["outage-at"] = calm;
   const auto scenario_of_value = [&](const std::string& value) {
     const ScenarioOptions chosen = options_of(value);
     refuse(unused_options(chosen));
@@ -463,6 +490,7 @@ int find_value(const Invocation& invocation, const SimulatorOptions& options, st
 
   auto start = options_json(invocation.app);
   start["seed"] = seed;
+  if (!calm.empty()) start["outage_at"] = calm;
   WorkOutput output(OutputFile(options.json));
   JsonLines& json = output.json();
   tell_seed(options, seed);
@@ -470,6 +498,10 @@ int find_value(const Invocation& invocation, const SimulatorOptions& options, st
     const Grid ends({{.name = name, .values = {scale.values.front(), scale.values.back()}}});
     tell_outlooks(invocation, options, start, ends,
                   [&](std::size_t cell) { return options_of(ends.values(cell).front()); });
+    if (!calm.empty()) {
+      std::cerr << "calm       " << calm
+                << " before the outage, as long as the budget saves (--outage-at)\n";
+    }
   }
   json.write(start_json("simulate", invocation.command, start));
   const auto stop = [&output] { return output.interrupted(); };
@@ -484,7 +516,7 @@ int find_value(const Invocation& invocation, const SimulatorOptions& options, st
     print_tried(options, name, tried, json);
     return tried;
   };
-  const auto limit = find_limit(scale, least, judged);
+  const auto limit = find_limit(scale, least, judged, name == "outage-for");
   if (!limit) {
     if (output.has_reader()) std::cerr << "interrupted\n";
     return std::max<int>(output.finish(), kExitFault);
@@ -492,11 +524,14 @@ int find_value(const Invocation& invocation, const SimulatorOptions& options, st
   const auto value_of = [](const std::optional<TriedValue>& tried) {
     return tried ? nlohmann::ordered_json(tried->value) : nlohmann::ordered_json(nullptr);
   };
+  auto against = nlohmann::ordered_json::array();
+  for (const TriedValue& each : limit->against) against.push_back(each.value);
   json.write({{"type", "limit_value"},
               {"option", underscored(name)},
               {"kind", least ? "least" : "most"},
               {"value", value_of(limit->found)},
               {"beside", value_of(limit->beside)},
+              {"against", against},
               {"values", limit->values},
               {"runs", limit->runs}});
   const std::string word = least ? "least" : "greatest";
@@ -511,6 +546,7 @@ int find_value(const Invocation& invocation, const SimulatorOptions& options, st
     }
     std::cout << "; " << limit->values << " values, " << limit->runs << " runs)\n";
   }
+  print_further(name, *limit);
   const TriedValue& shown = limit->found ? *limit->found : *limit->beside;
   if (!limit->found && shown.finding() == Finding::kBroken) {
     const std::string why = too_few_attempts(options_of(shown.value), options.expectations);

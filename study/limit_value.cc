@@ -64,6 +64,11 @@ ValueScale parse_scale(const OptionList& options, const std::string& text) {
         "there is no option " + in_quotes(name) +
         (meant.empty() ? "" : ": did you mean " + std::string(meant) + '?'));
   }
+  if (name == "retry-budget") {
+    throw std::invalid_argument(
+        "retry-budget is a kind of budget: search its amount, budget-deposit (with "
+        "--retry-budget=sre), budget-share (envoy) or budget-tokens (grpc)");
+  }
   if (!is_measured(*option)) {
     throw std::invalid_argument(name + " is not a number, a count or a duration");
   }
@@ -105,7 +110,8 @@ Finding TriedValue::finding() const {
 
 std::optional<LimitValue> find_limit(
     const ValueScale& scale, bool least,
-    const std::function<std::optional<TriedValue>(const std::string& value)>& judged) {
+    const std::function<std::optional<TriedValue>(const std::string& value)>& judged,
+    bool try_further) {
   LimitValue result;
   std::map<std::size_t, TriedValue> tried;
   bool stopped = false;
@@ -121,19 +127,32 @@ std::optional<LimitValue> find_limit(
   };
   const std::size_t last = scale.values.size() - 1;
   const std::size_t easy = least ? last : 0, hard = least ? 0 : last;
+  std::optional<std::size_t> found;
   if (!holds(easy)) {
     if (stopped) return std::nullopt;
     result.beside = tried.at(easy);
-    return result;
+  } else if (holds(hard)) {
+    found = hard;
+  } else {
+    const Bracket bracket = bisect(easy, hard, holds, [&stopped] { return stopped; });
+    if (stopped) return std::nullopt;
+    found = bracket.good;
+    result.beside = tried.at(bracket.bad);
   }
-  if (holds(hard)) {
-    result.found = tried.at(hard);
-    return result;
+  if (found) result.found = tried.at(*found);
+  if (!try_further) return result;
+  constexpr std::size_t kParts = 8;
+  const auto should_hold = [&](std::size_t step) {
+    return found && (least ? step >= *found : step <= *found);
+  };
+  for (std::size_t part = 1; part < kParts; ++part) {
+    const std::size_t step = part * last / kParts;
+    if (tried.contains(step)) continue;
+    const bool held = holds(step);
+    if (stopped) return std::nullopt;
+    ++result.further;
+    if (held != should_hold(step)) result.against.push_back(tried.at(step));
   }
-  const Bracket bracket = bisect(easy, hard, holds, [&stopped] { return stopped; });
-  if (stopped) return std::nullopt;
-  result.found = tried.at(bracket.good);
-  result.beside = tried.at(bracket.bad);
   return result;
 }
 

@@ -40,7 +40,7 @@ TEST(NextToTry, OffersMoreLoadWhereALongerOutageIsTheSame) {
   };
   const std::string load = " --expect=recovered, to see how much load it survives";
   const std::string longer =
-      "--most=outage-for --expect=recovered, to see how long an outage it survives";
+      "--most=outage-for --expect='down<20%', to see how long an outage it survives";
   EXPECT_THAT(offered({}), testing::ElementsAre("--most=rate" + load));
   EXPECT_THAT(offered({{"outage-for", "4s"}}), testing::ElementsAre(longer));
   EXPECT_THAT(offered({{"backlog", "40000"}}), testing::ElementsAre(longer));  // of 36,000 attempts
@@ -104,7 +104,7 @@ TEST(NextToTry, SaysWhenTheAttemptsAreTooFewForAClaim) {
     return too_few_attempts(options, {parse_expectation(claim, run_figures(any_summary()))});
   };
   EXPECT_EQ(few("6", "success-during>99%"),
-            "where 50 % of the attempts fail, 6 attempts let at most 1 - 0.5^6 = 98.44 % of the "
+            "where 50.00 % of the attempts fail, 6 attempts let at most 1 - 0.5^6 = 98.44 % of the "
             "requests succeed, with any budget\ntry: --max-retries=6 (at most 99.22 %)");
   EXPECT_EQ(few("1", "success-during>=70%", "errors:20%"), "");
   EXPECT_THAT(few("1", "success-during>=90%", "errors:20%"),

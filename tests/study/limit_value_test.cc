@@ -79,5 +79,43 @@ TEST_F(LimitValueTest, MayBeAnEndOfTheScaleOrNone) {
   EXPECT_EQ(none->values, 1);
 }
 
+// Holds at 1 to 9 and at 61 to 100: of a scale of 1 to 100 the bisection for the most finds the end, and
+// 13, 25, 37 and 50 on the way say that the claims do not hold at all values below.
+TEST_F(LimitValueTest, TriesFurtherValuesOnBothSides) {
+  const auto judged = [](const std::string& value) -> std::optional<TriedValue> {
+    const int number = std::atoi(value.c_str());
+    const Finding finding = number < 10 || number > 60 ? Finding::kHolds : Finding::kBroken;
+    return TriedValue{.value = value, .judgements = {{.finding = finding}}, .runs = 1};
+  };
+  const auto values_of = [](const std::vector<TriedValue>& tried) {
+    std::vector<std::string> values;
+    for (const TriedValue& each : tried) values.push_back(each.value);
+    return values;
+  };
+  const ValueScale scale = parse_scale(options_, "workers=1:100");
+  const auto most = find_limit(scale, false, judged, true);
+  EXPECT_EQ(most->found->value, "100");
+  EXPECT_EQ(most->further, 7);
+  EXPECT_EQ(most->values, 9);
+  EXPECT_THAT(values_of(most->against), ElementsAre("13", "25", "38", "50"));
+  EXPECT_TRUE(find_limit(scale, false, judged)->against.empty());
+  const auto in_order = [](const std::string& value) -> std::optional<TriedValue> {
+    const Finding finding = std::atoi(value.c_str()) < 10 ? Finding::kHolds : Finding::kBroken;
+    return TriedValue{.value = value, .judgements = {{.finding = finding}}, .runs = 1};
+  };
+  const auto ordered = find_limit(scale, false, in_order, true);
+  EXPECT_EQ(ordered->found->value, "9");
+  EXPECT_TRUE(ordered->against.empty());
+}
+
+TEST_F(LimitValueTest, SaysWhichAmountOfABudgetToSearch) {
+  try {
+    parse_scale(options_, "retry-budget");
+    FAIL();
+  } catch (const std::invalid_argument& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("budget-deposit"));
+  }
+}
+
 }  // namespace
 }  // namespace retrystorm

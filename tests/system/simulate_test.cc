@@ -54,7 +54,8 @@ TEST(Simulate, SaysWhatHappensAndWhatToTry) {
       testing::EndsWith(
           "\n0:30 frozen for 20s\n0:50 awake\n"
           "1 run:     collapsed; --runs=100 tells how often it ends like this\n"
-          "try:       --strategy=exponential, or --max-retries=0: the same without retries\n"));
+          "try:       --strategy=exponential, or --max-retries=0: the same without retries; "
+          "retrystorm remedies says what ends it\n"));
   EXPECT_THAT(told.out(), testing::ContainsRegex(
                               "\nverdict:   collapsed\nreason:    does not come back: [0-9]+ "
                               "attempts/s keep it down, nothing is broken any more\n$"));
@@ -94,7 +95,7 @@ TEST(Simulate, SaysAfterATableWhatToTry) {
       testing::MatchesRegex("strategy=fixed: try: --max-retries=0: the same without retries "
                             "\\(0 of 3 runs down, back after [0-9]+s\\)"));
   const std::string longer =
-      "try: --most=outage-for --expect=recovered, to see how long an outage it survives";
+      "try: --most=outage-for --expect='down<20%', to see how long an outage it survives";
   EXPECT_EQ(last_line({"--strategy=exponential"}), longer);
   EXPECT_EQ(last_line({"--strategy=exponential", "--sweep=outage=freeze,drop"}), longer);
   EXPECT_THAT(last_line({"--strategy=exponential", "--sweep=outage-for=5s,10s"}),
@@ -146,7 +147,7 @@ TEST(Simulate, OffersMoreOrFewerProcessesWhereTheirBudgetsDecide) {
   EXPECT_THAT(
       said({"--retry-budget=finagle", "--processes=100", "--max-attempts=4"}),
       testing::EndsWith("\ntry:       --queue-length=190, or fewer --processes: each has its "
-                        "own retry budget\n"));
+                        "own retry budget; retrystorm remedies says what ends it\n"));
 }
 
 // 188/s of 235/s, three times that for 10 s: 3290 wait, and drain by 47/s in 70 s.
@@ -225,6 +226,37 @@ TEST(Simulate, SaysBeforeAndAfterASearchWhatItHangsOn) {
   EXPECT_EQ(quiet.exit_code(), 0);
   EXPECT_EQ(quiet.err(), "");
   EXPECT_THAT(quiet.out(), Not(HasSubstr("backlog")));
+}
+
+// A fifth of 100 requests a second fails for 30 s, and a fifth of the retries: 0.24 x 3,000 = 720 retries. At the
+// end the deposits of the last two minutes pay for them, 720 / 12,000 = 6 % of each request. After 30 s of calm
+// those of one minute do, which takes 12 %.
+TEST(Simulate, SearchesABudgetThatHasSavedAsLongAsItCan) {
+  const auto search = [](const Arguments& more) {
+    Arguments arguments{"--seed=1",           "--service=workers",
+                        "--arrivals=open",    "--outage=errors:20%",
+                        "--outage-for=30s",   "--max-attempts=3",
+                        "--retry-budget=sre", "--least=budget-deposit=3%:30%",
+                        "--runs=40",          "--expect=success-during>98.5%"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  };
+  const auto deposit_of = [](const std::string& out) {
+    const std::string before = "the least budget-deposit: ";
+    const std::size_t at = out.find(before);
+    EXPECT_NE(at, out.npos) << out;
+    return std::stod(out.substr(at + before.size()));
+  };
+  ChildProcess full(RETRYSTORM_SIMULATE, search({}));
+  ASSERT_EQ(full.exit_code(), 0) << full.err();
+  EXPECT_THAT(full.err(), HasSubstr("\ncalm       2m0s before the outage, as long as the budget "
+                                    "saves (--outage-at)\n"));
+  EXPECT_THAT(full.err(), Not(HasSubstr("--outage-at=30s")));
+  EXPECT_NEAR(deposit_of(full.out()), 0.06, 0.006);
+  ChildProcess given(RETRYSTORM_SIMULATE, search({"--outage-at=30s"}));
+  ASSERT_EQ(given.exit_code(), 0) << given.err();
+  EXPECT_THAT(given.err(), Not(HasSubstr("\ncalm ")));
+  EXPECT_NEAR(deposit_of(given.out()), 0.12, 0.012);
 }
 
 // 1 - 0.5^6 = 98.4 %, whatever the budget pays for.
