@@ -279,9 +279,9 @@ int check_files(const Invocation& invocation, const CheckOptions& typed) {
     LineFile out(options.sarif);
     write_sarif(files, old_files, out);
   }
-  print_files(files, old_files);
   int code = kExitHolds;
   if (given.empty()) {
+    print_files(files, old_files);
     std::cout << "Nothing was run: give your service and its load, such as --service=workers "
                  "--workers=64\n--service-time=lognormal:80ms --arrivals=open --rate=400, or as "
                  "--config=service.ini, which\n`retrystorm service` makes of what you know of it\n";
@@ -292,8 +292,11 @@ int check_files(const Invocation& invocation, const CheckOptions& typed) {
     }
     if (!options.workload.seed) options.workload.seed = 1;  // for the same verdict each time
     const std::vector<PolicyCase> cases = cases_of(files);
-    if (cases.empty()) std::cout << "There is no policy to run, or none has changed.\n";
-    code = run_policies(invocation, options, cases, given);
+    code = run_policies(invocation, options, cases, given, [&] {
+      print_files(files, old_files);
+      if (cases.empty()) std::cout << "There is no policy to run, or none has changed.\n";
+      std::cout << std::flush;
+    });
   }
   const int found = exit_code_of(files, old_files);
   if (code == kExitFault || code == kExitBroken) return code;

@@ -44,7 +44,9 @@ bool is_down(const RunResult& run) {
 struct Cell {
   std::size_t now = 0;                  // its cell in the study
   std::optional<std::size_t> before{};  // that of the policy before
-  bool outage = false;
+  const StudyDisturbance* disturbance = nullptr;
+
+  bool outage() const { return disturbance->outage; }
 };
 
 // The runs that count against a policy: those that are down, or down only with the change.
@@ -141,7 +143,7 @@ Plan plan_of(const StudyOptions& options, const std::vector<PolicyCase>& cases,
                               scenario_with(policy, policy.settings, disturbance, options, given)});
         return plan.study.size() - 1;
       };
-      Cell cell{.now = add(each.policy), .outage = disturbance.outage};
+      Cell cell{.now = add(each.policy), .disturbance = &disturbance};
       if (each.before) cell.before = add(*each.before);
       plan.cells.push_back(cell);
     }
@@ -162,13 +164,21 @@ Table table_of(bool of_changes, bool of_many) {
   const auto add = [&table](const char* title) { table.columns.push_back({.title = title}); };
   add("down");
   if (of_changes) add("only now");
-  for (const char* title : {"at most", "back after", "success", "load"}) add(title);
+  for (const char* title : {"at most", "back after", "success in it", "load"}) add(title);
   return table;
+}
+
+// The success of the requests that begin in a disturbance. That of the whole run would hang on how long
+// one observes. Errors last for the whole run.
+double success_in(const StudyDisturbance& disturbance, const CellResult& result) {
+  const auto& during = result.phases[1].success;
+  return disturbance.outage && during ? *during : result.success_share.value;
 }
 
 std::vector<std::string> figures_of(const Cell& cell, const Runs& runs) {
   const CellResult result = summarize(runs);
-  return {cell.outage ? back_text(result) : "-", success_text(result.success_share.value),
+  return {cell.outage() ? back_text(result) : "-",
+          success_text(success_in(*cell.disturbance, result)),
           fixed(rounded(result.amplification.value), 2)};
 }
 
@@ -231,12 +241,13 @@ void print_budget(const std::string& label, const PolicyToRun& policy, const Pla
     const Runs free =
         study.run_beside(scenario_with(policy, without, disturbance, options, given), with.size());
     if (free.empty()) return;
-    const double lost = summarize(free).success_share.value - summarize(with).success_share.value;
+    const double lost =
+        success_in(disturbance, summarize(free)) - success_in(disturbance, summarize(with));
     if (down_runs(free) > down_runs(with)) {
       saves += (saves.empty() ? "" : ", ") + std::string(disturbance.title);
     } else if (lost >= 0.00005) {
-      costs += (costs.empty() ? "" : ", ") + std::string(disturbance.title) + ' ' +
-               fixed(100 * lost, 2) + " %";
+      costs +=
+          (costs.empty() ? "" : ", ") + std::string(disturbance.title) + ' ' + percent(lost, 2);
     }
   }
   const std::string name = label + "retry budget " + budget->second;
@@ -258,7 +269,7 @@ void print_weakest(const std::string& label, const Plan& plan, std::size_t first
     const Hits hits = hits_of(now, nullptr);
     if (now.empty() || hits.down + hits.open > 0) return;
     all += now.size();
-    const double success = summarize(now).success_share.value;
+    const double success = success_in(*plan.cells[i].disturbance, summarize(now));
     if (success >= least) continue;
     least = success;
     weakest = plan.study[plan.cells[i].now].labels.back() + ", in which " + success_text(success) +
@@ -266,6 +277,38 @@ void print_weakest(const std::string& label, const Plan& plan, std::size_t first
   }
   print_note(std::cout, label + "nothing to change",
              "none of " + std::to_string(all) + " runs is down, the weakest point is " + weakest);
+}
+
+// Whether a service that skips requests whose callers have hung up would not be down.
+void print_abandoned(const std::string& label, const PolicyToRun& policy, const Study& study,
+                     const StudyOptions& options, NamedOptions given) {
+  const ServiceOptions service =
+      scenario_with(policy, policy.settings, disturbances().front(), options, given).service;
+  if (given.contains("abandoned") || service.capacity != Capacity::kWorkers ||
+      service.abandoned != Abandoned::kServe) {
+    return;
+  }
+  given["abandoned"] = "skip";
+  std::string open;
+  for (const StudyDisturbance& disturbance : disturbances()) {
+    const Runs runs = study.run_beside(
+        scenario_with(policy, policy.settings, disturbance, options, given), kBesideRuns);
+    if (runs.empty()) return;
+    const Hits hits = hits_of(runs, nullptr);
+    if (hits.down + hits.open == 0) continue;
+    open += (open.empty() ? "" : ", ") + std::string(disturbance.title) + ": " +
+            std::to_string(hits.down + hits.open) + " of " + std::to_string(kBesideRuns);
+  }
+  const std::string name = label + "with --abandoned=skip";
+  if (open.empty()) {
+    print_note(
+        std::cout, name,
+        "0 of " + std::to_string(kBesideRuns) +
+            " runs are down in each disturbance, ask whether your server notices that a caller has "
+            "hung up");
+  } else {
+    print_note(std::cout, name + " still down or not back in time", open);
+  }
 }
 
 // The least change to a policy with which the service is not down in any of some runs.
@@ -298,17 +341,22 @@ void print_change_to_try(const std::string& label, const PolicyToRun& policy, co
 }  // namespace
 
 int run_policies(const Invocation& invocation, const StudyOptions& options,
-                 const std::vector<PolicyCase>& cases, const NamedOptions& given) {
-  if (cases.empty()) return kExitHolds;
+                 const std::vector<PolicyCase>& cases, const NamedOptions& given,
+                 const std::function<void()>& before_runs) {
+  if (cases.empty()) {
+    before_runs();
+    return kExitHolds;
+  }
   const Plan plan = plan_of(options, cases, given);
   const bool of_changes = std::any_of(
       cases.begin(), cases.end(), [](const PolicyCase& each) { return each.before.has_value(); });
   const Judge judge(options);
   Study study(invocation, options, {"policy", "disturbance"}, plan.study);
+  before_runs();
   constexpr std::size_t kMostTold = 30;
   std::vector<std::size_t> told;
   for (const Cell& each : plan.cells) {
-    if (each.outage && told.size() < kMostTold) told.push_back(each.now);
+    if (each.outage() && told.size() < kMostTold) told.push_back(each.now);
   }
   study.tell_outlook(invocation, told, set_by_all(cases));
   const auto judgements = [&](const Study::Runs& runs, const Cell& cell) {
@@ -347,7 +395,7 @@ int run_policies(const Invocation& invocation, const StudyOptions& options,
     if (cases.size() == 1) row.erase(row.begin());
     row.push_back(down_of(now, before));
     if (of_changes) row.push_back(before == nullptr ? "-" : std::to_string(hits.down));
-    row.push_back(fixed(100 * greatest_share(hits.down + hits.open, now.size()), 2) + " %");
+    row.push_back(percent(greatest_share(hits.down + hits.open, now.size()), 2));
     std::vector<std::string> figures = figures_of(cell, now);
     if (before != nullptr) {
       const std::vector<std::string> old = figures_of(cell, *before);
@@ -379,7 +427,11 @@ int run_policies(const Invocation& invocation, const StudyOptions& options,
     const std::string label = cases.size() > 1 ? policy.name + ": " : "";
     const std::size_t first = i * disturbances().size();
     print_not_retried(label, plan, first, runs);
-    const auto is_down_in = [&](const Cell& cell) { return down_runs(runs[cell.now]) > 0; };
+    // Or not back in time.
+    const auto is_down_in = [&](const Cell& cell) {
+      const Hits hits = hits_of(runs[cell.now], nullptr);
+      return hits.down + hits.open > 0;
+    };
     const auto cells = std::next(plan.cells.begin(), static_cast<std::ptrdiff_t>(first));
     const auto last = std::next(cells, std::ssize(disturbances()));
     const auto holds_in = [&](const Cell& cell) {
@@ -392,7 +444,14 @@ int run_policies(const Invocation& invocation, const StudyOptions& options,
       print_budget(label, policy, plan, first, runs, study, options, given);
       if (std::all_of(cells, last, holds_in)) print_weakest(label, plan, first, runs);
     }
-    if (policy.format && is_over(runs, first) && std::any_of(cells, last, is_down_in)) {
+    const auto has_mostly_down = [&](const Cell& cell) {
+      return !runs[cell.now].empty() && summarize(runs[cell.now]).mostly_down();
+    };
+    if (std::any_of(cells, last, has_mostly_down)) {
+      print_abandoned(label, policy, study, options, given);
+    }
+    if (policy.format && !std::all_of(cells, last, holds_in) &&
+        std::any_of(cells, last, is_down_in)) {
       print_change_to_try(label, policy, study, options, given);
     }
   }

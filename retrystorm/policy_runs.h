@@ -1,6 +1,7 @@
 // Runs policies on a service, and judges them by a plan that is fixed beforehand.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,8 +34,10 @@ struct PolicyCase {
 // of it: what its retry budget costs, and for a policy that leaves the service down the least change with
 // which it comes back. A policy that breaks a claim gets no more runs. Where there is a policy before, both
 // have the same seeds, and only runs that are down now and were not down before count as down. Returns the exit code.
-// Throws std::invalid_argument if so few runs cannot show a claim.
+// Throws std::invalid_argument if so few runs cannot show a claim. `before_runs` is called when all options
+// have been checked.
 int run_policies(const Invocation& invocation, const StudyOptions& options,
-                 const std::vector<PolicyCase>& cases, const NamedOptions& given);
+                 const std::vector<PolicyCase>& cases, const NamedOptions& given,
+                 const std::function<void()>& before_runs);
 
 }  // namespace retrystorm

@@ -16,6 +16,7 @@
 #include "common/output/report.h"
 #include "common/output/start_json.h"
 #include "model/base/text.h"
+#include "retrystorm/disturbances.h"
 #include "retrystorm/policy_files.h"
 #include "study/cell_columns.h"
 #include "study/cells.h"
@@ -28,11 +29,22 @@
 namespace retrystorm {
 namespace {
 
+// "frozen 1 s, frozen 10 s, ..."
+std::string titles() {
+  std::string text;
+  for (const StudyDisturbance& each : disturbances()) {
+    text += (text.empty() ? "" : ", ") + std::string(each.title);
+  }
+  return text;
+}
+
 void refuse_own(const NamedOptions& given, const std::vector<std::string>& own,
                 const std::string& where = "") {
   for (const std::string& name : own) {
     if (!given.contains(name)) continue;
-    throw std::invalid_argument(where + "--" + name + " is set by this study (see --help)");
+    throw std::invalid_argument(where + "--" + name + " is set by this study" +
+                                (own == kSetByDisturbances ? ", which tries " + titles() : "") +
+                                " (see --help)");
   }
 }
 
@@ -364,7 +376,7 @@ std::string back_text(const CellResult& cell, double share) {
 
 std::string success_text(double share) {
   if (share >= 1 - 5e-6) return "100 %";
-  return fixed(100 * share, share > 0.9995 ? 3 : share > 0.995 ? 2 : 1) + " %";
+  return percent(share, share > 0.9995 ? 3 : share > 0.995 ? 2 : 1);
 }
 
 std::string down_text(const CellResult& cell) {

@@ -174,7 +174,7 @@ TEST(Check, RunsThePolicyOnTheService) {
   EXPECT_THAT(back.out, ContainsRegex("\nretry budget grpc fails requests that retries would have "
                                       "saved: .*\n.*errors 50 % (3[5-9]|4[0-4])\\.[0-9]+ %\n"));
   EXPECT_THAT(back.out, HasSubstr("\nnothing to change: none of 25 runs is down, the weakest point "
-                                  "is errors 50 %,"));
+                                  "is frozen 60 s,"));
   EXPECT_THAT(down.out, Not(HasSubstr("nothing to change")));
   // Its requests share a connection, unless something else is said.
   EXPECT_THAT(back.out, Not(HasSubstr("gRPC sends")));
@@ -190,6 +190,46 @@ TEST(Check, RunsThePolicyOnTheService) {
   const Done overruled = checked(storm, "--max-attempts=1");
   EXPECT_THAT(overruled.out, HasSubstr("every policy with max-attempts=1"));
   EXPECT_THAT(overruled.out, HasSubstr("frozen 60 s  0 of 5  45.07 %"));
+}
+
+// Nobody is answered in a freeze, but for those who still wait at its end: 5 s of 10 s with this deadline.
+// However long one observes it.
+TEST(Check, SaysHowManyRequestsOfTheDisturbanceSucceed) {
+  const TempDir dir;
+  const std::string few = written(dir, "few.json",
+                                  R"({"methodConfig": [{"name": [{}], "timeout": "5s",
+    "retryPolicy": {"maxAttempts": 2, "initialBackoff": "0.1s", "maxBackoff": "1s",
+    "backoffMultiplier": 2, "retryableStatusCodes": ["UNAVAILABLE"]}}]})");
+  const auto success = [&few](const std::string& observe) {
+    const Done checked =
+        done(RETRYSTORM_STUDIES,
+             {"check", few, "--service=workers", "--workers=40", "--arrivals=open", "--rate=100",
+              "--runs=5", "--expect=down<50%", "--observe=" + observe});
+    const std::size_t at = checked.out.find("\nfrozen 10 s ");
+    EXPECT_NE(at, checked.out.npos) << checked.out << checked.err;
+    const std::string row = checked.out.substr(at + 1, checked.out.find('\n', at + 1) - at - 1);
+    return row.substr(row.rfind("s  "));  // success and load
+  };
+  const std::string shown = success("30s");
+  EXPECT_EQ(success("1m"), shown);
+  EXPECT_NEAR(std::stod(shown.substr(1)), 50, 25);
+}
+
+// Twice the load of a service whose callers never give up the queue of a freeze: it drains at nothing.
+TEST(Check, TriesAServiceThatSkipsWhatIsAbandoned) {
+  const TempDir dir;
+  const std::string storm = written(dir, "storm.properties",
+                                    "resilience4j.retry.instances.a.maxAttempts=4\n"
+                                    "resilience4j.retry.instances.a.waitDuration=100ms\n");
+  const Arguments arguments{"check",           storm,        "--service=workers",
+                            "--arrivals=open", "--rate=100", "--backlog=4096",
+                            "--timeout=1s",    "--runs=5",   "--expect=down<50%"};
+  const Done down = done(RETRYSTORM_STUDIES, arguments);
+  EXPECT_EQ(down.code, 3) << down.out << down.err;
+  EXPECT_THAT(down.out, HasSubstr("\nwith --abandoned=skip"));
+  Arguments given = arguments;
+  given.emplace_back("--abandoned=serve");
+  EXPECT_THAT(done(RETRYSTORM_STUDIES, given).out, Not(HasSubstr("with --abandoned=skip")));
 }
 
 TEST(Check, TakesAFixedNumberOfRunsUnlessTheOutcomeIsCertain) {
@@ -224,7 +264,11 @@ TEST(Check, TakesAFixedNumberOfRunsUnlessTheOutcomeIsCertain) {
   EXPECT_THAT(checked({storm, "--queue-length=5"}).err,
               HasSubstr("queue-length has no effect without --service=workers; nothing was run"));
   EXPECT_THAT(checked({storm, "--outage-for=2s"}).err,
-              HasSubstr("--outage-for is set by this study"));
+              HasSubstr("--outage-for is set by this study, which tries frozen 1 s, frozen 10 s,"));
+  // What is wrong with the options comes before anything else.
+  const Done wrong = done(RETRYSTORM_STUDIES, {"check", storm, "--abandoned=skip", "--runs=60"});
+  EXPECT_EQ(wrong.code, 108);
+  EXPECT_EQ(wrong.out, "");
 }
 
 // The same seeds make the same runs.
