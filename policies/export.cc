@@ -463,6 +463,22 @@ Exported export_policy(const WorkloadOptions& workload, ExportFormat format) {
     if (option.name == "strategy" || !option.same_as.empty() || here == there) continue;
     exported.differences.push_back(option.name + " is " + here + " here, and " + there +
                                    " in the file");
+    if (option.name == "retry-on" && exported.text.find("\"INTERNAL\"") != std::string::npos) {
+      exported.differences.emplace_back(
+          "INTERNAL stands for the 500 of retry-on, but gRPC gives it for faults that stay, too: "
+          "keep it only if your service answers so when a retry may succeed");
+    }
+  }
+  const BudgetSettings& throttle = read.retry.process.budget;
+  if (throttle.name == "grpc" && wanted.retry.process.budget.name != throttle.name) {
+    // A failure takes a token, a success gives the deposit back: with a share p of failures it falls if
+    // p > (1 - p) x deposit.
+    const double share = throttle.deposit / (1 + throttle.deposit);
+    exported.differences.push_back(
+        "retryThrottling counts failures, not retries: after " +
+        print_number(throttle.tokens * throttle.threshold) +
+        " failed attempts more than are made good, nothing is retried, and it stays so while more than " +
+        print_number(std::round(1000 * share) / 10) + " % of the attempts fail");
   }
   if (file.policies.front().find("timeout") == nullptr) {
     if (!workload.has_timeout()) return exported;

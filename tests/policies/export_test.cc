@@ -17,10 +17,12 @@
 namespace retrystorm::test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::Pair;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
@@ -31,6 +33,20 @@ WorkloadOptions workload_of(const std::vector<std::pair<std::string, std::string
   declare_options(list, workload);
   for (const auto& [name, value] : options) list.set(name, value);
   return workload;
+}
+
+// By hand: a budget of 10 % becomes a ratio of 0.1, and 0.1 / 1.1 = 9.1 %. Half of ten tokens are five.
+TEST(Export, SaysWhatTheThrottleOfGrpcAndItsInternalCost) {
+  const auto begin = workload_of({{"strategy", "begin"}});
+  const Exported exported = export_policy(begin, ExportFormat::kGrpc);
+  EXPECT_THAT(exported.differences,
+              Contains(AllOf(HasSubstr("after 5 failed attempts more than"),
+                             HasSubstr("while more than 9.1 % of the attempts fail"))));
+  EXPECT_THAT(exported.differences, Contains(StartsWith("INTERNAL stands for the 500")));
+  // Asked for by name, it is meant.
+  const auto meant = workload_of({{"retry-on", "UNAVAILABLE+INTERNAL"}, {"max-retries", "2"}});
+  EXPECT_THAT(export_policy(meant, ExportFormat::kGrpc).differences,
+              Not(Contains(StartsWith("INTERNAL"))));
 }
 
 // All combinations of some values, in each format those that it can express.
