@@ -16,6 +16,7 @@ namespace retrystorm {
 namespace {
 
 constexpr double kZ99 = 2.3263478740408408;  // the normal distribution's 99 % quantile
+constexpr double kUsualSpread = 0.5;         // that of lognormal:80ms
 constexpr std::size_t kMostWorkers = 1'000'000;
 
 // A line such as `name_bucket{path="/",le="0.1"} 24 1700000000`.
@@ -66,14 +67,28 @@ std::optional<Sample> sample_of(std::string_view line) {
 
 }  // namespace
 
+KnownService completed(KnownService known) {
+  if (known.capacity > 0) {
+    if (known.used > 0) throw std::invalid_argument("--capacity excludes --used");
+    if (!(known.rate < known.capacity)) {
+      throw std::invalid_argument("--rate must be below --capacity");
+    }
+    known.used = known.rate / known.capacity;
+  }
+  const double factor = std::exp(kZ99 * std::sqrt(std::log1p(kUsualSpread * kUsualSpread)));
+  if (known.p99 == Duration::zero()) known.p99 = scale(known.p50, factor);
+  if (known.p50 == Duration::zero()) known.p50 = scale(known.p99, 1 / factor);
+  return known;
+}
+
 EstimatedService estimate(const KnownService& known) {
   if (!(known.p99 > known.p50) || known.p50 <= Duration::zero()) {
     throw std::invalid_argument(
-        "--p99 must be above --p50, and both above zero: give both, or --from-prometheus");
+        "--p99 must be above --p50, and above zero: give one of them, or both, or --from-prometheus");
   }
   if (!(known.rate > 0)) throw std::invalid_argument("--rate must be above zero");
   if (!(known.used > 0 && known.used < 1)) {
-    throw std::invalid_argument("--used must be between 0 % and 100 %");
+    throw std::invalid_argument("--used must be between 0 % and 100 %, or give --capacity");
   }
   EstimatedService service;
   service.sigma = std::log(to_seconds(known.p99) / to_seconds(known.p50)) / kZ99;

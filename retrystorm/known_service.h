@@ -12,11 +12,16 @@
 namespace retrystorm {
 
 struct KnownService {
-  double rate = 0;                 // requests a second
-  Duration p50{0}, p99{0};         // of the times of its answers
-  double used = 0;                 // the share of its workers that are busy
+  double rate = 0;          // requests a second
+  Duration p50{0}, p99{0};  // of the times of its answers
+  double used = 0;          // the share of its workers that are busy
+  double capacity = 0;      // the most requests a second that it can serve, instead of `used`
   std::optional<Duration> mean{};  // measured; otherwise it follows from the percentiles
 };
+
+// With the use that follows from the capacity, and where one percentile is not known, that of times with the
+// usual spread (a CV of 0.5). Throws std::invalid_argument if too much or too little is known.
+KnownService completed(KnownService known);
 
 // Times are lognormal, with these percentiles: the logarithm has the standard deviation
 // sigma = ln(p99 / p50) / 2.326, so that the mean is p50 e^(sigma^2 / 2), and the standard deviation by the

@@ -40,6 +40,12 @@ void declare(CLI::App& app, ServiceCommandOptions& options) {
       "the share of the service's workers (threads, connections, processor time) that is "
       "busy at this rate",
       0, 1));
+  add(add_value(
+      *group, "--capacity", "NUMBER", "",
+      [&options](const std::string& text) {
+        options.known.capacity = parse_number(plain_number(text), 0, 1e9);
+      },
+      "instead of --used: how many requests a second it can serve at most, as a load test shows"));
   add(add_text(*group, "--from-prometheus", options.metrics,
                "a page of metrics with a histogram of the answers' times, instead of --p50 and "
                "--p99"));
@@ -64,12 +70,12 @@ void take_histogram(ServiceCommandOptions& options) {
   options.known.mean = from_seconds(times.sum / times.count);
 }
 
-std::string percent(double share) {
-  return fixed(100 * share, share < 0.1 ? 1 : 0) + " %";
+std::string rough_percent(double share) {
+  return percent(share, share < 0.1 ? 1 : 0);
 }
 
 // The settings, with how each was found and what stays a guess.
-std::string text_of(const KnownService& known, const EstimatedService& service) {
+std::string text_of(const KnownService& known, const EstimatedService& service, bool guessed) {
   const std::string mean = format_duration(rounded_time(service.mean));
   const std::string variation = fixed(service.variation, 3);
   const double per_worker = 1 / to_seconds(service.mean);
@@ -81,24 +87,29 @@ std::string text_of(const KnownService& known, const EstimatedService& service) 
       static_cast<double>(kBacklog) / (static_cast<double>(service.workers) * per_worker);
   std::string text = "# A service: " + print_number(known.rate) + "/s, p50 " +
                      format_duration(rounded_time(known.p50)) + ", p99 " +
-                     format_duration(rounded_time(known.p99)) + ", " + percent(known.used) +
+                     format_duration(rounded_time(known.p99)) + ", " + rough_percent(known.used) +
                      " used\nservice = workers\n";
   text += "# sigma = ln(p99 / p50) / 2.326 = " + fixed(service.sigma, 3) +
           "; CV = sqrt(e^(sigma^2) - 1) = " + variation +
           "\n# mean = " + (known.mean ? "sum / count of the histogram" : "p50 e^(sigma^2 / 2)") +
           " = " + mean + "\nservice-time = lognormal:" + mean + ':' + variation + '\n';
   text += "# Little: rate x mean = " + fixed(service.busy, 1) + " workers are busy, which are " +
-          percent(service.busy / static_cast<double>(service.workers)) +
+          rough_percent(service.busy / static_cast<double>(service.workers)) +
           " of\nworkers = " + std::to_string(service.workers) + '\n';
   text += "# Requests come whatever the service does.\narrivals = open\nrate = " +
           print_number(known.rate) + "\n#\n# What stays a guess, and how much it matters:\n";
+  if (guessed) {
+    text +=
+        "# - the spread: with one percentile, times with a CV of 0.5 are taken (p99 = 3 x p50); give\n"
+        "#   --p50 and --p99\n";
+  }
   const double less = known.used * 0.8, more = std::min(known.used * 1.2, 0.99);
   text +=
-      "# - the use: with " + percent(less) + " there would be " + workers_at(less) +
-      " workers, with " + percent(more) + ' ' + workers_at(more) +
+      "# - the use: with " + rough_percent(less) + " there would be " + workers_at(less) +
+      " workers, with " + rough_percent(more) + ' ' + workers_at(more) +
       ".\n#   n attempts a request can hold a storm where more than 1/n is used\n#   (n = 3: 33 "
       "%)\n";
-  text += "# - the times hold the wait for a worker, too: " + percent(service.waits) +
+  text += "# - the times hold the wait for a worker, too: " + rough_percent(service.waits) +
           " of the requests wait (Erlang C)" +
           (service.waits > 0.1 ? ",\n#   so a worker takes less time than this says" : "") + '\n';
   text += "# - the backlog: --backlog is " + std::to_string(kBacklog) + ", " +
@@ -124,7 +135,9 @@ int service(const Invocation&, const ServiceCommandOptions& typed) {
   } else if (!options.metric.empty()) {
     throw std::invalid_argument("--metric needs --from-prometheus");
   }
-  std::cout << text_of(options.known, estimate(options.known));
+  const KnownService known = completed(options.known);
+  const bool guessed = known.p50 != options.known.p50 || known.p99 != options.known.p99;
+  std::cout << text_of(known, estimate(known), guessed);
   return flush_standard_output() ? kExitHolds : kExitFault;
 }
 
@@ -132,9 +145,10 @@ int service(const Invocation&, const ServiceCommandOptions& typed) {
 
 const Command kService{
     "service",
-    "Prints the options of a service, for --config, from what is known of it: the rate, two percentiles of\n"
-    "its answers' times, and how much of it is used. Each has the formula that it comes from.",
+    "Prints the options of a service, for --config, from what is known of it: the rate, one or two\n"
+    "percentiles of its answers' times, and how much of it is used or what it can do. Each has the formula that it comes from.",
     "retrystorm service --rate=400/s --p50=80ms --p99=300ms --used=50% >service.ini\n"
+    "retrystorm service --rate=400/s --p99=300ms --capacity=800/s >service.ini\n"
     "retrystorm service --rate=400/s --used=50% --from-prometheus=metrics.txt >service.ini",
     [](const Command& command, int argc, const char* const* argv) {
       return run_command<ServiceCommandOptions>(command, argc, argv, declare, service);

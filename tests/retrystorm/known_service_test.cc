@@ -44,6 +44,20 @@ TEST(KnownService, FollowsFromItsPercentilesAndItsUse) {
   EXPECT_EQ(busy.workers, 11u);
 }
 
+TEST(KnownService, NeedsNoMoreThanOnePercentileAndTheCapacity) {
+  // By hand: a CV of 0.5 is a sigma of sqrt(ln 1.25) = 0.4724, and e^(2.3263 x 0.4724) = 3.001.
+  const KnownService by_p50 = completed({.rate = 400, .p50 = milliseconds(100), .capacity = 800});
+  EXPECT_NEAR(to_seconds(by_p50.p99), 0.3001, 1e-4);
+  EXPECT_EQ(by_p50.used, 0.5);
+  EXPECT_NEAR(estimate(by_p50).variation, 0.5, 1e-6);
+  EXPECT_NEAR(to_seconds(completed({.p99 = milliseconds(300)}).p50), 0.09996, 1e-4);
+  const KnownService both = completed({.rate = 1, .p50 = milliseconds(1), .p99 = milliseconds(9)});
+  EXPECT_EQ(both.p50, milliseconds(1));
+  EXPECT_EQ(both.p99, milliseconds(9));
+  EXPECT_THROW(completed({.rate = 1, .used = 0.5, .capacity = 2}), std::invalid_argument);
+  EXPECT_THROW(completed({.rate = 2, .capacity = 2}), std::invalid_argument);
+}
+
 TEST(KnownService, RefusesWhatIsNone) {
   const KnownService good{.rate = 1, .p50 = milliseconds(1), .p99 = milliseconds(2), .used = 0.5};
   EXPECT_NO_THROW(estimate(good));
