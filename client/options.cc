@@ -159,6 +159,11 @@ void check(const ClientOptions& options, UnusedOptions typed) {
       unused, options.workload,
       options.outage_at ? std::optional(options.timeline.outage) : std::nullopt);
   wrong.add(unused);
+  // A job ends by itself.
+  const bool ends = options.duration || options.workload.arrivals == Arrivals::kJob;
+  if (!options.expectations.empty() && !ends && options.print_schedule == 0) {
+    wrong.add("--expect judges a run that ends: give --duration, such as --duration=110s");
+  }
   wrong.attempt([&] { check_trace(options.trace, options.json); });
   wrong.attempt([&] { check(options.request); });
   if (is_https(options.server_status)) {

@@ -53,6 +53,15 @@ TEST_F(ClientOptionsTest, HasTheDocumentedDefaults) {
   EXPECT_EQ(json["max_threads"], 5000);
 }
 
+// Else it would run until Ctrl-C, in a CI for ever.
+TEST_F(ClientOptionsTest, JudgesOnlyARunThatEnds) {
+  refuses({"--expect=recovered"}, "--expect judges a run that ends: give --duration");
+}
+
+TEST_F(ClientOptionsTest, JudgesARunWithADuration) {
+  EXPECT_NO_THROW(check(given({"--expect=success>99%", "--duration=1m"})));
+}
+
 TEST_F(ClientOptionsTest, SetsEach) {
   const ClientOptions& options =
       given({"--url=http://h/", "--duration=1m", "--report-interval=1s", "--json=f",
