@@ -720,7 +720,9 @@ std::string assumed_text(const CLI::App& app, const nlohmann::ordered_json& valu
       text += (text.empty() ? "--" : ", --") + name + '=' + shown;
     }
   }
-  return assumed_text(text, freezes);
+  // Somebody who gives the outage knows what hangs.
+  const CLI::Option* outage = find_option(app, "outage");
+  return assumed_text(text, freezes && (outage == nullptr || outage->count() == 0));
 }
 
 }  // namespace retrystorm

@@ -212,7 +212,7 @@ std::vector<std::string> deciding_options(const Outlook& outlook);
 bool freezes_workers(const Outlook& outlook);
 
 // The line that names those of them which were not given: "--timeout=2s, --backlog=256". Empty if all were.
-// `freezes_workers`: is one of the outages such a freeze?
+// `freezes_workers`: is one of the outages such a freeze, by default?
 std::string assumed_text(const std::string& options, bool freezes_workers = false);
 
 // What it does, in a few words: "frozen", "3 times the load".

@@ -388,6 +388,11 @@ std::string timeout_sentence(const Outlook& outlook) {
   text += "; from ";
   text += readable(std::round(service.late_from));
   text += workers ? " waiting on" : " in it on";
+  // Just these are answered within the timeout.
+  const bool slower = !workers && service.late_from > service.best_concurrency;
+  if (slower) {
+    text += ", when it does only " + rate_of(service.late_from / to_seconds(outlook.timeout)) + ',';
+  }
   text += " answers come too late, and ";
   text +=
       workers ? "no bound is lower (--queue-length)" : "nothing keeps it below that (--shed-above)";
@@ -554,14 +559,14 @@ std::string outlook_text(const std::vector<OutlookOfRow>& rows, const std::strin
       add_wrapped(text, line);
       continue;
     }
-    if (line.label == "waits") continue;  // each strategy has its own
-    constexpr std::size_t kShown = 6;
+    if (line.label == "waits") continue;               // each strategy has its own
+    const std::size_t most = rows.size() > 6 ? 2 : 6;  // many rows would fill the screen
     const std::size_t number = ++variants[line.label];
-    if (number <= kShown) {
+    if (number <= most) {
       const std::string others =
           of.size() == 1 ? "" : " and " + counted(static_cast<double>(of.size() - 1), "other row");
       add_wrapped(text, {line.label, of.front() + others + ": " + line.text});
-    } else if (number == kShown + 1) {
+    } else if (number == most + 1) {
       add_wrapped(text, {line.label, "... (" + rest + ')'});
     }
   }
@@ -610,7 +615,7 @@ bool freezes_workers(const Outlook& outlook) {
 std::string assumed_text(const std::string& options, bool freezes_workers) {
   if (options.empty()) return "";
   std::string line = options + ": by default; give yours";
-  if (freezes_workers && options.find("--outage=freeze") != options.npos) {
+  if (freezes_workers && options.find("--backlog=") != options.npos) {
     // A freeze stops the whole process, which then accepts nothing.
     line += ". If only workers hang, a Tomcat accepts more: --backlog=8292";
   }

@@ -742,12 +742,14 @@ TEST(Outlook, OfManyRowsSaysOnceWhatTheyHaveInCommon) {
   EXPECT_EQ(text.find("service "), text.rfind("service   "));
   EXPECT_THAT(text, Not(HasSubstr("waits")));
   EXPECT_EQ(outlook_text({{"alone", three}}), outlook_text(three));
+  // Of seven rows two, for the text to stay short.
   std::vector<OutlookOfRow> many;
   for (const char* number : {"1", "2", "3", "4", "5", "6", "7"}) {
     many.push_back({number, look(kPayments + "max-attempts = " + number + '\n')});
   }
-  EXPECT_THAT(outlook_text(many),
-              HasSubstr("\nretries    ... (--cell=1, 2, ... has that of each row)\n"));
+  EXPECT_THAT(outlook_text(many), AllOf(HasSubstr("\nretries    2: "), Not(HasSubstr("    3: ")),
+                                        HasSubstr("\nretries    ... (--cell=1, 2, ... has that of "
+                                                  "each row)\n")));
 }
 
 // Thirty connections of six processes. An attempt that times out has had one for all of its second, or for
@@ -860,6 +862,12 @@ TEST(Outlook, NamesTheOptionsThatDecide) {
   EXPECT_EQ(assumed_text(""), "");
 }
 
+// The curve's delay is 2 s with 951 at a time: 951 / 2 s = 475.5/s.
+TEST(Outlook, SaysThatTheCurveDoesLessWithMore) {
+  EXPECT_THAT(unwrapped(outlook_text(look(""))),
+              HasSubstr("; from 951 in it on, when it does only 476/s, answers come too late"));
+}
+
 TEST(Outlook, SaysThatWorkersThatHangStillAcceptConnections) {
   const std::string given = "--outage=freeze, --backlog=256";
   EXPECT_TRUE(freezes_workers(look(kPayments)));
@@ -868,7 +876,7 @@ TEST(Outlook, SaysThatWorkersThatHangStillAcceptConnections) {
   EXPECT_THAT(unwrapped(assumed_text(given, true)),
               HasSubstr("If only workers hang, a Tomcat accepts more: --backlog=8292\n"));
   EXPECT_THAT(assumed_text(given, false), Not(HasSubstr("Tomcat")));
-  EXPECT_THAT(assumed_text("--backlog=256", true), Not(HasSubstr("Tomcat")));
+  EXPECT_THAT(assumed_text("--outage=freeze", true), Not(HasSubstr("Tomcat")));
 }
 
 TEST(Outlook, SaysThatABudgetHasSavedForLessThanItCan) {
