@@ -188,7 +188,9 @@ std::string_view nearest(std::string_view wrong, const std::vector<std::string_v
   std::size_t least = std::max<std::size_t>(wrong.size() / 2, 1) + 1;
   for (const std::string_view name : known) {
     const std::size_t far = edit_distance(wrong, name);
-    if (far < least) {
+    // Of names that are as near, one that begins like this.
+    const bool begins = name.starts_with(wrong) && !best.starts_with(wrong);
+    if (far < least || (far == least && begins)) {
       least = far;
       best = name;
     }

@@ -78,6 +78,7 @@ TEST(Nearest, IsTheOneWithFewSlipsOrElseOneThatHasTheWord) {
   EXPECT_EQ(nearest("backoff", names), "backoff-base");
   EXPECT_EQ(nearest("retries", names), "max-retries");
   EXPECT_EQ(nearest("max-retry", names), "max-retries");
+  EXPECT_EQ(nearest("rat", {"at", "rate"}), "rate");
   EXPECT_EQ(nearest("expo", {"fixed", "exponential"}), "exponential");
   EXPECT_EQ(nearest("zzzz", names), "");
 }
