@@ -1,5 +1,6 @@
 #include "explorer/engine/describe.h"
 
+#include <algorithm>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -123,8 +124,12 @@ Json describe(const NamedOptions& given, std::uint64_t seed) {
     apply_options(without.list, others, [](const std::string&, const char*) {});
     const std::string default_value = without.list.find(option.name)->get();
     defaults[option.name] = default_value;
-    if (value != default_value && !unused.contains(option.name))
-      meant.emplace_back(option.name, value);
+    if (value == default_value || unused.contains(option.name)) continue;
+    // A choice that sets other options, too, as --connections=library does, is not what it is read as.
+    const std::string& text = good.at(option.name);
+    const bool is_choice =
+        std::find(option.choices.begin(), option.choices.end(), text) != option.choices.end();
+    meant.emplace_back(option.name, is_choice ? text : value);
   }
   // Errors of the scenario as a whole, which no single option causes.
   try {
