@@ -79,7 +79,7 @@ std::vector<ChainedService> parse_chain(std::string_view text) {
   std::vector<ChainedService> services;
   std::optional<Duration> timeout;
   std::string_view rest = text;
-  while (!trimmed(text).empty()) {
+  while (!text.empty()) {
     const std::size_t arrow = rest.find('>');
     const std::string place = "service " + std::to_string(services.size() + 1) + ": ";
     try {

@@ -38,7 +38,7 @@ TEST(NextToTry, OffersMoreLoadWhereALongerOutageIsTheSame) {
   const auto offered = [](const NamedOptions& more) {
     return tried_after(Verdict::kRecovered, payments_with(more));
   };
-  const std::string load = " --expect=recovered, to see how much load it survives";
+  const std::string load = " --expect='down<20%', to see how much load it survives";
   const std::string longer =
       "--most=outage-for --expect='down<20%', to see how long an outage it survives";
   EXPECT_THAT(offered({}), testing::ElementsAre("--most=rate" + load));
@@ -107,9 +107,10 @@ TEST(NextToTry, SaysWhenTheAttemptsAreTooFewForAClaim) {
             "where 50.00 % of the attempts fail, 6 attempts let at most 1 - 0.5^6 = 98.44 % of the "
             "requests succeed, with any budget\ntry: --max-retries=6 (at most 99.22 %)");
   EXPECT_EQ(few("1", "success-during>=70%", "errors:20%"), "");
-  EXPECT_THAT(few("1", "success-during>=90%", "errors:20%"),
-              testing::EndsWith("1 attempt lets at most 1 - 0.2^1 = 80 % of the requests succeed, "
-                                "with any budget\ntry: --max-retries=1 (at most 96 %)"));
+  EXPECT_THAT(
+      few("1", "success-during>=90%", "errors:20%"),
+      testing::EndsWith("1 attempt lets at most 1 - 0.2^1 = 80.00 % of the requests succeed, "
+                        "with any budget\ntry: --max-retries=1 (at most 96.00 %)"));
   for (const char* claim : {"success-during<99%", "success-after>99%", "down<5%"}) {
     EXPECT_EQ(few("2", claim), "") << claim;
   }

@@ -88,6 +88,7 @@ TEST(Programs, RefuseABadValueInOneLineThatNamesTheOption) {
     std::size_t tried = 0;
     for (const CLI::Option* option : options_of(all.app)) {
       if (!strict.contains(option->get_type_name())) continue;
+      if (option->get_single_name() == "outage-of") continue;  // any word may be a service's name
       for (const std::string& name : option->get_lnames()) {
         for (const char* value : {"nan", "NaN", "inf", "-inf", "infinity", "1e999", "-1", "-1s", "",
                                   " ", "garbage", "1 2", "0x10", "1s2", "+1e", "\xff"}) {
