@@ -228,16 +228,22 @@ TEST(Simulate, SaysBeforeAndAfterASearchWhatItHangsOn) {
   EXPECT_THAT(quiet.out(), Not(HasSubstr("backlog")));
 }
 
-// A fifth of 100 requests a second fails for 30 s, and a fifth of the retries: 0.24 x 3,000 = 720 retries. At the
-// end the deposits of the last two minutes pay for them, 720 / 12,000 = 6 % of each request. After 30 s of calm
-// those of one minute do, which takes 12 %.
+// A fifth of 100 requests a second fails for 10 s, and a fifth of the retries: 0.24 x 1,000 = 240 retries. At the
+// end the deposits of the last two minutes pay for them, 240 / 12,000 = 2 % of each request. After 30 s of calm
+// those of 40 s do, which takes 6 %.
 TEST(Simulate, SearchesABudgetThatHasSavedAsLongAsItCan) {
   const auto search = [](const Arguments& more) {
-    Arguments arguments{"--seed=1",           "--service=workers",
-                        "--arrivals=open",    "--outage=errors:20%",
-                        "--outage-for=30s",   "--max-attempts=3",
-                        "--retry-budget=sre", "--least=budget-deposit=3%:30%",
-                        "--runs=40",          "--expect=success-during>98.5%"};
+    Arguments arguments{"--seed=1",
+                        "--service=workers",
+                        "--arrivals=open",
+                        "--outage=errors:20%",
+                        "--outage-for=10s",
+                        "--max-attempts=3",
+                        "--retry-budget=sre",
+                        "--least=budget-deposit=1%:20%",
+                        "--runs=15",
+                        "--observe=15s",
+                        "--expect=success-during>98%"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
   };
@@ -252,11 +258,11 @@ TEST(Simulate, SearchesABudgetThatHasSavedAsLongAsItCan) {
   EXPECT_THAT(full.err(), HasSubstr("\ncalm       2m0s before the outage, as long as the budget "
                                     "saves (--outage-at)\n"));
   EXPECT_THAT(full.err(), Not(HasSubstr("--outage-at=30s")));
-  EXPECT_NEAR(deposit_of(full.out()), 0.06, 0.006);
+  EXPECT_NEAR(deposit_of(full.out()), 0.02, 0.004);
   ChildProcess given(RETRYSTORM_SIMULATE, search({"--outage-at=30s"}));
   ASSERT_EQ(given.exit_code(), 0) << given.err();
   EXPECT_THAT(given.err(), Not(HasSubstr("\ncalm ")));
-  EXPECT_NEAR(deposit_of(given.out()), 0.12, 0.012);
+  EXPECT_NEAR(deposit_of(given.out()), 0.06, 0.012);
 }
 
 // 1 - 0.5^6 = 98.4 %, whatever the budget pays for.
