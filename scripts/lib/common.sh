@@ -29,11 +29,12 @@ build() {
   local preset=$1 target
   local targets=()
   shift
-  [[ -f $root/CMakeLists.txt ]] ||
-    die "$root is no clone of retrystorm, so nothing can be built there: run the script of a clone"
   for target in "$@"; do targets+=(--target "$target"); done
   (cd "$root" && cmake --preset "$preset" >/dev/null &&
-    cmake --build --preset "$preset" "${targets[@]}" >&2)
+    cmake --build --preset "$preset" "${targets[@]}" >&2) && return
+  [[ -f $root/CMakeLists.txt ]] ||
+    die "$root is no clone of retrystorm, so nothing can be built there: run the script of a clone"
+  return 1
 }
 
 # --- ending -----------------------------------------------------------------------------------
