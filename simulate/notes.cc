@@ -54,7 +54,8 @@ void RunNotes::on_summary(const Summary& summary) {
   const bool down =
       recovery.verdict == Verdict::kCollapsed || recovery.verdict == Verdict::kRelapsed;
   if (down && !loses_connections(options_.timeline.outage)) {
-    text += "; retrystorm remedies says what ends it";
+    text += text.empty() ? "" : "; ";
+    text += "retrystorm remedies says what ends it";
   }
   if (!text.empty()) note_("try:       " + text);
 }
