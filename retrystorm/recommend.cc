@@ -188,23 +188,30 @@ std::string claim_text(const SituationClaim& claim, const std::vector<Situation>
   return claim.claim.text + (claim.only_in ? " (" + situations[*claim.only_in].title + ')' : "");
 }
 
-std::vector<Variation> variations(const WorkloadOptions& workload) {
-  std::vector<Variation> all{{"load -20 %", {}, "0s load 0.8", true, true},
-                             {"load +20 %", {}, "0s load 1.2", true, true},
-                             {"capacity -20 %", {}, "0s capacity 0.8", true, true},
-                             {"capacity +20 %", {}, "0s capacity 1.2", true, true}};
+std::vector<Variation> variations(const WorkloadOptions& workload, const NamedOptions& given) {
+  std::vector<Variation> all{{"load -20 %", {}, "0s load 0.8"},
+                             {"load +20 %", {}, "0s load 1.2"},
+                             {"capacity -20 %", {}, "0s capacity 0.8"},
+                             {"capacity +20 %", {}, "0s capacity 1.2"}};
   for (const char* backlog : {"128", "511", "4096"}) {
-    all.push_back({std::string("backlog ") + backlog, {{"backlog", backlog}}});
+    all.push_back({.title = std::string("backlog ") + backlog,
+                   .options = {{"backlog", backlog}},
+                   .decides = !given.contains("backlog")});
   }
   if (workload.arrivals == Arrivals::kClosed) {
     const double rate = static_cast<double>(workload.clients) / to_seconds(workload.think_time);
-    all.push_back({"open arrivals", {{"arrivals", "open"}, {"rate", print_number(rate)}}});
+    all.push_back({.title = "open arrivals",
+                   .options = {{"arrivals", "open"}, {"rate", print_number(rate)}},
+                   .decides = !given.contains("arrivals")});
   }
   for (const auto& [title, outage, length] : std::initializer_list<std::array<const char*, 3>>{
            {"frozen 3 s", "freeze", "3s"},
            {"frozen 25 s", "freeze", "25s"},
            {"a tenth of the capacity for 20 s", "capacity:0.1", "20s"}}) {
-    all.push_back({title, {{"outage", outage}, {"outage-for", length}}, "", false});
+    all.push_back({.title = title,
+                   .options = {{"outage", outage}, {"outage-for", length}},
+                   .in_each_outage = false,
+                   .decides = false});
   }
   return all;
 }

@@ -58,11 +58,12 @@ struct Variation {
   NamedOptions options{};
   std::string action{};  // as --at has it
   bool in_each_outage = true;
-  // Is it as likely as the service itself? Then recommended settings must not be down with it.
-  bool is_near = false;
+  // Is it as likely as what was given? Then settings that are down with it lose to those that are not.
+  bool decides = true;
 };
 
-std::vector<Variation> variations(const WorkloadOptions& workload);
+// What is given, such as a backlog, is known: its variations are shown, and do not decide.
+std::vector<Variation> variations(const WorkloadOptions& workload, const NamedOptions& given);
 
 // Each variation in each outage, one after the other.
 std::vector<Situation> varied(const std::vector<Variation>& variations, const Question& question);
@@ -75,6 +76,28 @@ struct Row {
 
 inline constexpr std::string_view kRecommended = "recommended", kSafer = "safer",
                                   kCheaper = "cheaper", kRefused = "refused";
+
+// The trials of the search: the situations, and what the search does not see of them.
+class VariedTrials final : public Trials {
+ public:
+  // All must outlive it.
+  VariedTrials(SimulatedTrials& seen, SimulatedTrials& varied,
+               const std::vector<Variation>& variations,
+               const std::vector<Situation>& varied_situations);
+
+  bool run(const std::vector<Settings>& all, std::size_t situation, std::size_t until) override;
+  bool vary(const std::vector<Settings>& all) override;
+  Standing standing(const Settings& settings) const override;
+
+  // In the worst of the outages.
+  DownRuns worst_of(const Settings& settings, const Variation& variation) const;
+
+ private:
+  SimulatedTrials& seen_;
+  SimulatedTrials& varied_;
+  const std::vector<Variation>& variations_;
+  const std::vector<Situation>& situations_;
+};
 
 class Recommendation {
  public:
@@ -89,8 +112,6 @@ class Recommendation {
   std::size_t expected_runs() const;
   std::size_t robust_runs() const { return options_.quick ? 10 : 20; }
 
-  std::size_t fragile(const Settings& settings) const;
-  DownRuns worst_of(const Standing& standing, const Variation& variation) const;
   std::size_t down_when_varied(const Settings& settings) const;
   std::vector<Settings> by_merit(std::vector<Settings> all, const SimulatedTrials& trials) const;
   bool is_certified(const Settings& settings) const;
@@ -102,6 +123,7 @@ class Recommendation {
   void print_plan() const;
   Table table_of(const std::vector<Row>& rows) const;
   void print_variations(const std::vector<Row>& rows) const;
+  void print_warning(const Settings& recommended) const;
   void print_picture(const std::vector<Row>& rows) const;
   void print_settings(const std::vector<Row>& rows) const;
   void print_nearest() const;
@@ -122,6 +144,7 @@ class Recommendation {
   ProgressBar bar_;
   std::size_t made_ = 0;  // runs
   SimulatedTrials trials_, robust_, fresh_;
+  VariedTrials varied_trials_;
   Search search_;
   std::vector<Settings> found_{};  // the finalists
 };

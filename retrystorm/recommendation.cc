@@ -45,13 +45,54 @@ constexpr std::uint64_t kRobustSeeds = 1'000, kFreshSeeds = 10'000;
 
 }  // namespace
 
+VariedTrials::VariedTrials(SimulatedTrials& seen, SimulatedTrials& varied,
+                           const std::vector<Variation>& variations,
+                           const std::vector<Situation>& varied_situations)
+    : seen_(seen), varied_(varied), variations_(variations), situations_(varied_situations) {}
+
+bool VariedTrials::run(const std::vector<Settings>& all, std::size_t situation, std::size_t until) {
+  return seen_.run(all, situation, until);
+}
+
+// Few runs: in most variations all of them are down, or none.
+bool VariedTrials::vary(const std::vector<Settings>& all) {
+  constexpr std::size_t kRuns = 3;
+  for (const Variation& variation : variations_) {
+    if (!variation.decides) continue;
+    for (std::size_t i = 0; i < situations_.size(); ++i) {
+      if (situations_[i].title == variation.title && !varied_.run(all, i, kRuns)) return false;
+    }
+  }
+  return true;
+}
+
+Standing VariedTrials::standing(const Settings& settings) const {
+  Standing standing = seen_.standing(settings);
+  standing.fragile = static_cast<std::size_t>(
+      std::count_if(variations_.begin(), variations_.end(), [&](const Variation& each) {
+        const DownRuns worst = worst_of(settings, each);
+        return each.decides && is_majority(worst.hits, worst.runs);
+      }));
+  return standing;
+}
+
+DownRuns VariedTrials::worst_of(const Settings& settings, const Variation& variation) const {
+  const Standing standing = varied_.standing(settings);
+  DownRuns worst;
+  for (std::size_t i = 0; i < situations_.size(); ++i) {
+    if (situations_[i].title != variation.title || standing.down[i].runs == 0) continue;
+    if (worst.runs == 0 || standing.down[i].hits > worst.hits) worst = standing.down[i];
+  }
+  return worst;
+}
+
 Recommendation::Recommendation(const Invocation& invocation, const RecommendOptions& options)
     : options_(options),
       question_(question_of(invocation, options)),
       space_(question_.strategies, question_.given, options.fixed, question_.format),
       study_(invocation, options, {"setting", "disturbance"}, cells_of(question_, space_)),
       evaluator_(study_.evaluator()),
-      variations_(variations(options.workload)),
+      variations_(variations(options.workload, question_.given)),
       varied_(varied(variations_, question_)),
       plan_(plan_of(options)),
       certified_(options.quick ? 3 : 4),
@@ -61,8 +102,9 @@ Recommendation::Recommendation(const Invocation& invocation, const RecommendOpti
       trials_(trials(question_.situations, question_.claims, 0)),
       robust_(trials(varied_, no_claims_, kRobustSeeds)),
       fresh_(trials(question_.situations, question_.claims, kFreshSeeds)),
-      search_(space_.knobs(), trials_, question_.situations.size(), question_.down.bound, plan_,
-              study_.seed()) {
+      varied_trials_(trials_, robust_, variations_, varied_),
+      search_(space_.knobs(), varied_trials_, question_.situations.size(), question_.down.bound,
+              plan_, study_.seed()) {
   std::vector<std::size_t> outages(kOutages);
   std::iota(outages.begin(), outages.end(), std::size_t{0});
   std::vector<std::string> set_here = kSetByDisturbances;
@@ -95,26 +137,6 @@ std::size_t Recommendation::expected_runs() const {
          2 * certified_ * varied_.size() * robust_runs();
 }
 
-// How many of the near variations bring most runs down.
-std::size_t Recommendation::fragile(const Settings& settings) const {
-  const Standing standing = robust_.standing(settings);
-  return static_cast<std::size_t>(
-      std::count_if(variations_.begin(), variations_.end(), [&](const Variation& each) {
-        const DownRuns worst = worst_of(standing, each);
-        return each.is_near && is_majority(worst.hits, worst.runs);
-      }));
-}
-
-// In the worst of the outages.
-DownRuns Recommendation::worst_of(const Standing& standing, const Variation& variation) const {
-  DownRuns worst;
-  for (std::size_t i = 0; i < varied_.size(); ++i) {
-    if (varied_[i].title != variation.title || standing.down[i].runs == 0) continue;
-    if (worst.runs == 0 || standing.down[i].hits > worst.hits) worst = standing.down[i];
-  }
-  return worst;
-}
-
 std::size_t Recommendation::down_when_varied(const Settings& settings) const {
   std::size_t hits = 0;
   for (const DownRuns& each : robust_.standing(settings).down) hits += each.hits;
@@ -133,7 +155,7 @@ std::vector<Settings> Recommendation::by_merit(std::vector<Settings> all,
     all.erase(best);
   };
   const auto merit = [&](const Settings& each) {
-    return std::pair(fragile(each), trials.standing(each).cost());
+    return std::pair(varied_trials_.standing(each).fragile, trials.standing(each).cost());
   };
   add_best(merit);
   add_best([&](const Settings& each) {

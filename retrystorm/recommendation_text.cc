@@ -166,15 +166,28 @@ void Recommendation::print_variations(const std::vector<Row>& rows) const {
   for (const Variation& variation : variations_) {
     std::vector<std::string> texts{variation.title};
     for (const Row* row : shown) {
-      const Standing standing = robust_.standing(row->settings);
-      const DownRuns worst = worst_of(standing, variation);
+      const DownRuns worst = varied_trials_.worst_of(row->settings, variation);
       texts.push_back(std::to_string(worst.hits) + " of " + std::to_string(worst.runs));
     }
     table.rows.push_back(std::move(texts));
   }
-  std::cout
-      << "\nDown where something differs, in the worst of the outages; nothing was tuned on it:\n";
+  std::cout << "\nDown where something differs, in the worst of the outages:\n";
   print(std::cout, table);
+}
+
+// What is certified holds for what was given only.
+void Recommendation::print_warning(const Settings& recommended) const {
+  std::string where;
+  for (const Variation& variation : variations_) {
+    const DownRuns worst = varied_trials_.worst_of(recommended, variation);
+    if (worst.hits == 0) continue;
+    where += (where.empty() ? "" : ", ") + variation.title + " (" + std::to_string(worst.hits) +
+             " of " + std::to_string(worst.runs) + " runs)";
+  }
+  if (where.empty()) return;
+  std::cout << '\n';
+  print_wrapped(std::cout, "Warning: ",
+                "the recommended settings are down where this differs: " + where + '.');
 }
 
 // Each setting that went through the whole race, by its load and its recovery.
@@ -391,6 +404,7 @@ int Recommendation::run() {
   }
   if (complete) {
     print_variations(all);
+    if (certified) print_warning(all.front().settings);
     print_picture(all);
   }
   if (certified) print_settings(all);

@@ -154,7 +154,7 @@ bool Search::run(const std::vector<Settings>& first) {
   if (!extend(all, plan_.screened)) return false;
   std::vector<Settings> best = ranked();
   best.resize(std::min(best.size(), plan_.raced));
-  if (!extend(best, plan_.race)) return false;
+  if (!extend(best, plan_.race) || !vary_front()) return false;
   for (std::size_t round = 0; round < plan_.rounds; ++round) {
     std::vector<Settings> young = children();
     if (young.empty()) break;
@@ -168,9 +168,20 @@ bool Search::run(const std::vector<Settings>& first) {
                return dominates(trials_.standing(one).costs, standing.costs);
              });
     });
-    if (!extend(young, plan_.race)) return false;
+    if (!extend(young, plan_.race) || !vary_front()) return false;
   }
   return true;
+}
+
+// Only what may be chosen is varied. What proves to be fragile leaves the front to others.
+bool Search::vary_front() {
+  for (;;) {
+    std::vector<Settings> all = front();
+    std::erase_if(all, [this](const Settings& each) { return varied_.contains(each); });
+    if (all.empty()) return true;
+    if (!trials_.vary(all)) return false;
+    varied_.insert(all.begin(), all.end());
+  }
 }
 
 std::vector<Settings> Search::ranked() const {
@@ -180,20 +191,25 @@ std::vector<Settings> Search::ranked() const {
   }
   sort_by(all, [this](const Settings& each) {
     const Standing standing = trials_.standing(each);
-    return std::tuple(standing.most_down(), standing.missed, standing.cost(), knobs_set(each));
+    return std::tuple(standing.most_down(), standing.missed, standing.fragile, standing.cost(),
+                      knobs_set(each));
   });
   return all;
 }
 
 std::vector<Settings> Search::front() const {
   std::vector<Settings> all = ranked();
-  std::vector<std::vector<double>> costs;
   std::erase_if(all, [&](const Settings& each) {
     const Standing standing = trials_.standing(each);
-    const bool meets =
-        fewest_runs(standing) >= plan_.race && standing.missed == 0 && standing.most_down() == 0;
-    if (meets) costs.push_back(standing.costs);
-    return !meets;
+    return fewest_runs(standing) < plan_.race || standing.missed > 0 || standing.most_down() > 0;
+  });
+  std::vector<std::vector<double>> costs;
+  const std::size_t least = all.empty() ? 0 : trials_.standing(all.front()).fragile;
+  std::erase_if(all, [&](const Settings& each) {
+    const Standing standing = trials_.standing(each);
+    if (standing.fragile > least) return true;
+    costs.push_back(standing.costs);
+    return false;
   });
   std::vector<Settings> result;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -251,7 +267,9 @@ Settings Search::simplified(Settings settings) {
     for (std::size_t i = 0; i < now.costs.size(); ++i) {
       worse |= now.costs[i] > std::max(at_first[i] + kSameCost, before.costs[i]);
     }
-    if (!worse) settings = std::move(simpler);
+    if (worse) continue;
+    if (!trials_.vary(one)) return settings;
+    if (trials_.standing(simpler).fragile <= before.fragile) settings = std::move(simpler);
   }
   return settings;
 }

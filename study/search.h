@@ -2,7 +2,8 @@
 //
 // All settings have the same seeds, so that they meet the same luck. First many settings have few runs,
 // and the best ones more. Settings that are down in too many runs of one situation are dropped, however
-// well they do in the others. Then those that nothing dominates breed. What comes out of it has been
+// well they do in the others. Then those that nothing dominates breed, if they stay up where something
+// differs, such as the load. What comes out of it has been
 // chosen for its luck, too: only runs with fresh seeds say how good it is (`certify`).
 //
 // The search does not know what is set, nor what a run is. It asks `Trials`.
@@ -12,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <vector>
 
 #include "model/base/random.h"
@@ -36,6 +38,7 @@ struct DownRuns {
 struct Standing {
   std::vector<DownRuns> down;  // by situation
   double missed = 0;           // by how much they miss other claims; 0: they meet all
+  std::size_t fragile = 0;  // in how many variations they are down; 0: in none, or not varied yet
   // The less the better, all in the same unit. Rounded: smaller differences do not count.
   std::vector<double> costs;
 
@@ -50,6 +53,8 @@ class Trials {
   // number have the same seed. Returns false if that was interrupted.
   virtual bool run(const std::vector<Settings>& all, std::size_t situation, std::size_t until) = 0;
   virtual Standing standing(const Settings& settings) const = 0;
+  // Makes some runs of these settings where something differs. Returns false if that was interrupted.
+  virtual bool vary(const std::vector<Settings>& /*all*/) { return true; }
 
  protected:
   Trials() = default;
@@ -81,10 +86,11 @@ class Search {
   // it knows comes from fewer runs.
   bool run(const std::vector<Settings>& first);
 
-  // All that have run, the best first: rarely down, then near to the other claims, then cheap, then with
-  // few knobs set. Those that were dropped are not among them.
+  // All that have run, the best first: rarely down, then near to the other claims, then rarely down where
+  // something differs, then cheap, then with few knobs set. Those that were dropped are not among them.
   std::vector<Settings> ranked() const;
-  // Those that met all claims in a whole race, and that nothing else dominates.
+  // Those that met all claims in a whole race and are down in the fewest variations, and that none of these
+  // dominates.
   std::vector<Settings> front() const;
   // Some of the front: the best one, that with the least of each cost, and others spread between them.
   std::vector<Settings> finalists(std::size_t count) const;
@@ -97,6 +103,7 @@ class Search {
 
  private:
   bool extend(std::vector<Settings>& all, std::size_t until);
+  bool vary_front();
   bool is_doomed(const Settings& settings) const;
   bool is_new(const Settings& settings) const;
   std::vector<Settings> by_chance(std::size_t count);
@@ -109,6 +116,7 @@ class Search {
   const SearchPlan plan_;
   ClientRandom random_;
   std::vector<Settings> tried_;
+  std::set<Settings> varied_;
   std::vector<std::size_t> dropped_;
 };
 

@@ -54,11 +54,19 @@ class MadeUp final : public Trials {
   Standing standing(const Settings& settings) const override {
     const auto found = hits_.find(settings);
     if (found == hits_.end()) return {.down = std::vector<DownRuns>(situations_), .costs = {}};
-    return {.down = found->second, .costs = costs_(settings)};
+    return {.down = found->second,
+            .fragile = varied_.contains(settings) ? fragile(settings) : 0,
+            .costs = costs_(settings)};
+  }
+
+  bool vary(const std::vector<Settings>& all) override {
+    varied_.insert(all.begin(), all.end());
+    return true;
   }
 
   std::size_t made() const { return made_; }
   std::size_t stop_after = 1'000'000'000;
+  std::function<std::size_t(const Settings&)> fragile = [](const Settings&) { return 0; };
 
  private:
   const std::size_t situations_;
@@ -66,6 +74,7 @@ class MadeUp final : public Trials {
   const std::function<double(const Settings&, std::size_t)> down_;
   const std::function<std::vector<double>(const Settings&)> costs_;
   std::map<Settings, std::vector<DownRuns>> hits_;
+  std::set<Settings> varied_;
   std::size_t made_ = 0;
 };
 
@@ -213,6 +222,28 @@ TEST(Search, SetsBackWhatIsNotNeeded) {
   Search search(knobs, trials, 1, 0.01, {}, 1);
   ASSERT_TRUE(search.run({{2, 3, 1}}));
   EXPECT_EQ(search.simplified({2, 3, 1}), (Settings{2, 0, 0}));
+}
+
+// The cheap ones are down where something differs, and so are all but four of the others.
+TEST(Search, PrefersWhatStaysUpWhereSomethingDiffers) {
+  const Knobs knobs{.values = {10, 2}};
+  const auto search = [&knobs](std::size_t least) {
+    MadeUp trials(
+        1, 3, [](const Settings&, std::size_t) { return 0; },
+        [](const Settings& each) { return std::vector<double>{static_cast<double>(each[0])}; });
+    trials.fragile = [least](const Settings& each) {
+      return least + (each[0] < 6 || each[1] == 0 ? 1 : 0);
+    };
+    Search search(knobs, trials, 1, 0.01, {}, 1);
+    EXPECT_TRUE(search.run({}));
+    EXPECT_THAT(search.front(), SizeIs(1));
+    EXPECT_EQ(search.front().front(), (Settings{6, 1}));
+    EXPECT_EQ(search.ranked().front(), (Settings{6, 1}));
+    // A knob that keeps it up stays set.
+    EXPECT_EQ(search.simplified({6, 1}), (Settings{6, 1}));
+  };
+  search(0);
+  search(2);  // all are down somewhere: the least often is chosen
 }
 
 TEST(Search, LeavesOutWhatCannotBe) {
