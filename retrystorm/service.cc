@@ -27,9 +27,7 @@ void declare(CLI::App& app, ServiceCommandOptions& options) {
   const auto add = [](CLI::Option* option) { option->group("What is known"); };
   add(add_value(
       *group, "--rate", "NUMBER", "",
-      [&options](const std::string& text) {
-        options.known.rate = parse_number(plain_number(text), 0, 1e9);
-      },
+      [&options](const std::string& text) { options.known.rate = parse_rate(text, 0, 1e9); },
       "how many requests arrive a second, such as 400/s"));
   add(add_duration(*group, "--p50", options.known.p50,
                    "half of the answers take at most this time"));
@@ -42,9 +40,7 @@ void declare(CLI::App& app, ServiceCommandOptions& options) {
       0, 1));
   add(add_value(
       *group, "--capacity", "NUMBER", "",
-      [&options](const std::string& text) {
-        options.known.capacity = parse_number(plain_number(text), 0, 1e9);
-      },
+      [&options](const std::string& text) { options.known.capacity = parse_rate(text, 0, 1e9); },
       "instead of --used: how many requests a second it can serve at most, as a load test shows"));
   add(add_text(*group, "--from-prometheus", options.metrics,
                "a page of metrics with a histogram of the answers' times, instead of --p50 and "

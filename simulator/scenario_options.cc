@@ -65,26 +65,75 @@ void add_chain(Scenario& scenario, const ScenarioOptions& options) {
   }
 }
 
-// What the services can do, and how often a call may be repeated on its way.
-std::string outlook_of_chain(const Scenario& scenario) {
+// How long a worker is busy with a request of each service if nothing waits, and what the service can do: with
+// `holds` also while the next ones work.
+std::vector<double> capacities_of_chain(const Scenario& scenario) {
+  std::vector<double> all;
+  double behind = 0;  // seconds
+  for (std::size_t i = scenario.behind.size() + 1; i-- > 0;) {
+    const ServiceOptions& service = i == 0 ? scenario.service : scenario.behind[i - 1].service;
+    const double own = to_seconds(service.workers.service_time.mean());
+    const double alone = capacity_of(service);
+    const double held = static_cast<double>(service.workers.workers) / (own + behind);
+    all.insert(all.begin(), scenario.chain.holds ? std::min(alone, held) : alone);
+    behind += own;
+  }
+  return all;
+}
+
+// What the services can do, and how often a call may be repeated on its way. `load`: requests a second.
+std::string outlook_of_chain(const Scenario& scenario, double load) {
   std::string can_do, product;
   double most = 1;
-  const auto add = [&](const std::string& name, const ServiceOptions& service,
-                       const WorkloadOptions& caller) {
+  const std::vector<double> capacities = capacities_of_chain(scenario);
+  for (std::size_t i = 0; i <= scenario.behind.size(); ++i) {
+    const WorkloadOptions& caller = i == 0 ? scenario.workload : scenario.behind[i - 1].caller;
     const std::uint32_t retries = caller.retry.limit.max_retries;
     const double attempts =
         retries == LimitSettings::kUnlimited ? Outlook::kUnlimited : retries + 1.0;
-    can_do += (can_do.empty() ? "" : ", ") + name + ' ' + readable(capacity_of(service)) + "/s";
+    can_do += (can_do.empty() ? "" : ", ") + scenario.chain.names[i] + ' ' +
+              readable(std::round(capacities[i])) + "/s";
+    if (capacities[i] > 0 && std::isfinite(capacities[i])) {
+      can_do += " (" + readable(std::round(100 * load / capacities[i])) + " % used)";
+    }
     product += (product.empty() ? "" : " x ") + readable(attempts);
     most *= attempts;
-  };
-  add(scenario.chain.names.front(), scenario.service, scenario.workload);
-  for (std::size_t i = 0; i < scenario.behind.size(); ++i) {
-    add(scenario.chain.names[i + 1], scenario.behind[i].service, scenario.behind[i].caller);
   }
   const std::string last = scenario.chain.names.back();
-  return can_do + " (--chain); if " + last + " is dead, at most " + product + " = " +
-         readable(most) + " calls of it for a request of a client (--retry-at)";
+  return can_do + " (--chain" +
+         (scenario.chain.holds ? "; --waiting=hold: a worker is busy while the next ones work"
+                               : "") +
+         "); the load is " + readable(load) + "/s; if " + last + " is dead, at most " + product +
+         " = " + readable(most) + " calls of it for a request of a client (--retry-at)";
+}
+
+// Warns of services that cannot do what is wanted, and of callers that give up while what they called still tries.
+void warn_of_chain(Outlook& outlook, const Scenario& scenario) {
+  const std::vector<double> capacities = capacities_of_chain(scenario);
+  for (std::size_t i = 0; i < capacities.size(); ++i) {
+    if (outlook.wanted < capacities[i]) continue;
+    outlook.warnings.push_back(
+        scenario.chain.names[i] + " can do " + readable(std::round(capacities[i])) + "/s of the " +
+        readable(outlook.wanted) + "/s that are wanted, before any outage (--chain)");
+  }
+  for (std::size_t i = 0; i < scenario.behind.size(); ++i) {
+    const WorkloadOptions& outer = i == 0 ? scenario.workload : scenario.behind[i - 1].caller;
+    const WorkloadOptions& inner = scenario.behind[i].caller;
+    if (!inner.has_timeout() || !outer.has_timeout()) continue;
+    const ServiceOptions& between = i == 0 ? scenario.service : scenario.behind[i - 1].service;
+    const Duration longest = saturating_add(longest_request(inner.retry, inner.timeout),
+                                            between.workers.service_time.mean());
+    if (outer.timeout > longest) continue;
+    const std::string caller = i == 0 ? "the clients" : scenario.chain.names[i - 1];
+    const std::string name = scenario.chain.names[i], next = scenario.chain.names[i + 1];
+    outlook.warnings.push_back(
+        caller + (i == 0 ? " give" : " gives") + " up on " + name + " after " +
+        readable(outer.timeout) + ", and " + name + " may try " + next + " for " +
+        (longest == Duration::max() ? "ever" : readable(longest)) + " (attempts of " +
+        readable(inner.timeout) +
+        " and their waits): what it still tries then is work for nobody (--timeout, the time after an "
+        "arrow of --chain, --deadline)");
+  }
 }
 
 // Adds the options of the service that have no effect at any time. An outage or an action may turn
@@ -240,8 +289,16 @@ Outlook look_ahead(const ScenarioOptions& options) {
     if (input.outage->kind == Disturbance::Kind::kThrottle) input.outage->value *= options.scale;
   }
   note_unused_by_open_arrivals(input, options.workload);
-  if (options.chain.on()) input.chain = outlook_of_chain(scenario);
-  return look_ahead(input);
+  Outlook outlook = look_ahead(input);
+  if (options.chain.on()) {
+    outlook.chain = outlook_of_chain(scenario, outlook.wanted);
+    warn_of_chain(outlook, scenario);
+    // All callers have the same waits, also where the clients do not retry.
+    outlook.retries.usual_waits =
+        options.chain.retry_at != RetryAt::kNone &&
+        look_ahead(OutlookInput{.workload = options.workload}).retries.usual_waits;
+  }
+  return outlook;
 }
 
 double memory_needed(const Scenario& scenario) {

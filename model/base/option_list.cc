@@ -12,8 +12,9 @@ Option& Option::with_unit(std::string what) {
   unit = std::move(what);
   if (unit.ends_with(kPerSecond)) {
     set = [number = std::move(set)](std::string_view text) {
-      if (text.ends_with(kPerSecond)) text.remove_suffix(kPerSecond.size());
-      number(text);
+      if (text.find('/') == text.npos) return number(text);
+      constexpr double kMost = std::numeric_limits<double>::max();
+      number(print_number(parse_rate(text, -kMost, kMost)));
     };
   }
   return *this;

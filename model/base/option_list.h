@@ -49,7 +49,7 @@ struct Option {
     std::string from{}, to{};
   } range{};
 
-  // A rate, whose unit ends with "/s", also takes that after its number: 100/s.
+  // A rate, whose unit ends with "/s", also takes a time after its number: 100/s, 600/min, 3600/h.
   Option& with_unit(std::string what);
   Option& with_examples(std::vector<std::string_view> texts) {
     examples = std::move(texts);

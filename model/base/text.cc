@@ -42,6 +42,23 @@ template <typename Number>
   throw std::invalid_argument(message);
 }
 
+// The seconds of the time that a rate is given for, such as 60 of "600/min", and what stands before it. 0: it is no
+// rate.
+double rate_seconds(std::string_view& text) {
+  static constexpr std::pair<std::string_view, double> kTimes[] = {
+      {"/s", 1}, {"/min", 60}, {"/m", 60}, {"/h", 3600}};
+  for (const auto& [end, seconds] : kTimes) {
+    if (!text.ends_with(end)) continue;
+    text.remove_suffix(end.size());
+    return seconds;
+  }
+  return 0;
+}
+
+bool is_rate(std::string_view text) {
+  return rate_seconds(text) > 0;
+}
+
 // The plain form of `text` as a number within these bounds.
 double within(const std::string& plain, std::string_view text, double least, double most) {
   const auto value = read_decimal(plain);
@@ -115,8 +132,8 @@ std::string plain_number(std::string_view text) {
   constexpr double kExact = 9e15;
   std::string_view digits = text;
   double factor = 1, divisor = 1;
-  if (text.ends_with("/s")) {
-    digits.remove_suffix(2);
+  if (const double seconds = rate_seconds(digits); seconds > 0) {
+    divisor = seconds;
   } else if (text.ends_with('%')) {
     divisor = 100;
     digits.remove_suffix(1);
@@ -137,22 +154,26 @@ std::string plain_number(std::string_view text) {
 }
 
 double parse_number(std::string_view text, double least, double most) {
-  const bool other_form = text.ends_with("/s") || (text.ends_with('%') && most > 1);
+  const bool other_form = is_rate(text) || (text.ends_with('%') && most > 1);
   return within(other_form ? "" : plain_number(text), text, least, most);
 }
 
 double parse_rate(std::string_view text, double least, double most) {
+  if (text.find('/') != text.npos && plain_number(text) == text) {
+    throw std::invalid_argument(
+        in_quotes(text) + " is not a rate: write it as 10 or 10/s, 600/min (600/m) or 36000/h");
+  }
   return within(text.ends_with('%') ? "" : plain_number(text), text, least, most);
 }
 
 double parse_factor(std::string_view text, double least, double most) {
   const std::string_view number = text.substr(0, text.size() - (text.ends_with('x') ? 1 : 0));
-  return within(text.ends_with("/s") ? "" : plain_number(number), text, least, most);
+  return within(is_rate(text) ? "" : plain_number(number), text, least, most);
 }
 
 std::uint64_t parse_count(std::string_view text, std::uint64_t least, std::uint64_t most) {
   std::uint64_t value = 0;
-  const bool other_form = text.ends_with("/s") || text.ends_with('%');
+  const bool other_form = is_rate(text) || text.ends_with('%');
   const std::string plain = other_form ? "" : plain_number(text);
   const auto [end, error] = std::from_chars(plain.data(), plain.data() + plain.size(), value);
   if (error != std::errc() || plain.empty() || end != plain.data() + plain.size() ||

@@ -34,14 +34,14 @@ std::string plain_word(std::string_view text);
 std::vector<std::string_view> split(std::string_view text, char between);
 
 // The text as a plain decimal number, if it is one in another form: "50%" is "0.5", "10k" is
-// "10000", "1m" is "1000000", "100/s" is "100". Any other text is left as it is.
+// "10000", "1m" is "1000000", "100/s" is "100", "600/min" is "10". Any other text is left as it is.
 std::string plain_number(std::string_view text);
 
 // Read a decimal number within these bounds, also as 10k or 1m; a share (of at most 1) also as 50%.
 // NaN, infinity and any other text after the number are refused. Throw std::invalid_argument with a
 // readable message.
 double parse_number(std::string_view text, double least, double most);
-// A number also as 100/s.
+// A number a second, also as 100/s, 600/min, 600/m or 3600/h.
 double parse_rate(std::string_view text, double least, double most);
 // A number also as 10x or 50%.
 double parse_factor(std::string_view text, double least, double most);

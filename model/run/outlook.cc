@@ -186,9 +186,15 @@ Duration mean_answer(const ServiceOptions& service) {
                                                 : service.base_delay;
 }
 
+// How long a worker is busy with a refusal.
+Duration refusal_takes(const ServiceOptions& service) {
+  return service.capacity == Capacity::kWorkers ? service.workers.rejection_cost : Duration::zero();
+}
+
 // How long an attempt takes that fails with an error.
 Duration error_takes(const OutlookInput& input) {
-  if (!input.service || turns_away(*input.service)) return Duration::zero();
+  if (!input.service) return Duration::zero();
+  if (turns_away(*input.service)) return refusal_takes(*input.service);
   const ErrorSettings& errors = input.service->errors;
   const bool served =
       errors.after == ErrorAfter::kService &&
@@ -263,6 +269,38 @@ class Storm {
       result.rate = most;
     }
     if (!open_) result.cycle = from_seconds(callers_ / result.rate);
+    return result;
+  }
+
+  // The requests and attempts a second, if this share of the attempts fails.
+  struct Coming {
+    double requests = 0, attempts = 0;
+    double answered = 0;  // requests that succeed
+  };
+  Coming coming(const Outlook::Failing& failing, double fails) const {
+    const double most = failing.attempts;
+    const double last = std::pow(fails, most);  // requests whose attempts all fail
+    const double each = fails < 1 ? (1 - last) / (1 - fails) : most;
+    Coming result{.requests = callers_};
+    if (!open_) {
+      double cycle = to_seconds(think_) + each * to_seconds(failing.takes), waited_for = fails;
+      for (std::size_t i = 0; static_cast<double>(i) + 1 < most && !waits_.empty(); ++i) {
+        if (i + 1 >= waits_.size()) {  // the last wait repeats
+          const double rest = most - 1 - static_cast<double>(i);
+          cycle += to_seconds(waits_.back()) *
+                   (fails < 1 ? waited_for * (1 - std::pow(fails, rest)) / (1 - fails) : rest);
+          break;
+        }
+        cycle += waited_for * to_seconds(waits_[i]);
+        waited_for *= fails;
+      }
+      result.requests = callers_ / cycle;
+    }
+    result.attempts = result.requests == 0 ? failing.rate : result.requests * each;
+    if (failing.limited_by_budget || failing.limited_by_pools) {
+      result.attempts = std::min(result.attempts, failing.rate);
+    }
+    result.answered = std::min(result.requests * (1 - last), result.attempts * (1 - fails));
     return result;
   }
 
@@ -352,15 +390,64 @@ double cost_of_retry(const BudgetSettings& budget, Failure failure) {
   return cost == BudgetSettings::kNone ? budget.cost : cost;
 }
 
+// What workers can serve without a rate limit.
+double full_capacity(ServiceOptions service) {
+  service.rate_limit.rate = 0;
+  return capacity_of(service);
+}
+
+// What refusals leave of the capacity of workers if each keeps one busy. `service.rate_limited` or its bound
+// turns attempts away.
+double left_beside_refusals(const Outlook::Service& service, const ServiceOptions& options,
+                            double attempts) {
+  const double cost = to_seconds(refusal_takes(options));
+  const double each = mean_service_seconds(options);
+  const double workers = full_capacity(options) * each;
+  if (service.rate_limited) {
+    return std::max(workers - std::max(attempts - service.capacity, 0.0) * cost, 0.0) / each;
+  }
+  if (attempts * cost >= workers) return 0;
+  // Each attempt that is served is none that is refused.
+  return cost < each ? std::min((workers - attempts * cost) / (each - cost), workers / each)
+                     : workers / each;
+}
+
+// Can a storm sustain itself because of what refusals cost? Either the attempts keep all workers busy
+// although only some of them fail: W <= answered x service time + refused x cost. Or, while all fail, refusals
+// leave so little that those in the queue are answered too late.
+bool refusals_hold(const Storm& storm, const Outlook::Failing& failing,
+                   const Outlook::Service& service, const ServiceOptions& options) {
+  const double cost = to_seconds(refusal_takes(options));
+  if (cost <= 0 || !turns_away(options) || service.kind != Capacity::kWorkers) return false;
+  const double each = mean_service_seconds(options);
+  const double workers = full_capacity(options) * each;
+  constexpr int kSteps = 500;
+  for (int i = 1; i <= kSteps; ++i) {
+    const Storm::Coming coming = storm.coming(failing, static_cast<double>(i) / kSteps);
+    const double refused = coming.attempts - coming.answered;
+    if (coming.answered * each + refused * cost >= workers) return true;
+  }
+  if (failing.rate < service.capacity) return false;
+  const double left = left_beside_refusals(service, options, failing.rate);
+  if (service.rate_limited) return left < service.capacity;
+  const bool queues = options.workers.order.kind == QueueOrder::Kind::kFifo &&
+                      options.workers.drop.kind == QueueDrop::Kind::kNone;
+  return queues && service.bound * full_capacity(options) >= service.late_from * left;
+}
+
 // The rate of requests below which they make fewer attempts than the service has capacity for, if
 // they are more or fewer than those that are wanted.
-double drains_below(const Storm& storm, const Outlook::Failing& failing, double capacity,
-                    double wanted) {
+double drains_below(const Storm& storm, const Outlook::Failing& failing,
+                    const Outlook::Service& service, const ServiceOptions& options, double wanted) {
+  const double capacity = service.capacity;
   if (!(wanted > 0 && std::isfinite(wanted))) return capacity;
-  const double share =
-      find_crossing(0, capacity / wanted, [&](double some) {
-        return storm.times(some).failing(failing.takes, failing.attempts).rate < capacity;
-      }).low;
+  const double share = find_crossing(0, capacity / wanted, [&](double some) {
+                         const Storm fewer = storm.times(some);
+                         const Outlook::Failing all =
+                             fewer.failing(failing.takes, failing.attempts);
+                         return (service.in_time || all.rate < capacity) &&
+                                !refusals_hold(fewer, all, service, options);
+                       }).low;
   return std::min(share * wanted, capacity);
 }
 
@@ -483,7 +570,8 @@ Outlook::Outage look_at_outage(const OutlookInput& input, const Outlook& outlook
                         : outlook.connections->multiplexed
                             ? Outlook::kUnlimited
                             : std::min(outlook.connections->open, outage.wanted);
-    const double all = std::max(outage.wanted, attempts * seconds);
+    // Whatever the service turns away otherwise, it turns away nothing while it is frozen.
+    const double all = std::max(outage.wanted, retries.timeouts.rate * seconds);
     outage.waiting = std::min(static_cast<double>(input.service->backlog) + kept, all);
     const auto begun = [&](Duration time) {
       return open ? wanted * to_seconds(time)
@@ -522,8 +610,13 @@ Outlook::Outage look_at_outage(const OutlookInput& input, const Outlook& outlook
   const double room =
       service.bound + (workers ? static_cast<double>(input.service->workers.workers) : 0);
   const double work = std::min(outage.waiting, room);
+  // A refusal takes as long as so many answers.
+  const double refusal =
+      workers ? to_seconds(refusal_takes(*input.service)) / mean_service_seconds(*input.service)
+              : 0;
   if (workers && retries.drain && work > 0) {
-    const double queue = std::min(outage.waiting + late, room);
+    const double queue = std::min(outage.waiting + late, room) +
+                         std::max(outage.waiting + late - room, 0.0) * refusal;
     outage.drains_in = drains_in(queue, saved, full, outlook, storm, outage.length);
     outage.drains_in_is_near = is_near(*outage.drains_in, queue, outlook);
   }
@@ -537,7 +630,13 @@ Outlook::Outage look_at_outage(const OutlookInput& input, const Outlook& outlook
   }
   if (piles_up(outage.what) && work > 0) outage.waiting = std::min(outage.waiting + saved, room);
   if (service.capacity != kUnlimited) {
+    const double refused = std::max(outage.waiting - room, 0.0);
+    const double full = workers ? full_capacity(*input.service) : service.capacity;
     outage.work = from_seconds(std::min(outage.waiting, room) / service.capacity);
+    if (refused > 0 && refusal > 0) {
+      outage.refused_work = from_seconds(refused * refusal / full);
+      outage.work = saturating_add(outage.work, outage.refused_work);
+    }
   }
   return outage;
 }
@@ -552,7 +651,8 @@ Duration base_for_window(BackoffSettings waits, Duration window) {
   return to_seconds(span.to - span.from) < 0.999 * seconds ? Duration::zero() : waits.base;
 }
 
-Outlook::Herd look_at_herd(const WorkloadOptions& workload, const Outlook& outlook) {
+Outlook::Herd look_at_herd(const OutlookInput& input, const Outlook& outlook) {
+  const WorkloadOptions& workload = input.workload;
   const WaitSpan span = first_waits_span(workload.reconnect.backoff);
   Outlook::Herd herd{.clients = static_cast<double>(workload.clients),
                      .window = span.to - span.from,
@@ -568,20 +668,40 @@ Outlook::Herd look_at_herd(const WorkloadOptions& workload, const Outlook& outlo
     herd.back = Duration::max();
     return herd;
   }
-  const auto pile_up_within = [&](double seconds) {
-    return pile_up_of({.clients = herd.clients,
+  // The curve serves less, the more wait beyond its best concurrency.
+  const bool curve = service.kind == Capacity::kCurve && !service.rate_limited;
+  const double best = curve ? service.best_concurrency : 0;
+  const auto serves = [&](double waiting) {
+    return curve && waiting > 0 ? input.service->curve().throughput(best + waiting)
+                                : service.capacity;
+  };
+  const auto pile_up_of_some = [&](double clients, double seconds) {
+    return pile_up_of({.clients = clients,
                        .calls = herd.calls,
                        .think = workload.mean_think_time(),
                        .from = span.from,
                        .window = from_seconds(seconds),
                        .load = outlook.wanted},
-                      service.capacity);
+                      serves);
+  };
+  // By chance more come at a time, and on the curve that grows: here by two standard deviations.
+  const auto pile_up_within = [&](double seconds) {
+    const double mean = pile_up_of_some(herd.clients, seconds);
+    return curve && mean > 0 ? pile_up_of_some(herd.clients + 2 * std::sqrt(herd.clients), seconds)
+                             : mean;
+  };
+  const auto in_time = [&](double owed) {
+    return service.in_time ||
+           (std::min(owed, herd.clients) + (owed > 0 ? best : 0) <= service.late_from &&
+            serves(owed) > outlook.wanted);
   };
   const double owed = pile_up_within(window);
-  herd.piles_up = std::min(owed, herd.clients);  // a client has one attempt at a time
+  // A client has one attempt at a time.
+  herd.piles_up = owed < 1 ? 0 : std::min(best + owed, herd.clients);
+  herd.in_time = in_time(owed);
   // Connects wait in the queue with requests that came before them. Those of several calls wait anew.
-  herd.back =
-      saturating_add(span.to, from_seconds(owed / (herd.calls > 1 ? room : service.capacity)));
+  herd.back = saturating_add(
+      span.to, from_seconds(owed / (herd.calls > 1 ? room : std::min(serves(owed), serves(0)))));
   // At the end of the window w a client makes its connect, and its request if it has wanted one by then:
   // w = N (calls + 1 - exp(-w / think)) / room. Below, more come than there is room for.
   const double most = herd.clients * (herd.calls + 1) / room;
@@ -596,7 +716,7 @@ Outlook::Herd look_at_herd(const WorkloadOptions& workload, const Outlook& outlo
     herd.base_for_room = base_for_window(workload.reconnect.backoff, herd.all_room);
   }
   herd.advised = from_seconds(find_crossing(0, enough, [&](double seconds) {
-                                return pile_up_within(seconds) > service.late_from;
+                                return !in_time(pile_up_within(seconds));
                               }).high);
   return herd;
 }
@@ -612,13 +732,17 @@ void warn_of_herd(Outlook& outlook) {
                                "they wait (--clients, --lambda)");
     return;
   }
-  if (outlook.service->in_time || herd.piles_up <= outlook.service->late_from) return;
-  outlook.warnings.push_back(
-      "up to " + readable(std::round(herd.piles_up)) + " attempts pile up in the window of " +
-      readable(herd.window) + ", and from " + readable(std::round(outlook.service->late_from)) +
-      " on answers come too late and are in vain. Spread the clients over more than " +
-      readable(herd.advised) + ", better over " + readable(herd.all_room) +
-      " (--reconnect-base, --reconnect-jitter)");
+  if (herd.in_time) return;
+  const Outlook::Service& service = *outlook.service;
+  const std::string why = herd.piles_up > service.late_from
+                              ? "from " + readable(std::round(service.late_from)) +
+                                    " on answers come too late and are in vain"
+                              : "with so many in it the service does less than the load of " + load;
+  outlook.warnings.push_back("up to " + readable(std::round(herd.piles_up)) +
+                             " attempts pile up in the window of " + readable(herd.window) +
+                             ", and " + why + ". Spread the clients over more than " +
+                             readable(herd.advised) + ", better over " + readable(herd.all_room) +
+                             " (--reconnect-base, --reconnect-jitter)");
 }
 
 // Options of the waits between the attempts of a request do not change those of reconnects.
@@ -741,8 +865,10 @@ void warn(Outlook& outlook, const OutlookInput& input) {
       limit.max_retries > 0 && limit.max_retries < steps) {
     say("a request has " + readable(limit.max_retries) + " retries, and --backoff-table has " +
         readable(static_cast<double>(steps)) + " numbers: the last " +
-        readable(static_cast<double>(steps - limit.max_retries)) +
-        " are never reached (--max-retries)");
+        (steps - limit.max_retries == 1
+             ? "is"
+             : readable(static_cast<double>(steps - limit.max_retries)) + " are") +
+        " never reached (--max-retries)");
   }
   if (workload.retry.strategy == "none" && limit.max_retries > 0) {
     say("--strategy=none means no retries, but " +
@@ -756,7 +882,9 @@ void warn(Outlook& outlook, const OutlookInput& input) {
                               : !input.clients_given  ? "--lambda"
                                                       : "--clients and --lambda";
     say("open arrivals do not use " + names + ": " + per_second(workload.rate) +
-        " arrive whatever happens to them (--rate, or --arrivals=closed)");
+        " arrive whatever happens to them (--rate, or --arrivals=closed)" +
+        (workload.connections.kept() ? "; for callers with connections of their own: --processes=N"
+                                     : ""));
   }
 }
 
@@ -825,7 +953,7 @@ double requests_begun(double clients, Duration think, Duration life, Duration ti
   return clients * begun;
 }
 
-double pile_up_of(const ComingBack& herd, double capacity) {
+double pile_up_of(const ComingBack& herd, const std::function<double(double)>& serves) {
   const double window = to_seconds(herd.window), think = to_seconds(herd.think);
   if (window <= 0) return herd.clients * herd.calls;
   constexpr int kSteps = 200;
@@ -835,7 +963,7 @@ double pile_up_of(const ComingBack& herd, double capacity) {
     const double time = (i + 0.5) * step;
     const double wanted = think > 0 ? 1 - exponential(-(to_seconds(herd.from) + time) / think) : 1;
     const double rate = herd.clients / window * (herd.calls + wanted) + herd.load * time / window;
-    waiting = std::max(waiting + (rate - capacity) * step, 0.0);
+    waiting = std::max(waiting + (rate - serves(waiting)) * step, 0.0);
   }
   return waiting;
 }
@@ -995,13 +1123,21 @@ void note_unused_by_open_arrivals(OutlookInput& input, const WorkloadOptions& as
                            asked.retry.backoff.from != BackoffFrom::kThinkTime;
 }
 
+Duration longest_request(const RetrySettings& retry, Duration timeout) {
+  const std::vector<Duration> waits = first_waits(retry);
+  const double most = or_unlimited(retry.limit.max_retries, LimitSettings::kUnlimited) + 1;
+  const double attempts = !retry.limit.retry_on.timeout
+                              ? 1
+                              : attempts_before(retry.limit.deadline, timeout, waits, most);
+  return std::min(time_of(waits, timeout, attempts), retry.limit.deadline);
+}
+
 Outlook look_ahead(const OutlookInput& input) {
   const WorkloadOptions& workload = input.workload;
   const RetrySettings& retry = workload.retry;
   Outlook outlook{
       .arrivals = workload.arrivals, .timeout = workload.timeout, .deadline = retry.limit.deadline};
   if (workload.arrivals != Arrivals::kOpen) outlook.clients = static_cast<double>(workload.clients);
-  outlook.chain = input.chain;
   outlook.processes = process_count(workload);
   outlook.budget = retry.process.budget.name;
   outlook.budget_in_each = grows_with_processes(retry.process.budget);
@@ -1035,6 +1171,9 @@ Outlook look_ahead(const OutlookInput& input) {
   retries.attempts = or_unlimited(retry.limit.max_retries, LimitSettings::kUnlimited) + 1;
   retries.waits = first_waits(retry);
   retries.falls_at = first_fall(retries.waits);
+  UnusedOptions changed;
+  find_unused<BackoffSettings>(changed, retry.backoff, RetrySettings().backoff, "");
+  retries.usual_waits = retries.attempts > 1 && !retry.pacer.on && changed.empty();
   const BackoffSettings& backoff = retry.backoff;
   const bool grows = backoff.growth == Growth::kExponential && !backoff.jitter.is_growth();
   if (grows && !retry.pacer.on) retries.factor = backoff.factor;
@@ -1075,15 +1214,29 @@ Outlook look_ahead(const OutlookInput& input) {
       service.held_from = held_by(overload.rate);
       service.held_without_budget = held_by(overload.at_first);
     } else if (service.capacity != kUnlimited) {
-      retries.can_hold = overload.rate >= service.capacity && !service.in_time;
-      retries.drains_below = drains_below(storm, overload, service.capacity, outlook.wanted);
-      if (overload.rate < service.capacity) retries.drain = service.capacity - overload.rate;
+      const bool held = refusals_hold(storm, overload, service, *input.service);
+      retries.can_hold = held || (overload.rate >= service.capacity && !service.in_time);
+      retries.drains_below = drains_below(storm, overload, service, *input.service, outlook.wanted);
+      // A refusal may take longer than an answer.
+      const double costs = retries.turns_away && service.kind == Capacity::kWorkers
+                               ? std::max(to_seconds(refusal_takes(*input.service)) /
+                                              mean_service_seconds(*input.service),
+                                          1.0)
+                               : 1;
+      if (!held && overload.rate * costs < service.capacity) {
+        retries.drain = service.capacity - overload.rate * costs;
+      }
+      if (retries.turns_away) {
+        service.refusal = refusal_takes(*input.service);
+        retries.left = left_beside_refusals(service, *input.service, overload.rate);
+        retries.refusals_take = 1 - retries.left / full_capacity(*input.service);
+      }
     }
   }
   if (input.outage && input.outage_for > Duration::zero()) {
     outlook.outage = look_at_outage(input, outlook, storm);
     if (loses_connections(workload, input.outage)) {
-      outlook.herd = look_at_herd(workload, outlook);
+      outlook.herd = look_at_herd(input, outlook);
       outlook.outage->unanswered = 0;
       warn_of_herd(outlook);
       warn_of_waits_of_requests(outlook, workload);

@@ -22,7 +22,6 @@ namespace retrystorm {
 struct OutlookInput {
   WorkloadOptions workload{};
   std::optional<ServiceOptions> service{};  // empty if unknown, as in the real client
-  std::string chain{};                      // about the services of a chain; empty: one service
   std::optional<Disturbance> outage{};      // empty without one
   Duration outage_for{0};
   Duration calm{0};        // how long the run is before the outage
@@ -49,7 +48,9 @@ struct Outlook {
     // The limit on the requests that wait (workers) or are in the service (curve), and its option.
     double bound = kUnlimited;
     std::string bounded_by{};
-    bool in_time = false;  // do the settings ensure that every request served is answered in time?
+    // Do the settings ensure that every request served is answered in time, if refusals cost nothing?
+    bool in_time = false;
+    Duration refusal{0};  // how long a worker is busy with one (--rejection-cost)
     // Curve: with this many requests in the service, retries keep it down for good.
     double held_from = kUnlimited;
     double held_without_budget = kUnlimited;  // the same, if retries had no budget
@@ -79,9 +80,13 @@ struct Outlook {
     std::vector<Duration> waits{};  // the medians of the first waits
     // The first retry whose median wait is shorter than the one before it; 0 if there is none.
     std::size_t falls_at = 0;
+    bool usual_waits = false;  // retries without any option of their waits?
     double factor =
         0;  // by which each wait is longer than the one before it; 0 if they grow otherwise
     // Of workers:
+    // While all attempts are turned away: the requests a second that can be served beside the refusals, and
+    // the share of the capacity that refusals take.
+    double left = kUnlimited, refusals_take = 0;
     bool can_hold = false;    // can retries alone keep the service busy?
     double drains_below = 0;  // the rate of requests below which they cannot
     std::optional<double>
@@ -100,9 +105,11 @@ struct Outlook {
     // Of a service whose capacity is known. The load takes its part of it.
     double capacity = kUnlimited;  // connects; 0 if the load takes all
     Duration back{0};              // when all are, about, after they lost their connections
-    double piles_up = 0;           // attempts that wait at the end of the window
-    Duration advised{0};           // the shortest window in which answers do not come too late
-    Duration all_room{0};          // the shortest window in which no attempts pile up
+    // Attempts that wait at the end of the window, on the curve those that are in the service.
+    double piles_up = 0;
+    bool in_time = true;   // are those answered in time, and faster than more come?
+    Duration advised{0};   // the shortest window in which answers do not come too late
+    Duration all_room{0};  // the shortest window in which no attempts pile up
     // The base of the first wait with such a window, rounded up to two digits. 0 if the window is that
     // long already, or if the base alone does not make it so.
     Duration base_for_room{0};
@@ -120,7 +127,9 @@ struct Outlook {
     // Freeze:
     double attempts_at_end = 0;  // per second, at its end, of the unanswered requests
     double burst = 0;            // attempts that reach the service within one timeout of its end
-    Duration work{0};            // time to serve all that wait and have room, at full capacity
+    // The time to serve all that wait and have room, and to refuse the others, at full capacity.
+    Duration work{0};
+    Duration refused_work{0};  // of that: the refusals
     // The same, while all further attempts fail: never longer, in the mean. It includes the retries that
     // the budget has saved.
     std::optional<Duration> drains_in{};
@@ -211,9 +220,14 @@ std::vector<std::string> deciding_options(const Outlook& outlook);
 // Does the outage freeze a service of workers? Then its backlog decides.
 bool freezes_workers(const Outlook& outlook);
 
+// What the waits are that nobody asked for: "each retry after 100ms, without end". Empty if they were asked for.
+std::string usual_retries(const Outlook& outlook);
+
 // The line that names those of them which were not given: "--timeout=2s, --backlog=256". Empty if all were.
-// `freezes_workers`: is one of the outages such a freeze, by default?
-std::string assumed_text(const std::string& options, bool freezes_workers = false);
+// `freezes_workers`: is one of the outages such a freeze, by default? `retried`: if there is --strategy among
+// them, what that does, in words.
+std::string assumed_text(const std::string& options, bool freezes_workers = false,
+                         const std::string& retried = "");
 
 // What it does, in a few words: "frozen", "3 times the load".
 std::string in_words(const Disturbance& disturbance);
@@ -250,12 +264,17 @@ struct ComingBack {
   Duration from{0}, window{0};  // `from`: after they lost their connections, the window begins
   double load = 0;              // requests per second of all of them
 };
-double pile_up_of(const ComingBack& herd, double capacity);
+// `serves(waiting)` is the requests per second that it serves while so many wait.
+double pile_up_of(const ComingBack& herd, const std::function<double(double)>& serves);
 
 // The attempts per second at the end of an outage. `begun(time)` requests begin in its first `time`,
 // every attempt fails by the timeout, and no request lasts longer than `life`.
 double attempts_at_end(const std::function<double(Duration)>& begun, Duration length, Duration life,
                        Duration timeout, const std::vector<Duration>& waits);
+
+// The longest that a request takes, with the median waits, if all its attempts time out. `Duration::max()`
+// without a limit.
+Duration longest_request(const RetrySettings& retry, Duration timeout);
 
 // How many attempts of a request can begin before its deadline if each takes the timeout.
 double attempts_before(Duration deadline, Duration timeout, const std::vector<Duration>& waits,

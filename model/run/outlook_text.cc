@@ -150,7 +150,7 @@ std::string storm_sentence(const Outlook& outlook) {
     return "; a service that is slow or frozen gets no retries";
   }
   if (!outlook.service) {
-    return "; they can keep down a service with less capacity";
+    return retries.attempts == 1 ? "" : "; they can keep down a service with less capacity";
   }
   const Outlook::Service& service = *outlook.service;
   if (service.kind == Capacity::kCurve) {
@@ -178,6 +178,11 @@ std::string storm_sentence(const Outlook& outlook) {
     return text;
   }
   if (service.capacity == Outlook::kUnlimited) return "";
+  if (rate < service.capacity && retries.can_hold) {
+    // A refusal then takes longer than an answer.
+    return ", less than the service can do; but a refusal takes " + readable(service.refusal) +
+           " (--rejection-cost): a storm can sustain itself";
+  }
   if (rate < service.capacity) {
     const Outlook::Failing& failing = retries.overload();
     const std::string drain = rate_of(*retries.drain);
@@ -189,15 +194,29 @@ std::string storm_sentence(const Outlook& outlook) {
                 ? ""
                 : ". Without a budget: " + up_to(failing.at_first) + ", MORE than it can do");
   }
-  if (service.in_time) {
-    return ": MORE than the service can do. But its answers are in time (" + service.bounded_by +
+  std::string text = ": MORE than the service can do. ";
+  if (service.refusal > Duration::zero()) {
+    text += "Refusals take a worker " + readable(service.refusal) + " each (--rejection-cost), " +
+            (retries.left > 0 ? percent_of(retries.refusals_take) +
+                                    " of the capacity if all are turned away, and leave " +
+                                    rate_of(std::round(retries.left))
+                              : "all of the capacity if all are turned away");
+    if (!retries.can_hold) {
+      return text + ". That is enough: answers are in time (" + service.bounded_by +
+             "), and no storm sustains itself";
+    }
+    text += ". ";
+  } else if (service.in_time) {
+    return text + "But its answers are in time (" + service.bounded_by +
            "), so a storm wastes little of its capacity";
   }
-  std::string text = ": MORE than the service can do. A storm can sustain itself";
+  text += "A storm can sustain itself";
   if (retries.drains_below < outlook.wanted && retries.drains_below > 0) {
     text += "; below " + counted(retries.drains_below, "request") + "/s (" +
-            percent_of(retries.drains_below / service.capacity) + " used) its queue drains, at " +
-            rate_of(service.capacity) + " less the attempts";
+            percent_of(retries.drains_below / service.capacity) + " used) " +
+            (service.refusal > Duration::zero()
+                 ? "it ends"
+                 : "its queue drains, at " + rate_of(service.capacity) + " less the attempts");
   }
   return text;
 }
@@ -241,6 +260,9 @@ std::string outage_sentence(const Outlook& outlook) {
   }
   if (outage.waiting == Outlook::kUnlimited) return text;
   text += readable(outage.work) + " of work";
+  if (outage.refused_work > Duration::zero()) {
+    text += ", " + readable(outage.refused_work) + " of it for refusals (--rejection-cost)";
+  }
   if (outage.drains_in_is_near) text += ", done within " + readable(*outage.drains_in);
   return text;
 }
@@ -263,9 +285,9 @@ std::string herd_sentence(const Outlook& outlook) {
           " and the request it wants by then: ";
   text += herd.piles_up < 1 ? "none wait"
                             : "up to " + readable(std::round(herd.piles_up)) + " attempts pile up";
-  return text + ", and all are back after about " + readable(herd.back) +
-         ", if answers come in time. None pile up from a window of w = N (" +
-         readable(herd.calls + 1) +
+  text += herd.in_time ? ", and all are back after about " + readable(herd.back)
+                       : ", too many (see the warning): only the run shows when all are back";
+  return text + ". None pile up from a window of w = N (" + readable(herd.calls + 1) +
          " - exp(-w / lambda)) / (m - load) = " + readable(herd.all_room) + " on: " +
          (herd.window >= herd.all_room ? "this one is long enough"
           : herd.base_for_room > Duration::zero()
@@ -512,7 +534,8 @@ std::vector<OutlookLine> outlook_lines(const Outlook& outlook) {
   const bool chain = !outlook.chain.empty();
   std::vector<OutlookLine> lines{
       {chain ? "services" : "service", chain ? outlook.chain : service_sentence(outlook)},
-      {"retries", attempts_sentence(outlook) + storm_sentence(outlook)},
+      {"retries", chain ? "of the clients: " + attempts_sentence(outlook)
+                        : attempts_sentence(outlook) + storm_sentence(outlook)},
       {"outage", outage_sentence(outlook)}};
   if (outlook.herd) lines.push_back({"reconnect", herd_sentence(outlook)});
   // Processes decide nothing if their clients share nothing.
@@ -581,6 +604,7 @@ std::vector<std::string> deciding_options(const Outlook& outlook) {
     }
   };
   const bool workers = outlook.service && outlook.service->kind == Capacity::kWorkers;
+  if (outlook.retries.usual_waits) add({"strategy"});
   if (workers) {
     add({"workers", "service-time"});
   } else if (outlook.service) {
@@ -591,6 +615,10 @@ std::vector<std::string> deciding_options(const Outlook& outlook) {
   add({"timeout"});
   if (outlook.outage) add({"outage", "outage-for", "observe"});
   if (freezes_workers(outlook)) add({"backlog", "connections"});
+  const bool chain_freezes = !outlook.chain.empty() && outlook.outage &&
+                             outlook.outage->what.kind == Disturbance::Kind::kFreeze;
+  if (chain_freezes) add({"backlog"});
+  if (outlook.herd) add({"reconnect-base", "reconnect-calls"});
   if (workers) add({"abandoned"});
   if (outlook.connections) {
     add({"pool-size", "processes"});
@@ -612,9 +640,22 @@ bool freezes_workers(const Outlook& outlook) {
          outlook.outage->what.kind == Disturbance::Kind::kFreeze;
 }
 
-std::string assumed_text(const std::string& options, bool freezes_workers) {
+std::string usual_retries(const Outlook& outlook) {
+  const Outlook::Retries& retries = outlook.retries;
+  if (!retries.usual_waits) return "";
+  return "each retry after " + readable(RetrySettings().backoff.base) +
+         (retries.attempts == Outlook::kUnlimited && outlook.deadline == Duration::max()
+              ? ", for ever"
+              : "");
+}
+
+std::string assumed_text(const std::string& options, bool freezes_workers,
+                         const std::string& retried) {
   if (options.empty()) return "";
   std::string line = options + ": by default; give yours";
+  if (const std::size_t at = line.find("--strategy="); at != line.npos && !retried.empty()) {
+    line.insert(std::min(line.find(',', at), line.find(':', at)), " (" + retried + ')');
+  }
   if (freezes_workers && options.find("--backlog=") != options.npos) {
     // A freeze stops the whole process, which then accepts nothing.
     line += ". If only workers hang, a Tomcat accepts more: --backlog=8292";

@@ -134,6 +134,12 @@ ServiceTime ServiceTime::parse(std::string_view text) {
     throw std::invalid_argument(
         unknown_name(name, {"fixed", "exponential", "lognormal", "bimodal"}));
   }
+  if (parts.size() > 1) {
+    throw std::invalid_argument(
+        in_quotes(text) +
+        " is no service time: 50ms, exponential:50ms, lognormal:50ms:0.5, or of two "
+        "kinds of requests bimodal:50ms:0.05:400ms (5 % take 400ms)");
+  }
   return ServiceTime::fixed(parse_duration(text, Duration::zero()));
 }
 

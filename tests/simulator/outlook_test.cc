@@ -95,6 +95,59 @@ TEST(SimulatedOutlook, SaysHowLongAQueueDrainsAtMost) {
   }
 }
 
+// A storm that refusals feed: as said, so run. 400/s of 800/s are wanted, three times each.
+TEST(SimulatedOutlook, SaysWhetherRefusalsKeepAServiceDown) {
+  struct Case {
+    const char* settings;
+    bool down;
+  };
+  const std::string open = "arrivals = open\nmax-attempts = 3\nqueue-length = 300\n";
+  const std::string closed = "clients = 2000\nlambda = 4s\nqueue-length = 100\n";
+  for (const auto& [settings, down] :
+       {Case{"rate = 400\nrejection-cost = 30ms\n", false},
+        Case{"rate = 400\nrejection-cost = 60ms\n", true},
+        Case{"rate = 280\nrejection-cost = 60ms\n", false}, Case{"rejection-cost = 2ms\n", false},
+        Case{"rejection-cost = 10ms\n", true}}) {
+    ScenarioOptions scenario;
+    OptionList options;
+    declare_options(options, scenario);
+    const bool has_rate = std::string(settings).starts_with("rate");
+    options.apply(
+        "service = workers\nworkers = 64\nservice-time = 80ms\ntimeout = 1s\nbacklog = 4096\n"
+        "strategy = fixed\noutage-for = 10s\n" +
+        (has_rate ? open : closed) + settings);
+    EXPECT_EQ(look_ahead(scenario).retries.can_hold, down) << settings;
+    const Verdict verdict =
+        Simulation(make_scenario(scenario, 1), {}).run().summary.recovery.verdict;
+    EXPECT_EQ(verdict == Verdict::kCollapsed, down) << settings;
+  }
+}
+
+// The services of a chain whose workers wait for the next ones: 64 of 65 ms, 64 of 60 ms, 24 of 40 ms.
+TEST(SimulatedOutlook, ComparesTheServicesOfAChainWithTheLoad) {
+  ScenarioOptions scenario;
+  OptionList options;
+  declare_options(options, scenario);
+  options.apply(
+      "chain = api 64x5ms > orders 64x20ms >500ms db 24x40ms\narrivals = open\nrate = 240\n"
+      "timeout = 1s\nfixed-delay = 100ms\nmax-attempts = 3\n");
+  const Outlook outlook = look_ahead(scenario);
+  EXPECT_NE(
+      outlook.chain.find("api 985/s (24 % used), orders 1,067/s (23 % used), db 600/s (40 % used)"),
+      std::string::npos)
+      << outlook.chain;
+  // 3 attempts of 1 s and 2 waits, and api's own 5 ms; 3 of 0.5 s, 2 waits and 20 ms.
+  ASSERT_EQ(outlook.warnings.size(), 2u);
+  EXPECT_NE(outlook.warnings[0].find(
+                "the clients give up on api after 1s, and api may try orders for 3.21s"),
+            std::string::npos)
+      << outlook.warnings[0];
+  EXPECT_NE(
+      outlook.warnings[1].find("api gives up on orders after 1s, and orders may try db for 1.72s"),
+      std::string::npos)
+      << outlook.warnings[1];
+}
+
 // 500 clients want 100/s of 200/s, and wait for 0.3 s. Within 4 s too many come at a time; spread over
 // the window that the outlook says, none waits for long. Clients that hardly send anything need less.
 TEST(SimulatedOutlook, SaysOverHowLongAHerdMustComeBack) {

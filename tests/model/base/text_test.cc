@@ -22,6 +22,9 @@ TEST(PlainNumber, ReadsTheFormsThatPeopleWrite) {
   EXPECT_EQ(plain_number("1.5k"), "1500");
   EXPECT_EQ(plain_number("1m"), "1000000");
   EXPECT_EQ(plain_number("100/s"), "100");
+  EXPECT_EQ(plain_number("600/min"), "10");
+  EXPECT_EQ(plain_number("90/m"), "1.5");
+  EXPECT_EQ(plain_number("3600/h"), "1");
   for (const char* text : {"", "7", "k", "%", "/s", "none", "1kk", "5ms", "0x1k"}) {
     EXPECT_EQ(plain_number(text), text);
   }
@@ -46,6 +49,28 @@ TEST(ParseNumber, TakesAPercentageOfAShareOnly) {
   EXPECT_THROW(parse_number("1/s", 0, 2), std::invalid_argument);
 }
 
+TEST(ParseRate, IsOfASecondAMinuteOrAnHour) {
+  EXPECT_EQ(parse_rate("10", 0, 100), 10);
+  EXPECT_EQ(parse_rate("10/s", 0, 100), 10);
+  EXPECT_EQ(parse_rate("600/min", 0, 100), 10);
+  EXPECT_EQ(parse_rate("600/m", 0, 100), 10);
+  EXPECT_EQ(parse_rate("3600/h", 0, 100), 1);
+  EXPECT_DOUBLE_EQ(parse_rate("100/min", 0, 100), 100 / 60.);
+  for (const char* text :
+       {"", "/s", "/min", "10/", "10/d", "10/hour", "10 /s", "10%", "6001/min"}) {
+    EXPECT_THROW(parse_rate(text, 0, 100), std::invalid_argument) << text;
+  }
+  try {
+    parse_rate("10/day", 0, 100);
+    FAIL();
+  } catch (const std::invalid_argument& error) {
+    EXPECT_STREQ(error.what(),
+                 "'10/day' is not a rate: write it as 10 or 10/s, 600/min (600/m) or 36000/h");
+  }
+  EXPECT_THROW(parse_number("600/min", 0, 1e9), std::invalid_argument);
+  EXPECT_THROW(parse_count("600/min", 0, 1'000'000), std::invalid_argument);
+}
+
 TEST(ParseFactor, IsAlsoATimesOrAPercentage) {
   EXPECT_EQ(parse_factor("3", 0, 10), 3);
   EXPECT_EQ(parse_factor("3x", 0, 10), 3);
@@ -59,7 +84,7 @@ TEST(ParseRate, MayHaveItsUnit) {
   EXPECT_EQ(parse_rate("20", 0, 1e4), 20);
   EXPECT_EQ(parse_rate("20/s", 0, 1e4), 20);
   EXPECT_EQ(parse_rate("2k", 0, 1e4), 2000);
-  for (const char* text : {"", "/s", "20%", "20/m", "20x"}) {
+  for (const char* text : {"", "/s", "20%", "20/d", "20x"}) {
     EXPECT_THROW(parse_rate(text, 0, 1e4), std::invalid_argument) << text;
   }
 }

@@ -105,6 +105,62 @@ TEST(Outlook, SaysWhereRetriesHoldAServiceOfWorkers) {
   EXPECT_THAT(outlook.warnings, IsEmpty());
 }
 
+// 64 workers refuse 1,200/s, each refusal for c, and serve x/s for 80 ms: x 80 ms + (1,200 - x) c = 64. 300 wait
+// in the queue, so 326/s (300 / 0.92 s) are answered in time.
+TEST(Outlook, CountsTheWorkOfRefusals) {
+  const auto at = [](const std::string& more) {
+    return look(kPayments + "queue-length = 300\n" + more, "freeze", 10s);
+  };
+  const Outlook cheap = at("rejection-cost = 40ms\n");
+  EXPECT_NEAR(cheap.retries.left, 400, 1e-6);
+  EXPECT_NEAR(cheap.retries.refusals_take, 0.5, 1e-9);
+  EXPECT_FALSE(cheap.retries.can_hold);
+  EXPECT_THAT(
+      unwrapped(outlook_text(cheap)),
+      HasSubstr("Refusals take a worker 40ms each (--rejection-cost), 50 % of the capacity if "
+                "all are turned away, and leave 400/s. That is enough"));
+  const Outlook late = at("rejection-cost = 50ms\n");
+  EXPECT_NEAR(late.retries.left, 400 / 3., 1e-6);
+  EXPECT_TRUE(late.retries.can_hold);
+  const Outlook all = at("rejection-cost = 60ms\n");
+  EXPECT_DOUBLE_EQ(all.retries.left, 0);
+  EXPECT_TRUE(all.retries.can_hold);
+  EXPECT_NEAR(all.retries.drains_below, (64 - 0.02 * 300 / 0.92) / 0.18, 0.5);
+  EXPECT_THAT(
+      unwrapped(outlook_text(all)),
+      AllOf(HasSubstr("A storm can sustain itself; below 319 requests/s (40 % used) it ends"),
+            Not(HasSubstr("wastes little"))));
+  EXPECT_THAT(unwrapped(outlook_text(at(""))), HasSubstr("a storm wastes little of its capacity"));
+  // A refusal that takes longer than an answer: 64 - 300 x 0.2 = 4 workers are left, for 50/s.
+  EXPECT_NEAR(*at("rejection-cost = 200ms\nrate = 100\n").retries.drain, 50, 1e-6);
+}
+
+// A frozen service turns nothing away, and gRPC does not retry timeouts: 150/s for 10 s. Then 320 have room, and
+// 1,180 are refused.
+TEST(Outlook, CountsWhatAFrozenServiceCannotTurnAway) {
+  const Outlook outlook = look(
+      "service = workers\nstrategy = grpc\nretry-budget = none\nconnections = multiplexed\n"
+      "arrivals = open\nrate = 150\nqueue-length = 300\nrejection-cost = 20ms\n",
+      "freeze", 10s);
+  EXPECT_DOUBLE_EQ(outlook.outage->waiting, 1500);
+  EXPECT_NEAR(to_seconds(outlook.outage->work), 320 / 200. + 1180 * 0.02 / 20, 1e-6);
+  EXPECT_THAT(unwrapped(outlook_text(outlook)),
+              HasSubstr("2.78s of work, 1.18s of it for refusals (--rejection-cost)"));
+}
+
+// The curve does less, the more are in it: 1,500 clients within 1 s are more than it can do, and it does
+// fewer and fewer.
+TEST(Outlook, DoesNotPromiseThatAHerdIsBackWhereTheCurveFalls) {
+  const std::string clients = "clients = 1500\nlambda = 10s\n";
+  const Outlook falls = look(clients + "reconnect-base = 1s\n", "reconnect", 1s);
+  EXPECT_FALSE(falls.herd->in_time);
+  EXPECT_THAT(unwrapped(outlook_text(falls)),
+              AllOf(Not(HasSubstr("all are back after")), HasSubstr("warning:   up to ")));
+  const Outlook spread = look(clients + "reconnect-base = 1600ms\n", "reconnect", 1s);
+  EXPECT_TRUE(spread.herd->in_time);
+  EXPECT_THAT(unwrapped(outlook_text(spread)), HasSubstr("all are back after about 1.6s"));
+}
+
 // At 250/s, three attempts each leave 50/s of capacity, so 4,096 waiting requests take 82 s.
 TEST(Outlook, SaysWhenTheQueueIsEmptyAgain) {
   const Outlook outlook = look(kPayments + "rate = 250\nbacklog = 4096\n", "freeze", 30s);
@@ -654,13 +710,12 @@ TEST(Outlook, SaysHowAHerdComesBack) {
   EXPECT_NEAR(spread.herd->piles_up, piles_up, 1);
   EXPECT_NEAR(to_seconds(spread.herd->back), 5 + piles_up / 2000, 1e-3);
   EXPECT_THAT(spread.warnings, IsEmpty());
-  EXPECT_THAT(
-      unwrapped(outlook_text(spread)),
-      HasSubstr("reconnect  5,000 clients over 5s (--reconnect-base, --reconnect-jitter), "
-                "each with its connect and the request it wants by then: up to 715 "
-                "attempts pile up, and all are back after about 5.36s, if answers come in "
-                "time. None pile up from a window of w = N (2 - exp(-w / lambda)) / (m - load) = "
-                "9.24s on: take --reconnect-base=9.3s\n"));
+  EXPECT_THAT(unwrapped(outlook_text(spread)),
+              HasSubstr("reconnect  5,000 clients over 5s (--reconnect-base, --reconnect-jitter), "
+                        "each with its connect and the request it wants by then: up to 715 "
+                        "attempts pile up, and all are back after about 5.36s. "
+                        "None pile up from a window of w = N (2 - exp(-w / lambda)) / (m - load) = "
+                        "9.24s on: take --reconnect-base=9.3s\n"));
   EXPECT_NEAR(to_seconds(spread.herd->all_room), window_with_room(0, 1), 1e-3);
   EXPECT_EQ(spread.herd->base_for_room, 9300ms);
   const Outlook long_enough = look(kHerd + "reconnect-base = 9300ms\n", "reconnect", 1s);
@@ -828,26 +883,29 @@ TEST(Outlook, SaysWhatClientsWithoutATimeoutDo) {
 
 TEST(Outlook, NamesTheOptionsThatDecide) {
   EXPECT_THAT(deciding_options(look(kPayments)),
-              ElementsAre("workers", "service-time", "rate", "timeout", "outage", "outage-for",
-                          "observe", "backlog", "connections", "abandoned"));
+              ElementsAre("strategy", "workers", "service-time", "rate", "timeout", "outage",
+                          "outage-for", "observe", "backlog", "connections", "abandoned"));
   EXPECT_THAT(deciding_options(look(kPayments + "retry-budget = 10%\n", "errors:1")),
-              ElementsAre("workers", "service-time", "rate", "timeout", "outage", "outage-for",
-                          "observe", "abandoned", "processes", "outage-at"));
-  EXPECT_THAT(deciding_options(look(kPayments + "retry-budget = grpc\n", "errors:1")),
-              ElementsAre("workers", "service-time", "rate", "timeout", "outage", "outage-for",
-                          "observe", "abandoned", "processes", "outage-at", "budget-tokens"));
+              ElementsAre("strategy", "workers", "service-time", "rate", "timeout", "outage",
+                          "outage-for", "observe", "abandoned", "processes", "outage-at"));
+  EXPECT_THAT(
+      deciding_options(look(kPayments + "retry-budget = grpc\n", "errors:1")),
+      ElementsAre("strategy", "workers", "service-time", "rate", "timeout", "outage", "outage-for",
+                  "observe", "abandoned", "processes", "outage-at", "budget-tokens"));
   EXPECT_THAT(
       deciding_options(look(kPayments + "retry-budget = envoy\n", "errors:1")),
-      ElementsAre("workers", "service-time", "rate", "timeout", "outage", "outage-for", "observe",
-                  "abandoned", "processes", "outage-at", "backoff-base", "retry-on"));
-  EXPECT_THAT(deciding_options(look("connections = keep-alive\npool-size = 5\n")),
-              ElementsAre("service", "clients", "lambda", "timeout", "outage", "outage-for",
-                          "observe", "pool-size", "processes", "pool-wait", "pool-wait-counts"));
+      ElementsAre("strategy", "workers", "service-time", "rate", "timeout", "outage", "outage-for",
+                  "observe", "abandoned", "processes", "outage-at", "backoff-base", "retry-on"));
+  EXPECT_THAT(
+      deciding_options(look("connections = keep-alive\npool-size = 5\n")),
+      ElementsAre("strategy", "service", "clients", "lambda", "timeout", "outage", "outage-for",
+                  "observe", "pool-size", "processes", "pool-wait", "pool-wait-counts"));
   EXPECT_THAT(deciding_options(look("connections = multiplexed\n")),
-              ElementsAre("service", "clients", "lambda", "timeout", "outage", "outage-for",
-                          "observe", "pool-size", "processes", "streams"));
-  EXPECT_THAT(deciding_options(look("")), ElementsAre("service", "clients", "lambda", "timeout",
-                                                      "outage", "outage-for", "observe"));
+              ElementsAre("strategy", "service", "clients", "lambda", "timeout", "outage",
+                          "outage-for", "observe", "pool-size", "processes", "streams"));
+  EXPECT_THAT(deciding_options(look("")),
+              ElementsAre("strategy", "service", "clients", "lambda", "timeout", "outage",
+                          "outage-for", "observe"));
   // A client rate, as any gate, is one for all clients of a process.
   EXPECT_THAT(deciding_options(look("client-rate = aws-adaptive\n")), Contains("processes"));
   // No timeout is retried, so it decides how the service turns requests away.
@@ -860,6 +918,17 @@ TEST(Outlook, NamesTheOptionsThatDecide) {
               Not(Contains("rejection-cost")));
   EXPECT_EQ(assumed_text("--timeout=2s"), "assumed    --timeout=2s: by default; give yours\n");
   EXPECT_EQ(assumed_text(""), "");
+  // Who gives no option of the waits retries for ever.
+  EXPECT_EQ(usual_retries(look("")), "each retry after 100ms, for ever");
+  EXPECT_EQ(usual_retries(look(kPayments)), "each retry after 100ms");
+  EXPECT_EQ(usual_retries(look("strategy = exponential\n")), "");
+  EXPECT_EQ(usual_retries(look("backoff-base = 1s\n")), "");
+  EXPECT_EQ(usual_retries(look("strategy = none\n")), "");
+  EXPECT_EQ(
+      assumed_text("--strategy=fixed, --timeout=2s", false, "each retry after 100ms"),
+      "assumed    --strategy=fixed (each retry after 100ms), --timeout=2s: by default; give yours\n");
+  EXPECT_THAT(deciding_options(look("", "reconnect", 1s)),
+              IsSupersetOf({"reconnect-base", "reconnect-calls"}));
 }
 
 // The curve's delay is 2 s with 951 at a time: 951 / 2 s = 475.5/s.
@@ -906,6 +975,7 @@ TEST(Outlook, WarnsOfNumbersOfATableThatAreNeverReached) {
       unwrapped(text_of(table + "2\n")),
       HasSubstr("a request has 2 retries, and --backoff-table has 6 numbers: the last 4 are "
                 "never reached (--max-retries)"));
+  EXPECT_THAT(unwrapped(text_of(table + "5\n")), HasSubstr("the last is never reached"));
   EXPECT_THAT(text_of(table + "6\n"), Not(HasSubstr("never reached")));
   EXPECT_THAT(text_of(table + "none\n"), Not(HasSubstr("never reached")));
 }

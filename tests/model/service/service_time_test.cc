@@ -101,6 +101,18 @@ TEST(ServiceTime, RefusesOtherText) {
   }
 }
 
+TEST(ServiceTime, NamesTheFormOfAMixture) {
+  for (const char* text : {"50ms:400ms:x2", "50ms:0.1:400ms"}) {
+    try {
+      ServiceTime::parse(text);
+      FAIL() << text;
+    } catch (const std::invalid_argument& error) {
+      EXPECT_NE(std::string(error.what()).find("bimodal:50ms:0.05:400ms"), std::string::npos);
+    }
+  }
+  EXPECT_EQ(ServiceTime::parse("bimodal:50ms:0.05:400ms").mean(), 67'500us);
+}
+
 TEST(ServiceTime, LognormalHasItsOwnSpread) {
   EXPECT_EQ(ServiceTime::parse("lognormal:80ms").text(), "lognormal:80ms:0.5");
   EXPECT_EQ(ServiceTime::parse("lognormal:80ms:2").text(), "lognormal:80ms:2");
