@@ -244,7 +244,9 @@ std::string istio(const WorkloadOptions& workload) {
       "apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata:\n  name: policy\nspec:\n"
       "  hosts: [service]\n  http:\n  - route:\n    - destination: {host: service}\n";
   if (limit.has_deadline()) text += "    timeout: " + brief_duration(limit.deadline) + '\n';
-  text += "    retries:\n      attempts: " + std::to_string(limit.max_retries) + '\n';
+  text +=
+      "    retries:\n      attempts: " + std::to_string(std::min(limit.max_retries, kMostSigned)) +
+      '\n';
   if (limit.max_retries > 0) {
     text += "      retryOn: \"" + words +
             "\"\n      backoff: " + brief_duration(base_of(retry.backoff)) + '\n';
@@ -286,7 +288,7 @@ std::string resilience4j(const WorkloadOptions& workload) {
   const RetrySettings& retry = workload.retry;
   const BackoffSettings& backoff = retry.backoff;
   const bool grows = backoff.growth == Growth::kExponential;
-  constexpr std::uint32_t kMost = 2'147'483'646;  // of Java's int
+  constexpr std::uint32_t kMost = kMostSigned - 1;  // the first one is counted, too
   std::string text =
       "resilience4j:\n  retry:\n    instances:\n      policy:\n        maxAttempts: " +
       std::to_string(std::min(retry.limit.max_retries, kMost) + 1) + "\n        waitDuration: " +
@@ -364,7 +366,7 @@ std::string dotnet(const WorkloadOptions& workload) {
   const bool grows = backoff.jitter.is_growth() || backoff.growth == Growth::kExponential;
   const Duration timeout = std::min<Duration>(workload.timeout, retry.limit.deadline);
   constexpr Duration kLeastTime = milliseconds(10), kLeastWindow = milliseconds(500);
-  constexpr std::uint32_t kMost = 2'147'483'647;  // a breaker that never opens
+  constexpr std::uint32_t kMost = kMostSigned;  // a breaker that never opens
   const auto part = [](const std::string& name, const std::string& content) {
     return "    \"" + name + "\": {" + content + "}";
   };

@@ -28,7 +28,7 @@ std::string limit(std::string_view text) {
   return "fixed:" + whole_number(text);
 }
 
-constexpr std::array kRetry{field(foreign_name(kApi, "attempts"), whole_number, "2"),
+constexpr std::array kRetry{field(foreign_name(kApi, "attempts"), signed_number, "2"),
                             field(foreign_name(kApi, "backoff"), duration, "25ms")};
 constexpr std::array kTimeouts{field(foreign_name(kApi, "request"), duration),
                                field(foreign_name(kApi, "backendRequest"), duration)};

@@ -33,7 +33,7 @@ std::string wait(std::string_view text) {
   return option_text(value);
 }
 
-constexpr Field kAttempts = field(foreign_name(kProgram, "attempts"), whole_number, "2");
+constexpr Field kAttempts = field(foreign_name(kProgram, "attempts"), signed_number, "2");
 constexpr Field kTryTimeout = field(foreign_name(kProgram, "perTryTimeout"), wait);
 constexpr Field kTimeout = field(foreign_name(kProgram, "timeout"), duration, "none");
 constexpr Field kBase = field(foreign_name(kProgram, "backoff"), wait, "25ms");

@@ -177,11 +177,22 @@ Duration spring_duration(std::string_view text) {
   throw std::invalid_argument("a duration is written 500ms, 2s or PT2S here");
 }
 
-std::string whole_number(std::string_view text) {
-  constexpr double kMost = 4'294'967'295;
-  const double value = number(text, kMost);
+namespace {
+
+std::string whole(std::string_view text, double most) {
+  const double value = number(text, most);
   if (value != std::floor(value)) throw std::invalid_argument("a whole number is expected here");
   return std::to_string(static_cast<std::uint64_t>(value));
+}
+
+}  // namespace
+
+std::string whole_number(std::string_view text) {
+  return whole(text, 4'294'967'295);
+}
+
+std::string signed_number(std::string_view text) {
+  return whole(text, kMostSigned);
 }
 
 std::string plain_share(std::string_view text) {

@@ -3,6 +3,7 @@
 // All throw std::invalid_argument with a sentence if the text is not one that the program would take.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -29,6 +30,9 @@ Duration spring_duration(std::string_view text);
 
 // A whole number, such as 5 or 5.0.
 std::string whole_number(std::string_view text);
+// The same of what a program holds in 32 bits with a sign.
+inline constexpr std::uint32_t kMostSigned = 2'147'483'647;
+std::string signed_number(std::string_view text);
 // Any number of at least 0.
 std::string plain_share(std::string_view text);
 // A percentage as a share: 20 becomes 0.2.

@@ -337,6 +337,7 @@ TEST(IstioConfig, RetriesByDefaultAndOnlyThen) {
               IsSupersetOf(NamedTexts{{"max-retries", "2"}, {"retry-on", "transport"}}));
   EXPECT_EQ(line_of(standard, "max-retries"), 0u);
   EXPECT_EQ(only(virtual_service("    retries: {attempts: 0}\n")).find("max-retries")->value, "0");
+  EXPECT_TRUE(only(virtual_service("    retries: {attempts: 2147483648}\n")).refused);  // an int32
   // A block without attempts has 0 of them.
   const Policy without = only(virtual_service("    retries: {perTryTimeout: 2s}\n"));
   EXPECT_EQ(without.find("max-retries")->value, "0");
