@@ -4,7 +4,9 @@
 // RetryHelper), dotnet/runtime (ConfigurationBinder).
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <stdexcept>
+#include <utility>
 
 #include "model/base/text.h"
 #include "policies/readers.h"
@@ -251,7 +253,71 @@ bool has_options(const Node& node) {
          std::any_of(node.children.begin(), node.children.end(), has_options);
 }
 
+// ---- sections of a program's own ----
+
+bool has_part(std::string_view name, std::string_view part) {
+  for (std::size_t i = 0; i + part.size() <= name.size(); ++i) {
+    if (is_same_name(name.substr(i, part.size()), part, kCase)) return true;
+  }
+  return false;
+}
+
+bool ends_in(std::string_view name, std::string_view end) {
+  return name.size() >= end.size() &&
+         is_same_name(name.substr(name.size() - end.size()), end, kCase);
+}
+
+// A time by its unit in its name, or as .NET writes it.
+std::string named_time(const Node& node) {
+  for (const auto& [end, unit] : std::initializer_list<std::pair<std::string_view, const char*>>{
+           {"milliseconds", "ms"}, {"ms", "ms"}, {"seconds", "s"}, {"minutes", "m"}}) {
+    if (ends_in(node.name, end)) return whole_number(node.text) + unit;
+  }
+  return option_text(timespan(node.text));
+}
+
+// What the names in a map may mean; empty if none is of retries.
+std::string guessed(const Node& map) {
+  std::string count, delay, faults;
+  for (const Node& each : map.children) {
+    if (!each.is_scalar()) continue;
+    const bool is_count = (has_part(each.name, "retry") || has_part(each.name, "retries") ||
+                           has_part(map.name, "retry")) &&
+                          (ends_in(each.name, "count") || ends_in(each.name, "attempts") ||
+                           ends_in(each.name, "retries"));
+    const bool is_delay = (has_part(each.name, "delay") || has_part(each.name, "retryinterval")) &&
+                          !has_part(each.name, "max");
+    try {
+      if (is_count && count.empty()) count = " --max-retries=" + whole_number(each.text);
+      if (is_delay && (delay.empty() || has_part(each.name, "retry"))) {
+        delay = " --backoff-base=" + named_time(each);
+      }
+    } catch (const std::invalid_argument&) {
+      faults += ", but line " + std::to_string(each.line) + " is no time or number of .NET";
+    }
+  }
+  if (count.empty()) return "";
+  return "line " + std::to_string(map.line) + " may mean" + count + delay + faults;
+}
+
+void add_guesses(const Node& node, std::string& text, std::size_t& count) {
+  constexpr std::size_t kMost = 4;
+  const std::string one = node.is_map() && count < kMost ? guessed(node) : "";
+  if (!one.empty()) {
+    text += (text.empty() ? "" : ", ") + one;
+    ++count;
+  }
+  for (const Node& each : node.children) add_guesses(each, text, count);
+}
+
 }  // namespace
+
+std::string guess_dotnet(const std::vector<Node>& documents) {
+  std::string text;
+  std::size_t count = 0;
+  for (const Node& each : documents) add_guesses(each, text, count);
+  return text;
+}
 
 bool is_dotnet(const std::vector<Node>& documents) {
   return std::any_of(documents.begin(), documents.end(), has_options);

@@ -84,11 +84,17 @@ void refuse_template(std::string_view text) {
   }
 }
 
-[[noreturn]] void refuse_unknown(std::string_view text) {
+[[noreturn]] void refuse_unknown(std::string_view text, const std::vector<Node>& documents = {}) {
   for (const FalseFriend& each : kFalseFriends) {
     if (text.find(each.sign) == text.npos) continue;
-    throw BadFile("this looks like " + std::string(each.what) +
-                  ": that is not read here; what is read is " + std::string(kKnownKinds));
+    std::string what(each.what);
+    if (each.what == kDotNet) {
+      if (const std::string guess = guess_dotnet(documents); !guess.empty()) {
+        what += "; by the names, " + guess;
+      }
+    }
+    throw BadFile("this looks like " + what + ": that is not read here; what is read is " +
+                  std::string(kKnownKinds));
   }
   throw BadFile("there is no retry policy of a kind that is known: " + std::string(kKnownKinds));
 }
@@ -149,7 +155,7 @@ PolicyFile read_any(std::string_view text, ReadAs as) {
   if (is_linkerd(documents)) return read_linkerd(documents);
   if (is_traefik(documents)) return read_traefik(documents);
   if (is_nginx_ingress(documents)) return read_nginx_ingress(documents);
-  refuse_unknown(text);
+  refuse_unknown(text, documents);
 }
 
 constexpr std::array<std::pair<std::string_view, ReadAs>, 6> kWords{

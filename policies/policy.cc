@@ -48,6 +48,7 @@ std::string content_of(const Policy& policy) {
   add(policy.refused ? "refused" : "");
   add(policy.has_retries ? "" : "limits");
   add(policy.layer);
+  add(policy.unique_names ? "unique" : "");
   for (const Setting& each : policy.settings) {
     add(each.option);
     add(each.value);

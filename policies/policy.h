@@ -51,6 +51,8 @@ struct Policy {
   // file says it. Parts before the same service multiply their attempts.
   std::vector<std::string> hosts{};
   std::string layer{};
+  // Does its program skip a second one of the same name, in another file?
+  bool unique_names = false;
 
   void set(std::string option, std::string value, std::size_t at, std::string source);
   // A setting that is not in the file.

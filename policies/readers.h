@@ -2,6 +2,7 @@
 // a note of its policy.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -59,6 +60,8 @@ PolicyFile read_haproxy(std::string_view text);
 // .NET: an appsettings file.
 bool is_dotnet(const std::vector<Node>& documents);
 PolicyFile read_dotnet(const std::vector<Node>& documents);
+// What settings of a program's own may mean, by their names: "line 3 may mean --max-retries=5"; empty if nothing.
+std::string guess_dotnet(const std::vector<Node>& documents);
 
 // The keys of all documents: one list for each, in their order. Only of resilience4j and of what
 // makes a document a profile's.

@@ -89,7 +89,7 @@ class Reader {
     const Node* all = http == nullptr ? nullptr : http->find("middlewares", kCase);
     if (all == nullptr || !all->is_map()) return;
     for (const Node& each : all->children) {
-      if (const Node* retry = each.find("retry", kCase)) read_retry(each.name, *retry);
+      if (const Node* retry = each.find("retry", kCase)) read_retry(each.name, *retry, true);
     }
   }
 
@@ -111,8 +111,9 @@ class Reader {
     }
   }
 
-  void read_retry(const std::string& name, const Node& retry) {
+  void read_retry(const std::string& name, const Node& retry, bool unique = false) {
     Policy policy;
+    policy.unique_names = unique;
     policy.line = retry.line;
     policy.names.push_back(shown(name));
     policy.layer = "gateway";

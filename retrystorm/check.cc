@@ -175,23 +175,6 @@ void print_files(const std::vector<CheckedFile>& files, const std::vector<Checke
   }
 }
 
-// A path as a relative URI reference.
-std::string as_uri(const std::string& path) {
-  static constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
-  static constexpr std::string_view kDigits = "0123456789ABCDEF";
-  std::string uri;
-  for (const char c : path) {
-    if (kPlain.find(c) != kPlain.npos) {
-      uri += c;
-    } else {
-      const auto byte = static_cast<unsigned char>(c);
-      uri += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
-    }
-  }
-  return uri;
-}
-
 void write_sarif(const std::vector<CheckedFile>& files, const std::vector<CheckedFile>& old_files,
                  LineFile& out) {
   using Json = nlohmann::ordered_json;
@@ -206,7 +189,7 @@ void write_sarif(const std::vector<CheckedFile>& files, const std::vector<Checke
     result["message"]["text"] = note.text;
     if (!old_files.empty()) result["baselineState"] = old ? "unchanged" : "new";
     Json& place = result["locations"][0]["physicalLocation"];
-    place["artifactLocation"]["uri"] = as_uri(file.path);
+    place["artifactLocation"]["uri"] = in_address(file.path, "-._~/");
     place["region"]["startLine"] = std::max<std::size_t>(note.line > 0 ? note.line : line, 1);
     results.push_back(result);
   };

@@ -12,6 +12,7 @@ namespace {
 struct ImportOptions {
   std::string file;
   std::string policy;
+  std::string link;
   ReadAs as = ReadAs::kByContent;
 };
 
@@ -20,6 +21,11 @@ void declare(CLI::App& app, ImportOptions& options) {
   auto* run = option_group(app, "Run");
   add_text(*run, "--policy", options.policy,
            "which policy of the file: the name of something that it is for, or its line")
+      ->group("Run");
+  add_text(
+      *run, "--link", options.link,
+      "print a link that opens this page of the explorer (a file or an address) at the policy: "
+      "explorer.html")
       ->group("Run");
   add_read_as(app, options.as);
 }
@@ -45,7 +51,11 @@ int import_file(const Invocation&, const ImportOptions& options) {
     for (const Note& each : policy.notes) why += "; " + each.text;
     throw UnreadableFile(path + ": there is nothing about retries in it that is modelled" + why);
   }
-  std::cout << settings_text(file, policy, options.file);
+  if (options.link.empty()) {
+    std::cout << settings_text(file, policy, options.file);
+  } else {
+    std::cout << explorer_link(options.link, options_of(policy)) << '\n';
+  }
   return flush_standard_output() ? kExitHolds : kExitFault;
 }
 

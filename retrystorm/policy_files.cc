@@ -72,6 +72,32 @@ const Policy& chosen_policy(const PolicyFile& file, const std::string& path,
                               in_quotes(printable(wanted)) + choice(file.policies));
 }
 
+std::string in_address(std::string_view text, std::string_view kept) {
+  static constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+  static constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string address;
+  for (const char c : text) {
+    if (kPlain.find(c) != kPlain.npos || kept.find(c) != kept.npos) {
+      address += c;
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      address += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
+    }
+  }
+  return address;
+}
+
+std::string explorer_link(const std::string& page, const NamedOptions& options) {
+  std::error_code none;
+  const bool is_file = std::filesystem::exists(page, none);
+  std::string link =
+      is_file ? "file://" + in_address(std::filesystem::absolute(page).string(), "-._~/") : page;
+  link += "#v=1";  // as explorer/page/link.js reads it
+  for (const auto& [name, value] : options) link += '&' + name + '=' + in_address(value);
+  return link;
+}
+
 void print_exported(const Exported& exported) {
   for (const std::string& each : exported.differences) {
     (exported.has_comments ? std::cout : std::cerr)

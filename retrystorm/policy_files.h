@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "policies/export.h"
@@ -21,6 +22,12 @@ std::string summary(const Policy& policy);
 // either, the only one. Throws std::invalid_argument with a list to choose from.
 const Policy& chosen_policy(const PolicyFile& file, const std::string& path,
                             const std::string& wanted);
+
+// Bytes as a part of an address, with %XX for all but letters, digits and the characters in `kept`.
+std::string in_address(std::string_view text, std::string_view kept = "-._~");
+
+// The explorer's page (a path or an address) at this setting.
+std::string explorer_link(const std::string& page, const NamedOptions& options);
 
 // Prints a file, after what it cannot say: in comments, or on standard error if it has none.
 void print_exported(const Exported& exported);

@@ -4,10 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "explorer/engine/knobs.h"
 #include "model/base/text.h"
 #include "model/retry/strategies.h"
 #include "policies/changes.h"
@@ -238,6 +240,26 @@ TEST(Changes, AreLinesOfTheFile) {
   NamedOptions expected = settings;
   expected["max-attempts"] = "2";
   EXPECT_EQ(one.settings, expected);
+}
+
+// A link to the explorer may have only options that its page knows.
+TEST(Import, HasOptionsOfTheExplorer) {
+  std::set<std::string> known;
+  const auto page = catalogue();
+  for (const auto& each : page["options"]) known.insert(each["name"]);
+  for (const NamedStrategy& strategy : named_strategies()) {
+    for (const ExportFormat format :
+         {ExportFormat::kGrpc, ExportFormat::kEnvoy, ExportFormat::kIstio,
+          ExportFormat::kResilience4j, ExportFormat::kAws, ExportFormat::kDotNet}) {
+      WorkloadOptions workload;
+      workload.retry = retry_settings(strategy.name);
+      const PolicyFile file =
+          read_policies(export_policy(workload, format).text, ReadAs::kGrpcChannel);
+      for (const auto& [name, value] : options_of(file.policies.at(0))) {
+        EXPECT_TRUE(known.contains(name)) << name << " = " << value;
+      }
+    }
+  }
 }
 
 // Whatever the strategy, what is written can be read.

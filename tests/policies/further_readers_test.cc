@@ -154,6 +154,25 @@ TEST(DotNet, RefusesNamesOfItsOwn) {
   }
 }
 
+// A guess for the reader, and no verdict.
+TEST(DotNet, GuessesWhatNamesOfItsOwnMean) {
+  const auto guess = [](const std::string& section) {
+    try {
+      read_policies(R"({"AllowedHosts": "*", )" + section + "}");
+    } catch (const BadFile& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(guess(R"("Retries": {"MaxRetryAttempts": 5, "DelayInSeconds": 9})"),
+              HasSubstr("line 1 may mean --max-retries=5 --backoff-base=9s"));
+  EXPECT_THAT(guess(R"("A": {"PollyRetryCount": "3", "DelayMs": 7, "RetryDelay": "00:00:02"})"),
+              HasSubstr("--max-retries=3 --backoff-base=2s"));
+  EXPECT_THAT(guess(R"("JitterRetryPolicy": {"MaxRetries": 5, "SeedDelay": "00:00:00:100"})"),
+              HasSubstr("--max-retries=5, but line 1 is no time or number of .NET"));
+  EXPECT_THAT(guess(R"("Cache": {"Count": 5, "Delay": 3})"), Not(HasSubstr("may mean")));
+}
+
 TEST(Timespan, IsReadAsDotNetDoes) {
   for (const auto& [text, seconds] :
        std::vector<std::pair<const char*, double>>{{"00:00:02", 2},

@@ -16,8 +16,10 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 struct Done {
   int code;
@@ -55,6 +57,21 @@ TEST(Import, GivesTheRunsOfTheStrategyThatItIs) {
   const Done ours = done(RETRYSTORM_SIMULATE, by_file);
   ASSERT_EQ(ours.code, 0) << ours.err;
   EXPECT_EQ(ours.out, done(RETRYSTORM_SIMULATE, by_name).out);
+}
+
+// explorer/page/link.js reads it: the version, then the options.
+TEST(Import, LinksToTheExplorer) {
+  const TempDir dir;
+  const std::string a6 = written(dir, "x", kA6);
+  const Done linked = done(RETRYSTORM_STUDIES, {"import", a6, "--link=https://a.example/e.html"});
+  EXPECT_EQ(linked.code, 0) << linked.err;
+  EXPECT_THAT(linked.out, StartsWith("https://a.example/e.html#v=1&"));
+  EXPECT_THAT(linked.out,
+              AllOf(HasSubstr("&max-attempts=4&"), HasSubstr("&jitter=proportional%3A0.2&"),
+                    EndsWith("&retry-on=UNAVAILABLE\n")));
+  const std::string page = written(dir, "a page.html", "");
+  EXPECT_THAT(done(RETRYSTORM_STUDIES, {"import", a6, "--link=" + page}).out,
+              AllOf(StartsWith("file:///"), HasSubstr("/a%20page.html#v=1&")));
 }
 
 TEST(Import, SaysInOneLineWhatIsWrong) {
