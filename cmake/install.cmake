@@ -43,7 +43,7 @@ if(CMAKE_BUILD_TYPE STREQUAL Release)
 endif()
 add_custom_target(manual_pages ${all} DEPENDS ${manual}/man1/retrystorm.1.gz)
 install(DIRECTORY ${manual}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} OPTIONAL)
-install(DIRECTORY scripts/scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/retrystorm)
+install(DIRECTORY scripts/scenarios scripts/topologies DESTINATION ${CMAKE_INSTALL_DATADIR}/retrystorm)
 install(FILES scripts/lib/prometheus/retrystorm.rules.yml
         DESTINATION ${CMAKE_INSTALL_DATADIR}/retrystorm/prometheus)
 install(FILES README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -1,7 +1,7 @@
 // The exit codes of all programs. docs/output.md has the same table.
 #pragma once
 
-#include <stdexcept>
+#include "model/base/unreadable_file.h"
 
 namespace retrystorm {
 
@@ -13,12 +13,6 @@ enum ExitCode {
   kExitUndecided = 4,   // an expectation is neither broken nor known to hold
   // CLI11's codes for a wrong option are above 100, too.
   kExitWrongOptions = 108,  // options that contradict each other
-};
-
-// A file that was named on the command line and cannot be read.
-class UnreadableFile : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
 };
 
 }  // namespace retrystorm

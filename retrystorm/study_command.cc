@@ -123,8 +123,11 @@ NamedOptions given_to_study(const CLI::App& app, const std::vector<std::string>&
   declare_options(list, scenario);
   NamedOptions given = given_options(app, list);
   given.erase("seed");
-  if (given.contains("chain")) {
-    throw std::invalid_argument("--chain: only simulate has services behind services");
+  for (const char* each : {"chain", "topology"}) {
+    if (given.contains(each)) {
+      throw std::invalid_argument("--" + std::string(each) +
+                                  ": only simulate has services behind services");
+    }
   }
   refuse_own(given, own);
   return given;

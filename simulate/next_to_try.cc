@@ -96,7 +96,7 @@ std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& 
   const bool reconnects = loses_connections(options.timeline.outage);
   const bool by_processes = grows_with_processes(retry.process.budget);
   std::vector<Suggestion> all;
-  if (options.chain.on()) return all;  // all that follows is about one service
+  if (options.graph.on()) return all;  // all that follows is about one service
   // With an option's value, which the text begins with.
   const auto add = [&all](const NamedOptions& some, const std::string& why = "") {
     Suggestion suggestion{.options = some};

@@ -612,7 +612,7 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
   const auto add_columns = [&more](const Scenario& one) {
     more.processes |= sharing_processes(one.workload) > 0;
     more.reconnects |= loses_connections(one);
-    more.chain |= !one.chain.names.empty();
+    more.graph |= !one.topology.empty();
   };
   add_columns(scenario(cells - 1));
   for (std::size_t cell = 0; cell < tried; ++cell) add_columns(scenario(cell));

@@ -32,11 +32,13 @@ void Calls::add_slots(std::size_t count) {
   prefer_large_pages(calls_.data(), calls_.capacity() * sizeof(Call));
   calls_.resize(count);
   if (numbers_processes_) process_numbers_.resize(count);
+  if (is_bounded_) ends_.resize(count, TimePoint::max());
 }
 
 Calls::Slot Calls::add_slot() {
   calls_.emplace_back();
   if (numbers_processes_) process_numbers_.emplace_back();
+  if (is_bounded_) ends_.push_back(TimePoint::max());
   return static_cast<Slot>(calls_.size() - 1);
 }
 
@@ -133,7 +135,11 @@ bool Calls::may_send(TimePoint now, Slot slot) {
   Call& call = calls_[slot];
   if (trace_ != nullptr && !RetryPolicy::has_begun(call.retry)) trace_->begin(now, slot);
   ClientRandom random(call.random);
-  const Permission permission = behaviour_.may_send(now, call.retry, parts_of(slot), random);
+  const bool ended = is_bounded_ && ends_[slot] <= now;
+  if (ended) RetryPolicy::begin(call.retry, now);
+  const Permission permission = ended
+                                    ? Permission{.kind = Permission::Kind::kTooLate}
+                                    : behaviour_.may_send(now, call.retry, parts_of(slot), random);
   call.random = random.state();
   if (permission.kind == Permission::Kind::kWait) {
     wait_for_permission(now, slot, permission.wait);
@@ -403,7 +409,8 @@ void Calls::take_answer(TimePoint now, const Attempt& attempt, const Answer& ans
   if (answer.ok()) return finish(now, attempt, {.latency = latency});
   const auto hint =
       answer.retry_after > Duration::zero() ? std::optional(answer.retry_after) : std::nullopt;
-  const AttemptResult result = answered(answer.status(), hint, latency, answer.asks_for_less());
+  AttemptResult result = answered(answer.status(), hint, latency, answer.asks_for_less());
+  result.no_retry = answer.no_retry;
   if (result.failure == Failure::kThrottled) ++counts_.throttled;
   finish(now, attempt, result);
 }
@@ -431,11 +438,23 @@ void Calls::finish(TimePoint now, const Attempt& attempt, const AttemptResult& r
     call.last_ok = now;
   }
   ClientRandom random(call.random);
-  const NextAttempt next =
+  NextAttempt next =
       behaviour_.after(now, result, call.retry, parts_of(attempt.client), random, retry_metrics_);
   call.random = random.state();
+  if (is_bounded_ && next.retry && saturating_add(now, next.wait) >= ends_[attempt.client]) {
+    next = too_late(now, attempt.client);
+  }
   if (next.gave_up) latencies_.add_given_up(begun, now - begun);
   follow(now, attempt.client, next, &result);
+}
+
+NextAttempt Calls::too_late(TimePoint now, Slot slot) {
+  Call& call = calls_[slot];
+  ClientRandom random(call.random);
+  const NextAttempt next = behaviour_.after_refusal(now, Permission::Kind::kTooLate, call.retry,
+                                                    parts_of(slot), random, retry_metrics_);
+  call.random = random.state();
+  return next;
 }
 
 void Calls::follow(TimePoint now, Slot slot, NextAttempt next, const AttemptResult* ended) {

@@ -64,6 +64,25 @@ class Calls final : public Caller {
   // Sets where attempts are sent. Call before the first one. `target` must outlive the calls.
   void send_to(Target& target) { target_ = &target; }
 
+  // From now on, a request may have an end besides the policy's deadline: no attempt begins then, and one under
+  // way ends then. Call it before the first slot is added.
+  void bound_requests() { asks_ = is_bounded_ = true; }
+  // Sets the end of the slot's request. An attempt in flight is not cut short. `TimePoint::max()`: none. Does nothing
+  // unless requests are bounded.
+  void set_end(Slot slot, TimePoint end) {
+    if (is_bounded_) ends_[slot] = end;
+  }
+  // How long the slot's attempt may still take, and its request. `Duration::max()`: without a limit.
+  Duration attempt_left(TimePoint now, const Attempt& attempt) const {
+    const Duration whole = timeout_ == Duration::max()
+                               ? timeout_
+                               : saturating_add(calls_[attempt.client].sent_at, timeout_) - now;
+    return std::min(whole, time_left(now, attempt));
+  }
+  Duration request_left(TimePoint now, const Attempt& attempt) const {
+    return time_left(now, attempt);
+  }
+
   // From now on, calls `CallOwner::waits` for each wait.
   void report_waits() { reports_waits_ = true; }
 
@@ -150,6 +169,7 @@ class Calls final : public Caller {
   void expect(const Attempt& attempt) const override { prefetch(calls_[attempt.client]); }
 
   const Counts& counts() const { return counts_; }
+  Duration timeout() const { return timeout_; }
   std::size_t in_flight() const { return in_flight_; }
   // Of these, the attempts that are in the service.
   std::size_t in_service() const { return in_service_; }
@@ -239,7 +259,9 @@ class Calls final : public Caller {
   void start_timeout(TimePoint now, const Attempt& attempt);
   // Until the deadline of the attempt's request.
   Duration time_left(TimePoint now, const Attempt& attempt) const {
-    return behaviour_.policy().time_left(now, calls_[attempt.client].retry);
+    const Duration left = behaviour_.policy().time_left(now, calls_[attempt.client].retry);
+    if (!is_bounded_ || ends_[attempt.client] == TimePoint::max()) return left;
+    return std::min(left, ends_[attempt.client] - now);
   }
   Pool& pool_of(Slot slot) { return pools_[process_numbers_[slot]]; }
   // An attempt takes a connection, or else its place in line.
@@ -268,6 +290,8 @@ class Calls final : public Caller {
   void finish(TimePoint now, const Attempt& attempt, const AttemptResult& result);
   // `ended`: the result of the attempt; null if it was not sent.
   void follow(TimePoint now, Slot slot, NextAttempt next, const AttemptResult* ended);
+  // What follows if the request's end comes before its next attempt.
+  [[gnu::noinline]] NextAttempt too_late(TimePoint now, Slot slot);
   // Not inlined, so that the common path keeps its registers.
   [[gnu::noinline]] void report(TimePoint now, Slot slot, const NextAttempt& next,
                                 const AttemptResult* ended);
@@ -275,7 +299,8 @@ class Calls final : public Caller {
   const ClientBehaviour behaviour_;
   RequestTrace* const trace_;
   // Most runs need neither of these paths, so traces and gates cost them nothing.
-  const bool asks_;  // true if a policy may refuse attempts, or if there is a trace
+  bool asks_;  // true if a policy may refuse attempts, requests have ends, or there is a trace
+  bool is_bounded_ = false;
   bool reports_waits_ = false;
   const bool has_processes_;  // the policy shares something
   const bool has_pools_;
@@ -290,6 +315,7 @@ class Calls final : public Caller {
   std::vector<Process> processes_;              // empty if the policy shares nothing
   std::vector<Pool> pools_;                     // of the processes; empty without kept connections
   std::vector<std::uint32_t> process_numbers_;  // by slot; empty if processes share nothing
+  std::vector<TimePoint> ends_;                 // of the requests, by slot; empty unless bounded
   WaitCalendar waits_;
   Fifo<Timeout> timeouts_;          // in order, because all last equally long
   std::vector<Timeout> cut_short_;  // those cut short by a request's deadline; a heap

@@ -1,7 +1,12 @@
 #include "simulator/changes.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <functional>
 #include <stdexcept>
 #include <utility>
+
+#include "simulator/graph/topology_options.h"
 
 namespace retrystorm {
 namespace {
@@ -9,17 +14,18 @@ namespace {
 // Applies the changes of a run one after the other, and records the state after each.
 class ChangeList {
  public:
-  explicit ChangeList(const ScenarioOptions& options)
-      : outage_(options.timeline.outage), configured_(options.service) {}
+  explicit ChangeList(std::vector<ServiceOptions> services) {
+    for (ServiceOptions& each : services) nodes_.push_back({.configured = std::move(each)});
+  }
 
-  void take(const TimedAction& step) {
+  void take(const TimedAction& step, std::size_t node) {
     const Action& action = step.action;
     switch (action.kind) {
       case Action::Kind::kSet:
-        change(step);
+        change(step, nodes_[node].configured);
         break;
       case Action::Kind::kCapacity:
-        conditions_.capacity = action.factor;
+        nodes_[node].conditions.capacity = action.factor;
         break;
       case Action::Kind::kLoad:
         load_ = action.factor;
@@ -28,28 +34,38 @@ class ChangeList {
         break;
     }
     add({.t = step.t,
+         .node = node,
          .announcement = step.announcement,
          .restart = action.kind == Action::Kind::kRestart});
   }
 
-  void begin_outage(Duration t) {
-    in_outage_ = true;
-    add({.t = t, .kind = Change::Kind::kOutageBegins});
+  void begin(Change change, const Disturbance& what) {
+    nodes_[change.node].disturbances.push_back(what);
+    change.what = what.kind;
+    add(std::move(change));
   }
-  void end_outage(Duration t) {
-    in_outage_ = false;
-    add({.t = t, .kind = Change::Kind::kOutageEnds});
+  void end(Change change, const Disturbance& what) {
+    std::vector<Disturbance>& under_way = nodes_[change.node].disturbances;
+    under_way.erase(std::find(under_way.begin(), under_way.end(), what));
+    change.what = what.kind;
+    add(std::move(change));
   }
 
   std::vector<Change> changes() && { return std::move(changes_); }
 
  private:
-  void change(const TimedAction& step) {
+  struct Node {
+    ServiceOptions configured{};
+    Conditions conditions{};
+    std::vector<Disturbance> disturbances{};  // under way
+  };
+
+  static void change(const TimedAction& step, ServiceOptions& configured) {
     const auto with_its_step = [&step](const std::exception& error) {
       return "--at " + in_quotes(print_timed(step)) + ": " + error.what();
     };
     try {
-      change_option(configured_, step.action.option, step.action.value, Engine::kSimulated);
+      change_option(configured, step.action.option, step.action.value, Engine::kSimulated);
     } catch (const NoEffect& error) {
       throw NoEffect(with_its_step(error));
     } catch (const std::invalid_argument& error) {
@@ -58,38 +74,84 @@ class ChangeList {
   }
 
   void add(Change change) {
-    Conditions conditions = conditions_;
-    if (in_outage_) apply(outage_, conditions);
-    change.service = with_conditions(conditions, configured_);
-    change.load = load_ * (in_outage_ ? load_factor(outage_) : 1);
+    change.load = load_;
+    for (const Node& each : nodes_) {
+      for (const Disturbance& what : each.disturbances) change.load *= load_factor(what);
+    }
+    const Node& node = nodes_[change.node];
+    Conditions conditions = node.conditions;
+    for (const Disturbance& each : node.disturbances) apply(each, conditions);
+    change.service = with_conditions(conditions, node.configured);
     changes_.push_back(std::move(change));
   }
 
-  const Disturbance outage_;
-  ServiceOptions configured_;
-  Conditions conditions_;
+  std::vector<Node> nodes_;
   double load_ = 1;
-  bool in_outage_ = false;
   std::vector<Change> changes_;
+};
+
+// A step of the list. At the same time the outage comes first, and then what ends.
+struct Step {
+  Duration t{0};
+  int order = 0;
+  std::function<void()> take{};
 };
 
 }  // namespace
 
 std::vector<Change> changes(const ScenarioOptions& options) {
-  ChangeList list(options);
-  const bool has_outage = options.outage_length() > Duration::zero();
-  const Duration end = saturating_add(options.outage_at, options.outage_length());
-  bool begun = !has_outage;
-  bool ended = !has_outage;
-  const auto until = [&](Duration t) {
-    if (!begun && options.outage_at <= t) list.begin_outage(options.outage_at), begun = true;
-    if (!ended && end <= t) list.end_outage(end), ended = true;
-  };
-  for (const TimedAction& each : actions(options.timeline)) {
-    until(each.t);
-    list.take(each);
+  std::vector<ServiceOptions> services{options.service};
+  Topology topology;
+  std::size_t disturbed = 0;
+  if (options.graph.on()) {
+    topology = make_topology(options.graph, options.service, options.workload);
+    disturbed = find_node(topology, options.graph.outage_of, "--outage-of");
+    services.clear();
+    for (const GraphNode& each : topology.nodes) services.push_back(each.service);
   }
-  until(Duration::max());
+  const auto node_of = [&](const std::string& name, const std::string& option) {
+    if (name.empty()) return disturbed;
+    if (!topology.empty()) return find_node(topology, name, option);
+    throw std::invalid_argument(option +
+                                ": there is one service, without a name. Several are given with "
+                                "--chain or --topology");
+  };
+
+  ChangeList list(std::move(services));
+  std::vector<Step> steps;
+  const auto add_disturbance = [&](Duration from, Duration to, int order, std::size_t node,
+                                   const Disturbance& what, Change::Kind begins, Change::Kind ends,
+                                   const std::string& announcement) {
+    const auto announced = [&announcement](const char* what_happens) {
+      return announcement.empty() ? announcement : announcement + what_happens;
+    };
+    const Change begin{
+        .t = from, .kind = begins, .node = node, .announcement = announced(" begins")};
+    const Change end{.t = to, .kind = ends, .node = node, .announcement = announced(" ends")};
+    steps.push_back({from, order + 1, [&list, begin, what] { list.begin(begin, what); }});
+    steps.push_back({to, order, [&list, end, what] { list.end(end, what); }});
+  };
+  if (options.outage_length() > Duration::zero()) {
+    add_disturbance(options.outage_at, saturating_add(options.outage_at, options.outage_length()),
+                    0, disturbed, options.timeline.outage, Change::Kind::kOutageBegins,
+                    Change::Kind::kOutageEnds, "");
+  }
+  for (const Fault& each : options.timeline.faults) {
+    const std::size_t node = node_of(each.node, "--fault " + in_quotes(print_fault(each)));
+    add_disturbance(
+        each.from, each.to, 2, node, each.what, Change::Kind::kFaultBegins,
+        Change::Kind::kFaultEnds,
+        print_disturbance(each.what) + (each.node.empty() ? std::string() : " of " + each.node));
+  }
+  const std::vector<TimedAction> at = actions(options.timeline);
+  for (const TimedAction& each : at) {
+    const std::size_t node = node_of(each.node, "--at " + in_quotes(print_timed(each)));
+    steps.push_back({each.t, 4, [&list, &each, node] { list.take(each, node); }});
+  }
+  std::stable_sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) {
+    return std::pair(a.t, a.order) < std::pair(b.t, b.order);
+  });
+  for (const Step& each : steps) each.take();
   return std::move(list).changes();
 }
 

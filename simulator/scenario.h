@@ -9,29 +9,25 @@
 #include <vector>
 
 #include "model/base/duration.h"
-#include "model/run/chain_report.h"
 #include "model/run/disturbance.h"
 #include "model/run/workload.h"
 #include "model/service/service_options.h"
+#include "simulator/graph/topology.h"
 
 namespace retrystorm {
 
 // An event at a time of the run, and the settings from then on.
 struct Change {
-  enum class Kind { kOutageBegins, kOutageEnds, kAction };
+  enum class Kind { kOutageBegins, kOutageEnds, kFaultBegins, kFaultEnds, kAction };
 
   Duration t{0};
   Kind kind = Kind::kAction;
+  std::size_t node = 0;        // the service that it is for, where there are several
+  Disturbance::Kind what{};    // of an outage or a fault
   std::string announcement{};  // what observers get for an action; empty: nothing
   bool restart = false;
   ServiceOptions service{};
   double load = 1;  // factor on the offered load
-};
-
-// A service behind the first one, and how it is called.
-struct ServiceBehind {
-  ServiceOptions service{};
-  WorkloadOptions caller{};
 };
 
 // What to simulate. Option values must be in range. `max_connections` must be set here and in the
@@ -48,10 +44,9 @@ struct Scenario {
   Duration length{0};             // of the whole run
   Duration report_interval = std::chrono::seconds(5);
   Duration server_report_interval = std::chrono::seconds(1);
-  // The services behind the first one. Each is called by the one before it, and the first of them by `service`.
-  std::vector<ServiceBehind> behind{};
-  ChainNames chain{};         // of all services; empty without a chain
-  std::size_t disturbed = 0;  // the service that has the outage and whose settings change
+  Topology
+      topology{};  // empty: there is one service. Its first node and edge are `service` and `workload`
+  std::size_t disturbed = 0;  // the service that has the outage, where there are several
   std::size_t trace = 0;      // how many requests to trace
 };
 

@@ -10,6 +10,7 @@
 #include "model/run/recovery.h"
 #include "simulator/calls.h"
 #include "simulator/changes.h"
+#include "simulator/graph/graph_outlook.h"
 
 namespace retrystorm {
 namespace {
@@ -44,107 +45,20 @@ Duration run_length(const ScenarioOptions& options) {
                         saturating_add(options.outage_length(), options.observe));
 }
 
-// The options of a run with one service: the one that the outage hits.
-ScenarioOptions of_disturbed(ScenarioOptions options) {
-  if (options.chain.on()) {
-    options.service = service_in(options.chain, options.chain.disturbed(), options.service);
-  }
-  return options;
-}
-
-void add_chain(Scenario& scenario, const ScenarioOptions& options) {
-  const ChainOptions& chain = options.chain;
-  scenario.disturbed = chain.disturbed();
-  scenario.chain.holds = chain.waiting == Waiting::kHold;
-  for (const ChainedService& each : chain.services) scenario.chain.names.push_back(each.name);
-  scenario.service = scaled(service_in(chain, 0, options.service), options.scale);
-  scenario.workload = caller_in(chain, 0, options.workload);
-  for (std::size_t i = 1; i < chain.services.size(); ++i) {
-    scenario.behind.push_back({scaled(service_in(chain, i, options.service), options.scale),
-                               caller_in(chain, i, options.workload)});
-  }
-}
-
-// How long a worker is busy with a request of each service if nothing waits, and what the service can do: with
-// `holds` also while the next ones work.
-std::vector<double> capacities_of_chain(const Scenario& scenario) {
-  std::vector<double> all;
-  double behind = 0;  // seconds
-  for (std::size_t i = scenario.behind.size() + 1; i-- > 0;) {
-    const ServiceOptions& service = i == 0 ? scenario.service : scenario.behind[i - 1].service;
-    const double own = to_seconds(service.workers.service_time.mean());
-    const double alone = capacity_of(service);
-    const double held = static_cast<double>(service.workers.workers) / (own + behind);
-    all.insert(all.begin(), scenario.chain.holds ? std::min(alone, held) : alone);
-    behind += own;
-  }
-  return all;
-}
-
-// What the services can do, and how often a call may be repeated on its way. `load`: requests a second.
-std::string outlook_of_chain(const Scenario& scenario, double load) {
-  std::string can_do, product;
-  double most = 1;
-  const std::vector<double> capacities = capacities_of_chain(scenario);
-  for (std::size_t i = 0; i <= scenario.behind.size(); ++i) {
-    const WorkloadOptions& caller = i == 0 ? scenario.workload : scenario.behind[i - 1].caller;
-    const std::uint32_t retries = caller.retry.limit.max_retries;
-    const double attempts =
-        retries == LimitSettings::kUnlimited ? Outlook::kUnlimited : retries + 1.0;
-    can_do += (can_do.empty() ? "" : ", ") + scenario.chain.names[i] + ' ' +
-              readable(std::round(capacities[i])) + "/s";
-    if (capacities[i] > 0 && std::isfinite(capacities[i])) {
-      can_do += " (" + readable(std::round(100 * load / capacities[i])) + " % used)";
-    }
-    product += (product.empty() ? "" : " x ") + readable(attempts);
-    most *= attempts;
-  }
-  const std::string last = scenario.chain.names.back();
-  return can_do + " (--chain" +
-         (scenario.chain.holds ? "; --waiting=hold: a worker is busy while the next ones work"
-                               : "") +
-         "); the load is " + readable(load) + "/s; if " + last + " is dead, at most " + product +
-         " = " + readable(most) + " calls of it for a request of a client (--retry-at)";
-}
-
-// Warns of services that cannot do what is wanted, and of callers that give up while what they called still tries.
-void warn_of_chain(Outlook& outlook, const Scenario& scenario) {
-  const std::vector<double> capacities = capacities_of_chain(scenario);
-  for (std::size_t i = 0; i < capacities.size(); ++i) {
-    if (outlook.wanted < capacities[i]) continue;
-    outlook.warnings.push_back(
-        scenario.chain.names[i] + " can do " + readable(std::round(capacities[i])) + "/s of the " +
-        readable(outlook.wanted) + "/s that are wanted, before any outage (--chain)");
-  }
-  for (std::size_t i = 0; i < scenario.behind.size(); ++i) {
-    const WorkloadOptions& outer = i == 0 ? scenario.workload : scenario.behind[i - 1].caller;
-    const WorkloadOptions& inner = scenario.behind[i].caller;
-    if (!inner.has_timeout() || !outer.has_timeout()) continue;
-    const ServiceOptions& between = i == 0 ? scenario.service : scenario.behind[i - 1].service;
-    const Duration longest = saturating_add(longest_request(inner.retry, inner.timeout),
-                                            between.workers.service_time.mean());
-    if (outer.timeout > longest) continue;
-    const std::string caller = i == 0 ? "the clients" : scenario.chain.names[i - 1];
-    const std::string name = scenario.chain.names[i], next = scenario.chain.names[i + 1];
-    outlook.warnings.push_back(
-        caller + (i == 0 ? " give" : " gives") + " up on " + name + " after " +
-        readable(outer.timeout) + ", and " + name + " may try " + next + " for " +
-        (longest == Duration::max() ? "ever" : readable(longest)) + " (attempts of " +
-        readable(inner.timeout) +
-        " and their waits): what it still tries then is work for nobody (--timeout, the time after an "
-        "arrow of --chain, --deadline)");
-  }
+void add_topology(Scenario& scenario, const ScenarioOptions& options) {
+  Topology& topology = scenario.topology;
+  topology = make_topology(options.graph, options.service, scenario.workload);
+  scenario.disturbed = find_node(topology, options.graph.outage_of, "--outage-of");
+  for (GraphNode& each : topology.nodes) each.service = scaled(each.service, options.scale);
+  scenario.service = topology.nodes.front().service;
+  scenario.workload = topology.edges.front().caller;
 }
 
 // Adds the options of the service that have no effect at any time. An outage or an action may turn
 // on the feature that an option belongs to.
 void find_unused_of_service(UnusedOptions& unused, const ScenarioOptions& asked) {
   ScenarioOptions scenario = asked;
-  try {
-    scenario = of_disturbed(asked);
-  } catch (const std::invalid_argument&) {
-    return;  // the same error is reported when the scenario is made
-  }
+  if (scenario.graph.on()) scenario.service.capacity = Capacity::kWorkers;
   auto always = unused_options(scenario.service);
   try {
     for (const Change& change : changes(scenario)) {
@@ -195,13 +109,13 @@ void declare_options(OptionList& options, ScenarioOptions& scenario) {
       .with_range("0", "10");
   declare_options(options, scenario.workload);
   declare_options(options, scenario.service, Engine::kSimulated);
-  declare_options(options, scenario.chain);
+  declare_options(options, scenario.graph);
 }
 
 void find_unused(UnusedOptions& unused, const ScenarioOptions& scenario) {
   find_unused(unused, scenario.workload);
   find_unused_of_service(unused, scenario);
-  find_unused(unused, scenario.chain, scenario.service);
+  find_unused(unused, scenario.graph, scenario.service);
   const Connections connections = scenario.workload.connections.kind;
   if (connections != Connections::kKeepAlive && scenario.service.server_idle != Duration::max()) {
     unused.emplace("server-idle", "server-idle has no effect without --connections=keep-alive");
@@ -235,7 +149,7 @@ void find_unused(UnusedOptions& unused, const ScenarioOptions& scenario) {
 Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed) {
   check(options.workload);
   check(options.service);
-  check(options.chain, options.workload, options.service,
+  check(options.graph, options.workload, options.service,
         options.outage_length() > Duration::zero() ? std::optional(options.timeline.outage)
                                                    : std::nullopt);
   Scenario scenario{.service = scaled(options.service, options.scale),
@@ -244,7 +158,7 @@ Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed) {
                     .syn_linear_timeouts = options.syn_linear_timeouts,
                     .outage = options.timeline.outage,
                     .outage_for = options.outage_length(),
-                    .changes = changes(of_disturbed(options)),
+                    .changes = changes(options),
                     .length = run_length(options),
                     .report_interval = options.report_interval,
                     .server_report_interval = options.server_report_interval,
@@ -252,7 +166,6 @@ Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed) {
   for (Change& each : scenario.changes) {
     each.service = scaled(std::move(each.service), options.scale);
   }
-  if (options.chain.on()) add_chain(scenario, options);
   if (options.outage_length() > Duration::zero()) scenario.outage_at = options.outage_at;
 
   if (scenario.workload.connections.multiplexed()) {
@@ -266,21 +179,22 @@ Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed) {
     scenario.workload.processes =
         std::max<std::size_t>(scaled(process_count(workload), options.scale), 1);
   }
+  if (options.graph.on()) add_topology(scenario, options);
   JobSettings& job = scenario.workload.job;
   job.tasks = std::max<std::uint64_t>(scaled(job.tasks, options.scale), 1);
   job.workers_start = scale(job.workers_start, 1 / options.scale);
   return scenario;
 }
 
-void refuse_chain(const ScenarioOptions& options) {
-  if (!options.chain.on()) return;
-  throw std::invalid_argument("--chain: only simulate has services behind services");
+void refuse_graph(const ScenarioOptions& options) {
+  if (!options.graph.on()) return;
+  throw std::invalid_argument("--chain, --topology: only simulate has services behind services");
 }
 
 Outlook look_ahead(const ScenarioOptions& options) {
   const Scenario scenario = make_scenario(options, 0);
   OutlookInput input{.workload = scenario.workload,
-                     .service = options.chain.on() ? std::nullopt : std::optional(scenario.service),
+                     .service = options.graph.on() ? std::nullopt : std::optional(scenario.service),
                      .outage_for = scenario.outage_for,
                      .turnaround = Calls::kTurnaround};
   if (scenario.outage_at) {
@@ -290,12 +204,13 @@ Outlook look_ahead(const ScenarioOptions& options) {
   }
   note_unused_by_open_arrivals(input, options.workload);
   Outlook outlook = look_ahead(input);
-  if (options.chain.on()) {
-    outlook.chain = outlook_of_chain(scenario, outlook.wanted);
-    warn_of_chain(outlook, scenario);
+  if (options.graph.on()) {
+    GraphOutlook graph = look_ahead(scenario.topology, outlook.wanted);
+    outlook.graph = std::move(graph.sentence);
+    for (std::string& each : graph.warnings) outlook.warnings.push_back(std::move(each));
     // All callers have the same waits, also where the clients do not retry.
     outlook.retries.usual_waits =
-        options.chain.retry_at != RetryAt::kNone &&
+        options.graph.retry_at != RetryAt::kNone &&
         look_ahead(OutlookInput{.workload = options.workload}).retries.usual_waits;
   }
   return outlook;

@@ -9,7 +9,7 @@
 #include "model/base/option_list.h"
 #include "model/run/outlook.h"
 #include "model/run/timeline.h"
-#include "simulator/chain/chain_options.h"
+#include "simulator/graph/topology_options.h"
 #include "simulator/scenario.h"
 
 namespace retrystorm {
@@ -23,7 +23,7 @@ struct ScenarioOptions {
   ServiceOptions service{.max_connections = kSimulatedConnections};
   WorkloadOptions workload;
   TimelineOptions timeline;
-  ChainOptions chain;
+  GraphOptions graph;
   Duration outage_at = std::chrono::seconds(30);
   std::optional<Duration> outage_for;  // see `outage_length` for the default
   Duration observe = std::chrono::seconds(60);
@@ -53,7 +53,7 @@ void find_unused(UnusedOptions& unused, const ScenarioOptions& scenario);
 Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed);
 
 // Throws std::invalid_argument if there is a chain, for programs that have one service.
-void refuse_chain(const ScenarioOptions& options);
+void refuse_graph(const ScenarioOptions& options);
 
 // What can be said about the run before it begins.
 Outlook look_ahead(const ScenarioOptions& options);

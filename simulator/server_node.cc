@@ -23,9 +23,22 @@ ServerNode::ServerNode(const ServiceOptions& options, std::uint64_t seed,
   service_.skip_if([this](const Attempt& attempt) { return !caller_.waits_for(attempt); });
 }
 
-void ServerNode::call(Callees& callees, bool holds) {
+void ServerNode::call(Callees& callees, bool holds, double first_share) {
   callees_ = &callees;
   if (holds) service_.hold_workers();
+  service_.serve_first(first_share);
+}
+
+void ServerNode::drop_if(std::function<bool(const Attempt&)> expired) {
+  const bool skips = abandoned_ != Abandoned::kServe;
+  service_.skip_if([this, skips, expired = std::move(expired)](const Attempt& attempt) {
+    return (skips && !caller_.waits_for(attempt)) || expired(attempt);
+  });
+}
+
+void ServerNode::resume(TimePoint now, const Callees::Taken& taken) {
+  departures_.enter(taken.item);
+  service_.resume(now, taken.item, taken.admitted);
 }
 
 void ServerNode::connect(TimePoint now, const Attempt& attempt) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -20,12 +21,13 @@
 
 namespace retrystorm {
 
-// What a service does for a request between its own work and its answer.
+// What a service does for a request besides its own work.
 class Callees {
  public:
   using Taken = Service<Attempt>::Taken;
 
-  // The service has done its own work, and may have failed. `ServerNode::finish` must follow, now or later.
+  // The service has done its own work, or its first part, and may have failed. `ServerNode::finish` or `resume` must
+  // follow, now or later.
   virtual void work_done(TimePoint now, const Taken& taken) = 0;
 
   // The service restarts. Returns the requests that are not finished. All their calls end.
@@ -47,9 +49,17 @@ class ServerNode final : public Target {
   ServerNode(const ServerNode&) = delete;
   ServerNode& operator=(const ServerNode&) = delete;
 
-  // From now on, requests are passed to `callees` before they are answered. `holds`: their workers wait
-  // meanwhile. Call it before the first attempt. `callees` must outlive the server.
-  void call(Callees& callees, bool holds);
+  // From now on, requests are passed to `callees` before they are answered, and after this share of their
+  // service time. `holds`: their workers wait meanwhile. Call it before the first attempt. `callees` must outlive the
+  // server.
+  void call(Callees& callees, bool holds, double first_share);
+  // From now on, a request for which this returns true is dropped when the server reads it, or when a worker would take
+  // it. Call it before the first attempt.
+  void drop_if(std::function<bool(const Attempt&)> expired);
+  // Does a request for which no attempt waits any more never reach the service? Not if something lies unread.
+  bool has_read_all() const { return awake_ && accept_queue_.empty() && unread_.empty(); }
+  // The request needs the rest of its service time, and is then passed to the callees again.
+  void resume(TimePoint now, const Callees::Taken& taken);
   // Answers a request. Must not be called while the server is frozen.
   void finish(TimePoint now, const Callees::Taken& taken) { answer(now, taken); }
 

@@ -27,9 +27,9 @@ Simulation::Simulation(const Scenario& scenario, const SimulationObservers& obse
       server_(
           scenario.service, scenario.seed, scenario.syn_linear_timeouts, scenario.workload.timeout,
           reconnects_ ? reconnects_->caller() : static_cast<Caller&>(clients_.calls()), trace()),
-      chain_(scenario.chain.names.empty()
+      graph_(scenario.topology.empty()
                  ? nullptr
-                 : std::make_unique<Chain>(scenario_, server_, clients_.calls())),
+                 : std::make_unique<Graph>(scenario_, loop_, server_, clients_.calls())),
       recorder_(TimePoint{}),
       server_report_at_(saturating_add(TimePoint{}, scenario.server_report_interval)) {
   if (!scenario.outage_at && trace_) trace_->open();
@@ -77,10 +77,10 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
                                           [&](TimePoint now) { connects.time_out(now); }},
                               EventSource{[&] { return connects.next_wait(); },
                                           [&](TimePoint now) { connects.end_wait(now); }});
-  } else if (chain_) {
-    clients_.start(server_);
-    run_with(controls, EventSource{[this] { return chain_->next_event(); },
-                                   [this](TimePoint now) { chain_->take_event(now); }})();
+  } else if (graph_) {
+    clients_.start(graph_->front());
+    run_with(controls, EventSource{[this] { return graph_->next_event(); },
+                                   [this](TimePoint now) { graph_->take_event(now); }})();
   } else {
     clients_.start(server_);
     scenario_.workload.connections.kept() ? run_with(pools, controls)() : run_with(controls)();
@@ -110,9 +110,9 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
                   .paced = scenario_.workload.retry.pacer.on,
                   .job = clients_.job_result(now),
                   .reconnect = reconnects_ ? std::optional(reconnects_->result()) : std::nullopt,
-                  .chain = chain_ ? std::optional(chain_->result()) : std::nullopt,
+                  .graph = graph_ ? std::optional(graph_->result()) : std::nullopt,
                   .kept = calls().kept_connections(),
-                  .on_waking = disturbed().found_on_waking(),
+                  .on_waking = server(scenario_.disturbed).found_on_waking(),
                   .capacity = server_.capacity(now)},
       .peak_concurrency = server_.peak_concurrency(),
       .events = loop_.events()};
@@ -122,8 +122,8 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
 }
 
 TimePoint Simulation::next_control() const {
-  const TimePoint chain = chain_ ? chain_->next_interval() : kNever;
-  return std::min({recorder_.next_tick(), server_report_at_, next_change(), chain, end_});
+  const TimePoint graph = graph_ ? graph_->next_interval() : kNever;
+  return std::min({recorder_.next_tick(), server_report_at_, next_change(), graph, end_});
 }
 
 void Simulation::control(TimePoint now) {
@@ -131,9 +131,9 @@ void Simulation::control(TimePoint now) {
     recorder_.tick(now, calls().counts(), states(), calls().latencies(), server_.waiting());
     if (trace_) recorder_.report_requests(trace_->take_finished());
   }
-  if (chain_) {
-    if (const auto interval = chain_->take_interval(now)) {
-      recorder_.report_chain(chain_->names(), *interval);
+  if (graph_) {
+    if (const auto interval = graph_->take_interval(now)) {
+      recorder_.report_graph(graph_->shape(), *interval);
     }
   }
   if (now >= server_report_at_) report_server(now);
@@ -154,34 +154,43 @@ TimePoint Simulation::next_change() const {
 }
 
 void Simulation::apply(TimePoint now, const Change& change) {
-  const Disturbance::Kind outage = scenario_.outage.kind;
-  if (change.kind == Change::Kind::kOutageBegins) {
-    if (outage == Disturbance::Kind::kFreeze) {
-      disturbed().freeze();
-      calls().close_idle_after(now, Duration::max());
-    }
+  using Kind = Change::Kind;
+  if (change.kind == Kind::kOutageBegins) {
     calls().begin_phase(now);
     recorder_.outage_begins(now, calls().counts(), print_disturbance(scenario_.outage));
-    if (chain_) chain_->outage_begins(now);
+    if (graph_) graph_->outage_begins(now);
     if (trace_) trace_->open();
-    if (outage == Disturbance::Kind::kDrop) disturbed().go_down(now);
     if (reconnects_) reconnects_->lose_all(now);
   }
-  if (change.kind == Change::Kind::kOutageEnds) {
+  if (change.kind == Kind::kOutageEnds) {
     calls().begin_phase(now);
     recorder_.outage_ends(now, calls().counts());
-    if (chain_) chain_->outage_ends(now);
-    if (outage == Disturbance::Kind::kDrop) disturbed().listen();
+    if (graph_) graph_->outage_ends(now);
   }
   if (!change.announcement.empty()) recorder_.action(now, change.announcement);
-  disturbed().configure(now, change.service);
+  const bool begins = change.kind == Kind::kOutageBegins || change.kind == Kind::kFaultBegins;
+  const bool ends = change.kind == Kind::kOutageEnds || change.kind == Kind::kFaultEnds;
+  if (begins) begin(now, change);
+  server(change.node).configure(now, change.service);
   clients_.set_load(now, change.load);
-  if (change.restart) disturbed().restart(now);
-  const bool wakes =
-      change.kind == Change::Kind::kOutageEnds && outage == Disturbance::Kind::kFreeze;
-  if (!wakes) return;
-  disturbed().wake(now);
-  if (chain_) chain_->wake(now);
+  if (change.restart) server(change.node).restart(now);
+  if (ends) end(now, change);
+}
+
+void Simulation::begin(TimePoint now, const Change& change) {
+  if (++under_way_[{change.node, change.what}] > 1) return;
+  if (change.what == Disturbance::Kind::kDrop) server(change.node).go_down(now);
+  if (change.what != Disturbance::Kind::kFreeze) return;
+  server(change.node).freeze();
+  calls().close_idle_after(now, Duration::max());
+}
+
+void Simulation::end(TimePoint now, const Change& change) {
+  if (--under_way_[{change.node, change.what}] > 0) return;
+  if (change.what == Disturbance::Kind::kDrop) server(change.node).listen();
+  if (change.what != Disturbance::Kind::kFreeze) return;
+  server(change.node).wake(now);
+  if (graph_) graph_->wake(now, change.node);
   // It looks at requests that have arrived before it looks at its timers.
   calls().close_idle_after(now, scenario_.service.server_idle);
 }

@@ -4,17 +4,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "model/base/duration.h"
 #include "model/run/request_trace.h"
 #include "model/run/run_recorder.h"
 #include "model/service/service_observer.h"
-#include "simulator/chain/chain.h"
 #include "simulator/clients.h"
 #include "simulator/event_loop.h"
+#include "simulator/graph/graph.h"
 #include "simulator/reconnects.h"
 #include "simulator/scenario.h"
 #include "simulator/server_node.h"
@@ -54,9 +56,11 @@ class Simulation {
   ClientStates states() const;
   void report_server(TimePoint now);
   TimePoint next_change() const;
-  // The service that has the outage and whose settings change.
-  ServerNode& disturbed() { return chain_ ? chain_->disturbed() : server_; }
+  ServerNode& server(std::size_t node) { return graph_ ? graph_->server(node) : server_; }
   void apply(TimePoint now, const Change& change);
+  // Freezes and stops a service, or ends that. Disturbances of the same kind may overlap.
+  void begin(TimePoint now, const Change& change);
+  void end(TimePoint now, const Change& change);
 
   const Scenario scenario_;
   const SimulationObservers observers_;
@@ -66,7 +70,8 @@ class Simulation {
   Clients clients_;
   const std::unique_ptr<Reconnects> reconnects_;  // null if no connections are lost
   ServerNode server_;
-  const std::unique_ptr<Chain> chain_;  // null if there is one service
+  const std::unique_ptr<Graph> graph_;  // null if there is one service
+  std::map<std::pair<std::size_t, Disturbance::Kind>, int> under_way_;  // disturbances of a service
 
   std::size_t changes_done_ = 0;
   TimePoint control_at_{};  // when the next report, change or end is due

@@ -175,7 +175,7 @@ const CellColumn kProcessColumns[] = {
      "process_requests_per_s", [](const C& c) { return number_json(c.process_rate); }},
 };
 
-const CellColumn kChainColumns[] = {
+const CellColumn kGraphColumns[] = {
     {"dies first", 18,
      [](const C& c) {
        return c.died_first.empty() ? std::string("-")
@@ -265,8 +265,8 @@ std::vector<CellColumn> cell_columns(const MoreColumns& more) {
   if (more.processes) {
     columns.insert(columns.end(), std::begin(kProcessColumns), std::end(kProcessColumns));
   }
-  if (more.chain) {
-    columns.insert(columns.end(), std::begin(kChainColumns), std::end(kChainColumns));
+  if (more.graph) {
+    columns.insert(columns.end(), std::begin(kGraphColumns), std::end(kGraphColumns));
   }
   return columns;
 }

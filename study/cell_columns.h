@@ -23,7 +23,7 @@ struct CellColumn {
 struct MoreColumns {
   bool reconnects = false;  // clients lose their connections
   bool processes = false;   // processes share something
-  bool chain = false;       // there are services behind services
+  bool graph = false;       // there are services behind services
 };
 
 // The columns in the order of the table.

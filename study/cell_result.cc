@@ -63,8 +63,8 @@ RunResult result_of(const SimulationResult& run) {
         static_cast<double>(reconnect->back) / static_cast<double>(reconnect->clients);
     result.all_back = reconnect->all_back;
   }
-  if (const auto& chain = run.summary.chain; chain && chain->first) {
-    result.died_first = chain->nodes[*chain->first].name;
+  if (const auto& graph = run.summary.graph; graph && graph->first) {
+    result.died_first = graph->nodes[*graph->first].name;
   }
   if (run.summary.phases) {
     for (std::size_t i = 0; i < result.phases.size(); ++i) {

@@ -604,6 +604,9 @@ std::optional<int> parse(CLI::App& app, int argc, const char* const* argv, int f
   } catch (const std::invalid_argument& error) {
     std::cerr << error.what() << '\n';
     return kExitWrongOptions;
+  } catch (const UnreadableFile& error) {
+    std::cerr << error.what() << '\n';
+    return kExitUnreadable;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {
       std::ostringstream text;

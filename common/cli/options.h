@@ -139,7 +139,7 @@ UnusedOptions unused_though_usual(const CLI::App& app, const std::vector<std::st
       declare_options(with_other, other);
       try {
         with_other.set(option.name, value);
-      } catch (const std::invalid_argument&) {
+      } catch (const std::exception&) {
         continue;
       }
       if (with_other.find(option.name)->get() == option.get()) continue;

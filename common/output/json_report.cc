@@ -18,8 +18,8 @@ void JsonReport::on_action(Duration t, const std::string& what) {
   sink_(action_json(t, what));
 }
 
-void JsonReport::on_chain(const ChainNames& names, const ChainInterval& interval) {
-  for (const auto& line : chain_interval_json(names, interval)) sink_(line);
+void JsonReport::on_graph(const GraphShape& names, const GraphInterval& interval) {
+  for (const auto& line : graph_interval_json(names, interval)) sink_(line);
 }
 
 void JsonReport::on_request(const TracedRequest& request) {

@@ -13,7 +13,7 @@ void LineReport::on_interval(const RunInterval& interval) {
 
 void LineReport::on_summary(const Summary& summary) {
   out_ << summary_text(summary) << std::endl;
-  if (summary.chain) out_ << '\n' << chain_text(*summary.chain) << std::flush;
+  if (summary.graph) out_ << '\n' << graph_text(*summary.graph) << std::flush;
 }
 
 void ServiceLineReport::on_interval(Duration t, Duration /*window*/,

@@ -584,27 +584,30 @@ void add_phase(nlohmann::ordered_json& json, std::string_view name, const PhaseF
 
 }  // namespace
 
-std::vector<nlohmann::ordered_json> chain_interval_json(const ChainNames& names,
-                                                        const ChainInterval& interval) {
+std::vector<nlohmann::ordered_json> graph_interval_json(const GraphShape& shape,
+                                                        const GraphInterval& interval) {
   std::vector<nlohmann::ordered_json> lines;
   const double t = rounded(to_seconds(interval.t));
   for (std::size_t i = 0; i < interval.nodes.size(); ++i) {
+    for (std::size_t k = 0; k < interval.edges.size(); ++k) {
+      const EdgeInterval& edge = interval.edges[k];
+      if (shape.edges[k].to != i) continue;
+      lines.push_back({{"type", "edge"},
+                       {"t", t},
+                       {"from", shape.caller(shape.edges[k])},
+                       {"to", shape.nodes[i].name},
+                       {"requests_per_s", rounded(edge.calls.requests)},
+                       {"attempts_per_s", rounded(edge.calls.attempts)},
+                       {"retries_per_s", rounded(edge.calls.retries)},
+                       {"ok_per_s", rounded(edge.calls.ok)},
+                       {"errors_per_s", rounded(edge.calls.errors)},
+                       {"timedout_per_s", rounded(edge.calls.timed_out)},
+                       {"amplification", rounded(edge.amplification)}});
+    }
     const NodeInterval& node = interval.nodes[i];
-    const std::string from = i == 0 ? "clients" : names.names[i - 1];
-    lines.push_back({{"type", "edge"},
-                     {"t", t},
-                     {"from", from},
-                     {"to", names.names[i]},
-                     {"requests_per_s", rounded(node.calls.requests)},
-                     {"attempts_per_s", rounded(node.calls.attempts)},
-                     {"retries_per_s", rounded(node.calls.retries)},
-                     {"ok_per_s", rounded(node.calls.ok)},
-                     {"errors_per_s", rounded(node.calls.errors)},
-                     {"timedout_per_s", rounded(node.calls.timed_out)},
-                     {"amplification", rounded(node.amplification)}});
     lines.push_back({{"type", "node"},
                      {"t", t},
-                     {"node", names.names[i]},
+                     {"node", shape.nodes[i].name},
                      {"offered_per_s", rounded(node.offered)},
                      {"admitted_per_s", rounded(node.admitted)},
                      {"refused_per_s", rounded(node.refused)},
@@ -613,23 +616,28 @@ std::vector<nlohmann::ordered_json> chain_interval_json(const ChainNames& names,
                      {"for_nobody_per_s", rounded(node.for_nobody)},
                      {"workers", node.workers},
                      {"busy", rounded(node.busy)},
-                     {"held", names.holds ? rounded(node.calling) : 0},
+                     {"held", shape.nodes[i].holds ? rounded(node.calling) : 0},
                      {"calling", rounded(node.calling)},
                      {"queue", node.queue}});
   }
   return lines;
 }
 
-std::string chain_text(const ChainResult& chain) {
+std::string graph_text(const GraphResult& graph) {
   std::size_t width = 8;
-  for (const NodeResult& each : chain.nodes) width = std::max(width, each.name.size());
+  bool all_hold = true, several_callers = false;
+  for (const NodeResult& each : graph.nodes) {
+    width = std::max(width, each.name.size());
+    all_hold &= each.holds;
+  }
+  for (const EdgeResult& each : graph.edges) several_callers |= each.share < 1;
   const int name_width = static_cast<int>(width);
   std::string text =
       format("%-*s  calls a   at the end, a second:                       of its workers\n",
              name_width, "") +
-      format("%-*s  request  offered  refused  in time  for nobody   busy    %s   queue\n",
-             name_width, "service", chain.holds ? "held" : "calls");
-  for (const NodeResult& each : chain.nodes) {
+      format("%-*s  request  offered  refused  in time  for nobody   busy   %s   queue\n",
+             name_width, "service", all_hold ? " held" : "calls");
+  for (const NodeResult& each : graph.nodes) {
     text += format("%-*s  %7.2f", name_width, each.name.c_str(), each.amplification);
     if (each.end) {
       const NodeInterval& end = *each.end;
@@ -642,26 +650,39 @@ std::string chain_text(const ChainResult& chain) {
     }
     text += '\n';
   }
-  const std::string first = first_death(chain);
+  if (several_callers) {
+    for (const EdgeResult& each : graph.edges) {
+      if (each.share >= 1) continue;
+      text += format("%-*s  %7.2f  from %s, %.0f %% of its calls\n", name_width, each.to.c_str(),
+                     each.amplification, each.from.c_str(), 100 * each.share);
+    }
+  }
+  const std::string first = first_death(graph);
   return first.empty() ? text : text + first + '\n';
 }
 
 namespace {
 
-nlohmann::ordered_json chain_json(const ChainResult& chain) {
+nlohmann::ordered_json graph_json(const GraphResult& graph) {
   const auto seconds = [](const std::optional<Duration>& time) {
     return time ? nlohmann::ordered_json(rounded(to_seconds(*time))) : nlohmann::ordered_json();
   };
   nlohmann::ordered_json json{{"died_first", nullptr}, {"why", nullptr}};
-  if (chain.first) {
-    json["died_first"] = chain.nodes[*chain.first].name;
-    json["why"] = chain.why;
+  if (graph.first) {
+    json["died_first"] = graph.nodes[*graph.first].name;
+    json["why"] = graph.why;
   }
-  for (const NodeResult& each : chain.nodes) {
+  for (const NodeResult& each : graph.nodes) {
     json["nodes"].push_back({{"node", each.name},
                              {"amplification", rounded(each.amplification)},
                              {"died_at", seconds(each.died)},
                              {"back_at", seconds(each.back)}});
+  }
+  for (const EdgeResult& each : graph.edges) {
+    json["edges"].push_back({{"from", each.from},
+                             {"to", each.to},
+                             {"amplification", rounded(each.amplification)},
+                             {"share", rounded(each.share)}});
   }
   return json;
 }
@@ -750,7 +771,7 @@ nlohmann::ordered_json summary_json(const Summary& summary) {
     json["sleeper"] = {
         {"invocations", metrics.invocations}, {"ups", metrics.ups}, {"downs", metrics.downs}};
   }
-  if (summary.chain) json["chain"] = chain_json(*summary.chain);
+  if (summary.graph) json["services"] = graph_json(*summary.graph);
   return json;
 }
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "model/base/latency.h"
-#include "model/run/chain_report.h"
 #include "model/run/counts.h"
+#include "model/run/graph_report.h"
 #include "model/run/outlook.h"
 #include "model/run/recovery.h"
 #include "model/run/request_trace.h"
@@ -59,11 +59,11 @@ void add_workers(nlohmann::ordered_json& json, const std::optional<Workers>& wor
 nlohmann::ordered_json server_interval_json(Duration t, Duration window,
                                             const ServerInterval& interval);
 
-// For each service of a chain a line of type "node", and one of type "edge" for those who call it.
-std::vector<nlohmann::ordered_json> chain_interval_json(const ChainNames& names,
-                                                        const ChainInterval& interval);
-// A line for each service of a chain, and which died first.
-std::string chain_text(const ChainResult& chain);
+// Of services behind services: for each a line of type "node", and one of type "edge" for those who call it.
+std::vector<nlohmann::ordered_json> graph_interval_json(const GraphShape& names,
+                                                        const GraphInterval& interval);
+// A line for each service, and which died first.
+std::string graph_text(const GraphResult& graph);
 
 // The verdict and its figures, for the summary and the live page.
 nlohmann::ordered_json recovery_json(const Recovery& recovery);

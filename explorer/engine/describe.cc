@@ -133,7 +133,7 @@ Json describe(const NamedOptions& given, std::uint64_t seed) {
   }
   // Errors of the scenario as a whole, which no single option causes.
   try {
-    refuse_chain(bound.scenario);
+    refuse_graph(bound.scenario);
     make_scenario(bound.scenario, seed);
   } catch (const std::exception& error) {
     errors[""] = error.what();

@@ -65,7 +65,7 @@ std::uint64_t seed_of(const Json& question) {
 
 // A scenario that is small enough to run here.
 Scenario scenario_for(const ScenarioOptions& options, std::uint64_t seed) {
-  refuse_chain(options);
+  refuse_graph(options);
   Scenario scenario = make_scenario(options, seed);
   check_length(scenario);
   check_memory(scenario, 1, kMemory);

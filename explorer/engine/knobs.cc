@@ -49,12 +49,12 @@ Json catalogue() {
   const auto of_clients = names_of([&](OptionList& some) { declare_options(some, workload); });
   const auto of_service =
       names_of([&](OptionList& some) { declare_options(some, service, Engine::kSimulated); });
-  ChainOptions chain;
-  const auto of_chain = names_of([&](OptionList& some) { declare_options(some, chain); });
+  GraphOptions graph;
+  const auto of_graph = names_of([&](OptionList& some) { declare_options(some, graph); });
   Json options = Json::array();
   for (const Option& option : list.all()) {
     // The page sets the seeds itself, and has one service.
-    if (option.name == "seed" || of_chain.contains(option.name)) continue;
+    if (option.name == "seed" || of_graph.contains(option.name)) continue;
     const std::string default_value = option.get();
     Json json{{"name", option.name}, {"kind", kind_name(option.kind)}, {"default", default_value}};
     json["part"] = of_clients.contains(option.name)   ? "clients"

@@ -150,6 +150,13 @@ void OptionList::apply(std::string_view settings) const {
   }
 }
 
+void OptionList::add_all(const OptionList& others,
+                         const std::function<bool(const Option&)>& wanted) {
+  for (const Option& each : others.all()) {
+    if (wanted(each)) options_.push_back(each);
+  }
+}
+
 UnusedOptions renamed(const UnusedOptions& unused, std::span<const RenamedOption> names) {
   UnusedOptions result;
   for (const RenamedOption& option : names) {

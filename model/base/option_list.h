@@ -120,6 +120,9 @@ class OptionList {
   // have no second names. `part` must have all of them.
   void add_renamed(const OptionList& part, std::span<const RenamedOption> names);
 
+  // Adds the options of another list for which `wanted` returns true, as they are.
+  void add_all(const OptionList& others, const std::function<bool(const Option&)>& wanted);
+
   const std::vector<Option>& all() const { return options_; }
 
   // Finds an option by any of its names; null if there is none.

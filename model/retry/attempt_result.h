@@ -35,6 +35,7 @@ struct AttemptResult {
   // Did the service accept the attempt, whatever its result? False for 429, 503, a 400 that asks
   // for less load, a connection refused or reset, and no answer at all.
   bool accepted = true;
+  bool no_retry = false;  // the service said that it should not be retried
 };
 
 // The result of an answer with this HTTP status. `retry_after`: the hint in the answer, if any.

@@ -114,6 +114,7 @@ Decision RetryPolicy::after_failure(TimePoint now, const AttemptResult& result, 
   const auto end = [&](GiveUp reason) {
     return give_up(reason, now, state, process, random, metrics);
   };
+  if (result.no_retry) return end(GiveUp::kNotRetryable);
   if (!limit_.retry_on.covers(result)) {
     metrics.not_retryable.include(result);
     return end(GiveUp::kNotRetryable);

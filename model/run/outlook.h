@@ -174,7 +174,7 @@ struct Outlook {
   std::optional<Connections> connections{};  // empty if each attempt opens one
   bool library_keeps = false;  // then: does the strategy's library keep connections of itself?
   std::optional<Service> service{};
-  std::string chain{};  // about the services of a chain, of which `service` says nothing
+  std::string graph{};  // about services behind services, of which `service` says nothing
   Retries retries{};
   std::optional<Outage> outage{};
   std::optional<Herd> herd{};

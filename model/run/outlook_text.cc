@@ -531,11 +531,11 @@ std::string readable(Duration duration) {
 }
 
 std::vector<OutlookLine> outlook_lines(const Outlook& outlook) {
-  const bool chain = !outlook.chain.empty();
+  const bool several = !outlook.graph.empty();
   std::vector<OutlookLine> lines{
-      {chain ? "services" : "service", chain ? outlook.chain : service_sentence(outlook)},
-      {"retries", chain ? "of the clients: " + attempts_sentence(outlook)
-                        : attempts_sentence(outlook) + storm_sentence(outlook)},
+      {several ? "services" : "service", several ? outlook.graph : service_sentence(outlook)},
+      {"retries", several ? "of the clients: " + attempts_sentence(outlook)
+                          : attempts_sentence(outlook) + storm_sentence(outlook)},
       {"outage", outage_sentence(outlook)}};
   if (outlook.herd) lines.push_back({"reconnect", herd_sentence(outlook)});
   // Processes decide nothing if their clients share nothing.
@@ -550,7 +550,7 @@ std::vector<OutlookLine> outlook_lines(const Outlook& outlook) {
                            : outlook.library_keeps
                                ? "kept connections (--connections=library), "
                                : "kept connections (--connections=keep-alive), ";
-  if (chain) {
+  if (several) {
     lines.push_back({"left out", "kept connections, replicas -> docs/chains.md"});
   } else if (outlook.service) {
     lines.push_back({"left out", kept + "replicas, layers -> docs/simulator.md"});
@@ -615,9 +615,9 @@ std::vector<std::string> deciding_options(const Outlook& outlook) {
   add({"timeout"});
   if (outlook.outage) add({"outage", "outage-for", "observe"});
   if (freezes_workers(outlook)) add({"backlog", "connections"});
-  const bool chain_freezes = !outlook.chain.empty() && outlook.outage &&
+  const bool graph_freezes = !outlook.graph.empty() && outlook.outage &&
                              outlook.outage->what.kind == Disturbance::Kind::kFreeze;
-  if (chain_freezes) add({"backlog"});
+  if (graph_freezes) add({"backlog"});
   if (outlook.herd) add({"reconnect-base", "reconnect-calls"});
   if (workers) add({"abandoned"});
   if (outlook.connections) {

@@ -9,8 +9,8 @@
 
 #include "model/base/duration.h"
 #include "model/retry/retry_policy.h"
-#include "model/run/chain_report.h"
 #include "model/run/counts.h"
+#include "model/run/graph_report.h"
 #include "model/run/job.h"
 #include "model/run/reconnect.h"
 #include "model/run/recovery.h"
@@ -62,7 +62,7 @@ struct Summary {
   bool paced = false;         // true if the clients paced themselves
   std::optional<JobResult> job{};
   std::optional<ReconnectResult> reconnect{};  // if the outage was one of connections
-  std::optional<ChainResult> chain{};          // of services behind services
+  std::optional<GraphResult> graph{};          // of services behind services
   std::optional<KeptConnections> kept{};       // at the end, if connections are kept
   std::optional<FoundOnWaking> on_waking{};    // if the service was frozen and the engine sees it
   // What the service provided and admitted. Only if it has a rate limit and the engine sees it.
@@ -84,8 +84,8 @@ class RunObserver {
   virtual void on_outage(Duration /*t*/, OutageEvent, const std::string& /*what*/) {}
   // An action of the timeline. `what` is printed by `print_action`.
   virtual void on_action(Duration /*t*/, const std::string& /*what*/) {}
-  // The services of a chain, every five seconds.
-  virtual void on_chain(const ChainNames&, const ChainInterval&) {}
+  // Services behind services, every five seconds.
+  virtual void on_graph(const GraphShape&, const GraphInterval&) {}
   // A traced request, once it is finished.
   virtual void on_request(const TracedRequest&) {}
   virtual void on_summary(const Summary&) {}

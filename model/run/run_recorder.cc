@@ -86,8 +86,8 @@ void RunRecorder::report_requests(const std::vector<TracedRequest>& requests) {
   }
 }
 
-void RunRecorder::report_chain(const ChainNames& names, const ChainInterval& interval) {
-  for (const Listener& each : listeners_) each.observer->on_chain(names, interval);
+void RunRecorder::report_graph(const GraphShape& names, const GraphInterval& interval) {
+  for (const Listener& each : listeners_) each.observer->on_graph(names, interval);
 }
 
 Recovery RunRecorder::end(TimePoint now, const Counts& totals, std::optional<std::size_t> waiting) {

@@ -47,8 +47,8 @@ class RunRecorder {
   // The result so far.
   Recovery recovery() const { return tracker_.recovery(); }
 
-  // Reports the services of a chain.
-  void report_chain(const ChainNames& names, const ChainInterval& interval);
+  // Reports services behind services.
+  void report_graph(const GraphShape& names, const GraphInterval& interval);
 
   // Reports traced requests.
   void report_requests(const std::vector<TracedRequest>& requests);

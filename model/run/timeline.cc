@@ -44,15 +44,58 @@ Action capacity(double factor) {
   return {.kind = Action::Kind::kCapacity, .factor = factor};
 }
 
-TimedAction parse_timed_action(std::string_view text) {
+constexpr std::array<std::string_view, 4> kActions{"set", "capacity", "load", "restart"};
+
+// Removes the name of a service that stands before the action, and returns it.
+std::string take_node(std::string_view& text) {
+  const auto is_action = [](std::string_view word) {
+    return std::find(kActions.begin(), kActions.end(), word) != kActions.end();
+  };
+  std::string_view rest = text;
+  const std::string_view word = take_word(rest);
+  std::string_view after = rest;
+  if (is_action(word) || !is_action(take_word(after))) return "";
+  text = rest;
+  return std::string(word);
+}
+
+TimedAction parse_timed_action(std::string_view text, Engine engine) {
   std::string_view rest = text;
   const Duration t = parse_duration(take_word(rest), Duration::zero());
+  const std::string node = engine == Engine::kSimulated ? take_node(rest) : std::string();
   if (rest.empty()) {
     throw std::invalid_argument(in_quotes(text) + " is not TIME ACTION, for example " +
                                 in_quotes("60s set shed-above=200"));
   }
   const Action action = parse_action(rest);
-  return {.t = t, .action = action, .announcement = print_action(action)};
+  return {.t = t,
+          .action = action,
+          .announcement = (node.empty() ? "" : node + ' ') + print_action(action),
+          .node = node};
+}
+
+Fault parse_fault(std::string_view text, Engine engine) {
+  std::string_view rest = text;
+  const std::string_view when = take_word(rest);
+  const std::string_view what = take_word(rest);
+  const std::string_view of = take_word(rest);
+  const std::size_t dash = when.find('-');
+  if (dash == when.npos || what.empty() || (!of.empty() && (of != "of" || rest.empty()))) {
+    throw std::invalid_argument(in_quotes(text) +
+                                " is not FROM-TO KIND or FROM-TO KIND of NAME, for example " +
+                                in_quotes("40s-60s slow:3 of db"));
+  }
+  const Fault fault{.from = parse_duration(when.substr(0, dash), Duration::zero()),
+                    .to = parse_duration(when.substr(dash + 1), Duration::zero()),
+                    .what = parse_disturbance(what, engine),
+                    .node = std::string(rest)};
+  if (fault.to <= fault.from) {
+    throw std::invalid_argument(in_quotes(text) + ": it ends before it begins");
+  }
+  if (loses_connections(fault.what)) {
+    throw std::invalid_argument(in_quotes(text) + ": only --outage can be reconnect");
+  }
+  return fault;
 }
 
 // Adds the steps from one capacity to another.
@@ -137,7 +180,7 @@ Action parse_action(std::string_view text) {
     return {.kind = word == "load" ? Action::Kind::kLoad : Action::Kind::kCapacity,
             .factor = parse_factor(rest, kLeastFactor, kMostFactor)};
   }
-  throw std::invalid_argument(unknown_name(word, {"set", "capacity", "load", "restart"}));
+  throw std::invalid_argument(unknown_name(word, {kActions.begin(), kActions.end()}));
 }
 
 std::string print_action(const Action& action) {
@@ -155,7 +198,13 @@ std::string print_action(const Action& action) {
 }
 
 std::string print_timed(const TimedAction& action) {
-  return format_duration(action.t) + ' ' + print_action(action.action);
+  const std::string node = action.node.empty() ? "" : action.node + ' ';
+  return format_duration(action.t) + ' ' + node + print_action(action.action);
+}
+
+std::string print_fault(const Fault& fault) {
+  return format_duration(fault.from) + '-' + format_duration(fault.to) + ' ' +
+         print_disturbance(fault.what) + (fault.node.empty() ? "" : " of " + fault.node);
 }
 
 void declare_options(OptionList& options, TimelineOptions& timeline, Engine engine) {
@@ -175,28 +224,54 @@ void declare_options(OptionList& options, TimelineOptions& timeline, Engine engi
       .with_examples({"freeze", "drop", "slow:3", "slow:20", "errors:0.5", "capacity:0.3",
                       "throttle:20", "load:3", "reconnect"})
       .basic = real ? "Outage" : "Run";
-  Option& at = options
-                   .text(
-                       "at",
-                       "'TIME ACTION', an action during the run: set NAME=VALUE (an option of "
-                       "the service), capacity F, load F, restart; may be repeated",
-                       [&timeline](std::string_view text) {
-                         std::vector<TimedAction> read;
-                         each_part(text, ";", [&](std::string_view part) {
-                           read.push_back(parse_timed_action(part));
-                         });
-                         timeline.at = std::move(read);
-                       },
-                       [&timeline] {
-                         std::string text;
-                         for (const TimedAction& each : timeline.at) {
-                           text.append(text.empty() ? "" : "; ").append(print_timed(each));
-                         }
-                         return text;
-                       })
-                   .with_examples({"60s set shed-above=200", "60s set rate-limit=100",
-                                   "60s restart", "60s load 0.5", "60s capacity 2"});
+  Option& at =
+      options
+          .text(
+              "at",
+              std::string("'TIME ACTION', an action during the run: set NAME=VALUE (an "
+                          "option of the service), capacity F, load F, restart; ") +
+                  (real ? "" : "with --chain also 'TIME NAME ACTION'; ") + "may be repeated",
+              [&timeline, engine](std::string_view text) {
+                std::vector<TimedAction> read;
+                each_part(text, ";", [&](std::string_view part) {
+                  read.push_back(parse_timed_action(part, engine));
+                });
+                timeline.at = std::move(read);
+              },
+              [&timeline] {
+                std::string text;
+                for (const TimedAction& each : timeline.at) {
+                  text.append(text.empty() ? "" : "; ").append(print_timed(each));
+                }
+                return text;
+              })
+          .with_examples({"60s set shed-above=200", "60s set rate-limit=100", "60s restart",
+                          "60s load 0.5", "60s capacity 2"});
   at.separator = ';';
+  if (!real) {
+    Option& fault =
+        options
+            .text(
+                "fault",
+                "'FROM-TO KIND' or with --chain 'FROM-TO KIND of NAME': a disturbance besides --outage, of the same "
+                "kinds; may be repeated, and they may overlap. The verdict is about the outage",
+                [&timeline, engine](std::string_view text) {
+                  std::vector<Fault> read;
+                  each_part(text, ";", [&](std::string_view part) {
+                    read.push_back(parse_fault(part, engine));
+                  });
+                  timeline.faults = std::move(read);
+                },
+                [&timeline] {
+                  std::string text;
+                  for (const Fault& each : timeline.faults) {
+                    text.append(text.empty() ? "" : "; ").append(print_fault(each));
+                  }
+                  return text;
+                })
+            .with_examples({"40s-60s slow:3", "35s-45s errors:0.5"});
+    fault.separator = ';';
+  }
   Option& schedule = options
                          .text(
                              "capacity",

@@ -44,12 +44,26 @@ struct TimedAction {
   Duration t{0};  // since the start of the run
   Action action{};
   std::string announcement{};  // for observers; empty for all steps of a ramp but the first
+  std::string node{};          // of several services, the one that it is for; empty: not said
 
   bool operator==(const TimedAction&) const = default;
 };
 
+// A disturbance besides the outage. They may overlap.
+struct Fault {
+  Duration from{0}, to{0};  // since the start of the run
+  Disturbance what{};
+  std::string node{};  // of several services, the one that has it; empty: not said
+
+  bool operator==(const Fault&) const = default;
+};
+
+// The text of `--fault`, such as "40s-60s slow:3 of db".
+std::string print_fault(const Fault& fault);
+
 struct TimelineOptions {
   Disturbance outage{};
+  std::vector<Fault> faults{};          // in the order given
   std::vector<TimedAction> at{};        // in the order given
   std::vector<TimedAction> capacity{};  // the schedule, in order, with ramps as steps
   std::string capacity_text{};          // the schedule as text that can be parsed

@@ -102,6 +102,13 @@ class Service {
   // before the first request arrives.
   void hold_workers() { workers_.hold_workers(); }
 
+  // From now on, a request is taken after this share of its service time. `resume` must follow for the rest, and then
+  // it is taken again. Only with workers. Call it before the first request arrives.
+  void serve_first(double share) { workers_.serve_first(share); }
+  void resume(TimePoint now, Item item, TimePoint admitted) {
+    workers_.resume(now, std::move(item), admitted, random_);
+  }
+
   // Starts to record the times of requests in the service, for `take_times`.
   void record_times() { times_.emplace(); }
 

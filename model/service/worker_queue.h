@@ -72,6 +72,26 @@ class WorkerQueue {
   // request: it waits meanwhile for what the request still needs. Call it before the first request arrives.
   void hold_workers() { holds_workers_ = true; }
 
+  // From now on, a worker needs only this share of the service time for a request before it is taken. For the rest,
+  // `resume` must follow. 0 <= share <= 1. Call it before the first request arrives.
+  void serve_first(double share) { first_share_ = share; }
+
+  // A request that was taken needs a worker for the rest of its service time, and is then taken again. Its worker goes
+  // on if it is held. Otherwise the request waits for one, in the queue. It is neither skipped nor dropped there.
+  void resume(TimePoint now, Item item, TimePoint arrived, Random& random) {
+    const Index index = new_place(arrived, std::move(item));
+    places_[index].resumed = true;
+    if (holds_workers_) {
+      --busy_;
+      start(now, index, scale(settings_.service_time.draw(random), 1 - first_share_));
+    } else {
+      queue_.push(index);
+      ++waiting_;
+      if (has_free_worker()) start_others(now, random);
+    }
+    update();
+  }
+
   Ticket arrive(TimePoint now, Item item, Random& random) {
     const Index index = new_place(now, std::move(item));
     ++concurrency_;
@@ -200,6 +220,7 @@ class WorkerQueue {
     Item item;
     Index next_free = kNone;  // for a free place
     State state = State::kWaiting;
+    bool resumed = false;
   };
 
   bool has_free_worker() const { return busy_ < settings_.workers; }
@@ -216,6 +237,7 @@ class WorkerQueue {
     place.answer = {};
     place.item = std::move(item);
     place.state = State::kWaiting;
+    place.resumed = false;
     return index;
   }
 
@@ -273,7 +295,7 @@ class WorkerQueue {
     const QueueDrop::Kind drop_rule = settings_.drop.kind;
     Index index;
     bool dropped = false;
-    if (drop_rule == QueueDrop::Kind::kAge &&
+    if (drop_rule == QueueDrop::Kind::kAge && !places_[queue_.front()].resumed &&
         now - places_[queue_.front()].arrived > settings_.drop.time) {
       index = queue_.take();
       dropped = true;
@@ -284,6 +306,10 @@ class WorkerQueue {
       index = queue_.take();
     }
     --waiting_;
+    if (places_[index].resumed) {
+      start(now, index, scale(settings_.service_time.draw(random), 1 - first_share_));
+      return;
+    }
     if (is_abandoned(index)) {
       --concurrency_;
       places_[index].answer.rejection = Rejection::kAbandoned;
@@ -294,7 +320,8 @@ class WorkerQueue {
       dropped = codel_.overloaded(now, now - places_[index].arrived);
     }
     if (!dropped) {
-      start(now, index, settings_.service_time.draw(random));
+      const Duration time = settings_.service_time.draw(random);
+      start(now, index, first_share_ < 1 ? scale(time, first_share_) : time);
       return;
     }
     --concurrency_;
@@ -346,6 +373,7 @@ class WorkerQueue {
   }
 
   bool holds_workers_ = false;
+  double first_share_ = 1;  // of the service time, before a request is taken
   WorkerSettings settings_;
   CoDel codel_;
   std::function<bool(const Item&)> is_abandoned_;  // empty: all are served

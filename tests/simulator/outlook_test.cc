@@ -133,9 +133,9 @@ TEST(SimulatedOutlook, ComparesTheServicesOfAChainWithTheLoad) {
       "timeout = 1s\nfixed-delay = 100ms\nmax-attempts = 3\n");
   const Outlook outlook = look_ahead(scenario);
   EXPECT_NE(
-      outlook.chain.find("api 985/s (24 % used), orders 1,067/s (23 % used), db 600/s (40 % used)"),
+      outlook.graph.find("api 985/s (24 % used), orders 1,067/s (23 % used), db 600/s (40 % used)"),
       std::string::npos)
-      << outlook.chain;
+      << outlook.graph;
   // 3 attempts of 1 s and 2 waits, and api's own 5 ms; 3 of 0.5 s, 2 waits and 20 ms.
   ASSERT_EQ(outlook.warnings.size(), 2u);
   EXPECT_NE(outlook.warnings[0].find(

@@ -66,5 +66,14 @@ TEST(Scenarios, OfTheServerAreUnderstood) {
   }
 }
 
+TEST(Topologies, AreUnderstood) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(RETRYSTORM_SCENARIOS "/../topologies")) {
+    ChildProcess simulate(RETRYSTORM_SIMULATE,
+                          {"--topology", entry.path(), "--outage-for=0s", "--seed=1"});
+    EXPECT_EQ(simulate.exit_code(), 0) << entry.path() << ": " << simulate.err();
+  }
+}
+
 }  // namespace
 }  // namespace retrystorm::test

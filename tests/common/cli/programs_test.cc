@@ -357,7 +357,7 @@ void expect_explained(const std::string& word) {
 
 TEST(Explain, KnowsTheHeadsOfTables) {
   for (const CellColumn& column :
-       cell_columns({.reconnects = true, .processes = true, .chain = true})) {
+       cell_columns({.reconnects = true, .processes = true, .graph = true})) {
     if (column.title != nullptr) expect_explained(column.title);
     if (column.name != nullptr) expect_explained(column.name);
   }

@@ -1,5 +1,5 @@
-// Services behind services, compared with what is known of them without a simulation.
-#include "simulator/chain/chain.h"
+// Services behind services, in a row, compared with what is known of them without a simulation.
+#include "simulator/graph/graph.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ std::string error_of(const std::string& settings) {
 // Calls of each service for a request of a client.
 std::vector<double> calls_of(const SimulationResult& run) {
   std::vector<double> calls;
-  for (const NodeResult& each : run.summary.chain->nodes) calls.push_back(each.amplification);
+  for (const NodeResult& each : run.summary.graph->nodes) calls.push_back(each.amplification);
   return calls;
 }
 
@@ -83,7 +83,7 @@ TEST(ParseChain, SaysWhereAChainIsWrong) {
   EXPECT_THAT(why(long_chain), HasSubstr("service 65: at most 64 services"));
 }
 
-TEST(ChainOptions, AreRefusedWhereTheyMeanNothing) {
+TEST(GraphOptions, AreRefusedWhereTheyMeanNothing) {
   const std::string chain = "chain = api 2x5ms > db 2x5ms\n";
   EXPECT_THAT(error_of(chain + "outage-of = dv\n"), HasSubstr("--outage-of: "));
   EXPECT_THAT(error_of(chain + "connections = keep-alive\n"), HasSubstr("--connections=new"));
@@ -184,7 +184,7 @@ TEST(Chain, WorkersThatAreHeldLimitWhatAServiceCanDo) {
         "arrivals = open\nrate = 8000\nmax-attempts = 1\ntimeout = 30s\noutage-at = 0s\noutage-for = 20s\nobserve = 0s\n"
         "chain = a 32x5ms >250ms b 9000x40ms\nmax-connections = 0\nbacklog = 1000000\n" +
         settings);
-    return run.summary.chain->nodes[0].end->worked;
+    return run.summary.graph->nodes[0].end->worked;
   };
   EXPECT_NEAR(done("outage = slow:1\n"), 32 / 0.045, 8);
   EXPECT_NEAR(done("outage = freeze\n"), 32 / 0.255, 8);
@@ -213,7 +213,7 @@ TEST(Chain, ServicesCanBeFrozenAndRestartedAtAnyPlace) {
       const Counts& counts = run.summary.counts;
       EXPECT_EQ(run.summary.recovery.verdict, Verdict::kRecovered) << of << ' ' << outage;
       EXPECT_LE(counts.attempts - counts.finished(), 30) << of << ' ' << outage;
-      for (const NodeResult& each : run.summary.chain->nodes) {
+      for (const NodeResult& each : run.summary.graph->nodes) {
         EXPECT_NEAR(each.end->in_time, 20, 8) << of << ' ' << outage << ' ' << each.name;
         EXPECT_LT(each.end->calling, 30) << of << ' ' << outage << ' ' << each.name;
       }
@@ -221,24 +221,36 @@ TEST(Chain, ServicesCanBeFrozenAndRestartedAtAnyPlace) {
   }
 }
 
-ChainInterval window(int t, const std::vector<double>& in_time) {
-  ChainInterval interval{.t = std::chrono::seconds(t), .window = 5s};
+GraphInterval window(int t, const std::vector<double>& in_time) {
+  GraphInterval interval{.t = std::chrono::seconds(t), .window = 5s};
   for (const double each : in_time) {
     interval.nodes.push_back({.in_time = each, .workers = 10});
+    interval.edges.emplace_back();
   }
   return interval;
 }
 
+// Each service calls the next one.
+GraphShape chain_of(const std::vector<std::string>& names) {
+  GraphShape shape;
+  for (const std::string& each : names) {
+    const std::size_t number = shape.nodes.size();
+    shape.edges.push_back({.from = number - 1, .to = number});
+    shape.nodes.push_back({.name = each});
+  }
+  return shape;
+}
+
 // Dead: three windows after the outage with fewer than half of the answers before it.
-TEST(ChainWatch, FindsWhoDiesFirst) {
-  ChainWatch watch({.names = {"api", "orders", "db"}});
+TEST(GraphWatch, FindsWhoDiesFirst) {
+  GraphWatch watch(chain_of({"api", "orders", "db"}));
   for (int t = 5; t <= 20; t += 5) watch.take(window(t, {100, 100, 100}));
   watch.outage_begins(20s);
   watch.take(window(25, {0, 0, 0}));
   watch.outage_ends(25s);
   watch.take(window(30, {40, 60, 100}));
   for (int t = 35; t <= 45; t += 5) watch.take(window(t, {40, 40, 51}));
-  const ChainResult result = watch.result();
+  const GraphResult result = watch.result();
   EXPECT_EQ(result.first, 0);
   EXPECT_EQ(result.nodes[0].died, 25s);
   EXPECT_EQ(result.nodes[1].died, 30s);
@@ -247,8 +259,8 @@ TEST(ChainWatch, FindsWhoDiesFirst) {
 }
 
 // A caller of a dead service dies with it.
-TEST(ChainWatch, BlamesTheServiceThatTheOthersCall) {
-  ChainWatch watch({.names = {"api", "db"}});
+TEST(GraphWatch, BlamesTheServiceThatTheOthersCall) {
+  GraphWatch watch(chain_of({"api", "db"}));
   for (int t = 5; t <= 15; t += 5) watch.take(window(t, {100, 100}));
   watch.outage_begins(15s);
   watch.outage_ends(15s);

@@ -1,0 +1,140 @@
+#include "model/run/graph_report.h"
+
+#include <cmath>
+#include <cstdint>
+#include <utility>
+
+#include "model/run/outlook.h"
+
+namespace retrystorm {
+namespace {
+
+std::string percent(double share) {
+  return std::to_string(std::llround(100 * share)) + " %";
+}
+
+}  // namespace
+
+void GraphWatch::take(const GraphInterval& interval) {
+  for (std::size_t i = 0; i < windows_.size(); ++i) {
+    windows_[i].push_back({interval.t, interval.window, interval.nodes[i]});
+  }
+  for (std::size_t i = 0; i < edges_.size(); ++i) {
+    edges_[i].push_back({interval.t, interval.window, interval.edges[i]});
+  }
+}
+
+std::optional<double> GraphWatch::calm_rate(std::size_t node) const {
+  // The first window has fewer answers, because the services begin empty.
+  double answers = 0;
+  std::size_t windows = 0;
+  for (std::size_t i = 0; i < windows_[node].size(); ++i) {
+    const Window& each = windows_[node][i];
+    if (!begins_ || each.t > *begins_) break;
+    if (i == 0) continue;
+    answers += each.node.in_time;
+    ++windows;
+  }
+  if (windows == 0) return std::nullopt;
+  return answers / static_cast<double>(windows);
+}
+
+void GraphWatch::find_death(std::size_t node, NodeResult& result) const {
+  const auto calm = calm_rate(node);
+  if (!calm || *calm <= 0 || !ends_) return;
+  std::size_t dead = 0;
+  for (const Window& each : windows_[node]) {
+    if (each.t - each.window < *ends_) continue;
+    if (each.node.in_time < *calm / 2) {
+      if (++dead == kWindowsToDie) {
+        result.died = each.t - static_cast<std::int64_t>(kWindowsToDie) * each.window;
+      }
+      continue;
+    }
+    if (result.died) {
+      result.back = each.t - each.window;
+      return;
+    }
+    dead = 0;
+  }
+}
+
+GraphResult GraphWatch::result() const {
+  GraphResult result;
+  double requests = 0;
+  for (const EdgeWindow& each : edges_.front()) requests += each.edge.calls.requests;
+  for (std::size_t i = 0; i < windows_.size(); ++i) {
+    NodeResult node{
+        .name = shape_.nodes[i].name, .calm_in_time = calm_rate(i), .holds = shape_.nodes[i].holds};
+    if (!windows_[i].empty()) node.end = windows_[i].back().node;
+    find_death(i, node);
+    result.nodes.push_back(std::move(node));
+  }
+  for (std::size_t i = 0; i < edges_.size(); ++i) {
+    const GraphShape::Edge& edge = shape_.edges[i];
+    double attempts = 0;
+    for (const EdgeWindow& each : edges_[i]) attempts += each.edge.calls.attempts;
+    NodeResult& called = result.nodes[edge.to];
+    result.edges.push_back({.from = shape_.caller(edge), .to = called.name});
+    if (requests <= 0) continue;
+    result.edges.back().amplification = attempts / requests;
+    called.amplification += attempts / requests;
+  }
+  for (std::size_t i = 0; i < edges_.size(); ++i) {
+    const double all = result.nodes[shape_.edges[i].to].amplification;
+    if (all > 0) result.edges[i].share = result.edges[i].amplification / all;
+  }
+  for (std::size_t i = 0; i < result.nodes.size(); ++i) {
+    const auto& died = result.nodes[i].died;
+    if (died && (!result.first || *died <= *result.nodes[*result.first].died)) result.first = i;
+  }
+  if (result.first) result.why = why(*result.first, result);
+  return result;
+}
+
+std::string GraphWatch::why(std::size_t node, const GraphResult& result) const {
+  const NodeResult& died = result.nodes[node];
+  const Window* then = last_of_death(windows_[node], died);
+  if (then == nullptr) return "";
+  const NodeInterval& state = then->node;
+  std::string text = readable(static_cast<double>(state.queue)) + " requests wait in its queue";
+  if (state.worked > 0) {
+    text += ", and " + percent(state.for_nobody_share()) +
+            " of those it works for have no client any more";
+  }
+  // The service that most of its calls wait for, and the one behind which there is none.
+  std::size_t waited_for = node, last = node;
+  double most = 0;
+  for (std::size_t i = 0; i < shape_.edges.size(); ++i) {
+    const GraphShape::Edge& edge = shape_.edges[i];
+    // Edges come in the order of their callers.
+    if (edge.from == last) last = edge.to;
+    const EdgeWindow* calls = last_of_death(edges_[i], died);
+    if (edge.from != node || calls == nullptr || calls->edge.under_way <= most) continue;
+    most = calls->edge.under_way;
+    waited_for = edge.to;
+  }
+  const auto workers = static_cast<double>(state.workers);
+  if (shape_.nodes[node].holds && waited_for != node) {
+    text += "; of its " + readable(workers) + " workers " + readable(std::round(state.calling)) +
+            " wait for " + shape_.nodes[waited_for].name;
+  } else if (workers > 0) {
+    text += "; it is " + percent(state.busy / workers) + " busy";
+  }
+  // That one is alive. What does it do?
+  const Window* behind = last_of_death(windows_[last], died);
+  if (last != node && behind != nullptr) {
+    text += "; " + shape_.nodes[last].name + " is " +
+            percent(behind->node.busy / static_cast<double>(behind->node.workers)) + " busy, " +
+            percent(behind->node.for_nobody_share()) + " of it for nobody";
+  }
+  return text;
+}
+
+std::string first_death(const GraphResult& result) {
+  if (!result.first) return "";
+  const NodeResult& node = result.nodes[*result.first];
+  return node.name + " died first, at " + readable(*node.died) + ": " + result.why;
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,143 @@
+// What became of services behind services: their intervals, and which of them died first.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/base/duration.h"
+#include "model/run/counts.h"
+
+namespace retrystorm {
+
+// A service in one window. Rates are per second.
+struct NodeInterval {
+  double offered = 0, admitted = 0;
+  double refused = 0;       // rejected, on arrival or later
+  double in_time = 0;       // good answers that came before the caller gave up
+  double worked = 0;        // requests for which it has done its own work
+  double for_nobody = 0;    // of these, those that no client waited for any more
+  double busy = 0;          // workers that do their own work; a mean
+  double calling = 0;       // requests that wait for the answers of others; a mean
+  std::size_t workers = 0;  // at the end of the window
+  std::size_t queue = 0;    // requests that wait for a worker, then
+
+  double for_nobody_share() const { return worked > 0 ? for_nobody / worked : 0; }
+};
+
+// The calls of one service to another in one window.
+struct EdgeInterval {
+  Rates calls{};
+  double amplification = 0;  // calls for each request of the clients that began in the window
+  double under_way = 0;      // calls whose result somebody waits for; a mean. Not of the clients
+};
+
+// The window that ends at `t`, of all services and edges in their order.
+struct GraphInterval {
+  Duration t{0}, window{0};
+  std::vector<NodeInterval> nodes{};
+  std::vector<EdgeInterval> edges{};
+};
+
+// The names of the services, and who calls whom. A service comes after all that call it. The clients call the first one.
+struct GraphShape {
+  static constexpr std::size_t kClients = std::numeric_limits<std::size_t>::max();
+
+  struct Node {
+    std::string name{};
+    bool holds = true;  // its workers wait for answers
+  };
+  struct Edge {
+    std::size_t from = kClients, to = 0;  // nodes
+  };
+  std::vector<Node> nodes{};
+  std::vector<Edge> edges{};
+
+  std::string caller(const Edge& edge) const {
+    return edge.from == kClients ? "clients" : nodes[edge.from].name;
+  }
+};
+
+// The result for one service.
+struct NodeResult {
+  std::string name{};
+  std::optional<double>
+      calm_in_time{};  // per second, the mean of the windows before the outage but the first
+  std::optional<NodeInterval> end{};  // the last window
+  bool holds = true;                  // its workers wait for answers
+  double amplification = 0;           // calls for each request of the clients, of the whole run
+  std::optional<Duration> died{};     // when, if it did
+  std::optional<Duration> back{};     // when it was back
+};
+
+// Those who call a service: what its calls came to.
+struct EdgeResult {
+  std::string from{}, to{};
+  double amplification = 0;  // calls for each request of the clients, of the whole run
+  double share = 1;          // of all calls of the service
+};
+
+struct GraphResult {
+  std::vector<NodeResult> nodes{};
+  std::vector<EdgeResult> edges{};
+  // The service that died first, and why. Empty if none did.
+  std::optional<std::size_t> first{};
+  std::string why{};
+};
+
+// Watches the services. A service is dead from the first of three windows after the outage in each of which fewer than
+// half as many of its answers as before the outage came in time. It is back with the first window in
+// which more do. Of services that die in the same window, the one that the others call is the first: they
+// may only die of its answers.
+class GraphWatch {
+ public:
+  static constexpr Duration kWindow = std::chrono::seconds(5);
+  static constexpr std::size_t kWindowsToDie = 3;
+
+  explicit GraphWatch(GraphShape shape)
+      : shape_(std::move(shape)), windows_(shape_.nodes.size()), edges_(shape_.edges.size()) {}
+
+  const GraphShape& shape() const { return shape_; }
+  void outage_begins(Duration t) { begins_ = t; }
+  void outage_ends(Duration t) { ends_ = t; }
+  void take(const GraphInterval& interval);
+  GraphResult result() const;
+
+ private:
+  struct Window {
+    Duration t, window;
+    NodeInterval node;
+  };
+  struct EdgeWindow {
+    Duration t, window;
+    EdgeInterval edge;
+  };
+  // Of answers in time, before the outage. Empty without such windows.
+  std::optional<double> calm_rate(std::size_t node) const;
+  void find_death(std::size_t node, NodeResult& result) const;
+  // Of these windows, the last one in which the node died; null if it did not.
+  template <typename Windows>
+  const auto* last_of_death(const Windows& windows, const NodeResult& node) const {
+    using Each = typename Windows::value_type;
+    for (const Each& each : windows) {
+      if (node.died &&
+          each.t == *node.died + static_cast<std::int64_t>(kWindowsToDie) * each.window)
+        return &each;
+    }
+    return static_cast<const Each*>(nullptr);
+  }
+  std::string why(std::size_t node, const GraphResult& result) const;
+
+  const GraphShape shape_;
+  std::optional<Duration> begins_{}, ends_{};
+  std::vector<std::vector<Window>> windows_;    // of each service
+  std::vector<std::vector<EdgeWindow>> edges_;  // of each edge
+};
+
+// "api died first, at 45s: ...". Empty if no service died.
+std::string first_death(const GraphResult& result);
+
+}  // namespace retrystorm

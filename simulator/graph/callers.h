@@ -1,0 +1,120 @@
+// Those who call one service of a graph.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "model/base/duration.h"
+#include "simulator/caller.h"
+#include "simulator/calls.h"
+#include "simulator/graph/deadlines.h"
+#include "simulator/graph/topology.h"
+#include "simulator/server_node.h"
+
+namespace retrystorm {
+
+class GraphCalls;
+
+// Stands between a service and its callers. Each caller numbers its attempts by itself, so the service gets them with
+// the caller's number in the upper bits of `Attempt::client`. The first caller's number is 0: its attempts are the same
+// on both sides.
+class Callers final : public Caller {
+ public:
+  // Everything passed in must outlive the callers. `calls`: what `caller` sends its attempts with. `from`: null for the
+  // clients.
+  void add(Caller& caller, const Calls& calls, const GraphCalls* from,
+           DeadlinePropagation deadline) {
+    doors_.push_back(std::make_unique<Door>(*this, doors_.size(), caller, calls, from, deadline));
+  }
+  std::size_t size() const { return doors_.size(); }
+  // Call it when all are added.
+  void call(ServerNode& server) { server_ = &server; }
+
+  // What the service answers to: the only caller, or these.
+  Caller& as_one() { return doors_.size() == 1 ? doors_.front()->caller : *this; }
+  // Where the caller with this number sends its attempts.
+  Target& door(std::size_t number) {
+    Door& door = *doors_[number];
+    const bool in_between = doors_.size() > 1 || door.deadline != DeadlinePropagation::kNone;
+    return in_between ? static_cast<Target&>(door) : *server_;
+  }
+  // The longest timeout.
+  Duration patience() const;
+  // Do attempts carry deadlines along?
+  bool have_deadlines() const;
+  TimePoint deadline_of(TimePoint now, const Attempt& attempt) {
+    Door& door = door_of(attempt);
+    return door.deadline == DeadlinePropagation::kNone ? TimePoint::max()
+                                                       : door.deadlines.of(now, own(attempt));
+  }
+  // Who has sent the attempt, null for the clients, and by which name.
+  const GraphCalls* from(const Attempt& attempt) const { return door_of(attempt).from; }
+  static Attempt own(const Attempt& attempt) { return {attempt.client & kOwn, attempt.number}; }
+
+  bool waits_for(const Attempt& attempt) const override {
+    return door_of(attempt).caller.waits_for(own(attempt));
+  }
+  void let_in(TimePoint now, const Attempt& attempt) override {
+    door_of(attempt).caller.let_in(now, own(attempt));
+  }
+  void take_answer(TimePoint now, const Attempt& attempt, const Answer& answer) override {
+    door_of(attempt).caller.take_answer(now, own(attempt), answer);
+  }
+  void lose_connection(TimePoint now, const Attempt& attempt, NoAnswer why) override {
+    door_of(attempt).caller.lose_connection(now, own(attempt), why);
+  }
+  // No connection outlives its attempt.
+  void lose_idle_connections() override {}
+  bool lose_longest_idle_connection() override { return false; }
+  void expect(const Attempt& attempt) const override {
+    door_of(attempt).caller.expect(own(attempt));
+  }
+
+ private:
+  static constexpr unsigned kOwnBits = 26;  // 64 callers, with 67 million requests under way each
+  static constexpr std::uint32_t kOwn = (1U << kOwnBits) - 1;
+  static_assert(Topology::kMostNodes <= 1U << (32 - kOwnBits));
+
+  struct Door final : Target {
+    Door(Callers& of, std::size_t number, Caller& from_caller, const Calls& their_calls,
+         const GraphCalls* their_graph_calls, DeadlinePropagation carries)
+        : callers(of),
+          tag(static_cast<std::uint32_t>(number) << kOwnBits),
+          caller(from_caller),
+          calls(their_calls),
+          from(their_graph_calls),
+          deadline(carries) {}
+
+    Attempt outside(const Attempt& attempt) const { return {attempt.client | tag, attempt.number}; }
+    void note(TimePoint now, const Attempt& attempt);
+
+    void connect(TimePoint now, const Attempt& attempt) override {
+      if (deadline != DeadlinePropagation::kNone) note(now, attempt);
+      callers.server_->connect(now, outside(attempt));
+    }
+    void send(TimePoint now, const Attempt& attempt) override {
+      callers.server_->send(now, outside(attempt));
+    }
+    void keep_idle(TimePoint, std::size_t) override {}
+    void hang_up(TimePoint now, const Attempt& attempt) override {
+      callers.server_->hang_up(now, outside(attempt));
+    }
+
+    Callers& callers;
+    const std::uint32_t tag;
+    Caller& caller;
+    const Calls& calls;
+    const GraphCalls* const from;
+    const DeadlinePropagation deadline;
+    Deadlines deadlines;
+  };
+
+  Door& door_of(const Attempt& attempt) const { return *doors_[attempt.client >> kOwnBits]; }
+
+  std::vector<std::unique_ptr<Door>> doors_;
+  ServerNode* server_ = nullptr;
+};
+
+}  // namespace retrystorm

@@ -1,0 +1,149 @@
+#include "simulator/graph/graph.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace retrystorm {
+namespace {
+
+// A seed of its own for each service behind the first one, and for the calls of each edge.
+std::uint64_t seed_of(std::uint64_t seed, std::size_t number) {
+  constexpr std::uint64_t kStreams = std::numeric_limits<std::uint64_t>::max() - 1000;
+  return ClientRandom(seed, kStreams - number).state();
+}
+
+// The attempts of all its calls together are not of an edge; with them, its calls are not repeated.
+GraphEdge once(GraphEdge edge) {
+  edge.caller.retry.limit.max_retries = 0;
+  return edge;
+}
+
+// The service, with calls that count its own edges only.
+GraphNode with_own_numbers(const Topology& topology, std::size_t number) {
+  GraphNode node = topology.nodes[number];
+  std::vector<std::size_t> own;
+  for (std::size_t i = 0; i < topology.edges.size(); ++i) {
+    own.push_back(i == 0 ? 0 : own.back() + (topology.edges[i - 1].from == number ? 1 : 0));
+  }
+  for (auto& group : node.calls) {
+    for (PlannedCall& each : group) each.to = own[each.to];
+  }
+  return node;
+}
+
+}  // namespace
+
+GraphShape shape_of(const Topology& topology) {
+  GraphShape shape;
+  for (const GraphNode& each : topology.nodes) {
+    shape.nodes.push_back({.name = each.name, .holds = each.waiting == Waiting::kHold});
+  }
+  for (const GraphEdge& each : topology.edges) {
+    shape.edges.push_back({.from = each.from, .to = each.to});
+  }
+  return shape;
+}
+
+Graph::Graph(const Scenario& scenario, const EventLoop& clock, ServerNode& front, Calls& clients)
+    : clients_(clients), watch_(shape_of(scenario.topology)) {
+  const Topology& topology = scenario.topology;
+  const TimePoint end = saturating_add(TimePoint{}, scenario.length);
+  for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
+    services_.push_back(std::make_unique<GraphService>(with_own_numbers(topology, i), clock,
+                                                       seed_of(scenario.seed, 10'000 + 2 * i)));
+  }
+  services_.front()->callers().add(clients, clients, nullptr, topology.edges.front().deadline);
+  std::vector<std::vector<GraphCalls*>> calls(topology.nodes.size());
+  std::vector<const GraphEdge*> first(topology.nodes.size());
+  std::vector<std::size_t> doors{0};
+  for (std::size_t i = 1; i < topology.edges.size(); ++i) {
+    const GraphEdge& edge = topology.edges[i];
+    const GraphNode& from = topology.nodes[edge.from];
+    const bool may_let_go = std::any_of(from.calls.begin(), from.calls.end(),
+                                        [](const auto& group) { return group.size() > 1; });
+    calls_.push_back(std::make_unique<GraphCalls>(
+        from.retry_scope == RetryScope::kAll ? once(edge) : edge, seed_of(scenario.seed, 2 * i),
+        end, *services_[edge.from], may_let_go));
+    GraphCalls& each = *calls_.back();
+    Callers& callers = services_[edge.to]->callers();
+    doors.push_back(callers.size());
+    callers.add(each, each.calls(), &each, edge.deadline);
+    if (calls[edge.from].empty()) first[edge.from] = &edge;
+    calls[edge.from].push_back(&each);
+  }
+  services_.front()->serve(front);
+  for (std::size_t i = 1; i < topology.nodes.size(); ++i) {
+    Callers& callers = services_[i]->callers();
+    servers_.push_back(std::make_unique<ServerNode>(
+        topology.nodes[i].service, seed_of(scenario.seed, 2 * i + 1), scenario.syn_linear_timeouts,
+        callers.patience(), callers.as_one()));
+    services_[i]->serve(*servers_.back());
+  }
+  for (std::size_t i = 1; i < topology.edges.size(); ++i) {
+    calls_[i - 1]->send_to(services_[topology.edges[i].to]->callers().door(doors[i]));
+  }
+  for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
+    if (calls[i].empty()) continue;
+    services_[i]->call(std::move(calls[i]), *first[i], seed_of(scenario.seed, 10'001 + 2 * i), end);
+  }
+  counted_.resize(topology.edges.size());
+  under_way_.resize(topology.edges.size());
+}
+
+TimePoint Graph::next_event() {
+  TimePoint next = sample_at_;
+  for (const auto& each : servers_)
+    next = std::min({next, each->next_event(), each->next_repeat()});
+  for (const auto& each : calls_) next = std::min({next, each->next_timeout(), each->next_wait()});
+  for (const auto& each : services_) next = std::min(next, each->next_wait());
+  return next;
+}
+
+// As in a run with one service: at the same moment answers come before timeouts, and these before new attempts.
+void Graph::take_event(TimePoint now) {
+  for (const auto& each : servers_) {
+    if (each->next_event() <= now) return each->take(now);
+  }
+  for (const auto& each : calls_) {
+    if (each->next_timeout() <= now) return each->time_out(now);
+  }
+  for (const auto& each : servers_) {
+    if (each->next_repeat() <= now) return each->repeat_syn(now);
+  }
+  for (const auto& each : calls_) {
+    if (each->next_wait() <= now) return each->end_wait(now);
+  }
+  for (const auto& each : services_) {
+    if (each->next_wait() <= now) return each->end_wait(now);
+  }
+  for (const auto& each : services_) each->sample();
+  for (std::size_t i = 0; i < calls_.size(); ++i) under_way_[i + 1] += calls_[i]->under_way();
+  ++samples_;
+  sample_at_ = saturating_add(sample_at_, kSample);
+}
+
+std::optional<GraphInterval> Graph::take_interval(TimePoint now) {
+  if (now < window_end_) return std::nullopt;
+  window_end_ = saturating_add(window_end_, GraphWatch::kWindow);
+  GraphInterval interval{.t = now - TimePoint{}, .window = GraphWatch::kWindow};
+  for (const auto& each : services_) {
+    interval.nodes.push_back(each->take_interval(interval.window));
+  }
+  const auto samples = static_cast<double>(std::max<std::size_t>(std::exchange(samples_, 0), 1));
+  for (std::size_t i = 0; i < counted_.size(); ++i) {
+    const Counts& counts = i == 0 ? clients_.counts() : calls_[i - 1]->calls().counts();
+    const Counts before = std::exchange(counted_[i], counts);
+    interval.edges.push_back(
+        {.calls = rates(counts - before, interval.window),
+         .under_way = static_cast<double>(std::exchange(under_way_[i], 0)) / samples});
+  }
+  const double requests = interval.edges.front().calls.requests;
+  for (EdgeInterval& each : interval.edges) {
+    if (requests > 0) each.amplification = each.calls.attempts / requests;
+  }
+  watch_.take(interval);
+  return interval;
+}
+
+}  // namespace retrystorm

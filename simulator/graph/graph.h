@@ -1,0 +1,66 @@
+// All services of a run with services behind services.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "model/base/duration.h"
+#include "model/run/graph_report.h"
+#include "simulator/calls.h"
+#include "simulator/event_loop.h"
+#include "simulator/graph/graph_calls.h"
+#include "simulator/graph/graph_service.h"
+#include "simulator/scenario.h"
+#include "simulator/server_node.h"
+
+namespace retrystorm {
+
+// The names of the services, and who calls whom.
+GraphShape shape_of(const Topology& topology);
+
+class Graph {
+ public:
+  // `front`: the first service, which `clients` call. They, the scenario and the clock must outlive the graph.
+  Graph(const Scenario& scenario, const EventLoop& clock, ServerNode& front, Calls& clients);
+
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+
+  // Where the clients send their attempts.
+  Target& front() { return services_.front()->callers().door(0); }
+  ServerNode& server(std::size_t node) { return services_[node]->server(); }
+  // The service has woken.
+  void wake(TimePoint now, std::size_t node) { services_[node]->read_answers(now); }
+  void outage_begins(TimePoint now) { watch_.outage_begins(now - TimePoint{}); }
+  void outage_ends(TimePoint now) { watch_.outage_ends(now - TimePoint{}); }
+
+  // Of the services behind the first one, the calls of all, and the samples.
+  TimePoint next_event();
+  void take_event(TimePoint now);
+
+  // The window that ends now, if one does.
+  std::optional<GraphInterval> take_interval(TimePoint now);
+  TimePoint next_interval() const { return window_end_; }
+
+  const GraphShape& shape() const { return watch_.shape(); }
+  GraphResult result() const { return watch_.result(); }
+
+ private:
+  static constexpr Duration kSample = std::chrono::milliseconds(100);
+
+  const Calls& clients_;
+  std::vector<std::unique_ptr<GraphService>> services_;
+  std::vector<std::unique_ptr<GraphCalls>> calls_;    // but those of the clients
+  std::vector<std::unique_ptr<ServerNode>> servers_;  // but the first one
+  std::vector<Counts> counted_;                       // of each edge, until the last window
+  std::vector<std::size_t> under_way_;                // of each edge: a sum of the window's samples
+  std::size_t samples_ = 0;
+  TimePoint sample_at_ = TimePoint{} + kSample;
+  TimePoint window_end_ = TimePoint{} + GraphWatch::kWindow;
+  GraphWatch watch_;
+};
+
+}  // namespace retrystorm

@@ -1,0 +1,111 @@
+#include "simulator/graph/graph_calls.h"
+
+#include <utility>
+
+#include "simulator/graph/graph_service.h"
+
+namespace retrystorm {
+namespace {
+
+constexpr int kGatewayTimeout = 504;
+
+Answer failure_with(int status) {
+  return {.failed = true, .with = status};
+}
+
+}  // namespace
+
+GraphCalls::GraphCalls(const GraphEdge& edge, std::uint64_t seed, TimePoint end, GraphService& from,
+                       bool may_let_go)
+    : calls_(edge.caller, seed, end, kExpectedWaits, *this, nullptr),
+      from_(from),
+      has_deadlines_(edge.deadline != DeadlinePropagation::kNone) {
+  if (has_deadlines_ || may_let_go) calls_.bound_requests();
+}
+
+GraphCalls::Slot GraphCalls::take_slot(const Purpose& purpose) {
+  Slot slot;
+  if (free_slots_.empty()) {
+    slot = calls_.add_slot();
+    slots_.emplace_back();
+  } else {
+    slot = free_slots_.back();
+    free_slots_.pop_back();
+  }
+  slots_[slot] = {.purpose = purpose, .in_use = true};
+  ++under_way_;
+  return slot;
+}
+
+void GraphCalls::begin(TimePoint now, Slot slot, TimePoint deadline) {
+  slots_[slot].failure = failure_with(kGatewayTimeout);
+  calls_.occupy(now, slot, begun_++);
+  calls_.set_end(slot, has_deadlines_ ? deadline : TimePoint::max());
+  calls_.begin(now, slot);
+}
+
+void GraphCalls::let_go(TimePoint now, Slot slot) {
+  slots_[slot].let_go = true;
+  --under_way_;
+  calls_.set_end(slot, now);
+}
+
+bool GraphCalls::is_wanted(Slot slot) const {
+  return !slots_[slot].let_go && from_.is_wanted(slots_[slot].purpose);
+}
+
+void GraphCalls::lose_all(TimePoint now) {
+  calls_.forget_all(now);
+  unread_.clear();
+  for (Slot slot = 0; slot < slots_.size(); ++slot) {
+    if (std::exchange(slots_[slot].in_use, false)) free_slots_.push_back(slot);
+  }
+  under_way_ = 0;
+}
+
+void GraphCalls::read_answers(TimePoint now) {
+  for (const Unread& each : std::exchange(unread_, {})) {
+    if (!calls_.waits_for(each.attempt)) continue;
+    if (each.answer) {
+      take_answer(now, each.attempt, *each.answer);
+    } else {
+      lose_connection(now, each.attempt, each.why);
+    }
+  }
+}
+
+TimePoint GraphCalls::next_timeout() const {
+  return from_.awake() ? calls_.next_timeout() : TimePoint::max();
+}
+
+TimePoint GraphCalls::next_wait() {
+  return from_.awake() ? calls_.next_wait() : TimePoint::max();
+}
+
+void GraphCalls::take_answer(TimePoint now, const Attempt& attempt, const Answer& answer) {
+  if (!from_.awake()) return unread_.push_back({.attempt = attempt, .answer = answer});
+  if (!answer.ok()) {
+    Answer& failure = slots_[attempt.client].failure;
+    failure = failure_with(answer.status());
+    failure.retry_after = answer.retry_after;
+  }
+  calls_.take_answer(now, attempt, answer);
+}
+
+void GraphCalls::lose_connection(TimePoint now, const Attempt& attempt, NoAnswer why) {
+  if (!from_.awake()) return unread_.push_back({.attempt = attempt, .why = why});
+  slots_[attempt.client].failure = failure_with(kBadGateway);
+  calls_.lose_connection(now, attempt, why);
+}
+
+void GraphCalls::call_over(TimePoint now, std::uint32_t slot, const NextAttempt& next) {
+  const Call call = slots_[slot];
+  slots_[slot].in_use = false;
+  free_slots_.push_back(slot);
+  calls_.vacate(now, slot);
+  if (call.let_go) return;
+  --under_way_;
+  from_.call_over(now, *this, slot, call.purpose, next.gave_up ? &call.failure : nullptr);
+}
+
+}  // namespace retrystorm

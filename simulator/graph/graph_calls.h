@@ -1,0 +1,102 @@
+// The calls of one service of a graph to another.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "model/base/duration.h"
+#include "simulator/calls.h"
+#include "simulator/graph/topology.h"
+#include "simulator/server_node.h"
+
+namespace retrystorm {
+
+class GraphService;
+
+// The status of an answer after a call without one.
+inline constexpr int kBadGateway = 502;
+
+// What a call is made for.
+struct Purpose {
+  std::uint32_t request = 0;     // its number in the calling service
+  std::uint32_t generation = 0;  // of that number, which is used again and again
+  std::uint32_t times = 1;       // how often the call is made from now on, one after the other
+  bool optional = false;
+};
+
+// Each call has a slot. While the calling service is frozen, answers wait in its sockets, and its timeouts and retries
+// wait too.
+class GraphCalls final : public Caller, public CallOwner {
+ public:
+  using Slot = Calls::Slot;
+
+  // Everything passed in must outlive the calls. `end`: when the run ends. `may_let_go`: may `let_go` be called?
+  GraphCalls(const GraphEdge& edge, std::uint64_t seed, TimePoint end, GraphService& from,
+             bool may_let_go);
+
+  GraphCalls(const GraphCalls&) = delete;
+  GraphCalls& operator=(const GraphCalls&) = delete;
+
+  void send_to(Target& target) { calls_.send_to(target); }
+  const Calls& calls() const { return calls_; }
+  const GraphService& from() const { return from_; }
+  std::size_t under_way() const { return under_way_; }
+
+  // Begins a call, which may fail at once: see `GraphService::call_over`. `deadline`: when the request that it is for
+  // ends.
+  Slot take_slot(const Purpose& purpose);
+  void begin(TimePoint now, Slot slot, TimePoint deadline);
+  // Nobody waits for the slot's result any more. Its attempt goes on to its end, but is not retried.
+  void let_go(TimePoint now, Slot slot);
+  // Does somebody need the result of the slot's call: a client, in the end?
+  bool is_wanted(Slot slot) const;
+  // All calls end without a result, because the calling service restarts.
+  void lose_all(TimePoint now);
+  // Reads the answers that came while the calling service was frozen.
+  void read_answers(TimePoint now);
+
+  TimePoint next_timeout() const;
+  TimePoint next_wait();
+  void time_out(TimePoint now) { calls_.time_out(now); }
+  void end_wait(TimePoint now) { calls_.end_wait(now); }
+
+  bool waits_for(const Attempt& attempt) const override { return calls_.waits_for(attempt); }
+  void let_in(TimePoint now, const Attempt& attempt) override { calls_.let_in(now, attempt); }
+  void take_answer(TimePoint now, const Attempt& attempt, const Answer& answer) override;
+  void lose_connection(TimePoint now, const Attempt& attempt, NoAnswer why) override;
+  void lose_idle_connections() override {}
+  bool lose_longest_idle_connection() override { return false; }
+  void expect(const Attempt& attempt) const override { calls_.expect(attempt); }
+
+  void call_over(TimePoint now, std::uint32_t slot, const NextAttempt& next) override;
+  void waits(std::uint32_t, Duration) override {}
+
+ private:
+  static constexpr std::size_t kExpectedWaits = 1000;
+
+  struct Call {
+    Purpose purpose{};
+    Answer failure{};  // the last one
+    bool in_use = false;
+    bool let_go = false;
+  };
+  // What came for an attempt while the calling service was frozen: an answer, or else why there is none.
+  struct Unread {
+    Attempt attempt;
+    std::optional<Answer> answer{};
+    NoAnswer why = NoAnswer::kOther;
+  };
+
+  Calls calls_;
+  GraphService& from_;
+  const bool has_deadlines_;
+  std::vector<Call> slots_;
+  std::vector<Slot> free_slots_;
+  std::vector<Unread> unread_;
+  std::size_t under_way_ = 0;  // of those that somebody waits for
+  std::uint64_t begun_ = 0;
+};
+
+}  // namespace retrystorm

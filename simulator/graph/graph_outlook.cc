@@ -1,0 +1,138 @@
+#include "simulator/graph/graph_outlook.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "model/base/duration.h"
+#include "model/run/outlook.h"
+
+namespace retrystorm {
+namespace {
+
+// How many warnings of the same kind are said one by one.
+constexpr std::size_t kMostAlike = 2;
+
+struct NodeOutlook {
+  double load = 0;  // requests a second without retries
+  double capacity =
+      0;            // requests a second; with held workers also while the services behind it work
+  double most = 0;  // attempts for a request of a client, if every one of them fails
+};
+
+std::vector<NodeOutlook> look_at_nodes(const Topology& topology, double load) {
+  std::vector<NodeOutlook> nodes(topology.nodes.size());
+  std::vector<double> seconds(topology.nodes.size());  // of a request, with its calls
+  for (std::size_t i = topology.nodes.size(); i-- > 0;) {
+    const GraphNode& node = topology.nodes[i];
+    const double own = to_seconds(node.service.workers.service_time.mean());
+    double behind = 0;
+    for (const auto& group : node.calls) {
+      double longest = 0;
+      for (const PlannedCall& each : group) {
+        const double time = seconds[topology.edges[each.to].to];
+        longest = std::max(longest, each.share * static_cast<double>(each.times) * time);
+      }
+      behind += longest;
+    }
+    seconds[i] = own + behind;
+    const double alone = capacity_of(node.service);
+    const double held = static_cast<double>(node.service.workers.workers) / seconds[i];
+    nodes[i].capacity = node.waiting == Waiting::kHold ? std::min(alone, held) : alone;
+  }
+  const auto attempts = [](const GraphEdge& edge) {
+    const std::uint32_t retries = edge.caller.retry.limit.max_retries;
+    return retries == LimitSettings::kUnlimited ? Outlook::kUnlimited : retries + 1.0;
+  };
+  nodes.front().load = load;
+  nodes.front().most = attempts(topology.edges.front());
+  for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
+    for (const auto& group : topology.nodes[i].calls) {
+      for (const PlannedCall& each : group) {
+        const GraphEdge& edge = topology.edges[each.to];
+        const auto times = static_cast<double>(each.times);
+        nodes[edge.to].load += nodes[i].load * each.share * times;
+        if (each.share > 0) nodes[edge.to].most += nodes[i].most * times * attempts(edge);
+      }
+    }
+  }
+  return nodes;
+}
+
+std::string sentence(const Topology& topology, const std::vector<NodeOutlook>& nodes, double load) {
+  std::string text;
+  bool holds = false;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const NodeOutlook& node = nodes[i];
+    holds |= topology.nodes[i].waiting == Waiting::kHold && !topology.nodes[i].calls.empty();
+    text += (text.empty() ? "" : ", ") + topology.nodes[i].name + ' ' +
+            readable(std::round(node.capacity)) + "/s";
+    if (node.capacity > 0 && std::isfinite(node.capacity)) {
+      text += " (" + readable(std::round(100 * node.load / node.capacity)) + " % used)";
+    }
+  }
+  if (holds) text += "; --waiting=hold: a worker is busy while those that it calls work";
+  text += "; the load is " + readable(load) + "/s; if " + topology.nodes.back().name +
+          " is dead, at most ";
+  if (topology.edges.size() == topology.nodes.size() && nodes.size() > 1) {
+    double before = 1;
+    for (const NodeOutlook& each : nodes) {
+      text += (before == 1 && &each == &nodes.front() ? "" : " x ") + readable(each.most / before);
+      before = each.most;
+    }
+    text += " = ";
+  }
+  return text + readable(nodes.back().most) + " calls of it for a request of a client (--retry-at)";
+}
+
+// Those who call a service that itself goes on trying when they have given up.
+void warn_of_timeouts(const Topology& topology, std::vector<std::string>& warnings) {
+  for (const GraphEdge& outer : topology.edges) {
+    const GraphNode& between = topology.nodes[outer.to];
+    for (const GraphEdge& inner : topology.edges) {
+      const bool ends_with_it = inner.deadline != DeadlinePropagation::kNone &&
+                                outer.deadline == DeadlinePropagation::kAttempt;
+      if (inner.from != outer.to || ends_with_it) continue;
+      if (!inner.caller.has_timeout() || !outer.caller.has_timeout()) continue;
+      const Duration longest =
+          saturating_add(longest_request(inner.caller.retry, inner.caller.timeout),
+                         between.service.workers.service_time.mean());
+      if (outer.caller.timeout > longest) continue;
+      const bool clients = outer.from == GraphEdge::kClients;
+      const std::string caller =
+          clients ? "the clients give" : topology.nodes[outer.from].name + " gives";
+      warnings.push_back(
+          caller + " up on " + between.name + " after " + readable(outer.caller.timeout) +
+          ", and " + between.name + " may try " + topology.nodes[inner.to].name + " for " +
+          (longest == Duration::max() ? "ever" : readable(longest)) + " (attempts of " +
+          readable(inner.caller.timeout) +
+          " and their waits): what it still tries then is work for nobody (--timeout, the time after an "
+          "arrow of --chain, --deadline-propagation)");
+    }
+  }
+}
+
+}  // namespace
+
+GraphOutlook look_ahead(const Topology& topology, double load) {
+  const std::vector<NodeOutlook> nodes = look_at_nodes(topology, load);
+  GraphOutlook outlook{.sentence = sentence(topology, nodes, load)};
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (nodes[i].load < nodes[i].capacity) continue;
+    outlook.warnings.push_back(topology.nodes[i].name + " can do " +
+                               readable(std::round(nodes[i].capacity)) + "/s of the " +
+                               readable(nodes[i].load) + "/s that are wanted, before any outage");
+  }
+  std::vector<std::string> early;
+  warn_of_timeouts(topology, early);
+  if (early.size() > kMostAlike) {
+    const std::string more = std::to_string(early.size() - kMostAlike);
+    early.resize(kMostAlike);
+    early.back() += "; likewise " + more + " more of the calls";
+  }
+  outlook.warnings.insert(outlook.warnings.end(), early.begin(), early.end());
+  return outlook;
+}
+
+}  // namespace retrystorm

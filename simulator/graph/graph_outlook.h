@@ -1,0 +1,22 @@
+// What can be said about services behind services before the run begins.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "simulator/graph/topology.h"
+
+namespace retrystorm {
+
+// Computed from means, as if nothing ever waited for a worker.
+struct GraphOutlook {
+  // What each service can do and is asked for, and how often one may be called.
+  std::string sentence{};
+  // Services that cannot do what is wanted, and callers that give up while what they called still tries.
+  std::vector<std::string> warnings{};
+};
+
+// `load`: the clients' requests a second.
+GraphOutlook look_ahead(const Topology& topology, double load);
+
+}  // namespace retrystorm

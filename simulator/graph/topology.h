@@ -1,0 +1,91 @@
+// Services behind services, as the simulator takes them: which service calls which, and how.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "model/run/workload.h"
+#include "model/service/service_options.h"
+#include "simulator/graph/call_plan.h"
+
+namespace retrystorm {
+
+// Does a worker wait for the answers of the services that it calls?
+enum class Waiting {
+  kHold,  // as threads do
+  kFree,  // it takes other requests, as event loops do
+};
+
+// When a service does its own work. With `kFree` its second part waits for a worker like a new request.
+enum class OwnWork { kBeforeCalls, kAfterCalls, kSplit };
+
+// When the calls that are made at once have failed. Calls that may fail do not count.
+struct OnFailure {
+  enum class Kind {
+    kFailFast,  // with the first failure; nobody waits for the others
+    kAll,       // once all have ended, if one has failed
+    kNeed,  // when so many have failed that `need` can no longer succeed. Once `need` have, the service goes on
+  };
+  Kind kind = Kind::kFailFast;
+  std::size_t need = 1;
+
+  bool operator==(const OnFailure&) const = default;
+};
+
+// What a service repeats when a call has failed.
+enum class RetryScope {
+  kLeg,  // that call
+  kAll,  // all its calls, from the first one. The strategy is that of its first call
+};
+
+// What a service answers when its calls have failed for good.
+enum class UpstreamFailure {
+  kBadGateway,  // 502
+  kPass,        // the status that it got; 504 after a timeout
+  kPassHint,    // that and its Retry-After
+  kNoRetry,  // 503, and that it should not be retried: only the service right above the fault retries
+};
+
+// What an attempt carries along as its deadline, as the time that is left. A service ends its own work on a
+// request, and its calls, when that is over. Each counts the time from when it reads the request, because clocks
+// differ.
+enum class DeadlinePropagation {
+  kNone,
+  kAttempt,  // until the caller's timeout
+  kRequest,  // until the deadline of the caller's request (--deadline)
+};
+
+struct GraphNode {
+  std::string name{};
+  ServiceOptions service{};
+  CallPlan calls{};  // of edges, by their number; empty: it calls nobody
+  Waiting waiting = Waiting::kHold;
+  OwnWork own_work = OwnWork::kBeforeCalls;
+  OnFailure on_failure{};
+  RetryScope retry_scope = RetryScope::kLeg;
+  UpstreamFailure upstream_failure = UpstreamFailure::kBadGateway;
+};
+
+// The calls of one service to another.
+struct GraphEdge {
+  static constexpr std::size_t kClients = std::numeric_limits<std::size_t>::max();
+
+  std::size_t from = kClients;  // number of a node
+  std::size_t to = 0;
+  WorkloadOptions caller{};
+  DeadlinePropagation deadline = DeadlinePropagation::kNone;
+};
+
+// The clients call the first node, by the first edge. A node calls only nodes after it, so there is no circle.
+struct Topology {
+  static constexpr std::size_t kMostNodes = 64;
+
+  std::vector<GraphNode> nodes{};
+  std::vector<GraphEdge> edges{};
+
+  bool empty() const { return nodes.empty(); }
+};
+
+}  // namespace retrystorm

@@ -1,0 +1,295 @@
+#include "simulator/graph/topology_file.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "model/base/text.h"
+#include "model/base/unreadable_file.h"
+#include "simulator/graph/topology_options.h"
+
+namespace retrystorm {
+namespace {
+
+constexpr std::size_t kLongestFile = 1'000'000;
+
+std::string at_line(std::size_t line) {
+  return "line " + std::to_string(line) + ": ";
+}
+
+std::string full_name(const TopologySection& section) {
+  return section.to.empty() ? section.name : section.name + '.' + section.to;
+}
+
+TopologySection parse_section(std::string_view line, std::size_t number) {
+  if (line.back() != ']') throw std::invalid_argument("[NAME] or [CALLER.CALLED] is expected");
+  const std::string_view text = trimmed(line.substr(1, line.size() - 2));
+  const std::size_t dot = text.find('.');
+  TopologySection section{.line = number, .name = std::string(trimmed(text.substr(0, dot)))};
+  check_service_name(section.name);
+  if (dot != text.npos) {
+    section.to = std::string(trimmed(text.substr(dot + 1)));
+    check_service_name(section.to);
+  }
+  return section;
+}
+
+// The value without a comment at its end and without quotes.
+std::string_view value_of(std::string_view text) {
+  for (std::size_t at = 1; at < text.size(); ++at) {
+    const bool begins_comment = text[at] == ';' || text[at] == '#';
+    if (begins_comment && (text[at - 1] == ' ' || text[at - 1] == '\t')) {
+      text = trimmed(text.substr(0, at));
+    }
+  }
+  const bool quoted = text.size() >= 2 && text.front() == text.back() &&
+                      (text.front() == '"' || text.front() == '\'');
+  return quoted ? text.substr(1, text.size() - 2) : text;
+}
+
+// Sets the options of a section in the order in which they are declared, so that a named strategy does not
+// overrule what is said beside it.
+void set_all(const OptionList& list, const TopologySection& section) {
+  std::map<std::string, const TopologyLine*> given;
+  for (const TopologyLine& line : section.settings) {
+    const Option* option = list.find(line.name);
+    std::vector<std::string_view> known;
+    for (const Option& each : list.all()) known.push_back(each.name);
+    if (option == nullptr) {
+      std::string message = at_line(line.number) + in_quotes(line.name) + " is no option of ";
+      message += section.to.empty() ? "a service" : "calls";
+      const std::string_view meant = nearest(line.name, known);
+      if (!meant.empty()) message += " (did you mean " + std::string(meant) + "?)";
+      throw std::invalid_argument(message);
+    }
+    if (!given.emplace(option->name, &line).second) {
+      throw std::invalid_argument(at_line(line.number) + line.name + " is given twice");
+    }
+  }
+  for (const Option& option : list.all()) {
+    const auto found = given.find(option.name);
+    if (found == given.end()) continue;
+    try {
+      option.set(found->second->value);
+    } catch (const std::invalid_argument& error) {
+      throw std::invalid_argument(at_line(found->second->number) + option.name + ": " +
+                                  error.what());
+    }
+  }
+}
+
+// Refuses settings of the section that have no effect.
+void refuse_unused(const UnusedOptions& unused, const TopologySection& section) {
+  for (const TopologyLine& line : section.settings) {
+    const auto found = unused.find(line.name);
+    if (found != unused.end()) throw std::invalid_argument(at_line(line.number) + found->second);
+  }
+}
+
+template <typename Check>
+void check_at(std::size_t line, const Check& check) {
+  try {
+    check();
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(at_line(line) + error.what());
+  }
+}
+
+// A service and its calls by name.
+struct NamedNode {
+  const TopologySection* section;
+  GraphNode node;
+  NamedPlan calls;
+};
+
+NamedNode read_node(const TopologySection& section, const GraphNode& usual) {
+  NamedNode named{.section = &section, .node = usual, .calls = {}};
+  named.node.name = section.name;
+  named.node.service.capacity = Capacity::kWorkers;
+  OptionList list;
+  declare_node_options(list, named.node, named.calls);
+  set_all(list, section);
+  check_at(section.line, [&] { check(named.node.service); });
+  refuse_unused(unused_options(named.node.service), section);
+  return named;
+}
+
+GraphEdge read_edge(const TopologySection& section, GraphEdge edge) {
+  OptionList list;
+  declare_edge_options(list, edge);
+  set_all(list, section);
+  check_at(section.line, [&] { check(edge.caller); });
+  refuse_unused(unused_options(edge.caller.retry), section);
+  return edge;
+}
+
+// The services in an order in which each comes after all that call it. `number` finds a service by name.
+std::vector<std::size_t> in_order(const std::vector<NamedNode>& nodes,
+                                  const std::map<std::string_view, std::size_t>& number) {
+  enum class State { kNew, kUnderWay, kDone };
+  std::vector<State> states(nodes.size(), State::kNew);
+  std::vector<std::size_t> order;
+  std::vector<std::string> path;
+  const auto visit = [&](const auto& self, std::size_t at) -> void {
+    const NamedNode& node = nodes[at];
+    path.push_back(node.node.name);
+    if (states[at] == State::kUnderWay) {
+      std::string circle;
+      const auto begin = std::find(path.begin(), path.end(), node.node.name);
+      for (auto each = begin; each != path.end(); ++each) {
+        circle += (circle.empty() ? "" : " > ") + *each;
+      }
+      throw std::invalid_argument(at_line(node.section->line) + circle + ": a circle has no end");
+    }
+    if (states[at] == State::kNew) {
+      states[at] = State::kUnderWay;
+      // The last first, because the order is turned round.
+      for (auto group = node.calls.rbegin(); group != node.calls.rend(); ++group) {
+        for (auto call = group->rbegin(); call != group->rend(); ++call) {
+          const auto found = number.find(call->to);
+          if (found == number.end()) {
+            std::vector<std::string_view> known;
+            for (const auto& each : number) known.push_back(each.first);
+            throw std::invalid_argument(
+                at_line(node.section->line) + node.node.name +
+                " calls a service without a section: " + unknown_name(call->to, known));
+          }
+          self(self, found->second);
+        }
+      }
+      states[at] = State::kDone;
+      order.push_back(at);
+    }
+    path.pop_back();
+  };
+  visit(visit, 0);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (states[i] == State::kDone) continue;
+    throw std::invalid_argument(at_line(nodes[i].section->line) + "nobody calls " +
+                                nodes[i].node.name + ". The clients call " +
+                                nodes.front().node.name + ", the first section");
+  }
+  std::reverse(order.begin(), order.end());
+  return order;
+}
+
+}  // namespace
+
+TopologyFile::TopologyFile(std::string path, std::string_view text) : path_(std::move(path)) {
+  const auto parse = [&] {
+    std::size_t number = 0;
+    for (const std::string_view each : split(text, '\n')) {
+      ++number;
+      const std::string_view line = trimmed(each);
+      if (line.empty() || line.front() == '#' || line.front() == ';') continue;
+      if (line.front() == '[') {
+        check_at(number,
+                 [&] { sections_.push_back(parse_section(trimmed(value_of(line)), number)); });
+        continue;
+      }
+      const std::size_t equals = line.find('=');
+      if (equals == line.npos) {
+        throw std::invalid_argument(at_line(number) + in_quotes(line) +
+                                    " is neither [NAME] nor NAME = VALUE");
+      }
+      if (sections_.empty()) {
+        throw std::invalid_argument(at_line(number) + "a section such as [api] is expected first");
+      }
+      sections_.back().settings.push_back(
+          {.number = number,
+           .name = with_dashes(trimmed(line.substr(0, equals))),
+           .value = std::string(value_of(trimmed(line.substr(equals + 1))))});
+    }
+    if (sections_.empty()) throw std::invalid_argument("it has no section such as [api]");
+    std::set<std::string> names;
+    for (const TopologySection& each : sections_) {
+      if (!names.insert(full_name(each)).second) {
+        throw std::invalid_argument(at_line(each.line) + '[' + full_name(each) +
+                                    "] is there already");
+      }
+    }
+  };
+  try {
+    parse();
+    // Finds errors in the settings before anything else is looked at.
+    topology({}, {}, {});
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(path_ + ": " + error.what());
+  }
+}
+
+TopologyFile TopologyFile::read(const std::string& path) {
+  // Not a stream, because streams would make the web page larger.
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
+                                                             &std::fclose);
+  std::string text(kLongestFile + 1, '\0');
+  if (file != nullptr) text.resize(std::fread(text.data(), 1, text.size(), file.get()));
+  if (file == nullptr || std::ferror(file.get()) != 0) {
+    throw UnreadableFile("--topology: cannot read " + in_quotes(path));
+  }
+  if (text.size() > kLongestFile) {
+    throw UnreadableFile("--topology: " + in_quotes(path) + " is longer than 1 MB");
+  }
+  return {path, text};
+}
+
+Topology TopologyFile::topology(const GraphNode& node, const GraphEdge& edge,
+                                const GraphEdge& clients) const {
+  std::vector<NamedNode> nodes;
+  std::map<std::string_view, std::size_t> number;
+  std::map<std::string, const TopologySection*> edges;
+  for (const TopologySection& each : sections_) {
+    if (!each.to.empty()) {
+      edges.emplace(full_name(each), &each);
+      continue;
+    }
+    number.emplace(each.name, nodes.size());
+    nodes.push_back(read_node(each, node));
+  }
+  if (nodes.empty()) throw std::invalid_argument("it has no service, only calls");
+  if (nodes.size() > Topology::kMostNodes) {
+    throw std::invalid_argument("at most " + std::to_string(Topology::kMostNodes) +
+                                " services are possible");
+  }
+  const std::vector<std::size_t> order = in_order(nodes, number);
+  std::vector<std::size_t> place(nodes.size());
+  for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
+
+  Topology topology;
+  topology.edges.push_back(clients);
+  for (const std::size_t at : order) {
+    NamedNode& named = nodes[at];
+    const std::size_t from = topology.nodes.size();
+    std::map<std::string, std::size_t> known;  // edges of this service
+    for (const auto& group : named.calls) {
+      std::vector<PlannedCall>& calls = named.node.calls.emplace_back();
+      for (const NamedCall& each : group) {
+        const auto [found, is_new] = known.emplace(each.to, topology.edges.size());
+        if (is_new) {
+          GraphEdge made = edge;
+          const auto said = edges.find(named.node.name + '.' + each.to);
+          if (said != edges.end()) made = read_edge(*said->second, made);
+          if (said != edges.end()) edges.erase(said);
+          made.from = from;
+          made.to = place[number.at(each.to)];
+          topology.edges.push_back(std::move(made));
+        }
+        calls.push_back(each.call);
+        calls.back().to = found->second;
+      }
+    }
+    topology.nodes.push_back(std::move(named.node));
+  }
+  if (!edges.empty()) {
+    const TopologySection& left = *edges.begin()->second;
+    throw std::invalid_argument(at_line(left.line) + left.name + " does not call " + left.to +
+                                ": its line calls = ... does not name it");
+  }
+  return topology;
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,53 @@
+// Services behind services as a settings file: a section for each service, and for the calls between two.
+//
+//     [api]
+//     workers = 32
+//     calls = cart, db
+//     [api.db]
+//     strategy = grpc
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "simulator/graph/topology.h"
+
+namespace retrystorm {
+
+struct TopologyLine {
+  std::size_t number = 0;  // from 1
+  std::string name{}, value{};
+};
+
+// A service, or with `to` the calls of one to another.
+struct TopologySection {
+  std::size_t line = 0;
+  std::string name{}, to{};
+  std::vector<TopologyLine> settings{};
+};
+
+// The text of a file: names and values are not looked at. `path` begins each message. The functions throw
+// std::invalid_argument with a readable message that names the line.
+class TopologyFile {
+ public:
+  TopologyFile() = default;
+  TopologyFile(std::string path, std::string_view text);
+
+  // Throws UnreadableFile also if the file cannot be read or is longer than 1 MB.
+  static TopologyFile read(const std::string& path);
+
+  const std::string& path() const { return path_; }
+  bool empty() const { return sections_.empty(); }
+
+  // The services, each beginning as `node`, and the calls, each beginning as `edge`. The first section is the service
+  // that the clients call, by `clients`.
+  Topology topology(const GraphNode& node, const GraphEdge& edge, const GraphEdge& clients) const;
+
+ private:
+  std::string path_{};
+  std::vector<TopologySection> sections_{};
+};
+
+}  // namespace retrystorm

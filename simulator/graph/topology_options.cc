@@ -1,0 +1,309 @@
+#include "simulator/graph/topology_options.h"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <utility>
+
+#include "model/base/text.h"
+
+namespace retrystorm {
+namespace {
+
+constexpr std::size_t kMostWorkers = 1'000'000'000;
+constexpr std::string_view kForm = "NAME WORKERSxTIME is expected, such as db 8x40ms";
+
+ChainedService parse_service(std::string_view text) {
+  if (text.empty()) throw std::invalid_argument("there is none: " + std::string(kForm));
+  const std::size_t space = std::min(text.find_first_of(" \t"), text.size());
+  ChainedService service{.name = std::string(text.substr(0, space))};
+  check_service_name(service.name);
+  const std::string_view what = trimmed(text.substr(space));
+  const std::size_t times = what.find('x');
+  if (what.empty() || times == what.npos) {
+    throw std::invalid_argument(in_quotes(text) + ": " + std::string(kForm));
+  }
+  try {
+    service.workers = parse_count(what.substr(0, times), 1, kMostWorkers);
+    service.service_time = ServiceTime::parse(what.substr(times + 1));
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(in_quotes(text) + ": " + error.what());
+  }
+  return service;
+}
+
+// Does this caller retry?
+bool retries(RetryAt where, const Topology& topology, const GraphEdge& edge) {
+  switch (where) {
+    case RetryAt::kTop:
+      return edge.from == GraphEdge::kClients;
+    case RetryAt::kBottom:
+      return topology.nodes[edge.to].calls.empty();
+    case RetryAt::kNone:
+      return false;
+    case RetryAt::kAll:
+      break;
+  }
+  return true;
+}
+
+Topology topology_of(const std::vector<ChainedService>& chain, const GraphNode& usual,
+                     const GraphEdge& edge, const GraphEdge& clients) {
+  Topology topology;
+  topology.edges.push_back(clients);
+  for (const ChainedService& each : chain) {
+    const std::size_t number = topology.nodes.size();
+    GraphNode& node = topology.nodes.emplace_back(usual);
+    node.name = each.name;
+    node.service.workers.workers = each.workers;
+    node.service.workers.service_time = each.service_time;
+    if (number == 0) continue;
+    topology.nodes[number - 1].calls = {{PlannedCall{.to = topology.edges.size()}}};
+    GraphEdge& call = topology.edges.emplace_back(edge);
+    call.from = number - 1;
+    call.to = number;
+    call.caller.timeout = each.timeout.value_or(call.caller.timeout);
+  }
+  return topology;
+}
+
+OnFailure parse_on_failure(std::string_view text) {
+  if (text == "fail-fast") return {.kind = OnFailure::Kind::kFailFast};
+  if (text == "all") return {.kind = OnFailure::Kind::kAll};
+  constexpr std::string_view kNeed = "need:";
+  if (text.starts_with(kNeed)) {
+    return {.kind = OnFailure::Kind::kNeed,
+            .need = parse_count(text.substr(kNeed.size()), 1, 10'000)};
+  }
+  throw std::invalid_argument(in_quotes(text) + ": fail-fast, all or need:NUMBER is expected");
+}
+
+std::string print_on_failure(const OnFailure& rule) {
+  if (rule.kind == OnFailure::Kind::kNeed) return "need:" + std::to_string(rule.need);
+  return rule.kind == OnFailure::Kind::kAll ? "all" : "fail-fast";
+}
+
+void declare_waiting(OptionList& options, Waiting& waiting, std::string help) {
+  options.choice<Waiting>("waiting", waiting, {{"hold", Waiting::kHold}, {"free", Waiting::kFree}},
+                          std::move(help));
+}
+
+void declare_deadline(OptionList& options, DeadlinePropagation& deadline, std::string help) {
+  options.choice<DeadlinePropagation>("deadline-propagation", deadline,
+                                      {{"none", DeadlinePropagation::kNone},
+                                       {"attempt", DeadlinePropagation::kAttempt},
+                                       {"request", DeadlinePropagation::kRequest}},
+                                      std::move(help));
+}
+
+}  // namespace
+
+std::vector<ChainedService> parse_chain(std::string_view text) {
+  std::vector<ChainedService> services;
+  std::optional<Duration> timeout;
+  std::string_view rest = text;
+  while (!text.empty()) {
+    const std::size_t arrow = rest.find('>');
+    const std::string place = "service " + std::to_string(services.size() + 1) + ": ";
+    try {
+      ChainedService service = parse_service(trimmed(rest.substr(0, arrow)));
+      service.timeout = timeout;
+      for (const ChainedService& each : services) {
+        if (each.name == service.name) {
+          throw std::invalid_argument(service.name +
+                                      " is in the chain already: a circle has no end");
+        }
+      }
+      services.push_back(std::move(service));
+      if (services.size() > Topology::kMostNodes) {
+        throw std::invalid_argument("at most " + std::to_string(Topology::kMostNodes) +
+                                    " services are possible");
+      }
+      if (arrow == rest.npos) break;
+      rest.remove_prefix(arrow + 1);
+      timeout.reset();
+      // ">250ms orders": a duration directly after the arrow.
+      if (!rest.empty() && rest.front() >= '0' && rest.front() <= '9') {
+        const std::size_t end = std::min(rest.find_first_of(" \t"), rest.size());
+        timeout = parse_duration(rest.substr(0, end), std::chrono::nanoseconds(1));
+        rest.remove_prefix(end);
+      }
+    } catch (const std::invalid_argument& error) {
+      throw std::invalid_argument(place + error.what());
+    }
+  }
+  return services;
+}
+
+std::string print_chain(const std::vector<ChainedService>& services) {
+  std::string text;
+  for (const ChainedService& each : services) {
+    if (!text.empty()) {
+      text += " >" + (each.timeout ? format_duration(*each.timeout) : std::string()) + ' ';
+    }
+    text += each.name + ' ' + std::to_string(each.workers) + 'x' + each.service_time.text();
+  }
+  return text;
+}
+
+void declare_options(OptionList& options, GraphOptions& graph) {
+  options.group("Services behind services");
+  options.text(
+      "chain",
+      "services that call one another: 'api 32x5ms > orders 16x20ms >250ms db 8x40ms' (workers x service "
+      "time of each, and after the arrow the timeout of the calls, otherwise --timeout); the clients call the "
+      "first one; each caller uses the strategy",
+      [&graph](std::string_view text) { graph.chain = parse_chain(text); },
+      [&graph] { return print_chain(graph.chain); });
+  options.text(
+      "topology",
+      "a file with a section for each service and, if it is not like the others, for the calls of one to "
+      "another: fan-out, calls that may fail, several callers (docs/chains.md)",
+      [&graph](std::string_view text) {
+        graph.topology = text.empty() ? TopologyFile() : TopologyFile::read(std::string(text));
+      },
+      [&graph] { return graph.topology.path(); });
+  declare_waiting(
+      options, graph.waiting,
+      "--chain, --topology: whether a worker waits for the answers of the services that it calls, as threads do, "
+      "or is free meanwhile, as in an event loop");
+  options.choice<RetryAt>(
+      "retry-at", graph.retry_at,
+      {{"all", RetryAt::kAll},
+       {"top", RetryAt::kTop},
+       {"bottom", RetryAt::kBottom},
+       {"none", RetryAt::kNone}},
+      "--chain, --topology: who retries: every caller, only the clients, only those who call a service that calls "
+      "nobody, or nobody");
+  declare_deadline(
+      options, graph.deadline,
+      "--chain, --topology: what an attempt carries along as its deadline: nothing, the time until its timeout, or "
+      "the time until the deadline of its request (--deadline). A service drops requests whose deadline is over, and "
+      "ends its own calls then");
+  options.text(
+      "outage-of",
+      "--chain, --topology: the service that has the outage, and the actions of --at and --capacity; the last one if "
+      "not given",
+      [&graph](std::string_view text) { graph.outage_of = std::string(text); },
+      [&graph] { return graph.outage_of; });
+}
+
+void declare_node_options(OptionList& options, GraphNode& node, NamedPlan& calls) {
+  OptionList service;
+  declare_options(service, node.service, Engine::kSimulated);
+  // Its capacity is its workers, and its connections are those of one attempt each.
+  constexpr std::array<std::string_view, 2> kNot{"service", "server-idle"};
+  options.add_all(service, [&kNot](const Option& each) {
+    return std::find(kNot.begin(), kNot.end(), each.name) == kNot.end();
+  });
+  options.text(
+      "calls", "the services that it calls for each request: 'cart, price & stock?, db*2'",
+      [&calls](std::string_view text) { calls = parse_calls(text); }, [] { return ""; });
+  declare_waiting(options, node.waiting, "whether a worker waits for the answers");
+  options.choice<OwnWork>("own-work", node.own_work,
+                          {{"before-calls", OwnWork::kBeforeCalls},
+                           {"after-calls", OwnWork::kAfterCalls},
+                           {"split", OwnWork::kSplit}},
+                          "when it does its own work");
+  options.text(
+      "on-failure", "fail-fast, all or need:NUMBER: when calls that are made at once have failed",
+      [&node](std::string_view text) { node.on_failure = parse_on_failure(text); },
+      [&node] { return print_on_failure(node.on_failure); });
+  options.choice<RetryScope>("retry-scope", node.retry_scope,
+                             {{"leg", RetryScope::kLeg}, {"all", RetryScope::kAll}},
+                             "what it repeats: a call that has failed, or all its calls");
+  options.choice<UpstreamFailure>("upstream-failure", node.upstream_failure,
+                                  {{"502", UpstreamFailure::kBadGateway},
+                                   {"pass", UpstreamFailure::kPass},
+                                   {"pass-hint", UpstreamFailure::kPassHint},
+                                   {"no-retry", UpstreamFailure::kNoRetry}},
+                                  "what it answers when its calls have failed for good");
+}
+
+void declare_edge_options(OptionList& options, GraphEdge& edge) {
+  OptionList retries, client;
+  declare_options(retries, edge.caller.retry);
+  options.add_all(retries, [](const Option&) { return true; });
+  declare_options(client, edge.caller);
+  constexpr std::array<std::string_view, 2> kOthers{"timeout", "processes"};
+  options.add_all(client, [&kOthers](const Option& each) {
+    return std::find(kOthers.begin(), kOthers.end(), each.name) != kOthers.end();
+  });
+  declare_deadline(options, edge.deadline, "what an attempt carries along as its deadline");
+}
+
+void find_unused(UnusedOptions& unused, const GraphOptions& graph, const ServiceOptions& service) {
+  if (!graph.on()) {
+    find_unused<GraphOptions>(unused, graph, {}, "without --chain or --topology");
+    return;
+  }
+  const ServiceOptions defaults;
+  const std::string which = graph.chain.empty() ? "--topology" : "--chain";
+  const auto said_by_graph = [&](const char* name, bool given) {
+    if (given) {
+      unused.emplace(name,
+                     name + (" has no effect with " + which) + ", which has that of each service");
+    }
+  };
+  said_by_graph("service", service.capacity != defaults.capacity);
+  if (graph.chain.empty()) return;
+  said_by_graph("workers", service.workers.workers != defaults.workers.workers);
+  said_by_graph("service-time", service.workers.service_time != defaults.workers.service_time);
+}
+
+void check(const GraphOptions& graph, const WorkloadOptions& workload,
+           const ServiceOptions& service, const std::optional<Disturbance>& outage) {
+  if (!graph.on()) return;
+  const std::string which = graph.chain.empty() ? "--topology: " : "--chain: ";
+  const auto refuse = [&which](const std::string& why) {
+    throw std::invalid_argument(which + why);
+  };
+  if (!graph.chain.empty() && !graph.topology.empty()) {
+    refuse("the services are given already, by --topology: one of the two");
+  }
+  const Topology topology = make_topology(graph, service, workload);
+  find_node(topology, graph.outage_of, "--outage-of");
+  if (workload.connections.kept())
+    refuse("each attempt needs a connection of its own: --connections=new");
+  for (const GraphNode& each : topology.nodes) {
+    if (each.service.abandoned == Abandoned::kCancel) {
+      refuse("a service cannot cancel its calls: --abandoned=serve or skip");
+    }
+  }
+  if (outage && loses_connections(*outage))
+    refuse("the outage is of a service: not --outage=reconnect");
+  for (const GraphEdge& each : topology.edges) {
+    if (each.deadline == DeadlinePropagation::kRequest && !each.caller.retry.limit.has_deadline()) {
+      refuse("--deadline-propagation=request needs a --deadline, for each caller that has it");
+    }
+  }
+}
+
+Topology make_topology(const GraphOptions& graph, const ServiceOptions& service,
+                       const WorkloadOptions& clients) {
+  GraphNode node{.service = service, .waiting = graph.waiting};
+  node.service.capacity = Capacity::kWorkers;
+  const GraphEdge front{.caller = clients, .deadline = graph.deadline};
+  // Requests of a service come when it has done its own work, and all belong to one process.
+  GraphEdge edge = front;
+  edge.caller.arrivals = Arrivals::kOpen;
+  edge.caller.think_time = Duration::zero();
+  edge.caller.processes = 1;
+  Topology topology = graph.chain.empty() ? graph.topology.topology(node, edge, front)
+                                          : topology_of(graph.chain, node, edge, front);
+  for (GraphEdge& each : topology.edges) {
+    if (!retries(graph.retry_at, topology, each)) each.caller.retry.limit.max_retries = 0;
+  }
+  return topology;
+}
+
+std::size_t find_node(const Topology& topology, std::string_view name, std::string_view option) {
+  if (name.empty()) return topology.nodes.size() - 1;
+  std::vector<std::string_view> names;
+  for (const GraphNode& each : topology.nodes) names.push_back(each.name);
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+  throw std::invalid_argument(std::string(option) + ": " + unknown_name(name, names));
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,77 @@
+// Services behind services, as the user gives them.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/base/duration.h"
+#include "model/base/option_list.h"
+#include "model/run/workload.h"
+#include "model/service/service_options.h"
+#include "simulator/graph/topology.h"
+#include "simulator/graph/topology_file.h"
+
+namespace retrystorm {
+
+// A service of a chain. Each calls the next one, and answers when it has the answer.
+struct ChainedService {
+  std::string name{};
+  std::size_t workers = 1;
+  ServiceTime service_time = ServiceTime::fixed(Duration::zero());
+  // Of the attempts that call it; empty: that of the clients. Not of the first service.
+  std::optional<Duration> timeout{};
+};
+
+// Which callers retry. Clients call the first service, and services call others.
+enum class RetryAt {
+  kAll,
+  kTop,     // only the clients
+  kBottom,  // only those who call a service that calls nobody
+  kNone,
+};
+
+struct GraphOptions {
+  std::vector<ChainedService> chain{};  // empty: not given
+  TopologyFile topology{};              // likewise
+  Waiting waiting = Waiting::kHold;
+  RetryAt retry_at = RetryAt::kAll;
+  DeadlinePropagation deadline = DeadlinePropagation::kNone;
+  std::string outage_of{};  // empty: of the last one
+
+  bool on() const { return !chain.empty() || !topology.empty(); }
+};
+
+// Parses "api 32x5ms > orders 16x20ms >250ms db 8x40ms": workers and service time of each, and after the arrow the
+// timeout of the calls if it is not that of the clients. Throws std::invalid_argument with a readable
+// message.
+std::vector<ChainedService> parse_chain(std::string_view text);
+
+// The text that `parse_chain` reads.
+std::string print_chain(const std::vector<ChainedService>& services);
+
+void declare_options(OptionList& options, GraphOptions& graph);
+
+// The options of a service in a graph, and those of the calls of one service to another.
+void declare_node_options(OptionList& options, GraphNode& node, NamedPlan& calls);
+void declare_edge_options(OptionList& options, GraphEdge& edge);
+
+// Adds the options that were given but have no effect beside the graph, or without one.
+void find_unused(UnusedOptions& unused, const GraphOptions& graph, const ServiceOptions& service);
+
+// Throws std::invalid_argument with a readable message if these cannot go together.
+void check(const GraphOptions& graph, const WorkloadOptions& workload,
+           const ServiceOptions& service, const std::optional<Disturbance>& outage);
+
+// The services and their calls. Each has the options of `service`, and those that call the strategy of `clients`,
+// where the graph does not say otherwise. Nothing is scaled.
+Topology make_topology(const GraphOptions& graph, const ServiceOptions& service,
+                       const WorkloadOptions& clients);
+
+// The number of the service with this name; the last one if it is empty. Throws std::invalid_argument
+// with a readable message, which begins with `option`, if there is none.
+std::size_t find_node(const Topology& topology, std::string_view name, std::string_view option);
+
+}  // namespace retrystorm

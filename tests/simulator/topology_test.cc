@@ -1,0 +1,382 @@
+// Services that call several others, compared with what is known of them without a simulation.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "simulator/changes.h"
+#include "simulator/graph/topology_file.h"
+#include "simulator/graph/topology_options.h"
+#include "simulator/scenario_options.h"
+#include "simulator/simulation.h"
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::DoubleNear;
+using testing::HasSubstr;
+
+ScenarioOptions options_of(const std::string& topology, const std::string& settings) {
+  ScenarioOptions options;
+  OptionList list;
+  declare_options(list, options);
+  list.apply(settings);
+  options.graph.topology = TopologyFile("shop.ini", topology);
+  return options;
+}
+
+Summary run_of(const std::string& topology, const std::string& settings) {
+  return Simulation(make_scenario(options_of(topology, settings), 1), {}).run().summary;
+}
+
+double calls_of(const Summary& run, const std::string& node) {
+  for (const NodeResult& each : run.graph->nodes) {
+    if (each.name == node) return each.amplification;
+  }
+  return -1;
+}
+
+double share_of(const Summary& run, const std::string& from, const std::string& to) {
+  for (const EdgeResult& each : run.graph->edges) {
+    if (each.from == from && each.to == to) return each.share;
+  }
+  return -1;
+}
+
+// 40,000 requests, and services that are never busy. The one with the outage fails, at once, with this share.
+std::string erring(const std::string& share) {
+  return "arrivals = open\nrate = 400\nstrategy = none\ntimeout = 20s\noutage-at = 0s\noutage-for = 100s\n"
+         "observe = 0s\noutage = errors:" +
+         share + "\n";
+}
+
+// A service that is never busy. The others begin like this, too.
+std::string service(const std::string& name, const std::string& more = "") {
+  return '[' + name + "]\nworkers = 900\nservice-time = 1ms\n" + more + '\n';
+}
+std::string retries(const std::string& edge, int attempts) {
+  return '[' + edge +
+         "]\nstrategy = fixed\nfixed-delay = 5ms\nmax-attempts = " + std::to_string(attempts) +
+         '\n';
+}
+
+// Why the file cannot be used.
+std::string file_error(const std::string& topology) {
+  try {
+    TopologyFile("shop.ini", topology);
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(TopologyFile, SaysWhichLineIsWrong) {
+  EXPECT_EQ(file_error("[a]\ncalls = b\n\n; the leaf\n[b]\n"), "");
+  EXPECT_EQ(file_error(""), "shop.ini: it has no section such as [api]");
+  EXPECT_EQ(file_error("workers = 3\n"),
+            "shop.ini: line 1: a section such as [api] is expected first");
+  EXPECT_EQ(file_error("[a]\nwokers = 3\n"),
+            "shop.ini: line 2: 'wokers' is no option of a service (did you mean workers?)");
+  EXPECT_THAT(file_error("[a]\nworkers = many\n"), HasSubstr("line 2: workers: "));
+  EXPECT_THAT(file_error("[a]\nworkers\n"), HasSubstr("line 2: 'workers' is neither"));
+  EXPECT_THAT(file_error("[a]\nworkers = 1\nworkers = 2\n"),
+              HasSubstr("line 3: workers is given twice"));
+  EXPECT_THAT(file_error("[a]\n[a]\n"), HasSubstr("line 2: [a] is there already"));
+  EXPECT_THAT(file_error("[a\n"), HasSubstr("line 1: [NAME] or [CALLER.CALLED] is expected"));
+  EXPECT_THAT(file_error("[a/b]\n"), HasSubstr("line 1: 'a/b' is no name"));
+  EXPECT_THAT(file_error("[clients]\n"), HasSubstr("another name is needed"));
+  EXPECT_THAT(file_error("[a]\nshed-status = 429\n"),
+              HasSubstr("line 2: shed-status has no effect without"));
+}
+
+TEST(TopologyFile, HasNoCirclesAndNothingThatNobodyCalls) {
+  EXPECT_EQ(file_error("[a]\ncalls = b\n[b]\ncalls = c\n[c]\ncalls = b\n"),
+            "shop.ini: line 3: b > c > b: a circle has no end");
+  EXPECT_THAT(file_error("[a]\ncalls = a\n"), HasSubstr("a > a: a circle has no end"));
+  EXPECT_THAT(file_error("[a]\ncalls = stok\n[stock]\n"),
+              HasSubstr("line 1: a calls a service without a section: 'stok'"));
+  EXPECT_EQ(file_error("[a]\n[b]\n"),
+            "shop.ini: line 2: nobody calls b. The clients call a, the first section");
+  EXPECT_THAT(file_error("[a]\n[b]\n[a.b]\n"), HasSubstr("nobody calls b"));
+  EXPECT_THAT(file_error("[a]\ncalls = c\n[b]\n[c]\ncalls = b\n[a.b]\n"),
+              HasSubstr("line 6: a does not call b"));
+  std::string many = "[s0]\ncalls = s1";
+  for (int i = 1; i < 65; ++i) many += ", s" + std::to_string(i);
+  many += '\n';
+  for (int i = 1; i < 65; ++i) many += "[s" + std::to_string(i) + "]\n";
+  EXPECT_THAT(file_error(many), HasSubstr("at most 64 services are possible"));
+}
+
+TEST(ParseCalls, ReadsGroupsAndWhatStandsAfterAName) {
+  const NamedPlan plan = parse_calls("cart, price & stock?, db*2@0.1, shard&3");
+  ASSERT_EQ(plan.size(), 4);
+  EXPECT_EQ(plan[0][0].to, "cart");
+  ASSERT_EQ(plan[1].size(), 2);
+  EXPECT_FALSE(plan[1][0].call.optional);
+  EXPECT_TRUE(plan[1][1].call.optional);
+  EXPECT_EQ(plan[2][0].call.times, 2);
+  EXPECT_EQ(plan[2][0].call.share, 0.1);
+  EXPECT_EQ(plan[3].size(), 3);
+  EXPECT_TRUE(parse_calls(" ").empty());
+  EXPECT_THROW(parse_calls("cart,,db"), std::invalid_argument);
+  EXPECT_THROW(parse_calls("cart!"), std::invalid_argument);
+  EXPECT_THROW(parse_calls("cart*0"), std::invalid_argument);
+  EXPECT_THROW(parse_calls("a*1000&1000, b&1000, c&1000, d&1000, e&1000, f&1000, g&1000, h&1000, "
+                           "i&1000, j&1000, k&1000"),
+               std::invalid_argument);
+}
+
+// k calls at once, each of which fails with p. The standard error of a share is 0.25 % at most.
+TEST(Topology, FanOutNeedsAllItsCalls) {
+  const auto fan_out = [](int k, const std::string& more, int attempts) {
+    return service("a", "calls = leaf&" + std::to_string(k) + '\n' + more) + service("leaf") +
+           retries("a.leaf", attempts);
+  };
+  const Summary once = run_of(fan_out(100, "", 1), erring("0.01"));
+  EXPECT_NEAR(once.counts.success_share(), std::pow(0.99, 100), 0.01);
+  EXPECT_NEAR(calls_of(once, "leaf"), 100, 0.5);
+  const Summary twice = run_of(fan_out(100, "", 2), erring("0.01"));
+  EXPECT_NEAR(twice.counts.success_share(), std::pow(1 - 1e-4, 100), 0.002);
+  EXPECT_NEAR(calls_of(twice, "leaf"), 101, 0.5);
+  const Summary five = run_of(fan_out(5, "", 3), erring("0.1"));
+  EXPECT_NEAR(five.counts.success_share(), std::pow(1 - 1e-3, 5), 0.002);
+  EXPECT_NEAR(calls_of(five, "leaf"), 5.55, 0.03);
+  // 0.9^5 + 5 x 0.1 x 0.9^4
+  const Summary four = run_of(fan_out(5, "on-failure = need:4\n", 1), erring("0.1"));
+  EXPECT_NEAR(four.counts.success_share(), 0.91854, 0.006);
+}
+
+const std::string kDiamond = service("a", "calls = left & right\n") +
+                             service("left", "calls = d\n") + service("right", "calls = d\n") +
+                             service("d") + retries("left.d", 3) + retries("right.d", 3);
+
+// A leg succeeds with s = 1 - p^3 after (1 - p^3)/(1 - p) calls, and is called up to three times. Published: 3.9922
+// calls and 99.610 % for p = 0.5, and 12.2516 and 37.525 % for 0.9.
+TEST(Topology, ADiamondIsCalledByBothSides) {
+  const std::string legs = kDiamond + retries("a.left", 3) + retries("a.right", 3);
+  for (const double p : {0.5, 0.9}) {
+    const double fails = std::pow(p, 3), per_leg = (1 - fails) / (1 - p);
+    const double legs_made = (1 - std::pow(fails, 3)) / (1 - fails);
+    const Summary run = run_of(legs, erring(print_number(p)) + "outage-of = d\n");
+    EXPECT_NEAR(calls_of(run, "d"), 2 * per_leg * legs_made, 0.15) << p;
+    EXPECT_NEAR(run.counts.success_share(), std::pow(1 - std::pow(fails, 3), 2), 0.01) << p;
+    EXPECT_NEAR(share_of(run, "left", "d"), 0.5, 0.01) << p;
+  }
+  const Summary dead = run_of(legs, erring("1") + "outage-of = d\n");
+  EXPECT_NEAR(calls_of(dead, "d"), 18, 0.1);
+}
+
+// Both legs again if one has failed: published 4.5126 calls and 98.713 %, if both are waited for.
+TEST(Topology, AllItsCallsAreRepeated) {
+  const std::string again = kDiamond + retries("a.left", 3) + retries("a.right", 3);
+  std::string all = again;
+  all.replace(all.find("calls = left & right"), 20,
+              "retry-scope = all\non-failure = all\ncalls = left & right");
+  const Summary run = run_of(all, erring("0.5") + "outage-of = d\n");
+  EXPECT_NEAR(calls_of(run, "d"), 4.5126, 0.06);
+  EXPECT_NEAR(run.counts.success_share(), 0.98713, 0.003);
+}
+
+TEST(Topology, CallsMayFailBeLeftOutOrBeMadeOneAfterTheOther) {
+  const Summary optional = run_of(service("a", "calls = b?\n") + service("b"), erring("1"));
+  EXPECT_EQ(optional.counts.success_share(), 1);
+  EXPECT_NEAR(calls_of(optional, "b"), 1, 0.01);
+  const Summary some = run_of(service("a", "calls = b@0.1\n") + service("b"), erring("1"));
+  EXPECT_NEAR(some.counts.success_share(), 0.9, 0.005);
+  EXPECT_NEAR(calls_of(some, "b"), 0.1, 0.005);
+  const auto time_of = [](const std::string& calls) {
+    const Summary run = run_of(
+        service("a", "calls = " + calls + '\n') + "[b]\nworkers = 900\nservice-time = 40ms\n",
+        erring("0"));
+    return run.latencies.requests().quantile(0.5)->time;
+  };
+  EXPECT_NEAR(to_seconds(time_of("b")), 0.041, 0.001);
+  EXPECT_NEAR(to_seconds(time_of("b*3")), 0.121, 0.002);
+  EXPECT_NEAR(to_seconds(time_of("b, b, b")), 0.121, 0.002);
+  EXPECT_NEAR(to_seconds(time_of("b&3")), 0.041, 0.001);
+}
+
+// If one of two calls fails at once, the request fails at once, or when the other has ended too.
+TEST(Topology, FailsAtOnceOrWhenAllHaveEnded) {
+  const auto time_of = [](const std::string& rule) {
+    const Summary run =
+        run_of(service("a", "calls = slow & dead\non-failure = " + rule + '\n') +
+                   "[slow]\nworkers = 900\nservice-time = 100ms\n" + service("dead"),
+               erring("1") + "outage-of = dead\n");
+    EXPECT_EQ(run.counts.ok, 0);
+    return run.latencies.requests().quantile(0.5)->time;
+  };
+  EXPECT_NEAR(to_seconds(time_of("fail-fast")), 0.001, 0.001);
+  EXPECT_NEAR(to_seconds(time_of("all")), 0.101, 0.002);
+}
+
+// The first service never calls the second one again if that says so: 3 calls where 9 would come.
+TEST(Topology, AServiceMaySayThatItShouldNotBeRetried) {
+  const auto run = [](const std::string& rule) {
+    return run_of(service("a", "calls = b\n") +
+                      service("b", "calls = c\nupstream-failure = " + rule + '\n') + service("c") +
+                      retries("a.b", 3) + retries("b.c", 3),
+                  erring("1"));
+  };
+  EXPECT_NEAR(calls_of(run("502"), "c"), 9, 0.05);
+  EXPECT_NEAR(calls_of(run("no-retry"), "c"), 3, 0.02);
+}
+
+TEST(Topology, PassesOnWhatItGot) {
+  const auto errors_with = [](const std::string& rule, int status) {
+    const Counts counts =
+        run_of(service("a", "calls = b\nupstream-failure = " + rule + '\n') + service("b"),
+               erring("1:404"))
+            .counts;
+    return counts.errors > 0 &&
+           counts.errors_by[error_kind(answered(status, {}, 0s))] == counts.errors;
+  };
+  EXPECT_TRUE(errors_with("502", 502));
+  EXPECT_TRUE(errors_with("pass", 404));
+}
+
+// The last service hangs, a client tries three times for 1 s each, and the service between them three times for `t`.
+// Without deadlines each of its attempts goes out: 9 calls. With them it stops when the client's attempt has
+// ended.
+TEST(Topology, DeadlinesEndTheCallsOfThoseWhoHaveGone) {
+  const auto calls = [](const std::string& timeout, const std::string& deadline) {
+    const Summary run = run_of(
+        service("a", "calls = b\n") + service("b") +
+            "[a.b]\nstrategy = fixed\nfixed-delay = 0s\n"
+            "max-attempts = 3\ntimeout = " +
+            timeout + '\n',
+        "arrivals = open\nrate = 10\nstrategy = fixed\nfixed-delay = 0s\nmax-attempts = 3\ntimeout = 1s\n"
+        "outage-at = 0s\noutage-for = 300s\nobserve = 0s\ndeadline-propagation = " +
+            deadline + '\n');
+    return calls_of(run, "b");
+  };
+  EXPECT_NEAR(calls("1s", "none"), 9, 0.15);
+  EXPECT_NEAR(calls("1s", "attempt"), 3, 0.05);
+  EXPECT_NEAR(calls("600ms", "attempt"), 6, 0.1);
+  EXPECT_NEAR(calls("400ms", "attempt"), 9, 0.15);
+}
+
+// One worker of 20 ms, 25 requests a second, and five times as many for 10 s: 750 wait then. Without deadlines each of
+// them is served, and the first answer in time comes when fewer than 50 wait, (750 - 50)/25 = 28 s later. With them the
+// worker takes none that has waited for longer than the timeout.
+TEST(Topology, DeadlinesDropRequestsThatNobodyWaitsFor) {
+  const auto back_after = [](const std::string& deadline) {
+    const Summary run = run_of(
+        "[a]\nworkers = 1\nservice-time = 20ms\n",
+        "arrivals = open\nrate = 25\nstrategy = none\ntimeout = 1s\noutage = load:5\noutage-for = 10s\n"
+        "backlog = 10000\ndeadline-propagation = " +
+            deadline + '\n');
+    return to_seconds(run.recovery.time_to_half.value_or(1h));
+  };
+  EXPECT_NEAR(back_after("none"), 28, 5.1);
+  EXPECT_LE(back_after("attempt"), 5);
+  EXPECT_THAT([&] { back_after("request"); },
+              testing::ThrowsMessage<std::invalid_argument>(HasSubstr("needs a --deadline")));
+}
+
+// Its own work before its calls, after them, or both: the time of a request is the same, and what 10 workers of 20 ms can
+// do while they wait for 30 ms more, or do not wait.
+TEST(Topology, OwnWorkCanComeFirstOrLast) {
+  const auto done = [](const std::string& when, const std::string& waiting,
+                       const std::string& rate) {
+    const Summary run = run_of(
+        "[a]\nworkers = 10\nservice-time = 20ms\ncalls = b\nqueue-length = 1000\nown-work = " +
+            when + "\nwaiting = " + waiting + "\n[b]\nworkers = 9000\nservice-time = 30ms\n",
+        "arrivals = open\nstrategy = none\ntimeout = 20s\noutage-for = 0s\nobserve = 70s\nrate = " +
+            rate + '\n');
+    return std::pair(run.graph->nodes[0].end->in_time,
+                     to_seconds(run.latencies.requests().quantile(0.5)->time));
+  };
+  for (const std::string when : {"before-calls", "after-calls", "split"}) {
+    EXPECT_NEAR(done(when, "hold", "5").second, 0.05, 0.001) << when;
+    EXPECT_NEAR(done(when, "free", "5").second, 0.05, 0.001) << when;
+    EXPECT_NEAR(done(when, "hold", "1000").first, 10 / 0.05, 3) << when;
+    EXPECT_NEAR(done(when, "free", "1000").first, 10 / 0.02, 15) << when;
+  }
+}
+
+// A service that restarts loses its requests in each of these states, and goes on.
+TEST(Topology, ServicesOfAnyKindCanBeFrozenAndRestarted) {
+  for (const std::string more :
+       {"own-work = split\n", "retry-scope = all\n", "waiting = free\nown-work = after-calls\n",
+        "deadline-propagation = attempt\n"}) {
+    const bool of_run = more.starts_with("deadline");
+    for (const std::string of : {"a", "b", "d"}) {
+      const Summary run = run_of(
+          "[a]\nworkers = 10\nservice-time = 5ms\ncalls = b & c?, d\n" + (of_run ? "" : more) +
+              "[b]\nworkers = 10\nservice-time = 50ms\ncalls = d\n[c]\nworkers = 10\nservice-time = 5ms\n"
+              "[d]\nworkers = 10\nservice-time = 10ms\n",
+          "arrivals = open\nrate = 20\nstrategy = fixed\nfixed-delay = 100ms\nmax-attempts = 2\ntimeout = 1s\n"
+          "observe = 60s\nat = 70s " +
+              of + " restart; 75s " + of + " restart\nfault = 72s-74s drop of " + of +
+              "\noutage-for = 10s\noutage-of = " + of + '\n' + (of_run ? more : ""));
+      EXPECT_NE(run.recovery.verdict, Verdict::kCollapsed) << of << ' ' << more;
+      EXPECT_LE(run.counts.attempts - run.counts.finished(), 30) << of << ' ' << more;
+      for (const NodeResult& each : run.graph->nodes) {
+        EXPECT_LT(each.end->calling, 30) << of << ' ' << more << ' ' << each.name;
+        EXPECT_GT(each.end->in_time, 10) << of << ' ' << more << ' ' << each.name;
+      }
+    }
+  }
+}
+
+TEST(Faults, OverlapAndHaveAServiceOfTheirOwn) {
+  const std::string two = service("a", "calls = b\n") + service("b");
+  ScenarioOptions options =
+      options_of(two,
+                 "outage = slow:2\noutage-of = a\noutage-at = 10s\noutage-for = 20s\n"
+                 "fault = 15s-25s slow:3 of a; 20s-40s load:4 of b\nat = 22s b capacity 0.5\n");
+  std::vector<std::string> told;
+  std::map<std::size_t, ServiceTime> time;
+  for (const Change& each : changes(options)) {
+    told.push_back(format_duration(each.t) + ' ' + std::to_string(each.node) + ' ' +
+                   format_duration(each.service.workers.service_time.mean()) + ' ' +
+                   print_number(each.load));
+  }
+  EXPECT_THAT(told, testing::ElementsAre("10s 0 2ms 1", "15s 0 6ms 1", "20s 1 1ms 4", "22s 1 1ms 4",
+                                         "25s 0 2ms 4", "30s 0 1ms 4", "40s 1 1ms 1"));
+  options.timeline.faults.front().node = "c";
+  EXPECT_THAT([&] { changes(options); }, testing::ThrowsMessage<std::invalid_argument>(HasSubstr(
+                                             "--fault '15s-25s slow:3 of c': 'c' is not known")));
+}
+
+TEST(Faults, AreRefusedWhereTheyMeanNothing) {
+  const auto why = [](const std::string& settings) {
+    try {
+      ScenarioOptions options;
+      OptionList list;
+      declare_options(list, options);
+      list.apply(settings);
+      make_scenario(options, 1);
+    } catch (const std::invalid_argument& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(why("fault = 40s-50s slow:3; 45s-60s freeze\n"), "");
+  EXPECT_THAT(why("fault = 40s slow:3\n"), HasSubstr("is not FROM-TO KIND"));
+  EXPECT_THAT(why("fault = 50s-40s slow:3\n"), HasSubstr("it ends before it begins"));
+  EXPECT_THAT(why("fault = 40s-50s reconnect\n"), HasSubstr("only --outage can be reconnect"));
+  EXPECT_THAT(why("fault = 40s-50s freeze of db\n"), HasSubstr("there is one service"));
+  EXPECT_THAT(why("at = 40s db restart\n"), HasSubstr("there is one service"));
+}
+
+// Two freezes that overlap are one.
+TEST(Faults, AreEndedWhenTheLastOneEnds) {
+  ScenarioOptions options;
+  OptionList list;
+  declare_options(list, options);
+  list.apply(
+      "arrivals = open\nrate = 50\nstrategy = none\noutage-at = 30s\noutage-for = 10s\nobserve = 60s\n"
+      "service = workers\nworkers = 90\nfault = 35s-50s freeze\n");
+  const Summary run = Simulation(make_scenario(options, 1), {}).run().summary;
+  EXPECT_GE(run.recovery.time_to_recovery.value_or(0s), 5s);
+}
+
+}  // namespace
+}  // namespace retrystorm
