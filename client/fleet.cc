@@ -75,12 +75,13 @@ FleetTotals Fleet::totals() const {
     const std::scoped_lock lock(job_->mutex);
     all = job_->job.present();
   }
-  FleetTotals totals{
-      .counts = counts_.counts(),
-      .clients = {.thinking = all - std::min(all, in_flight + waiting),
-                  .in_flight = in_flight,
-                  .waiting_to_retry = waiting},
-      .arrival_lag = {.dropped_arrivals = dropped_arrivals_, .latest_start = latest_start_}};
+  FleetTotals totals{.counts = counts_.counts(),
+                     .clients = {.thinking = all - std::min(all, in_flight + waiting),
+                                 .in_flight = in_flight,
+                                 .waiting_to_retry = waiting},
+                     .arrival_lag = {.dropped_arrivals = dropped_arrivals_,
+                                     .latest_start = latest_start_,
+                                     .late_starts = late_starts_}};
   if (connections_) totals.clients.disconnected = connections_->without();
   totals.clients.kept = runner_.kept_connections();
   if (job_) {
@@ -174,6 +175,7 @@ void Fleet::run_arrivals() {
 
 void Fleet::begin_request(std::size_t place, const Arrival& arrival) {
   const Duration late = Clock::now() - arrival.due;
+  if (late >= ArrivalLag::kLate) ++late_starts_;
   Duration latest = latest_start_;
   while (late > latest && !latest_start_.compare_exchange_weak(latest, late)) {
   }

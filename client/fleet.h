@@ -142,6 +142,7 @@ class Fleet {
   std::atomic<std::size_t> running_{0};
   std::atomic<std::uint64_t> dropped_arrivals_{0};
   std::atomic<Duration> latest_start_{Duration::zero()};
+  std::atomic<std::uint64_t> late_starts_{0};
 
   std::vector<std::thread> threads_;
   ArrivalThreads arrival_threads_;

@@ -151,9 +151,12 @@ Plan plan_of(const StudyOptions& options, const std::vector<PolicyCase>& cases,
   return plan;
 }
 
-// "3 of 628", or "0 -> 3 of 628" with a policy before.
+// "3 of 628", "0 of 628, 20 open", or "0 -> 3 of 628" with a policy before.
 std::string down_of(const Runs& now, const Runs* before) {
-  const std::string count = std::to_string(down_runs(now)) + " of " + std::to_string(now.size());
+  std::string count = std::to_string(down_runs(now)) + " of " + std::to_string(now.size());
+  if (const std::size_t open = hits_of(now, before).open; open > 0) {
+    count += ", " + std::to_string(open) + " open";
+  }
   return before == nullptr ? count : std::to_string(down_runs(*before)) + " -> " + count;
 }
 
@@ -258,25 +261,36 @@ void print_budget(const std::string& label, const PolicyToRun& policy, const Pla
   }
 }
 
-// What there is to say where no run is down: the disturbance that the policy bears worst.
+// What there is to say where no run is down: the outage after which it takes longest to be back, and the errors
+// of which the fewest requests succeed. In a freeze none do, with any policy.
 void print_weakest(const std::string& label, const Plan& plan, std::size_t first,
                    const Study::Runs& runs) {
   std::size_t all = 0;
   double least = 2;
-  std::string weakest;
+  Duration longest{-1};
+  std::string outage, errors;
   for (std::size_t i = first; i < first + disturbances().size(); ++i) {
-    const Runs& now = runs[plan.cells[i].now];
+    const Cell& cell = plan.cells[i];
+    const Runs& now = runs[cell.now];
     const Hits hits = hits_of(now, nullptr);
     if (now.empty() || hits.down + hits.open > 0) return;
     all += now.size();
-    const double success = success_in(*plan.cells[i].disturbance, summarize(now));
+    const CellResult result = summarize(now);
+    const std::string& title = plan.study[cell.now].labels.back();
+    if (const auto back = result.recovery_median; cell.outage() && back && *back > longest) {
+      longest = *back;
+      outage = *back > Duration::zero() ? "at the latest the service is back " + readable(*back) +
+                                              " after it was " + title
+                                        : "the service is back at once";
+    }
+    if (cell.outage()) continue;
+    const double success = success_in(*cell.disturbance, result);
     if (success >= least) continue;
     least = success;
-    weakest = plan.study[plan.cells[i].now].labels.back() + ", in which " + success_text(success) +
-              " of the requests succeed";
+    errors = success_text(success) + " of the requests succeed in " + title;
   }
   print_note(std::cout, label + "nothing to change",
-             "none of " + std::to_string(all) + " runs is down, the weakest point is " + weakest);
+             "none of " + std::to_string(all) + " runs is down; " + outage + ", and " + errors);
 }
 
 // Whether a service that skips requests whose callers have hung up would not be down.
@@ -311,31 +325,82 @@ void print_abandoned(const std::string& label, const PolicyToRun& policy, const 
   }
 }
 
-// The least change to a policy with which the service is not down in any of some runs.
-void print_change_to_try(const std::string& label, const PolicyToRun& policy, const Study& study,
+// How a service fares without any retries: where it is then down or not back in time, no policy is to blame.
+struct WithoutRetries {
+  std::vector<Hits> hits;  // of kBesideRuns, in each disturbance; empty: interrupted
+
+  bool blames_policy(std::size_t disturbance) const {
+    return hits[disturbance].down + hits[disturbance].open == 0;
+  }
+};
+
+WithoutRetries run_without_retries(const PolicyToRun& policy, const Study& study,
+                                   const StudyOptions& options, NamedOptions given) {
+  NamedOptions settings = policy.settings;
+  for (NamedOptions* each : {&settings, &given}) {
+    std::erase_if(*each, [](const auto& option) {
+      return option.first == "max-retries" || option.first == "max-attempts";
+    });
+  }
+  settings["max-attempts"] = "1";
+  WithoutRetries result;
+  for (const StudyDisturbance& disturbance : disturbances()) {
+    const Runs runs =
+        study.run_beside(scenario_with(policy, settings, disturbance, options, given), kBesideRuns);
+    if (runs.empty()) return {};
+    result.hits.push_back(hits_of(runs, nullptr));
+  }
+  return result;
+}
+
+// The least change to a policy with which the service is not down in any of some runs, where it is not so
+// without retries either.
+void print_change_to_try(const std::string& label, const PolicyToRun& policy, const Plan& plan,
+                         std::size_t first, const Study::Runs& runs, const Study& study,
                          const StudyOptions& options, const NamedOptions& given) {
+  const WithoutRetries none = run_without_retries(policy, study, options, given);
+  if (none.hits.empty()) return;
+  std::string beyond;
+  bool to_blame = false, down = false;
+  for (std::size_t i = 0; i < disturbances().size(); ++i) {
+    const Hits hits = hits_of(runs[plan.cells[first + i].now], nullptr);
+    if (hits.down + hits.open == 0) continue;
+    if (none.blames_policy(i)) {
+      to_blame = true;
+      continue;
+    }
+    down |= none.hits[i].down > 0;
+    beyond += (beyond.empty() ? "" : ", ") + std::string(disturbances()[i].title) + " (" +
+              (none.hits[i].down > 0 ? std::to_string(none.hits[i].down) + " down"
+                                     : std::to_string(none.hits[i].open) + " still recovering") +
+              " of " + std::to_string(kBesideRuns) + ")";
+  }
+  print_note(std::cout,
+             label + "no policy helps, for it is so without any retries" +
+                 (down ? " (see retrystorm remedies)" : " (a longer --observe decides)"),
+             beyond);
+  if (!to_blame) return;
   std::string in_vain;
   for (const PolicyChange& change : changes_to(policy.settings, *policy.format)) {
     bool helps = true;
-    for (const StudyDisturbance& disturbance : disturbances()) {
-      const Runs runs = study.run_beside(
-          scenario_with(policy, change.settings, disturbance, options, given), kBesideRuns);
-      if (runs.empty()) return;
-      const Hits hits = hits_of(runs, nullptr);
-      helps = hits.down + hits.open == 0;
-      if (!helps) break;
+    for (std::size_t i = 0; i < disturbances().size() && helps; ++i) {
+      const Runs changed = study.run_beside(
+          scenario_with(policy, change.settings, disturbances()[i], options, given), kBesideRuns);
+      if (changed.empty()) return;
+      const Hits hits = hits_of(changed, nullptr);
+      helps = none.blames_policy(i) ? hits.down + hits.open == 0 : hits.down <= none.hits[i].down;
     }
     if (!helps) {
       in_vain += (in_vain.empty() ? "" : ", ") + change.title;
       continue;
     }
     std::cout << label << "try: write this, " << change.title << " (0 of " << kBesideRuns
-              << " runs are down in each disturbance):\n";
+              << " runs are down in each " << (beyond.empty() ? "" : "other ") << "disturbance):\n";
     for (const std::string& line : change.lines) std::cout << "    " << line << '\n';
     return;
   }
   print_note(std::cout, label + "try",
-             "retrystorm remedies, for the policy alone does not help: " + in_vain);
+             "retrystorm remedies, for these changes of the file do not help: " + in_vain);
 }
 
 }  // namespace
@@ -422,6 +487,13 @@ int run_policies(const Invocation& invocation, const StudyOptions& options,
   }
   judge.print_plans(of_changes);
   if (!table.rows.empty()) study.show(table);  // empty: interrupted at once
+  const bool open = std::any_of(plan.cells.begin(), plan.cells.end(), [&](const Cell& cell) {
+    return hits_of(runs[cell.now], nullptr).open > 0;
+  });
+  if (open) {
+    std::cout
+        << "open: neither down nor back at the end, so that \"at most\" counts them as down\n";
+  }
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const PolicyToRun& policy = cases[i].policy;
     const std::string label = cases.size() > 1 ? policy.name + ": " : "";
@@ -452,7 +524,7 @@ int run_policies(const Invocation& invocation, const StudyOptions& options,
     }
     if (policy.format && !std::all_of(cells, last, holds_in) &&
         std::any_of(cells, last, is_down_in)) {
-      print_change_to_try(label, policy, study, options, given);
+      print_change_to_try(label, policy, plan, first, runs, study, options, given);
     }
   }
   return study.finish();

@@ -75,7 +75,8 @@ struct Row {
 };
 
 inline constexpr std::string_view kRecommended = "recommended", kSafer = "safer",
-                                  kCheaper = "cheaper", kRefused = "refused";
+                                  kCheaper = "cheaper", kRefused = "refused",
+                                  kUnfinished = "unfinished";
 
 // The trials of the search: the situations, and what the search does not see of them.
 class VariedTrials final : public Trials {
@@ -110,6 +111,7 @@ class Recommendation {
                          const std::vector<SituationClaim>& claims, std::uint64_t first_seed);
   bool work();
   std::size_t expected_runs() const;
+  void tell_time();
   std::size_t robust_runs() const { return options_.quick ? 10 : 20; }
 
   std::size_t down_when_varied(const Settings& settings) const;
@@ -120,7 +122,7 @@ class Recommendation {
   std::string missed_text(std::size_t claim, const MissedClaim& miss) const;
   std::string settings_text(const Settings& settings) const;
 
-  void print_plan() const;
+  void print_plan(bool complete) const;
   Table table_of(const std::vector<Row>& rows) const;
   void print_variations(const std::vector<Row>& rows) const;
   void print_warning(const Settings& recommended) const;
@@ -143,6 +145,8 @@ class Recommendation {
   const Acceptance certificate_;
   ProgressBar bar_;
   std::size_t made_ = 0;  // runs
+  const TimePoint began_ = Clock::now();
+  bool time_told_ = false;
   SimulatedTrials trials_, robust_, fresh_;
   VariedTrials varied_trials_;
   Search search_;

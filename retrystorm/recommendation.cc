@@ -125,8 +125,22 @@ SimulatedTrials Recommendation::trials(const std::vector<Situation>& situations,
           },
           [this](std::size_t runs) {
             made_ += runs;
+            tell_time();
             bar_.show(made_);
           }};
+}
+
+// Says once, when some runs show how fast they are, how long all of them take.
+void Recommendation::tell_time() {
+  constexpr std::size_t kEnough = 200;
+  if (made_ < kEnough || time_told_) return;
+  time_told_ = true;
+  const double all = to_seconds(Clock::now() - began_) * static_cast<double>(expected_runs()) /
+                     static_cast<double>(made_);
+  bar_.clear();
+  std::cerr << "time       some " << brief_duration(from_seconds(std::max(std::round(all), 1.0)))
+            << " for about " << readable(static_cast<double>(expected_runs()))
+            << " runs; Ctrl-C prints what was found by then\n";
 }
 
 // About. The search drops most settings early, and the certificate ends the runs of the bad ones.
@@ -211,10 +225,14 @@ std::vector<Row> Recommendation::rows() const {
       }
     }
   }
-  std::size_t refused = 0;
+  std::size_t refused = 0, unfinished = 0;
   for (const Settings& each : found_) {
-    if (!is_certified(each))
-      rows.push_back({std::string(kRefused) + ' ' + std::to_string(++refused), each});
+    if (is_certified(each)) continue;
+    const bool open = !passes(certificate_, fresh_.standing(each)) &&
+                      fresh_.standing(each).most_down() <= certificate_.most_for;
+    rows.push_back({open ? std::string(kUnfinished) + ' ' + std::to_string(++unfinished)
+                         : std::string(kRefused) + ' ' + std::to_string(++refused),
+                    each});
   }
   for (std::size_t i = 0; i < question_.compared; ++i) {
     if (!is_shown(space_.strategy(i))) rows.push_back({space_.name(i), space_.strategy(i)});

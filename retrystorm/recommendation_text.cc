@@ -95,7 +95,7 @@ std::string Recommendation::missed_text(std::size_t claim, const MissedClaim& mi
          "): " + value_text(missed.claim, miss.value);
 }
 
-void Recommendation::print_plan() const {
+void Recommendation::print_plan(bool complete) const {
   std::cout << search_.tried().size() << " settings were tried in " << question_.situations.size()
             << " disturbances: " << question_.down.text << " in each";
   for (const SituationClaim& each : question_.claims) {
@@ -114,7 +114,10 @@ void Recommendation::print_plan() const {
           " runs in each: settings for which that is so in " + print_number(100 * bound) +
           " % of all runs pass with a probability of " + passing(bound) + ", in " +
           print_number(20 * bound) + " % with " + passing(bound / 5) +
-          ". All that is certified is right, and all bounds of the table hold, with 95 %.");
+          (complete
+               ? ". All that is certified is right, and all bounds of the table hold, with 95 %."
+               : ". The runs were interrupted, so nothing is certified that has not all of "
+                 "them: `unfinished` in the table."));
   std::cout << '\n';
 }
 
@@ -391,12 +394,23 @@ int Recommendation::run() {
     const int code = study_.finish();
     return code == 0 ? kExitBroken : code;
   }
-  print_plan();
-  study_.show(table_of(all));
+  print_plan(complete);
+  const Table table = table_of(all);
+  if (table.rows.empty()) {  // interrupted before its first fresh run
+    print_wrapped(
+        std::cout, "",
+        "None of the " + std::to_string(found_.size()) +
+            " best settings has had a run with a fresh seed yet. The best by then, of which no "
+            "claim can be made: " +
+            settings_text(found_.front()));
+    const int code = study_.finish();
+    return code == 0 ? kExitUndecided : code;
+  }
+  study_.show(table);
   std::cout << '\n';
   for (const Row& row : all) {
     if (row.name != kRecommended) {
-      const bool refused = row.name.starts_with(kRefused);
+      const bool refused = row.name.starts_with(kRefused) || row.name.starts_with(kUnfinished);
       print_wrapped(
           std::cout, row.name + ": ",
           (refused ? settings_text(row.settings) + ": " : "") + why_not(row, all.front().settings));

@@ -129,7 +129,10 @@ std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& 
       add({{"retry-after", "at-least"}});
     }
     if (retry.process.client_rate.kind == ClientRateSettings::Kind::kNone)
-      add({{"client-rate", "aws-adaptive"}});
+      add({{"client-rate", "aws-adaptive"}},
+          process_count(options.workload) > 1
+              ? " (true of clients that share one process: --processes=1)"
+              : " (if all clients share one process)");
   }
   switch (seen.verdict) {
     case Verdict::kRecovered:

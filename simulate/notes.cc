@@ -46,6 +46,10 @@ void RunNotes::on_summary(const Summary& summary) {
     note_("1 run:     " + std::string(to_string(recovery.verdict)) +
           "; --runs=100 tells how often it ends like this");
   }
+  if (judged) {
+    note_("words:     --explain " + std::string(to_string(recovery.verdict)) +
+          ", or any other word here, says what it means");
+  }
   if (recovery.to_watch) return;  // the reason says it
   std::string text;
   for (const Suggestion& each : next_to_try(options_, seen_in(summary))) {

@@ -150,6 +150,29 @@ void print_overruling(const NamedOptions& given, const Grid& grid) {
   if (!text.empty()) std::cout << text << '\n';
 }
 
+// Says of a sweep whose budgets save for longer than the calm before the outage that they begin it less than full.
+void print_saved(const Grid& grid, std::size_t cells,
+                 const std::function<ScenarioOptions(std::size_t cell)>& options_of) {
+  constexpr std::size_t kMostRows = 1000;
+  std::string rows;
+  std::size_t some = 0;
+  std::optional<Outlook::Saves> longest;
+  for (std::size_t cell = 0; cell < std::min(cells, kMostRows); ++cell) {
+    const auto saves = look_ahead(options_of(cell)).budget_saves;
+    if (!saves) continue;
+    if (!longest || saves->of > longest->of) longest = saves;
+    if (++some <= 3) rows += (rows.empty() ? "" : ", ") + row_name(grid, cell);
+  }
+  if (!longest) return;
+  if (some > 3) rows += " and " + std::to_string(some - 3) + " others";
+  print_note(std::cout,
+             "retry budgets that save for longer than the calm before the outage (" +
+                 readable(longest->calm) + ")",
+             some == cells ? "in all rows" : rows);
+  std::cout << "  fuller ones pay for more retries in the first seconds: --outage-at="
+            << format_duration(longest->of) << " shows that\n";
+}
+
 // The settings that all rows have in common, but for those of the line above.
 void print_common(const NamedOptions& given, const Grid& grid, const std::string& runs) {
   const std::string above = sweeps_strategies(grid) ? overruling_text(given) : "";
@@ -253,10 +276,11 @@ constexpr std::size_t kMostTrials = 6;
 constexpr std::size_t kBacklogOfTomcat = 100;
 
 // Only a frozen process finds a full accept queue. The backlog of the curve is that of the
-// experiment (docs/experiment.md); workers are somebody's service.
+// experiment (docs/experiment.md); workers are somebody's service. Multiplexed connections outlast the freeze.
 bool hangs_on_backlog(const ScenarioOptions& options, const NamedOptions& given) {
   const bool is_known = given.contains("backlog") && options.service.backlog != kBacklogOfTomcat;
   return !is_known && options.service.capacity == Capacity::kWorkers &&
+         !options.workload.connections.multiplexed() &&
          options.timeline.outage.kind == Disturbance::Kind::kFreeze &&
          options.outage_length() > Duration::zero();
 }
@@ -657,7 +681,9 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
   std::optional<Trials> trials;  // of the only row, whose figures they stand beside
   std::vector<CellResult> results(std::min(cells, kMostTrials));  // of the first rows
   RowToImprove to_improve;
+  std::size_t finished = 0;
   const auto keep = [&](std::size_t cell, const CellResult& result) {
+    ++finished;
     if (cell < results.size()) results[cell] = result;
     to_improve.see(cell, result);
     if (cells > 1 || options.quiet) return;
@@ -671,7 +697,8 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
           : judge_cells(grid, campaign, scenario, table, stop, options.expectations,
                         {std::cout, output.json(), findings}, keep);
   if (!complete && output.has_reader())
-    std::cerr << "interrupted: the cells above are those that were finished\n";
+    std::cerr << (finished > 0 ? "interrupted: the cells above are those that were finished\n"
+                               : "interrupted: no cell was finished\n");
   bool any_tried = false, hangs = trials && trials->hangs();
   if (trials) trials->tell("", output.json());
   for (std::size_t cell = 0; complete && !options.quiet && cells > 1 && cell < results.size();
@@ -683,6 +710,9 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
   }
   if (any_tried && cells > results.size()) {
     std::cout << "other rows: the backlog is not tried; --cell=N has that of each\n";
+  }
+  if (complete && cells > 1 && !given.contains("outage-at")) {
+    print_saved(grid, cells, options_of);
   }
   const bool answered = (!findings.empty() && exit_code_of(findings) == kExitHolds) ||
                         (to_improve.is_well() && hangs);  // on the backlog

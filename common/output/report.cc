@@ -55,6 +55,21 @@ std::string percent_text(double share) {
   return share < 1 && percent > 99.995 ? "almost 100 %" : format("%.2f %%", percent);
 }
 
+// Whether the client's machine kept up with the arrivals. If not, what it measures is not the service alone.
+std::string late_text(const Summary& summary) {
+  constexpr double kFew = 0.01;
+  if (!summary.arrival_lag) return "";
+  const ArrivalLag& lag = *summary.arrival_lag;
+  const auto late = static_cast<double>(lag.late_starts);
+  const auto all = static_cast<double>(summary.counts.requests);
+  if (all == 0 || late < kFew * all) return "";
+  return "warning:   " + percent_text(late / all) + " of the requests began more than " +
+         milliseconds_text(ArrivalLag::kLate) + " late, the latest by " +
+         milliseconds_text(lag.latest_start) +
+         ": this machine does\n           not keep up with the load, so that these figures are not "
+         "the service's alone: a lower\n           --rate, or the client on another machine\n";
+}
+
 // "12 given up (attempts 9, budget 3)"
 std::string given_up_text(const Counts& counts) {
   std::string reasons;
@@ -515,6 +530,7 @@ std::string summary_text(const Summary& summary) {
     text += format("capacity:  %.0f unit-seconds provided, ", use.provided) +
             count_text(use.used, "used, ") + percent_text(idle_share(use)) + " idle\n";
   }
+  text += late_text(summary);
   text += "verdict:   " + std::string(to_string(recovery.verdict));
   // The default outage, a frozen server, is not mentioned.
   const bool is_default = summary.outage.empty() || summary.outage == print_disturbance({});
@@ -735,6 +751,7 @@ nlohmann::ordered_json summary_json(const Summary& summary) {
   if (summary.arrival_lag) {
     json["dropped_arrivals"] = summary.arrival_lag->dropped_arrivals;
     json["latest_start_ms"] = milliseconds_json(summary.arrival_lag->latest_start);
+    json["late_starts"] = summary.arrival_lag->late_starts;
   }
   if (summary.job) {
     const JobResult& job = *summary.job;

@@ -75,6 +75,7 @@ Outlook::Service look_at_service(const ServiceOptions& options, Duration timeout
                            .error_share = options.errors.share,
                            .errors_cost = options.errors.after == ErrorAfter::kService};
   service.late_from = late_from(options, timeout);
+  service.has_rate_limit = options.rate_limit.rate > 0;
   service.rate_limited = options.rate_limit.rate > 0 && service.capacity >= options.rate_limit.rate;
   const auto bound = [&service](double count, const char* option) {
     if (count >= service.bound) return;

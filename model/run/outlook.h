@@ -39,6 +39,7 @@ struct Outlook {
     double capacity = kUnlimited;  // how many requests it can serve
     double best_concurrency = 0;   // curve: the concurrency of that capacity
     bool rate_limited = false;     // is the capacity that of the rate limit?
+    bool has_rate_limit = false;   // has it one at any time, also in the outage?
     double used = 0;               // share of the capacity, before the outage; 0 without a limit
     Duration p50{0}, p99{0};       // of the service time, when idle
     std::string spread{};          // its distribution, if that has a spread that is easily left out
@@ -217,7 +218,8 @@ std::string outlook_text(const std::vector<OutlookOfRow>& rows,
 // The names of the options on which the answer hangs most. Few people know that they need them.
 std::vector<std::string> deciding_options(const Outlook& outlook);
 
-// Does the outage freeze a service of workers? Then its backlog decides.
+// Does the outage freeze a service of workers? Then its backlog decides, unless all share connections that
+// outlast the freeze.
 bool freezes_workers(const Outlook& outlook);
 
 // What the waits are that nobody asked for: "each retry after 100ms, without end". Empty if they were asked for.

@@ -248,9 +248,11 @@ std::string outage_sentence(const Outlook& outlook) {
     return text + "; attempts pile up without limit on kept connections (--connections)";
   }
   if (freeze) {
-    text += "; " + readable(std::round(outage.waiting)) +
-            " attempts wait in the accept queue (--backlog)" +
-            (outlook.connections ? " and on kept connections: " : ": ");
+    text += "; " + readable(std::round(outage.waiting)) + " attempts wait ";
+    text += !outlook.connections ? "in the accept queue (--backlog): "
+            : outlook.connections->multiplexed
+                ? "on shared connections, which outlast it, so that --backlog plays no part: "
+                : "in the accept queue (--backlog) and on kept connections: ";
   } else if (outage.waiting > 0) {
     text += outage.waiting == Outlook::kUnlimited
                 ? ", and pile up without limit"
@@ -484,6 +486,27 @@ void say_of_row(std::vector<SaidOfRows>& all, const OutlookLine& line, const std
   all.insert(after, {line, {row}});
 }
 
+// Of the lines of a label that are not true of all rows, only the one that is true of the most stays. Those about
+// processes and connections are of some strategies only, and go.
+void keep_commonest(std::vector<SaidOfRows>& all, std::size_t rows) {
+  std::erase_if(all, [rows](const SaidOfRows& each) {
+    const bool of_some = each.line.label == "processes" || each.line.label == "connection";
+    return of_some && each.rows.size() < rows;
+  });
+  const std::vector<SaidOfRows> before = all;
+  std::erase_if(all, [&before, rows](const SaidOfRows& each) {
+    return each.rows.size() < rows &&
+           std::any_of(before.begin(), before.end(), [&each](const SaidOfRows& other) {
+             return other.line.label == each.line.label && other.rows.size() > each.rows.size();
+           });
+  });
+  // Of those that are as common, the first.
+  std::map<std::string, std::size_t> seen;
+  std::erase_if(all, [&seen, rows](const SaidOfRows& each) {
+    return each.rows.size() < rows && ++seen[each.line.label] > 1;
+  });
+}
+
 }  // namespace
 
 std::string in_words(const Disturbance& disturbance) {
@@ -553,7 +576,13 @@ std::vector<OutlookLine> outlook_lines(const Outlook& outlook) {
   if (several) {
     lines.push_back({"left out", "kept connections, replicas -> docs/chains.md"});
   } else if (outlook.service) {
-    lines.push_back({"left out", kept + "replicas, layers -> docs/simulator.md"});
+    const bool limits =
+        outlook.service->has_rate_limit ||
+        (outlook.outage && outlook.outage->what.kind == Disturbance::Kind::kThrottle);
+    // The limit here is a bucket that fills all the time.
+    const std::string windows =
+        limits ? "limits that begin anew each minute (fixed windows), " : "";
+    lines.push_back({"left out", kept + windows + "replicas, layers -> docs/simulator.md"});
   } else if (!outlook.connections) {
     lines.push_back({"left out", kept + "HTTP/2 (--connections=multiplexed)"});
   }
@@ -577,12 +606,19 @@ std::string outlook_text(const std::vector<OutlookOfRow>& rows, const std::strin
   }
   std::string text;
   std::map<std::string, std::size_t> variants;
+  constexpr std::size_t kMany = 20;
+  if (rows.size() > kMany) keep_commonest(all, rows.size());
   for (const auto& [line, of] : all) {
     if (of.size() == rows.size()) {
       add_wrapped(text, line);
       continue;
     }
-    if (line.label == "waits") continue;               // each strategy has its own
+    if (line.label == "waits") continue;  // each strategy has its own
+    if (rows.size() > kMany) {
+      add_wrapped(text, {line.label, counted(static_cast<double>(of.size()), "row") + ": " +
+                                         line.text + " (" + rest + ')'});
+      continue;
+    }
     const std::size_t most = rows.size() > 6 ? 2 : 6;  // many rows would fill the screen
     const std::size_t number = ++variants[line.label];
     if (number <= most) {
@@ -636,8 +672,9 @@ std::vector<std::string> deciding_options(const Outlook& outlook) {
 }
 
 bool freezes_workers(const Outlook& outlook) {
-  return outlook.service && outlook.service->kind == Capacity::kWorkers && outlook.outage &&
-         outlook.outage->what.kind == Disturbance::Kind::kFreeze;
+  const bool shared = outlook.connections && outlook.connections->multiplexed;
+  return !shared && outlook.service && outlook.service->kind == Capacity::kWorkers &&
+         outlook.outage && outlook.outage->what.kind == Disturbance::Kind::kFreeze;
 }
 
 std::string usual_retries(const Outlook& outlook) {

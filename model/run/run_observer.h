@@ -38,6 +38,9 @@ enum class OutageEvent { kBegin, kEnd };
 struct ArrivalLag {
   std::uint64_t dropped_arrivals = 0;  // no thread was free: nothing was sent or counted
   Duration latest_start{0};            // the longest delay before a request began
+  std::uint64_t late_starts = 0;  // requests that began so late that it changes what is measured
+
+  static constexpr Duration kLate = std::chrono::milliseconds(50);
 };
 
 // The results of a whole run.

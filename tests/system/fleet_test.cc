@@ -262,6 +262,14 @@ TEST(FleetArrivals, ComeAtTheirTimes) {
   }
 }
 
+// 300,000 arrivals a second are more than any machine begins, each on a thread: they fall behind.
+TEST(FleetArrivals, AreLateWhereTheMachineDoesNotKeepUp) {
+  const ServerUnderTest server({"--base-delay=5ms"});
+  RunningFleet fleet(server.url(), "arrivals = open\nmax-retries = 0\nrate = 300000\n");
+  EXPECT_TRUE(eventually([&] { return fleet.arrival_lag().late_starts > 100; }));
+  EXPECT_GE(fleet.arrival_lag().latest_start, ArrivalLag::kLate);
+}
+
 // The server never answers, so every request keeps its thread.
 TEST(FleetArrivals, AreCountedWhenThereIsNoThreadForThem) {
   const Listener silent;

@@ -190,8 +190,8 @@ TEST(Check, RunsThePolicyOnTheService) {
   // with four attempts, and hardly more than half without retries.
   EXPECT_THAT(back.out, ContainsRegex("\nretry budget grpc fails requests that retries would have "
                                       "saved: .*\n.*errors 50 % (3[5-9]|4[0-4])\\.[0-9]+ %\n"));
-  EXPECT_THAT(back.out, HasSubstr("\nnothing to change: none of 25 runs is down, the weakest point "
-                                  "is frozen 60 s,"));
+  EXPECT_THAT(back.out, HasSubstr("none of 25 runs is down; the service is back at once"));
+  EXPECT_THAT(back.out, HasSubstr("succeed in errors 50 %"));
   EXPECT_THAT(down.out, Not(HasSubstr("nothing to change")));
   // Its requests share a connection, unless something else is said.
   EXPECT_THAT(back.out, Not(HasSubstr("gRPC sends")));
@@ -207,6 +207,28 @@ TEST(Check, RunsThePolicyOnTheService) {
   const Done overruled = checked(storm, "--max-attempts=1");
   EXPECT_THAT(overruled.out, HasSubstr("every policy with max-attempts=1"));
   EXPECT_THAT(overruled.out, HasSubstr("frozen 60 s  0 of 5  45.07 %"));
+}
+
+// 150/s of 200/s for 10 s and 60 s: what waits is worked off at 50/s, in 30 s and in 180 s, whatever is retried. gRPC retries no
+// timeouts, so no policy is to blame.
+TEST(Check, BlamesNoPolicyForWhatIsSoWithoutRetries) {
+  const TempDir dir;
+  const std::string file = written(dir, "grpc.json",
+                                   R"({"methodConfig": [{"name": [{}], "timeout": "5s",
+    "retryPolicy": {"maxAttempts": 4, "initialBackoff": "0.1s", "maxBackoff": "1s",
+    "backoffMultiplier": 2, "retryableStatusCodes": ["UNAVAILABLE"]}}]})");
+  const Done checked =
+      done(RETRYSTORM_STUDIES, {"check", file, "--service=workers", "--arrivals=open", "--rate=150",
+                                "--runs=5", "--expect=down<50%"});
+  EXPECT_THAT(checked.out, HasSubstr("frozen 60 s  0 of 5, 5 open"));
+  EXPECT_THAT(checked.out, HasSubstr("\nopen: neither down nor back at the end"));
+  EXPECT_THAT(
+      checked.out,
+      HasSubstr(
+          "no policy helps, for it is so without any retries (a longer --observe decides): "));
+  EXPECT_THAT(checked.out, HasSubstr("frozen 60 s (20 still recovering of 20)"));
+  EXPECT_THAT(checked.out, Not(HasSubstr("does not help")));
+  EXPECT_THAT(checked.out, Not(HasSubstr("do not help")));
 }
 
 // Nobody is answered in a freeze, but for those who still wait at its end: 5 s of 10 s with this deadline.

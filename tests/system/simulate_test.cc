@@ -54,6 +54,7 @@ TEST(Simulate, SaysWhatHappensAndWhatToTry) {
       testing::EndsWith(
           "\n0:30 frozen for 20s\n0:50 awake\n"
           "1 run:     collapsed; --runs=100 tells how often it ends like this\n"
+          "words:     --explain collapsed, or any other word here, says what it means\n"
           "try:       --strategy=exponential, or --max-retries=0: the same without retries; "
           "retrystorm remedies says what ends it\n"));
   EXPECT_THAT(told.out(), testing::ContainsRegex(
@@ -126,7 +127,8 @@ TEST(Simulate, SaysAfterATableWhatToTry) {
   ChildProcess told(RETRYSTORM_SIMULATE, once);
   EXPECT_EQ(told.exit_code(), 0);
   EXPECT_THAT(told.err(), testing::EndsWith("\ntry:       --hint=spread --retry-after=at-least, or "
-                                            "--client-rate=aws-adaptive\n"));
+                                            "--client-rate=aws-adaptive (true of clients that "
+                                            "share one process: --processes=1)\n"));
   EXPECT_THAT(output_of({"--seed=1", "--runs=3", "--quiet"}),
               testing::Not(testing::HasSubstr("try:")));
   EXPECT_THAT(output_of({"--seed=1", "--runs=3", "--strategy=exponential", "--expect=recovered"}),

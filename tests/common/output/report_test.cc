@@ -249,6 +249,21 @@ TEST(Summary, CountsRequestsWithoutAThread) {
       HasSubstr("\narrivals:  12 found no thread; the others began 1.5ms late at the most\n"));
   EXPECT_EQ(summary_json(summary)["dropped_arrivals"], 12);
   EXPECT_EQ(summary_json(summary)["latest_start_ms"], 1.5);
+  EXPECT_EQ(summary_json(summary)["late_starts"], 0);
+  EXPECT_THAT(summary_text(summary), Not(HasSubstr("warning:")));
+}
+
+// A machine that cannot keep up would blame the service.
+TEST(Summary, WarnsOfAMachineThatDoesNotKeepUp) {
+  Summary summary = recovered_run();
+  summary.counts.requests = 1000;
+  summary.arrival_lag = {.latest_start = 3200ms, .late_starts = 9};
+  EXPECT_THAT(summary_text(summary), Not(HasSubstr("warning:")));
+  summary.arrival_lag->late_starts = 250;
+  EXPECT_THAT(summary_text(summary),
+              HasSubstr("\nwarning:   25.00 % of the requests began more than 50.0ms late, the "
+                        "latest by 3200.0ms: this machine does\n"));
+  EXPECT_EQ(summary_json(summary)["late_starts"], 250);
 }
 
 TEST(Summary, SaysTheFirstErrorInWords) {

@@ -969,6 +969,39 @@ TEST(Outlook, SaysByWhichFactorWaitsGrow) {
               HasSubstr(" (--growth, --backoff-base, --jitter)"));
 }
 
+// Of a label only the line that is true of the most rows: 15 of 24 make three attempts, the others 2 to 10.
+TEST(Outlook, SaysOfManyRowsWhatIsTrueOfTheMost) {
+  std::vector<OutlookOfRow> rows;
+  for (int i = 0; i < 24; ++i) {
+    const std::string attempts = i < 9 ? std::to_string(i + 2) : "3";
+    const std::string budget = i < 4 ? "retry-budget = grpc\n" : "";
+    rows.push_back({"row=" + std::to_string(i),
+                    look(kPayments + "max-attempts = " + attempts + '\n' + budget)});
+  }
+  const std::string text = unwrapped(outlook_text(rows, "other rows differ, too"));
+  EXPECT_THAT(text, HasSubstr("retries    15 rows: at most 3 attempts a request"));
+  EXPECT_THAT(text, HasSubstr("(other rows differ, too)\n"));
+  EXPECT_THAT(text, Not(HasSubstr("at most 4 attempts")));
+  EXPECT_THAT(text, Not(HasSubstr("processes")));
+  EXPECT_THAT(text, HasSubstr("timeout    1s (--timeout)"));
+}
+
+TEST(Outlook, LeavesOutFixedWindowsOfALimitOnly) {
+  const std::string windows = "limits that begin anew each minute (fixed windows)";
+  EXPECT_THAT(unwrapped(text_of(kPayments + "rate-limit = 600/min\n")), HasSubstr(windows));
+  EXPECT_THAT(unwrapped(text_of(kPayments, "throttle:10")), HasSubstr(windows));
+  EXPECT_THAT(unwrapped(text_of(kPayments)), Not(HasSubstr(windows)));
+}
+
+// Connections that outlast a freeze make no use of the accept queue.
+TEST(Outlook, NamesNoBacklogOfSharedConnections) {
+  const std::string shared = kPayments + "connections = multiplexed\n";
+  EXPECT_THAT(deciding_options(look(shared)), Not(Contains("backlog")));
+  EXPECT_THAT(
+      unwrapped(text_of(shared)),
+      HasSubstr("wait on shared connections, which outlast it, so that --backlog plays no part: "));
+}
+
 TEST(Outlook, WarnsOfNumbersOfATableThatAreNeverReached) {
   const std::string table = "growth = table\nbackoff-table = 1+1+2+3+5+8\nmax-retries = ";
   EXPECT_THAT(
