@@ -73,7 +73,7 @@ OnFailure parse_on_failure(std::string_view text) {
   constexpr std::string_view kNeed = "need:";
   if (text.starts_with(kNeed)) {
     return {.kind = OnFailure::Kind::kNeed,
-            .need = parse_count(text.substr(kNeed.size()), 1, 10'000)};
+            .need = static_cast<std::size_t>(parse_count(text.substr(kNeed.size()), 1, 10'000))};
   }
   throw std::invalid_argument(in_quotes(text) + ": fail-fast, all or need:NUMBER is expected");
 }
