@@ -107,10 +107,12 @@ class Reader {
         add_match(around, *match, node.find("name") == nullptr);
       }
       const Node* own = either(node, "retry_policy");
-      if (own != nullptr && !is_policy(*own)) own = nullptr;
+      const bool is_route = is_action(node);
+      // A route's is one without retry_on, too.
+      if (own != nullptr && !is_policy(*own) && !(is_route && own->is_map())) own = nullptr;
       if (node.find("routes") != nullptr) {
         around.host_policy = of_host = own;
-      } else if (is_action(node)) {
+      } else if (is_route) {
         if (own == nullptr) own = around.host_policy;
         if (own == nullptr) {
           ++without_;

@@ -65,11 +65,16 @@ std::string codes_of(const Node* list) {
   return codes;
 }
 
+// Those with annotations of Linkerd are Linkerd's.
+bool is_gateway_route(const Node& object) {
+  return is_object(object, kApiGroup, "HTTPRoute") && linkerd_annotations(object) == nullptr;
+}
+
 class Reader {
  public:
   PolicyFile read(const std::vector<Node>& documents, ReadAs as) {
     for (const Node* each : objects_of(documents)) {
-      if (is_object(*each, kApiGroup, "HTTPRoute")) routes_.push_back(each);
+      if (is_gateway_route(*each)) routes_.push_back(each);
       if (is_object(*each, kEnvoyGroup, "BackendTrafficPolicy")) traffic_.push_back(each);
       if (is_object(*each, kExperimentalGroup, "XBackendTrafficPolicy")) read_constraint(*each);
     }
@@ -86,8 +91,9 @@ class Reader {
     if (without_ > 0) {
       file_.notes.push_back({Note::Level::kNote, std::string(kAssumed), 0,
                              std::to_string(without_) +
-                                 " of the rules have no retry: nothing is "
-                                 "retried there, but for what the implementation does of its own"});
+                                 (without_ == 1 ? " rule has" : " rules have") +
+                                 " no retry: nothing is retried there, but for what the "
+                                 "implementation does of its own"});
     }
     return std::move(file_);
   }
@@ -374,14 +380,7 @@ class Reader {
 bool is_gateway(const std::vector<Node>& documents) {
   const auto objects = objects_of(documents);
   return std::any_of(objects.begin(), objects.end(), [](const Node* each) {
-    const Node* notes = each->at({"metadata", "annotations"});
-    const bool of_linkerd =
-        notes != nullptr &&
-        std::any_of(notes->children.begin(), notes->children.end(), [](const Node& note) {
-          return note.name.find(".linkerd.io/") != std::string::npos;
-        });
-    return (is_object(*each, kApiGroup, "HTTPRoute") && !of_linkerd) ||
-           is_object(*each, kEnvoyGroup, "BackendTrafficPolicy") ||
+    return is_gateway_route(*each) || is_object(*each, kEnvoyGroup, "BackendTrafficPolicy") ||
            is_object(*each, kExperimentalGroup, "XBackendTrafficPolicy");
   });
 }

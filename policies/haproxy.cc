@@ -108,15 +108,16 @@ std::vector<Section> sections_of(std::string_view text) {
     std::size_t at = no ? 1 : 0;
     if (at >= words.size()) return;
     std::string name = words[at++];
-    if ((name == "timeout" || name == "option") && at < words.size()) name += ' ' + words[at++];
+    if ((name == "timeout" || name == "option" || name == "http-request") && at < words.size())
+      name += ' ' + words[at++];
     if (no) {
       section.settings.erase(name);
       return;
     }
     // Each section has a copy of what it inherits, so only of what is read.
-    static constexpr std::array<std::string_view, 7> kRead{
-        "retries",         "retry-on",       "mode",         "option redispatch",
-        "timeout connect", "timeout server", "timeout queue"};
+    static constexpr std::array<std::string_view, 8> kRead{
+        "retries",         "retry-on",       "mode",          "option redispatch",
+        "timeout connect", "timeout server", "timeout queue", "http-request disable-l7-retry"};
     if (std::find(kRead.begin(), kRead.end(), name) == kRead.end()) return;
     std::string value;
     for (; at < words.size(); ++at) value += (value.empty() ? "" : " ") + words[at];
@@ -179,6 +180,11 @@ Policy policy_of(const Section& section) {
   if (const Node* other = find(section.settings, "option redispatch")) {
     policy.not_modelled(other->line,
                         "option redispatch: the last retry goes to another server, at once");
+  }
+  if (const Node* off = find(section.settings, "http-request disable-l7-retry")) {
+    policy.not_modelled(off->line,
+                        "http-request disable-l7-retry: requests that are retried only where the "
+                        "connection failed");
   }
   if (const Node* queue = find(section.settings, "timeout queue")) {
     policy.not_modelled(queue->line, field_text(*queue) + ": how long requests wait for a server");

@@ -60,7 +60,7 @@ struct FalseFriend {
 constexpr std::string_view kDotNet =
     "an appsettings file of .NET whose retries, if it has any, are in names of its own: what they do is in "
     "the program's code";
-constexpr std::array<FalseFriend, 15> kFalseFriends{{
+constexpr std::array<FalseFriend, 16> kFalseFriends{{
     {"argoproj.io/", "Argo's, whose retryPolicy is a word and is for jobs"},
     {"getambassador.io/", "Emissary's, whose retry_policy is not Envoy's"},
     {"projectcontour.io/", "Contour's HTTPProxy"},
@@ -68,6 +68,8 @@ constexpr std::array<FalseFriend, 15> kFalseFriends{{
     {"litellm", "LiteLLM's, whose retry_policy is not Envoy's"},
     {"ErrorRetries", "LiteLLM's, whose retry_policy is not Envoy's"},
     {"virtualRouterName", "AWS App Mesh's"},
+    {"traefik.http.middlewares.",
+     "labels of Traefik in another program's file: give them as a YAML list of labels"},
     {"healthcheck:", "a compose file, whose retries are of health checks"},
     {"envoy_local_cluster_json", "Consul's (HCL); the JSON in it is Envoy's: give that alone"},
     {"nginx.ingress.kubernetes.io/", "an Ingress of NGINX's controller"},
@@ -151,7 +153,16 @@ PolicyFile read_any(std::string_view text, ReadAs as) {
   const auto entries = flat_entries(documents);
   if (is_resilience4j(entries)) return read_resilience4j(entries);
   if (is_dotnet(documents)) return read_dotnet(documents);
-  if (is_gateway(documents)) return read_gateway(documents, as);
+  if (is_gateway(documents)) {
+    PolicyFile file = read_gateway(documents, as);
+    if (!is_linkerd(documents)) return file;
+    // Some of the objects are Linkerd's.
+    PolicyFile more = read_linkerd(documents);
+    for (Policy& each : more.policies) file.add(std::move(each));
+    file.notes.insert(file.notes.end(), more.notes.begin(), more.notes.end());
+    file.kind += ", and " + more.kind;
+    return file;
+  }
   if (is_linkerd(documents)) return read_linkerd(documents);
   if (is_traefik(documents)) return read_traefik(documents);
   if (is_nginx_ingress(documents)) return read_nginx_ingress(documents);

@@ -116,11 +116,21 @@ class Reader {
     const Node* retries = route.find("retries");
     const Node* destinations = route.find("route");
     // A redirect or an answer of the proxy itself.
-    if (destinations == nullptr || !destinations->is_list()) return;
+    const bool is_lost = destinations == nullptr && retries != nullptr &&
+                         route.find({"redirect", "directResponse", "delegate"}) == nullptr;
+    if (!is_lost && (destinations == nullptr || !destinations->is_list())) return;
     Policy policy;
     policy.line = route.line;
     policy.layer = layer_of(service);
     policy.names.push_back(route_name(service, route, number));
+    if (is_lost) {
+      policy.note(
+          Note::Level::kError, kRefusedRule, route.line,
+          "retries without a route: the API server refuses an http rule that leads nowhere");
+      policy.refused = true;
+      file_.add(std::move(policy));
+      return;
+    }
     add_field(policy, kTimeout, route.find(kTimeout.name), kProgram);
     if (retries != nullptr && retries->is_map()) {
       read_retries(policy, *retries);

@@ -1,5 +1,7 @@
 #include "policies/kubernetes.h"
 
+#include <algorithm>
+
 namespace retrystorm {
 
 std::vector<const Node*> objects_of(const std::vector<Node>& documents) {
@@ -31,6 +33,16 @@ std::string namespace_of(const Node& object) {
 std::string full_host(const std::string& host, const Node& object) {
   if (host.find('.') != std::string::npos || host == "*") return host;
   return host + '.' + namespace_of(object) + ".svc.cluster.local";
+}
+
+const Node* linkerd_annotations(const Node& object) {
+  const Node* all = object.at({"metadata", "annotations"});
+  const bool ours = all != nullptr && all->is_map() &&
+                    std::any_of(all->children.begin(), all->children.end(), [](const Node& each) {
+                      return each.name.starts_with("retry.linkerd.io/") ||
+                             each.name.starts_with("timeout.linkerd.io/");
+                    });
+  return ours ? all : nullptr;
 }
 
 }  // namespace retrystorm

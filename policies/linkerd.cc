@@ -73,14 +73,21 @@ constexpr std::array kAnnotations{
 constexpr Field kHttp = field(foreign_name(kProgram, "retry.linkerd.io/http"), http_statuses);
 constexpr Field kGrpc = field(foreign_name(kProgram, "retry.linkerd.io/grpc"), grpc_statuses);
 
-const Node* annotations_of(const Node& object) {
-  const Node* all = object.at({"metadata", "annotations"});
-  const bool ours = all != nullptr && all->is_map() &&
-                    std::any_of(all->children.begin(), all->children.end(), [](const Node& each) {
-                      return each.name.starts_with("retry.linkerd.io/") ||
-                             each.name.starts_with("timeout.linkerd.io/");
-                    });
-  return ours ? all : nullptr;
+// Of annotations others are for other programs, so only those that begin like Linkerd's count.
+void note_unknown(Policy& policy, const Node& all) {
+  for (const Node& each : all.children) {
+    const bool known =
+        std::any_of(kAnnotations.begin(), kAnnotations.end(),
+                    [&each](const Field& field) { return field.name == each.name; }) ||
+        each.name == kHttp.name || each.name == kGrpc.name || each.name.ends_with("/response") ||
+        each.name.ends_with("/idle");
+    if (known || !(each.name.starts_with("retry.linkerd.io/") ||
+                   each.name.starts_with("timeout.linkerd.io/"))) {
+      continue;
+    }
+    policy.note(Note::Level::kWarning, kNoEffect, each.line,
+                shown(each.name) + " is no annotation of Linkerd: it is skipped without a word");
+  }
 }
 
 void read_annotations(PolicyFile& file, const Node& object, const Node& all) {
@@ -92,6 +99,7 @@ void read_annotations(PolicyFile& file, const Node& object, const Node& all) {
   if (object.text_at({"kind"}) == "Service") policy.hosts.push_back(shown(full_host(name, object)));
   policy.assume("growth", "none", "Linkerd retries at once");
   add_fields(policy, kAnnotations, &all, kProgram);
+  note_unknown(policy, all);
   settle_timeouts(policy, kProgram, "retry.linkerd.io/timeout", "timeout.linkerd.io/request");
   const Node* http = all.find(kHttp.name);
   const Node* grpc = all.find(kGrpc.name);
@@ -201,7 +209,7 @@ void read_profile(PolicyFile& file, const Node& object) {
 bool is_linkerd(const std::vector<Node>& documents) {
   const auto objects = objects_of(documents);
   return std::any_of(objects.begin(), objects.end(), [](const Node* each) {
-    return is_object(*each, kGroup, "ServiceProfile") || annotations_of(*each) != nullptr;
+    return is_object(*each, kGroup, "ServiceProfile") || linkerd_annotations(*each) != nullptr;
   });
 }
 
@@ -209,7 +217,7 @@ PolicyFile read_linkerd(const std::vector<Node>& documents) {
   PolicyFile file{.kind = "Linkerd configuration"};
   for (const Node* each : objects_of(documents)) {
     if (is_object(*each, kGroup, "ServiceProfile")) read_profile(file, *each);
-    if (const Node* all = annotations_of(*each)) read_annotations(file, *each, *all);
+    if (const Node* all = linkerd_annotations(*each)) read_annotations(file, *each, *all);
   }
   return file;
 }

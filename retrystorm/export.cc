@@ -36,7 +36,9 @@ const Command kExport{
     "export",
     "Prints a retry policy, of a strategy or of given options, as a file of another program: a gRPC\n"
     "service config, Envoy, Istio, resilience4j, AWS config or .NET settings. What the format cannot say is\n"
-    "named: in comments, or on standard error where it has none.",
+    "named: in comments, or on standard error where it has none. Gateway API, Linkerd, Traefik, NGINX and\n"
+    "HAProxy are read only: their waits are fixed, or up to the implementation, and but for Linkerd's\n"
+    "ServiceProfile they have no budget, so what matters could not be said in them.",
     "retrystorm export --as=istio --strategy=envoy --max-retries=2",
     [](const Command& command, int argc, const char* const* argv) {
       return run_command<ExportOptions>(command, argc, argv, declare, export_settings);

@@ -37,8 +37,8 @@ void declare(CLI::App& app, RecommendOptions& options) {
   add_value(
       *study, "--as", "NAME", "",
       [&options](const std::string& word) { options.format = parse_export_format(word); },
-      "only settings that this format can say, and print them in it: grpc, envoy, istio, resilience4j "
-      "or aws; not given: the format of --start")
+      "only settings that this format can say, and print them in it: grpc, envoy, istio, resilience4j, "
+      "aws or dotnet; not given: the format of --start")
       ->group("Study");
   study
       ->add_flag("--quick", options.quick,

@@ -351,6 +351,10 @@ TEST(Linkerd, BecomesOptions) {
         annotated("    retry.linkerd.io/limit: \"2\"\n"),
         {{"max-retries", "0"}},
         {"no-effect 6 without retry.linkerd.io/http or /grpc nothing is retried"}},
+       {"an annotation that there is not",
+        annotated("    retry.linkerd.io/http: 5xx\n    retry.linkerd.io/codes: 429\n"),
+        {{"retry-on", "5xx"}},
+        {"no-effect 7 retry.linkerd.io/codes is no annotation of Linkerd"}},
        {"fractions are refused",
         annotated("    retry.linkerd.io/http: 5xx\n    retry.linkerd.io/timeout: 0.5s\n"),
         {},
@@ -359,6 +363,23 @@ TEST(Linkerd, BecomesOptions) {
 }
 
 // ---- Traefik ----
+
+// Routes of the Gateway API with and without Linkerd's annotations.
+TEST(Linkerd, StandsBesideTheGatewayApi) {
+  const std::string plain =
+      "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: plain}\n"
+      "spec: {rules: [{retry: {attempts: 3, codes: [503]}}]}\n";
+  const std::string ours =
+      "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: ours, annotations: "
+      "{retry.linkerd.io/http: 5xx, retry.linkerd.io/limit: '2'}}\nspec: {rules: [{}]}\n";
+  for (const std::string& text : {plain + "---\n" + ours, ours + "---\n" + plain}) {
+    const PolicyFile file = read_policies(text);
+    EXPECT_EQ(file.kind, "Gateway API configuration, and Linkerd configuration");
+    ASSERT_EQ(file.policies.size(), 2u);
+    EXPECT_EQ(file.policies[0].find("max-retries")->value, "3");
+    EXPECT_EQ(file.policies[1].find("max-retries")->value, "2");
+  }
+}
 
 TEST(Traefik, BecomesOptions) {
   // 2^(1/2) by hand; waits that vary by half.

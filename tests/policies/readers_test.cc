@@ -338,6 +338,10 @@ TEST(IstioConfig, RetriesByDefaultAndOnlyThen) {
   EXPECT_EQ(line_of(standard, "max-retries"), 0u);
   EXPECT_EQ(only(virtual_service("    retries: {attempts: 0}\n")).find("max-retries")->value, "0");
   EXPECT_TRUE(only(virtual_service("    retries: {attempts: 2147483648}\n")).refused);  // an int32
+  const PolicyFile nowhere = read_policies(
+      "apiVersion: networking.istio.io/v1\nkind: VirtualService\nspec:\n  http:\n"
+      "  - retries: {attempts: 3}\n");
+  EXPECT_TRUE(nowhere.policies.at(0).refused);
   // A block without attempts has 0 of them.
   const Policy without = only(virtual_service("    retries: {perTryTimeout: 2s}\n"));
   EXPECT_EQ(without.find("max-retries")->value, "0");

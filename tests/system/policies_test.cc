@@ -4,7 +4,10 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "common/output/output_file.h"
@@ -310,34 +313,80 @@ TEST(Check, TakesAFixedNumberOfRunsUnlessTheOutcomeIsCertain) {
   EXPECT_EQ(wrong.out, "");
 }
 
-// The same seeds make the same runs.
+// A small file of each kind.
+const std::vector<std::pair<const char*, std::string>>& one_of_each_kind() {
+  static const std::string kRoute =
+      "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: r}\n"
+      "spec: {rules: [{retry: {attempts: 3, codes: [503]}}]}\n";
+  static const std::vector<std::pair<const char*, std::string>> all{
+      {"gRPC", kA6},
+      {"Envoy",
+       "virtual_hosts:\n- routes:\n  - route: {cluster: c, timeout: 3s, retry_policy: {retry_on: 5xx, "
+       "num_retries: 4, per_try_timeout: 1s}}\n"},
+      {"Istio",
+       "apiVersion: networking.istio.io/v1\nkind: VirtualService\nspec:\n  http:\n"
+       "  - route: [{destination: {host: a}}]\n    retries: {attempts: 9, perTryTimeout: 1s}\n"},
+      {"resilience4j",
+       "resilience4j.retry.instances.a.maxAttempts=9\nresilience4j.retry.instances.a.waitDuration=100ms\n"},
+      {"AWS configuration", "[default]\nmax_attempts = 6\n"},
+      {"AWS environment", "AWS_RETRY_MODE=legacy\nAWS_MAX_ATTEMPTS=4\n"},
+      {".NET", R"({"A": {"Retry": {"MaxRetryAttempts": 5, "BackoffType": "Linear"}}})"},
+      {"Gateway API", kRoute},
+      {"Envoy Gateway",
+       "apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: BackendTrafficPolicy\nmetadata: {name: b}\n"
+       "spec:\n  targetRef: {kind: HTTPRoute, name: r}\n  retry: {numRetries: 5}\n---\n" +
+           kRoute},
+      {"Linkerd",
+       "apiVersion: linkerd.io/v1alpha2\nkind: ServiceProfile\nspec:\n"
+       "  routes: [{name: a, isRetryable: true}]\n"},
+      {"Traefik", "[http.middlewares.m.retry]\nattempts = 4\ninitialInterval = '200ms'\n"},
+      {"NGINX",
+       "upstream b { server a; server c; }\nserver { location / { proxy_pass http://b; "
+       "proxy_read_timeout 1s; } }\n"},
+      {"HAProxy",
+       "defaults\n  mode http\n  timeout server 1s\nbackend b\n  retries 5\n  retry-on 503 "
+       "response-timeout\n  server a 10.0.0.1:80\n"}};
+  return all;
+}
+
+// The same seeds make the same runs, whatever the kind.
 TEST(Check, AgreesWithSimulateAboutTheImport) {
   const TempDir dir;
-  const std::string policy = written(dir, "storm.properties",
-                                     "resilience4j.retry.instances.a.maxAttempts=9\n"
-                                     "resilience4j.retry.instances.a.waitDuration=100ms\n");
-  const std::string ini =
-      written(dir, "policy.ini", done(RETRYSTORM_STUDIES, {"import", policy}).out);
   const Arguments service{"--clients=100", "--limit=5", "--k=2",
-                          "--backlog=30",  "--runs=15", "--seed=7"};
-  Arguments check{"check", policy, "--expect=down<50%", "--json=-"};
-  check.insert(check.end(), service.begin(), service.end());
-  const auto row = [](const std::string& lines, const std::string& of) {
-    const std::size_t begin = lines.find(of), end = lines.find('\n', begin);
-    EXPECT_NE(begin, lines.npos) << of;
-    const auto json = nlohmann::json::parse(lines.substr(begin, end - begin));
-    return std::tuple(json["down"], json["amplification"], json["ok_per_s"], json["runs"]);
+                          "--backlog=30",  "--runs=5",  "--seed=7"};
+  const auto figures = [](const std::string& lines, const std::string& sign) {
+    std::istringstream in(lines);
+    for (std::string line; std::getline(in, line);) {
+      if (!line.starts_with("{\"type\":\"cell\"") || line.find(sign) == line.npos) continue;
+      const auto json = nlohmann::json::parse(line);
+      return std::tuple(json["down"], json["amplification"], json["ok_per_s"], json["runs"]);
+    }
+    ADD_FAILURE() << "no " << sign << " in " << lines;
+    return std::tuple(nlohmann::json(), nlohmann::json(), nlohmann::json(), nlohmann::json());
   };
-  const std::string all = done(RETRYSTORM_STUDIES, check).out;
-  for (const auto& [name, length] :
-       {std::pair("frozen 1 s", "1s"), std::pair("frozen 10 s", "10s")}) {
-    Arguments simulate{"--config=" + ini, "--outage-at=15s", "--observe=45s",
-                       "--json=-",        "--quiet",         std::string("--outage-for=") + length};
-    simulate.insert(simulate.end(), service.begin(), service.end());
-    const std::string one = done(RETRYSTORM_SIMULATE, simulate).out;
-    EXPECT_EQ(
-        row(all, "{\"type\":\"cell\",\"policy\":\"" + policy + ":1\",\"disturbance\":\"" + name),
-        row(one, "{\"type\":\"cell\""));
+  for (const auto& [kind, text] : one_of_each_kind()) {
+    SCOPED_TRACE(kind);
+    const std::string policy = written(dir, "policy", text);
+    const Done imported = done(RETRYSTORM_STUDIES, {"import", policy});
+    ASSERT_EQ(imported.code, 0) << imported.err;
+    const std::string ini = written(dir, "policy.ini", imported.out);
+    Arguments check{"check", policy, "--expect=down<50%", "--json=-"};
+    check.insert(check.end(), service.begin(), service.end());
+    const Done checked = done(RETRYSTORM_STUDIES, check);
+    EXPECT_THAT(checked.out + checked.err, HasSubstr(kind));
+    for (const auto& [name, options] : std::vector<std::pair<std::string, Arguments>>{
+             {"frozen 1 s", {"--outage-for=1s"}},
+             {"frozen 10 s", {"--outage-for=10s"}},
+             {"errors 50 %", {"--outage-for=0s", "--error-share=0.5"}}}) {
+      Arguments simulate{"--config=" + ini, "--outage-at=15s", "--observe=45s", "--json=-",
+                         "--quiet"};
+      simulate.insert(simulate.end(), service.begin(), service.end());
+      simulate.insert(simulate.end(), options.begin(), options.end());
+      if (std::string(kind) == "gRPC") simulate.emplace_back("--connections=multiplexed");
+      EXPECT_EQ(figures(checked.out, "\"disturbance\":\"" + name + '"'),
+                figures(done(RETRYSTORM_SIMULATE, simulate).out, ""))
+          << name;
+    }
   }
 }
 
