@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "study/validation/formulas.h"
+#include "study/validation/graph_cases.h"
 
 namespace retrystorm::validation {
 namespace {
@@ -256,6 +257,7 @@ std::vector<Case> cases() {
       connecting_share(4, .1, .3), 0, connecting(4, .1, .3));
   add(29, "share that connects, 5/s of 100 ms, idle for 100 ms", connecting_share(5, .1, .1), 0,
       connecting(5, .1, .1));
+  for (Case& each : graph_cases()) list.push_back(std::move(each));
   return list;
 }
 

@@ -168,6 +168,83 @@ int adaptive_order(int n, int threshold) {
   return order;
 }
 
+double chain_calls(double p, int n, int hops) {
+  double calls = 1, fails = p;
+  for (int i = 0; i < hops; ++i) {
+    calls *= retry_attempts(fails, n);
+    fails = std::pow(fails, n);
+  }
+  return calls;
+}
+
+double chain_success(double p, int n, int hops) {
+  return 1 - std::pow(p, std::pow(n, hops));
+}
+
+double hops_failing(double e, int n, const std::vector<bool>& retries) {
+  double fails = 0;
+  for (const bool retried : retries) {
+    fails = e + (1 - e) * fails;
+    if (retried) fails = std::pow(fails, n);
+  }
+  return fails;
+}
+
+double tandem_mean(double l, const std::vector<double>& mu) {
+  double mean = 0;
+  for (const double each : mu) mean += 1 / (each - l);
+  return mean;
+}
+
+double tandem_longer(double l, double mu_1, double mu_2, double t) {
+  const double a = mu_1 - l, b = mu_2 - l;
+  return (a * std::exp(-b * t) - b * std::exp(-a * t)) / (a - b);
+}
+
+double fed_back(double g, double p, int n) {
+  return g * retry_attempts(p, n);
+}
+
+double in_station(double l, double mu) {
+  return l / (mu - l);
+}
+
+double repaired(int n, double z, double s) {
+  // Mean values of a closed network, for one request more at a time.
+  double waiting = 0, rate = 0;
+  for (int i = 1; i <= n; ++i) {
+    const double time = s * (1 + waiting);
+    rate = i / (z + time);
+    waiting = rate * time;
+  }
+  return rate;
+}
+
+double fan_out_success(int k, double p, int n, int need) {
+  const double ok = retry_success(p, n);
+  double share = 0, ways = 1;  // k over i
+  for (int i = k; i >= need; --i) {
+    share += ways * std::pow(ok, i) * std::pow(1 - ok, k - i);
+    ways *= static_cast<double>(i) / (k - i + 1);
+  }
+  return share;
+}
+
+double fork_join(double l, double mu) {
+  return (12 - l / mu) / 8 / (mu - l);
+}
+
+double longest_of(int k, double s) {
+  double sum = 0;
+  for (int i = 1; i <= k; ++i) sum += s / i;
+  return sum;
+}
+
+double paid_retries(double p, double d) {
+  // r retries a request, for 1 + r attempts of which 1 - p succeed.
+  return d * (1 - p) / (1 - d * (1 - p));
+}
+
 double falling_concurrency(double rate, double d, double f, double limit, double k) {
   return ServiceCurve(from_seconds(d), static_cast<std::size_t>(limit), f, k)
       .falling_concurrency(rate);

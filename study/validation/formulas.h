@@ -3,6 +3,8 @@
 // time. docs/validation.md lists the sources next to the measured values.
 #pragma once
 
+#include <vector>
+
 namespace retrystorm::validation {
 
 // --- Retries ---
@@ -100,6 +102,41 @@ int codel_drops(int n, double s, double target, double interval);
 // n < 10 requests arrive at once: the order in which adaptive LIFO serves them, as the digits of a
 // number. The first one finds the worker free. facebook/hhvm, hphp/util/job-queue.h.
 int adaptive_order(int n, int threshold);
+
+// --- Services behind services ---
+
+// A row of `hops` services, of which only the last one fails, with p. Every caller makes at most n attempts: calls of
+// the last service for a request, and the share of requests that succeed.
+double chain_calls(double p, int n, int hops);
+double chain_success(double p, int n, int hops);
+
+// Each of them fails by itself with e before it calls: the share of requests that fail at the first service. `retries`:
+// whether a caller retries, from the caller of the last service to the clients.
+double hops_failing(double e, int n, const std::vector<bool>& retries);
+
+// One service after the other, each with one worker, exponential services and freed workers: the times in them are
+// independent and exponential. Burke (1956), Reich (1957). The mean, and the share of two that takes longer than t.
+double tandem_mean(double l, const std::vector<double>& mu);
+double tandem_longer(double l, double mu_1, double mu_2, double t);
+
+// Requests arrive at rate g, fail with probability p after their service, and come again: the arrival rate with at most
+// n attempts, and the mean number in the queue and with the worker. Jackson (1957).
+double fed_back(double g, double p, int n);
+double in_station(double l, double mu);
+
+// n requests think for z and share one exponential worker that takes s: what it serves. Machine repair, any law of z.
+double repaired(int n, double z, double s);
+
+// k calls at once, each of which fails with p after at most n attempts: the share of requests for which `need` succeed.
+double fan_out_success(int k, double p, int n, int need);
+
+// Two M/M/1 services called at once: the mean time until both have answered. Flatto and Hahn (1984).
+double fork_join(double l, double mu);
+// k exponential services of mean s, without a queue, at once: the mean of the longest. s times the k-th harmonic number.
+double longest_of(int k, double s);
+
+// Retries that cost a token, of which a success pays d, with room for few: retries a request, if p fail.
+double paid_retries(double p, double d);
 
 // --- The service's own curve ---
 

@@ -25,6 +25,7 @@ class Recorder final : public RunObserver, public ServiceObserver {
 
 ObservedRun observe(const Experiment& experiment, std::uint64_t seed) {
   ScenarioOptions options = scenario_of(experiment.options);
+  if (!experiment.topology.empty()) options.graph.topology = experiment.topology;
   refuse(unused_options(options));
   options.trace = experiment.traced;
   ObservedRun run;

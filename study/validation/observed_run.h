@@ -9,6 +9,7 @@
 #include "model/run/request_trace.h"
 #include "model/run/run_observer.h"
 #include "model/service/service_observer.h"
+#include "simulator/graph/topology_file.h"
 #include "study/named_options.h"
 
 namespace retrystorm::validation {
@@ -16,6 +17,7 @@ namespace retrystorm::validation {
 // What to run, and what to record of it.
 struct Experiment {
   NamedOptions options{};
+  TopologyFile topology{};       // empty: one service
   Duration interval{0};          // of the clients' figures; 0: not recorded
   Duration service_interval{0};  // of the service's figures; 0: not recorded
   std::size_t traced = 0;        // how many requests to trace

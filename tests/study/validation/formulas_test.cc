@@ -138,5 +138,29 @@ TEST(Formulas, QueueRules) {
   EXPECT_EQ(adaptive_order(3, 9), 123);
 }
 
+// Published figures, and those that follow by hand.
+TEST(Formulas, OfServicesBehindServices) {
+  EXPECT_NEAR(chain_calls(.9, 3, 3), 9.4185, 1e-4);
+  EXPECT_NEAR(chain_calls(.99, 4, 3), 47.4403, 1e-4);
+  EXPECT_NEAR(chain_success(.9, 3, 2), .61258, 1e-5);
+  EXPECT_NEAR(1 - hops_failing(.3, 3, {true, true, true}), .966395, 1e-6);
+  EXPECT_NEAR(1 - hops_failing(.3, 3, {false, false, true}), .716407, 1e-6);
+  EXPECT_NEAR(1 - hops_failing(.3, 3, {true, false, false}), .476770, 1e-6);
+  EXPECT_NEAR(tandem_mean(5, {10, 8}), .53333, 1e-5);
+  EXPECT_NEAR(tandem_longer(5, 10, 8, 1), .11436, 1e-5);
+  EXPECT_NEAR(tandem_longer(5, 10, 8, .4414), .5, 1e-4);
+  EXPECT_NEAR(fed_back(6, .3, 3), 8.34, 1e-9);
+  EXPECT_NEAR(in_station(8, 10), 4, 1e-9);
+  EXPECT_NEAR(repaired(4, .05, .02), 42.504, 1e-3);
+  EXPECT_NEAR(repaired(10, .1, .02), 49.081, 1e-3);
+  EXPECT_NEAR(fan_out_success(100, .01, 1, 100), .366032, 1e-6);
+  EXPECT_NEAR(fan_out_success(5, .1, 1, 4), .91854, 1e-5);
+  EXPECT_NEAR(fork_join(5, 10), .2875, 1e-9);
+  EXPECT_NEAR(fork_join(8, 10), .7, 1e-9);
+  EXPECT_NEAR(longest_of(3, 1), 1.8333, 1e-4);
+  EXPECT_NEAR(paid_retries(.5, .5), .33333, 1e-5);
+  EXPECT_NEAR(paid_retries(.9, .5), .05263, 1e-5);
+}
+
 }  // namespace
 }  // namespace retrystorm::validation

@@ -1,0 +1,12 @@
+// The cases with services behind services, in the order of docs/validation.md.
+#pragma once
+
+#include <vector>
+
+#include "study/validation/cases.h"
+
+namespace retrystorm::validation {
+
+std::vector<Case> graph_cases();
+
+}  // namespace retrystorm::validation
