@@ -60,7 +60,9 @@ const Node* find(const Settings& settings, std::string_view name) {
 }
 
 // Words, until a comment.
+// Those after the 64th are left out: HAProxy refuses so long a line (MAX_LINE_ARGS).
 std::vector<std::string> words_of(std::string_view line) {
+  constexpr std::size_t kMostWords = 64;
   std::vector<std::string> words;
   std::string word;
   for (const char c : line.substr(0, line.find('#'))) {
@@ -69,6 +71,7 @@ std::vector<std::string> words_of(std::string_view line) {
     } else if (!word.empty()) {
       words.push_back(std::move(word));
       word.clear();
+      if (words.size() == kMostWords) return words;
     }
   }
   if (!word.empty()) words.push_back(std::move(word));
@@ -136,7 +139,7 @@ void add_conditions(Policy& policy, const Settings& settings) {
   }
   std::string on;
   const std::string text = words == nullptr ? "conn-failure" : words->text;
-  for (const std::string_view word : split(text, ' ')) {
+  for (const std::string_view word : parts_of(text, ' ')) {
     const auto known = std::find_if(kWords.begin(), kWords.end(),
                                     [word](const auto& each) { return each.first == word; });
     const auto statuses = split(kStatuses, ' ');

@@ -34,7 +34,7 @@ std::string annotation_duration(std::string_view text) {
 // Statuses, ranges of them, "5xx" and "gateway-error", joined by commas.
 std::string http_statuses(std::string_view text) {
   std::string value;
-  for (const std::string_view part : split(text, ',')) {
+  for (const std::string_view part : parts_of(text, ',')) {
     const std::string_view word = trimmed(part);
     const std::size_t dash = word.find('-');
     if (word == "5xx" || word == "gateway-error") {
@@ -52,7 +52,7 @@ std::string http_statuses(std::string_view text) {
 
 std::string grpc_statuses(std::string_view text) {
   std::string value;
-  for (const std::string_view part : split(text, ',')) {
+  for (const std::string_view part : parts_of(text, ',')) {
     value += value.empty() ? "" : "+";
     for (const char c : trimmed(part)) {
       value += c == '-' ? '_' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);

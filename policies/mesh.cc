@@ -106,7 +106,7 @@ void settle_timeouts(Policy& policy, std::string_view program, std::string_view 
 void add_conditions(Policy& policy, std::string_view list, const std::vector<std::string>& codes,
                     std::size_t line, bool has_headers) {
   std::vector<std::string_view> words;
-  for (const std::string_view each : split(list, ',')) {
+  for (const std::string_view each : parts_of(list, ',')) {
     if (!trimmed(each).empty()) words.push_back(trimmed(each));
   }
   const bool only_grpc = std::all_of(words.begin(), words.end(), [](std::string_view word) {

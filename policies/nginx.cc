@@ -140,7 +140,7 @@ const Node* find(const Directives& all, std::string_view name) {
 bool add_conditions(Policy& policy, const Node* words) {
   std::string on;
   const std::string text = words == nullptr ? "error timeout" : words->text;
-  for (const std::string_view word : split(text, ' ')) {
+  for (const std::string_view word : parts_of(text, ' ')) {
     if (word.empty()) continue;
     const auto known = std::find_if(kWords.begin(), kWords.end(),
                                     [word](const auto& each) { return each.first == word; });

@@ -11,6 +11,7 @@
 namespace retrystorm {
 namespace {
 
+constexpr std::size_t kMostNotes = 100'000;    // of a file
 constexpr std::size_t kMostPolicies = 10'000;  // in a file: each takes some kB
 constexpr std::size_t kMostDifferent = 1'000;  // each takes a millisecond
 
@@ -151,6 +152,7 @@ void Policy::set(std::string option, std::string value, std::size_t at, std::str
 }
 
 void Policy::note(Note::Level level, std::string_view rule, std::size_t at, std::string text) {
+  if (notes.size() >= kMostNotes) refuse_so_many(std::to_string(kMostNotes) + " notes");
   notes.push_back({level, std::string(rule), at, std::move(text)});
 }
 
@@ -257,6 +259,8 @@ void check_count(std::size_t policies) {
 
 void PolicyFile::add(Policy policy) {
   check_count(policies.size());
+  all_notes += policy.notes.size();
+  if (all_notes > kMostNotes) refuse_so_many(std::to_string(kMostNotes) + " notes");
   policies.push_back(std::move(policy));
 }
 

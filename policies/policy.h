@@ -75,8 +75,10 @@ struct PolicyFile {
   std::vector<Policy> policies{};
   std::vector<Note> notes{};  // about the file as a whole
 
-  // Throws BadFile if there are too many.
+  // Throws BadFile if there are too many, or their notes are.
   void add(Policy policy);
+
+  std::size_t all_notes = 0;  // of those that were added
 };
 
 // Throws BadFile if so many policies, one more, are too many for a file.

@@ -75,11 +75,18 @@ void each_line(std::string_view text,
 }
 
 std::vector<std::vector<Entry>> parse_properties(std::string_view text) {
+  constexpr std::size_t kMost = 20'000;
+  std::size_t count = 0;
   std::vector<std::vector<Entry>> documents(1);
   std::string line;
   std::size_t begin = 0;
   const auto end_line = [&] {
-    if (begin > 0) documents.back().push_back(entry_of(line, begin));
+    if (begin > 0) {
+      if (++count > kMost) {
+        throw BadFile("more than " + std::to_string(kMost) + " values: too large to be read");
+      }
+      documents.back().push_back(entry_of(line, begin));
+    }
     line.clear();
     begin = 0;
   };

@@ -67,13 +67,13 @@ class Reader {
           add_used(one.is_map() ? one.text_at({"name"}) : one.text);
       }
       if (each.name.starts_with("traefik.") && each.name.ends_with(".middlewares")) {
-        for (const std::string_view one : split(each.text, ',')) add_used(one);
+        for (const std::string_view one : parts_of(each.text, ',')) add_used(one);
       }
       const std::size_t equals = each.text.find('=');
       if (each.text.starts_with("traefik.") && equals != std::string::npos &&
           each.text.substr(0, equals).ends_with(".middlewares")) {
         for (const std::string_view one :
-             split(std::string_view(each.text).substr(equals + 1), ','))
+             parts_of(std::string_view(each.text).substr(equals + 1), ','))
           add_used(one);
       }
       find_used(each);
@@ -102,7 +102,7 @@ class Reader {
           (is_key || (each.text.starts_with(kLabel) && equals != each.text.npos))) {
         const std::string label = is_key ? each.name : each.text.substr(0, equals);
         const std::string value = is_key ? each.text : each.text.substr(equals + 1);
-        const auto parts = split(std::string_view(label).substr(kLabel.size()), '.');
+        const auto parts = parts_of(std::string_view(label).substr(kLabel.size()), '.');
         if (parts.size() == 3 && is_same_name(parts[1], "retry", kCase)) {
           labels_[std::string(parts[0])].push_back(scalar_node(parts[2], value, each.line));
         }

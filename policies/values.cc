@@ -4,11 +4,13 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <utility>
 
 #include "model/base/text.h"
+#include "policies/tree.h"
 
 namespace retrystorm {
 namespace {
@@ -136,7 +138,7 @@ Duration timespan(std::string_view text) {
   constexpr double kMostDays = 10'675'199, kDay = 86'400;
   if (are_digits(text))
     return with_unit(text, print_number(parse_number(text, 0, kMostDays)), kDay);
-  std::vector<std::string_view> parts = split(text, ':');
+  std::vector<std::string_view> parts = parts_of(text, ':');
   const std::size_t point = parts.front().find('.');
   std::string_view days = "0";
   if (parts.size() == 4) {
@@ -186,6 +188,14 @@ std::string whole(std::string_view text, double most) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> parts_of(std::string_view text, char separator) {
+  constexpr std::ptrdiff_t kMost = 10'000;
+  if (std::count(text.begin(), text.end(), separator) >= kMost) {
+    throw BadFile("a list of more than " + std::to_string(kMost) + " parts: too large to be read");
+  }
+  return split(text, separator);
+}
 
 std::string whole_number(std::string_view text) {
   return whole(text, 4'294'967'295);

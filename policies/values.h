@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/base/duration.h"
 
@@ -30,6 +31,8 @@ Duration spring_duration(std::string_view text);
 
 // A whole number, such as 5 or 5.0.
 std::string whole_number(std::string_view text);
+// The parts of a list. Throws BadFile if there are too many.
+std::vector<std::string_view> parts_of(std::string_view text, char separator);
 // The same of what a program holds in 32 bits with a sign.
 inline constexpr std::uint32_t kMostSigned = 2'147'483'647;
 std::string signed_number(std::string_view text);

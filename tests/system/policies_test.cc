@@ -1,6 +1,7 @@
 // Policies of other programs, imported and checked by the program: files, exit codes, output.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -18,6 +19,7 @@ namespace retrystorm::test {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::ContainsRegex;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
@@ -388,6 +390,47 @@ TEST(Check, AgreesWithSimulateAboutTheImport) {
           << name;
     }
   }
+}
+
+// Files of the greatest length, made to be large in memory. The limit is for what a program writes to.
+TEST(Check, StaysWithin64MegabytesWhateverTheFile) {
+  if (!kCanRunOutOfMemory) GTEST_SKIP() << "a sanitizer takes more memory itself";
+  constexpr std::size_t kSize = 4'194'000;
+  const auto repeated = [](const std::string& begin, const std::string& part,
+                           const std::string& end = "") {
+    std::string text = begin;
+    while (text.size() + part.size() + end.size() <= kSize) text += part;
+    return text + end;
+  };
+  const auto code_within = [](const std::string& path, rlim_t bytes) {
+    ChildProcess process(RETRYSTORM_STUDIES, {"check", path}, 0, [bytes] {
+      const rlimit limit{bytes, bytes};
+      setrlimit(RLIMIT_DATA, &limit);
+    });
+    return process.exit_code().value_or(-1);
+  };
+  const TempDir dir;
+  const std::string envoy = "virtual_hosts:\n- routes:\n";
+  for (
+      const std::string& text :
+      {repeated("resilience4j.retry.instances.a.maxAttempts=3\n", "a=\n"),
+       repeated("", "resilience4j.retry.instances.a.maxAttempts=3\n"), repeated("", "- "),
+       repeated("", "["), repeated("{\"methodConfig\":[", "0,", "0]}"),
+       repeated("a: &a 1\nb: [", "*a ,", "]"), repeated("", "---\n"),
+       repeated("[http.middlewares.m.retry]\nattempts = 3\na=[", "{},", "]"),
+       repeated("[default]\nmax_attempts=3\n", "[a]\n"),
+       repeated("A=1\nAWS_MAX_ATTEMPTS=3\n", "A=\n"),
+       repeated("upstream b{server a;}server{location / {proxy_pass http://b;\n}", "a;", "}"),
+       repeated("backend b\n retries 3\n server a 1\n", "a\n"),
+       repeated(envoy + "  - route: {cluster: c, retry_policy: {num_retries: 1, retry_on: '", "x,",
+                "'}}\n"),
+       repeated(
+           envoy,
+           "  - route: {cluster: c, retry_policy: {num_retries: 1, retry_on: 'a,b,c,d,e,f'}}\n")}) {
+    const std::string path = written(dir, "hostile", text);
+    EXPECT_THAT(code_within(path, 64 << 20), AnyOf(0, 2, 3)) << text.substr(0, 60);
+  }
+  EXPECT_THAT(code_within(dir.file("hostile"), 3 << 20), Not(AnyOf(0, 2, 3)));  // the limit counts
 }
 
 // What was there before is not held against a change.
