@@ -124,7 +124,8 @@ std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& 
     const bool obeyed = retry.hint.use != HintUse::kIgnore;
     if (options.service.hint.kind != HintKind::kSpread) {
       add(obeyed ? NamedOptions{{"hint", "spread"}}
-                 : NamedOptions{{"hint", "spread"}, {"retry-after", "at-least"}});
+                 : NamedOptions{{"hint", "spread"}, {"retry-after", "at-least"}},
+          " (if the limit is of your own service)");
     } else if (!obeyed) {
       add({{"retry-after", "at-least"}});
     }

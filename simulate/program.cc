@@ -169,8 +169,10 @@ void print_saved(const Grid& grid, std::size_t cells,
              "retry budgets that save for longer than the calm before the outage (" +
                  readable(longest->calm) + ")",
              some == cells ? "in all rows" : rows);
-  std::cout << "  fuller ones pay for more retries in the first seconds: --outage-at="
-            << format_duration(longest->of) << " shows that\n";
+  std::cout
+      << "  full ones, as after a long calm, pay for more retries, perhaps for all of the outage's: see "
+         "--outage-at="
+      << format_duration(longest->of) << " before you choose one\n";
 }
 
 // The settings that all rows have in common, but for those of the line above.

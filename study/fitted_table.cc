@@ -239,8 +239,8 @@ void print_upright(std::ostream& out, const std::vector<std::string>& axes, cons
                  : whole);
   if (cell.unfinished >= Counts::kManyLeftOut) {
     print_line(out, "",
-               "the whole run leaves out what is unfinished at its end, " +
-                   narrow_percent(cell.unfinished, 2) + " of the requests");
+               "the whole run leaves out the requests under way at its end that have not failed, " +
+                   narrow_percent(cell.unfinished, 2));
   }
   print_line(out, "attempts/request", fixed(cell.amplification.value, 2));
   print_line(out, "OK/s",

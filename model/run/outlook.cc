@@ -621,6 +621,7 @@ Outlook::Outage look_at_outage(const OutlookInput& input, const Outlook& outlook
     outage.drains_in = drains_in(queue, saved, full, outlook, storm, outage.length);
     outage.drains_in_is_near = is_near(*outage.drains_in, queue, outlook);
   }
+  outage.skips_gone = input.service->abandoned != Abandoned::kServe;
   // What was saved is spent in the outage.
   if (outage.at_most && piles_up(outage.what)) {
     // A request ends when it is served, or given up.
@@ -735,10 +736,10 @@ void warn_of_herd(Outlook& outlook) {
   }
   if (herd.in_time) return;
   const Outlook::Service& service = *outlook.service;
-  const std::string why = herd.piles_up > service.late_from
-                              ? "from " + readable(std::round(service.late_from)) +
-                                    " on answers come too late and are in vain"
-                              : "with so many in it the service does less than the load of " + load;
+  const std::string why =
+      herd.piles_up > service.late_from
+          ? "from " + readable(std::round(service.late_from)) + " on answers come too late"
+          : "with so many in it the service does less than the load of " + load;
   outlook.warnings.push_back("up to " + readable(std::round(herd.piles_up)) +
                              " attempts pile up in the window of " + readable(herd.window) +
                              ", and " + why + ". Spread the clients over more than " +

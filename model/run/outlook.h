@@ -136,6 +136,7 @@ struct Outlook {
     std::optional<Duration> drains_in{};
     // Does a run come near that? Not if most of the queue is served in time, so that little is retried.
     bool drains_in_is_near = false;
+    bool skips_gone = false;  // the service skips what nobody waits for any more
   };
 
   // Kept ones.

@@ -265,6 +265,7 @@ std::string outage_sentence(const Outlook& outlook) {
   if (outage.refused_work > Duration::zero()) {
     text += ", " + readable(outage.refused_work) + " of it for refusals (--rejection-cost)";
   }
+  if (outage.skips_gone) return text + ", less those whose clients have gone (--abandoned)";
   if (outage.drains_in_is_near) text += ", done within " + readable(*outage.drains_in);
   return text;
 }

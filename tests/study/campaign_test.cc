@@ -405,8 +405,8 @@ TEST(FittedTable, SaysWhatIsNotDoneAtTheEnd) {
   run.queue_wait = 55s;
   run.unfinished = 0.25;
   const std::string list = fitted({}, {summarize({run, run})});
-  EXPECT_THAT(list, HasSubstr("\n                  the whole run leaves out what is unfinished at "
-                              "its end, 25.00% of the requests\n"));
+  EXPECT_THAT(list, HasSubstr("\n                  the whole run leaves out the requests under way "
+                              "at its end that have not failed, 25.00%\n"));
   EXPECT_THAT(list, testing::EndsWith("\nrecovered, but the queue is not empty at the end: 2 of 2 "
                                       "(a request waits for up to 55s)\n"));
 }

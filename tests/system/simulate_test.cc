@@ -126,7 +126,8 @@ TEST(Simulate, SaysAfterATableWhatToTry) {
   once.insert(once.end(), limited.begin(), limited.end());
   ChildProcess told(RETRYSTORM_SIMULATE, once);
   EXPECT_EQ(told.exit_code(), 0);
-  EXPECT_THAT(told.err(), testing::EndsWith("\ntry:       --hint=spread --retry-after=at-least, or "
+  EXPECT_THAT(told.err(), testing::EndsWith("\ntry:       --hint=spread --retry-after=at-least "
+                                            "(if the limit is of your own service), or "
                                             "--client-rate=aws-adaptive (true of clients that "
                                             "share one process: --processes=1)\n"));
   EXPECT_THAT(output_of({"--seed=1", "--runs=3", "--quiet"}),
