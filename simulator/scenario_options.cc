@@ -205,7 +205,7 @@ Outlook look_ahead(const ScenarioOptions& options) {
   note_unused_by_open_arrivals(input, options.workload);
   Outlook outlook = look_ahead(input);
   if (options.graph.on()) {
-    GraphOutlook graph = look_ahead(scenario.topology, outlook.wanted);
+    GraphOutlook graph = look_ahead(scenario.topology, scenario.disturbed, outlook.wanted);
     outlook.graph = std::move(graph.sentence);
     for (std::string& each : graph.warnings) outlook.warnings.push_back(std::move(each));
     // All callers have the same waits, also where the clients do not retry.

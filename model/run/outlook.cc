@@ -28,8 +28,20 @@ std::vector<Duration> first_waits(const RetrySettings& retry) {
   const bool slow = retry.backoff.grow_from == GrowFrom::kJittered ||
                     retry.backoff.from == BackoffFrom::kThinkTime ||
                     retry.backoff.jitter.is_growth();
-  const std::size_t count = std::min<std::size_t>(retry.limit.max_retries, slow ? 4 : 20);
-  if (!retry.pacer.on) return median_waits(retry.backoff, count);
+  constexpr std::size_t kWaits = 20, kSlowWaits = 4;
+  const std::size_t count = std::min<std::size_t>(retry.limit.max_retries, kWaits);
+  if (!retry.pacer.on) {
+    std::vector<Duration> waits =
+        median_waits(retry.backoff, slow ? std::min(count, kSlowWaits) : count);
+    // The others grow like the last one that was computed.
+    if (slow && waits.size() == kSlowWaits && waits[kSlowWaits - 2] > Duration::zero()) {
+      const double growth = to_seconds(waits.back()) / to_seconds(waits[kSlowWaits - 2]);
+      while (waits.size() < count) {
+        waits.push_back(std::min(scale(waits.back(), growth), retry.backoff.cap));
+      }
+    }
+    return waits;
+  }
   std::vector<Duration> pauses;
   Duration pause = retry.pacer.initial_interval;
   for (std::size_t i = 0; i < count; ++i) {
@@ -633,10 +645,10 @@ Outlook::Outage look_at_outage(const OutlookInput& input, const Outlook& outlook
   if (piles_up(outage.what) && work > 0) outage.waiting = std::min(outage.waiting + saved, room);
   if (service.capacity != kUnlimited) {
     const double refused = std::max(outage.waiting - room, 0.0);
-    const double full = workers ? full_capacity(*input.service) : service.capacity;
+    const double does = workers ? full_capacity(*input.service) : service.capacity;
     outage.work = from_seconds(std::min(outage.waiting, room) / service.capacity);
     if (refused > 0 && refusal > 0) {
-      outage.refused_work = from_seconds(refused * refusal / full);
+      outage.refused_work = from_seconds(refused * refusal / does);
       outage.work = saturating_add(outage.work, outage.refused_work);
     }
   }

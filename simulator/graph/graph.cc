@@ -46,7 +46,9 @@ GraphShape shape_of(const Topology& topology) {
 }
 
 Graph::Graph(const Scenario& scenario, const EventLoop& clock, ServerNode& front, Calls& clients)
-    : clients_(clients), watch_(shape_of(scenario.topology)) {
+    : clients_(clients),
+      sampling_(scenario.seed, std::numeric_limits<std::uint64_t>::max() - 900),
+      watch_(shape_of(scenario.topology)) {
   const Topology& topology = scenario.topology;
   const TimePoint end = saturating_add(TimePoint{}, scenario.length);
   for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
@@ -120,7 +122,7 @@ void Graph::take_event(TimePoint now) {
   for (const auto& each : services_) each->sample();
   for (std::size_t i = 0; i < calls_.size(); ++i) under_way_[i + 1] += calls_[i]->under_way();
   ++samples_;
-  sample_at_ = saturating_add(sample_at_, kSample);
+  sample_at_ = saturating_add(sample_at_, scale(kSample, sampling_.uniform(0, 2)));
 }
 
 std::optional<GraphInterval> Graph::take_interval(TimePoint now) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/base/duration.h"
+#include "model/base/random.h"
 #include "model/run/graph_report.h"
 #include "simulator/calls.h"
 #include "simulator/event_loop.h"
@@ -49,6 +50,8 @@ class Graph {
   GraphResult result() const { return watch_.result(); }
 
  private:
+  // The mean time between samples. Each comes at a random time, since requests of equal length may all begin
+  // together, in step with equal pauses.
   static constexpr Duration kSample = std::chrono::milliseconds(100);
 
   const Calls& clients_;
@@ -58,6 +61,7 @@ class Graph {
   std::vector<Counts> counted_;                       // of each edge, until the last window
   std::vector<std::size_t> under_way_;                // of each edge: a sum of the window's samples
   std::size_t samples_ = 0;
+  ClientRandom sampling_;
   TimePoint sample_at_ = TimePoint{} + kSample;
   TimePoint window_end_ = TimePoint{} + GraphWatch::kWindow;
   GraphWatch watch_;

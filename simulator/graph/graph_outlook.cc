@@ -60,7 +60,21 @@ std::vector<NodeOutlook> look_at_nodes(const Topology& topology, double load) {
   return nodes;
 }
 
-std::string sentence(const Topology& topology, const std::vector<NodeOutlook>& nodes, double load) {
+// Does each service call the next one, once?
+bool is_chain(const Topology& topology) {
+  for (std::size_t i = 0; i < topology.edges.size(); ++i) {
+    const GraphEdge& edge = topology.edges[i];
+    if (edge.to != i) return false;
+    if (i == 0) continue;
+    const CallPlan& calls = topology.nodes[edge.from].calls;
+    if (calls.size() != 1 || calls[0].size() != 1 || edge.from + 1 != edge.to) return false;
+    if (calls[0][0].times != 1 || calls[0][0].share < 1) return false;
+  }
+  return true;
+}
+
+std::string sentence(const Topology& topology, const std::vector<NodeOutlook>& nodes,
+                     std::size_t disturbed, double load) {
   std::string text;
   bool holds = false;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -73,17 +87,18 @@ std::string sentence(const Topology& topology, const std::vector<NodeOutlook>& n
     }
   }
   if (holds) text += "; --waiting=hold: a worker is busy while those that it calls work";
-  text += "; the load is " + readable(load) + "/s; if " + topology.nodes.back().name +
+  text += "; the load is " + readable(load) + "/s; if " + topology.nodes[disturbed].name +
           " is dead, at most ";
-  if (topology.edges.size() == topology.nodes.size() && nodes.size() > 1) {
+  if (disturbed > 0 && is_chain(topology)) {
     double before = 1;
-    for (const NodeOutlook& each : nodes) {
-      text += (before == 1 && &each == &nodes.front() ? "" : " x ") + readable(each.most / before);
-      before = each.most;
+    for (std::size_t i = 0; i <= disturbed; ++i) {
+      text += (i == 0 ? "" : " x ") + readable(nodes[i].most / before);
+      before = nodes[i].most;
     }
     text += " = ";
   }
-  return text + readable(nodes.back().most) + " calls of it for a request of a client (--retry-at)";
+  return text + readable(nodes[disturbed].most) +
+         " calls of it for a request of a client (--retry-at)";
 }
 
 // Those who call a service that itself goes on trying when they have given up.
@@ -115,9 +130,9 @@ void warn_of_timeouts(const Topology& topology, std::vector<std::string>& warnin
 
 }  // namespace
 
-GraphOutlook look_ahead(const Topology& topology, double load) {
+GraphOutlook look_ahead(const Topology& topology, std::size_t disturbed, double load) {
   const std::vector<NodeOutlook> nodes = look_at_nodes(topology, load);
-  GraphOutlook outlook{.sentence = sentence(topology, nodes, load)};
+  GraphOutlook outlook{.sentence = sentence(topology, nodes, disturbed, load)};
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (nodes[i].load < nodes[i].capacity) continue;
     outlook.warnings.push_back(topology.nodes[i].name + " can do " +

@@ -16,7 +16,7 @@ struct GraphOutlook {
   std::vector<std::string> warnings{};
 };
 
-// `load`: the clients' requests a second.
-GraphOutlook look_ahead(const Topology& topology, double load);
+// `load`: the clients' requests a second. `disturbed`: the service that has the outage.
+GraphOutlook look_ahead(const Topology& topology, std::size_t disturbed, double load);
 
 }  // namespace retrystorm
