@@ -416,10 +416,10 @@ Recovery RecoveryTracker::recovery() const {
       result.reason += ", below 75 % again after " + format_duration(*start(relapse)) +
                        "; at the end " + of_baseline(joined(last), base.rate());
     } else if (!base.is_missed(outage.counts.ok, outage.length, 0.9, 0)) {
-      const double lost =
+      const double missing =
           base.rate() * to_seconds(outage.length) - static_cast<double>(outage.counts.ok);
       result.reason +=
-          lost < 1 ? "; the outage cost no answers" : "; the outage cost hardly an answer";
+          missing < 1 ? "; the outage cost no answers" : "; the outage cost hardly an answer";
     }
     const auto queue = relapse ? std::nullopt : queue_left(calm_windows(), last);
     if (queue) {
