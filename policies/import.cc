@@ -68,7 +68,7 @@ constexpr std::array<FalseFriend, 16> kFalseFriends{{
     {"litellm", "LiteLLM's, whose retry_policy is not Envoy's"},
     {"ErrorRetries", "LiteLLM's, whose retry_policy is not Envoy's"},
     {"virtualRouterName", "AWS App Mesh's"},
-    {"traefik.http.middlewares.",
+    {".retry.attempts=",
      "labels of Traefik in another program's file: give them as a YAML list of labels"},
     {"healthcheck:", "a compose file, whose retries are of health checks"},
     {"envoy_local_cluster_json", "Consul's (HCL); the JSON in it is Envoy's: give that alone"},
