@@ -68,7 +68,9 @@ void Fleet::start() {
 
 FleetTotals Fleet::totals() const {
   // Read one after the other while the clients run. So a client may be counted in two states.
-  const std::size_t in_flight = counts_.in_flight(), waiting = counts_.waiting_to_retry();
+  const std::size_t waiting = counts_.waiting_to_retry();
+  const std::size_t in_flight =
+      options_.retry.hedge.any() ? counts_.hedged_requests() : counts_.in_flight();
   // In an open system nobody thinks: requests come from outside.
   std::size_t all = is_open() ? 0 : options_.clients;
   if (job_) {
@@ -110,6 +112,11 @@ void Fleet::stop() {
   }
   join();
   if (connections_) connections_->join();
+  // Hedged attempts may outlive their requests.
+  for (; counts_.in_flight() > 0; std::this_thread::sleep_for(5ms)) {
+    shut_down_all_sockets(limits_.spared_ports);
+  }
+  runner_.join();
   arrival_threads_.stop();
 }
 

@@ -75,6 +75,7 @@ void LiveCounts::begin_phase(TimePoint now) {
 
 Counts LiveCounts::counts() const {
   // In the reverse of the order of counting, so that no attempt is counted without its request.
+  const std::uint64_t hedges_won = hedges_won_, hedges = hedges_;
   const std::uint64_t attempts = attempts_, retries = retries_, requests = requests_;
   Counts counts{.ok = ended_[index_of(Outcome::kOk)],
                 .errors = ended_[index_of(Outcome::kError)],
@@ -82,6 +83,8 @@ Counts LiveCounts::counts() const {
                 .requests = requests,
                 .attempts = attempts,
                 .retries = retries,
+                .hedges = hedges,
+                .hedges_won = hedges_won,
                 .not_sent = not_sent_,
                 .throttled = throttled_,
                 .failing = failing_};

@@ -49,6 +49,14 @@ class LiveCounts {
   // `begun`: when the request began.
   void end_ok(std::size_t place, TimePoint now, TimePoint begun, Duration latency,
               Duration request_time);
+  // A hedged request, which has several attempts at a time, or the attempts after one of its waits. Between these
+  // calls it is one of `hedged_requests`.
+  void begin_hedged() { ++hedged_; }
+  void end_hedged() { --hedged_; }
+  void hedge() { ++hedges_; }
+  void hedge_won() { ++hedges_won_; }
+  // It counts among those that are being retried from now on.
+  void fail_so_far() { ++failing_; }
   // A gate refused an attempt.
   void refuse() { ++not_sent_; }
   // Counts what happens to a request after one of its attempts ended or was not sent.
@@ -66,6 +74,7 @@ class LiveCounts {
 
   Counts counts() const;
   std::size_t in_flight() const { return in_flight_; }
+  std::size_t hedged_requests() const { return hedged_; }
   std::size_t waiting_to_retry() const { return waiting_to_retry_; }
   Duration pauses() const;  // of all workers
   const TimeHistograms& histograms() const { return histograms_; }
@@ -85,8 +94,8 @@ class LiveCounts {
   std::array<std::atomic<std::uint64_t>, kGiveUpNames.size()> gave_up_by_{};
   std::array<std::atomic<std::uint64_t>, kErrorKinds.size()> errors_by_{};
   std::atomic<std::uint64_t> requests_{0}, attempts_{0}, retries_{0}, not_sent_{0}, throttled_{0},
-      failing_{0};
-  std::atomic<std::size_t> in_flight_{0}, waiting_to_retry_{0};
+      failing_{0}, hedges_{0}, hedges_won_{0};
+  std::atomic<std::size_t> in_flight_{0}, waiting_to_retry_{0}, hedged_{0};
   TimeHistograms histograms_;
 
   std::atomic<bool> has_error_{false};

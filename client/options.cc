@@ -158,6 +158,11 @@ void check(const ClientOptions& options, UnusedOptions typed) {
   find_unused_of_reconnects(
       unused, options.workload,
       options.outage_at ? std::optional(options.timeline.outage) : std::nullopt);
+  if (options.trace > 0 && options.workload.retry.hedge.any()) {
+    unused.emplace("trace",
+                   "trace has no effect with --hedge: the attempts of a hedged request are traced "
+                   "by simulate only");
+  }
   wrong.add(unused);
   // A job ends by itself.
   const bool ends = options.duration || options.workload.arrivals == Arrivals::kJob;

@@ -11,11 +11,15 @@ RequestRunner::RequestRunner(const WorkloadOptions& options, std::size_t places,
                              const HttpRequest& request, ClientWaits& waits, LiveCounts& counts)
     : request_(request),
       timeout_(options.timeout),
+      longest_attempt_(options.retry.hedge.on == HedgeOn::kTimeout ? Duration::max()
+                                                                   : options.timeout),
       pool_settings_(options.connections),
       behaviour_(options.mean_think_time(), options.retry),
+      hedges_(options.retry),
       waits_(waits),
       counts_(counts),
       attempts_(places) {
+  if (hedges_.any()) attempt_threads_ = std::make_unique<TaskThreads>(request_);
   const std::size_t processes = sharing_processes(options);
   if (pool_settings_.multiplexed()) {
     multiplexed_.emplace(pool_settings_, processes,
@@ -26,14 +30,6 @@ RequestRunner::RequestRunner(const WorkloadOptions& options, std::size_t places,
   for (std::size_t i = 0; behaviour_.policy().has_process() && i < processes; ++i) {
     processes_.emplace_back().parts = behaviour_.policy().make_process(now());
   }
-}
-
-template <typename Ask>
-auto RequestRunner::with_process(const Client& client, Ask ask) {
-  if (processes_.empty()) return ask(static_cast<RetryProcess*>(nullptr));
-  Process& process = process_of(client);
-  const std::scoped_lock lock(process.mutex);
-  return ask(process.parts.get());
 }
 
 template <typename Ask>
@@ -60,7 +56,8 @@ Permission RequestRunner::wait_for_permission(const Client& client, Permission p
 std::optional<NextAttempt> RequestRunner::run(Client& client) {
   const TimePoint begun = now();
   counts_.begin_request(client.index, begun);
-  Request request{.traced = trace_ && trace_->begin(begun, client.index)};
+  const bool hedged = hedges_.any();  // several attempts at a time are not traced
+  Request request{.traced = !hedged && trace_ && trace_->begin(begun, client.index)};
   return run_attempts(client, request);
 }
 
@@ -112,7 +109,9 @@ std::optional<NextAttempt> RequestRunner::run_attempt(Client& client, Request& r
     permission = wait_for_permission(client, permission, request.retry, ask);
   }
   if (waits_.stopping()) return std::nullopt;
-  if (permission.kind == Permission::Kind::kSend) return send(client, request);
+  if (permission.kind == Permission::Kind::kSend) {
+    return hedges_.any() ? send_hedged(client, request) : send(client, request);
+  }
 
   if (permission.kind == Permission::Kind::kRefused) counts_.refuse();
   const TimePoint begun = client.state.begun;
@@ -132,6 +131,10 @@ void RequestRunner::stop() {
   if (multiplexed_) multiplexed_->stop();
 }
 
+void RequestRunner::join() {
+  if (attempt_threads_) attempt_threads_->stop();
+}
+
 std::optional<KeptConnections> RequestRunner::kept_connections() const {
   if (multiplexed_) return multiplexed_->totals();
   return pools_ ? std::optional(pools_->totals()) : std::nullopt;
@@ -147,33 +150,40 @@ Duration RequestRunner::time_left(const Client& client) const {
 }
 
 AttemptResult RequestRunner::run_on_a_connection(const Client& client, HttpAttempt& attempt,
-                                                 AttemptTimes* times) {
+                                                 AttemptTimes* times, Interruption* interruption) {
   std::optional<Duration>* const service = times == nullptr ? nullptr : &times->service;
   if (multiplexed_) {
-    return run_pooled(
-        *multiplexed_, client, attempt, times, [&](auto& connection, Duration patience) {
-          if (connection->is_accepted()) return attempt.run_on(*connection, patience, service);
-          return attempt.open(*connection, patience, service, [&] {
-            multiplexed_->accepted(client.number % multiplexed_->processes(), connection);
-          });
-        });
+    return run_pooled(*multiplexed_, client, attempt, times, interruption,
+                      [&](auto& connection, Duration patience) {
+                        if (connection->is_accepted()) {
+                          return attempt.run_on(*connection, patience, service, interruption);
+                        }
+                        const auto accepted = [&] {
+                          multiplexed_->accepted(client.number % multiplexed_->processes(),
+                                                 connection);
+                        };
+                        return attempt.open(*connection, patience, service, accepted, interruption);
+                      });
   }
   if (pools_) {
-    return run_pooled(*pools_, client, attempt, times, [&](auto& connection, Duration patience) {
-      return attempt.run(patience, service, connection.get());
-    });
+    return run_pooled(*pools_, client, attempt, times, interruption,
+                      [&](auto& connection, Duration patience) {
+                        return attempt.run(patience, service, connection.get(), interruption);
+                      });
   }
-  return run_connected(client, std::min(timeout_, time_left(client)),
-                       [&](Duration patience) { return attempt.run(patience, service); });
+  return run_connected(
+      client, std::min(longest_attempt_, time_left(client)),
+      [&](Duration patience) { return attempt.run(patience, service, nullptr, interruption); });
 }
 
 template <typename Kept, typename Send>
 AttemptResult RequestRunner::run_pooled(ConnectionPools<Kept>& pools, const Client& client,
-                                        HttpAttempt& attempt, AttemptTimes* times, Send send) {
+                                        HttpAttempt& attempt, AttemptTimes* times,
+                                        Interruption* interruption, Send send) {
   const Duration left = time_left(client);
   const TimePoint begin = Clock::now();
   const bool counts = pool_settings_.pool_wait_counts;
-  const Duration most = counts ? std::min(timeout_, left) : left;
+  const Duration most = counts ? std::min(longest_attempt_, left) : left;
   const Duration longest_wait = std::min(most, pool_settings_.pool_wait);
   const std::size_t process = client.number % pools.processes();
   auto connection =
@@ -184,8 +194,12 @@ AttemptResult RequestRunner::run_pooled(ConnectionPools<Kept>& pools, const Clie
     attempt.note("no connection of the pool was free in time (--pool-size, --pool-wait)");
     return waited >= most ? timed_out(waited) : not_connected(waited);
   }
-  const Duration patience =
-      counts ? std::max(most - waited, Duration::zero()) : std::min(timeout_, time_left(client));
+  const Duration patience = counts ? std::max(most - waited, Duration::zero())
+                                   : std::min(longest_attempt_, time_left(client));
+  if (interruption != nullptr && interruption->interrupted()) {  // while it was in line
+    pools.give_back(process, std::move(connection));
+    return timed_out(waited);
+  }
   AttemptResult result =
       run_connected(client, patience, [&](Duration rest) { return send(connection, rest); });
   result.latency += waited;

@@ -12,8 +12,10 @@
 #include "client/connection_pools.h"
 #include "client/live_counts.h"
 #include "client/shared_trace.h"
+#include "client/task_threads.h"
 #include "common/http/http_attempt.h"
 #include "common/http/http_request.h"
+#include "model/retry/hedge_policy.h"
 #include "model/run/client_behaviour.h"
 #include "model/run/workload.h"
 
@@ -63,6 +65,8 @@ class RequestRunner {
 
   // Ends waits for a connection of a pool. Call it once the run stops.
   void stop();
+  // Waits for attempts whose requests are over. Call it once no client is running.
+  void join();
 
   // The kept connections on which no attempt is under way are lost.
   void lose_idle_connections();
@@ -96,21 +100,33 @@ class RequestRunner {
     bool unsent = true;   // none of its attempts has been sent so far
     bool retry = false;   // the current attempt is not its first
     bool waited = false;  // the current attempt waited for permission
+    HedgeState hedges{};
   };
+
+  // Only if requests are hedged (client/hedged_requests.cc).
+  struct HedgedAttempt;
+  struct Race;
+  class Hedging;
 
   std::optional<NextAttempt> run_attempts(Client& client, Request& request);
   // Like `run_attempts`, for one attempt: asks for permission, sends it, and waits for its end.
   std::optional<NextAttempt> run_attempt(Client& client, Request& request);
   std::optional<NextAttempt> send(Client& client, Request& request);
+  // The same with other attempts beside it.
+  std::optional<NextAttempt> send_hedged(Client& client, Request& request);
+  void run_hedged_attempt(const std::shared_ptr<Race>& race,
+                          const std::shared_ptr<HedgedAttempt>& attempt, HttpAttempt& http);
+  // Another attempt of its request has won before.
+  void end_lost_attempt(HedgedAttempt& attempt);
   // Until the deadline of the client's request, which may have passed since permission was given.
   Duration time_left(const Client& client) const;
-  AttemptResult run_on_a_connection(const Client& client, HttpAttempt& attempt,
-                                    AttemptTimes* times);
+  AttemptResult run_on_a_connection(const Client& client, HttpAttempt& attempt, AttemptTimes* times,
+                                    Interruption* interruption = nullptr);
   // Takes a connection of the process's pool, waiting in line if need be, and calls `send` with it and the
   // patience that is left.
   template <typename Kept, typename Send>
   AttemptResult run_pooled(ConnectionPools<Kept>& pools, const Client& client, HttpAttempt& attempt,
-                           AttemptTimes* times, Send send);
+                           AttemptTimes* times, Interruption* interruption, Send send);
   // Waits for the client's connection, if it lost one, and calls `send` with the patience that is left. If
   // there is none in time, the attempt has timed out.
   template <typename Send>
@@ -132,8 +148,10 @@ class RequestRunner {
   const TimePoint made_at_ = Clock::now();
   const HttpRequest request_;
   const Duration timeout_;
+  const Duration longest_attempt_;  // the same, or none if a late attempt goes on beside its retry
   const ConnectionSettings pool_settings_;
   const ClientBehaviour behaviour_;
+  const HedgePolicy hedges_;
   ClientWaits& waits_;
   LiveCounts& counts_;
   ClientConnections* connections_ = nullptr;  // null if no connections are lost
@@ -144,6 +162,15 @@ class RequestRunner {
   // One for each place, made and used by that place's thread.
   std::vector<std::unique_ptr<HttpAttempt>> attempts_;
   std::optional<SharedTrace> trace_;
+  std::unique_ptr<TaskThreads> attempt_threads_;  // of hedged attempts
 };
+
+template <typename Ask>
+auto RequestRunner::with_process(const Client& client, Ask ask) {
+  if (processes_.empty()) return ask(static_cast<RetryProcess*>(nullptr));
+  Process& process = process_of(client);
+  const std::scoped_lock lock(process.mutex);
+  return ask(process.parts.get());
+}
 
 }  // namespace retrystorm

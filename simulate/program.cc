@@ -637,6 +637,7 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
   MoreColumns more;
   const auto add_columns = [&more](const Scenario& one) {
     more.processes |= sharing_processes(one.workload) > 0;
+    more.hedges |= one.workload.retry.hedge.any();
     more.reconnects |= loses_connections(one);
     more.graph |= !one.topology.empty();
   };

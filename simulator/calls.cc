@@ -1,20 +1,23 @@
 #include "simulator/calls.h"
 
-#include <utility>
+#include "simulator/hedges.h"
 
 namespace retrystorm {
+
 Calls::Calls(const WorkloadOptions& workload, std::uint64_t seed, TimePoint end,
              std::size_t expected_waits, CallOwner& owner, RequestTrace* trace)
     : behaviour_(workload.mean_think_time(), workload.retry),
       trace_(trace),
-      asks_(behaviour_.policy().asks() || trace != nullptr),
+      asks_(behaviour_.policy().asks() || trace != nullptr || workload.retry.hedge.any()),
       has_processes_(behaviour_.policy().has_process()),
       has_pools_(workload.connections.kept()),
+      ends_otherwise_(has_pools_ || workload.retry.hedge.any()),
       numbers_processes_(has_processes_ || has_pools_),
       connections_(workload.connections),
       timeout_(workload.timeout),
       seed_(seed),
       owner_(owner),
+      hedges_(workload.retry.hedge.any() ? std::make_unique<Hedges>(workload.retry) : nullptr),
       waits_(TimePoint{}, end, expected_waits),
       most_idle_(connections_.pool_idle) {
   for (std::size_t i = 0; i < sharing_processes(workload); ++i) {
@@ -25,6 +28,16 @@ Calls::Calls(const WorkloadOptions& workload, std::uint64_t seed, TimePoint end,
       pools_.push_back({.connections = ConnectionPool<IdleConnection>(connections_)});
     }
   }
+}
+
+Calls::~Calls() = default;
+
+std::size_t Calls::slots() const {
+  return calls_.size() - (hedges_ == nullptr ? 0 : hedges_->places());
+}
+
+std::size_t Calls::requests_in_flight() const {
+  return hedges_ == nullptr ? in_flight_ : hedges_->requests_under_way();
 }
 
 void Calls::add_slots(std::size_t count) {
@@ -132,6 +145,10 @@ void Calls::leave_line(TimePoint now, Slot slot) {
 }
 
 bool Calls::may_send(TimePoint now, Slot slot) {
+  if (hedges_ != nullptr && hedges_->is_place(slot)) {
+    end_wait_to_hedge(now, slot);
+    return false;
+  }
   Call& call = calls_[slot];
   if (trace_ != nullptr && !RetryPolicy::has_begun(call.retry)) trace_->begin(now, slot);
   ClientRandom random(call.random);
@@ -147,6 +164,10 @@ bool Calls::may_send(TimePoint now, Slot slot) {
   }
   if (call.in_line) leave_line(now, slot);
   if (permission.kind == Permission::Kind::kSend) {
+    if (hedges_ != nullptr) {
+      launch_first(now, slot);
+      return false;
+    }
     if (trace_ != nullptr) trace_->sent(now, slot, call.attempt + 1);
     return true;
   }
@@ -175,10 +196,10 @@ void Calls::send(TimePoint now, Slot slot) {
   }
   ++counts_.attempts;
   if (!std::exchange(call.unsent, false)) ++counts_.retries;
+  if (call.next_is_retry) --waiting_to_retry_;
   ++call.attempt;
   call.in_flight = true;
   call.sent_at = now;
-  if (call.next_is_retry) --waiting_to_retry_;
   ++in_flight_;
   const Attempt attempt{slot, call.attempt};
   if (has_pools_) return enter_pool(now, attempt);
@@ -329,17 +350,30 @@ void Calls::serve_line(TimePoint now, Pool& pool) {
     if (!waits_for(attempt)) continue;
     const auto kept = take_connection(now, pool);
     if (!kept) return;
-    granted_.push({attempt, *kept});
+    granted_.push({attempt, *kept, process_numbers_[attempt.client]});
     granted_at_ = now;
   }
 }
 
+void Calls::give_back(TimePoint now, const Grant& grant) {
+  Pool& pool = pools_[grant.process];
+  if (!grant.kept) {
+    pool.connections.close_unaccepted();
+  } else if (!pool.connections.give_back(now)) {
+    --idle_;
+  }
+  if (!pool.watched && !connections_.multiplexed()) watch_idle(grant.process);
+  serve_line(now, pool);
+  if (!connections_.multiplexed()) target_->keep_idle(now, idle_);
+}
+
 void Calls::take_pool_event(TimePoint now) {
   if (!granted_.empty()) {
-    const auto [attempt, kept] = granted_.take();
-    calls_[attempt.client].in_pool_line = false;
+    const Grant grant = granted_.take();
+    if (!waits_for(grant.attempt)) return give_back(now, grant);
+    calls_[grant.attempt.client].in_pool_line = false;
     --in_line_;
-    return use_connection(now, attempt, kept);
+    return use_connection(now, grant.attempt, grant.kept);
   }
   if (!line_ends_.empty() && line_ends_.front().time <= now) {
     const Attempt attempt = line_ends_.take().attempt;
@@ -365,11 +399,16 @@ void Calls::lose_connections_of(TimePoint now, std::uint32_t process) {
   ConnectionPool<IdleConnection>& pool = pools_[process].connections;
   idle_ -= pool.idle();
   pool.lose_idle();
+  // First all of them: a hedge may be sent at once.
+  std::vector<Attempt> lost;
   for (Slot slot = 0; slot < calls_.size(); ++slot) {
     const Call& call = calls_[slot];
     if (process_numbers_[slot] != process || !call.in_flight || !call.connected || call.opens)
       continue;
-    const Attempt attempt{slot, call.attempt};
+    lost.push_back({slot, call.attempt});
+  }
+  for (const Attempt& attempt : lost) {
+    if (!waits_for(attempt)) continue;
     target_->hang_up(now, attempt);
     lose_connection(now, attempt, NoAnswer::kReset);
   }
@@ -397,10 +436,16 @@ void Calls::time_out(TimePoint now) {
     timeouts_.pop();
   }
   if (!waits_for(attempt)) return;
-  const Call& call = calls_[attempt.client];
-  const bool resets = connections_.multiplexed() && call.connected && !call.opens;
+  if (ends_otherwise_) return time_out_otherwise(now, attempt);
   target_->hang_up(now, attempt);
-  finish(now, attempt, timed_out(now - call.sent_at));
+  finish(now, attempt, timed_out(now - calls_[attempt.client].sent_at));
+}
+
+void Calls::time_out_otherwise(TimePoint now, const Attempt& attempt) {
+  if (hedges_ != nullptr && outlives_timeout(now, attempt)) return;
+  const bool resets = resets_stream(calls_[attempt.client]);
+  target_->hang_up(now, attempt);
+  finish(now, attempt, timed_out(now - calls_[attempt.client].sent_at));
   if (resets) target_->reset(now, process_numbers_[attempt.client]);
 }
 
@@ -411,7 +456,6 @@ void Calls::take_answer(TimePoint now, const Attempt& attempt, const Answer& ans
       answer.retry_after > Duration::zero() ? std::optional(answer.retry_after) : std::nullopt;
   AttemptResult result = answered(answer.status(), hint, latency, answer.asks_for_less());
   result.no_retry = answer.no_retry;
-  if (result.failure == Failure::kThrottled) ++counts_.throttled;
   finish(now, attempt, result);
 }
 
@@ -424,12 +468,11 @@ void Calls::finish(TimePoint now, const Attempt& attempt, const AttemptResult& r
   call.in_flight = false;
   --in_flight_;
   if (std::exchange(call.in_service, false)) --in_service_;
-  if (has_pools_) {
-    leave_pool(now, attempt.client, result);
+  if (ends_otherwise_) {
+    if (has_pools_) leave_pool(now, attempt.client, result);
+    if (hedges_ != nullptr) return finish_hedged(now, attempt, result);
   }
-  // Attempts end almost in the order in which they were sent. So most timeouts are removed here, and
-  // never become an event.
-  while (!timeouts_.empty() && !waits_for(timeouts_.front().attempt)) timeouts_.pop();
+  forget_timeouts();
   counts_.count(result);
   const TimePoint begun = call.retry.begun;
   if (result.outcome == Outcome::kOk) {
@@ -472,15 +515,17 @@ void Calls::follow(TimePoint now, Slot slot, NextAttempt next, const AttemptResu
 
 void Calls::report(TimePoint now, Slot slot, const NextAttempt& next, const AttemptResult* ended) {
   if (trace_ != nullptr) {
-    if (ended != nullptr) trace_->ended(slot, *ended);
+    if (ended != nullptr && hedges_ == nullptr) trace_->ended(slot, *ended);
     trace_->follow(now, slot, next);
   }
   if (reports_waits_) owner_.waits(slot, next.wait);
 }
 
 RunLatencies Calls::end(TimePoint now) {
-  for (const Call& call : calls_) {
-    if (RetryPolicy::has_begun(call.retry)) latencies_.add_unfinished(call.retry.begun, now);
+  for (Slot slot = 0; slot < calls_.size(); ++slot) {
+    if (hedges_ != nullptr && hedges_->is_place(slot)) continue;
+    const RetryState& retry = calls_[slot].retry;
+    if (RetryPolicy::has_begun(retry)) latencies_.add_unfinished(retry.begun, now);
   }
   return std::move(latencies_);
 }

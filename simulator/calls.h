@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "model/base/duration.h"
@@ -23,6 +24,8 @@
 #include "simulator/wait_calendar.h"
 
 namespace retrystorm {
+
+class Hedges;
 
 // The owner of the slots. Each slot makes one request at a time.
 class CallOwner {
@@ -58,6 +61,7 @@ class Calls final : public Caller {
   Calls(const WorkloadOptions& workload, std::uint64_t seed, TimePoint end,
         std::size_t expected_waits, CallOwner& owner, RequestTrace* trace);
 
+  ~Calls();
   Calls(const Calls&) = delete;
   Calls& operator=(const Calls&) = delete;
 
@@ -89,7 +93,8 @@ class Calls final : public Caller {
   // Adds `count` slots at once.
   void add_slots(std::size_t count);
   Slot add_slot();
-  std::size_t slots() const { return calls_.size(); }
+  // Of clients: without the places of hedged attempts.
+  std::size_t slots() const;
 
   // A client takes the slot. It draws from the random stream with this number. Processes are dealt
   // in turn, by the same number. Returns the think time before its first request.
@@ -171,6 +176,8 @@ class Calls final : public Caller {
   const Counts& counts() const { return counts_; }
   Duration timeout() const { return timeout_; }
   std::size_t in_flight() const { return in_flight_; }
+  // The requests that these belong to. Fewer if requests are hedged.
+  std::size_t requests_in_flight() const;
   // Of these, the attempts that are in the service.
   std::size_t in_service() const { return in_service_; }
   std::size_t waiting_to_retry() const { return waiting_to_retry_; }
@@ -222,6 +229,7 @@ class Calls final : public Caller {
   struct Grant {
     Attempt attempt;
     bool kept;  // otherwise it opens a connection
+    std::uint32_t process;
   };
   struct IdleSince {
     TimePoint time;
@@ -269,6 +277,8 @@ class Calls final : public Caller {
   // Returns whether it is a kept connection. Such a one still counts as idle until it is used.
   // Empty: the pool is full.
   std::optional<bool> take_connection(TimePoint now, Pool& pool);
+  // The attempt has been cancelled since.
+  void give_back(TimePoint now, const Grant& grant);
   void use_connection(TimePoint now, const Attempt& attempt, bool kept);
   // The attempt has ended.
   [[gnu::noinline]] void leave_pool(TimePoint now, Slot slot, const AttemptResult& result);
@@ -285,9 +295,20 @@ class Calls final : public Caller {
   void close_idle(TimePoint now);
   // Something of the pool may be free for those in line.
   void serve_line(TimePoint now, Pool& pool);
+  // The same as `time_out` with kept connections or hedges.
+  [[gnu::noinline]] void time_out_otherwise(TimePoint now, const Attempt& attempt);
   void wait_for_permission(TimePoint now, Slot slot, Duration wait);
   void leave_line(TimePoint now, Slot slot);
   void finish(TimePoint now, const Attempt& attempt, const AttemptResult& result);
+  // Attempts end almost in the order in which they were sent. So most timeouts are removed here, and
+  // never become an event.
+  void forget_timeouts() {
+    while (!timeouts_.empty() && !waits_for(timeouts_.front().attempt)) timeouts_.pop();
+  }
+  // Must the attempt's stream be reset if it is given up?
+  bool resets_stream(const Call& call) const {
+    return connections_.multiplexed() && call.connected && !call.opens;
+  }
   // `ended`: the result of the attempt; null if it was not sent.
   void follow(TimePoint now, Slot slot, NextAttempt next, const AttemptResult* ended);
   // What follows if the request's end comes before its next attempt.
@@ -295,6 +316,22 @@ class Calls final : public Caller {
   // Not inlined, so that the common path keeps its registers.
   [[gnu::noinline]] void report(TimePoint now, Slot slot, const NextAttempt& next,
                                 const AttemptResult* ended);
+
+  // Only if requests are hedged (simulator/hedged_calls.cc). `request`: its slot. `place`: that of the attempt.
+  Slot take_place(Slot request);
+  void launch_first(TimePoint now, Slot request);
+  void launch(TimePoint now, Slot request, Slot place, bool hedge);
+  void wait_to_hedge(TimePoint now, Slot request, Duration wait, bool paid);
+  [[gnu::noinline]] void end_wait_to_hedge(TimePoint now, Slot place);
+  void send_hedge(TimePoint now, Slot request, Slot place, bool paid);
+  [[gnu::noinline]] bool outlives_timeout(TimePoint now, const Attempt& attempt);
+  void retry_beside(TimePoint now, Slot request, Slot place, const AttemptResult& failure);
+  void fail_so_far(Slot request);
+  void cancel(TimePoint now, const Attempt& attempt, RetryState& own);
+  void drop_others(TimePoint now, Slot request);
+  [[gnu::noinline]] void finish_hedged(TimePoint now, const Attempt& attempt,
+                                       const AttemptResult& result);
+  bool goes_on(TimePoint now, Slot request, Slot place, const AttemptResult& failure);
 
   const ClientBehaviour behaviour_;
   RequestTrace* const trace_;
@@ -304,11 +341,13 @@ class Calls final : public Caller {
   bool reports_waits_ = false;
   const bool has_processes_;  // the policy shares something
   const bool has_pools_;
+  const bool ends_otherwise_;     // the end of an attempt is more than that of its request
   const bool numbers_processes_;  // one of these
   const ConnectionSettings connections_;
   const Duration timeout_;
   const std::uint64_t seed_;
   CallOwner& owner_;
+  const std::unique_ptr<Hedges> hedges_;  // null if requests are not hedged
   Target* target_ = nullptr;
 
   std::vector<Call> calls_;                     // by slot

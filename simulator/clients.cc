@@ -118,11 +118,12 @@ void Clients::set_load(TimePoint now, double load) {
 }
 
 ClientStates Clients::states() const {
-  const std::size_t busy = calls_.in_flight() + calls_.waiting_to_retry();
+  const std::size_t in_flight = calls_.requests_in_flight();
+  const std::size_t busy = in_flight + calls_.waiting_to_retry();
   // In an open system nobody thinks: requests come from outside.
   const std::size_t all = kind_ == Arrivals::kOpen ? busy : job_ ? job_->present() : calls_.slots();
   ClientStates states{.thinking = all - busy,
-                      .in_flight = calls_.in_flight(),
+                      .in_flight = in_flight,
                       .waiting_to_retry = calls_.waiting_to_retry()};
   states.kept = calls_.kept_connections();
   if (job_) {

@@ -54,6 +54,19 @@ void add_topology(Scenario& scenario, const ScenarioOptions& options) {
   scenario.workload = topology.edges.front().caller;
 }
 
+void check_hedges(const ScenarioOptions& options, const Topology& topology) {
+  for (const GraphEdge& each : topology.edges) {
+    if (!each.caller.retry.hedge.any()) continue;
+    throw std::invalid_argument(
+        "--hedge: with --chain or --topology a caller sends one attempt of a request at a time");
+  }
+  if (options.workload.retry.hedge.any() && options.outage_length() > Duration::zero() &&
+      loses_connections(options.workload, options.timeline.outage)) {
+    throw std::invalid_argument(
+        "--hedge: with --outage=reconnect each client has one connection, for one attempt at a time");
+  }
+}
+
 // Adds the options of the service that have no effect at any time. An outage or an action may turn
 // on the feature that an option belongs to.
 void find_unused_of_service(UnusedOptions& unused, const ScenarioOptions& asked) {
@@ -180,6 +193,7 @@ Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed) {
         std::max<std::size_t>(scaled(process_count(workload), options.scale), 1);
   }
   if (options.graph.on()) add_topology(scenario, options);
+  check_hedges(options, scenario.topology);
   JobSettings& job = scenario.workload.job;
   job.tasks = std::max<std::uint64_t>(scaled(job.tasks, options.scale), 1);
   job.workers_start = scale(job.workers_start, 1 / options.scale);
@@ -231,9 +245,13 @@ double memory_needed(const Scenario& scenario) {
       scenario.workload.connections.kept() ? process_count(scenario.workload) : 0;
   constexpr double kBucket = 8;    // of the wait queue: at least one for every four seconds
   constexpr double kWindow = 150;  // of the verdict
-  return clients * kClient * (loses_connections(scenario) ? 2 : 1) +
-         static_cast<double>(pools) * kPool + seconds / 4 * kBucket +
-         seconds / to_seconds(RecoveryTracker::kWindow) * kWindow +
+  const HedgeSettings& hedge = scenario.workload.retry.hedge;
+  const bool double_use = loses_connections(scenario) || hedge.any();
+  constexpr double kHistory = 1e5;  // of the latencies of a process
+  const double histories =
+      hedge.percentile > 0 ? kHistory * static_cast<double>(process_count(scenario.workload)) : 0;
+  return clients * kClient * (double_use ? 2 : 1) + histories + static_cast<double>(pools) * kPool +
+         seconds / 4 * kBucket + seconds / to_seconds(RecoveryTracker::kWindow) * kWindow +
          std::min(static_cast<double>(scenario.service.max_connections), attempts) * kConnection;
 }
 

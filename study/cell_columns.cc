@@ -175,6 +175,14 @@ const CellColumn kProcessColumns[] = {
      "process_requests_per_s", [](const C& c) { return number_json(c.process_rate); }},
 };
 
+const CellColumn kHedgeColumns[] = {
+    {"hedges", 9, [](const C& c) { return number_text(c.hedges, 3); }, "hedges_per_request",
+     [](const C& c) { return number_json(c.hedges); }},
+    {"won", 8,
+     [](const C& c) { return c.hedges_won ? narrow_percent(*c.hedges_won, 1) : std::string("-"); },
+     "hedges_won_share", share_or_null<&C::hedges_won>},
+};
+
 const CellColumn kGraphColumns[] = {
     {"dies first", 18,
      [](const C& c) {
@@ -264,6 +272,9 @@ std::vector<CellColumn> cell_columns(const MoreColumns& more) {
   }
   if (more.processes) {
     columns.insert(columns.end(), std::begin(kProcessColumns), std::end(kProcessColumns));
+  }
+  if (more.hedges) {
+    columns.insert(columns.end(), std::begin(kHedgeColumns), std::end(kHedgeColumns));
   }
   if (more.graph) {
     columns.insert(columns.end(), std::begin(kGraphColumns), std::end(kGraphColumns));

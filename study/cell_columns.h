@@ -23,6 +23,7 @@ struct CellColumn {
 struct MoreColumns {
   bool reconnects = false;  // clients lose their connections
   bool processes = false;   // processes share something
+  bool hedges = false;      // requests are hedged
   bool graph = false;       // there are services behind services
 };
 

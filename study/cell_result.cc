@@ -58,6 +58,11 @@ RunResult result_of(const SimulationResult& run) {
     result.processes = static_cast<double>(run.summary.processes);
     result.process_rate = run.summary.process_rate();
   }
+  if (counts.hedges > 0) {
+    const auto hedges = static_cast<double>(counts.hedges);
+    result.hedges = hedges / static_cast<double>(counts.requests);
+    result.hedges_won = static_cast<double>(counts.hedges_won) / hedges;
+  }
   if (const auto& reconnect = run.summary.reconnect) {
     result.back_share =
         static_cast<double>(reconnect->back) / static_cast<double>(reconnect->clients);
@@ -207,6 +212,8 @@ CellResult summarize(const std::vector<RunResult>& runs, double misses) {
   cell.longest_without_ok = censored_quantile(without_ok, 0.5);
   cell.processes = mean_of(runs, &RunResult::processes);
   cell.process_rate = mean_of(runs, &RunResult::process_rate);
+  cell.hedges = mean_of(runs, &RunResult::hedges);
+  cell.hedges_won = mean_of(runs, &RunResult::hedges_won);
   for (std::size_t i = 0; i < cell.phases.size(); ++i) cell.phases[i] = summarize_phase(runs, i);
   return cell;
 }

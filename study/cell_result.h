@@ -57,6 +57,8 @@ struct RunResult {
   std::optional<Duration> longest_without_ok{};
   // Where processes share something: their number, and the requests per second of each.
   std::optional<double> processes{}, process_rate{};
+  // If there were hedges: how many for each request, and the share of them that won.
+  std::optional<double> hedges{}, hedges_won{};
   // Where clients lose their connections: the share that had one again, and when the last one had.
   std::optional<double> back_share{};
   std::optional<Duration> all_back{};
@@ -121,6 +123,7 @@ struct CellResult {
   std::optional<Duration> longest_without_ok{};  // the median over the runs
   // Means, where processes share something.
   std::optional<double> processes{}, process_rate{};
+  std::optional<double> hedges{}, hedges_won{};  // means of the runs with any
   // Where clients lose their connections: the mean share that had one again, and the time until all
   // had. A run in which some never had counts as longer than all others.
   std::optional<double> back_share{};

@@ -269,6 +269,11 @@ void print_upright(std::ostream& out, const std::vector<std::string>& axes, cons
   if (cell.makespan_median) print_line(out, "makespan", readable(*cell.makespan_median));
   if (cell.throttled_share) print_line(out, "throttled", share_of(cell.throttled_share));
   if (cell.idle_share) print_line(out, "capacity idle", share_of(cell.idle_share));
+  if (cell.hedges) {
+    print_line(
+        out, "hedges/request",
+        fixed(*cell.hedges, 2) + ", " + narrow_percent(*cell.hedges_won, 1) + " of them won");
+  }
   if (cell.processes) {
     print_line(out, "processes",
                fixed(*cell.processes, 0) + ", " + tenths(cell.process_rate) + " requests/s each");

@@ -65,7 +65,9 @@ struct Http2Connection::Exchange {
   std::int32_t stream = 0;
   bool complete = false;  // the whole answer is here
   bool done = false;
+  bool interrupted = false;
 
+  bool is_over() const { return done || interrupted; }
   void fail(Connection::Fault fault, const std::string& why, NoAnswer kind) {
     answer = {.fault = fault, .why = why, .no_answer = kind};
     done = true;
@@ -212,8 +214,11 @@ bool Http2Connection::begin(TimePoint deadline) {
 }
 
 HttpAnswer Http2Connection::open(Duration patience, std::size_t kept, const httplib::Headers& more,
-                                 const std::function<void()>& accepted) {
+                                 const std::function<void()>& accepted,
+                                 Interruption* interruption) {
   const TimePoint deadline = saturating_add(Clock::now(), patience);
+  Exchange exchange{.body = request_.body, .kept = kept};
+  const Interruption::Scope scope(interruption, [&] { interrupt(exchange); });
   // Nobody else uses it before it is accepted. The thread waits for the lock.
   std::unique_lock lock(mutex_);
   if (!begin(deadline)) {
@@ -222,11 +227,10 @@ HttpAnswer Http2Connection::open(Duration patience, std::size_t kept, const http
             .why = why_,
             .no_answer = no_answer_};
   }
-  Exchange exchange{.body = request_.body, .kept = kept};
   first_ = &exchange;
   if (submit(exchange, more)) {
     exchange.changed.wait_until(lock, bounded(deadline),
-                                [&] { return exchange.done || accepted_; });
+                                [&] { return exchange.is_over() || accepted_; });
   }
   first_ = nullptr;
   if (!accepted_) {
@@ -236,20 +240,27 @@ HttpAnswer Http2Connection::open(Duration patience, std::size_t kept, const http
     lock.unlock();
     accepted();
     lock.lock();
-    exchange.changed.wait_until(lock, bounded(deadline), [&] { return exchange.done; });
+    exchange.changed.wait_until(lock, bounded(deadline), [&] { return exchange.is_over(); });
   }
   return finish(exchange);
 }
 
-HttpAnswer Http2Connection::send(Duration patience, std::size_t kept,
-                                 const httplib::Headers& more) {
+HttpAnswer Http2Connection::send(Duration patience, std::size_t kept, const httplib::Headers& more,
+                                 Interruption* interruption) {
   const TimePoint deadline = saturating_add(Clock::now(), patience);
-  std::unique_lock lock(mutex_);
   Exchange exchange{.body = request_.body, .kept = kept};
+  const Interruption::Scope scope(interruption, [&] { interrupt(exchange); });
+  std::unique_lock lock(mutex_);
   if (submit(exchange, more)) {
-    exchange.changed.wait_until(lock, bounded(deadline), [&] { return exchange.done; });
+    exchange.changed.wait_until(lock, bounded(deadline), [&] { return exchange.is_over(); });
   }
   return finish(exchange);
+}
+
+void Http2Connection::interrupt(Exchange& exchange) {
+  const std::scoped_lock lock(mutex_);
+  exchange.interrupted = true;
+  exchange.changed.notify_one();
 }
 
 bool Http2Connection::submit(Exchange& exchange, const httplib::Headers& more) {

@@ -12,6 +12,7 @@
 #include "common/http/connection.h"
 #include "common/http/http_client.h"
 #include "common/http/http_request.h"
+#include "common/http/interruption.h"
 #include "common/os/descriptor.h"
 #include "model/base/duration.h"
 
@@ -37,11 +38,12 @@ class Http2Connection {
   // settings: then calls `accepted`, from this thread, and others may use it. If that does not happen within
   // `patience`, closes it. Otherwise as `send`.
   HttpAnswer open(Duration patience, std::size_t kept, const httplib::Headers& more,
-                  const std::function<void()>& accepted);
+                  const std::function<void()>& accepted, Interruption* interruption = nullptr);
 
   // Sends a request and waits for its answer. Returns within `patience` and a few milliseconds. `more`: additional
-  // headers. Keeps the first `kept` bytes of the answer's body.
-  HttpAnswer send(Duration patience, std::size_t kept, const httplib::Headers& more);
+  // headers. Keeps the first `kept` bytes of the answer's body. If it is interrupted, it has timed out.
+  HttpAnswer send(Duration patience, std::size_t kept, const httplib::Headers& more,
+                  Interruption* interruption = nullptr);
 
   // Has the server accepted it?
   bool is_accepted() const;
@@ -56,6 +58,7 @@ class Http2Connection {
   // With the lock held.
   bool submit(Exchange& exchange, const httplib::Headers& more);
   HttpAnswer finish(Exchange& exchange);
+  void interrupt(Exchange& exchange);
   void wake() const;
   // The thread's function, and its parts. They are called with the lock held.
   void run();

@@ -49,8 +49,11 @@ std::string what_is_found(const std::string& path, const httplib::Response& resp
 }  // namespace
 
 AttemptResult HttpAttempt::run(Duration patience, std::optional<Duration>* service,
-                               Connection* kept) {
+                               Connection* kept, Interruption* interruption) {
   const TimePoint start = Clock::now();
+  const Interruption::Scope scope(
+      interruption, [&] { kept == nullptr ? client_.interrupt() : kept->interrupt(); });
+  if (interruption != nullptr && interruption->interrupted()) return timed_out(Duration::zero());
   const httplib::Headers more = asking_for(service);
   const HttpAnswer answer = kept == nullptr
                                 ? client_.send(request_, patience, kLongestError, more)
@@ -61,17 +64,19 @@ AttemptResult HttpAttempt::run(Duration patience, std::optional<Duration>* servi
 }
 
 AttemptResult HttpAttempt::run_on(Http2Connection& connection, Duration patience,
-                                  std::optional<Duration>* service) {
+                                  std::optional<Duration>* service, Interruption* interruption) {
   const TimePoint start = Clock::now();
-  const HttpAnswer answer = connection.send(patience, kLongestError, asking_for(service));
+  const HttpAnswer answer =
+      connection.send(patience, kLongestError, asking_for(service), interruption);
   return judge(answer, Clock::now() - start, patience, service);
 }
 
 AttemptResult HttpAttempt::open(Http2Connection& connection, Duration patience,
                                 std::optional<Duration>* service,
-                                const std::function<void()>& accepted) {
+                                const std::function<void()>& accepted, Interruption* interruption) {
   const TimePoint start = Clock::now();
-  const HttpAnswer answer = connection.open(patience, kLongestError, asking_for(service), accepted);
+  const HttpAnswer answer =
+      connection.open(patience, kLongestError, asking_for(service), accepted, interruption);
   return judge(answer, Clock::now() - start, patience, service);
 }
 

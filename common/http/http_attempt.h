@@ -8,6 +8,7 @@
 #include "common/http/http2_connection.h"
 #include "common/http/http_client.h"
 #include "common/http/http_request.h"
+#include "common/http/interruption.h"
 #include "model/retry/attempt_result.h"
 
 namespace retrystorm {
@@ -21,16 +22,18 @@ class HttpAttempt {
   // Returns within `patience` and a few milliseconds, whatever the server does. If `service` is not
   // null, asks the server how long the request was in the service, and stores the answer there. If
   // `kept` is null, uses a new connection. Otherwise uses that one, opens it if it is not open, and
-  // leaves it open if it can be used again.
+  // leaves it open if it can be used again. An attempt that is interrupted has failed in some way.
   AttemptResult run(Duration patience, std::optional<Duration>* service = nullptr,
-                    Connection* kept = nullptr);
+                    Connection* kept = nullptr, Interruption* interruption = nullptr);
 
   // The same on an HTTP/2 connection that the server has accepted.
   AttemptResult run_on(Http2Connection& connection, Duration patience,
-                       std::optional<Duration>* service = nullptr);
+                       std::optional<Duration>* service = nullptr,
+                       Interruption* interruption = nullptr);
   // The same, and opens it first. See `Http2Connection`.
   AttemptResult open(Http2Connection& connection, Duration patience,
-                     std::optional<Duration>* service, const std::function<void()>& accepted);
+                     std::optional<Duration>* service, const std::function<void()>& accepted,
+                     Interruption* interruption = nullptr);
 
   // In words, why the last attempt got no answer. Empty if it got one.
   const std::string& why() const { return why_; }

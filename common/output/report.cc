@@ -101,6 +101,8 @@ nlohmann::ordered_json fate_json(AttemptFate fate) {
       return "timed_out";
     case AttemptFate::kNotSent:
       return "not_sent";
+    case AttemptFate::kSuperseded:
+      return "superseded";
     case AttemptFate::kUnderWay:
       break;
   }
@@ -315,6 +317,10 @@ nlohmann::ordered_json client_interval_json(const RunInterval& interval) {
                               {"thinking", clients.thinking},
                               {"in_flight", clients.in_flight},
                               {"waiting_to_retry", clients.waiting_to_retry}};
+  if (interval.totals.hedges > 0) {
+    json["hedges"] = rounded(rates.hedges);
+    json["hedges_won"] = rounded(rates.hedges_won);
+  }
   if (clients.mean_pause) {
     json["workers"] = clients.thinking + clients.in_flight + clients.waiting_to_retry;
     json["mean_pause_s"] = seconds_json(clients.mean_pause);
@@ -425,6 +431,10 @@ std::string summary_text(const Summary& summary) {
   text += "requests:  " + count_text(counts.requests, "sent") + ", " +
           count_text(counts.retries, "retries") + ", " +
           format("retry amplification %.2f\n", counts.amplification());
+  if (counts.hedges > 0) {
+    text += "hedges:    " + count_text(counts.hedges, "sent (of the retries)") + ", " +
+            count_text(counts.hedges_won, "won\n");
+  }
   text += "success:   " + success_text(counts) + ", " +
           count_text(counts.failing, "failing at the end") +
           (counts.left_out_share() >= Counts::kManyLeftOut
@@ -736,6 +746,10 @@ nlohmann::ordered_json summary_json(const Summary& summary) {
     for (std::size_t i = 0; i < kPhaseNames.size(); ++i) {
       add_phase(json, kPhaseNames[i], (*summary.phases)[i]);
     }
+  }
+  if (counts.hedges > 0) {
+    json["hedges"] = counts.hedges;
+    json["hedges_won"] = counts.hedges_won;
   }
   if (!summary.first_error.empty()) json["first_error"] = summary.first_error;
   if (counts.nothing_retried() > 0) {

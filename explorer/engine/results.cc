@@ -39,6 +39,8 @@ void each_field(Result& result, const Visit& visit) {
   visit("longest_without_ok_ns", result.longest_without_ok);
   visit("processes", result.processes);
   visit("process_rate", result.process_rate);
+  visit("hedges", result.hedges);
+  visit("hedges_won", result.hedges_won);
   visit("back_share", result.back_share);
   visit("all_back_ns", result.all_back);
   for (std::size_t i = 0; i < kPhaseNames.size(); ++i) {
@@ -154,8 +156,9 @@ RunResult read_result(const Json& json) {
 
 Json cell_json(const CellResult& cell) {
   Json json = Json::object();
-  for (const CellColumn& column : cell_columns(
-           {.reconnects = cell.back_share.has_value(), .processes = cell.processes.has_value()})) {
+  for (const CellColumn& column : cell_columns({.reconnects = cell.back_share.has_value(),
+                                  .processes = cell.processes.has_value(),
+                                  .hedges = cell.hedges.has_value()})) {
     json[column.name] = column.value(cell);
   }
   return json;

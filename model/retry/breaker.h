@@ -59,6 +59,7 @@ class Breaker final : public Gate {
 
   Permission ask(TimePoint now, Random& random) override;
   void take_back(TimePoint now) override;
+  void attempt_cancelled(TimePoint now) override { take_back(now); }
   void attempt_ended(TimePoint now, const AttemptResult& result) override;
 
   State state() const { return state_; }

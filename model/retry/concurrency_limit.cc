@@ -90,6 +90,10 @@ void ConcurrencyLimit::take_back(TimePoint /*now*/) {
   --in_flight_;
 }
 
+void ConcurrencyLimit::attempt_cancelled(TimePoint /*now*/) {
+  if (in_flight_ > 0) --in_flight_;
+}
+
 void ConcurrencyLimit::attempt_ended(TimePoint /*now*/, const AttemptResult& result) {
   const std::uint64_t in_use = in_flight_;
   if (in_flight_ > 0) --in_flight_;

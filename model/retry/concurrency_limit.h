@@ -49,6 +49,7 @@ class ConcurrencyLimit final : public Gate {
 
   Permission ask(TimePoint now, Random& random) override;
   void take_back(TimePoint now) override;
+  void attempt_cancelled(TimePoint now) override;
   void attempt_ended(TimePoint now, const AttemptResult& result) override;
 
   std::uint32_t limit() const { return limit_; }

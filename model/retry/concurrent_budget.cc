@@ -24,6 +24,11 @@ void ConcurrentBudget::attempt_ended(TimePoint /*now*/, const AttemptResult& /*r
   release(state);
 }
 
+void ConcurrentBudget::attempt_cancelled(TimePoint /*now*/, RetryState& state) {
+  if (in_flight_ > 0) --in_flight_;
+  release(state);
+}
+
 bool ConcurrentBudget::withdraw(TimePoint now, const AttemptResult& /*result*/, RetryState& state) {
   if (state.paid != 0) return true;  // still active: a gate refused to send it
   const std::uint64_t base = begun_ ? begun_->total(now) : in_flight_;

@@ -21,6 +21,7 @@ class ConcurrentBudget final : public RetryBudget {
   void request_begins(TimePoint now) override;
   void attempt_sent(TimePoint now, RetryState& state) override;
   void attempt_ended(TimePoint now, const AttemptResult& result, RetryState& state) override;
+  void attempt_cancelled(TimePoint now, RetryState& state) override;
   bool withdraw(TimePoint now, const AttemptResult& result, RetryState& state) override;
   void request_ends(TimePoint now, RetryState& state) override;
 

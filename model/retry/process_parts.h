@@ -11,6 +11,7 @@
 #include "model/base/duration.h"
 #include "model/base/random.h"
 #include "model/retry/attempt_result.h"
+#include "model/retry/hedge.h"
 #include "model/retry/retry_state.h"
 
 namespace retrystorm {
@@ -42,6 +43,9 @@ class RetryBudget {
   // `attempt_ended` must have been called for it before.
   virtual bool withdraw(TimePoint now, const AttemptResult& result, RetryState& state) = 0;
 
+  // An attempt was cancelled because another one of its request has won.
+  virtual void attempt_cancelled(TimePoint /*now*/, RetryState&) {}
+
   // The request is over: it succeeded or was given up. A gate may have refused its retry.
   virtual void request_ends(TimePoint /*now*/, RetryState&) {}
 };
@@ -59,12 +63,16 @@ class Gate {
 
   // Called for each attempt that was sent, however it ended. It was sent at `now - result.latency`.
   virtual void attempt_ended(TimePoint now, const AttemptResult& result) = 0;
+
+  // An attempt that was sent was cancelled because another one of its request has won.
+  virtual void attempt_cancelled(TimePoint /*now*/) {}
 };
 
 // The shared parts of one process.
 struct RetryProcess {
   std::unique_ptr<RetryBudget> budget;  // null without one
   std::vector<std::unique_ptr<Gate>> gates;
+  std::unique_ptr<HedgeProcess> hedges{};  // null if nothing is shared for hedges
 };
 
 }  // namespace retrystorm

@@ -37,12 +37,17 @@ RetryPolicy::RetryPolicy(const RetrySettings& settings)
       backoff_(settings.backoff),
       hint_(settings.hint),
       shared_(settings.process),
+      hedge_(settings.hedge),
       when_refused_(settings.when_refused) {
   if (settings.pacer.on) pacer_.emplace(settings.pacer);
 }
 
 std::unique_ptr<RetryProcess> RetryPolicy::make_process(TimePoint now) const {
-  return retrystorm::make_process(shared_, now);
+  auto process = retrystorm::make_process(shared_, now);
+  if (!hedge_.shares()) return process;
+  if (process == nullptr) process = std::make_unique<RetryProcess>();
+  process->hedges = std::make_unique<HedgeProcess>(hedge_, now);
+  return process;
 }
 
 Permission RetryPolicy::ask(TimePoint now, bool first, RetryState& state, RetryProcess* process,
@@ -58,6 +63,7 @@ Permission RetryPolicy::ask(TimePoint now, bool first, RetryState& state, RetryP
 Permission RetryPolicy::ask_process(TimePoint now, bool first, RetryState& state,
                                     RetryProcess& process, Random& random) const {
   if (first && process.budget) process.budget->request_begins(now);
+  if (first && process.hedges) process.hedges->request_begins(now);
   for (std::size_t i = 0; i < process.gates.size(); ++i) {
     const Permission permission = process.gates[i]->ask(now, random);
     if (permission.kind == Permission::Kind::kSend) continue;
@@ -106,6 +112,23 @@ void RetryPolicy::record(TimePoint now, const AttemptResult& result, RetryState&
   if (!process.budget) return;
   process.budget->attempt_ended(now, as_budgets_see(result, limit_.retry_on), state);
   if (result.outcome == Outcome::kOk) process.budget->request_ends(now, state);
+}
+
+Decision RetryPolicy::after_recorded(TimePoint now, const AttemptResult& result, RetryState& state,
+                                     RetryProcess* process, Random& random,
+                                     RetryMetrics& metrics) const {
+  ++metrics.invocations;
+  if (result.outcome != Outcome::kOk) {
+    return after_failure(now, result, state, process, random, metrics);
+  }
+  if (process != nullptr && process->budget) process->budget->request_ends(now, state);
+  return state.pause == Duration::zero() ? Decision() : pause(state, random, metrics);
+}
+
+void RetryPolicy::attempt_cancelled(TimePoint now, RetryState& own, RetryProcess* process) const {
+  if (process == nullptr) return;
+  for (const auto& gate : process->gates) gate->attempt_cancelled(now);
+  if (process->budget) process->budget->attempt_cancelled(now, own);
 }
 
 Decision RetryPolicy::after_failure(TimePoint now, const AttemptResult& result, RetryState& state,

@@ -75,7 +75,7 @@ class RetryPolicy {
   }
 
   // Does the policy have parts that clients share?
-  bool has_process() const { return shared_.any(); }
+  bool has_process() const { return shared_.any() || hedge_.shares(); }
   // Makes the shared parts of one process. The engine owns them.
   std::unique_ptr<RetryProcess> make_process(TimePoint now) const;
 
@@ -107,6 +107,19 @@ class RetryPolicy {
     return state.pause == Duration::zero() ? Decision() : pause(state, random, metrics);
   }
 
+  // The same in two steps, for hedged requests, which have several attempts at a time: `attempt_ended` for
+  // each attempt that was sent and not cancelled, then `after_recorded` if its result is that of the request.
+  // `own` is the state of the request for the attempt that it was begun or retried with, and for a hedge
+  // its own.
+  void attempt_ended(TimePoint now, const AttemptResult& result, RetryState& own,
+                     RetryProcess* process) const {
+    if (process != nullptr) record(now, result, own, *process);
+  }
+  Decision after_recorded(TimePoint now, const AttemptResult& result, RetryState& state,
+                          RetryProcess* process, Random& random, RetryMetrics& metrics) const;
+  // Another attempt of the request has won.
+  void attempt_cancelled(TimePoint now, RetryState& own, RetryProcess* process) const;
+
   // Decides what follows when `may_send` returned that an attempt is refused or too late.
   Decision after_refusal(TimePoint now, Permission::Kind why, RetryState& state,
                          RetryProcess* process, Random& random, RetryMetrics& metrics) const;
@@ -137,6 +150,7 @@ class RetryPolicy {
   HintUseSettings hint_;
   std::optional<Pacer> pacer_;
   ProcessSettings shared_;
+  HedgeSettings hedge_;
   WhenRefused when_refused_;
 };
 

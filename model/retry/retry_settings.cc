@@ -12,6 +12,7 @@ void declare_parts(OptionList& options, RetrySettings& settings) {
   declare_options(options, settings.limit);
   declare_options(options, settings.backoff);
   declare_options(options, settings.hint);
+  declare_options(options, settings.hedge);
   declare_options(options, settings.pacer);
   declare_options(options, settings.process);
   options.group("Refused attempts");
@@ -44,6 +45,7 @@ void find_unused(UnusedOptions& unused, const RetrySettings& settings) {
   find_unused(unused, settings.limit, defaults.limit);
   find_unused(unused, settings.backoff, defaults.backoff);
   find_unused(unused, settings.hint, defaults.hint);
+  find_unused(unused, settings.hedge, defaults.hedge);
   find_unused(unused, settings.pacer, defaults.pacer);
   find_unused(unused, settings.process);
   if (!settings.process.has_gates()) {

@@ -7,6 +7,7 @@
 #include "model/base/duration.h"
 #include "model/base/option_list.h"
 #include "model/retry/backoff.h"
+#include "model/retry/hedge.h"
 #include "model/retry/hint_use.h"
 #include "model/retry/limit.h"
 #include "model/retry/pacer.h"
@@ -25,6 +26,7 @@ struct RetrySettings {
   LimitSettings limit;
   BackoffSettings backoff;
   HintUseSettings hint;
+  HedgeSettings hedge;
   PacerSettings pacer;
   ProcessSettings process;
   WhenRefused when_refused = WhenRefused::kGiveUp;

@@ -46,6 +46,14 @@ std::string budget(const BudgetSettings& settings) {
   return "budget " + print_number(100 * settings.deposit) + " %";
 }
 
+std::string hedges(const HedgeSettings& settings) {
+  if (settings.on == HedgeOn::kTimeout) return "retries beside late attempts";
+  const std::string after = settings.percentile > 0 ? 'p' + print_number(settings.percentile)
+                                                    : brief_duration(settings.delay);
+  return (settings.most == 1 ? "1 hedge" : std::to_string(settings.most) + " hedges") + " after " +
+         after;
+}
+
 }  // namespace
 
 std::string retries_title(const RetrySettings& settings) {
@@ -72,6 +80,7 @@ std::string retries_title(const RetrySettings& settings) {
     default:
       add(std::to_string(limit.max_retries) + " retries");
   }
+  if (settings.hedge.any()) add(hedges(settings.hedge));
   if (limit.has_deadline()) add("deadline " + brief_duration(limit.deadline));
   const ProcessSettings& process = settings.process;
   if (process.budget.kind != BudgetSettings::Kind::kNone) add(budget(process.budget));

@@ -2,6 +2,12 @@
 
 namespace retrystorm {
 
+NextAttempt ClientBehaviour::after_recorded(TimePoint now, const AttemptResult& result,
+                                            RetryState& state, RetryProcess* process,
+                                            Random& random, RetryMetrics& metrics) const {
+  return next(policy_.after_recorded(now, result, state, process, random, metrics), state, random);
+}
+
 NextAttempt ClientBehaviour::after_loss(TimePoint now, RetryState& state, RetryProcess* process,
                                         Random& random, RetryMetrics& metrics) const {
   RetryPolicy::begin(state, now);

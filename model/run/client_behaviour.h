@@ -45,6 +45,9 @@ class ClientBehaviour {
                     RetryProcess* process, Random& random, RetryMetrics& metrics) const {
     return next(policy_.after(now, result, state, process, random, metrics), state, random);
   }
+  // The same for a result that was recorded: see RetryPolicy.
+  NextAttempt after_recorded(TimePoint now, const AttemptResult& result, RetryState& state,
+                             RetryProcess* process, Random& random, RetryMetrics& metrics) const;
   // The same for a request that begins because its client has just lost its connection: as if its
   // first attempt had failed at once. It has no attempt before the wait that follows.
   NextAttempt after_loss(TimePoint now, RetryState& state, RetryProcess* process, Random& random,

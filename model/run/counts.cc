@@ -41,6 +41,7 @@ void Counts::count(const AttemptResult& result) {
       break;
     case Outcome::kError:
       ++errors;
+      if (result.failure == Failure::kThrottled) ++throttled;
       if (const std::size_t kind = error_kind(result); kind < errors_by.size()) ++errors_by[kind];
       break;
     case Outcome::kTimedOut:
@@ -56,6 +57,8 @@ Counts& Counts::operator+=(const Counts& other) {
   requests += other.requests;
   attempts += other.attempts;
   retries += other.retries;
+  hedges += other.hedges;
+  hedges_won += other.hedges_won;
   for (std::size_t i = 0; i < gave_up_by.size(); ++i) gave_up_by[i] += other.gave_up_by[i];
   not_sent += other.not_sent;
   throttled += other.throttled;
@@ -71,6 +74,8 @@ Counts operator-(const Counts& a, const Counts& b) {
                 .requests = a.requests - b.requests,
                 .attempts = a.attempts - b.attempts,
                 .retries = a.retries - b.retries,
+                .hedges = a.hedges - b.hedges,
+                .hedges_won = a.hedges_won - b.hedges_won,
                 .gave_up_by = a.gave_up_by,
                 .not_sent = a.not_sent - b.not_sent,
                 .throttled = a.throttled - b.throttled,
@@ -95,6 +100,8 @@ Rates rates(const Counts& counts, Duration window) {
                .timed_out = rate(counts.timed_out),
                .attempts = rate(counts.attempts),
                .retries = rate(counts.retries),
+               .hedges = rate(counts.hedges),
+               .hedges_won = rate(counts.hedges_won),
                .requests = rate(counts.requests),
                .not_sent = rate(counts.not_sent),
                .throttled = rate(counts.throttled)};

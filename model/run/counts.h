@@ -17,14 +17,16 @@ struct Counts {
   std::uint64_t ok = 0;
   std::uint64_t errors = 0;
   std::uint64_t timed_out = 0;
-  std::uint64_t requests = 0;   // started by the clients, sent or not
-  std::uint64_t attempts = 0;   // sent
-  std::uint64_t retries = 0;    // attempts that repeat a request
-  GiveUpCounts gave_up_by{};    // requests that failed for good, by reason
-  std::uint64_t not_sent = 0;   // attempts refused by a gate of the client's process
-  std::uint64_t throttled = 0;  // errors by which the service asked for less load
-  std::uint64_t failing = 0;    // requests that are being retried now
-  ErrorCounts errors_by{};      // errors, by kind
+  std::uint64_t requests = 0;    // started by the clients, sent or not
+  std::uint64_t attempts = 0;    // sent
+  std::uint64_t retries = 0;     // attempts that repeat a request
+  std::uint64_t hedges = 0;      // of these, those sent while another attempt of it was under way
+  std::uint64_t hedges_won = 0;  // whose answer was the request's
+  GiveUpCounts gave_up_by{};     // requests that failed for good, by reason
+  std::uint64_t not_sent = 0;    // attempts refused by a gate of the client's process
+  std::uint64_t throttled = 0;   // errors by which the service asked for less load
+  std::uint64_t failing = 0;     // requests that are being retried now
+  ErrorCounts errors_by{};       // errors, by kind
 
   // Requests without an attempt, so far or for good.
   std::uint64_t unsent() const { return requests - (attempts - retries); }
@@ -95,6 +97,8 @@ struct Rates {
   double timed_out = 0;
   double attempts = 0;
   double retries = 0;
+  double hedges = 0;
+  double hedges_won = 0;
   double requests = 0;  // started by the clients, sent or not
   std::array<double, kGiveUpNames.size()> gave_up_by{};
   double not_sent = 0;

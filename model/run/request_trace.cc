@@ -44,11 +44,7 @@ void RequestTrace::not_sent(TimePoint now, std::uint64_t client, Permission::Kin
        .why = why == Permission::Kind::kTooLate ? GiveUp::kDeadline : GiveUp::kGate});
 }
 
-void RequestTrace::ended(std::uint64_t client, const AttemptResult& result,
-                         std::optional<Duration> service, std::optional<Duration> pool) {
-  Followed* const followed = of_client(client);
-  if (followed == nullptr) return;
-  TracedAttempt& attempt = followed->request.attempts.back();
+void RequestTrace::end(TracedAttempt& attempt, const AttemptResult& result) {
   attempt.latency = result.latency;
   switch (result.outcome) {
     case Outcome::kOk:
@@ -62,6 +58,51 @@ void RequestTrace::ended(std::uint64_t client, const AttemptResult& result,
       attempt.fate = AttemptFate::kTimedOut;
       break;
   }
+}
+
+void RequestTrace::sent(TimePoint now, std::uint64_t client, std::uint64_t place,
+                        std::uint32_t number) {
+  Followed* const followed = of_client(client);
+  if (followed == nullptr) return;
+  std::vector<TracedAttempt>& attempts = followed->request.attempts;
+  attempts.push_back({.t = now - start_});
+  hedged_[{place, number}] = {followed->request.number, attempts.size() - 1};
+  if (sees_ == Sees::kAnswers) return;
+  attempts.back().connect = Duration::zero();
+  with_server_[{place, number}] = {followed->request.number, attempts.size() - 1};
+  ++followed->with_server;
+}
+
+TracedAttempt* RequestTrace::take_hedged(const Key& key) {
+  const auto found = hedged_.find(key);
+  if (found == hedged_.end()) return nullptr;
+  const auto [request, attempt] = found->second;
+  hedged_.erase(found);
+  return &followed_.at(request).request.attempts[attempt];
+}
+
+void RequestTrace::ended(std::uint64_t place, std::uint32_t number, const AttemptResult& result) {
+  TracedAttempt* const attempt = take_hedged({place, number});
+  if (attempt == nullptr) return;
+  end(*attempt, result);
+  if (sees_ == Sees::kServer && !attempt->connect) forget({place, number});
+}
+
+void RequestTrace::superseded(std::uint64_t place, std::uint32_t number, Duration latency,
+                              bool cancelled) {
+  TracedAttempt* const attempt = take_hedged({place, number});
+  if (attempt == nullptr) return;
+  attempt->latency = latency;
+  attempt->fate = AttemptFate::kSuperseded;
+  if (sees_ == Sees::kServer && cancelled && !attempt->connect) forget({place, number});
+}
+
+void RequestTrace::ended(std::uint64_t client, const AttemptResult& result,
+                         std::optional<Duration> service, std::optional<Duration> pool) {
+  Followed* const followed = of_client(client);
+  if (followed == nullptr) return;
+  TracedAttempt& attempt = followed->request.attempts.back();
+  end(attempt, result);
   if (sees_ == Sees::kAnswers) {
     attempt.pool = pool;
     const Duration sent_for = result.latency - pool.value_or(Duration::zero());

@@ -28,6 +28,7 @@ enum class AttemptFate {
   kError,
   kTimedOut,
   kNotSent,
+  kSuperseded,  // its request was over: another attempt of it had won
 };
 
 // Optional values are empty if they are not known or did not happen.
@@ -92,6 +93,13 @@ class RequestTrace {
   void ended(std::uint64_t client, const AttemptResult& result,
              std::optional<Duration> service = std::nullopt,
              std::optional<Duration> pool = std::nullopt);
+  // The same for hedged requests, which have several attempts at a time. The server sees each attempt as one of
+  // another client, its place.
+  void sent(TimePoint now, std::uint64_t client, std::uint64_t place, std::uint32_t number);
+  void ended(std::uint64_t place, std::uint32_t number, const AttemptResult& result);
+  // Another attempt of its request has won. `cancelled`: it ends now.
+  void superseded(std::uint64_t place, std::uint32_t number, Duration latency, bool cancelled);
+
   // What the client does after an attempt that has ended or was not sent.
   void follow(TimePoint now, std::uint64_t client, const NextAttempt& next);
 
@@ -128,6 +136,9 @@ class RequestTrace {
 
   Followed* of_client(std::uint64_t client);
   TracedAttempt* find(const Key& key);
+  static void end(TracedAttempt& attempt, const AttemptResult& result);
+  // A hedged attempt that has not ended for its client; null if it is not followed. It is forgotten.
+  TracedAttempt* take_hedged(const Key& key);
   void leave(TimePoint now, const Key& key, bool answered);
   void forget(const Key& key);
   void finish_if_done(std::uint64_t request);
@@ -141,6 +152,7 @@ class RequestTrace {
   std::unordered_map<std::uint64_t, std::uint64_t> at_hand_;      // each client's current request
   std::unordered_map<std::uint64_t, std::uint32_t> last_number_;  // by client
   std::map<Key, Place> with_server_;
+  std::map<Key, Place> hedged_;  // attempts that have not ended for their clients
   std::vector<TracedRequest> finished_;
 };
 

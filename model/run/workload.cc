@@ -83,6 +83,22 @@ void find_unused_processes(UnusedOptions& unused, const WorkloadOptions& workloa
   }
 }
 
+void check_hedges(const WorkloadOptions& workload) {
+  const HedgeSettings& hedge = workload.retry.hedge;
+  if (!hedge.any()) return;
+  if (workload.arrivals == Arrivals::kJob) {
+    throw std::invalid_argument(
+        "--hedge: the workers of a job send one attempt at a time: not with --arrivals=job");
+  }
+  if (hedge.on != HedgeOn::kTimeout) return;
+  const LimitSettings& limit = workload.retry.limit;
+  if (!workload.has_timeout() || limit.max_retries == 0 || !limit.retry_on.timeout) {
+    throw std::invalid_argument(
+        "--hedge-on=timeout sends a retry beside an attempt that has timed out: it needs a --timeout, "
+        "--max-retries above 0, and timeout in --retry-on");
+  }
+}
+
 }  // namespace
 
 std::size_t process_count(const WorkloadOptions& workload) {
@@ -92,7 +108,8 @@ std::size_t process_count(const WorkloadOptions& workload) {
 }
 
 std::size_t sharing_processes(const WorkloadOptions& workload) {
-  const bool share = workload.retry.process.any() || workload.connections.kept();
+  const RetrySettings& retry = workload.retry;
+  const bool share = retry.process.any() || retry.hedge.shares() || workload.connections.kept();
   return share ? process_count(workload) : 0;
 }
 
@@ -189,6 +206,12 @@ void find_unused_of_reconnects(UnusedOptions& unused, const WorkloadOptions& wor
                                           "without --outage=reconnect");
   }
   find_unused(unused, workload.reconnect);
+  if (workload.retry.hedge.any()) {
+    unused.emplace(
+        "hedge",
+        "hedge has no effect with --outage=reconnect: each client has one connection, for "
+        "one attempt at a time");
+  }
   if (workload.arrivals == Arrivals::kClosed) return;
   unused.emplace("outage",
                  "outage reconnect has no effect without --arrivals=closed, the clients that have "
@@ -225,6 +248,7 @@ void check(const WorkloadOptions& workload) {
         "--retry-on=timeout retries nothing with --timeout=none: give a timeout, or --max-retries=0");
   }
   check(workload.connections, workload.timeout);
+  check_hedges(workload);
 }
 
 }  // namespace retrystorm

@@ -7,7 +7,8 @@ const RequestTrace = (() => {
   const LETTER = 6.4; // the width of one, about
   const BAR = 11, GAP = 9, LANE = 6; // of a row, and of each lane below it for wasted work
   const MOST_LANES = 6;
-  const OUTCOMES = {ok: 'OK', error: 'error', timed_out: 'timed out', not_sent: 'not sent', under_way: 'under way'};
+  const OUTCOMES = {ok: 'OK', error: 'error', timed_out: 'timed out', not_sent: 'not sent', under_way: 'under way',
+    superseded: 'superseded'};
 
   function svg(tag, attributes = {}, ...children) {
     const node = document.createElementNS('http://www.w3.org/2000/svg', tag);

@@ -463,7 +463,7 @@ TEST(Explain, KnowsOtherWordsNot) {
   EXPECT_THAT(refused("recoverd"), HasSubstr("did you mean recovered?"));
   EXPECT_THAT(refused("retry-bugdet"), HasSubstr("did you mean retry budget?"));
   EXPECT_THAT(refused("burst"), HasSubstr("did you mean rate-burst?"));
-  for (const char* word : {"nothing", "sidecar", "hedge", "x"}) {
+  for (const char* word : {"nothing", "sidecar", "tortoise", "x"}) {
     EXPECT_THAT(refused(word), testing::StartsWith("'" + std::string(word) + "' is not known: "));
   }
 }

@@ -1,0 +1,110 @@
+// Hedged requests of real clients: the same share and latencies as in theory and in the simulator.
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "client/fleet.h"
+#include "study/validation/observed_run.h"
+#include "tests/support/child_process.h"
+#include "tests/support/sockets.h"
+
+namespace retrystorm::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Hedged {
+  Counts counts;
+  RequestTimes times;
+};
+
+// Runs clients with these lines of `name = value` for a while.
+Hedged run(const std::string& url, const std::string& settings, Duration length) {
+  std::signal(SIGPIPE, SIG_IGN);
+  WorkloadOptions workload;
+  OptionList list;
+  declare_options(list, workload);
+  list.apply("strategy = none\n" + settings);
+  Fleet fleet(workload, 1, make_request({.url = url}), {.max_threads = 200});
+  fleet.start();
+  std::this_thread::sleep_for(length);
+  fleet.stop();
+  const FleetTotals totals = fleet.totals();
+  EXPECT_EQ(totals.clients.in_flight, 0);
+  EXPECT_EQ(totals.clients.waiting_to_retry, 0);
+  return {totals.counts, fleet.history().latencies.requests()};
+}
+
+double share(const Counts& counts) {
+  return static_cast<double>(counts.hedges) / static_cast<double>(counts.requests);
+}
+
+// Exponential times of 100 ms, and a hedge at their median: half of the requests have one, and the latencies
+// beyond it fall twice as fast.
+TEST(HedgedFleet, HedgesAsOftenAsTheSimulator) {
+  if (kSlowness > 1) GTEST_SKIP() << "a sanitizer's threads are late";
+  const ServerUnderTest server(
+      {"--service=workers", "--workers=1000", "--service-time=exponential:100ms"});
+  const Hedged real =
+      run(server.url(), "arrivals = open\nrate = 150\nhedge = 69.3ms\ntimeout = 10s\n", 8s);
+  const validation::ObservedRun simulated =
+      validation::observe({.options = {{"service", "workers"},
+                                       {"workers", "1000"},
+                                       {"service-time", "exponential:100ms"},
+                                       {"arrivals", "open"},
+                                       {"rate", "150"},
+                                       {"strategy", "none"},
+                                       {"hedge", "69.3ms"},
+                                       {"timeout", "10s"},
+                                       {"outage-for", "0s"}}},
+                          1);
+  const Counts& counts = simulated.summary.counts;
+  EXPECT_NEAR(share(real.counts), 0.5, 0.06);
+  EXPECT_NEAR(share(real.counts), share(counts), 0.06);
+  EXPECT_NEAR(static_cast<double>(real.counts.hedges_won) / static_cast<double>(real.counts.hedges),
+              0.5, 0.06);
+  const auto quantile = [](const RequestTimes& times, double q) {
+    return to_seconds(times.quantile(q)->time);
+  };
+  const RequestTimes expected = simulated.summary.latencies.requests();
+  for (const double q : {0.25, 0.5, 0.9}) {
+    EXPECT_NEAR(quantile(real.times, q), quantile(expected, q), 0.15 * quantile(expected, q)) << q;
+  }
+}
+
+// Everything is accounted for, on new and kept connections, whether losers are cancelled or not.
+TEST(HedgedFleet, EndsWithNothingUnderWay) {
+  for (const std::string settings :
+       {"", "hedge-cancel = no\n", "connections = keep-alive\npool-size = 20\n",
+        "retry-budget = envoy\nconcurrency-limit = fixed:30\n"}) {
+    const ServerUnderTest server(
+        {"--service=workers", "--workers=20", "--service-time=exponential:20ms"});
+    const Hedged real =
+        run(server.url(), "clients = 40\nlambda = 100ms\nhedge = 10ms\nhedge-max = 2\n" + settings,
+            1500ms);
+    EXPECT_GT(real.counts.hedges, 0u) << settings;
+    EXPECT_GT(real.counts.hedges_won, 0u) << settings;
+    EXPECT_LE(real.counts.requests - real.counts.ok - real.counts.gave_up(), 40u) << settings;
+  }
+}
+
+// Envoy's hedge_on_per_try_timeout: the answer of the late attempt counts.
+TEST(HedgedFleet, KeepsTheLateAttemptBesideItsRetry) {
+  const ServerUnderTest server({"--service=workers", "--workers=100", "--service-time=300ms"});
+  const Hedged real =
+      run(server.url(),
+          "clients = 5\nlambda = 50ms\ntimeout = 200ms\nmax-retries = 1\ngrowth = none\n"
+          "hedge-on = timeout\n",
+          3s);
+  EXPECT_GT(real.counts.ok, 20u);
+  EXPECT_EQ(real.counts.timed_out, 0u);
+  EXPECT_EQ(real.counts.hedges_won, 0u) << "the first attempt always answers first";
+  EXPECT_NEAR(share(real.counts), 1, 0.1);
+  EXPECT_LT(to_seconds(real.times.quantile(0.5)->time), 0.4);
+}
+
+}  // namespace
+}  // namespace retrystorm::test
