@@ -5,7 +5,9 @@
 #include <map>
 #include <stdexcept>
 
+#include "common/cli/foreign_names.h"
 #include "model/base/text.h"
+#include "model/retry/retry_on.h"
 #include "policies/mesh.h"
 #include "policies/readers.h"
 #include "policies/values.h"
@@ -48,6 +50,8 @@ constexpr std::array kBudget{
     field(foreign_name(kProgram, "min_retry_concurrency"), whole_number, "3"),
     field(foreign_name(kProgram, "budget_interval"), duration)};
 constexpr Field kMaxRetries = field(foreign_name(kProgram, "max_retries"), whole_number, "3");
+
+constexpr const ForeignName& kHedgeOnTimeout = foreign_name(kProgram, "hedge_on_per_try_timeout");
 
 bool is_policy(const Node& node) {
   return node.is_map() &&
@@ -182,6 +186,7 @@ class Reader {
                      either(retry, "retriable_headers") != nullptr);
     }
     note_fields(policy, retry);
+    read_hedges(policy, retry, action);
     read_cluster(policy, action);
     file_.add(std::move(policy));
   }
@@ -208,13 +213,38 @@ class Reader {
     settle_cap(policy, "max_interval");
   }
 
+  // It stands beside the retry policy.
+  static void read_hedges(Policy& policy, const Node& retry, const Node* action) {
+    const Node* hedges = action == nullptr ? nullptr : either(*action, "hedge_policy");
+    if (hedges == nullptr) hedges = either(retry, "hedge_policy");
+    if (hedges == nullptr) return;
+    const Node* late = unwrapped(either(*hedges, kHedgeOnTimeout.name));
+    for (const char* name : {"initial_requests", "additional_request_chance"}) {
+      if (const Node* found = either(*hedges, name)) {
+        policy.note(Note::Level::kNote, kNoEffect, found->line,
+                    std::string(name) + ": Envoy does not implement it");
+      }
+    }
+    if (late == nullptr || late->text != "true") return;
+    const Setting* on = policy.find("retry-on");
+    const bool retries_timeouts =
+        on != nullptr && parse_retry_on(on->value).timeout && policy.find("timeout") != nullptr;
+    const Setting* retries = policy.find("max-retries");
+    if (!retries_timeouts || (retries != nullptr && retries->value == "0")) {
+      policy.note(Note::Level::kWarning, kNoEffect, late->line,
+                  field_text(*late) + " has no effect: no timeout of a try is retried");
+      return;
+    }
+    policy.set("hedge-on", "timeout", late->line,
+               field_text(*late) + ": a late try goes on beside its retry");
+  }
+
   static void note_fields(Policy& policy, const Node& retry) {
     static constexpr std::array kSkipped{
         std::pair{"rate_limited_retry_back_off", "waits that a header of the answer asks for"},
         std::pair{"retry_host_predicate", "another host for a retry"},
         std::pair{"retry_priority", "another priority for a retry"},
-        std::pair{"per_try_idle_timeout", "an attempt ends when nothing comes for this time"},
-        std::pair{"hedge_policy", "copies of a request"}};
+        std::pair{"per_try_idle_timeout", "an attempt ends when nothing comes for this time"}};
     for (const auto& [name, what] : kSkipped) {
       const Node* found = either(retry, name);
       if (found != nullptr) {

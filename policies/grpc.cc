@@ -34,6 +34,7 @@ constexpr std::array kBackoff{
     field(foreign_name(kGrpc, "backoffMultiplier"), factor),
     field(foreign_name(kGrpc, "maxBackoff"), positive_protobuf_duration)};
 
+constexpr Field kHedgingDelay = field(foreign_name(kGrpc, "hedgingDelay"), any_duration, "0s");
 constexpr Field kTimeout = field(foreign_name(kGrpc, "timeout"), any_duration);
 constexpr Field kAttemptTimeout = field(foreign_name(kGrpc, "perAttemptRecvTimeout"), any_duration);
 constexpr Field kMaxAttempts = field(foreign_name(kGrpc, "maxAttempts"), whole_number);
@@ -184,17 +185,10 @@ class Reader {
     if (hedging != nullptr && retry != nullptr) {
       refuse(hedging->line, "hedgingPolicy and retryPolicy exclude each other");
     }
-    if (hedging != nullptr) {
-      policy.has_retries = false;
-      policy.not_modelled(
-          hedging->line,
-          "hedgingPolicy: it sends copies of a request before the first has failed; "
-          "nothing is retried, and there is no verdict on it");
-      file_.add(std::move(policy));
-      return;
-    }
     read_timeout(policy, method);
-    if (retry == nullptr || !retry->is_map()) {
+    if (hedging != nullptr && hedging->is_map()) {
+      read_hedging(policy, *hedging);
+    } else if (retry == nullptr || !retry->is_map()) {
       policy.assume("max-attempts", "1", "it has no retryPolicy: its methods are not retried");
     } else {
       read_retry(policy, *retry);
@@ -203,6 +197,26 @@ class Reader {
       policy.not_modelled(wait->line, "waitForReady: a request waits for a connection");
     }
     file_.add(std::move(policy));
+  }
+
+  void read_hedging(Policy& policy, const Node& hedging) {
+    check_names(hedging, {"maxAttempts", "hedgingDelay", "nonFatalStatusCodes"});
+    policy.assume("max-retries", "0", "hedgingPolicy: nothing is retried beside its hedges");
+    const std::size_t most = attempts_of(policy, hedging, "hedgingPolicy");
+    if (most >= 2) {
+      policy.set("hedge-max", std::to_string(most - 1), hedging.find(kMaxAttempts.name)->line,
+                 "maxAttempts counts the first attempt, too");
+    }
+    add_field(policy, kHedgingDelay, hedging.find(kHedgingDelay.name), kChannel);
+    const Node* codes = hedging.find("nonFatalStatusCodes");
+    if (codes == nullptr || !codes->is_list() || codes->children.empty()) {
+      policy.assume("retry-on", "none",
+                    "no nonFatalStatusCodes: the first failure ends the request");
+    } else {
+      read_code_list(policy, *codes);
+    }
+    read_throttling(policy);
+    policy.not_modelled(0, "the server's pushback (grpc-retry-pushback-ms), transparent retries");
   }
 
   void read_timeout(Policy& policy, const Node& method) const {
@@ -253,19 +267,31 @@ class Reader {
     }
   }
 
-  void read_attempts(Policy& policy, const Node& retry) {
-    const Node* attempts = retry.find(kMaxAttempts.name);
+  // How many attempts a request may have, with the first one. 0 if that is not said.
+  std::size_t attempts_of(Policy& policy, const Node& from, const std::string& part) {
+    const Node* attempts = from.find(kMaxAttempts.name);
     if (attempts == nullptr) {
-      refuse(retry.line, "maxAttempts is missing in this retryPolicy; it must be 2 or more");
+      refuse(from.line, "maxAttempts is missing in this " + part + "; it must be 2 or more");
+      return 0;
     }
     Policy read;
     double count = 0;
-    if (attempts != nullptr) {
-      if (add_field(read, kMaxAttempts, attempts, kChannel)) {
-        count = parse_number(read.find("max-attempts")->value, 0, 1e10);
-      }
-      if (count < 2) refuse(attempts->line, "maxAttempts must be a whole number of at least 2");
+    if (add_field(read, kMaxAttempts, attempts, kChannel)) {
+      count = parse_number(read.find("max-attempts")->value, 0, 1e10);
     }
+    if (count < 2) refuse(attempts->line, "maxAttempts must be a whole number of at least 2");
+    if (count > kMostAttempts && !gapic_) {
+      policy.note(Note::Level::kWarning, kHardLimit, attempts->line,
+                  field_text(*attempts) +
+                      " counts as 5: that is a channel's limit (an argument of the channel can "
+                      "raise it)");
+    }
+    return static_cast<std::size_t>(std::min(count, kMostAttempts));
+  }
+
+  void read_attempts(Policy& policy, const Node& retry) {
+    const Node* attempts = retry.find(kMaxAttempts.name);
+    const std::size_t count = attempts_of(policy, retry, "retryPolicy");
     if (gapic_) {
       if (attempts != nullptr) {
         policy.note(Note::Level::kNote, kNoEffect, attempts->line,
@@ -275,15 +301,13 @@ class Reader {
       return;
     }
     if (count < 2) return;
-    const bool limited = count > kMostAttempts;
-    policy.set("max-attempts", limited ? "5" : read.find("max-attempts")->value, attempts->line,
-               field_text(*attempts) + (limited ? ", of which 5 count" : ""));
-    if (limited) {
-      policy.note(Note::Level::kWarning, kHardLimit, attempts->line,
-                  field_text(*attempts) +
-                      " counts as 5: that is a channel's limit (an argument of the channel can "
-                      "raise it)");
-    }
+    const std::string said = field_text(*attempts);
+    policy.set("max-attempts", std::to_string(count), attempts->line,
+               said + (is_limited(*attempts) ? ", of which 5 count" : ""));
+  }
+
+  static bool is_limited(const Node& attempts) {
+    return parse_number(whole_number(attempts.text), 0, 1e10) > kMostAttempts;
   }
 
   void read_codes(Policy& policy, const Node& retry) {
@@ -297,8 +321,12 @@ class Reader {
                   "retryableStatusCodes is missing or empty: nothing is retried");
       return;
     }
+    read_code_list(policy, *codes);
+  }
+
+  void read_code_list(Policy& policy, const Node& codes) {
     std::string value, source;
-    for (const Node& each : codes->children) {
+    for (const Node& each : codes.children) {
       const std::string_view code = code_named(each.text);
       if (code.empty()) {
         refuse(each.line, shown(each.text) + " is no status code of gRPC");
@@ -308,7 +336,7 @@ class Reader {
       if (code != "OK") value.append(value.empty() ? "" : "+").append(code);
     }
     if (!value.empty()) {
-      policy.set("retry-on", value, codes->line, "retryableStatusCodes: " + source);
+      policy.set("retry-on", value, codes.line, codes.name + ": " + source);
     }
   }
 

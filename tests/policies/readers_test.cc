@@ -185,12 +185,28 @@ TEST(GrpcConfig, OfGoogleIsReadAsItsGeneratorsDo) {
               IsSupersetOf(NamedTexts{{"jitter", "full"}, {"max-attempts", "none"}}));
 }
 
-TEST(GrpcConfig, DoesNotTakeHedgingForRetries) {
-  const Policy policy = only(R"({"methodConfig": [{"name": [{}],
-    "hedgingPolicy": {"maxAttempts": 3, "hedgingDelay": "0.1s"}}]})");
-  EXPECT_FALSE(policy.has_retries);
-  EXPECT_THAT(policy.settings, SizeIs(0));
-  EXPECT_THAT(said(policy.notes), HasSubstr("not-modelled 2 hedgingPolicy"));
+// grpc/proposal A6: a delay that is not given is 0, of more than 5 attempts 5 count, and a code that is not
+// listed is fatal.
+TEST(GrpcConfig, HedgesAsItsPolicySays) {
+  const auto hedging = [](const std::string& policy) {
+    return R"({"methodConfig": [{"name": [{}], "timeout": "2s", "hedgingPolicy": {)" + policy +
+           R"(}}], "retryThrottling": {"maxTokens": 10, "tokenRatio": 0.1}})";
+  };
+  EXPECT_THAT(
+      options_of(only(hedging(
+          R"("maxAttempts": 3, "hedgingDelay": "0.1s", "nonFatalStatusCodes": ["UNAVAILABLE"])"))),
+      IsSupersetOf(NamedTexts{{"hedge", "100ms"},
+                              {"hedge-max", "2"},
+                              {"max-retries", "0"},
+                              {"retry-on", "UNAVAILABLE"},
+                              {"retry-budget", "grpc"},
+                              {"deadline", "2s"}}));
+  const Policy plain = only(hedging(R"("maxAttempts": 9)"));
+  EXPECT_THAT(options_of(plain),
+              IsSupersetOf(NamedTexts{{"hedge", "0s"}, {"hedge-max", "4"}, {"retry-on", "none"}}));
+  EXPECT_THAT(said(plain.notes), HasSubstr("counts as 5"));
+  EXPECT_THAT(said(read_policies(hedging(R"("hedgingDelay": "1s")")).notes),
+              HasSubstr("maxAttempts is missing in this hedgingPolicy"));
 }
 
 // ---- Envoy ----
@@ -274,6 +290,18 @@ TEST(EnvoyConfig, HasItsDefaults) {
                               {"retry-on", "5xx+transport"},  // no timeout of a try: not retried
                               {"retry-budget", "envoy"},
                               {"budget-min-concurrency", "3"}}));
+}
+
+TEST(EnvoyConfig, KeepsALateTryBesideItsRetry) {
+  const std::string_view route =
+      "cluster: c\n      hedgePolicy: {hedgeOnPerTryTimeout: true, initialRequests: 2}";
+  const Policy policy = only(envoy_with("{retryOn: 5xx, perTryTimeout: 1s}", route));
+  EXPECT_THAT(options_of(policy),
+              IsSupersetOf(NamedTexts{{"hedge-on", "timeout"}, {"timeout", "1s"}}));
+  EXPECT_THAT(said(policy.notes), HasSubstr("initial_requests: Envoy does not implement it"));
+  const Policy without = only(envoy_with("{retryOn: 5xx}", route));
+  EXPECT_EQ(without.find("hedge-on"), nullptr);
+  EXPECT_THAT(said(without.notes), HasSubstr("no timeout of a try is retried"));
 }
 
 TEST(EnvoyConfig, SaysWhatHasNoEffect) {
