@@ -258,6 +258,92 @@ std::vector<Case> cases() {
   add(29, "share that connects, 5/s of 100 ms, idle for 100 ms", connecting_share(5, .1, .1), 0,
       connecting(5, .1, .1));
   for (Case& each : graph_cases()) list.push_back(std::move(each));
+
+  const auto hedge = [](const std::string& delay, NamedOptions more = {}) {
+    more.insert_or_assign("hedge", delay);
+    return more;
+  };
+  const NamedOptions in_service{{"abandoned", "cancel"}}, in_vain{{"hedge-cancel", "no"}};
+  struct Delay {
+    const char *what, *option;
+    double mean, delay;
+  };
+  const std::array delays{Delay{"at the median of 100 ms", "69.3147ms", .1, .0693147},
+                          Delay{"at the p95 of 100 ms", "299.573ms", .1, .299573},
+                          Delay{"at the p80 of 40 ms", "64.3775ms", .04, .0643775}};
+  for (const auto& [what, option, mean, delay] : delays) {
+    const std::string name = std::string(", exponential, a hedge ") + what;
+    const std::string times = "exponential:" + six_digits(mean) + 's';
+    add(30, "hedges a request" + name, hedged_share(mean, delay), 0,
+        hedges_a_request(200, times, hedge(option)));
+    add(30, "mean latency, s" + name, hedged_mean(mean, delay), .005,
+        hedged_latency(200, times, hedge(option)));
+    for (const double q : {.99, .999}) {
+      add(30, 'p' + six_digits(100 * q) + ", s" + name, hedged_quantile(mean, delay, q), .005,
+          hedged_latency_at(q, 200, times, hedge(option)));
+    }
+  }
+  for (const auto& [what, option, mean, delay] : delays) {
+    const std::string name = std::string(", exponential, a hedge ") + what;
+    const std::string times = "exponential:" + six_digits(mean) + 's';
+    add(31, "work a request, s" + name + ", losers cancelled", mean, .005,
+        hedged_work(200, times, hedge(option, in_service)));
+    add(31, "work a request, s" + name + ", not cancelled", mean * (1 + hedged_share(mean, delay)),
+        .005, hedged_work(200, times, hedge(option, in_vain)));
+  }
+  const std::string one_slow = "bimodal:10ms:0.01:1s", more_slow = "bimodal:20ms:0.05:2s";
+  add(32, "hedges a request, 10 ms, but 1 s in 1 %, a hedge at 20 ms", .01, 0,
+      hedges_a_request(200, one_slow, hedge("20ms")));
+  add(32, "mean latency, s, of these", hedged_mean_of_two(.01, 1, .01, .02), .005,
+      hedged_latency(1000, one_slow, hedge("20ms")));
+  add(32, "mean latency, s, 20 ms, but 2 s in 5 %, a hedge at 30 ms",
+      hedged_mean_of_two(.02, 2, .05, .03), .01, hedged_latency(1000, more_slow, hedge("30ms")));
+  add(33, "fan-outs to 100 that are slow, 1 % of parts are, no hedge", fan_out(.01, 100), 0,
+      slow_fan_outs(100, .035, 200, one_slow, {}));
+  add(33, "fan-outs to 100 that are slow, 5 % of parts are, a hedge at 30 ms",
+      fan_out(hedged_slow_share(.05), 100), 0,
+      slow_fan_outs(100, .055, 300, more_slow, hedge("30ms")));
+  add(34, "busy of 10 workers of 100 ms, 45/s, each sent twice", 45 * 2 * .1, 0,
+      busy_with_hedges(10, 45, .1, hedge("0s", in_vain)));
+  add(34, "growth of the queue/s, 60/s, each sent twice", 60 * 2 - 100, 0,
+      growing_queue(10, 60, .1, hedge("0s", in_vain)));
+  add(34, "growth of the queue/s, 45/s, each sent three times", 45 * 3 - 100, 0,
+      growing_queue(10, 45, .1, hedge("0s", {{"hedge-cancel", "no"}, {"hedge-max", "2"}})));
+  for (const int l : {3, 4}) {
+    add(35,
+        "mean latency, s, two hosts of 10/s, " + std::to_string(l) + "/s each, all sent to both",
+        mean_in_two(l, 10), .005, latency_with_hedges(2, 2 * l, .1, hedge("0s", in_service)));
+  }
+  add(35, "growth of their queues/s, 6/s each, losers not cancelled", 4 * 6 - 20, 0,
+      growing_queue(2, 12, .1, hedge("0s", in_vain)));
+  const auto dead = [&](const char* delay, int most, const char* deadline, NamedOptions more = {}) {
+    more.insert({{"hedge-max", std::to_string(most - 1)}, {"deadline", deadline}});
+    return unanswered_attempts(20, hedge(delay, more));
+  };
+  add(36, "gRPC, attempts a request, dead service, 4 at 500 ms, deadline 2 s",
+      vain_attempts(2, .5, 4), .005, dead("500ms", 4, "2s"));
+  add(36, "the same with its throttle", 1, .005,
+      dead("500ms", 4, "2s", {{"retry-budget", "grpc"}}));
+  for (const int l : {100, 1000, 10000}) {
+    add(37, "Finagle, hedges/s at " + std::to_string(l) + "/s, all late, budget of 1 %",
+        budgeted_hedges(l, .01), .01, wanted_hedges(l, {{"hedge-budget", ".01"}}));
+  }
+  add(37, "Finagle, hedges/s at 600/s, all late, budget of 5 %", budgeted_hedges(600, .05), .01,
+      wanted_hedges(600, {{"hedge-budget", ".05"}}));
+  add(38, "attempts a request, dead service, at most 9 at 300 ms, 1 s", vain_attempts(1, .3, 9),
+      .005, dead("300ms", 9, "1s"));
+  add(38, "attempts a request, dead service, at most 3 at 300 ms, 1 s", vain_attempts(1, .3, 3),
+      .005, dead("300ms", 3, "1s"));
+  for (const int n : {2, 3}) {
+    const double expected = falling_concurrency(100 * n, .1, 1.05, 30, 15);
+    add(38,
+        "connections from which it stays down, 100/s, no retries, hedges to " + std::to_string(n) +
+            " attempts",
+        expected, .01,
+        trapping_connections(
+            100, n, expected,
+            hedge("500ms", {{"max-retries", "0"}, {"hedge-max", std::to_string(n - 1)}})));
+  }
   return list;
 }
 

@@ -65,6 +65,47 @@ double quota_retries(double p, double c) {
   return std::min(p + p * p, (1 - p) / (c * p));
 }
 
+double hedged_share(double m, double d) {
+  return std::exp(-d / m);
+}
+
+double hedged_mean(double m, double d) {
+  return m * (1 - hedged_share(m, d) / 2);
+}
+
+double hedged_quantile(double m, double d, double q) {
+  const double alone = -m * std::log(1 - q);
+  return alone <= d ? alone : d + (alone - d) / 2;
+}
+
+double hedged_mean_of_two(double a, double b, double p, double d) {
+  return (1 - p) * a + p * ((1 - p) * (d + a) + p * b);
+}
+
+double hedged_slow_share(double p) {
+  return p * p;
+}
+
+double fan_out(double p, int n) {
+  return 1 - std::pow(1 - p, n);
+}
+
+double mean_in_system(double l, double mu) {
+  return 1 / (mu - l);
+}
+
+double mean_in_two(double l, double mu) {
+  return mean_in_system(2 * l, 2 * mu);
+}
+
+double budgeted_hedges(double l, double share) {
+  return share * l + 10;
+}
+
+int vain_attempts(double t, double d, int n) {
+  return std::min(n, static_cast<int>(std::ceil(t / d)));
+}
+
 double retrial_orbit(double l, double s, double nu) {
   const double r = l * s;
   return r * r / (2 * (1 - r)) + l * r / (nu * (1 - r));

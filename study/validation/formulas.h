@@ -54,6 +54,37 @@ double quota_draining_share(double c);
 // Retries per request: all that are wanted, or as many as the quota pays for: (1 - p) / (c p).
 double quota_retries(double p, double c);
 
+// --- Hedges ---
+
+// Services take an exponential time of mean m, and never queue. One hedge is sent at time d. Memoryless.
+// Its share of the requests: e^(-d/m).
+double hedged_share(double m, double d);
+// The mean latency: m (1 - share / 2), because from d on two are under way.
+double hedged_mean(double m, double d);
+// The latency that a share q of the requests does not exceed. Below d it is that without hedges. Beyond
+// it the rest falls twice as fast.
+double hedged_quantile(double m, double d, double q);
+
+// Services take a, but b > a + d with probability p, and one hedge is sent at d, a < d < a + d < b. The mean
+// latency; and the share that takes longer than a + d: both are slow.
+double hedged_mean_of_two(double a, double b, double p, double d);
+double hedged_slow_share(double p);
+
+// The share of fan-outs to n parts that are slow, if each part is with probability p. Jeffrey Dean and
+// Luiz Barroso, "The Tail at Scale" (2013).
+double fan_out(double p, int n);
+
+// M/M/1, mean time in it. Each request goes to two such hosts in the same order, and the first answer
+// cancels the other one in its queue or its service: together they are one host of twice the rate.
+double mean_in_system(double l, double mu);
+double mean_in_two(double l, double mu);
+
+// Finagle's budget: hedges a second if all requests would have one.
+double budgeted_hedges(double l, double share);
+
+// A request of which no attempt is answered within t, with a hedge after each d, at most n attempts.
+int vain_attempts(double t, double d, int n);
+
 // --- Queues and loss ---
 
 // M/G/1 retrial queue with constant service time s: the mean number of requests that wait to retry.

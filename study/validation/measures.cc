@@ -307,6 +307,113 @@ Measure retries_a_request(double p, const NamedOptions& more) {
                 });
 }
 
+// --- Hedges ---
+
+namespace {
+
+// The intervals have no common rhythm with the service times.
+Experiment hedged(int c, double l, const std::string& times, double seconds,
+                  const NamedOptions& more) {
+  return {.options = open(l, seconds,
+                          with({{"service", "workers"},
+                                {"workers", text(c)},
+                                {"service-time", times},
+                                {"strategy", "none"},
+                                {"timeout", "1000s"}},
+                               more)),
+          .interval = 470ms,
+          .service_interval = 470ms};
+}
+
+Experiment never_queues(double l, const std::string& times, const NamedOptions& more) {
+  return hedged(100000, l, times, 600, more);
+}
+
+std::string exponential_time(double s) {
+  return "exponential:" + in_seconds(s);
+}
+
+// By Little's law.
+double mean_latency(double l, const ObservedRun& run) {
+  return mean_after(10s, run.intervals,
+                    [](const RunInterval& each) { return each.clients.in_flight; }) /
+         l;
+}
+
+double mean_busy(const ObservedRun& run) {
+  return mean_after(10s, run.service,
+                    [](const ServiceReport& each) { return each.interval.workers->busy; });
+}
+
+}  // namespace
+
+Measure hedges_a_request(double l, const std::string& times, const NamedOptions& more) {
+  return of_run(never_queues(l, times, more), [](const ObservedRun& run) {
+    return ratio(run.summary.counts.hedges, run.summary.counts.requests);
+  });
+}
+
+Measure hedged_latency(double l, const std::string& times, const NamedOptions& more) {
+  return of_run(never_queues(l, times, more),
+                [l](const ObservedRun& run) { return mean_latency(l, run); });
+}
+
+Measure hedged_latency_at(double q, double l, const std::string& times, const NamedOptions& more) {
+  return of_run(never_queues(l, times, more), [q](const ObservedRun& run) {
+    return to_seconds(*run.summary.latencies.requests().ended.quantile(q));
+  });
+}
+
+Measure hedged_work(double l, const std::string& times, const NamedOptions& more) {
+  return of_run(never_queues(l, times, more),
+                [l](const ObservedRun& run) { return mean_busy(run) / l; });
+}
+
+Measure slow_fan_outs(int n, double slow, double l, const std::string& times,
+                      const NamedOptions& more) {
+  return of_run(never_queues(l, times, with({{"deadline", in_seconds(slow)}}, more)),
+                [n](const ObservedRun& run) {
+                  const Counts& counts = run.summary.counts;
+                  const double share = ratio(counts.gave_up(), counts.requests);
+                  return 1 - std::pow(1 - share, n);
+                });
+}
+
+Measure busy_with_hedges(int c, double l, double s, const NamedOptions& more) {
+  return of_run(hedged(c, l, exponential_time(s), 2000, more), mean_busy);
+}
+
+Measure growing_queue(int c, double l, double s, const NamedOptions& more) {
+  const NamedOptions room{{"max-connections", "1000000"}};
+  return of_run(hedged(c, l, exponential_time(s), 3000, with(room, more)),
+                [](const ObservedRun& run) {
+                  const ServiceReport& last = run.service.back();
+                  return static_cast<double>(waiting_for_workers(last)) / to_seconds(last.t);
+                });
+}
+
+Measure latency_with_hedges(int c, double l, double s, const NamedOptions& more) {
+  return of_run(hedged(c, l, exponential_time(s), 10000, more),
+                [l](const ObservedRun& run) { return mean_latency(l, run); });
+}
+
+Measure unanswered_attempts(double l, const NamedOptions& more) {
+  return of_run(hedged(1000000, l, "fixed:3000s", 500, more), [](const ObservedRun& run) {
+    const auto attempts = sum_after(20s, run.intervals, attempts_of);
+    const auto requests =
+        sum_after(20s, run.intervals, [](const RunInterval& each) { return each.rates.requests; });
+    return attempts.first / requests.first;
+  });
+}
+
+Measure wanted_hedges(double l, const NamedOptions& more) {
+  return of_run(hedged(1000000, l, "fixed:200ms", 60, with({{"hedge", "100ms"}}, more)),
+                [](const ObservedRun& run) {
+                  return mean_after(30s, run.intervals,
+                                    [](const RunInterval& each) { return each.rates.hedges; });
+                });
+}
+
 // --- Queues and loss ---
 
 Measure waiting(double l, double s, double nu) {
@@ -567,22 +674,23 @@ Measure emptying_seconds(double l, double mu, int n, int longest) {
                 });
 }
 
-Measure trapping_connections(double l, int attempts, double expected) {
+Measure trapping_connections(double l, int attempts, double expected, const NamedOptions& more) {
   return [=](std::uint64_t seed) {
     int low = static_cast<int>(expected * .9), high = static_cast<int>(expected * 1.1);
     while (high - low > 1) {
       const int middle = (low + high) / 2;
       // Attempts in the kernel's queue stay there for 2 s, the clients' timeout.
       const double backlog = high + 2 * l * attempts;
-      const ObservedRun run = observe({.options = {{"arrivals", "open"},
-                                                   {"rate", text(l)},
-                                                   {"strategy", "fixed"},
-                                                   {"max-retries", text(attempts - 1)},
-                                                   {"outage-at", "15s"},
-                                                   {"outage-for", "30s"},
-                                                   {"observe", "300s"},
-                                                   {"backlog", text(backlog)},
-                                                   {"max-connections", text(middle)}}},
+      const ObservedRun run = observe({.options = with({{"arrivals", "open"},
+                                                        {"rate", text(l)},
+                                                        {"strategy", "fixed"},
+                                                        {"max-retries", text(attempts - 1)},
+                                                        {"outage-at", "15s"},
+                                                        {"outage-for", "30s"},
+                                                        {"observe", "300s"},
+                                                        {"backlog", text(backlog)},
+                                                        {"max-connections", text(middle)}},
+                                                       more)},
                                       seed);
       (run.summary.recovery.verdict == Verdict::kCollapsed ? high : low) = middle;
     }

@@ -51,6 +51,28 @@ Measure retries_at_a_time(int clients, const NamedOptions& more);
 // Retries per request in the long run, with at most two, if attempts fail with probability p.
 Measure retries_a_request(double p, const NamedOptions& more);
 
+// --- Hedges ---
+
+// Requests arrive at rate l at a service that never queues. `times`: its times, as --service-time.
+// Hedges for each request, the mean latency, the latency that a share q does not exceed, and how long a
+// request keeps workers busy.
+Measure hedges_a_request(double l, const std::string& times, const NamedOptions& more);
+Measure hedged_latency(double l, const std::string& times, const NamedOptions& more);
+Measure hedged_latency_at(double q, double l, const std::string& times, const NamedOptions& more);
+Measure hedged_work(double l, const std::string& times, const NamedOptions& more);
+// The share of fan-outs to n parts of which one takes longer than `slow`.
+Measure slow_fan_outs(int n, double slow, double l, const std::string& times,
+                      const NamedOptions& more);
+// c workers that take an exponential time of mean s: how many are busy, how fast the queue grows, and the mean
+// latency.
+Measure busy_with_hedges(int c, double l, double s, const NamedOptions& more);
+Measure growing_queue(int c, double l, double s, const NamedOptions& more);
+Measure latency_with_hedges(int c, double l, double s, const NamedOptions& more);
+// Attempts a request if nothing is ever answered.
+Measure unanswered_attempts(double l, const NamedOptions& more);
+// Hedges a second if all requests would have one.
+Measure wanted_hedges(double l, const NamedOptions& more);
+
 // --- Queues and loss ---
 
 // The mean number of requests that wait to retry. A busy server refuses. It takes s, or an
@@ -87,7 +109,8 @@ Measure filling_seconds(double l, double mu, int n, int longest);
 Measure emptying_seconds(double l, double mu, int n, int longest);
 // The smallest --max-connections at which the service stays down after an outage. Searches within a
 // tenth of `expected`.
-Measure trapping_connections(double l, int attempts, double expected);
+Measure trapping_connections(double l, int attempts, double expected,
+                             const NamedOptions& more = {});
 
 // 90 requests per second for ten workers that take 100 ms, and three times as long for 8 s: the
 // most that wait, and how long it then takes until fewer than `waiting` do.

@@ -57,6 +57,27 @@ TEST(Formulas, Budgets) {
   EXPECT_NEAR((1 - border) / (5 * border), border + border * border, 1e-9);
 }
 
+// Hand-computed; the fan-outs and "one in five" are Dean and Barroso's, who have 63 %.
+TEST(Formulas, Hedges) {
+  EXPECT_NEAR(hedged_share(.1, .0693147), .5, 1e-6);
+  EXPECT_NEAR(hedged_share(.1, .2995732), .05, 1e-6);
+  EXPECT_NEAR(hedged_mean(.1, .0693147), .075, 1e-6);
+  EXPECT_NEAR(hedged_mean(.1, .2302585), .095, 1e-6);
+  EXPECT_NEAR(hedged_quantile(.1, .0693147, .99), .2649, 5e-5);
+  EXPECT_NEAR(hedged_quantile(.1, .2302585, .999), .4605, 5e-5);
+  EXPECT_NEAR(hedged_quantile(.1, .4605170, .99), .4605, 5e-5);
+  EXPECT_NEAR(hedged_mean_of_two(.01, 1, .01, .02), .010297, 1e-7);
+  EXPECT_NEAR(fan_out(.01, 100), .63397, 5e-6);
+  EXPECT_NEAR(fan_out(hedged_slow_share(.01), 100), .00995, 5e-6);
+  EXPECT_NEAR(fan_out(hedged_slow_share(.01), 2000), .18128, 5e-5);
+  EXPECT_NEAR(mean_in_two(3, 10), .0714, 5e-5);
+  EXPECT_NEAR(mean_in_system(3, 10), .1429, 5e-5);
+  EXPECT_EQ(budgeted_hedges(10000, .01), 110);
+  EXPECT_EQ(vain_attempts(2, .5, 4), 4);
+  EXPECT_EQ(vain_attempts(2, .5, 9), 4);
+  EXPECT_EQ(vain_attempts(2, .7, 9), 3);
+}
+
 TEST(Formulas, RetrialQueues) {
   EXPECT_NEAR(exponential_orbit(.5, 1, 1), 1, 1e-9);
   EXPECT_NEAR(exponential_orbit(.4, 1, .5), .8, 1e-9);
