@@ -35,10 +35,10 @@ int export_settings(const Invocation&, const ExportOptions& options) {
 const Command kExport{
     "export",
     "Prints a retry policy, of a strategy or of given options, as a file of another program: a gRPC\n"
-    "service config, Envoy, Istio, resilience4j, AWS config or .NET settings. What the format cannot say is\n"
-    "named: in comments, or on standard error where it has none. Gateway API, Linkerd, Traefik, NGINX and\n"
-    "HAProxy are read only: their waits are fixed, or up to the implementation, and but for Linkerd's\n"
-    "ServiceProfile they have no budget, so what matters could not be said in them.",
+    "service config, Envoy, Istio, resilience4j, AWS config or .NET settings. What the format cannot\n"
+    "say is named: in comments, or on standard error where it has none. The other formats are read\n"
+    "only. Envoy Gateway and Linkerd have budgets, but the waits of Gateway API, Linkerd, Traefik, NGINX\n"
+    "and HAProxy are fixed, or up to the implementation, and the last three have no budget.",
     "retrystorm export --as=istio --strategy=envoy --max-retries=2",
     [](const Command& command, int argc, const char* const* argv) {
       return run_command<ExportOptions>(command, argc, argv, declare, export_settings);
