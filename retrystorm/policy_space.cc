@@ -70,7 +70,10 @@ PolicySpace::PolicySpace(std::vector<ListedStrategy> strategies, const NamedOpti
     knob_list_.push_back(std::move(one));
   }
   knobs_.settle = [this](Settings& settings) { return settle(settings); };
-  may_be_lost_ = lost_in_file(scenario_of(options_of(strategy(0), given_)).workload);
+  const WorkloadOptions unchanged = scenario_of(options_of(strategy(0), given_)).workload;
+  retry_on_ = unchanged.retry.limit.retry_on;
+  timeout_ = unchanged.timeout;
+  may_be_lost_ = lost_in_file(unchanged);
 }
 
 std::vector<std::string> PolicySpace::names() const {
@@ -121,6 +124,38 @@ NamedOptions PolicySpace::options_of(const Settings& settings, const NamedOption
   return options;
 }
 
+std::vector<std::pair<std::string, std::string>> PolicySpace::in_full(
+    const Settings& settings) const {
+  ScenarioOptions scenario = scenario_of(options_of(settings, given_));
+  OptionList list;
+  declare_options(list, scenario);
+  const UnusedOptions unused = unused_options(scenario);
+  const RetrySettings& retry = scenario.workload.retry;
+  const std::string_view budget = retry.process.budget.name;
+  const auto has_effect = [&](std::string_view name) {
+    if (unused.contains(std::string(name))) return false;
+    if (name == "backoff-factor") return retry.backoff.growth == Growth::kExponential;
+    if (name == "budget-share" || name == "budget-min-concurrency") return budget == "envoy";
+    if (name.starts_with("budget-")) {
+      return budget != "none" && budget != "sre" && budget != "envoy";
+    }
+    return true;
+  };
+  std::vector<std::pair<std::string, std::string>> all;
+  const auto add = [&](std::string_view name) {
+    if (has_effect(name)) all.emplace_back(name, list.find(name)->get());
+  };
+  for (const auto& [name, values] : kKnobs) add(name);
+  add("retry-on");
+  add("timeout");
+  return all;
+}
+
+NamedOptions PolicySpace::settings_of(std::size_t strategy) const {
+  const ListedStrategy& listed = strategies_[strategy];
+  return listed.settings.value_or(NamedOptions{{"strategy", listed.name}});
+}
+
 std::string PolicySpace::unchanged(const std::string& option) const {
   ScenarioOptions scenario = scenario_of(options_of(strategy(0), given_));
   OptionList list;
@@ -152,6 +187,11 @@ bool PolicySpace::settle(Settings& settings) const {
     for (;;) {
       ScenarioOptions scenario = scenario_of(options_of(settings, given_));
       check(scenario.workload.retry);
+      // What is retried and the timeout are no knobs.
+      if (to_string(scenario.workload.retry.limit.retry_on) != to_string(retry_on_) ||
+          scenario.workload.timeout != timeout_) {
+        return false;
+      }
       OptionList list;
       declare_options(list, scenario);
       const UnusedOptions unused = unused_options(scenario);

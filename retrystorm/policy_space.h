@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "policies/export.h"
@@ -14,7 +15,7 @@
 namespace retrystorm {
 
 // Of settings, the first number is the strategy, and the others are changes to the first strategy, with values
-// that people write. All other strategies are tried as they are.
+// that people write. All other strategies are tried as they are, if they retry what the first one retries.
 class PolicySpace {
  public:
   // `strategies`: the first one is to be changed. `given` holds for all of them; neither these options nor
@@ -37,6 +38,11 @@ class PolicySpace {
   NamedOptions changes(const Settings& settings) const;
   // `common` with these settings.
   NamedOptions options_of(const Settings& settings, const NamedOptions& common) const;
+  // The attempts, waits, budget, deadline, what is retried and the timeout, each as its option has it.
+  // Those without effect are left out.
+  std::vector<std::pair<std::string, std::string>> in_full(const Settings& settings) const;
+  // What a settings file of the strategy says, besides the changes.
+  NamedOptions settings_of(std::size_t strategy) const;
   // The names of the knobs.
   std::vector<std::string> names() const;
   // What the option is without a change.
@@ -55,6 +61,8 @@ class PolicySpace {
   const NamedOptions given_;
   const std::optional<ExportFormat> format_;
   std::set<std::string> may_be_lost_{};
+  RetryOn retry_on_{};  // of the first strategy
+  Duration timeout_{};
   std::vector<Knob> knob_list_{};
   Knobs knobs_{};
 };

@@ -142,10 +142,21 @@ Question question_of(const Invocation& invocation, const RecommendOptions& optio
   }
   question.strategies.push_back(question.format ? default_of(*question.format) : named("begin"));
   question.compared = question.strategies.size();
+  // What is retried stays as it is at the start.
+  NamedOptions start_options = question.given;
+  set_strategy(start_options, question.strategies.front());
+  const std::string retry_on = to_string(scenario_of(start_options).workload.retry.limit.retry_on);
+  const ListedStrategy& usual = question.strategies[question.compared - 1];
+  NamedOptions usual_options = question.given;
+  set_strategy(usual_options, usual);
+  const bool usual_is_one =
+      to_string(scenario_of(usual_options).workload.retry.limit.retry_on) == retry_on;
+  const std::string usual_name = usual.name;
   for (const NamedStrategy& each : named_strategies()) {
-    if (each.name != question.strategies[question.compared - 1].name) {
-      question.strategies.push_back(named(std::string(each.name)));
-    }
+    if (usual_is_one && each.name == usual_name) continue;
+    ListedStrategy candidate = named(std::string(each.name));
+    candidate.settings = {{"strategy", candidate.name}, {"retry-on", retry_on}};
+    question.strategies.push_back(std::move(candidate));
   }
   // All requests of a process are on one connection.
   question.multiplexed = question.format == ExportFormat::kGrpc &&

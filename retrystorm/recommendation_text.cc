@@ -33,6 +33,16 @@ std::string share_text(double share) {
   return percent(share, 2);
 }
 
+// Of a named strategy: its name first, then what differs from it.
+std::vector<std::pair<std::string, std::string>> sorted_settings(const PolicySpace& space,
+                                                                 const Settings& settings) {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const auto& each : space.settings_of(settings[0])) {
+    all.insert(each.first == "strategy" ? all.begin() : all.end(), each);
+  }
+  return all;
+}
+
 std::string seconds_text(const std::optional<Duration>& time) {
   return time ? print_number(rounded(to_seconds(*time))) + " s" : "not in time";
 }
@@ -127,7 +137,7 @@ Table Recommendation::table_of(const std::vector<Row>& rows) const {
                           {.title = "at most"},
                           {.title = "p90", .group = "back after"},
                           {.title = "in outage", .group = "success"},
-                          {.title = "errors", .group = "success"},
+                          {.title = "errors 10, 50 %", .group = "success"},
                           {.title = "mean", .group = "load"},
                           {.title = "worst outage", .group = "load"}},
               .rows = {}};
@@ -252,8 +262,13 @@ void Recommendation::print_settings(const std::vector<Row>& rows) const {
   const NamedOptions changes = space_.changes(settings);
   const std::string& strategy = space_.name(settings[0]);
   std::cout << "\nThe recommended settings"
-            << (strategy == kYours ? " are yours" : ", for --config:\nstrategy = " + strategy)
+            << (strategy == kYours ? " are yours" : ", for --config:")
             << (strategy == kYours && !changes.empty() ? " with\n" : "\n");
+  if (strategy != kYours) {
+    for (const auto& [name, value] : sorted_settings(space_, settings)) {
+      std::cout << name << " = " << value << '\n';
+    }
+  }
   for (const auto& [name, value] : changes) {
     std::cout << name << " = " << value << "  # not " << space_.unchanged(name) << '\n';
   }
@@ -261,6 +276,11 @@ void Recommendation::print_settings(const std::vector<Row>& rows) const {
     std::cout << changes.size() << " of " << space_.names().size()
               << " settings that were varied differ; for the others a change brings nothing.\n";
   }
+  std::string full;
+  for (const auto& [name, value] : space_.in_full(settings)) {
+    full += (full.empty() ? "" : ", ") + name + " = " + value;
+  }
+  print_wrapped(std::cout, "In full: ", full);
   for (const Row& row : rows) {
     if (row.name == kSafer || row.name == kCheaper) {
       print_wrapped(std::cout, "The " + row.name + " ones: ", settings_text(row.settings));
@@ -274,8 +294,14 @@ void Recommendation::print_settings(const std::vector<Row>& rows) const {
 
 // As options, in one line.
 std::string Recommendation::settings_text(const Settings& settings) const {
-  std::string text = space_.name(settings[0]);
-  if (text != kYours) text.insert(0, "--strategy=");
+  std::string text;
+  if (space_.name(settings[0]) == kYours) {
+    text = kYours;
+  } else {
+    for (const auto& [name, value] : sorted_settings(space_, settings)) {
+      text += (text.empty() ? "--" : " --") + name + '=' + value;
+    }
+  }
   for (const auto& [name, value] : space_.changes(settings)) text += " --" + name + '=' + value;
   return text;
 }
@@ -341,6 +367,11 @@ void Recommendation::write(const std::vector<Row>& rows) {
   const auto options_json = [this](const Settings& settings) {
     nlohmann::ordered_json json = nlohmann::ordered_json::object();
     json["strategy"] = space_.name(settings[0]);
+    if (space_.name(settings[0]) != kYours) {
+      for (const auto& [name, value] : sorted_settings(space_, settings)) {
+        json[underscored(name)] = value;
+      }
+    }
     for (const auto& [name, value] : space_.changes(settings)) json[underscored(name)] = value;
     return json;
   };

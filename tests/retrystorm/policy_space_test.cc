@@ -53,6 +53,25 @@ TEST(PolicySpace, SetsBackWhatHasNoEffect) {
   EXPECT_EQ(settings, space.strategy(1));
 }
 
+TEST(PolicySpace, TriesOnlyWhatRetriesTheSameWithTheSameTimeout) {
+  std::vector<ListedStrategy> list = strategies({"begin", "google-cloud"});
+  list.push_back(
+      {.name = "google-cloud",
+       .settings = NamedOptions{{"strategy", "google-cloud"}, {"retry-on", "503+timeout"}}});
+  list.front().settings = NamedOptions{{"strategy", "begin"}, {"retry-on", "503+timeout"}};
+  const PolicySpace space(list, {{"timeout", "700ms"}}, {}, std::nullopt);
+  const std::vector<Settings> all = space.simplest(1'000);
+  EXPECT_THAT(all, Not(Contains(space.strategy(1))));  // as it is, it does not retry timeouts
+  EXPECT_THAT(all, Contains(space.strategy(2)));
+  for (const Settings& each : all) {
+    const ScenarioOptions scenario = scenario_of(space.options_of(each, {{"timeout", "700ms"}}));
+    EXPECT_EQ(to_string(scenario.workload.retry.limit.retry_on), "503+timeout");
+    EXPECT_EQ(scenario.workload.timeout, std::chrono::milliseconds(700));
+  }
+  EXPECT_THAT(space.in_full(space.strategy(2)), Contains(Pair("retry-on", "503+timeout")));
+  EXPECT_THAT(space.in_full(space.strategy(2)), Contains(Pair("timeout", "700ms")));
+}
+
 TEST(PolicySpace, LeavesAloneWhatIsGivenOrFixed) {
   const PolicySpace all(strategies({"begin"}), {}, {}, std::nullopt);
   const PolicySpace space(strategies({"begin"}), {{"max-retries", "4"}}, {"jitter", "deadline"},
