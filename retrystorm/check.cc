@@ -211,23 +211,30 @@ void write_sarif(const std::vector<CheckedFile>& files, const std::vector<Checke
   out.write(log.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
-// Harm that was found is a broken expectation. Of what cannot be modelled at all, such as hedging,
-// nothing is known.
-int exit_code_of(const std::vector<CheckedFile>& files, const std::vector<CheckedFile>& old_files) {
-  bool unknown = false;
+// The first error or warning that is new; null: there is none.
+const Note* first_harm(const std::vector<CheckedFile>& files,
+                       const std::vector<CheckedFile>& old_files) {
   const auto is_harm = [](const Note& note) { return note.level != Note::Level::kNote; };
   for (const CheckedFile& file : files) {
     for (const Note& each : file.file.notes) {
-      if (is_harm(each) && !was_there(old_files, each)) return kExitBroken;
+      if (is_harm(each) && !was_there(old_files, each)) return &each;
     }
     for (const CheckedPolicy& policy : file.policies) {
       for (const Note& each : policy.findings) {
-        if (is_harm(each) && !was_there(policy, each)) return kExitBroken;
+        if (is_harm(each) && !was_there(policy, each)) return &each;
       }
-      unknown |= !policy.policy->has_retries && policy.policy->settings.empty();
     }
   }
-  return unknown ? kExitUndecided : kExitHolds;
+  return nullptr;
+}
+
+// Of what cannot be modelled at all, such as hedging, nothing is known.
+bool has_unknown(const std::vector<CheckedFile>& files) {
+  return std::any_of(files.begin(), files.end(), [](const CheckedFile& file) {
+    return std::any_of(file.policies.begin(), file.policies.end(), [](const CheckedPolicy& each) {
+      return !each.policy->has_retries && each.policy->settings.empty();
+    });
+  });
 }
 
 // The policies that can be run. Those that have not changed are left out.
@@ -281,9 +288,16 @@ int check_files(const Invocation& invocation, const CheckOptions& typed) {
       std::cout << std::flush;
     });
   }
-  const int found = exit_code_of(files, old_files);
   if (code == kExitFault || code == kExitBroken) return code;
-  return found == kExitBroken ? found : std::max(code, found);
+  if (const Note* harm = first_harm(files, old_files)) {
+    // A broken expectation. No run says so, and the finding stands far above.
+    if (!given.empty()) {
+      std::cout << "exit code " << kExitBroken << ": for the " << level_name(harm->level)
+                << " above (" << harm->rule << ")\n";
+    }
+    return flush_standard_output() ? kExitBroken : kExitFault;
+  }
+  return has_unknown(files) ? std::max<int>(code, kExitUndecided) : code;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "retrystorm/policy_runs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <initializer_list>
 #include <iostream>
@@ -9,9 +10,11 @@
 #include <utility>
 
 #include "common/output/json_text.h"
+#include "model/base/text.h"
 #include "policies/changes.h"
 #include "retrystorm/disturbances.h"
 #include "study/acceptance.h"
+#include "study/backlog_trial.h"
 #include "study/fitted_table.h"
 #include "study/judged_runs.h"
 
@@ -67,6 +70,11 @@ Hits hits_of(const Runs& now, const Runs* before) {
 
 std::size_t down_runs(const Runs& runs) {
   return static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), is_down));
+}
+
+Runs at_most(const Runs& runs, std::size_t count) {
+  const auto end = static_cast<std::ptrdiff_t>(std::min(count, runs.size()));
+  return {runs.begin(), runs.begin() + end};
 }
 
 // Judges the runs of cells against claims, each by its plan.
@@ -224,28 +232,34 @@ void print_not_retried(const std::string& label, const Plan& plan, std::size_t f
 // Runs with settings that were not asked for have so many seeds.
 constexpr std::size_t kBesideRuns = 20;
 
+// The success without a retry budget in each disturbance; empty where that was not run.
+struct WithoutBudget {
+  std::vector<double> success{};
+  bool costs = false;  // does the budget fail requests that retries would have saved?
+};
+
 // What a retry budget, such as gRPC's retryThrottling, does: it fails requests that more retries would
 // have saved, and keeps the service from going down.
-void print_budget(const std::string& label, const PolicyToRun& policy, const Plan& plan,
-                  std::size_t first, const Study::Runs& runs, const Study& study,
-                  const StudyOptions& options, const NamedOptions& given) {
+WithoutBudget print_budget(const std::string& label, const PolicyToRun& policy, const Plan& plan,
+                           std::size_t first, const Study::Runs& runs, const Study& study,
+                           const StudyOptions& options, const NamedOptions& given) {
   const auto budget = policy.settings.find("retry-budget");
-  if (budget == policy.settings.end() || budget->second == "none") return;
-  if (given.contains("retry-budget") || given.contains("strategy")) return;
+  if (budget == policy.settings.end() || budget->second == "none") return {};
+  if (given.contains("retry-budget") || given.contains("strategy")) return {};
+  WithoutBudget result;
   NamedOptions without = policy.settings;
   std::erase_if(without, [](const auto& each) { return each.first.starts_with("budget-"); });
   without["retry-budget"] = "none";
   std::string costs, saves;
   for (std::size_t i = 0; i < disturbances().size(); ++i) {
-    Runs with = runs[plan.cells[first + i].now];
-    if (with.empty()) continue;
-    with.resize(std::min(with.size(), kBesideRuns));
+    const Runs with = at_most(runs[plan.cells[first + i].now], kBesideRuns);
+    if (with.empty()) return {};
     const StudyDisturbance& disturbance = disturbances()[i];
     const Runs free =
         study.run_beside(scenario_with(policy, without, disturbance, options, given), with.size());
-    if (free.empty()) return;
-    const double lost =
-        success_in(disturbance, summarize(free)) - success_in(disturbance, summarize(with));
+    if (free.empty()) return {};
+    result.success.push_back(success_in(disturbance, summarize(free)));
+    const double lost = result.success.back() - success_in(disturbance, summarize(with));
     if (down_runs(free) > down_runs(with)) {
       saves += (saves.empty() ? "" : ", ") + std::string(disturbance.title);
     } else if (lost >= 0.00005) {
@@ -259,16 +273,104 @@ void print_budget(const std::string& label, const PolicyToRun& policy, const Pla
   if (costs.empty() && saves.empty()) {
     std::cout << name << " makes no difference in these disturbances\n";
   }
+  result.costs = !costs.empty();
+  return result;
+}
+
+// The least of a few ratios with which gRPC's throttle fails next to no request that retries would have saved, where
+// a tenth of the attempts fails. Where a share p fails, the tokens fall if the ratio is below p / (1 - p). A
+// small maxTokens needs more than that, for the failures come at random. No disturbance may come of it worse.
+void print_token_ratio(const std::string& label, const PolicyToRun& policy, const Plan& plan,
+                       std::size_t first, const Study::Runs& runs, const Study& study,
+                       const StudyOptions& options, const NamedOptions& given,
+                       const WithoutBudget& free) {
+  constexpr double kNextToNone = 0.001;
+  const auto ratio = policy.settings.find("budget-deposit");
+  if (!free.costs || !policy.multiplexed || ratio == policy.settings.end() ||
+      policy.settings.at("retry-budget") != "grpc" || given.contains("budget-deposit")) {
+    return;
+  }
+  const auto& all = disturbances();
+  const auto errors =
+      std::find_if(all.begin(), all.end(), [](const auto& each) { return !each.outage; });
+  const auto at = static_cast<std::size_t>(errors - all.begin());
+  const double success =
+      success_in(*errors, summarize(at_most(runs[plan.cells[first + at].now], kBesideRuns)));
+  if (free.success[at] - success < kNextToNone) return;
+  const double share = std::stod(errors->options.at("error-share"));
+  // gRPC counts in thousandths of a token.
+  const double least = std::ceil(share / (1 - share) * 1000) / 1000;
+  for (const double each : {least, 0.25, 0.5, 1.0}) {
+    if (each <= std::stod(ratio->second)) continue;
+    NamedOptions changed = policy.settings;
+    changed["budget-deposit"] = print_number(each);
+    const auto run = [&](std::size_t i) {
+      // As many as the file itself has, so that what is down can be compared.
+      const std::size_t count = std::min(kBesideRuns, runs[plan.cells[first + i].now].size());
+      return study.run_beside(scenario_with(policy, changed, all[i], options, given), count);
+    };
+    const Runs with = run(at);
+    if (with.empty()) return;
+    const double now = success_in(*errors, summarize(with));
+    if (free.success[at] - now >= kNextToNone) continue;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const Runs other = run(i);
+      if (other.empty()) return;
+      const Hits old = hits_of(at_most(runs[plan.cells[first + i].now], kBesideRuns), nullptr);
+      const Hits hits = hits_of(other, nullptr);
+      // A larger ratio lets more retries through: no still larger one is tried.
+      if (hits.down > old.down || hits.down + hits.open > old.down + old.open) return;
+    }
+    std::cout << label << "try: write this into retryThrottling (" << success_text(now)
+              << " of the requests succeed in " << errors->title << " instead of "
+              << success_text(success)
+              << ",\n  and no more runs are down in any disturbance):\n    \"tokenRatio\": "
+              << changed["budget-deposit"] << '\n';
+    return;
+  }
+}
+
+// A frozen service finds a full accept queue when it wakes: the first of the usual backlogs with which runs in this
+// disturbance are down, or not back in time, while none is with the backlog of the check. Empty: none.
+std::string other_backlog(const PolicyToRun& policy, const StudyDisturbance& disturbance,
+                          const Study& study, const StudyOptions& options,
+                          const NamedOptions& given) {
+  constexpr std::size_t kRuns = 15;
+  // A Tomcat of which only the workers hang accepts so many.
+  constexpr std::size_t kBacklogOfHungTomcat = 8292;
+  ScenarioOptions scenario = scenario_with(policy, policy.settings, disturbance, options, given);
+  if (given.contains("backlog") || scenario.service.capacity != Capacity::kWorkers ||
+      scenario.workload.connections.multiplexed()) {
+    return "";
+  }
+  std::vector<std::size_t> backlogs(kUsualBacklogs.begin(), kUsualBacklogs.end());
+  backlogs.push_back(kBacklogOfHungTomcat);
+  // A larger backlog is more work for a service that wakes.
+  std::erase_if(backlogs, [&](std::size_t backlog) { return backlog <= scenario.service.backlog; });
+  for (const std::size_t backlog : backlogs) {
+    scenario.service.backlog = backlog;
+    const Hits hits = hits_of(study.run_beside(scenario, kRuns), nullptr);
+    if (hits.down + hits.open == 0) continue;
+    return "at --backlog=" + std::to_string(backlog) + ' ' + std::to_string(hits.down + hits.open) +
+           " of " + std::to_string(kRuns) + " runs are " +
+           (hits.down > 0 ? "down" : "not back in time") + " in " + disturbance.title +
+           ", ask what your server listens with";
+  }
+  return "";
 }
 
 // What there is to say where no run is down: the outage after which it takes longest to be back, and the errors
 // of which the fewest requests succeed. In a freeze none do, with any policy.
-void print_weakest(const std::string& label, const Plan& plan, std::size_t first,
-                   const Study::Runs& runs) {
+//
+// `for_what`: such as " for storms". The backlog of a server is a setting that few people know, so others are tried.
+void print_weakest(const std::string& label, const char* for_what, const PolicyToRun& policy,
+                   const Plan& plan, std::size_t first, const Study::Runs& runs, const Study& study,
+                   const StudyOptions& options, const NamedOptions& given) {
   std::size_t all = 0;
   double least = 2;
   Duration longest{-1};
   std::string outage, errors;
+  const Cell* weakest = nullptr;
   for (std::size_t i = first; i < first + disturbances().size(); ++i) {
     const Cell& cell = plan.cells[i];
     const Runs& now = runs[cell.now];
@@ -277,8 +379,9 @@ void print_weakest(const std::string& label, const Plan& plan, std::size_t first
     all += now.size();
     const CellResult result = summarize(now);
     const std::string& title = plan.study[cell.now].labels.back();
-    if (const auto back = result.recovery_median; cell.outage() && back && *back > longest) {
+    if (const auto back = result.recovery_median; cell.outage() && back && *back >= longest) {
       longest = *back;
+      weakest = &cell;
       outage = *back > Duration::zero() ? "at the latest the service is back " + readable(*back) +
                                               " after it was " + title
                                         : "the service is back at once";
@@ -289,8 +392,17 @@ void print_weakest(const std::string& label, const Plan& plan, std::size_t first
     least = success;
     errors = success_text(success) + " of the requests succeed in " + title;
   }
-  print_note(std::cout, label + "nothing to change",
-             "none of " + std::to_string(all) + " runs is down; " + outage + ", and " + errors);
+  std::string name = label + "nothing to change" + for_what;
+  std::string text =
+      "none of " + std::to_string(all) + " runs is down; " + outage + ", and " + errors;
+  if (weakest != nullptr) {
+    const std::string other = other_backlog(policy, *weakest->disturbance, study, options, given);
+    if (!other.empty()) {
+      name += " at --backlog=" + std::to_string(plan.study[weakest->now].options.service.backlog);
+      text = other + " (simulate --backlog=...), and with that of this check " + text;
+    }
+  }
+  print_note(std::cout, name, text);
 }
 
 // Whether a service that skips requests whose callers have hung up would not be down.
@@ -362,11 +474,14 @@ void print_change_to_try(const std::string& label, const PolicyToRun& policy, co
   if (none.hits.empty()) return;
   std::string beyond;
   bool to_blame = false, down = false;
+  double share = 1;  // the least share of runs that are to go
   for (std::size_t i = 0; i < disturbances().size(); ++i) {
     const Hits hits = hits_of(runs[plan.cells[first + i].now], nullptr);
     if (hits.down + hits.open == 0) continue;
     if (none.blames_policy(i)) {
       to_blame = true;
+      share = std::min(share, static_cast<double>(hits.down + hits.open) /
+                                  static_cast<double>(runs[plan.cells[first + i].now].size()));
       continue;
     }
     down |= none.hits[i].down > 0;
@@ -380,12 +495,16 @@ void print_change_to_try(const std::string& label, const PolicyToRun& policy, co
                  (down ? " (see retrystorm remedies)" : " (a longer --observe decides)"),
              beyond);
   if (!to_blame) return;
+  // Where a share p of the runs is down, none of 3 / p is with a probability of 5 %: fewer runs tell nothing.
+  const std::size_t enough =
+      std::max(kBesideRuns, std::min(options.runs, static_cast<std::size_t>(std::ceil(3 / share))));
   std::string in_vain;
   for (const PolicyChange& change : changes_to(policy.settings, *policy.format)) {
     bool helps = true;
     for (std::size_t i = 0; i < disturbances().size() && helps; ++i) {
       const Runs changed = study.run_beside(
-          scenario_with(policy, change.settings, disturbances()[i], options, given), kBesideRuns);
+          scenario_with(policy, change.settings, disturbances()[i], options, given),
+          none.blames_policy(i) ? enough : kBesideRuns);
       if (changed.empty()) return;
       const Hits hits = hits_of(changed, nullptr);
       helps = none.blames_policy(i) ? hits.down + hits.open == 0 : hits.down <= none.hits[i].down;
@@ -394,8 +513,9 @@ void print_change_to_try(const std::string& label, const PolicyToRun& policy, co
       in_vain += (in_vain.empty() ? "" : ", ") + change.title;
       continue;
     }
-    std::cout << label << "try: write this, " << change.title << " (0 of " << kBesideRuns
-              << " runs are down in each " << (beyond.empty() ? "" : "other ") << "disturbance):\n";
+    std::cout << label << "try: write this, " << change.title << " (0 of " << enough
+              << " runs are down in each " << (beyond.empty() ? "" : "other ")
+              << "disturbance, so at most " << percent(greatest_share(0, enough), 2) << "):\n";
     for (const std::string& line : change.lines) std::cout << "    " << line << '\n';
     return;
   }
@@ -513,13 +633,19 @@ int run_policies(const Invocation& invocation, const StudyOptions& options,
       });
     };
     if (!cases[i].before) {
-      print_budget(label, policy, plan, first, runs, study, options, given);
-      if (std::all_of(cells, last, holds_in)) print_weakest(label, plan, first, runs);
+      const WithoutBudget free =
+          print_budget(label, policy, plan, first, runs, study, options, given);
+      print_token_ratio(label, policy, plan, first, runs, study, options, given, free);
+      if (std::all_of(cells, last, holds_in)) {
+        print_weakest(label, free.costs ? " for storms" : "", policy, plan, first, runs, study,
+                      options, given);
+      }
     }
-    const auto has_mostly_down = [&](const Cell& cell) {
-      return !runs[cell.now].empty() && summarize(runs[cell.now]).mostly_down();
+    const auto is_mostly_down = [&](const Cell& cell) {
+      const Hits hits = hits_of(runs[cell.now], nullptr);
+      return is_majority(hits.down + hits.open, runs[cell.now].size());
     };
-    if (std::any_of(cells, last, has_mostly_down)) {
+    if (std::any_of(cells, last, is_mostly_down)) {
       print_abandoned(label, policy, study, options, given);
     }
     if (policy.format && !std::all_of(cells, last, holds_in) &&

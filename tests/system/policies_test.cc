@@ -207,7 +207,9 @@ TEST(Check, RunsThePolicyOnTheService) {
   EXPECT_THAT(shared.err, Not(HasSubstr("--connections=new")));
   // What to write instead, in the words of the file.
   EXPECT_THAT(down.out, HasSubstr("\ntry: write this, "));
-  EXPECT_THAT(down.out, HasSubstr(" (0 of 20 runs are down in each disturbance):\n    "));
+  // By hand: 1 - 5 % to the power of 1/20.
+  EXPECT_THAT(down.out,
+              HasSubstr(" (0 of 20 runs are down in each disturbance, so at most 13.91 %):\n    "));
   // Options of retries replace those of the policy.
   const Done overruled = checked(storm, "--max-attempts=1");
   EXPECT_THAT(overruled.out, HasSubstr("every policy with max-attempts=1"));
@@ -234,6 +236,53 @@ TEST(Check, BlamesNoPolicyForWhatIsSoWithoutRetries) {
   EXPECT_THAT(checked.out, HasSubstr("frozen 60 s (20 still recovering of 20)"));
   EXPECT_THAT(checked.out, Not(HasSubstr("does not help")));
   EXPECT_THAT(checked.out, Not(HasSubstr("do not help")));
+}
+
+// 800/s is what 64 workers of 80 ms can do. With one retry at 400/s a queue that takes longer than the timeout of 2 s, which is
+// from 1600 on, never drains; one of 256 takes 320 ms.
+TEST(Check, TriesOtherBacklogs) {
+  const TempDir dir;
+  const std::string file = written(dir, "application.yml",
+                                   "resilience4j:\n  retry:\n    instances:\n      a:\n"
+                                   "        maxAttempts: 2\n        waitDuration: 500ms\n");
+  const auto checked = [&file](const std::string& more) {
+    return done(RETRYSTORM_STUDIES, {"check", file, "--service=workers", "--workers=64",
+                                     "--service-time=lognormal:80ms", "--arrivals=open",
+                                     "--rate=400", "--runs=5", "--expect=down<50%", more});
+  };
+  const Done back = checked("--threads=2");
+  EXPECT_THAT(back.out, ContainsRegex("\nnothing to change at --backlog=256: at --backlog=4096 "
+                                      "1[0-5] of 15 runs are down"));
+  EXPECT_THAT(back.out, HasSubstr("(simulate --backlog=...)"));
+  // No run is down: the waits, which are not random, decide.
+  EXPECT_EQ(back.code, 3);
+  EXPECT_THAT(back.out, HasSubstr("\nexit code 3: for the warning above (no-jitter)\n"));
+  EXPECT_EQ(checked("--threads=1").out, back.out);
+  const Done given = checked("--backlog=256");
+  EXPECT_THAT(given.out, HasSubstr("\nnothing to change: none of 25 runs is down"));
+}
+
+// Tokens fall where more than ratio / (1 + ratio) fails: with 0.1 more than 9.1 %. Of a tenth of errors 1 in 10^4 is left after four
+// attempts. And whom nobody waits for is not served with --abandoned=skip: then all are back after 60 s at once.
+TEST(Check, SaysWhatTokenRatioErrorsNeed) {
+  const TempDir dir;
+  const std::string file = written(dir, "grpc.json",
+                                   R"({"methodConfig": [{"name": [{}], "timeout": "2s",
+    "retryPolicy": {"maxAttempts": 4, "initialBackoff": "0.1s", "maxBackoff": "1s",
+    "backoffMultiplier": 2, "retryableStatusCodes": ["UNAVAILABLE"]}}],
+    "retryThrottling": {"maxTokens": 10, "tokenRatio": 0.1}})");
+  const auto checked = [&file](const std::string& more) {
+    return done(RETRYSTORM_STUDIES, {"check", file, "--service=workers", "--workers=64",
+                                     "--service-time=lognormal:80ms", "--arrivals=open",
+                                     "--rate=400", "--runs=5", "--expect=down<50%", more});
+  };
+  const Done serves = checked("--threads=2");
+  EXPECT_THAT(serves.out, HasSubstr("frozen 60 s  0 of 5, 5 open"));
+  EXPECT_THAT(serves.out, HasSubstr("\nwith --abandoned=skip: 0 of 20 runs are down"));
+  EXPECT_THAT(serves.out, ContainsRegex("\n    \"tokenRatio\": (0\\.112|0\\.25|0\\.5|1)\n"));
+  EXPECT_THAT(serves.out, Not(HasSubstr("nothing to change")));
+  const Done skips = checked("--abandoned=skip");
+  EXPECT_THAT(skips.out, HasSubstr("\nnothing to change for storms: none of 25 runs is down"));
 }
 
 // Nobody is answered in a freeze, but for those who still wait at its end: 5 s of 10 s with this deadline.
