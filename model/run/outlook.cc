@@ -683,7 +683,8 @@ Outlook::Herd look_at_herd(const OutlookInput& input, const Outlook& outlook) {
     return herd;
   }
   // The curve serves less, the more wait beyond its best concurrency.
-  const bool curve = service.kind == Capacity::kCurve && !service.rate_limited;
+  const bool curve = service.kind == Capacity::kCurve && !service.rate_limited &&
+                     std::isfinite(service.best_concurrency);
   const double best = curve ? service.best_concurrency : 0;
   const auto serves = [&](double waiting) {
     return curve && waiting > 0 ? input.service->curve().throughput(best + waiting)
