@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "client/arrival_threads.h"
-#include "client/client_connections.h"
-#include "client/client_waits.h"
-#include "client/live_counts.h"
-#include "client/request_runner.h"
-#include "client/shared_trace.h"
+#include "common/calls/client_connections.h"
+#include "common/calls/client_waits.h"
+#include "common/calls/live_counts.h"
+#include "common/calls/request_runner.h"
+#include "common/calls/shared_trace.h"
 #include "common/cli/options.h"
 #include "common/http/http_request.h"
 #include "model/run/counts.h"

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "model/base/duration.h"
+#include "model/graph/topology.h"
 #include "model/run/disturbance.h"
 #include "model/run/workload.h"
 #include "model/service/service_options.h"
-#include "simulator/graph/topology.h"
 
 namespace retrystorm {
 

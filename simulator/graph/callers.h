@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "model/base/duration.h"
+#include "model/graph/topology.h"
 #include "simulator/caller.h"
 #include "simulator/calls.h"
 #include "simulator/graph/deadlines.h"
-#include "simulator/graph/topology.h"
 #include "simulator/server_node.h"
 
 namespace retrystorm {

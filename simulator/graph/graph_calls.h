@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "model/base/duration.h"
+#include "model/graph/topology.h"
 #include "simulator/calls.h"
-#include "simulator/graph/topology.h"
 #include "simulator/server_node.h"
 
 namespace retrystorm {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "simulator/graph/topology.h"
+#include "model/graph/topology.h"
 
 namespace retrystorm {
 

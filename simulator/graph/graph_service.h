@@ -10,12 +10,12 @@
 
 #include "model/base/duration.h"
 #include "model/base/random.h"
+#include "model/graph/topology.h"
 #include "model/run/graph_report.h"
 #include "simulator/calls.h"
 #include "simulator/event_loop.h"
 #include "simulator/graph/callers.h"
 #include "simulator/graph/graph_calls.h"
-#include "simulator/graph/topology.h"
 #include "simulator/server_node.h"
 
 namespace retrystorm {

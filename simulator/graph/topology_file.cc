@@ -10,6 +10,7 @@
 
 #include "model/base/text.h"
 #include "model/base/unreadable_file.h"
+#include "model/graph/graph_options.h"
 #include "simulator/graph/topology_options.h"
 
 namespace retrystorm {

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "simulator/graph/topology.h"
+#include "model/graph/topology.h"
 
 namespace retrystorm {
 

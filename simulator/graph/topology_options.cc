@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/base/text.h"
+#include "model/graph/graph_options.h"
 
 namespace retrystorm {
 namespace {
@@ -65,35 +66,6 @@ Topology topology_of(const std::vector<ChainedService>& chain, const GraphNode& 
     call.caller.timeout = each.timeout.value_or(call.caller.timeout);
   }
   return topology;
-}
-
-OnFailure parse_on_failure(std::string_view text) {
-  if (text == "fail-fast") return {.kind = OnFailure::Kind::kFailFast};
-  if (text == "all") return {.kind = OnFailure::Kind::kAll};
-  constexpr std::string_view kNeed = "need:";
-  if (text.starts_with(kNeed)) {
-    return {.kind = OnFailure::Kind::kNeed,
-            .need = static_cast<std::size_t>(parse_count(text.substr(kNeed.size()), 1, 10'000))};
-  }
-  throw std::invalid_argument(in_quotes(text) + ": fail-fast, all or need:NUMBER is expected");
-}
-
-std::string print_on_failure(const OnFailure& rule) {
-  if (rule.kind == OnFailure::Kind::kNeed) return "need:" + std::to_string(rule.need);
-  return rule.kind == OnFailure::Kind::kAll ? "all" : "fail-fast";
-}
-
-void declare_waiting(OptionList& options, Waiting& waiting, std::string help) {
-  options.choice<Waiting>("waiting", waiting, {{"hold", Waiting::kHold}, {"free", Waiting::kFree}},
-                          std::move(help));
-}
-
-void declare_deadline(OptionList& options, DeadlinePropagation& deadline, std::string help) {
-  options.choice<DeadlinePropagation>("deadline-propagation", deadline,
-                                      {{"none", DeadlinePropagation::kNone},
-                                       {"attempt", DeadlinePropagation::kAttempt},
-                                       {"request", DeadlinePropagation::kRequest}},
-                                      std::move(help));
 }
 
 }  // namespace
@@ -199,37 +171,7 @@ void declare_node_options(OptionList& options, GraphNode& node, NamedPlan& calls
   options.text(
       "calls", "the services that it calls for each request: 'cart, price & stock?, db*2'",
       [&calls](std::string_view text) { calls = parse_calls(text); }, [] { return ""; });
-  declare_waiting(options, node.waiting, "whether a worker waits for the answers");
-  options.choice<OwnWork>("own-work", node.own_work,
-                          {{"before-calls", OwnWork::kBeforeCalls},
-                           {"after-calls", OwnWork::kAfterCalls},
-                           {"split", OwnWork::kSplit}},
-                          "when it does its own work");
-  options.text(
-      "on-failure", "fail-fast, all or need:NUMBER: when calls that are made at once have failed",
-      [&node](std::string_view text) { node.on_failure = parse_on_failure(text); },
-      [&node] { return print_on_failure(node.on_failure); });
-  options.choice<RetryScope>("retry-scope", node.retry_scope,
-                             {{"leg", RetryScope::kLeg}, {"all", RetryScope::kAll}},
-                             "what it repeats: a call that has failed, or all its calls");
-  options.choice<UpstreamFailure>("upstream-failure", node.upstream_failure,
-                                  {{"502", UpstreamFailure::kBadGateway},
-                                   {"pass", UpstreamFailure::kPass},
-                                   {"pass-hint", UpstreamFailure::kPassHint},
-                                   {"no-retry", UpstreamFailure::kNoRetry}},
-                                  "what it answers when its calls have failed for good");
-}
-
-void declare_edge_options(OptionList& options, GraphEdge& edge) {
-  OptionList retries, client;
-  declare_options(retries, edge.caller.retry);
-  options.add_all(retries, [](const Option&) { return true; });
-  declare_options(client, edge.caller);
-  constexpr std::array<std::string_view, 2> kOthers{"timeout", "processes"};
-  options.add_all(client, [&kOthers](const Option& each) {
-    return std::find(kOthers.begin(), kOthers.end(), each.name) != kOthers.end();
-  });
-  declare_deadline(options, edge.deadline, "what an attempt carries along as its deadline");
+  declare_calling_options(options, node);
 }
 
 void find_unused(UnusedOptions& unused, const GraphOptions& graph, const ServiceOptions& service) {

@@ -9,9 +9,9 @@
 
 #include "model/base/duration.h"
 #include "model/base/option_list.h"
+#include "model/graph/topology.h"
 #include "model/run/workload.h"
 #include "model/service/service_options.h"
-#include "simulator/graph/topology.h"
 #include "simulator/graph/topology_file.h"
 
 namespace retrystorm {
@@ -54,9 +54,8 @@ std::string print_chain(const std::vector<ChainedService>& services);
 
 void declare_options(OptionList& options, GraphOptions& graph);
 
-// The options of a service in a graph, and those of the calls of one service to another.
+// The options of a service in a graph.
 void declare_node_options(OptionList& options, GraphNode& node, NamedPlan& calls);
-void declare_edge_options(OptionList& options, GraphEdge& edge);
 
 // Adds the options that were given but have no effect beside the graph, or without one.
 void find_unused(UnusedOptions& unused, const GraphOptions& graph, const ServiceOptions& service);

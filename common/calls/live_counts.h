@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "client/time_histograms.h"
+#include "common/calls/time_histograms.h"
 #include "model/base/duration.h"
 #include "model/retry/attempt_result.h"
 #include "model/run/client_behaviour.h"

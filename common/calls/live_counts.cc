@@ -1,4 +1,4 @@
-#include "client/live_counts.h"
+#include "common/calls/live_counts.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "client/client_connections.h"
+#include "common/calls/client_connections.h"
 
 #include "common/os/bounded_wait.h"
 #include "common/os/process.h"

@@ -1,4 +1,4 @@
-#include "client/connection_pools.h"
+#include "common/calls/connection_pools.h"
 
 #include <gtest/gtest.h>
 

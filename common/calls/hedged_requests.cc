@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/request_runner.h"
+#include "common/calls/request_runner.h"
 #include "common/os/bounded_wait.h"
 
 namespace retrystorm {

@@ -1,4 +1,4 @@
-#include "client/task_threads.h"
+#include "common/calls/task_threads.h"
 
 #include <system_error>
 #include <utility>

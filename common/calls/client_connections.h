@@ -10,9 +10,9 @@
 #include <thread>
 #include <vector>
 
-#include "client/client_waits.h"
-#include "client/live_counts.h"
-#include "client/request_runner.h"
+#include "common/calls/client_waits.h"
+#include "common/calls/live_counts.h"
+#include "common/calls/request_runner.h"
 #include "common/http/http_request.h"
 #include "model/base/duration.h"
 #include "model/run/reconnect.h"

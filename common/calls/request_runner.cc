@@ -1,9 +1,9 @@
-#include "client/request_runner.h"
+#include "common/calls/request_runner.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "client/client_connections.h"
+#include "common/calls/client_connections.h"
 
 namespace retrystorm {
 

@@ -1,4 +1,4 @@
-#include "client/client_waits.h"
+#include "common/calls/client_waits.h"
 
 #include "common/os/bounded_wait.h"
 

@@ -1,4 +1,4 @@
-#include "simulator/graph/call_plan.h"
+#include "model/graph/call_plan.h"
 
 #include <algorithm>
 #include <stdexcept>

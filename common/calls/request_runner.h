@@ -8,11 +8,11 @@
 #include <optional>
 #include <vector>
 
-#include "client/client_waits.h"
-#include "client/connection_pools.h"
-#include "client/live_counts.h"
-#include "client/shared_trace.h"
-#include "client/task_threads.h"
+#include "common/calls/client_waits.h"
+#include "common/calls/connection_pools.h"
+#include "common/calls/live_counts.h"
+#include "common/calls/shared_trace.h"
+#include "common/calls/task_threads.h"
 #include "common/http/http_attempt.h"
 #include "common/http/http_request.h"
 #include "model/retry/hedge_policy.h"
@@ -103,7 +103,7 @@ class RequestRunner {
     HedgeState hedges{};
   };
 
-  // Only if requests are hedged (client/hedged_requests.cc).
+  // Only if requests are hedged (common/calls/hedged_requests.cc).
   struct HedgedAttempt;
   struct Race;
   class Hedging;

@@ -1,4 +1,4 @@
-// Services behind services, as the simulator takes them: which service calls which, and how.
+// Services behind services: which service calls which, and how.
 #pragma once
 
 #include <cstddef>
@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "model/graph/call_plan.h"
 #include "model/run/workload.h"
 #include "model/service/service_options.h"
-#include "simulator/graph/call_plan.h"
 
 namespace retrystorm {
 

@@ -1,4 +1,4 @@
-#include "client/time_histograms.h"
+#include "common/calls/time_histograms.h"
 
 #include <initializer_list>
 #include <string>
