@@ -140,8 +140,9 @@ void Experiment::begin() {
       workload_, seed_, dependencies_.request,
       FleetLimits{.max_threads = options_.max_threads,
                   .spared_ports = dependencies_.spared_ports,
-                  .loses_connections = options_.outage_at &&
-                                       loses_connections(workload_, options_.timeline.outage)});
+                  .loses_connections =
+                      options_.outage_at && loses_connections(workload_, options_.timeline.outage),
+                  .deadline = options_.deadline});
   dropped_reported_ = 0;
   dependencies_.fleet.set(fleet_);
   start_ = Clock::now();

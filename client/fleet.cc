@@ -28,9 +28,8 @@ Fleet::Fleet(const WorkloadOptions& options, std::uint64_t seed, const HttpReque
       places_(is_open() ? limits.max_threads : options.clients),
       counts_(places_),
       runner_(options, places_, request, waits_, counts_),
-      arrival_threads_(places_, kIdleTime, [this](std::size_t place, const Arrival& arrival) {
-        begin_request(place, arrival);
-      }) {
+      arrival_threads_(places_, kIdleTime) {
+  runner_.carry(limits.deadline, false);
   if (limits.loses_connections) {
     connections_ = std::make_unique<ClientConnections>(options, seed, request, waits_);
     runner_.wait_for(*connections_);
@@ -172,7 +171,9 @@ void Fleet::run_arrivals() {
   auto due = waits_.wait_at_load(Clock::now(), arrivals.next_gap());
   for (std::uint64_t number = 0; due; ++number) {
     ++running_;
-    if (!arrival_threads_.start({.number = number, .due = *due})) {
+    const bool started = arrival_threads_.start(
+        [this, number, due = *due](std::size_t place) { begin_request(place, number, due); });
+    if (!started) {
       --running_;
       ++dropped_arrivals_;
     }
@@ -180,14 +181,13 @@ void Fleet::run_arrivals() {
   }
 }
 
-void Fleet::begin_request(std::size_t place, const Arrival& arrival) {
-  const Duration late = Clock::now() - arrival.due;
+void Fleet::begin_request(std::size_t place, std::uint64_t number, TimePoint due) {
+  const Duration late = Clock::now() - due;
   if (late >= ArrivalLag::kLate) ++late_starts_;
   Duration latest = latest_start_;
   while (late > latest && !latest_start_.compare_exchange_weak(latest, late)) {
   }
-  Client client{
-      .index = place, .number = arrival.number, .random = ClientRandom(seed_, arrival.number)};
+  Client client{.index = place, .number = number, .random = ClientRandom(seed_, number)};
   runner_.behaviour().start(client.state, client.random);
   counts_.arrive(place, runner_.now());
   runner_.run(client);

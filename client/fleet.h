@@ -9,14 +9,15 @@
 #include <thread>
 #include <vector>
 
-#include "client/arrival_threads.h"
 #include "common/calls/client_connections.h"
 #include "common/calls/client_waits.h"
 #include "common/calls/live_counts.h"
+#include "common/calls/place_threads.h"
 #include "common/calls/request_runner.h"
 #include "common/calls/shared_trace.h"
 #include "common/cli/options.h"
 #include "common/http/http_request.h"
+#include "model/graph/topology.h"
 #include "model/run/counts.h"
 #include "model/run/run_observer.h"
 
@@ -35,6 +36,7 @@ struct FleetLimits {
   std::size_t max_threads = kDefaultMaxThreads;
   std::vector<int> spared_ports{};  // see `shut_down_all_sockets`
   bool loses_connections = false;   // will the clients lose their connections?
+  DeadlinePropagation deadline = DeadlinePropagation::kNone;  // what attempts carry along
 
   // About the number of requests that a storm of a hundred requests a second leaves in a minute.
   static constexpr std::size_t kDefaultMaxThreads = 5000;
@@ -122,7 +124,7 @@ class Fleet {
   // The arrivals of an open system.
   void run_arrivals();
   // One of these arrivals, from its first attempt to its end.
-  void begin_request(std::size_t place, const Arrival& arrival);
+  void begin_request(std::size_t place, std::uint64_t number, TimePoint due);
 
   // Adds the counts of a client that ends.
   void retire(Client& client);
@@ -145,7 +147,7 @@ class Fleet {
   std::atomic<std::uint64_t> late_starts_{0};
 
   std::vector<std::thread> threads_;
-  ArrivalThreads arrival_threads_;
+  PlaceThreads arrival_threads_;
 };
 
 }  // namespace retrystorm

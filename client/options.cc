@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "model/graph/graph_options.h"
+
 namespace retrystorm {
 
 namespace {
@@ -73,6 +75,15 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
   add_quiet(*run, options.quiet, "what is printed before the run");
 
   add_request_options(app, options.request);
+
+  OptionList deadline;
+  deadline.group("Request");
+  declare_deadline(
+      deadline, options.deadline,
+      "what an attempt carries along as its deadline, in the header "
+      "x-envoy-expected-rq-timeout-ms: nothing, the time until its timeout, or until its request's "
+      "--deadline");
+  add_options(app, deadline);
 
   auto* outage = option_group(app, "Outage");
   add_value(
@@ -219,6 +230,10 @@ void check(const ClientOptions& options, UnusedOptions typed) {
   }
   if (options.outage_at && options.duration && *options.outage_at >= *options.duration) {
     wrong.add("--outage-at is not before the end of the run (--duration)");
+  }
+  if (options.deadline == DeadlinePropagation::kRequest &&
+      !options.workload.retry.limit.has_deadline()) {
+    wrong.add("--deadline-propagation=request needs a --deadline");
   }
   if (options.schedule_fails_until.has_value() != options.schedule_succeeds_above.has_value()) {
     wrong.add("--schedule-fails-until and --schedule-succeeds-above belong together: give both");

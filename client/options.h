@@ -19,6 +19,7 @@ namespace retrystorm {
 
 struct ClientOptions {
   WorkloadOptions workload;
+  DeadlinePropagation deadline = DeadlinePropagation::kNone;
   RequestOptions request;
   std::optional<Duration> duration;
   Duration report_interval = std::chrono::seconds(5);

@@ -72,7 +72,7 @@ std::string server_metrics(const ServerInterval& totals) {
 }
 
 nlohmann::ordered_json server_status(const ServerInterval& totals, Duration uptime,
-                                     const ServiceOptions& settings) {
+                                     const ServiceOptions& settings, const Upstream* upstream) {
   const ServiceCounts& counts = totals.counts;
   auto rejected = nlohmann::ordered_json::object();
   for (std::size_t i = 0; i < kRejections.size(); ++i) {
@@ -95,6 +95,17 @@ nlohmann::ordered_json server_status(const ServerInterval& totals, Duration upti
     status["capacity"] = rounded(capacity);
     status["provided_unit_s_total"] = rounded(use.provided);
     status["used_total"] = use.used;
+  }
+  if (upstream != nullptr) {
+    for (const Upstream::Calls& each : upstream->calls()) {
+      status["calls"][each.to] = {{"requests_total", each.counts.requests},
+                                  {"attempts_total", each.counts.attempts},
+                                  {"ok_total", each.counts.ok},
+                                  {"errors_total", each.counts.errors},
+                                  {"timedout_total", each.counts.timed_out},
+                                  {"in_flight", each.in_flight}};
+    }
+    status["calls_without_thread_total"] = upstream->refused();
   }
   ServiceOptions in_force = settings;
   OptionList options;
@@ -154,7 +165,9 @@ void Admin::open(const HttpServer& server, std::size_t port, const std::string& 
        .content_type = kExpositionType,
        .render = [&server] { return server_metrics(server.totals()); }},
       {.path = "/status", .content_type = "application/json", .render = [this, &server] {
-         return server_status(server.totals(), Clock::now() - start_, control_.in_force()).dump() +
+         return server_status(server.totals(), Clock::now() - start_, control_.in_force(),
+                              server.upstream())
+                    .dump() +
                 '\n';
        }}};
   const auto done = [](auto order) {

@@ -18,7 +18,8 @@ namespace retrystorm {
 std::string server_metrics(const ServerInterval& totals);
 
 nlohmann::ordered_json server_status(const ServerInterval& totals, Duration uptime,
-                                     const ServiceOptions& settings);
+                                     const ServiceOptions& settings,
+                                     const Upstream* upstream = nullptr);
 
 // Serves GET /metrics, GET /status and, to clients that know the token, POST /control, from
 // construction to destruction. It has separate threads and a separate socket, and uses the

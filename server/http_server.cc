@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "common/http/aws_error_name.h"
+#include "common/http/deadline_header.h"
 #include "common/http/server_timing.h"
 #include "common/os/process.h"
 
@@ -32,26 +33,30 @@ bool has_hung_up(int connection) {
 }
 
 // The paths that the server serves, and its answers.
-void add_routes(httplib::Server& server) {
-  check_before_reading(server, 0, [](const httplib::Request& request, httplib::Response& response) {
-    const Answer& answer = ServicePool::current_answer();
-    if (request.has_header(kAsksForTiming)) {
-      response.set_header(kServerTiming, print_service_time(ServicePool::current_service_time()));
-    }
-    if (answer.ok()) return false;
-    response.status = answer.status();
-    if (answer.retry_after > Duration::zero()) {
-      const auto seconds = std::chrono::round<std::chrono::seconds>(answer.retry_after);
-      response.set_header("Retry-After", std::to_string(seconds.count()));
-    }
-    if (answer.asks_for_less()) {
-      response.set_content(print_throttling_error(), kErrorContentType);
-      return true;
-    }
-    response.set_content(answer.is_error() ? "an error by --error-share\n" : "try again later\n",
-                         "text/plain");
-    return true;
-  });
+void add_routes(httplib::Server& server, bool calls) {
+  check_before_reading(
+      server, 0, [calls](const httplib::Request& request, httplib::Response& response) {
+        const Answer& answer = ServicePool::current_answer();
+        if (request.has_header(kAsksForTiming)) {
+          response.set_header(kServerTiming,
+                              print_service_time(ServicePool::current_service_time()));
+        }
+        if (answer.ok()) return false;
+        response.status = answer.status();
+        if (answer.retry_after > Duration::zero()) {
+          const auto seconds = std::chrono::round<std::chrono::seconds>(answer.retry_after);
+          response.set_header("Retry-After", std::to_string(seconds.count()));
+        }
+        if (answer.no_retry) response.set_header(kRetry, "no");
+        if (answer.asks_for_less()) {
+          response.set_content(print_throttling_error(), kErrorContentType);
+          return true;
+        }
+        const char* const error =
+            calls ? "an error by --error-share, or of a call\n" : "an error by --error-share\n";
+        response.set_content(answer.is_error() ? error : "try again later\n", "text/plain");
+        return true;
+      });
   server.Get("/api", [](const httplib::Request& request, httplib::Response& response) {
     static constexpr std::string_view kText = "OK";
     if (!request.ranges.empty()) {
@@ -75,17 +80,19 @@ void add_routes(httplib::Server& server) {
 
 }  // namespace
 
-HttpServer::HttpServer(const ServiceOptions& options, std::uint64_t seed, const Address& address)
-    : pool_(options, seed),
+HttpServer::HttpServer(const ServiceOptions& options, std::uint64_t seed, const Address& address,
+                       const UpstreamSettings& upstream, bool keeps_deadlines)
+    : keeps_deadlines_(keeps_deadlines),
+      upstream_(upstream.any() ? std::make_unique<Upstream>(upstream, seed) : nullptr),
+      pool_(options, seed, upstream_.get(), keeps_deadlines),
       idle_(options.server_idle,
             [this](const IdleConnections::Connection& connection) {
-              pool_.take_in([this, connection] { serve(connection); },
-                            [connection] { return has_hung_up(connection->number()); });
+              pool_.take_in(job_of(connection));
             }),
       backlog_(options.backlog),
       max_connections_(options.max_connections),
       address_(address) {
-  add_routes(requests_);
+  add_routes(requests_, upstream.any());
   open();
   address_.port = listener_->port();
 }
@@ -123,8 +130,7 @@ void HttpServer::accept_until_shut_down(const Listener& listener) {
       try {
         // The connection is closed when the last copy of the job is destroyed.
         const auto connection = std::make_shared<const OpenConnection>(std::move(accepted), open_);
-        pool_.accept([this, connection] { serve(connection); },
-                     [connection] { return has_hung_up(connection->number()); });
+        pool_.accept(job_of(connection));
         const std::size_t open = open_;
         if (open > max_connections_) idle_.close_oldest(open - max_connections_);
       } catch (const std::bad_alloc&) {
@@ -136,6 +142,15 @@ void HttpServer::accept_until_shut_down(const Listener& listener) {
       std::this_thread::sleep_for(1ms);  // for example, no descriptors left
     }
   }
+}
+
+ServicePool::Job HttpServer::job_of(const IdleConnections::Connection& connection) {
+  ServicePool::Job job{[this, connection] { serve(connection); },
+                       [connection] { return has_hung_up(connection->number()); }};
+  if (keeps_deadlines_) {
+    job.time_left = [connection] { return peek_time_left(connection->number()); };
+  }
+  return job;
 }
 
 void HttpServer::serve(const IdleConnections::Connection& connection) {

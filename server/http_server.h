@@ -12,6 +12,7 @@
 #include "common/http/request_server.h"
 #include "server/idle_connections.h"
 #include "server/service_pool.h"
+#include "server/upstream.h"
 
 namespace retrystorm {
 
@@ -21,7 +22,10 @@ namespace retrystorm {
 class HttpServer {
  public:
   // Throws std::runtime_error with a readable message if the address is not available.
-  HttpServer(const ServiceOptions& options, std::uint64_t seed, const Address& address);
+  // `upstream`: what it calls for each request. `keeps_deadlines`: a request whose caller has said how much time it
+  // has left, and that is over, is dropped when a worker would take it, and its calls end then.
+  HttpServer(const ServiceOptions& options, std::uint64_t seed, const Address& address,
+             const UpstreamSettings& upstream = {}, bool keeps_deadlines = false);
 
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
@@ -50,13 +54,19 @@ class HttpServer {
   ServerInterval take_interval() { return pool_.take_interval(); }
   ServerInterval totals() const { return pool_.totals(); }
 
+  // Null if it calls nobody.
+  const Upstream* upstream() const { return upstream_.get(); }
+
  private:
   void open();  // with the mutex held
   void accept_until_shut_down(const Listener& listener);
   // Answers a request, and keeps its connection if the client wants that.
   void serve(const IdleConnections::Connection& connection);
+  ServicePool::Job job_of(const IdleConnections::Connection& connection);
 
   RequestServer requests_;
+  const bool keeps_deadlines_;
+  const std::unique_ptr<Upstream> upstream_;
   std::atomic<std::size_t> open_ = 0;  // connections, whether busy or idle
   ServicePool pool_;
   IdleConnections idle_;

@@ -33,7 +33,17 @@ void add_server_options(CLI::App& app, ServerOptions& options) {
       ->group("Server");
   server->add_flag("--live", options.live, "redraw one screen instead of printing lines")
       ->group("Server");
+  add_text(*server, "--name", options.name,
+           "the name of this service in the lines about its calls");
   add_service_options(app, options.service, Engine::kReal);
+  OptionList calls;
+  calls.group("Calls of other services");
+  calls.yes_or_no(
+      "keep-deadlines", options.keeps_deadlines,
+      "drop a request whose caller said how long it would wait, and does not any more, when a worker "
+      "would take it, and end its calls then (header x-envoy-expected-rq-timeout-ms)");
+  declare_options(calls, options.calls);
+  add_options(app, calls);
 }
 
 void fit_connections(ServiceOptions& options, std::size_t descriptors) {

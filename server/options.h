@@ -7,12 +7,16 @@
 
 #include "common/cli/options.h"
 #include "common/http/page_server.h"
+#include "server/call_options.h"
 #include "server/http_server.h"
 
 namespace retrystorm {
 
 struct ServerOptions {
   ServiceOptions service;
+  CallOptions calls;
+  bool keeps_deadlines = false;
+  std::string name = "server";  // in the lines about its calls
   Address address{.host = "127.0.0.1", .port = 8070};
   // If not given, it is the server's port + 1, and the server also starts if that port is in use.
   // A port that the user chose must be free.

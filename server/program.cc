@@ -22,10 +22,46 @@
 #include "server/reporter.h"
 
 namespace retrystorm {
+namespace {
+
+// A line for each callee, after that of the service.
+class CallsJsonReport final : public ServiceObserver {
+ public:
+  // `upstream`: null if it calls nobody.
+  CallsJsonReport(std::string name, const Upstream* upstream, JsonSink sink)
+      : name_(std::move(name)), upstream_(upstream), sink_(std::move(sink)) {}
+
+  void on_interval(Duration t, Duration window, const ServerInterval& /*interval*/) override {
+    if (upstream_ == nullptr) return;
+    const std::vector<Upstream::Calls> calls = upstream_->calls();
+    before_.resize(calls.size());
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      auto line = edge_json(t, name_, calls[i].to, rates(calls[i].counts - before_[i], window));
+      line["requests_total"] = calls[i].counts.requests;
+      line["attempts_total"] = calls[i].counts.attempts;
+      line["in_flight"] = calls[i].in_flight;
+      sink_(line);
+      before_[i] = calls[i].counts;
+    }
+  }
+
+ private:
+  const std::string name_;
+  const Upstream* const upstream_;
+  const JsonSink sink_;
+  std::vector<Counts> before_;
+};
+
+}  // namespace
 
 int serve(const Invocation& invocation, const ServerOptions& asked) {
   Contradictions wrong;
   wrong.attempt([&] { check(asked.service); });
+  UpstreamSettings upstream;
+  wrong.attempt([&] { upstream = make_upstream(asked.calls); });
+  UnusedOptions unused;
+  find_unused(unused, asked.calls, asked.service);
+  wrong.add(unused);
   // With a token, later commands may turn on a feature, and an option unused so far then applies.
   if (asked.token_file.empty()) wrong.add(unused_options(asked.service));
   wrong.refuse();
@@ -41,7 +77,7 @@ int serve(const Invocation& invocation, const ServerOptions& asked) {
   Terminal terminal(streams.out());
   signals.on_suspend(terminal);
   SocketCloser closer;
-  HttpServer server(options.service, seed, options.address);
+  HttpServer server(options.service, seed, options.address, upstream, options.keeps_deadlines);
   Admin admin(server, options);
   if (options.service.draws() && !options.seed) std::cerr << "seed " << seed << '\n';
   std::cerr << "listening on http://" << print_address(server.address()) << "/api\n";
@@ -53,6 +89,7 @@ int serve(const Invocation& invocation, const ServerOptions& asked) {
   start["seed"] = seed;
   json.write(start_json("server", invocation.command, start, std::chrono::system_clock::now()));
   ServiceJsonReport json_report(json.sink());
+  CallsJsonReport calls_report(options.name, server.upstream(), json.sink());
   std::unique_ptr<ServiceObserver> shown;
   if (live) {
     shown = std::make_unique<ServiceScreenReport>(
@@ -60,8 +97,9 @@ int serve(const Invocation& invocation, const ServerOptions& asked) {
   } else {
     shown = std::make_unique<ServiceLineReport>(std::cout, ServiceLineReport::Stamp::kWallClock);
   }
-  std::optional<Reporter> reporter(std::in_place, server, options.report_interval,
-                                   std::vector<ServiceObserver*>{shown.get(), &json_report});
+  std::optional<Reporter> reporter(
+      std::in_place, server, options.report_interval,
+      std::vector<ServiceObserver*>{shown.get(), &json_report, &calls_report});
 
   std::jthread ender([&](const std::stop_token& served) {
     const std::stop_callback no_more(served, [&signals] { signals.cancel(); });

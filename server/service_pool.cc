@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "common/os/bounded_wait.h"
+#include "server/upstream.h"
 
 namespace retrystorm {
 namespace {
@@ -44,11 +45,29 @@ void ServicePool::count_as_served() {
   current_job.served = true;
 }
 
-ServicePool::ServicePool(const ServiceOptions& options, std::uint64_t seed)
-    : max_connections_(options.max_connections), service_(options, seed, Clock::now()) {
+TimePoint ServicePool::Job::until() const {
+  if (!time_left) return TimePoint::max();
+  if (!deadline) {
+    if (const auto left = time_left()) deadline = saturating_add(arrived, *left);
+  }
+  return deadline.value_or(TimePoint::max());
+}
+
+ServicePool::ServicePool(const ServiceOptions& options, std::uint64_t seed, Upstream* upstream,
+                         bool keeps_deadlines)
+    : max_connections_(options.max_connections),
+      upstream_(upstream),
+      service_(options, seed, Clock::now()) {
   service_.record_times();
-  if (options.abandoned == Abandoned::kSkip) {
-    service_.skip_if([](const Job& job) { return job.is_abandoned && job.is_abandoned(); });
+  const bool skips = options.abandoned == Abandoned::kSkip;
+  if (skips || keeps_deadlines) {
+    service_.skip_if([skips](const Job& job) {
+      return (skips && job.is_abandoned && job.is_abandoned()) || job.until() < Clock::now();
+    });
+  }
+  if (upstream_ != nullptr && options.capacity == Capacity::kWorkers) {
+    if (upstream_->holds_workers()) service_.hold_workers();
+    service_.serve_first(upstream_->first_share());
   }
   try {
     const std::scoped_lock lock(mutex_);
@@ -66,21 +85,22 @@ ServicePool::~ServicePool() {
   join();
 }
 
-void ServicePool::accept(std::function<void()> answer, std::function<bool()> is_abandoned) {
+void ServicePool::accept(Job job) {
   std::unique_lock lock(mutex_);
   room_.wait(lock, [this] {
     return stopping_ || turns_away_ || service_.connections() < max_connections_;
   });
-  arrive({std::move(answer), std::move(is_abandoned)}, Clock::now());
+  arrive(std::move(job), Clock::now());
 }
 
-void ServicePool::take_in(std::function<void()> answer, std::function<bool()> is_abandoned) {
+void ServicePool::take_in(Job job) {
   const std::scoped_lock lock(mutex_);
-  arrive({std::move(answer), std::move(is_abandoned)}, Clock::now());
+  arrive(std::move(job), Clock::now());
 }
 
 void ServicePool::arrive(Job job, TimePoint now) {
   if (turns_away_ && !stopping_) return turned_away_.push_back(std::move(job));
+  job.arrived = now;
   const Answer decision = service_.arrive(now, job).answer;
   if (decision.rejection) answer_soon({std::move(job), decision, now, now, {}}, now);
   release_due();
@@ -95,11 +115,47 @@ void ServicePool::answer_soon(Connection connection, TimePoint now) {
   room_.notify_one();
 }
 
+void ServicePool::begin_calls(Connection connection, TimePoint now) {
+  const TimePoint deadline = connection.job.until();
+  const auto calling = std::make_shared<Calling>(Calling{.connection = std::move(connection)});
+  calling_.insert(calling);
+  const bool started =
+      upstream_->start(deadline, calling->let_go,
+                       [this, calling](const Answer& answer) { calls_over(calling, answer); });
+  if (started) return;
+  calling_.erase(calling);
+  calling->connection.answer = Upstream::without_thread();
+  answer_soon(std::move(calling->connection), now);
+}
+
+void ServicePool::calls_over(const std::shared_ptr<Calling>& calling, const Answer& answer) {
+  const std::scoped_lock lock(mutex_);
+  if (calling_.erase(calling) == 0) return;  // a restart has lost it
+  const TimePoint now = Clock::now();
+  Connection& connection = calling->connection;
+  if (answer.ok() && upstream_->first_share() < 1 && !stopping_) {
+    connection.job.called = true;
+    service_.resume(now, std::move(connection.job), connection.admitted);
+  } else {
+    connection.answer = answer;
+    connection.ready_at = now;
+    answer_soon(std::move(connection), now);
+  }
+  release_due();
+}
+
 void ServicePool::release_due() {
   const TimePoint now = Clock::now();
   while (auto taken = stopping_ ? service_.take_any() : service_.take(now)) {
     try {
-      answer_soon({std::move(taken->item), taken->answer, now, taken->admitted, {}}, now);
+      Connection connection{std::move(taken->item), taken->answer, now, taken->admitted, {}};
+      if (connection.job.called) connection.answer = {};
+      const bool calls = upstream_ != nullptr && !connection.job.called && !stopping_;
+      if (calls && connection.answer.ok()) {
+        begin_calls(std::move(connection), now);
+      } else {
+        answer_soon(std::move(connection), now);
+      }
     } catch (const std::bad_alloc&) {
       service_.lose(taken->answer);  // its connection is closed
     }
@@ -233,6 +289,13 @@ void ServicePool::lose_all() {
     ready_.push_back(
         {std::move(taken->item), taken->answer, now, taken->admitted, Connection::State::kLost});
   }
+  for (const auto& each : calling_) {
+    each->let_go->set();
+    service_.lose(each->connection.answer);
+    each->connection.state = Connection::State::kTurnedAway;  // it has left the service
+    ready_.push_back(std::move(each->connection));
+  }
+  calling_.clear();
   run_turned_away();
   release_due();
 }
@@ -248,6 +311,8 @@ void ServicePool::run_turned_away() {
 void ServicePool::stop() {
   const std::scoped_lock lock(mutex_);
   stopping_ = true;
+  for (const auto& each : calling_) each->let_go->set();
+  if (upstream_ != nullptr) upstream_->stop();
   run_turned_away();
   release_due();
   service_changed_.notify_all();
@@ -256,6 +321,7 @@ void ServicePool::stop() {
 
 void ServicePool::join() {
   if (timer_.joinable()) timer_.join();  // from here on the number of workers is constant
+  if (upstream_ != nullptr) upstream_->join();
   {
     const std::scoped_lock lock(mutex_);
     closed_ = true;

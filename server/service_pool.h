@@ -6,17 +6,24 @@
 #include <deque>
 #include <functional>
 #include <list>
+#include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <thread>
 #include <vector>
 
+#include "common/calls/let_go.h"
 #include "model/base/duration.h"
 #include "model/service/service.h"
 
 namespace retrystorm {
 
+class Upstream;
+
 // Parks accepted connections in the service. A parked connection costs only memory. One thread
-// wakes when a request's time in the service is over, and a few other threads send the answers.
+// wakes when a request's time in the service is over, and a few other threads send the answers. If the service
+// calls others, that time is its own work, and the answer comes when the calls are over.
 // All members may be called from any thread.
 class ServicePool {
  public:
@@ -24,10 +31,21 @@ class ServicePool {
   struct Job {
     std::function<void()> answer;        // reads the request and answers; if it throws, it has not
     std::function<bool()> is_abandoned;  // has the client hung up? empty: it has not
+    // How much time the request has left, from when it is read. Nothing if that cannot be read yet. Empty: no
+    // request has a deadline.
+    std::function<std::optional<Duration>()> time_left{};
+    TimePoint arrived{};
+    mutable std::optional<TimePoint> deadline{};  // once it is read
+    bool called = false;                          // its calls are over
+
+    // `TimePoint::max()`: none, or not read yet. A request that has arrived counts as read.
+    TimePoint until() const;
   };
 
-  // options.max_connections must be set.
-  ServicePool(const ServiceOptions& options, std::uint64_t seed);
+  // options.max_connections must be set. `upstream`: what it calls; null if it calls nobody. It must outlive the
+  // pool. `keeps_deadlines`: a request whose deadline is over is not served.
+  ServicePool(const ServiceOptions& options, std::uint64_t seed, Upstream* upstream = nullptr,
+              bool keeps_deadlines = false);
   ~ServicePool();
 
   ServicePool(const ServicePool&) = delete;
@@ -35,10 +53,13 @@ class ServicePool {
 
   // Takes in a connection. Blocks while `max_connections` are here. The kernel's accept queue fills
   // meanwhile, as with any server that is out of descriptors.
-  void accept(std::function<void()> answer, std::function<bool()> is_abandoned = {});
+  void accept(std::function<void()> answer, std::function<bool()> is_abandoned = {}) {
+    accept(Job{std::move(answer), std::move(is_abandoned)});
+  }
+  void accept(Job job);
 
   // Takes in the next request of a connection that was idle. Never blocks.
-  void take_in(std::function<void()> answer, std::function<bool()> is_abandoned = {});
+  void take_in(Job job);
 
   // Changes the service's settings.
   void configure(const ServiceOptions& options);
@@ -82,11 +103,19 @@ class ServicePool {
     TimePoint admitted{};
     enum class State { kAnswered, kLost, kTurnedAway } state = State::kAnswered;
   };
+  // A request whose calls are under way.
+  struct Calling {
+    Connection connection;
+    std::shared_ptr<LetGo> let_go = std::make_shared<LetGo>();
+  };
   using Workers = std::list<std::thread>;
 
   void run_turned_away();                                  // with the lock held
   void arrive(Job job, TimePoint now);                     // with the lock held
   void answer_soon(Connection connection, TimePoint now);  // with the lock held
+  void begin_calls(Connection connection, TimePoint now);  // with the lock held
+  // Called by another thread.
+  void calls_over(const std::shared_ptr<Calling>& calling, const Answer& answer);
   void release_due();                 // moves finished connections to `ready_`; with the lock held
   void watch_service();               // runs on the timer thread
   void work(Workers::iterator self);  // runs on a worker thread
@@ -95,12 +124,14 @@ class ServicePool {
   void retire_surplus();              // with the lock held
 
   const std::size_t max_connections_;
+  Upstream* const upstream_;
 
   mutable std::mutex mutex_;
   std::condition_variable service_changed_, work_, room_;
   Service<Job> service_;
   IntervalTaker intervals_;
   std::deque<Connection> ready_;  // waiting for a worker
+  std::set<std::shared_ptr<Calling>> calling_;
   std::vector<Job> turned_away_;  // run after their connections have been reset
   TimePoint timer_wakes_at_ = TimePoint::max();
   bool stopping_ = false;

@@ -140,10 +140,11 @@ class RequestRunner::Hedging {
     if (!policy_.is_final(result) && goes_on(attempt)) return std::nullopt;
     drop_others();
     const TimePoint begun = client_.state.begun;
-    const NextAttempt next = with_process([&](RetryProcess* process) {
+    const auto decided = with_process([&](RetryProcess* process) {
       return runner_.behaviour_.after_recorded(now, result, client_.state, process, client_.random,
                                                client_.metrics);
     });
+    const NextAttempt next = runner_.bounded_by_end(client_, result, decided);
     follow(now, begun, next);
     if (result.outcome == Outcome::kOk) {
       if (attempt.hedge) runner_.counts_.hedge_won();

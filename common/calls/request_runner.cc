@@ -1,6 +1,7 @@
 #include "common/calls/request_runner.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "common/calls/client_connections.h"
@@ -68,7 +69,7 @@ std::optional<NextAttempt> RequestRunner::run_after_loss(Client& client) {
     return behaviour_.after_loss(begun, client.state, process, client.random, client.metrics);
   });
   counts_.follow(next, false, begun, Duration::zero());
-  if (!wait_to_retry(next.wait)) {
+  if (!wait_to_retry(client, next.wait)) {
     counts_.leave_unfinished(client.index, begun, now());
     return std::nullopt;
   }
@@ -83,7 +84,7 @@ std::optional<NextAttempt> RequestRunner::run_attempts(Client& client, Request& 
       counts_.end_request(client.index);
       return next;
     }
-    if (!next || !wait_to_retry(next->wait)) {
+    if (!next || !wait_to_retry(client, next->wait)) {
       counts_.leave_unfinished(client.index, client.state.begun, now());
       return std::nullopt;
     }
@@ -91,16 +92,27 @@ std::optional<NextAttempt> RequestRunner::run_attempts(Client& client, Request& 
   }
 }
 
-bool RequestRunner::wait_to_retry(Duration duration) {
+bool RequestRunner::wait_to_retry(const Client& client, Duration duration) {
+  // A call that is let go must not occupy its thread for long.
+  constexpr Duration kLongest = std::chrono::milliseconds(200);
   counts_.add_retry_wait(duration);
   counts_.begin_wait_to_retry();
-  const bool goes_on = waits_.wait(duration);
+  bool goes_on = true;
+  for (; client.let_go != nullptr && duration > kLongest && goes_on; duration -= kLongest) {
+    if (client.let_go->is_set()) duration = kLongest;
+    goes_on = waits_.wait(kLongest);
+  }
+  goes_on = goes_on && waits_.wait(duration);
   counts_.end_wait_to_retry();
   return goes_on;
 }
 
 std::optional<NextAttempt> RequestRunner::run_attempt(Client& client, Request& request) {
   const auto ask = [&](RetryProcess* process) {
+    if (ends_within(client, Duration::zero())) {
+      RetryPolicy::begin(client.state, now());
+      return Permission{.kind = Permission::Kind::kTooLate};
+    }
     return behaviour_.may_send(now(), client.state, process, client.random);
   };
   Permission permission = with_process(client, ask);
@@ -146,12 +158,33 @@ void RequestRunner::lose_idle_connections() {
 }
 
 Duration RequestRunner::time_left(const Client& client) const {
-  return std::max(behaviour_.policy().time_left(now(), client.state), Duration::zero());
+  Duration left = behaviour_.policy().time_left(now(), client.state);
+  if (client.end != TimePoint::max()) left = std::min(left, client.end - Clock::now());
+  return std::max(left, Duration::zero());
+}
+
+Carried RequestRunner::carried_by(const Client& client) const {
+  Carried carried;
+  if (numbers_ || carries_ != DeadlinePropagation::kNone) carried.number = client.state.retries + 1;
+  carried.patience = carries_ == DeadlinePropagation::kAttempt;
+  if (carries_ == DeadlinePropagation::kRequest) carried.left = time_left(client);
+  return carried;
+}
+
+NextAttempt RequestRunner::bounded_by_end(Client& client, const AttemptResult& result,
+                                          const NextAttempt& next) {
+  if (result.outcome == Outcome::kError) client.failure = result;
+  if (!next.retry || !ends_within(client, next.wait)) return next;
+  return with_process(client, [&](RetryProcess* process) {
+    return behaviour_.after_refusal(now(), Permission::Kind::kTooLate, client.state, process,
+                                    client.random, client.metrics);
+  });
 }
 
 AttemptResult RequestRunner::run_on_a_connection(const Client& client, HttpAttempt& attempt,
                                                  AttemptTimes* times, Interruption* interruption) {
   std::optional<Duration>* const service = times == nullptr ? nullptr : &times->service;
+  attempt.carry(carried_by(client));
   if (multiplexed_) {
     return run_pooled(*multiplexed_, client, attempt, times, interruption,
                       [&](auto& connection, Duration patience) {
@@ -221,22 +254,24 @@ AttemptResult RequestRunner::run_connected(const Client& client, Duration patien
 
 std::optional<NextAttempt> RequestRunner::send(Client& client, Request& request) {
   std::unique_ptr<HttpAttempt>& attempt = attempts_[client.index];
-  if (attempt == nullptr) attempt = std::make_unique<HttpAttempt>(request_);
+  if (attempt == nullptr && !send_by_) attempt = std::make_unique<HttpAttempt>(request_);
   counts_.send(std::exchange(request.unsent, false));
   const TimePoint begun = client.state.begun;
   const TimePoint sent = now();
   if (request.traced) trace_->sent(sent, client.index);
   AttemptTimes times;
   const AttemptResult result =
-      run_on_a_connection(client, *attempt, request.traced ? &times : nullptr);
+      send_by_ ? send_by_(client, std::min(longest_attempt_, time_left(client)))
+               : run_on_a_connection(client, *attempt, request.traced ? &times : nullptr);
   const TimePoint end = now();
   counts_.come_back();
   if (waits_.stopping()) return std::nullopt;
 
-  const NextAttempt next = with_process(client, [&](RetryProcess* process) {
+  const auto decided = with_process(client, [&](RetryProcess* process) {
     return behaviour_.after(end, result, client.state, process, client.random, client.metrics);
   });
-  counts_.end_attempt(result, attempt->why());
+  const NextAttempt next = bounded_by_end(client, result, decided);
+  counts_.end_attempt(result, send_by_ ? std::string() : attempt->why());
   counts_.follow(next, request.retry, begun, end - begun);
   counts_.decide_pause(client.index, next.wait);
   if (request.traced) trace_->ended(end, client.index, result, times.service, times.pool, next);

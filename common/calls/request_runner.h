@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -10,11 +11,13 @@
 
 #include "common/calls/client_waits.h"
 #include "common/calls/connection_pools.h"
+#include "common/calls/let_go.h"
 #include "common/calls/live_counts.h"
 #include "common/calls/shared_trace.h"
 #include "common/calls/task_threads.h"
 #include "common/http/http_attempt.h"
 #include "common/http/http_request.h"
+#include "model/graph/topology.h"
 #include "model/retry/hedge_policy.h"
 #include "model/run/client_behaviour.h"
 #include "model/run/workload.h"
@@ -35,7 +38,15 @@ class RequestRunner {
     ClientRandom random;
     RetryState state{};
     RetryMetrics metrics{};
+    // Of a call that is part of another request: when that ends, and whether somebody still waits for the call. After
+    // either, its attempt goes on but is not repeated. Null: somebody does.
+    TimePoint end = TimePoint::max();
+    std::shared_ptr<const LetGo> let_go{};
+    // The last error of its attempts; a timeout if there was none.
+    AttemptResult failure = timed_out(Duration::zero());
   };
+  // Makes an attempt in another way than by HTTP.
+  using Transport = std::function<AttemptResult(Client& client, Duration patience)>;
 
   // `places`: how many clients there can be at a time. `waits` and `counts` must outlive this
   // object.
@@ -53,6 +64,15 @@ class RequestRunner {
   // From now on a client's attempts wait for its connection. It must outlive this object. Call before
   // the first request.
   void wait_for(ClientConnections& connections) { connections_ = &connections; }
+
+  // What attempts carry along. `numbers`: the attempt's number, also without a deadline. Call before the first request.
+  void carry(DeadlinePropagation deadline, bool numbers) {
+    carries_ = deadline;
+    numbers_ = numbers;
+  }
+  // From now on attempts are made by this. It is called at any time from the threads of all clients. Not with hedges. Call
+  // before the first request.
+  void send_by(Transport transport) { send_by_ = std::move(transport); }
 
   // Null if nothing is traced.
   SharedTrace* trace() { return trace_ ? &*trace_ : nullptr; }
@@ -112,12 +132,20 @@ class RequestRunner {
   // Like `run_attempts`, for one attempt: asks for permission, sends it, and waits for its end.
   std::optional<NextAttempt> run_attempt(Client& client, Request& request);
   std::optional<NextAttempt> send(Client& client, Request& request);
+  // Notes the result of an attempt, and looks whether its client's request has ended otherwise.
+  NextAttempt bounded_by_end(Client& client, const AttemptResult& result, const NextAttempt& next);
+  // Does the client's request end before this wait is over?
+  static bool ends_within(const Client& client, Duration wait) {
+    return (client.let_go != nullptr && client.let_go->is_set()) ||
+           (client.end != TimePoint::max() && saturating_add(Clock::now(), wait) >= client.end);
+  }
   // The same with other attempts beside it.
   std::optional<NextAttempt> send_hedged(Client& client, Request& request);
   void run_hedged_attempt(const std::shared_ptr<Race>& race,
                           const std::shared_ptr<HedgedAttempt>& attempt, HttpAttempt& http);
   // Another attempt of its request has won before.
   void end_lost_attempt(HedgedAttempt& attempt);
+  Carried carried_by(const Client& client) const;
   // Until the deadline of the client's request, which may have passed since permission was given.
   Duration time_left(const Client& client) const;
   AttemptResult run_on_a_connection(const Client& client, HttpAttempt& attempt, AttemptTimes* times,
@@ -131,7 +159,7 @@ class RequestRunner {
   // there is none in time, the attempt has timed out.
   template <typename Send>
   AttemptResult run_connected(const Client& client, Duration patience, Send send);
-  bool wait_to_retry(Duration duration);
+  bool wait_to_retry(const Client& client, Duration duration);
   // Calls `ask` with the parts that the client's process shares, under their lock. Null if the
   // policy shares nothing.
   template <typename Ask>
@@ -155,6 +183,9 @@ class RequestRunner {
   ClientWaits& waits_;
   LiveCounts& counts_;
   ClientConnections* connections_ = nullptr;  // null if no connections are lost
+  DeadlinePropagation carries_ = DeadlinePropagation::kNone;
+  bool numbers_ = false;
+  Transport send_by_;  // empty: by HTTP
 
   std::optional<ConnectionPools<Connection>> pools_;             // with --connections=keep-alive
   std::optional<ConnectionPools<Http2Connection>> multiplexed_;  // with --connections=multiplexed

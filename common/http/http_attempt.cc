@@ -17,12 +17,6 @@ std::int64_t unix_time() {
   return std::chrono::floor<std::chrono::seconds>(system_clock::now()).time_since_epoch().count();
 }
 
-httplib::Headers asking_for(const std::optional<Duration>* service) {
-  httplib::Headers more;
-  if (service != nullptr) more.emplace(kAsksForTiming, "1");
-  return more;
-}
-
 bool asks_for_less(const httplib::Response& response) {
   return names_throttling(response.has_header(kErrorTypeHeader)
                               ? response.get_header_value(kErrorTypeHeader)
@@ -48,13 +42,21 @@ std::string what_is_found(const std::string& path, const httplib::Response& resp
 
 }  // namespace
 
+httplib::Headers HttpAttempt::more_headers(Duration patience,
+                                           const std::optional<Duration>* service) const {
+  httplib::Headers more;
+  if (service != nullptr) more.emplace(kAsksForTiming, "1");
+  carried_.add_to(more, patience);
+  return more;
+}
+
 AttemptResult HttpAttempt::run(Duration patience, std::optional<Duration>* service,
                                Connection* kept, Interruption* interruption) {
   const TimePoint start = Clock::now();
   const Interruption::Scope scope(
       interruption, [&] { kept == nullptr ? client_.interrupt() : kept->interrupt(); });
   if (interruption != nullptr && interruption->interrupted()) return timed_out(Duration::zero());
-  const httplib::Headers more = asking_for(service);
+  const httplib::Headers more = more_headers(patience, service);
   const HttpAnswer answer = kept == nullptr
                                 ? client_.send(request_, patience, kLongestError, more)
                                 : client_.send_on(*kept, request_, patience, kLongestError, more);
@@ -67,7 +69,7 @@ AttemptResult HttpAttempt::run_on(Http2Connection& connection, Duration patience
                                   std::optional<Duration>* service, Interruption* interruption) {
   const TimePoint start = Clock::now();
   const HttpAnswer answer =
-      connection.send(patience, kLongestError, asking_for(service), interruption);
+      connection.send(patience, kLongestError, more_headers(patience, service), interruption);
   return judge(answer, Clock::now() - start, patience, service);
 }
 
@@ -75,8 +77,8 @@ AttemptResult HttpAttempt::open(Http2Connection& connection, Duration patience,
                                 std::optional<Duration>* service,
                                 const std::function<void()>& accepted, Interruption* interruption) {
   const TimePoint start = Clock::now();
-  const HttpAnswer answer =
-      connection.open(patience, kLongestError, asking_for(service), accepted, interruption);
+  const HttpAnswer answer = connection.open(
+      patience, kLongestError, more_headers(patience, service), accepted, interruption);
   return judge(answer, Clock::now() - start, patience, service);
 }
 
@@ -93,9 +95,11 @@ AttemptResult HttpAttempt::judge(const HttpAnswer& answer, Duration latency, Dur
   const httplib::Response& response = answer.response;
   request_.found->print([&] { return what_is_found(request_.url.path, response); });
   if (service != nullptr) *service = parse_service_time(response.get_header_value(kServerTiming));
-  return answered(response.status,
-                  parse_retry_after(response.get_header_value("Retry-After"), unix_time()), latency,
-                  response.status == 400 && asks_for_less(response));
+  AttemptResult result = answered(
+      response.status, parse_retry_after(response.get_header_value("Retry-After"), unix_time()),
+      latency, response.status == 400 && asks_for_less(response));
+  result.no_retry = response.get_header_value(kRetry) == "no";
+  return result;
 }
 
 }  // namespace retrystorm

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "common/http/deadline_header.h"
 #include "common/http/http2_connection.h"
 #include "common/http/http_client.h"
 #include "common/http/http_request.h"
@@ -35,17 +36,22 @@ class HttpAttempt {
                      std::optional<Duration>* service, const std::function<void()>& accepted,
                      Interruption* interruption = nullptr);
 
+  // What the next attempts carry along.
+  void carry(const Carried& carried) { carried_ = carried; }
+
   // In words, why the last attempt got no answer. Empty if it got one.
   const std::string& why() const { return why_; }
   // For an attempt that could not even begin.
   void note(const std::string& why) { why_ = why; }
 
  private:
+  httplib::Headers more_headers(Duration patience, const std::optional<Duration>* service) const;
   AttemptResult judge(const HttpAnswer& answer, Duration latency, Duration patience,
                       std::optional<Duration>* service);
 
   const HttpRequest& request_;
   HttpClient client_;
+  Carried carried_{};
   std::string why_;
 };
 

@@ -610,6 +610,20 @@ void add_phase(nlohmann::ordered_json& json, std::string_view name, const PhaseF
 
 }  // namespace
 
+nlohmann::ordered_json edge_json(Duration t, const std::string& from, const std::string& to,
+                                 const Rates& calls) {
+  return {{"type", "edge"},
+          {"t", rounded(to_seconds(t))},
+          {"from", from},
+          {"to", to},
+          {"requests_per_s", rounded(calls.requests)},
+          {"attempts_per_s", rounded(calls.attempts)},
+          {"retries_per_s", rounded(calls.retries)},
+          {"ok_per_s", rounded(calls.ok)},
+          {"errors_per_s", rounded(calls.errors)},
+          {"timedout_per_s", rounded(calls.timed_out)}};
+}
+
 std::vector<nlohmann::ordered_json> graph_interval_json(const GraphShape& shape,
                                                         const GraphInterval& interval) {
   std::vector<nlohmann::ordered_json> lines;
@@ -618,17 +632,9 @@ std::vector<nlohmann::ordered_json> graph_interval_json(const GraphShape& shape,
     for (std::size_t k = 0; k < interval.edges.size(); ++k) {
       const EdgeInterval& edge = interval.edges[k];
       if (shape.edges[k].to != i) continue;
-      lines.push_back({{"type", "edge"},
-                       {"t", t},
-                       {"from", shape.caller(shape.edges[k])},
-                       {"to", shape.nodes[i].name},
-                       {"requests_per_s", rounded(edge.calls.requests)},
-                       {"attempts_per_s", rounded(edge.calls.attempts)},
-                       {"retries_per_s", rounded(edge.calls.retries)},
-                       {"ok_per_s", rounded(edge.calls.ok)},
-                       {"errors_per_s", rounded(edge.calls.errors)},
-                       {"timedout_per_s", rounded(edge.calls.timed_out)},
-                       {"amplification", rounded(edge.amplification)}});
+      lines.push_back(
+          edge_json(interval.t, shape.caller(shape.edges[k]), shape.nodes[i].name, edge.calls));
+      lines.back()["amplification"] = rounded(edge.amplification);
     }
     const NodeInterval& node = interval.nodes[i];
     lines.push_back({{"type", "node"},

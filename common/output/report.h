@@ -59,6 +59,9 @@ void add_workers(nlohmann::ordered_json& json, const std::optional<Workers>& wor
 nlohmann::ordered_json server_interval_json(Duration t, Duration window,
                                             const ServerInterval& interval);
 
+// The calls of one service to another, a second.
+nlohmann::ordered_json edge_json(Duration t, const std::string& from, const std::string& to,
+                                 const Rates& calls);
 // Of services behind services: for each a line of type "node", and one of type "edge" for those who call it.
 std::vector<nlohmann::ordered_json> graph_interval_json(const GraphShape& names,
                                                         const GraphInterval& interval);

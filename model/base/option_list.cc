@@ -118,6 +118,26 @@ void OptionList::add_renamed(const OptionList& part, std::span<const RenamedOpti
   }
 }
 
+void OptionList::add_prefixed(const OptionList& part, std::string_view prefix) {
+  constexpr std::string_view kOfNames = "abcdefghijklmnopqrstuvwxyz0123456789-";
+  for (const Option& each : part.all()) {
+    Option& option = options_.emplace_back(each);
+    option.name.insert(0, prefix);
+    if (!option.same_as.empty()) option.same_as.insert(0, prefix);
+    option.group = group_;
+    option.basic.clear();
+    for (std::string& name : option.second_names) name.insert(0, prefix);
+    // The help names other options of the part.
+    std::string& help = option.help;
+    for (std::size_t at = help.find("--"); at != help.npos; at = help.find("--", at + 2)) {
+      const std::size_t end = std::min(help.find_first_not_of(kOfNames, at + 2), help.size());
+      if (part.find(std::string_view(help).substr(at + 2, end - at - 2)) != nullptr) {
+        help.insert(at + 2, prefix);
+      }
+    }
+  }
+}
+
 void OptionList::set(std::string_view name, std::string_view value) const {
   const Option* option = find(name);
   if (option == nullptr) {

@@ -120,6 +120,10 @@ class OptionList {
   // have no second names. `part` must have all of them.
   void add_renamed(const OptionList& part, std::span<const RenamedOption> names);
 
+  // Declares the options of a part for another use of that part, with this before all their names. They are not in
+  // the short help.
+  void add_prefixed(const OptionList& part, std::string_view prefix);
+
   // Adds the options of another list for which `wanted` returns true, as they are.
   void add_all(const OptionList& others, const std::function<bool(const Option&)>& wanted);
 

@@ -11,10 +11,10 @@ namespace {
 
 constexpr std::size_t kMostTimes = 1000, kMostCalls = 10'000;
 
-NamedCall parse_call(std::string_view text) {
+NamedCall parse_call(std::string_view text, void (*check_name)(std::string_view)) {
   const std::size_t end = std::min(text.find_first_of("?*@ \t"), text.size());
   NamedCall named{.to = std::string(text.substr(0, end))};
-  check_service_name(named.to);
+  check_name(named.to);
   std::string_view rest = text.substr(end);
   while (!(rest = trimmed(rest)).empty()) {
     const char sign = rest.front();
@@ -57,7 +57,8 @@ void check_service_name(std::string_view text) {
   }
 }
 
-NamedPlan parse_calls(std::string_view text) {
+NamedPlan parse_calls(std::string_view text, void (*check_name)(std::string_view)) {
+  if (check_name == nullptr) check_name = check_service_name;
   NamedPlan plan;
   std::size_t calls = 0;
   if (trimmed(text).empty()) return plan;
@@ -71,7 +72,7 @@ NamedPlan parse_calls(std::string_view text) {
         calls += more;
         at_once.insert(at_once.end(), more, NamedCall(at_once.back()));
       } else {
-        at_once.push_back(parse_call(part));
+        at_once.push_back(parse_call(part, check_name));
         ++calls;
       }
       if (calls > kMostCalls) {

@@ -29,7 +29,8 @@ using NamedPlan = std::vector<std::vector<NamedCall>>;
 // Parses a plan: groups are separated by ',', calls that are made at once by '&', and a number after '&' stands
 // for so many of the call before it ("shard&100"). After a name may stand '?' (optional), '*2' (twice, one after
 // the other) and '@0.1' (of one request in ten). Throws std::invalid_argument with a readable message.
-NamedPlan parse_calls(std::string_view text);
+// `check_name` throws it if what stands for a service is none.
+NamedPlan parse_calls(std::string_view text, void (*check_name)(std::string_view) = nullptr);
 
 // Throws std::invalid_argument with a readable message if the text is no name of a service: at most 32
 // letters, digits, '-' and '_', the first a letter, and not "clients".

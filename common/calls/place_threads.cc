@@ -1,4 +1,4 @@
-#include "client/arrival_threads.h"
+#include "common/calls/place_threads.h"
 
 #include <functional>
 #include <system_error>
@@ -6,15 +6,12 @@
 
 namespace retrystorm {
 
-ArrivalThreads::ArrivalThreads(std::size_t most, Duration idle_time,
-                               std::function<void(std::size_t, const Arrival&)> run_request)
-    : most_(most), idle_time_(idle_time), run_request_(std::move(run_request)) {}
-
-bool ArrivalThreads::start(const Arrival& arrival) {
+bool PlaceThreads::start(Task task) {
   std::vector<std::thread> ended;
   bool started = true;
   {
     const std::scoped_lock lock(mutex_);
+    if (stopping_) return false;
     ended.swap(ended_);
     if (free_.empty()) {
       if (places_.size() == most_) return false;
@@ -27,14 +24,14 @@ bool ArrivalThreads::start(const Arrival& arrival) {
       place.given.notify_one();
     } else {
       try {
-        place.thread = std::thread(&ArrivalThreads::run, this, index, std::ref(place));
+        place.thread = std::thread(&PlaceThreads::run, this, index, std::ref(place));
         ++threads_;
       } catch (const std::system_error&) {
         started = false;
       }
     }
     if (started) {
-      place.arrival = arrival;
+      place.task = std::move(task);
       free_.pop_back();
     }
   }
@@ -42,13 +39,14 @@ bool ArrivalThreads::start(const Arrival& arrival) {
   return started;
 }
 
-void ArrivalThreads::run(std::size_t index, Place& place) {
+void PlaceThreads::run(std::size_t index, Place& place) {
   std::unique_lock lock(mutex_);
-  const auto wanted = [&] { return place.arrival || stopping_; };
-  while (place.given.wait_for(lock, idle_time_, wanted) && place.arrival) {
-    const Arrival arrival = *std::exchange(place.arrival, std::nullopt);
+  const auto wanted = [&] { return place.task || stopping_; };
+  while (place.given.wait_for(lock, idle_time_, wanted) && place.task) {
+    Task task = std::exchange(place.task, nullptr);
     lock.unlock();
-    run_request_(index, arrival);
+    task(index);
+    task = nullptr;  // and what it holds
     lock.lock();
     free_.push_back(index);
   }
@@ -56,7 +54,7 @@ void ArrivalThreads::run(std::size_t index, Place& place) {
   if (!stopping_) ended_.push_back(std::move(place.thread));
 }
 
-void ArrivalThreads::stop() {
+void PlaceThreads::stop() {
   {
     const std::scoped_lock lock(mutex_);
     stopping_ = true;
@@ -70,7 +68,7 @@ void ArrivalThreads::stop() {
   ended_.clear();
 }
 
-std::size_t ArrivalThreads::size() const {
+std::size_t PlaceThreads::size() const {
   const std::scoped_lock lock(mutex_);
   return threads_;
 }

@@ -1,4 +1,4 @@
-#include "client/arrival_threads.h"
+#include "common/calls/place_threads.h"
 
 #include <gtest/gtest.h>
 
@@ -19,15 +19,7 @@ using namespace std::chrono_literals;
 // Runs arrivals that last until the test ends them.
 class ServedArrivals {
  public:
-  explicit ServedArrivals(std::size_t most, Duration idle_time = 1h)
-      : threads_(most, idle_time, [this](std::size_t place, const Arrival& arrival) {
-          std::unique_lock lock(mutex_);
-          places_[arrival.number] = place;
-          at_[place] = std::this_thread::get_id();
-          under_way_.insert(arrival.number);
-          changed_.notify_all();
-          changed_.wait(lock, [&] { return !under_way_.contains(arrival.number); });
-        }) {}
+  explicit ServedArrivals(std::size_t most, Duration idle_time = 1h) : threads_(most, idle_time) {}
   ~ServedArrivals() {
     std::unique_lock lock(mutex_);
     under_way_.clear();
@@ -38,12 +30,12 @@ class ServedArrivals {
 
   // Returns the place that it got.
   std::size_t start(std::uint64_t number) {
-    EXPECT_TRUE(threads_.start({.number = number}));
+    EXPECT_TRUE(begin(number));
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return under_way_.contains(number); });
     return places_[number];
   }
-  bool is_refused(std::uint64_t number) { return !threads_.start({.number = number}); }
+  bool is_refused(std::uint64_t number) { return !begin(number); }
 
   // Its place is free only a moment later: see `start_when_free`.
   void end(std::uint64_t number) {
@@ -52,7 +44,7 @@ class ServedArrivals {
     changed_.notify_all();
   }
   std::size_t start_when_free(std::uint64_t number) {
-    EXPECT_TRUE(eventually([&] { return threads_.start({.number = number}); }));
+    EXPECT_TRUE(eventually([&] { return begin(number); }));
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return under_way_.contains(number); });
     return places_[number];
@@ -65,21 +57,32 @@ class ServedArrivals {
   std::size_t threads() const { return threads_.size(); }
 
  private:
+  bool begin(std::uint64_t number) {
+    return threads_.start([this, number](std::size_t place) {
+      std::unique_lock lock(mutex_);
+      places_[number] = place;
+      at_[place] = std::this_thread::get_id();
+      under_way_.insert(number);
+      changed_.notify_all();
+      changed_.wait(lock, [&] { return !under_way_.contains(number); });
+    });
+  }
+
   std::mutex mutex_;
   std::condition_variable changed_;
   std::set<std::uint64_t> under_way_;
   std::map<std::uint64_t, std::size_t> places_;
   std::map<std::size_t, std::thread::id> at_;
-  ArrivalThreads threads_;
+  PlaceThreads threads_;
 };
 
-TEST(ArrivalThreads, ServeOneArrivalPerThread) {
+TEST(PlaceThreads, ServeOneArrivalPerThread) {
   ServedArrivals arrivals(3);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(arrivals.start(i), i);
   EXPECT_EQ(arrivals.threads(), 3);
 }
 
-TEST(ArrivalThreads, RefuseAnArrivalWithoutAFreeThread) {
+TEST(PlaceThreads, RefuseAnArrivalWithoutAFreeThread) {
   ServedArrivals arrivals(2);
   arrivals.start(0);
   arrivals.start(1);
@@ -90,7 +93,7 @@ TEST(ArrivalThreads, RefuseAnArrivalWithoutAFreeThread) {
   EXPECT_TRUE(arrivals.is_refused(5));
 }
 
-TEST(ArrivalThreads, ReuseAThread) {
+TEST(PlaceThreads, ReuseAThread) {
   ServedArrivals arrivals(1);
   arrivals.start(0);
   const std::thread::id first = arrivals.thread_at(0);
@@ -103,7 +106,7 @@ TEST(ArrivalThreads, ReuseAThread) {
 }
 
 // As in the simulator, so that requests of the same place share the same state.
-TEST(ArrivalThreads, ReuseThePlaceThatBecameFreeLast) {
+TEST(PlaceThreads, ReuseThePlaceThatBecameFreeLast) {
   ServedArrivals arrivals(4);
   for (std::uint64_t i = 0; i < 4; ++i) arrivals.start(i);
   std::uint64_t next = 4;
@@ -113,7 +116,7 @@ TEST(ArrivalThreads, ReuseThePlaceThatBecameFreeLast) {
   }
 }
 
-TEST(ArrivalThreads, EndWhenTheyAreNotNeeded) {
+TEST(PlaceThreads, EndWhenTheyAreNotNeeded) {
   ServedArrivals arrivals(10, 1ms);
   for (std::uint64_t i = 0; i < 10; ++i) arrivals.start(i);
   for (std::uint64_t i = 0; i < 9; ++i) arrivals.end(i);
@@ -126,21 +129,22 @@ TEST(ArrivalThreads, EndWhenTheyAreNotNeeded) {
 }
 
 // Ends, idle times and arrivals coincide at random: for the thread sanitizer.
-TEST(ArrivalThreads, ServeEachArrivalOnce) {
+TEST(PlaceThreads, ServeEachArrivalOnce) {
   constexpr std::size_t kMost = 8;
   std::mutex mutex;
   std::vector<int> served(5000);
   std::size_t now = 0, most = 0, refused = 0;
   {
-    ArrivalThreads threads(kMost, 50us, [&](std::size_t place, const Arrival& arrival) {
-      EXPECT_LT(place, kMost);
-      const std::scoped_lock lock(mutex);
-      most = std::max(most, ++now);
-      ++served[arrival.number];
-      --now;
-    });
+    PlaceThreads threads(kMost, 50us);
     for (std::uint64_t i = 0; i < served.size(); ++i) {
-      if (!threads.start({.number = i})) {
+      const bool started = threads.start([&, i](std::size_t place) {
+        EXPECT_LT(place, kMost);
+        const std::scoped_lock lock(mutex);
+        most = std::max(most, ++now);
+        ++served[i];
+        --now;
+      });
+      if (!started) {
         const std::scoped_lock lock(mutex);
         ++refused;
         ++served[i];

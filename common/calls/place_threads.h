@@ -1,0 +1,60 @@
+// Threads for tasks that begin at once, each with a place.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "model/base/duration.h"
+
+namespace retrystorm {
+
+// One thread per task in progress, up to a limit. Each thread has a place, a number from 0. The
+// place that became free last is reused first, as in the simulator. So places that are no longer
+// needed stay idle, and their threads end after a while.
+class PlaceThreads {
+ public:
+  using Task = std::function<void(std::size_t place)>;
+
+  // `idle_time`: how long an idle thread waits before it ends.
+  PlaceThreads(std::size_t most, Duration idle_time) : most_(most), idle_time_(idle_time) {}
+  ~PlaceThreads() { stop(); }
+
+  PlaceThreads(const PlaceThreads&) = delete;
+  PlaceThreads& operator=(const PlaceThreads&) = delete;
+
+  // Starts the task at once. Returns false if there is no thread for it: all are busy and the limit is reached, the
+  // system has no more threads, or `stop` was called. Safe from any thread.
+  bool start(Task task);
+
+  // Waits until all threads have ended. The owner of the tasks must make them end.
+  void stop();
+
+  // How many threads there are. Safe from any thread.
+  std::size_t size() const;
+
+ private:
+  struct Place {
+    std::thread thread;
+    Task task;  // the next one to run; empty: none
+    std::condition_variable given;
+  };
+
+  void run(std::size_t index, Place& place);
+
+  const std::size_t most_;
+  const Duration idle_time_;
+
+  mutable std::mutex mutex_;
+  std::deque<Place> places_;
+  std::vector<std::size_t> free_;   // places; the most recently freed one is last
+  std::vector<std::thread> ended_;  // not joined yet
+  std::size_t threads_ = 0;
+  bool stopping_ = false;
+};
+
+}  // namespace retrystorm

@@ -1,0 +1,105 @@
+#include "server/plan_runner.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <limits>
+#include <utility>
+
+namespace retrystorm {
+namespace {
+
+constexpr int kUnavailable = 503;
+
+}  // namespace
+
+// The calls of a group. Its threads may outlive the request.
+struct PlanRunner::AtOnce {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::size_t under_way = 0;
+  std::size_t required = 0, succeeded = 0, failed = 0;  // of those that may not fail
+  Answer failure{};                                     // the last one
+  std::shared_ptr<LetGo> let_go;
+
+  void end(bool optional, const Failure& result) {
+    const std::scoped_lock lock(mutex);
+    --under_way;
+    if (!optional) ++(result ? failed : succeeded);
+    if (!optional && result) failure = *result;
+    changed.notify_one();
+  }
+
+  // Have the calls succeeded? Empty as long as that is open.
+  std::optional<bool> result(const OnFailure& rule) const {
+    const bool some_suffice = rule.kind == OnFailure::Kind::kNeed && required > 0;
+    const std::size_t need = some_suffice ? std::min(rule.need, required) : required;
+    if (failed > required - need) {
+      if (rule.kind == OnFailure::Kind::kAll && under_way > 0) return std::nullopt;
+      return false;
+    }
+    if (under_way == 0 || (some_suffice && succeeded >= need)) return true;
+    return std::nullopt;
+  }
+};
+
+PlanRunner::PlanRunner(const GraphNode& node, std::vector<Call> callees, PlaceThreads& threads,
+                       std::uint64_t seed)
+    : plan_(node.calls),
+      on_failure_(node.on_failure),
+      callees_(std::move(callees)),
+      threads_(threads),
+      random_(seed, std::numeric_limits<std::uint64_t>::max() - 3) {}
+
+PlanRunner::Failure PlanRunner::run(std::size_t place, TimePoint deadline,
+                                    const std::shared_ptr<const LetGo>& let_go) {
+  for (const auto& group : plan_) {
+    std::vector<PlannedCall> needed;
+    for (const PlannedCall& each : group) {
+      if (is_needed(each)) needed.push_back(each);
+    }
+    if (needed.empty()) continue;
+    const bool alone = needed.size() == 1;
+    const Failure failure = alone ? make(place, needed.front(), deadline, let_go)
+                                  : make_at_once(needed, deadline, let_go);
+    if (failure && !(alone && needed.front().optional)) return failure;
+  }
+  return std::nullopt;
+}
+
+bool PlanRunner::is_needed(const PlannedCall& call) {
+  if (call.share >= 1) return true;
+  const std::scoped_lock lock(mutex_);
+  return random_.uniform() < call.share;
+}
+
+PlanRunner::Failure PlanRunner::make(std::size_t place, const PlannedCall& call, TimePoint deadline,
+                                     const std::shared_ptr<const LetGo>& let_go) const {
+  for (std::size_t i = 0; i < call.times && !(i > 0 && let_go->is_set()); ++i) {
+    if (const Failure failure = callees_[call.to](place, deadline, let_go)) return failure;
+  }
+  return std::nullopt;
+}
+
+PlanRunner::Failure PlanRunner::make_at_once(const std::vector<PlannedCall>& calls,
+                                             TimePoint deadline,
+                                             const std::shared_ptr<const LetGo>& let_go) {
+  const auto group = std::make_shared<AtOnce>();
+  group->let_go = std::make_shared<LetGo>(let_go);
+  group->under_way = calls.size();
+  for (const PlannedCall& each : calls) group->required += each.optional ? 0 : 1;
+  for (const PlannedCall& each : calls) {
+    const bool started = threads_.start([this, group, each, deadline](std::size_t place) {
+      group->end(each.optional, make(place, each, deadline, group->let_go));
+    });
+    if (started) continue;
+    ++without_thread_;
+    group->end(each.optional, Answer{.failed = true, .with = kUnavailable});
+  }
+  std::unique_lock lock(group->mutex);
+  std::optional<bool> succeeded;
+  group->changed.wait(lock, [&] { return (succeeded = group->result(on_failure_)).has_value(); });
+  group->let_go->set();
+  return *succeeded ? std::nullopt : Failure(group->failure);
+}
+
+}  // namespace retrystorm

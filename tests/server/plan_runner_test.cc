@@ -1,0 +1,172 @@
+#include "server/plan_runner.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "model/graph/call_plan.h"
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Answer kFailure{.failed = true, .with = 504};
+
+// Callees a, b, c, ... that do what a test says, and note that they were called.
+class ScriptedCallees {
+ public:
+  // `plan`: names are single letters.
+  explicit ScriptedCallees(const std::string& plan, OnFailure on_failure = {},
+                           std::size_t threads = 100)
+      : threads_(threads, 1h) {
+    GraphNode node{.on_failure = on_failure};
+    for (const auto& group : parse_calls(plan)) {
+      auto& calls = node.calls.emplace_back();
+      for (const NamedCall& each : group) {
+        calls.push_back(each.call);
+        calls.back().to = static_cast<std::size_t>(each.to.front() - 'a');
+      }
+    }
+    std::vector<PlanRunner::Call> calls;
+    for (char name = 'a'; name < 'f'; ++name) {
+      calls.push_back([this, name](std::size_t, TimePoint, const auto& let_go) {
+        {
+          const std::scoped_lock lock(mutex_);
+          called_ += name;
+        }
+        const auto found = scripts_.find(name);
+        return found == scripts_.end() ? std::nullopt : found->second(*let_go);
+      });
+    }
+    runner_ = std::make_unique<PlanRunner>(node, std::move(calls), threads_, 1);
+  }
+  ~ScriptedCallees() { threads_.stop(); }
+
+  using Script = std::function<PlanRunner::Failure(const LetGo&)>;
+  void let(char name, Script script) { scripts_[name] = std::move(script); }
+  void fail(char name) {
+    let(name, [](const LetGo&) { return kFailure; });
+  }
+  PlanRunner::Failure run() { return runner_->run(0, TimePoint::max(), std::make_shared<LetGo>()); }
+  std::string called() {
+    const std::scoped_lock lock(mutex_);
+    return called_;
+  }
+  std::uint64_t without_thread() const { return runner_->without_thread(); }
+
+ private:
+  std::mutex mutex_;
+  std::string called_;
+  std::map<char, Script> scripts_;
+  PlaceThreads threads_;
+  std::unique_ptr<PlanRunner> runner_;
+};
+
+TEST(PlanRunner, CallsOneAfterTheOther) {
+  ScriptedCallees callees("a, b*2, c");
+  EXPECT_EQ(callees.run(), std::nullopt);
+  EXPECT_EQ(callees.called(), "abbc");
+}
+
+TEST(PlanRunner, EndsWithTheFirstFailure) {
+  ScriptedCallees callees("a, b*2, c");
+  callees.fail('b');
+  EXPECT_EQ(callees.run(), kFailure);
+  EXPECT_EQ(callees.called(), "ab");
+}
+
+TEST(PlanRunner, GoesOnWithoutWhatMayFail) {
+  ScriptedCallees callees("a, b?, c & d?");
+  callees.fail('b');
+  callees.fail('d');
+  EXPECT_EQ(callees.run(), std::nullopt);
+  EXPECT_EQ(callees.called().size(), 4);
+}
+
+TEST(PlanRunner, NeverMakesACallWithoutAShare) {
+  ScriptedCallees callees("a@0, b@1");
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(callees.run(), std::nullopt);
+  EXPECT_EQ(callees.called(), std::string(20, 'b'));
+}
+
+// Each of them ends only when the other has begun.
+TEST(PlanRunner, CallsAtOnce) {
+  ScriptedCallees callees("a & b");
+  std::promise<void> a, b;
+  callees.let('a', [&](const LetGo&) {
+    a.set_value();
+    b.get_future().wait();
+    return std::nullopt;
+  });
+  callees.let('b', [&](const LetGo&) {
+    b.set_value();
+    a.get_future().wait();
+    return std::nullopt;
+  });
+  EXPECT_EQ(callees.run(), std::nullopt);
+}
+
+TEST(PlanRunner, FailsFastAndLetsTheOthersGo) {
+  std::promise<void> let_go;
+  {
+    ScriptedCallees callees("a & b");
+    callees.fail('a');
+    callees.let('b', [&](const LetGo& mine) {
+      while (!mine.is_set()) std::this_thread::sleep_for(1ms);
+      let_go.set_value();
+      return std::nullopt;
+    });
+    EXPECT_EQ(callees.run(), kFailure);
+  }
+  EXPECT_EQ(let_go.get_future().wait_for(0s), std::future_status::ready);
+}
+
+TEST(PlanRunner, WaitsForAllBeforeItFails) {
+  ScriptedCallees callees("a & b", {.kind = OnFailure::Kind::kAll});
+  std::atomic<bool> ended = false;
+  callees.fail('a');
+  callees.let('b', [&](const LetGo&) {
+    std::this_thread::sleep_for(20ms);
+    ended = true;
+    return std::nullopt;
+  });
+  EXPECT_EQ(callees.run(), kFailure);
+  EXPECT_TRUE(ended);
+}
+
+TEST(PlanRunner, GoesOnWithEnoughSuccesses) {
+  const OnFailure two{.kind = OnFailure::Kind::kNeed, .need = 2};
+  for (const auto& [failing, succeeds] :
+       {std::pair("", true), {"a", true}, {"ab", false}, {"abc", false}}) {
+    ScriptedCallees callees("a & b & c", two);
+    for (const char each : std::string(failing)) callees.fail(each);
+    EXPECT_EQ(!callees.run(), succeeds) << failing;
+  }
+}
+
+TEST(PlanRunner, FailsACallWithoutAThread) {
+  ScriptedCallees callees("a & b & c", {}, 2);
+  std::promise<void> full;
+  const std::shared_future<void> goes_on = full.get_future().share();
+  for (const char each : {'a', 'b', 'c'}) {
+    callees.let(each, [goes_on](const LetGo&) {
+      goes_on.wait();
+      return std::nullopt;
+    });
+  }
+  const auto failure = callees.run();
+  full.set_value();
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->status(), 503);
+  EXPECT_EQ(callees.without_thread(), 1);
+}
+
+}  // namespace
+}  // namespace retrystorm
