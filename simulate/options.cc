@@ -64,6 +64,9 @@ void add_simulator_options(CLI::App& app, SimulatorOptions& options) {
                "how long each of the server's report lines covers, in virtual time",
                std::chrono::milliseconds(1));
   add_quiet(*report, options.quiet, "what is printed before the run, and the backlog trial");
+  report->add_flag(
+      "--print-processes", options.print_processes,
+      "--chain, --topology: print the command lines of the real programs as JSON, and run nothing");
   report->add_flag("--server-lines", options.server_lines, "print the server's report lines too");
   add_text(*report, "--json", options.json, "write JSON Lines to this file; - = standard output")
       ->group("Run");

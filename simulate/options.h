@@ -20,6 +20,7 @@ struct SimulatorOptions : ScenarioOptions {
   std::vector<Expectation> expectations;
   std::string least, most;  // the option of which that value is looked for
   bool list_cells = false;
+  bool print_processes = false;
   bool wide = false;
   std::size_t cell = 0;  // the only one to run, counted from 1; 0 = all
   bool server_lines = false;

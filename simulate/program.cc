@@ -26,6 +26,7 @@
 #include "model/retry/title.h"
 #include "simulate/next_to_try.h"
 #include "simulate/notes.h"
+#include "simulate/processes.h"
 #include "simulator/simulation.h"
 #include "study/backlog_trial.h"
 #include "study/campaign.h"
@@ -819,6 +820,13 @@ int simulate(const Invocation& invocation, const SimulatorOptions& options) {
   const bool many = most_runs_of(invocation, options) > 1 || !options.sweeps.empty();
   if ((options.list_cells || options.cell > 0) && options.sweeps.empty()) {
     throw std::invalid_argument("--list-cells and --cell need a --sweep");
+  }
+  if (options.print_processes) {
+    if (!options.graph.on()) {
+      throw std::invalid_argument("--print-processes needs --chain or --topology");
+    }
+    std::cout << processes_json(options).dump(2) << '\n';
+    return flush_standard_output() ? kExitHolds : kExitFault;
   }
   if (!(options.least + options.most).empty()) return find_value(invocation, options, seed);
   if (options.hidden_capacity) return find_hidden(invocation, options, seed);

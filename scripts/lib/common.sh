@@ -41,6 +41,7 @@ build() {
 
 # All processes that a script started end when it ends, in whatever way.
 servers=()
+declare -A server_logs=() # by process id
 clients=()
 scratch=
 
@@ -134,6 +135,7 @@ start_server() {
   "${with_parent[@]}" "$bin/server" "$@" --port 0 --json "$files.server.jsonl" >"$files.server.log" 2>&1 </dev/null &
   server_pid=$!
   servers+=("$server_pid")
+  server_logs[$server_pid]=$files.server.log
   for ((tries = 0; tries < 250; ++tries)); do
     server_url=$(sed -n 's/^listening on //p' "$files.server.log")
     if [[ $server_url =~ :([0-9]+)/ ]]; then
@@ -222,6 +224,59 @@ start_run() {
     --duration "$(jq -n "$calm_s + $outage_s + $after_s")s" "${client_options[@]}"
 }
 
+# start_topology NAME [OPTION OF simulate...]: a server for each service of --chain or --topology, those first that call
+# nobody, and the clients of the first one, with the outage of the service that --outage-of names. Sets $services, the one
+# first that the clients call.
+start_topology() {
+  local name=$1 plan service control=() outage_options=() arguments=() client_options=() at_outage=() i j
+  local -A urls=() admins=() pids=()
+  shift
+  open_results "$name"
+  plan=$results/$name.processes.json
+  rm -f "$results/$name".{client,processes,*.server}.{json,jsonl,log,token}
+  "$bin/simulate" --report-interval 1s "$@" --outage-at "$calm" --outage-for "$outage" --observe "$after" \
+    --print-processes >"$plan" || exit "$?"
+  ask_plan() { jq -r "$1" "$plan"; }
+  mapfile -t client_options < <(ask_plan '.client[]')
+  case "$(ask_plan .outage) ${client_options[*]}" in
+    drop* | slow:* | errors:* | capacity:* | throttle:* | *' --at='* | *' --capacity='*)
+      control=(--admin-token-file "$results/$name.token")
+      ;;
+  esac
+  services=()
+  for ((i = 0; i < $(ask_plan '.services | length'); ++i)); do
+    service=$(ask_plan ".services[$i].name")
+    mapfile -t arguments < <(ask_plan ".services[$i].arguments[]")
+    for j in "${!urls[@]}"; do arguments=("${arguments[@]//"@$j@"/${urls[$j]}}"); done
+    at_outage=()
+    if [[ $service == "$(ask_plan .outage_of)" ]]; then at_outage=("${control[@]}"); fi
+    start_server "$results/$name.$service" --report-interval 100ms --admin-port any "${at_outage[@]}" "${arguments[@]}"
+    urls[$service]=$server_url
+    pids[$service]=$server_pid
+    admins[$service]=$(sed -n 's|^metrics on \(.*\)/metrics$|\1|p' "$results/$name.$service.server.log")
+    services=("$service" "${services[@]}")
+  done
+  service=$(ask_plan .outage_of)
+  if ((${#control[@]} > 0)); then control+=(--server-admin "${admins[$service]}"); fi
+  if [[ $(seconds_of "$outage") != 0 ]]; then
+    outage_options=(--outage-at "$calm" --outage-for "$outage" --server-status "${admins[${services[0]}]}/status")
+    if [[ $(ask_plan .outage) == freeze ]]; then outage_options+=(--server-pid "${pids[$service]}"); fi
+  fi
+  start_client "$results/$name" "${outage_options[@]}" "${control[@]}" --duration "$(ask_plan .duration)" \
+    "${client_options[@]}"
+}
+
+# ask_services NAME FILTER [JQ OPTION...]: applies it to $nodes, the lines of the services of a run with
+# `start_topology`, and $client
+ask_services() {
+  local name=$1 filter=$2 service
+  shift 2
+  for service in "${services[@]}"; do
+    jq -n --arg node "$service" '{node: $node, lines: [inputs]}' "$results/$name.$service.server.jsonl"
+  done | jq -L "$lib" -rn --slurpfile client "$results/$name.client.jsonl" "$@" \
+    "include \"runs\"; [inputs] as \$nodes | $filter"
+}
+
 # simulate_run NAME [CLIENT OPTION...] [-- SERVER OPTION...]: the same run as `start_run` in virtual
 # time. Allows as many connections as a server on this machine, and repeats SYNs as this kernel does.
 simulate_run() {
@@ -281,6 +336,11 @@ wait_for_runs() {
   total=$(jq -L "$lib" -rn 'include "runs"; first(inputs) | .duration | seconds | ceil' \
     "$results/$1.client.jsonl" 2>/dev/null) || total=
   while sleep 1 && any_alive "${clients[@]}"; do
+    for i in "${servers[@]}"; do
+      kill -0 "$i" 2>/dev/null && continue
+      tail -n 3 "${server_logs[$i]}" >&2
+      die "a server has ended before its clients: ${server_logs[$i]##*/}"
+    done
     line="$((SECONDS - begin)) s${total:+ of $total s}, OK/s:"
     for name in "${names[@]}"; do line+=" $name $(latest_ok "$name"),"; done
     if [[ -t 2 ]]; then

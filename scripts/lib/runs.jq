@@ -126,3 +126,44 @@ def compare($real; $simulated):
          "\($titles[.key]) \(.value.apart | fixed(1)) % (until \(.value.t | fixed(0)) s)") | join(", "))),
     "mean difference, edges apart: \([$windows[] | select(.edge | not) | .apart[] | fabs] | mean | fixed(2)) %",
     (verdicts($real; $simulated) | "verdicts: real \(.[0]), simulated \(.[1])");
+
+# A line for each service of a run: what was offered to it in the last 5 s, what became of that, and the calls of it for
+# each request of the clients in the whole run. $nodes: {node, lines}, the one that the clients call first.
+def nodes_table($nodes; $client):
+  def left($width): . + (" " * ($width - length) // "");
+  def right($width): tostring | (" " * ($width - length) // "") + .;
+  ($client | only("interval") | last.t) as $last_t
+  | ($client | only("summary") | last) as $summary
+  | ([$nodes[].node | length, 7] | max) as $width
+  | [$nodes[] | .lines |= on_the_time_of($client)] as $nodes
+  | ("" | left($width)) + "     calls a     at the end, a second:" + ("workers" | right(38)),
+    ("service" | left($width)) + ([["request", 12], ["offered", 10], ["refused", 10], ["served", 10], ["failed", 10],
+                                   ["late", 10], ["busy", 8], ["queue", 8]]
+                                  | map(.[1] as $width | .[0] | right($width)) | join("")),
+    ($nodes[] | .node as $node
+     | (.lines | only("interval") | map(select(.t > $last_t - 5 and .t <= $last_t))) as $last
+     | (if $node == $nodes[0].node then $summary.requests + $summary.retries
+        else [$nodes[].lines | only("edge") | group_by(.to)[] | select(.[0].to == $node) | last.attempts_total] | add // 0
+        end) as $attempts
+     | ($node | left($width))
+       + ($attempts / ([$summary.requests, 1] | max) | cell(2; "") | right(12))
+       + ([$last | map(.offered), map([.rejected[]] | add), map(.served), map(.failed),
+           map([.completed - .served - .failed, 0] | max) | mean | cell(1; "") | right(10)] | join(""))
+       + ($last | map(.busy) | mean | cell(1; "") | right(8)) + ($last | last.waiting | right(8)));
+
+# The calls a second of each service behind the first one, real and simulated, in each window of a simulated run. `apart`:
+# the difference in percent of the calls of that window or, if they are more, of those before the outage. $nodes: as above, of
+# the real run.
+def calls_by_window($nodes; $real; $simulated):
+  [$nodes[].lines | on_the_time_of($real)[] | select(.type == "edge")] as $counted
+  | [$real, $simulated | only("outage") | .[].t] as $edges
+  | [$simulated | only("edge") | .[] | select(.from != "clients")]
+  | group_by([.from, .to])[]
+  | (map(select(.t > 5.1 and .t < ($edges | min) + 0.1) | .attempts_per_s) | mean) as $calm
+  | .[] as $each
+  | [$counted[] | select(.from == $each.from and .to == $each.to)] as $mine
+  | def until($t): [$mine[] | select(.t <= $t + 0.05) | .attempts_total] | last // 0;
+    ((until($each.t) - until($each.t - 5)) / 5) as $rate
+  | {from: $each.from, to: $each.to, t: $each.t, real: $rate, simulated: $each.attempts_per_s,
+     edge: any($edges[]; . >= $each.t - 5.1 and . < $each.t - 0.1),
+     apart: (($rate - $each.attempts_per_s) / ([$calm, $each.attempts_per_s, 0.1] | max) * 100)};

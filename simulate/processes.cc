@@ -1,0 +1,149 @@
+#include "simulate/processes.h"
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "model/base/text.h"
+#include "model/graph/graph_options.h"
+#include "model/run/timeline.h"
+
+namespace retrystorm {
+namespace {
+
+// The options whose values differ from those of `usual`, which are set to the same: what others follow from, such as a
+// strategy, comes before them.
+template <typename Settings, typename Declare>
+std::vector<std::string> different(Settings settings, Settings usual, const Declare& declare,
+                                   const std::string& dashes) {
+  OptionList list, usual_list;
+  declare(list, settings);
+  declare(usual_list, usual);
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < list.all().size(); ++i) {
+    const std::string value = list.all()[i].get();
+    if (value == usual_list.all()[i].get()) continue;
+    words.push_back(dashes + list.all()[i].name + '=' + value);
+    usual_list.all()[i].set(value);
+  }
+  return words;
+}
+
+void append(std::vector<std::string>& words, const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+}
+
+std::string print_call(const PlannedCall& call, const std::string& name) {
+  std::string text = name + "=@" + name + '@';
+  if (call.optional) text += '?';
+  if (call.times > 1) text += '*' + std::to_string(call.times);
+  if (call.share < 1) text += '@' + print_number(call.share);
+  return text;
+}
+
+std::string print_calls_to(const std::string& name, const GraphEdge& edge) {
+  GraphEdge usual;
+  usual.caller.arrivals = Arrivals::kOpen;
+  std::string text = name;
+  for (const std::string& each : different(edge, usual, declare_edge_options, "")) {
+    if (each.find_first_of(" ;") != each.npos) {
+      throw std::invalid_argument("the calls of " + name + ": " + each +
+                                  " cannot be told to a real program");
+    }
+    text += ' ' + each;
+  }
+  return text;
+}
+
+std::vector<std::string> server_arguments(const Topology& topology, std::size_t number) {
+  const GraphNode& node = topology.nodes[number];
+  ServiceOptions service = node.service;
+  if (service.max_connections == kSimulatedConnections) service.max_connections = 0;
+  std::vector<std::string> words{"--name=" + node.name};
+  append(words, different(
+                    service, ServiceOptions(),
+                    [](OptionList& list, ServiceOptions& each) {
+                      declare_options(list, each, Engine::kReal);
+                    },
+                    "--"));
+  for (const GraphEdge& each : topology.edges) {
+    if (each.to != number || each.deadline == DeadlinePropagation::kNone) continue;
+    words.emplace_back("--keep-deadlines=yes");
+    break;
+  }
+  if (node.calls.empty()) return words;
+  append(words, different(node, GraphNode(), declare_calling_options, "--"));
+  std::string calls;
+  for (const auto& group : node.calls) {
+    if (!calls.empty()) calls += ", ";
+    for (const PlannedCall& each : group) {
+      if (&each != &group.front()) calls += " & ";
+      calls += print_call(each, topology.nodes[topology.edges[each.to].to].name);
+    }
+  }
+  words.push_back("--calls=" + calls);
+  for (const GraphEdge& each : topology.edges) {
+    if (each.from != number) continue;
+    words.push_back("--call-to=" + print_calls_to(topology.nodes[each.to].name, each));
+  }
+  return words;
+}
+
+std::vector<std::string> client_arguments(const SimulatorOptions& options, const Topology& topology,
+                                          const std::string& outage_of) {
+  const GraphEdge& front = topology.edges.front();
+  std::vector<std::string> words = different(
+      front.caller, WorkloadOptions(),
+      [](OptionList& list, WorkloadOptions& each) { declare_options(list, each); }, "--");
+  append(words,
+         different(
+             front, GraphEdge{.caller = front.caller},
+             [](OptionList& list, GraphEdge& each) { declare_deadline(list, each.deadline, ""); },
+             "--"));
+  if (!options.timeline.faults.empty()) {
+    throw std::invalid_argument("--fault: the real programs have one outage, --outage");
+  }
+  TimelineOptions timeline = options.timeline;
+  for (TimedAction& each : timeline.at) {
+    if (!each.node.empty() && each.node != outage_of) {
+      throw std::invalid_argument("--at: the real client changes one service, that of --outage-of");
+    }
+    each.node.clear();
+  }
+  append(words, different(
+                    timeline, TimelineOptions(),
+                    [](OptionList& list, TimelineOptions& each) {
+                      declare_options(list, each, Engine::kReal);
+                    },
+                    "--"));
+  words.push_back("--report-interval=" + format_duration(options.report_interval));
+  for (const Expectation& each : options.expectations) words.push_back("--expect=" + each.text);
+  return words;
+}
+
+}  // namespace
+
+nlohmann::ordered_json processes_json(const SimulatorOptions& options) {
+  const Topology topology = make_topology(options.graph, options.service, options.workload);
+  if (options.scale != 1) {
+    throw std::invalid_argument("--scale: real programs have as many clients as there are");
+  }
+  const std::string outage_of =
+      topology.nodes[find_node(topology, options.graph.outage_of, "--outage-of")].name;
+  nlohmann::ordered_json json;
+  json["front"] = topology.nodes.front().name;
+  json["outage_of"] = outage_of;
+  json["outage"] = print_disturbance(options.timeline.outage);
+  json["outage_at"] = format_duration(options.outage_at);
+  json["outage_for"] = format_duration(options.outage_length());
+  json["duration"] = format_duration(options.outage_at + options.outage_length() + options.observe);
+  json["client"] = client_arguments(options, topology, outage_of);
+  // A service comes after all that call it.
+  for (std::size_t i = topology.nodes.size(); i-- > 0;) {
+    json["services"].push_back(
+        {{"name", topology.nodes[i].name}, {"arguments", server_arguments(topology, i)}});
+  }
+  return json;
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,134 @@
+#include "simulate/processes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
+#include <regex>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "client/options.h"
+#include "server/options.h"
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+constexpr const char* kShop = R"(
+[api]
+workers = 32
+service-time = lognormal:5ms:0.4
+waiting = free
+on-failure = need:1
+calls = cart & price?, db*2
+[cart]
+workers = 16
+calls = db@0.5
+[price]
+backlog = 7
+[db]
+workers = 30
+[api.db]
+strategy = grpc
+timeout = 250ms
+max-attempts = 3
+)";
+
+SimulatorOptions shop() {
+  SimulatorOptions options;
+  options.graph.topology = TopologyFile("shop.ini", kShop);
+  options.workload.timeout = 700ms;
+  return options;
+}
+
+// The command line of one service, with the URL of each other one.
+std::vector<std::string> arguments(const nlohmann::ordered_json& json, const std::string& name) {
+  for (const auto& each : json["services"]) {
+    if (each["name"] != name) continue;
+    std::vector<std::string> words = each["arguments"];
+    for (std::string& word : words) {
+      word = std::regex_replace(word, std::regex("@([a-z]+)@"), "http://127.0.0.1:9/$1");
+    }
+    return words;
+  }
+  throw std::runtime_error("no service " + name);
+}
+
+ServerOptions server_of(const nlohmann::ordered_json& json, const std::string& name) {
+  CLI::App app;
+  set_up_app(app);
+  ServerOptions options;
+  add_server_options(app, options);
+  parse_words(app, arguments(json, name));
+  return options;
+}
+
+TEST(Processes, BeginWithThoseThatCallNobody) {
+  const auto json = processes_json(shop());
+  std::vector<std::string> names;
+  for (const auto& each : json["services"]) names.push_back(each["name"]);
+  EXPECT_THAT(names, ElementsAre("db", "price", "cart", "api"));
+  EXPECT_EQ(json["front"], "api");
+  EXPECT_EQ(json["outage_of"], "db");
+}
+
+// What is printed means to a server what the file means to the simulator.
+TEST(Processes, AreReadByTheServer) {
+  const auto json = processes_json(shop());
+  EXPECT_EQ(server_of(json, "price").service.backlog, 7);
+  const ServerOptions api = server_of(json, "api");
+  EXPECT_EQ(api.service.capacity, Capacity::kWorkers);
+  EXPECT_EQ(api.service.workers.workers, 32);
+  EXPECT_EQ(api.service.workers.service_time.text(), "lognormal:5ms:0.4");
+  EXPECT_FALSE(api.keeps_deadlines);
+  const UpstreamSettings upstream = make_upstream(api.calls);
+  EXPECT_EQ(upstream.node.waiting, Waiting::kFree);
+  EXPECT_EQ(upstream.node.on_failure.kind, OnFailure::Kind::kNeed);
+  ASSERT_EQ(upstream.callees.size(), 3);
+  EXPECT_EQ(upstream.callees[0].name, "cart");
+  EXPECT_EQ(upstream.callees[0].url, "http://127.0.0.1:9/cart");
+  EXPECT_EQ(upstream.callees[0].edge.caller.timeout, 700ms);
+  const GraphEdge& db = upstream.callees[2].edge;
+  EXPECT_EQ(db.caller.timeout, 250ms);
+  EXPECT_EQ(db.caller.retry.strategy, "grpc");
+  EXPECT_EQ(db.caller.retry.limit.max_retries, 2);
+  EXPECT_EQ(upstream.node.calls[1].front().times, 2);
+  EXPECT_EQ(make_upstream(server_of(json, "cart").calls).node.calls[0].front().share, 0.5);
+}
+
+TEST(Processes, HaveTheClientsOptions) {
+  SimulatorOptions options = shop();
+  options.graph.deadline = DeadlinePropagation::kAttempt;
+  options.workload.clients = 400;
+  const auto json = processes_json(options);
+  CLI::App app;
+  set_up_app(app);
+  ClientOptions client;
+  add_client_options(app, client);
+  parse_words(app, json["client"]);
+  EXPECT_EQ(client.workload.clients, 400);
+  EXPECT_EQ(client.workload.timeout, 700ms);
+  EXPECT_EQ(client.deadline, DeadlinePropagation::kAttempt);
+  check(client);
+  EXPECT_TRUE(server_of(json, "db").keeps_deadlines);
+}
+
+TEST(Processes, RefuseWhatTheyCannotDo) {
+  SimulatorOptions faults = shop();
+  faults.timeline.faults.emplace_back();
+  EXPECT_THAT([&] { processes_json(faults); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr("--fault")));
+  SimulatorOptions scaled = shop();
+  scaled.scale = 2;
+  EXPECT_THAT([&] { processes_json(scaled); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr("--scale")));
+}
+
+}  // namespace
+}  // namespace retrystorm
