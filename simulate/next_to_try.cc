@@ -166,6 +166,10 @@ std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& 
       // fewer retries do.
       const bool open = options.workload.arrivals == Arrivals::kOpen;
       const bool retries = retry.limit.max_retries > 0;
+      const HedgeSettings& hedge = retry.hedge;
+      const bool hedged = hedge.any() && hedge.on == HedgeOn::kDelay;
+      // In a storm all requests have their hedges.
+      if (hedged && hedge.budget == HedgeSettings::kNoBudget) add({{"hedge-budget", "0.05"}});
       // Where it suffices, clients need not change.
       add_bounded_queue();
       if (pool_wait_decides(options)) add({{"pool-wait-counts", "no"}});
@@ -180,6 +184,7 @@ std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& 
         break;
       }
       if (retries) add({{"max-retries", "0"}}, ": the same without retries");
+      if (hedged) add({{"hedge", "none"}}, ": the same without hedges");
       break;
     }
     case Verdict::kRecovering:

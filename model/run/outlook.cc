@@ -61,6 +61,11 @@ std::size_t first_fall(const std::vector<Duration>& waits) {
   return 0;
 }
 
+// When the next attempt begins, if one ends then. The wait before a hedge is below zero: see `waits_after`.
+Duration next_begins(Duration ends, Duration wait) {
+  return wait < Duration::zero() ? ends + wait : saturating_add(ends, wait);
+}
+
 Duration time_of(const std::vector<Duration>& waits, Duration timeout, double attempts) {
   if (attempts == kUnlimited) return Duration::max();
   Duration sum = scale(timeout, attempts);
@@ -70,7 +75,7 @@ Duration time_of(const std::vector<Duration>& waits, Duration timeout, double at
       return saturating_add(
           sum, scale(waits.back(), attempts - 1 - static_cast<double>(waits.size() - 1)));
     }
-    sum = saturating_add(sum, waits[i]);
+    sum = next_begins(sum, waits[i]);
   }
   return sum;
 }
@@ -215,6 +220,18 @@ Duration error_takes(const OutlookInput& input) {
   return served ? mean_answer(*input.service) : Duration::zero();
 }
 
+// How long after an attempt its hedge is sent; `Duration::max()` without hedges. A percentile is of the
+// latencies before the outage: the history is slower than a storm.
+Duration hedge_delay(const OutlookInput& input) {
+  const HedgeSettings& hedge = input.workload.retry.hedge;
+  if (hedge.on == HedgeOn::kTimeout || hedge.budget == 0) return Duration::max();
+  if (hedge.percentile == 0) return hedge.delay;
+  if (!input.service) return Duration::zero();
+  return input.service->capacity == Capacity::kWorkers
+             ? input.service->workers.service_time.quantile(hedge.percentile / 100)
+             : input.service->base_delay;
+}
+
 // The attempts of closed clients, or of open arrivals, while all of them fail.
 class Storm {
  public:
@@ -230,14 +247,21 @@ class Storm {
         calm_(input.calm),
         timeout_(input.workload.has_timeout() ? input.workload.timeout
                                               : input.workload.retry.limit.deadline),
-        ends_earlier_(input.workload.retry.limit.has_deadline()) {
+        limit_(input.workload.retry.limit),
+        hedge_delay_(retrystorm::hedge_delay(input)),
+        hedges_(hedge_delay_ == Duration::max() ? 0 : input.workload.retry.hedge.most),
+        hedge_budget_(input.workload.retry.hedge.budget) {
     for (Duration& wait : waits_) wait = std::max(wait, input.turnaround);
   }
+
+  double hedges() const { return hedges_; }
+  Duration hedge_delay() const { return hedge_delay_; }
 
   // Limits the attempts in flight.
   void use(const Outlook::Connections& pools) {
     room_ = pools.room;
-    if (pools.wait_counts || ends_earlier_) counted_wait_ = std::min(pools.longest_wait, timeout_);
+    if (pools.wait_counts || limit_.has_deadline())
+      counted_wait_ = std::min(pools.longest_wait, timeout_);
   }
 
   // With so many times the clients, or requests.
@@ -254,13 +278,22 @@ class Storm {
     return other;
   }
 
-  // While each attempt fails after `takes`, and a request makes at most so many of them.
-  Outlook::Failing failing(Duration takes, double attempts) const {
-    Outlook::Failing result{.attempts = attempts, .takes = takes};
+  // While each attempt fails after `takes`. `again`: is such a failure retried? If not, it ends the request with
+  // its hedges.
+  Outlook::Failing failing(Duration takes, bool again) const {
+    const std::vector<Duration> waits = waits_after(takes);
+    const Duration ends = again ? limit_.deadline : std::min(limit_.deadline, takes);
+    const double retries = again ? or_unlimited(limit_.max_retries, LimitSettings::kUnlimited) : 0;
+    const double most = 1 + hedges_ + retries;
+    const double attempts = most == 1 ? 1 : std::max(attempts_before(ends, takes, waits, most), 1.);
+    Outlook::Failing result{.attempts = attempts,
+                            .again = again,
+                            .takes = takes,
+                            .lasts = std::min(time_of(waits, takes, attempts), ends)};
     const bool endless = attempts == kUnlimited;
-    const Duration request = saturating_add(think_, time_of(waits_, takes, attempts));
+    const double cycle = to_seconds(saturating_add(think_, result.lasts));
     // A closed client whose request never ends begins no other.
-    const double requests = open_ ? callers_ : endless ? 0 : callers_ / to_seconds(request);
+    double requests = open_ ? callers_ : endless ? 0 : callers_ / cycle;
     if (open_) {
       result.rate = requests == 0 ? 0 : requests * attempts;
     } else {
@@ -269,20 +302,41 @@ class Storm {
       result.rate =
           endless ? callers_ / to_seconds(saturating_add(takes, least)) : requests * attempts;
     }
+    const double hedges = std::min(hedges_, attempts - 1);
+    if (requests > 0 && !endless && requests * (hedges - hedge_budget_) > free_hedges()) {
+      result.limited_by_hedge_budget = true;
+      // The others take no time of their requests.
+      const double each = to_seconds(std::min(hedge_delay_, takes));
+      if (!open_) {
+        requests = std::max(callers_ - free_hedges() * each, 0.0) /
+                   (cycle - (hedges - hedge_budget_) * each);
+      }
+      result.rate = requests * (attempts - hedges + hedge_budget_) + free_hedges();
+    }
     result.at_first = result.rate;
     if (requests != kUnlimited && requests + paid(requests, takes) < result.rate) {
       result.limited_by_budget = true;
       result.rate = open_ ? requests + paid(requests, takes) : affordable(takes);
     }
-    const double most = sent_at_most(takes);
-    result.at_first = std::min(result.at_first, most);
-    if (most < result.rate) {
+    const double sent = sent_at_most(takes);
+    result.at_first = std::min(result.at_first, sent);
+    if (sent < result.rate) {
       result.limited_by_pools = true;
       result.limited_by_budget = false;
-      result.rate = most;
+      result.rate = sent;
     }
     if (!open_) result.cycle = from_seconds(callers_ / result.rate);
     return result;
+  }
+
+  // The waits of a request from the end of an attempt that takes so long to the beginning of the next one. A hedge
+  // begins before that end, so that its wait is below zero, or at once where the attempt has failed.
+  std::vector<Duration> waits_after(Duration takes) const {
+    std::vector<Duration> waits(static_cast<std::size_t>(hedges_),
+                                std::min(hedge_delay_, takes) - takes);
+    waits.insert(waits.end(), waits_.begin(), waits_.end());
+    if (waits_.empty() && hedges_ > 0) waits.push_back(Duration::zero());
+    return waits;
   }
 
   // The requests and attempts a second, if this share of the attempts fails.
@@ -296,21 +350,22 @@ class Storm {
     const double each = fails < 1 ? (1 - last) / (1 - fails) : most;
     Coming result{.requests = callers_};
     if (!open_) {
+      const std::vector<Duration> waits = waits_after(failing.takes);
       double cycle = to_seconds(think_) + each * to_seconds(failing.takes), waited_for = fails;
-      for (std::size_t i = 0; static_cast<double>(i) + 1 < most && !waits_.empty(); ++i) {
-        if (i + 1 >= waits_.size()) {  // the last wait repeats
+      for (std::size_t i = 0; static_cast<double>(i) + 1 < most && !waits.empty(); ++i) {
+        if (i + 1 >= waits.size()) {  // the last wait repeats
           const double rest = most - 1 - static_cast<double>(i);
-          cycle += to_seconds(waits_.back()) *
+          cycle += to_seconds(waits.back()) *
                    (fails < 1 ? waited_for * (1 - std::pow(fails, rest)) / (1 - fails) : rest);
           break;
         }
-        cycle += waited_for * to_seconds(waits_[i]);
+        cycle += waited_for * to_seconds(waits[i]);
         waited_for *= fails;
       }
       result.requests = callers_ / cycle;
     }
     result.attempts = result.requests == 0 ? failing.rate : result.requests * each;
-    if (failing.limited_by_budget || failing.limited_by_pools) {
+    if (failing.limited_by_budget || failing.limited_by_hedge_budget || failing.limited_by_pools) {
       result.attempts = std::min(result.attempts, failing.rate);
     }
     result.answered = std::min(result.requests * (1 - last), result.attempts * (1 - fails));
@@ -320,7 +375,8 @@ class Storm {
   // How long the budgets last if a retry costs so many tokens, where they limit the attempts.
   std::optional<Duration> budget_lasts(const Outlook::Failing& failing, double cost) const {
     if (!failing.limited_by_budget) return std::nullopt;
-    return retrystorm::budget_lasts(budget_, processes_, spending(failing, cost), waits_);
+    return retrystorm::budget_lasts(budget_, processes_, spending(failing, cost),
+                                    waits_after(failing.takes));
   }
 
   // The retries that full budgets pay for once, where they limit the attempts. They fill during
@@ -332,7 +388,8 @@ class Storm {
   // Those that are left after an outage of this length in which everything fails.
   double left_after(const Outlook::Failing& failing, double cost, Duration outage) const {
     if (!failing.limited_by_budget) return 0;
-    return retries_left(budget_, processes_, spending(failing, cost), waits_, outage);
+    return retries_left(budget_, processes_, spending(failing, cost), waits_after(failing.takes),
+                        outage);
   }
   // How long saved or spent tokens count.
   Duration memory() const { return budget_.ttl; }
@@ -340,9 +397,8 @@ class Storm {
  private:
   Spending spending(const Outlook::Failing& failing, double cost) const {
     const bool endless = failing.attempts == kUnlimited;
-    const Duration request =
-        saturating_add(think_, time_of(waits_, failing.takes, failing.attempts));
-    const double requests = open_ ? callers_ : callers_ / to_seconds(request);
+    const double requests =
+        open_ ? callers_ : callers_ / to_seconds(saturating_add(think_, failing.lasts));
     const auto begun = [this, endless, requests](Duration time) {
       return endless && !open_ ? clients_stuck(callers_, think_, time)
                                : requests * to_seconds(time);
@@ -355,7 +411,13 @@ class Storm {
             .calm = calm_};
   }
 
-  Duration first_wait() const { return waits_.empty() ? Duration::zero() : waits_.front(); }
+  Duration first_wait(Duration takes) const {
+    const std::vector<Duration> waits = waits_after(takes);
+    return waits.empty() ? Duration::zero() : waits.front();
+  }
+
+  // The hedges a second that a budget always pays for.
+  double free_hedges() const { return HedgeSettings::kFree * processes_; }
 
   // For how many attempts a second there is a connection. One that times out has had its connection for the
   // rest of the timeout only, if the wait in line is part of that.
@@ -365,14 +427,15 @@ class Storm {
   }
 
   double paid(double requests, Duration takes) const {
-    return retries_paid(budget_, processes_, requests, takes, first_wait());
+    return retries_paid(budget_, processes_, requests, takes,
+                        std::max(first_wait(takes), Duration::zero()));
   }
 
   // The attempts of closed clients with a budget that pays for fewer than they want: each client
   // thinks and makes the first attempt of a request, or waits and makes a retry.
   double affordable(Duration takes) const {
     const double first = to_seconds(saturating_add(think_, takes));
-    const double retry = to_seconds(saturating_add(first_wait(), takes));
+    const double retry = to_seconds(next_begins(takes, first_wait(takes)));
     const double most = callers_ / first;
     if (most == kUnlimited) return most;
     const double requests = find_crossing(0, most, [&](double some) {
@@ -390,7 +453,10 @@ class Storm {
   double wanted_;  // requests a second before the outage
   Duration calm_;
   Duration timeout_;
-  bool ends_earlier_;  // can the deadline of a request cut its attempts short?
+  const LimitSettings& limit_;
+  Duration hedge_delay_;
+  double hedges_;  // of a request, at most
+  double hedge_budget_;
   double room_ = kUnlimited;
   Duration counted_wait_{0};
 };
@@ -456,8 +522,7 @@ double drains_below(const Storm& storm, const Outlook::Failing& failing,
   if (!(wanted > 0 && std::isfinite(wanted))) return capacity;
   const double share = find_crossing(0, capacity / wanted, [&](double some) {
                          const Storm fewer = storm.times(some);
-                         const Outlook::Failing all =
-                             fewer.failing(failing.takes, failing.attempts);
+                         const Outlook::Failing all = fewer.failing(failing.takes, failing.again);
                          return (service.in_time || all.rate < capacity) &&
                                 !refusals_hold(fewer, all, service, options);
                        }).low;
@@ -518,7 +583,8 @@ Duration drains_in(double waiting, double saved, double full, const Outlook& out
 bool is_near(Duration bound, double waiting, const Outlook& outlook) {
   const Outlook::Service& service = *outlook.service;
   const Outlook::Failing& failing = outlook.retries.overload();
-  const double late = failing.limited_by_budget ? 0 : std::max(waiting - service.late_from, 0.0);
+  const double from = std::min(service.late_from, outlook.retries.hedged_from);
+  const double late = failing.limited_by_budget ? 0 : std::max(waiting - from, 0.0);
   const double calm = std::min(outlook.wanted, failing.rate);
   return to_seconds(bound) <=
          2 * (late / *outlook.retries.drain + (waiting - late) / (service.capacity - calm));
@@ -543,8 +609,7 @@ Outlook::Outage look_at_outage(const OutlookInput& input, const Outlook& outlook
   const auto failure = failure_in(outage.what, input.service.value_or(ServiceOptions()));
   const bool errs = failure ? failure->outcome == Outcome::kError : retries.turns_away;
   const Outlook::Failing& failing = errs ? retries.errors : retries.timeouts;
-  const Duration lasting = time_of(retries.waits, failing.takes, failing.attempts);
-  const Duration life = std::min({lasting, workload.retry.limit.deadline, outage.length});
+  const Duration life = std::min(failing.lasts, outage.length);
   using Kind = Disturbance::Kind;
   const Kind kind = outage.what.kind;
   const bool all_fail =
@@ -568,8 +633,7 @@ Outlook::Outage look_at_outage(const OutlookInput& input, const Outlook& outlook
   const bool workers = service.kind == Capacity::kWorkers;
   const Outlook::Failing& overload = retries.overload();
   const double attempts =
-      more ? storm.with_load(factor).failing(overload.takes, overload.attempts).rate
-           : overload.rate;
+      more ? storm.with_load(factor).failing(overload.takes, overload.again).rate : overload.rate;
   double late = 0;  // attempts of the outage that arrive after it
   const double cost =
       cost_of_retry(workload.retry.process.budget,
@@ -590,8 +654,8 @@ Outlook::Outage look_at_outage(const OutlookInput& input, const Outlook& outlook
       return open ? wanted * to_seconds(time)
                   : clients_stuck(static_cast<double>(workload.clients), think, time);
     };
-    outage.attempts_at_end =
-        attempts_at_end(begun, outage.length, life, workload.timeout, retries.waits);
+    outage.attempts_at_end = attempts_at_end(begun, outage.length, life, workload.timeout,
+                                             storm.waits_after(workload.timeout));
     if (retries.timeouts.limited_by_pools) {
       outage.attempts_at_end = std::min(outage.attempts_at_end, retries.timeouts.rate);
     }
@@ -814,6 +878,12 @@ void warn(Outlook& outlook, const OutlookInput& input) {
           ": those are retried without any outage (--timeout, --service-time)");
     }
   }
+  const Duration hedge = outlook.retries.hedge_delay;
+  if (outlook.retries.hedges > 0 && outlook.service && outlook.retries.hedge.percentile == 0 &&
+      outlook.service->p50 >= hedge) {
+    say("an idle service takes " + readable(outlook.service->p50) + ", and a hedge is sent after " +
+        readable(hedge) + ": at least half of the requests are hedged before any outage (--hedge)");
+  }
   if (input.outage && input.outage->kind == Disturbance::Kind::kThrottle && input.service &&
       input.service->capacity == Capacity::kCurve) {
     say("this service slows down when many requests are in it, and stays down as the experiment's does. A "
@@ -824,9 +894,9 @@ void warn(Outlook& outlook, const OutlookInput& input) {
   } else if (limit.deadline < workload.timeout) {
     say("a request ends after " + readable(limit.deadline) + ", before its first attempt's " +
         timeout + " are over: what times out is never retried (--deadline, --timeout)");
-  } else if (outlook.retries.attempts != kUnlimited && limit.retry_on.timeout) {
-    const double begin = attempts_before(limit.deadline, workload.timeout, outlook.retries.waits,
-                                         outlook.retries.attempts);
+  } else if (outlook.retries.attempts != kUnlimited && limit.retry_on.timeout &&
+             outlook.retries.hedges == 0) {
+    const double begin = outlook.retries.timeouts.attempts;
     if (begin < outlook.retries.attempts) {
       const std::string plural = begin > 1 ? "s" : "";
       say("of " + readable(outlook.retries.attempts) + " attempts that time out after " + timeout +
@@ -935,7 +1005,7 @@ double attempts_at_end(const std::function<double(Duration)>& begun, Duration le
   for (std::size_t i = 0; from < life; ++i) {
     const bool last = i + 1 >= waits.size();  // its wait repeats
     const Duration wait = waits.empty() ? Duration(0) : waits[last ? waits.size() - 1 : i];
-    const Duration cycle = saturating_add(timeout, wait);
+    const Duration cycle = next_begins(timeout, wait);
     const Duration to = last ? life : std::min(saturating_add(from, cycle), life);
     rate += (begun(length - from) - begun(length - to)) / to_seconds(cycle);
     from = to;
@@ -991,12 +1061,11 @@ double attempts_before(Duration deadline, Duration timeout, const std::vector<Du
   for (const Duration wait : waits) {
     if (begins >= deadline) break;
     ++attempts;
-    begins = saturating_add(begins, saturating_add(timeout, wait));
+    begins = saturating_add(begins, next_begins(timeout, wait));
   }
   if (begins < deadline) {  // the last wait repeats
     const Duration last = waits.empty() ? Duration::zero() : waits.back();
-    attempts +=
-        std::ceil(to_seconds(deadline - begins) / to_seconds(saturating_add(timeout, last)));
+    attempts += std::ceil(to_seconds(deadline - begins) / to_seconds(next_begins(timeout, last)));
   }
   return std::min(attempts, most);
 }
@@ -1063,7 +1132,7 @@ TokensLeft tokens_left(const BudgetSettings& budget, double processes, const Spe
     const bool retried = static_cast<double>(i + 1) < spending.attempts;
     tokens -= spending.begun(time - fails) * (budget.failure_cost + (retried ? spending.cost : 0));
     const Duration wait = waits.empty() ? Duration::zero() : waits[std::min(i, waits.size() - 1)];
-    fails = saturating_add(fails, saturating_add(wait, spending.takes));
+    fails = saturating_add(fails, next_begins(spending.takes, wait));
   }
   return {tokens, false};
 }
@@ -1183,12 +1252,11 @@ Outlook look_ahead(const OutlookInput& input) {
   }
 
   Outlook::Retries& retries = outlook.retries;
-  retries.attempts = or_unlimited(retry.limit.max_retries, LimitSettings::kUnlimited) + 1;
   retries.waits = first_waits(retry);
   retries.falls_at = first_fall(retries.waits);
   UnusedOptions changed;
   find_unused<BackoffSettings>(changed, retry.backoff, RetrySettings().backoff, "");
-  retries.usual_waits = retries.attempts > 1 && !retry.pacer.on && changed.empty();
+  retries.usual_waits = retry.limit.max_retries > 0 && !retry.pacer.on && changed.empty();
   const BackoffSettings& backoff = retry.backoff;
   const bool grows = backoff.growth == Growth::kExponential && !backoff.jitter.is_growth();
   if (grows && !retry.pacer.on) retries.factor = backoff.factor;
@@ -1196,24 +1264,27 @@ Outlook look_ahead(const OutlookInput& input) {
   retries.turns_away = input.service && turns_away(*input.service);
   Storm storm(input, outlook.wanted, outlook.processes, retries.waits);
   if (outlook.connections) storm.use(*outlook.connections);
+  retries.hedge = retry.hedge;
+  retries.hedges = storm.hedges();
+  retries.hedge_delay = storm.hedge_delay();
+  retries.attempts =
+      1 + or_unlimited(retry.limit.max_retries, LimitSettings::kUnlimited) + retries.hedges;
   const auto failing = [&](Duration takes, const AttemptResult& failure) {
-    const double attempts =
-        !retry.limit.retry_on.covers(failure)
-            ? 1
-            : attempts_before(retry.limit.deadline, takes, retries.waits, retries.attempts);
-    Outlook::Failing result = storm.failing(takes, attempts);
+    Outlook::Failing result = storm.failing(takes, retry.limit.retry_on.covers(failure));
     result.budget_lasts =
         storm.budget_lasts(result, cost_of_retry(retry.process.budget, failure.failure));
     return result;
   };
-  retries.timeouts = workload.has_timeout()
-                         ? failing(workload.timeout, timed_out(Duration::zero()))
-                         : storm.failing(retry.limit.deadline, 1);  // the request ends with it
+  retries.timeouts = workload.has_timeout() ? failing(workload.timeout, timed_out(Duration::zero()))
+                                            : storm.failing(retry.limit.deadline, false);
   retries.errors = failing(error_takes(input), error_of(input));
   const Outlook::Failing& overload = retries.overload();
   if (outlook.service) {
     Outlook::Service& service = *outlook.service;
     if (service.capacity != kUnlimited) service.used = outlook.wanted / service.capacity;
+    if (retries.hedges > 0) {
+      retries.hedged_from = late_from(*input.service, retries.hedge_delay);
+    }
     // The curve is the experiment's service, and its clients think on purpose.
     const bool own = service.kind == Capacity::kWorkers || service.rate_limited;
     if (own && workload.arrivals == Arrivals::kClosed && service.used < 1 &&
@@ -1231,6 +1302,14 @@ Outlook look_ahead(const OutlookInput& input) {
     } else if (service.capacity != kUnlimited) {
       const bool held = refusals_hold(storm, overload, service, *input.service);
       retries.can_hold = held || (overload.rate >= service.capacity && !service.in_time);
+      if (service.in_time && retries.hedged_from < service.bound) {
+        // If each attempt found no room with the same chance. But a hedge follows a refusal at once, and finds the
+        // queue as full.
+        const double refused = std::max(1 - service.capacity / overload.rate, 0.0);
+        const double requests = overload.rate / overload.attempts;
+        retries.answered =
+            std::min(requests * (1 - std::pow(refused, overload.attempts)), service.capacity);
+      }
       retries.drains_below = drains_below(storm, overload, service, *input.service, outlook.wanted);
       // A refusal may take longer than an answer.
       const double costs = retries.turns_away && service.kind == Capacity::kWorkers

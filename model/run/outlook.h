@@ -63,9 +63,12 @@ struct Outlook {
   struct Failing {
     double attempts = 1;  // of a request, at most
     double rate = 0;      // attempts
+    bool again = true;    // is such a failure retried?
     Duration takes{0};    // an attempt that fails
+    Duration lasts{0};    // a request, with the median waits
     Duration cycle{0};    // closed clients: the mean time from attempt to attempt
     bool limited_by_budget = false;
+    bool limited_by_hedge_budget = false;
     bool limited_by_pools = false;  // they have no connection for more
     // Until the budget is empty: the attempts, and for how long, if that is known.
     double at_first = 0;
@@ -73,18 +76,24 @@ struct Outlook {
   };
 
   struct Retries {
-    double attempts = 1;            // of a request, at most
-    Failing timeouts{};             // no answer comes in time
-    Failing errors{};               // the answer is an error, or the connection is refused
-    bool may_err = false;           // does the outage, the service or its overload give errors?
-    bool turns_away = false;        // does the service turn away what is too much for it?
-    std::vector<Duration> waits{};  // the medians of the first waits
+    double attempts = 1;      // of a request, at most
+    Failing timeouts{};       // no answer comes in time
+    Failing errors{};         // the answer is an error, or the connection is refused
+    bool may_err = false;     // does the outage, the service or its overload give errors?
+    bool turns_away = false;  // does the service turn away what is too much for it?
+    HedgeSettings hedge{};
+    double hedges = 0;                // of these attempts
+    Duration hedge_delay{0};          // until a hedge is sent; of a percentile before the outage
+    double hedged_from = kUnlimited;  // with more than these, as `late_from`, all are hedged
+    std::vector<Duration> waits{};    // the medians of the first waits
     // The first retry whose median wait is shorter than the one before it; 0 if there is none.
     std::size_t falls_at = 0;
     bool usual_waits = false;  // retries without any option of their waits?
     double factor =
         0;  // by which each wait is longer than the one before it; 0 if they grow otherwise
     // Of workers:
+    // At most so many requests a second are answered while all are hedged, if all answers are in time.
+    double answered = kUnlimited;
     // While all attempts are turned away: the requests a second that can be served beside the refusals, and
     // the share of the capacity that refusals take.
     double left = kUnlimited, refusals_take = 0;

@@ -94,15 +94,33 @@ std::string failing_text(const Outlook& outlook, const Outlook::Failing& failing
   } else if (closed) {
     why = readable(outlook.clients) + " clients, each once in " + readable(failing.cycle);
   }
+  if (failing.limited_by_hedge_budget) {
+    why += (why.empty() ? "" : "; ") + std::string("--hedge-budget");
+  }
   if (failing.limited_by_budget) {
     why += (why.empty() ? "" : "; ") + std::string("--retry-budget=") + outlook.budget;
   }
   return why.empty() ? text : text + " (" + why + ')';
 }
 
+// "1 a hedge after 50ms (--hedge, --hedge-max; no --hedge-budget)"
+std::string hedges_text(const Outlook::Retries& retries) {
+  const HedgeSettings& hedge = retries.hedge;
+  const std::string after =
+      hedge.percentile > 0 ? "the p" + readable(hedge.percentile) : readable(retries.hedge_delay);
+  return (retries.hedges == 1 ? "1 a hedge after "
+                              : readable(retries.hedges) + " hedges, each after ") +
+         after + " (--hedge, --hedge-max; " +
+         (hedge.budget == HedgeSettings::kNoBudget
+              ? "no --hedge-budget)"
+              : "--hedge-budget: " + percent_of(hedge.budget) +
+                    " of the requests and 10/s in each process)");
+}
+
 std::string attempts_sentence(const Outlook& outlook) {
   const Outlook::Retries& retries = outlook.retries;
   const Outlook::Failing &errors = retries.errors, &timeouts = retries.timeouts;
+  const bool hedged = retries.hedges > 0;
   std::string text;
   if (retries.attempts == 1) {
     text = "none: one attempt a request";
@@ -111,13 +129,14 @@ std::string attempts_sentence(const Outlook& outlook) {
   } else {
     text = "at most " + readable(retries.attempts) + " attempts a request";
   }
-  if (retries.attempts > 1) {
+  if (retries.attempts > 1 + retries.hedges) {
     text += outlook.budget == "none" ? " (--max-attempts; no --retry-budget)" : " (--max-attempts)";
   }
+  if (hedged) text += ", " + hedges_text(retries);
   const bool endless = outlook.timeout == Duration::max();
-  if (endless && retries.attempts > 1) {
+  if (endless && retries.attempts > 1 + retries.hedges) {
     text += ", but none because an answer is late (--timeout=none)";
-  } else if (!retries.turns_away && timeouts.attempts < retries.attempts) {
+  } else if (!retries.turns_away && timeouts.attempts < retries.attempts && !hedged) {
     text += timeouts.attempts == 1
                 ? ", but none follows a timeout (--retry-on, --deadline)"
                 : ", " + readable(timeouts.attempts) + " if they time out (--deadline)";
@@ -126,7 +145,8 @@ std::string attempts_sentence(const Outlook& outlook) {
       errors.budget_lasts == timeouts.budget_lasts) {
     if (retries.attempts == 1) return text + ": " + rate_of(timeouts.rate);
     const bool finite = timeouts.rate != Outlook::kUnlimited;
-    return text + (finite ? ": up to " : ": ") + failing_text(outlook, timeouts, "if all fail");
+    return text + (finite ? ": up to " : ": ") +
+           failing_text(outlook, timeouts, hedged ? "if all are late" : "if all fail");
   }
   const bool served = errors.takes > Duration::zero();
   text += ": up to ";
@@ -135,10 +155,10 @@ std::string attempts_sentence(const Outlook& outlook) {
   if (retries.may_err || only_errors || endless) {
     text += failing_text(outlook, errors,
                          served ? "if all are answered with errors" : "if all fail at once");
-    if (endless) return text;
+    if (endless && !hedged) return text;
     text += ", ";
   }
-  return text + failing_text(outlook, timeouts, "if all time out");
+  return text + failing_text(outlook, timeouts, hedged ? "if all are late" : "if all time out");
 }
 
 // Whether retries can keep the service down, and under which conditions.
@@ -146,7 +166,7 @@ std::string storm_sentence(const Outlook& outlook) {
   const Outlook::Retries& retries = outlook.retries;
   const double rate = retries.overload().rate;
   const bool curve = outlook.service && outlook.service->kind == Capacity::kCurve;
-  if (outlook.timeout == Duration::max() && (curve || !retries.turns_away)) {
+  if (outlook.timeout == Duration::max() && retries.hedges == 0 && (curve || !retries.turns_away)) {
     return "; a service that is slow or frozen gets no retries";
   }
   if (!outlook.service) {
@@ -207,8 +227,12 @@ std::string storm_sentence(const Outlook& outlook) {
     }
     text += ". ";
   } else if (service.in_time) {
-    return text + "But its answers are in time (" + service.bounded_by +
-           "), so a storm wastes little of its capacity";
+    text += "But its answers are in time (" + service.bounded_by + ')';
+    return text +
+           (retries.answered == Outlook::kUnlimited
+                ? ", so a storm wastes little of its capacity"
+                : ": in a storm it answers at most " + rate_of(std::round(retries.answered)) +
+                      ", and hedges take the rest of its capacity");
   }
   text += "A storm can sustain itself";
   if (retries.drains_below < outlook.wanted && retries.drains_below > 0) {
@@ -312,6 +336,11 @@ std::string processes_sentence(const Outlook& outlook) {
   if (outlook.budget != "none") {
     text += "; retry budget: " + outlook.budget + (outlook.budget_in_each ? " in each" : "");
   }
+  if (const HedgeSettings& hedge = outlook.retries.hedge; hedge.shares()) {
+    text += hedge.percentile > 0 ? "; each reads its own latencies (--hedge)" : "";
+    if (hedge.budget != HedgeSettings::kNoBudget)
+      text += "; each may send 10 hedges/s (--hedge-budget)";
+  }
   if (outlook.budget_has_bucket) {
     text += " (" + counted(outlook.bucket_tokens, "token") + ", of which a " +
             (outlook.retry_takes > 0 ? "retry takes " + readable(outlook.retry_takes)
@@ -389,6 +418,8 @@ std::string timeout_sentence(const Outlook& outlook) {
   std::string text = outlook.timeout == Duration::max()
                          ? no_timeout_sentence(outlook)
                          : readable(outlook.timeout) + " (--timeout)";
+  const bool goes_on = outlook.retries.hedge.on == HedgeOn::kTimeout;
+  if (goes_on) text += ", and then an attempt goes on beside its retry (--hedge-on)";
   if (!outlook.service) return text;
   const Outlook::Service& service = *outlook.service;
   text += "; an idle service answers in " + readable(service.p50);
@@ -396,8 +427,12 @@ std::string timeout_sentence(const Outlook& outlook) {
     text += " (p99 " + readable(service.p99) +
             (service.spread.empty() ? "" : ", " + service.spread) + ')';
   }
-  if (service.late_from == Outlook::kUnlimited || service.late_from == 0) return text;
   const bool workers = service.kind == Capacity::kWorkers;
+  if (const double from = outlook.retries.hedged_from; from > 0 && from < service.bound) {
+    text += "; from " + readable(std::round(from)) + (workers ? " waiting" : " in it") +
+            " on each request is hedged (--hedge)";
+  }
+  if (service.late_from == Outlook::kUnlimited || service.late_from == 0) return text;
   if (service.in_time) {
     const bool by_number = service.bound < service.late_from;
     return text + "; " +
@@ -418,7 +453,7 @@ std::string timeout_sentence(const Outlook& outlook) {
   if (slower) {
     text += ", when it does only " + rate_of(service.late_from / to_seconds(outlook.timeout)) + ',';
   }
-  text += " answers come too late, and ";
+  text += goes_on ? " attempts have a retry beside them, and " : " answers come too late, and ";
   text +=
       workers ? "no bound is lower (--queue-length)" : "nothing keeps it below that (--shed-above)";
   return text;
@@ -563,7 +598,8 @@ std::vector<OutlookLine> outlook_lines(const Outlook& outlook) {
       {"outage", outage_sentence(outlook)}};
   if (outlook.herd) lines.push_back({"reconnect", herd_sentence(outlook)});
   // Processes decide nothing if their clients share nothing.
-  if (outlook.budget != "none" || outlook.gates || has_process_each(outlook)) {
+  if (outlook.budget != "none" || outlook.gates || has_process_each(outlook) ||
+      outlook.retries.hedge.shares()) {
     lines.push_back({"processes", processes_sentence(outlook)});
   }
   if (outlook.connections) lines.push_back({"connection", connection_sentence(outlook)});
@@ -665,7 +701,8 @@ std::vector<std::string> deciding_options(const Outlook& outlook) {
   if (outlook.hangs_on_rejections()) add({"queue-length", "rejection-cost"});
   // A budget saves what the calm pays in, and each process has its own.
   if (outlook.budget != "none") add({"processes", "outage-at"});
-  if (outlook.gates) add({"processes"});
+  if (outlook.gates || outlook.retries.hedge.shares()) add({"processes"});
+  if (outlook.retries.hedges > 0) add({"hedge-max", "hedge-budget"});
   if (outlook.budget_has_bucket) add({"budget-tokens"});
   // A retry counts from its wait on.
   if (outlook.budget_is_concurrent) add({"backoff-base", "retry-on"});

@@ -101,6 +101,40 @@ std::string sentence(const Topology& topology, const std::vector<NodeOutlook>& n
          " calls of it for a request of a client (--retry-at)";
 }
 
+bool is_optional(const Topology& topology, const GraphEdge& edge) {
+  for (const auto& group : topology.nodes[edge.from].calls) {
+    for (const PlannedCall& each : group) {
+      if (&topology.edges[each.to] == &edge) return each.optional;
+    }
+  }
+  return false;
+}
+
+// Calls that may fail, but not hang: then a service waits for them for longer than its callers for it.
+void warn_of_optional_calls(const Topology& topology, std::vector<std::string>& warnings) {
+  for (const GraphEdge& outer : topology.edges) {
+    const GraphNode& between = topology.nodes[outer.to];
+    for (const GraphEdge& inner : topology.edges) {
+      if (inner.from != outer.to || !is_optional(topology, inner)) continue;
+      if (!outer.caller.has_timeout()) continue;
+      const Duration longest = longest_request(inner.caller.retry, inner.caller.timeout);
+      const Duration own = between.service.workers.service_time.mean();
+      if (saturating_add(longest, own) < outer.caller.timeout) continue;
+      const std::string& name = topology.nodes[inner.to].name;
+      const bool clients = outer.from == GraphEdge::kClients;
+      const std::string callers = clients ? "the clients" : topology.nodes[outer.from].name;
+      warnings.push_back(
+          between.name + " may do without " + name + " (" + name +
+          "?) where that fails, but not where it " + "hangs: then it waits for " +
+          (longest == Duration::max() ? "ever" : readable(longest)) + ", and " + callers + " for " +
+          between.name + " only " + readable(outer.caller.timeout) +
+          ". Give that call less in all, as in [" + between.name + '.' + name + "] timeout = " +
+          readable(scale(outer.caller.timeout - std::min(own, outer.caller.timeout), 0.5)) +
+          " and max-retries = 0");
+    }
+  }
+}
+
 // Those who call a service that itself goes on trying when they have given up.
 void warn_of_timeouts(const Topology& topology, std::vector<std::string>& warnings) {
   for (const GraphEdge& outer : topology.edges) {
@@ -108,7 +142,7 @@ void warn_of_timeouts(const Topology& topology, std::vector<std::string>& warnin
     for (const GraphEdge& inner : topology.edges) {
       const bool ends_with_it = inner.deadline != DeadlinePropagation::kNone &&
                                 outer.deadline == DeadlinePropagation::kAttempt;
-      if (inner.from != outer.to || ends_with_it) continue;
+      if (inner.from != outer.to || ends_with_it || is_optional(topology, inner)) continue;
       if (!inner.caller.has_timeout() || !outer.caller.has_timeout()) continue;
       const Duration longest =
           saturating_add(longest_request(inner.caller.retry, inner.caller.timeout),
@@ -139,6 +173,7 @@ GraphOutlook look_ahead(const Topology& topology, std::size_t disturbed, double 
                                readable(std::round(nodes[i].capacity)) + "/s of the " +
                                readable(nodes[i].load) + "/s that are wanted, before any outage");
   }
+  warn_of_optional_calls(topology, outlook.warnings);
   std::vector<std::string> early;
   warn_of_timeouts(topology, early);
   if (early.size() > kMostAlike) {

@@ -90,6 +90,20 @@ TEST(NextToTry, OffersATimeoutWithoutTheWaitForAConnection) {
 }
 
 // 1 s less 80 ms of 64 workers: 736 can wait.
+TEST(NextToTry, OffersABudgetOfHedges) {
+  const auto offered = [](const NamedOptions& more) {
+    NamedOptions all = payments_with(more);
+    all.insert_or_assign("max-attempts", "1");
+    return tried_after(Verdict::kCollapsed, all);
+  };
+  const std::string without = "--hedge=none: the same without hedges";
+  EXPECT_THAT(offered({{"hedge", "300ms"}}),
+              testing::ElementsAre("--hedge-budget=0.05", "--queue-length=368", without));
+  EXPECT_THAT(offered({{"hedge", "300ms"}, {"hedge-budget", "0.5"}}),
+              testing::ElementsAre("--queue-length=368", without));
+  EXPECT_THAT(offered({}), testing::ElementsAre("--queue-length=368"));
+}
+
 TEST(NextToTry, BoundsAQueueThatEmptiesSlowly) {
   EXPECT_THAT(tried_after(Verdict::kRecovering, payments_with({{"observe", "1m"}})),
               testing::ElementsAre("--queue-length=368", "--observe=2m"));

@@ -38,8 +38,8 @@ TEST(SimulatedOutlook, CountsTheAttemptsThatFailAtOnce) {
        {"strategy = grpc\nretry-budget = none\n", "strategy = none\n", "max-attempts = 3\n",
         "strategy = exponential\nmax-attempts = 4\n", "clients = 50\n", "strategy = aws-standard\n",
         "strategy = aws-standard\nlambda = 1s\nclients = 100\n",
-        "retry-budget = 10%\nmax-attempts = 3\n",
-        "arrivals = open\nrate = 50\nmax-attempts = 3\n"}) {
+        "retry-budget = 10%\nmax-attempts = 3\n", "arrivals = open\nrate = 50\nmax-attempts = 3\n",
+        "max-attempts = 3\nhedge = 100ms\nhedge-max = 2\n"}) {
     for (const char* outage : {"errors:1", "drop"}) {
       const Attempts attempts = attempts_in(settings, outage);
       EXPECT_NEAR(attempts.run / attempts.said_errors, 1, kNear) << settings << outage;
@@ -61,7 +61,16 @@ TEST(SimulatedOutlook, CountsTheAttemptsThatTimeOut) {
        {"strategy = grpc\n", "max-attempts = 2\n", "", "strategy = none\n",
         "retry-budget = 10%\nmax-attempts = 3\n", "strategy = aws-standard\n",
         "strategy = aws-standard\nlambda = 0s\nclients = 100\n",
-        "arrivals = open\nrate = 50\nmax-attempts = 3\n"}) {
+        "arrivals = open\nrate = 50\nmax-attempts = 3\n",
+        "strategy = none\nhedge = 500ms\nhedge-max = 3\n",
+        "arrivals = open\nrate = 50\nstrategy = none\nhedge = p95\nhedge-max = 2\n",
+        "strategy = none\nhedge = 500ms\nhedge-max = 3\nhedge-budget = 0.05\n",
+        "strategy = none\nhedge = 500ms\nhedge-max = 2\nretry-budget = 10%\n",
+        "max-attempts = 3\nhedge = 100ms\nhedge-max = 2\n",
+        "strategy = grpc\nretry-budget = none\nhedge = 500ms\nhedge-max = 5\n",
+        "strategy = none\ntimeout = none\ndeadline = 2s\nhedge = 500ms\nhedge-max = 5\n",
+        "arrivals = open\nrate = 50\nmax-attempts = 3\nhedge = 500ms\n",
+        "arrivals = open\nrate = 500\nstrategy = none\nhedge = 500ms\nhedge-budget = 0.1\n"}) {
     const Attempts attempts = attempts_in(settings, "freeze");
     EXPECT_NEAR(attempts.run / attempts.said_timeouts, 1, kNear) << settings;
   }
@@ -120,6 +129,51 @@ TEST(SimulatedOutlook, SaysWhetherRefusalsKeepAServiceDown) {
     const Verdict verdict =
         Simulation(make_scenario(scenario, 1), {}).run().summary.recovery.verdict;
     EXPECT_EQ(verdict == Verdict::kCollapsed, down) << settings;
+  }
+}
+
+// 32 workers of 20 ms do 1,600/s. With a hedge 900/s are 1,800 attempts.
+TEST(SimulatedOutlook, SaysWhetherHedgesKeepAServiceDown) {
+  struct Case {
+    const char* settings;
+    bool down;
+  };
+  for (const auto& [settings, down] :
+       {Case{"rate = 900\n", true}, Case{"rate = 750\n", false},
+        Case{"rate = 900\nhedge-budget = 0.05\n", false},
+        Case{"rate = 900\nhedge-budget = 0.05\nprocesses = 100\n", true},
+        Case{"rate = 900\nretry-budget = 10%\n", false}, Case{"rate = 420\nhedge-max = 3\n", true},
+        Case{"rate = 380\nhedge-max = 3\n", false}}) {
+    ScenarioOptions scenario;
+    OptionList options;
+    declare_options(options, scenario);
+    options.apply(
+        "service = workers\nworkers = 32\nservice-time = 20ms\narrivals = open\n"
+        "hedge = 50ms\nmax-retries = 0\nbacklog = 4096\nobserve = 2m\n" +
+        std::string(settings));
+    EXPECT_EQ(look_ahead(scenario).retries.can_hold, down) << settings;
+    const Verdict verdict =
+        Simulation(make_scenario(scenario, 1), {}).run().summary.recovery.verdict;
+    EXPECT_EQ(verdict == Verdict::kCollapsed, down) << settings;
+  }
+}
+
+// The queue is bounded, so that answers are in time. The bound is near.
+TEST(SimulatedOutlook, BoundsTheRequestsThatAreAnsweredBesideTheirHedges) {
+  for (const char* settings : {"rate = 900\nhedge-max = 1\n", "rate = 1500\nhedge-max = 1\n",
+                               "rate = 1500\nhedge-max = 3\n"}) {
+    ScenarioOptions scenario;
+    OptionList options;
+    declare_options(options, scenario);
+    options.apply(
+        "service = workers\nworkers = 32\nservice-time = 20ms\narrivals = open\n"
+        "hedge = 50ms\nmax-retries = 0\nqueue-length = 190\n" +
+        std::string(settings));
+    const double said = look_ahead(scenario).retries.answered;
+    const auto phases = Simulation(make_scenario(scenario, 1), {}).run().summary.phases;
+    const PhaseFigures& after = phases->at(2);
+    EXPECT_LE(rates(after.counts, after.length).ok, said) << settings;
+    EXPECT_GE(rates(after.counts, after.length).ok, 0.85 * said) << settings;
   }
 }
 

@@ -182,6 +182,31 @@ TEST(Topology, AllItsCallsAreRepeated) {
   EXPECT_NEAR(run.counts.success_share(), 0.98713, 0.003);
 }
 
+// b hangs for 100 s. a waits for it for 2 s, and its clients for 1 s: said, and so run. With the mend that is said
+// all succeed.
+TEST(Topology, SaysThatAnOptionalCallMayNotHang) {
+  const std::string settings =
+      "arrivals = open\nrate = 100\nstrategy = none\ntimeout = 1s\noutage = freeze\noutage-at = 10s\n"
+      "outage-for = 100s\nobserve = 0s\noutage-of = b\n";
+  const std::string services = service("a", "calls = b?\n") + service("b");
+  const auto warnings = [&](const std::string& edge) {
+    return look_ahead(options_of(services + edge, settings)).warnings;
+  };
+  const std::string slow = "[a.b]\ntimeout = 2s\n",
+                    mended = "[a.b]\ntimeout = 500ms\nmax-retries = 0\n";
+  ASSERT_EQ(warnings(slow).size(), 1u);
+  EXPECT_THAT(
+      warnings(slow)[0],
+      HasSubstr("it waits for 2s, and the clients for a only 1s. Give that call less in all, as "
+                "in [a.b] timeout = 500ms and max-retries = 0"));
+  EXPECT_TRUE(warnings(mended).empty());
+  const auto during = [&](const std::string& edge) {
+    return run_of(services + edge, settings).phases->at(1).counts.success_share();
+  };
+  EXPECT_EQ(during(slow), 0);
+  EXPECT_EQ(during(mended), 1);
+}
+
 TEST(Topology, CallsMayFailBeLeftOutOrBeMadeOneAfterTheOther) {
   const Summary optional = run_of(service("a", "calls = b?\n") + service("b"), erring("1"));
   EXPECT_EQ(optional.counts.success_share(), 1);

@@ -90,6 +90,85 @@ TEST(Outlook, CountsTheRequestsThatKeptConnectionsHold) {
               HasSubstr("left out   kept connections (--connections=library), replicas, layers"));
 }
 
+// A service that does 1,600/s. Each request is sent again after 50 ms, when 30 ms in the queue are (32 workers)
+// 48 requests.
+TEST(Outlook, CountsHedges) {
+  const std::string settings =
+      "service = workers\nworkers = 32\nservice-time = 20ms\narrivals = open\nrate = 900\n"
+      "max-retries = 0\nbacklog = 4096\nhedge = 50ms\n";
+  const Outlook all = look(settings);
+  EXPECT_DOUBLE_EQ(all.retries.attempts, 2);
+  EXPECT_DOUBLE_EQ(all.retries.timeouts.rate, 1800);
+  EXPECT_TRUE(all.retries.can_hold);
+  EXPECT_NEAR(all.retries.drains_below, 800, 1e-6);
+  EXPECT_NEAR(all.retries.hedged_from, 48, 1e-9);
+  EXPECT_THAT(
+      unwrapped(outlook_text(all)),
+      AllOf(
+          HasSubstr("at most 2 attempts a request, 1 a hedge after 50ms (--hedge, --hedge-max; no "
+                    "--hedge-budget): up to 1,800/s if all are late: MORE than the service can do. "
+                    "A storm can sustain itself; below 800 requests/s (50 % used)"),
+          HasSubstr("from 48 waiting on each request is hedged (--hedge); from 3,168 waiting on"),
+          Not(HasSubstr("none: one attempt"))));
+  EXPECT_THAT(deciding_options(all), IsSupersetOf({"hedge-max", "hedge-budget"}));
+  // Finagle's budget: a share of the requests, and 10/s in each process.
+  const Outlook budget = look(settings + "hedge-budget = 0.05\n");
+  EXPECT_DOUBLE_EQ(budget.retries.timeouts.rate, 900 * 1.05 + 10);
+  EXPECT_FALSE(budget.retries.can_hold);
+  EXPECT_DOUBLE_EQ(*budget.retries.drain, 1600 - 955);
+  EXPECT_THAT(
+      unwrapped(outlook_text(budget)),
+      AllOf(HasSubstr("--hedge-budget: 5 % of the requests and 10/s in each process): up to "
+                      "955/s if all are late (--hedge-budget), less than the service can do. No "
+                      "storm sustains itself"),
+            HasSubstr("processes  1 (--processes), with 900 requests/s; each may send 10 "
+                      "hedges/s (--hedge-budget)")));
+  EXPECT_DOUBLE_EQ(look(settings + "hedge-budget = 0.05\nprocesses = 20\n").retries.timeouts.rate,
+                   1145);
+  EXPECT_DOUBLE_EQ(look(settings + "hedge-budget = 0\n").retries.timeouts.rate, 900);
+  // It counts hedges as retries.
+  EXPECT_DOUBLE_EQ(look(settings + "retry-budget = 10%\n").retries.timeouts.rate, 990);
+  // All requests are hedged by a delay that an idle service needs.
+  EXPECT_THAT(look(settings + "hedge = 20ms\n").warnings,
+              Contains(HasSubstr("at least half of the requests are hedged")));
+  EXPECT_THAT(all.warnings, IsEmpty());
+  // Answers are in time, but 1 in 9 of 1,800/s finds no room: 900 (1 - 1 / 81) requests are answered.
+  const Outlook bounded = look(settings + "queue-length = 100\n");
+  EXPECT_NEAR(bounded.retries.answered, 900 * (1 - 1 / 81.), 1e-6);
+  EXPECT_THAT(unwrapped(outlook_text(bounded)), HasSubstr("in a storm it answers at most 889/s"));
+}
+
+TEST(Outlook, CountsHedgesBesideRetries) {
+  // The hedges after 100, 200 and 300 ms, and when the last attempt has timed out after 1.3 s, two retries.
+  const Outlook both =
+      look("timeout = 1s\nmax-attempts = 3\nfixed-delay = 100ms\nhedge = 100ms\nhedge-max = 3\n");
+  EXPECT_DOUBLE_EQ(both.retries.timeouts.attempts, 6);
+  EXPECT_EQ(both.retries.timeouts.lasts, 3500ms);
+  EXPECT_NEAR(both.retries.timeouts.rate, 6 * 1000 / (10 + 3.5), 1e-6);
+  // Where attempts fail at once, so do hedges.
+  EXPECT_NEAR(both.retries.errors.rate, 6 * 1000 / (10 + 0.2), 1e-6);
+  EXPECT_THAT(
+      unwrapped(outlook_text(both)),
+      HasSubstr("at most 6 attempts a request (--max-attempts; no --retry-budget), 3 hedges, "
+                "each after 100ms"));
+  // A failure that is not retried ends the request, here at 2 s: after hedges at 0.5, 1 and 1.5 s.
+  const Outlook grpc = look("strategy = grpc\nretry-budget = none\nhedge = 500ms\nhedge-max = 5\n");
+  EXPECT_DOUBLE_EQ(grpc.retries.timeouts.attempts, 4);
+  EXPECT_NEAR(grpc.retries.timeouts.rate, 4 * 1000 / 12., 1e-6);
+  EXPECT_DOUBLE_EQ(grpc.retries.errors.attempts, 9);
+  // It is the same with the deadline, where there is no timeout.
+  const Outlook hangs = look("timeout = none\ndeadline = 2s\nhedge = 500ms\nhedge-max = 5\n");
+  EXPECT_NEAR(hangs.retries.timeouts.rate, 4 * 1000 / 12., 1e-6);
+  // Ten processes may send 10 hedges/s each. A hedge makes its request 0.5 s longer.
+  const Outlook budget =
+      look("max-retries = 0\nhedge = 500ms\nhedge-max = 3\nhedge-budget = 0.05\n");
+  const double requests = (1000 - 100 * 0.5) / (10 + 2 + 0.05 * 0.5);
+  EXPECT_NEAR(budget.retries.timeouts.rate, 1.05 * requests + 100, 1e-6);
+  // 100/s begin: 50 are due for their hedge at any time, and 200 have had it.
+  const auto begun = [](Duration time) { return 100 * to_seconds(time); };
+  EXPECT_DOUBLE_EQ(attempts_at_end(begun, 20s, 2500ms, 2s, {-1500ms, 0s}), 200);
+}
+
 TEST(Outlook, SaysWhereRetriesHoldAServiceOfWorkers) {
   const Outlook outlook = look(kPayments, "freeze", 30s);
   EXPECT_DOUBLE_EQ(outlook.service->capacity, 800);
