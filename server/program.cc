@@ -1,5 +1,6 @@
 #include "server/program.h"
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -69,7 +70,9 @@ int serve(const Invocation& invocation, const ServerOptions& asked) {
   const std::uint64_t seed = options.seed ? *options.seed : std::random_device()();
   const bool live = wants_screen(options.live);
   occupy_standard_descriptors();
-  fit_connections(options.service, raise_descriptor_limit());
+  const std::size_t descriptors = raise_descriptor_limit();
+  const std::size_t for_calls = upstream.any() ? std::min(upstream.threads, descriptors / 2) : 0;
+  fit_connections(options.service, descriptors - for_calls);
   check_backlog(options.service, longest_backlog());
   OutputFile json_file(options.json);
   EndSignals signals(live ? EndSignals::Suspension::kTold : EndSignals::Suspension::kDefault);
