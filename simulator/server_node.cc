@@ -112,6 +112,23 @@ void ServerNode::cancel(TimePoint now, Ticket ticket, const Attempt& attempt) {
   if (trace_ != nullptr) trace_->dismissed(now, attempt.client, attempt.number);
 }
 
+AttemptPlaces ServerNode::places(std::size_t in_flight, std::size_t in_service) const {
+  const auto is_stale = [this](const Attempt& attempt) { return !caller_.waits_for(attempt); };
+  AttemptPlaces places{
+      .accept_queue = {.all = accept_queue_.waiting().size(),
+                       .stale = accept_queue_.waiting().count_if(is_stale)},
+      .buffers = {.all = unread_.size(), .stale = unread_.count_if([&](const Unread& each) {
+                    return is_stale(each.attempt);
+                  })},
+      .service = {.all = service_.concurrency()}};
+  // A request that is being turned away has left the service, but its client still waits.
+  places.service.stale = places.service.all - std::min(in_service, places.service.all);
+  const std::size_t there = in_service + places.accept_queue.all - places.accept_queue.stale +
+                            places.buffers.all - places.buffers.stale;
+  places.at_caller = in_flight - std::min(there, in_flight);
+  return places;
+}
+
 void ServerNode::freeze() {
   awake_ = false;
   dropped_before_ = accept_queue_.dropped();

@@ -15,6 +15,7 @@
 #include "model/service/service_observer.h"
 #include "model/service/service_options.h"
 #include "simulator/accept_queue.h"
+#include "simulator/attempt_places.h"
 #include "simulator/caller.h"
 #include "simulator/memory_hints.h"
 #include "simulator/reset_limit.h"
@@ -114,6 +115,9 @@ class ServerNode final : public Target {
   const std::optional<FoundOnWaking>& found_on_waking() const { return found_on_waking_; }
 
   std::size_t peak_concurrency() const { return peak_concurrency_; }
+
+  // Where the attempts lie of callers who wait for `in_flight` of them, `in_service` of these in the service.
+  AttemptPlaces places(std::size_t in_flight, std::size_t in_service) const;
 
   // The requests that wait for a worker. Empty if the service has none.
   std::optional<std::size_t> waiting() const {

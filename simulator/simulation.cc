@@ -130,6 +130,7 @@ void Simulation::control(TimePoint now) {
   if (now >= recorder_.next_tick()) {
     recorder_.tick(now, calls().counts(), states(), calls().latencies(), server_.waiting());
     if (trace_) recorder_.report_requests(trace_->take_finished());
+    if (observers_.places) observers_.places(now - TimePoint{}, places());
   }
   if (graph_) {
     if (const auto interval = graph_->take_interval(now)) {
@@ -145,6 +146,16 @@ ClientStates Simulation::states() const {
   ClientStates states = clients_.states();
   if (reconnects_) states.disconnected = reconnects_->without();
   return states;
+}
+
+std::vector<AttemptPlaces> Simulation::places() {
+  if (graph_) return graph_->places();
+  std::size_t in_flight = calls().in_flight(), in_service = calls().in_service();
+  if (reconnects_) {
+    in_flight += reconnects_->connects().in_flight();
+    in_service += reconnects_->connects().in_service();
+  }
+  return {server_.places(in_flight, in_service)};
 }
 
 TimePoint Simulation::next_change() const {

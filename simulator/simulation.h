@@ -14,6 +14,7 @@
 #include "model/run/request_trace.h"
 #include "model/run/run_recorder.h"
 #include "model/service/service_observer.h"
+#include "simulator/attempt_places.h"
 #include "simulator/clients.h"
 #include "simulator/event_loop.h"
 #include "simulator/graph/graph.h"
@@ -27,6 +28,7 @@ namespace retrystorm {
 struct SimulationObservers {
   std::vector<RunObserver*> run{};
   std::vector<ServiceObserver*> service{};
+  PlacesObserver places{};  // at the times of the run's intervals; empty: nobody asks
 };
 
 struct SimulationResult {
@@ -54,6 +56,7 @@ class Simulation {
   Calls& calls() { return clients_.calls(); }
   RequestTrace* trace() { return trace_ ? &*trace_ : nullptr; }
   ClientStates states() const;
+  std::vector<AttemptPlaces> places();
   void report_server(TimePoint now);
   TimePoint next_change() const;
   ServerNode& server(std::size_t node) { return graph_ ? graph_->server(node) : server_; }

@@ -10,6 +10,18 @@ Duration Callers::patience() const {
   return longest;
 }
 
+std::size_t Callers::in_flight() const {
+  std::size_t sum = 0;
+  for (const auto& each : doors_) sum += each->calls.in_flight();
+  return sum;
+}
+
+std::size_t Callers::in_service() const {
+  std::size_t sum = 0;
+  for (const auto& each : doors_) sum += each->calls.in_service();
+  return sum;
+}
+
 bool Callers::have_deadlines() const {
   return std::any_of(doors_.begin(), doors_.end(),
                      [](const auto& each) { return each->deadline != DeadlinePropagation::kNone; });

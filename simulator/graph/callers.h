@@ -40,6 +40,9 @@ class Callers final : public Caller {
     const bool in_between = doors_.size() > 1 || door.deadline != DeadlinePropagation::kNone;
     return in_between ? static_cast<Target&>(door) : *server_;
   }
+  // The attempts of all callers that they wait for, and those of these in the service.
+  std::size_t in_flight() const;
+  std::size_t in_service() const;
   // The longest timeout.
   Duration patience() const;
   // Do attempts carry deadlines along?

@@ -125,6 +125,15 @@ void Graph::take_event(TimePoint now) {
   sample_at_ = saturating_add(sample_at_, scale(kSample, sampling_.uniform(0, 2)));
 }
 
+std::vector<AttemptPlaces> Graph::places() const {
+  std::vector<AttemptPlaces> places;
+  for (const auto& each : services_) {
+    places.push_back(
+        each->server().places(each->callers().in_flight(), each->callers().in_service()));
+  }
+  return places;
+}
+
 std::optional<GraphInterval> Graph::take_interval(TimePoint now) {
   if (now < window_end_) return std::nullopt;
   window_end_ = saturating_add(window_end_, GraphWatch::kWindow);

@@ -46,6 +46,9 @@ class Graph {
   std::optional<GraphInterval> take_interval(TimePoint now);
   TimePoint next_interval() const { return window_end_; }
 
+  // Of all services, in their order.
+  std::vector<AttemptPlaces> places() const;
+
   const GraphShape& shape() const { return watch_.shape(); }
   GraphResult result() const { return watch_.result(); }
 

@@ -138,6 +138,44 @@ TEST(KeptConnections, LeaveAStaleRequestEachWhereTheAcceptQueueBoundsTheirNumber
   EXPECT_NEAR(static_cast<double>(fresh.result.peak_concurrency), busy + 33, 15);
 }
 
+// At the moment of waking the places have what the server then finds, and what it cannot see is still at the clients.
+TEST(AttemptPlaces, AreAllThatIsUnderWay) {
+  for (const char* connections : {"new", "keep-alive", "multiplexed"}) {
+    ScenarioOptions options;
+    OptionList list;
+    declare_options(list, options);
+    list.apply(kKeptFreeze +
+               "observe = 10s\npool-size = 1\nstreams = 1\nconnections = " + connections + '\n');
+    Scenario scenario = make_scenario(options, 1);
+    KeptRun run;
+    std::vector<AttemptPlaces> at_30_s;
+    run.result =
+        Simulation(scenario, {.run = {&run},
+                              .places =
+                                  [&](Duration t, const auto& services) {
+                                    ASSERT_EQ(services.size(), 1u);
+                                    const AttemptPlaces& each = services[0];
+                                    if (t == 30s) at_30_s.push_back(each);
+                                    const auto alive = [](const AttemptPlaces::Place& place) {
+                                      return place.all - place.stale;
+                                    };
+                                    const std::size_t all =
+                                        each.at_caller + alive(each.accept_queue) +
+                                        alive(each.buffers) + alive(each.service);
+                                    if (run.intervals.empty() || run.intervals.back().t != t)
+                                      return;
+                                    EXPECT_EQ(all, run.intervals.back().clients.in_flight);
+                                  }})
+            .run();
+    ASSERT_EQ(at_30_s.size(), 1u);
+    const FoundOnWaking found = *run.result.summary.on_waking;
+    EXPECT_EQ(at_30_s[0].accept_queue.all, found.accept_queue);
+    EXPECT_EQ(at_30_s[0].buffers.all, found.kept);
+    EXPECT_EQ(at_30_s[0].accept_queue.stale + at_30_s[0].buffers.stale, found.stale);
+    EXPECT_EQ(at_30_s[0].accept_queue.all, std::string(connections) == "multiplexed" ? 0u : 33u);
+  }
+}
+
 // All attempts of the freeze lie there: of each client that thinks when it begins, one after T (exponential, 2 s),
 // and one each 1.4 s from then on; of each client that waits, one each 1.4 s.
 TEST(KeptConnections, LeaveAllAttemptsOfTheFreezeIfTheyAreMultiplexed) {
