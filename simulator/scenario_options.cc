@@ -200,11 +200,6 @@ Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed) {
   return scenario;
 }
 
-void refuse_graph(const ScenarioOptions& options) {
-  if (!options.graph.on()) return;
-  throw std::invalid_argument("--chain, --topology: only simulate has services behind services");
-}
-
 Outlook look_ahead(const ScenarioOptions& options) {
   const Scenario scenario = make_scenario(options, 0);
   OutlookInput input{.workload = scenario.workload,

@@ -52,9 +52,6 @@ void find_unused(UnusedOptions& unused, const ScenarioOptions& scenario);
 // Makes the scenario of one run. It is scaled, and its limit on connections is set.
 Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed);
 
-// Throws std::invalid_argument if there is a chain, for programs that have one service.
-void refuse_graph(const ScenarioOptions& options);
-
 // What can be said about the run before it begins.
 Outlook look_ahead(const ScenarioOptions& options);
 

@@ -1,11 +1,13 @@
 #include "explorer/engine/describe.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
+#include "explorer/engine/services.h"
 #include "model/base/text.h"
 #include "model/run/disturbance.h"
 
@@ -22,6 +24,41 @@ struct Bound {
   Bound() { declare_options(list, scenario); }
   Bound(const Bound&) = delete;
   Bound& operator=(const Bound&) = delete;
+
+  // Sets the options that can be set. `refused` gets the names of the others, and the reasons. Those of services are set
+  // all or none.
+  void set(const NamedOptions& given,
+           const std::function<void(const std::string& name, const char* why)>& refused) {
+    try {
+      const ServicesSetting setting(given);
+      apply_options(list, setting.plain, refused);
+      if (!setting.file.empty()) scenario.graph.topology = setting.topology();
+    } catch (const std::invalid_argument& error) {
+      const std::string_view what = error.what();
+      refused(std::string(what.substr(0, what.find(':'))), error.what());
+    }
+  }
+  void set(const NamedOptions& given) {
+    set(given, [](const std::string&, const char*) {});
+  }
+
+  std::optional<Topology> topology() const {
+    if (!scenario.graph.on()) return std::nullopt;
+    try {
+      return make_topology(scenario.graph, scenario.service, scenario.workload);
+    } catch (const std::invalid_argument&) {
+      return std::nullopt;  // the same error is reported when the scenario is made
+    }
+  }
+
+  std::map<std::string, std::string> values() const {
+    std::map<std::string, std::string> values;
+    if (const auto services = topology()) values = service_values(*services);
+    for (const Option& option : list.all()) {
+      if (option.name != "topology") values[option.name] = option.get();  // it has no file
+    }
+    return values;
+  }
 };
 
 std::string word(const std::string& name, const std::string& value) {
@@ -102,29 +139,46 @@ NamedOptions read_given(const Json& json) {
 }
 
 Json describe(const NamedOptions& given, std::uint64_t seed) {
-  Bound bound;
   NamedOptions good = given;
   Json errors = Json::object();
-  apply_options(bound.list, given, [&](const std::string& name, const char* why) {
-    errors[name] = why;
-    good.erase(name);
-  });
+  // An error of one service's option hides those of others.
+  while (true) {
+    const std::size_t before = good.size();
+    bool of_services = false;
+    Bound().set(NamedOptions(good), [&](const std::string& name, const char* why) {
+      of_services |= name.find('.') != name.npos || name == "chain";
+      errors[good.erase(name) > 0 ? name : ""] = why;
+    });
+    if (!of_services || good.size() == before) break;
+  }
+  Bound bound;
+  bound.set(good);
+  const auto services = bound.topology();
   UnusedOptions unused;
   find_unused(unused, bound.scenario);
 
-  Json values = Json::object(), defaults = Json::object();
+  const auto values = bound.values();
+  Json defaults = Json::object();
   std::vector<std::pair<std::string, std::string>> meant;
-  for (const Option& option : bound.list.all()) {
-    const std::string value = option.get();
-    values[option.name] = value;
-    if (!good.contains(option.name)) continue;
-    Bound without;
+  const auto add_default = [&](const std::string& name) {
     NamedOptions others = good;
-    others.erase(option.name);
-    apply_options(without.list, others, [](const std::string&, const char*) {});
-    const std::string default_value = without.list.find(option.name)->get();
-    defaults[option.name] = default_value;
-    if (value == default_value || unused.contains(option.name)) continue;
+    others.erase(name);
+    Bound without;
+    without.set(others);
+    const auto all = without.values();
+    const auto found = all.find(name);
+    defaults[name] = found == all.end() ? "" : found->second;
+  };
+  for (const auto& [name, text] : good) {
+    if (name.find('.') != name.npos) add_default(name);
+  }
+  const ServicesSetting setting(good);
+  for (const Option& option : bound.list.all()) {
+    if (!good.contains(option.name)) continue;
+    add_default(option.name);
+    const std::string& value = values.at(option.name);
+    if (!setting.plain.contains(option.name)) continue;  // the file has it
+    if (value == defaults[option.name] || unused.contains(option.name)) continue;
     // A choice that sets other options, too, as --connections=library does, is not what it is read as.
     const std::string& text = good.at(option.name);
     const bool is_choice =
@@ -133,20 +187,22 @@ Json describe(const NamedOptions& given, std::uint64_t seed) {
   }
   // Errors of the scenario as a whole, which no single option causes.
   try {
-    refuse_graph(bound.scenario);
     make_scenario(bound.scenario, seed);
   } catch (const std::exception& error) {
     errors[""] = error.what();
   }
   std::string command = "build/bin/simulate";
+  if (!setting.file.empty()) {
+    command = "cat >services.ini <<'END'\n" + setting.file + "END\n" + command +
+              " --topology=services.ini";
+  }
   for (const auto& [name, value] : meant) command += word(name, value);
   command += " --seed=" + std::to_string(seed);
-  return {{"values", std::move(values)},
-          {"defaults", std::move(defaults)},
-          {"unused", unused},
-          {"errors", std::move(errors)},
-          {"command", command},
-          {"real", real_commands(meant, bound.scenario, seed)}};
+  Json real = services ? Json() : real_commands(meant, bound.scenario, seed);
+  return {{"values", values},       {"defaults", std::move(defaults)},
+          {"unused", unused},       {"errors", std::move(errors)},
+          {"command", command},     {"services", services ? services_json(*services) : Json()},
+          {"real", std::move(real)}};
 }
 
 }  // namespace retrystorm

@@ -1,9 +1,11 @@
 #include "explorer/engine/engine.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -19,6 +21,7 @@
 #include "explorer/engine/describe.h"
 #include "explorer/engine/knobs.h"
 #include "explorer/engine/results.h"
+#include "explorer/engine/services.h"
 #include "model/base/text.h"
 #include "model/retry/failing_client.h"
 #include "simulator/simulation.h"
@@ -65,7 +68,6 @@ std::uint64_t seed_of(const Json& question) {
 
 // A scenario that is small enough to run here.
 Scenario scenario_for(const ScenarioOptions& options, std::uint64_t seed) {
-  refuse_graph(options);
   Scenario scenario = make_scenario(options, seed);
   check_length(scenario);
   check_memory(scenario, 1, kMemory);
@@ -122,29 +124,135 @@ Json outlook_of(const ScenarioOptions& options) {
   return {{"lines", std::move(lines)}, {"figures", outlook_json(outlook)}};
 }
 
+// The places of the attempts, as columns: {"t": [...], "services": [{"at_caller": [...], ...}, ...]}.
+class PlaceColumns {
+ public:
+  PlacesObserver observer() {
+    return [this](Duration t, const std::vector<AttemptPlaces>& services) {
+      times_.push_back(to_seconds(t));
+      columns_.resize(services.size());
+      for (std::size_t i = 0; i < services.size(); ++i) {
+        const AttemptPlaces& each = services[i];
+        const std::size_t values[] = {
+            each.at_caller,     each.accept_queue.all, each.accept_queue.stale, each.buffers.all,
+            each.buffers.stale, each.service.all,      each.service.stale};
+        for (std::size_t k = 0; k < std::size(values); ++k) columns_[i][k].push_back(values[k]);
+      }
+    };
+  }
+
+  Json json() && {
+    Json services = Json::array();
+    for (auto& columns : columns_) {
+      Json& service = services.emplace_back(Json::object());
+      for (std::size_t k = 0; k < std::size(kNames); ++k)
+        service[kNames[k]] = std::move(columns[k]);
+    }
+    return {{"t", std::move(times_)}, {"services", std::move(services)}};
+  }
+
+ private:
+  static constexpr const char* kNames[] = {"at_caller",    "accept_queue",  "accept_queue_stale",
+                                           "buffers",      "buffers_stale", "service",
+                                           "service_stale"};
+
+  std::vector<double> times_;
+  std::vector<std::array<std::vector<std::size_t>, std::size(kNames)>> columns_;
+};
+
+// The windows of services behind services, and which of them died: {"nodes": [{"name", "holds", "amplification",
+// "died_at", "back_at"}, ...], "edges": [{"from", "to", "amplification"}, ...], "windows": [{"t", "nodes": [...], "edges": [...]}]}.
+// Null if there is one service.
+class GraphWindows final : public RunObserver {
+ public:
+  explicit GraphWindows(Duration length)
+      : every_(1 + static_cast<std::size_t>(length / GraphWatch::kWindow) / kMost) {}
+
+  void on_graph(const GraphShape&, const GraphInterval& interval) override {
+    if (seen_++ % every_ != 0) return;
+    Json nodes = Json::array(), edges = Json::array();
+    for (const NodeInterval& each : interval.nodes) {
+      nodes.push_back({{"offered", rounded(each.offered)},
+                       {"refused", rounded(each.refused)},
+                       {"in_time", rounded(each.in_time)},
+                       {"for_nobody_share", rounded(each.for_nobody_share())},
+                       {"busy", rounded(each.busy)},
+                       {"calling", rounded(each.calling)},
+                       {"workers", each.workers},
+                       {"queue", each.queue}});
+    }
+    for (const EdgeInterval& each : interval.edges) {
+      edges.push_back({{"attempts", rounded(each.calls.attempts)},
+                       {"ok", rounded(each.calls.ok)},
+                       {"amplification", rounded(each.amplification)}});
+    }
+    windows_.push_back(
+        {{"t", to_seconds(interval.t)}, {"nodes", std::move(nodes)}, {"edges", std::move(edges)}});
+  }
+
+  Json json(const std::optional<GraphResult>& result) && {
+    if (!result) return nullptr;
+    const auto seconds = [](const std::optional<Duration>& time) {
+      return time ? Json(to_seconds(*time)) : Json();
+    };
+    Json nodes = Json::array(), edges = Json::array();
+    for (const NodeResult& each : result->nodes) {
+      nodes.push_back({{"name", each.name},
+                       {"holds", each.holds},
+                       {"amplification", rounded(each.amplification)},
+                       {"died_at", seconds(each.died)},
+                       {"back_at", seconds(each.back)}});
+    }
+    for (const EdgeResult& each : result->edges) {
+      edges.push_back(
+          {{"from", each.from}, {"to", each.to}, {"amplification", rounded(each.amplification)}});
+    }
+    return {{"nodes", std::move(nodes)},
+            {"edges", std::move(edges)},
+            {"first_death", first_death(*result)},
+            {"windows", std::move(windows_)}};
+  }
+
+ private:
+  static constexpr std::size_t kMost = 400;  // windows, of a long run
+
+  const std::size_t every_;
+  std::size_t seen_ = 0;
+  Json windows_ = Json::array();
+};
+
 std::string run(const Json& question) {
   const Patience patience(question);
-  const ScenarioOptions options = scenario_of(read_given(question.at("given")));
+  const ScenarioOptions options = scenario_of_page(read_given(question.at("given")));
   Scenario scenario = scenario_for(options, seed_of(question));
   scenario.report_interval = scenario.server_report_interval = chart_interval(scenario, patience);
   Texts client("[", ",", "]"), server("[", ",", "]");
-  JsonReport of_run(client.sink());
+  // The windows of services are there without their names.
+  JsonReport of_run([sink = client.sink()](const Json& object) {
+    const auto& type = object.at("type").get_ref<const std::string&>();
+    if (type != "node" && type != "edge") sink(object);
+  });
   ServiceJsonReport of_service(server.sink());
-  const SimulationResult result =
-      simulate(scenario, {.run = {&of_run}, .service = {&of_service}}, patience);
+  PlaceColumns places;
+  GraphWindows graph(scenario.length);
+  const SimulationResult result = simulate(
+      scenario, {.run = {&of_run, &graph}, .service = {&of_service}, .places = places.observer()},
+      patience);
   // As text, because putting hundreds of objects into another one would copy each of them.
   return "{\"client\":" + std::move(client).text() + ",\"server\":" + std::move(server).text() +
          ",\"events\":" + std::to_string(result.events) +
          ",\"peak_concurrency\":" + std::to_string(result.peak_concurrency) +
          ",\"interval_s\":" + json_line(to_seconds(scenario.report_interval)) +
          ",\"outlook\":" + json_line(outlook_of(options)) +
+         ",\"places\":" + json_line(std::move(places).json()) +
+         ",\"graph\":" + json_line(std::move(graph).json(result.summary.graph)) +
          ",\"result\":" + json_line(result_json(result_of(result))) + '}';
 }
 
 Json lines(const Json& question) {
   const Patience patience(question);
   const Scenario scenario =
-      scenario_for(scenario_of(read_given(question.at("given"))), seed_of(question));
+      scenario_for(scenario_of_page(read_given(question.at("given"))), seed_of(question));
   Texts client("", "\n", "\n"), server("", "\n", "\n");
   JsonReport of_run(client.sink());
   ServiceJsonReport of_service(server.sink());
@@ -213,7 +321,7 @@ Duration interval_of(const Json& question) {
 
 Json batch(const Json& question) {
   const Patience patience(question);
-  Scenario scenario = scenario_for(scenario_of(read_given(question.at("given"))), 0);
+  Scenario scenario = scenario_for(scenario_of_page(read_given(question.at("given"))), 0);
   const bool with_series = question.contains("interval_s");
   if (with_series) {
     scenario.report_interval = scenario.server_report_interval = interval_of(question);
@@ -260,7 +368,7 @@ Json share(const Json& question) {
 }
 
 Json waits(const Json& question) {
-  const ScenarioOptions scenario = scenario_of(read_given(question.at("given")));
+  const ScenarioOptions scenario = scenario_of_page(read_given(question.at("given")));
   const WorkloadOptions& workload = scenario.workload;
   check(workload);
   const RetryPolicy policy(workload.retry);

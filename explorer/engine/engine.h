@@ -7,7 +7,7 @@
 namespace retrystorm {
 
 // Answers {"ask": WHAT, ...}, or returns {"error": SENTENCE}. Throws nothing. `given`: options by
-// name (see describe.h). `seed` and `seeds`: whole numbers, or their texts.
+// name (see describe.h), of a service "api.workers" (see services.h). `seed` and `seeds`: whole numbers, or their texts.
 //
 //   catalogue                      the options and the named strategies (see knobs.h)
 //   describe   given seed          what is known without a run (see describe.h)
@@ -15,7 +15,11 @@ namespace retrystorm {
 //                                  JSON Lines, an interval a second (longer for a long run),
 //                                  and {"events", "peak_concurrency", "interval_s", "result"}, and
 //                                  {"outlook": {"lines": [[label, text], ...], "warnings": [...]}}:
-//                                  the outlook, computed before the run
+//                                  the outlook, computed before the run, and {"places": {"t": [...],
+//                                  "services": [{name: [...]}, ...]}}: where the attempts of each service's
+//                                  callers lie at these times (see simulator/attempt_places.h), also while
+//                                  it is frozen. {"graph"}: services behind services, their windows and
+//                                  which of them died; null if there is one
 //   lines      given seed          the same as the text that `simulate` writes to --json (without
 //                                  the first line) and to --server-json:
 //                                  {"client": "...", "server": "..."}

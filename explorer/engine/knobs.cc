@@ -1,9 +1,11 @@
 #include "explorer/engine/knobs.h"
 
 #include <cmath>
+#include <map>
 #include <set>
 #include <string>
 
+#include "model/graph/graph_options.h"
 #include "model/retry/strategies.h"
 #include "simulator/scenario_options.h"
 #include "study/domain.h"
@@ -38,6 +40,31 @@ std::set<std::string> names_of(const Options& declare) {
   return names;
 }
 
+Json option_json(const Option& option) {
+  const std::string default_value = option.get();
+  Json json{{"name", option.name}, {"kind", kind_name(option.kind)}, {"default", default_value}};
+  json["group"] = option.group;
+  json["help"] = option.help;
+  json["basic"] = !option.basic.empty();
+  if (!option.second_names.empty()) json["second_names"] = option.second_names;
+  if (!option.choices.empty()) json["choices"] = option.choices;
+  // It has too many names for a help text.
+  if (option.name == "strategy") {
+    json["kind"] = kind_name(Option::Kind::kChoice);
+    for (const NamedStrategy& each : named_strategies()) json["choices"].push_back(each.name);
+  }
+  if (!option.examples.empty()) json["examples"] = option.examples;
+  if (!option.unit.empty()) json["unit"] = option.unit;
+  if (!option.same_as.empty()) json["same_as"] = option.same_as;
+  if (is_measured(option)) {
+    json["least"] = option.least;
+    json["most"] = std::isinf(option.most) ? Json(nullptr) : Json(option.most);
+    json["takes_none"] = option.takes_none;
+    json["stops"] = domain(option, default_value);
+  }
+  return json;
+}
+
 }  // namespace
 
 Json catalogue() {
@@ -52,35 +79,31 @@ Json catalogue() {
   GraphOptions graph;
   const auto of_graph = names_of([&](OptionList& some) { declare_options(some, graph); });
   Json options = Json::array();
+  std::map<std::string, std::string> known;  // helps, by name
   for (const Option& option : list.all()) {
-    // The page sets the seeds itself, and has one service.
-    if (option.name == "seed" || of_graph.contains(option.name)) continue;
-    const std::string default_value = option.get();
-    Json json{{"name", option.name}, {"kind", kind_name(option.kind)}, {"default", default_value}};
-    json["part"] = of_clients.contains(option.name)   ? "clients"
+    known[option.name] = option.help;
+    // The page sets the seeds itself, and has no files: see services.h.
+    if (option.name == "seed" || option.name == "topology") continue;
+    Json json = option_json(option);
+    json["part"] = of_graph.contains(option.name)     ? "services"
+                   : of_clients.contains(option.name) ? "clients"
                    : of_service.contains(option.name) ? "service"
                                                       : "outage";
-    json["group"] = option.group;
-    json["help"] = option.help;
-    json["basic"] = !option.basic.empty();
-    if (!option.second_names.empty()) json["second_names"] = option.second_names;
-    if (!option.choices.empty()) json["choices"] = option.choices;
-    // It has too many names for a help text.
-    if (option.name == "strategy") {
-      json["kind"] = kind_name(Option::Kind::kChoice);
-      for (const NamedStrategy& each : named_strategies()) json["choices"].push_back(each.name);
-    }
-    if (!option.examples.empty()) json["examples"] = option.examples;
-    if (!option.unit.empty()) json["unit"] = option.unit;
-    if (!option.same_as.empty()) json["same_as"] = option.same_as;
-    if (is_measured(option)) {
-      json["least"] = option.least;
-      json["most"] = std::isinf(option.most) ? Json(nullptr) : Json(option.most);
-      json["takes_none"] = option.takes_none;
-      json["stops"] = domain(option, default_value);
-    }
     options.push_back(std::move(json));
   }
+  // Of one service, and of its calls of another. Most are as above.
+  GraphNode node;
+  NamedPlan calls;
+  GraphEdge edge;
+  OptionList of_node, of_edge;
+  declare_node_options(of_node, node, calls);
+  declare_edge_options(of_edge, edge);
+  Json of_one = Json::array(), node_names = Json::array(), edge_names = Json::array();
+  for (const Option& option : of_node.all()) {
+    node_names.push_back(option.name);
+    if (known[option.name] != option.help) of_one.push_back(option_json(option));
+  }
+  for (const Option& option : of_edge.all()) edge_names.push_back(option.name);
   Json strategies = Json::array();
   for (const NamedStrategy& each : named_strategies()) {
     strategies.push_back({{"name", each.name},
@@ -88,7 +111,11 @@ Json catalogue() {
                           {"source", each.source},
                           {"date", each.date}});
   }
-  return {{"options", std::move(options)}, {"strategies", std::move(strategies)}};
+  return {{"options", std::move(options)},
+          {"strategies", std::move(strategies)},
+          {"of_one_service", std::move(of_one)},
+          {"node", std::move(node_names)},
+          {"edge", std::move(edge_names)}};
 }
 
 }  // namespace retrystorm

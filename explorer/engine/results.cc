@@ -41,6 +41,7 @@ void each_field(Result& result, const Visit& visit) {
   visit("process_rate", result.process_rate);
   visit("hedges", result.hedges);
   visit("hedges_won", result.hedges_won);
+  visit("died_first", result.died_first);
   visit("back_share", result.back_share);
   visit("all_back_ns", result.all_back);
   for (std::size_t i = 0; i < kPhaseNames.size(); ++i) {
@@ -71,6 +72,9 @@ Json to_json(const std::optional<TimeBound>& time) {
 }
 Json to_json(const std::optional<double>& value) {
   return value ? Json(*value) : Json(nullptr);
+}
+Json to_json(const std::string& text) {
+  return text;
 }
 Json to_json(double value) {
   return value;
@@ -158,7 +162,8 @@ Json cell_json(const CellResult& cell) {
   Json json = Json::object();
   for (const CellColumn& column : cell_columns({.reconnects = cell.back_share.has_value(),
                                   .processes = cell.processes.has_value(),
-                                  .hedges = cell.hedges.has_value()})) {
+                                  .hedges = cell.hedges.has_value(),
+                                  .graph = !cell.died_first.empty()})) {
     json[column.name] = column.value(cell);
   }
   return json;

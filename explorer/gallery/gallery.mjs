@@ -6,21 +6,22 @@ import {readFileSync, writeFileSync} from 'node:fs';
 import {instantiate} from '../page/engine.js';
 import {endings} from '../page/endings.js';
 import {fromFragment, settingKey, toFragment} from '../page/link.js';
+import {optionsOf} from '../page/options.js';
 import {seedAfter, seedsAfter} from '../page/seeds.js';
 
 const RUNS = 100;
 const AT_A_TIME = 10; // an answer must not take long
 const POINTS = 80; // of a curve
+const PATIENCE = 300; // seconds; the machine may be busy
 
 const [engine, output] = process.argv.slice(2);
 const answer = await instantiate(new WebAssembly.Module(readFileSync(engine)));
 function ask(question) {
-  const found = JSON.parse(answer(question));
+  const found = JSON.parse(answer({patience_s: PATIENCE, ...question}));
   if (found.error) throw new Error(found.error);
   return found;
 }
-const {options} = ask({ask: 'catalogue'});
-const known = new Set(options.map(({name}) => name));
+const known = optionsOf(ask({ask: 'catalogue'}));
 
 // {given, lines: [[kind, text], ...]} of a scenario file. The lines say what is published and what is
 // assumed.
@@ -37,7 +38,7 @@ function scenario(name) {
 
 function settings({link, scenario: name, without}) {
   if (!name) {
-    const {state, problem} = fromFragment(link, each => known.has(each));
+    const {state, problem} = fromFragment(link, known);
     if (problem) throw new Error(`${link}: ${problem}`);
     return {state, lines: []};
   }

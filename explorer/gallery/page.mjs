@@ -16,7 +16,7 @@ const cards = JSON.parse(readFileSync(file)).map(card => {
 
 ${cardWords(card).join(' ')}
 
-    ${card.command}
+    ${card.command.replaceAll('\n', '\n    ')}
 
 In the explorer: \`#${card.link}\`
 ${lines.length > 0 ? `\n${lines.join('\n')}\n` : ''}`;

@@ -8,9 +8,11 @@
 //   many         `ours.many`: 20 seeds, then 100; `theirs.many` too, if a setting is pinned
 //   drawn        `ours.run` is that of another seed, because its ending is more frequent, or asked for
 //   pinned       a setting was pinned or unpinned
+//   time         services behind services are shown at another time
 //   error        `error` says why the setting cannot be run, or is null again
 import {endings} from './endings.js';
 import {settingKey} from './link.js';
+import {optionsOf} from './options.js';
 import {Dropped} from './pool.js';
 import {seedAfter, seedsAfter} from './seeds.js';
 
@@ -25,7 +27,7 @@ export class App {
   constructor(pool, catalogue) {
     this.pool = pool;
     this.catalogue = catalogue;
-    this.options = new Map(catalogue.options.map(option => [option.name, option]));
+    this.option = optionsOf(catalogue);
     this.state = {given: {}, pinned: null, seed: '1', map: null, challenge: null, story: null, embed: false};
     this.description = null;
     this.error = null;
@@ -52,7 +54,7 @@ export class App {
 
   // The value of an option that is in force, as text.
   value(name) {
-    return this.description?.values[name] ?? this.options.get(name).default;
+    return this.description?.values[name] ?? this.option(name).default;
   }
 
   // Sets options by name. Null resets an option to its default.
@@ -185,8 +187,8 @@ export class App {
   }
 
   async first(given, seed, ask) {
-    const {client, server, result, interval_s, outlook} = await ask({ask: 'run', given, seed}, 0);
-    return {run: Run.of({seed}, client, server), drawn: {seed, client, server, result}, result, interval_s, outlook};
+    const {client, server, result, interval_s, outlook, places, graph} = await ask({ask: 'run', given, seed}, 0);
+    return {run: Run.of({seed}, client, server, places), drawn: {seed, client, server, result, graph}, result, interval_s, outlook};
   }
 
   // Draws a run of another ending.

@@ -5,22 +5,28 @@ import {drawService} from './service.js';
 import {place, withPoints} from './durations.js';
 import {drawWaits} from './waits.js';
 import {heat, onScheme} from './heat.js';
-import {meaningOf, wordsOf} from './words.js';
+import {NO_LIMIT, textOf, meaningOf, wordsOf} from './words.js';
 
 export const PARTS = [
   ['clients', 'Clients'],
   ['service', 'Service'],
   ['outage', 'Outage'],
+  ['services', 'Services'],
 ];
 const FIVE = ['strategy', 'max-attempts', 'timeout', 'clients', 'outage-for'];
 // Shown first in a tab, although the command line's short help does not have them.
 const FIRST = new Set(['rate', 'backoff-base', 'backoff-factor', 'rate-limit', 'arrivals', 'outage', 'outage-at', 'outage-for', 'observe',
-  'base-delay', 'k', 'curve-factor', 'workers', 'service-time', 'queue-length', 'queue-order', 'queue-drop']);
+  'base-delay', 'k', 'curve-factor', 'workers', 'service-time', 'queue-length', 'queue-order', 'queue-drop',
+  'chain', 'waiting', 'retry-at', 'deadline-propagation', 'outage-of']);
+// Of one service behind services, and of the calls of one to another.
+const OF_ONE = ['workers', 'service-time', 'calls', 'waiting', 'queue-length', 'shed-above', 'backlog', 'error-share', 'on-failure'];
+const EXAMPLES = {chain: ['api 32x5ms > db 8x40ms', 'api 32x5ms > orders 16x20ms >200ms db 8x40ms']};
+const OF_CALLS = ['strategy', 'max-attempts', 'timeout', 'deadline-propagation'];
 
 class Knob {
   constructor(app, option) {
     Object.assign(this, {app, option});
-    const {name, help, choices, examples, stops} = option;
+    const {name, help, choices, stops, base} = option, examples = option.examples ?? EXAMPLES[name];
     const id = `knob-${name}`;
     this.help = make('p', {className: 'knob-help', id: `${id}-help`, hidden: true}, this.sentence(help));
     const more = make('button', {type: 'button', className: 'knob-more', 'aria-label': `What ${name} is`, 'aria-expanded': 'false', 'aria-controls': `${id}-help`, title: this.sentence(help)}, '?');
@@ -31,7 +37,7 @@ class Knob {
     this.problem = make('p', {className: 'knob-problem refused', id: `${id}-problem`, role: 'alert'});
     const described = `${id}-help ${id}-problem`;
     this.reset = make('button', {type: 'button', className: 'knob-reset', onclick: () => this.change(null)});
-    this.head = make('div', {className: 'knob-head'}, make('label', {htmlFor: id}, wordsOf(name), ' ', make('code', {}, name)), more, this.reset);
+    this.head = make('div', {className: 'knob-head'}, make('label', {htmlFor: id}, wordsOf(base ?? name, Boolean(base)), ' ', make('code', {}, base ?? name)), more, this.reset);
     const row = make('div', {className: 'knob-row'});
     if (choices) {
       this.field = make('select', {id, 'aria-describedby': described}, ...choices.map(choice => make('option', {value: choice}, choice)));
@@ -45,6 +51,7 @@ class Knob {
       }
       this.field = make('input', {type: 'text', id, 'aria-describedby': described, autocomplete: 'off', spellcheck: false, className: stops ? '' : 'knob-text'});
       if (examples) {
+        this.exampleTexts = examples;
         this.examples = make('select', {'aria-label': `${name}: examples`},
           make('option', {value: ''}, 'e.g.'), ...examples.map(example => make('option', {value: example}, example)));
         this.examples.addEventListener('change', () => this.examples.value && this.change(this.examples.value));
@@ -72,6 +79,7 @@ class Knob {
   async take(text) {
     const {app, option: {name}} = this;
     this.shown = this.field.value; // typing has ended
+    if (text === NO_LIMIT) text = 'none';
     if (text === '') return this.change(null);
     const description = await app.pool.ask({ask: 'describe', given: {...app.state.given, [name]: text}, seed: app.state.seed}).catch(error => ({errors: {[name]: error.message}}));
     const refused = description.errors[name];
@@ -82,8 +90,8 @@ class Knob {
 
   // Hides the options of the service or of the strategy that are not in use.
   without() {
-    const {app, option: {name, group}} = this;
-    if (name in app.state.given) return false;
+    const {app, option: {name, group, section}} = this;
+    if (name in app.state.given || section) return false;
     if (group === 'Workers') return app.value('service') !== 'workers';
     if (group === 'Service curve') return app.value('service') !== 'curve';
     if (group.startsWith('Reconnects')) return app.value('outage') !== 'reconnect';
@@ -94,29 +102,29 @@ class Knob {
   }
 
   show() {
-    const {app, option: {name, default: defaultValue}} = this;
+    const {app, option: {name, default: defaultValue, section, base = name}} = this;
     const value = app.value(name);
     // A refused text stays, so that the reader can correct it, until something else changes. A text that
     // is being typed is not overwritten.
     const typing = document.activeElement === this.field && this.field.tagName !== 'SELECT' &&
       (this.problem.textContent !== '' || this.field.value !== this.shown);
     if (!typing) {
-      this.field.value = this.shown = value;
+      this.field.value = this.shown = textOf(base, value);
       this.problem.textContent = '';
       this.field.removeAttribute('aria-invalid');
     }
-    if (this.examples) this.examples.value = this.option.examples.includes(value) ? value : '';
+    if (this.examples) this.examples.value = this.exampleTexts.includes(value) ? value : '';
     if (this.slider) {
       this.slider.value = Math.round(place(this.option, value) ?? 0);
       this.slider.setAttribute('aria-valuetext', value);
     }
-    if (this.unit) this.unit.textContent = meaningOf(name, value) ?? this.option.unit ?? '';
+    if (this.unit) this.unit.textContent = value === 'none' ? '' : meaningOf(base, value) ?? this.option.unit ?? '';
     const given = name in app.state.given;
     const otherwise = app.description.defaults[name] ?? (given ? defaultValue : value);
     const changed = given && value !== otherwise;
     this.element.classList.toggle('knob-changed', changed);
     this.reset.disabled = !given;
-    this.reset.textContent = changed ? `reset to ${otherwise || 'nothing'}` : value === defaultValue ? 'default' : `set by ${this.option.part === 'clients' ? 'the strategy' : 'another option'} (default ${defaultValue || 'nothing'})`;
+    this.reset.textContent = changed ? `reset to ${textOf(base, otherwise) || 'nothing'}` : value === defaultValue ? 'default' : section ? 'not set here' : `set by ${this.option.part === 'clients' ? 'the strategy' : 'another option'} (default ${defaultValue || 'nothing'})`;
     this.reset.setAttribute('aria-label', `${name}: ${this.reset.textContent}`);
     const unused = app.description.unused[name];
     this.element.classList.toggle('knob-unused', Boolean(unused));
@@ -131,7 +139,7 @@ class Knobs {
     this.app = app;
     this.knobs = [];
     this.places = new Map(); // by option: {part, group}
-    const five = FIVE.map(name => this.knob(app.options.get(name), true));
+    const five = FIVE.map(name => this.knob(app.option(name), true));
     five[0].append(this.about());
     this.tabs = new Map(PARTS.map(([part, title]) => [part, this.tab(part, title)]));
     const panels = PARTS.map(([part]) => this.panel(part));
@@ -177,6 +185,15 @@ class Knobs {
 
   // Shows a knob, wherever it is, and gives it the focus.
   reveal(name) {
+    const {section, base} = this.app.option(name) ?? {};
+    if (section && [...this.whose.options].some(({value}) => value === section)) {
+      this.openService(section);
+      const its = this.sectionOf(section);
+      if (![...OF_ONE, ...OF_CALLS].includes(base)) its.all();
+      const knob = its.knobs.find(({option}) => option.name === name);
+      knob?.element.scrollIntoView({block: 'center'});
+      return knob?.field.focus({preventScroll: true});
+    }
     const place = this.places.get(name);
     if (place) {
       this.select(place.part);
@@ -220,6 +237,7 @@ class Knobs {
     if (part === 'clients') elements.unshift(drawWaits(app));
     if (part === 'service') elements.unshift(drawService(app));
     panel.append(...elements);
+    if (part === 'services') panel.append(this.services());
     for (const [group, members] of groups) {
       const body = make('div');
       const details = make('details', {}, make('summary', {}, group, make('span', {className: 'knobs-count muted'})), body);
@@ -247,6 +265,64 @@ class Knobs {
 
   show() {
     for (const knob of this.knobs) knob.show();
+    this.showServices();
+  }
+
+  // Under the knobs of all services: those of one, or of its calls of another.
+  services() {
+    this.sections = new Map(); // by name: {element, knobs}
+    this.whose = make('select', {id: 'knobs-whose'});
+    this.whose.addEventListener('change', () => this.showServices());
+    this.section = make('div', {});
+    this.ofOne = make('div', {className: 'knobs-one', hidden: true},
+      make('div', {className: 'knob-row'}, make('label', {htmlFor: 'knobs-whose'}, make('strong', {}, 'Knobs of')), this.whose), this.section);
+    return this.ofOne;
+  }
+
+  showServices() {
+    const services = this.app.description?.services;
+    this.ofOne.hidden = !services;
+    if (!services) return;
+    const names = [...services.nodes, ...services.edges.map(edge => edge.join('.'))], was = this.whose.value;
+    if (names.join() !== [...this.whose.options].map(({value}) => value).join()) {
+      this.whose.replaceChildren(...names.map(name => make('option', {value: name}, name.includes('.') ? `the calls of ${name.replace('.', ' to ')}` : name)));
+      this.whose.value = names.includes(was) ? was : names[0];
+    }
+    const {element, knobs} = this.sectionOf(this.whose.value);
+    if (this.section.firstChild !== element) this.section.replaceChildren(element);
+    for (const knob of knobs) knob.show();
+  }
+
+  sectionOf(section) {
+    if (this.sections.has(section)) return this.sections.get(section);
+    const {app} = this, ofCalls = section.includes('.'), first = ofCalls ? OF_CALLS : OF_ONE, knobs = [];
+    const knob = name => {
+      knobs.push(new Knob(app, app.option(`${section}.${name}`)));
+      return knobs.at(-1).element;
+    };
+    const others = app.catalogue[ofCalls ? 'edge' : 'node'].filter(name => !first.includes(name) && !app.option(`${section}.${name}`).same_as);
+    const body = make('div'), details = make('details', {}, make('summary', {}, 'All its knobs'), body);
+    const open = () => {
+      if (body.childElementCount > 0) return;
+      body.append(...others.map(knob));
+      this.showServices();
+    };
+    details.addEventListener('toggle', () => details.open && open());
+    const made = {element: make('div', {}, ...first.map(knob), details), knobs, all: () => {
+      details.open = true;
+      open();
+    }};
+    this.sections.set(section, made);
+    return made;
+  }
+
+  // Opens the knobs of a service, or of the calls of one to another ("api.db").
+  openService(section) {
+    this.select('services');
+    this.whose.value = section;
+    this.showServices();
+    this.ofOne.scrollIntoView({block: 'nearest'});
+    this.whose.focus({preventScroll: true});
   }
 }
 

@@ -5,14 +5,21 @@ import {isSeed} from './seeds.js';
 // Old links go on working: a link of an older version is read by its own rules.
 const VERSION = '1';
 
+// More than a browser's address has room for everywhere, and than 64 services need.
+const LONGEST = 30000;
+
+// An option of a service has a point in its name, and so has one that is pinned.
+const OF_SERVICE = 's.';
+const word = name => name.includes('.') ? OF_SERVICE + name : name;
+
 // state: {given: {name: text}, pinned: null | {name: text}, seed: text, map: null | {x, y}, challenge, story: its step, embed: in another page}
 export function toFragment(state) {
   const words = new URLSearchParams({v: VERSION});
-  for (const [name, text] of Object.entries(state.given)) words.append(name, text);
+  for (const [name, text] of Object.entries(state.given)) words.append(word(name), text);
   if (state.seed !== '1') words.append('seed', state.seed);
   if (state.pinned) {
     words.append('b', '1');
-    for (const [name, text] of Object.entries(state.pinned)) words.append(`b.${name}`, text);
+    for (const [name, text] of Object.entries(state.pinned)) words.append(`b.${word(name)}`, text);
   }
   if (state.map) words.append('map', `${state.map.x},${state.map.y}`);
   if (state.challenge) words.append('challenge', state.challenge);
@@ -34,6 +41,12 @@ export function fromFragment(fragment, known) {
   if (text === '') return {state: defaults, problem: null, ofRun: false};
   const state = structuredClone(defaults);
   const problem = reason => ({state: defaults, ofRun: false, problem: `This link cannot be read (${reason}): these are the defaults.`});
+  if (text.length > LONGEST) return problem(`it is longer than ${LONGEST} characters`);
+  // The option that a word of the link names, or null.
+  const named = each => {
+    const isOfService = each.startsWith(OF_SERVICE), name = isOfService ? each.slice(OF_SERVICE.length) : each;
+    return name.includes('.') === isOfService && known(name) ? name : null;
+  };
   let words;
   try {
     decodeURIComponent(text.replaceAll('+', ' '));
@@ -53,7 +66,7 @@ export function fromFragment(fragment, known) {
       state.seed = String(BigInt(value));
     } else if (name === 'map') {
       const [x, y] = value.split(',');
-      if (!known(x) || !known(y)) return problem('its map is of unknown options');
+      if (!named(x ?? '') || !named(y ?? '')) return problem('its map is of unknown options');
       state.map = {x, y};
     } else if (name === 'challenge') {
       state.challenge = value;
@@ -61,10 +74,10 @@ export function fromFragment(fragment, known) {
       state.embed = true;
     } else if (name === 'story') {
       state.story = Number.parseInt(value, 10) || null;
-    } else if (name.startsWith('b.') && known(name.slice(2))) {
-      (state.pinned ??= {})[name.slice(2)] = value;
-    } else if (known(name)) {
-      state.given[name] = value;
+    } else if (name.startsWith('b.') && named(name.slice(2))) {
+      (state.pinned ??= {})[named(name.slice(2))] = value;
+    } else if (named(name)) {
+      state.given[named(name)] = value;
     } else if (!ofRun) {
       return problem(`there is no option '${name}'`);
     }
@@ -74,8 +87,9 @@ export function fromFragment(fragment, known) {
 
 // Removes from a run's options the second forms of other options, and the values that are the default.
 // `describe` resolves to the engine's description of a setting.
-export async function withoutDefaults(given, options, describe) {
-  const forms = Object.fromEntries(Object.entries(given).filter(([name]) => !(options.get(name).same_as in given)));
+// `option` is the one with a name.
+export async function withoutDefaults(given, option, describe) {
+  const forms = Object.fromEntries(Object.entries(given).filter(([name]) => !(option(name).same_as in given)));
   const {values, defaults, errors} = await describe(forms);
   const less = Object.fromEntries(Object.entries(forms).filter(([name]) => name in errors || defaults[name] !== values[name]));
   const same = (await describe(less)).values;

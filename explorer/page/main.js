@@ -6,6 +6,7 @@ import {Pool} from './pool.js';
 import {mountChallenges} from './challenges.js';
 import {mountFidelity} from './fidelity.js';
 import {mountGallery} from './gallery.js';
+import {mountGraph} from './graph.js';
 import {mountKnobs} from './knobs.js';
 import {mountMap} from './map.js';
 import {mountOutlook} from './outlook.js';
@@ -54,7 +55,7 @@ async function open() {
   // For use in the browser's console.
   window.explorer = {app, ask: question => pool.ask(question)};
 
-  const known = name => app.options.has(name);
+  const known = name => app.option(name) !== undefined;
   const fresh = location.hash.length < 2;
   let links = 0;
   const past = mountSetting(app, () => `#${toFragment(app.state)}`);
@@ -63,13 +64,13 @@ async function open() {
     const link = ++links;
     const {state, problem, ofRun} = fromFragment(location.hash, known);
     if (ofRun) {
-      state.given = await withoutDefaults(state.given, app.options, given => pool.ask({ask: 'describe', given, seed: state.seed}));
+      state.given = await withoutDefaults(state.given, app.option, given => pool.ask({ask: 'describe', given, seed: state.seed}));
       if (link !== links) return; // another link was followed meanwhile
     }
     const refused = await app.restore(state);
     if (refused) say([...problem ? [problem] : [], ...refused.map(sentence => `Left out of this link: ${sentence}.`)].join(' '));
   };
-  for (const mount of [mountTimeline, mountVerdict, mountOutlook, mountKnobs, mountRemedies, mountMap, mountGallery, mountShare,
+  for (const mount of [mountTimeline, mountGraph, mountVerdict, mountOutlook, mountKnobs, mountRemedies, mountMap, mountGallery, mountShare,
     mountChallenges, mountFidelity]) mount(app);
   mountStory(app, fresh);
   find('about').append(...about());

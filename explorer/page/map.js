@@ -115,7 +115,7 @@ class RetryMap {
   }
 
   values(name, most) {
-    const {app} = this, option = app.options.get(name);
+    const {app} = this, option = app.option(name);
     if (option.choices) return option.choices;
     return chosen(option.stops, most, app.value(name), place(option, app.value(name)));
   }

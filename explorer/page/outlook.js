@@ -10,7 +10,11 @@ export function mountOutlook(app) {
   find('outlook').append(make('details', {}, make('summary', {}, 'What is asked, by arithmetic'), lines));
   app.on('run', () => {
     const {outlook} = app.ours;
-    warnings.replaceChildren(...outlook.figures.warnings.map(text => make('p', {}, `${asOnPage(text)}.`)));
+    const texts = outlook.figures.warnings.map(text => `${asOnPage(text)}.`);
+    // Those of several services would push the charts out of sight.
+    warnings.replaceChildren(...app.ours.drawn.graph && texts.length > 0
+      ? [make('details', {}, make('summary', {}, texts.length > 1 ? `${texts.length} warnings: ${texts[0]}` : `Warning: ${texts[0]}`), ...texts.map(text => make('p', {}, text)))]
+      : texts.map(text => make('p', {}, text)));
     lines.replaceChildren(...outlook.lines.flatMap(([label, text]) => [make('dt', {}, label), make('dd', {}, text.replaceAll('--', ''))]));
   });
 }

@@ -33,8 +33,10 @@ export const shedAt = value => 3 * Math.max(1, valueOf(value(value('service') ==
 // The possible actions: [name, action, why it is not possible, if so].
 function remedies(app) {
   const value = name => app.value(name);
-  const shed = shedAt(value);
-  const already = valueOf(value('shed-above')) ?? 0;
+  // Of several services, of the one with the outage.
+  const {services} = app.description, of = services ? `${value('outage-of') || services.nodes.at(-1)}.` : '';
+  const shed = services ? 3 * valueOf(value(`${of}workers`)) : shedAt(value);
+  const already = valueOf(value(`${of}shed-above`)) ?? 0;
   return [
     [`shed above ${shed}`, `set shed-above=${shed}`,
       already > 0 && already <= shed && `It already sheds above ${already}.`],

@@ -201,7 +201,9 @@ export function drawService(app) {
 
   const draw = () => {
     if (!app.description) return;
-    const {values} = app.description;
+    const {values, services} = app.description;
+    element.hidden = Boolean(services); // each has its own
+    if (services) return;
     const scale = Number(values.scale);
     const scaled = text => text === 'none' ? Infinity : Math.round(Number(text) * scale);
     const isCurve = values.service === 'curve';

@@ -1,6 +1,6 @@
 // What is set, as chips, and the way back.
 import {find, make} from './dom.js';
-import {wordsOf} from './words.js';
+import {textOf, wordsOf} from './words.js';
 
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
@@ -61,7 +61,7 @@ export function mountSetting(app, link) {
     shown = {...app.state.given};
     const given = Object.entries(shown);
     chips.replaceChildren(...given.map(([name, text]) => make('span', {className: 'chip'},
-      make('button', {type: 'button', className: 'chip-name', title: wordsOf(name), onclick: () => app.knobs.reveal(name)}, `${name} ${text}`),
+      make('button', {type: 'button', className: 'chip-name', title: wordsOf(name), onclick: () => app.knobs.reveal(name)}, `${name} ${textOf(name.split('.').at(-1), text)}`),
       make('button', {type: 'button', className: 'chip-remove', 'aria-label': `Reset ${name}`, onclick: () => app.change({[name]: null})}, '×'))));
     if (given.length === 0) chips.replaceChildren(make('span', {className: 'muted'}, 'All at their defaults.'));
   };

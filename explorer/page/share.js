@@ -261,6 +261,8 @@ class Share {
     document.documentElement.toggleAttribute('data-embed', state.embed);
     if (!description) return;
     this.command.text.textContent = description.command;
+    this.real.element.hidden = !description.real;
+    if (!description.real) return;
     this.real.text.textContent = description.real.lines.join('\n');
     const {without} = description.real;
     this.without.textContent = without.length > 0 ? `Left out, because only the simulator has it: ${without.join(', ')}.` : '';

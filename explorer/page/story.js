@@ -42,9 +42,12 @@ export function sentence(app) {
   if (secondsOf(app, 'outage-for') === 0) return `${whole}; no outage${done}.`;
   const [kind, value] = app.value('outage').split(':');
   const factor = kind === 'errors' ? `${number(100 * Number(value))} %` : value;
-  const text = OUTAGES[kind].replace('F', factor);
+  // Of several services it happens to one.
+  const services = app.description.services, of = services && (app.value('outage-of') || services.nodes.at(-1));
+  const text = OUTAGES[kind].replace('F', factor).replace('the server', of || 'the server');
+  const where = of && !text.includes(of) ? ` (${of})` : '';
   const lasting = kind === 'reconnect' ? '' : ` for ${outageLength(app)}`;
-  return `${whole}; ${text}${lasting}${done}.`;
+  return `${whole}; ${text}${lasting}${where}${done}.`;
 }
 
 // After the answer, step by step: what to see, and with what setting.

@@ -8,7 +8,7 @@ import {term} from './glossary.js';
 import {onScheme} from './heat.js';
 import {seedAfter} from './seeds.js';
 
-const {draw, drawLate, fillLegend, redraw, fillTable, minutes, number, duration} = Retrystorm;
+const {STACK, draw, drawLate, fillLegend, redraw, fillTable, minutes, number, duration} = Retrystorm;
 
 const KINDS = ['rates', 'service', 'clients'];
 // A pinned run is drawn up to this many times the height of this one.
@@ -18,6 +18,18 @@ const MARGIN = 58, NARROW_MARGIN = 42, NARROW = 500;
 const STEP = 1, PAGE = 10; // seconds by which a key moves an edge
 
 export const secondsOf = (app, name) => valueOf(app.value(name)) ?? 0;
+
+// The time that the services above the charts are shown at.
+function drawTime({ctx, chartArea: {top, bottom}, scales: {x}}, t) {
+  ctx.save();
+  ctx.strokeStyle = css('--accent');
+  ctx.lineWidth = 2;
+  ctx.beginPath();
+  ctx.moveTo(x.getPixelForValue(t), top);
+  ctx.lineTo(x.getPixelForValue(t), bottom);
+  ctx.stroke();
+  ctx.restore();
+}
 
 class Timeline {
   constructor(app) {
@@ -35,6 +47,7 @@ class Timeline {
     });
     app.on('many', () => this.show());
     app.on('drawn', () => this.show());
+    app.on('time', () => this.charts.forEach(chart => chart.draw()));
     onScheme(() => this.rebuild());
   }
 
@@ -79,18 +92,46 @@ class Timeline {
     return run ? run.end : 0;
   }
 
+  // Of many seeds only the first of several services is known.
+  bands() {
+    const {many, run, drawn} = this.app.ours, {abandoned, ...others} = bandsOf(many);
+    return drawn.graph && run.service !== drawn.graph.nodes[0].name ? others : {...others, ...abandoned && {abandoned}};
+  }
+
   // What is drawn in addition to the run: bands of many seeds, and the pinned setting.
   extra() {
-    const {ours, theirs} = this.app;
+    const {theirs} = this.app;
     return {
-      bands: bandsOf(ours.many),
+      bands: this.bands(),
       against: theirs?.run ?? null,
     };
+  }
+
+  // Of services behind services, the second chart is of the one that died first, or else of the one with the outage; of a
+  // pinned run, of the same.
+  takeService() {
+    const {app} = this, {graph} = app.ours.drawn;
+    if (!graph) return;
+    const died = graph.nodes.filter(({died_at: t}) => t !== null), first = Math.min(...died.map(({died_at: t}) => t));
+    const name = app.ours.run.service || (died.findLast(({died_at: t}) => t === first)?.name ?? (app.value('outage-of') || graph.nodes.at(-1).name));
+    for (const each of [app.ours, app.theirs]) if (each?.drawn.graph && each.run.service !== name) this.of(each, name);
+  }
+
+  of({run, drawn: {graph}}, name) {
+    const at = graph.nodes.findIndex(each => each.name === name);
+    if (at >= 0) run.takePlaces(run.places, at, name);
+  }
+
+  // The second chart shows this service from now on.
+  choose(name) {
+    for (const each of [this.app.ours, this.app.theirs]) if (each?.drawn.graph) this.of(each, name);
+    this.show();
   }
 
   show() {
     const {run} = this.app.ours;
     if (!run) return;
+    this.takeService();
     const extra = this.extra();
     this.late = this.lateLine(run);
     if (this.charts.length === 0) this.draw(run, extra);
@@ -112,20 +153,33 @@ class Timeline {
   }
 
   // The axis of the service goes a little beyond that line. It must not reveal what is not drawn yet, and
-  // a pinned run that is far higher must not press this one flat.
+  // neither a pinned run that is far higher nor what is still at the clients must press this one flat.
   limit({options: {scales: {y}}}, kind) {
     if (kind !== 'service') return;
     const {ours, theirs} = this.app;
-    const bands = (bandsOf(ours.many).abandoned ?? []).flatMap(({points}) => points.map(({high}) => high || 0));
+    const bands = (this.bands().abandoned ?? []).flatMap(({points}) => points.map(({high}) => high || 0));
     y.suggestedMax = this.late < Infinity ? 1.15 * this.late : 10;
-    const highest = Math.max(y.suggestedMax, 1.15 * Math.max(ours.run.greatest('concurrency'), ...bands));
-    const ends = this.asked ? y.suggestedMax : theirs && theirs.run.greatest('concurrency') > FARTHER * highest ? FARTHER * highest : undefined;
+    const highest = Math.max(y.suggestedMax, 1.15 * Math.max(ours.run.greatestStack(...STACK), ...bands));
+    const far = Math.max(ours.run.greatest('at_caller'), theirs ? theirs.run.greatestStack(...STACK) : 0) > FARTHER * highest;
+    const ends = this.asked ? y.suggestedMax : far ? FARTHER * highest : undefined;
     y.max = ends && Math.round(ends);
   }
 
+  // Where the curve cannot go on: every connection is taken.
+  drawFull({ctx, chartArea: {right, top}, scales: {y}}) {
+    const {app: {ours, description}} = this, most = Number(description.values['max-connections']);
+    if (ours.drawn.graph || !most || ours.run.greatest('concurrency') < 0.98 * most || !(most <= y.max)) return;
+    ctx.save();
+    ctx.font = '11px system-ui, sans-serif';
+    ctx.fillStyle = css('--text');
+    ctx.textAlign = 'right';
+    ctx.fillText(`${number(most)}: all its connections`, right - 4, Math.max(y.getPixelForValue(most) - 4, top + 10));
+    ctx.restore();
+  }
+
   sentence() {
-    const {app: {ours, description}} = this;
-    const text = why({...ours.drawn, figures: ours.outlook.figures, values: description.values}) ?? '';
+    const {app: {ours, description}} = this, {graph, result} = ours.drawn;
+    const text = graph ? graph.first_death ? `${graph.first_death}.` : result.verdict === 'no outage' ? '' : 'No service died.' : why({...ours.drawn, figures: ours.outlook.figures, values: description.values}) ?? '';
     return text && ours.many && endings(ours.many.results).length > 1 ? `In this run (seed ${ours.drawn.seed}) ${text[0].toLowerCase()}${text.slice(1)}` : text;
   }
 
@@ -158,6 +212,7 @@ class Timeline {
       scales.x.title.display = false;
       scales.x.ticks.display = last;
       Object.assign(scales.y.ticks, {maxTicksLimit: 4, callback: value => value >= 1e4 ? `${number(value / 1000)}k` : number(value, value % 1 ? 1 : 0)});
+      chart.options.onHover = ({x: at}) => this.app.ours.drawn.graph && this.until === Infinity && this.app.graph.choose(chart.scales.x.getValueForPixel(at));
       const {filter} = chart.options.plugins.tooltip;
       chart.options.plugins.tooltip.filter = item => filter(item) && item.parsed.x <= this.until;
       chart.config.plugins.push(this.plugin());
@@ -178,8 +233,14 @@ class Timeline {
         ctx.clip();
       },
       afterDatasetsDraw: chart => {
-        if (chart.canvas.dataset.chart === 'service') drawLate(chart, this.late);
+        if (chart.canvas.dataset.chart === 'service') {
+          drawLate(chart, this.late, `an answer takes over ${this.app.value('timeout')}, too late for its client`);
+          this.drawFull(chart);
+        }
         chart.ctx.restore();
+        const {graph, ours} = this.app;
+        const window = ours.drawn.graph && graph.time !== null ? graph.windows[graph.window] : null;
+        if (window) drawTime(chart, window.t);
       },
       afterDraw: chart => {
         if (chart.canvas.dataset.chart === KINDS[0]) this.placeEdges(chart);
@@ -304,6 +365,9 @@ class Timeline {
       ['errors/s', i => number(series.errors[i].value, 1)],
       ['timed out/s', i => number(series.timed_out[i].value, 1)],
       ['concurrency', i => number(near('concurrency', ends[i]))],
+      ['accept queue', i => number(near('accept_queue', ends[i])), i => run.seen.has('accept_queue')],
+      ['sockets\u2019 buffers', i => number(near('buffers', ends[i])), i => run.seen.has('buffers')],
+      ['at the client', i => number(near('at_caller', ends[i])), i => run.seen.has('at_caller')],
       ['delay', i => duration(near('delay', ends[i]))],
       ['thinking', i => number(series.thinking[i].value)],
       ['waiting to retry', i => number(series.waiting_to_retry[i].value)],

@@ -62,6 +62,7 @@ const FIGURES = [
   ['makespan', cell => half(cell.makespan_median_s, cell.makespan_low_s, cell.makespan_high_s), 'makespan_s', duration, 'job'],
   ['requests succeeded', cell => cell.success_after === null ? percent(cell.success_share)
     : phases(cell, phase => percent(cell[`success_${phase}`])), 'success_share', value => `${number(100 * value, 2)} points`],
+  ['dies first', cell => `${cell.died_first}, in ${percent(cell.died_first_share)} of the runs`, null, null, 'services'],
   ['amplification', cell => `${number(cell.amplification, 2)} attempts per request`, 'amplification', value => number(value, 2)],
   ['attempts per second', cell => phases(cell, phase => perSecond(cell[`attempts_per_s_${phase}`])), null, null, 'outage'],
   ['OK lost', cell => number(cell.ok_lost), 'ok_lost', value => number(value), 'outage'],
@@ -83,6 +84,7 @@ const TILES = [
 const THERE = {
   'given up': cell => cell.gave_up > 0,
   'not sent': cell => cell.not_sent > 0,
+  services: cell => Boolean(cell.died_first),
   outage: cell => VERDICTS.some(verdict => cell[verdict] > 0),
   job: cell => cell.makespan_median_s !== null,
   throttled: cell => cell.throttled_share !== null,

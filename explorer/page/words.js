@@ -14,11 +14,14 @@ const WORDS = {
   'rate-limit': 'Requests let in per second', abandoned: 'Requests whose clients have gone', 'error-share': 'Share of errors',
   'reconnect-growth': 'How the waits to connect grow', 'reconnect-base': 'The first wait to connect',
   'reconnect-jitter': 'Randomness of the waits to connect', 'reconnect-calls': 'A connect is so many requests',
+  chain: 'Services behind services', waiting: 'A worker that calls', 'retry-at': 'Who retries', 'deadline-propagation': 'What a call carries as its deadline',
+  'outage-of': 'Which service it happens to', 'on-failure': 'When calls at once have failed',
   outage: 'What happens', 'outage-at': 'The outage begins at', observe: 'Watched afterwards for', at: 'Remedies', scale: 'Everything times', 'time-limit': 'The run ends after',
 };
 
-export function wordsOf(name) {
-  const words = WORDS[name] ?? name.replaceAll('-', ' ');
+// `ofOne`: of one service among several.
+export function wordsOf(name, ofOne = false) {
+  const words = ofOne && name === 'calls' ? 'It calls' : WORDS[name] ?? name.replaceAll('-', ' ');
   return words[0].toUpperCase() + words.slice(1);
 }
 
@@ -28,8 +31,13 @@ export const asOnPage = text => text && text[0].toUpperCase() + text.slice(1).re
 const UNLIMITED = new Set(['max-attempts', 'max-retries', 'timeout', 'deadline', 'backoff-cap', 'retry-after-max', 'reconnect-cap', 'queue-length', 'pool-size']);
 const ZERO = {'rate-limit': 'no limit', 'max-connections': 'no limit', 'shed-above': 'never'};
 
+export const NO_LIMIT = 'no limit';
+
+// A value as it is shown: "none" attempts would be read as no attempt.
+export const textOf = (name, value) => value === 'none' && UNLIMITED.has(name) ? NO_LIMIT : value;
+
 // What a value means that looks like another one: "none attempts". Null for all others.
-export const meaningOf = (name, value) => value === 'none' && UNLIMITED.has(name) ? 'no limit' : value === '0' ? ZERO[name] ?? null : null;
+export const meaningOf = (name, value) => value === 'none' && UNLIMITED.has(name) ? NO_LIMIT : value === '0' ? ZERO[name] ?? null : null;
 
 // The reader's words for an action.
 export function actionText(action) {

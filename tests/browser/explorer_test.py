@@ -28,6 +28,10 @@ EXPLORER, SIMULATE, FOLDER = map(os.path.abspath, sys.argv[1:4])
 HERE = os.path.dirname(os.path.abspath(__file__))
 CI = bool(os.environ.get("CI"))
 
+# The case of docs/chains.md.
+CHAIN = ("#v=1&chain=api+32x5ms+%3E+orders+16x20ms+%3E200ms+db+8x40ms&clients=400&lambda=4s&timeout=1s&backoff-base=20ms"
+         "&max-attempts=3&backlog=64&outage-for=10s")
+
 AXE = "https://registry.npmjs.org/axe-core/-/axe-core-4.10.3.tgz"
 AXE_SHA512 = ("5e6edba515e70d25f6604d9815f064d859c5d1ea7ab661bbc4f87c88779ef0c2"
               "1cae0abbeb636471ef39e9d62d2582e4b88a1866f19f4ecfcf6d986275e4dc12")
@@ -462,7 +466,8 @@ def check_mechanism(page):
     said({})
     top, line, points = page.run("""
         const {app} = explorer, chart = Chart.getChart(document.querySelector('[data-chart=service]'));
-        return [chart.scales.y.max, app.timeline.late, ['waited_for', 'abandoned', 'concurrency'].map(name => app.ours.run.series[name].filter(({value}) => value !== null).map(({value}) => value))];""")
+        const {series} = app.ours.run, reported = series.concurrency.filter(({value}) => value !== null); // not while it is frozen
+        return [chart.scales.y.max, app.timeline.late, ['waited_for', 'abandoned', 'concurrency'].map(name => reported.map(({x}) => series[name].findLast(each => each.x === x).value))];""")
     waited, abandoned, all_ = points
     assert line == 952 and top >= max(all_) > 10000, (line, top, max(all_))
     assert [a + b for a, b in zip(waited, abandoned)] == all_ and max(waited) <= 1000 and max(abandoned) > 10000
@@ -471,6 +476,85 @@ def check_mechanism(page):
         const at = Math.round(y.getPixelForValue(952)), got = canvas.getContext('2d').getImageData(x.getPixelForValue(100) * ratio, at * ratio, 1, 1).data;
         return [...got];""")
     assert colours[0] > 1.5 * colours[2], f"the line is red: {colours}"
+    assert page.errors() == [], page.errors()
+
+
+def check_places(page):
+    """The second chart has what lies in the accept queue and in sockets' buffers, also while the service is frozen."""
+    page.load("#v=1&connections=multiplexed&strategy=exponential")
+    buffers, waiting, line = page.run("""
+        const {series} = explorer.app.ours.run, chart = Chart.getChart(document.querySelector('[data-chart=service]'));
+        const near = name => series[name].find(({x}) => x === 45)?.value;
+        return [near('buffers'), near('waited_for'), chart.data.datasets.filter(({extra}) => !extra).map(({label}) => label)];""")
+    assert buffers > 1000 and waiting is not None, (buffers, waiting)
+    assert line == ["in the service", "for nobody any more", "sockets\u2019 buffers"], line
+    for scheme in ("light", "dark"):
+        page.scheme(scheme)
+        page.run("return test.painted()")
+        inside, above = page.run("""
+            const canvas = document.querySelector('[data-chart=service]'), {scales: {x, y}} = Chart.getChart(canvas), ratio = devicePixelRatio;
+            const at = value => [...canvas.getContext('2d').getImageData(x.getPixelForValue(49.5) * ratio, y.getPixelForValue(value) * ratio, 1, 1).data];
+            return [at(3000), at(6000)];""")
+        # Reddish purple, over the shade of the outage.
+        assert inside[0] > inside[1] + 20 and inside[2] > inside[1] + 20 and abs(above[0] - above[1]) < 25, (scheme, inside, above)
+    page.scheme("light")
+    assert re.search(r"sockets. buffers 0 \(at most [\d,]+\)", page.run("return document.querySelector('[data-chart=service]').getAttribute('aria-label')"))
+    page.load("#v=1")
+    assert "accept queue" in page.run("return document.querySelector('.timeline-service .timeline-legend').textContent")
+    # One more than its length.
+    assert page.run("return explorer.app.ours.run.greatest('accept_queue')") == 257
+    assert page.errors() == [], page.errors()
+
+
+def check_graph(page):
+    """Services behind services: boxes filled by use, lines as wide as their calls, at a time of the run; a click opens their knobs."""
+    page.load("#v=1")
+    assert not page.run("return document.getElementById('graph').checkVisibility()")
+    state = """
+        const [from, to] = document.querySelector('.graph-bar output').textContent.split(' – ');
+        const figure = name => {
+          const box = document.querySelector(`[data-node=${name}]`), part = each => parseFloat(box.querySelector(`.graph-${each}`).style.height);
+          return {state: box.dataset.state, wanted: part('wanted'), nobody: part('nobody'), held: part('held'), label: box.getAttribute('aria-label')};
+        };
+        const width = edge => Number(document.querySelector(`[data-edge="${edge}"]`).getAttribute('stroke-width'));
+        return {from, to, api: figure('api'), db: figure('db'), wide: ['clients.api', 'api.orders', 'orders.db'].map(width)};"""
+    for width in (1280, 390):
+        page.width(width)
+        page.load(CHAIN)
+        # Where the first one died, whose workers are held, while the last one works for nobody.
+        died = page.run(state)
+        assert (died["from"], died["to"]) == ("0:50", "0:55"), died
+        assert died["api"]["state"] == "dead" and died["api"]["held"] > 90 and died["db"]["nobody"] > 95, died
+        assert "api, dead:" in died["api"]["label"] and "1,286 for a worker" in died["api"]["label"], died
+        page.run("const slider = document.getElementById('graph-time'); slider.value = 4; slider.dispatchEvent(new Event('input'))")
+        calm = page.run(state)
+        assert (calm["to"], calm["api"]["state"], calm["db"]["nobody"]) == ("0:25", "", 0), calm
+        assert calm["wide"] == [3, 3, 3] and died["wide"][1] > 5, (calm, died)
+        page.run("const slider = document.getElementById('graph-time'); slider.value = 7; slider.dispatchEvent(new Event('input'))")
+        assert page.run(state)["db"]["state"] == "frozen"
+        # Nothing is wider than the page, and no box over another.
+        assert page.run("""
+            const boxes = [...document.querySelectorAll('.graph-node')].map(each => each.getBoundingClientRect());
+            return document.documentElement.scrollWidth <= innerWidth && boxes.every((a, i) => boxes.slice(i + 1).every(b =>
+              a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top));""")
+    page.width(1280)
+    page.load(CHAIN)
+    page.click("[data-node=db]")
+    assert page.run("return document.getElementById('knobs-whose').value") == "db"
+    assert "Where requests lie: db" == page.text(".timeline-service figcaption")
+    assert page.run("return document.getElementById('knob-db.workers').value") == "8"
+    page.run("return test.change({'db.workers': '16'})")
+    assert "s.db.workers=16" in page.run("return location.hash") and "of 16" in page.run(state)["db"]["label"]
+    assert page.run("return explorer.app.description.command").startswith("cat >services.ini <<'END'\n[api]\n")
+    page.run("[...document.querySelectorAll('.graph-edge')].find(each => each.getAttribute('aria-label').startsWith('orders call db')).click()")
+    assert page.run("return document.getElementById('knobs-whose').value") == "orders.db"
+    assert page.run("return document.getElementById('knob-orders.db.timeout').value") == "200ms"
+    # The same setting from its link, and by the way of its chip.
+    page.load(page.run("return location.hash"))
+    page.run("[...document.querySelectorAll('.chip-name')].find(each => each.textContent === 'db.workers 16').click()")
+    assert page.run("return document.activeElement.id") == "knob-db.workers"
+    page.run("return test.change({'db.workers': null, chain: null})")
+    assert not page.run("return document.getElementById('graph').checkVisibility()")
     assert page.errors() == [], page.errors()
 
 
@@ -702,7 +786,7 @@ def check_speed_of_answers(page):
               const names = ['backoff-base', 'limit', 'lambda', 'timeout', 'outage-for'];
               const times = [];
               for (let i = 0; i < 20; ++i) {
-                const {name, stops} = explorer.app.options.get(names[i % names.length]);
+                const {name, stops} = explorer.app.option(names[i % names.length]);
                 const middle = Math.floor(stops.length / 2);
                 times.push(await test.change({[name]: stops[middle + Math.floor(i / names.length) % 5 - 2]}));
                 // The statistics have begun when the next change comes.
@@ -1018,7 +1102,7 @@ def check_map(page):
     page.press(RIGHT * 3 + ENTER)
     eventually(lambda: page.value("outage-for") != "20s", "it went to a cell")
     assert page.value("outage-for") in {x for x, _, _ in known} | {x for x in page.run(
-        "return explorer.app.options.get('outage-for').stops")}
+        "return explorer.app.option('outage-for').stops")}
     assert "map=outage-for%2Climit" in page.run("return location.hash")
     # It draws itself when it comes into sight, and says where the middle is worse than both ends.
     page.load("#v=1&strategy=exponential")
@@ -1123,7 +1207,18 @@ def check_accessibility(page):
             print(f"  axe, {name}: {each['impact']}: {each['id']} ({each['count']}): {each['help']}")
             if each["impact"] in ("serious", "critical"):
                 found[f"{name}: {each['id']}"] = each["nodes"]
-    page.width(1280)
+    for scheme in ("light", "dark"):
+        page.width(1280)
+        page.scheme(scheme)
+        page.load(CHAIN)
+        page.click("[data-node=db]")
+        page.chromium("Runtime.evaluate", expression=source)
+        violations = page.run("""
+            return axe.run({include: [['#graph'], ['.knobs-one']]}, {resultTypes: ['violations']}).then(({violations}) => violations.map(
+              ({id, impact, nodes}) => ({id, impact, nodes: nodes.slice(0, 3).map(({html, failureSummary}) => [html.slice(0, 160), failureSummary])})));""")
+        for each in violations:
+            if each["impact"] in ("serious", "critical"):
+                found[f"services, {scheme}: {each['id']}"] = each["nodes"]
     page.scheme("light")
     assert not found, json.dumps(found, indent=1)
 
@@ -1150,14 +1245,14 @@ def check_screenshots(page):
 
 
 # They need nothing that only Chromium emulates.
-IN_FIREFOX = [check_question, check_mechanism, check_endings, check_undo, check_story, check_share, check_gallery,
+IN_FIREFOX = [check_question, check_mechanism, check_places, check_graph, check_endings, check_undo, check_story, check_share, check_gallery,
               check_comparison, check_remedies, check_map, check_tables]
 ALONE = [check_opening, check_speed_of_answers]
 # In the others the strips, or more seeds, would take time from what is looked at.
 WITH_STRIPS = [check_opening, check_computing, check_speed_of_answers, check_memory, check_screenshots]
 WITH_A_HUNDRED = [*WITH_STRIPS, check_endings, check_challenges]
-WITH_ONE = [check_file, check_mechanism, check_outlook, check_same_bytes, check_links, check_input]
-CHECKS = [check_file, check_opening, check_question, check_handles, check_computing, check_mechanism, check_endings,
+WITH_ONE = [check_file, check_mechanism, check_places, check_graph, check_outlook, check_same_bytes, check_links, check_input]
+CHECKS = [check_file, check_opening, check_question, check_handles, check_computing, check_mechanism, check_places, check_graph, check_endings,
           check_figures, check_screen, check_undo, check_story, check_share, check_gallery, check_outlook, check_same_bytes, check_speed_of_answers,
           check_links, check_input, check_without_webassembly, check_keyboard, check_comparison,
           check_remedies, check_challenges, check_map, check_tables, check_widths, check_accessibility, check_memory,

@@ -43,7 +43,7 @@ const run = name => ({client: name, server: [], result: {verdict: 'recovered'}, 
 const state = (given, seed = '1', pinned = null) => ({given, pinned, seed, map: null, challenge: null, story: null, embed: false});
 
 function fresh() {
-  const pool = new Pool(), app = new App(pool, {options: []});
+  const pool = new Pool(), app = new App(pool, {options: [], of_one_service: []});
   return {pool, app};
 }
 

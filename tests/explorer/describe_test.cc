@@ -72,6 +72,7 @@ std::map<std::string, std::string> values_in_force(ScenarioOptions scenario) {
   std::map<std::string, std::string> values;
   for (const Option& option : list.all()) values[option.name] = option.get();
   values.erase("seed");
+  values.erase("topology");  // a file, which the page does not have
   return values;
 }
 
@@ -86,6 +87,7 @@ void expect_same_command(const NamedOptions& given) {
   auto ours = description["values"].get<std::map<std::string, std::string>>();
   auto theirs = values_in_force(parsed.options);
   ours.erase("seed");
+  std::erase_if(ours, [](const auto& each) { return each.first.find('.') != std::string::npos; });
   for (const auto& [name, why] : description["unused"].items()) {
     ours.erase(name);
     theirs.erase(name);
@@ -247,6 +249,91 @@ TEST(Look, GivesTheRealClientTheTokenIfItSendsOrders) {
                           "--outage-at=30s --outage-for=10s --duration=1m10s; kill $!"));
   const Json job = describe({{"arrivals", "job"}}, 1);
   EXPECT_EQ(job["real"]["lines"][2], "build/bin/client --arrivals=job --seed=1; kill $!");
+}
+
+TEST(Look, HasTheKnobsOfEachServiceOfAChain) {
+  const Json description = describe({{"chain", "api 32x5ms >200ms db 8x40ms"},
+                                     {"strategy", "grpc"},
+                                     {"max-retries", "2"},
+                                     {"backlog", "64"}},
+                                    1);
+  EXPECT_TRUE(description["errors"].empty()) << description["errors"];
+  EXPECT_EQ(description["services"].dump(), R"({"nodes":["api","db"],"edges":[["api","db"]]})");
+  const Json& values = description["values"];
+  EXPECT_EQ(values["api.workers"], "32");
+  EXPECT_EQ(values["api.calls"], "db");
+  EXPECT_EQ(values["db.service-time"], "fixed:40ms");
+  EXPECT_EQ(values["db.backlog"], "64");
+  EXPECT_EQ(values["api.db.timeout"], "200ms");
+  EXPECT_EQ(values["api.db.max-retries"], "2");
+  EXPECT_TRUE(description["real"].is_null());
+  expect_same_command({{"chain", "api 32x5ms"}, {"waiting", "free"}});
+  EXPECT_TRUE(describe({}, 1)["services"].is_null());
+}
+
+TEST(Look, MakesAFileOfServicesThatHaveOptions) {
+  const Json description = describe({{"chain", "api 32x5ms >200ms db 8x40ms"},
+                                     {"db.queue-length", "50"},
+                                     {"api.db.max-attempts", "2"},
+                                     {"backlog", "64"}},
+                                    1);
+  EXPECT_TRUE(description["errors"].empty()) << description["errors"];
+  EXPECT_EQ(description["values"]["db.queue-length"], "50");
+  EXPECT_EQ(description["defaults"]["db.queue-length"], "none");
+  EXPECT_EQ(description["values"]["db.workers"], "8");
+  EXPECT_EQ(description["values"]["api.db.timeout"], "200ms");
+  EXPECT_EQ(description["command"],
+            "cat >services.ini <<'END'\n"
+            "[api]\ncalls = db\nservice-time = fixed:5ms\nworkers = 32\n"
+            "[db]\nqueue-length = 50\nservice-time = fixed:40ms\nworkers = 8\n"
+            "[api.db]\nmax-attempts = 2\ntimeout = 200ms\n"
+            "END\nbuild/bin/simulate --topology=services.ini --backlog=64 --seed=1");
+}
+
+TEST(Look, FindsTheServiceThatNobodyCallsWhateverTheirOrderIs) {
+  const Json description =
+      describe({{"web.calls", "cart & price?, db*2, shard&3"}, {"cart.calls", "db@0.5"}}, 1);
+  EXPECT_TRUE(description["errors"].empty()) << description["errors"];
+  EXPECT_EQ(description["services"]["nodes"][0], "web");
+  EXPECT_EQ(description["services"]["nodes"].size(), 5);
+  EXPECT_EQ(description["services"]["edges"].size(), 5);
+  EXPECT_EQ(description["values"]["web.calls"], "cart & price?, db*2, shard&3");
+  EXPECT_EQ(description["values"]["cart.calls"], "db@0.5");
+}
+
+TEST(Look, NamesTheOptionOfAServiceThatIsWrong) {
+  using Errors = std::map<std::string, std::string>;
+  const auto errors = [](const NamedOptions& given) {
+    return describe(given, 1)["errors"].get<Errors>();
+  };
+  const auto is = [](const std::string& name, const std::string& why) {
+    return Errors{{name, name + ": " + why}};
+  };
+  Errors both = is("api.workers", "'0' is not a whole number from 1 to 1000000000");
+  both.merge(is("db.backlog", "'x' is not a whole number from 0 to 1000000000"));
+  EXPECT_EQ(errors({{"api.workers", "0"}, {"db.backlog", "x"}, {"api.calls", "db"}}), both);
+  EXPECT_EQ(errors({{"api.wrkers", "1"}}),
+            is("api.wrkers", "'wrkers' is no option of a service (did you mean workers?)"));
+  EXPECT_EQ(errors({{"chain", "api 32x5ms > api 1x1s"}, {"api.workers", "2"}}),
+            is("chain", "service 2: api is in the chain already: a circle has no end"));
+  EXPECT_EQ(errors({{"a.calls", "b"}, {"b.calls", "a"}}),
+            is("a.calls", "a > b > a: a circle has no end"));
+  EXPECT_EQ(errors({{"a.calls", "c"}, {"b.workers", "3"}}),
+            is("b.workers", "nobody calls b. The clients call a, the first section"));
+  EXPECT_EQ(errors({{"a.b.timeout", "1s"}, {"a.calls", "c"}}),
+            is("a.b.timeout", "a does not call b: its line calls = ... does not name it"));
+  // What would be more than a line of a file.
+  for (const char* text : {"2\n[evil]", "2 ; x", "2 # x", "\"2\"", " 2"}) {
+    EXPECT_THAT(errors({{"a.workers", text}, {"a.calls", "b"}})["a.workers"],
+                HasSubstr("is no value of an option"))
+        << text;
+  }
+  for (const char* name : {"a]\n[b.workers", "a b.workers", "a'.workers"}) {
+    EXPECT_THROW(errors({{name, "2"}}), std::invalid_argument) << name;
+  }
+  for (const char* name : {".workers", "a.", "..", "a.b.c.timeout", "clients.b.timeout"}) {
+    EXPECT_FALSE(errors({{name, "2"}}).empty()) << name;
+  }
 }
 
 TEST(Look, QuotesTextForTheShell) {

@@ -13,6 +13,7 @@ const charts = readFileSync(new URL('../../client/dashboard/page/charts.js', imp
 globalThis.Retrystorm = new Function(`${charts}; return Retrystorm;`)();
 const {concurrencyAt, curveDelay, dropInWords, meanServiceTime, offeredLoad, orderInWords} =
   await import('../../explorer/page/service.js');
+const {layersOf, placesOf, useOf, widthOf} = await import('../../explorer/page/graph.js');
 const {marks, waitsInWords} = await import('../../explorer/page/waits.js');
 
 const ask = await engine();
@@ -54,6 +55,65 @@ test('a run with kept connections says which are in use and how many are opened 
   assert.deepEqual(values(late, 'opened'), [3]);
   const none = Retrystorm.Run.of({}, [interval(5, undefined)]);
   assert.deepEqual(values(none, 'used'), []);
+});
+
+test('a run says where its requests lie, also while the service is frozen, and whom nobody waits for', () => {
+  const columns = (at_caller, accept_queue, accept_queue_stale, buffers, buffers_stale, service, service_stale) =>
+    ({at_caller, accept_queue, accept_queue_stale, buffers, buffers_stale, service, service_stale});
+  const places = {t: [1, 2, 3], services: [
+    columns([0, 70, 0], [0, 33, 0], [0, 30, 0], [0, 0, 0], [0, 0, 0], [5, 5, 90], [0, 5, 60]), columns([0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 7, 0], [0, 6, 0], [1, 1, 1], [0, 0, 0])]};
+  const server = [1, 3].map(t => ({t, concurrency: 9, waited_for: 1, last_delay_s: 0.5})); // it reports nothing at 2
+  const run = Retrystorm.Run.of({}, [], server, places);
+  const values = name => run.series[name].map(({value}) => value);
+  assert.deepEqual(values('waited_for'), [5, 0, 30]);
+  assert.deepEqual(values('abandoned'), [0, 5, 60]);
+  assert.deepEqual(values('accept_queue'), [0, 33, 0]);
+  assert.deepEqual(values('at_caller'), [0, 70, 0]);
+  assert.equal(run.greatestStack(...Retrystorm.STACK), 90);
+  const labels = () => Retrystorm.curvesOf('service', run).map(({label}) => label);
+  assert.deepEqual(labels(), ['in the service', 'for nobody any more', 'accept queue', 'at the client']);
+  assert.match(Retrystorm.describe('service', run), /^Where requests lie: in the service 30 \(at most 30\), .* accept queue 0 \(at most 33\), at the client 0 \(at most 70\) at/);
+  run.takePlaces(places, 1, 'db');
+  assert.deepEqual(values('buffers'), [0, 7, 0]);
+  assert.deepEqual(labels(), ['in the service', 'for nobody any more', 'sockets\u2019 buffers']);
+  assert.match(Retrystorm.describe('service', run), /^Where requests lie: db: /);
+});
+
+const nodesOf = names => names.split(' ').map(name => ({name}));
+const edgesOf = text => text.split(' ').map(each => Object.fromEntries(each.split('>').map((name, i) => [i === 0 ? 'from' : 'to', name])));
+
+test('services are in the layer after all that call them, and calls over several layers pass beside them', () => {
+  const edges = edgesOf('clients>api api>cart api>price api>db cart>db price>db');
+  const layers = layersOf(nodesOf('api cart price db'), edges);
+  assert.deepEqual(layers.map(layer => layer.map(({name, edge}) => name ?? `${edge.from}>${edge.to}`)),
+    [['clients'], ['api'], ['cart', 'price', 'api>db'], ['db']]);
+  for (const [width, down] of [[760, false], [340, true]]) {
+    const {boxes, lines, ...whole} = placesOf(layers, edges, width);
+    assert.equal(whole.down, down);
+    assert.ok(whole.width <= width + 0.01, `${whole.width} of ${width}`);
+    const all = [...boxes.values()];
+    all.forEach((a, i) => {
+      assert.ok(a.x >= -0.01 && a.y >= -0.01 && a.x + a.width <= whole.width + 0.01 && a.y + a.height <= whole.height + 0.01);
+      for (const b of all.slice(i + 1)) assert.ok(a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y || b.y + b.height <= a.y, 'they are apart');
+    });
+    // The line past the middle layer crosses no box there.
+    const points = lines.get(edges[3]);
+    assert.equal(points.length, 4);
+    for (const name of ['cart', 'price']) {
+      const {x, y, width: w, height: h} = boxes.get(name);
+      for (const [a, b] of points) assert.ok(a < x || a > x + w || b < y || b > y + h, `${name} is not crossed`);
+    }
+  }
+});
+
+test('a box is filled by what its workers do, and a line is as wide as its calls', () => {
+  // 10 workers, 4 at work, a quarter of it for nobody, and 5 held.
+  const now = {busy: 4, calling: 5, workers: 10, for_nobody_share: 0.25};
+  assert.deepEqual(useOf(now, true), [['wanted', 0.3], ['nobody', 0.1], ['held', 0.5]]);
+  // Those of an event loop are not held; and never more than there are.
+  assert.deepEqual(useOf(now, false)[2], ['held', 0]);
+  assert.deepEqual(useOf({...now, busy: 8, calling: 90}, true).map(([, part]) => +part.toFixed(3)), [0.6, 0.2, 0.2]);
+  assert.ok(widthOf(0) >= 1 && widthOf(9) - widthOf(3) === 2 * (widthOf(3) - widthOf(0)) && widthOf(1e6) < 30);
 });
 
 const counted = (count, down) => ({...newCell(), count, down});

@@ -168,6 +168,98 @@ TEST(Engine, GivesTheLinesOfTheSameRun) {
   EXPECT_NE(lines, asked({{"ask", "lines"}, {"given", kSmall}, {"seed", 4}}));
 }
 
+// Five clients without a pause or a timeout, and a service that never wakes behind one that holds a worker for each of
+// their requests. Its accept queue of 2 takes one connection more than it says.
+const Json kHeld{{"chain", "front 10x1ms > back 10x1ms"},
+                 {"clients", "5"},
+                 {"lambda", "0s"},
+                 {"timeout", "none"},
+                 {"backlog", "2"},
+                 {"outage-at", "10s"},
+                 {"outage-for", "20s"},
+                 {"observe", "0s"}};
+
+TEST(Engine, SaysWhereRequestsLieAlsoWhileAServiceIsFrozen) {
+  const Json run = asked({{"ask", "run"}, {"given", kHeld}});
+  ASSERT_TRUE(run.contains("places")) << run;
+  const Json &times = run["places"]["t"], &services = run["places"]["services"];
+  ASSERT_EQ(times.size(), 30);
+  ASSERT_EQ(services.size(), 2);
+  std::map<std::string, std::size_t> front, back;
+  for (const auto& [name, values] : services[0].items()) front[name] = values[28];
+  for (const auto& [name, values] : services[1].items()) back[name] = values[28];
+  using Places = std::map<std::string, std::size_t>;
+  EXPECT_EQ(front, (Places{{"at_caller", 0},
+                           {"accept_queue", 0},
+                           {"accept_queue_stale", 0},
+                           {"buffers", 0},
+                           {"buffers_stale", 0},
+                           {"service", 5},
+                           {"service_stale", 0}}));
+  // Those of the last millisecond before it froze are in it.
+  const std::size_t inside = back["service"];
+  EXPECT_EQ(back["accept_queue"], std::min<std::size_t>(3, 5 - inside));
+  EXPECT_EQ(back["at_caller"], 5 - inside - back["accept_queue"]);
+  EXPECT_EQ(back["service_stale"] + back["accept_queue_stale"], 0);
+}
+
+TEST(Engine, HasTheWindowsOfServicesBehindServices) {
+  const Json run = asked({{"ask", "run"}, {"given", kHeld}});
+  const Json& graph = run["graph"];
+  ASSERT_EQ(graph["nodes"].size(), 2) << graph;
+  EXPECT_EQ(graph["nodes"][0]["name"], "front");
+  EXPECT_EQ(graph["edges"][0]["from"], "clients");
+  EXPECT_EQ(graph["edges"][1]["from"], "front");
+  EXPECT_EQ(graph["edges"][1]["to"], "back");
+  ASSERT_EQ(graph["windows"].size(), 6);
+  EXPECT_EQ(graph["windows"][4]["t"], 25);
+  // Held, each by a request of a client.
+  EXPECT_EQ(graph["windows"][4]["nodes"][0]["calling"], 5);
+  EXPECT_EQ(graph["windows"][4]["nodes"][0]["busy"], 0);
+  EXPECT_EQ(graph["windows"][4]["nodes"][0]["workers"], 10);
+  // Before: a call for each request.
+  EXPECT_NEAR(graph["windows"][0]["edges"][1]["amplification"].get<double>(), 1, 0.001);
+  EXPECT_TRUE(asked({{"ask", "run"}, {"given", kSmall}})["graph"].is_null());
+}
+
+TEST(Engine, RunsServicesWithOptionsOfTheirOwnLikeTheSameChain) {
+  const Json chain = asked({{"ask", "run"}, {"given", kHeld}});
+  Json given = kHeld;
+  given.erase("chain");
+  given.update(Json{{"front.workers", "10"},
+                    {"front.service-time", "1ms"},
+                    {"front.calls", "back"},
+                    {"back.workers", "10"},
+                    {"back.service-time", "1ms"}});
+  const Json sections = asked({{"ask", "run"}, {"given", given}});
+  EXPECT_EQ(sections["client"], chain["client"]);
+  EXPECT_EQ(sections["graph"], chain["graph"]);
+  // No request is ever answered, so all are in the second one.
+  given["back.service-time"] = "1h";
+  const Json stuck = asked({{"ask", "run"}, {"given", given}});
+  EXPECT_EQ(stuck["places"]["services"][1]["service"][28], 5);
+  given["back.workers"] = "0";
+  EXPECT_EQ(asked({{"ask", "run"}, {"given", given}})["error"],
+            "back.workers: '0' is not a whole number from 1 to 1000000000");
+}
+
+TEST(Engine, CountsWhichServiceDiesFirst) {
+  const Json given{{"chain", "api 4x5ms > db 8x40ms"},
+                   {"arrivals", "open"},
+                   {"rate", "150"},
+                   {"timeout", "1s"},
+                   {"outage-at", "10s"},
+                   {"outage-for", "10s"},
+                   {"observe", "30s"}};
+  const Json results = asked({{"ask", "batch"}, {"given", given}, {"seeds", {1, 2}}})["results"];
+  ASSERT_EQ(results.size(), 2);
+  // 4 workers that are held for 45 ms each do 89/s of the 150/s, so nothing gets better: the first one dies, if any.
+  const Json cell = asked({{"ask", "summarize"}, {"results", results}})["cell"];
+  EXPECT_EQ(cell.contains("died_first"),
+            results[0]["died_first"] != "" || results[1]["died_first"] != "");
+  EXPECT_EQ(read_result(results[0]).died_first, results[0]["died_first"]);
+}
+
 TEST(Engine, ReadsASeedAsTextToo) {
   const auto run = [](const Json& seed) {
     return asked({{"ask", "run"}, {"given", kSmall}, {"seed", seed}});

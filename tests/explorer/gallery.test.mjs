@@ -6,6 +6,7 @@ import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {test} from 'node:test';
 import {fromFragment} from '../../explorer/page/link.js';
+import {optionsOf} from '../../explorer/page/options.js';
 import {cardWords} from '../../explorer/page/sparkline.js';
 import {engine, engineFile, simulator} from './support.mjs';
 
@@ -14,7 +15,7 @@ const built = join(dirname(engineFile), 'gallery.json');
 const cards = JSON.parse(readFileSync(built));
 const claims = JSON.parse(readFileSync(new URL('explorer/gallery/cards.json', root)));
 const ask = await engine();
-const names = new Set(ask({ask: 'catalogue'}).options.map(({name}) => name));
+const known = optionsOf(ask({ask: 'catalogue'}));
 
 test('what the cards claim is so', () => {
   assert.ok(cards.length >= 12);
@@ -29,7 +30,7 @@ test('what the cards claim is so', () => {
 });
 
 test('a card leads to its setting, which the command line runs with the same result', () => {
-  for (const {link} of cards) assert.equal(fromFragment(link, name => names.has(name)).problem, null);
+  for (const {link} of cards) assert.equal(fromFragment(link, known).problem, null);
   const {command, now} = cards.find(({id}) => id === 'backlog');
   const options = command.split(' ').slice(1);
   const [, share, low, high] = /down at the end +([\d.]+)% \(95 % interval ([\d.]+)-([\d.]+)%\)/.exec(

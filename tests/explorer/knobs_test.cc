@@ -25,11 +25,10 @@ TEST(Catalogue, HasEveryOptionOnceWithItsPart) {
   OptionList list;
   declare_options(list, scenario);
   for (const Option& option : list.all()) {
-    const bool of_chain = option.group == "Services behind services";  // the page has one service
-    if (option.name != "seed" && !of_chain) expected.push_back(option.name);
+    if (option.name != "seed" && option.name != "topology") expected.push_back(option.name);
   }
   EXPECT_EQ(names, expected);
-  EXPECT_EQ(parts, (std::set<std::string>{"clients", "service", "outage"}));
+  EXPECT_EQ(parts, (std::set<std::string>{"clients", "service", "outage", "services"}));
   const auto part_of = [&json](const std::string& name) {
     for (const auto& option : json["options"]) {
       if (option["name"] == name) return option["part"].get<std::string>();
@@ -43,6 +42,24 @@ TEST(Catalogue, HasEveryOptionOnceWithItsPart) {
   EXPECT_EQ(part_of("outage"), "outage");
   EXPECT_EQ(part_of("outage-for"), "outage");
   EXPECT_EQ(part_of("at"), "outage");
+}
+
+TEST(Catalogue, HasTheOptionsOfOneService) {
+  const auto json = catalogue();
+  std::set<std::string> all, own;
+  for (const auto& option : json["options"]) all.insert(option["name"].get<std::string>());
+  for (const auto& option : json["of_one_service"]) own.insert(option["name"].get<std::string>());
+  EXPECT_EQ(own, (std::set<std::string>{"calls", "waiting", "own-work", "on-failure", "retry-scope",
+                                        "upstream-failure"}));
+  const auto has = [&](const char* list, const std::string& name) {
+    const auto names = json[list].get<std::set<std::string>>();
+    return names.contains(name);
+  };
+  EXPECT_TRUE(has("node", "workers") && has("node", "calls") && !has("node", "strategy"));
+  EXPECT_TRUE(has("edge", "strategy") && has("edge", "timeout") && !has("edge", "workers"));
+  for (const char* list : {"node", "edge"}) {
+    for (const std::string name : json[list]) EXPECT_TRUE(all.contains(name) || own.contains(name));
+  }
 }
 
 TEST(Catalogue, HasTheNamedStrategiesWithTheirSources) {

@@ -11,6 +11,9 @@ const Retrystorm = (() => {
   const QUANTILES = ['p50', 'p95', 'p99'];
   const OF_CONNECTIONS = ['used', 'idle', 'in_line', 'opened'];
   const OF_SERVER = ['concurrency', 'waited_for', 'abandoned', 'delay', 'busy', 'waiting'];
+  // Where requests lie, below each other in the chart: in the service, and before it.
+  const STACK = ['waited_for', 'abandoned', 'accept_queue', 'buffers'];
+  const PLACES = [...STACK, 'at_caller'];
   const SHORTEST_LATENCY = 1e-4; // seconds; 0 has no logarithm
   const LONGEST_DELAY = 1e4; // seconds; longer delays are drawn here
   const LATELY = 10; // seconds
@@ -93,9 +96,10 @@ const Retrystorm = (() => {
       this.mostPoints = AN_HOUR; // bounded, because the page runs as long as the client
       this.series = {};
       this.errorsBy = []; // {x, value: {status: per second}}, where there were errors
-      for (const name of [...COUNTED, 'amplification', 'lately', ...QUANTILES, ...OF_CONNECTIONS, ...OF_SERVER, 'workers']) {
+      for (const name of [...COUNTED, 'amplification', 'lately', ...QUANTILES, ...OF_CONNECTIONS, ...OF_SERVER, ...PLACES, 'workers']) {
         this.series[name] = [];
       }
+      this.places = null; // the simulation's, also of a frozen service
       this.seen = new Set(); // the series that have not been zero all along
       this.outages = []; // {from, to, what}; `to` is null while it lasts
       this.actions = []; // {t, what}
@@ -108,10 +112,12 @@ const Retrystorm = (() => {
       this.late = Math.ceil(start.outlook?.late_from ?? Infinity);
     }
 
-    // Reads a whole run from its JSON Lines: the clients', and the server's if there are any.
-    static of(start, events, server = []) {
+    // Reads a whole run from its JSON Lines: the clients', and the server's if there are any. `places`: of the explorer's
+    // engine.
+    static of(start, events, server = [], places = null) {
       const run = new Run(start);
       run.mostPoints = Infinity;
+      if (places) run.takePlaces(places, 0);
       for (const event of events) run.take(event);
       // A longer gap than between two reports means that the server was frozen.
       const gap = Math.max(1, 3 * (server.length > 1 ? server[1].t - server[0].t : 0));
@@ -174,6 +180,26 @@ const Retrystorm = (() => {
       else if (event.server === null) this.breakServer(event.t);
     }
 
+    // Where the requests of one service lie. `name`: of several services.
+    takePlaces(places, service, name = '') {
+      Object.assign(this, {places, service: name});
+      for (const each of PLACES) {
+        this.series[each] = [];
+        this.seen.delete(each);
+      }
+      const its = places.services[service];
+      places.t.forEach((t, i) => {
+        const of = key => its[key][i], stale = key => ({x: t, y: of(key), value: of(key), stale: of(`${key}_stale`)});
+        this.add('waited_for', t, of('service') - of('service_stale'));
+        this.add('abandoned', t, of('service_stale'));
+        for (const each of ['accept_queue', 'buffers']) {
+          if (of(each) > 0) this.seen.add(each);
+          this.push(each, stale(each));
+        }
+        this.add('at_caller', t, of('at_caller'));
+      });
+    }
+
     // Of clients that keep their connections.
     takeConnections(t, length, {open, idle, in_line, opened}) {
       this.add('used', t, open - idle);
@@ -201,7 +227,7 @@ const Retrystorm = (() => {
     takeServer(t, {concurrency, waited_for, last_delay_s, late_from, workers, busy, waiting}) {
       this.late = Math.ceil(late_from ?? this.late);
       this.add('concurrency', t, concurrency, Math.max(concurrency, 1));
-      if (typeof waited_for === 'number') {
+      if (typeof waited_for === 'number' && !this.places) {
         this.add('waited_for', t, waited_for);
         this.add('abandoned', t, concurrency - waited_for);
       }
@@ -214,7 +240,7 @@ const Retrystorm = (() => {
 
     // A frozen server reports nothing: its curve has a gap.
     breakServer(t) {
-      for (const name of OF_SERVER) this.addGap(name, t);
+      for (const name of OF_SERVER) if (!this.places || !PLACES.includes(name)) this.addGap(name, t);
     }
 
     least(name) {
@@ -229,6 +255,7 @@ const Retrystorm = (() => {
       return most;
     }
 
+    // Of series with the same times.
     greatestStack(first, ...others) {
       let most = 0;
       this.series[first].forEach(({y}, i) => {
@@ -295,15 +322,20 @@ const Retrystorm = (() => {
     },
     // Of a simulated server, which knows who still waits.
     service: {
-      title: 'Requests in the service',
+      title: 'Where requests lie',
       curves: [
-        {series: 'waited_for', label: 'waited for', color: BLUE, dash: [], width: 1.5, fill: '99'},
-        {series: 'abandoned', label: 'nobody waits any more', color: '--muted', dash: [], width: 1, fill: 'hatched'},
+        {series: 'waited_for', label: 'in the service', color: BLUE, dash: [], width: 1.5, fill: '99'},
+        {series: 'abandoned', label: 'for nobody any more', color: '--muted', dash: [], width: 1, fill: 'hatched'},
+        {series: 'accept_queue', label: 'accept queue', color: ORANGE, dash: [7, 3], width: 1.5, fill: '99', onlyIf: 'accept_queue'},
+        {series: 'buffers', label: 'sockets\u2019 buffers', color: PURPLE, dash: [9, 3, 2, 3], width: 1.5, fill: '77', onlyIf: 'buffers'},
+        {series: 'at_caller', label: 'at the client', color: SKY, dash: [2, 2], width: 2, alone: true, onlyIf: 'at_caller'},
       ],
-      unit: '', digits: 0, floor: 10, least: 0, stacked: true,
+      unit: '', digits: 0, floor: 10, least: 0, stacked: true, withMost: true,
       readout: (run, t) => {
-        const delay = run.series.delay.find(({x}) => Math.abs(x - t) < 0.5)?.value ?? null;
-        return delay === null ? '' : `an answer takes ${delay > 600 ? 'over 10 min' : duration(delay)}`;
+        const near = name => run.series[name].find(({x}) => Math.abs(x - t) < 0.5), delay = near('delay')?.value ?? null;
+        const before = [['accept_queue', 'in the accept queue'], ['buffers', 'in the buffers']].map(([name, words]) => [near(name)?.stale, words])
+          .filter(([stale]) => stale > 0).map(([stale, words]) => `nobody waits for ${number(stale)} ${words}`);
+        return [...before, ...delay === null ? [] : [`an answer takes ${delay > 600 ? 'over 10 min' : duration(delay)}`]].join('\n');
       },
     },
     latency: {
@@ -364,9 +396,9 @@ const Retrystorm = (() => {
   };
 
   // The line from which on answers come too late.
-  function drawLate({ctx, chartArea: area, scales: {y}}, late) {
+  function drawLate({ctx, chartArea: area, scales: {y}}, late, why = 'every answer comes too late') {
     if (!(late <= y.max)) return;
-    const at = Math.round(y.getPixelForValue(late)), text = `${number(late)}: ${area.width < 400 ? 'too late' : 'from here on every answer comes too late'}`;
+    const at = Math.round(y.getPixelForValue(late)), text = `${number(late)}: ${area.width < 400 ? 'too late' : `from here on ${why}`}`;
     ctx.save();
     ctx.setLineDash([]);
     ctx.strokeStyle = css('--bad');
@@ -394,7 +426,9 @@ const Retrystorm = (() => {
   const valueText = (kind, value) =>
     CHARTS[kind].text ? CHARTS[kind].text(value) : number(value, CHARTS[kind].digits) + CHARTS[kind].unit;
 
-  const titleOf = (kind, run) => run.seen.has('workers') && CHARTS[kind].withWorkers || CHARTS[kind].title;
+  const titleOf = (kind, run) => (run.seen.has('workers') && CHARTS[kind].withWorkers || CHARTS[kind].title) + (kind === 'service' && run.service ? `: ${run.service}` : '');
+  // The clients of one among several services are callers.
+  const labelOf = ({label}, run) => run.service ? label.replace('client', 'caller') : label;
 
   // Writes a chart's description, and its title if the figure has a place for it.
   function caption(canvas, kind, run) {
@@ -405,9 +439,9 @@ const Retrystorm = (() => {
 
   // Describes in words what a chart shows now.
   function describe(kind, run) {
-    const now = curvesOf(kind, run).map(({series, label}) => {
-      const value = run.series[series].at(-1)?.value ?? null;
-      return `${label} ${value === null ? 'unknown' : valueText(kind, value)}`;
+    const now = curvesOf(kind, run).map(curve => {
+      const value = run.series[curve.series].at(-1)?.value ?? null, most = CHARTS[kind].withMost ? ` (at most ${valueText(kind, run.greatest(curve.series))})` : '';
+      return `${labelOf(curve, run)} ${value === null ? 'unknown' : valueText(kind, value)}${most}`;
     });
     return `${titleOf(kind, run)}: ${now.join(', ')} at ${minutes(run.end)}.`;
   }
@@ -448,13 +482,13 @@ const Retrystorm = (() => {
       fill: end === 'high' ? '-1' : false,
     }))));
     const others = against === null ? [] : curvesOf(kind, against).map(curve => ({
-      label: curve.label, extra: true, data: against.series[curve.series], borderColor: color(curve.color) + 'B0',
-      borderDash: curve.dash, borderWidth: 1, fill: false, yAxisID: axis(curve), stack: 'against',
+      label: labelOf(curve, against), extra: true, data: against.series[curve.series], borderColor: color(curve.color) + 'B0',
+      borderDash: curve.dash, borderWidth: 1, fill: false, yAxisID: axis(curve), stack: curve.alone ? 'against alone' : 'against',
     }));
     return [...curves.map(curve => ({
-      label: curve.label, data: run.series[curve.series], borderColor: color(curve.color),
+      label: labelOf(curve, run), data: run.series[curve.series], borderColor: color(curve.color),
       backgroundColor: curve.fill === 'hatched' ? hatched(color(curve.color)) : color(curve.color) + (curve.fill ?? ''), borderDash: curve.dash,
-      borderWidth: curve.width, fill: curve.fill ? 'stack' : false, yAxisID: axis(curve), stack: 'run',
+      borderWidth: curve.width, fill: curve.fill ? 'stack' : false, yAxisID: axis(curve), stack: curve.alone ? 'alone' : 'run',
     })), ...others, ...behind];
   }
 
@@ -569,5 +603,5 @@ const Retrystorm = (() => {
     return chart;
   }
 
-  return {Run, caption, css, curvesOf, curvesSeen, datasets, describe, draw, drawLate, duration, fillLegend, fillTable, milliseconds, minutes, number, outageText, percent, reasons, redraw, requestTime, seconds, titleOf};
+  return {Run, STACK, caption, css, curvesOf, curvesSeen, datasets, describe, draw, drawLate, duration, fillLegend, fillTable, milliseconds, minutes, number, outageText, percent, reasons, redraw, requestTime, seconds, titleOf};
 })();
