@@ -41,10 +41,11 @@ std::string print_call(const PlannedCall& call, const std::string& name) {
   return text;
 }
 
+// Empty if nothing is to be said of them.
 std::string print_calls_to(const std::string& name, const GraphEdge& edge) {
   GraphEdge usual;
   usual.caller.arrivals = Arrivals::kOpen;
-  std::string text = name;
+  std::string text;
   for (const std::string& each : different(edge, usual, declare_edge_options, "")) {
     if (each.find_first_of(" ;") != each.npos) {
       throw std::invalid_argument("the calls of " + name + ": " + each +
@@ -52,7 +53,7 @@ std::string print_calls_to(const std::string& name, const GraphEdge& edge) {
     }
     text += ' ' + each;
   }
-  return text;
+  return text.empty() ? text : name + text;
 }
 
 std::vector<std::string> server_arguments(const Topology& topology, std::size_t number) {
@@ -84,7 +85,8 @@ std::vector<std::string> server_arguments(const Topology& topology, std::size_t 
   words.push_back("--calls=" + calls);
   for (const GraphEdge& each : topology.edges) {
     if (each.from != number) continue;
-    words.push_back("--call-to=" + print_calls_to(topology.nodes[each.to].name, each));
+    const std::string different_calls = print_calls_to(topology.nodes[each.to].name, each);
+    if (!different_calls.empty()) words.push_back("--call-to=" + different_calls);
   }
   return words;
 }

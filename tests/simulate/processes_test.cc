@@ -102,6 +102,14 @@ TEST(Processes, AreReadByTheServer) {
   EXPECT_EQ(make_upstream(server_of(json, "cart").calls).node.calls[0].front().share, 0.5);
 }
 
+TEST(Processes, SayNothingOfCallsByDefault) {
+  SimulatorOptions options = shop();
+  options.workload.timeout = WorkloadOptions().timeout;
+  const ServerOptions cart = server_of(processes_json(options), "cart");
+  EXPECT_EQ(cart.calls.to, "");
+  EXPECT_EQ(make_upstream(cart.calls).callees.size(), 1);
+}
+
 TEST(Processes, HaveTheClientsOptions) {
   SimulatorOptions options = shop();
   options.graph.deadline = DeadlinePropagation::kAttempt;
