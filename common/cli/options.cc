@@ -280,6 +280,21 @@ std::string unexpected_words(CLI::App& app) {
   return lines;
 }
 
+// Where to read on if a value is not known. There are words for values that an option does not have, but that others
+// make: "--growth: 'fibonacci' is not known: ...".
+std::string help_on_value(const CLI::App& app, const std::string& line) {
+  const std::size_t end = line.find("' is not known");
+  const std::size_t begin = end == line.npos ? end : line.rfind('\'', end - 1);
+  if (begin == line.npos) return "--help";
+  const std::string word = line.substr(begin + 1, end - begin - 1);
+  try {
+    explain(app, word);
+    return kExplain + ' ' + word;
+  } catch (const std::invalid_argument&) {
+    return "--help";
+  }
+}
+
 // What is wrong with a command line or settings file: a value, and each word that is not an option.
 std::string refusal(CLI::App& app, const CLI::ParseError& error, int argc,
                     const char* const* argv) {
@@ -295,7 +310,8 @@ std::string refusal(CLI::App& app, const CLI::ParseError& error, int argc,
     if (name.size() > kShown) name.replace(kShown, name.npos, "...");
     return "--config: " + unexpected(app, name) + '\n';
   }
-  return as_typed(app, line + " (see --help)", argc, argv) + unexpected_words(app);
+  return as_typed(app, line + " (see " + help_on_value(app, line) + ')', argc, argv) +
+         unexpected_words(app);
 }
 
 }  // namespace
@@ -722,6 +738,9 @@ std::string assumed_text(const CLI::App& app, const nlohmann::ordered_json& valu
                                 : value->is_null() ? std::string(kNoneWord)
                                                    : value->dump();
       text += (text.empty() ? "--" : ", --") + name + '=' + shown;
+      if (name == "processes" && row.outlook.budget_in_each) {
+        text += " (each has a retry budget)";
+      }
     }
   }
   // Somebody who gives the outage knows what hangs.

@@ -880,7 +880,7 @@ void warn(Outlook& outlook, const OutlookInput& input) {
   }
   const Duration hedge = outlook.retries.hedge_delay;
   if (outlook.retries.hedges > 0 && outlook.service && outlook.retries.hedge.percentile == 0 &&
-      outlook.service->p50 >= hedge) {
+      outlook.service->p50 > hedge) {
     say("an idle service takes " + readable(outlook.service->p50) + ", and a hedge is sent after " +
         readable(hedge) + ": at least half of the requests are hedged before any outage (--hedge)");
   }

@@ -266,8 +266,13 @@ std::string outage_sentence(const Outlook& outlook) {
       !outlook.connections) {
     text += "; clients without a request then lose nothing (--outage=reconnect: all lose theirs)";
   }
-  if (!outlook.service) return text;
   const bool freeze = outage.what.kind == Kind::kFreeze;
+  if (!outlook.service) {
+    // A service of somebody's own.
+    return freeze || outage.what.kind == Kind::kCommand
+               ? text + "; as many attempts wait as its listen backlog holds (ss -ltn: Send-Q)"
+               : text;
+  }
   if (freeze && outage.waiting == Outlook::kUnlimited) {
     return text + "; attempts pile up without limit on kept connections (--connections)";
   }

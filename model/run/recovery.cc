@@ -93,8 +93,11 @@ Duration longer(Windows after, const Draining& queue) {
 }
 
 // `unwell`: see `unwell_before`. It comes first, because the caller goes on with what to do.
-std::string why_draining(const Draining& queue, const std::string& unwell) {
-  return "not yet back" + (unwell.empty() ? ":" : unwell + ';') + " its queue of " +
+std::string why_draining(Windows after, double baseline, const Draining& queue,
+                         const std::string& unwell) {
+  const auto last = joined(after.last(RecoveryTracker::kConsecutiveWindows));
+  return "not yet back (" + of_baseline(last, baseline) + ')' +
+         (unwell.empty() ? ":" : unwell + ';') + " its queue of " +
          readable(static_cast<double>(queue.waiting)) + " falls by " + readable(queue.rate) +
          "/s and is empty in " + readable(queue.left());
 }
@@ -440,7 +443,7 @@ Recovery RecoveryTracker::recovery() const {
   const bool no_errors = std::all_of(last.begin(), last.end(), errors_gone);
   if (const auto queue = draining(after)) {
     result.verdict = Verdict::kRecovering;
-    result.reason = why_draining(*queue, unwell_before(calm));
+    result.reason = why_draining(after, base.rate(), *queue, unwell_before(calm));
     result.to_watch = longer(after, *queue);
   } else if (no_errors || std::any_of(last.begin(), last.end(), answers)) {
     result.verdict = Verdict::kRecovering;

@@ -165,9 +165,11 @@ TEST(Simulate, TellsAQueueThatDrainsFromACollapse) {
   };
   const auto early = watched("60s");
   EXPECT_EQ(early["verdict"], "recovering");
-  EXPECT_THAT(early["reason"].get<std::string>(),
-              testing::MatchesRegex("not yet back: its queue of [0-9]+ falls by 4[0-9.]+/s and is "
-                                    "empty in [0-9.]+s: --observe=2m"));
+  EXPECT_THAT(
+      early["reason"].get<std::string>(),
+      testing::MatchesRegex(
+          "not yet back .0 of 18[0-9] OK/s.: its queue of [0-9]+ falls by 4[0-9.]+/s and is "
+          "empty in [0-9.]+s: --observe=2m"));
   const auto later = watched("2m");
   EXPECT_EQ(later["verdict"], "recovered");
   EXPECT_GE(later["time_to_recovery_s"], 60);

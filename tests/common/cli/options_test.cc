@@ -554,6 +554,7 @@ TEST_F(OptionsTest, RefusesANegativeDurationAsASecondWordToo) {
 }
 
 TEST_F(OptionsTest, SaysWhatIsWrongAndWhatWouldBeRight) {
+  EXPECT_THAT(refusal({"--growth=fibonacci"}), HasSubstr("(see --explain fibonacci)"));
   EXPECT_THAT(refusal({"--strategy=cubic"}), AllOf(StartsWith("--strategy: 'cubic' is not known"),
                                                    HasSubstr("fixed"), HasSubstr("exponential")));
   EXPECT_THAT(refusal({"--strategy=exponentail"}), HasSubstr("did you mean exponential?"));

@@ -129,8 +129,9 @@ TEST(Outlook, CountsHedges) {
   // It counts hedges as retries.
   EXPECT_DOUBLE_EQ(look(settings + "retry-budget = 10%\n").retries.timeouts.rate, 990);
   // All requests are hedged by a delay that an idle service needs.
-  EXPECT_THAT(look(settings + "hedge = 20ms\n").warnings,
+  EXPECT_THAT(look(settings + "hedge = 19ms\n").warnings,
               Contains(HasSubstr("at least half of the requests are hedged")));
+  EXPECT_THAT(look(settings + "hedge = 20ms\n").warnings, IsEmpty());  // answered at that moment
   EXPECT_THAT(all.warnings, IsEmpty());
   // Answers are in time, but 1 in 9 of 1,800/s finds no room: 900 (1 - 1 / 81) requests are answered.
   const Outlook bounded = look(settings + "queue-length = 100\n");
@@ -634,6 +635,10 @@ TEST(Outlook, SaysLessIfNothingIsKnownOfTheService) {
   EXPECT_THAT(text, HasSubstr("left out   kept connections (--connections=keep-alive), HTTP/2 "
                               "(--connections=multiplexed)\n"));
   EXPECT_THAT(text, Not(HasSubstr("% used")));
+  input.outage = parse_disturbance("freeze", Engine::kReal);
+  input.outage_for = 20s;
+  EXPECT_THAT(unwrapped(outlook_text(look_ahead(input))),
+              HasSubstr("as many attempts wait as its listen backlog holds (ss -ltn: Send-Q)"));
 }
 
 // 1,000 tokens of processes that retry at a cost of 1. Of 250 requests a second, 50/s of capacity are left.

@@ -339,7 +339,8 @@ TEST(Recovery, SaysThatTheServiceWasUnwellBeforeTheOutage) {
           .go_on()
           .queues({1175, 940, 705, 470}, 0, 188)
           .reason(),
-      "not yet back; but before the outage only 60 % of the attempts were OK; its queue of 470 "
+      "not yet back (0 of 60 OK/s); but before the outage only 60 % of the attempts were OK; its queue "
+      "of 470 "
       "falls by 47/s and is empty in 10s");
 }
 
@@ -352,7 +353,8 @@ Recovery with_queue(const std::vector<std::size_t>& waiting, double attempts = 1
 TEST(Recovery, AQueueThatEmptiesIsNotACollapse) {
   const Recovery result = with_queue({1175, 940, 705, 470});
   EXPECT_EQ(result.verdict, Verdict::kRecovering);
-  EXPECT_EQ(result.reason, "not yet back: its queue of 470 falls by 47/s and is empty in 10s");
+  EXPECT_EQ(result.reason,
+            "not yet back (0 of 100 OK/s): its queue of 470 falls by 47/s and is empty in 10s");
   // 20 s that have passed, 10 s more and four windows are 50 s.
   EXPECT_EQ(result.to_watch, 1min);
   // The queue must get shorter over three windows,
@@ -374,7 +376,8 @@ TEST(Recovery, AQueueThatEmptiesSlowlyIsNotACollapse) {
   for (std::size_t i = 0; i < 12; ++i) waiting.push_back(3675 - i * 65);
   const Recovery result = with_queue(waiting, 187);
   EXPECT_EQ(result.verdict, Verdict::kRecovering);
-  EXPECT_EQ(result.reason, "not yet back: its queue of 2,960 falls by 13/s and is empty in 3m48s");
+  EXPECT_EQ(result.reason,
+            "not yet back (0 of 100 OK/s): its queue of 2,960 falls by 13/s and is empty in 3m48s");
   EXPECT_EQ(result.to_watch, 6min);  // 60 s + 228 s + 20 s
 }
 
