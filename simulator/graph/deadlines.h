@@ -1,6 +1,7 @@
 // The deadlines of the attempts that a service receives from one caller.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
@@ -30,7 +31,7 @@ class Deadlines {
     // Those that are over may be forgotten.
     if (found == attempts_.end()) return all_have_one_ ? TimePoint::min() : TimePoint::max();
     Deadline& deadline = found->second;
-    if (deadline.at == kUnread) deadline.at = saturating_add(now, deadline.left);
+    if (deadline.at == kUnread) deadline.at = saturating_add(now, deadline.left + kOnTheWay);
     return deadline.at;
   }
 
@@ -49,6 +50,9 @@ class Deadlines {
 
  private:
   static constexpr std::size_t kLeast = 10'000;
+  // An attempt is read after it was sent, so its caller gives up first: the answer to a request that has ended with its
+  // deadline comes too late.
+  static constexpr Duration kOnTheWay = std::chrono::nanoseconds(1);
   static constexpr TimePoint kUnread = TimePoint::max();
 
   struct Deadline {
