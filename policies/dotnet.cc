@@ -62,8 +62,11 @@ std::string limit(std::string_view text) {
 }
 
 std::string growth(std::string_view text) {
+  std::size_t number = 0;  // of the enum's value, which may stand for its name
   for (const std::string_view name : {"constant", "linear", "exponential"}) {
-    if (is_same_name(name, text, kCase)) return std::string(name);
+    if (is_same_name(name, text, kCase) || text == std::to_string(number++)) {
+      return std::string(name);
+    }
   }
   throw std::invalid_argument("this is Constant, Linear or Exponential: the start fails");
 }

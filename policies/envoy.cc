@@ -19,13 +19,32 @@ constexpr std::string_view kProgram = "Envoy";
 constexpr std::string_view kDefaultTimeout = "15s";
 
 // protobuf's JSON takes both spellings: retry_on and retryOn.
-const Node* either(const Node& node, std::string_view snake) {
+std::string in_camel_case(std::string_view snake) {
   std::string camel;
   for (std::size_t i = 0; i < snake.size(); ++i) {
     camel += snake[i] == '_' ? static_cast<char>(snake[++i] - 'a' + 'A') : snake[i];
   }
-  return node.find({snake, camel});
+  return camel;
 }
+
+const Node* either(const Node& node, std::string_view snake) {
+  return node.find({snake, in_camel_case(snake)});
+}
+
+// The fields of RetryPolicy in route_components.proto.
+constexpr std::string_view kRetryNames[] = {"retry_on",
+                                            "num_retries",
+                                            "per_try_timeout",
+                                            "per_try_idle_timeout",
+                                            "retry_priority",
+                                            "retry_host_predicate",
+                                            "retry_options_predicates",
+                                            "host_selection_retry_max_attempts",
+                                            "retriable_status_codes",
+                                            "retry_back_off",
+                                            "rate_limited_retry_back_off",
+                                            "retriable_headers",
+                                            "retriable_request_headers"};
 
 // A wrapped number is written as the number; Go's dumps write {"value": 2}.
 const Node* unwrapped(const Node* node) {
@@ -169,6 +188,12 @@ class Reader {
     Policy policy;
     policy.line = retry.line;
     policy.names.push_back(name.empty() ? "a route" : name);
+    std::vector<std::string> camel;
+    for (const std::string_view each : kRetryNames) camel.push_back(in_camel_case(each));
+    std::vector<std::string_view> known(std::begin(kRetryNames), std::end(kRetryNames));
+    known.insert(known.end(), camel.begin(), camel.end());
+    note_others(policy.notes, retry, known,
+                "no field of Envoy's retry policy: in a file that Envoy starts with it is refused");
     read_timeouts(policy, retry, action);
     read_back_off(policy, retry);
     const Node* on = either(retry, "retry_on");

@@ -383,6 +383,29 @@ class Reader {
   std::string refusal_;
 };
 
+// gRPC for Go takes names whose letters are of another case (encoding/json), no other one does.
+void take_as_go_does(Node& node, std::vector<const Node*>& renamed) {
+  static constexpr std::string_view kNames[] = {
+      "name",           "service",        "method",
+      "timeout",        "waitForReady",   "retryPolicy",
+      "maxAttempts",    "initialBackoff", "maxBackoff",
+      "maxTokens",      "tokenRatio",     "backoffMultiplier",
+      "hedgingPolicy",  "hedgingDelay",   "retryableStatusCodes",
+      "retryThrottling"};
+  for (Node& each : node.children) {
+    if (node.is_map()) {
+      const auto meant = std::find_if(
+          std::begin(kNames), std::end(kNames),
+          [&each](std::string_view name) { return is_same_name(name, each.name, NameCase::kAny); });
+      if (meant != std::end(kNames) && each.name != *meant && node.find(*meant) == nullptr) {
+        each.name = *meant;
+        renamed.push_back(&each);
+      }
+    }
+    take_as_go_does(each, renamed);
+  }
+}
+
 }  // namespace
 
 bool is_grpc(const std::vector<Node>& documents) {
@@ -390,7 +413,20 @@ bool is_grpc(const std::vector<Node>& documents) {
 }
 
 PolicyFile read_grpc(const std::vector<Node>& documents, ReadAs as) {
-  return Reader(*config_of(documents.front()), as).read();
+  Node config = *config_of(documents.front());
+  std::vector<const Node*> renamed;
+  take_as_go_does(config, renamed);
+  PolicyFile file = Reader(config, as).read();
+  if (!renamed.empty()) {
+    file.notes.push_back(
+        {Note::Level::kWarning, std::string(kNoEffect), renamed.front()->line,
+         renamed.front()->name +
+             (renamed.size() == 1 ? ""
+                                  : " and " + std::to_string(renamed.size() - 1) + " more names") +
+             " with letters of another case: only gRPC for Go takes them so; for Java, C++ and Node "
+             "they are no fields"});
+  }
+  return file;
 }
 
 }  // namespace retrystorm

@@ -26,6 +26,11 @@ std::string lower(std::string_view text) {
 }
 
 double number(std::string_view text, double most) {
+  constexpr std::size_t kLongestHex = 10;  // with its 0x
+  if (text.starts_with("0x") && text.size() > 2 && text.size() <= kLongestHex &&
+      text.find_first_not_of("0123456789abcdefABCDEF", 2) == text.npos) {
+    return parse_number(std::to_string(std::stoul(std::string(text), nullptr, 16)), 0, most);
+  }
   // What people may write for an option (10k, 50%) is no number in these files.
   if (text.find_first_not_of("0123456789.eE+-") != text.npos) {
     throw std::invalid_argument("a number is expected here");
@@ -210,7 +215,9 @@ std::string plain_share(std::string_view text) {
 }
 
 std::string percent_as_share(std::string_view text) {
-  return print_number(number(text, 100) / 100);
+  // 0.7 % is 0.007, though 0.7 / 100 is a little less.
+  constexpr double kDigits = 1e10;
+  return print_number(std::round(kDigits * number(text, 100)) / (100 * kDigits));
 }
 
 bool is_true(std::string_view text) {

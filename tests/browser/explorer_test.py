@@ -1244,6 +1244,34 @@ def check_screenshots(page):
     page.scheme("light")
 
 
+ISTIO = """apiVersion: networking.istio.io/v1
+kind: VirtualService
+metadata: {name: a}
+spec:
+  http:
+  - route: [{destination: {host: a}}]
+    timeout: 5s
+    retries: {attempts: 3, perTryTimeout: 1500ms, retryOn: 5xx}
+"""
+
+
+def check_imported(page):
+    """`retrystorm import --link` opens the page at the policy of a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/virtual-service.yaml"
+        with open(path, "w") as file:
+            file.write(ISTIO)
+        link = subprocess.run([f"{os.path.dirname(SIMULATE)}/retrystorm", "import", path, f"--link={EXPLORER}"],
+                              check=True, capture_output=True, text=True, timeout=60).stdout.strip()
+    page.load(link[link.index("#"):])
+    assert page.text("#notice") == "", page.text("#notice")
+    # By hand: 3 retries, and Istio's waits, from 25 ms up to ten times as much with full jitter.
+    for name, text in {"max-retries": "3", "timeout": "1.5s", "deadline": "5s", "growth": "exponential",
+                       "backoff-base": "25ms", "backoff-cap": "250ms", "jitter": "full"}.items():
+        assert page.value(name) == text, f"{name} is {page.value(name)}"
+    assert page.run("return explorer.app.ours.run !== null && explorer.app.error === null")
+
+
 # They need nothing that only Chromium emulates.
 IN_FIREFOX = [check_question, check_mechanism, check_places, check_graph, check_endings, check_undo, check_story, check_share, check_gallery,
               check_comparison, check_remedies, check_map, check_tables]
@@ -1251,10 +1279,10 @@ ALONE = [check_opening, check_speed_of_answers]
 # In the others the strips, or more seeds, would take time from what is looked at.
 WITH_STRIPS = [check_opening, check_computing, check_speed_of_answers, check_memory, check_screenshots]
 WITH_A_HUNDRED = [*WITH_STRIPS, check_endings, check_challenges]
-WITH_ONE = [check_file, check_mechanism, check_places, check_graph, check_outlook, check_same_bytes, check_links, check_input]
+WITH_ONE = [check_file, check_mechanism, check_places, check_graph, check_outlook, check_same_bytes, check_links, check_imported, check_input]
 CHECKS = [check_file, check_opening, check_question, check_handles, check_computing, check_mechanism, check_places, check_graph, check_endings,
           check_figures, check_screen, check_undo, check_story, check_share, check_gallery, check_outlook, check_same_bytes, check_speed_of_answers,
-          check_links, check_input, check_without_webassembly, check_keyboard, check_comparison,
+          check_links, check_imported, check_input, check_without_webassembly, check_keyboard, check_comparison,
           check_remedies, check_challenges, check_map, check_tables, check_widths, check_accessibility, check_memory,
           check_screenshots]
 

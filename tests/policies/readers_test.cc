@@ -158,6 +158,19 @@ TEST(GrpcConfig, NamesFieldsThatNobodyReads) {
               HasSubstr("(the field is maxAttempts)"));
 }
 
+// grpc-go's encoding/json takes any case, grpc-java's ServiceConfigUtil only its own.
+TEST(GrpcConfig, HasNamesOfAnyCaseInGo) {
+  const PolicyFile file = read_policies(grpc_with(
+      R"("MaxAttempts": 3, "InitialBackoff": "1s", "maxBackoff": "9s", "BackoffMultiplier": 2,
+         "RetryableStatusCodes": ["UNAVAILABLE"])"));
+  ASSERT_THAT(file.policies, SizeIs(1));
+  EXPECT_FALSE(file.policies.front().refused) << said(file.notes);
+  EXPECT_THAT(options_of(file.policies.front()),
+              IsSupersetOf(NamedTexts{{"max-attempts", "3"}, {"backoff-base", "1s"}}));
+  EXPECT_THAT(said(file.notes),
+              HasSubstr("maxAttempts and 3 more names with letters of another case"));
+}
+
 // One token less than half of 2 is not above half: gRPC retries while tokens > maxTokens / 2.
 TEST(GrpcConfig, SaysWhenItsThrottlingForbidsAllRetries) {
   const auto with = [](const std::string& tokens) {
@@ -310,6 +323,8 @@ TEST(EnvoyConfig, SaysWhatHasNoEffect) {
            {"{retryOn: 5xx, retriableStatusCodes: [429]}", "retriable_status_codes without"},
            {"{retryOn: '5xx,canceled'}", "canceled is no condition"},
            {"{retryOn: 'retriable-headers'}", "retriable-headers without a list"},
+           {"{retryOn: 5xx, retry_budget: {budget_percent: 20}}",
+            "retry_budget is no field of Envoy's retry policy"},
            {"{retryOn: 5xx, perTryTimeout: 15s}", "per_try_timeout (15s) is not below timeout"},
            {"{retryOn: 5xx, retryBackOff: {maxInterval: 1s}}", "base_interval is missing"}}) {
     EXPECT_THAT(said(only(envoy_with(policy)).notes), HasSubstr(what)) << policy;
@@ -323,6 +338,10 @@ TEST(EnvoyConfig, OfClustersAloneHasLimitsButNoRetries) {
   EXPECT_FALSE(policy.has_retries);
   EXPECT_THAT(options_of(policy), IsSupersetOf(NamedTexts{{"budget-share", "0.002"}}));
   EXPECT_THAT(said(policy.notes), HasSubstr("was 20 meant?"));
+  // YAML's hexadecimal numbers: no limit.
+  EXPECT_THAT(options_of(only("- name: c\n  circuitBreakers:\n    thresholds:\n    - retryBudget: "
+                              "{budgetPercent: {value: 100}, minRetryConcurrency: 0xff}\n")),
+              IsSupersetOf(NamedTexts{{"budget-min-concurrency", "255"}}));
 }
 
 // ---- Istio ----
