@@ -18,13 +18,14 @@
 namespace retrystorm {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, ExportFormat>, 6> kFormats{
+constexpr std::array<std::pair<std::string_view, ExportFormat>, 7> kFormats{
     {{"grpc", ExportFormat::kGrpc},
      {"envoy", ExportFormat::kEnvoy},
      {"istio", ExportFormat::kIstio},
      {"resilience4j", ExportFormat::kResilience4j},
      {"aws", ExportFormat::kAws},
-     {"dotnet", ExportFormat::kDotNet}}};
+     {"dotnet", ExportFormat::kDotNet},
+     {"envoy-gateway", ExportFormat::kEnvoyGateway}}};
 
 // "1.5s", in plain digits.
 std::string in_seconds(Duration duration) {
@@ -33,6 +34,12 @@ std::string in_seconds(Duration duration) {
   fraction.erase(fraction.find_last_not_of('0') + 1);
   return std::to_string(duration.count() / kSecond) + (fraction.empty() ? "" : '.' + fraction) +
          's';
+}
+
+// 0.007 is 0.7, though 100 x 0.007 is a little more.
+std::string percent_text(double share) {
+  constexpr double kDigits = 1e10;
+  return print_number(std::round(100 * kDigits * share) / kDigits);
 }
 
 // Is all of `part` covered by `all`?
@@ -222,7 +229,7 @@ std::string envoy(const WorkloadOptions& workload) {
   }
   const BudgetSettings budget = mesh_budget(process.budget);
   if (budget.kind == BudgetSettings::Kind::kConcurrent && std::isfinite(budget.share)) {
-    lines.push_back("retry_budget: {budget_percent: {value: " + print_number(100 * budget.share) +
+    lines.push_back("retry_budget: {budget_percent: {value: " + percent_text(budget.share) +
                     "}, min_retry_concurrency: " + std::to_string(budget.min_concurrency) + '}');
   } else if (budget.kind == BudgetSettings::Kind::kConcurrent) {
     lines.push_back("max_retries: " + std::to_string(budget.min_concurrency));
@@ -267,7 +274,7 @@ std::string istio(const WorkloadOptions& workload) {
   if (!http.empty()) policy += "    connectionPool:\n      http:\n" + http;
   if (concurrent && std::isfinite(budget.share)) {
     if (http.empty()) policy += "    connectionPool: {tcp: {}}\n";  // without, a budget is ignored
-    policy += "    retryBudget:\n      percent: " + print_number(100 * budget.share) +
+    policy += "    retryBudget:\n      percent: " + percent_text(budget.share) +
               "\n      minRetryConcurrency: " + std::to_string(budget.min_concurrency) + '\n';
   }
   if (policy.empty()) return text;
@@ -275,6 +282,60 @@ std::string istio(const WorkloadOptions& workload) {
          "---\napiVersion: networking.istio.io/v1\nkind: DestinationRule\nmetadata:\n  name: policy\n"
          "spec:\n  host: service\n  trafficPolicy:\n" +
          policy;
+}
+
+// ---- Envoy Gateway ----
+
+// "1h2m3s4ms": no fractions.
+std::string in_gateway_duration(Duration duration) {
+  std::string text;
+  std::int64_t rest = duration / std::chrono::milliseconds(1);
+  for (const auto& [unit, size] : {std::pair{"h", 3'600'000}, std::pair{"m", 60'000},
+                                   std::pair{"s", 1'000}, std::pair{"ms", 1}}) {
+    if (rest >= size) text += std::to_string(rest / size) + unit;
+    rest %= size;
+  }
+  return text.empty() ? "0s" : text;
+}
+
+std::string envoy_gateway(const WorkloadOptions& workload) {
+  const RetrySettings& retry = workload.retry;
+  const LimitSettings& limit = retry.limit;
+  RetryConditions conditions = conditions_of(limit.retry_on);
+  if (!conditions.codes.empty()) conditions.words.push_back("retriable-status-codes");
+  std::string text =
+      "apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: BackendTrafficPolicy\nmetadata:\n"
+      "  name: policy\nspec:\n  targetRefs:\n  - group: gateway.networking.k8s.io\n"
+      "    kind: HTTPRoute\n    name: route\n  retry:\n    numRetries: " +
+      std::to_string(limit.max_retries) + "\n    retryOn:\n      triggers: [" +
+      joined(conditions.words, ", ") + "]\n";
+  if (!conditions.codes.empty()) {
+    text += "      httpStatusCodes: [" + joined_codes(conditions.codes) + "]\n";
+  }
+  text += "    perRetry:\n";
+  if (limit.retry_on.timeout && workload.has_timeout()) {
+    text += "      timeout: " + in_gateway_duration(workload.timeout) + '\n';
+  }
+  text += "      backOff:\n        baseInterval: " + in_gateway_duration(base_of(retry.backoff)) +
+          "\n        maxInterval: " + in_gateway_duration(longest_wait(retry)) +
+          "\n  timeout:\n    http:\n      requestTimeout: " +
+          (limit.has_deadline() ? in_gateway_duration(limit.deadline) : "0s") +
+          "\n  circuitBreaker:\n";
+  const ProcessSettings& process = retry.process;
+  if (process.concurrency_limit.kind == ConcurrencyLimitSettings::Kind::kFixed) {
+    text += "    maxParallelRequests: " + std::to_string(process.concurrency_limit.start) + '\n';
+  }
+  const BudgetSettings budget = mesh_budget(process.budget);
+  const bool concurrent = budget.kind == BudgetSettings::Kind::kConcurrent;
+  if (!concurrent || !std::isfinite(budget.share)) {
+    return text + "    maxParallelRetries: " +
+           (concurrent ? std::to_string(budget.min_concurrency) : std::string(kNoLimit)) + '\n';
+  }
+  // A share in thousandths.
+  return text + "    retryBudget:\n      percent: {numerator: " +
+         print_number(std::round(1000 * budget.share)) +
+         ", denominator: 1000}\n      minRetryConcurrency: " +
+         std::to_string(budget.min_concurrency) + '\n';
 }
 
 // ---- resilience4j ----
@@ -316,9 +377,9 @@ std::string resilience4j(const WorkloadOptions& workload) {
             std::to_string(by_time ? static_cast<std::size_t>(to_seconds(breaker.span))
                                    : static_cast<std::size_t>(breaker.calls)) +
             "\n        minimumNumberOfCalls: " + std::to_string(breaker.min_calls) +
-            "\n        failureRateThreshold: " + print_number(100 * breaker.failure_share) +
+            "\n        failureRateThreshold: " + percent_text(breaker.failure_share) +
             "\n        slowCallDurationThreshold: " + spring(breaker.slow_call) +
-            "\n        slowCallRateThreshold: " + print_number(100 * breaker.slow_share) +
+            "\n        slowCallRateThreshold: " + percent_text(breaker.slow_share) +
             "\n        waitDurationInOpenState: " + spring(breaker.open_for) +
             "\n        permittedNumberOfCallsInHalfOpenState: " + std::to_string(breaker.trials) +
             '\n';
@@ -423,6 +484,8 @@ std::string write(const WorkloadOptions& workload, ExportFormat format) {
       return aws(workload);
     case ExportFormat::kDotNet:
       return dotnet(workload);
+    case ExportFormat::kEnvoyGateway:
+      return envoy_gateway(workload);
   }
   return "";
 }

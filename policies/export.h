@@ -9,7 +9,7 @@
 
 namespace retrystorm {
 
-enum class ExportFormat { kGrpc, kEnvoy, kIstio, kResilience4j, kAws, kDotNet };
+enum class ExportFormat { kGrpc, kEnvoy, kIstio, kResilience4j, kAws, kDotNet, kEnvoyGateway };
 
 // Throws std::invalid_argument for a word that is none of them.
 ExportFormat parse_export_format(std::string_view word);

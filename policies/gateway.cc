@@ -78,8 +78,7 @@ class Reader {
       if (is_object(*each, kEnvoyGroup, "BackendTrafficPolicy")) traffic_.push_back(each);
       if (is_object(*each, kExperimentalGroup, "XBackendTrafficPolicy")) read_constraint(*each);
     }
-    const bool envoy =
-        as == ReadAs::kEnvoyGateway || (as == ReadAs::kByContent && !traffic_.empty());
+    const bool envoy = as == ReadAs::kEnvoyGateway || (as != ReadAs::kIstio && !traffic_.empty());
     by_ = as == ReadAs::kIstio ? kIstio : envoy ? kEnvoyGateway : kUnknown;
     file_.kind = std::string(traffic_.empty() ? kApi : kEnvoy) + " configuration" +
                  (by_.name == kUnknown.name ? "" : " as " + std::string(by_.name) + " reads it");
@@ -95,6 +94,7 @@ class Reader {
                                  " no retry: nothing is retried there, but for what the "
                                  "implementation does of its own"});
     }
+    if (traffic_read_ && !route_read_) file_.format = "envoy-gateway";
     return std::move(file_);
   }
 
@@ -211,6 +211,7 @@ class Reader {
   }
 
   void read_retry(Policy& policy, const Node& retry) {
+    route_read_ = true;
     note_others(policy.notes, retry, {"codes", "attempts", "backoff"},
                 "no field of retry: the API server drops it");
     add_fields(policy, kRetry, &retry, kApi);
@@ -230,6 +231,7 @@ class Reader {
   }
 
   void read_traffic_retry(Policy& policy, const Node& retry, const Node* spec) {
+    traffic_read_ = true;
     note_others(policy.notes, retry,
                 {"numRetries", "numAttemptsPerPriority", "retryOn", "perRetry"},
                 "no field of retry: the API server drops it");
@@ -373,6 +375,7 @@ class Reader {
   std::vector<const Node*> routes_, traffic_;
   std::vector<bool> used_;  // of traffic_: it is for a route of the file
   std::size_t without_ = 0;
+  bool route_read_ = false, traffic_read_ = false;  // retries in a route, in a BackendTrafficPolicy
 };
 
 }  // namespace

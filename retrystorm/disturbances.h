@@ -15,14 +15,15 @@ struct StudyDisturbance {
   const char* title;
   bool outage;  // is there an outage, so that there is a verdict?
   NamedOptions options;
+  bool brief = false;  // so that retries can save its requests
 };
 
 inline const std::vector<StudyDisturbance>& disturbances() {
   static const std::vector<StudyDisturbance> all{
-      {"frozen 1 s", true, {{"outage-for", "1s"}}},
+      {"frozen 1 s", true, {{"outage-for", "1s"}}, true},
       {"frozen 10 s", true, {{"outage-for", "10s"}}},
       {"frozen 60 s", true, {{"outage-for", "60s"}}},
-      {"errors 10 %", false, {{"outage-for", "0s"}, {"error-share", "0.1"}}},
+      {"errors 10 %", false, {{"outage-for", "0s"}, {"error-share", "0.1"}}, true},
       {"errors 50 %", false, {{"outage-for", "0s"}, {"error-share", "0.5"}}}};
   return all;
 }

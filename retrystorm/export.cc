@@ -19,7 +19,7 @@ void declare(CLI::App& app, ExportOptions& options) {
   add_value(
       *option_group(app, "Run"), "--as", "NAME", "",
       [&options](const std::string& word) { options.format = parse_export_format(word); },
-      "the format: grpc, envoy, istio, resilience4j, aws or dotnet")
+      "the format: grpc, envoy, istio, envoy-gateway, resilience4j, aws or dotnet")
       ->group("Run")
       ->required();
 }
@@ -35,10 +35,11 @@ int export_settings(const Invocation&, const ExportOptions& options) {
 const Command kExport{
     "export",
     "Prints a retry policy, of a strategy or of given options, as a file of another program: a gRPC\n"
-    "service config, Envoy, Istio, resilience4j, AWS config or .NET settings. What the format cannot\n"
-    "say is named: in comments, or on standard error where it has none. The other formats are read\n"
-    "only. Envoy Gateway and Linkerd have budgets, but the waits of Gateway API, Linkerd, Traefik, NGINX\n"
-    "and HAProxy are fixed, or up to the implementation, and the last three have no budget.",
+    "service config, Envoy, Istio, Envoy Gateway, resilience4j, AWS config or .NET settings. What the\n"
+    "format cannot say is named: in comments, or on standard error where it has none. The others are\n"
+    "read only, for they could say next to nothing of a policy: in Gateway API's routes, Linkerd, NGINX\n"
+    "and HAProxy the waits are fixed or up to the implementation, and Traefik's factor follows from the\n"
+    "attempts. Of these only Linkerd has a budget.",
     "retrystorm export --as=istio --strategy=envoy --max-retries=2",
     [](const Command& command, int argc, const char* const* argv) {
       return run_command<ExportOptions>(command, argc, argv, declare, export_settings);

@@ -12,21 +12,33 @@ namespace retrystorm {
 namespace {
 
 // What is retried (--retry-on) and how long an attempt may take (--timeout) are no question of load alone:
-// they stay as they are.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kKnobs{
-    {{"max-attempts", "2 3 4 5 6 8 10 unlimited"},
+// they stay as they are. Not among the values is what nobody should be told to write: attempts without
+// an end, hardly any wait, no jitter.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kKnobs{
+    {{"max-attempts", "2 3 4 5 6 8 10"},
      {"growth", "constant exponential"},
-     {"backoff-base", "10ms 25ms 50ms 100ms 200ms 500ms 1s 2s 5s 10s"},
+     {"backoff-base", "50ms 100ms 200ms 500ms 1s 2s 5s"},
      {"backoff-factor", "1.5 2 3"},
      {"backoff-cap", "1s 2s 5s 10s 20s 30s 1m"},
-     {"jitter", "none proportional:0.2 proportional:0.5 equal full"},
+     {"jitter", "proportional:0.2 proportional:0.5 equal full"},
      {"retry-budget", "none 5% 10% 20% 50% 100% grpc envoy"},
      {"budget-tokens", "10 20 50 100 200 500 1000"},
      {"budget-deposit", "0.02 0.05 0.1 0.2 0.5 1"},
      {"budget-share", "0.05 0.1 0.2 0.3 0.5"},
      {"budget-min-concurrency", "3 10 30 100"},
      {"breaker", "none resilience4j"},
+     {"breaker-failure-share", "0.2 0.5 0.8"},
      {"deadline", "none 2s 5s 10s 20s 30s 1m"}}};
+
+bool is_bounded(const LimitSettings& limit) {
+  return limit.max_retries != LimitSettings::kUnlimited;
+}
+
+// Does anything end the retries of a service that stays down, beside the number of attempts?
+bool is_limited(const RetrySettings& retry) {
+  return retry.limit.has_deadline() || retry.process.breaker.on ||
+         retry.process.budget.kind != BudgetSettings::Kind::kNone;
+}
 
 bool is_same_option(const Option& a, const Option& b) {
   return a.name == b.name || a.same_as == b.name || b.same_as == a.name;
@@ -73,6 +85,11 @@ PolicySpace::PolicySpace(std::vector<ListedStrategy> strategies, const NamedOpti
   const WorkloadOptions unchanged = scenario_of(options_of(strategy(0), given_)).workload;
   retry_on_ = unchanged.retry.limit.retry_on;
   timeout_ = unchanged.timeout;
+  const bool bounded = is_bounded(unchanged.retry.limit);
+  must_be_bounded_ =
+      bounded || std::any_of(knob_list_.begin(), knob_list_.end(),
+                             [](const Knob& each) { return each.name == "max-attempts"; });
+  must_be_limited_ = is_limited(unchanged.retry) || (must_be_bounded_ && !bounded);
   may_be_lost_ = lost_in_file(unchanged);
 }
 
@@ -90,13 +107,28 @@ Settings PolicySpace::strategy(std::size_t number) const {
 
 std::vector<Settings> PolicySpace::simplest(std::size_t most) const {
   std::vector<Settings> all;
+  const auto add = [&](Settings settings) {
+    if (settle(settings) && std::find(all.begin(), all.end(), settings) == all.end()) {
+      all.push_back(std::move(settings));
+    }
+  };
+  const auto changed = [](Settings settings, std::size_t knob, std::size_t value) {
+    settings[knob] = value;
+    return settings;
+  };
   for (std::size_t k = 0; k < knobs_.values.size(); ++k) {
     for (std::size_t value = k == 0 ? 0 : 1; value < knobs_.values[k]; ++value) {
-      Settings settings = strategy(0);
-      settings[k] = value;
-      const bool allowed = settle(settings);
-      if (allowed && std::find(all.begin(), all.end(), settings) == all.end()) {
-        all.push_back(settings);
+      const Settings single = changed(strategy(0), k, value);
+      add(single);
+      // The numbers of another budget or breaker have an effect only with it.
+      const std::string_view name = k == 0 ? "" : std::string_view(knob_list_[k - 1].name);
+      const std::string_view part = name == "retry-budget" ? "budget-"
+                                    : name == "breaker"    ? "breaker-"
+                                                           : "";
+      if (part.empty()) continue;
+      for (std::size_t j = 1; j < knobs_.values.size(); ++j) {
+        if (!knob_list_[j - 1].name.starts_with(part)) continue;
+        for (std::size_t v = 1; v < knobs_.values[j]; ++v) add(changed(single, j, v));
       }
     }
   }
@@ -135,7 +167,9 @@ std::vector<std::pair<std::string, std::string>> PolicySpace::in_full(
   const auto has_effect = [&](std::string_view name) {
     if (unused.contains(std::string(name))) return false;
     if (name == "backoff-factor") return retry.backoff.growth == Growth::kExponential;
+    if (name == "breaker-failure-share") return retry.process.breaker.on;
     if (name == "budget-share" || name == "budget-min-concurrency") return budget == "envoy";
+    if (name == "budget-deposit" && budget == "sre") return true;  // its share
     if (name.starts_with("budget-")) {
       return budget != "none" && budget != "sre" && budget != "envoy";
     }
@@ -190,6 +224,11 @@ bool PolicySpace::settle(Settings& settings) const {
       // What is retried and the timeout are no knobs.
       if (to_string(scenario.workload.retry.limit.retry_on) != to_string(retry_on_) ||
           scenario.workload.timeout != timeout_) {
+        return false;
+      }
+      const RetrySettings& retry = scenario.workload.retry;
+      if ((must_be_bounded_ && !is_bounded(retry.limit)) ||
+          (must_be_limited_ && !is_limited(retry))) {
         return false;
       }
       OptionList list;

@@ -16,6 +16,8 @@ namespace retrystorm {
 
 // Of settings, the first number is the strategy, and the others are changes to the first strategy, with values
 // that people write. All other strategies are tried as they are, if they retry what the first one retries.
+// The attempts of all are limited, unless those of the first one are not and must stay. If it has a budget, a
+// deadline or a breaker, or attempts without an end, all others have one, too.
 class PolicySpace {
  public:
   // `strategies`: the first one is to be changed. `given` holds for all of them; neither these options nor
@@ -28,8 +30,8 @@ class PolicySpace {
   PolicySpace& operator=(const PolicySpace&) = delete;
 
   const Knobs& knobs() const { return knobs_; }
-  // The strategies that are allowed, as they are, and all single changes to the first one; spread over them,
-  // if there are more than this.
+  // The strategies that are allowed, as they are, and all single changes to the first one, a budget or breaker
+  // also with its numbers; spread over them, if there are more than this.
   std::vector<Settings> simplest(std::size_t most) const;
   Settings strategy(std::size_t number) const;
   const std::string& name(std::size_t strategy) const { return strategies_[strategy].name; }
@@ -63,6 +65,7 @@ class PolicySpace {
   std::set<std::string> may_be_lost_{};
   RetryOn retry_on_{};  // of the first strategy
   Duration timeout_{};
+  bool must_be_bounded_ = false, must_be_limited_ = false;
   std::vector<Knob> knob_list_{};
   Knobs knobs_{};
 };

@@ -37,8 +37,8 @@ void declare(CLI::App& app, RecommendOptions& options) {
   add_value(
       *study, "--as", "NAME", "",
       [&options](const std::string& word) { options.format = parse_export_format(word); },
-      "only settings that this format can say, and print them in it: grpc, envoy, istio, resilience4j, "
-      "aws or dotnet; not given: the format of --start")
+      "only settings that this format can say, and print them in it: grpc, envoy, istio, envoy-gateway, "
+      "resilience4j, aws or dotnet; not given: the format of --start")
       ->group("Study");
   study
       ->add_flag("--quick", options.quick,
@@ -61,6 +61,7 @@ ListedStrategy default_of(ExportFormat format) {
     case ExportFormat::kGrpc:
       return named("grpc");
     case ExportFormat::kEnvoy:
+    case ExportFormat::kEnvoyGateway:
       return named("envoy");
     case ExportFormat::kResilience4j:
       return named("resilience4j-retry");
@@ -164,7 +165,7 @@ Question question_of(const Invocation& invocation, const RecommendOptions& optio
   question.given["outage-at"] = format_duration(options.outage_at);
   question.given["observe"] = format_duration(options.observe);
   for (const StudyDisturbance& each : disturbances()) {
-    question.situations.push_back({each.title, each.outage, each.options});
+    question.situations.push_back({each.title, each.outage, each.options, each.brief});
   }
 
   for (const Expectation& each : options.expectations) {
@@ -190,7 +191,7 @@ Question question_of(const Invocation& invocation, const RecommendOptions& optio
   // What retries are for. Without such a claim it would be cheapest to have none.
   constexpr std::size_t kErrors = 3;
   if (question.claims.empty()) {
-    question.claims.push_back({parse_expectation("success>99%", known), kErrors});
+    question.claims.push_back({parse_expectation("success>98%", known), kErrors});
   }
   return question;
 }
@@ -209,6 +210,12 @@ std::vector<Variation> variations(const WorkloadOptions& workload, const NamedOp
                    .options = {{"backlog", backlog}},
                    .decides = !given.contains("backlog")});
   }
+  for (const char* processes : {"1", "100"}) {
+    all.push_back({.title = std::string("processes ") + processes,
+                   .options = {{"processes", processes}},
+                   .decides = !given.contains("processes")});
+  }
+  all.push_back({.title = "after 2 min of calm", .options = {{"outage-at", "2m"}}});
   if (workload.arrivals == Arrivals::kClosed) {
     const double rate = static_cast<double>(workload.clients) / to_seconds(workload.think_time);
     all.push_back({.title = "open arrivals",

@@ -124,6 +124,7 @@ class Recommendation {
 
   void print_plan(bool complete) const;
   Table table_of(const std::vector<Row>& rows) const;
+  void print_choice(const std::vector<Row>& rows) const;
   void print_variations(const std::vector<Row>& rows) const;
   void print_warning(const Settings& recommended) const;
   void print_picture(const std::vector<Row>& rows) const;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <limits>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -15,12 +16,11 @@ namespace {
 
 SearchPlan plan_of(const RecommendOptions& options) {
   const std::size_t count = options.quick ? options.candidates / 3 : options.candidates;
-  SearchPlan plan{
-      .candidates = count, .raced = count / 5, .children = std::max<std::size_t>(count / 5, 12)};
-  if (options.quick) {
-    plan.race = 20;
-    plan.rounds = 3;
-  }
+  SearchPlan plan{.candidates = count,
+                  .raced = count / 5,
+                  .rounds = 2,
+                  .children = std::max<std::size_t>(count / 6, 6)};
+  if (options.quick) plan.race = 20;
   return plan;
 }
 
@@ -38,6 +38,14 @@ std::vector<StudyCell> cells_of(const Question& question, const PolicySpace& spa
         {{space.name(0), each.title}, scenario_in(each, space.strategy(0), question, space)});
   }
   return cells;
+}
+
+// How much of it differs from what the search started from. Another strategy is much.
+std::size_t changes_in(const Settings& settings) {
+  constexpr std::size_t kOtherStrategy = 3;
+  if (settings.front() != 0) return kOtherStrategy;
+  return static_cast<std::size_t>(
+      std::count_if(settings.begin(), settings.end(), [](std::size_t each) { return each != 0; }));
 }
 
 // Seeds that no other part of the work has.
@@ -153,7 +161,7 @@ std::size_t Recommendation::expected_runs() const {
 
 std::size_t Recommendation::down_when_varied(const Settings& settings) const {
   std::size_t hits = 0;
-  for (const DownRuns& each : robust_.standing(settings).down) hits += each.hits;
+  for (const Variation& each : variations_) hits += varied_trials_.worst_of(settings, each).hits;
   return hits;
 }
 
@@ -168,31 +176,59 @@ std::vector<Settings> Recommendation::by_merit(std::vector<Settings> all,
     result.push_back(*best);
     all.erase(best);
   };
-  const auto merit = [&](const Settings& each) {
-    return std::pair(varied_trials_.standing(each).fragile, trials.standing(each).cost());
+  // What stays up in the most variations, and of this the plainest that hardly costs more.
+  const auto add_plainest = [&] {
+    std::size_t fragile = std::numeric_limits<std::size_t>::max();
+    double cost = std::numeric_limits<double>::max();
+    for (const Settings& each : all) {
+      const std::size_t its = varied_trials_.standing(each).fragile;
+      if (its < fragile) cost = std::numeric_limits<double>::max();
+      fragile = std::min(fragile, its);
+      if (its == fragile) cost = std::min(cost, trials.standing(each).cost());
+    }
+    add_best([&](const Settings& each) {
+      const double its = trials.standing(each).cost();
+      return std::tuple(varied_trials_.standing(each).fragile, its > cost + kSameCost,
+                        changes_in(each), its);
+    });
   };
-  add_best(merit);
+  add_plainest();
   add_best([&](const Settings& each) {
     return std::pair(down_when_varied(each), trials.figures(each).most_attempts);
   });
   add_best([&](const Settings& each) { return trials.figures(each).attempts; });
-  while (!all.empty()) add_best(merit);
+  while (!all.empty()) add_plainest();
   return result;
 }
 
 bool Recommendation::work() {
   if (!search_.run(space_.simplest(plan_.candidates))) return false;
-  for (const Settings& each : search_.finalists(2 * certified_)) {
-    const Settings simple = search_.simplified(each);
-    if (std::find(found_.begin(), found_.end(), simple) == found_.end()) found_.push_back(simple);
+  const auto add = [this](std::vector<Settings>& all, const Settings& one) {
+    if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
+  };
+  // What the search started from, as it is, unless something is wrong with it. Whether a claim holds that is
+  // nearly met, fresh seeds say.
+  constexpr double kNearlyMet = 0.01;
+  const Settings unchanged = space_.strategy(0);
+  const Standing standing = trials_.standing(unchanged);
+  if (standing.most_down() == 0 && standing.missed < kNearlyMet && !standing.costs.empty()) {
+    add(found_, unchanged);
   }
+  // The simplest that hardly costs more, and others that cost as little as what was found.
+  constexpr double kHardlyMore = 0.002;
+  for (const Settings& each : search_.finalists(2 * certified_)) {
+    add(found_, search_.simplified(each));
+    add(found_, search_.simplified(each, kHardlyMore));
+  }
+  std::vector<Settings> all = found_;
+  for (std::size_t i = 0; i < question_.compared; ++i) add(all, space_.strategy(i));
   for (std::size_t i = 0; i < varied_.size(); ++i) {
-    if (!robust_.run(found_, i, robust_runs())) return false;
+    if (!robust_.run(all, i, robust_runs())) return false;
   }
   found_ = by_merit(found_, trials_);
   found_.resize(std::min(found_.size(), certified_));
-  std::vector<Settings> all = found_;
-  for (std::size_t i = 0; i < question_.compared; ++i) all.push_back(space_.strategy(i));
+  all = found_;
+  for (std::size_t i = 0; i < question_.compared; ++i) add(all, space_.strategy(i));
   return certify(certificate_, all, question_.situations.size(), fresh_);
 }
 
@@ -213,13 +249,15 @@ std::vector<Row> Recommendation::rows() const {
     good = by_merit(good, fresh_);
     rows.push_back({std::string(kRecommended), good.front()});
     const SituationFigures ours = fresh_.figures(good.front());
+    constexpr double kClearly = 0.05;  // attempts of a request
     for (std::size_t i = 1; i < good.size(); ++i) {
       const SituationFigures its = fresh_.figures(good[i]);
-      if (i == 1 && (down_when_varied(good[i]) < down_when_varied(good.front()) ||
-                     its.most_attempts < ours.most_attempts)) {
+      if (i == 1 &&
+          (down_when_varied(good[i]) + robust_runs() / 2 < down_when_varied(good.front()) ||
+           its.most_attempts + kClearly < ours.most_attempts)) {
         rows.push_back({std::string(kSafer), good[i]});
       } else if (std::all_of(rows.begin(), rows.end(), [&](const Row& row) {
-                   return its.attempts < fresh_.figures(row.settings).attempts;
+                   return its.attempts + kClearly < fresh_.figures(row.settings).attempts;
                  })) {
         rows.push_back({std::string(kCheaper), good[i]});
       }
@@ -227,7 +265,8 @@ std::vector<Row> Recommendation::rows() const {
   }
   std::size_t refused = 0, unfinished = 0;
   for (const Settings& each : found_) {
-    if (is_certified(each)) continue;
+    // What the search started from has a row of its own name.
+    if (is_certified(each) || each == space_.strategy(0)) continue;
     const bool open = !passes(certificate_, fresh_.standing(each)) &&
                       fresh_.standing(each).most_down() <= certificate_.most_for;
     rows.push_back({open ? std::string(kUnfinished) + ' ' + std::to_string(++unfinished)

@@ -105,15 +105,17 @@ Standing SimulatedTrials::standing(const Settings& settings) const {
 }
 
 SituationFigures SimulatedTrials::figures(const Settings& settings) const {
-  SituationFigures figures{.attempts = 0, .in_outage = 0, .in_errors = 0};
-  double outages = 0, others = 0;
+  SituationFigures figures{.attempts = 0, .in_outage = 0};
+  double outages = 0, counted = 0;
   for (std::size_t i = 0; i < situations_.size(); ++i) {
     const CellResult cell = summarize(runs(settings, i));
-    figures.failed += 1 - cell.success_share.value;
+    if (situations_[i].brief) {
+      figures.failed += 1 - cell.success_share.value;
+      ++counted;
+    }
     figures.attempts += cell.amplification.value;
     if (!situations_[i].outage) {
-      figures.in_errors += cell.success_share.value;
-      ++others;
+      figures.in_errors.push_back(cell.success_share.value);
       continue;
     }
     figures.in_outage +=
@@ -124,11 +126,9 @@ SituationFigures SimulatedTrials::figures(const Settings& settings) const {
                        ? std::optional(std::max(*figures.back, *cell.recovery_p90))
                        : std::nullopt;
   }
-  const auto count = static_cast<double>(situations_.size());
-  figures.failed /= count;
-  figures.attempts /= count;
+  figures.failed /= std::max(counted, 1.0);
+  figures.attempts /= static_cast<double>(situations_.size());
   figures.in_outage /= std::max(outages, 1.0);
-  figures.in_errors /= std::max(others, 1.0);
   return figures;
 }
 

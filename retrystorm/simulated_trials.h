@@ -21,6 +21,8 @@ struct Situation {
   std::string title;
   bool outage = false;  // is there an outage, so that there is a time to recovery?
   NamedOptions options{};
+  bool brief =
+      false;  // are retries meant to save its requests? Only then their failures are a cost
 };
 
 // A claim about a figure of many runs.
@@ -33,11 +35,11 @@ struct SituationClaim {
 struct SituationFigures {
   // Until 90 % of the runs were back, in the worst outage. Empty if that took longer than the runs.
   std::optional<Duration> back{Duration::zero()};
-  double failed = 0;     // share of the requests, mean over the situations
-  double attempts = 1;   // per request, likewise
+  double failed = 0;     // share of the requests, mean over the situations in which that is a cost
+  double attempts = 1;   // per request, mean over the situations
   double in_outage = 1;  // success of the requests that began in an outage, mean over the outages
-  double in_errors = 1;  // success in the other situations
-  double most_attempts = 1;  // per request, in the worst situation with an outage
+  std::vector<double> in_errors{};  // success in each of the other situations
+  double most_attempts = 1;         // per request, in the worst situation with an outage
 };
 
 // Where a claim is missed the most.

@@ -153,7 +153,9 @@ bool Search::run(const std::vector<Settings>& first) {
   tried_ = all;
   if (!extend(all, plan_.screened)) return false;
   std::vector<Settings> best = ranked();
+  const bool may_race = !first.empty() && contains(best, first.front());
   best.resize(std::min(best.size(), plan_.raced));
+  if (may_race && !contains(best, first.front())) best.push_back(first.front());
   if (!extend(best, plan_.race) || !vary_front()) return false;
   for (std::size_t round = 0; round < plan_.rounds; ++round) {
     std::vector<Settings> young = children();
@@ -250,8 +252,8 @@ std::vector<Settings> Search::finalists(std::size_t count) const {
   return result;
 }
 
-Settings Search::simplified(Settings settings) {
-  const std::vector<double> at_first = trials_.standing(settings).costs;
+Settings Search::simplified(Settings settings, double more_cost) {
+  const double at_first = trials_.standing(settings).cost();
   for (std::size_t k = 0; k < settings.size(); ++k) {
     if (settings[k] == 0) continue;
     Settings simpler = settings;
@@ -263,11 +265,10 @@ Settings Search::simplified(Settings settings) {
     if (!extend(one, std::min(plan_.screened, runs)) || !extend(one, runs)) return settings;
     if (one.empty()) continue;
     const Standing before = trials_.standing(settings), now = trials_.standing(simpler);
-    bool worse = now.most_down() > before.most_down() || now.missed > before.missed;
-    for (std::size_t i = 0; i < now.costs.size(); ++i) {
-      worse |= now.costs[i] > std::max(at_first[i] + kSameCost, before.costs[i]);
+    if (now.most_down() > before.most_down() || now.missed > before.missed ||
+        now.cost() > std::max(at_first + more_cost, before.cost())) {
+      continue;
     }
-    if (worse) continue;
     if (!trials_.vary(one)) return settings;
     if (trials_.standing(simpler).fragile <= before.fragile) settings = std::move(simpler);
   }

@@ -65,8 +65,8 @@ class Trials {
 // Is one no worse in any cost, and better in one?
 bool dominates(const std::vector<double>& one, const std::vector<double>& other);
 
-// A cost that is greater by so much is as good: few knobs are worth more.
-inline constexpr double kSameCost = 0.002;
+// Settings that cost more by so much in all are as good: few knobs are worth more.
+inline constexpr double kSameCost = 0.01;
 
 // How much work is done. The numbers of runs are those in each situation.
 struct SearchPlan {
@@ -82,8 +82,8 @@ class Search {
   Search(const Knobs& knobs, Trials& trials, std::size_t situations, double bound,
          const SearchPlan& plan, std::uint64_t seed);
 
-  // Begins with these settings and with others by chance. Returns false if it was interrupted: then what
-  // it knows comes from fewer runs.
+  // Begins with these settings and with others by chance; the first of these has a whole race, whatever it
+  // costs. Returns false if it was interrupted: then what it knows comes from fewer runs.
   bool run(const std::vector<Settings>& first);
 
   // All that have run, the best first: rarely down, then near to the other claims, then rarely down where
@@ -94,8 +94,8 @@ class Search {
   std::vector<Settings> front() const;
   // Some of the front: the best one, that with the least of each cost, and others spread between them.
   std::vector<Settings> finalists(std::size_t count) const;
-  // Sets knobs back to 0 as long as nothing gets worse, or no cost by more than `kSameCost`.
-  Settings simplified(Settings settings);
+  // Sets knobs back to 0 as long as nothing gets worse, or the costs together by this at most.
+  Settings simplified(Settings settings, double more_cost = kSameCost);
 
   const std::vector<Settings>& tried() const { return tried_; }
   // How many were dropped because they were down too often, by situation.

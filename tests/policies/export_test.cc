@@ -4,12 +4,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cmath>
+#include <cstdint>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "explorer/engine/knobs.h"
+#include "model/base/random.h"
 #include "model/base/text.h"
 #include "model/retry/strategies.h"
 #include "policies/changes.h"
@@ -51,102 +55,155 @@ TEST(Export, SaysWhatTheThrottleOfGrpcAndItsInternalCost) {
               Not(Contains(StartsWith("INTERNAL"))));
 }
 
-// All combinations of some values, in each format those that it can express.
+using Options = std::vector<std::pair<std::string, std::string>>;
+
+// Settings by chance, of all that a format can say.
+class Chance {
+ public:
+  std::size_t below(std::size_t count) {
+    return static_cast<std::size_t>(random_.uniform() * static_cast<double>(count));
+  }
+  std::string one_of(std::vector<std::string> all) { return all[below(all.size())]; }
+  // From `least` up to ten thousand times as much.
+  std::string duration(std::int64_t least_us) {
+    const double factor = std::pow(10, 4 * random_.uniform());
+    return format_duration(
+        std::chrono::microseconds(least_us * static_cast<std::int64_t>(std::round(factor))));
+  }
+  std::string share(std::size_t parts) {
+    return print_number(static_cast<double>(1 + below(parts)) / static_cast<double>(parts));
+  }
+  std::string count(std::size_t least, std::size_t most) {
+    return std::to_string(least + below(most - least + 1));
+  }
+
+ private:
+  ClientRandom random_{7, 0};
+};
+
+std::string times(const std::string& duration, std::int64_t factor) {
+  return format_duration(factor * parse_duration(duration));
+}
+
+Options any_grpc(Chance& chance) {
+  const std::string base = chance.duration(1'000);
+  Options all{{"growth", "exponential"},
+              {"backoff-base", base},
+              {"backoff-cap", times(base, 1 + static_cast<std::int64_t>(chance.below(50)))},
+              {"backoff-factor", print_number(static_cast<double>(1 + chance.below(500)) / 100)},
+              {"jitter", "proportional:0.2"},
+              {"max-retries", chance.count(1, 4)},
+              {"retry-on", chance.one_of({"UNAVAILABLE", "UNAVAILABLE+INTERNAL",
+                                          "UNAVAILABLE+RESOURCE_EXHAUSTED", "ABORTED"})}};
+  const std::string deadline = chance.duration(1'000);
+  all.insert(all.end(),
+             {{"deadline", deadline}, {"deadline-check", "at-end"}, {"timeout", deadline}});
+  if (chance.below(2) == 0) {
+    all.insert(all.end(), {{"retry-budget", "grpc"},
+                           {"budget-tokens", chance.count(1, 1'000)},
+                           {"budget-deposit", chance.share(1'000)}});
+  }
+  return all;
+}
+
+Options any_envoy(Chance& chance, const std::string& base) {
+  Options all{{"growth", "exponential"},
+              {"backoff-base", base},
+              {"backoff-cap", times(base, 10)},
+              {"jitter", "full"},
+              {"max-retries", chance.count(1, 100)},
+              {"timeout", chance.duration(1'000)},
+              {"retry-on", chance.one_of({"5xx+transport+timeout", "502+503+504+transport+timeout",
+                                          "429+503+transport+timeout"})},
+              {"retry-budget", "envoy"},
+              {"budget-share", chance.one_of({"none", chance.share(1'000)})},
+              {"budget-min-concurrency", chance.count(1, 5'000)},
+              {"concurrency-limit", "fixed:" + chance.count(1, 100'000)}};
+  if (chance.below(4) > 0) {
+    // Above that of an attempt, which otherwise has no effect.
+    all.insert(all.end(), {{"deadline", times(all[5].second, chance.below(9) + 2)},
+                           {"deadline-check", "at-end"}});
+  }
+  return all;
+}
+
+Options any_resilience4j(Chance& chance) {
+  const std::string base = chance.duration(1'000);
+  const std::string jitter = chance.one_of({"none", "proportional:" + chance.share(100)});
+  const bool random = jitter != "none" && jitter != "proportional:1";
+  Options all{{"backoff-base", base},
+              {"jitter", random ? jitter : "none"},
+              {"max-retries", chance.count(1, 1'000)},
+              {"timeout", chance.duration(1'000)}};
+  if (chance.below(2) == 0) {
+    all.insert(
+        all.end(),
+        {{"growth", "exponential"},
+         {"backoff-factor", print_number(static_cast<double>(101 + chance.below(400)) / 100)},
+         {"backoff-cap", times(base, 1 + static_cast<std::int64_t>(chance.below(50)))},
+         {"cap-applies", random ? "after-jitter" : "before-jitter"}});
+  } else {
+    all.insert(all.end(), {{"growth", "constant"}, {"backoff-cap", "none"}});
+  }
+  if (chance.below(2) == 0) {
+    const std::string calls = chance.count(2, 500);
+    all.insert(all.end(), {{"breaker", "resilience4j"},
+                           {"breaker-calls", calls},
+                           {"breaker-min-calls", calls},
+                           {"breaker-failure-share", chance.share(100)},
+                           {"breaker-slow-call", chance.duration(1'000)},
+                           {"breaker-slow-share", chance.share(100)},
+                           {"breaker-open-for", chance.duration(1'000)},
+                           {"breaker-trials", chance.count(1, 50)},
+                           {"when-refused", "back-off"}});
+  }
+  return all;
+}
+
+Options any_dotnet(Chance& chance) {
+  const std::string timeout = format_duration(std::chrono::milliseconds(10 + chance.below(20'000)));
+  Options all{{"strategy", "polly"},
+              {"backoff-base", chance.duration(1'000)},
+              {"max-retries", chance.count(1, 1'000)},
+              {"timeout", timeout},
+              {"deadline", times(timeout, static_cast<std::int64_t>(chance.below(9)) + 2)},
+              {"retry-after", chance.one_of({"ignore", "replace"})},
+              {"breaker-failure-share", chance.share(1'000)},
+              {"breaker-min-calls", chance.count(2, 500)},
+              {"breaker-time", times(timeout, static_cast<std::int64_t>(chance.below(9)) + 50)},
+              {"breaker-open-for", chance.duration(500'000)},
+              {"concurrency-limit", "fixed:" + chance.count(1, 100'000)}};
+  return all;
+}
+
+// Settings by chance are read back as what they were, in each format.
 TEST(Export, IsReadBackAsWhatItWas) {
-  for (const char* retries : {"1", "2", "4"}) {
-    for (const char* base : {"5ms", "100ms", "1.5s"}) {
-      for (const char* deadline : {"none", "7s"}) {
-        for (const char* budget : {"none", "grpc"}) {
-          const std::string per_request = deadline == std::string("none") ? "2s" : deadline;
-          const auto workload = workload_of({{"growth", "exponential"},
-                                             {"backoff-base", base},
-                                             {"backoff-factor", "1.6"},
-                                             {"backoff-cap", "20s"},
-                                             {"jitter", "proportional:0.2"},
-                                             {"max-retries", retries},
-                                             {"deadline", deadline},
-                                             {"deadline-check", "at-end"},
-                                             {"timeout", per_request},
-                                             {"retry-on", "UNAVAILABLE+INTERNAL"},
-                                             {"retry-budget", budget}});
-          const Exported exported = export_policy(workload, ExportFormat::kGrpc);
-          if (deadline == std::string("none")) {
-            // A file of gRPC has no timeout of an attempt, and without a deadline no check of it.
-            EXPECT_THAT(exported.differences, Contains(HasSubstr("timeout is 2s here, and none")));
-          } else {
-            EXPECT_THAT(exported.differences, IsEmpty()) << exported.text;
-          }
-        }
-        for (const char* share : {"none", "0.2"}) {
-          for (const char* on : {"5xx+transport+timeout", "502+503+504+transport+timeout",
-                                 "429+503+transport+timeout"}) {
-            const auto workload =
-                workload_of({{"growth", "exponential"},
-                             {"backoff-base", base},
-                             {"backoff-cap", base == std::string("5ms")     ? "50ms"
-                                             : base == std::string("100ms") ? "1s"
-                                                                            : "15s"},
-                             {"jitter", "full"},
-                             {"max-retries", retries},
-                             {"timeout", "900ms"},
-                             {"deadline", "7s"},
-                             {"deadline-check", "at-end"},
-                             {"retry-on", on},
-                             {"retry-budget", "envoy"},
-                             {"budget-share", share},
-                             {"budget-min-concurrency", "6"},
-                             {"concurrency-limit", "fixed:40"}});
-            for (const ExportFormat format : {ExportFormat::kEnvoy, ExportFormat::kIstio}) {
-              const Exported exported = export_policy(workload, format);
-              EXPECT_THAT(exported.differences, IsEmpty()) << exported.text;
-            }
-          }
-        }
-      }
-      for (const char* jitter : {"none", "proportional:0.3"}) {
-        const auto workload = workload_of(
-            {{"growth", "exponential"},
-             {"backoff-base", base},
-             {"backoff-factor", "3"},
-             {"backoff-cap", "4s"},
-             {"cap-applies", jitter == std::string("none") ? "before-jitter" : "after-jitter"},
-             {"jitter", jitter},
-             {"max-retries", retries},
-             {"timeout", "3s"},
-             {"breaker", "resilience4j"},
-             {"breaker-calls", "50"},
-             {"breaker-min-calls", "20"},
-             {"breaker-failure-share", "0.3"},
-             {"breaker-open-for", "5s"},
-             {"when-refused", "back-off"}});
-        const Exported exported = export_policy(workload, ExportFormat::kResilience4j);
-        EXPECT_THAT(exported.differences, IsEmpty()) << exported.text;
-      }
-    }
+  constexpr int kEach = 200;
+  Chance chance;
+  const auto expect_same = [](const Options& options, ExportFormat format) {
+    const Exported exported = export_policy(workload_of(options), format);
+    EXPECT_THAT(exported.differences, IsEmpty()) << exported.text;
+  };
+  for (int i = 0; i < kEach && !HasFailure(); ++i) {
+    expect_same(any_grpc(chance), ExportFormat::kGrpc);
+    const Options envoy = any_envoy(chance, chance.duration(1'000));
+    expect_same(envoy, ExportFormat::kEnvoy);
+    expect_same(envoy, ExportFormat::kIstio);
+    expect_same(envoy, ExportFormat::kEnvoyGateway);
+    expect_same(any_resilience4j(chance), ExportFormat::kResilience4j);
+    expect_same(any_dotnet(chance), ExportFormat::kDotNet);
+    // A file of AWS has no timeout.
+    const Exported aws = export_policy(
+        workload_of({{"strategy", chance.one_of({"aws-standard", "aws-legacy", "aws-adaptive"})},
+                     {"max-attempts", chance.count(1, 1'000)}}),
+        ExportFormat::kAws);
+    EXPECT_THAT(aws.differences, ElementsAre(HasSubstr("timeout is"))) << aws.text;
   }
-  for (const char* delay : {"1ms", "1.5s"}) {
-    for (const char* deadline : {"7s", "1h1m1.25s"}) {
-      const auto workload = workload_of({{"strategy", "polly"},
-                                         {"backoff-base", delay},
-                                         {"max-retries", "5"},
-                                         {"timeout", "3s"},
-                                         {"deadline", deadline},
-                                         {"retry-after", "ignore"},
-                                         {"breaker-failure-share", "0.3"},
-                                         {"breaker-min-calls", "20"},
-                                         {"breaker-time", "45s"},
-                                         {"breaker-open-for", "10s"},
-                                         {"concurrency-limit", "fixed:70"}});
-      const Exported exported = export_policy(workload, ExportFormat::kDotNet);
-      EXPECT_THAT(exported.differences, IsEmpty()) << exported.text;
-    }
-  }
-  for (const char* strategy : {"aws-standard", "aws-legacy", "aws-adaptive"}) {
-    const Exported exported = export_policy(
-        workload_of({{"strategy", strategy}, {"max-attempts", "7"}}), ExportFormat::kAws);
-    EXPECT_THAT(exported.differences, Contains(HasSubstr("timeout is")));
-    EXPECT_EQ(exported.differences.size(), 1u) << exported.differences.back();
-  }
+  // Without a deadline a file of gRPC has no time at all.
+  EXPECT_THAT(
+      export_policy(workload_of({{"strategy", "grpc"}, {"timeout", "2s"}}), ExportFormat::kGrpc)
+          .differences,
+      ElementsAre(HasSubstr("timeout is 2s here, and none")));
 }
 
 TEST(Export, NamesWhatItsFormatCannotSay) {
@@ -191,8 +248,9 @@ TEST(Export, BeginsWithoutFault) {
     workload.retry = retry_settings("begin");
     return workload;
   }();
-  for (const ExportFormat format : {ExportFormat::kGrpc, ExportFormat::kEnvoy, ExportFormat::kIstio,
-                                    ExportFormat::kResilience4j, ExportFormat::kAws}) {
+  for (const ExportFormat format :
+       {ExportFormat::kGrpc, ExportFormat::kEnvoy, ExportFormat::kIstio,
+        ExportFormat::kResilience4j, ExportFormat::kAws, ExportFormat::kEnvoyGateway}) {
     const Exported exported = export_policy(begin, format);
     const PolicyFile file = read_policies(exported.text);
     for (const Note& note : findings_of(file.policies.at(0))) {
@@ -250,7 +308,8 @@ TEST(Import, HasOptionsOfTheExplorer) {
   for (const NamedStrategy& strategy : named_strategies()) {
     for (const ExportFormat format :
          {ExportFormat::kGrpc, ExportFormat::kEnvoy, ExportFormat::kIstio,
-          ExportFormat::kResilience4j, ExportFormat::kAws, ExportFormat::kDotNet}) {
+          ExportFormat::kResilience4j, ExportFormat::kAws, ExportFormat::kDotNet,
+          ExportFormat::kEnvoyGateway}) {
       WorkloadOptions workload;
       workload.retry = retry_settings(strategy.name);
       const PolicyFile file =
@@ -267,13 +326,19 @@ TEST(Export, WritesFilesThatCanBeRead) {
   for (const NamedStrategy& strategy : named_strategies()) {
     for (const ExportFormat format :
          {ExportFormat::kGrpc, ExportFormat::kEnvoy, ExportFormat::kIstio,
-          ExportFormat::kResilience4j, ExportFormat::kAws, ExportFormat::kDotNet}) {
+          ExportFormat::kResilience4j, ExportFormat::kAws, ExportFormat::kDotNet,
+          ExportFormat::kEnvoyGateway}) {
       WorkloadOptions workload;
       workload.retry = retry_settings(strategy.name);
       const Exported exported = export_policy(workload, format);
       const PolicyFile file = read_policies(exported.text, ReadAs::kGrpcChannel);
       ASSERT_EQ(file.policies.size(), 1u) << strategy.name;
       EXPECT_FALSE(file.policies.front().refused) << strategy.name << '\n' << exported.text;
+      if (format != ExportFormat::kResilience4j && format != ExportFormat::kDotNet) continue;
+      // Their own readers skip names that they do not know. So do not have any.
+      for (const Note& note : file.policies.front().notes) {
+        EXPECT_NE(note.rule, kNoEffect) << note.text << '\n' << exported.text;
+      }
     }
   }
 }

@@ -36,9 +36,9 @@ Settings with(const PolicySpace& space,
 }
 
 TEST(PolicySpace, SetsBackWhatHasNoEffect) {
-  const PolicySpace space(strategies({"begin", "fixed"}), {}, {}, std::nullopt);
+  const PolicySpace space(strategies({"begin", "begin"}), {}, {}, std::nullopt);
   // A factor has none on constant waits, and full jitter is what the strategy has.
-  Settings settings = with(space, {{"growth", 1}, {"backoff-factor", 2}, {"jitter", 5}});
+  Settings settings = with(space, {{"growth", 1}, {"backoff-factor", 2}, {"jitter", 4}});
   ASSERT_TRUE(space.knobs().settle(settings));
   EXPECT_THAT(space.changes(settings), UnorderedElementsAre(Pair("growth", "constant")));
   EXPECT_EQ(space.unchanged("jitter"), "full");
@@ -54,10 +54,9 @@ TEST(PolicySpace, SetsBackWhatHasNoEffect) {
 }
 
 TEST(PolicySpace, TriesOnlyWhatRetriesTheSameWithTheSameTimeout) {
-  std::vector<ListedStrategy> list = strategies({"begin", "google-cloud"});
-  list.push_back(
-      {.name = "google-cloud",
-       .settings = NamedOptions{{"strategy", "google-cloud"}, {"retry-on", "503+timeout"}}});
+  std::vector<ListedStrategy> list = strategies({"begin", "grpc"});
+  list.push_back({.name = "grpc",
+                  .settings = NamedOptions{{"strategy", "grpc"}, {"retry-on", "503+timeout"}}});
   list.front().settings = NamedOptions{{"strategy", "begin"}, {"retry-on", "503+timeout"}};
   const PolicySpace space(list, {{"timeout", "700ms"}}, {}, std::nullopt);
   const std::vector<Settings> all = space.simplest(1'000);
@@ -70,6 +69,32 @@ TEST(PolicySpace, TriesOnlyWhatRetriesTheSameWithTheSameTimeout) {
   }
   EXPECT_THAT(space.in_full(space.strategy(2)), Contains(Pair("retry-on", "503+timeout")));
   EXPECT_THAT(space.in_full(space.strategy(2)), Contains(Pair("timeout", "700ms")));
+}
+
+// Attempts without an end are allowed only where they must stay, and then something else ends the retries.
+TEST(PolicySpace, AllowsOnlyWhatEnds) {
+  const auto allows = [](const PolicySpace& space, Settings settings) {
+    return space.knobs().settle(settings);
+  };
+  const PolicySpace begin(strategies({"begin", "fixed", "finagle"}), {}, {}, std::nullopt);
+  EXPECT_TRUE(allows(begin, begin.strategy(0)));
+  EXPECT_FALSE(allows(begin, begin.strategy(1)));
+  EXPECT_FALSE(allows(begin, begin.strategy(2)));  // a budget, and no last attempt
+  // "none" is the first value of both.
+  EXPECT_TRUE(allows(begin, with(begin, {{"retry-budget", 1}})));
+  EXPECT_TRUE(allows(begin, with(begin, {{"deadline", 1}})));
+  EXPECT_FALSE(allows(begin, with(begin, {{"retry-budget", 1}, {"deadline", 1}})));
+
+  const PolicySpace endless(strategies({"fixed", "begin"}), {}, {}, std::nullopt);
+  EXPECT_FALSE(allows(endless, endless.strategy(0)));
+  EXPECT_FALSE(allows(endless, with(endless, {{"max-attempts", 2}})));
+  EXPECT_TRUE(allows(endless, with(endless, {{"max-attempts", 2}, {"retry-budget", 3}})));
+  EXPECT_TRUE(allows(endless, endless.strategy(1)));
+  const PolicySpace meant(strategies({"fixed"}), {}, {"max-attempts"}, std::nullopt);
+  EXPECT_TRUE(allows(meant, meant.strategy(0)));
+  for (const Settings& each : begin.simplest(1'000)) {
+    EXPECT_LT(scenario_of(begin.options_of(each, {})).workload.retry.limit.max_retries, 10u);
+  }
 }
 
 TEST(PolicySpace, LeavesAloneWhatIsGivenOrFixed) {
@@ -95,7 +120,12 @@ TEST(PolicySpace, AllowsWhatTheFormatCanSay) {
   const std::vector<Settings> simplest = space.simplest(1'000);
   EXPECT_THAT(simplest, Contains(space.strategy(0)));
   EXPECT_THAT(simplest, Not(Contains(space.strategy(1))));  // gRPC has at most five attempts
-  for (const Settings& each : simplest) EXPECT_LE(space.changes(each).size(), 1u);
+  for (const Settings& each : simplest) EXPECT_LE(space.changes(each).size(), 2u);
+  const PolicySpace without(
+      {{.name = "grpc", .settings = NamedOptions{{"strategy", "grpc"}, {"retry-budget", "none"}}}},
+      {}, fixed, ExportFormat::kGrpc);
+  EXPECT_THAT(without.simplest(1'000),
+              Contains(with(without, {{"retry-budget", 7}, {"budget-deposit", 5}})));
   const std::vector<std::string> all = space.names();
   const PolicySpace one(strategies({"begin"}), {}, {all.begin() + 1, all.end()}, std::nullopt);
   EXPECT_THAT(one.simplest(3), SizeIs(3));
@@ -103,7 +133,7 @@ TEST(PolicySpace, AllowsWhatTheFormatCanSay) {
   ASSERT_TRUE(space.knobs().settle(four));
   EXPECT_THAT(space.changes(four),
               UnorderedElementsAre(Pair("max-attempts", "5"), Pair("budget-tokens", "100")));
-  Settings others = with(space, {{"max-attempts", 7}, {"jitter", 5}, {"retry-budget", 3}});
+  Settings others = with(space, {{"max-attempts", 7}, {"jitter", 4}, {"retry-budget", 3}});
   ASSERT_TRUE(space.knobs().settle(others));
   EXPECT_EQ(others, space.strategy(0));
 }

@@ -222,6 +222,21 @@ TEST(Search, SetsBackWhatIsNotNeeded) {
   Search search(knobs, trials, 1, 0.01, {}, 1);
   ASSERT_TRUE(search.run({{2, 3, 1}}));
   EXPECT_EQ(search.simplified({2, 3, 1}), (Settings{2, 0, 0}));
+  // What saves less than is allowed is not worth a knob.
+  EXPECT_EQ(search.simplified({2, 3, 1}, 1), (Settings{0, 0, 0}));
+}
+
+// Where nothing is better, what one began with is among those that may be chosen, however many cost less.
+TEST(Search, GivesTheFirstAWholeRace) {
+  const Knobs knobs{.values = {10}};
+  MadeUp trials(
+      1, 3, [](const Settings&, std::size_t) { return 0; },
+      [](const Settings& each) { return std::vector<double>{10 - static_cast<double>(each[0])}; });
+  const SearchPlan plan{.candidates = 10, .raced = 2, .rounds = 0};
+  Search search(knobs, trials, 1, 0.01, plan, 1);
+  ASSERT_TRUE(search.run({{0}}));
+  EXPECT_EQ(trials.standing({0}).down.front().runs, plan.race);
+  EXPECT_EQ(trials.standing({1}).down.front().runs, plan.screened);
 }
 
 // The cheap ones are down where something differs, and so are all but four of the others.

@@ -574,6 +574,23 @@ TEST(Recommend, PrintsAFileThatPassesTheCheck) {
   EXPECT_EQ(checked.code, 0) << checked.out;
 }
 
+// On a service that is used to a quarter, `begin` loses nothing that a change would save.
+TEST(Recommend, KeepsWhatIsWellAndEndsWhatIsEndless) {
+  const auto recommended = [](const std::string& more) {
+    return done(RETRYSTORM_STUDIES, on_small_service({"recommend", "--quick", "--candidates=40",
+                                                      "--expect=down<10%", more}));
+  };
+  const Done usual = recommended("--backlog=16");
+  ASSERT_EQ(usual.code, 0) << usual.out << usual.err;
+  EXPECT_THAT(usual.out, HasSubstr("\nrecommended: begin as it is: of "));
+  EXPECT_THAT(usual.out, Not(HasSubstr(" settings that were varied differ")));
+  const Done endless = recommended("--start=fixed");
+  ASSERT_EQ(endless.code, 0) << endless.out << endless.err;
+  EXPECT_THAT(endless.out, HasSubstr("\nyours: down, or not back in time, in "));
+  EXPECT_THAT(endless.out, HasSubstr("\nIn full: max-attempts = "));
+  EXPECT_THAT(endless.out, Not(HasSubstr("\nIn full: max-attempts = none")));
+}
+
 TEST(Recommend, SaysWhichClaimIsInTheWay) {
   const Done none = done(RETRYSTORM_STUDIES,
                          on_small_service({"recommend", "--quick", "--candidates=10",
