@@ -344,6 +344,18 @@ std::vector<Case> cases() {
             100, n, expected,
             hedge("500ms", {{"max-retries", "0"}, {"hedge-max", std::to_string(n - 1)}})));
   }
+  add(29, "OK/s, a pool of 5, 200 ms, always in use", 5 / .2, .005,
+      through_kept_connections(5, .2));
+  add(29, "OK/s, a pool of 12, 50 ms, always in use", 12 / .05, .005,
+      through_kept_connections(12, .05));
+  add(29, "found on waking, 600 with a connection each, think 2 s, frozen 10 s, backlog 32",
+      found_on_waking(600, 2, .05, 10, 32), 0, on_waking(600, 2, .05, 10, 32));
+  add(29, "found on waking, 400, think 5 s, frozen 4 s, backlog 10",
+      found_on_waking(400, 5, .02, 4, 10), 0, on_waking(400, 5, .02, 4, 10));
+  add(29, "found on kept connections, six pools of 5 for 600: at most 30", 31, 0,
+      on_waking_in_pools(600, 2, .05, 10, 6, 5), kLess);
+  add(29, "in the service, 7 streams, all hang", 7, 0, in_streams(1, 7));
+  add(29, "in the service, 2 connections of 50 streams, all hang", 100, 0, in_streams(2, 50));
   return list;
 }
 

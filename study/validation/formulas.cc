@@ -147,6 +147,11 @@ double connecting_share(double l, double s, double t) {
   return (1 - l * s) * std::exp(-l * t);
 }
 
+double found_on_waking(int n, double z, double s, double t, int backlog) {
+  const double idle = n * z / (z + s);
+  return idle * (1 - std::exp(-t / z)) + backlog + 1;
+}
+
 double filling_time(double l, double mu, int n) {
   double step = 1 / l, sum = step;  // from 0 to 1
   for (int i = 1; i < n; ++i) {

@@ -115,6 +115,11 @@ double erlang_queue(int c, double a);
 // requests that must open another: those that find nobody (1 - l s), with none in the time t before.
 double connecting_share(double l, double s, double t);
 
+// n clients with a kept connection each, which think for z and are served within s, are frozen out for t: the
+// attempts that the service finds on waking, besides those that it had begun with. On each connection that was
+// idle one, unless its client thought all the time, and what the accept queue holds, one more than its backlog.
+double found_on_waking(int n, double z, double s, double t, int backlog);
+
 // M/M/1 with room for n: the mean time from empty to n requests, and from n to empty. Birth and
 // death: the sum of the mean times of the single steps.
 double filling_time(double l, double mu, int n);

@@ -615,6 +615,70 @@ Measure connecting(double l, double s, double t) {
                 });
 }
 
+Measure through_kept_connections(int c, double s) {
+  constexpr double kSeconds = 500;
+  return of_run(
+      {.options = closed(20 * c, kSeconds,
+                         {{"processes", "1"},
+                          {"lambda", "0s"},
+                          {"connections", "keep-alive"},
+                          {"pool-size", text(c)},
+                          {"strategy", "none"},
+                          {"timeout", "1000s"},
+                          {"service", "workers"},
+                          {"workers", text(10 * c)},
+                          {"service-time", in_seconds(s)}})},
+      [](const ObservedRun& run) { return static_cast<double>(run.summary.counts.ok) / kSeconds; });
+}
+
+Measure in_streams(int connections, int streams) {
+  return of_run({.options = closed(10 * connections * streams, 100,
+                                   {{"processes", "1"},
+                                    {"lambda", "1s"},
+                                    {"connections", "multiplexed"},
+                                    {"pool-size", text(connections)},
+                                    {"streams", text(streams)},
+                                    {"strategy", "none"},
+                                    {"timeout", "1000s"},
+                                    {"service", "workers"},
+                                    {"workers", "10000"},
+                                    {"service-time", "1000s"}}),
+                 .service_interval = 10s},
+                [](const ObservedRun& run) { return run.service.back().interval.concurrency; });
+}
+
+namespace {
+
+Experiment frozen(int n, double z, double s, double t, const NamedOptions& more) {
+  return {.options = with({{"clients", text(n)},
+                           {"lambda", in_seconds(z)},
+                           {"service", "workers"},
+                           {"workers", "20"},
+                           {"service-time", in_seconds(s)},
+                           {"connections", "keep-alive"},
+                           {"timeout", "1s"},
+                           {"strategy", "fixed"},
+                           {"fixed-delay", "400ms"},
+                           {"outage-at", "20s"},
+                           {"outage-for", in_seconds(t)},
+                           {"observe", "1ms"}},
+                          more)};
+}
+
+}  // namespace
+
+Measure on_waking(int n, double z, double s, double t, int backlog) {
+  return of_run(frozen(n, z, s, t, {{"clients-per-process", "1"}, {"backlog", text(backlog)}}),
+                [](const ObservedRun& run) {
+                  return run.summary.on_waking->kept + run.summary.on_waking->accept_queue;
+                });
+}
+
+Measure on_waking_in_pools(int n, double z, double s, double t, int processes, int c) {
+  return of_run(frozen(n, z, s, t, {{"processes", text(processes)}, {"pool-size", text(c)}}),
+                [](const ObservedRun& run) { return run.summary.on_waking->kept; });
+}
+
 Measure filling_seconds(double l, double mu, int n, int longest) {
   // From a restart until a request finds no place. The errors of the restart itself come at once.
   constexpr int kTimes = 200;

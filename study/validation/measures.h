@@ -103,6 +103,14 @@ Measure in_line(int c, double l, double s, const NamedOptions& more = {});
 // The share of requests that open a connection, with a pool of one that is closed once it has been
 // idle for t.
 Measure connecting(double l, double s, double t);
+// A pool of c kept connections that many clients use all the time: OK a second.
+Measure through_kept_connections(int c, double s);
+// A service that never ends: how many attempts are in it.
+Measure in_streams(int connections, int streams);
+// n clients think for z, and their service of 20 workers takes s. It is frozen for t: what it finds on waking, or of
+// this only what is on kept connections.
+Measure on_waking(int n, double z, double s, double t, int backlog);
+Measure on_waking_in_pools(int n, double z, double s, double t, int processes, int c);
 // M/M/1: how long it takes from empty to n requests, and from n to empty. `longest`: the time that
 // each repetition gets.
 Measure filling_seconds(double l, double mu, int n, int longest);
