@@ -3,18 +3,15 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <poll.h>
-#include <sys/socket.h>
 
-#include <array>
 #include <csignal>
-#include <cstdint>
 #include <future>
 #include <string>
 #include <thread>
 
 #include "tests/support/certificate.h"
 #include "tests/support/child_process.h"
+#include "tests/support/http2_peer.h"
 #include "tests/support/sockets.h"
 
 namespace retrystorm::test {
@@ -23,88 +20,6 @@ namespace {
 using namespace std::chrono_literals;
 using namespace std::string_literals;
 using ::testing::HasSubstr;
-
-enum Type : char {
-  kData = 0,
-  kHeaders = 1,
-  kReset = 3,
-  kSettings = 4,
-  kGoAway = 7,
-  kContinuation = 9
-};
-constexpr char kEndStream = 1, kEndHeaders = 4;
-constexpr std::uint32_t kCancel = 8;
-
-const std::string kOk(1, '\x88');  // HPACK: ":status: 200" of the static table
-
-struct Frame {
-  char type = -1;
-  char flags = 0;
-  std::uint32_t stream = 0;
-  std::string payload{};
-};
-
-std::string big_endian(std::uint32_t number) {
-  std::string bytes;
-  for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(number >> shift);
-  return bytes;
-}
-
-std::uint32_t number_at(const std::string& bytes, std::size_t place, std::size_t size = 4) {
-  std::uint32_t number = 0;
-  for (std::size_t i = 0; i < size; ++i) {
-    number = number << 8 | static_cast<unsigned char>(bytes.at(place + i));
-  }
-  return number;
-}
-
-// The server's end of a connection.
-class Peer {
- public:
-  explicit Peer(Socket socket) : socket_(std::move(socket)) { take(24); }  // the preface
-
-  void send(const Frame& frame) const {
-    const auto size = static_cast<std::uint32_t>(frame.payload.size());
-    socket_.send(big_endian(size).substr(1) + frame.type + frame.flags + big_endian(frame.stream) +
-                 frame.payload);
-  }
-  void settle(const std::string& settings = {}) const {
-    send({.type = kSettings, .payload = settings});
-  }
-  void answer(std::uint32_t stream, const std::string& head = kOk) const {
-    send({kHeaders, kEndHeaders | kEndStream, stream, head});
-  }
-
-  // The next frame of this type. One without a type: the client has closed the connection.
-  Frame next(char type) {
-    while (true) {
-      const std::string head = take(9);
-      if (head.size() < 9) return {};
-      Frame frame{head[3], head[4], number_at(head, 5), take(number_at(head, 0, 3))};
-      if (frame.type == type) return frame;
-    }
-  }
-
- private:
-  // Empty if the client closes the connection before that, or sends nothing for long.
-  std::string take(std::size_t size) {
-    while (read_.size() < size) {
-      pollfd wait{socket_.descriptor(), POLLIN, 0};
-      if (poll(&wait, 1, kMilliseconds) <= 0) return {};
-      std::array<char, 4096> part{};
-      const ssize_t got = recv(socket_.descriptor(), part.data(), part.size(), 0);
-      if (got <= 0) return {};
-      read_.append(part.data(), static_cast<std::size_t>(got));
-    }
-    std::string taken = read_.substr(0, size);
-    read_.erase(0, size);
-    return taken;
-  }
-
-  static constexpr int kMilliseconds = static_cast<int>(kPatience / 1ms);
-  Socket socket_;
-  std::string read_;
-};
 
 class Http2ConnectionTest : public testing::Test {
  protected:
@@ -122,7 +37,7 @@ class Http2ConnectionTest : public testing::Test {
   bool is_accepted() {
     return accepted_.get_future().wait_for(kPatience) == std::future_status::ready;
   }
-  Peer accept() const { return Peer(listener_.accept(kPatience)); }
+  Http2Peer accept() const { return Http2Peer(listener_.accept(kPatience)); }
 
   const Listener listener_;
   const HttpRequest request_ = make_request({.url = listener_.url()});
@@ -132,7 +47,7 @@ class Http2ConnectionTest : public testing::Test {
 
 TEST_F(Http2ConnectionTest, HasManyRequestsUnderWay) {
   auto first = open();
-  Peer peer = accept();
+  Http2Peer peer = accept();
   EXPECT_EQ(peer.next(kHeaders).stream, 1u);
   peer.settle();
   ASSERT_TRUE(is_accepted());
@@ -142,7 +57,7 @@ TEST_F(Http2ConnectionTest, HasManyRequestsUnderWay) {
   peer.answer(3, "\x8d"s);  // ":status: 404"
   EXPECT_EQ(second.get().response.status, 404);
   EXPECT_EQ(first.wait_for(0s), std::future_status::timeout);
-  peer.send({kHeaders, kEndHeaders, 1, kOk});
+  peer.send({kHeaders, kEndHeaders, 1, kOkHead});
   peer.send({kData, kEndStream, 1, std::string(150, 'x')});
   const HttpAnswer answer = first.get();
   EXPECT_TRUE(answer);
@@ -152,7 +67,7 @@ TEST_F(Http2ConnectionTest, HasManyRequestsUnderWay) {
 
 TEST_F(Http2ConnectionTest, EndsOnlyTheStreamOfARequestThatTimesOut) {
   auto first = open(200ms);
-  Peer peer = accept();
+  Http2Peer peer = accept();
   peer.settle();
   EXPECT_EQ(first.get().fault, Connection::Fault::kTimedOut);
   const Frame reset = peer.next(kReset);
@@ -168,7 +83,7 @@ TEST_F(Http2ConnectionTest, EndsOnlyTheStreamOfARequestThatTimesOut) {
 
 TEST_F(Http2ConnectionTest, IsClosedIfTheServerDoesNotAcceptItInTime) {
   auto first = open(100ms);
-  Peer peer = accept();
+  Http2Peer peer = accept();
   EXPECT_EQ(first.get().fault, Connection::Fault::kTimedOut);
   EXPECT_EQ(peer.next(kReset).type, -1);
   EXPECT_FALSE(connection_.can_be_used_again());
@@ -177,7 +92,7 @@ TEST_F(Http2ConnectionTest, IsClosedIfTheServerDoesNotAcceptItInTime) {
 
 TEST_F(Http2ConnectionTest, FailsWhatTheServerDoesNotAnswerBeforeItGoesAway) {
   auto first = open();
-  Peer peer = accept();
+  Http2Peer peer = accept();
   peer.settle();
   ASSERT_TRUE(is_accepted());
   auto second = send();
@@ -196,7 +111,7 @@ TEST_F(Http2ConnectionTest, FailsWhatTheServerDoesNotAnswerBeforeItGoesAway) {
 TEST_F(Http2ConnectionTest, FailsAllRequestsWhenItIsLost) {
   auto first = open();
   {
-    Peer peer = accept();
+    Http2Peer peer = accept();
     peer.settle();
     ASSERT_TRUE(is_accepted());
     peer.next(kHeaders);
@@ -209,7 +124,7 @@ TEST_F(Http2ConnectionTest, FailsAllRequestsWhenItIsLost) {
 
 TEST_F(Http2ConnectionTest, FailsARequestThatTheServerResets) {
   auto first = open();
-  Peer peer = accept();
+  Http2Peer peer = accept();
   peer.settle();
   peer.next(kHeaders);
   peer.send({.type = kReset, .stream = 1, .payload = big_endian(7)});  // REFUSED_STREAM
@@ -219,7 +134,7 @@ TEST_F(Http2ConnectionTest, FailsARequestThatTheServerResets) {
 
 TEST_F(Http2ConnectionTest, WaitsWhereTheServerTakesNoStreams) {
   auto first = open();
-  Peer peer = accept();
+  Http2Peer peer = accept();
   peer.next(kHeaders);
   peer.settle("\0\x03"s + big_endian(0));  // SETTINGS_MAX_CONCURRENT_STREAMS
   ASSERT_TRUE(is_accepted());
@@ -230,14 +145,14 @@ TEST_F(Http2ConnectionTest, WaitsWhereTheServerTakesNoStreams) {
 
 TEST_F(Http2ConnectionTest, BoundsTheHeadOfAnAnswer) {
   auto first = open();
-  Peer peer = accept();
+  Http2Peer peer = accept();
   peer.settle();
   peer.next(kHeaders);
   // A literal header without indexing, of a name and a value of 100 bytes each.
   const std::string header = "\0\x64"s + std::string(100, 'a') + '\x64' + std::string(100, 'b');
   std::string part;
   while (part.size() < 16'000) part += header;
-  peer.send({kHeaders, 0, 1, kOk + part});
+  peer.send({kHeaders, 0, 1, kOkHead + part});
   for (int i = 0; i < 5; ++i) peer.send({kContinuation, i == 4 ? kEndHeaders : char{0}, 1, part});
   const HttpAnswer answer = first.get();
   EXPECT_EQ(answer.fault, Connection::Fault::kBroken);
