@@ -53,6 +53,13 @@ std::string ClientMetrics::render() const {
         counter("retrystorm_attempts_waited_in_line_total",
                 "Attempts that had to wait for a connection of their process's pool.",
                 number(kept->waited)));
+    families.push_back(
+        counter("retrystorm_connections_given_up_total",
+                "Connections closed because their attempt timed out or was cancelled.",
+                number(kept->given_up)));
+    families.push_back(counter("retrystorm_attempts_sent_again_total",
+                               "Attempts that were lost with a kept connection, and sent again.",
+                               number(kept->sent_again)));
   }
   if (fleet->is_open()) {
     families.push_back(counter("retrystorm_arrivals_dropped_total",

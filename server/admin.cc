@@ -50,6 +50,14 @@ std::string server_metrics(const ServerInterval& totals) {
               "Connections in the service that a restart or a drop reset.", number(counts.lost)),
       counters("retrystorm_server_requests_rejected_total", "Connections rejected, by reason.",
                "reason", rejected)};
+  if (totals.kernel) {
+    families.push_back(gauge("retrystorm_server_accept_queue",
+                             "Connections that the server has not accepted.",
+                             number(totals.kernel->accept_queue)));
+    families.push_back(counter("retrystorm_server_no_room_total",
+                               "SYNs dropped since it listens, because the accept queue was full.",
+                               number(totals.kernel->no_room)));
+  }
   if (const auto& workers = totals.workers) {
     families.push_back(gauge("retrystorm_server_workers", "Requests that can be served at a time.",
                              number(workers->workers)));
@@ -82,6 +90,10 @@ nlohmann::ordered_json server_status(const ServerInterval& totals, Duration upti
                                 {"uptime_s", rounded(to_seconds(uptime))},
                                 {"concurrency", totals.concurrency},
                                 {"last_delay_s", to_seconds(totals.last_delay)}};
+  if (totals.kernel) {
+    status["accept_queue"] = totals.kernel->accept_queue;
+    status["no_room_total"] = totals.kernel->no_room;
+  }
   add_workers(status, totals.workers);
   status.update({{"offered_total", counts.offered},
                  {"admitted_total", counts.admitted},

@@ -105,6 +105,13 @@ void HttpServer::open() {
   setsockopt(listener_->descriptor(), IPPROTO_TCP, TCP_CORK, &yes, sizeof(yes));
 }
 
+ServerInterval HttpServer::totals() const {
+  ServerInterval totals = pool_.totals();
+  const std::scoped_lock lock(mutex_);
+  if (listener_) totals.kernel = listener_->kernel_state();
+  return totals;
+}
+
 void HttpServer::run() {
   std::unique_lock lock(mutex_);
   while (true) {

@@ -52,7 +52,7 @@ class HttpServer {
   void listen();
 
   ServerInterval take_interval() { return pool_.take_interval(); }
-  ServerInterval totals() const { return pool_.totals(); }
+  ServerInterval totals() const;
 
   // Null if it calls nobody.
   const Upstream* upstream() const { return upstream_.get(); }
@@ -74,7 +74,7 @@ class HttpServer {
   Address address_;
 
   std::mutex orders_;  // held during a whole `go_down` or `listen`: one at a time
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::unique_ptr<Listener> listener_;  // null while the server is down
   bool accepting_ = false;              // `run` is using the listener

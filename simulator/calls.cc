@@ -219,6 +219,10 @@ void Calls::start_timeout(TimePoint now, const Attempt& attempt) {
 
 void Calls::enter_pool(TimePoint now, const Attempt& attempt) {
   if (connections_.pool_wait_counts) start_timeout(now, attempt);
+  find_connection(now, attempt);
+}
+
+void Calls::find_connection(TimePoint now, const Attempt& attempt) {
   Pool& pool = pool_of(attempt.client);
   if (const auto kept = take_connection(now, pool)) return use_connection(now, attempt, *kept);
   if (trace_ != nullptr) trace_->no_room(attempt.client, attempt.number);
@@ -229,7 +233,7 @@ void Calls::enter_pool(TimePoint now, const Attempt& attempt) {
   if (connections_.pool_wait == Duration::zero()) return fail(now, attempt);
   calls_[attempt.client].in_pool_line = true;
   ++in_line_;
-  ++waited_;
+  ++kept_.waited;
   pool.line.push(attempt);
   const bool times_out_first = connections_.pool_wait_counts && connections_.pool_wait >= timeout_;
   if (connections_.pool_wait != Duration::max() && !times_out_first) {
@@ -253,7 +257,9 @@ std::optional<bool> Calls::take_connection(TimePoint now, Pool& pool) {
 }
 
 void Calls::use_connection(TimePoint now, const Attempt& attempt, bool kept) {
-  calls_[attempt.client].connected = true;
+  Call& call = calls_[attempt.client];
+  call.connected = true;
+  call.on_kept = kept && !call.again;
   if (trace_ != nullptr) {
     trace_->left_line(now, attempt.client, attempt.number);
     trace_->connected(now, attempt.client, attempt.number);
@@ -264,9 +270,40 @@ void Calls::use_connection(TimePoint now, const Attempt& attempt, bool kept) {
     target_->send(now, attempt);
     if (!connections_.multiplexed()) target_->keep_idle(now, idle_);
   } else {
-    calls_[attempt.client].opens = connections_.multiplexed();
+    call.opens = connections_.multiplexed();
     target_->connect(now, attempt);
   }
+}
+
+void Calls::send_again(TimePoint now, const Attempt& lost, const AttemptResult& result) {
+  const Slot slot = lost.client;
+  Call& call = calls_[slot];
+  ++kept_.sent_again;
+  ++counts_.attempts;
+  ++counts_.retries;
+  if (std::exchange(call.in_service, false)) --in_service_;
+  if (connections_.multiplexed()) leave_pool(now, slot, result);
+  forget_timeouts();
+  const TimePoint end = saturating_add(std::exchange(call.sent_at, now), timeout_);
+  const Attempt attempt{slot, ++call.attempt};
+  if (trace_ != nullptr && hedges_ == nullptr) {
+    trace_->ended(slot, result);
+    trace_->follow(now, slot, {.retry = true});
+    trace_->sent(now, slot, attempt.number);
+  } else if (trace_ != nullptr && hedges_->place(slot).request != Hedges::kNone) {
+    trace_->ended(slot, lost.number, result);
+    trace_->sent(now, hedges_->place(slot).request, slot, attempt.number);
+  }
+  call.again = true;
+  if (connections_.pool_wait_counts) {
+    // A hedged attempt may have outlived its timeout.
+    const bool has_end = end != TimePoint::max() && end >= now;
+    const Duration left = std::min(time_left(now, attempt), has_end ? end - now : Duration::max());
+    if (left != Duration::max()) add(cut_short_, {saturating_add(now, left), attempt});
+  }
+  if (connections_.multiplexed()) return find_connection(now, attempt);
+  pool_of(slot).connections.reopen();
+  use_connection(now, attempt, false);
 }
 
 void Calls::accepted(TimePoint now, Slot slot) {
@@ -280,6 +317,7 @@ void Calls::accepted(TimePoint now, Slot slot) {
 
 void Calls::leave_pool(TimePoint now, Slot slot, const AttemptResult& result) {
   Call& call = calls_[slot];
+  call.again = false;
   if (call.in_pool_line) {
     call.in_pool_line = false;
     --in_line_;  // its place is skipped later
@@ -288,11 +326,12 @@ void Calls::leave_pool(TimePoint now, Slot slot, const AttemptResult& result) {
     if (trace_ != nullptr) trace_->left_line(now, slot, calls_[slot].attempt);
     return;
   }
-  call.connected = false;
+  call.connected = call.on_kept = false;
   const bool answered = result.outcome == Outcome::kOk || result.status != 0;
   const bool times_out = result.outcome == Outcome::kTimedOut;
   if (call.opens && answered) accepted(now, slot);
   Pool& pool = pool_of(slot);
+  if (times_out && (call.opens || !connections_.multiplexed())) ++kept_.given_up;
   if (call.opens) {
     call.opens = false;
     pool.connections.close_unaccepted();
@@ -416,8 +455,9 @@ void Calls::lose_connections_of(TimePoint now, std::uint32_t process) {
 
 std::optional<KeptConnections> Calls::kept_connections() const {
   if (!has_pools_) return std::nullopt;
-  KeptConnections kept{
-      .idle = connections_.multiplexed() ? 0 : idle_, .in_line = in_line_, .waited = waited_};
+  KeptConnections kept = kept_;
+  if (!connections_.multiplexed()) kept.idle = idle_;
+  kept.in_line = in_line_;
   for (const Pool& each : pools_) {
     kept.open += each.connections.open();
     kept.opened += each.connections.opened();
@@ -460,7 +500,11 @@ void Calls::take_answer(TimePoint now, const Attempt& attempt, const Answer& ans
 }
 
 void Calls::lose_connection(TimePoint now, const Attempt& attempt, NoAnswer why) {
-  finish(now, attempt, not_connected(now - calls_[attempt.client].sent_at, why));
+  const Call& call = calls_[attempt.client];
+  AttemptResult result = not_connected(now - call.sent_at, why);
+  result.lost = call.on_kept;
+  if (connections_.sends_again(result)) return send_again(now, attempt, result);
+  finish(now, attempt, result);
 }
 
 void Calls::finish(TimePoint now, const Attempt& attempt, const AttemptResult& result) {

@@ -207,6 +207,8 @@ class Calls final : public Caller {
     bool in_pool_line : 1 = false;
     bool opens : 1 = false;  // the attempt in flight opens a connection that is not accepted yet
     bool connected : 1 = false;  // the attempt in flight has a connection of its process's pool
+    bool on_kept : 1 = false;    // that connection was kept, and the attempt is not sent again
+    bool again : 1 = false;      // its pool has sent the attempt in flight again
   };
   static_assert(sizeof(Call) == 64);
 
@@ -274,12 +276,15 @@ class Calls final : public Caller {
   Pool& pool_of(Slot slot) { return pools_[process_numbers_[slot]]; }
   // An attempt takes a connection, or else its place in line.
   [[gnu::noinline]] void enter_pool(TimePoint now, const Attempt& attempt);
+  void find_connection(TimePoint now, const Attempt& attempt);
   // Returns whether it is a kept connection. Such a one still counts as idle until it is used.
   // Empty: the pool is full.
   std::optional<bool> take_connection(TimePoint now, Pool& pool);
   // The attempt has been cancelled since.
   void give_back(TimePoint now, const Grant& grant);
   void use_connection(TimePoint now, const Attempt& attempt, bool kept);
+  // The attempt was lost. See `ConnectionSettings`.
+  void send_again(TimePoint now, const Attempt& lost, const AttemptResult& result);
   // The attempt has ended.
   [[gnu::noinline]] void leave_pool(TimePoint now, Slot slot, const AttemptResult& result);
   // The server has accepted the connection that the slot's attempt opens.
@@ -366,10 +371,10 @@ class Calls final : public Caller {
   // Of each pool with idle connections, since when the oldest has been idle; it may have been used
   // since. A heap.
   std::vector<IdleSince> longest_idle_;
-  Duration most_idle_;        // then a connection is closed, by its client or by the server
-  std::size_t idle_ = 0;      // connections of all processes
-  std::size_t in_line_ = 0;   // attempts of all processes
-  std::uint64_t waited_ = 0;  // attempts that had to wait in line
+  Duration most_idle_;       // then a connection is closed, by its client or by the server
+  std::size_t idle_ = 0;     // connections of all processes
+  std::size_t in_line_ = 0;  // attempts of all processes
+  KeptConnections kept_{};   // only its counts since the start, but for those of the pools
 
   Counts counts_;
   std::size_t in_flight_ = 0;

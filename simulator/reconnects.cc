@@ -22,7 +22,9 @@ Reconnects::Reconnects(const Scenario& scenario, Calls& requests, RequestTrace* 
 
 void Reconnects::lose_all(TimePoint now) {
   progress_.lose(now, clients_.size());
+  losing_ = true;
   requests_.lose_connections(now);
+  losing_ = false;
   for (std::uint32_t i = 0; i < clients_.size(); ++i) {
     clients_[i].connected = false;
     connects_.begin_after_loss(now, i);
@@ -31,7 +33,7 @@ void Reconnects::lose_all(TimePoint now) {
 
 void Reconnects::pass(TimePoint now, const Attempt& attempt, bool kept) {
   Client& client = clients_[attempt.client];
-  if (client.connected) {
+  if (client.connected && !losing_) {
     Target& server = *to_server_.server;
     return kept ? server.send(now, attempt) : server.connect(now, attempt);
   }

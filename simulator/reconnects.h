@@ -140,6 +140,7 @@ class Reconnects final : public Target, private CallOwner {
   ToServer to_server_;
   std::vector<Client> clients_;
   ReconnectProgress progress_;
+  bool losing_ = false;  // what a pool sends again meanwhile has to wait
 };
 
 }  // namespace retrystorm

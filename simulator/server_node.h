@@ -97,6 +97,12 @@ class ServerNode final : public Target {
   // From now on, intervals contain how long requests were in the service.
   void record_times() { service_.record_times(); }
 
+  KernelState kernel() const {
+    return {.accept_queue = accept_queue_.waiting().size(),
+            .unread = unread_.size(),
+            .no_room = accept_queue_.dropped()};
+  }
+
   // Since the start.
   const ServiceCounts& counts() const { return service_.counts(); }
   // Empty if the service has no workers.

@@ -145,6 +145,7 @@ void Simulation::control(TimePoint now) {
 ClientStates Simulation::states() const {
   ClientStates states = clients_.states();
   if (reconnects_) states.disconnected = reconnects_->without();
+  if (states.kept && !graph_) states.kept->kernel = server_.kernel();
   return states;
 }
 

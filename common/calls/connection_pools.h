@@ -48,7 +48,7 @@ class ConnectionPools {
     Waiter self;
     if (until > Clock::now()) {
       pool.line.push_back(&self);
-      ++pool.waited;
+      ++pool.totals.waited;
     }
     const auto wait = [&](TimePoint end) {
       return self.served.wait_until(lock, bounded(end),
@@ -69,8 +69,24 @@ class ConnectionPools {
     serve_line(pool);
   }
 
-  // The attempt is over. If its connection is open, it is kept.
-  void give_back(std::size_t process, Handle connection) {
+  // The attempt was lost with its kept connection, and is sent again. Returns another connection, as `take`: if it
+  // carries one attempt at a time, the same one, which has to be opened.
+  Handle replace(std::size_t process, Handle lost, TimePoint until, TimePoint latest) {
+    Pool& pool = pools_[process];
+    {
+      const std::scoped_lock lock(pool.mutex);
+      ++pool.totals.sent_again;
+      if constexpr (!kCarriesMany) {
+        pool.connections.reopen();
+        return lost;
+      }
+    }
+    give_back(process, std::move(lost));
+    return take(process, until, latest);
+  }
+
+  // The attempt is over. If its connection is open, it is kept. `given_up`: the client has ended it.
+  void give_back(std::size_t process, Handle connection, bool given_up = false) {
     Pool& pool = pools_[process];
     const std::scoped_lock lock(pool.mutex);
     if (connection->can_be_used_again()) {
@@ -79,6 +95,7 @@ class ConnectionPools {
       pool.connections.close();
     } else {
       pool.connections.close_unaccepted();
+      if (given_up) ++pool.totals.given_up;
     }
     serve_line(pool);
   }
@@ -104,11 +121,13 @@ class ConnectionPools {
     KeptConnections totals;
     for (const Pool& pool : pools_) {
       const std::scoped_lock lock(pool.mutex);
+      totals.waited += pool.totals.waited;
+      totals.given_up += pool.totals.given_up;
+      totals.sent_again += pool.totals.sent_again;
       totals.open += pool.connections.open();
       totals.idle += pool.connections.idle_connections();
       totals.in_line += pool.line.size();
       totals.opened += pool.connections.opened();
-      totals.waited += pool.waited;
     }
     return totals;
   }
@@ -124,12 +143,14 @@ class ConnectionPools {
     mutable std::mutex mutex;
     ConnectionPool<Handle> connections;
     std::deque<Waiter*> line{};
-    std::uint64_t waited = 0;  // attempts that had to wait in line
+    KeptConnections totals{};  // only what the pool itself does not count
     bool stopping = false;
   };
 
+  static constexpr bool kCarriesMany = requires(const Kept& kept) { kept.is_accepted(); };
+
   static bool used_by_others(const Kept& connection) {
-    if constexpr (requires { connection.is_accepted(); }) return connection.is_accepted();
+    if constexpr (kCarriesMany) return connection.is_accepted();
     return false;
   }
 

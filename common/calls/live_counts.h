@@ -42,6 +42,11 @@ class LiveCounts {
   void end_request(std::size_t place) { places_[place].begun = TimePoint::max(); }
   // `first`: true for a request's first attempt that is sent.
   void send(bool first);
+  // A pool has sent the attempt in flight again, on another connection.
+  void send_again() {
+    ++attempts_;
+    ++retries_;
+  }
   // An attempt is no longer in flight. It has ended, or it was interrupted and is not counted.
   void come_back() { --in_flight_; }
   // `why`: why there was no answer, in words.

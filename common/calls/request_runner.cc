@@ -183,7 +183,8 @@ NextAttempt RequestRunner::bounded_by_end(Client& client, const AttemptResult& r
 
 AttemptResult RequestRunner::run_on_a_connection(const Client& client, HttpAttempt& attempt,
                                                  AttemptTimes* times, Interruption* interruption) {
-  std::optional<Duration>* const service = times == nullptr ? nullptr : &times->service;
+  std::optional<Duration>* const service =
+      times == nullptr || !times->traced ? nullptr : &times->service;
   attempt.carry(carried_by(client));
   if (multiplexed_) {
     return run_pooled(*multiplexed_, client, attempt, times, interruption,
@@ -214,30 +215,47 @@ AttemptResult RequestRunner::run_pooled(ConnectionPools<Kept>& pools, const Clie
                                         HttpAttempt& attempt, AttemptTimes* times,
                                         Interruption* interruption, Send send) {
   const Duration left = time_left(client);
-  const TimePoint begin = Clock::now();
   const bool counts = pool_settings_.pool_wait_counts;
-  const Duration most = counts ? std::min(longest_attempt_, left) : left;
-  const Duration longest_wait = std::min(most, pool_settings_.pool_wait);
+  const TimePoint latest =
+      saturating_add(Clock::now(), counts ? std::min(longest_attempt_, left) : left);
   const std::size_t process = client.number % pools.processes();
-  auto connection =
-      pools.take(process, saturating_add(begin, longest_wait), saturating_add(begin, most));
-  const Duration waited = Clock::now() - begin;
-  if (times != nullptr) times->pool = waited;
-  if (connection == nullptr) {
-    attempt.note("no connection of the pool was free in time (--pool-size, --pool-wait)");
-    return waited >= most ? timed_out(waited) : not_connected(waited);
+  const auto interrupted = [&] { return interruption != nullptr && interruption->interrupted(); };
+  typename ConnectionPools<Kept>::Handle connection;
+  for (bool again = false;; again = true) {  // at most twice
+    const TimePoint begin = Clock::now();
+    const TimePoint until = std::min(latest, saturating_add(begin, pool_settings_.pool_wait));
+    connection = again ? pools.replace(process, std::move(connection), until, latest)
+                       : pools.take(process, until, latest);
+    const TimePoint taken = Clock::now();
+    const Duration waited = taken - begin;
+    if (times != nullptr) {
+      times->pool = waited;
+      times->again = again;
+    }
+    if (connection == nullptr) {
+      attempt.note("no connection of the pool was free in time (--pool-size, --pool-wait)");
+      return taken >= latest ? timed_out(waited) : not_connected(waited);
+    }
+    if (interrupted()) {  // while it was in line
+      pools.give_back(process, std::move(connection));
+      return timed_out(waited);
+    }
+    const Duration patience = counts ? std::max(latest - taken, Duration::zero())
+                                     : std::min(longest_attempt_, time_left(client));
+    AttemptResult result =
+        run_connected(client, patience, [&](Duration rest) { return send(connection, rest); });
+    result.latency += waited;
+    if (again || !pool_settings_.sends_again(result) || interrupted() || waits_.stopping()) {
+      pools.give_back(process, std::move(connection),
+                      result.outcome == Outcome::kTimedOut || interrupted());
+      return result;
+    }
+    counts_.send_again();
+    if (times == nullptr || !times->traced) continue;
+    const TimePoint end = now();
+    trace_->ended(end, client.index, result, {}, waited, {.retry = true});
+    trace_->sent(end, client.index);
   }
-  const Duration patience = counts ? std::max(most - waited, Duration::zero())
-                                   : std::min(longest_attempt_, time_left(client));
-  if (interruption != nullptr && interruption->interrupted()) {  // while it was in line
-    pools.give_back(process, std::move(connection));
-    return timed_out(waited);
-  }
-  AttemptResult result =
-      run_connected(client, patience, [&](Duration rest) { return send(connection, rest); });
-  result.latency += waited;
-  pools.give_back(process, std::move(connection));
-  return result;
 }
 
 template <typename Send>
@@ -259,10 +277,10 @@ std::optional<NextAttempt> RequestRunner::send(Client& client, Request& request)
   const TimePoint begun = client.state.begun;
   const TimePoint sent = now();
   if (request.traced) trace_->sent(sent, client.index);
-  AttemptTimes times;
-  const AttemptResult result =
-      send_by_ ? send_by_(client, std::min(longest_attempt_, time_left(client)))
-               : run_on_a_connection(client, *attempt, request.traced ? &times : nullptr);
+  AttemptTimes times{.traced = request.traced};
+  const AttemptResult result = send_by_
+                                   ? send_by_(client, std::min(longest_attempt_, time_left(client)))
+                                   : run_on_a_connection(client, *attempt, &times);
   const TimePoint end = now();
   counts_.come_back();
   if (waits_.stopping()) return std::nullopt;
@@ -277,7 +295,8 @@ std::optional<NextAttempt> RequestRunner::send(Client& client, Request& request)
   if (request.traced) trace_->ended(end, client.index, result, times.service, times.pool, next);
   if (result.outcome == Outcome::kOk) {
     // A request with one attempt took exactly as long as that attempt.
-    const Duration request_time = request.retry || request.waited ? end - begun : result.latency;
+    const bool alone = !request.retry && !request.waited && !times.again;
+    const Duration request_time = alone ? result.latency : end - begun;
     counts_.end_ok(client.index, end, begun, result.latency, request_time);
   }
   return next;

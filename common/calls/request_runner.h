@@ -108,8 +108,10 @@ class RequestRunner {
     std::mutex turn;  // held by the client that asks for permission; the others wait in line
   };
 
-  // What is known of the stages of a traced attempt.
+  // What is known of an attempt besides its result. Its stages, if it is traced.
   struct AttemptTimes {
+    bool traced = false;
+    bool again = false;              // its pool has sent it again
     std::optional<Duration> pool{};  // in line for a kept connection
     std::optional<Duration> service{};
   };

@@ -241,8 +241,13 @@ Connection::Step Connection::step_of_tls(int result) {
       is_closed_ = true;
       return {};
     default: {
-      const char* const reason = ERR_reason_error_string(ERR_peek_error());
-      fail(Fault::kBroken, reason == nullptr ? "closed" : reason);
+      const int error = errno;
+      const unsigned long code = ERR_peek_error();
+      const char* const reason = ERR_reason_error_string(code);
+      const bool is_cut_off = ERR_GET_REASON(code) == SSL_R_UNEXPECTED_EOF_WHILE_READING;
+      const NoAnswer other = is_cut_off ? NoAnswer::kReset : NoAnswer::kOther;
+      fail(Fault::kBroken, reason == nullptr ? "closed" : reason,
+           code == 0 ? kind_of(error) : other);
       return {};
     }
   }

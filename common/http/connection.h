@@ -61,6 +61,8 @@ class Connection final : public httplib::Stream {
   const std::string& why() const { return why_; }
   // The kind of a fault that is not a timeout.
   NoAnswer no_answer() const { return no_answer_; }
+  // Has anything of the answer to this request come?
+  bool has_answer() const { return end_ > 0; }
   // True if the server has closed the connection.
   bool is_closed() const { return is_closed_; }
 

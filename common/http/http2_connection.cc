@@ -66,10 +66,13 @@ struct Http2Connection::Exchange {
   bool complete = false;  // the whole answer is here
   bool done = false;
   bool interrupted = false;
+  bool opens = false;  // it is the one that opens the connection
 
   bool is_over() const { return done || interrupted; }
-  void fail(Connection::Fault fault, const std::string& why, NoAnswer kind) {
-    answer = {.fault = fault, .why = why, .no_answer = kind};
+  // `ends`: because the connection ends.
+  void fail(Connection::Fault fault, const std::string& why, NoAnswer kind, bool ends = false) {
+    const bool lost = ends && !opens && kind == NoAnswer::kReset && head == 0;
+    answer = {.fault = fault, .why = why, .no_answer = kind, .lost = lost};
     done = true;
     changed.notify_one();
   }
@@ -133,7 +136,7 @@ struct Http2Connection::Callbacks {
   }
 
   static int closed(nghttp2_session* session, std::int32_t stream, std::uint32_t error,
-                    void* /*self*/) {
+                    void* self) {
     Exchange* const exchange = of(session, stream);
     if (exchange == nullptr) return 0;
     if (exchange->complete) {
@@ -145,7 +148,7 @@ struct Http2Connection::Callbacks {
       exchange->fail(
           Connection::Fault::kBroken,
           std::string("the server has ended the request: ") + nghttp2_http2_strerror(error),
-          NoAnswer::kReset);
+          NoAnswer::kReset, static_cast<Http2Connection*>(self)->going_away_);
     }
     return 0;
   }
@@ -217,7 +220,7 @@ HttpAnswer Http2Connection::open(Duration patience, std::size_t kept, const http
                                  const std::function<void()>& accepted,
                                  Interruption* interruption) {
   const TimePoint deadline = saturating_add(Clock::now(), patience);
-  Exchange exchange{.body = request_.body, .kept = kept};
+  Exchange exchange{.body = request_.body, .kept = kept, .opens = true};
   const Interruption::Scope scope(interruption, [&] { interrupt(exchange); });
   // Nobody else uses it before it is accepted. The thread waits for the lock.
   std::unique_lock lock(mutex_);
@@ -265,7 +268,7 @@ void Http2Connection::interrupt(Exchange& exchange) {
 
 bool Http2Connection::submit(Exchange& exchange, const httplib::Headers& more) {
   if (over_) {
-    exchange.fail(Connection::Fault::kBroken, why_, no_answer_);
+    exchange.fail(Connection::Fault::kBroken, why_, no_answer_, true);
     return false;
   }
   std::vector<std::pair<std::string, std::string>> fields{
@@ -390,7 +393,7 @@ void Http2Connection::break_off(const std::string& why, NoAnswer kind) {
   why_ = why;
   no_answer_ = kind;
   for (Exchange* each : exchanges_) {
-    if (!each->done) each->fail(Connection::Fault::kBroken, why, kind);
+    if (!each->done) each->fail(Connection::Fault::kBroken, why, kind, true);
   }
 }
 

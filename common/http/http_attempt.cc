@@ -91,7 +91,11 @@ AttemptResult HttpAttempt::judge(const HttpAnswer& answer, Duration latency, Dur
     request_.shortage->print("this machine lacks resources for the clients (" + answer.why +
                              "): some of the errors are not the service's");
   }
-  if (!answer) return not_connected(latency, answer.no_answer);
+  if (!answer) {
+    AttemptResult result = not_connected(latency, answer.no_answer);
+    result.lost = answer.lost;
+    return result;
+  }
   const httplib::Response& response = answer.response;
   request_.found->print([&] { return what_is_found(request_.url.path, response); });
   if (service != nullptr) *service = parse_service_time(response.get_header_value(kServerTiming));

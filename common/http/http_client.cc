@@ -44,7 +44,10 @@ HttpAnswer HttpClient::send_on(Connection& connection, const HttpRequest& reques
                                Duration patience, std::size_t kept, const httplib::Headers& more) {
   httplib::Headers headers = more;
   if (request.headers.count("Connection") == 0) headers.emplace("Connection", "keep-alive");
+  const bool was_open = connection.is_open();
   HttpAnswer answer = try_to_send(connection, request, patience, kept, headers);
+  answer.lost = was_open && answer.fault == Connection::Fault::kBroken &&
+                answer.no_answer == NoAnswer::kReset && !connection.has_answer();
   const httplib::Response& response = answer.response;
   const bool kept_by_server = answer && response.version != "HTTP/1.0" &&
                               !is_same_token(response.get_header_value("Connection"), "close");

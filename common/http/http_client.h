@@ -17,6 +17,7 @@ struct HttpAnswer {
   Connection::Fault fault = Connection::Fault::kNone;  // why there is no answer
   std::string why{};                                   // the same in words
   NoAnswer no_answer = NoAnswer::kOther;               // its kind, unless it is a timeout
+  bool lost = false;                                   // see `AttemptResult`
   // If there is one. Only the requested part of its body is kept. A compressed body stays
   // compressed.
   httplib::Response response{};

@@ -1,10 +1,14 @@
 #include "common/http/listening.h"
 
+#include <linux/sock_diag.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 
@@ -73,6 +77,17 @@ Listener::Listener(const Address& address, std::size_t backlog) {
 
 Descriptor Listener::accept() const {
   return Descriptor(accept4(socket_.number(), nullptr, nullptr, SOCK_CLOEXEC));
+}
+
+KernelState Listener::kernel_state() const {
+  // Of a listening socket, Linux reports the length of its queue in this field (ss's Recv-Q).
+  tcp_info info{};
+  socklen_t size = sizeof(info);
+  getsockopt(socket_.number(), IPPROTO_TCP, TCP_INFO, &info, &size);
+  std::array<std::uint32_t, SK_MEMINFO_VARS> memory{};
+  size = sizeof(memory);
+  getsockopt(socket_.number(), SOL_SOCKET, SO_MEMINFO, memory.data(), &size);
+  return {.accept_queue = info.tcpi_unacked, .no_room = memory[SK_MEMINFO_DROPS]};
 }
 
 void Listener::shut_down() {

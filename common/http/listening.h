@@ -7,6 +7,7 @@
 #include <string>
 
 #include "common/os/descriptor.h"
+#include "model/service/kernel_state.h"
 
 namespace retrystorm {
 
@@ -38,6 +39,9 @@ class Listener {
   // Waits for a connection. Returns an empty descriptor if the other side has already closed it,
   // the process has no descriptors left, or the listener is shut down. Safe from any thread.
   Descriptor accept() const;
+
+  // What waits in its accept queue, and what had no room there since it listens.
+  KernelState kernel_state() const;
 
   // From now on `accept` returns at once, including calls that are already waiting. Safe from any
   // thread.

@@ -284,11 +284,19 @@ nlohmann::ordered_json gave_up_json(const GiveUpCounts& counts) {
 }
 
 nlohmann::ordered_json connections_json(const KeptConnections& kept) {
-  return {{"open", kept.open},
-          {"idle", kept.idle},
-          {"in_line", kept.in_line},
-          {"opened", kept.opened},
-          {"waited", kept.waited}};
+  nlohmann::ordered_json json{{"open", kept.open},
+                              {"idle", kept.idle},
+                              {"in_line", kept.in_line},
+                              {"opened", kept.opened},
+                              {"given_up", kept.given_up},
+                              {"waited", kept.waited},
+                              {"sent_again", kept.sent_again}};
+  if (kept.kernel) {
+    json["accept_queue"] = kept.kernel->accept_queue;
+    json["unread"] = kept.kernel->unread;
+    json["no_room"] = kept.kernel->no_room;
+  }
+  return json;
 }
 
 nlohmann::ordered_json client_interval_json(const RunInterval& interval) {
@@ -524,9 +532,14 @@ std::string summary_text(const Summary& summary) {
   }
   if (summary.kept) {
     const KeptConnections& kept = *summary.kept;
-    text += "kept:      " + count_text(kept.opened, "connections opened, ") +
-            count_text(kept.open, "open at the end (") + count_text(kept.idle, "idle); ") +
-            count_text(kept.waited, "attempts waited in line\n");
+    text +=
+        "kept:      " + count_text(kept.opened, "connections opened, ") +
+        (kept.given_up == 0 ? "" : count_text(kept.given_up, "of them closed by a timeout, ")) +
+        count_text(kept.open, "open at the end (") + count_text(kept.idle, "idle); ") +
+        count_text(kept.waited, "attempts waited in line") +
+        (kept.sent_again == 0 ? ""
+                              : ", " + count_text(kept.sent_again, "were lost and sent again")) +
+        '\n';
   }
   if (summary.kept && summary.on_waking) {
     const FoundOnWaking& found = *summary.on_waking;

@@ -36,6 +36,9 @@ struct AttemptResult {
   // for less load, a connection refused or reset, and no answer at all.
   bool accepted = true;
   bool no_retry = false;  // the service said that it should not be retried
+  // Without an answer: it was sent on a connection that was kept from before, and the connection ended
+  // before any of the answer. So the server may have been closing it as the request arrived.
+  bool lost = false;
 };
 
 // The result of an answer with this HTTP status. `retry_after`: the hint in the answer, if any.

@@ -76,6 +76,10 @@ class ConnectionPool {
   // The attempt that took a place timed out or was lost: its connection is closed.
   void close() { --open_; }
 
+  // The attempt that took a place opens another connection there, because its own was lost. Not if
+  // multiplexed.
+  void reopen() { ++opened_; }
+
   // An attempt may wait no longer, and has no connection. Returns when it has failed: that costs its
   // process some time (an exception, a line of a log, the next try), for one attempt after the other.
   TimePoint fail(TimePoint now) {

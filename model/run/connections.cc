@@ -65,6 +65,10 @@ void declare_options(OptionList& options, ConnectionSettings& settings,
              1, 10'000)
       .with_unit("attempts")
       .with_range("1", "1000");
+  options.yes_or_no(
+      "retry-lost", settings.retry_lost,
+      "kept: whether a process sends an attempt again at once, without asking the retry "
+      "policy, when the server closes its kept connection before it answers");
 }
 
 void find_unused(UnusedOptions& unused, const ConnectionSettings& settings) {

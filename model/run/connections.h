@@ -9,6 +9,7 @@
 
 #include "model/base/duration.h"
 #include "model/base/option_list.h"
+#include "model/retry/attempt_result.h"
 
 namespace retrystorm {
 
@@ -29,7 +30,10 @@ enum class PoolOrder {
 // line. An attempt in line is under way: the caller waits for it. After an answer, whatever its
 // status, the connection is idle again. An attempt that times out or is lost closes it. With
 // `kMultiplexed` an attempt takes a stream. One that times out ends its stream only: there is room for the
-// next attempt at once, and both requests lie in the connection's buffer until the service reads them.
+// next attempt at once, and both requests lie in the connection's buffer until the service reads them. An attempt
+// whose kept connection is lost is sent again at once, if `retry_lost`: on a connection of its own, if multiplexed on
+// any other. That is an attempt more, within the timeout of the first. The policy does not learn of the first: it uses
+// up neither attempts nor budget. If the second is lost too, the attempt has failed.
 struct ConnectionSettings {
   static constexpr std::size_t kUnbounded = std::numeric_limits<std::size_t>::max();
 
@@ -42,12 +46,15 @@ struct ConnectionSettings {
   Duration pool_wait = Duration::max();  // in line at most; then the attempt fails
   bool pool_wait_counts = true;          // does the attempt's timeout include the wait?
   std::size_t streams = 100;             // multiplexed: attempts at a time on a connection
+  bool retry_lost = true;                // does the pool send a lost attempt again?
 
   bool kept() const { return kind != Connections::kNew; }
   bool multiplexed() const { return kind == Connections::kMultiplexed; }
   // How many connections a process may have, and how many attempts each takes at a time.
   std::size_t most() const { return multiplexed() && pool_size == kUnbounded ? 1 : pool_size; }
   std::size_t attempts_each() const { return multiplexed() ? streams : 1; }
+  // Does the pool send an attempt with this result again? Ask once for each attempt.
+  bool sends_again(const AttemptResult& result) const { return retry_lost && result.lost; }
   bool operator==(const ConnectionSettings&) const = default;
 };
 

@@ -9,6 +9,7 @@
 #include "model/base/outcome.h"
 #include "model/retry/give_up.h"
 #include "model/run/error_kind.h"
+#include "model/service/kernel_state.h"
 
 namespace retrystorm {
 
@@ -65,9 +66,13 @@ struct Counts {
 struct KeptConnections {
   std::size_t open = 0;  // idle, in use, and being opened
   std::size_t idle = 0;
-  std::size_t in_line = 0;   // attempts that wait for one
-  std::uint64_t opened = 0;  // since the start of the run
-  std::uint64_t waited = 0;  // attempts that had to wait in line, since the start of the run
+  std::size_t in_line = 0;  // attempts that wait for one
+  // Since the start of the run:
+  std::uint64_t opened = 0;
+  std::uint64_t given_up = 0;    // closed, because their attempt timed out or was cancelled
+  std::uint64_t waited = 0;      // attempts that had to wait in line
+  std::uint64_t sent_again = 0;  // attempts that were lost, and sent again without the policy
+  std::optional<KernelState> kernel{};  // the server's, if the engine sees it
 };
 
 // The attempts that a service finds when it wakes from a freeze.

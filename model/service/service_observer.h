@@ -8,6 +8,7 @@
 
 #include "model/base/duration.h"
 #include "model/base/latency.h"
+#include "model/service/kernel_state.h"
 #include "model/service/rate_limit.h"
 #include "model/service/rejection.h"
 
@@ -68,6 +69,7 @@ struct ServerInterval {
   Duration last_delay{0};
   std::optional<WorkerState> workers{};           // for a service with workers
   std::optional<ProvisionedCapacity> capacity{};  // for a service with a rate limit
+  std::optional<KernelState> kernel{};            // if it was asked for
   ServiceCounts counts{};
   ServiceTimes times{};
 };

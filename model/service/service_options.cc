@@ -1,11 +1,39 @@
 #include "model/service/service_options.h"
 
+#include <array>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 namespace retrystorm {
+namespace {
+
+// How many resets a server takes on a connection at once, and further ones a second. Sources, read 2026-11:
+// - nghttp2.h, nghttp2_option_set_stream_reset_rate_limit: a token bucket. Node's http2 has the same values.
+// - nginx, ngx_http_v2.c: twice http2_max_concurrent_streams (128) new streams in one turn of its loop. So the rate
+//   is beyond what clients send.
+// - Netty, AbstractHttp2ConnectionHandlerBuilder: 200 in a window of 30 s.
+// - Varnish, params.h: h2_rapid_reset_limit in h2_rapid_reset_period (60 s), of streams reset within 1 s.
+struct ResetRule {
+  std::string_view name;
+  std::size_t most;
+  double rate;
+};
+constexpr std::array<ResetRule, 4> kResetRules{
+    {{"nghttp2", 1000, 33}, {"nginx", 256, 1e6}, {"netty", 200, 6.67}, {"varnish", 100, 1.67}}};
+
+const ResetRule& reset_rule(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const ResetRule& each : kResetRules) {
+    if (each.name == name) return each;
+    names.push_back(each.name);
+  }
+  throw std::invalid_argument(unknown_name(name, names));
+}
+
+}  // namespace
 
 void declare_options(OptionList& options, ServiceOptions& service, Engine engine) {
   constexpr std::uint64_t kMany = 1'000'000'000;
@@ -65,17 +93,25 @@ void declare_options(OptionList& options, ServiceOptions& service, Engine engine
                         std::chrono::milliseconds(1))
       .with_range("1s", "5m");
   if (!real) {
+    Option& limit =
+        options
+            .count_or_none("reset-limit", service.reset_limit,
+                           "multiplexed: how many timed out attempts of a connection the "
+                           "server takes at once; the next one closes the connection; "
+                           "none = no limit; with --reset-rate as in nghttp2 (1000 and "
+                           "33/s), nginx, netty or varnish",
+                           1, kMany)
+            .with_unit("attempts")
+            .with_range("10", "1000");
+    limit.set = [&service, set_number = limit.set](std::string_view text) {
+      if (is_none(text) || text.empty() || text.front() < 'a') return set_number(text);
+      const ResetRule& rule = reset_rule(text);
+      service.reset_limit = rule.most;
+      service.reset_rate = rule.rate;
+    };
     options
-        .count_or_none(
-            "reset-limit", service.reset_limit,
-            "multiplexed: how many timed out attempts of a connection the server takes at once; the "
-            "next one closes the connection (nghttp2: 1000); none = no limit",
-            1, kMany)
-        .with_unit("attempts")
-        .with_range("10", "1000");
-    options
-        .number("reset-rate", service.reset_rate,
-                "--reset-limit: how many more it takes a second (nghttp2: 33)", 0, kLarge)
+        .number("reset-rate", service.reset_rate, "--reset-limit: how many more it takes a second",
+                0, kLarge)
         .with_unit("attempts/s")
         .with_range("1", "1000");
   }

@@ -48,6 +48,9 @@ test('a run with kept connections says which are in use and how many are opened 
   assert.deepEqual(values(kept, 'in_line'), [0, 7]);
   assert.deepEqual(values(kept, 'opened'), [2, 4]);
   assert.match(Retrystorm.describe('connections', kept), /in use 10, idle 0, attempts in line for one 7, opened a second 4/);
+  // Only the simulator sees what lies before the service.
+  const seen = Retrystorm.Run.of({}, [interval(5, {open: 10, idle: 4, in_line: 0, opened: 10, unread: 6, accept_queue: 2})]);
+  assert.match(Retrystorm.describe('connections', seen), /attempts unread on them 6, in the accept queue 2/);
   // The live page may begin in the middle of a run: what was opened before is not of its first interval.
   const late = new Retrystorm.Run({});
   late.take(interval(100, {open: 5, idle: 5, in_line: 0, opened: 500}));

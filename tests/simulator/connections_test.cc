@@ -211,13 +211,18 @@ TEST(KeptConnections, AreTheWorstIfMultiplexedUnlessRequestsForNobodyAreSkipped)
 // takes ten resets of a connection reads ten requests of each, and closes all six.
 TEST(KeptConnections, AreClosedByAServerThatLimitsResets) {
   const std::string settings =
-      kKeptFreeze + "observe = 200ms\nclients-per-process = 100\nconnections = multiplexed\n";
+      kKeptFreeze + "observe = 20ms\nclients-per-process = 100\nconnections = multiplexed\n";
   const double waiting = 600 / 1.4;
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-    const KeptRun closed = kept_run(settings + "reset-limit = 10\n", seed);
+    const KeptRun closed = kept_run(settings + "reset-limit = 10\nretry-lost = no\n", seed);
     EXPECT_NEAR(static_cast<double>(closed.counts().errors), waiting, 4 * std::sqrt(waiting));
     EXPECT_GE(closed.result.peak_concurrency, 6u * 10);
     EXPECT_LE(closed.result.peak_concurrency, 6u * 10 + 60);  // and those that come meanwhile
+    // What was lost is sent again, on six new connections.
+    const KeptRun again = kept_run(settings + "reset-limit = 10\n", seed);
+    EXPECT_EQ(again.result.summary.kept->sent_again, closed.counts().errors);
+    EXPECT_EQ(again.counts().errors, 0u);
+    EXPECT_EQ(again.result.summary.kept->opened, 12u);
     const KeptRun open = kept_run(settings + "reset-limit = 1000\n", seed);
     EXPECT_EQ(open.counts().errors, 0u);
     EXPECT_EQ(open.kept_at_end().opened, 6u);
@@ -240,11 +245,30 @@ TEST(ResetLimit, IsABucketThatFillsWithTime) {
   EXPECT_EQ(limit.take(at(10), 1, 25), 20u);
 }
 
+TEST(ResetLimit, HasTheRulesOfServersByName) {
+  ScenarioOptions options;
+  OptionList list;
+  declare_options(list, options);
+  list.apply("reset-limit = nghttp2\n");
+  EXPECT_EQ(options.service.reset_limit, 1000u);
+  EXPECT_EQ(options.service.reset_rate, 33);
+  list.apply("reset-limit = varnish\n");
+  EXPECT_EQ(options.service.reset_limit, 100u);
+  EXPECT_NEAR(options.service.reset_rate, 100 / 60., 0.01);
+  list.apply("reset-limit = netty\nreset-rate = 5\n");  // what is given besides counts
+  EXPECT_EQ(options.service.reset_limit, 200u);
+  EXPECT_EQ(options.service.reset_rate, 5);
+  list.apply("reset-limit = none\n");
+  EXPECT_EQ(options.service.reset_limit, ServiceOptions::kUnlimitedResets);
+  EXPECT_THROW(list.apply("reset-limit = apache\n"), std::invalid_argument);
+}
+
 // After a restart each process has one again. What was under way on the lost ones fails.
 TEST(KeptConnections, IfMultiplexedAreLostWithAllTheirAttempts) {
   const KeptRun run = kept_run(
       "connections = multiplexed\nclients = 100\nclients-per-process = 10\nlambda = 1s\nbase-delay = 1s\n"
-      "outage-for = 0s\noutage-at = 60s\nobserve = 0s\nlimit = 1000\nat = 30s restart\n");
+      "outage-for = 0s\noutage-at = 60s\nobserve = 0s\nlimit = 1000\nat = 30s restart\n"
+      "retry-lost = no\n");
   EXPECT_EQ(run.kept_at_end().opened, 20u);
   EXPECT_EQ(run.kept_at_end().open, 10u);
   EXPECT_NEAR(static_cast<double>(run.counts().errors), 50, 15);  // half of the time a client waits
@@ -347,11 +371,73 @@ TEST(KeptConnections, AreAllLostWhenTheClientsReconnect) {
 TEST(KeptConnections, AreLostByTheAttemptsThatHaveOneOnly) {
   const KeptRun run = kept_run(
       "connections = keep-alive\nclients = 10\nclients-per-process = 10\npool-size = 1\n"
-      "lambda = 1s\nbase-delay = 1s\ntimeout = 1m\n"
+      "lambda = 1s\nbase-delay = 1s\ntimeout = 1m\nretry-lost = no\n"
       "outage = reconnect\noutage-at = 30s\noutage-for = 1s\nobserve = 30s\n");
   EXPECT_EQ(run.counts().errors, 1u);
   EXPECT_EQ(run.kept_at_end().opened, 2u);
   EXPECT_EQ(run.kept_at_end().open, 1u);
+}
+
+// One client without a think time, a service of 1 s: its 31st request is under way at 30.5 s. It began 30 turnarounds
+// of 100 µs after 30 s.
+const std::string kOneAtATime =
+    "clients = 1\nlambda = 0s\nstrategy = none\nbase-delay = 1s\nlimit = 10\ntimeout = 1h\n"
+    "outage-for = 0s\noutage-at = 40s\nobserve = 0s\n";
+const std::string kRestart = "at = 30.5s restart\n";
+
+TEST(LostAttempts, AreSentAgainAtOnce) {
+  for (const char* connections : {"keep-alive", "multiplexed"}) {
+    const std::string settings = kOneAtATime + kRestart + "connections = " + connections + '\n';
+    const KeptRun run = kept_run(settings);
+    EXPECT_EQ(run.counts().errors, 0u) << connections;
+    EXPECT_EQ(run.counts().retries, 1u);
+    EXPECT_EQ(run.counts().attempts, run.counts().requests + 1);
+    EXPECT_EQ(run.counts().ok, 39u);  // half a second is lost
+    EXPECT_EQ(run.kept_at_end().sent_again, 1u);
+    EXPECT_EQ(run.kept_at_end().opened, 2u);
+    EXPECT_EQ(run.kept_at_end().open, 1u);
+    const KeptRun fails = kept_run(settings + "retry-lost = no\n");
+    EXPECT_EQ(fails.counts().errors, 1u);
+    EXPECT_EQ(fails.counts().gave_up(), 1u);
+    EXPECT_EQ(fails.kept_at_end().sent_again, 0u);
+  }
+  // An attempt that opened its connection for itself is not.
+  EXPECT_EQ(kept_run(kOneAtATime + kRestart).counts().errors, 1u);
+}
+
+TEST(LostAttempts, HaveOneTimeoutForBoth) {
+  for (const char* connections : {"keep-alive", "multiplexed"}) {
+    const std::string settings = kOneAtATime + kRestart + "connections = " + connections + '\n';
+    EXPECT_EQ(kept_run(settings + "timeout = 1.49s\n").counts().timed_out, 1u) << connections;
+    EXPECT_EQ(kept_run(settings + "timeout = 1.51s\n").counts().timed_out, 0u) << connections;
+  }
+}
+
+TEST(LostAttempts, FailIfTheSecondIsLostToo) {
+  for (const char* connections : {"keep-alive", "multiplexed"}) {
+    const std::string settings = kOneAtATime + "connections = " + connections + '\n';
+    const KeptRun run = kept_run(settings + "at = 30.5s restart; 31s restart\n");
+    EXPECT_EQ(run.counts().errors, 1u) << connections;
+    EXPECT_EQ(run.kept_at_end().sent_again, 1u) << connections;
+    // Nothing listens for a second after a server has dropped all connections.
+    const KeptRun refused =
+        kept_run(settings + "outage = drop\noutage-at = 30.5s\noutage-for = 1s\nobserve = 9s\n");
+    EXPECT_GE(refused.counts().errors, 1u) << connections;
+    EXPECT_EQ(refused.kept_at_end().sent_again, 1u) << connections;
+  }
+}
+
+// Of a thousand clients that wait for an answer all come at once, through the accept queue.
+TEST(LostAttempts, AreAHerdAfterARestart) {
+  const std::string settings =
+      "clients = 1000\nclients-per-process = 1\nlambda = 1s\nbase-delay = 1s\nlimit = 10000\n"
+      "strategy = none\noutage-for = 0s\noutage-at = 40s\nobserve = 0s\nat = 30s restart\n"
+      "connections = keep-alive\n";
+  const KeptRun fails = kept_run(settings + "retry-lost = no\n");
+  const KeptRun run = kept_run(settings + "backlog = 2000\n");
+  EXPECT_NEAR(static_cast<double>(fails.counts().errors), 500, 3 * std::sqrt(250));
+  EXPECT_EQ(run.kept_at_end().sent_again, fails.counts().errors);
+  EXPECT_EQ(run.counts().failures(), 0u);
 }
 
 TEST(KeptConnections, CannotBeWaitedForLongerThanAnAttemptMayTake) {

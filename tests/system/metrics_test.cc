@@ -159,6 +159,8 @@ TEST(ServerAdmin, AnswersWithEveryConnectionTaken) {
   ASSERT_TRUE(eventually([&] { return status(port)["concurrency"] == 5; })) << status(port);
   EXPECT_EQ(status(port)["last_delay_s"], 3600);
   EXPECT_THAT(metrics(port), HasSubstr("\nretrystorm_server_concurrency 5\n"));
+  EXPECT_GE(status(port)["accept_queue"], 14);  // the server may hold one that it has no room for
+  EXPECT_THAT(metrics(port), HasSubstr("\nretrystorm_server_accept_queue 1"));
 }
 
 TEST(ServerAdmin, AnswersWithEveryDescriptorTaken) {

@@ -1,6 +1,8 @@
 // The server, as its clients see it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <csignal>
@@ -9,6 +11,7 @@
 #include <string>
 
 #include "common/exit_code.h"
+#include "common/http/listening.h"
 #include "tests/support/child_process.h"
 #include "tests/support/sockets.h"
 
@@ -30,6 +33,22 @@ TEST(Server, AnswersAfterTheBaseDelay) {
   EXPECT_GE(Clock::now() - start, 150ms);
   EXPECT_THAT(answer, AllOf(StartsWith("HTTP/1.1 200 OK\r\n"), HasSubstr("Connection: close\r\n"),
                             EndsWith("\r\n\r\nOK")));
+}
+
+// The queue of Linux holds one more than it says. Other SYNs are dropped, and repeated after a second.
+TEST(ServerSocket, KnowsWhatWaitsToBeAcceptedAndWhatHadNoRoom) {
+  const retrystorm::Listener listener({}, 3);
+  sockaddr_in where{};
+  where.sin_family = AF_INET;
+  where.sin_port = htons(static_cast<std::uint16_t>(listener.port()));
+  where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  std::vector<Socket> clients;
+  for (int i = 0; i < 8; ++i) {
+    clients.emplace_back(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    connect(clients.back().descriptor(), reinterpret_cast<const sockaddr*>(&where), sizeof(where));
+  }
+  EXPECT_TRUE(eventually([&] { return listener.kernel_state().no_room >= 4; }));
+  EXPECT_EQ(listener.kernel_state().accept_queue, 4u);
 }
 
 TEST(Server, SlowsDownWhenManyAreInIt) {

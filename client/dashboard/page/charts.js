@@ -9,7 +9,7 @@ const Retrystorm = (() => {
   const AN_HOUR = 3600; // points, one a second
   const COUNTED = ['ok', 'errors', 'timed_out', 'not_sent', 'thinking', 'waiting_to_retry', 'in_flight'];
   const QUANTILES = ['p50', 'p95', 'p99'];
-  const OF_CONNECTIONS = ['used', 'idle', 'in_line', 'opened'];
+  const OF_CONNECTIONS = ['used', 'idle', 'in_line', 'opened', 'unread', 'accept_queue'];
   const OF_SERVER = ['concurrency', 'waited_for', 'abandoned', 'delay', 'busy', 'waiting'];
   // Where requests lie, below each other in the chart: in the service, and before it.
   const STACK = ['waited_for', 'abandoned', 'accept_queue', 'buffers'];
@@ -201,11 +201,15 @@ const Retrystorm = (() => {
     }
 
     // Of clients that keep their connections.
-    takeConnections(t, length, {open, idle, in_line, opened}) {
+    takeConnections(t, length, {open, idle, in_line, opened, unread, accept_queue}) {
       this.add('used', t, open - idle);
       this.add('idle', t, idle);
       this.add('in_line', t, in_line);
       this.add('opened', t - length / 2, (opened - this.opened) / length);
+      if (typeof unread === 'number') { // only simulate sees them
+        this.add('unread', t, unread);
+        this.add('accept_queue', t, accept_queue);
+      }
       this.opened = opened;
     }
 
@@ -298,6 +302,8 @@ const Retrystorm = (() => {
         {series: 'idle', label: 'idle', color: SKY, dash: [2, 2], width: 2},
         {series: 'in_line', label: 'attempts in line for one', color: RED, dash: [7, 3], width: 2},
         {series: 'opened', label: 'opened a second', color: ORANGE, dash: [9, 3, 2, 3], width: 2},
+        {series: 'unread', label: 'attempts unread on them', color: PURPLE, dash: [4, 4], width: 2, onlyIf: 'unread'},
+        {series: 'accept_queue', label: 'in the accept queue', color: GREEN, dash: [1, 2], width: 2, onlyIf: 'unread'},
       ],
       unit: '', digits: 0, floor: 10, least: 0,
     },
@@ -356,7 +362,7 @@ const Retrystorm = (() => {
       (!onlyIf || run.seen.has(onlyIf)) && (!unless || !run.seen.has(unless)));
 
   // Everything that `curvesOf` depends on.
-  const curvesSeen = run => [...['not_sent', 'workers'].filter(name => run.seen.has(name)), run.series.used.length > 0, run.late].join();
+  const curvesSeen = run => [...['not_sent', 'workers', 'unread'].filter(name => run.seen.has(name)), run.series.used.length > 0, run.late].join();
 
   // The reader's word for an outage.
   const outageText = what => what === 'freeze' ? 'frozen' : what;

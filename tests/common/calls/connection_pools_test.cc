@@ -72,6 +72,20 @@ TEST(ConnectionPools, LetNobodyWaitOnceTheRunStops) {
   EXPECT_EQ(pools.take(0, kForEver), nullptr);
 }
 
+TEST(ConnectionPools, OpenAnotherInPlaceOfALostOne) {
+  ConnectionPools<Connection> pools(of_size(1), 1);
+  auto lost = pools.take(0, kForEver);
+  Connection* const place = lost.get();
+  auto other = pools.replace(0, std::move(lost), TimePoint::min(), TimePoint::min());
+  EXPECT_EQ(other.get(), place);
+  EXPECT_EQ(pools.totals().open, 1u);
+  EXPECT_EQ(pools.totals().opened, 2u);
+  EXPECT_EQ(pools.totals().sent_again, 1u);
+  pools.give_back(0, std::move(other), true);
+  EXPECT_EQ(pools.totals().open, 0u);
+  EXPECT_EQ(pools.totals().given_up, 1u);
+}
+
 TEST(ConnectionPools, OpenAnotherIfTheServerHasClosedTheKeptOne) {
   const Listener listener;
   ConnectionPools<Connection> pools(of_size(1), 1);

@@ -148,6 +148,7 @@ TEST_F(OptionsTest, HasTheDocumentedDefaults) {
                                     {"pool_wait", nullptr},
                                     {"pool_wait_counts", "yes"},
                                     {"streams", 100},
+                                    {"retry_lost", "yes"},
                                     {"reconnect_growth", "exponential"},
                                     {"reconnect_base", "1s"},
                                     {"reconnect_factor", 2},
