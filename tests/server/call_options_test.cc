@@ -74,7 +74,8 @@ TEST(CallOptions, RefuseWhatCannotBe) {
            {{{"calls", a}, {"call-to", "a tmeout=1s"}}, "did you mean timeout"},
            {{{"calls", a}, {"call-deadline-propagation", "request"}}, "needs a --call-deadline"},
        }) {
-    EXPECT_THAT([&] { upstream(settings); }, ThrowsMessage<std::invalid_argument>(HasSubstr(why)));
+    EXPECT_THAT([&given = settings] { upstream(given); },
+                ThrowsMessage<std::invalid_argument>(HasSubstr(why)));
   }
 }
 
