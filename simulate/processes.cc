@@ -130,6 +130,9 @@ nlohmann::ordered_json processes_json(const SimulatorOptions& options) {
   if (options.scale != 1) {
     throw std::invalid_argument("--scale: real programs have as many clients as there are");
   }
+  if (topology.client_edges() > 1) {
+    throw std::invalid_argument("[clients.NAME]: the real client is of one kind");
+  }
   const std::string outage_of =
       topology.nodes[find_node(topology, options.graph.outage_of, "--outage-of")].name;
   nlohmann::ordered_json json;

@@ -53,12 +53,15 @@ void tell_outlook(const Invocation& invocation, const SimulatorOptions& asked,
                   const std::vector<std::string>& swept = {}) {
   if (asked.quiet && asked.json.empty() && asked.server_json.empty()) return;
   start["title"] = retries_title(run.workload.retry);
-  const Outlook outlook = look_ahead(run);
+  const std::vector<OutlookOfRow> all = look_ahead_at_all(run);
   if (!asked.quiet) {
-    std::cerr << outlook_text(outlook)
-              << assumed_text(invocation.app, start, {{"", outlook}}, swept) << std::flush;
+    std::cerr << (all.size() == 1 ? outlook_text(all.front().outlook) : outlook_text(all, ""))
+              << assumed_text(invocation.app, start, all, swept) << std::flush;
   }
-  start["outlook"] = outlook_json(outlook);
+  if (all.size() == 1) start["outlook"] = outlook_json(all.front().outlook);
+  for (const auto& [name, outlook] : all) {
+    if (!name.empty()) start["outlooks"][name] = outlook_json(outlook);
+  }
 }
 
 // The options whose values differ from those of `asked`: what is swept, and what a swept strategy
@@ -670,7 +673,8 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
     tell_outlooks(invocation, options, start, grid, options_of);
     tell_runs(cells, most_runs, !options.expectations.empty());
   }
-  if (cells == 1 && !options.wide) {
+  const bool is_one_kind = scenario(0).topology.client_edges() < 2;
+  if (cells == 1 && !options.wide && is_one_kind) {
     const WorkloadOptions workload = scenario(0).workload;
     std::cout << retries_title(workload.retry) << ", "
               << callers_text(workload.clients, arrival_rate(workload)) << '\n';

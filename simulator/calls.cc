@@ -40,6 +40,12 @@ std::size_t Calls::requests_in_flight() const {
   return hedges_ == nullptr ? in_flight_ : hedges_->requests_under_way();
 }
 
+std::optional<Calls::Slot> Calls::request_of(const Attempt& attempt) const {
+  if (hedges_ == nullptr) return attempt.client;
+  const Slot request = hedges_->place(attempt.client).request;
+  return request == Hedges::kNone ? std::nullopt : std::optional(request);
+}
+
 void Calls::add_slots(std::size_t count) {
   calls_.reserve(count);
   prefer_large_pages(calls_.data(), calls_.capacity() * sizeof(Call));
@@ -117,10 +123,13 @@ void Calls::forget_all(TimePoint now) {
     Call& call = calls_[slot];
     if (call.in_flight) target_->hang_up(now, {slot, call.attempt});
     call.in_flight = call.in_service = call.next_is_retry = call.in_line = false;
+    call.in_pool_line = call.opens = call.connected = call.on_kept = call.again = false;
     call.retry = {};
   }
+  if (has_pools_) close_all(now);
   in_flight_ = in_service_ = waiting_to_retry_ = 0;
   counts_.failing = 0;
+  if (hedges_ != nullptr) hedges_->forget_all();
   for (Process& each : processes_)
     each = {.parts = behaviour_.policy().make_process(now), .line = {}};
 }
@@ -429,6 +438,18 @@ void Calls::take_pool_event(TimePoint now) {
   close_idle(now);
 }
 
+void Calls::close_all(TimePoint now) {
+  for (Pool& each : pools_) {
+    each = {.connections = ConnectionPool<IdleConnection>(connections_), .line = {}};
+  }
+  granted_ = {};
+  line_ends_ = {};
+  failing_.clear();
+  longest_idle_.clear();
+  idle_ = in_line_ = 0;
+  target_->keep_idle(now, 0);
+}
+
 void Calls::lose_idle_connections() {
   for (Pool& each : pools_) each.connections.lose_idle();
   idle_ = 0;
@@ -528,14 +549,12 @@ void Calls::finish(TimePoint now, const Attempt& attempt, const AttemptResult& r
   NextAttempt next =
       behaviour_.after(now, result, call.retry, parts_of(attempt.client), random, retry_metrics_);
   call.random = random.state();
-  if (is_bounded_ && next.retry && saturating_add(now, next.wait) >= ends_[attempt.client]) {
-    next = too_late(now, attempt.client);
-  }
+  next = in_time(now, attempt.client, next);
   if (next.gave_up) latencies_.add_given_up(begun, now - begun);
   follow(now, attempt.client, next, &result);
 }
 
-NextAttempt Calls::too_late(TimePoint now, Slot slot) {
+NextAttempt Calls::give_up_at_end(TimePoint now, Slot slot) {
   Call& call = calls_[slot];
   ClientRandom random(call.random);
   const NextAttempt next = behaviour_.after_refusal(now, Permission::Kind::kTooLate, call.retry,

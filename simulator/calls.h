@@ -87,6 +87,9 @@ class Calls final : public Caller {
     return time_left(now, attempt);
   }
 
+  // The slot whose request an attempt belongs to. Empty if that is over: another attempt of it has won.
+  std::optional<Slot> request_of(const Attempt& attempt) const;
+
   // From now on, calls `CallOwner::waits` for each wait.
   void report_waits() { reports_waits_ = true; }
 
@@ -124,8 +127,8 @@ class Calls final : public Caller {
   }
   void time_out(TimePoint now);
 
-  // All requests end without a result, because their process restarts. What it knew of the service is gone.
-  // Only where connections are not kept.
+  // All requests end without a result, because their process restarts. What it knew of the service is gone, and its
+  // connections.
   void forget_all(TimePoint now);
 
   // The connections of all attempts in flight are lost, and those that are kept.
@@ -149,6 +152,7 @@ class Calls final : public Caller {
                : std::min(next, saturating_add(longest_idle_.front().time, most_idle_));
   }
   void take_pool_event(TimePoint now);
+  bool keeps_connections() const { return has_pools_; }
   // From now on the server closes a connection that has been idle for this time. `Duration::max()`: it
   // closes none, or is frozen.
   void close_idle_after(TimePoint now, Duration time);
@@ -181,6 +185,8 @@ class Calls final : public Caller {
   // Of these, the attempts that are in the service.
   std::size_t in_service() const { return in_service_; }
   std::size_t waiting_to_retry() const { return waiting_to_retry_; }
+  // The processes that keep connections.
+  std::size_t processes_with_pools() const { return pools_.size(); }
   // Empty if connections are not kept.
   std::optional<KeptConnections> kept_connections() const;
   const RunLatencies& latencies() const { return latencies_; }
@@ -270,8 +276,9 @@ class Calls final : public Caller {
   // Until the deadline of the attempt's request.
   Duration time_left(TimePoint now, const Attempt& attempt) const {
     const Duration left = behaviour_.policy().time_left(now, calls_[attempt.client].retry);
-    if (!is_bounded_ || ends_[attempt.client] == TimePoint::max()) return left;
-    return std::min(left, ends_[attempt.client] - now);
+    if (!is_bounded_) return left;
+    const TimePoint end = end_of(attempt.client);
+    return end == TimePoint::max() ? left : std::min(left, end - now);
   }
   Pool& pool_of(Slot slot) { return pools_[process_numbers_[slot]]; }
   // An attempt takes a connection, or else its place in line.
@@ -294,6 +301,8 @@ class Calls final : public Caller {
   }
   // The attempt has waited for a connection for as long as it may.
   void fail(TimePoint now, const Attempt& attempt);
+  // Each process begins anew, without connections.
+  void close_all(TimePoint now);
   // Adds the pool to `longest_idle_` if it has idle connections.
   void watch_idle(std::uint32_t process);
   // Closes those connections of a pool that have been idle for too long.
@@ -316,8 +325,18 @@ class Calls final : public Caller {
   }
   // `ended`: the result of the attempt; null if it was not sent.
   void follow(TimePoint now, Slot slot, NextAttempt next, const AttemptResult* ended);
-  // What follows if the request's end comes before its next attempt.
-  [[gnu::noinline]] NextAttempt too_late(TimePoint now, Slot slot);
+  // When the request that the slot belongs to ends, where requests are bounded.
+  TimePoint end_of(Slot slot) const {
+    return hedges_ == nullptr ? ends_[slot] : end_of_hedged(slot);
+  }
+  TimePoint end_of_hedged(Slot slot) const;
+  // What follows: not this if the request's end comes before its next attempt.
+  NextAttempt in_time(TimePoint now, Slot slot, const NextAttempt& next) {
+    const bool too_late =
+        is_bounded_ && next.retry && saturating_add(now, next.wait) >= ends_[slot];
+    return too_late ? give_up_at_end(now, slot) : next;
+  }
+  [[gnu::noinline]] NextAttempt give_up_at_end(TimePoint now, Slot slot);
   // Not inlined, so that the common path keeps its registers.
   [[gnu::noinline]] void report(TimePoint now, Slot slot, const NextAttempt& next,
                                 const AttemptResult* ended);

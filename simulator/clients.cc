@@ -7,24 +7,25 @@ namespace retrystorm {
 namespace {
 
 // Estimates how many waits there are at a time.
-std::size_t expected_waits(const Scenario& scenario) {
-  return scenario.workload.arrivals == Arrivals::kOpen
-             ? static_cast<std::size_t>(scenario.workload.rate * to_seconds(scenario.length))
-             : scenario.workload.clients;
+std::size_t expected_waits(const WorkloadOptions& workload, Duration length) {
+  return workload.arrivals == Arrivals::kOpen
+             ? static_cast<std::size_t>(workload.rate * to_seconds(length))
+             : workload.clients;
 }
 
 }  // namespace
 
-Clients::Clients(const Scenario& scenario, RequestTrace* trace)
-    : count_(scenario.workload.clients),
-      kind_(scenario.workload.arrivals),
+Clients::Clients(const Scenario& scenario, const WorkloadOptions& workload, std::uint64_t seed,
+                 RequestTrace* trace)
+    : count_(workload.clients),
+      kind_(workload.arrivals),
       end_(saturating_add(TimePoint{}, scenario.length)),
       load_changes_(std::any_of(scenario.changes.begin(), scenario.changes.end(),
                                 [](const Change& each) { return each.load != 1; })),
-      calls_(scenario.workload, scenario.seed, end_, expected_waits(scenario), *this, trace),
-      open_arrivals_(scenario.seed, scenario.workload.rate) {
+      calls_(workload, seed, end_, expected_waits(workload, scenario.length), *this, trace),
+      open_arrivals_(seed, workload.rate) {
   if (kind_ != Arrivals::kJob) return;
-  job_.emplace(scenario.workload.job, count_);
+  job_.emplace(workload.job, count_);
   calls_.report_waits();
 }
 

@@ -20,8 +20,10 @@ namespace retrystorm {
 // job. The load may change. Each client has a slot of the calls. Times passed in never decrease.
 class Clients final : public CallOwner {
  public:
-  // `trace` must outlive the clients. Null if nothing is traced.
-  Clients(const Scenario& scenario, RequestTrace* trace);
+  // `workload`, `seed`: of these clients; nothing else of them is taken from the scenario. `trace` must outlive the
+  // clients. Null if nothing is traced.
+  Clients(const Scenario& scenario, const WorkloadOptions& workload, std::uint64_t seed,
+          RequestTrace* trace);
 
   Clients(const Clients&) = delete;
   Clients& operator=(const Clients&) = delete;
@@ -39,6 +41,7 @@ class Clients final : public CallOwner {
   void arrive(TimePoint now);
 
   Calls& calls() { return calls_; }
+  const Calls& calls() const { return calls_; }
 
   void call_over(TimePoint now, std::uint32_t slot, const NextAttempt& next) override;
   void waits(std::uint32_t slot, Duration wait) override { pauses_[slot] = wait; }

@@ -77,7 +77,9 @@ void Calls::send_hedge(TimePoint now, Slot request, Slot place, bool paid) {
   }
   ClientRandom random(call.random);
   const Permission permission =
-      behaviour_.may_send(now, calls_[place].retry, parts_of(request), random);
+      is_bounded_ && ends_[request] <= now
+          ? Permission{.kind = Permission::Kind::kTooLate}
+          : behaviour_.may_send(now, calls_[place].retry, parts_of(request), random);
   call.random = random.state();
   if (permission.kind == Permission::Kind::kWait) {
     hedges_->wait(request, place, true);
@@ -102,6 +104,12 @@ void Calls::send_hedge(TimePoint now, Slot request, Slot place, bool paid) {
   follow(now, request, next, nullptr);
 }
 
+TimePoint Calls::end_of_hedged(Slot slot) const {
+  if (!hedges_->is_place(slot)) return ends_[slot];
+  const Slot request = hedges_->place(slot).request;
+  return request == Hedges::kNone ? TimePoint::max() : ends_[request];
+}
+
 bool Calls::outlives_timeout(TimePoint now, const Attempt& attempt) {
   if (!hedges_->policy.at_timeout()) return false;
   const Duration left = time_left(now, attempt);
@@ -123,6 +131,7 @@ void Calls::retry_beside(TimePoint now, Slot request, Slot place, const AttemptR
       now, failure, call.retry, parts_of(request), random, retry_metrics_);
   call.random = random.state();
   if (!decision.retry) return;
+  if (is_bounded_ && saturating_add(now, decision.wait) >= ends_[request]) return;
   hedges_->place(place).retried = true;
   fail_so_far(request);
   wait_to_hedge(now, request, std::max(decision.wait, kTurnaround), true);
@@ -206,9 +215,10 @@ void Calls::finish_hedged(TimePoint now, const Attempt& attempt, const AttemptRe
     call.last_ok = now;
   }
   ClientRandom random(call.random);
-  const NextAttempt next =
+  NextAttempt next =
       behaviour_.after_recorded(now, result, call.retry, process, random, retry_metrics_);
   call.random = random.state();
+  next = in_time(now, request, next);
   if (next.gave_up) latencies_.add_given_up(begun, now - begun);
   follow(now, request, next, &result);
 }
@@ -227,7 +237,7 @@ bool Calls::goes_on(TimePoint now, Slot request, Slot place, const AttemptResult
     ClientRandom random(call.random);
     const Duration wait = hedges_->policy.wait_after(failure, random);
     call.random = random.state();
-    const bool in_time = wait < behaviour_.policy().time_left(now, call.retry);
+    const bool in_time = wait < time_left(now, {request, 0});
     calls_[place].retry = {.begun = call.retry.begun};
     if (in_time && hedges_->policy.pay(now, its.state, calls_[place].retry, parts_of(request))) {
       fail_so_far(request);

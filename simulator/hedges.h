@@ -68,6 +68,16 @@ class Hedges {
     free_.push_back(place);
   }
 
+  // All requests are over, and all places are free.
+  void forget_all() {
+    requests_.clear();
+    free_.clear();
+    under_way_ = 0;
+    for (Slot slot = 0; slot < places_.size(); ++slot) {
+      if (places_[slot].is_place) free(slot);
+    }
+  }
+
   // The place waits for the next attempt of the request. An earlier wait counts no more.
   void wait(Slot request, Slot place, bool paid) {
     forget_wait(request);

@@ -45,26 +45,71 @@ Duration run_length(const ScenarioOptions& options) {
                         saturating_add(options.outage_length(), options.observe));
 }
 
+WorkloadOptions scaled(WorkloadOptions workload, double scale) {
+  if (workload.processes || workload.arrivals == Arrivals::kOpen) {
+    workload.processes = std::max<std::size_t>(scaled(process_count(workload), scale), 1);
+  }
+  workload.clients = std::max<std::size_t>(scaled(workload.clients, scale), 1);
+  workload.rate *= scale;
+  return workload;
+}
+
 void add_topology(Scenario& scenario, const ScenarioOptions& options) {
   Topology& topology = scenario.topology;
-  topology = make_topology(options.graph, options.service, scenario.workload);
+  topology = make_topology(options.graph, options.service, options.workload);
+  for (std::size_t i = 0; i < topology.client_edges(); ++i) {
+    topology.edges[i].caller = scaled(topology.edges[i].caller, options.scale);
+  }
   scenario.disturbed = find_node(topology, options.graph.outage_of, "--outage-of");
-  for (GraphNode& each : topology.nodes) each.service = scaled(each.service, options.scale);
+  for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
+    ServiceOptions& service = topology.nodes[i].service;
+    service = scaled(service, options.scale);
+    const bool few = std::all_of(
+        topology.edges.begin(), topology.edges.end(),
+        [i](const auto& each) { return each.to != i || each.caller.connections.multiplexed(); });
+    if (few) service.max_connections = std::numeric_limits<std::size_t>::max();
+  }
   scenario.service = topology.nodes.front().service;
   scenario.workload = topology.edges.front().caller;
 }
 
-void check_hedges(const ScenarioOptions& options, const Topology& topology) {
-  for (const GraphEdge& each : topology.edges) {
-    if (!each.caller.retry.hedge.any()) continue;
-    throw std::invalid_argument(
-        "--hedge: with --chain or --topology a caller sends one attempt of a request at a time");
-  }
+void check_hedges(const ScenarioOptions& options) {
   if (options.workload.retry.hedge.any() && options.outage_length() > Duration::zero() &&
       loses_connections(options.workload, options.timeline.outage)) {
     throw std::invalid_argument(
         "--hedge: with --outage=reconnect each client has one connection, for one attempt at a time");
   }
+}
+
+// Empty if there is an error, which is reported when the scenario is made.
+Topology topology_or_none(const ScenarioOptions& scenario) {
+  try {
+    return make_topology(scenario.graph, scenario.service, scenario.workload);
+  } catch (const std::invalid_argument&) {
+    return {};
+  }
+}
+
+// How anybody connects.
+std::vector<Connections> connections_in(const ScenarioOptions& scenario) {
+  if (!scenario.graph.on()) return {scenario.workload.connections.kind};
+  std::vector<Connections> kinds;
+  for (const GraphEdge& each : topology_or_none(scenario).edges) {
+    kinds.push_back(each.caller.connections.kind);
+  }
+  return kinds.empty() ? std::vector{scenario.workload.connections.kind} : kinds;
+}
+
+// Adds the options of the clients that have no effect on clients of any kind.
+void find_unused_of_clients(UnusedOptions& unused, const ScenarioOptions& scenario) {
+  const Topology topology = scenario.graph.on() ? topology_or_none(scenario) : Topology();
+  if (topology.client_edges() < 2) return find_unused(unused, scenario.workload);
+  UnusedOptions always = unused_options(topology.edges.front().caller);
+  for (std::size_t i = 1; i < topology.client_edges(); ++i) {
+    const UnusedOptions here = unused_options(topology.edges[i].caller);
+    std::erase_if(always, [&here](const auto& each) { return !here.contains(each.first); });
+  }
+  unused.merge(always);
 }
 
 // Adds the options of the service that have no effect at any time. An outage or an action may turn
@@ -126,19 +171,23 @@ void declare_options(OptionList& options, ScenarioOptions& scenario) {
 }
 
 void find_unused(UnusedOptions& unused, const ScenarioOptions& scenario) {
-  find_unused(unused, scenario.workload);
+  find_unused_of_clients(unused, scenario);
   find_unused_of_service(unused, scenario);
   find_unused(unused, scenario.graph, scenario.service);
-  const Connections connections = scenario.workload.connections.kind;
-  if (connections != Connections::kKeepAlive && scenario.service.server_idle != Duration::max()) {
+  const std::vector<Connections> connections = connections_in(scenario);
+  const auto any = [&connections](Connections kind) {
+    return std::find(connections.begin(), connections.end(), kind) != connections.end();
+  };
+  if (!any(Connections::kKeepAlive) && scenario.service.server_idle != Duration::max()) {
     unused.emplace("server-idle", "server-idle has no effect without --connections=keep-alive");
   }
-  if (connections != Connections::kMultiplexed &&
+  if (!any(Connections::kMultiplexed) &&
       scenario.service.reset_limit != ServiceOptions::kUnlimitedResets) {
     unused.emplace("reset-limit", "reset-limit has no effect without --connections=multiplexed");
   }
   const std::size_t usual = ScenarioOptions().service.max_connections;
-  if (connections == Connections::kMultiplexed && scenario.service.max_connections != usual) {
+  if (!any(Connections::kNew) && !any(Connections::kKeepAlive) &&
+      scenario.service.max_connections != usual) {
     unused.emplace("max-connections",
                    "max-connections has no effect with --connections=multiplexed");
   }
@@ -166,7 +215,7 @@ Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed) {
         options.outage_length() > Duration::zero() ? std::optional(options.timeline.outage)
                                                    : std::nullopt);
   Scenario scenario{.service = scaled(options.service, options.scale),
-                    .workload = options.workload,
+                    .workload = scaled(options.workload, options.scale),
                     .seed = seed,
                     .syn_linear_timeouts = options.syn_linear_timeouts,
                     .outage = options.timeline.outage,
@@ -184,25 +233,20 @@ Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed) {
   if (scenario.workload.connections.multiplexed()) {
     scenario.service.max_connections = std::numeric_limits<std::size_t>::max();  // there are few
   }
-  scenario.workload.clients =
-      std::max<std::size_t>(scaled(scenario.workload.clients, options.scale), 1);
-  scenario.workload.rate *= options.scale;
-  const WorkloadOptions& workload = options.workload;
-  if (workload.processes || workload.arrivals == Arrivals::kOpen) {
-    scenario.workload.processes =
-        std::max<std::size_t>(scaled(process_count(workload), options.scale), 1);
-  }
   if (options.graph.on()) add_topology(scenario, options);
-  check_hedges(options, scenario.topology);
+  check_hedges(options);
   JobSettings& job = scenario.workload.job;
   job.tasks = std::max<std::uint64_t>(scaled(job.tasks, options.scale), 1);
   job.workers_start = scale(job.workers_start, 1 / options.scale);
   return scenario;
 }
 
-Outlook look_ahead(const ScenarioOptions& options) {
-  const Scenario scenario = make_scenario(options, 0);
-  OutlookInput input{.workload = scenario.workload,
+namespace {
+
+// What can be said about clients of one kind. `asked`: their options, before they are scaled.
+Outlook look_ahead(const Scenario& scenario, const ScenarioOptions& options,
+                   const WorkloadOptions& workload, const WorkloadOptions& asked) {
+  OutlookInput input{.workload = workload,
                      .service = options.graph.on() ? std::nullopt : std::optional(scenario.service),
                      .outage_for = scenario.outage_for,
                      .turnaround = Calls::kTurnaround};
@@ -211,27 +255,55 @@ Outlook look_ahead(const ScenarioOptions& options) {
     input.calm = *scenario.outage_at;
     if (input.outage->kind == Disturbance::Kind::kThrottle) input.outage->value *= options.scale;
   }
-  note_unused_by_open_arrivals(input, options.workload);
-  Outlook outlook = look_ahead(input);
-  if (options.graph.on()) {
-    GraphOutlook graph = look_ahead(scenario.topology, scenario.disturbed, outlook.wanted);
-    outlook.graph = std::move(graph.sentence);
-    for (std::string& each : graph.warnings) outlook.warnings.push_back(std::move(each));
+  note_unused_by_open_arrivals(input, asked);
+  return look_ahead(input);
+}
+
+}  // namespace
+
+std::vector<OutlookOfRow> look_ahead_at_all(const ScenarioOptions& options) {
+  const Scenario scenario = make_scenario(options, 0);
+  if (!options.graph.on()) {
+    return {{"", look_ahead(scenario, options, scenario.workload, options.workload)}};
+  }
+  const Topology asked = make_topology(options.graph, options.service, options.workload);
+  std::vector<OutlookOfRow> all;
+  double wanted = 0;
+  for (std::size_t i = 0; i < asked.client_edges(); ++i) {
+    const GraphEdge& edge = scenario.topology.edges[i];
+    all.push_back(
+        {edge.clients, look_ahead(scenario, options, edge.caller, asked.edges[i].caller)});
+    wanted += all.back().outlook.wanted;
+  }
+  const GraphOutlook graph = look_ahead(scenario.topology, scenario.disturbed, wanted);
+  for (auto& [name, outlook] : all) {
+    outlook.graph = graph.sentence;
+    outlook.warnings.insert(outlook.warnings.end(), graph.warnings.begin(), graph.warnings.end());
+    if (all.size() > 1) continue;
     // All callers have the same waits, also where the clients do not retry.
     outlook.retries.usual_waits =
         options.graph.retry_at != RetryAt::kNone &&
         look_ahead(OutlookInput{.workload = options.workload}).retries.usual_waits;
   }
-  return outlook;
+  return all;
+}
+
+Outlook look_ahead(const ScenarioOptions& options) {
+  return std::move(look_ahead_at_all(options).front().outlook);
 }
 
 double memory_needed(const Scenario& scenario) {
   constexpr double kClient = 160;     // its state, wait and timeouts
   constexpr double kConnection = 32;  // its place in the service queue
   const double seconds = to_seconds(scenario.length);
-  const double clients = scenario.workload.arrivals == Arrivals::kOpen
-                             ? scenario.workload.rate * seconds
-                             : static_cast<double>(scenario.workload.clients);
+  const auto clients_in = [seconds](const WorkloadOptions& workload) {
+    return workload.arrivals == Arrivals::kOpen ? workload.rate * seconds
+                                                : static_cast<double>(workload.clients);
+  };
+  double clients = clients_in(scenario.workload);
+  for (std::size_t i = 1; i < scenario.topology.client_edges(); ++i) {
+    clients += clients_in(scenario.topology.edges[i].caller);
+  }
   // Attempts that time out can fill the server, but only as fast as the clients send them.
   const double attempts =
       clients * (seconds / std::max(to_seconds(scenario.workload.timeout), 1e-3) + 1);

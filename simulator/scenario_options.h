@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "model/base/option_list.h"
 #include "model/run/outlook.h"
@@ -54,6 +55,8 @@ Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed);
 
 // What can be said about the run before it begins.
 Outlook look_ahead(const ScenarioOptions& options);
+// The same of each kind of clients, by its name. There is one without a name if there are no kinds.
+std::vector<OutlookOfRow> look_ahead_at_all(const ScenarioOptions& options);
 
 // Estimates the peak memory of one run of the scenario, in bytes.
 double memory_needed(const Scenario& scenario);

@@ -1,15 +1,29 @@
 #include "simulator/simulation.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 
+#include "model/base/random.h"
 #include "model/retry/title.h"
 
 namespace retrystorm {
 namespace {
 
 constexpr TimePoint kNever = EventLoop::kNever;
+
+// The clients of other kinds than the first one.
+std::vector<std::unique_ptr<Clients>> other_clients(const Scenario& scenario) {
+  constexpr std::uint64_t kStreams = std::numeric_limits<std::uint64_t>::max() - 100'000;
+  std::vector<std::unique_ptr<Clients>> others;
+  for (std::size_t i = 1; i < scenario.topology.client_edges(); ++i) {
+    others.push_back(std::make_unique<Clients>(scenario, scenario.topology.edges[i].caller,
+                                               ClientRandom(scenario.seed, kStreams - i).state(),
+                                               nullptr));
+  }
+  return others;
+}
 
 }  // namespace
 
@@ -20,18 +34,22 @@ Simulation::Simulation(const Scenario& scenario, const SimulationObservers& obse
       trace_(scenario.trace > 0 ? std::optional(RequestTrace(RequestTrace::Sees::kServer,
                                                              TimePoint{}, scenario.trace))
                                 : std::nullopt),
-      clients_(scenario, trace()),
+      clients_(scenario, scenario.workload, scenario.seed, trace()),
+      others_(other_clients(scenario)),
       reconnects_(loses_connections(scenario)
                       ? std::make_unique<Reconnects>(scenario, clients_.calls(), trace())
                       : nullptr),
-      server_(
-          scenario.service, scenario.seed, scenario.syn_linear_timeouts, scenario.workload.timeout,
-          reconnects_ ? reconnects_->caller() : static_cast<Caller&>(clients_.calls()), trace()),
-      graph_(scenario.topology.empty()
-                 ? nullptr
-                 : std::make_unique<Graph>(scenario_, loop_, server_, clients_.calls())),
+      graph_(scenario.topology.empty() ? nullptr
+                                       : std::make_unique<Graph>(scenario_, loop_, calls_of_all())),
+      server_(scenario.service, scenario.seed, scenario.syn_linear_timeouts,
+              graph_ ? graph_->front_callers().patience() : scenario.workload.timeout,
+              reconnects_ ? reconnects_->caller()
+              : graph_    ? graph_->front_callers().as_one()
+                          : static_cast<Caller&>(clients_.calls()),
+              trace()),
       recorder_(TimePoint{}),
       server_report_at_(saturating_add(TimePoint{}, scenario.server_report_interval)) {
+  if (graph_) graph_->serve(server_);
   if (!scenario.outage_at && trace_) trace_->open();
   for (RunObserver* each : observers_.run) recorder_.add(*each, scenario.report_interval);
   if (observers_.service.empty()) {
@@ -43,7 +61,7 @@ Simulation::Simulation(const Scenario& scenario, const SimulationObservers& obse
 
 SimulationResult Simulation::run(const std::function<bool()>& stop) {
   control_at_ = next_control();
-  calls().close_idle_after(TimePoint{}, scenario_.service.server_idle);
+  if (!graph_) calls().close_idle_after(TimePoint{}, scenario_.service.server_idle);
   // Attempts in line for a connection go on before anything else happens.
   const EventSource pools{[this] { return calls().next_pool_event(); },
                           [this](TimePoint now) { calls().take_pool_event(now); }};
@@ -78,47 +96,111 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
                               EventSource{[&] { return connects.next_wait(); },
                                           [&](TimePoint now) { connects.end_wait(now); }});
   } else if (graph_) {
-    clients_.start(graph_->front());
-    run_with(controls, EventSource{[this] { return graph_->next_event(); },
-                                   [this](TimePoint now) { graph_->take_event(now); }})();
+    std::size_t door = 0;
+    for_all_clients([&](Clients& each) { each.start(graph_->front_callers().door(door++)); });
+    const EventSource graph_pools{[this] { return graph_->next_pool_event(); },
+                                  [this](TimePoint now) { graph_->take_pool_event(now); }};
+    const EventSource graph{[this] { return graph_->next_event(); },
+                            [this](TimePoint now) { graph_->take_event(now); }};
+    if (others_.empty()) {
+      run_with(graph_pools, controls, graph)();
+    } else {
+      run_with(graph_pools, controls, graph)(EventSource{
+          [this] { return next_of_others(); }, [this](TimePoint now) { take_other(now); }});
+    }
   } else {
     clients_.start(server_);
     scenario_.workload.connections.kept() ? run_with(pools, controls)() : run_with(controls)();
   }
 
   const TimePoint now = loop_.now();
-  RunLatencies latencies = calls().end(now);
-  Recovery recovery = recorder_.end(now, calls().counts(), server_.waiting());
+  Recovery recovery = recorder_.end(now, totals(), server_.waiting());
   if (recovery.to_watch) recovery.reason += ": --observe=" + brief_duration(*recovery.to_watch);
-  // After the end of the recorder, because the last phase ends there.
-  const std::optional<RunPhases> phases = recorder_.phases(latencies);
   SimulationResult result{
       .summary = {.title = observers_.run.empty() ? std::string()
-                                                  : retries_title(scenario_.workload.retry),
+                           : others_.empty()
+                               ? retries_title(scenario_.workload.retry)
+                               : std::to_string(others_.size() + 1) + " kinds of clients",
                   .outage = recorder_.outage(),
-                  .clients = scenario_.workload.clients,
-                  .processes = sharing_processes(scenario_.workload),
-                  .arrival_rate = arrival_rate(scenario_.workload),
                   .seed = scenario_.seed,
                   .elapsed = now - TimePoint{},
-                  .counts = calls().counts(),
+                  .counts = totals(),
                   .recovery = std::move(recovery),
-                  .latencies = std::move(latencies),
-                  .phases = phases,
-                  .retry_metrics = calls().retry_metrics(),
-                  .longest_without_ok = calls().longest_without_ok(now),
-                  .paced = scenario_.workload.retry.pacer.on,
                   .job = clients_.job_result(now),
                   .reconnect = reconnects_ ? std::optional(reconnects_->result()) : std::nullopt,
                   .graph = graph_ ? std::optional(graph_->result()) : std::nullopt,
-                  .kept = calls().kept_connections(),
                   .on_waking = server(scenario_.disturbed).found_on_waking(),
                   .capacity = server_.capacity(now)},
       .peak_concurrency = server_.peak_concurrency(),
       .events = loop_.events()};
+  add_clients(now, result.summary);
   if (trace_) recorder_.report_requests(trace_->take_rest());
   recorder_.summarize(result.summary);
   return result;
+}
+
+std::vector<Calls*> Simulation::calls_of_all() {
+  std::vector<Calls*> all;
+  for_all_clients([&](Clients& each) { all.push_back(&each.calls()); });
+  return all;
+}
+
+Counts Simulation::totals() const {
+  Counts all = clients_.calls().counts();
+  for (const auto& each : others_) all += each->calls().counts();
+  return all;
+}
+
+const RunLatencies& Simulation::latencies() {
+  if (others_.empty()) return calls().latencies();
+  latencies_of_all_ = calls().latencies();
+  for (const auto& each : others_) *latencies_of_all_ += each->calls().latencies();
+  return *latencies_of_all_;
+}
+
+TimePoint Simulation::next_of_others() {
+  TimePoint next = kNever;
+  for (const auto& each : others_) {
+    next = std::min(
+        {next, each->calls().next_timeout(), each->calls().next_wait(), each->next_arrival()});
+  }
+  return next;
+}
+
+void Simulation::take_other(TimePoint now) {
+  for (const auto& each : others_) {
+    if (each->calls().next_timeout() <= now) return each->calls().time_out(now);
+  }
+  for (const auto& each : others_) {
+    if (each->calls().next_wait() <= now) return each->calls().end_wait(now);
+    if (each->next_arrival() <= now) return each->arrive(now);
+  }
+}
+
+void Simulation::add_clients(TimePoint now, Summary& summary) {
+  summary.latencies = calls().end(now);
+  const auto add = [&](Clients& clients, const WorkloadOptions& workload) {
+    if (workload.arrivals != Arrivals::kOpen || others_.empty()) {
+      summary.clients += workload.clients;
+    }
+    summary.arrival_rate += arrival_rate(workload);
+    summary.processes += sharing_processes(workload);
+    summary.paced |= workload.retry.pacer.on;
+    const Calls& made = clients.calls();
+    summary.retry_metrics += made.retry_metrics();
+    summary.longest_without_ok = std::max(summary.longest_without_ok, made.longest_without_ok(now));
+    if (const auto kept = made.kept_connections()) {
+      if (!summary.kept) summary.kept.emplace();
+      *summary.kept += *kept;
+    }
+  };
+  add(clients_, scenario_.workload);
+  for (std::size_t i = 0; i < others_.size(); ++i) {
+    summary.latencies += others_[i]->calls().end(now);
+    add(*others_[i], scenario_.topology.edges[i + 1].caller);
+  }
+  // After the end of the recorder, because the last phase ends there.
+  summary.phases = recorder_.phases(summary.latencies);
 }
 
 TimePoint Simulation::next_control() const {
@@ -128,7 +210,7 @@ TimePoint Simulation::next_control() const {
 
 void Simulation::control(TimePoint now) {
   if (now >= recorder_.next_tick()) {
-    recorder_.tick(now, calls().counts(), states(), calls().latencies(), server_.waiting());
+    recorder_.tick(now, totals(), states(), latencies(), server_.waiting());
     if (trace_) recorder_.report_requests(trace_->take_finished());
     if (observers_.places) observers_.places(now - TimePoint{}, places());
   }
@@ -144,6 +226,7 @@ void Simulation::control(TimePoint now) {
 
 ClientStates Simulation::states() const {
   ClientStates states = clients_.states();
+  for (const auto& each : others_) states = states + each->states();
   if (reconnects_) states.disconnected = reconnects_->without();
   if (states.kept && !graph_) states.kept->kernel = server_.kernel();
   return states;
@@ -168,15 +251,15 @@ TimePoint Simulation::next_change() const {
 void Simulation::apply(TimePoint now, const Change& change) {
   using Kind = Change::Kind;
   if (change.kind == Kind::kOutageBegins) {
-    calls().begin_phase(now);
-    recorder_.outage_begins(now, calls().counts(), print_disturbance(scenario_.outage));
+    for (Calls* each : calls_of_all()) each->begin_phase(now);
+    recorder_.outage_begins(now, totals(), print_disturbance(scenario_.outage));
     if (graph_) graph_->outage_begins(now);
     if (trace_) trace_->open();
     if (reconnects_) reconnects_->lose_all(now);
   }
   if (change.kind == Kind::kOutageEnds) {
-    calls().begin_phase(now);
-    recorder_.outage_ends(now, calls().counts());
+    for (Calls* each : calls_of_all()) each->begin_phase(now);
+    recorder_.outage_ends(now, totals());
     if (graph_) graph_->outage_ends(now);
   }
   if (!change.announcement.empty()) recorder_.action(now, change.announcement);
@@ -184,7 +267,7 @@ void Simulation::apply(TimePoint now, const Change& change) {
   const bool ends = change.kind == Kind::kOutageEnds || change.kind == Kind::kFaultEnds;
   if (begins) begin(now, change);
   server(change.node).configure(now, change.service);
-  clients_.set_load(now, change.load);
+  for_all_clients([&](Clients& each) { each.set_load(now, change.load); });
   if (change.restart) server(change.node).restart(now);
   if (ends) end(now, change);
 }
@@ -193,7 +276,8 @@ void Simulation::begin(TimePoint now, const Change& change) {
   if (++under_way_[{change.node, change.what}] > 1) return;
   if (change.what == Disturbance::Kind::kDrop) server(change.node).go_down(now);
   if (change.what != Disturbance::Kind::kFreeze) return;
-  server(change.node).freeze();
+  if (graph_) return graph_->freeze(now, change.node);
+  server_.freeze();
   calls().close_idle_after(now, Duration::max());
 }
 
@@ -201,8 +285,8 @@ void Simulation::end(TimePoint now, const Change& change) {
   if (--under_way_[{change.node, change.what}] > 0) return;
   if (change.what == Disturbance::Kind::kDrop) server(change.node).listen();
   if (change.what != Disturbance::Kind::kFreeze) return;
-  server(change.node).wake(now);
-  if (graph_) graph_->wake(now, change.node);
+  if (graph_) return graph_->wake(now, change.node);
+  server_.wake(now);
   // It looks at requests that have arrived before it looks at its timers.
   calls().close_idle_after(now, scenario_.service.server_idle);
 }
@@ -213,7 +297,9 @@ void Simulation::report_server(TimePoint now) {
     ServerInterval interval = server_.take_interval(now);
     // A request that is being turned away has left the service, but its client still waits.
     const std::size_t connecting = reconnects_ ? reconnects_->connects().in_service() : 0;
-    interval.waited_for = std::min(calls().in_service() + connecting, interval.concurrency);
+    std::size_t in_service = connecting;
+    for (const Calls* each : calls_of_all()) in_service += each->in_service();
+    interval.waited_for = std::min(in_service, interval.concurrency);
     for (ServiceObserver* each : observers_.service) {
       each->on_interval(now - TimePoint{}, now - server_reported_at_, interval);
     }

@@ -54,6 +54,20 @@ class Simulation {
   TimePoint next_control() const;
   void control(TimePoint now);
   Calls& calls() { return clients_.calls(); }
+  // Of clients of all kinds.
+  template <typename Use>
+  void for_all_clients(const Use& use) {
+    use(clients_);
+    for (const auto& each : others_) use(*each);
+  }
+  std::vector<Calls*> calls_of_all();
+  Counts totals() const;
+  // `clients_`'s own, or the sum.
+  const RunLatencies& latencies();
+  // Completes the summary with what is known of the clients.
+  void add_clients(TimePoint now, Summary& summary);
+  TimePoint next_of_others();
+  void take_other(TimePoint now);
   RequestTrace* trace() { return trace_ ? &*trace_ : nullptr; }
   ClientStates states() const;
   std::vector<AttemptPlaces> places();
@@ -71,9 +85,11 @@ class Simulation {
   EventLoop loop_;
   std::optional<RequestTrace> trace_;
   Clients clients_;
-  const std::unique_ptr<Reconnects> reconnects_;  // null if no connections are lost
+  std::vector<std::unique_ptr<Clients>> others_{};  // where there are several kinds
+  std::optional<RunLatencies> latencies_of_all_{};  // likewise
+  const std::unique_ptr<Reconnects> reconnects_;    // null if no connections are lost
+  const std::unique_ptr<Graph> graph_;              // null if there is one service
   ServerNode server_;
-  const std::unique_ptr<Graph> graph_;  // null if there is one service
   std::map<std::pair<std::size_t, Disturbance::Kind>, int> under_way_;  // disturbances of a service
 
   std::size_t changes_done_ = 0;

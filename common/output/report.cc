@@ -668,6 +668,21 @@ std::vector<nlohmann::ordered_json> graph_interval_json(const GraphShape& shape,
   return lines;
 }
 
+namespace {
+
+// "; OK/s 94.1 before the outage, 12.0 in it, 0.3 after it"
+std::string phases_text(const ClientsResult& clients) {
+  constexpr std::array kWhen{"before the outage", "in it", "after it"};
+  std::string text;
+  for (std::size_t i = 0; i < kWhen.size(); ++i) {
+    if (!clients.ok[i] || !clients.ok[1]) continue;  // there was no outage
+    text += (text.empty() ? "; OK/s " : ", ") + format("%.1f %s", *clients.ok[i], kWhen[i]);
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string graph_text(const GraphResult& graph) {
   std::size_t width = 8;
   bool all_hold = true, several_callers = false;
@@ -702,6 +717,11 @@ std::string graph_text(const GraphResult& graph) {
                      each.amplification, each.from.c_str(), 100 * each.share);
     }
   }
+  for (const ClientsResult& each : graph.clients) {
+    text += each.name + ": " + each.title + ", " + callers_text(each.clients, each.arrival_rate) +
+            ": " + percent_text(each.counts.success_share()) + " of the requests succeeded, " +
+            format("%.2f attempts each", each.counts.amplification()) + phases_text(each) + '\n';
+  }
   const std::string first = first_death(graph);
   return first.empty() ? text : text + first + '\n';
 }
@@ -728,6 +748,21 @@ nlohmann::ordered_json graph_json(const GraphResult& graph) {
                              {"to", each.to},
                              {"amplification", rounded(each.amplification)},
                              {"share", rounded(each.share)}});
+  }
+  for (const ClientsResult& each : graph.clients) {
+    const auto ok = [&each](std::size_t phase) {
+      return each.ok[phase] ? nlohmann::ordered_json(rounded(*each.ok[phase]))
+                            : nlohmann::ordered_json();
+    };
+    json["clients"].push_back({{"clients", each.name},
+                               {"requests", each.counts.requests},
+                               {"attempts", each.counts.attempts},
+                               {"ok", each.counts.ok},
+                               {"gave_up", each.counts.gave_up()},
+                               {"success_share", rounded(each.counts.success_share())},
+                               {"ok_per_s_before", ok(0)},
+                               {"ok_per_s_during", ok(1)},
+                               {"ok_per_s_after", ok(2)}});
   }
   return json;
 }

@@ -53,7 +53,8 @@ void check_service_name(std::string_view text) {
   }
   if (text == "clients") {
     throw std::invalid_argument(
-        "clients are those who call the first service: another name is needed");
+        "clients are those who call the first service: another name is needed, or [clients.NAME] for some of "
+        "them");
   }
 }
 

@@ -1,7 +1,5 @@
 #include "model/graph/graph_options.h"
 
-#include <algorithm>
-#include <array>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -66,13 +64,25 @@ void declare_calling_options(OptionList& options, GraphNode& node) {
 }
 
 void declare_edge_options(OptionList& options, GraphEdge& edge) {
-  OptionList retries, client;
-  declare_options(retries, edge.caller.retry);
-  options.add_all(retries, [](const Option&) { return true; });
+  OptionList client, retries, connections;
   declare_options(client, edge.caller);
-  constexpr std::array<std::string_view, 2> kOthers{"timeout", "processes"};
-  options.add_all(client, [&kOthers](const Option& each) {
-    return std::find(kOthers.begin(), kOthers.end(), each.name) != kOthers.end();
+  declare_options(retries, edge.caller.retry);
+  declare_options(connections, edge.caller.connections);
+  options.add_all(retries, [](const Option&) { return true; });
+  options.add_all(client, [&connections](const Option& each) {
+    return each.name == "timeout" || each.name == "processes" ||
+           connections.find(each.name) != nullptr;
+  });
+  declare_deadline(options, edge.deadline, "what an attempt carries along as its deadline");
+}
+
+void declare_clients_options(OptionList& options, GraphEdge& edge) {
+  OptionList all, not_theirs;
+  declare_options(all, edge.caller);
+  declare_options(not_theirs, edge.caller.reconnect);
+  declare_options(not_theirs, edge.caller.job);
+  options.add_all(all, [&not_theirs](const Option& each) {
+    return each.name != "seed" && not_theirs.find(each.name) == nullptr;
   });
   declare_deadline(options, edge.deadline, "what an attempt carries along as its deadline");
 }

@@ -17,4 +17,7 @@ void declare_calling_options(OptionList& options, GraphNode& node);
 // The calls of one service to another.
 void declare_edge_options(OptionList& options, GraphEdge& edge);
 
+// Clients of one kind.
+void declare_clients_options(OptionList& options, GraphEdge& edge);
+
 }  // namespace retrystorm

@@ -74,18 +74,26 @@ struct GraphEdge {
 
   std::size_t from = kClients;  // number of a node
   std::size_t to = 0;
+  std::string clients{};  // from clients of several kinds: the name of this kind
   WorkloadOptions caller{};
   DeadlinePropagation deadline = DeadlinePropagation::kNone;
 };
 
-// The clients call the first node, by the first edge. A node calls only nodes after it, so there is no circle.
+// The clients call the first node, by the first edge, or each kind of them by one of the first edges. A node calls only nodes after it, so there is no circle.
 struct Topology {
   static constexpr std::size_t kMostNodes = 64;
+  static constexpr std::size_t kMostKinds = 16;  // of clients
 
   std::vector<GraphNode> nodes{};
   std::vector<GraphEdge> edges{};
 
   bool empty() const { return nodes.empty(); }
+  // How many edges are the clients'.
+  std::size_t client_edges() const {
+    std::size_t count = 0;
+    while (count < edges.size() && edges[count].from == GraphEdge::kClients) ++count;
+    return count;
+  }
 };
 
 }  // namespace retrystorm

@@ -86,6 +86,29 @@ Counts operator-(const Counts& a, const Counts& b) {
   return result;
 }
 
+KeptConnections& KeptConnections::operator+=(const KeptConnections& other) {
+  open += other.open;
+  idle += other.idle;
+  in_line += other.in_line;
+  opened += other.opened;
+  given_up += other.given_up;
+  waited += other.waited;
+  sent_again += other.sent_again;
+  return *this;
+}
+
+ClientStates operator+(const ClientStates& a, const ClientStates& b) {
+  ClientStates sum{.thinking = a.thinking + b.thinking,
+                   .in_flight = a.in_flight + b.in_flight,
+                   .waiting_to_retry = a.waiting_to_retry + b.waiting_to_retry};
+  for (const ClientStates* each : {&a, &b}) {
+    if (!each->kept) continue;
+    if (!sum.kept) sum.kept.emplace();
+    *sum.kept += *each->kept;
+  }
+  return sum;
+}
+
 double Rates::gave_up() const {
   return std::accumulate(gave_up_by.begin(), gave_up_by.end(), 0.0);
 }

@@ -73,6 +73,9 @@ struct KeptConnections {
   std::uint64_t waited = 0;      // attempts that had to wait in line
   std::uint64_t sent_again = 0;  // attempts that were lost, and sent again without the policy
   std::optional<KernelState> kernel{};  // the server's, if the engine sees it
+
+  // Of other clients of the same service.
+  KeptConnections& operator+=(const KeptConnections& other);
 };
 
 // The attempts that a service finds when it wakes from a freeze.
@@ -94,6 +97,9 @@ struct ClientStates {
   std::optional<std::size_t> disconnected{};
   std::optional<KeptConnections> kept{};  // empty if connections are not kept
 };
+
+// Of clients of another kind in the same run, which have no job and keep no connection of their own.
+ClientStates operator+(const ClientStates& a, const ClientStates& b);
 
 // Counts of a window, per second.
 struct Rates {

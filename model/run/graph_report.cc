@@ -13,6 +13,11 @@ std::string percent(double share) {
   return std::to_string(std::llround(100 * share)) + " %";
 }
 
+// "all of it", "40 % of it"
+std::string part(double share) {
+  return share > 0.995 ? "all of it" : share < 0.005 ? "none of it" : percent(share) + " of it";
+}
+
 }  // namespace
 
 void GraphWatch::take(const GraphInterval& interval) {
@@ -39,6 +44,23 @@ std::optional<double> GraphWatch::calm_rate(std::size_t node) const {
   return answers / static_cast<double>(windows);
 }
 
+std::array<std::optional<double>, 3> GraphWatch::ok_of(std::size_t edge) const {
+  std::array<double, 3> sums{};
+  std::array<std::size_t, 3> windows{};
+  for (std::size_t i = 1; i < edges_[edge].size(); ++i) {
+    const EdgeWindow& each = edges_[edge][i];
+    const bool before = !begins_ || each.t <= *begins_;
+    const std::size_t phase = before ? 0 : ends_ && each.t - each.window >= *ends_ ? 2 : 1;
+    sums[phase] += each.edge.calls.ok;
+    ++windows[phase];
+  }
+  std::array<std::optional<double>, 3> ok;
+  for (std::size_t i = 0; i < ok.size(); ++i) {
+    if (windows[i] > 0) ok[i] = sums[i] / static_cast<double>(windows[i]);
+  }
+  return ok;
+}
+
 void GraphWatch::find_death(std::size_t node, NodeResult& result) const {
   const auto calm = calm_rate(node);
   if (!calm || *calm <= 0 || !ends_) return;
@@ -62,7 +84,12 @@ void GraphWatch::find_death(std::size_t node, NodeResult& result) const {
 GraphResult GraphWatch::result() const {
   GraphResult result;
   double requests = 0;
-  for (const EdgeWindow& each : edges_.front()) requests += each.edge.calls.requests;
+  for (std::size_t i = 0; i < edges_.size() && shape_.edges[i].from == GraphShape::kClients; ++i) {
+    for (const EdgeWindow& each : edges_[i]) requests += each.edge.calls.requests;
+    if (!shape_.edges[i].clients.empty()) {
+      result.clients.push_back({.name = shape_.edges[i].clients, .ok = ok_of(i)});
+    }
+  }
   for (std::size_t i = 0; i < windows_.size(); ++i) {
     NodeResult node{
         .name = shape_.nodes[i].name, .calm_in_time = calm_rate(i), .holds = shape_.nodes[i].holds};
@@ -99,8 +126,8 @@ std::string GraphWatch::why(std::size_t node, const GraphResult& result) const {
   const NodeInterval& state = then->node;
   std::string text = readable(static_cast<double>(state.queue)) + " requests wait in its queue";
   if (state.worked > 0) {
-    text += ", and " + percent(state.for_nobody_share()) +
-            " of those it works for have no client any more";
+    text += "; it works for " + readable(std::round(state.worked)) + " a second, " +
+            part(state.for_nobody_share()) + " for nobody";
   }
   // The service that most of its calls wait for, and the one behind which there is none.
   std::size_t waited_for = node, last = node;
@@ -126,7 +153,7 @@ std::string GraphWatch::why(std::size_t node, const GraphResult& result) const {
   if (last != node && behind != nullptr) {
     text += "; " + shape_.nodes[last].name + " is " +
             percent(behind->node.busy / static_cast<double>(behind->node.workers)) + " busy, " +
-            percent(behind->node.for_nobody_share()) + " of it for nobody";
+            part(behind->node.for_nobody_share()) + " for nobody";
   }
   return text;
 }

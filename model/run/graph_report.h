@@ -1,6 +1,7 @@
 // What became of services behind services: their intervals, and which of them died first.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <limits>
@@ -52,12 +53,14 @@ struct GraphShape {
   };
   struct Edge {
     std::size_t from = kClients, to = 0;  // nodes
+    std::string clients{};                // from clients of several kinds: the name of this one
   };
   std::vector<Node> nodes{};
   std::vector<Edge> edges{};
 
   std::string caller(const Edge& edge) const {
-    return edge.from == kClients ? "clients" : nodes[edge.from].name;
+    if (edge.from != kClients) return nodes[edge.from].name;
+    return edge.clients.empty() ? "clients" : "clients." + edge.clients;
   }
 };
 
@@ -80,9 +83,20 @@ struct EdgeResult {
   double share = 1;          // of all calls of the service
 };
 
+// What became of clients of one kind.
+struct ClientsResult {
+  std::string name{}, title{};  // of their retries: see `retries_title`
+  std::size_t clients = 0;
+  double arrival_rate = 0;  // requests per second, for open arrivals; otherwise 0
+  Counts counts{};
+  // Their good answers a second before the outage, in it and after it: means of the windows. Empty without any.
+  std::array<std::optional<double>, 3> ok{};
+};
+
 struct GraphResult {
   std::vector<NodeResult> nodes{};
   std::vector<EdgeResult> edges{};
+  std::vector<ClientsResult> clients{};  // empty unless there are several kinds
   // The service that died first, and why. Empty if none did.
   std::optional<std::size_t> first{};
   std::string why{};
@@ -115,6 +129,8 @@ class GraphWatch {
     Duration t, window;
     EdgeInterval edge;
   };
+  // Good answers to these calls before the outage, in it and after it.
+  std::array<std::optional<double>, 3> ok_of(std::size_t edge) const;
   // Of answers in time, before the outage. Empty without such windows.
   std::optional<double> calm_rate(std::size_t node) const;
   void find_death(std::size_t node, NodeResult& result) const;

@@ -20,6 +20,20 @@ void RunLatencies::begin_phase(TimePoint now) {
   requests_.resize(std::max(requests_.size(), index_of(starts_.size() - 1) + 1));
 }
 
+RunLatencies& RunLatencies::operator+=(const RunLatencies& other) {
+  requests_.resize(std::max(requests_.size(), other.requests_.size()));
+  for (std::size_t i = 0; i < other.requests_.size(); ++i) {
+    Requests& sum = requests_[i];
+    const Requests& each = other.requests_[i];
+    sum.both.add(each.both);
+    sum.attempts.add(each.attempts);
+    sum.requests.add(each.requests);
+    sum.so_far.add(each.so_far);
+    sum.gave_up += each.gave_up;
+  }
+  return *this;
+}
+
 LatencyHistogram RunLatencies::attempts() const {
   LatencyHistogram all;
   for (const Requests& each : requests_) {

@@ -67,6 +67,9 @@ class RunLatencies {
   // A request is still under way.
   void add_unfinished(TimePoint begun, TimePoint now) { of(begun).so_far.add(now - begun); }
 
+  // Adds those of other clients of the same run.
+  RunLatencies& operator+=(const RunLatencies& other);
+
   LatencyHistogram attempts() const;  // of OK attempts
   RequestTimes requests() const;
 

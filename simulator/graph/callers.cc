@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "simulator/graph/graph_calls.h"
+
 namespace retrystorm {
 
 Duration Callers::patience() const {
@@ -25,6 +27,57 @@ std::size_t Callers::in_service() const {
 bool Callers::have_deadlines() const {
   return std::any_of(doors_.begin(), doors_.end(),
                      [](const auto& each) { return each->deadline != DeadlinePropagation::kNone; });
+}
+
+void Callers::close_idle_after(TimePoint now, Duration time) {
+  for (const auto& each : doors_) {
+    if (each->calls.keeps_connections()) each->calls.close_idle_after(now, time);
+  }
+}
+
+void Callers::lose_idle_connections() {
+  for (const auto& each : doors_) {
+    each->caller.lose_idle_connections();
+    each->idle = 0;
+  }
+}
+
+bool Callers::lose_longest_idle_connection() {
+  Door& door = **std::max_element(doors_.begin(), doors_.end(),
+                                  [](const auto& a, const auto& b) { return a->idle < b->idle; });
+  if (door.idle == 0 || !door.caller.lose_longest_idle_connection()) return false;
+  --door.idle;
+  return true;
+}
+
+bool Callers::multiplexes() const {
+  return std::any_of(doors_.begin(), doors_.end(),
+                     [](const auto& each) { return each->caller.multiplexes(); });
+}
+
+std::uint32_t Callers::process_of(const Attempt& attempt) const {
+  const Door& door = door_of(attempt);
+  return door.first_process +
+         (door.calls.keeps_connections() ? door.caller.process_of(own(attempt)) : 0);
+}
+
+void Callers::lose_connections_of(TimePoint now, std::uint32_t process) {
+  std::size_t door = doors_.size() - 1;
+  while (doors_[door]->first_process > process) --door;
+  doors_[door]->caller.lose_connections_of(now, process - doors_[door]->first_process);
+}
+
+void Callers::Door::keep_idle(TimePoint now, std::size_t connections) {
+  idle = connections;
+  std::size_t all = 0;
+  for (const auto& each : callers.doors_) all += each->idle;
+  callers.server_->keep_idle(now, all);
+}
+
+bool Callers::want(const Attempt& attempt) const {
+  const Door& door = door_of(attempt);
+  return door.from == nullptr ? door.calls.request_of(own(attempt)).has_value()
+                              : door.from->is_wanted(own(attempt));
 }
 
 void Callers::Door::note(TimePoint now, const Attempt& attempt) {

@@ -24,9 +24,10 @@ class Callers final : public Caller {
  public:
   // Everything passed in must outlive the callers. `calls`: what `caller` sends its attempts with. `from`: null for the
   // clients.
-  void add(Caller& caller, const Calls& calls, const GraphCalls* from,
-           DeadlinePropagation deadline) {
-    doors_.push_back(std::make_unique<Door>(*this, doors_.size(), caller, calls, from, deadline));
+  void add(Caller& caller, Calls& calls, const GraphCalls* from, DeadlinePropagation deadline) {
+    doors_.push_back(
+        std::make_unique<Door>(*this, doors_.size(), caller, calls, from, deadline, processes_));
+    processes_ += static_cast<std::uint32_t>(calls.processes_with_pools());
   }
   std::size_t size() const { return doors_.size(); }
   // Call it when all are added.
@@ -43,6 +44,8 @@ class Callers final : public Caller {
   // The attempts of all callers that they wait for, and those of these in the service.
   std::size_t in_flight() const;
   std::size_t in_service() const;
+  // From now on the service closes a kept connection that has been idle for this time: see `Calls`.
+  void close_idle_after(TimePoint now, Duration time);
   // The longest timeout.
   Duration patience() const;
   // Do attempts carry deadlines along?
@@ -52,9 +55,8 @@ class Callers final : public Caller {
     return door.deadline == DeadlinePropagation::kNone ? TimePoint::max()
                                                        : door.deadlines.of(now, own(attempt));
   }
-  // Who has sent the attempt, null for the clients, and by which name.
-  const GraphCalls* from(const Attempt& attempt) const { return door_of(attempt).from; }
-  static Attempt own(const Attempt& attempt) { return {attempt.client & kOwn, attempt.number}; }
+  // Does somebody need the answer to this attempt, which its caller still waits for: a client, in the end?
+  bool want(const Attempt& attempt) const;
 
   bool waits_for(const Attempt& attempt) const override {
     return door_of(attempt).caller.waits_for(own(attempt));
@@ -68,9 +70,13 @@ class Callers final : public Caller {
   void lose_connection(TimePoint now, const Attempt& attempt, NoAnswer why) override {
     door_of(attempt).caller.lose_connection(now, own(attempt), why);
   }
-  // No connection outlives its attempt.
-  void lose_idle_connections() override {}
-  bool lose_longest_idle_connection() override { return false; }
+  void lose_idle_connections() override;
+  // That of the caller with most idle ones.
+  bool lose_longest_idle_connection() override;
+  // Does any of them? Their processes have numbers of their own here.
+  bool multiplexes() const override;
+  std::uint32_t process_of(const Attempt& attempt) const override;
+  void lose_connections_of(TimePoint now, std::uint32_t process) override;
   void expect(const Attempt& attempt) const override {
     door_of(attempt).caller.expect(own(attempt));
   }
@@ -81,14 +87,16 @@ class Callers final : public Caller {
   static_assert(Topology::kMostNodes <= 1U << (32 - kOwnBits));
 
   struct Door final : Target {
-    Door(Callers& of, std::size_t number, Caller& from_caller, const Calls& their_calls,
-         const GraphCalls* their_graph_calls, DeadlinePropagation carries)
+    Door(Callers& of, std::size_t number, Caller& from_caller, Calls& their_calls,
+         const GraphCalls* their_graph_calls, DeadlinePropagation carries,
+         std::uint32_t processes_before)
         : callers(of),
           tag(static_cast<std::uint32_t>(number) << kOwnBits),
           caller(from_caller),
           calls(their_calls),
           from(their_graph_calls),
-          deadline(carries) {}
+          deadline(carries),
+          first_process(processes_before) {}
 
     Attempt outside(const Attempt& attempt) const { return {attempt.client | tag, attempt.number}; }
     void note(TimePoint now, const Attempt& attempt);
@@ -98,9 +106,13 @@ class Callers final : public Caller {
       callers.server_->connect(now, outside(attempt));
     }
     void send(TimePoint now, const Attempt& attempt) override {
+      if (deadline != DeadlinePropagation::kNone) note(now, attempt);
       callers.server_->send(now, outside(attempt));
     }
-    void keep_idle(TimePoint, std::size_t) override {}
+    void keep_idle(TimePoint now, std::size_t connections) override;
+    void reset(TimePoint now, std::uint32_t process) override {
+      callers.server_->reset(now, first_process + process);
+    }
     void hang_up(TimePoint now, const Attempt& attempt) override {
       callers.server_->hang_up(now, outside(attempt));
     }
@@ -108,15 +120,19 @@ class Callers final : public Caller {
     Callers& callers;
     const std::uint32_t tag;
     Caller& caller;
-    const Calls& calls;
+    Calls& calls;
     const GraphCalls* const from;
     const DeadlinePropagation deadline;
+    const std::uint32_t first_process;
+    std::size_t idle = 0;  // connections
     Deadlines deadlines;
   };
 
+  static Attempt own(const Attempt& attempt) { return {attempt.client & kOwn, attempt.number}; }
   Door& door_of(const Attempt& attempt) const { return *doors_[attempt.client >> kOwnBits]; }
 
   std::vector<std::unique_ptr<Door>> doors_;
+  std::uint32_t processes_ = 0;  // of all
   ServerNode* server_ = nullptr;
 };
 

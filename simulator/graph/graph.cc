@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "model/retry/title.h"
+
 namespace retrystorm {
 namespace {
 
@@ -40,13 +42,14 @@ GraphShape shape_of(const Topology& topology) {
     shape.nodes.push_back({.name = each.name, .holds = each.waiting == Waiting::kHold});
   }
   for (const GraphEdge& each : topology.edges) {
-    shape.edges.push_back({.from = each.from, .to = each.to});
+    shape.edges.push_back({.from = each.from, .to = each.to, .clients = each.clients});
   }
   return shape;
 }
 
-Graph::Graph(const Scenario& scenario, const EventLoop& clock, ServerNode& front, Calls& clients)
-    : clients_(clients),
+Graph::Graph(const Scenario& scenario, const EventLoop& clock, std::vector<Calls*> clients)
+    : topology_(scenario.topology),
+      clients_(std::move(clients)),
       sampling_(scenario.seed, std::numeric_limits<std::uint64_t>::max() - 900),
       watch_(shape_of(scenario.topology)) {
   const Topology& topology = scenario.topology;
@@ -55,26 +58,29 @@ Graph::Graph(const Scenario& scenario, const EventLoop& clock, ServerNode& front
     services_.push_back(std::make_unique<GraphService>(with_own_numbers(topology, i), clock,
                                                        seed_of(scenario.seed, 10'000 + 2 * i)));
   }
-  services_.front()->callers().add(clients, clients, nullptr, topology.edges.front().deadline);
+  const std::size_t kinds = clients_.size();
+  for (std::size_t i = 0; i < kinds; ++i) {
+    front_callers().add(*clients_[i], *clients_[i], nullptr, topology.edges[i].deadline);
+  }
   std::vector<std::vector<GraphCalls*>> calls(topology.nodes.size());
   std::vector<const GraphEdge*> first(topology.nodes.size());
-  std::vector<std::size_t> doors{0};
-  for (std::size_t i = 1; i < topology.edges.size(); ++i) {
+  std::vector<std::size_t> doors;
+  for (std::size_t i = kinds; i < topology.edges.size(); ++i) {
     const GraphEdge& edge = topology.edges[i];
     const GraphNode& from = topology.nodes[edge.from];
     const bool may_let_go = std::any_of(from.calls.begin(), from.calls.end(),
                                         [](const auto& group) { return group.size() > 1; });
     calls_.push_back(std::make_unique<GraphCalls>(
-        from.retry_scope == RetryScope::kAll ? once(edge) : edge, seed_of(scenario.seed, 2 * i),
-        end, *services_[edge.from], may_let_go));
+        from.retry_scope == RetryScope::kAll ? once(edge) : edge,
+        seed_of(scenario.seed, 2 * (i - kinds + 1)), end, *services_[edge.from], may_let_go));
     GraphCalls& each = *calls_.back();
+    if (each.calls().keeps_connections()) pooled_.push_back(&each);
     Callers& callers = services_[edge.to]->callers();
     doors.push_back(callers.size());
     callers.add(each, each.calls(), &each, edge.deadline);
     if (calls[edge.from].empty()) first[edge.from] = &edge;
     calls[edge.from].push_back(&each);
   }
-  services_.front()->serve(front);
   for (std::size_t i = 1; i < topology.nodes.size(); ++i) {
     Callers& callers = services_[i]->callers();
     servers_.push_back(std::make_unique<ServerNode>(
@@ -82,8 +88,8 @@ Graph::Graph(const Scenario& scenario, const EventLoop& clock, ServerNode& front
         callers.patience(), callers.as_one()));
     services_[i]->serve(*servers_.back());
   }
-  for (std::size_t i = 1; i < topology.edges.size(); ++i) {
-    calls_[i - 1]->send_to(services_[topology.edges[i].to]->callers().door(doors[i]));
+  for (std::size_t i = 0; i < calls_.size(); ++i) {
+    calls_[i]->send_to(services_[topology.edges[i + kinds].to]->callers().door(doors[i]));
   }
   for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
     if (calls[i].empty()) continue;
@@ -91,6 +97,45 @@ Graph::Graph(const Scenario& scenario, const EventLoop& clock, ServerNode& front
   }
   counted_.resize(topology.edges.size());
   under_way_.resize(topology.edges.size());
+}
+
+void Graph::serve(ServerNode& front) {
+  services_.front()->serve(front);
+  for (std::size_t i = 0; i < services_.size(); ++i) {
+    services_[i]->callers().close_idle_after(TimePoint{}, topology_.nodes[i].service.server_idle);
+  }
+}
+
+void Graph::freeze(TimePoint now, std::size_t node) {
+  server(node).freeze();
+  services_[node]->callers().close_idle_after(now, Duration::max());
+}
+
+void Graph::wake(TimePoint now, std::size_t node) {
+  server(node).wake(now);
+  services_[node]->read_answers(now);
+  // It looks at requests that have arrived before it looks at its timers.
+  services_[node]->callers().close_idle_after(now, topology_.nodes[node].service.server_idle);
+}
+
+TimePoint Graph::next_pool_event() const {
+  TimePoint next = TimePoint::max();
+  for (const Calls* each : clients_) {
+    if (each->keeps_connections()) next = std::min(next, each->next_pool_event());
+  }
+  for (const GraphCalls* each : pooled_) next = std::min(next, each->next_pool_event());
+  return next;
+}
+
+void Graph::take_pool_event(TimePoint now) {
+  for (Calls* each : clients_) {
+    if (each->keeps_connections() && each->next_pool_event() <= now) {
+      return each->take_pool_event(now);
+    }
+  }
+  for (GraphCalls* each : pooled_) {
+    if (each->next_pool_event() <= now) return each->calls().take_pool_event(now);
+  }
 }
 
 TimePoint Graph::next_event() {
@@ -120,7 +165,9 @@ void Graph::take_event(TimePoint now) {
     if (each->next_wait() <= now) return each->end_wait(now);
   }
   for (const auto& each : services_) each->sample();
-  for (std::size_t i = 0; i < calls_.size(); ++i) under_way_[i + 1] += calls_[i]->under_way();
+  for (std::size_t i = 0; i < calls_.size(); ++i) {
+    under_way_[i + clients_.size()] += calls_[i]->under_way();
+  }
   ++samples_;
   sample_at_ = saturating_add(sample_at_, scale(kSample, sampling_.uniform(0, 2)));
 }
@@ -143,18 +190,32 @@ std::optional<GraphInterval> Graph::take_interval(TimePoint now) {
   }
   const auto samples = static_cast<double>(std::max<std::size_t>(std::exchange(samples_, 0), 1));
   for (std::size_t i = 0; i < counted_.size(); ++i) {
-    const Counts& counts = i == 0 ? clients_.counts() : calls_[i - 1]->calls().counts();
+    const Counts& counts = calls_of(i).counts();
     const Counts before = std::exchange(counted_[i], counts);
     interval.edges.push_back(
         {.calls = rates(counts - before, interval.window),
          .under_way = static_cast<double>(std::exchange(under_way_[i], 0)) / samples});
   }
-  const double requests = interval.edges.front().calls.requests;
+  double requests = 0;
+  for (std::size_t i = 0; i < clients_.size(); ++i) requests += interval.edges[i].calls.requests;
   for (EdgeInterval& each : interval.edges) {
     if (requests > 0) each.amplification = each.calls.attempts / requests;
   }
   watch_.take(interval);
   return interval;
+}
+
+GraphResult Graph::result() const {
+  GraphResult result = watch_.result();
+  for (std::size_t i = 0; i < result.clients.size(); ++i) {
+    ClientsResult& kind = result.clients[i];
+    const WorkloadOptions& workload = topology_.edges[i].caller;
+    kind.title = retries_title(workload.retry);
+    kind.arrival_rate = arrival_rate(workload);
+    kind.clients = workload.clients;
+    kind.counts = clients_[i]->counts();
+  }
+  return result;
 }
 
 }  // namespace retrystorm

@@ -24,23 +24,29 @@ GraphShape shape_of(const Topology& topology);
 
 class Graph {
  public:
-  // `front`: the first service, which `clients` call. They, the scenario and the clock must outlive the graph.
-  Graph(const Scenario& scenario, const EventLoop& clock, ServerNode& front, Calls& clients);
+  // `clients`: the calls of each kind of clients. They, the scenario and the clock must outlive the graph.
+  Graph(const Scenario& scenario, const EventLoop& clock, std::vector<Calls*> clients);
 
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
-  // Where the clients send their attempts.
-  Target& front() { return services_.front()->callers().door(0); }
+  // Those who call the first service. Pass that to `serve` before the run.
+  Callers& front_callers() { return services_.front()->callers(); }
+  void serve(ServerNode& front);
   ServerNode& server(std::size_t node) { return services_[node]->server(); }
-  // The service has woken.
-  void wake(TimePoint now, std::size_t node) { services_[node]->read_answers(now); }
+  void freeze(TimePoint now, std::size_t node);
+  // Wakes the service.
+  void wake(TimePoint now, std::size_t node);
   void outage_begins(TimePoint now) { watch_.outage_begins(now - TimePoint{}); }
   void outage_ends(TimePoint now) { watch_.outage_ends(now - TimePoint{}); }
 
   // Of the services behind the first one, the calls of all, and the samples.
   TimePoint next_event();
   void take_event(TimePoint now);
+
+  // Attempts in line for a connection, those of the clients too. They go on before anything else happens.
+  TimePoint next_pool_event() const;
+  void take_pool_event(TimePoint now);
 
   // The window that ends now, if one does.
   std::optional<GraphInterval> take_interval(TimePoint now);
@@ -50,16 +56,23 @@ class Graph {
   std::vector<AttemptPlaces> places() const;
 
   const GraphShape& shape() const { return watch_.shape(); }
-  GraphResult result() const { return watch_.result(); }
+  GraphResult result() const;
 
  private:
   // The mean time between samples. Each comes at a random time, since requests of equal length may all begin
   // together, in step with equal pauses.
   static constexpr Duration kSample = std::chrono::milliseconds(100);
 
-  const Calls& clients_;
+  // The calls of an edge.
+  const Calls& calls_of(std::size_t edge) const {
+    return edge < clients_.size() ? *clients_[edge] : calls_[edge - clients_.size()]->calls();
+  }
+
+  const Topology& topology_;
+  const std::vector<Calls*> clients_;
   std::vector<std::unique_ptr<GraphService>> services_;
   std::vector<std::unique_ptr<GraphCalls>> calls_;    // but those of the clients
+  std::vector<GraphCalls*> pooled_;                   // of these, those that keep connections
   std::vector<std::unique_ptr<ServerNode>> servers_;  // but the first one
   std::vector<Counts> counted_;                       // of each edge, until the last window
   std::vector<std::size_t> under_way_;                // of each edge: a sum of the window's samples

@@ -26,8 +26,8 @@ GraphCalls::GraphCalls(const GraphEdge& edge, std::uint64_t seed, TimePoint end,
 GraphCalls::Slot GraphCalls::take_slot(const Purpose& purpose) {
   Slot slot;
   if (free_slots_.empty()) {
-    slot = calls_.add_slot();
-    slots_.emplace_back();
+    slot = calls_.add_slot();  // those in between are of hedged attempts
+    slots_.resize(slot + 1);
   } else {
     slot = free_slots_.back();
     free_slots_.pop_back();
@@ -50,13 +50,19 @@ void GraphCalls::let_go(TimePoint now, Slot slot) {
   calls_.set_end(slot, now);
 }
 
-bool GraphCalls::is_wanted(Slot slot) const {
-  return !slots_[slot].let_go && from_.is_wanted(slots_[slot].purpose);
+bool GraphCalls::is_wanted(const Attempt& attempt) const {
+  const auto slot = calls_.request_of(attempt);
+  return slot && !slots_[*slot].let_go && from_.is_wanted(slots_[*slot].purpose);
+}
+
+void GraphCalls::note_failure(const Attempt& attempt, const Answer& failure) {
+  if (const auto slot = calls_.request_of(attempt)) slots_[*slot].failure = failure;
 }
 
 void GraphCalls::lose_all(TimePoint now) {
   calls_.forget_all(now);
   unread_.clear();
+  closed_.clear();
   for (Slot slot = 0; slot < slots_.size(); ++slot) {
     if (std::exchange(slots_[slot].in_use, false)) free_slots_.push_back(slot);
   }
@@ -72,10 +78,20 @@ void GraphCalls::read_answers(TimePoint now) {
       lose_connection(now, each.attempt, each.why);
     }
   }
+  for (const std::uint32_t each : std::exchange(closed_, {})) calls_.lose_connections_of(now, each);
 }
 
 TimePoint GraphCalls::next_timeout() const {
   return from_.awake() ? calls_.next_timeout() : TimePoint::max();
+}
+
+TimePoint GraphCalls::next_pool_event() const {
+  return from_.awake() ? calls_.next_pool_event() : TimePoint::max();
+}
+
+void GraphCalls::lose_connections_of(TimePoint now, std::uint32_t process) {
+  if (!from_.awake()) return closed_.push_back(process);
+  calls_.lose_connections_of(now, process);
 }
 
 TimePoint GraphCalls::next_wait() {
@@ -85,16 +101,16 @@ TimePoint GraphCalls::next_wait() {
 void GraphCalls::take_answer(TimePoint now, const Attempt& attempt, const Answer& answer) {
   if (!from_.awake()) return unread_.push_back({.attempt = attempt, .answer = answer});
   if (!answer.ok()) {
-    Answer& failure = slots_[attempt.client].failure;
-    failure = failure_with(answer.status());
+    Answer failure = failure_with(answer.status());
     failure.retry_after = answer.retry_after;
+    note_failure(attempt, failure);
   }
   calls_.take_answer(now, attempt, answer);
 }
 
 void GraphCalls::lose_connection(TimePoint now, const Attempt& attempt, NoAnswer why) {
   if (!from_.awake()) return unread_.push_back({.attempt = attempt, .why = why});
-  slots_[attempt.client].failure = failure_with(kBadGateway);
+  note_failure(attempt, failure_with(kBadGateway));
   calls_.lose_connection(now, attempt, why);
 }
 

@@ -40,6 +40,7 @@ class GraphCalls final : public Caller, public CallOwner {
   GraphCalls& operator=(const GraphCalls&) = delete;
 
   void send_to(Target& target) { calls_.send_to(target); }
+  Calls& calls() { return calls_; }
   const Calls& calls() const { return calls_; }
   const GraphService& from() const { return from_; }
   std::size_t under_way() const { return under_way_; }
@@ -50,8 +51,8 @@ class GraphCalls final : public Caller, public CallOwner {
   void begin(TimePoint now, Slot slot, TimePoint deadline);
   // Nobody waits for the slot's result any more. Its attempt goes on to its end, but is not retried.
   void let_go(TimePoint now, Slot slot);
-  // Does somebody need the result of the slot's call: a client, in the end?
-  bool is_wanted(Slot slot) const;
+  // Does somebody need the answer to this attempt: a client, in the end?
+  bool is_wanted(const Attempt& attempt) const;
   // All calls end without a result, because the calling service restarts.
   void lose_all(TimePoint now);
   // Reads the answers that came while the calling service was frozen.
@@ -59,6 +60,7 @@ class GraphCalls final : public Caller, public CallOwner {
 
   TimePoint next_timeout() const;
   TimePoint next_wait();
+  TimePoint next_pool_event() const;
   void time_out(TimePoint now) { calls_.time_out(now); }
   void end_wait(TimePoint now) { calls_.end_wait(now); }
 
@@ -66,8 +68,13 @@ class GraphCalls final : public Caller, public CallOwner {
   void let_in(TimePoint now, const Attempt& attempt) override { calls_.let_in(now, attempt); }
   void take_answer(TimePoint now, const Attempt& attempt, const Answer& answer) override;
   void lose_connection(TimePoint now, const Attempt& attempt, NoAnswer why) override;
-  void lose_idle_connections() override {}
-  bool lose_longest_idle_connection() override { return false; }
+  void lose_idle_connections() override { calls_.lose_idle_connections(); }
+  bool lose_longest_idle_connection() override { return calls_.lose_longest_idle_connection(); }
+  bool multiplexes() const override { return calls_.multiplexes(); }
+  std::uint32_t process_of(const Attempt& attempt) const override {
+    return calls_.process_of(attempt);
+  }
+  void lose_connections_of(TimePoint now, std::uint32_t process) override;
   void expect(const Attempt& attempt) const override { calls_.expect(attempt); }
 
   void call_over(TimePoint now, std::uint32_t slot, const NextAttempt& next) override;
@@ -89,13 +96,17 @@ class GraphCalls final : public Caller, public CallOwner {
     NoAnswer why = NoAnswer::kOther;
   };
 
+  // What the attempt's call fails with, unless another attempt succeeds.
+  void note_failure(const Attempt& attempt, const Answer& failure);
+
   Calls calls_;
   GraphService& from_;
   const bool has_deadlines_;
   std::vector<Call> slots_;
   std::vector<Slot> free_slots_;
   std::vector<Unread> unread_;
-  std::size_t under_way_ = 0;  // of those that somebody waits for
+  std::vector<std::uint32_t> closed_;  // processes whose connections were closed meanwhile
+  std::size_t under_way_ = 0;          // of those that somebody waits for
   std::uint64_t begun_ = 0;
 };
 

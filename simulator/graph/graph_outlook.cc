@@ -42,11 +42,15 @@ std::vector<NodeOutlook> look_at_nodes(const Topology& topology, double load) {
     nodes[i].capacity = node.waiting == Waiting::kHold ? std::min(alone, held) : alone;
   }
   const auto attempts = [](const GraphEdge& edge) {
-    const std::uint32_t retries = edge.caller.retry.limit.max_retries;
-    return retries == LimitSettings::kUnlimited ? Outlook::kUnlimited : retries + 1.0;
+    const RetrySettings& retry = edge.caller.retry;
+    if (retry.limit.max_retries == LimitSettings::kUnlimited) return Outlook::kUnlimited;
+    const bool has_hedges = retry.hedge.any() && retry.hedge.on == HedgeOn::kDelay;
+    return retry.limit.max_retries + 1.0 + (has_hedges ? static_cast<double>(retry.hedge.most) : 0);
   };
   nodes.front().load = load;
-  nodes.front().most = attempts(topology.edges.front());
+  for (std::size_t i = 0; i < topology.client_edges(); ++i) {
+    nodes.front().most = std::max(nodes.front().most, attempts(topology.edges[i]));
+  }
   for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
     for (const auto& group : topology.nodes[i].calls) {
       for (const PlannedCall& each : group) {
@@ -150,7 +154,8 @@ void warn_of_timeouts(const Topology& topology, std::vector<std::string>& warnin
       if (outer.caller.timeout > longest) continue;
       const bool clients = outer.from == GraphEdge::kClients;
       const std::string caller =
-          clients ? "the clients give" : topology.nodes[outer.from].name + " gives";
+          clients ? (outer.clients.empty() ? "the clients" : outer.clients) + " give"
+                  : topology.nodes[outer.from].name + " gives";
       warnings.push_back(
           caller + " up on " + between.name + " after " + readable(outer.caller.timeout) +
           ", and " + between.name + " may try " + topology.nodes[inner.to].name + " for " +

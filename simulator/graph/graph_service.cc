@@ -35,7 +35,9 @@ void GraphService::call(std::vector<GraphCalls*> calls, const GraphEdge& whole, 
   calls_ = std::move(calls);
   if (node_.retry_scope != RetryScope::kAll || calls_.empty()) return;
   WorkloadOptions caller = whole.caller;
-  caller.timeout = Duration::max();  // its calls have theirs
+  caller.timeout = Duration::max();  // its calls have theirs, and their hedges
+  caller.retry.hedge = {};
+  caller.connections = {};
   whole_ = std::make_unique<Calls>(caller, seed, end, 0, static_cast<CallOwner&>(*this), nullptr);
   whole_->bound_requests();
   whole_->send_to(*this);
@@ -51,9 +53,7 @@ void GraphService::read_answers(TimePoint now) {
 }
 
 bool GraphService::is_wanted(const Attempt& attempt) const {
-  if (!callers_.waits_for(attempt)) return false;
-  const GraphCalls* from = callers_.from(attempt);
-  return from == nullptr || from->is_wanted(Callers::own(attempt).client);
+  return callers_.waits_for(attempt) && callers_.want(attempt);
 }
 
 bool GraphService::is_wanted(const Purpose& purpose) const {

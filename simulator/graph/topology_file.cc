@@ -17,6 +17,7 @@ namespace retrystorm {
 namespace {
 
 constexpr std::size_t kLongestFile = 1'000'000;
+constexpr std::string_view kClients = "clients";
 
 std::string at_line(std::size_t line) {
   return "line " + std::to_string(line) + ": ";
@@ -31,7 +32,7 @@ TopologySection parse_section(std::string_view line, std::size_t number) {
   const std::string_view text = trimmed(line.substr(1, line.size() - 2));
   const std::size_t dot = text.find('.');
   TopologySection section{.line = number, .name = std::string(trimmed(text.substr(0, dot)))};
-  check_service_name(section.name);
+  if (section.name != kClients || dot == text.npos) check_service_name(section.name);
   if (dot != text.npos) {
     section.to = std::string(trimmed(text.substr(dot + 1)));
     check_service_name(section.to);
@@ -62,7 +63,7 @@ void set_all(const OptionList& list, const TopologySection& section) {
     for (const Option& each : list.all()) known.push_back(each.name);
     if (option == nullptr) {
       std::string message = at_line(line.number) + in_quotes(line.name) + " is no option of ";
-      message += section.to.empty() ? "a service" : "calls";
+      message += section.to.empty() ? "a service" : section.name == kClients ? kClients : "calls";
       const std::string_view meant = nearest(line.name, known);
       if (!meant.empty()) message += " (did you mean " + std::string(meant) + "?)";
       throw std::invalid_argument(message);
@@ -125,6 +126,23 @@ GraphEdge read_edge(const TopologySection& section, GraphEdge edge) {
   set_all(list, section);
   check_at(section.line, [&] { check(edge.caller); });
   refuse_unused(unused_options(edge.caller.retry), section);
+  refuse_unused(unused_options(edge.caller.connections), section);
+  return edge;
+}
+
+GraphEdge read_clients(const TopologySection& section, GraphEdge edge) {
+  edge.clients = section.to;
+  OptionList list;
+  declare_clients_options(list, edge);
+  set_all(list, section);
+  check_at(section.line, [&] {
+    if (edge.caller.arrivals == Arrivals::kJob) {
+      throw std::invalid_argument(
+          "clients of several kinds have no job: --arrivals=closed or open");
+    }
+    check(edge.caller);
+  });
+  refuse_unused(unused_options(edge.caller), section);
   return edge;
 }
 
@@ -240,10 +258,15 @@ TopologyFile TopologyFile::read(const std::string& path) {
 
 Topology TopologyFile::topology(const GraphNode& node, const GraphEdge& edge,
                                 const GraphEdge& clients) const {
+  Topology topology;
   std::vector<NamedNode> nodes;
   std::map<std::string_view, std::size_t> number;
   std::map<std::string, const TopologySection*> edges;
   for (const TopologySection& each : sections_) {
+    if (each.name == kClients) {
+      topology.edges.push_back(read_clients(each, clients));
+      continue;
+    }
     if (!each.to.empty()) {
       edges.emplace(full_name(each), &each);
       continue;
@@ -260,8 +283,11 @@ Topology TopologyFile::topology(const GraphNode& node, const GraphEdge& edge,
   std::vector<std::size_t> place(nodes.size());
   for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
 
-  Topology topology;
-  topology.edges.push_back(clients);
+  if (topology.edges.size() > Topology::kMostKinds) {
+    throw std::invalid_argument("at most " + std::to_string(Topology::kMostKinds) +
+                                " kinds of clients are possible");
+  }
+  if (topology.edges.empty()) topology.edges.push_back(clients);
   for (const std::size_t at : order) {
     NamedNode& named = nodes[at];
     const std::size_t from = topology.nodes.size();

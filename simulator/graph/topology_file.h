@@ -5,6 +5,8 @@
 //     calls = cart, db
 //     [api.db]
 //     strategy = grpc
+//     [clients.app]
+//     clients = 500
 #pragma once
 
 #include <cstddef>
@@ -21,7 +23,7 @@ struct TopologyLine {
   std::string name{}, value{};
 };
 
-// A service, or with `to` the calls of one to another.
+// A service, or with `to` the calls of one to another, or of "clients" the kind of that name.
 struct TopologySection {
   std::size_t line = 0;
   std::string name{}, to{};
@@ -41,8 +43,8 @@ class TopologyFile {
   const std::string& path() const { return path_; }
   bool empty() const { return sections_.empty(); }
 
-  // The services, each beginning as `node`, and the calls, each beginning as `edge`. The first section is the service
-  // that the clients call, by `clients`.
+  // The services, each beginning as `node`, and the calls, each beginning as `edge`. The first service is the one
+  // that the clients call: all by `clients`, or each kind of them by what its section says beside that.
   Topology topology(const GraphNode& node, const GraphEdge& edge, const GraphEdge& clients) const;
 
  private:

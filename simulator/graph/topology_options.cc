@@ -1,7 +1,6 @@
 #include "simulator/graph/topology_options.h"
 
 #include <algorithm>
-#include <array>
 #include <stdexcept>
 #include <utility>
 
@@ -163,11 +162,8 @@ void declare_options(OptionList& options, GraphOptions& graph) {
 void declare_node_options(OptionList& options, GraphNode& node, NamedPlan& calls) {
   OptionList service;
   declare_options(service, node.service, Engine::kSimulated);
-  // Its capacity is its workers, and its connections are those of one attempt each.
-  constexpr std::array<std::string_view, 2> kNot{"service", "server-idle"};
-  options.add_all(service, [&kNot](const Option& each) {
-    return std::find(kNot.begin(), kNot.end(), each.name) == kNot.end();
-  });
+  // Its capacity is its workers.
+  options.add_all(service, [](const Option& each) { return each.name != "service"; });
   options.text(
       "calls", "the services that it calls for each request: 'cart, price & stock?, db*2'",
       [&calls](std::string_view text) { calls = parse_calls(text); }, [] { return ""; });
@@ -205,8 +201,6 @@ void check(const GraphOptions& graph, const WorkloadOptions& workload,
   }
   const Topology topology = make_topology(graph, service, workload);
   find_node(topology, graph.outage_of, "--outage-of");
-  if (workload.connections.kept())
-    refuse("each attempt needs a connection of its own: --connections=new");
   for (const GraphNode& each : topology.nodes) {
     if (each.service.abandoned == Abandoned::kCancel) {
       refuse("a service cannot cancel its calls: --abandoned=serve or skip");
@@ -214,6 +208,16 @@ void check(const GraphOptions& graph, const WorkloadOptions& workload,
   }
   if (outage && loses_connections(*outage))
     refuse("the outage is of a service: not --outage=reconnect");
+  const auto keeps = [&topology](std::size_t node) {
+    return std::any_of(topology.edges.begin(), topology.edges.end(), [node](const GraphEdge& each) {
+      return each.to == node && each.caller.connections.kind == Connections::kKeepAlive;
+    });
+  };
+  for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
+    if (topology.nodes[i].service.server_idle == service.server_idle || keeps(i)) continue;
+    refuse(topology.nodes[i].name +
+           ": server-idle has no effect, since nobody calls it with --connections=keep-alive");
+  }
   for (const GraphEdge& each : topology.edges) {
     if (each.deadline == DeadlinePropagation::kRequest && !each.caller.retry.limit.has_deadline()) {
       refuse("--deadline-propagation=request needs a --deadline, for each caller that has it");
@@ -234,7 +238,9 @@ Topology make_topology(const GraphOptions& graph, const ServiceOptions& service,
   Topology topology = graph.chain.empty() ? graph.topology.topology(node, edge, front)
                                           : topology_of(graph.chain, node, edge, front);
   for (GraphEdge& each : topology.edges) {
-    if (!retries(graph.retry_at, topology, each)) each.caller.retry.limit.max_retries = 0;
+    if (retries(graph.retry_at, topology, each)) continue;
+    each.caller.retry.limit.max_retries = 0;
+    each.caller.retry.hedge = {};
   }
   return topology;
 }

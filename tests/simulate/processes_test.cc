@@ -138,5 +138,12 @@ TEST(Processes, RefuseWhatTheyCannotDo) {
               ThrowsMessage<std::invalid_argument>(HasSubstr("--scale")));
 }
 
+TEST(Processes, HaveClientsOfOneKind) {
+  SimulatorOptions options;
+  options.graph.topology = TopologyFile("shop.ini", "[api]\n[clients.app]\n[clients.batch]\n");
+  EXPECT_THAT([&] { processes_json(options); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr("the real client is of one kind")));
+}
+
 }  // namespace
 }  // namespace retrystorm

@@ -86,7 +86,7 @@ TEST(ParseChain, SaysWhereAChainIsWrong) {
 TEST(GraphOptions, AreRefusedWhereTheyMeanNothing) {
   const std::string chain = "chain = api 2x5ms > db 2x5ms\n";
   EXPECT_THAT(error_of(chain + "outage-of = dv\n"), HasSubstr("--outage-of: "));
-  EXPECT_THAT(error_of(chain + "connections = keep-alive\n"), HasSubstr("--connections=new"));
+  EXPECT_TRUE(unused_options(options_of(chain + "server-idle = 3s\n")).contains("server-idle"));
   EXPECT_THAT(error_of(chain + "abandoned = cancel\n"), HasSubstr("--abandoned=serve or skip"));
   EXPECT_THAT(error_of(chain + "outage = reconnect\n"), HasSubstr("not --outage=reconnect"));
   EXPECT_EQ(error_of(chain + "outage-of = api\n"), "");

@@ -286,6 +286,41 @@ TEST(Topology, DeadlinesEndTheCallsOfThoseWhoHaveGone) {
   EXPECT_NEAR(calls("400ms", "attempt"), 9, 0.15);
 }
 
+// Exponential times of 100 ms: one in ten takes longer than 230.3 ms. Of two such calls, the second one that much later,
+// one in a hundred takes longer than 345.4 ms.
+TEST(Topology, CallsAreHedged) {
+  const std::string graph =
+      service("a", "calls = b\n") + "[b]\nworkers = 900\nservice-time = exponential:100ms\n";
+  const std::string requests =
+      "arrivals = open\nrate = 200\nstrategy = none\ntimeout = 60s\noutage-for = 0s\n"
+      "observe = 170s\n";
+  const Summary run = run_of(graph + "[a.b]\nhedge = 230.3ms\n", requests);
+  EXPECT_NEAR(calls_of(run, "b"), 1.1, 0.006);
+  EXPECT_NEAR(to_seconds(run.latencies.requests().quantile(0.99)->time), 0.3454, 0.012);
+  const std::string hedged = requests + "hedge = 230.3ms\nretry-at = ";
+  EXPECT_NEAR(calls_of(run_of(graph, hedged + "bottom\n"), "b"), 1.1, 0.006);
+  EXPECT_NEAR(calls_of(run_of(graph, hedged + "none\n"), "b"), 1, 0.001);
+}
+
+// A service that hangs gets a call at 0, 400 and 800 ms. With a deadline of 1 s that travels along there is no fourth one.
+// Nor is there with `need:1` when the other call has been answered after 900 ms.
+TEST(Topology, HedgesEndWithTheirRequest) {
+  const auto calls = [](const std::string& more, const std::string& rule,
+                        const std::string& deadline) {
+    return calls_of(
+        run_of(service("a", "calls = b" + more + "\non-failure = " + rule + '\n') + service("b") +
+                   (more.empty() ? "" : "[c]\nworkers = 900\nservice-time = 900ms\n") +
+                   "[a.b]\nhedge = 400ms\nhedge-max = 9\ntimeout = 20s\n",
+               "arrivals = open\nrate = 10\nstrategy = none\ntimeout = 1s\noutage-at = 0s\n"
+               "outage-for = 200s\nobserve = 0s\noutage-of = b\ndeadline-propagation = " +
+                   deadline + '\n'),
+        "b");
+  };
+  EXPECT_NEAR(calls("", "all", "none"), 10, 0.3);
+  EXPECT_NEAR(calls("", "all", "attempt"), 3, 0.03);
+  EXPECT_NEAR(calls(" & c", "need:1", "none"), 3, 0.03);
+}
+
 // One worker of 20 ms, 25 requests a second, and five times as many for 10 s: 750 wait then. Without deadlines each of
 // them is served, and the first answer in time comes when fewer than 50 wait, (750 - 50)/25 = 28 s later. With them the
 // worker takes none that has waited for longer than the timeout.
@@ -329,8 +364,11 @@ TEST(Topology, OwnWorkCanComeFirstOrLast) {
 TEST(Topology, ServicesOfAnyKindCanBeFrozenAndRestarted) {
   for (const std::string more :
        {"own-work = split\n", "retry-scope = all\n", "waiting = free\nown-work = after-calls\n",
-        "deadline-propagation = attempt\n"}) {
-    const bool of_run = more.starts_with("deadline");
+        "deadline-propagation = attempt\n",
+        "hedge = 200ms\nhedge-max = 3\ndeadline-propagation = attempt\n",
+        "connections = keep-alive\npool-size = 30\nserver-idle = 3s\n",
+        "connections = multiplexed\nstreams = 30\ndeadline-propagation = attempt\n"}) {
+    const bool of_run = more.find("deadline") != more.npos || more.find("connections") != more.npos;
     for (const std::string of : {"a", "b", "d"}) {
       const Summary run = run_of(
           "[a]\nworkers = 10\nservice-time = 5ms\ncalls = b & c?, d\n" + (of_run ? "" : more) +
@@ -341,13 +379,93 @@ TEST(Topology, ServicesOfAnyKindCanBeFrozenAndRestarted) {
               of + " restart; 75s " + of + " restart\nfault = 72s-74s drop of " + of +
               "\noutage-for = 10s\noutage-of = " + of + '\n' + (of_run ? more : ""));
       EXPECT_NE(run.recovery.verdict, Verdict::kCollapsed) << of << ' ' << more;
-      EXPECT_LE(run.counts.attempts - run.counts.finished(), 30) << of << ' ' << more;
+      EXPECT_LE(run.counts.requests - run.counts.ok - run.counts.gave_up(), 30)
+          << of << ' ' << more;
       for (const NodeResult& each : run.graph->nodes) {
         EXPECT_LT(each.end->calling, 30) << of << ' ' << more << ' ' << each.name;
         EXPECT_GT(each.end->in_time, 10) << of << ' ' << more << ' ' << each.name;
       }
     }
   }
+}
+
+// An attempt that finds the pool full fails at once: as many as find all of so many servers busy (Erlang's formula B).
+// 60 calls a second of 50 ms, for 4 connections, or for 2 with room for 2 calls each.
+TEST(Topology, CallsHaveAPoolOfConnections) {
+  double blocked = 1;
+  for (int n = 1; n <= 4; ++n) blocked = 3 * blocked / (n + 3 * blocked);
+  for (const std::string pool : {"connections = keep-alive\npool-size = 4\n",
+                                 "connections = multiplexed\npool-size = 2\nstreams = 2\n"}) {
+    const Summary run = run_of(
+        service("a", "calls = b\nwaiting = free\n") +
+            "[b]\nworkers = 900\nservice-time = exponential:50ms\n[a.b]\npool-wait = 0s\n" + pool,
+        "arrivals = open\nrate = 60\nstrategy = none\ntimeout = 60s\noutage-for = 0s\nobserve = 970s\n");
+    EXPECT_NEAR(1 - run.counts.success_share(), blocked, 0.006) << pool;
+  }
+}
+
+// With kept connections an accept queue for one connection does not matter once all are open. The service of the pool of 20
+// is frozen for as long as five of its requests take, and none of them is lost. With new ones they are.
+TEST(Topology, KeptConnectionsOutlastAFreeze) {
+  const auto late = [](const std::string& connections) {
+    const Summary run = run_of(
+        service("a", "calls = b\n") +
+            "[b]\nworkers = 900\nservice-time = 20ms\nbacklog = 1\n[a.b]\ntimeout = 900ms\nconnections = " +
+            connections,
+        "arrivals = open\nrate = 200\nstrategy = none\ntimeout = 60s\noutage-at = 20s\noutage-for = 100ms\n"
+        "observe = 20s\n");
+    return run.counts.errors;
+  };
+  EXPECT_LE(late("keep-alive\n"), 15);
+  EXPECT_EQ(late("multiplexed\npool-size = 1\nstreams = 100\n"), 0);
+  EXPECT_GE(late("new\n"), 5);
+}
+
+const std::string kTwoKinds =
+    "[clients.pushy]\narrivals = open\nrate = 100\nstrategy = fixed\nfixed-delay = 5ms\nmax-attempts = 4\n"
+    "[clients.calm]\nclients = 50\nlambda = 1s\nstrategy = none\n";
+
+// A share of 1/2 fails: four attempts come to 1 + 1/2 + 1/4 + 1/8 and succeed in 15 of 16 cases.
+TEST(Topology, ClientsOfSeveralKindsRetryEachInTheirWay) {
+  const Summary run = run_of(
+      service("a", "calls = b\n") + service("b") + kTwoKinds,
+      "outage-at = 0s\noutage-for = 200s\nobserve = 0s\noutage = errors:0.5\nretry-at = top\n");
+  ASSERT_EQ(run.graph->clients.size(), 2);
+  const ClientsResult &pushy = run.graph->clients[0], &calm = run.graph->clients[1];
+  EXPECT_EQ(pushy.name, "pushy");
+  EXPECT_NEAR(pushy.counts.amplification(), 1.875, 0.02);
+  EXPECT_NEAR(pushy.counts.success_share(), 0.9375, 0.006);
+  EXPECT_EQ(calm.counts.retries, 0);
+  EXPECT_NEAR(calm.counts.success_share(), 0.5, 0.015);
+  EXPECT_EQ(run.counts.ok, pushy.counts.ok + calm.counts.ok);
+  EXPECT_EQ(run.latencies.attempts().count(), run.counts.ok);
+  EXPECT_NEAR(*pushy.ok[1], 93.75, 2);
+  // 187.5 attempts a second of all, and 50 clients that think for 1 s and are answered after 2 ms.
+  EXPECT_NEAR(share_of(run, "clients.pushy", "a"), 187.5 / (187.5 + 50 / 1.002), 0.01);
+}
+
+TEST(Topology, TheLoadOfAllKindsOfClientsChanges) {
+  const Summary run = run_of(service("a") + kTwoKinds,
+                             "outage = load:3\noutage-at = 20s\noutage-for = 60s\nobserve = 20s\n");
+  EXPECT_NEAR(*run.graph->clients[0].ok[1], 300, 12);
+  EXPECT_NEAR(*run.graph->clients[1].ok[1], 150, 10);
+  EXPECT_NEAR(*run.graph->clients[1].ok[2], 50, 8);
+}
+
+TEST(TopologyFile, SaysWhatIsWrongWithClients) {
+  const auto why = [](const std::string& clients) { return file_error("[a]\n" + clients); };
+  EXPECT_EQ(why("[clients.app]\nclients = 5\n"), "");
+  EXPECT_THAT(why("[clients]\nclients = 5\n"), HasSubstr("line 2: clients are those who call"));
+  EXPECT_THAT(why("[clients.a/b]\n"), HasSubstr("line 2: 'a/b' is no name"));
+  EXPECT_THAT(why("[clients.app]\nseed = 5\n"),
+              HasSubstr("line 3: 'seed' is no option of clients"));
+  EXPECT_THAT(why("[clients.app]\narrivals = job\n"),
+              HasSubstr("line 2: clients of several kinds have no job"));
+  EXPECT_THAT(why("[clients.app]\nrate = 5\n"), HasSubstr("line 3: rate has no effect without"));
+  EXPECT_THAT(why("[clients.app]\nclients = 0\n"), HasSubstr("line 3: clients: "));
+  EXPECT_THAT(why("[clients.app]\n[clients.app]\n"),
+              HasSubstr("line 3: [clients.app] is there already"));
+  EXPECT_THAT(file_error("[clients.app]\nclients = 5\n"), HasSubstr("it has no service"));
 }
 
 TEST(Faults, OverlapAndHaveAServiceOfTheirOwn) {
