@@ -12,6 +12,14 @@ def all_numbers($names): . as $line | all($names[]; $line[.] | . == null or is_n
 def none_or_numbers($names): . == null or (type == "object" and all_numbers($names));
 def all_times($names): all_numbers($names) and (. as $line | all($names[]; ($line[.] // 0) >= 0));
 def is_text: type == "string" and length < 10000;
+def all_of($texts; $numbers):
+  . == null or (type == "array" and all(.[]; . as $each | type == "object" and all($texts[]; $each[.] | is_text) and all_numbers($numbers)));
+def are_services:
+  . == null
+  or (type == "object" and ([.died_first, .why] | all(. == null or is_text))
+      and (.nodes | all_of(["node"]; ["amplification", "died_at", "back_at"]))
+      and (.edges | all_of(["from", "to"]; ["amplification", "share"]))
+      and (.clients | all_of(["clients"]; ["requests", "success_share", "ok_per_s_before", "ok_per_s_during", "ok_per_s_after"])));
 def well_formed:
   objects
   | select(
@@ -37,8 +45,12 @@ def well_formed:
       elif .type == "request" then
         ([.t, .request] | all(is_number)) and ([.outcome, .reason] | all(. == null or is_text))
         and all_times(["time_s"])
+      elif .type == "node" then
+        (.node | is_text)
+        and all_numbers(["offered_per_s", "refused_per_s", "in_time_per_s", "worked_per_s", "for_nobody_per_s", "workers", "busy",
+                         "held", "queue"])
       elif .type == "summary" then
-        (.verdict | is_text) and (.reason | . == null or is_text)
+        (.verdict | is_text) and (.services | are_services) and (.reason | . == null or is_text)
         and ([.latency_ms, .request_time_ms] | all(.[]; none_or_numbers(["p50", "p95", "p99"])))
         and (.gave_up_by | . == null or (type == "object" and all(.[]; is_number)))
         and all_numbers(["elapsed_s", "baseline_ok", "errors_gone_s", "time_to_recovery_s",
@@ -163,5 +175,6 @@ def report_runs($name; $server; $explorer):
               (select(.type == "interval")
                | {type, t, ok, errors, timed_out, not_sent, attempts, retries, requests, thinking, in_flight,
                   waiting_to_retry, latency_ms, connections})],
+     nodes: (reduce ($lines[] | select(.type == "node")) as $node ({}; .[$node.node] = $node)),
      trace: ($lines | trace),
      server: [$its_server[] | select(.type == "interval") | {t, concurrency, last_delay_s, workers, busy, waiting}]};

@@ -13,8 +13,8 @@
     return node;
   }
 
-  const runs = data.map(({name, start, events, server, reproduce, explorer}) =>
-    Object.assign(Run.of(start, events, server), {name, reproduce, explorer}));
+  const runs = data.map(({name, start, events, server, nodes, reproduce, explorer}) =>
+    Object.assign(Run.of(start, events, server), {name, nodes, reproduce, explorer}));
 
   const most = values => values.length > 0 ? Math.max(...values) : undefined;
   const limits = {
@@ -73,6 +73,47 @@
     ['p99', run => requestTime(run.summary?.request_time_ms, 'p99')],
     ['longest without an OK', run => duration(run.summary?.longest_without_ok_s)],
   ], runs);
+
+  // Services behind services.
+  const parts = name => runs.flatMap(run => (run.summary?.services?.[name] ?? []).map(part => ({run, part, last: run.nodes[part.node] ?? {}})));
+  const nodes = parts('nodes'), edges = parts('edges'), kinds_of_clients = parts('clients');
+  document.getElementById('services').hidden = nodes.length === 0;
+  document.getElementById('deaths').textContent = runs.filter(run => run.summary?.services?.died_first)
+    .map(run => `${run.name}: ${run.summary.services.died_first} died first: ${run.summary.services.why}.`).join(' ');
+  const seconds = time => typeof time === 'number' ? duration(time) : '–';
+  fillTable(document.getElementById('nodes'), [
+    ['run', ({run}) => run.name, () => runs.length > 1],
+    ['service', ({part}) => part.node],
+    ['calls a request', ({part}) => number(part.amplification, 2)],
+    ['offered/s', ({last}) => number(last.offered_per_s, 1)],
+    ['refused/s', ({last}) => number(last.refused_per_s, 1)],
+    ['in time/s', ({last}) => number(last.in_time_per_s, 1)],
+    ['for nobody', ({last}) => last.worked_per_s > 0 ? percent(last.for_nobody_per_s / last.worked_per_s) : '–'],
+    ['busy', ({last}) => number(last.busy, 1)],
+    ['held', ({last}) => number(last.held, 1)],
+    ['of workers', ({last}) => number(last.workers)],
+    ['queue', ({last}) => number(last.queue)],
+    ['dead from', ({part}) => seconds(part.died_at)],
+    ['to', ({part}) => seconds(part.back_at)],
+  ], nodes);
+  fillTable(document.getElementById('edges'), [
+    ['run', ({run}) => run.name, () => runs.length > 1],
+    ['calls from', ({part}) => part.from],
+    ['to', ({part}) => part.to],
+    ['calls a request', ({part}) => number(part.amplification, 2)],
+    ['share of its calls', ({part}) => percent(part.share)],
+  ], edges);
+  if (kinds_of_clients.length > 0) {
+    fillTable(document.getElementById('kinds'), [
+      ['run', ({run}) => run.name, () => runs.length > 1],
+      ['clients', ({part}) => part.clients],
+      ['requests', ({part}) => number(part.requests)],
+      ['succeeded', ({part}) => percent(part.success_share)],
+      ['OK/s before the outage', ({part}) => number(part.ok_per_s_before, 1)],
+      ['in it', ({part}) => number(part.ok_per_s_during, 1)],
+      ['after it', ({part}) => number(part.ok_per_s_after, 1)],
+    ], kinds_of_clients);
+  }
 
   const picture = document.getElementById('picture');
   if (picture !== null) {
