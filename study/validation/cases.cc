@@ -356,6 +356,7 @@ std::vector<Case> cases() {
       on_waking_in_pools(600, 2, .05, 10, 6, 5), kLess);
   add(29, "in the service, 7 streams, all hang", 7, 0, in_streams(1, 7));
   add(29, "in the service, 2 connections of 50 streams, all hang", 100, 0, in_streams(2, 50));
+  for (Case& each : layer_cases()) list.push_back(std::move(each));
   return list;
 }
 

@@ -399,4 +399,153 @@ std::vector<Case> graph_cases() {
   return list;
 }
 
+std::vector<Case> layer_cases() {
+  std::vector<Case> list;
+  const auto add = [&list](int row, std::string what, double expected, double tolerance,
+                           Measure measure, Case::Relation relation = Case::Relation::kEqual) {
+    list.push_back({row, std::move(what), expected, relation, tolerance, std::move(measure)});
+  };
+
+  // Waits are spread, so each attempt is refused with the same probability: as for one service with n^L attempts.
+  struct Refusing {
+    double l, c;
+    int n, hops;
+  };
+  for (const auto& [l, c, n, hops] :
+       {Refusing{150, 100, 3, 2}, Refusing{200, 100, 3, 2}, Refusing{300, 200, 2, 3}}) {
+    std::string graph;
+    for (int i = 0; i < hops; ++i) {
+      const std::string name(1, static_cast<char>('a' + i)), next(1, static_cast<char>('b' + i));
+      const bool last = i + 1 == hops;
+      graph += section(name, last ? "" : next, "workers = 5000\nservice-time = 100us\n",
+                       last ? "rate-limit = " + digits(c) + '\n' : "waiting = free\n");
+    }
+    NamedOptions options = arriving(l, 400, {{"timeout", "none"}});
+    for (const auto& [name, value] : NamedOptions{{"strategy", "fixed"},
+                                                  {"fixed-delay", "20s"},
+                                                  {"jitter", "full"},
+                                                  {"max-attempts", std::to_string(n)}}) {
+      options.insert_or_assign(name, value);
+    }
+    add(55,
+        "calls/s of the last of " + std::to_string(hops) + " services, which accepts " + digits(c) +
+            " of " + digits(l) + "/s, " + std::to_string(n) + " attempts each",
+        retry_load(l, c, static_cast<int>(std::lround(std::pow(n, hops)))), .01,
+        of_graph(graph, options, [hops](const ObservedRun& run) {
+          return run.summary.graph->nodes[static_cast<std::size_t>(hops - 1)].end->offered;
+        }));
+  }
+
+  const auto budgeted = [](double share, NamedOptions options) {
+    options = retried(2, std::move(options));
+    options.insert_or_assign("max-attempts", "none");
+    options.insert_or_assign("retry-budget", digits(share));
+    return options;
+  };
+  for (const auto& [share, hops] : {std::pair(.1, 2), std::pair(.1, 3), std::pair(.2, 3)}) {
+    std::string graph;
+    for (int i = 0; i < hops; ++i) {
+      const std::string name(1, static_cast<char>('a' + i)), next(1, static_cast<char>('b' + i));
+      graph += section(name, i + 1 == hops ? "" : next);
+    }
+    add(56,
+        "calls of the last of " + std::to_string(hops) + " dead services, a budget of " +
+            digits(share) + " in each",
+        std::pow(1 + share, hops), .01,
+        calls_of(std::string(1, static_cast<char>('a' + hops - 1)), graph,
+                 budgeted(share, failing(1, 100, 300, {{"processes", "1"}}))));
+  }
+  for (const double p : {.3, .4}) {
+    const std::string graph = section("a");
+    const NamedOptions options = failing(p, 1000, 100, {{"processes", "1"}});
+    const std::string name = ", " + digits(p) + " fail, 2 attempts";
+    add(56, "attempts" + name, retry_attempts(p, 2), .005,
+        calls_of("a", graph, retried(2, options)));
+    add(56, "success" + name, 1 - p * p, .005, success(graph, retried(2, options)));
+    NamedOptions limited = budgeted(.1, options);
+    limited.insert_or_assign("max-attempts", "2");
+    add(56, "attempts" + name + ", a budget of 0.1", 1.1, .005, calls_of("a", graph, limited));
+    add(56, "success" + name + ", a budget of 0.1", 1 - p + .1 * (1 - p), .005,
+        success(graph, limited));
+  }
+
+  // Four services that call the next one, and clients that do not retry.
+  const auto behind_clients = [](int callers, int n, const std::string& work,
+                                 const std::string& leaf, const std::string& waiting) {
+    std::string graph;
+    for (int i = 0; i < callers; ++i) {
+      const std::string name(1, static_cast<char>('a' + i)), next(1, static_cast<char>('b' + i));
+      graph += section(name, next, work, "waiting = " + waiting + '\n') + '[' + name + '.' + next +
+               "]\nstrategy = fixed\nfixed-delay = 50ms\nmax-attempts = " + std::to_string(n) +
+               '\n';
+    }
+    return graph + section(std::string(1, static_cast<char>('a' + callers)), "", leaf);
+  };
+  const std::string hop = workers(32, "3ms"), leaf = workers(64, "lognormal:5.23ms:0.307");
+  struct Callers {
+    double p;
+    int n, callers;
+  };
+  for (const auto& [p, n, callers] : {Callers{.5, 3, 4}, Callers{.9, 3, 4}, Callers{.7, 2, 3}}) {
+    const std::string graph = behind_clients(callers, n, hop, leaf, "free");
+    const std::string name = ", " + std::to_string(callers) + " callers in a row, " +
+                             std::to_string(n) + " attempts each, the last service fails with " +
+                             digits(p);
+    const NamedOptions options = failing(p, 50, 200, {{"error-after", "service"}});
+    add(57, "calls of it" + name, chain_calls(p, n, callers), .01,
+        calls_of(std::string(1, static_cast<char>('a' + callers)), graph, options));
+    add(57, "success" + name, chain_success(p, n, callers), .002, success(graph, options));
+  }
+  add(57, "the same, it is dead, 3 attempts", 81, .02,
+      calls_of("e", behind_clients(4, 3, hop, leaf, "free"),
+               failing(1, 20, 200, {{"error-after", "service"}})));
+  // Of 200 requests a second each worker of the last caller is held for at least 3 attempts of 1 ms and 2 waits.
+  add(57, "calls/s of it, 200/s, 32 held workers in each caller", 3 * 32 / .103, 0,
+      of_graph(behind_clients(4, 3, hop, leaf, "hold"),
+               failing(1, 200, 100, {{"error-after", "service"}}),
+               [](const ObservedRun& run) { return node(run, "e").end->offered; }),
+      Case::Relation::kLess);
+
+  struct Layers {
+    double p;
+    int outer, inner;
+  };
+  for (const auto& [p, outer, inner] : {Layers{.7, 7, 1}, Layers{.7, 7, 7}, Layers{.6, 2, 4}}) {
+    const std::string graph = section("a", "b") + section("b") + attempts("a.b", inner);
+    const std::string name = ", " + std::to_string(outer) + " attempts of the gateway and " +
+                             std::to_string(inner) + " behind it, " + digits(p) + " fail";
+    const NamedOptions options = retried(outer, failing(p, 200, 100));
+    const double behind = std::pow(p, inner);
+    add(58, "calls" + name, retry_attempts(p, inner) * retry_attempts(behind, outer), .01,
+        calls_of("b", graph, options));
+    add(58, "success" + name, 1 - std::pow(behind, outer), .002, success(graph, options));
+  }
+
+  // A caller hedges each of its calls.
+  struct Hedged {
+    const char* work;
+    double slow, time, hedge;
+  };
+  for (const auto& [work, slow, time, hedge] : {Hedged{"bimodal:10ms:0.01:1s", .01, .035, .02},
+                                                Hedged{"bimodal:20ms:0.05:2s", .05, .055, .03}}) {
+    for (const bool hedges : {false, true}) {
+      const std::string graph =
+          section("a", "b&100", "workers = 5000\nservice-time = 100us\n") +
+          section("b", "", workers(50000, work)) +
+          (hedges ? "[a.b]\nhedge = " + seconds(hedge) + '\n' : std::string());
+      add(59,
+          "fan-outs to 100 that take longer than " + digits(1000 * time) + " ms, " +
+              digits(100 * slow) + " % of calls are slow" +
+              (hedges ? ", hedged after " + digits(1000 * hedge) + " ms" : ""),
+          fan_out(hedges ? hedged_slow_share(slow) : slow, 100), 0,
+          of_graph(graph, arriving(50, 300, {{"timeout", seconds(time)}}),
+                   [](const ObservedRun& run) {
+                     return static_cast<double>(run.summary.counts.timed_out) /
+                            static_cast<double>(run.summary.counts.attempts);
+                   }));
+    }
+  }
+  return list;
+}
+
 }  // namespace retrystorm::validation

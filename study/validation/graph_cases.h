@@ -8,5 +8,6 @@
 namespace retrystorm::validation {
 
 std::vector<Case> graph_cases();
+std::vector<Case> layer_cases();
 
 }  // namespace retrystorm::validation
