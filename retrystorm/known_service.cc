@@ -68,6 +68,9 @@ std::optional<Sample> sample_of(std::string_view line) {
 }  // namespace
 
 KnownService completed(KnownService known) {
+  if (known.workers > 0 && (known.used > 0 || known.capacity > 0)) {
+    throw std::invalid_argument("--workers excludes --used and --capacity");
+  }
   if (known.capacity > 0) {
     if (known.used > 0) throw std::invalid_argument("--capacity excludes --used");
     if (!(known.rate < known.capacity)) {
@@ -87,8 +90,9 @@ EstimatedService estimate(const KnownService& known) {
         "--p99 must be above --p50, and above zero: give one of them, or both, or --from-prometheus");
   }
   if (!(known.rate > 0)) throw std::invalid_argument("--rate must be above zero");
-  if (!(known.used > 0 && known.used < 1)) {
-    throw std::invalid_argument("--used must be between 0 % and 100 %, or give --capacity");
+  if (known.workers == 0 && !(known.used > 0 && known.used < 1)) {
+    throw std::invalid_argument(
+        "--used must be between 0 % and 100 %, or give --capacity or --workers");
   }
   EstimatedService service;
   service.sigma = std::log(to_seconds(known.p99) / to_seconds(known.p50)) / kZ99;
@@ -96,7 +100,13 @@ EstimatedService estimate(const KnownService& known) {
   service.mean = known.mean.value_or(scale(known.p50, std::exp(variance / 2)));
   service.variation = std::sqrt(std::expm1(variance));
   service.busy = known.rate * to_seconds(service.mean);
-  const double workers = std::round(service.busy / known.used);
+  if (known.workers > 0 && static_cast<double>(known.workers) <= service.busy) {
+    throw std::invalid_argument("--workers must be more than the " +
+                                print_number(std::round(10 * service.busy) / 10) +
+                                " that are busy: the rate times the mean time (Little)");
+  }
+  const double workers = known.workers > 0 ? static_cast<double>(known.workers)
+                                           : std::round(service.busy / known.used);
   if (workers > kMostWorkers) {
     throw std::invalid_argument("that would be more than " + std::to_string(kMostWorkers) +
                                 " workers: look at --rate and the times");

@@ -16,6 +16,7 @@ struct KnownService {
   Duration p50{0}, p99{0};  // of the times of its answers
   double used = 0;          // the share of its workers that are busy
   double capacity = 0;      // the most requests a second that it can serve, instead of `used`
+  std::size_t workers = 0;  // instead of either
   std::optional<Duration> mean{};  // measured; otherwise it follows from the percentiles
 };
 

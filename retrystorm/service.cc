@@ -42,6 +42,9 @@ void declare(CLI::App& app, ServiceCommandOptions& options) {
       *group, "--capacity", "NUMBER", "",
       [&options](const std::string& text) { options.known.capacity = parse_rate(text, 0, 1e9); },
       "instead of --used: how many requests a second it can serve at most, as a load test shows"));
+  add(add_count(*group, "--workers", options.known.workers,
+                "instead of either: how many requests it serves at a time (threads, connections)",
+                1, 1'000'000));
   add(add_text(*group, "--from-prometheus", options.metrics,
                "a page of metrics with a histogram of the answers' times, instead of --p50 and "
                "--p99"));
@@ -75,6 +78,8 @@ std::string text_of(const KnownService& known, const EstimatedService& service, 
   const std::string mean = format_duration(rounded_time(service.mean));
   const std::string variation = fixed(service.variation, 3);
   const double per_worker = 1 / to_seconds(service.mean);
+  const double used =
+      known.workers > 0 ? service.busy / static_cast<double>(service.workers) : known.used;
   const auto workers_at = [&service](double used) {
     return std::to_string(static_cast<std::size_t>(std::round(service.busy / used)));
   };
@@ -83,7 +88,7 @@ std::string text_of(const KnownService& known, const EstimatedService& service, 
       static_cast<double>(kBacklog) / (static_cast<double>(service.workers) * per_worker);
   std::string text = "# A service: " + print_number(known.rate) + "/s, p50 " +
                      format_duration(rounded_time(known.p50)) + ", p99 " +
-                     format_duration(rounded_time(known.p99)) + ", " + rough_percent(known.used) +
+                     format_duration(rounded_time(known.p99)) + ", " + rough_percent(used) +
                      " used\nservice = workers\n";
   text += "# sigma = ln(p99 / p50) / 2.326 = " + fixed(service.sigma, 3) +
           "; CV = sqrt(e^(sigma^2) - 1) = " + variation +
@@ -99,12 +104,16 @@ std::string text_of(const KnownService& known, const EstimatedService& service, 
         "# - the spread: with one percentile, times with a CV of 0.5 are taken (p99 = 3 x p50); give\n"
         "#   --p50 and --p99\n";
   }
-  const double less = known.used * 0.8, more = std::min(known.used * 1.2, 0.99);
+  const double less = used * 0.8, more = std::min(used * 1.2, 0.99);
+  if (known.workers == 0)
+    text +=
+        "# - the use: with " + rough_percent(less) + " there would be " + workers_at(less) +
+        " workers, with " + rough_percent(more) + ' ' + workers_at(more) +
+        ".\n#   n attempts a request can hold a storm where more than 1/n is used\n#   (n = 3: 33 "
+        "%)\n";
   text +=
-      "# - the use: with " + rough_percent(less) + " there would be " + workers_at(less) +
-      " workers, with " + rough_percent(more) + ' ' + workers_at(more) +
-      ".\n#   n attempts a request can hold a storm where more than 1/n is used\n#   (n = 3: 33 "
-      "%)\n";
+      "# - the shape: times with the same percentiles may be alike but for a few long ones (bimodal:40ms:0.02:400ms);\n"
+      "#   whether hedges pay depends on it\n";
   text += "# - the times hold the wait for a worker, too: " + rough_percent(service.waits) +
           " of the requests wait (Erlang C)" +
           (service.waits > 0.1 ? ",\n#   so a worker takes less time than this says" : "") + '\n';

@@ -306,8 +306,16 @@ bool hangs_on_pool_wait(const ScenarioOptions& options, const NamedOptions& give
          look_ahead(options).connections->room != Outlook::kUnlimited;
 }
 
+// Whether a worker waits for the answers of its calls decides which service of a chain dies. A file says it for
+// each service.
+bool hangs_on_waiting(const ScenarioOptions& options, const NamedOptions& given) {
+  return !given.contains("waiting") && options.graph.chain.size() > 1 &&
+         options.outage_length() > Duration::zero();
+}
+
 // What is tried with a cell besides what was asked: other backlogs, a service that skips requests whose
-// clients have hung up, and clients whose timeout does not include the wait for a connection.
+// clients have hung up, clients whose timeout does not include the wait for a connection, and services whose
+// workers do not wait for others.
 class Trials {
  public:
   // `given`: the options that were given, which are not tried.
@@ -317,6 +325,7 @@ class Trials {
     tries_backlogs_ = hangs_on_backlog(options, given);
     tries_abandoned_ = hangs_on_abandoned(options, given, asked);
     tries_pool_wait_ = asked.decided() > 0 && hangs_on_pool_wait(options, given);
+    tries_waiting_ = asked.decided() > 0 && hangs_on_waiting(options, given);
     if (tries_backlogs_ && asked.decided() > 0) {
       asked_ = point(options.service.backlog, asked);
       const auto run = [this](std::size_t backlog, std::size_t runs) {
@@ -346,9 +355,18 @@ class Trials {
       try_other(other, {"pool-wait-counts", "no",
                         "your client's timeout includes the wait for a connection"});
     }
+    if (tries_waiting_) {
+      ScenarioOptions other = options_;
+      const bool held = options.graph.waiting == Waiting::kHold;
+      other.graph.waiting = held ? Waiting::kFree : Waiting::kHold;
+      try_other(other, {"waiting", held ? "free" : "hold",
+                        "a worker of your services waits for the answers of its calls"});
+    }
   }
 
-  bool any() const { return tries_backlogs_ || tries_abandoned_ || tries_pool_wait_; }
+  bool any() const {
+    return tries_backlogs_ || tries_abandoned_ || tries_pool_wait_ || tries_waiting_;
+  }
 
   // Have other backlogs, or another wait for a connection, another answer?
   bool hangs() const {
@@ -380,7 +398,8 @@ class Trials {
                   {"down", each.result.down_runs()}});
       if (!each.differs) continue;
       std::cout << label << each.option << ": " << each.down_text() << " down with --"
-                << each.option << '=' << each.value << ": ask whether " << each.question << '\n';
+                << each.option << '=' << each.value << each.price() << ": ask whether "
+                << each.question << '\n';
     }
   }
 
@@ -394,6 +413,13 @@ class Trials {
     std::string down_text() const {
       return std::to_string(result.down_runs()) + " of " + std::to_string(result.decided()) +
              " runs";
+    }
+    // What a run that comes back costs its requests.
+    std::string price() const {
+      if (result.mostly_down() || !result.request_p99) return "";
+      const double succeed = result.phases[1].success.value_or(0);
+      return " (" + narrow_percent(succeed, 0) + " succeed in the outage, request p99 " +
+             request_time(result.request_p99) + ')';
     }
   };
 
@@ -438,7 +464,8 @@ class Trials {
   ScenarioOptions options_;
   CampaignOptions campaign_;
   Evaluator evaluator_;
-  bool tries_backlogs_ = false, tries_abandoned_ = false, tries_pool_wait_ = false;
+  bool tries_backlogs_ = false, tries_abandoned_ = false, tries_pool_wait_ = false,
+       tries_waiting_ = false;
   std::optional<TriedBacklog> asked_{};  // where backlogs are tried
   std::optional<BacklogTrial> backlogs_{};
   std::vector<OtherValue> others_{};

@@ -48,10 +48,6 @@ std::string time_or_never(const std::optional<Duration>& time) {
   return time ? readable(*time) : "never";
 }
 
-std::string request_time(const std::optional<TimeBound>& time) {
-  return time ? (time->or_more ? ">" : "") + readable(time->time) : kNothing;
-}
-
 using C = CellResult;
 constexpr std::array kFigures{
     Figure{"down", "share", "down",
@@ -216,7 +212,10 @@ void print_upright(std::ostream& out, const std::vector<std::string>& axes, cons
     const std::string state(cell.unsettled());
     print_line(out, "down at the end",
                state.empty() ? narrow_percent(down->value, 1) + " (95 % interval " +
-                                   interval_of_share(*down) + ")"
+                                   interval_of_share(*down) + ")" +
+                                   (down->value > 0 && !cell.had_outage()
+                                        ? ", without any outage: more in longer runs (--observe)"
+                                        : "")
                              : state);
   }
   for (const std::string& other : row.others) print_line(out, "", other);
@@ -247,8 +246,12 @@ void print_upright(std::ostream& out, const std::vector<std::string>& axes, cons
              has_phases(cell) ? "after the outage " + tenths(cell.phases[2].ok_per_s) +
                                     ", before it " + tenths(cell.phases[0].ok_per_s)
                               : fixed(cell.ok_per_s, 1));
-  print_line(out, "request time",
-             "p50 " + request_time(cell.request_p50) + ", p99 " + request_time(cell.request_p99));
+  // In a mixture of both no median tells of the runs that are down.
+  const bool some_down = cell.down_runs() > 0 && cell.down_runs() < cell.decided();
+  print_line(
+      out, "request time",
+      "p50 " + request_time(cell.request_p50) + ", p99 " + request_time(cell.request_p99) +
+          (some_down ? " (medians of the runs: in those that are down they are longer)" : ""));
   if (cell.longest_without_ok) {
     print_line(out, "longest without",
                readable(*cell.longest_without_ok) + " without an OK, the client that waited most");
@@ -282,6 +285,10 @@ void print_upright(std::ostream& out, const std::vector<std::string>& axes, cons
 }
 
 }  // namespace
+
+std::string request_time(const std::optional<TimeBound>& time) {
+  return time ? (time->or_more ? ">" : "") + readable(time->time) : kNothing;
+}
 
 std::vector<std::string> fitted_heads() {
   std::vector<std::string> heads;

@@ -19,6 +19,9 @@ struct FittedRow {
 
 inline constexpr std::size_t kTerminalColumns = 100;
 
+// ">1.2s" if it may be longer; "-" if there is none.
+std::string request_time(const std::optional<TimeBound>& time);
+
 // Prints `label` and a list, broken between its parts where a line would be too long. Nothing for an
 // empty list.
 void print_note(std::ostream& out, const std::string& label, const std::string& list);

@@ -175,6 +175,8 @@ std::string storm_sentence(const Outlook& outlook) {
   const Outlook::Service& service = *outlook.service;
   if (service.kind == Capacity::kCurve) {
     if (service.held_from == Outlook::kUnlimited) return "; the service does not slow down";
+    // Nothing makes more requests of clients that wait for an answer.
+    if (!outlook.outage && outlook.clients > 0 && outlook.clients < service.held_from) return "";
     std::string text = ". From " + counted(std::round(service.held_from), "request") +
                        " in the service on, a storm sustains itself";
     const double without = std::round(service.held_without_budget);
@@ -696,6 +698,7 @@ std::vector<std::string> deciding_options(const Outlook& outlook) {
   const bool graph_freezes = !outlook.graph.empty() && outlook.outage &&
                              outlook.outage->what.kind == Disturbance::Kind::kFreeze;
   if (graph_freezes) add({"backlog"});
+  if (!outlook.graph.empty()) add({"waiting", "abandoned"});
   if (outlook.herd) add({"reconnect-base", "reconnect-calls"});
   if (workers) add({"abandoned"});
   if (outlook.connections) {

@@ -56,6 +56,15 @@ TEST(KnownService, NeedsNoMoreThanOnePercentileAndTheCapacity) {
   EXPECT_EQ(both.p99, milliseconds(9));
   EXPECT_THROW(completed({.rate = 1, .used = 0.5, .capacity = 2}), std::invalid_argument);
   EXPECT_THROW(completed({.rate = 2, .capacity = 2}), std::invalid_argument);
+  // The workers themselves: 40 e^0.5 = 65.9 of them are busy.
+  KnownService workers{.rate = 400,
+                       .p50 = milliseconds(100),
+                       .p99 = scale(milliseconds(100), std::exp(2.3263478740408408)),
+                       .workers = 80};
+  EXPECT_EQ(estimate(completed(workers)).workers, 80u);
+  workers.workers = 65;
+  EXPECT_THROW(estimate(workers), std::invalid_argument);
+  EXPECT_THROW(completed({.used = 0.5, .workers = 2}), std::invalid_argument);
 }
 
 TEST(KnownService, RefusesWhatIsNone) {
