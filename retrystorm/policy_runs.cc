@@ -321,11 +321,12 @@ void print_token_ratio(const std::string& label, const PolicyToRun& policy, cons
       // A larger ratio lets more retries through: no still larger one is tried.
       if (hits.down > old.down || hits.down + hits.open > old.down + old.open) return;
     }
-    std::cout << label << "try: write this into retryThrottling (" << success_text(now)
-              << " of the requests succeed in " << errors->title << " instead of "
-              << success_text(success)
-              << ",\n  and no more runs are down in any disturbance):\n    \"tokenRatio\": "
-              << changed["budget-deposit"] << '\n';
+    std::cout
+        << label << "try: write this into retryThrottling (" << success_text(now)
+        << " of the requests succeed in " << errors->title << " instead of "
+        << success_text(success)
+        << ",\n  and no more runs are down in any disturbance; a share p of errors needs more than p / (1 - p)):\n    \"tokenRatio\": "
+        << changed["budget-deposit"] << '\n';
     return;
   }
 }
@@ -339,7 +340,10 @@ std::string other_backlog(const PolicyToRun& policy, const StudyDisturbance& dis
   // A Tomcat of which only the workers hang accepts so many.
   constexpr std::size_t kBacklogOfHungTomcat = 8292;
   ScenarioOptions scenario = scenario_with(policy, policy.settings, disturbance, options, given);
-  if (given.contains("backlog") || scenario.service.capacity != Capacity::kWorkers ||
+  // A Tomcat says 100, and accepts more if only its workers hang.
+  constexpr std::size_t kBacklogOfTomcat = 100;
+  const bool is_known = given.contains("backlog") && scenario.service.backlog != kBacklogOfTomcat;
+  if (is_known || scenario.service.capacity != Capacity::kWorkers ||
       scenario.workload.connections.multiplexed()) {
     return "";
   }
@@ -517,6 +521,15 @@ void print_change_to_try(const std::string& label, const PolicyToRun& policy, co
               << " runs are down in each " << (beyond.empty() ? "" : "other ")
               << "disturbance, so at most " << percent(greatest_share(0, enough), 2) << "):\n";
     for (const std::string& line : change.lines) std::cout << "    " << line << '\n';
+    PolicyToRun changed = policy;
+    changed.settings = change.settings;
+    for (const StudyDisturbance& disturbance : disturbances()) {
+      if (!disturbance.outage) continue;
+      const std::string other = other_backlog(changed, disturbance, study, options, given);
+      if (other.empty()) continue;
+      print_note(std::cout, "  but that is not enough with every backlog", other);
+      return;
+    }
     return;
   }
   print_note(std::cout, label + "try",

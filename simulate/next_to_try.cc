@@ -85,7 +85,7 @@ Seen seen_in(const CellResult& cell) {
                      : most(cell.recovered)  ? Verdict::kRecovered
                      : most(cell.no_outage)  ? Verdict::kNoOutage
                                              : Verdict::kUndecided,
-          .budget_used_up = cell.gave_up > 0,
+          .budget_used_up = cell.gave_up > 0 && cell.nothing_retried == 0,
           .processes = static_cast<std::size_t>(cell.processes.value_or(0)),
           .throttled = cell.throttled_share.value_or(0),
           .to_watch = cell.to_watch};

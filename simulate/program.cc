@@ -603,6 +603,15 @@ int find_value(const Invocation& invocation, const SimulatorOptions& options, st
     }
     std::cout << "; " << limit->values << " values, " << limit->runs << " runs)\n";
   }
+  if (limit->found) {
+    const auto back = results[limit->found->value].recovery_median;
+    if (back && *back > Duration::zero()) {
+      std::cout << "  with it the service is back after " << readable(*back) << '\n';
+    }
+  }
+  if (limit->beside && limit->beside->finding() == Finding::kUndecided) {
+    print_unsettled(std::cout, {{limit->beside->value, results[limit->beside->value]}});
+  }
   print_further(name, *limit);
   const TriedValue& shown = limit->found ? *limit->found : *limit->beside;
   if (!limit->found && shown.finding() == Finding::kBroken) {

@@ -35,6 +35,22 @@ struct Draining {
   Duration left() const { return from_seconds(static_cast<double>(waiting) / rate); }
 };
 
+// How often the queue got shorter by `enough`, and then longer by as much.
+std::size_t waves(Windows windows, double enough) {
+  std::size_t count = 0;
+  bool falls = false;
+  double extreme = 0;
+  for (const auto& each : windows) {
+    const auto waiting = static_cast<double>(each.waiting.value_or(0));
+    extreme = falls ? std::min(extreme, waiting) : std::max(extreme, waiting);
+    if (std::abs(waiting - extreme) < enough) continue;
+    if (falls) ++count;
+    falls = !falls;
+    extreme = waiting;
+  }
+  return count;
+}
+
 // See the header.
 std::optional<Draining> draining(Windows windows) {
   const auto shorter = [](const auto& a, const auto& b) { return a.waiting < b.waiting; };
@@ -50,9 +66,12 @@ std::optional<Draining> draining(Windows windows) {
   const Draining queue{*since.back().waiting, fall / to_seconds(whole.length)};
   const double late_rate =
       (static_cast<double>(*middle.waiting) - end) / to_seconds(joined(late).length);
-  const bool beyond_noise =
-      fall > kFallSigmas * std::sqrt(2 * static_cast<double>(whole.counts.attempts));
-  const bool falls = beyond_noise && late_rate >= queue.rate / 2;
+  const auto noise = [](Windows of) {
+    return kFallSigmas * std::sqrt(2 * static_cast<double>(joined(of).counts.attempts));
+  };
+  const Windows until = windows.first(windows.size() - since.size() + 1);
+  if (waves(until, std::max(fall / 2, noise(until))) >= 2) return std::nullopt;
+  const bool falls = fall > noise(since) && late_rate >= queue.rate / 2;
   return falls && queue.waiting > 0 ? std::optional(queue) : std::nullopt;
 }
 

@@ -30,7 +30,8 @@
 //   twice the attempts that arrived (both arrivals and departures as Poisson counts). And in the second half
 //   of that time it fell at least half as fast as in all of it: a queue that levels off, or grows again, is
 //   held. With 187 attempts/s and 60 s the noise hides what drains by less than 6.2/s; watched four times as
-//   long, by less than half of that.
+//   long, by less than half of that. One that has fallen by half as much, and beyond noise, twice before, and filled again each
+//   time, is held by waves of retries, such as those of a budget that saves.
 // - A service that is back may still have a queue, where answers come late but in time. It has one if in each
 //   of the last three windows ten times as many requests wait as in any before the outage, and more than it
 //   answers in a second. By Little's law a request then waits for the queue divided by OK/s.

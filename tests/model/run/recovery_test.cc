@@ -381,6 +381,17 @@ TEST(Recovery, AQueueThatEmptiesSlowlyIsNotACollapse) {
   EXPECT_EQ(result.to_watch, 6min);  // 60 s + 228 s + 20 s
 }
 
+// A budget that saves for two minutes pays for a wave of retries every two minutes.
+TEST(Recovery, AQueueThatFillsAgainAndAgainIsACollapse) {
+  EXPECT_EQ(with_queue({7700, 5400, 3100, 9400, 7900, 6400, 4900}).verdict, Verdict::kRecovering)
+      << "it filled once";
+  EXPECT_EQ(with_queue({7700, 5400, 3100, 9400, 7400, 4900, 11000, 9000, 7000, 5000}).verdict,
+            Verdict::kCollapsed);
+  // Smaller waves, such as those of a backoff, are none.
+  EXPECT_EQ(with_queue({7700, 6700, 7900, 6900, 8000, 6000, 4000, 2000}).verdict,
+            Verdict::kRecovering);
+}
+
 // 100 OK/s, of 5,000 that wait: by Little's law, each for 50 s. Before, ten did for 0.1 s.
 TEST(Recovery, SaysThatTheQueueOfAServiceThatIsBackIsNotEmpty) {
   const auto back_with = [](const std::vector<std::size_t>& waiting) {
