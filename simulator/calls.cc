@@ -549,7 +549,7 @@ void Calls::finish(TimePoint now, const Attempt& attempt, const AttemptResult& r
   NextAttempt next =
       behaviour_.after(now, result, call.retry, parts_of(attempt.client), random, retry_metrics_);
   call.random = random.state();
-  next = in_time(now, attempt.client, next);
+  if (ends_before(now, attempt.client, next)) next = give_up_at_end(now, attempt.client);
   if (next.gave_up) latencies_.add_given_up(begun, now - begun);
   follow(now, attempt.client, next, &result);
 }

@@ -121,7 +121,7 @@ class Calls final : public Caller {
   }
 
   // When the next attempt times out.
-  TimePoint next_timeout() const {
+  [[gnu::always_inline]] TimePoint next_timeout() const {
     const TimePoint whole = timeouts_.empty() ? TimePoint::max() : timeouts_.front().time;
     return cut_short_.empty() ? whole : std::min(whole, cut_short_.front().time);
   }
@@ -330,11 +330,9 @@ class Calls final : public Caller {
     return hedges_ == nullptr ? ends_[slot] : end_of_hedged(slot);
   }
   TimePoint end_of_hedged(Slot slot) const;
-  // What follows: not this if the request's end comes before its next attempt.
-  NextAttempt in_time(TimePoint now, Slot slot, const NextAttempt& next) {
-    const bool too_late =
-        is_bounded_ && next.retry && saturating_add(now, next.wait) >= ends_[slot];
-    return too_late ? give_up_at_end(now, slot) : next;
+  // Does the request's end come before its next attempt? Then this follows.
+  bool ends_before(TimePoint now, Slot slot, const NextAttempt& next) const {
+    return is_bounded_ && next.retry && saturating_add(now, next.wait) >= ends_[slot];
   }
   [[gnu::noinline]] NextAttempt give_up_at_end(TimePoint now, Slot slot);
   // Not inlined, so that the common path keeps its registers.

@@ -218,7 +218,7 @@ void Calls::finish_hedged(TimePoint now, const Attempt& attempt, const AttemptRe
   NextAttempt next =
       behaviour_.after_recorded(now, result, call.retry, process, random, retry_metrics_);
   call.random = random.state();
-  next = in_time(now, request, next);
+  if (ends_before(now, request, next)) next = give_up_at_end(now, request);
   if (next.gave_up) latencies_.add_given_up(begun, now - begun);
   follow(now, request, next, &result);
 }
