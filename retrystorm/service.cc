@@ -80,8 +80,8 @@ std::string text_of(const KnownService& known, const EstimatedService& service, 
   const double per_worker = 1 / to_seconds(service.mean);
   const double used =
       known.workers > 0 ? service.busy / static_cast<double>(service.workers) : known.used;
-  const auto workers_at = [&service](double used) {
-    return std::to_string(static_cast<std::size_t>(std::round(service.busy / used)));
+  const auto workers_at = [&service](double use) {
+    return std::to_string(static_cast<std::size_t>(std::round(service.busy / use)));
   };
   constexpr std::size_t kBacklog = 256;
   const double drained =

@@ -66,7 +66,7 @@ void set_jitter(BackoffSettings& settings, const Jitter& jitter) {
 
 void declare_options(OptionList& options, BackoffSettings& settings) {
   // Some libraries, such as gRPC, take factors below 1: the waits become shorter.
-  constexpr double kLeastFactor = 1e-3, kLarge = 1e9;
+  constexpr double kLeast = 1e-3, kLarge = 1e9;
   options.group("Backoff: how long to wait before a retry");
   options.choice<Growth>("growth", settings.growth,
                          {{"none", Growth::kNone},
@@ -82,8 +82,7 @@ void declare_options(OptionList& options, BackoffSettings& settings) {
       .basic = "Retries";
   options
       .number("backoff-factor,factor", settings.factor,
-              "exponential: the factor by which each failure lengthens the wait", kLeastFactor,
-              kLarge)
+              "exponential: the factor by which each failure lengthens the wait", kLeast, kLarge)
       .with_range("1", "5");
   options.duration("backoff-step,linear-step", settings.step,
                    "linear: how much longer each failure makes the wait");
