@@ -135,8 +135,8 @@ class Calls final : public Caller {
   void lose_connections(TimePoint now);
 
   // When the next wait ends. Then the slot sends its attempt.
-  TimePoint next_wait() { return waits_.next(); }
-  void end_wait(TimePoint now) {
+  [[gnu::always_inline]] TimePoint next_wait() { return waits_.next(); }
+  [[gnu::always_inline]] void end_wait(TimePoint now) {
     prefetch(calls_[waits_.soon(kPrefetch)]);
     send(now, waits_.pop().client);
   }

@@ -248,10 +248,9 @@ void print_upright(std::ostream& out, const std::vector<std::string>& axes, cons
                               : fixed(cell.ok_per_s, 1));
   // In a mixture of both no median tells of the runs that are down.
   const bool some_down = cell.down_runs() > 0 && cell.down_runs() < cell.decided();
-  print_line(
-      out, "request time",
-      "p50 " + request_time(cell.request_p50) + ", p99 " + request_time(cell.request_p99) +
-          (some_down ? " (medians of the runs: in those that are down they are longer)" : ""));
+  print_line(out, "request time",
+             "p50 " + request_time(cell.request_p50) + ", p99 " + request_time(cell.request_p99) +
+                 (some_down ? " (medians; longer in the runs that are down)" : ""));
   if (cell.longest_without_ok) {
     print_line(out, "longest without",
                readable(*cell.longest_without_ok) + " without an OK, the client that waited most");

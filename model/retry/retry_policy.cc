@@ -93,8 +93,9 @@ Decision RetryPolicy::give_up(GiveUp reason, TimePoint now, RetryState& state,
   return decision;
 }
 
-std::optional<GiveUp> RetryPolicy::limited(TimePoint now, const RetryState& state,
-                                           Duration& wait) const {
+[[gnu::always_inline]] inline std::optional<GiveUp> RetryPolicy::limited(TimePoint now,
+                                                                         const RetryState& state,
+                                                                         Duration& wait) const {
   if (!limit_.has_deadline()) return std::nullopt;
   const Duration left = time_left(now, state);
   if (left <= Duration::zero()) return GiveUp::kDeadline;

@@ -113,7 +113,7 @@ class Service {
   void record_times() { times_.emplace(); }
 
   // `TimePoint::max()`: no event unless a request arrives or leaves.
-  TimePoint next_event() const {
+  [[gnu::always_inline]] TimePoint next_event() const {
     return std::min(has_workers_ ? workers_.next_event() : queue_.next_departure(),
                     admission_.next_event());
   }

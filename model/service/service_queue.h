@@ -44,7 +44,7 @@ class ServiceQueue {
 
   // When the front is finished if no request arrives or leaves before. `TimePoint::max()` if the
   // queue is empty. Ask again after every change. An arrival makes it later, a departure earlier.
-  TimePoint next_departure() const {
+  [[gnu::always_inline]] TimePoint next_departure() const {
     if (stale_) {
       stale_ = false;
       next_departure_ = waiting_.empty()

@@ -431,7 +431,7 @@ std::vector<Case> layer_cases() {
         "calls/s of the last of " + std::to_string(hops) + " services, which accepts " + digits(c) +
             " of " + digits(l) + "/s, " + std::to_string(n) + " attempts each",
         retry_load(l, c, static_cast<int>(std::lround(std::pow(n, hops)))), .01,
-        of_graph(graph, options, [hops](const ObservedRun& run) {
+        of_graph(graph, options, [hops = hops](const ObservedRun& run) {
           return run.summary.graph->nodes[static_cast<std::size_t>(hops - 1)].end->offered;
         }));
   }

@@ -377,7 +377,7 @@ TEST(FittedTable, PrintsOneCellAsAList) {
             "success           after the outage 50.00%, in it 50.00%, in the whole run 98.11%\n"
             "attempts/request  1.40\n"
             "OK/s              after the outage 98.8, before it 98.8\n"
-            "request time      p50 100ms, p99 >58s\n"
+            "request time      p50 100ms, p99 >58s (medians; longer in the runs that are down)\n"
             "given up          12\n");
 }
 
