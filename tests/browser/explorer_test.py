@@ -947,6 +947,10 @@ def check_keyboard(page):
     page.open_knobs()
     page.settle(20)
     page.run("for (const each of document.querySelectorAll('details')) each.open = true")
+    # In sight the map draws itself, and then has more to operate.
+    page.run("document.getElementById('map').scrollIntoView()")
+    eventually(lambda: page.run("return !document.getElementById('map-canvas').hidden && document.getElementById('map-stop').hidden"),
+               "the map is drawn", within=60)
     page.run("""
         window.reached = new Set();
         document.addEventListener('focusin', ({target}) => reached.add(target));
