@@ -340,8 +340,6 @@ std::string other_backlog(const PolicyToRun& policy, const StudyDisturbance& dis
   // A Tomcat of which only the workers hang accepts so many.
   constexpr std::size_t kBacklogOfHungTomcat = 8292;
   ScenarioOptions scenario = scenario_with(policy, policy.settings, disturbance, options, given);
-  // A Tomcat says 100, and accepts more if only its workers hang.
-  constexpr std::size_t kBacklogOfTomcat = 100;
   const bool is_known = given.contains("backlog") && scenario.service.backlog != kBacklogOfTomcat;
   if (is_known || scenario.service.capacity != Capacity::kWorkers ||
       scenario.workload.connections.multiplexed()) {

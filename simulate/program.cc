@@ -278,9 +278,6 @@ constexpr std::size_t kMostTrialRuns = 60;
 // The rows of a table that are tried. Each takes as long as a few rows.
 constexpr std::size_t kMostTrials = 6;
 
-// Tomcat's queue. If only its workers hang, it accepts many more connections.
-constexpr std::size_t kBacklogOfTomcat = 100;
-
 // Only a frozen process finds a full accept queue. The backlog of the curve is that of the
 // experiment (docs/experiment.md); workers are somebody's service. Multiplexed connections outlast the freeze.
 bool hangs_on_backlog(const ScenarioOptions& options, const NamedOptions& given) {

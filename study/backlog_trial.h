@@ -20,6 +20,9 @@ namespace retrystorm {
 // which servers in Go use.
 inline constexpr std::array<std::size_t, 3> kUsualBacklogs{128, 511, 4096};
 
+// Tomcat's queue. If only its workers hang, it accepts many more connections.
+inline constexpr std::size_t kBacklogOfTomcat = 100;
+
 struct TriedBacklog {
   std::size_t backlog = 0;
   std::size_t down = 0, runs = 0;  // of the runs with a verdict
