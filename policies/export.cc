@@ -493,12 +493,7 @@ std::string write(const WorkloadOptions& workload, ExportFormat format) {
 }  // namespace
 
 ExportFormat parse_export_format(std::string_view word) {
-  std::vector<std::string_view> names;
-  for (const auto& [name, format] : kFormats) {
-    if (name == word) return format;
-    names.push_back(name);
-  }
-  throw std::invalid_argument(unknown_name(word, names));
+  return value_of_word(kFormats, word);
 }
 
 Exported export_policy(const WorkloadOptions& workload, ExportFormat format) {

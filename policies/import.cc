@@ -8,6 +8,7 @@
 #include "common/exit_code.h"
 #include "model/base/text.h"
 #include "policies/text_files.h"
+#include "policies/values.h"
 
 namespace retrystorm {
 namespace {
@@ -203,12 +204,7 @@ PolicyFile read_policy_file(const std::string& path, ReadAs as) {
 }
 
 ReadAs parse_read_as(std::string_view word) {
-  std::vector<std::string_view> names;
-  for (const auto& [name, as] : kWords) {
-    if (name == word) return as;
-    names.push_back(name);
-  }
-  throw std::invalid_argument(unknown_name(word, names));
+  return value_of_word(kWords, word);
 }
 
 }  // namespace retrystorm

@@ -4,13 +4,26 @@
 #pragma once
 
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "model/base/duration.h"
+#include "model/base/text.h"
 
 namespace retrystorm {
+
+// The value beside a word in a table of pairs. Throws with the words if it is none of them.
+template <typename Table>
+auto value_of_word(const Table& table, std::string_view word) {
+  std::vector<std::string_view> words;
+  for (const auto& [each, value] : table) {
+    if (each == word) return value;
+    words.push_back(each);
+  }
+  throw std::invalid_argument(unknown_name(word, words));
+}
 
 // A duration as an option's text.
 std::string option_text(Duration duration);

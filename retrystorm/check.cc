@@ -1,6 +1,8 @@
 // Is a retry policy in another program's file safe for a service?
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
+#include <filesystem>
 #include <iostream>
 #include <map>
 #include <stdexcept>
@@ -9,6 +11,7 @@
 #include "common/output/output_queue.h"
 #include "model/base/text.h"
 #include "policies/findings.h"
+#include "policies/values.h"
 #include "retrystorm/disturbances.h"
 #include "retrystorm/policy_files.h"
 #include "retrystorm/policy_runs.h"
@@ -19,6 +22,13 @@
 namespace retrystorm {
 namespace {
 
+enum class Format { kText, kJson, kMarkdown, kSarif };
+constexpr std::array<std::pair<std::string_view, Format>, 4> kFormats{
+    {{"text", Format::kText},
+     {"json", Format::kJson},
+     {"markdown", Format::kMarkdown},
+     {"sarif", Format::kSarif}}};
+
 struct CheckOptions : StudyOptions {
   CheckOptions() {
     runs = 628;  // of which 2 may be down for down<1%
@@ -28,15 +38,20 @@ struct CheckOptions : StudyOptions {
 
   std::vector<std::string> files;
   ReadAs as = ReadAs::kByContent;
-  std::string sarif;
+  Format format = Format::kText;
   std::vector<std::string> baseline;
 };
 
 void declare(CLI::App& app, CheckOptions& options) {
-  app.add_option("FILES", options.files, "the files with policies")->required()->type_name("");
+  app.add_option("FILES", options.files, "the files with policies, or folders of them")
+      ->required()
+      ->type_name("");
   add_read_as(app, options.as);
-  add_text(*option_group(app, "Study"), "--sarif", options.sarif,
-           "write what is wrong with the files to this file, as SARIF 2.1.0")
+  add_value(
+      *option_group(app, "Study"), "--format", "NAME", "text",
+      [&options](const std::string& word) { options.format = value_of_word(kFormats, word); },
+      "what is written to standard output: text, markdown, json (JSON Lines) or sarif (2.1.0, what is "
+      "wrong with the files); with the last two the text goes to standard error")
       ->group("Study");
   option_group(app, "Study")
       ->add_option(
@@ -48,6 +63,8 @@ void declare(CLI::App& app, CheckOptions& options) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->group("Study");
   add_study_options(app, options, kSetByDisturbances);
+  add_max_time(app, options);
+  hide(app, "markdown");  // --format has it
 }
 
 struct CheckedFile;
@@ -74,7 +91,13 @@ struct CheckedFile {
 std::vector<CheckedFile> read_files(const std::vector<std::string>& paths, ReadAs as) {
   std::vector<CheckedFile> files;
   std::vector<LayeredPolicy> layered;
-  for (const std::string& path : paths) files.push_back({path, read_policy_file(path, as)});
+  for (const std::string& path : paths) {
+    const std::vector<NamedFile> read =
+        std::filesystem::is_directory(path)
+            ? policy_files_in(path, as)
+            : std::vector<NamedFile>{{path, read_policy_file(path, as)}};
+    for (const auto& [name, file] : read) files.push_back({name, file});
+  }
   for (CheckedFile& file : files) {
     for (const Policy& each : file.file.policies) {
       file.policies.push_back({.policy = &each, .findings = findings_of(each)});
@@ -133,14 +156,39 @@ bool contains(const std::vector<Note>& notes, const Note& note) {
   });
 }
 
-// Was this found before the change, too?
-bool was_there(const CheckedPolicy& policy, const Note& note) {
-  return policy.before.policy != nullptr && contains(policy.before.policy->findings, note);
-}
+// A note, and where it stands.
+struct Found {
+  const CheckedFile* file = nullptr;
+  const CheckedPolicy* policy = nullptr;  // null: it is about the file
+  const Note* note = nullptr;
+  bool old = false;  // found before the change, too
 
-bool was_there(const std::vector<CheckedFile>& old_files, const Note& note) {
-  return std::any_of(old_files.begin(), old_files.end(),
-                     [&note](const CheckedFile& each) { return contains(each.file.notes, note); });
+  std::size_t line() const {
+    return std::max<std::size_t>(
+        note->line > 0 || policy == nullptr ? note->line : policy->policy->line, 1);
+  }
+  bool is_new_harm() const { return note->level != Note::Level::kNote && !old; }
+};
+
+std::vector<Found> found_in(const std::vector<CheckedFile>& files,
+                            const std::vector<CheckedFile>& old_files) {
+  std::vector<Found> all;
+  for (const CheckedFile& file : files) {
+    for (const Note& note : file.file.notes) {
+      const bool old =
+          std::any_of(old_files.begin(), old_files.end(),
+                      [&note](const CheckedFile& each) { return contains(each.file.notes, note); });
+      all.push_back({&file, nullptr, &note, old});
+    }
+    for (const CheckedPolicy& policy : file.policies) {
+      const CheckedPolicy* before = policy.before.policy;
+      for (const Note& note : policy.findings) {
+        all.push_back(
+            {&file, &policy, &note, before != nullptr && contains(before->findings, note)});
+      }
+    }
+  }
+  return all;
 }
 
 const char* level_name(Note::Level level) {
@@ -149,57 +197,58 @@ const char* level_name(Note::Level level) {
                                           : "note";
 }
 
-// `was_there` says which are not new.
-template <typename WasThere>
-void print_notes(const std::vector<Note>& notes, const WasThere& was_there) {
-  for (const Note& each : notes) {
-    std::string head = std::string("  ") + level_name(each.level);
+// What is read, and what is found: of each file first what is about the whole of it. `policy` null: of the file.
+void print_notes(const std::vector<Found>& all, const CheckedFile& file,
+                 const CheckedPolicy* policy, bool markdown) {
+  for (const Found& each : all) {
+    if (each.file != &file || each.policy != policy) continue;
+    const Note& note = *each.note;
+    const std::string text = note.text + " (" + note.rule + (each.old ? ", as before)" : ")");
+    const std::string line = note.line > 0 ? "line " + std::to_string(note.line) : "";
+    if (markdown) {
+      std::cout << "- **" << level_name(note.level) << "**" << (line.empty() ? "" : " ") << line
+                << ": " << text << '\n';
+      continue;
+    }
+    std::string head = std::string("  ") + level_name(note.level);
     head.resize(11, ' ');
-    if (each.line > 0) head += "line " + std::to_string(each.line);
+    head += line;
     head.resize(std::max<std::size_t>(head.size() + 1, 22), ' ');
-    print_wrapped(std::cout, head,
-                  each.text + " (" + each.rule + (was_there(each) ? ", as before)" : ")"));
+    print_wrapped(std::cout, head, text);
   }
 }
 
-void print_files(const std::vector<CheckedFile>& files, const std::vector<CheckedFile>& old_files) {
+void print_files(const std::vector<CheckedFile>& files, const std::vector<Found>& all,
+                 bool markdown) {
+  const char* const end = markdown ? "\n\n" : "\n";
   for (const CheckedFile& file : files) {
-    std::cout << printable(file.path) << ": " << file.file.kind << '\n';
-    print_notes(file.file.notes,
-                [&old_files](const Note& note) { return was_there(old_files, note); });
+    std::cout << (markdown ? "## " : "") << printable(file.path) << ": " << file.file.kind << end;
+    print_notes(all, file, nullptr, markdown);
     for (const CheckedPolicy& each : file.policies) {
-      std::cout << "\n" << summary(*each.policy) << '\n';
-      print_notes(each.findings, [&each](const Note& note) { return was_there(each, note); });
+      std::cout << (markdown ? "\n### " : "\n") << summary(*each.policy) << end;
+      print_notes(all, file, &each, markdown);
     }
     std::cout << '\n';
   }
 }
 
-void write_sarif(const std::vector<CheckedFile>& files, const std::vector<CheckedFile>& old_files,
-                 LineFile& out) {
-  using Json = nlohmann::ordered_json;
+using Json = nlohmann::ordered_json;
+
+void write_sarif(const std::vector<Found>& all, bool of_changes) {
   Json rules = Json::array(), results = Json::array();
   for (const auto& [id, about] : kFindingRules) {
     rules.push_back({{"id", id}, {"shortDescription", {{"text", about}}}});
   }
-  const auto add = [&](const CheckedFile& file, const Note& note, std::size_t line, bool old) {
+  for (const Found& each : all) {
     Json result;
-    result["ruleId"] = note.rule;
-    result["level"] = level_name(note.level);
-    result["message"]["text"] = note.text;
-    if (!old_files.empty()) result["baselineState"] = old ? "unchanged" : "new";
+    result["ruleId"] = each.note->rule;
+    result["level"] = level_name(each.note->level);
+    result["message"]["text"] = each.note->text;
+    if (of_changes) result["baselineState"] = each.old ? "unchanged" : "new";
     Json& place = result["locations"][0]["physicalLocation"];
-    place["artifactLocation"]["uri"] = in_address(file.path, "-._~/");
-    place["region"]["startLine"] = std::max<std::size_t>(note.line > 0 ? note.line : line, 1);
+    place["artifactLocation"]["uri"] = in_address(each.file->path, "-._~/");
+    place["region"]["startLine"] = each.line();
     results.push_back(result);
-  };
-  for (const CheckedFile& file : files) {
-    for (const Note& each : file.file.notes) add(file, each, 1, was_there(old_files, each));
-    for (const CheckedPolicy& policy : file.policies) {
-      for (const Note& each : policy.findings) {
-        add(file, each, policy.policy->line, was_there(policy, each));
-      }
-    }
   }
   Json log;
   log["$schema"] = "https://json.schemastore.org/sarif-2.1.0.json";
@@ -208,24 +257,31 @@ void write_sarif(const std::vector<CheckedFile>& files, const std::vector<Checke
   run["tool"]["driver"]["name"] = "retrystorm";
   run["tool"]["driver"]["rules"] = rules;
   run["results"] = results;
-  out.write(log.dump(2, ' ', false, Json::error_handler_t::replace));
+  LineFile("-").write(log.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
-// The first error or warning that is new; null: there is none.
-const Note* first_harm(const std::vector<CheckedFile>& files,
-                       const std::vector<CheckedFile>& old_files) {
-  const auto is_harm = [](const Note& note) { return note.level != Note::Level::kNote; };
+void write_json(const std::vector<CheckedFile>& files, const std::vector<Found>& all,
+                JsonLines& json) {
   for (const CheckedFile& file : files) {
-    for (const Note& each : file.file.notes) {
-      if (is_harm(each) && !was_there(old_files, each)) return &each;
-    }
-    for (const CheckedPolicy& policy : file.policies) {
-      for (const Note& each : policy.findings) {
-        if (is_harm(each) && !was_there(policy, each)) return &each;
-      }
+    for (const CheckedPolicy& each : file.policies) {
+      json.write({{"type", "policy"},
+                  {"file", printable(file.path)},
+                  {"line", each.policy->line},
+                  {"kind", file.file.kind},
+                  {"names", each.policy->names},
+                  {"refused", each.policy->refused},
+                  {"settings", options_of(*each.policy)}});
     }
   }
-  return nullptr;
+  for (const Found& each : all) {
+    json.write({{"type", "finding"},
+                {"file", printable(each.file->path)},
+                {"line", each.line()},
+                {"level", level_name(each.note->level)},
+                {"rule", each.note->rule},
+                {"text", each.note->text},
+                {"new", !each.old}});
+  }
 }
 
 // Of what cannot be modelled at all, such as hedging, nothing is known.
@@ -256,44 +312,57 @@ std::vector<PolicyCase> cases_of(const std::vector<CheckedFile>& files) {
 
 int check_files(const Invocation& invocation, const CheckOptions& typed) {
   CheckOptions options = typed;
+  const bool markdown = options.format == Format::kMarkdown;
   std::vector<CheckedFile> files = read_files(options.files, options.as);
   const std::vector<CheckedFile> old_files = read_files(options.baseline, options.as);
   find_before(files, old_files);
+  const std::vector<Found> all = found_in(files, old_files);
   const NamedOptions given = given_to_study(invocation.app, kSetByDisturbances);
   if (given.empty() && !options.expectations.empty()) {
     throw std::invalid_argument(
         "--expect: nothing is run without a service and its load, such as --service=workers "
         "--workers=64 --service-time=lognormal:80ms --arrivals=open --rate=400");
   }
-  if (!options.sarif.empty()) {
-    LineFile out(options.sarif);
-    write_sarif(files, old_files, out);
+  if (options.format == Format::kSarif) write_sarif(all, !old_files.empty());
+  if (options.format == Format::kJson) {
+    if (!options.json.empty()) throw std::invalid_argument("--format=json excludes --json");
+    options.json = "-";
   }
+  if (!options.workload.seed) options.workload.seed = 1;  // for the same verdict each time
+  const std::vector<PolicyCase> cases = given.empty() ? std::vector<PolicyCase>() : cases_of(files);
+  const auto tell = [&](JsonLines& json) {
+    write_json(files, all, json);
+    print_files(files, all, markdown);
+    if (given.empty()) {
+      std::cout
+          << "Nothing was run: give your service and its load, such as --service=workers "
+             "--workers=64\n--service-time=lognormal:80ms --arrivals=open --rate=400, or as "
+             "--config=service.ini, which\n`retrystorm service` makes of what you know of it\n";
+    } else if (cases.empty()) {
+      std::cout << "There is no policy to run, or none has changed.\n";
+    }
+    std::cout << std::flush;
+  };
   int code = kExitHolds;
-  if (given.empty()) {
-    print_files(files, old_files);
-    std::cout << "Nothing was run: give your service and its load, such as --service=workers "
-                 "--workers=64\n--service-time=lognormal:80ms --arrivals=open --rate=400, or as "
-                 "--config=service.ini, which\n`retrystorm service` makes of what you know of it\n";
-    code = flush_standard_output() ? kExitHolds : kExitFault;
+  if (cases.empty()) {
+    JsonLines json(options.json);
+    write_start(invocation, *options.workload.seed, true, json);
+    tell(json);
+    if (!json.finish() || !flush_standard_output()) return kExitFault;
   } else {
     if (options.expectations.empty()) {
       options.expectations.push_back(parse_expectation("down<1%", cell_figures({})));
     }
-    if (!options.workload.seed) options.workload.seed = 1;  // for the same verdict each time
-    const std::vector<PolicyCase> cases = cases_of(files);
-    code = run_policies(invocation, options, cases, given, [&] {
-      print_files(files, old_files);
-      if (cases.empty()) std::cout << "There is no policy to run, or none has changed.\n";
-      std::cout << std::flush;
-    });
+    code = run_policies(invocation, options, cases, given, markdown, tell);
   }
   if (code == kExitFault || code == kExitBroken) return code;
-  if (const Note* harm = first_harm(files, old_files)) {
+  const auto harm =
+      std::find_if(all.begin(), all.end(), [](const Found& each) { return each.is_new_harm(); });
+  if (harm != all.end()) {
     // A broken expectation. No run says so, and the finding stands far above.
     if (!given.empty()) {
-      std::cout << "exit code " << kExitBroken << ": for the " << level_name(harm->level)
-                << " above (" << harm->rule << ")\n";
+      std::cout << "exit code " << kExitBroken << ": for the " << level_name(harm->note->level)
+                << " above (" << harm->note->rule << ")\n";
     }
     return flush_standard_output() ? kExitBroken : kExitFault;
   }

@@ -106,30 +106,39 @@ void print_exported(const Exported& exported) {
   std::cout << exported.text;
 }
 
-std::vector<ListedStrategy> policies_in(const std::string& folder) {
+std::vector<NamedFile> policy_files_in(const std::string& folder, ReadAs as) {
   std::error_code error;
-  std::vector<std::filesystem::path> paths;
+  std::vector<std::string> paths;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    if (entry.is_regular_file(error)) paths.push_back(entry.path());
+    if (entry.is_regular_file(error)) paths.push_back(entry.path().string());
   }
   std::sort(paths.begin(), paths.end());
-  std::vector<ListedStrategy> policies;
-  for (const std::filesystem::path& path : paths) {
+  std::vector<NamedFile> files;
+  for (const std::string& path : paths) {
     try {
-      const PolicyFile file = read_policy_file(path.string());
-      for (const Policy& each : file.policies) {
-        if (each.refused || !each.has_retries) continue;
-        policies.push_back(
-            {.name = printable(path.filename().string()) + ':' + std::to_string(each.line),
-             .settings = options_of(each)});
-      }
+      files.emplace_back(path, read_policy_file(path, as));
     } catch (const UnreadableFile& unreadable) {
       std::cerr << unreadable.what() << ": left out\n";
     }
   }
+  if (files.empty()) {
+    throw UnreadableFile("there is no policy in " + in_quotes(printable(folder)));
+  }
+  return files;
+}
+
+std::vector<ListedStrategy> policies_in(const std::string& folder) {
+  std::vector<ListedStrategy> policies;
+  for (const auto& [path, file] : policy_files_in(folder, ReadAs::kByContent)) {
+    const std::string name = printable(std::filesystem::path(path).filename().string());
+    for (const Policy& each : file.policies) {
+      if (each.refused || !each.has_retries) continue;
+      policies.push_back(
+          {.name = name + ':' + std::to_string(each.line), .settings = options_of(each)});
+    }
+  }
   if (policies.empty()) {
-    throw UnreadableFile("--strategies-from: there is no policy in " +
-                         in_quotes(printable(folder)));
+    throw UnreadableFile("there is no policy in " + in_quotes(printable(folder)));
   }
   return policies;
 }

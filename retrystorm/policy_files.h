@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "policies/export.h"
@@ -32,8 +33,13 @@ std::string explorer_link(const std::string& page, const NamedOptions& options);
 // Prints a file, after what it cannot say: in comments, or on standard error if it has none.
 void print_exported(const Exported& exported);
 
-// The policies in the files of a folder that say what is retried, by file and line. Says on standard error
-// which files are left out and why. Throws UnreadableFile if there is none.
+// The files of a folder with policies, by path. Says on standard error which are left out and why. Throws
+// UnreadableFile if there is none.
+using NamedFile = std::pair<std::string, PolicyFile>;
+std::vector<NamedFile> policy_files_in(const std::string& folder, ReadAs as);
+
+// The policies in the files of a folder that say what is retried, by file and line. Throws
+// UnreadableFile if there is none.
 std::vector<ListedStrategy> policies_in(const std::string& folder);
 
 }  // namespace retrystorm

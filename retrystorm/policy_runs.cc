@@ -409,18 +409,17 @@ void print_weakest(const std::string& label, const char* for_what, const PolicyT
 
 // Whether a service that skips requests whose callers have hung up would not be down.
 void print_abandoned(const std::string& label, const PolicyToRun& policy, const Study& study,
-                     const StudyOptions& options, NamedOptions given) {
-  const ServiceOptions service =
-      scenario_with(policy, policy.settings, disturbances().front(), options, given).service;
-  if (given.contains("abandoned") || service.capacity != Capacity::kWorkers ||
-      service.abandoned != Abandoned::kServe) {
-    return;
-  }
-  given["abandoned"] = "skip";
+                     const StudyOptions& options, const NamedOptions& given) {
   std::string open;
   for (const StudyDisturbance& disturbance : disturbances()) {
-    const Runs runs = study.run_beside(
-        scenario_with(policy, policy.settings, disturbance, options, given), kBesideRuns);
+    ScenarioOptions scenario = scenario_with(policy, policy.settings, disturbance, options, given);
+    ServiceOptions& service = scenario.service;
+    if (given.contains("abandoned") || service.capacity != Capacity::kWorkers ||
+        service.abandoned != Abandoned::kServe) {
+      return;
+    }
+    service.abandoned = Abandoned::kSkip;
+    const Runs runs = study.run_beside(scenario, kBesideRuns);
     if (runs.empty()) return;
     const Hits hits = hits_of(runs, nullptr);
     if (hits.down + hits.open == 0) continue;
@@ -449,18 +448,12 @@ struct WithoutRetries {
 };
 
 WithoutRetries run_without_retries(const PolicyToRun& policy, const Study& study,
-                                   const StudyOptions& options, NamedOptions given) {
-  NamedOptions settings = policy.settings;
-  for (NamedOptions* each : {&settings, &given}) {
-    std::erase_if(*each, [](const auto& option) {
-      return option.first == "max-retries" || option.first == "max-attempts";
-    });
-  }
-  settings["max-attempts"] = "1";
+                                   const StudyOptions& options, const NamedOptions& given) {
   WithoutRetries result;
   for (const StudyDisturbance& disturbance : disturbances()) {
-    const Runs runs =
-        study.run_beside(scenario_with(policy, settings, disturbance, options, given), kBesideRuns);
+    ScenarioOptions scenario = scenario_with(policy, policy.settings, disturbance, options, given);
+    scenario.workload.retry.limit.max_retries = 0;
+    const Runs runs = study.run_beside(scenario, kBesideRuns);
     if (runs.empty()) return {};
     result.hits.push_back(hits_of(runs, nullptr));
   }
@@ -537,18 +530,16 @@ void print_change_to_try(const std::string& label, const PolicyToRun& policy, co
 }  // namespace
 
 int run_policies(const Invocation& invocation, const StudyOptions& options,
-                 const std::vector<PolicyCase>& cases, const NamedOptions& given,
-                 const std::function<void()>& before_runs) {
-  if (cases.empty()) {
-    before_runs();
-    return kExitHolds;
-  }
+                 const std::vector<PolicyCase>& cases, const NamedOptions& given, bool markdown,
+                 const std::function<void(JsonLines&)>& before_runs) {
   const Plan plan = plan_of(options, cases, given);
   const bool of_changes = std::any_of(
       cases.begin(), cases.end(), [](const PolicyCase& each) { return each.before.has_value(); });
   const Judge judge(options);
   Study study(invocation, options, {"policy", "disturbance"}, plan.study);
-  before_runs();
+  before_runs(study.json());
+  // What is no table is as in a terminal.
+  const char* const fence = markdown ? "```\n" : "";
   constexpr std::size_t kMostTold = 30;
   std::vector<std::size_t> told;
   for (const Cell& each : plan.cells) {
@@ -610,6 +601,7 @@ int run_policies(const Invocation& invocation, const StudyOptions& options,
     }
     study.judge(cell.now, std::move(judged));
   }
+  std::cout << fence;
   print_overruling(given, "every policy");
   const bool multiplexed = std::any_of(
       cases.begin(), cases.end(), [](const PolicyCase& each) { return each.policy.multiplexed; });
@@ -617,7 +609,11 @@ int run_policies(const Invocation& invocation, const StudyOptions& options,
     std::cout << kRunMultiplexed << '\n';
   }
   judge.print_plans(of_changes);
-  if (!table.rows.empty()) study.show(table);  // empty: interrupted at once
+  if (table.rows.empty()) {
+    std::cout << "No disturbance has had its first runs: nothing can be said yet.\n";
+  } else {
+    study.show(table, markdown);
+  }
   const bool open = std::any_of(plan.cells.begin(), plan.cells.end(), [&](const Cell& cell) {
     return hits_of(runs[cell.now], nullptr).open > 0;
   });
@@ -664,7 +660,7 @@ int run_policies(const Invocation& invocation, const StudyOptions& options,
       print_change_to_try(label, policy, plan, first, runs, study, options, given);
     }
   }
-  return study.finish();
+  return study.finish(fence);
 }
 
 }  // namespace retrystorm

@@ -34,10 +34,11 @@ struct PolicyCase {
 // of it: what its retry budget costs, and for a policy that leaves the service down the least change with
 // which it comes back. A policy that breaks a claim gets no more runs. Where there is a policy before, both
 // have the same seeds, and only runs that are down now and were not down before count as down. Returns the exit code.
-// Throws std::invalid_argument if so few runs cannot show a claim. `before_runs` is called when all options
-// have been checked.
+// Throws std::invalid_argument if so few runs cannot show a claim. There is at least one case. `before_runs`
+// is called when all options have been checked, with the file of --json. With `markdown`, all is printed as
+// Markdown.
 int run_policies(const Invocation& invocation, const StudyOptions& options,
-                 const std::vector<PolicyCase>& cases, const NamedOptions& given,
-                 const std::function<void()>& before_runs);
+                 const std::vector<PolicyCase>& cases, const NamedOptions& given, bool markdown,
+                 const std::function<void(JsonLines&)>& before_runs);
 
 }  // namespace retrystorm

@@ -48,6 +48,7 @@ void declare(CLI::App& app, RecommendOptions& options) {
             "how many settings the search begins with, --quick with a third of them", 10, 100'000)
       ->group("Study");
   add_study_options(app, options, kSetByDisturbances);
+  add_max_time(app, options);
   hide(app, "runs");  // the certificate's plan says how many
 }
 

@@ -99,6 +99,14 @@ void add_study_options(CLI::App& app, StudyOptions& options, const std::vector<s
   add_study_files(*many, options.table, options.json);
 }
 
+void add_max_time(CLI::App& app, StudyOptions& options) {
+  add_optional_duration(
+      *option_group(app, "Study"), "--max-time", options.max_time,
+      "end after this time, and print what is known by then, which is not the same each "
+      "time; exit code 4: that decides nothing")
+      ->group("Study");
+}
+
 void add_study_files(CLI::App& app, TableFiles& table, std::string& json) {
   add_table_files(app, table.csv, table.markdown)->group("Study");
   add_text(app, "--json", json,
@@ -291,12 +299,18 @@ Study::Runs Study::run_in_rounds(const std::function<std::vector<std::size_t>(co
 }
 
 Evaluator Study::evaluator() const {
-  return Evaluator(threads_or_cores(options_.threads), [this] { return output_.interrupted(); });
+  return Evaluator(threads_or_cores(options_.threads), [this] { return is_over(); });
+}
+
+bool Study::is_over() const {
+  return output_.interrupted() ||
+         (options_.max_time && Clock::now() - began_ >= *options_.max_time);
 }
 
 void Study::end_work(bool complete) {
   complete_ = complete;
-  if (!complete_ && output_.has_reader()) std::cerr << "interrupted\n";
+  if (complete_ || !output_.has_reader()) return;
+  std::cerr << (output_.interrupted() ? "interrupted\n" : "the time of --max-time is over\n");
 }
 
 std::vector<RunResult> Study::run_beside(const ScenarioOptions& options, std::size_t runs) const {
@@ -331,13 +345,17 @@ void Study::write_row(std::size_t cell, std::size_t run,
   rows_.write(values);
 }
 
-void Study::show(const Table& table) {
+void Study::show(const Table& table, bool as_markdown) {
   write_markdown(files_.markdown, table);
-  print(std::cout, table);
+  if (as_markdown) {
+    std::cout << "```\n\n" << markdown_text(table) << "\n\n```\n";
+  } else {
+    print(std::cout, table);
+  }
   print_unsettled(std::cout, written_);
 }
 
-int Study::finish() {
+int Study::finish(const char* end) {
   std::vector<Finding> findings;
   for (const auto& [cell, judgements] : judgements_) {
     std::vector<std::pair<std::string, std::string>> labels;
@@ -349,9 +367,12 @@ int Study::finish() {
       findings.push_back(judgements[i].finding);
     }
   }
+  std::cout << end;
   const int fault = output_.finish();
   if (fault != 0) return fault;
-  return complete_ ? exit_code_of(findings) : kExitFault;
+  if (complete_) return exit_code_of(findings);
+  if (output_.interrupted()) return kExitFault;
+  return findings.empty() ? kExitUndecided : exit_code_of(findings);
 }
 
 void add_picture_data(CLI::App& app, std::string& folder) {

@@ -30,6 +30,7 @@ namespace retrystorm {
 struct StudyOptions : ScenarioOptions {
   std::size_t runs = 100;  // of each cell
   std::size_t threads = 0;
+  std::optional<Duration> max_time{};
   std::string json;
   TableFiles table;
   std::vector<Expectation> expectations;
@@ -38,6 +39,9 @@ struct StudyOptions : ScenarioOptions {
 // `own`: options that the study sets itself. They are not in the help, and `given_to_study` refuses them.
 void add_study_options(CLI::App& app, StudyOptions& options,
                        const std::vector<std::string>& own = {});
+
+// Adds `--max-time`.
+void add_max_time(CLI::App& app, StudyOptions& options);
 
 // Adds `--csv`, `--markdown` and `--json`.
 void add_study_files(CLI::App& app, TableFiles& table, std::string& json);
@@ -128,17 +132,19 @@ class Study {
   // Does the same for a run, with a value for each of the run's columns. Runs are counted from 0.
   void write_row(std::size_t cell, std::size_t run, std::vector<nlohmann::ordered_json> values);
 
-  // Prints the results of the study, and writes them as Markdown.
-  void show(const Table& table);
+  // Prints the results of the study, and writes them as Markdown. `as_markdown` prints them so, too, between
+  // blocks of plain text.
+  void show(const Table& table, bool as_markdown = false);
 
   JsonLines& json() { return output_.json(); }
   LineFile& markdown() { return files_.markdown; }
   std::uint64_t seed() const { return seed_; }
 
-  // Prints the findings of the expectations for each cell that was run. Returns the exit code.
-  int finish();
+  // Prints the findings of the expectations for each cell that was run, and `end`. Returns the exit code.
+  int finish(const char* end = "");
 
  private:
+  bool is_over() const;
   bool run_cells(const std::vector<std::size_t>& cells,
                  const std::function<void(std::size_t cell, const std::vector<RunResult>&)>& done);
   std::vector<std::size_t> all_cells() const;
@@ -148,6 +154,7 @@ class Study {
   const std::vector<StudyCell> cells_;
   const std::uint64_t seed_;
   std::vector<Scenario> scenarios_;
+  const TimePoint began_ = Clock::now();
   OpenTableFiles files_;
   WorkOutput output_;
   Rows rows_;

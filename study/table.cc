@@ -68,20 +68,24 @@ void print(std::ostream& out, const Table& table) {
   out << std::flush;
 }
 
-void write_markdown(LineFile& file, const Table& table) {
+std::string markdown_text(const Table& table) {
   std::vector<std::string> titles;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const auto& [title, group, code] = table.columns[i];
     titles.push_back(begins_group(table, i) ? group + ": " + title : title);
   }
-  file.write(markdown_row(titles));
-  file.write(markdown_rule(titles.size()));
+  std::string text = markdown_row(titles) + '\n' + markdown_rule(titles.size());
   for (std::vector<std::string> row : table.rows) {
     for (std::size_t i = 0; i < row.size(); ++i) {
       if (table.columns[i].code) row[i] = '`' + row[i] + '`';
     }
-    file.write(markdown_row(row));
+    text += '\n' + markdown_row(row);
   }
+  return text;
+}
+
+void write_markdown(LineFile& file, const Table& table) {
+  file.write(markdown_text(table));
 }
 
 }  // namespace retrystorm

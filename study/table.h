@@ -23,7 +23,8 @@ struct Table {
 // The first column and words of a command line are aligned left, the others right.
 void print(std::ostream& out, const Table& table);
 
-// The title of a group's first column is GROUP: TITLE.
+// The title of a group's first column is GROUP: TITLE. The text has no line break at its end.
+std::string markdown_text(const Table& table);
 void write_markdown(LineFile& file, const Table& table);
 
 }  // namespace retrystorm

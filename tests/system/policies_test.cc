@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <chrono>
+#include <csignal>
+#include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -21,6 +24,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::ContainsRegex;
+using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -141,10 +145,34 @@ TEST(Check, FindsByArithmeticAndEndsWithIt) {
   EXPECT_EQ(done(RETRYSTORM_STUDIES, {"check", written(dir, "good", kA6)}).code, 0);
   EXPECT_EQ(done(RETRYSTORM_STUDIES, {"check", bad, "/nowhere"}).code, 2);
 
+  // The same findings, in other words.
+  const std::string markdown = done(RETRYSTORM_STUDIES, {"check", bad, "--format=markdown"}).out;
+  EXPECT_THAT(markdown, StartsWith("## " + bad + ": Istio configuration\n"));
+  EXPECT_THAT(markdown, HasSubstr("\n- **warning** line 8: attempt 3 of 3 never begins"));
+  std::istringstream json(done(RETRYSTORM_STUDIES, {"check", bad, "--format=json"}).out);
+  std::vector<std::string> types;
+  for (std::string line; std::getline(json, line);) {
+    const auto object = nlohmann::json::parse(line);
+    types.push_back(object["type"]);
+    if (object["type"] != "finding" || object["rule"] != "never-begins") continue;
+    EXPECT_EQ(object["line"], 8);
+    EXPECT_EQ(object["level"], "warning");
+  }
+  EXPECT_THAT(types, ElementsAre("start", "policy", "finding", "finding", "finding", "finding"));
+
+  // A folder is all files in it that are read.
+  const TempDir folder;
+  written(folder, "a.yaml", kTooLong);
+  written(folder, "b.txt", "hello");
+  const Done both = done(RETRYSTORM_STUDIES, {"check", folder.file("")});
+  EXPECT_EQ(both.code, 3);
+  EXPECT_THAT(both.out, HasSubstr("/a.yaml: Istio"));
+  EXPECT_THAT(both.err, HasSubstr("/b.txt: "));
+
   // What a reader of SARIF 2.1.0 needs.
-  const std::string sarif = dir.file("found.sarif");
-  EXPECT_EQ(done(RETRYSTORM_STUDIES, {"check", bad, "--sarif=" + sarif}).out, text.out);
-  const auto log = nlohmann::json::parse(std::ifstream(sarif));
+  const Done sarif = done(RETRYSTORM_STUDIES, {"check", bad, "--format=sarif"});
+  EXPECT_EQ(sarif.err, text.out);
+  const auto log = nlohmann::json::parse(sarif.out);
   EXPECT_EQ(log["version"], "2.1.0");
   const auto& result = log["runs"][0]["results"][0];
   EXPECT_EQ(result["ruleId"], "never-begins");
@@ -522,9 +550,8 @@ TEST(Check, JudgesAChange) {
   EXPECT_EQ(fine.code, 0) << fine.out;
   EXPECT_THAT(fine.out, HasSubstr(", as before)"));
   EXPECT_EQ(checked(bad, few, 0).code, 3);
-  const std::string sarif = dir.file("found.sarif");
-  done(RETRYSTORM_STUDIES, {"check", bad, "--baseline=" + few, "--sarif=" + sarif});
-  const auto log = nlohmann::json::parse(std::ifstream(sarif));
+  const auto log = nlohmann::json::parse(
+      done(RETRYSTORM_STUDIES, {"check", bad, "--baseline=" + few, "--format=sarif"}).out);
   EXPECT_EQ(log["runs"][0]["results"][0]["baselineState"], "new");
 }
 
@@ -539,6 +566,36 @@ Arguments on_small_service(Arguments arguments) {
     arguments.emplace_back(word);
   }
   return arguments;
+}
+
+// Of all threads.
+Duration processor_time(pid_t pid) {
+  clockid_t clock{};
+  timespec time{};
+  if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) != 0) return {};
+  return std::chrono::seconds(time.tv_sec);
+}
+
+TEST(Check, EndsWithWhatIsKnownByThen) {
+  const TempDir dir;
+  const std::string a6 = written(dir, "x", kA6);
+  const Arguments endless =
+      on_small_service({"check", a6, "--runs=100000", "--json=" + dir.file("json")});
+  // Of these runs a thousand take a second.
+  ChildProcess check(RETRYSTORM_STUDIES, endless);
+  ASSERT_TRUE(eventually([&] { return processor_time(check.pid()) >= 1s; }));
+  check.signal(SIGINT);
+  EXPECT_EQ(check.exit_code(10s * kSlowness), 1);
+  EXPECT_THAT(check.err(), EndsWith("interrupted\n"));
+  EXPECT_THAT(check.out(), ContainsRegex("\nfrozen 60 s +0 of [1-9]"));
+  EXPECT_THAT(check.out(),
+              HasSubstr("frozen 60 s: expect down<1%: not decided (0.00 %, interval "));
+
+  Arguments limited = endless;
+  limited.push_back("--max-time=2s");
+  const Done over = done(RETRYSTORM_STUDIES, limited);
+  EXPECT_EQ(over.code, 4) << over.out;
+  EXPECT_THAT(over.err, EndsWith("the time of --max-time is over\n"));
 }
 
 TEST(Recommend, PrintsAFileThatPassesTheCheck) {
@@ -661,7 +718,7 @@ TEST(Strategies, StandBesideThePoliciesOfAFolder) {
   EXPECT_NE(row("b.properties:1"), row("grpc"));
   const Done none = done(RETRYSTORM_STUDIES, {"strategies", "--strategies-from=/nowhere"});
   EXPECT_EQ(none.code, 2);
-  EXPECT_THAT(none.err, HasSubstr("--strategies-from: there is no policy in '/nowhere'"));
+  EXPECT_THAT(none.err, HasSubstr("there is no policy in '/nowhere'"));
 }
 
 }  // namespace
