@@ -109,6 +109,7 @@ class Recommendation {
  private:
   SimulatedTrials trials(const std::vector<Situation>& situations,
                          const std::vector<SituationClaim>& claims, std::uint64_t first_seed);
+  ScenarioOptions scenario_in(const Situation& situation, const Settings& settings) const;
   bool work();
   std::size_t expected_runs() const;
   void tell_time();
@@ -129,6 +130,7 @@ class Recommendation {
   void print_warning(const Settings& recommended) const;
   void print_picture(const std::vector<Row>& rows) const;
   void print_settings(const std::vector<Row>& rows) const;
+  void print_beyond_retries(const Settings& nearest) const;
   void print_nearest() const;
   void write(const std::vector<Row>& rows);
 

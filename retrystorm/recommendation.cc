@@ -121,6 +121,11 @@ Recommendation::Recommendation(const Invocation& invocation, const RecommendOpti
   study_.tell_outlook(invocation, outages, set_here);
 }
 
+ScenarioOptions Recommendation::scenario_in(const Situation& situation,
+                                            const Settings& settings) const {
+  return retrystorm::scenario_in(situation, settings, question_, space_);
+}
+
 SimulatedTrials Recommendation::trials(const std::vector<Situation>& situations,
                                        const std::vector<SituationClaim>& claims,
                                        std::uint64_t first_seed) {
@@ -129,7 +134,7 @@ SimulatedTrials Recommendation::trials(const std::vector<Situation>& situations,
           evaluator_,
           study_.seed() + first_seed,
           [this](const Settings& settings, const Situation& situation) {
-            return make_scenario(scenario_in(situation, settings, question_, space_), 0);
+            return make_scenario(scenario_in(situation, settings), 0);
           },
           [this](std::size_t runs) {
             made_ += runs;
@@ -138,10 +143,11 @@ SimulatedTrials Recommendation::trials(const std::vector<Situation>& situations,
           }};
 }
 
-// Says once, when some runs show how fast they are, how long all of them take.
+// Says once, when every disturbance has had its first runs, how long all of them take. The very first ones are
+// those of the deadliest disturbance, and a collapse takes the longest to simulate.
 void Recommendation::tell_time() {
-  constexpr std::size_t kEnough = 200;
-  if (made_ < kEnough || time_told_) return;
+  constexpr std::size_t kPart = 10;
+  if (time_told_ || kPart * made_ < expected_runs()) return;
   time_told_ = true;
   const double all = to_seconds(Clock::now() - began_) * static_cast<double>(expected_runs()) /
                      static_cast<double>(made_);

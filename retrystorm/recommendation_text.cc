@@ -3,6 +3,7 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <functional>
 #include <iostream>
 #include <utility>
 
@@ -337,6 +338,49 @@ std::string Recommendation::settings_text(const Settings& settings) const {
   return text;
 }
 
+// Whether it is the retries that keep the service down, and what the service could do about it.
+void Recommendation::print_beyond_retries(const Settings& nearest) const {
+  constexpr std::size_t kRuns = 20;
+  // Where runs are down, or not back in time, when the options are changed.
+  const auto down_with = [&](const std::function<void(ScenarioOptions&)>& change) {
+    std::string where;
+    for (const Situation& each : question_.situations) {
+      ScenarioOptions scenario = scenario_in(each, nearest);
+      change(scenario);
+      const auto runs = study_.run_beside(scenario, kRuns);
+      if (runs.empty()) return std::string("interrupted");
+      const auto down = std::count_if(runs.begin(), runs.end(), may_be_down);
+      if (down == 0) continue;
+      where += (where.empty() ? "" : ", ") + std::to_string(down) + " of " + std::to_string(kRuns) +
+               " runs (" + each.title + ')';
+    }
+    return where.empty() ? "in none of " + std::to_string(kRuns) + " runs of each" : "in " + where;
+  };
+  print_wrapped(std::cout, "Without any retries: ",
+                "down, or not back in time, " + down_with([](ScenarioOptions& all) {
+                  all.workload.retry.limit.max_retries = 0;
+                }));
+  const ScenarioOptions ours = scenario_in(question_.situations.front(), nearest);
+  const auto try_service = [&](const std::string& option, const char* about,
+                               const std::function<void(ServiceOptions&)>& change) {
+    print_wrapped(std::cout, "With --" + option + ": ",
+                  down_with([&](ScenarioOptions& all) { change(all.service); }) + about);
+  };
+  if (ours.service.abandoned == Abandoned::kServe) {
+    try_service("abandoned=skip", "; ask whether your server notices that a caller has hung up",
+                [](ServiceOptions& service) { service.abandoned = Abandoned::kSkip; });
+  }
+  // Half of what makes answers late.
+  const double late = late_from(ours.service, ours.workload.timeout) / 2;
+  if (ours.service.shed_above == 0 && late >= 1 && std::isfinite(late)) {
+    const auto most = static_cast<std::size_t>(late);
+    try_service("shed-above=" + std::to_string(most),
+                "; ask how your server can turn away what would come too late",
+                [most](ServiceOptions& service) { service.shed_above = most; });
+  }
+  std::cout << "`retrystorm remedies` has more that a service can do.\n";
+}
+
 // Which claims stand in the way.
 void Recommendation::print_nearest() const {
   const std::vector<Settings> ranked = search_.ranked();
@@ -387,10 +431,12 @@ void Recommendation::print_nearest() const {
         settings_text(*only) + " misses only " + misses(*only));
     freed = true;
   }
-  if (!freed) {
-    std::cout << "No claim alone is in the way. Ask what the service can do: --queue-length, "
-                 "--abandoned=skip,\nand `retrystorm remedies`\n";
+  if (ranked.empty()) {
+    std::cout << question_.down.text << " alone is in the way.\n";
+  } else if (!freed) {
+    std::cout << "No claim alone is in the way.\n";
   }
+  print_beyond_retries(ranked.empty() ? space_.strategy(0) : ranked.front());
   std::cout << "What is retried (--retry-on) and --timeout were not changed.\n";
 }
 

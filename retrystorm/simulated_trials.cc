@@ -10,10 +10,6 @@
 namespace retrystorm {
 namespace {
 
-bool may_be_down(const RunResult& run) {
-  return run.verdict != Verdict::kRecovered && run.verdict != Verdict::kNoOutage;
-}
-
 double rounded_to(double value, double unit) {
   return std::round(value / unit) * unit;
 }

@@ -49,6 +49,11 @@ struct MissedClaim {
   double value = 0;  // infinite for a time that never came
 };
 
+// Down, or not back at the end.
+inline bool may_be_down(const RunResult& run) {
+  return run.verdict != Verdict::kRecovered && run.verdict != Verdict::kNoOutage;
+}
+
 class SimulatedTrials final : public Trials {
  public:
   // `scenario` gets settings and a situation. Seeds count from `first_seed`. `ran` is called after each

@@ -657,6 +657,19 @@ TEST(Recommend, SaysWhichClaimIsInTheWay) {
   EXPECT_THAT(none.out, HasSubstr("\nWithout amplification<0.1: "));
 }
 
+// 1,800 requests wait after 60 s, and drain at 10 a second: not within 45 s, with or without retries. What has
+// waited for longer than its caller does needs no work.
+TEST(Recommend, SaysWhatTheServiceCanDoWhereNoRetriesHelp) {
+  const Done none =
+      done(RETRYSTORM_STUDIES, {"recommend", "--quick", "--candidates=10", "--service=workers",
+                                "--workers=4", "--arrivals=open", "--rate=30", "--backlog=4096"});
+  EXPECT_EQ(none.code, 3) << none.err;
+  EXPECT_THAT(none.out,
+              HasSubstr("\ndown<5% alone is in the way.\nWithout any retries: down, or not back"));
+  EXPECT_THAT(none.out, HasSubstr("20 of 20 runs (frozen 60 s)"));
+  EXPECT_THAT(none.out, HasSubstr("\nWith --abandoned=skip: in none of 20 runs of each"));
+}
+
 // The service that it prints has the percentiles that it was given.
 TEST(Service, HasWhatIsKnownOfIt) {
   const TempDir dir;
