@@ -231,6 +231,18 @@ void check(const ClientOptions& options, UnusedOptions typed) {
   if (options.outage_at && options.duration && *options.outage_at >= *options.duration) {
     wrong.add("--outage-at is not before the end of the run (--duration)");
   }
+  const bool verdict_counts = std::any_of(
+      options.expectations.begin(), options.expectations.end(),
+      [](const Expectation& each) { return each.verdict || is_of_verdict(each.figure); });
+  if (verdict_counts && options.outage_at && options.outage_for && options.duration) {
+    constexpr Duration kAfter = RecoveryTracker::kConsecutiveWindows * RecoveryTracker::kWindow;
+    const Duration end = saturating_add(*options.outage_at, *options.outage_for);
+    if (*options.duration < saturating_add(end, kAfter)) {
+      wrong.add("a verdict needs " + format_duration(kAfter) +
+                " after the outage: give --duration=" +
+                format_duration(saturating_add(end, kAfter)) + " or more");
+    }
+  }
   if (options.deadline == DeadlinePropagation::kRequest &&
       !options.workload.retry.limit.has_deadline()) {
     wrong.add("--deadline-propagation=request needs a --deadline");

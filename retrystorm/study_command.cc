@@ -43,7 +43,9 @@ void refuse_own(const NamedOptions& given, const std::vector<std::string>& own,
   for (const std::string& name : own) {
     if (!given.contains(name)) continue;
     throw std::invalid_argument(where + "--" + name + " is set by this study" +
-                                (own == kSetByDisturbances ? ", which tries " + titles() : "") +
+                                (own == kSetByDisturbances
+                                     ? ", which tries " + titles() + "; simulate tries any other"
+                                     : "") +
                                 " (see --help)");
   }
 }

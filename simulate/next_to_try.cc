@@ -48,6 +48,22 @@ bool fails_at_once(const Disturbance& outage) {
   return outage.kind == Disturbance::Kind::kErrors || outage.kind == Disturbance::Kind::kThrottle;
 }
 
+// The deposit with which a bucket of tokens stays full while a share of the attempts fails for so long as it
+// likes, with a tenth to spare: a request has p / (1 - p) failures, each of which costs a retry. Nothing for
+// other budgets.
+std::optional<double> enough_deposit(const BudgetSettings& budget, const Disturbance& outage) {
+  if (budget.kind != BudgetSettings::Kind::kTokens || budget.refund ||
+      budget.deposit_on == DepositOn::kFirstSuccess ||
+      budget.request_share != BudgetSettings::kNone || outage.kind != Disturbance::Kind::kErrors ||
+      outage.value >= 1) {
+    return std::nullopt;
+  }
+  const double least = (budget.cost + budget.failure_cost) * outage.value / (1 - outage.value);
+  const double some_more = std::ceil(least * 110) / 100;
+  if (some_more <= budget.deposit) return std::nullopt;
+  return some_more;
+}
+
 // Can a wait for a connection of a full pool use up the timeout of an attempt?
 bool pool_wait_decides(const ScenarioOptions& options) {
   const WorkloadOptions& workload = options.workload;
@@ -138,8 +154,14 @@ std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& 
   switch (seen.verdict) {
     case Verdict::kRecovered:
       if (seen.is_throttled()) break;
-      if (by_processes && seen.budget_used_up) {
-        all.push_back({.text = "more --processes: each has its own retry budget"});
+      if (seen.budget_used_up) {
+        const BudgetSettings& budget = retry.process.budget;
+        if (const auto deposit = enough_deposit(budget, options.timeline.outage)) {
+          add({{"budget-deposit", readable(*deposit)}},
+              budget.name == "grpc" ? " (gRPC's tokenRatio)" : "");
+        } else if (by_processes) {
+          all.push_back({.text = "more --processes: each has its own retry budget"});
+        }
       }
       if (reconnects) {
         add_window();
@@ -266,6 +288,14 @@ std::string tried_suggestion(const NamedOptions& row, const CellResult& result,
       if (after.throttled <= before.throttled / 2) {
         return text + " (" + fixed(100 * after.throttled, 1) +
                " % of the attempts are turned away, not " + fixed(100 * before.throttled, 1) + ')';
+      }
+    } else if (options.contains("budget-deposit")) {
+      const auto success = [](const CellResult& cell) {
+        return cell.phases[1].success.value_or(0);
+      };
+      if (after.verdict == Verdict::kRecovered && success(now) > success(result)) {
+        return text + " (" + percent(success(now), 2) + " of the requests succeed in it, not " +
+               percent(success(result), 2) + ')';
       }
     } else if (after.verdict == Verdict::kRecovered) {
       return text + " (" + std::to_string(now.recovered) + " of " + std::to_string(now.runs) +

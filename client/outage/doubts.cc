@@ -12,10 +12,11 @@ Recovery with_doubts(Recovery recovery, const OutageDoubts& doubts) {
     recovery.reason = reason;
     recovery.to_watch.reset();
   };
-  if (recovery.verdict == Verdict::kRecovered) {
-    if (doubts.begin_failed) {
-      take_back("the outage did not happen: --outage-begin failed");
-    } else if (recovery.unfelt && !certain) {
+  const bool recovered = recovery.verdict == Verdict::kRecovered;
+  if (doubts.begin_failed && (recovered || recovery.verdict == Verdict::kUndecided)) {
+    take_back("the outage did not happen: --outage-begin failed");
+  } else if (recovered) {
+    if (recovery.unfelt && !certain) {
       take_back("the outage was not felt, the service answered all through it as before: " +
                 std::string(doubts.by == By::kSignals ? "is --server-pid the process that answers?"
                                                       : "did --outage-begin reach what answers?"));

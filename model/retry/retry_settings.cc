@@ -62,7 +62,8 @@ RetrySettings retry_settings(std::string_view strategy) {
     if (strategy.find_first_of("./") != std::string_view::npos) {
       throw std::invalid_argument(in_quotes(strategy) +
                                   " is no name: give a settings file to --config, or in a list of "
-                                  "strategies (simulate --sweep, retrystorm --strategies)");
+                                  "strategies (simulate --sweep, retrystorm --strategies); "
+                                  "`retrystorm import` makes one of another program's file");
     }
     std::vector<std::string_view> names;
     for (const NamedStrategy& each : named_strategies()) names.push_back(each.name);

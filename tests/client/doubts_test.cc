@@ -23,6 +23,9 @@ TEST(OutageDoubts, TakeBackARecoveryFromNothing) {
   const Recovery failed = with(Verdict::kRecovered, {.by = By::kCommands, .begin_failed = true});
   EXPECT_EQ(failed.verdict, Verdict::kUndecided);
   EXPECT_EQ(failed.reason, "the outage did not happen: --outage-begin failed");
+  // It is the reason, whatever else is missing.
+  EXPECT_EQ(with(Verdict::kUndecided, {.by = By::kCommands, .begin_failed = true}).reason,
+            failed.reason);
   const Recovery missed = with(Verdict::kRecovered, {.by = By::kCommands}, true);
   EXPECT_EQ(missed.verdict, Verdict::kUndecided);
   EXPECT_THAT(missed.reason, HasSubstr("was not felt"));

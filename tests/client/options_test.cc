@@ -56,6 +56,9 @@ TEST_F(ClientOptionsTest, HasTheDocumentedDefaults) {
 // Else it would run until Ctrl-C, in a CI for ever.
 TEST_F(ClientOptionsTest, JudgesOnlyARunThatEnds) {
   refuses({"--expect=recovered"}, "--expect judges a run that ends: give --duration");
+  refuses(
+      {"--expect=down<1", "--outage=drop", "--outage-at=6s", "--outage-for=5s", "--duration=22s"},
+      "a verdict needs 15s after the outage: give --duration=26s or more");
 }
 
 TEST_F(ClientOptionsTest, JudgesARunWithADuration) {

@@ -58,6 +58,23 @@ TEST(NextToTry, OffersNoLongerOutageOfErrorsOrThrottles) {
   }
 }
 
+// Of 33 % errors a request has 0.33 / 0.67 = 0.493 failures, and a tenth more is 0.542.
+TEST(NextToTry, OffersTheDepositThatErrorsNeed) {
+  const auto offered = [](const NamedOptions& more) {
+    std::vector<std::string> texts;
+    const Seen seen{.verdict = Verdict::kRecovered, .budget_used_up = true, .processes = 6};
+    for (const Suggestion& each : next_to_try(scenario_of(payments_with(more)), seen)) {
+      texts.push_back(each.text);
+    }
+    return texts;
+  };
+  EXPECT_THAT(offered({{"retry-budget", "grpc"}, {"outage", "errors:33%"}}),
+              testing::ElementsAre("--budget-deposit=0.55 (gRPC's tokenRatio)"));
+  EXPECT_THAT(offered({{"retry-budget", "10%"}, {"outage", "errors:33%"}}),
+              testing::ElementsAre("--budget-deposit=0.55"));
+  EXPECT_THAT(offered({{"retry-budget", "60%"}, {"outage", "errors:33%"}}), testing::IsEmpty());
+}
+
 // 5,000 clients that hardly send anything, and 2,000 connects a second: 2.5 s.
 TEST(NextToTry, OffersTheWindowThatAReconnectNeeds) {
   const auto offered = [](Verdict verdict, const std::string& base) {
