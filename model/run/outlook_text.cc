@@ -701,6 +701,8 @@ std::vector<std::string> deciding_options(const Outlook& outlook) {
   if (!outlook.graph.empty()) add({"waiting", "abandoned"});
   if (outlook.herd) add({"reconnect-base", "reconnect-calls"});
   if (workers) add({"abandoned"});
+  // Who is told when to come back, and does it?
+  if (outlook.service && outlook.service->has_rate_limit) add({"hint", "retry-after"});
   if (outlook.connections) {
     add({"pool-size", "processes"});
     if (outlook.connections->multiplexed) add({"streams"});
