@@ -152,8 +152,9 @@ void GraphService::call_over(TimePoint now, GraphCalls& calls, GraphCalls::Slot 
   if (failure == nullptr && purpose.times > 1) {
     Purpose next = purpose;
     --next.times;
-    begin_call(now, purpose.request, calls, next);
-  } else if (!purpose.optional) {
+    return begin_call(now, purpose.request, calls, next);  // if it fails at once, that is looked at
+  }
+  if (!purpose.optional) {
     ++(failure == nullptr ? request.succeeded : request.failed);
     if (failure != nullptr) request.failure = *failure;
   }

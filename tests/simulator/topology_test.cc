@@ -226,6 +226,14 @@ TEST(Topology, CallsMayFailBeLeftOutOrBeMadeOneAfterTheOther) {
   EXPECT_NEAR(to_seconds(time_of("b&3")), 0.041, 0.001);
 }
 
+// Of two calls, one after the other, the second is made if the first has not failed at once: 1.5 of them, and a quarter
+// of the requests succeeds.
+TEST(Topology, TheSecondCallMayFailAtOnce) {
+  const Summary run = run_of(service("a", "calls = b*2\n") + service("b"), erring("0.5"));
+  EXPECT_NEAR(calls_of(run, "b"), 1.5, 0.02);
+  EXPECT_NEAR(run.counts.success_share(), 0.25, 0.02);
+}
+
 // If one of two calls fails at once, the request fails at once, or when the other has ended too.
 TEST(Topology, FailsAtOnceOrWhenAllHaveEnded) {
   const auto time_of = [](const std::string& rule) {
