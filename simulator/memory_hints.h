@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "model/base/fifo.h"
+#include "model/base/prefetch.h"
 #include "simulator/caller.h"
 
 namespace retrystorm {
@@ -11,18 +12,6 @@ namespace retrystorm {
 // Requests large pages, which speed up random access. Call before the memory's first use. Does
 // nothing where there are no large pages.
 void prefer_large_pages(void* memory, std::size_t bytes);
-
-// How many clients ahead memory is prefetched. With a million clients, a client is seldom in the
-// cache.
-inline constexpr std::size_t kPrefetch = 16;
-
-// Prefetches `item`, which will be written soon.
-template <typename Item>
-void prefetch(const Item& item) {
-#if defined(__GNUC__)
-  __builtin_prefetch(&item, 1);
-#endif
-}
 
 // Predicts which attempts will leave a server soon: usually the oldest.
 class DeparturePrefetch {

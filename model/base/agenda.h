@@ -44,6 +44,13 @@ class Agenda {
     return in_order_.front();
   }
 
+  // For prefetching: an item that comes some `ahead` places after the first, or some other one, which may have been
+  // removed. The agenda must not be empty.
+  const Item& soon(std::size_t ahead) const {
+    if (!in_order_.empty()) return in_order_.peek(ahead).item;
+    return others_[std::min(ahead, others_.size() - 1)].item;
+  }
+
   // Removes the first item. The agenda must not be empty.
   void pop() {
     if (&first() != others_.data()) return in_order_.pop();

@@ -18,6 +18,10 @@ std::uint64_t mix(std::uint64_t z) {
 }  // namespace
 
 Duration Random::exponential(Duration mean) {
+  if (mean == Duration::zero()) {  // a service has no think time; the stream goes on as with one
+    uniform();
+    return mean;
+  }
   return from_seconds(-natural_log(1 - uniform()) * to_seconds(mean));
 }
 

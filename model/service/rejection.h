@@ -48,8 +48,8 @@ using RejectionCounts = std::array<std::uint64_t, kRejections.size()>;
 struct Answer {
   std::optional<Rejection> rejection{};  // rejected if set
   bool failed = false;                   // served normally, but answered with an error
-  int with = 0;                          // not OK: the status, 0 = the usual one of the reason
   bool no_retry = false;                 // not OK: it says that it should not be retried
+  int with = 0;                          // not OK: the status, 0 = the usual one of the reason
   Duration retry_after{0};               // not OK: the `Retry-After` hint, 0 = none
 
   bool ok() const { return !rejection && !failed; }

@@ -14,6 +14,7 @@
 #include "model/base/agenda.h"
 #include "model/base/duration.h"
 #include "model/base/fifo.h"
+#include "model/base/prefetch.h"
 #include "model/base/random.h"
 #include "model/service/queue_drop.h"
 #include "model/service/rejection.h"
@@ -260,6 +261,7 @@ class WorkerQueue {
   // The worker that finishes first does so, and takes the next request.
   Index complete(TimePoint now, Random& random) {
     const auto [due, number, index] = serving_.first();
+    prefetch(places_[serving_.soon(kPrefetch)]);
     serving_.pop();
     if (is_held(index)) return index;
     --busy_;

@@ -94,6 +94,7 @@ Graph::Graph(const Scenario& scenario, const EventLoop& clock, std::vector<Calls
   for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
     if (calls[i].empty()) continue;
     services_[i]->call(std::move(calls[i]), *first[i], seed_of(scenario.seed, 10'001 + 2 * i), end);
+    if (services_[i]->repeats()) repeating_.push_back(services_[i].get());
   }
   counted_.resize(topology.edges.size());
   under_way_.resize(topology.edges.size());
@@ -142,8 +143,8 @@ TimePoint Graph::next_event() {
   TimePoint next = sample_at_;
   for (const auto& each : servers_)
     next = std::min({next, each->next_event(), each->next_repeat()});
-  for (const auto& each : calls_) next = std::min({next, each->next_timeout(), each->next_wait()});
-  for (const auto& each : services_) next = std::min(next, each->next_wait());
+  for (const auto& each : calls_) next = std::min(next, each->next_event());
+  for (GraphService* each : repeating_) next = std::min(next, each->next_wait());
   return next;
 }
 
@@ -161,7 +162,7 @@ void Graph::take_event(TimePoint now) {
   for (const auto& each : calls_) {
     if (each->next_wait() <= now) return each->end_wait(now);
   }
-  for (const auto& each : services_) {
+  for (GraphService* each : repeating_) {
     if (each->next_wait() <= now) return each->end_wait(now);
   }
   for (const auto& each : services_) each->sample();

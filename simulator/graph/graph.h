@@ -71,6 +71,7 @@ class Graph {
   const Topology& topology_;
   const std::vector<Calls*> clients_;
   std::vector<std::unique_ptr<GraphService>> services_;
+  std::vector<GraphService*> repeating_;              // those that retry all their calls together
   std::vector<std::unique_ptr<GraphCalls>> calls_;    // but those of the clients
   std::vector<GraphCalls*> pooled_;                   // of these, those that keep connections
   std::vector<std::unique_ptr<ServerNode>> servers_;  // but the first one

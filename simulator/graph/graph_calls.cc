@@ -1,5 +1,6 @@
 #include "simulator/graph/graph_calls.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "simulator/graph/graph_service.h"
@@ -85,6 +86,10 @@ TimePoint GraphCalls::next_timeout() const {
   return from_.awake() ? calls_.next_timeout() : TimePoint::max();
 }
 
+TimePoint GraphCalls::next_event() {
+  return from_.awake() ? std::min(calls_.next_timeout(), calls_.next_wait()) : TimePoint::max();
+}
+
 TimePoint GraphCalls::next_pool_event() const {
   return from_.awake() ? calls_.next_pool_event() : TimePoint::max();
 }
@@ -112,6 +117,14 @@ void GraphCalls::lose_connection(TimePoint now, const Attempt& attempt, NoAnswer
   if (!from_.awake()) return unread_.push_back({.attempt = attempt, .why = why});
   note_failure(attempt, failure_with(kBadGateway));
   calls_.lose_connection(now, attempt, why);
+}
+
+// What is prefetched now tells what to prefetch for it next time.
+void GraphCalls::expect(const Attempt& attempt) const {
+  calls_.expect(attempt);
+  if (attempt.client >= slots_.size()) return;  // of a hedge
+  prefetch(slots_[attempt.client]);
+  from_.expect(slots_[std::exchange(expected_, attempt.client)].purpose.request);
 }
 
 void GraphCalls::call_over(TimePoint now, std::uint32_t slot, const NextAttempt& next) {

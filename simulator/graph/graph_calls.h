@@ -22,7 +22,7 @@ inline constexpr int kBadGateway = 502;
 struct Purpose {
   std::uint32_t request = 0;     // its number in the calling service
   std::uint32_t generation = 0;  // of that number, which is used again and again
-  std::uint32_t times = 1;       // how often the call is made from now on, one after the other
+  std::uint16_t times = 1;       // how often the call is made from now on, one after the other
   bool optional = false;
 };
 
@@ -60,6 +60,7 @@ class GraphCalls final : public Caller, public CallOwner {
 
   TimePoint next_timeout() const;
   TimePoint next_wait();
+  TimePoint next_event();  // the first of the two
   TimePoint next_pool_event() const;
   void time_out(TimePoint now) { calls_.time_out(now); }
   void end_wait(TimePoint now) { calls_.end_wait(now); }
@@ -75,7 +76,7 @@ class GraphCalls final : public Caller, public CallOwner {
     return calls_.process_of(attempt);
   }
   void lose_connections_of(TimePoint now, std::uint32_t process) override;
-  void expect(const Attempt& attempt) const override { calls_.expect(attempt); }
+  void expect(const Attempt& attempt) const override;
 
   void call_over(TimePoint now, std::uint32_t slot, const NextAttempt& next) override;
   void waits(std::uint32_t, Duration) override {}
@@ -85,9 +86,9 @@ class GraphCalls final : public Caller, public CallOwner {
 
   struct Call {
     Purpose purpose{};
-    Answer failure{};  // the last one
     bool in_use = false;
     bool let_go = false;
+    Answer failure{};  // the last one
   };
   // What came for an attempt while the calling service was frozen: an answer, or else why there is none.
   struct Unread {
@@ -108,6 +109,7 @@ class GraphCalls final : public Caller, public CallOwner {
   std::vector<std::uint32_t> closed_;  // processes whose connections were closed meanwhile
   std::size_t under_way_ = 0;          // of those that somebody waits for
   std::uint64_t begun_ = 0;
+  mutable Slot expected_ = 0;  // last
 };
 
 }  // namespace retrystorm

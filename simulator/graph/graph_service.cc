@@ -61,6 +61,11 @@ bool GraphService::is_wanted(const Purpose& purpose) const {
   return request.generation == purpose.generation && is_wanted(request.taken.item);
 }
 
+void GraphService::expect(Index request) const {
+  prefetch(requests_[request]);
+  callers_.expect(requests_[std::exchange(expected_, request)].taken.item);
+}
+
 GraphService::Index GraphService::new_request(const Taken& taken) {
   Index index;
   if (free_.empty()) {
@@ -84,6 +89,7 @@ void GraphService::free_request(Index index) {
   Request& request = requests_[index];
   request.in_use = false;
   request.calls.clear();
+  request.under_way = 0;
   ++request.generation;
   free_.push_back(index);
 }
@@ -128,7 +134,7 @@ void GraphService::begin_group(TimePoint now, Index index) {
       begin_call(now, index, *calls_[each.to],
                  {.request = index,
                   .generation = requests_[index].generation,
-                  .times = static_cast<std::uint32_t>(each.times),
+                  .times = static_cast<std::uint16_t>(each.times),
                   .optional = each.optional});
     }
     requests_[index].beginning = false;
@@ -140,13 +146,16 @@ void GraphService::begin_group(TimePoint now, Index index) {
 void GraphService::begin_call(TimePoint now, Index index, GraphCalls& calls,
                               const Purpose& purpose) {
   const GraphCalls::Slot slot = calls.take_slot(purpose);
-  requests_[index].calls.push_back({&calls, slot});
+  Request& request = requests_[index];
+  ++request.under_way;
+  if (node_.calls[request.group].size() > 1) request.calls.push_back({&calls, slot});
   calls.begin(now, slot, requests_[index].deadline);
 }
 
 void GraphService::call_over(TimePoint now, GraphCalls& calls, GraphCalls::Slot slot,
                              const Purpose& purpose, const Answer* failure) {
   Request& request = requests_[purpose.request];
+  --request.under_way;
   std::erase_if(request.calls,
                 [&](const UnderWay& each) { return each.calls == &calls && each.slot == slot; });
   if (failure == nullptr && purpose.times > 1) {
@@ -165,8 +174,9 @@ void GraphService::look_at(TimePoint now, Index index) {
   Request& request = requests_[index];
   const OnFailure& rule = node_.on_failure;
   const bool some_suffice = rule.kind == OnFailure::Kind::kNeed && request.required > 0;
-  const std::size_t need = some_suffice ? std::min(rule.need, request.required) : request.required;
-  const bool all_ended = request.calls.empty();
+  const std::size_t need =
+      some_suffice ? std::min<std::size_t>(rule.need, request.required) : request.required;
+  const bool all_ended = request.under_way == 0;
   if (request.failed > request.required - need) {
     if (rule.kind == OnFailure::Kind::kAll && !all_ended) return;
     let_go(now, request);
@@ -181,6 +191,7 @@ void GraphService::look_at(TimePoint now, Index index) {
 void GraphService::let_go(TimePoint now, Request& request) {
   for (const UnderWay& each : request.calls) each.calls->let_go(now, each.slot);
   request.calls.clear();
+  request.under_way = 0;
 }
 
 void GraphService::calls_over(TimePoint now, Index index, bool failed) {

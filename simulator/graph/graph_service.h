@@ -48,13 +48,18 @@ class GraphService final : public Callees, private Target, private CallOwner {
   // It has woken.
   void read_answers(TimePoint now);
 
-  // Retries of all its calls together.
+  // Does it retry all its calls together?
+  bool repeats() const { return whole_ != nullptr; }
+  // Those retries.
   TimePoint next_wait() { return whole_ && awake() ? whole_->next_wait() : TimePoint::max(); }
   void end_wait(TimePoint now) { whole_->end_wait(now); }
 
   // Does a client, in the end, wait for what this attempt is part of, or for the request of this call?
   bool is_wanted(const Attempt& attempt) const;
   bool is_wanted(const Purpose& purpose) const;
+
+  // See `Caller::expect`: a call for this request, and then its answer.
+  void expect(std::uint32_t request) const;
 
   // A call has ended. `failure`: null if it has succeeded.
   void call_over(TimePoint now, GraphCalls& calls, GraphCalls::Slot slot, const Purpose& purpose,
@@ -75,20 +80,24 @@ class GraphService final : public Callees, private Target, private CallOwner {
     GraphCalls* calls;
     GraphCalls::Slot slot;
   };
-  struct Request {
+  // Its first half is all that most requests use: one line of the cache.
+  struct alignas(64) Request {
     Taken taken{};
-    TimePoint deadline = TimePoint::max();
     std::uint32_t generation = 0;
-    Attempt whole{};                        // of all its calls together, if these are repeated
-    std::size_t group = 0;                  // of the calls under way
-    std::size_t required = 0;               // of the group: those that may not fail
-    std::size_t succeeded = 0, failed = 0;  // of those
-    Answer failure{};                       // the last one
-    std::vector<UnderWay> calls{};
+    std::uint32_t group = 0;                  // of the calls under way
+    std::uint32_t under_way = 0;              // calls
+    std::uint32_t required = 0;               // of the group: those that may not fail
+    std::uint32_t succeeded = 0, failed = 0;  // of those
     bool in_use = false;
     bool beginning = false;  // the group: calls that fail at once are only counted
     bool resumed = false;    // the service does the rest of its own work
+
+    TimePoint deadline = TimePoint::max();
+    Attempt whole{};                // of all its calls together, if these are repeated
+    Answer failure{};               // the last one
+    std::vector<UnderWay> calls{};  // those under way, if the group has several
   };
+  static_assert(sizeof(Request) == 128);
   struct Totals {
     ServiceCounts service{};
     std::uint64_t worked = 0, for_nobody = 0;
@@ -130,6 +139,7 @@ class GraphService final : public Callees, private Target, private CallOwner {
 
   std::vector<Request> requests_;
   std::vector<Index> free_;
+  mutable Index expected_ = 0;                        // last
   std::unordered_map<std::uint64_t, Index> resumed_;  // by attempt
   std::size_t calling_now_ = 0;                       // requests that wait for answers
 
