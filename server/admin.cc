@@ -20,7 +20,7 @@
 
 namespace retrystorm {
 
-std::string server_metrics(const ServerInterval& totals) {
+std::string server_metrics(const ServerInterval& totals, const Upstream* upstream) {
   const auto number = [](std::uint64_t count) { return static_cast<double>(count); };
   const ServiceCounts& counts = totals.counts;
   LabelledValues rejected;
@@ -74,6 +74,27 @@ std::string server_metrics(const ServerInterval& totals) {
                                "Capacity provided so far, in unit-seconds.", use.provided));
     families.push_back(counter("retrystorm_server_capacity_used_total",
                                "Requests that the rate limit admitted.", number(use.used)));
+  }
+  if (upstream != nullptr) {
+    LabelledValues requests, attempts, ok, in_flight;
+    for (const Upstream::Calls& each : upstream->calls()) {
+      requests.emplace_back(each.to, number(each.counts.requests));
+      attempts.emplace_back(each.to, number(each.counts.attempts));
+      ok.emplace_back(each.to, number(each.counts.ok));
+      in_flight.emplace_back(each.to, number(each.in_flight));
+    }
+    families.push_back(counters("retrystorm_server_calls_total",
+                                "Calls of another service, each with its retries.", "to",
+                                requests));
+    families.push_back(counters("retrystorm_server_call_attempts_total", "Attempts of these calls.",
+                                "to", attempts));
+    families.push_back(counters("retrystorm_server_call_attempts_ok_total",
+                                "Attempts of these calls that have succeeded.", "to", ok));
+    families.push_back(gauges("retrystorm_server_call_attempts_in_flight",
+                              "Attempts of these calls that are under way.", "to", in_flight));
+    families.push_back(counter("retrystorm_server_calls_without_thread_total",
+                               "Requests and calls for which there was no thread.",
+                               number(upstream->refused())));
   }
   for (auto& family : process_families()) families.push_back(std::move(family));
   return exposition(families);
@@ -175,7 +196,7 @@ void Admin::open(const HttpServer& server, std::size_t port, const std::string& 
   const std::vector<PageServer::Page> pages{
       {.path = "/metrics",
        .content_type = kExpositionType,
-       .render = [&server] { return server_metrics(server.totals()); }},
+       .render = [&server] { return server_metrics(server.totals(), server.upstream()); }},
       {.path = "/status", .content_type = "application/json", .render = [this, &server] {
          return server_status(server.totals(), Clock::now() - start_, control_.in_force(),
                               server.upstream())

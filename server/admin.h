@@ -14,8 +14,8 @@
 
 namespace retrystorm {
 
-// The metrics in Prometheus' text format. `totals` counts since the start.
-std::string server_metrics(const ServerInterval& totals);
+// The metrics in Prometheus' text format. `totals` counts since the start. `upstream`: null if it calls nobody.
+std::string server_metrics(const ServerInterval& totals, const Upstream* upstream = nullptr);
 
 nlohmann::ordered_json server_status(const ServerInterval& totals, Duration uptime,
                                      const ServiceOptions& settings,

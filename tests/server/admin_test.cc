@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "server/upstream.h"
+
 namespace retrystorm {
 namespace {
 
@@ -58,6 +60,15 @@ TEST(ServerStatus, HasTheStateOfTheWorkers) {
   EXPECT_THAT(metrics, HasSubstr("\nretrystorm_server_busy_workers 19\n"));
   EXPECT_THAT(metrics, HasSubstr("\nretrystorm_server_waiting_requests 1021\n"));
   EXPECT_THAT(server_metrics(kTotals), ::testing::Not(HasSubstr("_workers")));
+}
+
+TEST(ServerMetrics, HasTheCallsOfOtherServices) {
+  const Upstream upstream({.callees = {{.name = "db", .url = "http://127.0.0.1:1/"}}, .threads = 1},
+                          1);
+  const std::string metrics = server_metrics(kTotals, &upstream);
+  EXPECT_THAT(metrics, HasSubstr("\nretrystorm_server_calls_total{to=\"db\"} 0\n"));
+  EXPECT_THAT(metrics, HasSubstr("\nretrystorm_server_calls_without_thread_total 0\n"));
+  EXPECT_THAT(server_metrics(kTotals), ::testing::Not(HasSubstr("_calls_")));
 }
 
 }  // namespace
