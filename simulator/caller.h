@@ -1,7 +1,9 @@
 // The interfaces between calls and a simulated server: one receives attempts, the other the answers.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "model/base/duration.h"
 #include "model/retry/attempt_result.h"
@@ -33,6 +35,9 @@ class Caller {
   // The server has closed every connection on which no request is under way.
   virtual void lose_idle_connections() = 0;
 
+  // The accepted connections that it keeps, and on which no request is under way. Empty if it never keeps any.
+  virtual std::optional<std::size_t> idle_connections() const { return std::nullopt; }
+
   // The server closes the connection on which no request has been under way for longest. Returns false
   // if there is none.
   virtual bool lose_longest_idle_connection() = 0;
@@ -62,8 +67,8 @@ class Target {
   // Sends the attempt on a connection that the server has accepted before.
   virtual void send(TimePoint now, const Attempt& attempt) = 0;
 
-  // From now on, the caller keeps so many accepted connections on which no request is under way.
-  virtual void keep_idle(TimePoint now, std::size_t connections) = 0;
+  // The caller has closed accepted connections on which no request was under way.
+  virtual void close_idle(TimePoint /*now*/) {}
 
   // The caller stops waiting for an attempt. Call it before `waits_for` becomes false.
   virtual void hang_up(TimePoint now, const Attempt& attempt) = 0;

@@ -25,7 +25,8 @@ Calls::Calls(const WorkloadOptions& workload, std::uint64_t seed, TimePoint end,
       processes_.push_back({.parts = behaviour_.policy().make_process(TimePoint{}), .line = {}});
     }
     if (has_pools_) {
-      pools_.push_back({.connections = ConnectionPool<IdleConnection>(connections_)});
+      pools_.push_back({.watched = connections_.multiplexed(),
+                        .connections = ConnectionPool<IdleConnection>(connections_)});
     }
   }
 }
@@ -50,7 +51,11 @@ void Calls::add_slots(std::size_t count) {
   calls_.reserve(count);
   prefer_large_pages(calls_.data(), calls_.capacity() * sizeof(Call));
   calls_.resize(count);
-  if (numbers_processes_) process_numbers_.resize(count);
+  if (numbers_processes_) {
+    process_numbers_.reserve(count);
+    prefer_large_pages(process_numbers_.data(), count * sizeof(process_numbers_.front()));
+    process_numbers_.resize(count);
+  }
   if (is_bounded_) ends_.resize(count, TimePoint::max());
 }
 
@@ -107,7 +112,7 @@ void Calls::begin_after_loss(TimePoint now, Slot slot) {
 void Calls::lose_connections(TimePoint now) {
   if (has_pools_) {
     lose_idle_connections();
-    target_->keep_idle(now, 0);
+    target_->close_idle(now);
   }
   for (Slot slot = 0; slot < calls_.size(); ++slot) {
     if (!calls_[slot].in_flight || (has_pools_ && !calls_[slot].connected)) continue;
@@ -227,13 +232,19 @@ void Calls::start_timeout(TimePoint now, const Attempt& attempt) {
 }
 
 void Calls::enter_pool(TimePoint now, const Attempt& attempt) {
+  prefetch(pool_of(waits_.soon(kPrefetch)));
   if (connections_.pool_wait_counts) start_timeout(now, attempt);
   find_connection(now, attempt);
 }
 
 void Calls::find_connection(TimePoint now, const Attempt& attempt) {
   Pool& pool = pool_of(attempt.client);
-  if (const auto kept = take_connection(now, pool)) return use_connection(now, attempt, *kept);
+  const Place place = take_connection(now, pool);
+  if (place == Place::kNone) return wait_in_line(now, attempt, pool);
+  use_connection(now, attempt, place);
+}
+
+void Calls::wait_in_line(TimePoint now, const Attempt& attempt, Pool& pool) {
   if (trace_ != nullptr) trace_->no_room(attempt.client, attempt.number);
   const Duration left = time_left(now, attempt);
   if (!connections_.pool_wait_counts && left != Duration::max()) {
@@ -244,28 +255,37 @@ void Calls::find_connection(TimePoint now, const Attempt& attempt) {
   ++in_line_;
   ++kept_.waited;
   pool.line.push(attempt);
+  pool.has_line = true;
   const bool times_out_first = connections_.pool_wait_counts && connections_.pool_wait >= timeout_;
   if (connections_.pool_wait != Duration::max() && !times_out_first) {
     line_ends_.push({saturating_add(now, connections_.pool_wait), attempt});
+    await_pool_event(line_ends_.front().time);
   }
 }
 
 void Calls::fail(TimePoint now, const Attempt& attempt) {
   const TimePoint failed = pool_of(attempt.client).connections.fail(now);
-  if (failed > now) return add(failing_, {failed, attempt});
+  if (failed > now) {
+    add(failing_, {failed, attempt});
+    return await_pool_event(failed);
+  }
   finish(now, attempt, not_connected(now - calls_[attempt.client].sent_at));
 }
 
-std::optional<bool> Calls::take_connection(TimePoint now, Pool& pool) {
-  const std::size_t idle = pool.connections.idle();
-  const auto place = pool.connections.take(now);
-  if (!place) return std::nullopt;
-  const bool kept = place->kept.has_value();
-  idle_ -= idle - pool.connections.idle() - (kept ? 1 : 0);
-  return kept;
+Calls::Place Calls::take_connection(TimePoint now, Pool& pool) {
+  if (connections_.pool_idle != Duration::max()) {
+    const std::size_t idle = pool.connections.idle();
+    pool.connections.close_idle(now);
+    const std::size_t closed = idle - pool.connections.idle();
+    idle_ -= closed;
+    if (closed > 0) target_->close_idle(now);
+  }
+  IdleConnection kept;
+  return pool.connections.take(now, kept);
 }
 
-void Calls::use_connection(TimePoint now, const Attempt& attempt, bool kept) {
+void Calls::use_connection(TimePoint now, const Attempt& attempt, Place place) {
+  const bool kept = place == Place::kKept;
   Call& call = calls_[attempt.client];
   call.connected = true;
   call.on_kept = kept && !call.again;
@@ -277,7 +297,6 @@ void Calls::use_connection(TimePoint now, const Attempt& attempt, bool kept) {
   if (kept) {
     --idle_;
     target_->send(now, attempt);
-    if (!connections_.multiplexed()) target_->keep_idle(now, idle_);
   } else {
     call.opens = connections_.multiplexed();
     target_->connect(now, attempt);
@@ -290,7 +309,7 @@ void Calls::send_again(TimePoint now, const Attempt& lost, const AttemptResult& 
   ++kept_.sent_again;
   ++counts_.attempts;
   ++counts_.retries;
-  if (std::exchange(call.in_service, false)) --in_service_;
+  in_service_ -= std::exchange(call.in_service, false) ? 1 : 0;
   if (connections_.multiplexed()) leave_pool(now, slot, result);
   forget_timeouts();
   const TimePoint end = saturating_add(std::exchange(call.sent_at, now), timeout_);
@@ -312,7 +331,7 @@ void Calls::send_again(TimePoint now, const Attempt& lost, const AttemptResult& 
   }
   if (connections_.multiplexed()) return find_connection(now, attempt);
   pool_of(slot).connections.reopen();
-  use_connection(now, attempt, false);
+  use_connection(now, attempt, Place::kOpens);
 }
 
 void Calls::accepted(TimePoint now, Slot slot) {
@@ -346,18 +365,19 @@ void Calls::leave_pool(TimePoint now, Slot slot, const AttemptResult& result) {
     pool.connections.close_unaccepted();
   } else if (answered || (times_out && connections_.multiplexed())) {
     if (pool.connections.give_back(now)) ++idle_;
-    if (!pool.watched && !connections_.multiplexed()) watch_idle(process_numbers_[slot]);
+    if (!pool.watched) watch_idle(process_numbers_[slot]);
   } else {
     pool.connections.close();
   }
   serve_line(now, pool);
-  if (!connections_.multiplexed()) target_->keep_idle(now, idle_);
 }
 
 void Calls::watch_idle(std::uint32_t process) {
   Pool& pool = pools_[process];
   pool.watched = pool.connections.idle() > 0;
-  if (pool.watched) add(longest_idle_, {pool.connections.longest_idle_since(), process});
+  if (!pool.watched) return;
+  add(longest_idle_, {pool.connections.longest_idle_since(), process});
+  await_pool_event(saturating_add(pool.connections.longest_idle_since(), most_idle_));
 }
 
 void Calls::close_idle(TimePoint now) {
@@ -367,7 +387,7 @@ void Calls::close_idle(TimePoint now) {
   pool.lose_idle_since(now - most_idle_);
   idle_ -= idle - pool.idle();
   watch_idle(process);  // most connections have been used in between
-  if (pool.idle() < idle) target_->keep_idle(now, idle_);
+  if (pool.idle() < idle) target_->close_idle(now);
 }
 
 void Calls::close_idle_after(TimePoint now, Duration time) {
@@ -375,53 +395,77 @@ void Calls::close_idle_after(TimePoint now, Duration time) {
   while (!longest_idle_.empty() && saturating_add(longest_idle_.front().time, most_idle_) <= now) {
     close_idle(now);
   }
+  find_next_pool_event();
 }
 
 bool Calls::lose_longest_idle_connection() {
-  while (!longest_idle_.empty()) {
+  bool is_idle = false;
+  while (!is_idle && !longest_idle_.empty()) {
     const auto [since, process] = take(longest_idle_);
     ConnectionPool<IdleConnection>& pool = pools_[process].connections;
-    const bool is_idle = pool.idle() > 0 && pool.longest_idle_since() == since;
+    is_idle = pool.idle() > 0 && pool.longest_idle_since() == since;
     if (is_idle) {
       pool.lose_longest_idle();
       --idle_;
     }
     watch_idle(process);
-    if (is_idle) return true;
   }
-  return false;
+  find_next_pool_event();
+  return is_idle;
 }
 
-void Calls::serve_line(TimePoint now, Pool& pool) {
+void Calls::grant(TimePoint now, Pool& pool) {
   for (; !pool.line.empty(); pool.line.pop()) {
     const Attempt attempt = pool.line.front();
     if (!waits_for(attempt)) continue;
-    const auto kept = take_connection(now, pool);
-    if (!kept) return;
-    granted_.push({attempt, *kept, process_numbers_[attempt.client]});
+    const Place place = take_connection(now, pool);
+    if (place == Place::kNone) return;
+    granted_.push({attempt, place, process_numbers_[attempt.client]});
     granted_at_ = now;
+    await_pool_event(now);
   }
+  pool.has_line = false;
 }
 
 void Calls::give_back(TimePoint now, const Grant& grant) {
   Pool& pool = pools_[grant.process];
-  if (!grant.kept) {
+  bool closed = false;
+  if (grant.place == Place::kOpens) {
     pool.connections.close_unaccepted();
   } else if (!pool.connections.give_back(now)) {
     --idle_;
+    closed = true;
   }
-  if (!pool.watched && !connections_.multiplexed()) watch_idle(grant.process);
+  if (!pool.watched) watch_idle(grant.process);
   serve_line(now, pool);
-  if (!connections_.multiplexed()) target_->keep_idle(now, idle_);
+  if (closed) target_->close_idle(now);
+}
+
+void Calls::find_next_pool_event() {
+  if (!granted_.empty()) {
+    next_pool_event_ = granted_at_;
+    return;
+  }
+  next_pool_event_ = TimePoint::max();
+  if (!line_ends_.empty()) await_pool_event(line_ends_.front().time);
+  if (!failing_.empty()) await_pool_event(failing_.front().time);
+  if (!longest_idle_.empty()) {
+    await_pool_event(saturating_add(longest_idle_.front().time, most_idle_));
+  }
 }
 
 void Calls::take_pool_event(TimePoint now) {
+  take_first_pool_event(now);
+  find_next_pool_event();
+}
+
+void Calls::take_first_pool_event(TimePoint now) {
   if (!granted_.empty()) {
     const Grant grant = granted_.take();
     if (!waits_for(grant.attempt)) return give_back(now, grant);
     calls_[grant.attempt.client].in_pool_line = false;
     --in_line_;
-    return use_connection(now, grant.attempt, grant.kept);
+    return use_connection(now, grant.attempt, grant.place);
   }
   if (!line_ends_.empty() && line_ends_.front().time <= now) {
     const Attempt attempt = line_ends_.take().attempt;
@@ -440,14 +484,16 @@ void Calls::take_pool_event(TimePoint now) {
 
 void Calls::close_all(TimePoint now) {
   for (Pool& each : pools_) {
-    each = {.connections = ConnectionPool<IdleConnection>(connections_), .line = {}};
+    each = {.watched = connections_.multiplexed(),
+            .connections = ConnectionPool<IdleConnection>(connections_)};
   }
   granted_ = {};
   line_ends_ = {};
   failing_.clear();
   longest_idle_.clear();
+  next_pool_event_ = TimePoint::max();
   idle_ = in_line_ = 0;
-  target_->keep_idle(now, 0);
+  target_->close_idle(now);
 }
 
 void Calls::lose_idle_connections() {
@@ -532,7 +578,7 @@ void Calls::finish(TimePoint now, const Attempt& attempt, const AttemptResult& r
   Call& call = calls_[attempt.client];
   call.in_flight = false;
   --in_flight_;
-  if (std::exchange(call.in_service, false)) --in_service_;
+  in_service_ -= std::exchange(call.in_service, false) ? 1 : 0;
   if (ends_otherwise_) {
     if (has_pools_) leave_pool(now, attempt.client, result);
     if (hedges_ != nullptr) return finish_hedged(now, attempt, result);

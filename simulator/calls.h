@@ -143,14 +143,7 @@ class Calls final : public Caller {
 
   // With kept connections: when the next attempt in line gets one or has waited for too long, or
   // the next connection has been idle for too long.
-  TimePoint next_pool_event() const {
-    if (!granted_.empty()) return granted_at_;
-    TimePoint next = line_ends_.empty() ? TimePoint::max() : line_ends_.front().time;
-    if (!failing_.empty()) next = std::min(next, failing_.front().time);
-    return longest_idle_.empty()
-               ? next
-               : std::min(next, saturating_add(longest_idle_.front().time, most_idle_));
-  }
+  TimePoint next_pool_event() const { return next_pool_event_; }
   void take_pool_event(TimePoint now);
   bool keeps_connections() const { return has_pools_; }
   // From now on the server closes a connection that has been idle for this time. `Duration::max()`: it
@@ -169,13 +162,19 @@ class Calls final : public Caller {
   void take_answer(TimePoint now, const Attempt& attempt, const Answer& answer) override;
   void lose_connection(TimePoint now, const Attempt& attempt, NoAnswer why) override;
   void lose_idle_connections() override;
+  std::optional<std::size_t> idle_connections() const override {
+    return connections_.kind == Connections::kKeepAlive ? std::optional(idle_) : std::nullopt;
+  }
   bool lose_longest_idle_connection() override;
   bool multiplexes() const override { return connections_.multiplexed(); }
   std::uint32_t process_of(const Attempt& attempt) const override {
     return process_numbers_[attempt.client];
   }
   void lose_connections_of(TimePoint now, std::uint32_t process) override;
-  void expect(const Attempt& attempt) const override { prefetch(calls_[attempt.client]); }
+  void expect(const Attempt& attempt) const override {
+    prefetch(calls_[attempt.client]);
+    if (has_pools_) prefetch(pool_of(attempt.client));
+  }
 
   const Counts& counts() const { return counts_; }
   Duration timeout() const { return timeout_; }
@@ -228,15 +227,19 @@ class Calls final : public Caller {
   // The simulator needs to know nothing of an idle connection.
   struct IdleConnection {};
 
+  using Place = ConnectionPool<IdleConnection>::Place;
+
   // The connections of a process, and the attempts that wait for one. Some of these may have ended.
-  struct Pool {
-    ConnectionPool<IdleConnection> connections;
+  struct alignas(64) Pool {
+    bool watched = false;  // among `longest_idle_`, if it needs to be
+    bool has_line = false;
+    ConnectionPool<IdleConnection>
+        connections;  // what most attempts use is in one line of the cache with this
     Fifo<Attempt> line{};
-    bool watched = false;  // among `longest_idle_`
   };
   struct Grant {
     Attempt attempt;
-    bool kept;  // otherwise it opens a connection
+    Place place;
     std::uint32_t process;
   };
   struct IdleSince {
@@ -280,16 +283,17 @@ class Calls final : public Caller {
     const TimePoint end = end_of(attempt.client);
     return end == TimePoint::max() ? left : std::min(left, end - now);
   }
+  const Pool& pool_of(Slot slot) const { return pools_[process_numbers_[slot]]; }
   Pool& pool_of(Slot slot) { return pools_[process_numbers_[slot]]; }
   // An attempt takes a connection, or else its place in line.
   [[gnu::noinline]] void enter_pool(TimePoint now, const Attempt& attempt);
   void find_connection(TimePoint now, const Attempt& attempt);
-  // Returns whether it is a kept connection. Such a one still counts as idle until it is used.
-  // Empty: the pool is full.
-  std::optional<bool> take_connection(TimePoint now, Pool& pool);
+  [[gnu::noinline]] void wait_in_line(TimePoint now, const Attempt& attempt, Pool& pool);
+  // A kept connection still counts as idle until it is used.
+  Place take_connection(TimePoint now, Pool& pool);
   // The attempt has been cancelled since.
   void give_back(TimePoint now, const Grant& grant);
-  void use_connection(TimePoint now, const Attempt& attempt, bool kept);
+  void use_connection(TimePoint now, const Attempt& attempt, Place place);
   // The attempt was lost. See `ConnectionSettings`.
   void send_again(TimePoint now, const Attempt& lost, const AttemptResult& result);
   // The attempt has ended.
@@ -305,10 +309,17 @@ class Calls final : public Caller {
   void close_all(TimePoint now);
   // Adds the pool to `longest_idle_` if it has idle connections.
   void watch_idle(std::uint32_t process);
-  // Closes those connections of a pool that have been idle for too long.
+  // Closes those connections of the next pool that have been idle for too long.
   void close_idle(TimePoint now);
   // Something of the pool may be free for those in line.
-  void serve_line(TimePoint now, Pool& pool);
+  void serve_line(TimePoint now, Pool& pool) {
+    if (pool.has_line) grant(now, pool);
+  }
+  [[gnu::noinline]] void grant(TimePoint now, Pool& pool);
+  void take_first_pool_event(TimePoint now);
+  void await_pool_event(TimePoint time) { next_pool_event_ = std::min(next_pool_event_, time); }
+  // When pools have fewer events than before.
+  void find_next_pool_event();
   // The same as `time_out` with kept connections or hedges.
   [[gnu::noinline]] void time_out_otherwise(TimePoint now, const Attempt& attempt);
   void wait_for_permission(TimePoint now, Slot slot, Duration wait);
@@ -381,6 +392,7 @@ class Calls final : public Caller {
   Fifo<Timeout> timeouts_;          // in order, because all last equally long
   std::vector<Timeout> cut_short_;  // those cut short by a request's deadline; a heap
 
+  TimePoint next_pool_event_ = TimePoint::max();
   Fifo<Grant> granted_;  // attempts that were in line and go on at once
   TimePoint granted_at_{};
   Fifo<Timeout> line_ends_;       // in order, because all last equally long; some have ended before

@@ -37,9 +37,7 @@ class Reconnects final : public Target, private CallOwner {
 
   void connect(TimePoint now, const Attempt& attempt) override { pass(now, attempt, false); }
   void send(TimePoint now, const Attempt& attempt) override { pass(now, attempt, true); }
-  void keep_idle(TimePoint now, std::size_t connections) override {
-    to_server_.keep_idle(now, connections);
-  }
+  void close_idle(TimePoint now) override { to_server_.server->close_idle(now); }
   void hang_up(TimePoint now, const Attempt& attempt) override;
   void reset(TimePoint now, std::uint32_t process) override {
     to_server_.server->reset(now, process);
@@ -81,6 +79,9 @@ class Reconnects final : public Target, private CallOwner {
       of(attempt).lose_connection(now, plain(attempt), why);
     }
     void lose_idle_connections() override { requests_.lose_idle_connections(); }
+    std::optional<std::size_t> idle_connections() const override {
+      return requests_.idle_connections();
+    }
     bool lose_longest_idle_connection() override {
       return requests_.lose_longest_idle_connection();
     }
@@ -109,9 +110,6 @@ class Reconnects final : public Target, private CallOwner {
     }
     void send(TimePoint now, const Attempt& attempt) override {
       server->send(now, marked(attempt));
-    }
-    void keep_idle(TimePoint now, std::size_t connections) override {
-      server->keep_idle(now, connections);
     }
     void hang_up(TimePoint now, const Attempt& attempt) override {
       server->hang_up(now, marked(attempt));

@@ -12,6 +12,7 @@ ServerNode::ServerNode(const ServiceOptions& options, std::uint64_t seed,
     : max_connections_(options.max_connections),
       abandoned_(options.abandoned),
       caller_(caller),
+      sure_room_(caller.idle_connections() ? 0 : max_connections_),
       trace_(trace),
       watches_(options.abandoned == Abandoned::kCancel || trace != nullptr),
       accept_queue_(options.backlog, syn_linear_timeouts, patience),
@@ -53,14 +54,10 @@ void ServerNode::connect(TimePoint now, const Attempt& attempt) {
 void ServerNode::send(TimePoint now, const Attempt& attempt) {
   if (awake_) {
     take_in(now, attempt);
+    if (sure_room_ == 0) accept(now);  // it may have been turned away, and its connection closed
   } else {
     unread_.push({attempt, caller_.multiplexes() ? caller_.process_of(attempt) : 0});
   }
-}
-
-void ServerNode::keep_idle(TimePoint now, std::size_t connections) {
-  const bool closed = connections < std::exchange(idle_, connections);
-  if (closed) accept(now);
 }
 
 void ServerNode::repeat_syn(TimePoint now) {
@@ -209,7 +206,6 @@ void ServerNode::restart(TimePoint now) {
   };
   while (!unread_.empty()) lose(unread_.take().attempt);
   while (!accept_queue_.empty()) lose(accept_queue_.accept());
-  idle_ = 0;
   caller_.lose_idle_connections();
   for (const Attempt& each : lost) {
     if (caller_.waits_for(each)) caller_.lose_connection(now, each, NoAnswer::kReset);
@@ -225,11 +221,10 @@ void ServerNode::accept(TimePoint now) {
   while (awake_ && !accept_queue_.empty() && make_room()) take_in(now, accept_queue_.accept());
 }
 
-bool ServerNode::make_room() {
-  if (service_.connections() + idle_ < max_connections_) return true;
-  if (idle_ == 0 || !caller_.lose_longest_idle_connection()) return false;
-  --idle_;
-  return true;
+bool ServerNode::make_room_beside_idle() {
+  const std::size_t idle = caller_.idle_connections().value_or(0);
+  if (service_.connections() + idle < max_connections_) return true;
+  return idle > 0 && caller_.lose_longest_idle_connection();
 }
 
 void ServerNode::take_in(TimePoint now, Attempt attempt) {

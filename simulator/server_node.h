@@ -66,7 +66,7 @@ class ServerNode final : public Target {
 
   void connect(TimePoint now, const Attempt& attempt) override;
   void send(TimePoint now, const Attempt& attempt) override;
-  void keep_idle(TimePoint now, std::size_t connections) override;
+  void close_idle(TimePoint now) override { accept(now); }
   void hang_up(TimePoint now, const Attempt& attempt) override;
   void reset(TimePoint now, std::uint32_t process) override;
 
@@ -139,7 +139,8 @@ class ServerNode final : public Target {
   void accept(TimePoint now);
   // Is there room for another connection? If only idle ones take it, closes the one idle for longest, as
   // nginx does.
-  bool make_room();
+  bool make_room() { return service_.connections() < sure_room_ || make_room_beside_idle(); }
+  [[gnu::noinline]] bool make_room_beside_idle();
   // Reads an attempt's request from its accepted connection.
   void take_in(TimePoint now, Attempt attempt);
   // Removes a request that the service has returned, and answers it. Separate from `take`, because
@@ -157,6 +158,8 @@ class ServerNode final : public Target {
   const std::size_t max_connections_;
   const Abandoned abandoned_;
   Caller& caller_;
+  // With fewer connections than this there is room for one, whatever the caller keeps. 0: that matters always.
+  const std::size_t sure_room_;
   RequestTrace* const trace_;
   Callees* callees_ = nullptr;
   const bool watches_;  // true if single attempts are tracked; most runs do not need that
@@ -169,7 +172,6 @@ class ServerNode final : public Target {
   Fifo<Unread> unread_;
   std::optional<ResetLimit> reset_limit_;
   std::vector<std::size_t> resets_;  // of each process, while the server was frozen
-  std::size_t idle_ = 0;             // accepted connections on which no request is under way
   Service<Attempt> service_;
   bool awake_ = true;
   std::uint64_t dropped_before_ = 0;  // by the accept queue, until the server froze

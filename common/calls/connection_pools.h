@@ -29,8 +29,8 @@ class ConnectionPools {
   ConnectionPools(
       const ConnectionSettings& settings, std::size_t processes,
       std::function<Handle()> make = [] { return std::make_shared<Kept>(); })
-      : make_(std::move(make)) {
-    for (std::size_t i = 0; i < processes; ++i) pools_.emplace_back(settings);
+      : make_(std::move(make)), settings_(settings) {
+    for (std::size_t i = 0; i < processes; ++i) pools_.emplace_back(settings_);
   }
 
   ConnectionPools(const ConnectionPools&) = delete;
@@ -156,12 +156,14 @@ class ConnectionPools {
 
   // Returns null if the pool is full. Call these with the lock held.
   Handle take_free(Pool& pool) const {
-    while (auto place = pool.connections.take(Clock::now())) {
-      if (!place->kept) return make_();
-      if ((*place->kept)->can_be_used_again()) return std::move(*place->kept);
+    using Place = typename ConnectionPool<Handle>::Place;
+    while (true) {
+      Handle kept;
+      const Place place = pool.connections.take(Clock::now(), kept);
+      if (place != Place::kKept) return place == Place::kOpens ? make_() : nullptr;
+      if (kept->can_be_used_again()) return kept;
       pool.connections.close();  // the server has closed it
     }
-    return nullptr;
   }
 
   void serve_line(Pool& pool) const {
@@ -175,6 +177,7 @@ class ConnectionPools {
   }
 
   const std::function<Handle()> make_;
+  const ConnectionSettings settings_;
   std::deque<Pool> pools_;
 };
 

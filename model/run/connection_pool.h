@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <utility>
 
 #include "model/base/duration.h"
@@ -25,46 +24,44 @@ class ConnectionPool {
   // What it costs a process that an attempt fails for want of a connection.
   static constexpr Duration kFailing = std::chrono::microseconds(100);
 
-  explicit ConnectionPool(const ConnectionSettings& settings)
-      : size_(settings.most() == ConnectionSettings::kUnbounded
-                  ? ConnectionSettings::kUnbounded
-                  : settings.most() * settings.attempts_each()),
-        each_(settings.attempts_each()),
-        most_idle_(settings.pool_max_idle),
-        longest_idle_(settings.pool_idle),
-        order_(settings.pool_order) {}
+  // `settings` must outlive the pool: there may be a million of them.
+  explicit ConnectionPool(const ConnectionSettings& settings) : settings_(&settings) {}
 
-  // What an attempt gets: a kept connection, or if that is empty a place to open one.
-  struct Place {
-    std::optional<Connection> kept{};
+  // What an attempt gets.
+  enum class Place {
+    kNone,   // the pool is full: it has to wait in line
+    kOpens,  // a place to open a connection
+    kKept,   // a kept connection
   };
 
-  // Empty: the pool is full, and the attempt has to wait in line.
-  std::optional<Place> take(TimePoint now) {
+  // Sets `kept` if the attempt gets a kept connection.
+  Place take(TimePoint now, Connection& kept) {
     close_idle(now);
     if (!idle_.empty()) {
-      Idle taken = order_ == PoolOrder::kLifo ? idle_.take_back() : idle_.take();
-      return Place{std::move(taken.connection)};
+      kept =
+          (settings_->pool_order == PoolOrder::kLifo ? idle_.take_back() : idle_.take()).connection;
+      return Place::kKept;
     }
-    if (size_ - open_ < each_) return std::nullopt;
-    open_ += each_;
+    const std::size_t most = settings_->most(), each = settings_->attempts_each();
+    if (most != ConnectionSettings::kUnbounded && open_ + each > most * each) return Place::kNone;
+    open_ += each;
     ++opened_;
-    return Place{};
+    return Place::kOpens;
   }
 
   // The server has accepted the connection that an attempt has opened. If it is multiplexed, there is
   // now room for others on it.
   void accepted(TimePoint now, const Connection& connection = {}) {
-    for (std::size_t i = 1; i < each_; ++i) idle_.push({now, connection});
+    for (std::size_t i = 1; i < settings_->attempts_each(); ++i) idle_.push({now, connection});
   }
 
   // The attempt that opened a connection timed out or was lost before that.
-  void close_unaccepted() { open_ -= each_; }
+  void close_unaccepted() { open_ -= settings_->attempts_each(); }
 
   // The attempt that took a place got an answer: its connection is idle, or closed if there are
   // enough of these. Returns whether it is kept.
   bool give_back(TimePoint now, Connection connection = {}) {
-    const bool kept = idle_.size() < most_idle_;
+    const bool kept = idle_.size() < settings_->pool_max_idle;
     if (kept) {
       idle_.push({now, std::move(connection)});
     } else {
@@ -90,6 +87,7 @@ class ConnectionPool {
 
   // Closes connections that have been idle for too long.
   void close_idle(TimePoint now) {
+    if (settings_->pool_idle == Duration::max()) return;
     while (next_idle_end() <= now) drop_idle();
   }
 
@@ -106,7 +104,8 @@ class ConnectionPool {
 
   // When the next connection has been idle for too long. `TimePoint::max()`: none is idle.
   TimePoint next_idle_end() const {
-    return idle_.empty() ? TimePoint::max() : saturating_add(idle_.front().since, longest_idle_);
+    return idle_.empty() ? TimePoint::max()
+                         : saturating_add(idle_.front().since, settings_->pool_idle);
   }
 
   // The server has closed all idle connections.
@@ -115,17 +114,19 @@ class ConnectionPool {
   }
 
   // Connections: idle, in use, and being opened.
-  std::size_t open() const { return (open_ + each_ - 1) / each_; }
+  std::size_t open() const {
+    return (open_ + settings_->attempts_each() - 1) / settings_->attempts_each();
+  }
   // Those that are idle. If they are multiplexed: the attempts that have room on them.
   std::size_t idle() const { return idle_.size(); }
-  std::size_t idle_connections() const { return idle_.size() / each_; }
+  std::size_t idle_connections() const { return idle_.size() / settings_->attempts_each(); }
   // Since the start.
   std::uint64_t opened() const { return opened_; }
 
  private:
   struct Idle {
     TimePoint since{};
-    std::optional<Connection> connection{};
+    [[no_unique_address]] Connection connection{};
   };
 
   void drop_idle() {
@@ -133,12 +134,8 @@ class ConnectionPool {
     --open_;
   }
 
+  const ConnectionSettings* settings_;
   // These count connections. If they are multiplexed, they count the attempts that have room.
-  std::size_t size_;
-  std::size_t each_;  // of a connection
-  std::size_t most_idle_;
-  Duration longest_idle_;
-  PoolOrder order_;
   Fifo<Idle> idle_;  // those given back first are in front
   std::size_t open_ = 0;
   std::uint64_t opened_ = 0;

@@ -36,18 +36,22 @@ void Callers::close_idle_after(TimePoint now, Duration time) {
 }
 
 void Callers::lose_idle_connections() {
+  for (const auto& each : doors_) each->caller.lose_idle_connections();
+}
+
+std::optional<std::size_t> Callers::idle_connections() const {
+  std::optional<std::size_t> sum;
   for (const auto& each : doors_) {
-    each->caller.lose_idle_connections();
-    each->idle = 0;
+    if (const auto idle = each->caller.idle_connections()) sum = sum.value_or(0) + *idle;
   }
+  return sum;
 }
 
 bool Callers::lose_longest_idle_connection() {
-  Door& door = **std::max_element(doors_.begin(), doors_.end(),
-                                  [](const auto& a, const auto& b) { return a->idle < b->idle; });
-  if (door.idle == 0 || !door.caller.lose_longest_idle_connection()) return false;
-  --door.idle;
-  return true;
+  Door& door = **std::max_element(doors_.begin(), doors_.end(), [](const auto& a, const auto& b) {
+    return a->caller.idle_connections() < b->caller.idle_connections();
+  });
+  return door.caller.lose_longest_idle_connection();
 }
 
 bool Callers::multiplexes() const {
@@ -65,13 +69,6 @@ void Callers::lose_connections_of(TimePoint now, std::uint32_t process) {
   std::size_t door = doors_.size() - 1;
   while (doors_[door]->first_process > process) --door;
   doors_[door]->caller.lose_connections_of(now, process - doors_[door]->first_process);
-}
-
-void Callers::Door::keep_idle(TimePoint now, std::size_t connections) {
-  idle = connections;
-  std::size_t all = 0;
-  for (const auto& each : callers.doors_) all += each->idle;
-  callers.server_->keep_idle(now, all);
 }
 
 bool Callers::want(const Attempt& attempt) const {

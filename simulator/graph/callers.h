@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "model/base/duration.h"
@@ -71,6 +72,7 @@ class Callers final : public Caller {
     door_of(attempt).caller.lose_connection(now, own(attempt), why);
   }
   void lose_idle_connections() override;
+  std::optional<std::size_t> idle_connections() const override;
   // That of the caller with most idle ones.
   bool lose_longest_idle_connection() override;
   // Does any of them? Their processes have numbers of their own here.
@@ -109,7 +111,7 @@ class Callers final : public Caller {
       if (deadline != DeadlinePropagation::kNone) note(now, attempt);
       callers.server_->send(now, outside(attempt));
     }
-    void keep_idle(TimePoint now, std::size_t connections) override;
+    void close_idle(TimePoint now) override { callers.server_->close_idle(now); }
     void reset(TimePoint now, std::uint32_t process) override {
       callers.server_->reset(now, first_process + process);
     }
@@ -124,7 +126,6 @@ class Callers final : public Caller {
     const GraphCalls* const from;
     const DeadlinePropagation deadline;
     const std::uint32_t first_process;
-    std::size_t idle = 0;  // connections
     Deadlines deadlines;
   };
 

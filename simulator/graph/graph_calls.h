@@ -70,6 +70,7 @@ class GraphCalls final : public Caller, public CallOwner {
   void take_answer(TimePoint now, const Attempt& attempt, const Answer& answer) override;
   void lose_connection(TimePoint now, const Attempt& attempt, NoAnswer why) override;
   void lose_idle_connections() override { calls_.lose_idle_connections(); }
+  std::optional<std::size_t> idle_connections() const override { return calls_.idle_connections(); }
   bool lose_longest_idle_connection() override { return calls_.lose_longest_idle_connection(); }
   bool multiplexes() const override { return calls_.multiplexes(); }
   std::uint32_t process_of(const Attempt& attempt) const override {

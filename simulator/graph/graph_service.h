@@ -123,7 +123,6 @@ class GraphService final : public Callees, private Target, private CallOwner {
   // Of `whole_`: it has no server but this service.
   void connect(TimePoint now, const Attempt& attempt) override;
   void send(TimePoint, const Attempt&) override {}
-  void keep_idle(TimePoint, std::size_t) override {}
   void hang_up(TimePoint, const Attempt&) override {}
   void call_over(TimePoint now, std::uint32_t slot, const NextAttempt& next) override;
   void waits(std::uint32_t, Duration) override {}

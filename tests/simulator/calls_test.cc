@@ -14,7 +14,6 @@ class CallsTest : public testing::Test, public Target, public CallOwner {
  protected:
   void connect(TimePoint, const Attempt& attempt) override { sent_ = attempt; }
   void send(TimePoint, const Attempt&) override {}
-  void keep_idle(TimePoint, std::size_t) override {}
   void hang_up(TimePoint, const Attempt&) override {}
   void call_over(TimePoint, std::uint32_t, const NextAttempt&) override {}
   void waits(std::uint32_t, Duration) override {}

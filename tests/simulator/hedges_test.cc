@@ -61,7 +61,6 @@ class HedgesTest : public testing::Test, public Target, public CallOwner {
     times_.push_back(now - TimePoint{});
   }
   void send(TimePoint, const Attempt&) override {}
-  void keep_idle(TimePoint, std::size_t) override {}
   void hang_up(TimePoint, const Attempt& attempt) override {
     for (std::size_t i = 0; i < sent_.size(); ++i) {
       if (sent_[i].client == attempt.client && sent_[i].number == attempt.number) {
