@@ -247,14 +247,14 @@ TimePoint Simulation::next_change() const {
 void Simulation::apply(TimePoint now, const Change& change) {
   using Kind = Change::Kind;
   if (change.kind == Kind::kOutageBegins) {
-    for (Calls* each : calls_of_all()) each->begin_phase(now);
+    for_all_clients([&](Clients& each) { each.calls().begin_phase(now); });
     recorder_.outage_begins(now, totals(), print_disturbance(scenario_.outage));
     if (graph_) graph_->outage_begins(now);
     if (trace_) trace_->open();
     if (reconnects_) reconnects_->lose_all(now);
   }
   if (change.kind == Kind::kOutageEnds) {
-    for (Calls* each : calls_of_all()) each->begin_phase(now);
+    for_all_clients([&](Clients& each) { each.calls().begin_phase(now); });
     recorder_.outage_ends(now, totals());
     if (graph_) graph_->outage_ends(now);
   }
@@ -294,7 +294,7 @@ void Simulation::report_server(TimePoint now) {
     // A request that is being turned away has left the service, but its client still waits.
     const std::size_t connecting = reconnects_ ? reconnects_->connects().in_service() : 0;
     std::size_t in_service = connecting;
-    for (const Calls* each : calls_of_all()) in_service += each->in_service();
+    for_all_clients([&](Clients& each) { in_service += each.calls().in_service(); });
     interval.waited_for = std::min(in_service, interval.concurrency);
     for (ServiceObserver* each : observers_.service) {
       each->on_interval(now - TimePoint{}, now - server_reported_at_, interval);

@@ -79,7 +79,9 @@ void find_unused(UnusedOptions& unused, const ConnectionSettings& settings) {
   }
   if (!settings.kept()) {
     find_unused<ConnectionSettings>(unused, settings, defaults, "without --connections=keep-alive",
-                                    {});
+                                    {"pool-max-idle", "pool-idle", "pool-order"});
+    find_unused<ConnectionSettings>(unused, settings, defaults,
+                                    "without --connections=keep-alive or multiplexed", {});
     return;
   }
   if (settings.multiplexed()) {

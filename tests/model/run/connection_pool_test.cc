@@ -165,5 +165,23 @@ TEST(ConnectionSettings, RefuseAWaitThatEndsAfterTheTimeout) {
   EXPECT_NO_THROW(check(settings, 2s));
 }
 
+// An option says which ways of connecting it belongs to.
+TEST(ConnectionSettings, NameTheWaysThatAnOptionWithoutEffectIsFor) {
+  ConnectionSettings settings;
+  settings.pool_size = 5;
+  settings.pool_order = PoolOrder::kFifo;
+  settings.streams = 7;
+  settings.retry_lost = false;
+  UnusedOptions unused;
+  find_unused(unused, settings);
+  EXPECT_EQ(unused["pool-size"],
+            "pool-size has no effect without --connections=keep-alive or multiplexed");
+  EXPECT_EQ(unused["retry-lost"],
+            "retry-lost has no effect without --connections=keep-alive or multiplexed");
+  EXPECT_EQ(unused["pool-order"], "pool-order has no effect without --connections=keep-alive");
+  EXPECT_EQ(unused["streams"], "streams has no effect without --connections=multiplexed");
+  EXPECT_EQ(unused.size(), 4u);
+}
+
 }  // namespace
 }  // namespace retrystorm
