@@ -161,16 +161,40 @@ std::string grpc(const WorkloadOptions& workload) {
   return text + "\n}\n";
 }
 
-// ---- Envoy and Istio ----
+// ---- Envoy, Istio and Envoy Gateway ----
 
-// The budget, or the nearest to one of tokens: a share of the requests under way.
-BudgetSettings mesh_budget(const BudgetSettings& budget) {
-  const auto allowance = allowance_of(budget);
-  if (budget.kind != BudgetSettings::Kind::kTokens || !allowance) return budget;
-  BudgetSettings nearest;
-  nearest.kind = BudgetSettings::Kind::kConcurrent;
-  nearest.share = std::min(std::round(1000 * allowance->per_request) / 1000, 1.0);
-  return nearest;
+// What limits the requests and retries under way.
+struct MeshLimits {
+  std::string requests{}, retries{};  // empty: not limited, or by a share
+  std::string minimum{};              // of retries that a share allows
+  std::optional<double> share{};
+};
+
+MeshLimits limits_of(const ProcessSettings& process) {
+  MeshLimits limits;
+  if (process.concurrency_limit.kind == ConcurrencyLimitSettings::Kind::kFixed) {
+    limits.requests = std::to_string(process.concurrency_limit.start);
+  }
+  BudgetSettings budget = process.budget;
+  // The nearest to one of tokens is a share of the requests under way.
+  if (const auto allowance = allowance_of(budget);
+      allowance && budget.kind == BudgetSettings::Kind::kTokens) {
+    budget = {};
+    budget.kind = BudgetSettings::Kind::kConcurrent;
+    budget.share = std::min(std::round(1000 * allowance->per_request) / 1000, 1.0);
+  }
+  if (budget.kind != BudgetSettings::Kind::kConcurrent) return limits;
+  const bool has_share = std::isfinite(budget.share);
+  (has_share ? limits.minimum : limits.retries) = std::to_string(budget.min_concurrency);
+  if (has_share) limits.share = budget.share;
+  return limits;
+}
+
+// In a line, the timeout of a try, where one is retried after it; empty: there is none.
+std::string try_timeout(const WorkloadOptions& workload, std::string_view name,
+                        std::string (*written)(Duration)) {
+  if (!workload.retry.limit.retry_on.timeout || !workload.has_timeout()) return "";
+  return std::string(name) + ": " + written(workload.timeout) + '\n';
 }
 
 struct RetryConditions {
@@ -214,31 +238,22 @@ std::string envoy(const WorkloadOptions& workload) {
   if (!conditions.codes.empty()) {
     text += "        retriable_status_codes: [" + joined_codes(conditions.codes) + "]\n";
   }
-  if (limit.retry_on.timeout && workload.has_timeout()) {
-    text += "        per_try_timeout: " + in_seconds(workload.timeout) + '\n';
-  }
+  text += try_timeout(workload, "        per_try_timeout", in_seconds);
   text +=
       "        retry_back_off:\n          base_interval: " + in_seconds(base_of(retry.backoff)) +
       '\n';
   text += "          max_interval: " + in_seconds(longest_wait(retry)) + '\n';
   text += "clusters:\n- name: service\n  circuit_breakers:\n    thresholds:\n";
-  const ProcessSettings& process = retry.process;
-  std::vector<std::string> lines;
-  if (process.concurrency_limit.kind == ConcurrencyLimitSettings::Kind::kFixed) {
-    lines.push_back("max_requests: " + std::to_string(process.concurrency_limit.start));
+  const MeshLimits limits = limits_of(retry.process);
+  text += "    - ";
+  if (!limits.requests.empty()) text += "max_requests: " + limits.requests + "\n      ";
+  if (!limits.share) {
+    return text +
+           "max_retries: " + (limits.retries.empty() ? std::string(kNoLimit) : limits.retries) +
+           '\n';
   }
-  const BudgetSettings budget = mesh_budget(process.budget);
-  if (budget.kind == BudgetSettings::Kind::kConcurrent && std::isfinite(budget.share)) {
-    lines.push_back("retry_budget: {budget_percent: {value: " + percent_text(budget.share) +
-                    "}, min_retry_concurrency: " + std::to_string(budget.min_concurrency) + '}');
-  } else if (budget.kind == BudgetSettings::Kind::kConcurrent) {
-    lines.push_back("max_retries: " + std::to_string(budget.min_concurrency));
-  } else {
-    lines.push_back("max_retries: " + std::string(kNoLimit));
-  }
-  for (std::size_t i = 0; i < lines.size(); ++i)
-    text += (i == 0 ? "    - " : "      ") + lines[i] + '\n';
-  return text;
+  return text + "retry_budget: {budget_percent: {value: " + percent_text(*limits.share) +
+         "}, min_retry_concurrency: " + limits.minimum + "}\n";
 }
 
 std::string istio(const WorkloadOptions& workload) {
@@ -257,25 +272,17 @@ std::string istio(const WorkloadOptions& workload) {
   if (limit.max_retries > 0) {
     text += "      retryOn: \"" + words +
             "\"\n      backoff: " + brief_duration(base_of(retry.backoff)) + '\n';
-    if (limit.retry_on.timeout && workload.has_timeout()) {
-      text += "      perTryTimeout: " + brief_duration(workload.timeout) + '\n';
-    }
+    text += try_timeout(workload, "      perTryTimeout", brief_duration);
   }
-  const ProcessSettings& process = retry.process;
-  const BudgetSettings budget = mesh_budget(process.budget);
-  const bool concurrent = budget.kind == BudgetSettings::Kind::kConcurrent;
+  const MeshLimits limits = limits_of(retry.process);
   std::string http, policy;
-  if (concurrent && !std::isfinite(budget.share)) {
-    http += "        maxRetries: " + std::to_string(budget.min_concurrency) + '\n';
-  }
-  if (process.concurrency_limit.kind == ConcurrencyLimitSettings::Kind::kFixed) {
-    http += "        http2MaxRequests: " + std::to_string(process.concurrency_limit.start) + '\n';
-  }
+  if (!limits.retries.empty()) http += "        maxRetries: " + limits.retries + '\n';
+  if (!limits.requests.empty()) http += "        http2MaxRequests: " + limits.requests + '\n';
   if (!http.empty()) policy += "    connectionPool:\n      http:\n" + http;
-  if (concurrent && std::isfinite(budget.share)) {
+  if (limits.share) {
     if (http.empty()) policy += "    connectionPool: {tcp: {}}\n";  // without, a budget is ignored
-    policy += "    retryBudget:\n      percent: " + percent_text(budget.share) +
-              "\n      minRetryConcurrency: " + std::to_string(budget.min_concurrency) + '\n';
+    policy += "    retryBudget:\n      percent: " + percent_text(*limits.share) +
+              "\n      minRetryConcurrency: " + limits.minimum + '\n';
   }
   if (policy.empty()) return text;
   return text +
@@ -307,35 +314,30 @@ std::string envoy_gateway(const WorkloadOptions& workload) {
       "apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: BackendTrafficPolicy\nmetadata:\n"
       "  name: policy\nspec:\n  targetRefs:\n  - group: gateway.networking.k8s.io\n"
       "    kind: HTTPRoute\n    name: route\n  retry:\n    numRetries: " +
-      std::to_string(limit.max_retries) + "\n    retryOn:\n      triggers: [" +
-      joined(conditions.words, ", ") + "]\n";
+      std::to_string(std::min(limit.max_retries, kMostSigned)) +
+      "\n    retryOn:\n      triggers: [" + joined(conditions.words, ", ") + "]\n";
   if (!conditions.codes.empty()) {
     text += "      httpStatusCodes: [" + joined_codes(conditions.codes) + "]\n";
   }
-  text += "    perRetry:\n";
-  if (limit.retry_on.timeout && workload.has_timeout()) {
-    text += "      timeout: " + in_gateway_duration(workload.timeout) + '\n';
-  }
-  text += "      backOff:\n        baseInterval: " + in_gateway_duration(base_of(retry.backoff)) +
+  text += "    perRetry:\n" + try_timeout(workload, "      timeout", in_gateway_duration) +
+          "      backOff:\n        baseInterval: " + in_gateway_duration(base_of(retry.backoff)) +
           "\n        maxInterval: " + in_gateway_duration(longest_wait(retry)) +
           "\n  timeout:\n    http:\n      requestTimeout: " +
           (limit.has_deadline() ? in_gateway_duration(limit.deadline) : "0s") +
           "\n  circuitBreaker:\n";
-  const ProcessSettings& process = retry.process;
-  if (process.concurrency_limit.kind == ConcurrencyLimitSettings::Kind::kFixed) {
-    text += "    maxParallelRequests: " + std::to_string(process.concurrency_limit.start) + '\n';
-  }
-  const BudgetSettings budget = mesh_budget(process.budget);
-  const bool concurrent = budget.kind == BudgetSettings::Kind::kConcurrent;
-  if (!concurrent || !std::isfinite(budget.share)) {
-    return text + "    maxParallelRetries: " +
-           (concurrent ? std::to_string(budget.min_concurrency) : std::string(kNoLimit)) + '\n';
+  const MeshLimits limits = limits_of(retry.process);
+  const auto or_no_limit = [](const std::string& most) {
+    return most.empty() ? std::string(kNoLimit) : most;
+  };
+  // Without it, 1,024.
+  text += "    maxParallelRequests: " + or_no_limit(limits.requests) + '\n';
+  if (!limits.share) {
+    return text + "    maxParallelRetries: " + or_no_limit(limits.retries) + '\n';
   }
   // A share in thousandths.
   return text + "    retryBudget:\n      percent: {numerator: " +
-         print_number(std::round(1000 * budget.share)) +
-         ", denominator: 1000}\n      minRetryConcurrency: " +
-         std::to_string(budget.min_concurrency) + '\n';
+         print_number(std::round(1000 * *limits.share)) +
+         ", denominator: 1000}\n      minRetryConcurrency: " + limits.minimum + '\n';
 }
 
 // ---- resilience4j ----

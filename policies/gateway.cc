@@ -34,7 +34,7 @@ constexpr std::array kTimeouts{field(foreign_name(kApi, "request"), duration),
                                field(foreign_name(kApi, "backendRequest"), duration)};
 constexpr std::array kConstraint{field(foreign_name(kApi, "percent"), percent_as_share, "0.2"),
                                  field(foreign_name(kApi, "interval"), duration, "10s")};
-constexpr Field kNumRetries = field(foreign_name(kEnvoy, "numRetries"), whole_number, "2");
+constexpr Field kNumRetries = field(foreign_name(kEnvoy, "numRetries"), signed_number, "2");
 constexpr Field kTryTimeout = field(foreign_name(kEnvoy, "timeout"), duration);
 constexpr Field kRequestTimeout = field(foreign_name(kEnvoy, "requestTimeout"), duration);
 constexpr std::array kWaits{field(foreign_name(kEnvoy, "baseInterval"), duration, "25ms"),

@@ -1,7 +1,9 @@
 // What is in a YAML or JSON file: one tree of texts with the lines where they stand.
 //
 // The files are hostile: their size, depth, number of nodes and of aliases are bounded, so that none
-// takes more than some tens of megabytes or some seconds. A file that is wrong anywhere is refused as
+// takes more than some tens of megabytes or some seconds. LibYAML gives the events, one for
+// an alias, so that nothing is expanded before it is counted. (yaml-cpp's events would do, too, but its releases in Debian 12 and
+// 13 differ.) A file that is wrong anywhere is refused as
 // a whole. Messages name lines and columns, and never quote the file, which may hold passwords.
 #pragma once
 

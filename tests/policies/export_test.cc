@@ -55,6 +55,19 @@ TEST(Export, SaysWhatTheThrottleOfGrpcAndItsInternalCost) {
               Not(Contains(StartsWith("INTERNAL"))));
 }
 
+// Envoy Gateway's CRD (api/v1alpha1: retry_types.go, circuitbreaker_types.go): numRetries is an int32, and there are
+// 1,024 requests at a time unless it says more.
+TEST(Export, StaysWithinWhatEnvoyGatewayTakes) {
+  const auto endless = workload_of({{"max-retries", "none"}});
+  const Exported exported = export_policy(endless, ExportFormat::kEnvoyGateway);
+  EXPECT_THAT(exported.text, AllOf(HasSubstr("numRetries: 2147483647\n"),
+                                   HasSubstr("maxParallelRequests: 4294967295\n")));
+  EXPECT_THAT(exported.differences, Not(Contains(StartsWith("concurrency-limit"))));
+  std::string more = exported.text;
+  more.replace(more.find("2147483647"), 10, "2147483648");
+  EXPECT_TRUE(read_policies(more).policies.at(0).refused);
+}
+
 using Options = std::vector<std::pair<std::string, std::string>>;
 
 // Settings by chance, of all that a format can say.
