@@ -24,20 +24,27 @@ struct ResetRule {
 constexpr std::array<ResetRule, 4> kResetRules{
     {{"nghttp2", 1000, 33}, {"nginx", 256, 1e6}, {"netty", 200, 6.67}, {"varnish", 100, 1.67}}};
 
-const ResetRule& reset_rule(std::string_view name) {
-  std::vector<std::string_view> names;
+constexpr std::uint64_t kMany = 1'000'000'000;
+constexpr double kLarge = 1e9;
+
+// A server's name, or N:RATE. None: `kUnlimitedResets`.
+ResetRule parse_reset_rule(std::string_view text) {
+  if (is_none(text)) return {kNoneWord, ServiceOptions::kUnlimitedResets, 0};
   for (const ResetRule& each : kResetRules) {
-    if (each.name == name) return each;
-    names.push_back(each.name);
+    if (each.name == text) return each;
   }
-  throw std::invalid_argument(unknown_name(name, names));
+  const std::vector<std::string_view> parts = split(text, ':');
+  if (parts.size() != 2) {
+    throw std::invalid_argument(in_quotes(text) +
+                                " is no limit of resets: write N:RATE, such as 1000:33, or none, "
+                                "nghttp2, nginx, netty or varnish");
+  }
+  return {"", parse_count(parts[0], 1, kMany), parse_rate(parts[1], 0, kLarge)};
 }
 
 }  // namespace
 
 void declare_options(OptionList& options, ServiceOptions& service, Engine engine) {
-  constexpr std::uint64_t kMany = 1'000'000'000;
-  constexpr double kLarge = 1e9;
   const bool real = engine == Engine::kReal;
   // In a simulation these are left out of the short help, because it has many options already.
   const char* in_curve = real ? "Service" : "";
@@ -93,27 +100,24 @@ void declare_options(OptionList& options, ServiceOptions& service, Engine engine
                         std::chrono::milliseconds(1))
       .with_range("1s", "5m");
   if (!real) {
-    Option& limit =
-        options
-            .count_or_none("reset-limit", service.reset_limit,
-                           "multiplexed: how many timed out attempts of a connection the "
-                           "server takes at once; the next one closes the connection; "
-                           "none = no limit; with --reset-rate as in nghttp2 (1000 and "
-                           "33/s), nginx, netty or varnish",
-                           1, kMany)
-            .with_unit("attempts")
-            .with_range("10", "1000");
-    limit.set = [&service, set_number = limit.set](std::string_view text) {
-      if (is_none(text) || text.empty() || text.front() < 'a') return set_number(text);
-      const ResetRule& rule = reset_rule(text);
-      service.reset_limit = rule.most;
-      service.reset_rate = rule.rate;
-    };
     options
-        .number("reset-rate", service.reset_rate, "--reset-limit: how many more it takes a second",
-                0, kLarge)
-        .with_unit("attempts/s")
-        .with_range("1", "1000");
+        .text(
+            "reset-limit",
+            "multiplexed: N:RATE = the server takes N timed out attempts of a connection at once, "
+            "and RATE more a second; the next one closes the connection; as in nghttp2 (1000:33), "
+            "nginx, netty or varnish; none = no limit",
+            [&service](std::string_view text) {
+              const ResetRule rule = parse_reset_rule(text);
+              service.reset_limit = rule.most;
+              service.reset_rate = rule.rate;
+            },
+            [&service] {
+              if (service.reset_limit == ServiceOptions::kUnlimitedResets) {
+                return std::string(kNoneWord);
+              }
+              return std::to_string(service.reset_limit) + ':' + print_number(service.reset_rate);
+            })
+        .with_examples({"none", "nghttp2", "nginx", "netty", "varnish", "100:10"});
   }
   declare_options(options, service.rate_limit);
   options
@@ -153,10 +157,6 @@ void find_unused(UnusedOptions& unused, const ServiceOptions& service) {
     find_of_curve("limit", service.limit != defaults.limit);
     find_of_curve("curve-factor", service.factor != defaults.factor);
     find_of_curve("k", service.k != defaults.k);
-  }
-  if (service.reset_limit == ServiceOptions::kUnlimitedResets &&
-      service.reset_rate != ServiceOptions().reset_rate) {
-    unused.emplace("reset-rate", "reset-rate has no effect without --reset-limit");
   }
   find_unused(unused, service.rate_limit);
   if (service.shed_above == 0 && service.shed_status != ServiceOptions().shed_status) {

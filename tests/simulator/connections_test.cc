@@ -214,16 +214,16 @@ TEST(KeptConnections, AreClosedByAServerThatLimitsResets) {
       kKeptFreeze + "observe = 20ms\nclients-per-process = 100\nconnections = multiplexed\n";
   const double waiting = 600 / 1.4;
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-    const KeptRun closed = kept_run(settings + "reset-limit = 10\nretry-lost = no\n", seed);
+    const KeptRun closed = kept_run(settings + "reset-limit = 10:33\nretry-lost = no\n", seed);
     EXPECT_NEAR(static_cast<double>(closed.counts().errors), waiting, 4 * std::sqrt(waiting));
     EXPECT_GE(closed.result.peak_concurrency, 6u * 10);
     EXPECT_LE(closed.result.peak_concurrency, 6u * 10 + 60);  // and those that come meanwhile
     // What was lost is sent again, on six new connections.
-    const KeptRun again = kept_run(settings + "reset-limit = 10\n", seed);
+    const KeptRun again = kept_run(settings + "reset-limit = 10:33\n", seed);
     EXPECT_EQ(again.result.summary.kept->sent_again, closed.counts().errors);
     EXPECT_EQ(again.counts().errors, 0u);
     EXPECT_EQ(again.result.summary.kept->opened, 12u);
-    const KeptRun open = kept_run(settings + "reset-limit = 1000\n", seed);
+    const KeptRun open = kept_run(settings + "reset-limit = 1000:33\n", seed);
     EXPECT_EQ(open.counts().errors, 0u);
     EXPECT_EQ(open.kept_at_end().opened, 6u);
     EXPECT_GT(open.result.peak_concurrency, 3'000u);
@@ -255,12 +255,15 @@ TEST(ResetLimit, HasTheRulesOfServersByName) {
   list.apply("reset-limit = varnish\n");
   EXPECT_EQ(options.service.reset_limit, 100u);
   EXPECT_NEAR(options.service.reset_rate, 100 / 60., 0.01);
-  list.apply("reset-limit = netty\nreset-rate = 5\n");  // what is given besides counts
+  list.apply("reset-limit = 200:300/min\n");
   EXPECT_EQ(options.service.reset_limit, 200u);
   EXPECT_EQ(options.service.reset_rate, 5);
+  EXPECT_EQ(list.find("reset-limit")->get(), "200:5");
   list.apply("reset-limit = none\n");
   EXPECT_EQ(options.service.reset_limit, ServiceOptions::kUnlimitedResets);
-  EXPECT_THROW(list.apply("reset-limit = apache\n"), std::invalid_argument);
+  for (const char* wrong : {"apache", "10", "0:1", "10:-1", "10:x", "1:2:3", ""}) {
+    EXPECT_THROW(list.set("reset-limit", wrong), std::invalid_argument) << wrong;
+  }
 }
 
 // After a restart each process has one again. What was under way on the lost ones fails.
