@@ -334,20 +334,6 @@ std::vector<Case> cases() {
       .005, dead("300ms", 9, "1s"));
   add(38, "attempts a request, dead service, at most 3 at 300 ms, 1 s", vain_attempts(1, .3, 3),
       .005, dead("300ms", 3, "1s"));
-  for (const auto& [clients, most] : {std::pair(32, 8), std::pair(50, 20)}) {
-    const std::string requests = std::to_string(clients) + " requests at a time, all late";
-    NamedOptions at_once{
-        {"arrivals", "closed"}, {"clients", std::to_string(clients)}, {"lambda", "1ms"}};
-    add(39, "hedges a request, " + requests, 1, .005,
-        hedges_a_request(clients, "fixed:1s", hedge("50ms", at_once)));
-    at_once.insert({{"retry-budget", "concurrent"},
-                    {"budget-share", "0"},
-                    {"budget-min-concurrency", std::to_string(most)}});
-    add(39,
-        "hedges a request, " + requests + ", at most " + std::to_string(most) + " hedges at a time",
-        double(most) / clients, .005,
-        hedges_a_request(clients, "fixed:1s", hedge("50ms", at_once)));
-  }
   for (const int n : {2, 3}) {
     const double expected = falling_concurrency(100 * n, .1, 1.05, 30, 15);
     add(38,
@@ -371,6 +357,20 @@ std::vector<Case> cases() {
   add(29, "in the service, 7 streams, all hang", 7, 0, in_streams(1, 7));
   add(29, "in the service, 2 connections of 50 streams, all hang", 100, 0, in_streams(2, 50));
   for (Case& each : layer_cases()) list.push_back(std::move(each));
+  for (const auto& [clients, most] : {std::pair(32, 8), std::pair(50, 20)}) {
+    const std::string requests = std::to_string(clients) + " requests at a time, all late";
+    NamedOptions at_once{
+        {"arrivals", "closed"}, {"clients", std::to_string(clients)}, {"lambda", "1ms"}};
+    add(39, "hedges a request, " + requests, 1, .005,
+        hedges_a_request(clients, "fixed:1s", hedge("50ms", at_once)));
+    at_once.insert({{"retry-budget", "concurrent"},
+                    {"budget-share", "0"},
+                    {"budget-min-concurrency", std::to_string(most)}});
+    add(39,
+        "hedges a request, " + requests + ", at most " + std::to_string(most) + " hedges at a time",
+        double(most) / clients, .005,
+        hedges_a_request(clients, "fixed:1s", hedge("50ms", at_once)));
+  }
   return list;
 }
 
