@@ -83,6 +83,7 @@ void check_edge(const CalleeSettings& callee, const CallOptions& calls) {
   try {
     check(caller);
     retrystorm::refuse(unused_options(caller.retry));
+    retrystorm::refuse(unused_options(caller.connections));
   } catch (const std::invalid_argument& error) {
     refuse(error.what());
   }

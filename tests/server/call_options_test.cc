@@ -73,6 +73,7 @@ TEST(CallOptions, RefuseWhatCannotBe) {
            {{{"calls", a}, {"call-to", "a"}}, "NAME OPTION=VALUE"},
            {{{"calls", a}, {"call-to", "a tmeout=1s"}}, "did you mean timeout"},
            {{{"calls", a}, {"call-deadline-propagation", "request"}}, "needs a --call-deadline"},
+           {{{"calls", a}, {"call-pool-size", "3"}}, "no effect without --connections=keep-alive"},
        }) {
     EXPECT_THAT([&given = settings] { upstream(given); },
                 ThrowsMessage<std::invalid_argument>(HasSubstr(why)));
