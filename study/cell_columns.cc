@@ -184,6 +184,8 @@ const CellColumn kHedgeColumns[] = {
 };
 
 const CellColumn kGraphColumns[] = {
+    {"last calls", 12, [](const C& c) { return number_text(c.last_calls, 2); },
+     "last_service_calls", [](const C& c) { return number_json(c.last_calls); }},
     {"dies first", 18,
      [](const C& c) {
        return c.died_first.empty() ? std::string("-")

@@ -68,8 +68,9 @@ RunResult result_of(const SimulationResult& run) {
         static_cast<double>(reconnect->back) / static_cast<double>(reconnect->clients);
     result.all_back = reconnect->all_back;
   }
-  if (const auto& graph = run.summary.graph; graph && graph->first) {
-    result.died_first = graph->nodes[*graph->first].name;
+  if (const auto& graph = run.summary.graph) {
+    if (graph->first) result.died_first = graph->nodes[*graph->first].name;
+    result.last_calls = graph->nodes.back().amplification;
   }
   if (run.summary.phases) {
     for (std::size_t i = 0; i < result.phases.size(); ++i) {
@@ -213,6 +214,7 @@ CellResult summarize(const std::vector<RunResult>& runs, double misses) {
   cell.processes = mean_of(runs, &RunResult::processes);
   cell.process_rate = mean_of(runs, &RunResult::process_rate);
   cell.hedges = mean_of(runs, &RunResult::hedges);
+  cell.last_calls = mean_of(runs, &RunResult::last_calls);
   cell.hedges_won = mean_of(runs, &RunResult::hedges_won);
   for (std::size_t i = 0; i < cell.phases.size(); ++i) cell.phases[i] = summarize_phase(runs, i);
   return cell;

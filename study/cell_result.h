@@ -62,8 +62,9 @@ struct RunResult {
   // Where clients lose their connections: the share that had one again, and when the last one had.
   std::optional<double> back_share{};
   std::optional<Duration> all_back{};
-  std::string died_first{};  // which service of a chain did, if any
-  PhaseResults phases{};     // in the order of `RunPhase`
+  std::string died_first{};            // which service of a chain did, if any
+  std::optional<double> last_calls{};  // of the last service of a chain, for each request
+  PhaseResults phases{};               // in the order of `RunPhase`
 
   bool operator==(const RunResult&) const = default;
 };
@@ -131,6 +132,7 @@ struct CellResult {
   // The service of a chain that died first in most runs, and the share of all runs. Empty if none did.
   std::string died_first{};
   double died_first_share = 0;
+  std::optional<double> last_calls{};  // the mean
   PhaseResults phases{};
 };
 

@@ -42,6 +42,7 @@ void each_field(Result& result, const Visit& visit) {
   visit("hedges", result.hedges);
   visit("hedges_won", result.hedges_won);
   visit("died_first", result.died_first);
+  visit("last_calls", result.last_calls);
   visit("back_share", result.back_share);
   visit("all_back_ns", result.all_back);
   for (std::size_t i = 0; i < kPhaseNames.size(); ++i) {

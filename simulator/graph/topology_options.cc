@@ -203,11 +203,15 @@ void check(const GraphOptions& graph, const WorkloadOptions& workload,
   find_node(topology, graph.outage_of, "--outage-of");
   for (const GraphNode& each : topology.nodes) {
     if (each.service.abandoned == Abandoned::kCancel) {
-      refuse("a service cannot cancel its calls: --abandoned=serve or skip");
+      refuse(
+          "--abandoned=cancel: a request that is cancelled would leave its calls under way: take --abandoned=skip, and "
+          "--deadline-propagation=attempt for those calls");
     }
   }
   if (outage && loses_connections(*outage))
-    refuse("the outage is of a service: not --outage=reconnect");
+    refuse(
+        "--outage=reconnect is about the clients' connections to a single service: with several, take --outage=drop and "
+        "--connections=keep-alive");
   const auto keeps = [&topology](std::size_t node) {
     return std::any_of(topology.edges.begin(), topology.edges.end(), [node](const GraphEdge& each) {
       return each.to == node && each.caller.connections.kind == Connections::kKeepAlive;
