@@ -137,6 +137,17 @@ std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& 
     return true;
   };
   if (seen.is_throttled()) {
+    using Rate = ClientRateSettings::Kind;
+    const bool unlimited = retry.process.client_rate.kind == Rate::kNone;
+    const std::size_t processes = process_count(options.workload);
+    const std::string shared = processes > 1
+                                   ? " (true of clients that share one process: --processes=1)"
+                                   : " (if all clients share one process)";
+    if (unlimited && options.service.rate_limit.rate > 0) {
+      const double each = options.service.rate_limit.rate / static_cast<double>(processes);
+      add({{"client-rate", print_number(each) + "/s"}},
+          processes == 1 ? shared : " (of each process)");
+    }
     const bool obeyed = retry.hint.use != HintUse::kIgnore;
     if (options.service.hint.kind != HintKind::kSpread) {
       add(obeyed ? NamedOptions{{"hint", "spread"}}
@@ -145,11 +156,7 @@ std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& 
     } else if (!obeyed) {
       add({{"retry-after", "at-least"}});
     }
-    if (retry.process.client_rate.kind == ClientRateSettings::Kind::kNone)
-      add({{"client-rate", "aws-adaptive"}},
-          process_count(options.workload) > 1
-              ? " (true of clients that share one process: --processes=1)"
-              : " (if all clients share one process)");
+    if (unlimited) add({{"client-rate", "aws-adaptive"}}, shared);
   }
   switch (seen.verdict) {
     case Verdict::kRecovered:

@@ -463,6 +463,10 @@ std::string summary_text(const Summary& summary) {
   if (!summary.first_error.empty()) {
     text += "           the first error was: " + summary.first_error + '\n';
   }
+  if (counts.throttled > 0 && !summary.job) {
+    text += "throttled: " + count_text(counts.throttled, "attempts, ") +
+            percent_text(counts.throttled_share()) + " of all, were told to slow down\n";
+  }
   if (summary.processes > 0) {
     text += "processes: " + std::to_string(summary.processes) +
             format(", %.1f requests a second each\n", summary.process_rate());

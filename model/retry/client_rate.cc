@@ -8,6 +8,8 @@
 namespace retrystorm {
 namespace {
 
+constexpr double kLeastRate = 0.001, kMostRate = 1e6;  // attempts per second
+
 using HalfSeconds = std::chrono::duration<std::int64_t, std::ratio<1, 2>>;
 
 // Gives the same result on every machine. One Newton step corrects the last bits.
@@ -20,12 +22,20 @@ double cube_root(double x) {
 }  // namespace
 
 void declare_options(OptionList& options, ClientRateSettings& settings) {
-  options.group("Rate limit of a process: delays attempts once the service throttles");
-  options.choice<ClientRateSettings::Kind>(
-      "client-rate", settings.kind,
-      {{"none", ClientRateSettings::Kind::kNone},
-       {"aws-adaptive", ClientRateSettings::Kind::kAwsAdaptive}},
-      "how the rate is set");
+  using Kind = ClientRateSettings::Kind;
+  options.group("Rate limit of a process: delays attempts, so that the service need not throttle");
+  Option& client_rate = options.choice<Kind>(
+      "client-rate", settings.kind, {{"none", Kind::kNone}, {"aws-adaptive", Kind::kAwsAdaptive}},
+      "how many attempts a second all clients of a process may send, such as 10/s or 600/min; "
+      "aws-adaptive lowers it when the service throttles");
+  client_rate.set = [&settings, name = client_rate.set](std::string_view text) {
+    if (text.empty() || text.find_first_of("0123456789") != 0) return name(text);
+    settings.rate = parse_rate(text, kLeastRate, kMostRate);
+    settings.kind = Kind::kFixed;
+  };
+  client_rate.get = [&settings, name = client_rate.get] {
+    return settings.kind == Kind::kFixed ? print_number(settings.rate) + "/s" : name();
+  };
   options.number("rate-decrease", settings.decrease,
                  "the factor by which a throttling answer lowers the rate", 0, 1);
   options.number("rate-scale", settings.scale,
@@ -39,9 +49,35 @@ void declare_options(OptionList& options, ClientRateSettings& settings) {
 }
 
 void find_unused(UnusedOptions& unused, const ClientRateSettings& settings) {
-  if (settings.kind == ClientRateSettings::Kind::kNone) {
-    find_unused<ClientRateSettings>(unused, settings, {}, "without --client-rate");
+  if (settings.kind != ClientRateSettings::Kind::kAwsAdaptive) {
+    find_unused<ClientRateSettings>(unused, settings, {}, "without --client-rate=aws-adaptive",
+                                    {"rate-decrease", "rate-scale", "rate-smoothing", "rate-min"});
   }
+}
+
+std::unique_ptr<Gate> make_client_rate(const ClientRateSettings& settings, TimePoint now) {
+  switch (settings.kind) {
+    case ClientRateSettings::Kind::kFixed:
+      return std::make_unique<FixedRate>(settings.rate, now);
+    case ClientRateSettings::Kind::kAwsAdaptive:
+      return std::make_unique<ClientRate>(settings, now);
+    case ClientRateSettings::Kind::kNone:
+      break;
+  }
+  return nullptr;
+}
+
+FixedRate::FixedRate(double rate, TimePoint now) : each_(from_seconds(1 / rate)), next_(now) {}
+
+Permission FixedRate::ask(TimePoint now, Random& /*random*/) {
+  const TimePoint token = std::max(next_, now - kSlack);
+  next_ = token + each_;
+  if (token <= now) return {};
+  return {.kind = Permission::Kind::kWait, .wait = token - now, .reserved = true};
+}
+
+void FixedRate::take_back(TimePoint /*now*/) {
+  next_ -= each_;
 }
 
 ClientRate::ClientRate(const ClientRateSettings& settings, TimePoint now)

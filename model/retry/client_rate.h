@@ -1,7 +1,9 @@
-// A client-side rate limit that adapts to the service's throttling: the AWS SDKs' adaptive mode.
+// Client-side rate limits of a process: a rate that is given, or one that adapts to the service's throttling
+// (the AWS SDKs' adaptive mode).
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "model/base/duration.h"
 #include "model/base/option_list.h"
@@ -10,9 +12,10 @@
 namespace retrystorm {
 
 struct ClientRateSettings {
-  enum class Kind { kNone, kAwsAdaptive };
+  enum class Kind { kNone, kAwsAdaptive, kFixed };
 
   Kind kind = Kind::kNone;
+  double rate = 0;         // kFixed: attempts per second, of the process
   double decrease = 0.7;   // beta: a throttling answer multiplies the rate by this
   double scale = 0.4;      // C: how steeply the rate grows again
   double smoothing = 0.8;  // weight of the newest slot in the measured rate
@@ -23,6 +26,27 @@ void declare_options(OptionList& options, ClientRateSettings& settings);
 
 // Adds the options that were given but have no effect.
 void find_unused(UnusedOptions& unused, const ClientRateSettings& settings);
+
+// Null without a limit.
+std::unique_ptr<Gate> make_client_rate(const ClientRateSettings& settings, TimePoint now);
+
+// A token bucket that every attempt passes, filled at a rate that is given. It begins with one token and holds
+// those of `kSlack` and one more, so that after a pause hardly more come at once. Attempts reserve the next
+// tokens in the order in which they ask.
+class FixedRate final : public Gate {
+ public:
+  static constexpr Duration kSlack = std::chrono::milliseconds(100);
+
+  FixedRate(double rate, TimePoint now);
+
+  Permission ask(TimePoint now, Random& random) override;
+  void take_back(TimePoint now) override;
+  void attempt_ended(TimePoint /*now*/, const AttemptResult& /*result*/) override {}
+
+ private:
+  Duration each_;   // between two tokens
+  TimePoint next_;  // the next token is due; later ones one by one after it
+};
 
 // A token bucket that every attempt passes. A throttling answer cuts the rate at which it fills.
 // The rate then grows as a cubic function of the time since, up to twice the measured rate of

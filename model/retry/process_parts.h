@@ -27,6 +27,8 @@ struct Permission {
 
   Kind kind = Kind::kSend;
   Duration wait{0};
+  bool reserved =
+      false;  // kWait: after this wait, the gate that was asked lets the attempt through
 };
 
 // Decides whether a failed request may be retried, given how many others are. A failure that the
@@ -56,9 +58,11 @@ class Gate {
  public:
   virtual ~Gate() = default;
 
+  // Only the first gate of a process may reserve the end of a wait.
   virtual Permission ask(TimePoint now, Random& random) = 0;
 
-  // Undoes an `ask` that let an attempt through, because another gate refused it at the same time.
+  // Undoes an `ask` that let an attempt through or reserved the end of a wait, because another gate refused
+  // it at the same time, or its request has ended by then.
   virtual void take_back(TimePoint /*now*/) {}
 
   // Called for each attempt that was sent, however it ended. It was sent at `now - result.latency`.

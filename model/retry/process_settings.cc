@@ -40,9 +40,7 @@ std::unique_ptr<RetryProcess> make_process(const ProcessSettings& settings, Time
   auto process = std::make_unique<RetryProcess>();
   process->budget = make_budget(settings.budget, now);
   auto& gates = process->gates;
-  if (settings.client_rate.kind != ClientRateSettings::Kind::kNone) {
-    gates.push_back(std::make_unique<ClientRate>(settings.client_rate, now));
-  }
+  if (auto rate = make_client_rate(settings.client_rate, now)) gates.push_back(std::move(rate));
   if (settings.concurrency_limit.kind != ConcurrencyLimitSettings::Kind::kNone) {
     gates.push_back(std::make_unique<ConcurrencyLimit>(settings.concurrency_limit));
   }

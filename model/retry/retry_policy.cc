@@ -56,6 +56,13 @@ Permission RetryPolicy::ask(TimePoint now, bool first, RetryState& state, RetryP
   if (left <= Duration::zero()) return {.kind = Permission::Kind::kTooLate};
   if (process == nullptr) return {};
   Permission permission = ask_process(now, first, state, *process, random);
+  if (permission.reserved) {
+    if (permission.wait < left) {
+      state.reserved = 1;
+    } else {
+      process->gates.front()->take_back(now);
+    }
+  }
   permission.wait = std::min(permission.wait, left);
   return permission;
 }
@@ -64,7 +71,9 @@ Permission RetryPolicy::ask_process(TimePoint now, bool first, RetryState& state
                                     RetryProcess& process, Random& random) const {
   if (first && process.budget) process.budget->request_begins(now);
   if (first && process.hedges) process.hedges->request_begins(now);
-  for (std::size_t i = 0; i < process.gates.size(); ++i) {
+  const bool reserved = state.reserved == 1;
+  state.reserved = 0;
+  for (std::size_t i = reserved ? 1 : 0; i < process.gates.size(); ++i) {
     const Permission permission = process.gates[i]->ask(now, random);
     if (permission.kind == Permission::Kind::kSend) continue;
     while (i-- > 0) process.gates[i]->take_back(now);

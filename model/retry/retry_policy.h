@@ -83,6 +83,7 @@ class RetryPolicy {
   void begin_request(RetryState& state, Duration think_time) const {
     state.retries = 0;
     state.paid = 0;
+    state.reserved = 0;
     state.begun = kNotBegun;
     backoff_.begin_request(state, think_time);
   }

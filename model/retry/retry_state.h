@@ -17,8 +17,10 @@ struct RetryState {
   std::uint32_t paid : 4 = 0;      // the charge for the last retry, in a code of the budget
 
   // Of the client:
-  std::uint32_t successes = 0;  // pacer: counted since the last step down
-  Duration pause{0};            // pacer: before and after each attempt; 0 without recent failures
+  std::uint32_t successes : 31 = 0;  // pacer: counted since the last step down
+  std::uint32_t reserved : 1 =
+      0;              // gates: is the attempt that it waits for let through by the first one?
+  Duration pause{0};  // pacer: before and after each attempt; 0 without recent failures
 
   void count_retry() {
     if (retries < kMostRetries) ++retries;

@@ -88,7 +88,12 @@ std::string retries_title(const RetrySettings& settings) {
   if (process.throttle.on) add("throttle " + std::string(process.throttle.name));
   using Limit = ConcurrencyLimitSettings::Kind;
   if (process.concurrency_limit.kind != Limit::kNone) add("a concurrency limit");
-  if (process.client_rate.kind != ClientRateSettings::Kind::kNone) add("a client rate");
+  using Rate = ClientRateSettings::Kind;
+  if (process.client_rate.kind == Rate::kFixed) {
+    add(print_number(process.client_rate.rate) + "/s for a process");
+  } else if (process.client_rate.kind != Rate::kNone) {
+    add("a client rate");
+  }
   return text;
 }
 

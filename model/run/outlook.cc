@@ -80,10 +80,20 @@ Duration time_of(const std::vector<Duration>& waits, Duration timeout, double at
   return sum;
 }
 
+// The attempts a second that all processes send at most.
+double client_rate_of(const WorkloadOptions& workload) {
+  const ClientRateSettings& rate = workload.retry.process.client_rate;
+  return rate.kind != ClientRateSettings::Kind::kFixed
+             ? kUnlimited
+             : rate.rate * static_cast<double>(process_count(workload));
+}
+
 double requests_wanted(const WorkloadOptions& workload, Duration answer) {
-  if (workload.arrivals == Arrivals::kOpen) return workload.rate;
   const Duration round = saturating_add(workload.mean_think_time(), answer);
-  return static_cast<double>(workload.clients) / to_seconds(round);
+  const double wanted = workload.arrivals == Arrivals::kOpen
+                            ? workload.rate
+                            : static_cast<double>(workload.clients) / to_seconds(round);
+  return std::min(wanted, client_rate_of(workload));
 }
 
 Outlook::Service look_at_service(const ServiceOptions& options, Duration timeout) {
@@ -250,7 +260,8 @@ class Storm {
         limit_(input.workload.retry.limit),
         hedge_delay_(retrystorm::hedge_delay(input)),
         hedges_(hedge_delay_ == Duration::max() ? 0 : input.workload.retry.hedge.most),
-        hedge_budget_(input.workload.retry.hedge.budget) {
+        hedge_budget_(input.workload.retry.hedge.budget),
+        client_rate_(client_rate_of(input.workload)) {
     for (Duration& wait : waits_) wait = std::max(wait, input.turnaround);
   }
 
@@ -318,10 +329,10 @@ class Storm {
       result.limited_by_budget = true;
       result.rate = open_ ? requests + paid(requests, takes) : affordable(takes);
     }
-    const double sent = sent_at_most(takes);
+    const double connected = sent_at_most(takes), sent = std::min(connected, client_rate_);
     result.at_first = std::min(result.at_first, sent);
     if (sent < result.rate) {
-      result.limited_by_pools = true;
+      (client_rate_ < connected ? result.limited_by_client_rate : result.limited_by_pools) = true;
       result.limited_by_budget = false;
       result.rate = sent;
     }
@@ -342,16 +353,18 @@ class Storm {
   // The requests and attempts a second, if this share of the attempts fails.
   struct Coming {
     double requests = 0, attempts = 0;
-    double answered = 0;  // requests that succeed
+    double answered = 0;  // requests that succeed, after `answer`
   };
-  Coming coming(const Outlook::Failing& failing, double fails) const {
+  Coming coming(const Outlook::Failing& failing, double fails, Duration answer) const {
     const double most = failing.attempts;
     const double last = std::pow(fails, most);  // requests whose attempts all fail
     const double each = fails < 1 ? (1 - last) / (1 - fails) : most;
     Coming result{.requests = callers_};
     if (!open_) {
       const std::vector<Duration> waits = waits_after(failing.takes);
-      double cycle = to_seconds(think_) + each * to_seconds(failing.takes), waited_for = fails;
+      double cycle = to_seconds(think_) + each * to_seconds(failing.takes) +
+                     (1 - last) * to_seconds(answer - failing.takes);
+      double waited_for = fails;
       for (std::size_t i = 0; static_cast<double>(i) + 1 < most && !waits.empty(); ++i) {
         if (i + 1 >= waits.size()) {  // the last wait repeats
           const double rest = most - 1 - static_cast<double>(i);
@@ -365,11 +378,23 @@ class Storm {
       result.requests = callers_ / cycle;
     }
     result.attempts = result.requests == 0 ? failing.rate : result.requests * each;
-    if (failing.limited_by_budget || failing.limited_by_hedge_budget || failing.limited_by_pools) {
+    if (failing.limited_by_budget || failing.limited_by_hedge_budget || failing.limited_by_pools ||
+        failing.limited_by_client_rate) {
       result.attempts = std::min(result.attempts, failing.rate);
     }
     result.answered = std::min(result.requests * (1 - last), result.attempts * (1 - fails));
     return result;
+  }
+
+  // The attempts a second of closed clients of which only so many succeed, after `answer`.
+  double attempts_beside(const Outlook::Failing& failing, double succeed, Duration answer) const {
+    const auto coming_if = [&](double fails) { return coming(failing, fails, answer); };
+    const double fails = find_crossing(0, 1, [&](double share) {
+                           return coming_if(share).attempts * (1 - share) > succeed;
+                         }).low;
+    const Coming some = coming_if(fails);
+    if (some.attempts - some.requests <= paid(some.requests, failing.takes)) return some.attempts;
+    return failing.rate * (1 - succeed * to_seconds(answer) / callers_);
   }
 
   // How long the budgets last if a retry costs so many tokens, where they limit the attempts.
@@ -457,6 +482,7 @@ class Storm {
   Duration hedge_delay_;
   double hedges_;  // of a request, at most
   double hedge_budget_;
+  double client_rate_;
   double room_ = kUnlimited;
   Duration counted_wait_{0};
 };
@@ -502,7 +528,8 @@ bool refusals_hold(const Storm& storm, const Outlook::Failing& failing,
   const double workers = full_capacity(options) * each;
   constexpr int kSteps = 500;
   for (int i = 1; i <= kSteps; ++i) {
-    const Storm::Coming coming = storm.coming(failing, static_cast<double>(i) / kSteps);
+    const Storm::Coming coming =
+        storm.coming(failing, static_cast<double>(i) / kSteps, failing.takes);
     const double refused = coming.attempts - coming.answered;
     if (coming.answered * each + refused * cost >= workers) return true;
   }
@@ -656,7 +683,7 @@ Outlook::Outage look_at_outage(const OutlookInput& input, const Outlook& outlook
     };
     outage.attempts_at_end = attempts_at_end(begun, outage.length, life, workload.timeout,
                                              storm.waits_after(workload.timeout));
-    if (retries.timeouts.limited_by_pools) {
+    if (retries.timeouts.limited_by_pools || retries.timeouts.limited_by_client_rate) {
       outage.attempts_at_end = std::min(outage.attempts_at_end, retries.timeouts.rate);
     }
     // If the accept queue is full, the client's kernel repeats the SYN each second. So attempts from the
@@ -843,7 +870,38 @@ void warn_of_waits_of_requests(Outlook& outlook, const WorkloadOptions& workload
       "--reconnect-cap)");
 }
 
-void warn(Outlook& outlook, const OutlookInput& input) {
+// Clients that a rate limit turns away, and that come again sooner than it admits them.
+void warn_of_limit(Outlook& outlook, const OutlookInput& input, const Storm& storm) {
+  const WorkloadOptions& workload = input.workload;
+  const RetrySettings& retry = workload.retry;
+  const double limit = outlook.service->capacity;
+  const Duration answer = mean_answer(*input.service);
+  const Duration each = from_seconds(outlook.clients / limit);
+  const std::string most = readable(limit) + "/s";
+  std::string text = readable(outlook.clients) + " clients ask for " + readable(outlook.wanted) +
+                     "/s, and " + most + " are admitted (--rate-limit): each may call once in " +
+                     readable(each);
+  const bool hinted =
+      retry.hint.use != HintUse::kIgnore && input.service->hint.kind != HintKind::kNone;
+  const Outlook::Failing& failing = outlook.retries.errors;
+  // A wait as long as the hint is not computed.
+  if ((!hinted || failing.limited_by_budget) && !retry.pacer.on && !outlook.gates) {
+    const double attempts = std::max(storm.attempts_beside(failing, limit, answer), limit);
+    text += failing.limited_by_budget
+                ? ". Where the retry budget is empty it gives up at once, and asks anew"
+                : "";
+    const double digits = attempts < 100 ? 1 : 10;
+    text += ". Turned away, all together call some " +
+            readable(std::round(attempts / digits) * digits) + " times a second, so that " +
+            readable(std::round(100 * (1 - limit / attempts))) +
+            " % of the calls are wasted (--lambda, --backoff-base, --max-attempts)";
+  }
+  const double own = limit / static_cast<double>(outlook.processes);
+  outlook.warnings.push_back(text + ". Hold them back: --client-rate=" + print_number(own) +
+                             "/s, or --lambda=" + readable(std::max(each - answer, Duration(0))));
+}
+
+void warn(Outlook& outlook, const OutlookInput& input, const Storm& storm) {
   const auto say = [&outlook](const std::string& text) { outlook.warnings.push_back(text); };
   const WorkloadOptions& workload = input.workload;
   const LimitSettings& limit = workload.retry.limit;
@@ -852,7 +910,12 @@ void warn(Outlook& outlook, const OutlookInput& input) {
   const auto per_second = [](double rate) { return readable(rate) + "/s"; };
   if (outlook.service) {
     const Outlook::Service& service = *outlook.service;
-    if (service.used >= 1 && workload.arrivals != Arrivals::kJob) {
+    const bool held = outlook.client_rate <= outlook.wanted;
+    if (service.used > 1 && service.rate_limited && !held &&
+        workload.arrivals == Arrivals::kClosed) {
+      warn_of_limit(outlook, input, storm);
+    } else if (service.used >= 1 && workload.arrivals != Arrivals::kJob &&
+               !(held && service.rate_limited && service.used < 1 + 1e-9)) {
       say("the load is " + per_second(outlook.wanted) + " of " + per_second(service.capacity) +
           ": no capacity is left even before an outage (" +
           std::string(open ? "--rate" : "--clients, --lambda") + ", or " +
@@ -860,6 +923,11 @@ void warn(Outlook& outlook, const OutlookInput& input) {
            : service.kind == Capacity::kWorkers ? "--workers and --service-time"
                                                 : "--base-delay, --limit and --k") +
           ")");
+    }
+    if (open && outlook.client_rate < workload.rate) {
+      say("the load is " + per_second(workload.rate) + ", and the clients send no more than " +
+          per_second(outlook.client_rate) +
+          ": the others wait before any outage (--client-rate, --processes)");
     }
     if (outlook.connections && outlook.connections->through <= outlook.wanted && service.used < 1) {
       say("the load is " + per_second(outlook.wanted) + ", and the connections let through only " +
@@ -1239,7 +1307,10 @@ Outlook look_ahead(const OutlookInput& input) {
     outlook.failure_takes = retry.process.budget.failure_cost;
   }
   outlook.budget_is_concurrent = retry.process.budget.kind == BudgetSettings::Kind::kConcurrent;
-  outlook.gates = retry.process.has_gates();
+  outlook.client_rate = client_rate_of(workload);
+  ProcessSettings others = retry.process;
+  if (outlook.client_rate != kUnlimited) others.client_rate = {};
+  outlook.gates = others.has_gates();
   if (input.service) {
     outlook.service = look_at_service(*input.service, workload.timeout);
   }
@@ -1336,7 +1407,7 @@ Outlook look_ahead(const OutlookInput& input) {
       warn_of_waits_of_requests(outlook, workload);
     }
   }
-  warn(outlook, input);
+  warn(outlook, input, storm);
   return outlook;
 }
 

@@ -70,6 +70,7 @@ struct Outlook {
     bool limited_by_budget = false;
     bool limited_by_hedge_budget = false;
     bool limited_by_pools = false;  // they have no connection for more
+    bool limited_by_client_rate = false;
     // Until the budget is empty: the attempts, and for how long, if that is known.
     double at_first = 0;
     std::optional<Duration> budget_lasts{};
@@ -181,7 +182,9 @@ struct Outlook {
   bool budget_has_bucket = false, budget_is_concurrent = false;
   // Of a bucket: its tokens, and what a retry, or if that costs nothing a failure, takes of them.
   double bucket_tokens = 0, retry_takes = 0, failure_takes = 0;
-  bool gates = false;
+  bool gates = false;  // some whose effect is not computed
+  double client_rate =
+      kUnlimited;  // attempts a second that all processes send at most, if that is given
   std::optional<Connections> connections{};  // empty if each attempt opens one
   bool library_keeps = false;  // then: does the strategy's library keep connections of itself?
   std::optional<Service> service{};

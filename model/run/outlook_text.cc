@@ -60,7 +60,9 @@ std::string service_sentence(const Outlook& outlook) {
                           " at a time (--limit, --k)";
   text += outlook.arrivals == Arrivals::kJob ? "; the load of the job is up to " : "; the load is ";
   text += load + ": " + percent_of(service.used) + " used";
-  if (outlook.think_limits > Duration::zero()) {
+  if (outlook.client_rate <= outlook.wanted) {
+    text += ", because the clients send no more (--client-rate)";
+  } else if (outlook.think_limits > Duration::zero()) {
     text += ", because each client thinks for " + readable(outlook.think_limits) +
             " after an answer (--lambda)";
   }
@@ -91,6 +93,8 @@ std::string failing_text(const Outlook& outlook, const Outlook::Failing& failing
     why = "so many have a connection: " + readable(outlook.connections->room) +
           " at a time (--pool-size" + (outlook.connections->multiplexed ? ", --streams" : "") +
           ", --pool-wait-counts)";
+  } else if (failing.limited_by_client_rate) {
+    why = "--client-rate";
   } else if (closed) {
     why = readable(outlook.clients) + " clients, each once in " + readable(failing.cycle);
   }
@@ -359,6 +363,10 @@ std::string processes_sentence(const Outlook& outlook) {
             readable(saves->calm) + " (--outage-at)";
   }
   if (outlook.budget_in_each) text += ", so more retry more";
+  if (outlook.client_rate != Outlook::kUnlimited) {
+    text += "; each sends at most " + rate_of(outlook.client_rate / number) +
+            " (--client-rate, for all its clients)";
+  }
   return text + (outlook.gates ? "; gates (a breaker, ...) are not counted here" : "");
 }
 
@@ -605,8 +613,8 @@ std::vector<OutlookLine> outlook_lines(const Outlook& outlook) {
       {"outage", outage_sentence(outlook)}};
   if (outlook.herd) lines.push_back({"reconnect", herd_sentence(outlook)});
   // Processes decide nothing if their clients share nothing.
-  if (outlook.budget != "none" || outlook.gates || has_process_each(outlook) ||
-      outlook.retries.hedge.shares()) {
+  if (outlook.budget != "none" || outlook.gates || outlook.client_rate != Outlook::kUnlimited ||
+      has_process_each(outlook) || outlook.retries.hedge.shares()) {
     lines.push_back({"processes", processes_sentence(outlook)});
   }
   if (outlook.connections) lines.push_back({"connection", connection_sentence(outlook)});
@@ -711,7 +719,10 @@ std::vector<std::string> deciding_options(const Outlook& outlook) {
   if (outlook.hangs_on_rejections()) add({"queue-length", "rejection-cost"});
   // A budget saves what the calm pays in, and each process has its own.
   if (outlook.budget != "none") add({"processes", "outage-at"});
-  if (outlook.gates || outlook.retries.hedge.shares()) add({"processes"});
+  if (outlook.gates || outlook.client_rate != Outlook::kUnlimited ||
+      outlook.retries.hedge.shares()) {
+    add({"processes"});
+  }
   if (outlook.retries.hedges > 0) add({"hedge-max", "hedge-budget"});
   if (outlook.budget_has_bucket) add({"budget-tokens"});
   // A retry counts from its wait on.

@@ -163,5 +163,20 @@ TEST(RowToImprove, IsTheFirstRowEvenIfNoneIsDecided) {
   EXPECT_FALSE(row.is_well());
 }
 
+// Two processes share the 20/s that are admitted.
+TEST(NextToTry, OffersTheLimitToTheClientsItself) {
+  const NamedOptions metered{{"rate-limit", "20/s"}, {"lambda", "0s"}, {"processes", "2"}};
+  const auto offered = [&](const NamedOptions& more) {
+    NamedOptions all = more;
+    all.insert(metered.begin(), metered.end());
+    return next_to_try(scenario_of(all), {.verdict = Verdict::kNoOutage, .throttled = 0.5});
+  };
+  ASSERT_FALSE(offered({}).empty());
+  EXPECT_EQ(offered({}).front().options, (NamedOptions{{"client-rate", "10/s"}}));
+  for (const Suggestion& each : offered({{"client-rate", "20/s"}})) {
+    EXPECT_THAT(each.text, testing::Not(testing::HasSubstr("client-rate")));
+  }
+}
+
 }  // namespace
 }  // namespace retrystorm

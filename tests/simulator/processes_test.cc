@@ -176,6 +176,25 @@ TEST(Processes, AClientRateLetsAttemptsWait) {
   expect_consistent(result, 100);
 }
 
+// 600 requests a minute are admitted, and ten clients without a think time ask as fast as they can. A process
+// sends the first at once and then ten a second, whatever the others do: none is turned away. Two processes share
+// the rate. An answer takes about 100 ms, so that the last attempts of the 90 s may be under way.
+TEST(Processes, AGivenClientRateIsKept) {
+  for (const char* rate :
+       {"client-rate = 600/min\nprocesses = 1\n", "client-rate = 5/s\nprocesses = 2\n"}) {
+    const SimulationResult result = run_of(
+        std::string("clients = 10\nlambda = 0s\nrate-limit = 10\noutage-for = 0s\nobserve = 60s\n"
+                    "strategy = begin\n") +
+        rate);
+    const Counts& counts = result.summary.counts;
+    EXPECT_EQ(counts.errors, 0);
+    EXPECT_NEAR(static_cast<double>(counts.attempts), 10 * 90, 2);
+    EXPECT_NEAR(static_cast<double>(counts.ok), 10 * 90, 3);
+    EXPECT_NEAR(to_seconds(result.summary.longest_without_ok), 1, 0.01) << "in turn";
+    expect_consistent(result, 10);
+  }
+}
+
 // Nothing answers: an attempt of 2 s, half a second of wait, and the rest of the deadline.
 TEST(Deadline, EndsRequestsAndCutsTheirLastAttemptShort) {
   const SimulationResult result =

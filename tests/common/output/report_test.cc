@@ -185,6 +185,15 @@ TEST(SummaryText, IsForAPerson) {
       "reason:    back at 90 % of 99.2 OK/s after 10s");
 }
 
+// 250 of 9000 + 10 + 990 = 10,000 attempts.
+TEST(SummaryText, SaysHowManyAttemptsWereThrottled) {
+  Summary summary = recovered_run();
+  EXPECT_THAT(summary_text(summary), Not(HasSubstr("throttled")));
+  summary.counts.throttled = 250;
+  EXPECT_THAT(summary_text(summary),
+              HasSubstr("\nthrottled: 250 attempts, 2.50 % of all, were told to slow down\n"));
+}
+
 TEST(Summary, HasFiguresBeforeDuringAndAfterTheOutage) {
   Summary summary = recovered_run();
   EXPECT_FALSE(summary_json(summary).contains("success_before"));

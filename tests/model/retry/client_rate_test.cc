@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <stdexcept>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "model/retry/retry_policy.h"
 #include "tests/support/retry_parts.h"
 #include "tests/support/scripted_random.h"
 
@@ -166,7 +169,66 @@ TEST(ClientRate, FindsTheRateOfTheService) {
   EXPECT_GT(throttled, 10);
 }
 
+// A token each 100 ms. Three ask at once, the first is sent and each other has the next token.
+TEST(FixedRate, ReservesTokensInTurn) {
+  FixedRate rate(10, kStart);
+  ScriptedRandom none{};
+  EXPECT_EQ(rate.ask(kStart, none).kind, Permission::Kind::kSend);
+  for (const Duration wait : {100ms, 200ms}) {
+    const Permission permission = rate.ask(kStart, none);
+    EXPECT_EQ(permission.kind, Permission::Kind::kWait);
+    EXPECT_EQ(permission.wait, wait);
+    EXPECT_TRUE(permission.reserved);
+  }
+  rate.take_back(kStart);
+  EXPECT_EQ(rate.ask(kStart, none).wait, 200ms) << "as the one before has given it back";
+}
+
+// The token that was due, and the one of the slack.
+TEST(FixedRate, SavesHardlyAnyTokens) {
+  FixedRate rate(10, kStart);
+  ScriptedRandom none{};
+  int sent = 0;
+  while (rate.ask(kStart + 1h, none).kind == Permission::Kind::kSend) ++sent;
+  EXPECT_EQ(sent, 2);
+}
+
+// Two requests of a process that may send one a second. The deadline of the third ends before its token.
+TEST(FixedRate, LetsAttemptsWaitForTheirToken) {
+  const RetryPolicy policy(
+      settings_of<RetrySettings>("client-rate = 60/min\ndeadline = 1500ms\nmax-retries = 0"));
+  const auto process = policy.make_process(kStart);
+  ScriptedRandom none{};
+  const auto ask = [&](TimePoint now, RetryState& state) {
+    return policy.may_send(now, state, process.get(), none);
+  };
+  RetryState first, second, third, fourth;
+  for (RetryState* each : {&first, &second, &third, &fourth}) policy.begin_request(*each, 0s);
+  EXPECT_EQ(ask(kStart, first).kind, Permission::Kind::kSend);
+  EXPECT_EQ(ask(kStart, second).wait, 1s);
+  EXPECT_EQ(ask(kStart, third).wait, 1500ms) << "until the deadline, not 2 s";
+  EXPECT_EQ(ask(kStart + 1s, second).kind, Permission::Kind::kSend);
+  EXPECT_EQ(ask(kStart + 1500ms, third).kind, Permission::Kind::kTooLate);
+  EXPECT_EQ(ask(kStart + 1500ms, fourth).wait, 500ms) << "the third has kept no token";
+}
+
+TEST(ClientRateSettings, TakeARate) {
+  const std::pair<const char*, double> cases[] = {{"10/s", 10}, {"600/min", 10}, {"0.5", 0.5}};
+  for (const auto& [text, rate] : cases) {
+    const auto settings = settings_of<ClientRateSettings>(std::string("client-rate = ") + text);
+    EXPECT_EQ(settings.kind, ClientRateSettings::Kind::kFixed);
+    EXPECT_DOUBLE_EQ(settings.rate, rate);
+  }
+  for (const char* text : {"0", "-1/s", "10/d", "fast", ""}) {
+    EXPECT_THROW(settings_of<ClientRateSettings>(std::string("client-rate = ") + text),
+                 std::invalid_argument)
+        << text;
+  }
+}
+
 TEST(ClientRateSettings, RefuseANumberThatHasNoEffect) {
+  EXPECT_THROW(settings_of<ClientRateSettings>("client-rate = 10/s\nrate-min = 3"),
+               std::invalid_argument);
   EXPECT_THROW(settings_of<ClientRateSettings>("rate-min = 3"), std::invalid_argument);
   EXPECT_THROW(settings_of<ClientRateSettings>("client-rate = aws-adaptive\nrate-min = 0"),
                std::invalid_argument);

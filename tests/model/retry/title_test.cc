@@ -38,6 +38,7 @@ TEST(Title, ListsTheSettingsWhereTheNameNoLongerFits) {
       {"strategy = responsive\nup-multiplier = 2", "paced from 500ms x 2, any number of retries"},
       {"growth = none\nthrottle = sre\nconcurrency-limit = aimd\nclient-rate = aws-adaptive",
        "at once, any number of retries, throttle sre, a concurrency limit, a client rate"},
+      {"max-retries = 1\nclient-rate = 600/min", "constant 100ms, 1 retry, 10/s for a process"},
   };
   for (const auto& [settings, title] : cases) EXPECT_EQ(title_of(settings), title);
 }

@@ -992,6 +992,7 @@ TEST(Outlook, NamesTheOptionsThatDecide) {
                           "outage-for", "observe"));
   // A client rate, as any gate, is one for all clients of a process.
   EXPECT_THAT(deciding_options(look("client-rate = aws-adaptive\n")), Contains("processes"));
+  EXPECT_THAT(deciding_options(look("client-rate = 10/s\n")), Contains("processes"));
   // No timeout is retried, so it decides how the service turns requests away.
   const std::string unavailable = kPayments + "retry-on = UNAVAILABLE\nmax-attempts = 3\n";
   EXPECT_THAT(deciding_options(look(unavailable)),
@@ -1095,6 +1096,44 @@ TEST(Outlook, WarnsOfNumbersOfATableThatAreNeverReached) {
   EXPECT_THAT(unwrapped(text_of(table + "5\n")), HasSubstr("the last is never reached"));
   EXPECT_THAT(text_of(table + "6\n"), Not(HasSubstr("never reached")));
   EXPECT_THAT(text_of(table + "none\n"), Not(HasSubstr("never reached")));
+}
+
+// Ten clients ask for 10 / 100 ms = 100/s, 10/s are admitted. Each of the nine that are not being answered
+// calls every 100 ms: 90/s are turned away beside the 10/s. With a budget of 10 %, r first attempts a second
+// take the clients' time: r (0.1 ms + 0.1 x 250 ms) = 10, so r = 398, 1.1 r = 438, by nine of ten clients 394.
+TEST(Outlook, WarnsOfClientsThatDoNotThinkAndAreTurnedAway) {
+  const std::string metered = "clients = 10\nlambda = 0s\nrate-limit = 600/min\n";
+  const auto warned = [&](const std::string& settings) {
+    OutlookInput input = input_of(metered + settings);
+    input.turnaround = 100us;
+    const auto all = look_ahead(input).warnings;
+    return all.empty() ? "" : all.front();
+  };
+  EXPECT_THAT(
+      warned("strategy = fixed\n"),
+      AllOf(HasSubstr("10 clients ask for 100/s, and 10/s are admitted (--rate-limit): each "
+                      "may call once in 1s"),
+            HasSubstr("all together call some 100 times a second, so that 90 % of the calls"),
+            HasSubstr("--client-rate=10/s, or --lambda=900ms")));
+  const std::string budget =
+      "growth = constant\nbackoff-base = 500ms\njitter = full\nretry-budget = 10%\n";
+  EXPECT_THAT(warned(budget),
+              AllOf(HasSubstr("Where the retry budget is empty it gives up at once"),
+                    HasSubstr("some 390 times a second, so that 97 %")));
+  EXPECT_THAT(warned("processes = 2\n"), HasSubstr("--client-rate=5/s"));
+  EXPECT_THAT(warned("strategy = responsive\n"), Not(HasSubstr("wasted"))) << "it adapts";
+  EXPECT_THAT(warned("client-rate = 10/s\n"), Not(HasSubstr("--rate-limit")));
+  EXPECT_THAT(warned("client-rate = 20/s\n"), HasSubstr("the load is 20/s of 10/s"));
+}
+
+// What the clients send at most bounds the load and every storm.
+TEST(Outlook, CountsAGivenClientRate) {
+  const std::string text = unwrapped(text_of(kPayments + "client-rate = 50/s\nprocesses = 4\n"));
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("the load is 200/s: 25 % used, because the clients send no more"),
+                    HasSubstr("each sends at most 50/s (--client-rate, for all its clients)"),
+                    HasSubstr("the load is 400/s, and the clients send no more than 200/s")));
+  EXPECT_EQ(look(kPayments + "client-rate = 50/s\nprocesses = 4\n").retries.timeouts.rate, 200);
 }
 
 }  // namespace
