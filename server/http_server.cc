@@ -105,11 +105,10 @@ void HttpServer::open() {
   setsockopt(listener_->descriptor(), IPPROTO_TCP, TCP_CORK, &yes, sizeof(yes));
 }
 
-ServerInterval HttpServer::totals() const {
-  ServerInterval totals = pool_.totals();
+ServerInterval HttpServer::with_kernel(ServerInterval interval) const {
   const std::scoped_lock lock(mutex_);
-  if (listener_) totals.kernel = listener_->kernel_state();
-  return totals;
+  if (listener_) interval.kernel = listener_->kernel_state();
+  return interval;
 }
 
 void HttpServer::run() {

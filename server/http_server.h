@@ -51,13 +51,15 @@ class HttpServer {
   // if the port is no longer available; the server then stays down.
   void listen();
 
-  ServerInterval take_interval() { return pool_.take_interval(); }
-  ServerInterval totals() const;
+  ServerInterval take_interval() { return with_kernel(pool_.take_interval()); }
+  ServerInterval totals() const { return with_kernel(pool_.totals()); }
 
   // Null if it calls nobody.
   const Upstream* upstream() const { return upstream_.get(); }
 
  private:
+  // With what the kernel holds, unless the server is down.
+  ServerInterval with_kernel(ServerInterval interval) const;
   void open();  // with the mutex held
   void accept_until_shut_down(const Listener& listener);
   // Answers a request, and keeps its connection if the client wants that.

@@ -396,6 +396,10 @@ nlohmann::ordered_json server_interval_json(Duration t, Duration window,
       {"type", "interval"}, {"t", rounded(to_seconds(t))}, {"concurrency", interval.concurrency}};
   if (interval.waited_for) json["waited_for"] = *interval.waited_for;
   json["last_delay_s"] = to_seconds(interval.last_delay);
+  if (interval.kernel) {
+    json["accept_queue"] = interval.kernel->accept_queue;
+    json["no_room"] = interval.kernel->no_room;
+  }
   add_workers(json, interval.workers);
   json.update({{"offered", rate(counts.offered)},
                {"admitted", rate(counts.admitted)},

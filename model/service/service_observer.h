@@ -69,7 +69,7 @@ struct ServerInterval {
   Duration last_delay{0};
   std::optional<WorkerState> workers{};           // for a service with workers
   std::optional<ProvisionedCapacity> capacity{};  // for a service with a rate limit
-  std::optional<KernelState> kernel{};            // if it was asked for
+  std::optional<KernelState> kernel{};            // of a real server while it listens
   ServiceCounts counts{};
   ServiceTimes times{};
 };

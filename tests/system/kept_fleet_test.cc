@@ -1,6 +1,7 @@
 // Clients that keep their connections, against peers that close them or do worse.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -142,21 +143,33 @@ void accept_and(Socket connection,
 class HostilePeers : public testing::TestWithParam<HostilePeer> {};
 
 TEST_P(HostilePeers, AreCountedAndNeverWaitedForBeyondTheTimeout) {
-  constexpr Duration kTimeout = 100ms;
-  constexpr int kAttempts = 5;
+  constexpr Duration kTimeout = 100ms, kInTime = kTimeout + 50ms * kSlowness;
+  constexpr unsigned kAttempts = 5;
   const FakeServer server(GetParam().serve);
-  const TimePoint start = Clock::now();
-  KeptFleet fleet(server.url(), "connections = "s + GetParam().connections + "\ntimeout = 100ms\n");
-  EXPECT_TRUE(fleet.comes_to([](const Counts& all) { return all.finished() >= kAttempts; }));
-  const Duration lasted = Clock::now() - start;
-  const Counts counts = fleet.stop().counts;
-  EXPECT_EQ(counts.ok, 0u);
-  if (GetParam().times_out) {
-    EXPECT_GE(*GetParam().times_out ? counts.timed_out : counts.errors, kAttempts - 1u);
+  // The longest attempt of each run, one after the other with a think time of 1 ms. A busy machine makes some
+  // runs late, a fault all.
+  Duration longest = Duration::max();
+  for (int run = 0; run < 5 && longest > kInTime; ++run) {
+    KeptFleet fleet(server.url(),
+                    "connections = "s + GetParam().connections + "\ntimeout = 100ms\n");
+    longest = Duration::zero();
+    TimePoint last = Clock::now();
+    const auto over = [&] {
+      longest = std::max(longest, Clock::now() - last);
+      last = Clock::now();
+    };
+    for (unsigned i = 1; i <= kAttempts; ++i) {
+      ASSERT_TRUE(fleet.comes_to([&](const Counts& all) { return all.finished() >= i; }));
+      over();
+    }
+    const Counts counts = fleet.stop().counts;
+    over();
+    EXPECT_EQ(counts.ok, 0u);
+    if (GetParam().times_out) {
+      EXPECT_GE(*GetParam().times_out ? counts.timed_out : counts.errors, kAttempts - 1);
+    }
   }
-  // One after the other, with a think time of 1 ms. Twice as long: a busy machine.
-  EXPECT_LE(lasted, 2 * kAttempts * (kTimeout + 50ms) * kSlowness);
-  EXPECT_LE(Clock::now() - start - lasted, (kTimeout + 1s) * kSlowness);
+  EXPECT_LE(longest, kInTime);
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -35,20 +35,38 @@ TEST(Server, AnswersAfterTheBaseDelay) {
                             EndsWith("\r\n\r\nOK")));
 }
 
-// The queue of Linux holds one more than it says. Other SYNs are dropped, and repeated after a second.
-TEST(ServerSocket, KnowsWhatWaitsToBeAcceptedAndWhatHadNoRoom) {
-  const retrystorm::Listener listener({}, 3);
+// Does not wait until there is room for them.
+std::vector<Socket> begin_to_connect(int port, int count) {
   sockaddr_in where{};
   where.sin_family = AF_INET;
-  where.sin_port = htons(static_cast<std::uint16_t>(listener.port()));
+  where.sin_port = htons(static_cast<std::uint16_t>(port));
   where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   std::vector<Socket> clients;
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < count; ++i) {
     clients.emplace_back(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     connect(clients.back().descriptor(), reinterpret_cast<const sockaddr*>(&where), sizeof(where));
   }
+  return clients;
+}
+
+// The queue of Linux holds one more than it says. Other SYNs are dropped, and repeated after a second.
+TEST(ServerSocket, KnowsWhatWaitsToBeAcceptedAndWhatHadNoRoom) {
+  const retrystorm::Listener listener({}, 3);
+  const std::vector<Socket> clients = begin_to_connect(static_cast<int>(listener.port()), 8);
   EXPECT_TRUE(eventually([&] { return listener.kernel_state().no_room >= 4; }));
   EXPECT_EQ(listener.kernel_state().accept_queue, 4u);
+}
+
+// It has one in it, maybe holds another one that it has no room for, and the queue takes four.
+TEST(Server, WritesWhatWaitsToBeAcceptedAndWhatHadNoRoom) {
+  const TempDir dir;
+  const std::string path = dir.file("server.jsonl");
+  const ServerUnderTest server({"--base-delay", "1h", "--max-connections", "1", "--backlog", "3",
+                                "--report-interval", "50ms", "--json", path});
+  const std::vector<Socket> clients = begin_to_connect(server.port(), 10);
+  const std::regex full(R"("accept_queue":4,"no_room":([4-9]|\d\d))");
+  EXPECT_TRUE(eventually([&] { return std::regex_search(read_file(path), full); }))
+      << read_file(path);
 }
 
 TEST(Server, SlowsDownWhenManyAreInIt) {
