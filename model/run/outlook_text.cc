@@ -626,7 +626,7 @@ std::vector<OutlookLine> outlook_lines(const Outlook& outlook) {
                                ? "kept connections (--connections=library), "
                                : "kept connections (--connections=keep-alive), ";
   if (several) {
-    lines.push_back({"left out", "kept connections, replicas -> docs/chains.md"});
+    lines.push_back({"left out", kept + "replicas -> docs/chains.md"});
   } else if (outlook.service) {
     const bool limits =
         outlook.service->has_rate_limit ||
