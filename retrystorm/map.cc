@@ -43,6 +43,7 @@ void declare(CLI::App& app, MapOptions& options) {
            "strategies, a panel each, as V1,V2,...: names, all (every named one), and settings "
            "files such as mine.ini; `strategy` can be one of the two options instead")
       ->group("Study");
+  add_strategies_from(*study);
   add_text(*study, "--show", options.show,
            "the column of --csv to show, for example success_share, recovery_median_s or "
            "amplification; down = collapsed or relapsed, in % of the runs with a verdict")
@@ -68,7 +69,12 @@ Grid grid_of(const Invocation& invocation, const MapOptions& options, const Opti
   const bool among = axes[0].name == "strategy" || axes[1].name == "strategy";
   if (!among) {
     const std::string strategies = listed_strategies(invocation, options.strategies, given);
-    axes.insert(axes.begin(), strategy_axis(list, strategies, "--strategies"));
+    Axis axis = strategy_axis(list, strategies, "--strategies");
+    for (const ListedStrategy& each : strategies_from(invocation)) {
+      axis.values.push_back(each.name);
+      axis.files.emplace(each.name, *each.settings);
+    }
+    axes.insert(axes.begin(), std::move(axis));
   } else if (find_option(invocation.app, "strategies")->count() > 0) {
     throw std::invalid_argument("the strategies are an axis already: --strategies has no place");
   }

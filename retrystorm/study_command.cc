@@ -121,7 +121,11 @@ void add_strategies(CLI::App& app, std::string& list) {
       "the strategies to compare, as V1,V2,...: names, all (every named one), and settings files "
       "such as mine.ini")
       ->group("Study");
-  // Read by `compared`.
+  add_strategies_from(app);
+}
+
+void add_strategies_from(CLI::App& app) {
+  // Read by `strategies_from`.
   add_value(
       app, "--strategies-from", "FOLDER", "", [](const std::string&) {},
       "compare these with the policies of other programs in the files of this folder (see `import`)");
@@ -154,6 +158,12 @@ std::string listed_strategies(const Invocation& invocation, const std::string& l
   return list;
 }
 
+std::vector<ListedStrategy> strategies_from(const Invocation& invocation) {
+  const CLI::Option* folder = find_option(invocation.app, "strategies-from");
+  if (folder == nullptr || folder->count() == 0) return {};
+  return policies_in(text_of(*folder));
+}
+
 Compared compared(const Invocation& invocation, const std::string& list,
                   const std::vector<std::string>& own) {
   Compared result{.strategies = {}, .given = given_to_study(invocation.app, own)};
@@ -167,11 +177,8 @@ Compared compared(const Invocation& invocation, const std::string& list,
   } catch (const std::invalid_argument& error) {
     throw std::invalid_argument(std::string("--strategies: ") + error.what());
   }
-  const CLI::Option* folder = find_option(invocation.app, "strategies-from");
-  if (folder != nullptr && folder->count() > 0) {
-    const std::vector<ListedStrategy> more = policies_in(text_of(*folder));
-    result.strategies.insert(result.strategies.end(), more.begin(), more.end());
-  }
+  const std::vector<ListedStrategy> more = strategies_from(invocation);
+  result.strategies.insert(result.strategies.end(), more.begin(), more.end());
   for (const ListedStrategy& each : result.strategies) {
     if (each.settings) refuse_own(*each.settings, own, each.name + ": ");
   }

@@ -48,6 +48,8 @@ void add_study_files(CLI::App& app, TableFiles& table, std::string& json);
 
 // Adds `--strategies`, a list as `parse_strategies` reads it, and `--strategies-from`.
 void add_strategies(CLI::App& app, std::string& list);
+// The latter alone.
+void add_strategies_from(CLI::App& app);
 
 // The options of the experiment that were given, for all cells. Throws std::invalid_argument if one of
 // `own` is among them, because the study sets these itself.
@@ -57,6 +59,9 @@ NamedOptions given_to_study(const CLI::App& app, const std::vector<std::string>&
 // default, `list`. Throws std::invalid_argument if both were typed.
 std::string listed_strategies(const Invocation& invocation, const std::string& list,
                               const NamedOptions& given);
+
+// The policies of the files in the folder of `--strategies-from`, if it was given.
+std::vector<ListedStrategy> strategies_from(const Invocation& invocation);
 
 // The strategies that a study compares, and the options for all of them.
 struct Compared {

@@ -26,8 +26,8 @@ class SettingsFile : public CLI::ConfigTOML {
     const std::size_t begin = text.find_first_not_of(" \t\r\n");
     if (begin != text.npos && text[begin] == '{') {
       throw CLI::ConfigError(
-          "--config: this is JSON, write lines of NAME = VALUE (for gRPC's service config see "
-          "docs/strategies.md)");
+          "--config: this is JSON, write lines of NAME = VALUE (`retrystorm import` "
+          "makes them of other programs' files)");
     }
     std::istringstream settings(text);
     return CLI::ConfigTOML::from_config(settings);
