@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "model/base/duration.h"
+#include "simulator/scenario_options.h"
 #include "study/named_options.h"
 
 namespace retrystorm {
@@ -27,5 +29,9 @@ inline const std::vector<StudyDisturbance>& disturbances() {
       {"errors 50 %", false, {{"outage-for", "0s"}, {"error-share", "0.5"}}}};
   return all;
 }
+
+// How long a run is to go on after an outage so that it decides: its --observe, or twice as long as the queue of
+// the outage takes to drain, if that is longer. At most 5 minutes, so that a storm does not cost more.
+Duration until_drained(const ScenarioOptions& scenario);
 
 }  // namespace retrystorm

@@ -128,16 +128,6 @@ struct Plan {
   std::vector<Cell> cells;
 };
 
-// A queue that drains is to be empty well before the end, so that the runs decide.
-Duration long_enough(const ScenarioOptions& scenario) {
-  constexpr Duration kLongest = std::chrono::minutes(5);
-  const auto outage = look_ahead(scenario).outage;
-  if (!outage || !outage->drains_in) return scenario.observe;
-  const Duration twice = saturating_add(*outage->drains_in, *outage->drains_in);
-  return std::max<Duration>(scenario.observe,
-                            std::chrono::ceil<std::chrono::seconds>(std::min(twice, kLongest)));
-}
-
 // The policy with these settings in place of its own.
 ScenarioOptions scenario_with(const PolicyToRun& policy, const NamedOptions& settings,
                               const StudyDisturbance& disturbance, const StudyOptions& options,
@@ -149,7 +139,7 @@ ScenarioOptions scenario_with(const PolicyToRun& policy, const NamedOptions& set
   all["observe"] = format_duration(options.observe);
   set_strategy(all, {.name = "", .settings = settings});
   ScenarioOptions scenario = scenario_of(all);
-  if (!given.contains("observe")) scenario.observe = long_enough(scenario);
+  if (!given.contains("observe")) scenario.observe = until_drained(scenario);
   return scenario;
 }
 

@@ -164,7 +164,8 @@ Question question_of(const Invocation& invocation, const RecommendOptions& optio
   question.multiplexed = question.format == ExportFormat::kGrpc &&
                          question.given.try_emplace("connections", "multiplexed").second;
   question.given["outage-at"] = format_duration(options.outage_at);
-  question.given["observe"] = format_duration(options.observe);
+  question.observes_until_drained =
+      question.given.try_emplace("observe", format_duration(options.observe)).second;
   for (const StudyDisturbance& each : disturbances()) {
     question.situations.push_back({each.title, each.outage, each.options, each.brief});
   }

@@ -38,6 +38,7 @@ struct Question {
   NamedOptions given{};                      // for all settings
   std::optional<ExportFormat> format{};
   bool multiplexed = false;
+  bool observes_until_drained = false;  // --observe was not given
   std::vector<Situation> situations{};
   Expectation down{};                    // the claim that is certified
   std::vector<SituationClaim> claims{};  // the others

@@ -28,7 +28,11 @@ ScenarioOptions scenario_in(const Situation& situation, const Settings& settings
                             const Question& question, const PolicySpace& space) {
   NamedOptions common = question.given;
   for (const auto& [name, value] : situation.options) common[name] = value;
-  return scenario_of(space.options_of(settings, common));
+  ScenarioOptions scenario = scenario_of(space.options_of(settings, common));
+  if (question.observes_until_drained && situation.outage) {
+    scenario.observe = until_drained(scenario);
+  }
+  return scenario;
 }
 
 std::vector<StudyCell> cells_of(const Question& question, const PolicySpace& space) {

@@ -112,7 +112,6 @@ std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& 
   const bool reconnects = loses_connections(options.timeline.outage);
   const bool by_processes = grows_with_processes(retry.process.budget);
   std::vector<Suggestion> all;
-  if (options.graph.on()) return all;  // all that follows is about one service
   // With an option's value, which the text begins with.
   const auto add = [&all](const NamedOptions& some, const std::string& why = "") {
     Suggestion suggestion{.options = some};
@@ -122,6 +121,15 @@ std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& 
     suggestion.text += why;
     all.push_back(std::move(suggestion));
   };
+  if (options.graph.on()) {
+    // All that follows is about one service.
+    const bool down = seen.verdict == Verdict::kCollapsed || seen.verdict == Verdict::kRelapsed;
+    if (down && retry.limit.max_retries > 0 &&
+        retry.process.budget.kind == BudgetSettings::Kind::kNone) {
+      add({{"retry-budget", "10%"}});
+    }
+    return all;
+  }
   // Half of what may wait so that the last one is still answered in time.
   const auto add_bounded_queue = [&] {
     if (options.service.capacity != Capacity::kWorkers || options.scale != 1) return;
@@ -198,7 +206,17 @@ std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& 
       const HedgeSettings& hedge = retry.hedge;
       const bool hedged = hedge.any() && hedge.on == HedgeOn::kDelay;
       // In a storm all requests have their hedges.
-      if (hedged && hedge.budget == HedgeSettings::kNoBudget) add({{"hedge-budget", "0.05"}});
+      if (hedged && hedge.budget == HedgeSettings::kNoBudget) {
+        constexpr double kShare = 0.05;
+        const Outlook ahead = look_ahead(options);
+        const double room = ahead.service->capacity - ahead.wanted * (1 + kShare);
+        add({{"hedge-budget", readable(kShare)}},
+            std::isfinite(room) && room > HedgeSettings::kFree
+                ? " (and " + readable(HedgeSettings::kFree) +
+                      "/s in each process: room for at most " +
+                      readable(std::floor(room / HedgeSettings::kFree)) + " --processes)"
+                : "");
+      }
       // Where it suffices, clients need not change.
       add_bounded_queue();
       if (pool_wait_decides(options)) add({{"pool-wait-counts", "no"}});

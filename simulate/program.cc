@@ -303,6 +303,24 @@ bool hangs_on_pool_wait(const ScenarioOptions& options, const NamedOptions& give
          look_ahead(options).connections->room != Outlook::kUnlimited;
 }
 
+// What errors cost the service that gives them decides whether it has work left for the rest.
+bool hangs_on_errors(const ScenarioOptions& options, const NamedOptions& given) {
+  const bool workers = options.graph.on() || options.service.capacity == Capacity::kWorkers;
+  return workers && !given.contains("error-after") &&
+         options.timeline.outage.kind == Disturbance::Kind::kErrors &&
+         options.outage_length() > Duration::zero();
+}
+
+// Nobody knows load and service time to a tenth, and a little more may be beyond what comes back.
+constexpr double kMoreLoad = 1.1;
+
+bool hangs_on_load(const ScenarioOptions& options, const CellResult& asked) {
+  const WorkloadOptions& workload = options.workload;
+  return workload.arrivals == Arrivals::kOpen && options.service.capacity == Capacity::kWorkers &&
+         !options.graph.on() && options.outage_length() > Duration::zero() && asked.decided() > 0 &&
+         !asked.mostly_down() && workload.rate * kMoreLoad < capacity_of(options.service);
+}
+
 // Whether a worker waits for the answers of its calls decides which service of a chain dies. A file says it for
 // each service.
 bool hangs_on_waiting(const ScenarioOptions& options, const NamedOptions& given) {
@@ -323,6 +341,8 @@ class Trials {
     tries_abandoned_ = hangs_on_abandoned(options, given, asked);
     tries_pool_wait_ = asked.decided() > 0 && hangs_on_pool_wait(options, given);
     tries_waiting_ = asked.decided() > 0 && hangs_on_waiting(options, given);
+    tries_errors_ = asked.decided() > 0 && hangs_on_errors(options, given);
+    tries_load_ = hangs_on_load(options, asked);
     if (tries_backlogs_ && asked.decided() > 0) {
       asked_ = point(options.service.backlog, asked);
       const auto run = [this](std::size_t backlog, std::size_t runs) {
@@ -352,6 +372,18 @@ class Trials {
       try_other(other, {"pool-wait-counts", "no",
                         "your client's timeout includes the wait for a connection"});
     }
+    if (tries_load_) {
+      ScenarioOptions other = options_;
+      other.workload.rate = std::round(options.workload.rate * kMoreLoad * 10) / 10;
+      try_other(other, {"rate", print_number(other.workload.rate),
+                        "your load and your service time are known to a tenth"});
+    }
+    if (tries_errors_) {
+      ScenarioOptions other = options_;
+      other.service.errors.after = ErrorAfter::kService;
+      try_other(other,
+                {"error-after", "service", "your service works for what it answers with an error"});
+    }
     if (tries_waiting_) {
       ScenarioOptions other = options_;
       const bool held = options.graph.waiting == Waiting::kHold;
@@ -362,7 +394,8 @@ class Trials {
   }
 
   bool any() const {
-    return tries_backlogs_ || tries_abandoned_ || tries_pool_wait_ || tries_waiting_;
+    return tries_backlogs_ || tries_abandoned_ || tries_pool_wait_ || tries_waiting_ ||
+           tries_errors_ || tries_load_;
   }
 
   // Have other backlogs, or another wait for a connection, another answer?
@@ -462,7 +495,7 @@ class Trials {
   CampaignOptions campaign_;
   Evaluator evaluator_;
   bool tries_backlogs_ = false, tries_abandoned_ = false, tries_pool_wait_ = false,
-       tries_waiting_ = false;
+       tries_waiting_ = false, tries_errors_ = false, tries_load_ = false;
   std::optional<TriedBacklog> asked_{};  // where backlogs are tried
   std::optional<BacklogTrial> backlogs_{};
   std::vector<OtherValue> others_{};
@@ -561,14 +594,28 @@ int find_value(const Invocation& invocation, const SimulatorOptions& options, st
   const auto stop = [&output] { return output.interrupted(); };
   const Evaluator evaluator(threads, stop);
   std::map<std::string, CellResult> results;
+  const bool may_observe = !given.contains("observe");
   const auto judged = [&](const std::string& value) -> std::optional<TriedValue> {
-    const auto runs =
-        judge_runs(evaluator, scenario_of_value(value), seed, most_runs, options.expectations);
-    if (!runs) return std::nullopt;
-    results[value] = summarize(runs->runs);
-    TriedValue tried{.value = value, .judgements = runs->judgements, .runs = runs->runs.size()};
-    print_tried(options, name, tried, json);
-    return tried;
+    // A value whose queue is only slow to drain is no limit.
+    constexpr Duration kLongest = std::chrono::minutes(10);
+    while (true) {
+      const auto runs =
+          judge_runs(evaluator, scenario_of_value(value), seed, most_runs, options.expectations);
+      if (!runs) return std::nullopt;
+      const CellResult& result = results[value] = summarize(runs->runs);
+      TriedValue tried{.value = value, .judgements = runs->judgements, .runs = runs->runs.size()};
+      const Duration observed = options_of(value).observe;
+      const Duration enough = std::min(result.to_watch.value_or(observed), kLongest);
+      if (may_observe && tried.finding() == Finding::kUndecided && enough > observed) {
+        given["observe"] = format_duration(enough);
+        std::cout << name << '=' << value << ": " << result.recovering << " of " << result.runs
+                  << " runs still recovering: from here on --observe=" << given["observe"]
+                  << std::endl;
+        continue;
+      }
+      print_tried(options, name, tried, json);
+      return tried;
+    }
   };
   const auto limit = find_limit(scale, least, judged, name == "outage-for");
   if (!limit) {

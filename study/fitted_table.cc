@@ -13,6 +13,11 @@
 namespace retrystorm {
 namespace {
 
+// In a mixture of both no median tells of the runs that are down.
+bool is_mixed(const CellResult& cell) {
+  return cell.down_runs() > 0 && cell.down_runs() < cell.decided();
+}
+
 constexpr const char* kNothing = "-";
 
 std::string share_of(const std::optional<double>& share) {
@@ -166,14 +171,20 @@ void print_rows(std::ostream& out, const std::vector<std::string>& axes,
   out << text();
   print_note(out, "the same in all rows", same);
   print_note(out, "no room for (see --wide)", no_room);
-  std::string alike, not_retried;
+  std::string alike, not_retried, mixed, of_itself;
   for (const FittedRow& row : rows) {
+    if (is_mixed(row.result)) append(mixed, row_name(axes, row));
+    if (row.result.down_runs() > 0 && !row.result.had_outage()) {
+      append(of_itself, row_name(axes, row));
+    }
     if (row.result.alike) append(alike, row_name(axes, row));
     if (row.result.nothing_retried > 0) {
       append(not_retried, row_name(axes, row) + " (" + to_string(row.result.not_retryable) + ")");
     }
   }
   print_note(out, "nothing was retried, these failures are not retryable", not_retried);
+  print_note(out, "request p99 is a median of the runs, longer in those that are down", mixed);
+  print_note(out, "down without any outage, so more often in longer runs (--observe)", of_itself);
   const bool all =
       std::all_of(rows.begin(), rows.end(), [](const FittedRow& row) { return row.result.alike; });
   if (all) {
@@ -246,11 +257,9 @@ void print_upright(std::ostream& out, const std::vector<std::string>& axes, cons
              has_phases(cell) ? "after the outage " + tenths(cell.phases[2].ok_per_s) +
                                     ", before it " + tenths(cell.phases[0].ok_per_s)
                               : fixed(cell.ok_per_s, 1));
-  // In a mixture of both no median tells of the runs that are down.
-  const bool some_down = cell.down_runs() > 0 && cell.down_runs() < cell.decided();
   print_line(out, "request time",
              "p50 " + request_time(cell.request_p50) + ", p99 " + request_time(cell.request_p99) +
-                 (some_down ? " (medians; longer in the runs that are down)" : ""));
+                 (is_mixed(cell) ? " (medians; longer in the runs that are down)" : ""));
   if (cell.longest_without_ok) {
     print_line(out, "longest without",
                readable(*cell.longest_without_ok) + " without an OK, the client that waited most");

@@ -657,6 +657,7 @@ Outlook::Outage look_at_outage(const OutlookInput& input, const Outlook& outlook
   }
   if (!outlook.service) return outage;
   const Outlook::Service& service = *outlook.service;
+  outage.errors_cost = service.errors_cost;
   const bool workers = service.kind == Capacity::kWorkers;
   const Outlook::Failing& overload = retries.overload();
   const double attempts =

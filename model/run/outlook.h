@@ -147,6 +147,8 @@ struct Outlook {
     // Does a run come near that? Not if most of the queue is served in time, so that little is retried.
     bool drains_in_is_near = false;
     bool skips_gone = false;  // the service skips what nobody waits for any more
+    // Does the service that has it serve a request before it fails it? Empty: it is not known.
+    std::optional<bool> errors_cost{};
   };
 
   // Kept ones.

@@ -262,10 +262,9 @@ std::string outage_sentence(const Outlook& outlook) {
   }
   std::string text = in_words(outage.what) + " for " + length;
   text += " (--outage, --outage-for)";
-  if (outage.what.kind == Kind::kErrors && outlook.service) {
-    text += ", " + cost_of_errors(outlook.service->errors_cost);
-  }
-  text += outage.what.kind == Kind::kErrors && outlook.service ? "; " : ": ";
+  const bool costs = outage.what.kind == Kind::kErrors && outage.errors_cost;
+  if (costs) text += ", " + cost_of_errors(*outage.errors_cost);
+  text += costs ? "; " : ": ";
   text += (outage.at_most ? "up to " : "") + counted(std::round(outage.wanted), "request") +
           " begin meanwhile";
   if (outage.what.kind == Kind::kDrop && outlook.arrivals == Arrivals::kClosed &&
@@ -702,6 +701,10 @@ std::vector<std::string> deciding_options(const Outlook& outlook) {
   if (outlook.arrivals == Arrivals::kClosed) add({"clients", "lambda"});
   add({"timeout"});
   if (outlook.outage) add({"outage", "outage-for", "observe"});
+  if (outlook.outage && outlook.outage->what.kind == Disturbance::Kind::kErrors &&
+      outlook.outage->errors_cost) {
+    add({"error-after"});
+  }
   if (freezes_workers(outlook)) add({"backlog", "connections"});
   const bool graph_freezes = !outlook.graph.empty() && outlook.outage &&
                              outlook.outage->what.kind == Disturbance::Kind::kFreeze;

@@ -78,7 +78,8 @@ void find_unused_processes(UnusedOptions& unused, const WorkloadOptions& workloa
           form,
           name +
               " has no effect without a retry budget, a gate or kept connections that clients "
-              "could share: leave it out, or give --retry-budget or --connections=keep-alive");
+              "could share: leave it out, or give --retry-budget, --hedge-budget or "
+              "--connections=keep-alive");
     }
   }
 }

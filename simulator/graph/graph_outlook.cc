@@ -101,8 +101,12 @@ std::string sentence(const Topology& topology, const std::vector<NodeOutlook>& n
     }
     text += " = ";
   }
-  return text + readable(nodes[disturbed].most) +
-         " calls of it for a request of a client (--retry-at)";
+  text += readable(nodes[disturbed].most) + " calls of it for a request of a client (--retry-at)";
+  const double rate = load * nodes[disturbed].most;
+  if (rate > nodes[disturbed].capacity) {
+    text += ", up to " + readable(std::round(rate)) + "/s: MORE than it can do";
+  }
+  return text;
 }
 
 bool is_optional(const Topology& topology, const GraphEdge& edge) {

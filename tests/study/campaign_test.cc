@@ -363,6 +363,14 @@ TEST(FittedTable, HasARowForEachCellAndSaysWhatIsTheSame) {
               HasSubstr("strategy,backlog,runs,recovered,"));
 }
 
+TEST(FittedTable, SaysWhatItsFiguresLeaveOutOfRowsThatArePartlyDown) {
+  const std::string rows =
+      fitted({{"strategy", {"fixed", "exponential"}}}, {a_cell(15, 5, 5.25), a_cell(20, 0, 1.4)});
+  EXPECT_THAT(rows, HasSubstr("\nrequest p99 is a median of the runs, longer in those that are "
+                              "down: strategy=fixed\n"));
+  EXPECT_THAT(rows, Not(HasSubstr("without any outage")));
+}
+
 TEST(FittedTable, PrintsOneCellAsAList) {
   CellResult cell = a_cell(19, 1, 1.4);
   cell.recovery_p90 = 15s;

@@ -969,17 +969,18 @@ TEST(Outlook, NamesTheOptionsThatDecide) {
   EXPECT_THAT(deciding_options(look(kPayments)),
               ElementsAre("strategy", "workers", "service-time", "rate", "timeout", "outage",
                           "outage-for", "observe", "backlog", "connections", "abandoned"));
-  EXPECT_THAT(deciding_options(look(kPayments + "retry-budget = 10%\n", "errors:1")),
+  EXPECT_THAT(
+      deciding_options(look(kPayments + "retry-budget = 10%\n", "errors:1")),
+      ElementsAre("strategy", "workers", "service-time", "rate", "timeout", "outage", "outage-for",
+                  "observe", "error-after", "abandoned", "processes", "outage-at"));
+  EXPECT_THAT(deciding_options(look(kPayments + "retry-budget = grpc\n", "errors:1")),
               ElementsAre("strategy", "workers", "service-time", "rate", "timeout", "outage",
-                          "outage-for", "observe", "abandoned", "processes", "outage-at"));
-  EXPECT_THAT(
-      deciding_options(look(kPayments + "retry-budget = grpc\n", "errors:1")),
-      ElementsAre("strategy", "workers", "service-time", "rate", "timeout", "outage", "outage-for",
-                  "observe", "abandoned", "processes", "outage-at", "budget-tokens"));
-  EXPECT_THAT(
-      deciding_options(look(kPayments + "retry-budget = envoy\n", "errors:1")),
-      ElementsAre("strategy", "workers", "service-time", "rate", "timeout", "outage", "outage-for",
-                  "observe", "abandoned", "processes", "outage-at", "backoff-base", "retry-on"));
+                          "outage-for", "observe", "error-after", "abandoned", "processes",
+                          "outage-at", "budget-tokens"));
+  EXPECT_THAT(deciding_options(look(kPayments + "retry-budget = envoy\n", "errors:1")),
+              ElementsAre("strategy", "workers", "service-time", "rate", "timeout", "outage",
+                          "outage-for", "observe", "error-after", "abandoned", "processes",
+                          "outage-at", "backoff-base", "retry-on"));
   EXPECT_THAT(
       deciding_options(look("connections = keep-alive\npool-size = 5\n")),
       ElementsAre("strategy", "service", "clients", "lambda", "timeout", "outage", "outage-for",
