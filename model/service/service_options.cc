@@ -39,7 +39,8 @@ ResetRule parse_reset_rule(std::string_view text) {
                                 " is no limit of resets: write N:RATE, such as 1000:33, or none, "
                                 "nghttp2, nginx, netty or varnish");
   }
-  return {"", parse_count(parts[0], 1, kMany), parse_rate(parts[1], 0, kLarge)};
+  return {"", static_cast<std::size_t>(parse_count(parts[0], 1, kMany)),
+          parse_rate(parts[1], 0, kLarge)};
 }
 
 }  // namespace
