@@ -92,8 +92,9 @@ std::vector<CheckedFile> read_files(const std::vector<std::string>& paths, ReadA
   std::vector<CheckedFile> files;
   std::vector<LayeredPolicy> layered;
   for (const std::string& path : paths) {
+    std::error_code error;  // reading the file says what is wrong
     const std::vector<NamedFile> read =
-        std::filesystem::is_directory(path)
+        std::filesystem::is_directory(path, error)
             ? policy_files_in(path, as)
             : std::vector<NamedFile>{{path, read_policy_file(path, as)}};
     for (const auto& [name, file] : read) files.push_back({name, file});
@@ -323,7 +324,6 @@ int check_files(const Invocation& invocation, const CheckOptions& typed) {
         "--expect: nothing is run without a service and its load, such as --service=workers "
         "--workers=64 --service-time=lognormal:80ms --arrivals=open --rate=400");
   }
-  if (options.format == Format::kSarif) write_sarif(all, !old_files.empty());
   if (options.format == Format::kJson) {
     if (!options.json.empty()) throw std::invalid_argument("--format=json excludes --json");
     options.json = "-";
@@ -331,6 +331,7 @@ int check_files(const Invocation& invocation, const CheckOptions& typed) {
   if (!options.workload.seed) options.workload.seed = 1;  // for the same verdict each time
   const std::vector<PolicyCase> cases = given.empty() ? std::vector<PolicyCase>() : cases_of(files);
   const auto tell = [&](JsonLines& json) {
+    if (options.format == Format::kSarif) write_sarif(all, !old_files.empty());
     write_json(files, all, json);
     print_files(files, all, markdown);
     if (given.empty()) {

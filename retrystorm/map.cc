@@ -75,8 +75,12 @@ Grid grid_of(const Invocation& invocation, const MapOptions& options, const Opti
       axis.files.emplace(each.name, *each.settings);
     }
     axes.insert(axes.begin(), std::move(axis));
-  } else if (find_option(invocation.app, "strategies")->count() > 0) {
-    throw std::invalid_argument("the strategies are an axis already: --strategies has no place");
+  } else {
+    for (const char* each : {"strategies", "strategies-from"}) {
+      if (find_option(invocation.app, each)->count() == 0) continue;
+      throw std::invalid_argument("the strategies are an axis already: --" + std::string(each) +
+                                  " has no place");
+    }
   }
   for (Axis& axis : axes) {
     std::vector<std::string> values;

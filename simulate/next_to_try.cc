@@ -60,7 +60,8 @@ std::optional<double> enough_deposit(const BudgetSettings& budget, const Disturb
   }
   const double least = (budget.cost + budget.failure_cost) * outage.value / (1 - outage.value);
   const double some_more = std::ceil(least * 110) / 100;
-  if (some_more <= budget.deposit) return std::nullopt;
+  constexpr double kMost = 1000;  // of --budget-deposit
+  if (some_more <= budget.deposit || some_more > kMost) return std::nullopt;
   return some_more;
 }
 
@@ -152,9 +153,11 @@ std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& 
                                    ? " (true of clients that share one process: --processes=1)"
                                    : " (if all clients share one process)";
     if (unlimited && options.service.rate_limit.rate > 0) {
-      const double each = options.service.rate_limit.rate / static_cast<double>(processes);
-      add({{"client-rate", print_number(each) + "/s"}},
-          processes == 1 ? shared : " (of each process)");
+      const double each = rate_of_each(options.service.rate_limit.rate, processes);
+      if (each > 0) {
+        add({{"client-rate", print_number(each) + "/s"}},
+            processes == 1 ? shared : " (of each process)");
+      }
     }
     const bool obeyed = retry.hint.use != HintUse::kIgnore;
     if (options.service.hint.kind != HintKind::kSpread) {
@@ -172,7 +175,7 @@ std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& 
       if (seen.budget_used_up) {
         const BudgetSettings& budget = retry.process.budget;
         if (const auto deposit = enough_deposit(budget, options.timeline.outage)) {
-          add({{"budget-deposit", readable(*deposit)}},
+          add({{"budget-deposit", print_number(*deposit)}},
               budget.name == "grpc" ? " (gRPC's tokenRatio)" : "");
         } else if (by_processes) {
           all.push_back({.text = "more --processes: each has its own retry budget"});

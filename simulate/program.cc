@@ -329,8 +329,8 @@ bool hangs_on_waiting(const ScenarioOptions& options, const NamedOptions& given)
 }
 
 // What is tried with a cell besides what was asked: other backlogs, a service that skips requests whose
-// clients have hung up, clients whose timeout does not include the wait for a connection, and services whose
-// workers do not wait for others.
+// clients have hung up, clients whose timeout does not include the wait for a connection, services whose
+// workers do not wait for others, a tenth more load, and errors that cost the service its work.
 class Trials {
  public:
   // `given`: the options that were given, which are not tried.
@@ -374,7 +374,7 @@ class Trials {
     }
     if (tries_load_) {
       ScenarioOptions other = options_;
-      other.workload.rate = std::round(options.workload.rate * kMoreLoad * 10) / 10;
+      other.workload.rate = to_digits(options.workload.rate * kMoreLoad, 3);
       try_other(other, {"rate", print_number(other.workload.rate),
                         "your load and your service time are known to a tenth"});
     }
@@ -398,7 +398,7 @@ class Trials {
            tries_errors_ || tries_load_;
   }
 
-  // Have other backlogs, or another wait for a connection, another answer?
+  // Has anything that was tried another answer?
   bool hangs() const {
     return (backlogs_ && backlogs_->edge) ||
            std::any_of(others_.begin(), others_.end(),
@@ -594,7 +594,7 @@ int find_value(const Invocation& invocation, const SimulatorOptions& options, st
   const auto stop = [&output] { return output.interrupted(); };
   const Evaluator evaluator(threads, stop);
   std::map<std::string, CellResult> results;
-  const bool may_observe = !given.contains("observe");
+  const bool may_observe = name != "observe" && !given.contains("observe");
   const auto judged = [&](const std::string& value) -> std::optional<TriedValue> {
     // A value whose queue is only slow to drain is no limit.
     constexpr Duration kLongest = std::chrono::minutes(10);

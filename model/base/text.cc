@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
 #include <optional>
 #include <stdexcept>
@@ -181,6 +182,14 @@ std::uint64_t parse_count(std::string_view text, std::uint64_t least, std::uint6
     refuse_number(text, "a whole number", least, most);
   }
   return value;
+}
+
+double to_digits(double number, int digits) {
+  if (number == 0 || !std::isfinite(number)) return number;
+  const double unit = std::pow(10, std::floor(std::log10(std::abs(number))) - (digits - 1));
+  // Divides if the unit is below one, so that 0.1 is not 0.1000000001.
+  return unit < 1 ? std::round(number * std::round(1 / unit)) / std::round(1 / unit)
+                  : std::round(number / unit) * unit;
 }
 
 std::string print_number(double value) {

@@ -47,6 +47,9 @@ double parse_rate(std::string_view text, double least, double most);
 double parse_factor(std::string_view text, double least, double most);
 std::uint64_t parse_count(std::string_view text, std::uint64_t least, std::uint64_t most);
 
+// Rounds to this many significant digits.
+double to_digits(double number, int digits);
+
 // The shortest text that reads back as the same number.
 std::string print_number(double value);
 

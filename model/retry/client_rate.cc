@@ -55,6 +55,10 @@ void find_unused(UnusedOptions& unused, const ClientRateSettings& settings) {
   }
 }
 
+double rate_of_each(double limit, std::size_t processes) {
+  return std::floor(1000 * limit / static_cast<double>(processes)) / 1000;
+}
+
 std::unique_ptr<Gate> make_client_rate(const ClientRateSettings& settings, TimePoint now) {
   switch (settings.kind) {
     case ClientRateSettings::Kind::kFixed:
@@ -71,7 +75,7 @@ FixedRate::FixedRate(double rate, TimePoint now) : each_(from_seconds(1 / rate))
 
 Permission FixedRate::ask(TimePoint now, Random& /*random*/) {
   const TimePoint token = std::max(next_, now - kSlack);
-  next_ = token + each_;
+  next_ = saturating_add(token, each_);
   if (token <= now) return {};
   return {.kind = Permission::Kind::kWait, .wait = token - now, .reserved = true};
 }

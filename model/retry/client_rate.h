@@ -2,6 +2,7 @@
 // (the AWS SDKs' adaptive mode).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -26,6 +27,10 @@ void declare_options(OptionList& options, ClientRateSettings& settings);
 
 // Adds the options that were given but have no effect.
 void find_unused(UnusedOptions& unused, const ClientRateSettings& settings);
+
+// The --client-rate with which so many processes together send at most `limit` attempts a second, in
+// thousandths; 0: less than the option takes.
+double rate_of_each(double limit, std::size_t processes);
 
 // Null without a limit.
 std::unique_ptr<Gate> make_client_rate(const ClientRateSettings& settings, TimePoint now);

@@ -64,8 +64,10 @@ class RetryPolicy {
   // Do the clients of a process that wait for permission form a queue, so that only one of them
   // asks again from time to time? If each asked, hundreds would wake for every token, and all but
   // one in vain. With a deadline each client must ask for itself, because the deadline may pass
-  // while it is in the queue.
-  bool waits_in_line() const { return !limit_.has_deadline(); }
+  // while it is in the queue. Those of a given rate need none: each has its token once it has asked.
+  bool waits_in_line() const {
+    return !limit_.has_deadline() && shared_.client_rate.kind != ClientRateSettings::Kind::kFixed;
+  }
 
   // The time left until the request's deadline; `Duration::max()` without one. An attempt that
   // begins now lasts no longer than this.

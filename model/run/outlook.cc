@@ -897,9 +897,10 @@ void warn_of_limit(Outlook& outlook, const OutlookInput& input, const Storm& sto
             readable(std::round(100 * (1 - limit / attempts))) +
             " % of the calls are wasted (--lambda, --backoff-base, --max-attempts)";
   }
-  const double own = limit / static_cast<double>(outlook.processes);
-  outlook.warnings.push_back(text + ". Hold them back: --client-rate=" + print_number(own) +
-                             "/s, or --lambda=" + readable(std::max(each - answer, Duration(0))));
+  const double own = rate_of_each(limit, outlook.processes);
+  outlook.warnings.push_back(text + ". Hold them back: " +
+                             (own > 0 ? "--client-rate=" + print_number(own) + "/s, or " : "") +
+                             "--lambda=" + readable(std::max(each - answer, Duration(0))));
 }
 
 void warn(Outlook& outlook, const OutlookInput& input, const Storm& storm) {

@@ -11,15 +11,6 @@
 namespace retrystorm {
 namespace {
 
-// Rounds to this many significant digits.
-double to_digits(double number, int digits) {
-  if (number == 0 || !std::isfinite(number)) return number;
-  const double unit = std::pow(10, std::floor(std::log10(std::abs(number))) - (digits - 1));
-  // Divides if the unit is below one, so that 0.1 is not 0.1000000001.
-  return unit < 1 ? std::round(number * std::round(1 / unit)) / std::round(1 / unit)
-                  : std::round(number / unit) * unit;
-}
-
 std::string rate_of(double rate) {
   return readable(rate) + "/s";
 }
@@ -622,8 +613,8 @@ std::vector<OutlookLine> outlook_lines(const Outlook& outlook) {
   // What the engine at hand does not do, or not without an option.
   const std::string kept = outlook.connections ? ""
                            : outlook.library_keeps
-                               ? "kept connections (--connections=library), "
-                               : "kept connections (--connections=keep-alive), ";
+                               ? "your kept connections (--connections=library), "
+                               : "your kept connections (--connections=keep-alive), ";
   if (several) {
     lines.push_back({"left out", kept + "replicas -> docs/chains.md"});
   } else if (outlook.service) {

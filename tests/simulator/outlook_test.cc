@@ -190,8 +190,9 @@ TEST(SimulatedOutlook, ComparesTheServicesOfAChainWithTheLoad) {
       outlook.graph.find("api 985/s (24 % used), orders 1,067/s (23 % used), db 600/s (40 % used)"),
       std::string::npos)
       << outlook.graph;
-  EXPECT_NE(outlook_text(outlook).find("left out   kept connections (--connections=keep-alive), "),
-            std::string::npos);
+  EXPECT_NE(
+      outlook_text(outlook).find("left out   your kept connections (--connections=keep-alive), "),
+      std::string::npos);
   options.apply("connections = keep-alive\n");
   EXPECT_NE(outlook_text(look_ahead(scenario)).find("left out   replicas"), std::string::npos);
   // 3 attempts of 1 s and 2 waits, and api's own 5 ms; 3 of 0.5 s, 2 waits and 20 ms.

@@ -180,12 +180,14 @@ TEST(Processes, AClientRateLetsAttemptsWait) {
 // sends the first at once and then ten a second, whatever the others do: none is turned away. Two processes share
 // the rate. An answer takes about 100 ms, so that the last attempts of the 90 s may be under way.
 TEST(Processes, AGivenClientRateIsKept) {
-  for (const char* rate :
-       {"client-rate = 600/min\nprocesses = 1\n", "client-rate = 5/s\nprocesses = 2\n"}) {
-    const SimulationResult result = run_of(
-        std::string("clients = 10\nlambda = 0s\nrate-limit = 10\noutage-for = 0s\nobserve = 60s\n"
-                    "strategy = begin\n") +
-        rate);
+  // With a deadline, and without one.
+  for (const char* rate : {"strategy = begin\nclient-rate = 600/min\nprocesses = 1\n",
+                           "strategy = begin\nclient-rate = 5/s\nprocesses = 2\n",
+                           "strategy = fixed\nclient-rate = 10/s\nprocesses = 1\n"}) {
+    const SimulationResult result =
+        run_of(std::string(
+                   "clients = 10\nlambda = 0s\nrate-limit = 10\noutage-for = 0s\nobserve = 60s\n") +
+               rate);
     const Counts& counts = result.summary.counts;
     EXPECT_EQ(counts.errors, 0);
     EXPECT_NEAR(static_cast<double>(counts.attempts), 10 * 90, 2);

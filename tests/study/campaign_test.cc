@@ -369,6 +369,13 @@ TEST(FittedTable, SaysWhatItsFiguresLeaveOutOfRowsThatArePartlyDown) {
   EXPECT_THAT(rows, HasSubstr("\nrequest p99 is a median of the runs, longer in those that are "
                               "down: strategy=fixed\n"));
   EXPECT_THAT(rows, Not(HasSubstr("without any outage")));
+  CellResult calm = a_cell(0, 5, 5.25);
+  for (PhaseResult& phase : calm.phases) phase = {};
+  calm.no_outage = 15;
+  calm.runs = 20;
+  EXPECT_THAT(fitted({{"strategy", {"fixed", "exponential"}}}, {calm, a_cell(20, 0, 1.4)}),
+              HasSubstr("\ndown without any outage, so more often in longer runs (--observe): "
+                        "strategy=fixed\n"));
 }
 
 TEST(FittedTable, PrintsOneCellAsAList) {

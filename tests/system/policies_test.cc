@@ -254,7 +254,7 @@ TEST(Check, BlamesNoPolicyForWhatIsSoWithoutRetries) {
     "backoffMultiplier": 2, "retryableStatusCodes": ["UNAVAILABLE"]}}]})");
   const Done checked =
       done(RETRYSTORM_STUDIES, {"check", file, "--service=workers", "--arrivals=open", "--rate=150",
-                                "--runs=5", "--expect=down<50%"});
+                                "--runs=5", "--expect=down<50%", "--observe=45s"});
   EXPECT_THAT(checked.out, HasSubstr("frozen 60 s  0 of 5, 5 open"));
   EXPECT_THAT(checked.out, HasSubstr("\nopen: neither down nor back at the end"));
   EXPECT_THAT(
@@ -300,9 +300,10 @@ TEST(Check, SaysWhatTokenRatioErrorsNeed) {
     "backoffMultiplier": 2, "retryableStatusCodes": ["UNAVAILABLE"]}}],
     "retryThrottling": {"maxTokens": 10, "tokenRatio": 0.1}})");
   const auto checked = [&file](const std::string& more) {
-    return done(RETRYSTORM_STUDIES, {"check", file, "--service=workers", "--workers=64",
-                                     "--service-time=lognormal:80ms", "--arrivals=open",
-                                     "--rate=400", "--runs=5", "--expect=down<50%", more});
+    return done(
+        RETRYSTORM_STUDIES,
+        {"check", file, "--service=workers", "--workers=64", "--service-time=lognormal:80ms",
+         "--arrivals=open", "--rate=400", "--runs=5", "--expect=down<50%", "--observe=45s", more});
   };
   const Done serves = checked("--threads=2");
   EXPECT_THAT(serves.out, HasSubstr("frozen 60 s  0 of 5, 5 open"));
@@ -660,9 +661,9 @@ TEST(Recommend, SaysWhichClaimIsInTheWay) {
 // 1,800 requests wait after 60 s, and drain at 10 a second: not within 45 s, with or without retries. What has
 // waited for longer than its caller does needs no work.
 TEST(Recommend, SaysWhatTheServiceCanDoWhereNoRetriesHelp) {
-  const Done none =
-      done(RETRYSTORM_STUDIES, {"recommend", "--quick", "--candidates=10", "--service=workers",
-                                "--workers=4", "--arrivals=open", "--rate=30", "--backlog=4096"});
+  const Done none = done(RETRYSTORM_STUDIES, {"recommend", "--quick", "--candidates=10",
+                                              "--service=workers", "--workers=4", "--arrivals=open",
+                                              "--rate=30", "--backlog=4096", "--observe=45s"});
   EXPECT_EQ(none.code, 3) << none.err;
   EXPECT_THAT(none.out,
               HasSubstr("\ndown<5% alone is in the way.\nWithout any retries: down, or not back"));

@@ -121,13 +121,14 @@ TEST(Simulate, SaysAfterATableWhatToTry) {
   const Arguments limited{"--rate-limit=80", "--outage-for=0s",   "--growth=exponential",
                           "--jitter=full",   "--backoff-base=1s", "--backoff-cap=20s"};
   EXPECT_THAT(last_line(limited),
-              testing::MatchesRegex("try: --client-rate=aws-adaptive \\(.* % of "
+              testing::MatchesRegex("try: --client-rate=8/s \\(of each process\\) \\(.* % of "
                                     "the attempts are turned away, not .*\\)"));
   Arguments once{"--seed=1"};
   once.insert(once.end(), limited.begin(), limited.end());
   ChildProcess told(RETRYSTORM_SIMULATE, once);
   EXPECT_EQ(told.exit_code(), 0);
-  EXPECT_THAT(told.err(), testing::EndsWith("\ntry:       --hint=spread --retry-after=at-least "
+  EXPECT_THAT(told.err(), testing::EndsWith("\ntry:       --client-rate=8/s (of each process), or "
+                                            "--hint=spread --retry-after=at-least "
                                             "(if the limit is of your own service), or "
                                             "--client-rate=aws-adaptive (true of clients that "
                                             "share one process: --processes=1)\n"));
@@ -146,8 +147,10 @@ TEST(Simulate, OffersMoreOrFewerProcessesWhereTheirBudgetsDecide) {
     EXPECT_EQ(process.exit_code(), 0);
     return process.err();
   };
-  EXPECT_THAT(said({"--strategy=grpc", "--outage=errors:50%"}),
+  EXPECT_THAT(said({"--strategy=aws-standard", "--outage=errors:50%"}),
               testing::EndsWith("\ntry:       more --processes: each has its own retry budget\n"));
+  EXPECT_THAT(said({"--strategy=grpc", "--outage=errors:50%"}),
+              testing::EndsWith("\ntry:       --budget-deposit=1.1 (gRPC's tokenRatio)\n"));
   EXPECT_THAT(
       said({"--retry-budget=finagle", "--processes=100", "--max-attempts=4"}),
       testing::EndsWith("\ntry:       --queue-length=190, or fewer --processes: each has its "

@@ -85,9 +85,10 @@ TEST(Outlook, CountsTheRequestsThatKeptConnectionsHold) {
           HasSubstr("connection kept (--connections), up to 2 in each process (--pool-size)")));
   EXPECT_THAT(
       unwrapped(text_of(settings)),
-      HasSubstr("left out   kept connections (--connections=keep-alive), replicas, layers"));
-  EXPECT_THAT(unwrapped(text_of(settings + "strategy = urllib3\n")),
-              HasSubstr("left out   kept connections (--connections=library), replicas, layers"));
+      HasSubstr("left out   your kept connections (--connections=keep-alive), replicas, layers"));
+  EXPECT_THAT(
+      unwrapped(text_of(settings + "strategy = urllib3\n")),
+      HasSubstr("left out   your kept connections (--connections=library), replicas, layers"));
 }
 
 // A service that does 1,600/s. Each request is sent again after 50 ms, when 30 ms in the queue are (32 workers)
@@ -632,7 +633,7 @@ TEST(Outlook, SaysLessIfNothingIsKnownOfTheService) {
   EXPECT_THAT(text, HasSubstr("up to 294/s if all fail at once"));  // 3,000 / (10 + 2 * 0.1)
   EXPECT_THAT(text, HasSubstr("185/s if all time out"));  // 3,000 / (10 + 3 * 2 + 2 * 0.1)
   EXPECT_THAT(text, HasSubstr("outage     none"));
-  EXPECT_THAT(text, HasSubstr("left out   kept connections (--connections=keep-alive), HTTP/2 "
+  EXPECT_THAT(text, HasSubstr("left out   your kept connections (--connections=keep-alive), HTTP/2 "
                               "(--connections=multiplexed)\n"));
   EXPECT_THAT(text, Not(HasSubstr("% used")));
   input.outage = parse_disturbance("freeze", Engine::kReal);
