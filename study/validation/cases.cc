@@ -359,17 +359,16 @@ std::vector<Case> cases() {
   for (Case& each : layer_cases()) list.push_back(std::move(each));
   for (const auto& [clients, most] : {std::pair(32, 8), std::pair(50, 20)}) {
     const std::string requests = std::to_string(clients) + " requests at a time, all late";
-    NamedOptions at_once{
-        {"arrivals", "closed"}, {"clients", std::to_string(clients)}, {"lambda", "1ms"}};
+    NamedOptions at_once{{"lambda", "1ms"}};
     add(39, "hedges a request, " + requests, 1, .005,
-        hedges_a_request(clients, "fixed:1s", hedge("50ms", at_once)));
+        hedges_of_clients(clients, "fixed:1s", hedge("50ms", at_once)));
     at_once.insert({{"retry-budget", "concurrent"},
                     {"budget-share", "0"},
                     {"budget-min-concurrency", std::to_string(most)}});
     add(39,
         "hedges a request, " + requests + ", at most " + std::to_string(most) + " hedges at a time",
         double(most) / clients, .005,
-        hedges_a_request(clients, "fixed:1s", hedge("50ms", at_once)));
+        hedges_of_clients(clients, "fixed:1s", hedge("50ms", at_once)));
   }
   return list;
 }

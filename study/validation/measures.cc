@@ -353,6 +353,14 @@ Measure hedges_a_request(double l, const std::string& times, const NamedOptions&
   });
 }
 
+Measure hedges_of_clients(int clients, const std::string& times, const NamedOptions& more) {
+  const NamedOptions service{
+      {"service", "workers"}, {"workers", "1000"}, {"service-time", times}, {"timeout", "60s"}};
+  return of_run({.options = with(closed(clients, 600, service), more)}, [](const ObservedRun& run) {
+    return ratio(run.summary.counts.hedges, run.summary.counts.requests);
+  });
+}
+
 Measure hedged_latency(double l, const std::string& times, const NamedOptions& more) {
   return of_run(never_queues(l, times, more),
                 [l](const ObservedRun& run) { return mean_latency(l, run); });

@@ -54,9 +54,10 @@ Measure retries_a_request(double p, const NamedOptions& more);
 // --- Hedges ---
 
 // Requests arrive at rate l at a service that never queues. `times`: its times, as --service-time.
-// Hedges for each request, the mean latency, the latency that a share q does not exceed, and how long a
+// Hedges for each request (also of clients without a pause, one request each), the mean latency, the latency that a share q does not exceed, and how long a
 // request keeps workers busy.
 Measure hedges_a_request(double l, const std::string& times, const NamedOptions& more);
+Measure hedges_of_clients(int clients, const std::string& times, const NamedOptions& more);
 Measure hedged_latency(double l, const std::string& times, const NamedOptions& more);
 Measure hedged_latency_at(double q, double l, const std::string& times, const NamedOptions& more);
 Measure hedged_work(double l, const std::string& times, const NamedOptions& more);
