@@ -184,7 +184,8 @@ take_time() {
 }
 
 # start_run NAME [CLIENT OPTION...] [-- SERVER OPTION...]: a server and its clients, with an outage
-# unless it lasts 0s.
+# unless it lasts 0s. $in_front, if set, is run once there is the server: a function that starts another one before it, and
+# sets $server_url and $server_pid to that.
 start_run() {
   local name=$1 calm_s outage_s after_s kind=freeze order
   local client_options=() outage_options=() control=()
@@ -213,6 +214,7 @@ start_run() {
   if ((${#control[@]} > 0)); then set -- "${@:-"--"}" "${control[@]}" --admin-port any; fi
   # The peak after waking lasts for some tenths of a second.
   start_server "$results/$name" --report-interval 100ms "${@:2}"
+  ${in_front-}
   if ((${#control[@]} > 0)); then
     control+=(--server-admin "$(sed -n 's|^metrics on \(.*\)/metrics$|\1|p' "$results/$name.server.log")")
   fi
@@ -285,8 +287,8 @@ simulate_run() {
   connections=$(($(ulimit -Hn) - 64))
   # More would be refused, and makes no difference.
   if ((connections > 1000000000)); then connections=1000000000; fi
-  options+=(--max-connections "$connections" --syn-linear-timeouts
-    "$(cat /proc/sys/net/ipv4/tcp_syn_linear_timeouts 2>/dev/null || echo 0)")
+  if [[ $* != *multiplexed* ]]; then options+=(--max-connections "$connections"); fi # of no effect there
+  options+=(--syn-linear-timeouts "$(cat /proc/sys/net/ipv4/tcp_syn_linear_timeouts 2>/dev/null || echo 0)")
   shift
   while (($# > 0)) && [[ $1 != -- ]]; do
     options+=("$1")

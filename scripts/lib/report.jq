@@ -31,9 +31,9 @@ def well_formed:
         (.t | is_number)
         and all_numbers(["ok", "errors", "timed_out", "not_sent", "attempts", "retries",
                          "requests", "thinking", "in_flight", "waiting_to_retry", "concurrency",
-                         "last_delay_s", "workers", "busy", "waiting"])
+                         "last_delay_s", "workers", "busy", "waiting", "accept_queue", "no_room"])
         and (.latency_ms | none_or_numbers(["p50", "p95", "p99"]))
-        and (.connections | none_or_numbers(["open", "idle", "in_line", "opened"]))
+        and (.connections | none_or_numbers(["open", "idle", "in_line", "opened", "accept_queue", "no_room"]))
       elif .type == "outage" then
         (.t | is_number) and (.event | is_text) and (.what | . == null or is_text)
       elif .type == "action" then (.t | is_number) and (.what | is_text)
@@ -177,4 +177,4 @@ def report_runs($name; $server; $explorer):
                   waiting_to_retry, latency_ms, connections})],
      nodes: (reduce ($lines[] | select(.type == "node")) as $node ({}; .[$node.node] = $node)),
      trace: ($lines | trace),
-     server: [$its_server[] | select(.type == "interval") | {t, concurrency, last_delay_s, workers, busy, waiting}]};
+     server: [$its_server[] | select(.type == "interval") | {t, concurrency, last_delay_s, workers, busy, waiting, accept_queue, no_room}]};

@@ -14,7 +14,7 @@
   }
 
   const runs = data.map(({name, start, events, server, nodes, reproduce, explorer}) =>
-    Object.assign(Run.of(start, events, server), {name, nodes, reproduce, explorer}));
+    Object.assign(Run.of(start, events, server), {name, nodes, reproduce, explorer, before: [...events.map(({connections}) => connections), ...server]}));
 
   const most = values => values.length > 0 ? Math.max(...values) : undefined;
   const limits = {
@@ -39,6 +39,9 @@
   // The verdict looks at windows of 5 s, so no time is known better.
   const after = seconds => seconds === null || seconds === undefined ? '–' : seconds < 5 ? 'within 5 s' : `after ${duration(seconds).replace('.0 s', ' s')}`;
   const peak = run => run.series.concurrency.reduce((top, {value}) => Math.max(top, value ?? 0), -1);
+  // What a real server's kernel held, or a simulated one's with kept connections.
+  const before = (run, figure) => run.before.reduce((top, line) => Math.max(top, line?.[figure] ?? -1), -1);
+  const column = (title, figure) => [title, run => before(run, figure) < 0 ? '–' : number(before(run, figure)), run => before(run, figure) >= 0];
   fillTable(document.getElementById('table'), [
     ['run', run => run.name],
     ['verdict', run => run.summary?.verdict ?? 'not ended'],
@@ -52,6 +55,8 @@
     ['amplification', run => number(run.summary?.amplification, 2)],
     ['peak attempts/s', run => number(run.summary?.peak_attempts, 1)],
     ['peak concurrency', run => peak(run) < 0 ? '–' : number(peak(run)), run => peak(run) >= 0],
+    column('longest accept queue', 'accept_queue'),
+    column('SYNs dropped', 'no_room'),
     ['OK lost', run => number(run.summary?.ok_lost)],
   ], runs);
   const givenUp = ({gave_up, gave_up_by}) =>

@@ -98,6 +98,8 @@ def check(browser, path):
         ["evil", "recovered", "freeze", "exponential retries"],
         ["breaker", "recovered", "freeze", "constant 500ms, 2 retries, breaker resilience4j"]], rows
     assert rows[0][5] == "5", rows
+    # What only one of these servers tells of its kernel.
+    assert [row[12:14] for row in rows] == [["–", "–"], ["33", "756"], ["–", "–"], ["–", "–"]], rows
     eventually(lambda: all(colours > 20 for colours in browser.painted("canvas")),
                "all charts are drawn")
     # A run without a server's file has one chart less, and so has one of an older client.
@@ -107,6 +109,11 @@ def check(browser, path):
         return [...document.querySelectorAll('canvas[data-chart=rates]')]
           .map(canvas => Chart.getChart(canvas).data.datasets.length);""")
     assert curves == [3, 3, 3, 4], curves
+    queued = browser.run("""
+        return [...document.querySelectorAll('canvas[data-chart=server]')].map(canvas =>
+          Math.max(-1, ...Chart.getChart(canvas).data.datasets.filter(({label}) => label === 'accept queue')
+            .flatMap(({data}) => data.map(({value}) => value))));""")
+    assert queued == [-1, 33, -1], queued
     # One legend for each kind of chart, with the curves of all runs.
     legends = browser.run("return [...document.querySelectorAll('#charts .kind')].map(kind => [kind.querySelectorAll('.legends').length, kind.querySelector('.legends').textContent])")
     assert [each for each, _ in legends] == [1] * 5 and legends[0][1] == "OKerrorstimed outnot sent", legends
@@ -172,6 +179,15 @@ def main():
                 for strategy in ("fixed", "exponential")]
         with open(runs[1], encoding="utf-8") as file:
             lines = file.read().splitlines()
+        # As of a real server that holds 33 connections when it wakes.
+        with open(runs[1].replace(".jsonl", ".server.jsonl"), "r+", encoding="utf-8") as file:
+            told = [json.loads(line) for line in file]
+            woken = next(i for i in range(2, len(told)) if told[i].get("t", 0) - told[i - 1].get("t", 0) > 5)
+            for i, line in enumerate(told):
+                if line["type"] == "interval":
+                    line.update(accept_queue=33 * (i == woken), no_room=756 * (i >= woken))
+            file.seek(0)
+            file.write("\n".join(map(json.dumps, told)))
         start = json.loads(lines[0])
         start["command"] += " " + EVIL
         # As written by an older client.

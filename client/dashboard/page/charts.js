@@ -10,7 +10,7 @@ const Retrystorm = (() => {
   const COUNTED = ['ok', 'errors', 'timed_out', 'not_sent', 'thinking', 'waiting_to_retry', 'in_flight'];
   const QUANTILES = ['p50', 'p95', 'p99'];
   const OF_CONNECTIONS = ['used', 'idle', 'in_line', 'opened', 'unread', 'accept_queue'];
-  const OF_SERVER = ['concurrency', 'waited_for', 'abandoned', 'delay', 'busy', 'waiting'];
+  const OF_SERVER = ['concurrency', 'waited_for', 'abandoned', 'delay', 'busy', 'waiting', 'not_accepted'];
   // Where requests lie, below each other in the chart: in the service, and before it.
   const STACK = ['waited_for', 'abandoned', 'accept_queue', 'buffers'];
   const PLACES = [...STACK, 'at_caller'];
@@ -228,7 +228,7 @@ const Retrystorm = (() => {
       }
     }
 
-    takeServer(t, {concurrency, waited_for, last_delay_s, late_from, workers, busy, waiting}) {
+    takeServer(t, {concurrency, waited_for, last_delay_s, late_from, workers, busy, waiting, accept_queue}) {
       this.late = Math.ceil(late_from ?? this.late);
       this.add('concurrency', t, concurrency, Math.max(concurrency, 1));
       if (typeof waited_for === 'number' && !this.places) {
@@ -236,6 +236,7 @@ const Retrystorm = (() => {
         this.add('abandoned', t, concurrency - waited_for);
       }
       this.add('delay', t, last_delay_s, Math.min(Math.max(last_delay_s, 1e-3), LONGEST_DELAY));
+      if (typeof accept_queue === 'number') this.add('not_accepted', t, accept_queue, Math.max(accept_queue, 1));
       if (typeof workers !== 'number') return;
       this.add('workers', t, workers);
       this.add('busy', t, busy, Math.max(busy, 1));
@@ -322,6 +323,7 @@ const Retrystorm = (() => {
         {series: 'concurrency', label: 'concurrency', color: BLUE, dash: [], width: 2.5, unless: 'workers'},
         {series: 'busy', label: 'busy workers', color: BLUE, dash: [], width: 2.5, onlyIf: 'workers'},
         {series: 'waiting', label: 'waiting for one', color: PURPLE, dash: [2, 2], width: 2, onlyIf: 'workers'},
+        {series: 'not_accepted', label: 'accept queue', color: GREEN, dash: [1, 2], width: 2, onlyIf: 'not_accepted'},
         {series: 'delay', label: 'delay (s, right)', color: ORANGE, dash: [7, 3], width: 2, right: true},
       ],
       unit: '', digits: 1, floor: 1000, least: 1, logarithmic: true,
@@ -362,7 +364,7 @@ const Retrystorm = (() => {
       (!onlyIf || run.seen.has(onlyIf)) && (!unless || !run.seen.has(unless)));
 
   // Everything that `curvesOf` depends on.
-  const curvesSeen = run => [...['not_sent', 'workers', 'unread'].filter(name => run.seen.has(name)), run.series.used.length > 0, run.late].join();
+  const curvesSeen = run => [...['not_sent', 'workers', 'unread', 'not_accepted'].filter(name => run.seen.has(name)), run.series.used.length > 0, run.late].join();
 
   // The reader's word for an outage.
   const outageText = what => what === 'freeze' ? 'frozen' : what;
