@@ -11,10 +11,16 @@ bin=$root/build/bin
 # If standard error is closed, messages are dropped.
 say() { printf '%s\n' "$*" >&2 || true; }
 
-die() {
-  say "${0##*/}: $*"
-  exit 1
+# Ends the script, with the exit codes of the programs (docs/output.md): `die` for a fault at run time, `refuse` for
+# wrong options, `die_unread` for a file that cannot be read. `die_as CODE` passes on that of a program.
+die_as() {
+  say "${0##*/}: ${*:2}"
+  # A program that a signal ended has failed.
+  exit "$(($1 < 128 ? $1 : 1))"
 }
+die() { die_as 1 "$@"; }
+die_unread() { die_as 2 "$@"; }
+refuse() { die_as 105 "$@"; }
 
 # Prints the script's help: the comment at its head.
 show_help() {
@@ -91,10 +97,10 @@ make_scratch() {
 
 # --- results ----------------------------------------------------------------------------------
 
-# check_name NAME: dies if it cannot be the name of files in results/
+# check_name NAME: refuses it if it cannot be the name of files in results/
 check_name() {
   [[ $1 =~ ^[A-Za-z0-9_-][A-Za-z0-9._-]*$ ]] ||
-    die "'$1' cannot name files: use letters, digits, - _ . and do not begin with a dot"
+    refuse "'$1' cannot name files: use letters, digits, - _ . and do not begin with a dot"
 }
 
 # open_results [NAME]: makes the folder. Locks NAME, so that only one script at a time writes its files.
@@ -113,10 +119,19 @@ open_results() {
 
 # --- durations --------------------------------------------------------------------------------
 
+# check_time DURATION...: refuses what the programs do not take for a duration. jq may not be installed yet.
+check_time() {
+  local number='([0-9]+(\.[0-9]*)?|\.[0-9]+)' time
+  for time in "$@"; do
+    [[ $time =~ ^($number|($number(h|ms|m|us|µs|ns|s))+)$ ]] ||
+      refuse "'$time' is not a duration (100ms, 20s, 1m30s)"
+  done
+}
+
 # seconds_of DURATION, as the programs write durations: 100ms, 1m30s, 20
 seconds_of() {
-  jq -L "$lib" -nr --arg text "$1" 'include "runs"; $text | seconds // empty' | grep . ||
-    die "'$1' is not a duration (100ms, 20s, 1m30s)"
+  check_time "$1"
+  jq -L "$lib" -nr --arg text "$1" 'include "runs"; $text | seconds'
 }
 
 # --- running ----------------------------------------------------------------------------------
@@ -129,7 +144,7 @@ if command -v setpriv >/dev/null; then with_parent=(setpriv --pdeathsig TERM --)
 # start_server FILES [OPTION...]: on a free port. Writes FILES.server.jsonl and FILES.server.log;
 # sets $server_pid, $server_url and $server_port.
 start_server() {
-  local files=$1 tries
+  local files=$1 tries code=0
   shift
   : >"$files.server.log"
   "${with_parent[@]}" "$bin/server" "$@" --port 0 --json "$files.server.jsonl" >"$files.server.log" 2>&1 </dev/null &
@@ -146,7 +161,9 @@ start_server() {
     sleep 0.02
   done
   cat "$files.server.log" >&2
-  die "the server did not start"
+  if kill -0 "$server_pid" 2>/dev/null; then die "the server did not start in time"; fi
+  wait "$server_pid" || code=$?
+  die_as "$((code > 0 ? code : 1))" "the server did not start"
 }
 
 # start_client FILES [OPTION...]: against the server started last. Writes FILES.client.jsonl and
@@ -171,7 +188,7 @@ take_time() {
   if [[ $1 == --outage=[a-z]* || $1 == --outage && ${2-} == [a-z]* ]]; then return 1; fi
   case $1 in
     --calm | --outage | --after)
-      (($# >= 2)) || die "$1 needs a time"
+      (($# >= 2)) || refuse "$1 needs a time"
       declare -g "${1#--}=$2"
       taken=2
       ;;
@@ -181,6 +198,7 @@ take_time() {
       ;;
     *) return 1 ;;
   esac
+  check_time "$calm" "$outage" "$after"
 }
 
 # start_run NAME [CLIENT OPTION...] [-- SERVER OPTION...]: a server and its clients, with an outage
@@ -302,10 +320,19 @@ simulate_run() {
     --server-json "$results/$name.server.jsonl" >"$results/$name.client.log"
 }
 
-# simulate_into NAME OPTION...: makes a simulated run with these options. Its lines go into results/NAME.
+# simulate_into NAME OPTION...: makes a simulated run with these options. Its lines go into results/NAME. An --expect
+# is that of the study, which has judged it.
 simulate_into() {
-  "$bin/simulate" --quiet "${@:2}" --json "$results/$1.client.jsonl" \
-    --server-json "$results/$1.server.jsonl" >/dev/null
+  local name=$1 options=()
+  while shift && (($# > 0)); do
+    case $1 in
+      --expect) shift ;;
+      --expect=*) ;;
+      *) options+=("$1") ;;
+    esac
+  done
+  "$bin/simulate" --quiet "${options[@]}" --json "$results/$name.client.jsonl" \
+    --server-json "$results/$name.server.jsonl" >/dev/null
 }
 
 # simulate_listed NAME FILE: makes the runs that a study lists in FILE. Each line has a suffix for NAME and
@@ -331,7 +358,7 @@ latest_ok() {
 }
 
 # wait_for_runs NAME...: shows the progress until all clients have ended, then ends the servers. Dies if
-# a client failed. Sets $judged to the exit code of --expect: 0, 3 (broken) or 4 (not decided).
+# a client failed, with its exit code. Sets $judged to the exit code of --expect: 0, 3 (broken) or 4 (not decided).
 wait_for_runs() {
   judged=0
   local names=("$@") begin=$SECONDS said=0 total line name i
@@ -362,12 +389,19 @@ wait_for_runs() {
       4) if ((judged == 0)); then judged=4; fi ;;
       *)
         cat "$results/${names[i]}.client.log" >&2
-        die "the clients of '${names[i]}' failed"
+        die_as "$code" "the clients of '${names[i]}' failed"
         ;;
     esac
   done
   clients=()
   end_servers
+}
+
+# judge COMMAND...: a study that may have an --expect. Sets $judged as above; ends the script if it failed.
+judge() {
+  judged=0
+  "$@" || judged=$?
+  case $judged in 0 | 3 | 4) ;; *) exit "$judged" ;; esac
 }
 
 # any_alive PID...
