@@ -21,7 +21,8 @@ struct nghttp2_session;
 namespace retrystorm {
 
 // The frames are nghttp2's, the bytes those of a `Connection`: TLS if the URL has it, else HTTP/2 from the first
-// byte ("prior knowledge"). A request that times out ends its stream with CANCEL, and the others go on. Nothing is
+// byte ("prior knowledge"). Not libcurl's multi interface, which opens, keeps and replaces connections by rules of its
+// own: here that is the pool's part, as simulated. A request that times out ends its stream with CANCEL, and the others go on. Nothing is
 // sent twice. If the connection is lost, or if the server ends it with GOAWAY, the requests that it has not answered
 // have failed. A thread of its own reads and writes. Safe from any thread.
 class Http2Connection {
