@@ -4,7 +4,7 @@ import {find, make} from './dom.js';
 import {brief} from './durations.js';
 import {MEANINGS, term} from './glossary.js';
 
-const {number, percent, duration, requestTime} = Retrystorm;
+const {number, percent, duration, fillTable, PHASE_COLUMNS, PHASES_NOTE, phaseRows, reasons, requestTime} = Retrystorm;
 
 const MOST = '10 s'; // after which the engine gives up
 const VERDICTS = ['collapsed', 'relapsed', 'recovering', 'undecided', 'recovered'];
@@ -36,12 +36,6 @@ function half(median, low, high) {
   return after(median) + (low === null || from === to || from === after(median) && to === 'never' ? '' : ` (${from} to ${to})`);
 }
 
-const PHASES = [['before', 'before'], ['during', 'in the outage'], ['after', 'after it']];
-// The figures of a cell for before, in and after the outage: "100 % before, 0 % in the outage, 0 % after it".
-const phases = (cell, text) => PHASES.map(([phase, words]) => [text(phase), words]).filter(([figure]) => figure !== null)
-  .map(([figure, words]) => `${figure} ${words}`).join(', ');
-const perSecond = value => value === null ? null : number(value, value > 0 && value < 10 ? 1 : 0);
-
 // A median, and a mean, over runs that end differently.
 const areMixed = cell => VERDICTS.filter(verdict => cell[verdict] > 0).length > 1;
 const mostly = (cell, text) => areMixed(cell) ? `mostly ${text}` : text;
@@ -60,20 +54,24 @@ const FIGURES = [
   ['recovery', back, 'recovery_s', duration, 'outage'],
   ['errors gone', cell => cell.errors_gone_median_s === null ? 'never' : after(cell.errors_gone_median_s), null, null, 'outage'],
   ['makespan', cell => half(cell.makespan_median_s, cell.makespan_low_s, cell.makespan_high_s), 'makespan_s', duration, 'job'],
-  ['requests succeeded', cell => cell.success_after === null ? percent(cell.success_share)
-    : phases(cell, phase => percent(cell[`success_${phase}`])), 'success_share', value => `${number(100 * value, 2)} points`],
   ['dies first', cell => `${cell.died_first}, in ${percent(cell.died_first_share)} of the runs`, null, null, 'services'],
   ['amplification', cell => `${number(cell.amplification, 2)} attempts per request`, 'amplification', value => number(value, 2)],
-  ['attempts per second', cell => phases(cell, phase => perSecond(cell[`attempts_per_s_${phase}`])), null, null, 'outage'],
   ['OK lost', cell => number(cell.ok_lost), 'ok_lost', value => number(value), 'outage'],
   ['given up', cell => number(cell.gave_up), null, null, 'given up'],
   ['not sent', cell => number(cell.not_sent), null, null, 'not sent'],
   ['throttled', cell => percent(cell.throttled_share), null, null, 'throttled'],
   ['idle', cell => percent(cell.idle_share), null, null, 'idle'],
   ['peak concurrency', cell => number(cell.peak_concurrency)],
-  ['request time', cell => cell.success_after === null ? `p50 ${requestTime(cell, 'request_p50_ms')}, p99 ${requestTime(cell, 'request_p99_ms')}`
-    : `p50 ${requestTime(cell, 'request_p50_before_ms')}, p99 ${requestTime(cell, 'request_p99_before_ms')} before; p99 ${slowest(cell)} after the outage`],
+  ['request time', cell => `p50 ${requestTime(cell, 'request_p50_ms')}, p99 ${requestTime(cell, 'request_p99_ms')}`],
+  // The calm dilutes it: the last to be looked at.
+  ['requests succeeded', cell => `${percent(cell.success_share)} of the whole run`, 'success_share', value => `${number(100 * value, 2)} points`],
 ];
+
+// "Errors of the run that is drawn: 503 12 in the outage, 503 1 after it."
+function errorsOfOne(summary) {
+  const said = phaseRows(summary).map(({phase, words}) => [reasons(summary[`errors_by_${phase}`]), words]).filter(([errors]) => errors);
+  return said.length === 0 ? '' : `Errors of the run that is drawn, by status: ${said.map(each => each.join(' ')).join('; ')}.`;
+}
 
 // The five figures to look at first: [title, text].
 const TILES = [
@@ -111,6 +109,8 @@ export function mountVerdict(app) {
   const stop = make('button', {type: 'button', id: 'stop', onclick: () => app.stop()}, 'Stop');
   const bar = make('div', {className: 'verdict-bar', 'aria-hidden': 'true'});
   const table = make('table', {className: 'verdict-figures'});
+  const phases = make('table', {className: 'verdict-phases'}), note = make('p', {className: 'muted'});
+  const inPhases = make('div', {hidden: true}, make('div', {className: 'scroll', tabIndex: 0, role: 'group', 'aria-label': 'Before, in and after the outage'}, phases), note);
   const pin = make('button', {type: 'button', id: 'pin', onclick: () => app.pin()}, 'Pin this setting');
   const goBack = make('button', {type: 'button', id: 'go-back', onclick: () => app.replace({...app.state.pinned})}, 'Back to the pinned one');
   const unpin = make('button', {type: 'button', id: 'unpin', onclick: () => app.unpin()}, 'Unpin');
@@ -120,7 +120,7 @@ export function mountVerdict(app) {
   find('tiles').append(tiles);
   // On a phone a chart stays below it.
   new ResizeObserver(() => document.documentElement.style.setProperty('--headline', `${find('headline').offsetHeight}px`)).observe(find('headline'));
-  find('verdict').append(make('h2', {}, 'Results'),
+  find('verdict').append(make('h2', {}, 'Results'), inPhases,
     make('div', {className: 'scroll', tabIndex: 0, role: 'group', 'aria-label': 'Figures'}, table));
   find('setting').append(make('div', {className: 'verdict-pin'}, pin, goBack, unpin, pinned));
 
@@ -154,6 +154,11 @@ export function mountVerdict(app) {
     tiles.hidden = cell.success_before === null && cell.success_during === null;
     tiles.replaceChildren(...TILES.map(([title, text]) => [title, text(cell)]).filter(([, text]) => text !== '–')
       .map(([title, text]) => make('div', {}, make('dt', {}, title), make('dd', {}, text))));
+    const rowsOf = (all, which) => all?.many ? phaseRows(all.many.cell, {which}) : [];
+    const inEach = [...rowsOf(ours, 'now'), ...rowsOf(theirs, 'pinned')];
+    inPhases.hidden = inEach.length === 0;
+    fillTable(phases, [['setting', ({which}) => which, () => Boolean(theirs?.many)], ...PHASE_COLUMNS], inEach);
+    note.textContent = `Means of ${cell.runs} runs, and medians of their quantiles. ${PHASES_NOTE} ${errorsOfOne(app.ours.run?.summary)}`;
     const rows = FIGURES.filter(([, , , , there]) => !there || THERE[there](cell) || theirs?.many && THERE[there](theirs.many.cell));
     const head = ['', 'now', ...theirs?.many ? ['pinned', 'difference'] : []];
     table.replaceChildren(
@@ -195,7 +200,7 @@ export function mountVerdict(app) {
     }
     // Figures of an earlier setting stay until there are new ones. The title says so.
     const old = app.behind || !app.ours.many, now = table.querySelector('thead th');
-    for (const each of [table, tiles]) each.classList.toggle('verdict-before', old);
+    for (const each of [table, phases, tiles]) each.classList.toggle('verdict-before', old);
     if (now) now.textContent = old ? 'before' : 'now';
   }
 

@@ -52,11 +52,14 @@ def well_formed:
       elif .type == "summary" then
         (.verdict | is_text) and (.services | are_services) and (.reason | . == null or is_text)
         and ([.latency_ms, .request_time_ms] | all(.[]; none_or_numbers(["p50", "p95", "p99"])))
-        and (.gave_up_by | . == null or (type == "object" and all(.[]; is_number)))
+        and ([.gave_up_by, .errors_by_before, .errors_by_during, .errors_by_after]
+             | all(. == null or (type == "object" and all(.[]; is_number))))
         and all_numbers(["elapsed_s", "baseline_ok", "errors_gone_s", "time_to_recovery_s",
                          "amplification", "peak_attempts", "ok_lost", "longest_without_ok_s",
                          "success_share", "failing", "gave_up", "not_sent",
-                         "success_after", "request_p99_after_ms"])
+                         (("before", "during", "after")
+                          | ("success_", "requests_", "gave_up_", "not_sent_", "attempts_per_s_", "ok_per_s_", "timed_out_", "errors_") + .,
+                            ("request_p50_\(.)_ms", "request_p99_\(.)_ms"))])
       else false end);
 
 # A command line without these options, written with "=" or with a space, and without --quiet.

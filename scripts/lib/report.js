@@ -2,7 +2,7 @@
 'use strict';
 
 (() => {
-  const {Run, curvesOf, datasets, draw, duration, fillLegend, fillTable, milliseconds, minutes, number, percent, reasons, requestTime, titleOf} = Retrystorm;
+  const {Run, curvesOf, datasets, draw, duration, fillLegend, fillTable, milliseconds, minutes, number, percent, PHASE_COLUMNS, PHASES_NOTE, phaseRows, reasons, requestTime, titleOf} = Retrystorm;
   const KINDS = ['rates', 'clients', 'connections', 'amplification', 'server', 'latency'];
   const data = JSON.parse(document.getElementById('data').textContent);
 
@@ -63,10 +63,6 @@
     number(gave_up) + (reasons(gave_up_by) && ` (${reasons(gave_up_by)})`);
   fillTable(document.getElementById('requests'), [
     ['run', run => run.name],
-    ['requests succeeded', run => percent(run.summary?.success_share)],
-    ['succeeded after the outage', run => percent(run.summary?.success_after), run => typeof run.summary?.success_after === 'number'],
-    ['request time p99 after it', run => requestTime(run.summary, 'request_p99_after_ms'),
-      run => typeof run.summary?.success_after === 'number'],
     ['given up', run => givenUp(run.summary ?? {}), run => run.summary?.gave_up > 0],
     ['failing at the end', run => number(run.summary?.failing), run => run.summary?.failing > 0],
     ['attempts not sent', run => number(run.summary?.not_sent), run => run.summary?.not_sent > 0],
@@ -77,7 +73,12 @@
     ['p95', run => requestTime(run.summary?.request_time_ms, 'p95')],
     ['p99', run => requestTime(run.summary?.request_time_ms, 'p99')],
     ['longest without an OK', run => duration(run.summary?.longest_without_ok_s)],
+    ['requests succeeded', run => percent(run.summary?.success_share)],
   ], runs);
+  const phases = runs.flatMap(run => phaseRows(run.summary, {run}));
+  document.getElementById('phases-of').hidden = phases.length === 0;
+  document.getElementById('phases-note').textContent = PHASES_NOTE;
+  fillTable(document.getElementById('phases'), [['run', ({run}) => run.name, () => runs.length > 1], ...PHASE_COLUMNS], phases);
 
   // Services behind services.
   const parts = name => runs.flatMap(run => (run.summary?.services?.[name] ?? []).map(part => ({run, part, last: run.nodes[part.node] ?? {}})));

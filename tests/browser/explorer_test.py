@@ -585,12 +585,20 @@ def check_figures(page):
             return Object.fromEntries([...document.querySelectorAll('.verdict-tiles div, .verdict-figures tbody tr')].map(({children: [name, text]}) =>
               [name.querySelector('.term')?.textContent ?? name.textContent, text.textContent]));""")
 
+    def phases():
+        return page.run("""
+            const [head, ...rows] = document.querySelector('.verdict-phases').rows;
+            return rows.map(({cells}) => Object.fromEntries([...head.cells].map(({textContent}, i) => [textContent, cells[i].textContent])));""")
+
     page.open_knobs()
     page.settle(20)
     down = figures()
     assert down["back"] == "never" and down["answered afterwards"] == "none" and re.fullmatch(r"over 5\d\.\d s", down["slowest 1 % take"]), down  # the end is 60 s after the outage
-    assert down["requests succeeded"].endswith(" before, 0.00 % in the outage, 0.00 % after it"), down
-    assert f"p99 {down['slowest 1 % take']} after the outage" in down["request time"], down
+    before, during, after = phases()
+    assert [each["when"] for each in (before, during, after)] == ["before the outage", "in the outage", "after it"]
+    assert during["succeeded"] == after["succeeded"] == "0.00 %" and during["OK/s"] == after["OK/s"] == "0.0", (during, after)
+    assert 90 < float(before["OK/s"]) < 110 and after["p99"] == down["slowest 1 % take"], (before, after)
+    assert "errors" not in before and "given up" not in before, before
     assert "given up" not in down and "not sent" not in down, "no rows of zeros"
     page.run("return test.change({strategy: 'exponential'})")
     page.settle(20)
@@ -599,6 +607,11 @@ def check_figures(page):
     assert back["slowest 1 % take"].endswith(" ms"), back
     assert not any("0.0 s" in text for text in back.values()), back
     assert page.run("return Retrystorm.number(1e6)") == "1,000,000"
+    assert "by status" not in page.text("#verdict"), page.text("#verdict")
+    page.run("return test.change({outage: 'errors:50%'})")
+    page.settle(20)
+    assert re.search(r"by status: 503 1,\d\d\d in the outage\.", page.text("#verdict")), page.text("#verdict")
+    assert float(phases()[1]["errors"].replace(",", "")) > 1000, phases()
 
 
 def check_screen(page):

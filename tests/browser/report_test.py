@@ -64,6 +64,10 @@ def check_traces(browser):
     assert len(browser.run("return [...document.querySelectorAll('.trace .legend')]")) == 1
 
 
+def number(text):
+    return float(text.replace(",", ""))
+
+
 def check_links(browser, path):
     """Each run leads to the explorer at its setting: with what it says, and its own seed."""
     links = browser.run("return [...document.querySelectorAll('#commands a')].map(each => each.href)")
@@ -127,15 +131,29 @@ def check(browser, path):
         return [...document.querySelectorAll('canvas[data-chart=amplification]')]
           .map(canvas => Chart.getChart(canvas).data.datasets[1].data.at(-1).value);""")
     assert [f"{end:.2f}" for end in ends] == [row[9] for row in rows], (ends, rows)
-    requests = browser.run("""
-        const [head, ...rows] = document.querySelector('#requests').rows;
-        const titles = [...head.cells].map(cell => cell.textContent);
-        return rows.map(({cells}) => Object.fromEntries(titles.map((title, i) => [title, cells[i].textContent])));""")
+    requests, phases = browser.run("""
+        return ['#requests', '#phases'].map(table => {
+          const [head, ...rows] = document.querySelector(table).rows;
+          const titles = [...head.cells].map(cell => cell.textContent);
+          return rows.map(({cells}) => Object.fromEntries(titles.map((title, i) => [title, cells[i].textContent])));
+        });""")
     assert [row["run"] for row in requests] == [row[0] for row in rows], requests
     assert requests[1]["requests succeeded"] == "100 %" and requests[1]["given up"] == "0", requests
     assert requests[2]["requests succeeded"] == requests[2]["given up"] == "–", requests
-    assert requests[0]["succeeded after the outage"] == "0.00 %" and re.fullmatch(r"over 5\d\.\d s", requests[0]["request time p99 after it"]), requests
-    assert requests[1]["request time p99 after it"].endswith(" ms") and rows[1][8] == "within 5 s", (requests, rows)
+    # The share of the whole run is the last.
+    assert browser.text("#requests th:last-child") == "requests succeeded", browser.text("#requests")
+    # Three rows a run. A frozen server answers nothing, and one that is down nothing after that.
+    assert [(each["run"], each["when"]) for each in phases] == [
+        (row[0], when) for row in rows for when in ("before the outage", "in the outage", "after it")], phases
+    assert [each["OK/s"] for each in phases[:3]][1:] == ["0.0", "0.0"] and number(phases[0]["OK/s"]) > 90, phases
+    assert phases[2]["succeeded"] == "0.00 %" and re.fullmatch(r"over 5\d\.\d s", phases[2]["p99"]), phases
+    assert phases[5]["p99"].endswith(" ms") and rows[1][8] == "within 5 s", (phases, rows)
+    assert number(phases[4]["timed out"]) > 1000 and number(phases[4]["attempts/s"]) > number(phases[3]["attempts/s"]), phases
+    # Those that gave up began before the outage, in it or after it.
+    gave_up = [number(each["given up"]) for each in phases[-3:]]
+    assert gave_up[1] > 0 and sum(gave_up) == number(requests[3]["given up"].split()[0]), (gave_up, requests[3])
+    errors = browser.run("return Retrystorm.PHASE_COLUMNS.at(-1)[1]({figures: {errors_during: 5, errors_by_during: {refused: 2, 503: 3}}, phase: 'during'})")
+    assert errors == "5 (503 3, refused 2)", errors
     assert "gate " in requests[3]["given up"] and requests[3]["attempts not sent"] != "0", requests
     assert requests[3]["request time p50"] == "100 ms", requests
     axes = browser.run("""

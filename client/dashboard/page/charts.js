@@ -84,11 +84,37 @@ const Retrystorm = (() => {
     table.replaceChildren(head, body);
   }
 
-  // "attempts 9, not retryable 3": the reasons for which requests were given up, if there were any.
-  function reasons(gave_up_by) {
-    return Object.entries(gave_up_by ?? {}).filter(([, count]) => count > 0)
+  // "attempts 9, not retryable 3": the reasons for which requests were given up, or the kinds of errors, if there were any.
+  function reasons(counts) {
+    return Object.entries(counts ?? {}).filter(([, count]) => count > 0)
       .map(([reason, count]) => `${reason.replaceAll('_', ' ')} ${number(count)}`).join(', ');
   }
+
+  // The rows of a table for before, in and after an outage: of a run's summary, or means of a cell. `more` is in each of
+  // them. Without an outage there are none.
+  const PHASES = [['before', 'before the outage'], ['during', 'in the outage'], ['after', 'after it']];
+  const phaseRows = (figures, more = {}) => PHASES.filter(([phase]) => typeof figures?.[`attempts_per_s_${phase}`] === 'number')
+    .map(([phase, words]) => ({...more, figures, phase, words}));
+
+  // Its columns. An older program's summary has not all of the figures. What they count is said below the table.
+  const PHASES_NOTE = 'Requests, those given up and their times: by when the request began. Attempts, OK, timed out and errors: by when they happened.';
+  const ofPhase = (name, text) => ({figures, phase}) => text(figures[`${name}_${phase}`]);
+  const someOf = name => ({figures, phase}) => figures[`${name}_${phase}`] > 0;
+  const counted = name => [ofPhase(name, number), someOf(name)];
+  const because = text => text && ` (${text})`;
+  const PHASE_COLUMNS = [
+    ['when', ({words}) => words],
+    ['requests', ...counted('requests')],
+    ['succeeded', ofPhase('success', percent)],
+    ['request time p50', ({figures, phase}) => requestTime(figures, `request_p50_${phase}_ms`)],
+    ['p99', ({figures, phase}) => requestTime(figures, `request_p99_${phase}_ms`)],
+    ['given up', ...counted('gave_up')],
+    ['not sent', ...counted('not_sent')],
+    ['attempts/s', ofPhase('attempts_per_s', rate => number(rate, 1))],
+    ['OK/s', ofPhase('ok_per_s', rate => number(rate, 1))],
+    ['timed out', ...counted('timed_out')],
+    ['errors', ({figures, phase}) => number(figures[`errors_${phase}`]) + because(reasons(figures[`errors_by_${phase}`])), someOf('errors')],
+  ];
 
   class Run {
     constructor(start) {
@@ -611,5 +637,5 @@ const Retrystorm = (() => {
     return chart;
   }
 
-  return {Run, STACK, caption, css, curvesOf, curvesSeen, datasets, describe, draw, drawLate, duration, fillLegend, fillTable, milliseconds, minutes, number, outageText, percent, reasons, redraw, requestTime, seconds, titleOf};
+  return {Run, STACK, caption, css, curvesOf, curvesSeen, datasets, describe, draw, drawLate, duration, fillLegend, fillTable, milliseconds, minutes, number, outageText, percent, PHASE_COLUMNS, PHASES_NOTE, phaseRows, reasons, redraw, requestTime, seconds, titleOf};
 })();

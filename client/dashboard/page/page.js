@@ -1,7 +1,7 @@
 // The live page: shows the client's events and sends it the reader's commands.
 'use strict';
 
-const {Run, caption, curvesSeen, draw, duration, fillTable, milliseconds, number, percent, reasons, requestTime} = Retrystorm;
+const {Run, caption, curvesSeen, draw, duration, fillTable, milliseconds, number, percent, PHASE_COLUMNS, PHASES_NOTE, phaseRows, reasons, requestTime} = Retrystorm;
 const element = id => document.getElementById(id);
 const canvases = [...document.querySelectorAll('canvas[data-chart]')];
 
@@ -112,17 +112,21 @@ const ENDED_COLUMNS = [
   ['baseline OK/s', ({summary}) => number(summary.baseline_ok, 1)],
   ['errors gone after', ({summary}) => duration(summary.errors_gone_s)],
   ['recovered after', ({summary}) => duration(summary.time_to_recovery_s)],
-  ['requests succeeded', ({summary}) => percent(summary.success_share)],
   ['given up', ({summary}) => number(summary.gave_up), ({summary}) => summary.gave_up > 0],
   ['not sent', ({summary}) => number(summary.not_sent), ({summary}) => summary.not_sent > 0],
   ['amplification', ({summary}) => number(summary.amplification, 2)],
   ['p99', ({summary}) => milliseconds(summary.latency_ms.p99)],
   ['request time p99', ({summary}) => requestTime(summary.request_time_ms, 'p99')],
+  ['succeeded in the whole run', ({summary}) => percent(summary.success_share)],
 ];
 
 function showEnded() {
   element('earlier').hidden = ended.length === 0;
-  fillTable(element('earlier').querySelector('table'), ENDED_COLUMNS, ended);
+  fillTable(element('ended'), ENDED_COLUMNS, ended);
+  const phases = ended.flatMap(({start, summary}) => phaseRows(summary, {strategy: start.strategy}));
+  element('phases-of').hidden = phases.length === 0;
+  write('phases-note', PHASES_NOTE);
+  fillTable(element('phases'), [['strategy', ({strategy}) => strategy], ...PHASE_COLUMNS], phases);
 }
 
 function refresh() {
