@@ -1,0 +1,79 @@
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <sstream>
+#include <string_view>
+
+#include "common/output/line_report.h"
+#include "simulator/simulation.h"
+#include "study/named_options.h"
+
+namespace retrystorm {
+namespace {
+
+// FNV-1a.
+std::uint64_t checksum_of(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char each : text) {
+    hash = (hash ^ static_cast<unsigned char>(each)) * 0x100000001b3;
+  }
+  return hash;
+}
+
+// What `simulate --server-lines --seed=1` prints.
+std::uint64_t checksum_of(const NamedOptions& options) {
+  std::ostringstream out;
+  LineReport lines(out);
+  ServiceLineReport service_lines(out, ServiceLineReport::Stamp::kVirtual);
+  Simulation(make_scenario(scenario_of(options), 1), {.run = {&lines}, .service = {&service_lines}})
+      .run();
+  return checksum_of(out.str());
+}
+
+// These checksums say nothing about what is right. They are of what the simulator printed when they were
+// written down, and guard against a change that nobody meant: a change of a checksum is a change of the
+// model, and goes to the changelog.
+TEST(Golden, RunsAreTheSameFromVersionToVersion) {
+  const NamedOptions workers{{"service", "workers"}, {"arrivals", "open"}, {"processes", "4"}};
+  const auto with = [](NamedOptions all, const NamedOptions& more) {
+    all.insert(more.begin(), more.end());
+    return all;
+  };
+  const struct {
+    NamedOptions options;
+    std::uint64_t checksum;
+  } cases[] = {
+      {{}, 0xf0d481cd7be22c3b},
+      {{{"arrivals", "open"}}, 0x60ee083e0b645697},
+      {{{"strategy", "exponential"}}, 0x58b424d0f9065fb8},
+      {{{"strategy", "exponential"}, {"jitter", "full"}, {"backlog", "128"}}, 0x9e2e6ee7d9f5ff2d},
+      {{{"strategy", "responsive"}}, 0x230cc125a6ff6caa},
+      {{{"strategy", "grpc"}, {"outage", "errors:50%"}}, 0x2d9ebe6d09ba3de1},
+      {with(workers, {{"strategy", "finagle"}, {"outage", "errors:50%"}}), 0x0aa26c259437f82f},
+      {with(workers, {{"strategy", "aws-standard"}, {"outage", "slow:5"}}), 0x43a472f5ef325828},
+      {with(workers, {{"strategy", "begin"}, {"rate-limit", "50/s"}, {"hint", "spread"}}),
+       0x2f7b5ae8a225944b},
+      {with(workers, {{"strategy", "begin"}, {"connections", "keep-alive"}, {"pool-size", "5"}}),
+       0x8f96bf74b911d0f3},
+      {{{"service", "workers"}, {"arrivals", "open"}, {"max-attempts", "1"}, {"hedge", "300ms"}},
+       0x7c48fe966081ae17},
+      {{{"service", "workers"}, {"clients", "200"}, {"queue-order", "lifo"}, {"shed-above", "50"}},
+       0x9dc9997e2ab6ab40},
+      {{{"outage", "reconnect"}, {"service", "workers"}, {"reconnect-base", "1s"}},
+       0xc25c5e1e47199e2c},
+      {{{"chain", "api 32x5ms > orders 16x20ms > db 8x40ms"},
+        {"arrivals", "open"},
+        {"strategy", "begin"},
+        {"outage-of", "db"}},
+       0xfb593f5b26c92042},
+  };
+  for (const auto& [options, checksum] : cases) {
+    std::string given;
+    for (const auto& [name, value] : options) given += " --" + name + '=' + value;
+    EXPECT_EQ(checksum_of(options), checksum) << "simulate --server-lines --seed=1" << given
+                                              << "\n0x" << std::hex << checksum_of(options);
+  }
+}
+
+}  // namespace
+}  // namespace retrystorm
