@@ -97,7 +97,8 @@ Seen seen_in(const Summary& summary) {
 
 Seen seen_in(const CellResult& cell) {
   const auto most = [&cell](std::size_t runs) { return is_majority(runs, cell.decided()); };
-  return {.verdict = cell.mostly_down()      ? Verdict::kCollapsed
+  const bool often_down = cell.down_runs() > 0 && 5 * cell.down_runs() >= cell.decided();
+  return {.verdict = often_down              ? Verdict::kCollapsed
                      : most(cell.recovering) ? Verdict::kRecovering
                      : most(cell.recovered)  ? Verdict::kRecovered
                      : most(cell.no_outage)  ? Verdict::kNoOutage

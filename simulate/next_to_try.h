@@ -16,7 +16,8 @@
 
 namespace retrystorm {
 
-// What was seen in a run, or in most of many.
+// What was seen in a run, or in most of many. Many runs count as collapsed if a fifth of them is down:
+// what is offered to the others claims less (`down<20%`).
 struct Seen {
   Verdict verdict = Verdict::kNoOutage;
   bool budget_used_up = false;  // did it refuse retries?

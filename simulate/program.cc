@@ -507,7 +507,9 @@ std::string none_found(const std::string& name, const LimitValue& limit,
   const TriedValue& tried = *limit.beside;
   const std::string runs = std::to_string(limit.runs) + " runs";
   if (tried.finding() == Finding::kBroken) {
-    return "there is no such " + name + ", not even " + tried.value + " (broken; " + runs + ')';
+    return (limit.against.empty() ? "there is no such " + name + ", not even " + tried.value
+                                  : "it is broken at the end of the range: " + tried.value) +
+           " (broken; " + runs + ')';
   }
   std::size_t needed = 0;
   for (std::size_t i = 0; i < claims.size(); ++i) {
@@ -528,20 +530,18 @@ std::string calm_for_budget(const std::string& searched, const NamedOptions& giv
   return saves ? format_duration(saves->of) : "";
 }
 
-// Says whether the values that were tried beside a search agree with its answer.
-void print_further(const std::string& name, const LimitValue& limit) {
-  if (limit.further == 0) return;
-  if (limit.against.empty()) {
-    std::cout << limit.further << " further values agree with that\n";
-    return;
-  }
+// "holds up to 9s, broken from 9.1s to 12s, holds from 17s on"
+std::string in_words(const std::vector<Span>& spans) {
   std::string text;
-  for (const TriedValue& each : limit.against) {
-    text += (text.empty() ? "" : ", ") + each.value + ": " + std::string(to_string(each.finding()));
+  for (const Span& each : spans) {
+    const bool first = &each == &spans.front(), last = &each == &spans.back();
+    text += (first ? "" : ", ") + std::string(to_string(each.finding)) +
+            (first                  ? " up to " + each.to
+             : last                 ? " from " + each.from + " on"
+             : each.from == each.to ? " at " + each.from
+                                    : " from " + each.from + " to " + each.to);
   }
-  print_note(std::cout, "but the answer has no one limit", text);
-  std::cout << "    a longer time is not always worse: --sweep " << name
-            << "=V1,V2,... shows each value\n";
+  return text;
 }
 
 int find_value(const Invocation& invocation, const SimulatorOptions& options, std::uint64_t seed) {
@@ -625,21 +625,34 @@ int find_value(const Invocation& invocation, const SimulatorOptions& options, st
   const auto value_of = [](const std::optional<TriedValue>& tried) {
     return tried ? nlohmann::ordered_json(tried->value) : nlohmann::ordered_json(nullptr);
   };
-  auto against = nlohmann::ordered_json::array();
+  auto against = nlohmann::ordered_json::array(), spans = nlohmann::ordered_json::array();
   for (const TriedValue& each : limit->against) against.push_back(each.value);
+  for (const Span& each : limit->spans) {
+    spans.push_back({{"finding", to_string(each.finding)}, {"from", each.from}, {"to", each.to}});
+  }
   json.write({{"type", "limit_value"},
               {"option", underscored(name)},
               {"kind", least ? "least" : "most"},
               {"value", value_of(limit->found)},
               {"beside", value_of(limit->beside)},
               {"against", against},
+              {"spans", spans},
               {"values", limit->values},
               {"runs", limit->runs}});
   const std::string word = least ? "least" : "greatest";
+  const bool one_limit = limit->against.empty();
+  if (!one_limit) {
+    std::cout << "no one limit of " << name
+              << "; of the values that were tried: " << in_words(limit->spans) << '\n';
+  }
   if (!limit->found) {
     std::cout << none_found(name, *limit, options.expectations) << '\n';
   } else {
-    std::cout << "the " << word << ' ' << name << ": " << limit->found->value << " (";
+    std::cout << "the " << word << ' ' << name
+              << (one_limit ? ""
+                  : least   ? " from which on it holds"
+                            : " up to which it holds")
+              << ": " << limit->found->value << " (";
     if (limit->beside) {
       std::cout << limit->beside->value << ": " << to_string(limit->beside->finding());
     } else {
@@ -656,7 +669,10 @@ int find_value(const Invocation& invocation, const SimulatorOptions& options, st
   if (limit->beside && limit->beside->finding() == Finding::kUndecided) {
     print_unsettled(std::cout, {{limit->beside->value, results[limit->beside->value]}});
   }
-  print_further(name, *limit);
+  if (one_limit && limit->further > 0) {
+    std::cout << limit->further << " further value" << (limit->further == 1 ? " agrees" : "s agree")
+              << " with that\n";
+  }
   const TriedValue& shown = limit->found ? *limit->found : *limit->beside;
   if (!limit->found && shown.finding() == Finding::kBroken) {
     const std::string why = too_few_attempts(options_of(shown.value), options.expectations);

@@ -94,7 +94,14 @@ ValueScale parse_scale(const OptionList& options, const std::string& text) {
     values.emplace(read_value(*option, printed), printed);
   }
   ValueScale scale{.name = option->name, .values = {}};
-  for (auto& [value, printed] : values) scale.values.push_back(std::move(printed));
+  const std::string own = option->get();
+  std::optional<double> in_force;
+  if (own != kNoneWord) in_force = read_value(*option, own);
+  if (in_force >= from && in_force <= to) values.emplace(*in_force, own);
+  for (auto& [value, printed] : values) {
+    if (value == in_force) scale.in_force = scale.values.size();
+    scale.values.push_back(std::move(printed));
+  }
   return scale;
 }
 
@@ -127,31 +134,50 @@ std::optional<LimitValue> find_limit(
   };
   const std::size_t last = scale.values.size() - 1;
   const std::size_t easy = least ? last : 0, hard = least ? 0 : last;
-  std::optional<std::size_t> found;
-  if (!holds(easy)) {
-    if (stopped) return std::nullopt;
-    result.beside = tried.at(easy);
-  } else if (holds(hard)) {
-    found = hard;
-  } else {
-    const Bracket bracket = bisect(easy, hard, holds, [&stopped] { return stopped; });
-    if (stopped) return std::nullopt;
-    found = bracket.good;
-    result.beside = tried.at(bracket.bad);
-  }
-  if (found) result.found = tried.at(*found);
-  if (!try_further) return result;
-  constexpr std::size_t kParts = 8;
-  const auto should_hold = [&](std::size_t step) {
-    return found && (least ? step >= *found : step <= *found);
+  std::optional<std::size_t> good, bad;
+  // Halves the distance between the first value from the easy end for which the claims do not hold and
+  // the one before it.
+  const auto narrow = [&] {
+    good.reset();
+    bad.reset();
+    const auto see = [&](const std::pair<const std::size_t, TriedValue>& each) {
+      if (!bad) (each.second.finding() == Finding::kHolds ? good : bad) = each.first;
+    };
+    least ? std::for_each(tried.rbegin(), tried.rend(), see)
+          : std::for_each(tried.begin(), tried.end(), see);
+    if (!good || !bad) return;
+    const Bracket bracket = bisect(*good, *bad, holds, [&stopped] { return stopped; });
+    good = bracket.good;
+    bad = bracket.bad;
   };
-  for (std::size_t part = 1; part < kParts; ++part) {
-    const std::size_t step = part * last / kParts;
-    if (tried.contains(step)) continue;
-    const bool held = holds(step);
-    if (stopped) return std::nullopt;
+  const auto try_one = [&](std::size_t step) {
+    if (stopped || tried.contains(step)) return;
+    holds(step);
     ++result.further;
-    if (held != should_hold(step)) result.against.push_back(tried.at(step));
+  };
+  if (holds(easy)) holds(hard);
+  if (!stopped) narrow();
+  if (scale.in_force) try_one(*scale.in_force);
+  constexpr std::size_t kParts = 8;
+  for (std::size_t part = 1; try_further && part < kParts; ++part) {
+    try_one(part * last / kParts);
+    if (!good) continue;
+    const std::size_t low = std::min(easy, *good), high = std::max(easy, *good);
+    try_one(low + part * (high - low) / kParts);
+  }
+  if (!stopped) narrow();
+  if (stopped) return std::nullopt;
+  if (good) result.found = tried.at(*good);
+  if (bad) result.beside = tried.at(*bad);
+  for (const auto& [step, one] : tried) {
+    const Finding finding = one.finding();
+    if (bad && finding == Finding::kHolds && (least ? step < *bad : step > *bad)) {
+      result.against.push_back(one);
+    }
+    if (result.spans.empty() || result.spans.back().finding != finding) {
+      result.spans.push_back({.finding = finding, .from = one.value, .to = {}});
+    }
+    result.spans.back().to = one.value;
   }
   return result;
 }

@@ -1,10 +1,11 @@
 // The least or greatest value of an option for which claims hold: `--least` and `--most`.
 //
 // A bisection searches a scale of 257 values with equal ratios (or all whole numbers, if there are
-// fewer). So the answer is right only if the claims hold for all values on one side of it. Where that is
-// not so, as with the length of an outage, more values can be tried. Each value is
-// judged as by `judge_runs`. If the claims are not decided for a value, it counts as one for which they
-// do not hold. So the answer is the limit of the values for which they are known to hold.
+// fewer). Then the value in force is tried, if it lies on the scale, and on request more on both sides of
+// the answer: an outage that is longer is not always worse. If the claims do not hold for one of these,
+// the answer moves before it. So they hold for all values that were tried on one side of the answer. Each
+// value is judged as by `judge_runs`. If the claims are not decided for a value, it counts as one for
+// which they do not hold.
 #pragma once
 
 #include <functional>
@@ -21,13 +22,14 @@ namespace retrystorm {
 
 // The option and the values to search.
 struct ValueScale {
-  std::string name;                 // of the option
-  std::vector<std::string> values;  // from the least to the greatest
+  std::string name;                       // of the option
+  std::vector<std::string> values;        // from the least to the greatest
+  std::optional<std::size_t> in_force{};  // which of them the option has, if any
 };
 
 // Reads NAME or NAME=FROM:TO, for a number, a count or a duration of the list. Without a range: the
-// values that people try (see domain.h), without 0 and "none". Throws std::invalid_argument with a
-// readable message.
+// values that people try (see domain.h), without 0 and "none". The option's own value is among them if
+// it lies in the range. Throws std::invalid_argument with a readable message.
 ValueScale parse_scale(const OptionList& options, const std::string& text);
 
 // A value that was tried.
@@ -39,19 +41,26 @@ struct TriedValue {
   Finding finding() const;  // of all claims together
 };
 
+// Neighbours among the values that were tried, with the same finding.
+struct Span {
+  Finding finding = Finding::kUndecided;
+  std::string from, to;
+};
+
 struct LimitValue {
-  std::optional<TriedValue> found;   // nothing: the claims hold for no value of the scale
+  std::optional<TriedValue> found;   // nothing: the claims do not hold at the easy end of the scale
   std::optional<TriedValue> beside;  // the next value, for which they do not hold, if there is one
-  // Of the further values that were tried, those on the other side of the answer than they should be.
+  // Beyond `beside`, values for which they hold again.
   std::vector<TriedValue> against{};
-  std::size_t further = 0;  // how many they were
-  std::size_t values = 0;   // how many were tried in all
+  std::vector<Span> spans{};  // of all that were tried, from the least to the greatest
+  std::size_t further = 0;    // how many were tried beside the bisection
+  std::size_t values = 0;     // how many were tried in all
   std::size_t runs = 0;
 };
 
 // Finds the least value, or the greatest. `judged` judges a value. It returns nothing when it was
-// stopped, and then there is no result. `try_further`: tries some more values on both sides of the
-// answer.
+// stopped, and then there is no result. `try_further`: tries more values than that in force on both
+// sides of the answer, most of them on the side on which the claims should hold.
 std::optional<LimitValue> find_limit(
     const ValueScale& scale, bool least,
     const std::function<std::optional<TriedValue>(const std::string& value)>& judged,

@@ -75,6 +75,20 @@ TEST(NextToTry, OffersTheDepositThatErrorsNeed) {
   EXPECT_THAT(offered({{"retry-budget", "60%"}, {"outage", "errors:33%"}}), testing::IsEmpty());
 }
 
+// What is offered to a row says `down<20%`, so it must not be offered where a fifth is down.
+TEST(NextToTry, OffersNoSearchWhoseClaimTheRowItselfBreaks) {
+  const auto verdict = [](std::size_t down) {
+    return seen_in(CellResult{.runs = 100, .recovered = 100 - down, .collapsed = down}).verdict;
+  };
+  EXPECT_EQ(verdict(0), Verdict::kRecovered);
+  EXPECT_EQ(verdict(19), Verdict::kRecovered);
+  EXPECT_EQ(verdict(20), Verdict::kCollapsed);
+  EXPECT_EQ(verdict(45), Verdict::kCollapsed);
+  for (const std::string& text : tried_after(Verdict::kCollapsed, {{"strategy", "exponential"}})) {
+    EXPECT_THAT(text, testing::Not(testing::HasSubstr("--most")));
+  }
+}
+
 // 5,000 clients that hardly send anything, and 2,000 connects a second: 2.5 s.
 TEST(NextToTry, OffersTheWindowThatAReconnectNeeds) {
   const auto offered = [](Verdict verdict, const std::string& base) {

@@ -12,6 +12,29 @@ namespace retrystorm {
 namespace {
 
 using ::testing::ElementsAre;
+using Judged = std::function<std::optional<TriedValue>(const std::string& value)>;
+
+// Claims that hold for some whole numbers.
+Judged holds_if(bool (*holds)(int)) {
+  return [holds](const std::string& value) -> std::optional<TriedValue> {
+    const Finding finding = holds(std::atoi(value.c_str())) ? Finding::kHolds : Finding::kBroken;
+    return TriedValue{.value = value, .judgements = {{.finding = finding}}, .runs = 1};
+  };
+}
+
+std::vector<std::string> values_of(const std::vector<TriedValue>& tried) {
+  std::vector<std::string> values;
+  for (const TriedValue& each : tried) values.push_back(each.value);
+  return values;
+}
+
+std::vector<std::string> words_of(const std::vector<Span>& spans) {
+  std::vector<std::string> words;
+  for (const Span& each : spans) {
+    words.push_back(std::string(to_string(each.finding)) + ' ' + each.from + '-' + each.to);
+  }
+  return words;
+}
 
 class LimitValueTest : public testing::Test {
  protected:
@@ -76,36 +99,66 @@ TEST_F(LimitValueTest, MayBeAnEndOfTheScaleOrNone) {
   const auto none = find("workers=1:100", true, 101);
   EXPECT_FALSE(none->found);
   EXPECT_EQ(none->beside->value, "100");
-  EXPECT_EQ(none->values, 1);
+  EXPECT_EQ(none->values, 2);  // also that in force, 10
 }
 
-// Holds at 1 to 9 and at 61 to 100: of a scale of 1 to 100 the bisection for the most finds the end, and
-// 13, 25, 37 and 50 on the way say that the claims do not hold at all values below.
-TEST_F(LimitValueTest, TriesFurtherValuesOnBothSides) {
-  const auto judged = [](const std::string& value) -> std::optional<TriedValue> {
-    const int number = std::atoi(value.c_str());
-    const Finding finding = number < 10 || number > 60 ? Finding::kHolds : Finding::kBroken;
-    return TriedValue{.value = value, .judgements = {{.finding = finding}}, .runs = 1};
-  };
-  const auto values_of = [](const std::vector<TriedValue>& tried) {
-    std::vector<std::string> values;
-    for (const TriedValue& each : tried) values.push_back(each.value);
-    return values;
-  };
+TEST_F(LimitValueTest, HasTheValueInForceOnItsScale) {
+  options_.find("backoff-base")->set("123.4567ms");
+  const ValueScale times = parse_scale(options_, "backoff-base=10ms:1s");
+  EXPECT_EQ(times.values.size(), 258);
+  ASSERT_TRUE(times.in_force);
+  EXPECT_EQ(times.values[*times.in_force], "123.4567ms");
+  EXPECT_FALSE(parse_scale(options_, "backoff-base=200ms:1s").in_force);
+  options_.find("max-retries")->set("none");
+  EXPECT_FALSE(parse_scale(options_, "max-retries=1:8").in_force);
+}
+
+// The bisection alone finds the far end, since both ends hold.
+TEST_F(LimitValueTest, EndsBeforeTheValueInForceIfTheClaimsDoNotHoldForIt) {
+  options_.find("workers")->set("40");
   const ValueScale scale = parse_scale(options_, "workers=1:100");
+  const auto most = find_limit(scale, false, holds_if([](int n) { return n != 40; }));
+  EXPECT_EQ(most->found->value, "39");
+  EXPECT_EQ(most->beside->value, "40");
+  EXPECT_EQ(most->further, 1);
+  EXPECT_THAT(values_of(most->against), ElementsAre("100"));
+  EXPECT_THAT(words_of(most->spans), ElementsAre("holds 1-39", "broken 40-40", "holds 100-100"));
+  // The middles of 1 to 100 are 50, 25, 37, 31, 34, 35 and 36, and then those of 40 to 50.
+  const auto least = find_limit(scale, true, holds_if([](int n) { return n >= 37 && n != 40; }));
+  EXPECT_EQ(least->found->value, "41");
+  EXPECT_EQ(least->beside->value, "40");
+  EXPECT_THAT(values_of(least->against), ElementsAre("37"));
+  EXPECT_THAT(words_of(least->spans),
+              ElementsAre("broken 1-36", "holds 37-37", "broken 40-40", "holds 41-100"));
+}
+
+// Of the eighths of 1 to 100, 13 to 50 are in the gap and 62 to 87 beyond it.
+TEST_F(LimitValueTest, TriesFurtherValuesOnBothSides) {
+  options_.find("workers")->set("500");
+  const ValueScale scale = parse_scale(options_, "workers=1:100");
+  const auto judged = holds_if([](int n) { return n < 10 || n > 60; });
   const auto most = find_limit(scale, false, judged, true);
-  EXPECT_EQ(most->found->value, "100");
+  EXPECT_EQ(most->found->value, "9");
+  EXPECT_EQ(most->beside->value, "10");
   EXPECT_EQ(most->further, 7);
-  EXPECT_EQ(most->values, 9);
-  EXPECT_THAT(values_of(most->against), ElementsAre("13", "25", "38", "50"));
-  EXPECT_TRUE(find_limit(scale, false, judged)->against.empty());
-  const auto in_order = [](const std::string& value) -> std::optional<TriedValue> {
-    const Finding finding = std::atoi(value.c_str()) < 10 ? Finding::kHolds : Finding::kBroken;
-    return TriedValue{.value = value, .judgements = {{.finding = finding}}, .runs = 1};
-  };
-  const auto ordered = find_limit(scale, false, in_order, true);
+  EXPECT_THAT(values_of(most->against), ElementsAre("62", "75", "87", "100"));
+  EXPECT_THAT(words_of(most->spans), ElementsAre("holds 1-9", "broken 10-50", "holds 62-100"));
+  EXPECT_EQ(find_limit(scale, false, judged)->found->value, "100");
+  const auto ordered = find_limit(scale, false, holds_if([](int n) { return n < 10; }), true);
   EXPECT_EQ(ordered->found->value, "9");
   EXPECT_TRUE(ordered->against.empty());
+  EXPECT_THAT(words_of(ordered->spans), ElementsAre("holds 1-9", "broken 10-100"));
+}
+
+// The eighths of 1 to 200 are 25, 50, 75, ..., and those of 1 to the answer, 60, are 8, 15, 23, 30, ...
+TEST_F(LimitValueTest, TriesMoreValuesBelowTheAnswer) {
+  options_.find("workers")->set("500");
+  const auto most = find_limit(parse_scale(options_, "workers=1:200"), false,
+                               holds_if([](int n) { return n <= 60 && (n < 30 || n > 34); }), true);
+  EXPECT_EQ(most->found->value, "29");
+  EXPECT_EQ(most->beside->value, "30");
+  EXPECT_THAT(words_of(most->spans),
+              ElementsAre("holds 1-29", "broken 30-30", "holds 37-60", "broken 61-200"));
 }
 
 TEST_F(LimitValueTest, SaysWhichAmountOfABudgetToSearch) {
