@@ -70,7 +70,8 @@ std::string short_text(double value) {
 
 void check_show(const std::string& column) {
   std::vector<std::string_view> names;
-  for (const CellColumn& each : cell_columns()) names.emplace_back(each.name);
+  const std::vector<CellColumn> columns = cell_columns();
+  for (const CellColumn& each : columns) names.emplace_back(each.name);
   if (std::find(names.begin(), names.end(), column) != names.end()) return;
   throw std::invalid_argument("--show: " + unknown_name(column, names));
 }

@@ -91,33 +91,49 @@ std::vector<std::string> server_arguments(const Topology& topology, std::size_t 
   return words;
 }
 
-std::vector<std::string> client_arguments(const SimulatorOptions& options, const Topology& topology,
-                                          const std::string& outage_of) {
-  const GraphEdge& front = topology.edges.front();
-  std::vector<std::string> words = different(
-      front.caller, WorkloadOptions(),
-      [](OptionList& list, WorkloadOptions& each) { declare_options(list, each); }, "--");
-  append(words,
-         different(
-             front, GraphEdge{.caller = front.caller},
-             [](OptionList& list, GraphEdge& each) { declare_deadline(list, each.deadline, ""); },
-             "--"));
-  if (!options.timeline.faults.empty()) {
-    throw std::invalid_argument("--fault: the real programs have one outage, --outage");
-  }
-  TimelineOptions timeline = options.timeline;
+// The outage and the actions of the clients of this number. What is done to the service is done by the first ones; the
+// others only count the same outage.
+TimelineOptions timeline_of(TimelineOptions timeline, std::size_t number,
+                            const std::string& outage_of) {
   for (TimedAction& each : timeline.at) {
     if (!each.node.empty() && each.node != outage_of) {
       throw std::invalid_argument("--at: the real client changes one service, that of --outage-of");
     }
     each.node.clear();
   }
+  if (number == 0) return timeline;
+  if (made_by(timeline.outage) != Disturbance::By::kClients) {
+    timeline.outage = {.kind = Disturbance::Kind::kCommand};
+  }
+  std::erase_if(timeline.at, [](const TimedAction& each) { return is_of_service(each.action); });
+  timeline.capacity.clear();
+  timeline.capacity_text.clear();
+  return timeline;
+}
+
+// Clients of several kinds are a process each. They draw different random numbers.
+std::vector<std::string> client_arguments(const SimulatorOptions& options, const Topology& topology,
+                                          std::size_t number, const std::string& outage_of) {
+  GraphEdge edge = topology.edges[number];
+  if (edge.caller.seed) *edge.caller.seed += number;
+  std::vector<std::string> words = different(
+      edge.caller, WorkloadOptions(),
+      [](OptionList& list, WorkloadOptions& each) { declare_options(list, each); }, "--");
+  append(words,
+         different(
+             edge, GraphEdge{.caller = edge.caller},
+             [](OptionList& list, GraphEdge& each) { declare_deadline(list, each.deadline, ""); },
+             "--"));
+  const TimelineOptions timeline = timeline_of(options.timeline, number, outage_of);
   append(words, different(
                     timeline, TimelineOptions(),
                     [](OptionList& list, TimelineOptions& each) {
                       declare_options(list, each, Engine::kReal);
                     },
                     "--"));
+  if (timeline.outage.kind == Disturbance::Kind::kCommand) {
+    words.emplace_back("--outage-begin=true");
+  }
   words.push_back("--report-interval=" + format_duration(options.report_interval));
   for (const Expectation& each : options.expectations) words.push_back("--expect=" + each.text);
   return words;
@@ -130,8 +146,12 @@ nlohmann::ordered_json processes_json(const SimulatorOptions& options) {
   if (options.scale != 1) {
     throw std::invalid_argument("--scale: real programs have as many clients as there are");
   }
-  if (topology.client_edges() > 1) {
-    throw std::invalid_argument("[clients.NAME]: the real client is of one kind");
+  if (!options.timeline.faults.empty()) {
+    throw std::invalid_argument("--fault: the real programs have one outage, --outage");
+  }
+  if (topology.client_edges() > 1 && !options.expectations.empty()) {
+    throw std::invalid_argument(
+        "--expect: a claim is about all clients together, and each kind of real ones is a process");
   }
   const std::string outage_of =
       topology.nodes[find_node(topology, options.graph.outage_of, "--outage-of")].name;
@@ -142,7 +162,10 @@ nlohmann::ordered_json processes_json(const SimulatorOptions& options) {
   json["outage_at"] = format_duration(options.outage_at);
   json["outage_for"] = format_duration(options.outage_length());
   json["duration"] = format_duration(options.outage_at + options.outage_length() + options.observe);
-  json["client"] = client_arguments(options, topology, outage_of);
+  for (std::size_t i = 0; i < topology.client_edges(); ++i) {
+    json["clients"].push_back({{"name", topology.edges[i].clients},
+                               {"arguments", client_arguments(options, topology, i, outage_of)}});
+  }
   // A service comes after all that call it.
   for (std::size_t i = topology.nodes.size(); i-- > 0;) {
     json["services"].push_back(

@@ -740,6 +740,12 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
     more.hedges |= one.workload.retry.hedge.any();
     more.reconnects |= loses_connections(one);
     more.graph |= !one.topology.empty();
+    for (std::size_t i = 0; i < one.topology.client_edges(); ++i) {
+      const std::string& name = one.topology.edges[i].clients;
+      const bool is_new =
+          std::find(more.clients.begin(), more.clients.end(), name) == more.clients.end();
+      if (is_new && !name.empty()) more.clients.push_back(name);
+    }
   };
   add_columns(scenario(cells - 1));
   for (std::size_t cell = 0; cell < tried; ++cell) add_columns(scenario(cell));

@@ -125,6 +125,12 @@ class ServerNode final : public Target {
   // Where the attempts lie of callers who wait for `in_flight` of them, `in_service` of these in the service.
   AttemptPlaces places(std::size_t in_flight, std::size_t in_service) const;
 
+  // The requests that wait for a worker although their callers have given up. Looks at each.
+  std::size_t dead_in_queue() const {
+    return service_.count_waiting(
+        [this](const Attempt& attempt) { return !caller_.waits_for(attempt); });
+  }
+
   // The requests that wait for a worker. Empty if the service has none.
   std::optional<std::size_t> waiting() const {
     const auto workers = service_.worker_state();

@@ -7,6 +7,7 @@
 #include "common/output/fixed.h"
 #include "common/output/json_text.h"
 #include "common/output/report.h"
+#include "model/base/text.h"
 
 namespace retrystorm {
 namespace {
@@ -107,7 +108,7 @@ const CellColumn kColumns[] = {
        return fixed(down->interval.low * 100, 1) + "-" + narrow_percent(down->interval.high, 1);
      },
      "down_low", [](const C& c) { return bound(interval_of(c.down()), &Interval::low); }},
-    {nullptr, 0, nullptr, "down_high",
+    {"", 0, nullptr, "down_high",
      [](const C& c) { return bound(interval_of(c.down()), &Interval::high); }},
     {"errors gone", 13, time_of<&C::errors_gone_median>, "errors_gone_median_s",
      time_json<&C::errors_gone_median>},
@@ -125,13 +126,13 @@ const CellColumn kColumns[] = {
      "peak_concurrency", count_json<&C::peak_concurrency>},
     {"success", 10, [](const C& c) { return narrow_percent(c.success_share.value, 2); },
      "success_share", [](const C& c) { return share_json(c.success_share.value); }},
-    {nullptr, 0, nullptr, "success_share_low",
+    {"", 0, nullptr, "success_share_low",
      [](const C& c) { return bound(c.success_share.interval, &Interval::low); }},
-    {nullptr, 0, nullptr, "success_share_high",
+    {"", 0, nullptr, "success_share_high",
      [](const C& c) { return bound(c.success_share.interval, &Interval::high); }},
-    {nullptr, 0, nullptr, "amplification_low",
+    {"", 0, nullptr, "amplification_low",
      [](const C& c) { return bound(c.amplification.interval, &Interval::low); }},
-    {nullptr, 0, nullptr, "amplification_high",
+    {"", 0, nullptr, "amplification_high",
      [](const C& c) { return bound(c.amplification.interval, &Interval::high); }},
     {"given up", 10, [](const C& c) { return fixed(c.gave_up, 0); }, "gave_up",
      [](const C& c) { return Json(rounded(c.gave_up)); }},
@@ -141,20 +142,20 @@ const CellColumn kColumns[] = {
      [](const C& c) { return low_end_json(c.request_p50); }},
     {"req. p99", 10, [](const C& c) { return milliseconds(c.request_p99); }, "request_p99_ms",
      [](const C& c) { return low_end_json(c.request_p99); }},
-    {nullptr, 0, nullptr, "request_p50_ms_high",
+    {"", 0, nullptr, "request_p50_ms_high",
      [](const C& c) { return high_end_json(c.request_p50); }},
-    {nullptr, 0, nullptr, "request_p99_ms_high",
+    {"", 0, nullptr, "request_p99_ms_high",
      [](const C& c) { return high_end_json(c.request_p99); }},
-    {nullptr, 0, nullptr, "recovery_low_s", end_json<&C::recovery_interval, &TimeInterval::low>},
-    {nullptr, 0, nullptr, "recovery_high_s", end_json<&C::recovery_interval, &TimeInterval::high>},
-    {nullptr, 0, nullptr, "makespan_median_s", time_json<&C::makespan_median>},
-    {nullptr, 0, nullptr, "makespan_low_s", end_json<&C::makespan_interval, &TimeInterval::low>},
-    {nullptr, 0, nullptr, "makespan_high_s", end_json<&C::makespan_interval, &TimeInterval::high>},
-    {nullptr, 0, nullptr, "throttled_share", share_or_null<&C::throttled_share>},
-    {nullptr, 0, nullptr, "idle_share", share_or_null<&C::idle_share>},
-    {nullptr, 0, nullptr, "provided_unit_s", [](const C& c) { return number_json(c.provided); }},
-    {nullptr, 0, nullptr, "ok_per_s", [](const C& c) { return Json(rounded(c.ok_per_s)); }},
-    {nullptr, 0, nullptr, "longest_without_ok_s", time_json<&C::longest_without_ok>},
+    {"", 0, nullptr, "recovery_low_s", end_json<&C::recovery_interval, &TimeInterval::low>},
+    {"", 0, nullptr, "recovery_high_s", end_json<&C::recovery_interval, &TimeInterval::high>},
+    {"", 0, nullptr, "makespan_median_s", time_json<&C::makespan_median>},
+    {"", 0, nullptr, "makespan_low_s", end_json<&C::makespan_interval, &TimeInterval::low>},
+    {"", 0, nullptr, "makespan_high_s", end_json<&C::makespan_interval, &TimeInterval::high>},
+    {"", 0, nullptr, "throttled_share", share_or_null<&C::throttled_share>},
+    {"", 0, nullptr, "idle_share", share_or_null<&C::idle_share>},
+    {"", 0, nullptr, "provided_unit_s", [](const C& c) { return number_json(c.provided); }},
+    {"", 0, nullptr, "ok_per_s", [](const C& c) { return Json(rounded(c.ok_per_s)); }},
+    {"", 0, nullptr, "longest_without_ok_s", time_json<&C::longest_without_ok>},
 };
 
 const CellColumn kReconnectColumns[] = {
@@ -193,7 +194,7 @@ const CellColumn kGraphColumns[] = {
      },
      "died_first",
      [](const C& c) { return c.died_first.empty() ? Json(nullptr) : Json(c.died_first); }},
-    {nullptr, 0, nullptr, "died_first_share",
+    {"", 0, nullptr, "died_first_share",
      [](const C& c) {
        return c.died_first.empty() ? Json(nullptr) : share_json(c.died_first_share);
      }},
@@ -252,7 +253,7 @@ void add_phase(std::vector<CellColumn>& columns) {
        phase_high_json<kPhase, &P::request_p99>});
   static_assert(kValues.size() == kPhaseColumns);
   for (std::size_t i = 0; i < kPhaseColumns; ++i) {
-    columns.push_back({nullptr, 0, nullptr, kPhaseColumnNames[kPhase][i], kValues[i]});
+    columns.push_back({"", 0, nullptr, kPhaseColumnNames[kPhase][i], kValues[i]});
   }
   if (kPhase == 0) return;
   // The success in the outage and after it is for people too.
@@ -260,6 +261,27 @@ void add_phase(std::vector<CellColumn>& columns) {
   success.title = kPhase == 1 ? "in outage" : "after it";
   success.width = kPhase == 1 ? 11 : 10;
   success.text = phase_success_text<kPhase>;
+}
+
+// Of the clients with this name. Null in a cell without them.
+void add_clients(std::vector<CellColumn>& columns, const std::string& name) {
+  const auto of = [name](double ClientsFigures::*figure) {
+    return [name, figure](const C& c) {
+      const ClientsFigures* clients = find_clients(c.clients, name);
+      return clients != nullptr ? std::optional(clients->*figure) : std::nullopt;
+    };
+  };
+  const auto success = of(&ClientsFigures::success), attempts = of(&ClientsFigures::attempts);
+  const int width = static_cast<int>(name.size()) + 10;
+  const std::string begin = "clients_" + underscored(name);
+  columns.push_back(
+      {name + " success", width,
+       [success](const C& c) { return success(c) ? narrow_percent(*success(c), 2) : "-"; },
+       begin + "_success_share",
+       [success](const C& c) { return success(c) ? share_json(*success(c)) : Json(nullptr); }});
+  columns.push_back(
+      {name + " amplif.", width, [attempts](const C& c) { return number_text(attempts(c), 2); },
+       begin + "_amplification", [attempts](const C& c) { return number_json(attempts(c)); }});
 }
 
 }  // namespace
@@ -281,6 +303,7 @@ std::vector<CellColumn> cell_columns(const MoreColumns& more) {
   if (more.graph) {
     columns.insert(columns.end(), std::begin(kGraphColumns), std::end(kGraphColumns));
   }
+  for (const std::string& name : more.clients) add_clients(columns, name);
   return columns;
 }
 

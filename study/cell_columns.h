@@ -1,6 +1,7 @@
 // The columns of a table of cells.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -12,19 +13,20 @@ namespace retrystorm {
 // A column of the table. A column for people has a title, a width and a text. A column for programs
 // has a name and a value. Most columns are for both.
 struct CellColumn {
-  const char* title;
+  std::string title;  // empty: only for programs
   int width;
-  std::string (*text)(const CellResult&);
-  const char* name;
-  nlohmann::ordered_json (*value)(const CellResult&);
+  std::function<std::string(const CellResult&)> text;
+  std::string name;
+  std::function<nlohmann::ordered_json(const CellResult&)> value;
 };
 
 // What only some runs have. Its columns are the last ones.
 struct MoreColumns {
-  bool reconnects = false;  // clients lose their connections
-  bool processes = false;   // processes share something
-  bool hedges = false;      // requests are hedged
-  bool graph = false;       // there are services behind services
+  bool reconnects = false;             // clients lose their connections
+  bool processes = false;              // processes share something
+  bool hedges = false;                 // requests are hedged
+  bool graph = false;                  // there are services behind services
+  std::vector<std::string> clients{};  // of several kinds: their names
 };
 
 // The columns in the order of the table.

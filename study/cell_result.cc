@@ -71,6 +71,10 @@ RunResult result_of(const SimulationResult& run) {
   if (const auto& graph = run.summary.graph) {
     if (graph->first) result.died_first = graph->nodes[*graph->first].name;
     result.last_calls = graph->nodes.back().amplification;
+    for (const ClientsResult& each : graph->clients) {
+      result.clients.push_back(
+          {each.name, each.counts.success_share(), each.counts.amplification()});
+    }
   }
   if (run.summary.phases) {
     for (std::size_t i = 0; i < result.phases.size(); ++i) {
@@ -113,6 +117,13 @@ PhaseResult summarize_phase(const std::vector<RunResult>& runs, std::size_t numb
 }
 
 }  // namespace
+
+const ClientsFigures* find_clients(const std::vector<ClientsFigures>& clients,
+                                   std::string_view name) {
+  const auto found = std::find_if(clients.begin(), clients.end(),
+                                  [name](const auto& each) { return each.name == name; });
+  return found == clients.end() ? nullptr : &*found;
+}
 
 std::optional<Share> CellResult::down() const {
   auto result = share(down_runs(), decided(), misses);
@@ -216,6 +227,17 @@ CellResult summarize(const std::vector<RunResult>& runs, double misses) {
   cell.hedges = mean_of(runs, &RunResult::hedges);
   cell.last_calls = mean_of(runs, &RunResult::last_calls);
   cell.hedges_won = mean_of(runs, &RunResult::hedges_won);
+  // All runs of a cell have the same clients.
+  if (!runs.empty()) cell.clients = runs.front().clients;
+  for (std::size_t i = 0; i < cell.clients.size(); ++i) {
+    const auto mean_of_clients = [&](double ClientsFigures::*value) {
+      std::vector<double> values;
+      for (const RunResult& run : runs) values.push_back(run.clients[i].*value);
+      return mean(values).value;
+    };
+    cell.clients[i].success = mean_of_clients(&ClientsFigures::success);
+    cell.clients[i].attempts = mean_of_clients(&ClientsFigures::attempts);
+  }
   for (std::size_t i = 0; i < cell.phases.size(); ++i) cell.phases[i] = summarize_phase(runs, i);
   return cell;
 }

@@ -29,6 +29,18 @@ struct PhaseResult {
 };
 using PhaseResults = std::array<PhaseResult, kPhaseNames.size()>;
 
+// What became of clients of one kind, where there are several. Of many runs these are means.
+struct ClientsFigures {
+  std::string name{};
+  double success = 0, attempts = 0;  // the share of their requests, and for each request
+
+  bool operator==(const ClientsFigures&) const = default;
+};
+
+// Null if there are none with this name.
+const ClientsFigures* find_clients(const std::vector<ClientsFigures>& clients,
+                                   std::string_view name);
+
 // The part of one run's result that is kept.
 struct RunResult {
   Verdict verdict = Verdict::kNoOutage;
@@ -64,7 +76,8 @@ struct RunResult {
   std::optional<Duration> all_back{};
   std::string died_first{};            // which service of a chain did, if any
   std::optional<double> last_calls{};  // of the last service of a chain, for each request
-  PhaseResults phases{};               // in the order of `RunPhase`
+  std::vector<ClientsFigures> clients{};
+  PhaseResults phases{};  // in the order of `RunPhase`
 
   bool operator==(const RunResult&) const = default;
 };
@@ -133,6 +146,7 @@ struct CellResult {
   std::string died_first{};
   double died_first_share = 0;
   std::optional<double> last_calls{};  // the mean
+  std::vector<ClientsFigures> clients{};
   PhaseResults phases{};
 };
 

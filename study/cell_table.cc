@@ -38,7 +38,7 @@ CellTable::CellTable(const Grid& grid, std::ostream& out, JsonLines& json, OpenT
     out_ << std::setw(widths_.back()) << axis.name;
   }
   for (const CellColumn& column : cell_columns(more_)) {
-    if (column.title == nullptr) continue;
+    if (column.title.empty()) continue;
     titles.emplace_back(column.title);
     if (print_ == Print::kWide) out_ << std::setw(column.width) << column.title;
   }
@@ -75,7 +75,7 @@ void CellTable::write(std::size_t cell, const CellResult& result) {
     out_ << std::setw(widths_[i]) << values[i];
   }
   for (const CellColumn& column : cell_columns(more_)) {
-    if (column.title == nullptr) continue;
+    if (column.title.empty()) continue;
     texts.push_back(column.text(result));
     if (wide) out_ << std::setw(column.width) << texts.back();
   }

@@ -159,6 +159,16 @@ void print_rows(std::ostream& out, const std::vector<std::string>& axes,
     for (const FittedRow& row : rows) column.texts.push_back(figure.text(row.result));
     add_column(std::move(column));
   }
+  for (const ClientsFigures& kind : rows.front().result.clients) {
+    Column column{.title = {.title = kind.name, .group = "success"},
+                  .name = "success of " + kind.name,
+                  .texts = {}};
+    for (const FittedRow& row : rows) {
+      const ClientsFigures* clients = find_clients(row.result.clients, kind.name);
+      column.texts.push_back(clients != nullptr ? narrow_percent(clients->success, 2) : kNothing);
+    }
+    add_column(std::move(column));
+  }
   const auto text = [&] {
     std::ostringstream printed;
     print(printed, table_of(columns, rows.size()));
@@ -263,6 +273,11 @@ void print_upright(std::ostream& out, const std::vector<std::string>& axes, cons
   if (cell.longest_without_ok) {
     print_line(out, "longest without",
                readable(*cell.longest_without_ok) + " without an OK, the client that waited most");
+  }
+  for (const ClientsFigures& each : cell.clients) {
+    print_line(out, each.name,
+               "success " + narrow_percent(each.success, 2) + ", attempts/request " +
+                   fixed(each.attempts, 2));
   }
   const auto print_positive = [&out](const char* label, double value, const char* what = "") {
     if (value > 0) print_line(out, label, fixed(value, value < 10 ? 1 : 0) + what);

@@ -95,15 +95,18 @@ Json catalogue() {
   GraphNode node;
   NamedPlan calls;
   GraphEdge edge;
-  OptionList of_node, of_edge;
+  OptionList of_node, of_edge, of_kind;
   declare_node_options(of_node, node, calls);
   declare_edge_options(of_edge, edge);
-  Json of_one = Json::array(), node_names = Json::array(), edge_names = Json::array();
+  declare_clients_options(of_kind, edge);
+  Json of_one = Json::array(), node_names = Json::array(), edge_names = Json::array(),
+       kind_names = Json::array();
   for (const Option& option : of_node.all()) {
     node_names.push_back(option.name);
     if (known[option.name] != option.help) of_one.push_back(option_json(option));
   }
   for (const Option& option : of_edge.all()) edge_names.push_back(option.name);
+  for (const Option& option : of_kind.all()) kind_names.push_back(option.name);
   Json strategies = Json::array();
   for (const NamedStrategy& each : named_strategies()) {
     strategies.push_back({{"name", each.name},
@@ -111,11 +114,9 @@ Json catalogue() {
                           {"source", each.source},
                           {"date", each.date}});
   }
-  return {{"options", std::move(options)},
-          {"strategies", std::move(strategies)},
-          {"of_one_service", std::move(of_one)},
-          {"node", std::move(node_names)},
-          {"edge", std::move(edge_names)}};
+  return {{"options", std::move(options)},       {"strategies", std::move(strategies)},
+          {"of_one_service", std::move(of_one)}, {"node", std::move(node_names)},
+          {"edge", std::move(edge_names)},       {"kind", std::move(kind_names)}};
 }
 
 }  // namespace retrystorm

@@ -43,6 +43,7 @@ void each_field(Result& result, const Visit& visit) {
   visit("hedges_won", result.hedges_won);
   visit("died_first", result.died_first);
   visit("last_calls", result.last_calls);
+  visit("clients", result.clients);
   visit("back_share", result.back_share);
   visit("all_back_ns", result.all_back);
   for (std::size_t i = 0; i < kPhaseNames.size(); ++i) {
@@ -77,6 +78,11 @@ Json to_json(const std::optional<double>& value) {
 Json to_json(const std::string& text) {
   return text;
 }
+Json to_json(const std::vector<ClientsFigures>& clients) {
+  Json json = Json::array();
+  for (const auto& each : clients) json.push_back({each.name, each.success, each.attempts});
+  return json;
+}
 Json to_json(double value) {
   return value;
 }
@@ -104,6 +110,12 @@ void read(const Json& json, std::optional<TimeBound>& time) {
 }
 void read(const Json& json, std::optional<double>& value) {
   value = json.is_null() ? std::nullopt : std::optional(json.get<double>());
+}
+void read(const Json& json, std::vector<ClientsFigures>& clients) {
+  for (const Json& each : json) {
+    clients.push_back(
+        {each.at(0).get<std::string>(), each.at(1).get<double>(), each.at(2).get<double>()});
+  }
 }
 template <typename Number>
 void read(const Json& json, Number& value) {
@@ -167,6 +179,7 @@ Json cell_json(const CellResult& cell) {
                                   .graph = !cell.died_first.empty()})) {
     json[column.name] = column.value(cell);
   }
+  if (!cell.clients.empty()) json["clients"] = to_json(cell.clients);
   return json;
 }
 

@@ -202,8 +202,13 @@ std::map<std::string, std::string> service_values(const Topology& topology) {
     values[node.name + ".calls"] = text;
   }
   for (GraphEdge edge : topology.edges) {
-    if (edge.from == GraphEdge::kClients) continue;
     OptionList list;
+    if (edge.from == GraphEdge::kClients) {
+      if (edge.clients.empty()) continue;
+      declare_clients_options(list, edge);
+      add("clients." + edge.clients, list);
+      continue;
+    }
     declare_edge_options(list, edge);
     add(topology.nodes[edge.from].name + '.' + topology.nodes[edge.to].name, list);
   }
@@ -211,13 +216,16 @@ std::map<std::string, std::string> service_values(const Topology& topology) {
 }
 
 Json services_json(const Topology& topology) {
-  Json nodes = Json::array(), edges = Json::array();
+  Json nodes = Json::array(), edges = Json::array(), kinds = Json::array();
   for (const GraphNode& each : topology.nodes) nodes.push_back(each.name);
   for (const GraphEdge& each : topology.edges) {
-    if (each.from == GraphEdge::kClients) continue;
+    if (each.from == GraphEdge::kClients) {
+      if (!each.clients.empty()) kinds.push_back(each.clients);
+      continue;
+    }
     edges.push_back({topology.nodes[each.from].name, topology.nodes[each.to].name});
   }
-  return {{"nodes", std::move(nodes)}, {"edges", std::move(edges)}};
+  return {{"nodes", std::move(nodes)}, {"edges", std::move(edges)}, {"kinds", std::move(kinds)}};
 }
 
 }  // namespace retrystorm

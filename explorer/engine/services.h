@@ -12,7 +12,7 @@
 
 namespace retrystorm {
 
-// Options of which some may be of services. Their services are those of `chain`, those that have options, and those that
+// Options of which some may be of services ("clients.app.rate" is of a kind of clients). Their services are those of `chain`, those that have options, and those that
 // another one calls. The clients call the one that nobody else calls.
 struct ServicesSetting {
   NamedOptions plain{};           // without `chain`, if there is a `file`
@@ -32,7 +32,8 @@ ScenarioOptions scenario_of_page(const NamedOptions& given);
 // The options of all services, and of all calls but those of the clients, by their full names.
 std::map<std::string, std::string> service_values(const Topology& topology);
 
-// {"nodes": [name, ...], "edges": [[from, to], ...]}, without the clients.
+// {"nodes": [name, ...], "edges": [[from, to], ...], "kinds": [name, ...]}: the edges are without the clients, and the kinds
+// are theirs if there are several.
 nlohmann::ordered_json services_json(const Topology& topology);
 
 }  // namespace retrystorm

@@ -64,7 +64,7 @@ function compute(given) {
   const {cell} = ask({ask: 'summarize', results});
   const [usual, rare] = endings(results).map(({runs}) => curve(given, seedAfter('1', runs[0])));
   return {
-    down: cell.collapsed + cell.relapsed, runs: cell.runs, low: cell.down_low, high: cell.down_high, recovering: cell.recovering, during: cell.success_during,
+    down: cell.collapsed + cell.relapsed, runs: cell.runs, low: cell.down_low, high: cell.down_high, recovering: cell.recovering, during: cell.success_during, clients: cell.clients,
     ...usual, rare,
   };
 }

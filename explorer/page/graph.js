@@ -3,7 +3,8 @@ import {find, make} from './dom.js';
 
 const {minutes, number} = Retrystorm;
 
-const CLIENTS = 'clients';
+const CLIENTS = /^clients(\.|$)/; // all of them, or those of a kind
+const called = name => name.replace(/^clients\./, '');
 const BOX = 150, LEAST_BOX = 86, HIGH = 56, GAP = 64, LEAST_GAP = 46, ROW = 10, PASS = 18; // pixels
 const THICKEST = 22;
 const TO_DIE = 15; // seconds, as in model/run/graph_report.h
@@ -13,17 +14,15 @@ const share = value => `${number(100 * value)} %`;
 const some = value => number(value, value > 0 && value < 9.95 ? 1 : 0);
 
 // The services as layers: each comes after all that call it. An edge over several layers has a place in each.
-// Returns [[{name} or {edge}, ...], ...], the clients in the first one.
+// Returns [[{name} or {edge}, ...], ...], the clients, perhaps of several kinds, in the first one.
 export function layersOf(nodes, edges) {
-  const depth = new Map([[CLIENTS, 0]]);
+  const depth = new Map(edges.map(({from}) => from).filter(from => nodes.every(({name}) => name !== from)).map(from => [from, 0]));
   for (const {name} of nodes) {
     depth.set(name, 1 + Math.max(0, ...edges.filter(({to}) => to === name).map(({from}) => depth.get(from) ?? 0)));
   }
   const layers = Array.from({length: 1 + Math.max(...depth.values())}, () => []);
-  const place = new Map(); // in its layer
   const put = (layer, item, near) => layers[layer].push({...item, near});
-  put(0, {name: CLIENTS}, 0);
-  place.set(CLIENTS, 0);
+  for (const name of [...depth.keys()].filter(each => depth.get(each) === 0)) put(0, {name}, 0);
   for (let at = 1; at < layers.length; ++at) {
     const before = layers[at - 1];
     const index = edge => before.findIndex(each => each.edge === edge || each.name === edge.from);
@@ -155,13 +154,14 @@ class Graph {
       return element;
     };
     const opens = name => () => {
+      if (name === 'clients') return app.knobs.select(name);
       if (!name.includes('.')) app.timeline.choose(name);
       app.knobs.openService(name);
     };
     this.boxes = graph.nodes.map(({name}) => put(make('button', {type: 'button', className: 'graph-node', dataset: {node: name}, onclick: opens(name)},
       make('span', {className: 'graph-use'}, ...['wanted', 'nobody', 'held'].map(each => make('i', {className: `graph-${each}`}))),
       make('strong', {}, name), make('span', {className: 'graph-state'}), make('span', {className: 'graph-busy'}), make('span', {className: 'graph-queue'})), boxes.get(name)));
-    const clients = put(make('button', {type: 'button', className: 'graph-node graph-clients', 'aria-label': 'clients: their knobs', onclick: () => app.knobs.select('clients')}, make('strong', {}, CLIENTS)), boxes.get(CLIENTS));
+    const clients = layers[0].map(({name}) => put(make('button', {type: 'button', className: 'graph-node graph-clients', 'aria-label': `${called(name)}: their knobs`, onclick: opens(name)}, make('strong', {}, called(name))), boxes.get(name)));
     this.lines.setAttribute('viewBox', `0 0 ${width} ${height}`);
     this.curves = graph.edges.map(edge => {
       const curve = document.createElementNS(this.lines.namespaceURI, 'path');
@@ -172,14 +172,14 @@ class Graph {
     this.lines.replaceChildren(...this.curves);
     // In the first gap that the line crosses, where those of one caller are apart.
     this.labels = graph.edges.map(edge => {
-      const [[a, b], [c, d]] = lines.get(edge), ofClients = edge.from === CLIENTS;
+      const [[a, b], [c, d]] = lines.get(edge), ofClients = CLIENTS.test(edge.from);
       const t = graph.edges.filter(({from}) => from === edge.from).length > 1 ? 0.6 : 0.5, bent = t * t * (3 - 2 * t), straight = 1.5 * t * (1 - t) + t ** 3;
       const [left, top] = down ? [bent, straight] : [straight, bent];
-      const label = make('button', {type: 'button', className: 'graph-edge', onclick: ofClients ? () => app.knobs.select('clients') : opens(`${edge.from}.${edge.to}`)});
+      const label = make('button', {type: 'button', className: 'graph-edge', onclick: opens(ofClients ? edge.from : `${edge.from}.${edge.to}`)});
       Object.assign(label.style, {left: `${a + left * (c - a)}px`, top: `${b + top * (d - b)}px`});
       return label;
     });
-    this.stage.replaceChildren(this.lines, clients, ...this.boxes, ...this.labels);
+    this.stage.replaceChildren(this.lines, ...clients, ...this.boxes, ...this.labels);
     this.fill();
   }
 
@@ -207,7 +207,7 @@ class Graph {
       box.title = said;
     });
     graph.edges.forEach((edge, i) => {
-      const {amplification, attempts} = now.edges[i], text = `${edge.from} call ${edge.to}: ${number(amplification, 2)} calls for each request of the clients, ${some(attempts)}/s`;
+      const {amplification, attempts} = now.edges[i], text = `${called(edge.from)} call ${edge.to}: ${number(amplification, 2)} calls for each request of the clients, ${some(attempts)}/s`;
       this.curves[i].setAttribute('stroke-width', widthOf(amplification).toFixed(1));
       this.labels[i].textContent = `×${number(amplification, amplification < 9.95 ? 1 : 0)}`;
       this.labels[i].setAttribute('aria-label', `${text}. Its knobs.`);

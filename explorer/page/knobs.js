@@ -3,6 +3,7 @@ import {cliff} from './cliff.js';
 import {find, grouped, make} from './dom.js';
 import {drawService} from './service.js';
 import {place, withPoints} from './durations.js';
+import {sectionKind} from './options.js';
 import {drawWaits} from './waits.js';
 import {heat, onScheme} from './heat.js';
 import {NO_LIMIT, textOf, meaningOf, wordsOf} from './words.js';
@@ -22,6 +23,8 @@ const FIRST = new Set(['rate', 'backoff-base', 'backoff-factor', 'rate-limit', '
 const OF_ONE = ['workers', 'service-time', 'calls', 'waiting', 'queue-length', 'shed-above', 'backlog', 'error-share', 'on-failure'];
 const EXAMPLES = {chain: ['api 32x5ms > db 8x40ms', 'api 32x5ms > orders 16x20ms >200ms db 8x40ms']};
 const OF_CALLS = ['strategy', 'max-attempts', 'timeout', 'deadline-propagation'];
+const OF_CLIENTS = ['arrivals', 'rate', 'clients', ...OF_CALLS];
+const wordsOfSection = {node: name => name, edge: name => `the calls of ${name.replace('.', ' to ')}`, kind: name => name.replace('.', ' ')};
 
 class Knob {
   constructor(app, option) {
@@ -283,9 +286,9 @@ class Knobs {
     const services = this.app.description?.services;
     this.ofOne.hidden = !services;
     if (!services) return;
-    const names = [...services.nodes, ...services.edges.map(edge => edge.join('.'))], was = this.whose.value;
+    const names = [...services.kinds.map(each => `clients.${each}`), ...services.nodes, ...services.edges.map(edge => edge.join('.'))], was = this.whose.value;
     if (names.join() !== [...this.whose.options].map(({value}) => value).join()) {
-      this.whose.replaceChildren(...names.map(name => make('option', {value: name}, name.includes('.') ? `the calls of ${name.replace('.', ' to ')}` : name)));
+      this.whose.replaceChildren(...names.map(name => make('option', {value: name}, wordsOfSection[sectionKind(name)](name))));
       this.whose.value = names.includes(was) ? was : names[0];
     }
     const {element, knobs} = this.sectionOf(this.whose.value);
@@ -295,12 +298,12 @@ class Knobs {
 
   sectionOf(section) {
     if (this.sections.has(section)) return this.sections.get(section);
-    const {app} = this, ofCalls = section.includes('.'), first = ofCalls ? OF_CALLS : OF_ONE, knobs = [];
+    const {app} = this, kind = sectionKind(section), first = {node: OF_ONE, edge: OF_CALLS, kind: OF_CLIENTS}[kind], knobs = [];
     const knob = name => {
       knobs.push(new Knob(app, app.option(`${section}.${name}`)));
       return knobs.at(-1).element;
     };
-    const others = app.catalogue[ofCalls ? 'edge' : 'node'].filter(name => !first.includes(name) && !app.option(`${section}.${name}`).same_as);
+    const others = app.catalogue[kind].filter(name => !first.includes(name) && !app.option(`${section}.${name}`).same_as);
     const body = make('div'), details = make('details', {}, make('summary', {}, 'All its knobs'), body);
     const open = () => {
       if (body.childElementCount > 0) return;

@@ -17,6 +17,7 @@ export function cardWords({now, other, title, during}) {
   const whole = value => Math.round(100 * value);
   // Runs that are still recovering may end either way: then the interval says nothing.
   const rest = each => each.recovering > 0 ? `, ${each.recovering} are still recovering at the end` : ` (${whole(each.low)}–${whole(each.high)} %)`;
-  const words = each => `${each.down} of ${each.runs} runs${rest(each)}` + (during ? `, ${whole(each.during)} % succeed in the outage` : '');
+  const words = each => `${each.down} of ${each.runs} runs${rest(each)}` + (during ? `, ${whole(each.during)} % succeed in the outage` : '') +
+    (each.clients ?? []).map(([name, success]) => `, ${whole(success)} % of ${name} succeed`).join('');
   return [`Stays down in ${words(now)}.`, ...other ? [`${title[0].toUpperCase()}${title.slice(1)}: in ${words(other)}.`] : []];
 }

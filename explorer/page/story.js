@@ -18,7 +18,10 @@ const OUTAGES = {
   reconnect: 'all clients lose their connection',
 };
 
+const kindsOf = app => app.description?.services?.kinds ?? [];
+
 export function callers(app) {
+  if (kindsOf(app).length > 0) return `clients of ${kindsOf(app).length} kinds (${kindsOf(app).join(', ')})`;
   const arrivals = app.value('arrivals');
   const scale = Number(app.value('scale'));
   if (arrivals === 'open') return `${number(scale * Number(app.value('rate')))} requests per second`;
@@ -37,7 +40,7 @@ function retries(app) {
 const outageLength = app => brief(secondsOf(app, 'outage-for'));
 
 export function sentence(app) {
-  const who = `${callers(app)}, ${retries(app)}`, whole = who[0].toUpperCase() + who.slice(1);
+  const who = kindsOf(app).length > 0 ? callers(app) : `${callers(app)}, ${retries(app)}`, whole = who[0].toUpperCase() + who.slice(1);
   const done = actionsOf(app.value('at')).map(({at, action}) => `; ${actionText(action)}${at === null ? '' : ` at ${minutes(at)}`}`).join('');
   if (secondsOf(app, 'outage-for') === 0) return `${whole}; no outage${done}.`;
   const [kind, value] = app.value('outage').split(':');

@@ -89,6 +89,12 @@ const THERE = {
   idle: cell => cell.idle_share !== null,
 };
 
+// What became of the clients of a kind.
+function kindText(cell, name) {
+  const [, success, attempts] = (cell.clients ?? []).find(([each]) => each === name) ?? [];
+  return success === undefined ? '–' : `${percent(success)}, ${number(attempts, 2)} attempts per request`;
+}
+
 function differenceText(difference, text) {
   if (!difference) return '';
   const {value, low, high} = difference;
@@ -159,7 +165,8 @@ export function mountVerdict(app) {
     inPhases.hidden = inEach.length === 0;
     fillTable(phases, [['setting', ({which}) => which, () => Boolean(theirs?.many)], ...PHASE_COLUMNS], inEach);
     note.textContent = `Means of ${cell.runs} runs, and medians of their quantiles. ${PHASES_NOTE} ${errorsOfOne(app.ours.run?.summary)}`;
-    const rows = FIGURES.filter(([, , , , there]) => !there || THERE[there](cell) || theirs?.many && THERE[there](theirs.many.cell));
+    const rows = [...FIGURES.filter(([, , , , there]) => !there || THERE[there](cell) || theirs?.many && THERE[there](theirs.many.cell)),
+      ...(cell.clients ?? []).map(([name]) => [`success of ${name}`, each => kindText(each, name)])];
     const head = ['', 'now', ...theirs?.many ? ['pinned', 'difference'] : []];
     table.replaceChildren(
       make('thead', {}, make('tr', {}, ...head.map(text => make(text ? 'th' : 'td', {scope: text ? 'col' : null}, text)))),

@@ -20,12 +20,25 @@ std::string part(double share) {
 
 }  // namespace
 
-void GraphWatch::take(const GraphInterval& interval) {
+void GraphWatch::take(const GraphInterval& interval,
+                      const std::function<std::size_t(std::size_t node)>& dead_in_queue) {
   for (std::size_t i = 0; i < windows_.size(); ++i) {
     windows_[i].push_back({interval.t, interval.window, interval.nodes[i]});
   }
   for (std::size_t i = 0; i < edges_.size(); ++i) {
     edges_[i].push_back({interval.t, interval.window, interval.edges[i]});
+  }
+  if (!ends_ || interval.t - interval.window < *ends_) return;
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    State& state = states_[i];
+    if (!state.calm) state.calm = calm_rate(i).value_or(0);
+    if (interval.nodes[i].in_time >= *state.calm / 2) {
+      state.failing = 0;
+      if (state.died && !state.back) state.back = interval.t - interval.window;
+    } else if (++state.failing == kWindowsToDie && !state.died) {
+      state.died = interval.t - static_cast<std::int64_t>(kWindowsToDie) * interval.window;
+      state.dead_in_queue = dead_in_queue(i);
+    }
   }
 }
 
@@ -61,26 +74,6 @@ std::array<std::optional<double>, 3> GraphWatch::ok_of(std::size_t edge) const {
   return ok;
 }
 
-void GraphWatch::find_death(std::size_t node, NodeResult& result) const {
-  const auto calm = calm_rate(node);
-  if (!calm || *calm <= 0 || !ends_) return;
-  std::size_t dead = 0;
-  for (const Window& each : windows_[node]) {
-    if (each.t - each.window < *ends_) continue;
-    if (each.node.in_time < *calm / 2) {
-      if (++dead == kWindowsToDie) {
-        result.died = each.t - static_cast<std::int64_t>(kWindowsToDie) * each.window;
-      }
-      continue;
-    }
-    if (result.died) {
-      result.back = each.t - each.window;
-      return;
-    }
-    dead = 0;
-  }
-}
-
 GraphResult GraphWatch::result() const {
   GraphResult result;
   double requests = 0;
@@ -91,10 +84,12 @@ GraphResult GraphWatch::result() const {
     }
   }
   for (std::size_t i = 0; i < windows_.size(); ++i) {
-    NodeResult node{
-        .name = shape_.nodes[i].name, .calm_in_time = calm_rate(i), .holds = shape_.nodes[i].holds};
+    NodeResult node{.name = shape_.nodes[i].name,
+                    .calm_in_time = calm_rate(i),
+                    .holds = shape_.nodes[i].holds,
+                    .died = states_[i].died,
+                    .back = states_[i].back};
     if (!windows_[i].empty()) node.end = windows_[i].back().node;
-    find_death(i, node);
     result.nodes.push_back(std::move(node));
   }
   for (std::size_t i = 0; i < edges_.size(); ++i) {
@@ -125,6 +120,10 @@ std::string GraphWatch::why(std::size_t node, const GraphResult& result) const {
   if (then == nullptr) return "";
   const NodeInterval& state = then->node;
   std::string text = readable(static_cast<double>(state.queue)) + " requests wait in its queue";
+  if (const std::size_t dead = states_[node].dead_in_queue; dead > 0) {
+    text += ", " + (dead == state.queue ? "all" : readable(static_cast<double>(dead))) +
+            " of them dead (their callers have given up)";
+  }
   if (state.worked > 0) {
     text += "; it works for " + readable(std::round(state.worked)) + " a second, " +
             part(state.for_nobody_share()) + " for nobody";

@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -112,12 +113,18 @@ class GraphWatch {
   static constexpr std::size_t kWindowsToDie = 3;
 
   explicit GraphWatch(GraphShape shape)
-      : shape_(std::move(shape)), windows_(shape_.nodes.size()), edges_(shape_.edges.size()) {}
+      : shape_(std::move(shape)),
+        windows_(shape_.nodes.size()),
+        states_(shape_.nodes.size()),
+        edges_(shape_.edges.size()) {}
 
   const GraphShape& shape() const { return shape_; }
   void outage_begins(Duration t) { begins_ = t; }
   void outage_ends(Duration t) { ends_ = t; }
-  void take(const GraphInterval& interval);
+  // Windows come in their order, each before the outage begins or ends later. `dead_in_queue` counts the requests in a
+  // service's queue whose callers have given up. It is only asked of a service that has just died.
+  void take(const GraphInterval& interval,
+            const std::function<std::size_t(std::size_t node)>& dead_in_queue);
   GraphResult result() const;
 
  private:
@@ -129,11 +136,17 @@ class GraphWatch {
     Duration t, window;
     EdgeInterval edge;
   };
+  // What has become of a service since the outage.
+  struct State {
+    std::optional<double> calm{};  // its answers in time before; as `calm_rate`
+    std::size_t failing = 0;       // windows in a row with fewer than half of them
+    std::optional<Duration> died{}, back{};
+    std::size_t dead_in_queue = 0;  // at the end of the window in which it had died
+  };
   // Good answers to these calls before the outage, in it and after it.
   std::array<std::optional<double>, 3> ok_of(std::size_t edge) const;
   // Of answers in time, before the outage. Empty without such windows.
   std::optional<double> calm_rate(std::size_t node) const;
-  void find_death(std::size_t node, NodeResult& result) const;
   // Of these windows, the last one in which the node died; null if it did not.
   template <typename Windows>
   const auto* last_of_death(const Windows& windows, const NodeResult& node) const {
@@ -150,6 +163,7 @@ class GraphWatch {
   const GraphShape shape_;
   std::optional<Duration> begins_{}, ends_{};
   std::vector<std::vector<Window>> windows_;    // of each service
+  std::vector<State> states_;                   // likewise
   std::vector<std::vector<EdgeWindow>> edges_;  // of each edge
 };
 

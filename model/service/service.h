@@ -181,6 +181,12 @@ class Service {
     return has_workers_ ? workers_.expected_time() : queue_.current_delay();
   }
 
+  // Of the requests that wait for a worker, those that are so. Looks at each.
+  template <typename Predicate>
+  std::size_t count_waiting(const Predicate& is_so) const {
+    return workers_.count_waiting(is_so);
+  }
+
   // Empty without workers.
   std::optional<WorkerState> worker_state() const {
     if (!has_workers_) return std::nullopt;

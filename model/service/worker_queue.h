@@ -62,6 +62,14 @@ class WorkerQueue {
   // True if a request that arrived now would find no free worker and no place to wait.
   bool full() const { return waiting_ >= settings_.queue_length && !has_free_worker(); }
 
+  // Of the requests in the queue, those that are so. Looks at each.
+  template <typename Predicate>
+  std::size_t count_waiting(const Predicate& is_so) const {
+    return queue_.count_if([&](Index index) {
+      return places_[index].state != State::kCancelled && is_so(places_[index].item);
+    });
+  }
+
   // From now on, a worker does not take a request for which this returns true. Such a request stood
   // in the queue until then, and takes no worker's time. It is returned as `Rejection::kAbandoned`,
   // or with the answer passed to `refuse`.

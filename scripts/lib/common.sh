@@ -246,19 +246,18 @@ start_run() {
 
 # start_topology NAME [OPTION OF simulate...]: a server for each service of --chain or --topology, those first that call
 # nobody, and the clients of the first one, with the outage of the service that --outage-of names. Sets $services, the one
-# first that the clients call.
+# first that the clients call, and $kinds, the names of the clients' files: NAME, or NAME.KIND for each kind of clients.
 start_topology() {
-  local name=$1 plan service control=() outage_options=() arguments=() client_options=() at_outage=() i j
+  local name=$1 plan service kind control=() outage_options=() arguments=() at_outage=() i j
   local -A urls=() admins=() pids=()
   shift
   open_results "$name"
   plan=$results/$name.processes.json
-  rm -f "$results/$name".{client,processes,*.server}.{json,jsonl,log,token}
+  rm -f "$results/$name".{client,*.client,processes,*.server}.{json,jsonl,log,token}
   "$bin/simulate" --report-interval 1s "$@" --outage-at "$calm" --outage-for "$outage" --observe "$after" \
     --print-processes >"$plan" || exit "$?"
   ask_plan() { jq -r "$1" "$plan"; }
-  mapfile -t client_options < <(ask_plan '.client[]')
-  case "$(ask_plan .outage) ${client_options[*]}" in
+  case "$(ask_plan .outage) $(ask_plan '.clients[0].arguments | join(" ")')" in
     drop* | slow:* | errors:* | capacity:* | throttle:* | *' --at='* | *' --capacity='*)
       control=(--admin-token-file "$results/$name.token")
       ;;
@@ -282,18 +281,27 @@ start_topology() {
     outage_options=(--outage-at "$calm" --outage-for "$outage" --server-status "${admins[${services[0]}]}/status")
     if [[ $(ask_plan .outage) == freeze ]]; then outage_options+=(--server-pid "${pids[$service]}"); fi
   fi
-  start_client "$results/$name" "${outage_options[@]}" "${control[@]}" --duration "$(ask_plan .duration)" \
-    "${client_options[@]}"
+  kinds=()
+  for ((i = 0; i < $(ask_plan '.clients | length'); ++i)); do
+    kind=$(ask_plan ".clients[$i].name")
+    kinds+=("$name${kind:+.$kind}")
+    mapfile -t arguments < <(ask_plan ".clients[$i].arguments[]")
+    start_client "$results/${kinds[i]}" "${outage_options[@]}" "${control[@]}" --duration "$(ask_plan .duration)" \
+      "${arguments[@]}"
+    # One of them makes the outage: see simulate/processes.cc.
+    if [[ $(seconds_of "$outage") != 0 ]]; then outage_options=(--outage-at "$calm" --outage-for "$outage"); fi
+    control=()
+  done
 }
 
 # ask_services NAME FILTER [JQ OPTION...]: applies it to $nodes, the lines of the services of a run with
-# `start_topology`, and $client
+# `start_topology`, and $client, those of its clients, of all kinds
 ask_services() {
-  local name=$1 filter=$2 service
+  local name=$1 filter=$2 service clients_lines=("${kinds[@]/%/.client.jsonl}")
   shift 2
   for service in "${services[@]}"; do
     jq -n --arg node "$service" '{node: $node, lines: [inputs]}' "$results/$name.$service.server.jsonl"
-  done | jq -L "$lib" -rn --slurpfile client "$results/$name.client.jsonl" "$@" \
+  done | jq -L "$lib" -rn --slurpfile client <(cd "$results" && cat "${clients_lines[@]}") "$@" \
     "include \"runs\"; [inputs] as \$nodes | $filter"
 }
 

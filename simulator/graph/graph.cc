@@ -202,7 +202,7 @@ std::optional<GraphInterval> Graph::take_interval(TimePoint now) {
   for (EdgeInterval& each : interval.edges) {
     if (requests > 0) each.amplification = each.calls.attempts / requests;
   }
-  watch_.take(interval);
+  watch_.take(interval, [this](std::size_t node) { return server(node).dead_in_queue(); });
   return interval;
 }
 

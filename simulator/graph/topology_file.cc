@@ -115,7 +115,16 @@ NamedNode read_node(const TopologySection& section, const GraphNode& usual) {
   OptionList list;
   declare_node_options(list, named.node, named.calls);
   set_all(list, section);
-  check_at(section.line, [&] { check(named.node.service); });
+  std::size_t most = 1;  // calls at once
+  for (const auto& group : named.calls) most = std::max(most, group.size());
+  check_at(section.line, [&] {
+    check(named.node.service);
+    if (named.node.on_failure.kind == OnFailure::Kind::kNeed && named.node.on_failure.need > most) {
+      throw std::invalid_argument("on-failure: " + std::to_string(named.node.on_failure.need) +
+                                  " calls cannot succeed, at most " + std::to_string(most) +
+                                  " are made at once");
+    }
+  });
   refuse_unused(unused_options(named.node.service), section);
   return named;
 }

@@ -224,7 +224,10 @@ void check(const GraphOptions& graph, const WorkloadOptions& workload,
   }
   for (const GraphEdge& each : topology.edges) {
     if (each.deadline == DeadlinePropagation::kRequest && !each.caller.retry.limit.has_deadline()) {
-      refuse("--deadline-propagation=request needs a --deadline, for each caller that has it");
+      const bool ours = each.from == GraphEdge::kClients;
+      refuse((ours ? "the clients' calls" : "the calls of " + topology.nodes[each.from].name) +
+             " to " + topology.nodes[each.to].name +
+             ": --deadline-propagation=request needs a --deadline");
     }
   }
 }

@@ -549,6 +549,16 @@ def check_graph(page):
     page.run("[...document.querySelectorAll('.graph-edge')].find(each => each.getAttribute('aria-label').startsWith('orders call db')).click()")
     assert page.run("return document.getElementById('knobs-whose').value") == "orders.db"
     assert page.run("return document.getElementById('knob-orders.db.timeout').value") == "200ms"
+    # Clients of several kinds have boxes and knobs of their own.
+    page.load("#v=1&s.api.workers=4&s.clients.app.arrivals=open&s.clients.app.rate=20&s.clients.job.clients=9&outage-for=0s&observe=20s")
+    assert page.run("return [...document.querySelectorAll('.graph-clients')].map(each => each.textContent)") == ["app", "job"]
+    page.run("[...document.querySelectorAll('.graph-clients')][0].click()")
+    assert page.run("return document.getElementById('knobs-whose').value") == "clients.app"
+    assert page.run("return document.getElementById('knob-clients.app.rate').value") == "20"
+    page.settle(20)
+    assert "success of job" in page.text(".verdict-figures")
+    page.load(CHAIN)
+    page.run("return test.change({'db.workers': '16'})")
     # The same setting from its link, and by the way of its chip.
     page.load(page.run("return location.hash"))
     page.run("[...document.querySelectorAll('.chip-name')].find(each => each.textContent === 'db.workers 16').click()")

@@ -109,6 +109,11 @@ test('services are in the layer after all that call them, and calls over several
   }
 });
 
+test('clients of several kinds are boxes beside each other', () => {
+  const layers = layersOf(nodesOf('api db'), edgesOf('clients.app>api clients.job>api api>db'));
+  assert.deepEqual(layers, [[{name: 'clients.app'}, {name: 'clients.job'}], [{name: 'api'}], [{name: 'db'}]]);
+});
+
 test('a box is filled by what its workers do, and a line is as wide as its calls', () => {
   // 10 workers, 4 at work, a quarter of it for nobody, and 5 held.
   const now = {busy: 4, calling: 5, workers: 10, for_nobody_share: 0.25};

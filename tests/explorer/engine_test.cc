@@ -243,6 +243,20 @@ TEST(Engine, RunsServicesWithOptionsOfTheirOwnLikeTheSameChain) {
             "back.workers: '0' is not a whole number from 1 to 1000000000");
 }
 
+TEST(Engine, HasClientsOfSeveralKinds) {
+  const Json given{
+      {"api.workers", "2"},         {"clients.app.rate", "30"}, {"clients.app.arrivals", "open"},
+      {"clients.job.clients", "1"}, {"outage-for", "0s"},       {"observe", "10s"}};
+  const Json described = asked({{"ask", "describe"}, {"given", given}});
+  EXPECT_EQ(described["services"]["kinds"], (Json{"app", "job"}));
+  EXPECT_EQ(described["values"]["clients.app.rate"], "30");
+  const Json result = asked({{"ask", "run"}, {"given", given}})["result"];
+  ASSERT_EQ(result["clients"].size(), 2);
+  EXPECT_EQ(result["clients"][0][0], "app");
+  const Json cell = asked({{"ask", "summarize"}, {"results", {result}}})["cell"];
+  EXPECT_EQ(cell["clients"], result["clients"]);
+}
+
 TEST(Engine, CountsWhichServiceDiesFirst) {
   const Json given{{"chain", "api 4x5ms > db 8x40ms"},
                    {"arrivals", "open"},
@@ -310,7 +324,8 @@ TEST(Results, ReadBackAsTheyWereWritten) {
                    .makespan = 24h,
                    .throttled_share = 0.1,
                    .idle_share = std::nullopt,
-                   .provided = 1e300};
+                   .provided = 1e300,
+                   .clients = {{"app", 1.0 / 3, 2}}};
   result.phases[1].success = 1.0 / 7;
   result.phases[2].request_p99 = TimeBound{.time = 5s};
   const Json json = result_json(result);
@@ -319,6 +334,7 @@ TEST(Results, ReadBackAsTheyWereWritten) {
   EXPECT_EQ(back.request_p99, result.request_p99);
   EXPECT_EQ(back.success_share, 1.0 / 3);
   EXPECT_EQ(back.time_to_recovery, std::nullopt);
+  EXPECT_EQ(back.clients, result.clients);
   EXPECT_EQ(back.phases[0].success, std::nullopt);
   EXPECT_EQ(back.phases[1].success, 1.0 / 7);
   EXPECT_EQ(back.phases[2].request_p99, result.phases[2].request_p99);

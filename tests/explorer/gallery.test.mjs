@@ -21,7 +21,8 @@ test('what the cards claim is so', () => {
   assert.ok(cards.length >= 12);
   assert.deepEqual(cards.map(({id}) => id), claims.map(({id}) => id));
   cards.forEach(({id, now, other}, i) => {
-    const found = {down: now.down / now.runs, other: other && other.down / other.runs, during: now.during, otherDuring: other?.during};
+    const found = {down: now.down / now.runs, other: other && other.down / other.runs, during: now.during, otherDuring: other?.during,
+      ...Object.fromEntries((now.clients ?? []).map(([name, success]) => [name, success]))};
     assert.equal(now.runs, 100);
     for (const [name, [low, high]] of Object.entries(claims[i].expect)) {
       assert.ok(found[name] >= low && found[name] <= high, `${id}: ${name} is ${found[name]}, not from ${low} to ${high}`);

@@ -7,7 +7,7 @@ import {optionsOf} from '../../explorer/page/options.js';
 const names = ['strategy', 'clients', 'at', 'capacity', 'retry-on', 'jitter', 'outage-for', 'timeout', 'workers'];
 const known = optionsOf({
   options: names.map(name => ({name, help: name})), of_one_service: [{name: 'calls', help: 'whom it calls'}, {name: 'workers', help: 'its workers'}],
-  node: ['workers', 'calls'], edge: ['timeout', 'strategy'],
+  node: ['workers', 'calls'], edge: ['timeout', 'strategy'], kind: ['clients'],
 });
 const defaults = {given: {}, pinned: null, seed: '1', map: null, challenge: null, story: null, embed: false};
 const back = state => fromFragment(`#${toFragment(state)}`, known);
@@ -82,5 +82,7 @@ test('an option of a service is as that of all, with its own name', () => {
   assert.equal(known('api.db.timeout').help, 'timeout');
   const {name, base, section, part} = known('api.db.timeout');
   assert.deepEqual([name, base, section, part], ['api.db.timeout', 'timeout', 'api.db', 'services']);
+  assert.equal(known('clients.app.clients').section, 'clients.app');
+  assert.equal(known('clients.app.workers'), undefined);
   assert.equal(known('workers').name, 'workers');
 });

@@ -69,6 +69,15 @@ ServerOptions server_of(const nlohmann::ordered_json& json, const std::string& n
   return options;
 }
 
+ClientOptions client_of(const nlohmann::ordered_json& json) {
+  CLI::App app;
+  set_up_app(app);
+  ClientOptions client;
+  add_client_options(app, client);
+  parse_words(app, json["arguments"]);
+  return client;
+}
+
 TEST(Processes, BeginWithThoseThatCallNobody) {
   const auto json = processes_json(shop());
   std::vector<std::string> names;
@@ -115,11 +124,8 @@ TEST(Processes, HaveTheClientsOptions) {
   options.graph.deadline = DeadlinePropagation::kAttempt;
   options.workload.clients = 400;
   const auto json = processes_json(options);
-  CLI::App app;
-  set_up_app(app);
-  ClientOptions client;
-  add_client_options(app, client);
-  parse_words(app, json["client"]);
+  ASSERT_EQ(json["clients"].size(), 1);
+  const ClientOptions client = client_of(json["clients"][0]);
   EXPECT_EQ(client.workload.clients, 400);
   EXPECT_EQ(client.workload.timeout, 700ms);
   EXPECT_EQ(client.deadline, DeadlinePropagation::kAttempt);
@@ -138,11 +144,31 @@ TEST(Processes, RefuseWhatTheyCannotDo) {
               ThrowsMessage<std::invalid_argument>(HasSubstr("--scale")));
 }
 
-TEST(Processes, HaveClientsOfOneKind) {
+// One of them makes the outage. The others count the same one, and change the load as it does.
+TEST(Processes, HaveAClientForEachKind) {
   SimulatorOptions options;
-  options.graph.topology = TopologyFile("shop.ini", "[api]\n[clients.app]\n[clients.batch]\n");
+  options.graph.topology = TopologyFile(
+      "shop.ini",
+      "[api]\n[clients.app]\narrivals = open\nrate = 7\n[clients.batch]\nclients = 3\ntimeout = 9s\n");
+  options.workload.seed = 5;
+  options.timeline.at = {{.t = 10s, .action = parse_action("restart")},
+                         {.t = 20s, .action = parse_action("load 2")}};
+  const auto json = processes_json(options)["clients"];
+  ASSERT_EQ(json.size(), 2);
+  EXPECT_EQ(json[1]["name"], "batch");
+  const ClientOptions app = client_of(json[0]), batch = client_of(json[1]);
+  EXPECT_EQ(app.workload.rate, 7);
+  EXPECT_EQ(batch.workload.clients, 3);
+  EXPECT_EQ(batch.workload.timeout, 9s);
+  EXPECT_NE(app.workload.seed, batch.workload.seed);
+  EXPECT_EQ(app.timeline.outage.kind, Disturbance::Kind::kFreeze);
+  EXPECT_EQ(app.timeline.at.size(), 2);
+  EXPECT_EQ(batch.timeline.outage.kind, Disturbance::Kind::kCommand);
+  ASSERT_EQ(batch.timeline.at.size(), 1);
+  EXPECT_EQ(batch.timeline.at[0].t, 20s);
+  options.expectations.emplace_back().text = "recovered";
   EXPECT_THAT([&] { processes_json(options); },
-              ThrowsMessage<std::invalid_argument>(HasSubstr("the real client is of one kind")));
+              ThrowsMessage<std::invalid_argument>(HasSubstr("--expect")));
 }
 
 }  // namespace

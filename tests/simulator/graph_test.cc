@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -224,10 +225,15 @@ TEST(Chain, ServicesCanBeFrozenAndRestartedAtAnyPlace) {
 GraphInterval window(int t, const std::vector<double>& in_time) {
   GraphInterval interval{.t = std::chrono::seconds(t), .window = 5s};
   for (const double each : in_time) {
-    interval.nodes.push_back({.in_time = each, .workers = 10});
+    interval.nodes.push_back({.in_time = each, .workers = 10, .queue = 9});
     interval.edges.emplace_back();
   }
   return interval;
+}
+
+// Takes a window of services in whose queues seven requests are dead.
+void take(GraphWatch& watch, const GraphInterval& interval) {
+  watch.take(interval, [](std::size_t) { return std::size_t{7}; });
 }
 
 // Each service calls the next one.
@@ -244,30 +250,48 @@ GraphShape chain_of(const std::vector<std::string>& names) {
 // Dead: three windows after the outage with fewer than half of the answers before it.
 TEST(GraphWatch, FindsWhoDiesFirst) {
   GraphWatch watch(chain_of({"api", "orders", "db"}));
-  for (int t = 5; t <= 20; t += 5) watch.take(window(t, {100, 100, 100}));
+  for (int t = 5; t <= 20; t += 5) take(watch, window(t, {100, 100, 100}));
   watch.outage_begins(20s);
-  watch.take(window(25, {0, 0, 0}));
+  take(watch, window(25, {0, 0, 0}));
   watch.outage_ends(25s);
-  watch.take(window(30, {40, 60, 100}));
-  for (int t = 35; t <= 45; t += 5) watch.take(window(t, {40, 40, 51}));
+  take(watch, window(30, {40, 60, 100}));
+  for (int t = 35; t <= 45; t += 5) take(watch, window(t, {40, 40, 51}));
   const GraphResult result = watch.result();
   EXPECT_EQ(result.first, 0);
   EXPECT_EQ(result.nodes[0].died, 25s);
   EXPECT_EQ(result.nodes[1].died, 30s);
   EXPECT_EQ(result.nodes[2].died, std::nullopt);
-  EXPECT_THAT(first_death(result), testing::StartsWith("api died first, at 25s: "));
+  EXPECT_THAT(
+      first_death(result),
+      testing::StartsWith("api died first, at 25s: 9 requests wait in its queue, 7 of them dead "));
 }
 
 // A caller of a dead service dies with it.
 TEST(GraphWatch, BlamesTheServiceThatTheOthersCall) {
   GraphWatch watch(chain_of({"api", "db"}));
-  for (int t = 5; t <= 15; t += 5) watch.take(window(t, {100, 100}));
+  for (int t = 5; t <= 15; t += 5) take(watch, window(t, {100, 100}));
   watch.outage_begins(15s);
   watch.outage_ends(15s);
-  for (int t = 20; t <= 30; t += 5) watch.take(window(t, {0, 10}));
-  watch.take(window(35, {90, 90}));
+  for (int t = 20; t <= 30; t += 5) take(watch, window(t, {0, 10}));
+  take(watch, window(35, {90, 90}));
   EXPECT_EQ(watch.result().first, 1);
   EXPECT_EQ(watch.result().nodes[1].back, 30s);
+}
+
+// A service that does 10/s is asked for 100/s once it has woken, and dies. It answers the oldest first, whose clients
+// have gone: only those of the last second, their timeout, still wait. All of these are in the queue.
+TEST(Chain, CountsTheDeadRequestsInAQueue) {
+  const SimulationResult run = run_of(
+      "arrivals = open\nrate = 5\nstrategy = none\ntimeout = 1s\noutage-at = 30s\noutage-for = 10s\n"
+      "observe = 30s\nat = 40s load 20\nbacklog = 4096\nchain = a 1x100ms\n");
+  ASSERT_EQ(run.summary.graph->first, 0);
+  std::string why = run.summary.graph->why;
+  std::erase(why, ',');
+  int waiting = 0, dead = 0;
+  const char* const text = "%d requests wait in its queue %d of them dead";
+  ASSERT_EQ(std::sscanf(why.c_str(), text, &waiting, &dead), 2) << why;
+  EXPECT_NEAR(waiting - dead, 100, 3 * std::sqrt(100.0));
+  EXPECT_GT(dead, 1000);  // 15 s of 90/s more than it does, less those
 }
 
 }  // namespace

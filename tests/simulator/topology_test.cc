@@ -90,6 +90,8 @@ TEST(TopologyFile, SaysWhichLineIsWrong) {
   EXPECT_THAT(file_error("[a\n"), HasSubstr("line 1: [NAME] or [CALLER.CALLED] is expected"));
   EXPECT_THAT(file_error("[a/b]\n"), HasSubstr("line 1: 'a/b' is no name"));
   EXPECT_THAT(file_error("[clients]\n"), HasSubstr("another name is needed"));
+  EXPECT_EQ(file_error("[a]\ncalls = b & c\non-failure = need:3\n[b]\n[c]\n"),
+            "shop.ini: line 1: on-failure: 3 calls cannot succeed, at most 2 are made at once");
   EXPECT_THAT(file_error("[a]\nshed-status = 429\n"),
               HasSubstr("line 2: shed-status has no effect without"));
 }

@@ -299,6 +299,23 @@ TEST(CellTable, HasColumnsOfReconnectsOnlyIfThereAreAny) {
 }
 
 // One run says nothing about others.
+TEST(CellTable, HasTheMeansOfEachKindOfClients) {
+  const Grid grid({});
+  const test::TempDir dir;
+  std::ostringstream out;
+  JsonLines nowhere("");
+  CellTable table(grid, out, nowhere, TableFiles{.csv = dir.file("csv")},
+                  {.clients = {"app", "night-job", "gone"}});
+  table.add(0, summarize({{.clients = {{"app", 1, 2}, {"night-job", 0.5, 4}}},
+                          {.clients = {{"app", 0.9, 4}, {"night-job", 0.7, 2}}}}));
+  EXPECT_THAT(out.str(), HasSubstr("app success  app amplif."));
+  EXPECT_THAT(out.str(), HasSubstr("95.00%         3.00"));
+  EXPECT_THAT(test::read_file(dir.file("csv")),
+              HasSubstr("clients_night_job_success_share,clients_night_job_amplification,"
+                        "clients_gone_success_share,clients_gone_amplification\n"));
+  EXPECT_THAT(test::read_file(dir.file("csv")), testing::EndsWith("0.95,3.0,0.6,3.0,,\n"));
+}
+
 TEST(CellTable, LeavesTheIntervalOfOneRunEmpty) {
   const TempDir dir;
   const Grid grid(std::vector<Axis>{{"backlog", {"5"}}});

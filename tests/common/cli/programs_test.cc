@@ -358,8 +358,8 @@ void expect_explained(const std::string& word) {
 TEST(Explain, KnowsTheHeadsOfTables) {
   for (const CellColumn& column :
        cell_columns({.reconnects = true, .processes = true, .graph = true})) {
-    if (column.title != nullptr) expect_explained(column.title);
-    if (column.name != nullptr) expect_explained(column.name);
+    if (!column.title.empty()) expect_explained(column.title);
+    expect_explained(column.name);
   }
   for (const std::string& head : fitted_heads()) expect_explained(head);
   // Those of scripts/demo, and the rows of --live.
