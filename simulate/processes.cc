@@ -93,8 +93,9 @@ std::vector<std::string> server_arguments(const Topology& topology, std::size_t 
 
 // The outage and the actions of the clients of this number. What is done to the service is done by the first ones; the
 // others only count the same outage.
-TimelineOptions timeline_of(TimelineOptions timeline, std::size_t number,
+TimelineOptions timeline_of(const SimulatorOptions& options, std::size_t number,
                             const std::string& outage_of) {
+  TimelineOptions timeline = options.timeline;
   for (TimedAction& each : timeline.at) {
     if (!each.node.empty() && each.node != outage_of) {
       throw std::invalid_argument("--at: the real client changes one service, that of --outage-of");
@@ -102,7 +103,8 @@ TimelineOptions timeline_of(TimelineOptions timeline, std::size_t number,
     each.node.clear();
   }
   if (number == 0) return timeline;
-  if (made_by(timeline.outage) != Disturbance::By::kClients) {
+  const bool has_outage = options.outage_length() > Duration::zero();
+  if (has_outage && made_by(timeline.outage) != Disturbance::By::kClients) {
     timeline.outage = {.kind = Disturbance::Kind::kCommand};
   }
   std::erase_if(timeline.at, [](const TimedAction& each) { return is_of_service(each.action); });
@@ -124,7 +126,7 @@ std::vector<std::string> client_arguments(const SimulatorOptions& options, const
              edge, GraphEdge{.caller = edge.caller},
              [](OptionList& list, GraphEdge& each) { declare_deadline(list, each.deadline, ""); },
              "--"));
-  const TimelineOptions timeline = timeline_of(options.timeline, number, outage_of);
+  const TimelineOptions timeline = timeline_of(options, number, outage_of);
   append(words, different(
                     timeline, TimelineOptions(),
                     [](OptionList& list, TimelineOptions& each) {

@@ -231,9 +231,9 @@ CellResult summarize(const std::vector<RunResult>& runs, double misses) {
   if (!runs.empty()) cell.clients = runs.front().clients;
   for (std::size_t i = 0; i < cell.clients.size(); ++i) {
     const auto mean_of_clients = [&](double ClientsFigures::*value) {
-      std::vector<double> values;
-      for (const RunResult& run : runs) values.push_back(run.clients[i].*value);
-      return mean(values).value;
+      double sum = 0;
+      for (const RunResult& run : runs) sum += run.clients[i].*value;
+      return sum / static_cast<double>(runs.size());
     };
     cell.clients[i].success = mean_of_clients(&ClientsFigures::success);
     cell.clients[i].attempts = mean_of_clients(&ClientsFigures::attempts);

@@ -166,6 +166,9 @@ TEST(Processes, HaveAClientForEachKind) {
   EXPECT_EQ(batch.timeline.outage.kind, Disturbance::Kind::kCommand);
   ASSERT_EQ(batch.timeline.at.size(), 1);
   EXPECT_EQ(batch.timeline.at[0].t, 20s);
+  options.outage_for = 0s;
+  const ClientOptions calm = client_of(processes_json(options)["clients"][1]);
+  EXPECT_EQ(calm.timeline.outage, Disturbance());
   options.expectations.emplace_back().text = "recovered";
   EXPECT_THAT([&] { processes_json(options); },
               ThrowsMessage<std::invalid_argument>(HasSubstr("--expect")));
