@@ -41,8 +41,7 @@ std::size_t Calls::requests_in_flight() const {
   return hedges_ == nullptr ? in_flight_ : hedges_->requests_under_way();
 }
 
-std::optional<Calls::Slot> Calls::request_of(const Attempt& attempt) const {
-  if (hedges_ == nullptr) return attempt.client;
+std::optional<Calls::Slot> Calls::request_of_hedged(const Attempt& attempt) const {
   const Slot request = hedges_->place(attempt.client).request;
   return request == Hedges::kNone ? std::nullopt : std::optional(request);
 }
@@ -147,7 +146,7 @@ void Calls::wait_for_permission(TimePoint now, Slot slot, Duration wait) {
     calls_[slot].in_line = true;
     if (line.front() != slot) return;
   }
-  waits_.push({saturating_add(now, std::max(wait, kTurnaround)), slot});
+  wait_until(saturating_add(now, std::max(wait, kTurnaround)), slot);
 }
 
 // The slot is first in line, because the others do not ask. After it, the next one asks.
@@ -155,7 +154,7 @@ void Calls::leave_line(TimePoint now, Slot slot) {
   Fifo<Slot>& line = parts_in_turn(slot).line;
   calls_[slot].in_line = false;
   line.pop();
-  if (!line.empty()) waits_.push({now, line.front()});
+  if (!line.empty()) wait_until(now, line.front());
 }
 
 bool Calls::may_send(TimePoint now, Slot slot) {
@@ -225,9 +224,11 @@ void Calls::start_timeout(TimePoint now, const Attempt& attempt) {
   const Duration left = time_left(now, attempt);
   if (left == Duration::max() && timeout_ == Duration::max()) return;
   if (left >= timeout_) {
-    timeouts_.push({saturating_add(now, timeout_), attempt});
+    const TimePoint time = saturating_add(now, timeout_);
+    soonest_ = std::min(soonest_, time);
+    timeouts_.push({time, attempt});
   } else {
-    add(cut_short_, {saturating_add(now, left), attempt});
+    cut_short(saturating_add(now, left), attempt);
   }
 }
 
@@ -248,7 +249,7 @@ void Calls::wait_in_line(TimePoint now, const Attempt& attempt, Pool& pool) {
   if (trace_ != nullptr) trace_->no_room(attempt.client, attempt.number);
   const Duration left = time_left(now, attempt);
   if (!connections_.pool_wait_counts && left != Duration::max()) {
-    add(cut_short_, {saturating_add(now, left), attempt});
+    cut_short(saturating_add(now, left), attempt);
   }
   if (connections_.pool_wait == Duration::zero()) return fail(now, attempt);
   calls_[attempt.client].in_pool_line = true;
@@ -327,7 +328,7 @@ void Calls::send_again(TimePoint now, const Attempt& lost, const AttemptResult& 
     // A hedged attempt may have outlived its timeout.
     const bool has_end = end != TimePoint::max() && end >= now;
     const Duration left = std::min(time_left(now, attempt), has_end ? end - now : Duration::max());
-    if (left != Duration::max()) add(cut_short_, {saturating_add(now, left), attempt});
+    if (left != Duration::max()) cut_short(saturating_add(now, left), attempt);
   }
   if (connections_.multiplexed()) return find_connection(now, attempt);
   pool_of(slot).connections.reopen();
@@ -587,7 +588,7 @@ void Calls::finish(TimePoint now, const Attempt& attempt, const AttemptResult& r
   counts_.count(result);
   const TimePoint begun = call.retry.begun;
   if (result.outcome == Outcome::kOk) {
-    latencies_.add_ok(begun, result.latency, now - begun);
+    if (keeps_latencies_) latencies_.add_ok(begun, result.latency, now - begun);
     longest_without_ok_ = std::max(longest_without_ok_, now - call.last_ok);
     call.last_ok = now;
   }
@@ -619,7 +620,7 @@ void Calls::follow(TimePoint now, Slot slot, NextAttempt next, const AttemptResu
   call.next_is_retry = next.retry;
   if (!next.retry) return owner_.call_over(now, slot, next);
   ++waiting_to_retry_;
-  waits_.push({saturating_add(now, next.wait), slot});
+  wait_until(saturating_add(now, next.wait), slot);
 }
 
 void Calls::report(TimePoint now, Slot slot, const NextAttempt& next, const AttemptResult* ended) {

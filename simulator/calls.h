@@ -88,7 +88,12 @@ class Calls final : public Caller {
   }
 
   // The slot whose request an attempt belongs to. Empty if that is over: another attempt of it has won.
-  std::optional<Slot> request_of(const Attempt& attempt) const;
+  std::optional<Slot> request_of(const Attempt& attempt) const {
+    return hedges_ == nullptr ? std::optional(attempt.client) : request_of_hedged(attempt);
+  }
+
+  // Nobody will ask for `latencies`.
+  void skip_latencies() { keeps_latencies_ = false; }
 
   // From now on, calls `CallOwner::waits` for each wait.
   void report_waits() { reports_waits_ = true; }
@@ -107,7 +112,7 @@ class Calls final : public Caller {
 
   // Begins the slot's next request, now or later.
   void begin(TimePoint now, Slot slot) { send(now, slot); }
-  void begin_at(TimePoint time, Slot slot) { waits_.push({time, slot}); }
+  void begin_at(TimePoint time, Slot slot) { wait_until(time, slot); }
   // Begins the slot's next request because its client has just lost its connection: with a wait.
   void begin_after_loss(TimePoint now, Slot slot);
 
@@ -140,6 +145,11 @@ class Calls final : public Caller {
     prefetch(calls_[waits_.soon(kPrefetch)]);
     send(now, waits_.pop().client);
   }
+
+  // No attempt times out and no wait ends before this. It may be too early until `find_next`, but costs less to ask.
+  TimePoint soonest() const { return soonest_; }
+  // When one does.
+  TimePoint find_next() { return soonest_ = std::min(next_timeout(), next_wait()); }
 
   // With kept connections: when the next attempt in line gets one or has waited for too long, or
   // the next connection has been idle for too long.
@@ -276,6 +286,14 @@ class Calls final : public Caller {
     return event;
   }
   void start_timeout(TimePoint now, const Attempt& attempt);
+  void cut_short(TimePoint time, const Attempt& attempt) {
+    soonest_ = std::min(soonest_, time);
+    add(cut_short_, {time, attempt});
+  }
+  void wait_until(TimePoint time, Slot slot) {
+    soonest_ = std::min(soonest_, time);
+    waits_.push({time, slot});
+  }
   // Until the deadline of the attempt's request.
   Duration time_left(TimePoint now, const Attempt& attempt) const {
     const Duration left = behaviour_.policy().time_left(now, calls_[attempt.client].retry);
@@ -328,7 +346,10 @@ class Calls final : public Caller {
   // Attempts end almost in the order in which they were sent. So most timeouts are removed here, and
   // never become an event.
   void forget_timeouts() {
-    while (!timeouts_.empty() && !waits_for(timeouts_.front().attempt)) timeouts_.pop();
+    while (!timeouts_.empty() && !waits_for(timeouts_.front().attempt)) {
+      timeouts_.pop();
+      prefetch(timeouts_.peek(kPrefetch));
+    }
   }
   // Must the attempt's stream be reset if it is given up?
   bool resets_stream(const Call& call) const {
@@ -351,6 +372,7 @@ class Calls final : public Caller {
                                 const AttemptResult* ended);
 
   // Only if requests are hedged (simulator/hedged_calls.cc). `request`: its slot. `place`: that of the attempt.
+  std::optional<Slot> request_of_hedged(const Attempt& attempt) const;
   Slot take_place(Slot request);
   void launch_first(TimePoint now, Slot request);
   void launch(TimePoint now, Slot request, Slot place, bool hedge);
@@ -372,6 +394,7 @@ class Calls final : public Caller {
   bool asks_;  // true if a policy may refuse attempts, requests have ends, or there is a trace
   bool is_bounded_ = false;
   bool reports_waits_ = false;
+  bool keeps_latencies_ = true;
   const bool has_processes_;  // the policy shares something
   const bool has_pools_;
   const bool ends_otherwise_;     // the end of an attempt is more than that of its request
@@ -391,6 +414,7 @@ class Calls final : public Caller {
   WaitCalendar waits_;
   Fifo<Timeout> timeouts_;          // in order, because all last equally long
   std::vector<Timeout> cut_short_;  // those cut short by a request's deadline; a heap
+  TimePoint soonest_ = TimePoint::max();
 
   TimePoint next_pool_event_ = TimePoint::max();
   Fifo<Grant> granted_;  // attempts that were in line and go on at once

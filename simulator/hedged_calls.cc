@@ -58,7 +58,7 @@ void Calls::launch(TimePoint now, Slot request, Slot place, bool hedge) {
 void Calls::wait_to_hedge(TimePoint now, Slot request, Duration wait, bool paid) {
   const Slot place = take_place(request);
   hedges_->wait(request, place, paid);
-  waits_.push({saturating_add(now, wait), place});
+  wait_until(saturating_add(now, wait), place);
 }
 
 void Calls::end_wait_to_hedge(TimePoint now, Slot place) {
@@ -83,7 +83,7 @@ void Calls::send_hedge(TimePoint now, Slot request, Slot place, bool paid) {
   call.random = random.state();
   if (permission.kind == Permission::Kind::kWait) {
     hedges_->wait(request, place, true);
-    return waits_.push({saturating_add(now, std::max(permission.wait, kTurnaround)), place});
+    return wait_until(saturating_add(now, std::max(permission.wait, kTurnaround)), place);
   }
   const bool idle = std::exchange(hedges_->of(request).idle, false);
   if (idle) --waiting_to_retry_;
@@ -114,7 +114,7 @@ bool Calls::outlives_timeout(TimePoint now, const Attempt& attempt) {
   if (!hedges_->policy.at_timeout()) return false;
   const Duration left = time_left(now, attempt);
   if (left <= Duration::zero()) return false;
-  if (left != Duration::max()) add(cut_short_, {saturating_add(now, left), attempt});
+  if (left != Duration::max()) cut_short(saturating_add(now, left), attempt);
   const Slot request = hedges_->place(attempt.client).request;
   if (request != Hedges::kNone) {
     retry_beside(now, request, attempt.client, timed_out(now - calls_[attempt.client].sent_at));
@@ -247,7 +247,7 @@ bool Calls::goes_on(TimePoint now, Slot request, Slot place, const AttemptResult
         return true;
       }
       hedges_->wait(request, place, true);
-      waits_.push({saturating_add(now, std::max(wait, kTurnaround)), place});
+      wait_until(saturating_add(now, std::max(wait, kTurnaround)), place);
     } else if (its.state.in_flight == 0) {
       return false;
     } else {

@@ -38,7 +38,6 @@ void ServerNode::drop_if(std::function<bool(const Attempt&)> expired) {
 }
 
 void ServerNode::resume(TimePoint now, const Callees::Taken& taken) {
-  departures_.enter(taken.item);
   service_.resume(now, taken.item, taken.admitted);
 }
 
@@ -105,7 +104,6 @@ void ServerNode::reset(TimePoint now, std::uint32_t process) {
 
 void ServerNode::cancel(TimePoint now, Ticket ticket, const Attempt& attempt) {
   service_.cancel(now, ticket);
-  departures_.leave();
   if (trace_ != nullptr) trace_->dismissed(now, attempt.client, attempt.number);
 }
 
@@ -188,7 +186,6 @@ void ServerNode::restart(TimePoint now) {
   std::vector<Attempt> lost;
   while (auto taken = service_.take_any()) {
     service_.lose(taken->answer);
-    departures_.leave();
     if (watches_) dismissed(now, taken->item);
     lost.push_back(taken->item);
   }
@@ -241,7 +238,6 @@ void ServerNode::take_in(TimePoint now, Attempt attempt) {
   }
   if (!abandoned) caller_.let_in(now, attempt);
   if (watches_) admitted(now, attempt, ticket);
-  departures_.enter(attempt);
   peak_concurrency_ = std::max(peak_concurrency_, service_.concurrency());
 }
 
@@ -266,7 +262,7 @@ void ServerNode::served(TimePoint now, const Attempt& attempt) {
 void ServerNode::take(TimePoint now) {
   const auto taken = service_.take(now);
   if (!taken) return;
-  caller_.expect(departures_.leave());
+  if (const Attempt* soon = service_.soon()) caller_.expect(*soon);
   if (callees_ != nullptr && !taken->answer.rejection) return callees_->work_done(now, *taken);
   answer(now, *taken);
 }

@@ -184,7 +184,6 @@ class ServerNode final : public Target {
   std::optional<FoundOnWaking> found_on_waking_;
   bool down_ = false;
   bool restarts_on_waking_ = false;
-  DeparturePrefetch departures_;
   std::vector<Ticket> tickets_;  // by client, of its attempt in service; only for `kCancel`
   // The attempts whose clients have hung up while the server was frozen.
   std::vector<std::pair<Ticket, Attempt>> gone_;

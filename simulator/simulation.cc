@@ -102,8 +102,9 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
                                   [this](TimePoint now) { graph_->take_pool_event(now); }};
     const EventSource graph{[this] { return graph_->next_event(); },
                             [this](TimePoint now) { graph_->take_event(now); }};
-    run_with(graph_pools, controls, graph)(EventSource{[this] { return next_of_others(); },
-                                                       [this](TimePoint now) { take_other(now); }});
+    run_with(graph_pools, controls,
+             graph)(EventSource{[this] { return others_.empty() ? kNever : next_of_others(); },
+                                [this](TimePoint now) { take_other(now); }});
   } else {
     clients_.start(server_);
     scenario_.workload.connections.kept() ? run_with(pools, controls)() : run_with(controls)();

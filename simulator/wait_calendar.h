@@ -33,7 +33,7 @@ class WaitCalendar {
 
   // The end of the first wait. `TimePoint::max()` if there is none. An event loop asks after every event.
   [[gnu::always_inline]] TimePoint next() {
-    if (position_ == current_.size() && late_.empty()) open_next_buckets();
+    if (position_ == current_.size() && late_.empty() && later_ > 0) open_next_buckets();
     const TimePoint in_order = position_ < current_.size() ? first_in_order().end : kNever;
     return late_.empty() ? in_order : std::min(in_order, late_.front().end);
   }

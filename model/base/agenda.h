@@ -8,6 +8,7 @@
 
 #include "model/base/duration.h"
 #include "model/base/fifo.h"
+#include "model/base/prefetch.h"
 
 namespace retrystorm {
 
@@ -47,7 +48,10 @@ class Agenda {
   // For prefetching: an item that comes some `ahead` places after the first, or some other one, which may have been
   // removed. The agenda must not be empty.
   const Item& soon(std::size_t ahead) const {
-    if (!in_order_.empty()) return in_order_.peek(ahead).item;
+    if (!in_order_.empty()) {
+      prefetch(in_order_.peek(2 * ahead));
+      return in_order_.peek(ahead).item;
+    }
     return others_[std::min(ahead, others_.size() - 1)].item;
   }
 

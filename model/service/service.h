@@ -136,6 +136,9 @@ class Service {
     return served(std::move(*item), admitted);
   }
 
+  // For prefetching: a request that will be taken soon, or some other one. Null if none is known.
+  const Item* soon() const { return has_workers_ ? workers_.soon() : queue_.soon(); }
+
   // A request has been answered. `received`: its client is assumed to have the answer. `admitted`:
   // the time that `take` returned. It is ignored for a rejected request.
   void leave(TimePoint now, const Answer& answer, bool received, TimePoint admitted = {}) {
@@ -238,9 +241,12 @@ class Service {
     return {.rejection = Rejection::kAbandoned};
   }
 
-  Taken served(Item item, TimePoint admitted) {
-    const bool failed = fails(errors_, ErrorAfter::kService, random_);
-    return {std::move(item), {.failed = failed, .with = failed ? errors_.status : 0}, admitted};
+  std::optional<Taken> served(Item item, TimePoint admitted) {
+    std::optional<Taken> taken(Taken{std::move(item), {}, admitted});
+    if (fails(errors_, ErrorAfter::kService, random_)) {
+      taken->answer = {.failed = true, .with = errors_.status};
+    }
+    return taken;
   }
 
   void leave_capacity() {
@@ -274,8 +280,8 @@ class Service {
 
   std::optional<Taken> taken(std::optional<typename WorkerQueue<Item>::Given> given) {
     if (!given) return std::nullopt;
-    if (!given->answer.rejection) return served(std::move(given->item), given->arrived);
-    Answer answer = given->answer;
+    if (given->answer == nullptr) return served(std::move(given->item), given->arrived);
+    Answer answer = *given->answer;
     if (answer.rejection == Rejection::kAbandoned) {
       answer = count_abandoned();
     } else if (answer.rejection == Rejection::kDropped) {

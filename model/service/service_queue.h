@@ -10,6 +10,7 @@
 
 #include "model/base/duration.h"
 #include "model/base/fifo.h"
+#include "model/base/prefetch.h"
 #include "model/service/service_curve.h"
 
 namespace retrystorm {
@@ -74,6 +75,9 @@ class ServiceQueue {
     stale_ = true;
     return item;
   }
+
+  // For prefetching: a request that is taken soon, or some earlier one.
+  const Item* soon() const { return waiting_.empty() ? nullptr : &waiting_.peek(kPrefetch).item; }
 
   // A request that was taken out has been answered.
   void leave() {

@@ -44,7 +44,7 @@ class WorkerQueue {
 
   struct Given {
     Item item;
-    Answer answer;  // for a dropped request, or as passed to `refuse`
+    const Answer* answer;  // valid until the next call; null unless dropped or passed to `refuse`
     TimePoint arrived;
   };
 
@@ -104,6 +104,11 @@ class WorkerQueue {
   Ticket arrive(TimePoint now, Item item, Random& random) {
     const Index index = new_place(now, std::move(item));
     ++concurrency_;
+    if (has_free_worker() && !others_wait()) {
+      start_new(now, index, false, random);
+      update();
+      return index;
+    }
     queue_.push(index);
     ++waiting_;
     if (has_free_worker()) {
@@ -116,7 +121,7 @@ class WorkerQueue {
   // Adds a request to be rejected, where a rejection takes time.
   Ticket refuse(TimePoint now, Item item, const Answer& answer, Random& random) {
     const Index index = new_place(now, std::move(item));
-    places_[index].answer = answer;
+    reject(index, answer);
     refused_.push(index);
     start_others(now, random);
     update();
@@ -133,6 +138,11 @@ class WorkerQueue {
     std::optional<Given> given = give(index);
     update();
     return given;
+  }
+
+  // For prefetching: a request that will be taken soon, or some other one. Its place was prefetched before.
+  const Item* soon() const {
+    return serving_.empty() ? nullptr : &places_[serving_.soon(kPrefetch / 2)].item;
   }
 
   // Returns any request, finished or not. For a server that ends.
@@ -167,6 +177,7 @@ class WorkerQueue {
   void take_up(TimePoint now, Random& random) {
     if (!holds_workers_) return;
     advance(now, random);
+    if (!others_wait()) return;
     start_others(now, random);
     update();
   }
@@ -177,7 +188,7 @@ class WorkerQueue {
     Place& place = places_[static_cast<Index>(ticket)];
     const State state = std::exchange(place.state, State::kCancelled);
     ++cancelled_;
-    if (!place.answer.rejection) {
+    if (!place.rejected) {
       --concurrency_;
       if (state == State::kWaiting) --waiting_;
     }
@@ -225,14 +236,15 @@ class WorkerQueue {
 
   struct Place {
     TimePoint arrived;
-    Answer answer{};  // for a rejected request
     Item item;
     Index next_free = kNone;  // for a free place
     State state = State::kWaiting;
     bool resumed = false;
+    bool rejected = false;
   };
 
   bool has_free_worker() const { return busy_ < settings_.workers; }
+  bool others_wait() const { return waiting_ > 0 || !refused_.empty(); }
 
   Index new_place(TimePoint now, Item item) {
     if (first_free_ == kNone) {
@@ -243,18 +255,23 @@ class WorkerQueue {
     Place& place = places_[index];
     first_free_ = place.next_free;
     place.arrived = now;
-    place.answer = {};
     place.item = std::move(item);
     place.state = State::kWaiting;
-    place.resumed = false;
+    place.resumed = place.rejected = false;
     return index;
+  }
+
+  void reject(Index index, const Answer& answer) {
+    places_[index].rejected = true;
+    if (index >= answers_.size()) answers_.resize(places_.size());
+    answers_[index] = answer;
   }
 
   void free_place(Index index) { places_[index].next_free = std::exchange(first_free_, index); }
 
   Given give(Index index) {
     Place& place = places_[index];
-    Given given{std::move(place.item), place.answer, place.arrived};
+    Given given{std::move(place.item), place.rejected ? &answers_[index] : nullptr, place.arrived};
     free_place(index);
     return given;
   }
@@ -273,12 +290,12 @@ class WorkerQueue {
     serving_.pop();
     if (is_held(index)) return index;
     --busy_;
-    start_others(std::max(due, now - kLateness), random);
+    if (others_wait()) start_others(std::max(due, now - kLateness), random);
     return index;
   }
 
   // Does its worker stay with this request after it has served it? Not if it only rejects it.
-  bool is_held(Index index) const { return holds_workers_ && !places_[index].answer.rejection; }
+  bool is_held(Index index) const { return holds_workers_ && !places_[index].rejected; }
 
   // Lets free workers start on the requests that wait.
   void start_others(TimePoint now, Random& random) {
@@ -320,13 +337,18 @@ class WorkerQueue {
       start(now, index, scale(settings_.service_time.draw(random), 1 - first_share_));
       return;
     }
+    start_new(now, index, dropped, random);
+  }
+
+  // A free worker takes a request that was not resumed, unless it is abandoned or `dropped`.
+  void start_new(TimePoint now, Index index, bool dropped, Random& random) {
     if (is_abandoned(index)) {
       --concurrency_;
-      places_[index].answer.rejection = Rejection::kAbandoned;
+      reject(index, {.rejection = Rejection::kAbandoned});
       give_out(now, index);
       return;
     }
-    if (drop_rule == QueueDrop::Kind::kCoDel) {
+    if (settings_.drop.kind == QueueDrop::Kind::kCoDel) {
       dropped = codel_.overloaded(now, now - places_[index].arrived);
     }
     if (!dropped) {
@@ -335,7 +357,7 @@ class WorkerQueue {
       return;
     }
     --concurrency_;
-    places_[index].answer.rejection = Rejection::kDropped;
+    reject(index, {.rejection = Rejection::kDropped});
     if (settings_.rejection_cost > Duration::zero()) {
       start(now, index, settings_.rejection_cost);
     } else {
@@ -368,7 +390,7 @@ class WorkerQueue {
     next_event_ = given_out_.empty() ? next_completion_ : given_out_at_;
   }
 
-  void forget_cancelled() {
+  [[gnu::noinline]] void forget_cancelled() {
     while (!given_out_.empty() && was_cancelled(given_out_.front())) given_out_.pop();
     while (!serving_.empty() && was_cancelled(serving_.first().item)) serving_.pop();
     while (!refused_.empty() && was_cancelled(refused_.front())) refused_.pop();
@@ -388,6 +410,7 @@ class WorkerQueue {
   CoDel codel_;
   std::function<bool(const Item&)> is_abandoned_;  // empty: all are served
   std::vector<Place> places_;
+  std::vector<Answer> answers_;  // by place, to rejected requests
   Index first_free_ = kNone;
   Fifo<Index> queue_;      // waiting for a worker
   Fifo<Index> refused_;    // waiting for a worker to reject them

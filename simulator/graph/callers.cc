@@ -24,11 +24,6 @@ std::size_t Callers::in_service() const {
   return sum;
 }
 
-bool Callers::have_deadlines() const {
-  return std::any_of(doors_.begin(), doors_.end(),
-                     [](const auto& each) { return each->deadline != DeadlinePropagation::kNone; });
-}
-
 void Callers::close_idle_after(TimePoint now, Duration time) {
   for (const auto& each : doors_) {
     if (each->calls.keeps_connections()) each->calls.close_idle_after(now, time);
@@ -73,6 +68,7 @@ void Callers::lose_connections_of(TimePoint now, std::uint32_t process) {
 
 bool Callers::want(const Attempt& attempt) const {
   const Door& door = door_of(attempt);
+  if (!door.calls.waits_for(own(attempt))) return false;
   return door.from == nullptr ? door.calls.request_of(own(attempt)).has_value()
                               : door.from->is_wanted(own(attempt));
 }

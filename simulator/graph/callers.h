@@ -29,6 +29,7 @@ class Callers final : public Caller {
     doors_.push_back(
         std::make_unique<Door>(*this, doors_.size(), caller, calls, from, deadline, processes_));
     processes_ += static_cast<std::uint32_t>(calls.processes_with_pools());
+    have_deadlines_ |= deadline != DeadlinePropagation::kNone;
   }
   std::size_t size() const { return doors_.size(); }
   // Call it when all are added.
@@ -50,17 +51,17 @@ class Callers final : public Caller {
   // The longest timeout.
   Duration patience() const;
   // Do attempts carry deadlines along?
-  bool have_deadlines() const;
+  bool have_deadlines() const { return have_deadlines_; }
   TimePoint deadline_of(TimePoint now, const Attempt& attempt) {
     Door& door = door_of(attempt);
     return door.deadline == DeadlinePropagation::kNone ? TimePoint::max()
                                                        : door.deadlines.of(now, own(attempt));
   }
-  // Does somebody need the answer to this attempt, which its caller still waits for: a client, in the end?
+  // Does somebody need the answer to this attempt: a client, in the end?
   bool want(const Attempt& attempt) const;
 
   bool waits_for(const Attempt& attempt) const override {
-    return door_of(attempt).caller.waits_for(own(attempt));
+    return door_of(attempt).calls.waits_for(own(attempt));
   }
   void let_in(TimePoint now, const Attempt& attempt) override {
     door_of(attempt).caller.let_in(now, own(attempt));
@@ -134,6 +135,7 @@ class Callers final : public Caller {
 
   std::vector<std::unique_ptr<Door>> doors_;
   std::uint32_t processes_ = 0;  // of all
+  bool have_deadlines_ = false;
   ServerNode* server_ = nullptr;
 };
 

@@ -61,6 +61,7 @@ Graph::Graph(const Scenario& scenario, const EventLoop& clock, std::vector<Calls
   const std::size_t kinds = clients_.size();
   for (std::size_t i = 0; i < kinds; ++i) {
     front_callers().add(*clients_[i], *clients_[i], nullptr, topology.edges[i].deadline);
+    if (clients_[i]->keeps_connections()) pooled_clients_.push_back(clients_[i]);
   }
   std::vector<std::vector<GraphCalls*>> calls(topology.nodes.size());
   std::vector<const GraphEdge*> first(topology.nodes.size());
@@ -68,11 +69,9 @@ Graph::Graph(const Scenario& scenario, const EventLoop& clock, std::vector<Calls
   for (std::size_t i = kinds; i < topology.edges.size(); ++i) {
     const GraphEdge& edge = topology.edges[i];
     const GraphNode& from = topology.nodes[edge.from];
-    const bool may_let_go = std::any_of(from.calls.begin(), from.calls.end(),
-                                        [](const auto& group) { return group.size() > 1; });
     calls_.push_back(std::make_unique<GraphCalls>(
         from.retry_scope == RetryScope::kAll ? once(edge) : edge,
-        seed_of(scenario.seed, 2 * (i - kinds + 1)), end, *services_[edge.from], may_let_go));
+        seed_of(scenario.seed, 2 * (i - kinds + 1)), end, *services_[edge.from]));
     GraphCalls& each = *calls_.back();
     if (each.calls().keeps_connections()) pooled_.push_back(&each);
     Callers& callers = services_[edge.to]->callers();
@@ -119,20 +118,16 @@ void Graph::wake(TimePoint now, std::size_t node) {
   services_[node]->callers().close_idle_after(now, topology_.nodes[node].service.server_idle);
 }
 
-TimePoint Graph::next_pool_event() const {
+TimePoint Graph::first_pool_event() const {
   TimePoint next = TimePoint::max();
-  for (const Calls* each : clients_) {
-    if (each->keeps_connections()) next = std::min(next, each->next_pool_event());
-  }
+  for (const Calls* each : pooled_clients_) next = std::min(next, each->next_pool_event());
   for (const GraphCalls* each : pooled_) next = std::min(next, each->next_pool_event());
   return next;
 }
 
 void Graph::take_pool_event(TimePoint now) {
-  for (Calls* each : clients_) {
-    if (each->keeps_connections() && each->next_pool_event() <= now) {
-      return each->take_pool_event(now);
-    }
+  for (Calls* each : pooled_clients_) {
+    if (each->next_pool_event() <= now) return each->take_pool_event(now);
   }
   for (GraphCalls* each : pooled_) {
     if (each->next_pool_event() <= now) return each->calls().take_pool_event(now);
@@ -141,9 +136,18 @@ void Graph::take_pool_event(TimePoint now) {
 
 TimePoint Graph::next_event() {
   TimePoint next = sample_at_;
-  for (const auto& each : servers_)
-    next = std::min({next, each->next_event(), each->next_repeat()});
-  for (const auto& each : calls_) next = std::min(next, each->next_event());
+  for (const auto& each : servers_) {
+    const TimePoint event = each->next_event(), repeat = each->next_repeat();
+    next = std::min(next, std::min(event, repeat));
+  }
+  for (const auto& each : calls_) {
+    if (each->soonest() < next) next = std::min(next, each->find_next());
+  }
+  return repeating_.empty() ? next : std::min(next, next_repetition());
+}
+
+TimePoint Graph::next_repetition() {
+  TimePoint next = TimePoint::max();
   for (GraphService* each : repeating_) next = std::min(next, each->next_wait());
   return next;
 }

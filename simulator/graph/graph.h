@@ -45,7 +45,9 @@ class Graph {
   void take_event(TimePoint now);
 
   // Attempts in line for a connection, those of the clients too. They go on before anything else happens.
-  TimePoint next_pool_event() const;
+  TimePoint next_pool_event() const {
+    return pooled_.empty() && pooled_clients_.empty() ? TimePoint::max() : first_pool_event();
+  }
   void take_pool_event(TimePoint now);
 
   // The window that ends now, if one does.
@@ -59,6 +61,9 @@ class Graph {
   GraphResult result() const;
 
  private:
+  TimePoint first_pool_event() const;
+  [[gnu::noinline]] TimePoint next_repetition();
+
   // The mean time between samples. Each comes at a random time, since requests of equal length may all begin
   // together, in step with equal pauses.
   static constexpr Duration kSample = std::chrono::milliseconds(100);
@@ -74,6 +79,7 @@ class Graph {
   std::vector<GraphService*> repeating_;              // those that retry all their calls together
   std::vector<std::unique_ptr<GraphCalls>> calls_;    // but those of the clients
   std::vector<GraphCalls*> pooled_;                   // of these, those that keep connections
+  std::vector<Calls*> pooled_clients_;                // likewise
   std::vector<std::unique_ptr<ServerNode>> servers_;  // but the first one
   std::vector<Counts> counted_;                       // of each edge, until the last window
   std::vector<std::size_t> under_way_;                // of each edge: a sum of the window's samples

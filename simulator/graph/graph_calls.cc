@@ -16,12 +16,12 @@ Answer failure_with(int status) {
 
 }  // namespace
 
-GraphCalls::GraphCalls(const GraphEdge& edge, std::uint64_t seed, TimePoint end, GraphService& from,
-                       bool may_let_go)
+GraphCalls::GraphCalls(const GraphEdge& edge, std::uint64_t seed, TimePoint end, GraphService& from)
     : calls_(edge.caller, seed, end, kExpectedWaits, *this, nullptr),
       from_(from),
       has_deadlines_(edge.deadline != DeadlinePropagation::kNone) {
-  if (has_deadlines_ || may_let_go) calls_.bound_requests();
+  calls_.skip_latencies();
+  if (has_deadlines_ || from.may_let_go()) calls_.bound_requests();
 }
 
 GraphCalls::Slot GraphCalls::take_slot(const Purpose& purpose) {
@@ -86,8 +86,12 @@ TimePoint GraphCalls::next_timeout() const {
   return from_.awake() ? calls_.next_timeout() : TimePoint::max();
 }
 
-TimePoint GraphCalls::next_event() {
-  return from_.awake() ? std::min(calls_.next_timeout(), calls_.next_wait()) : TimePoint::max();
+TimePoint GraphCalls::next_wait() {
+  return from_.awake() ? calls_.next_wait() : TimePoint::max();
+}
+
+TimePoint GraphCalls::find_next() {
+  return from_.awake() ? calls_.find_next() : TimePoint::max();
 }
 
 TimePoint GraphCalls::next_pool_event() const {
@@ -97,10 +101,6 @@ TimePoint GraphCalls::next_pool_event() const {
 void GraphCalls::lose_connections_of(TimePoint now, std::uint32_t process) {
   if (!from_.awake()) return closed_.push_back(process);
   calls_.lose_connections_of(now, process);
-}
-
-TimePoint GraphCalls::next_wait() {
-  return from_.awake() ? calls_.next_wait() : TimePoint::max();
 }
 
 void GraphCalls::take_answer(TimePoint now, const Attempt& attempt, const Answer& answer) {

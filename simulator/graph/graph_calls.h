@@ -32,9 +32,8 @@ class GraphCalls final : public Caller, public CallOwner {
  public:
   using Slot = Calls::Slot;
 
-  // Everything passed in must outlive the calls. `end`: when the run ends. `may_let_go`: may `let_go` be called?
-  GraphCalls(const GraphEdge& edge, std::uint64_t seed, TimePoint end, GraphService& from,
-             bool may_let_go);
+  // Everything passed in must outlive the calls. `end`: when the run ends.
+  GraphCalls(const GraphEdge& edge, std::uint64_t seed, TimePoint end, GraphService& from);
 
   GraphCalls(const GraphCalls&) = delete;
   GraphCalls& operator=(const GraphCalls&) = delete;
@@ -51,7 +50,7 @@ class GraphCalls final : public Caller, public CallOwner {
   void begin(TimePoint now, Slot slot, TimePoint deadline);
   // Nobody waits for the slot's result any more. Its attempt goes on to its end, but is not retried.
   void let_go(TimePoint now, Slot slot);
-  // Does somebody need the answer to this attempt: a client, in the end?
+  // Does somebody need the answer to this attempt, which is under way: a client, in the end?
   bool is_wanted(const Attempt& attempt) const;
   // All calls end without a result, because the calling service restarts.
   void lose_all(TimePoint now);
@@ -60,7 +59,9 @@ class GraphCalls final : public Caller, public CallOwner {
 
   TimePoint next_timeout() const;
   TimePoint next_wait();
-  TimePoint next_event();  // the first of the two
+  // See `Calls`.
+  TimePoint soonest() const { return calls_.soonest(); }
+  [[gnu::noinline]] TimePoint find_next();
   TimePoint next_pool_event() const;
   void time_out(TimePoint now) { calls_.time_out(now); }
   void end_wait(TimePoint now) { calls_.end_wait(now); }
@@ -85,7 +86,7 @@ class GraphCalls final : public Caller, public CallOwner {
  private:
   static constexpr std::size_t kExpectedWaits = 1000;
 
-  struct Call {
+  struct alignas(32) Call {  // half a line of the cache
     Purpose purpose{};
     bool in_use = false;
     bool let_go = false;

@@ -15,7 +15,11 @@ std::uint64_t key(const Attempt& attempt) {
 }  // namespace
 
 GraphService::GraphService(GraphNode node, const EventLoop& clock, std::uint64_t seed)
-    : node_(std::move(node)), clock_(clock), random_(seed, 0) {}
+    : node_(std::move(node)),
+      may_let_go_(std::any_of(node_.calls.begin(), node_.calls.end(),
+                              [](const auto& group) { return group.size() > 1; })),
+      clock_(clock),
+      random_(seed, 0) {}
 
 double GraphService::first_share() const {
   if (node_.calls.empty() || node_.own_work == OwnWork::kBeforeCalls) return 1;
@@ -52,13 +56,9 @@ void GraphService::read_answers(TimePoint now) {
   for (GraphCalls* each : calls_) each->read_answers(now);
 }
 
-bool GraphService::is_wanted(const Attempt& attempt) const {
-  return callers_.waits_for(attempt) && callers_.want(attempt);
-}
-
 bool GraphService::is_wanted(const Purpose& purpose) const {
   const Request& request = requests_[purpose.request];
-  return request.generation == purpose.generation && is_wanted(request.taken.item);
+  return request.generation == purpose.generation && callers_.want(request.taken.item);
 }
 
 void GraphService::expect(Index request) const {
@@ -78,8 +78,9 @@ GraphService::Index GraphService::new_request(const Taken& taken) {
   }
   Request& request = requests_[index];
   request.taken = taken;
-  request.deadline =
-      callers_.have_deadlines() ? callers_.deadline_of(clock_.now(), taken.item) : TimePoint::max();
+  if (callers_.have_deadlines()) {
+    request.deadline = callers_.deadline_of(clock_.now(), taken.item);
+  }
   request.in_use = true;
   request.resumed = false;
   return index;
@@ -88,7 +89,7 @@ GraphService::Index GraphService::new_request(const Taken& taken) {
 void GraphService::free_request(Index index) {
   Request& request = requests_[index];
   request.in_use = false;
-  request.calls.clear();
+  if (may_let_go_) request.calls.clear();
   request.under_way = 0;
   ++request.generation;
   free_.push_back(index);
@@ -101,13 +102,13 @@ void GraphService::work_done(TimePoint now, const Taken& taken) {
     return finish(now, index);
   }
   ++totals_.worked;
-  if (!is_wanted(taken.item)) ++totals_.for_nobody;
+  if (!callers_.want(taken.item)) ++totals_.for_nobody;
   if (node_.calls.empty() || taken.answer.failed) return server_->finish(now, taken);
   const Index index = new_request(taken);
   ++calling_now_;
   if (!whole_) return begin_calls(now, index);
   whole_->occupy(now, index, begun_++);
-  whole_->set_end(index, requests_[index].deadline);
+  whole_->set_end(index, deadline_of(requests_[index]));
   whole_->begin(now, index);
 }
 
@@ -149,15 +150,17 @@ void GraphService::begin_call(TimePoint now, Index index, GraphCalls& calls,
   Request& request = requests_[index];
   ++request.under_way;
   if (node_.calls[request.group].size() > 1) request.calls.push_back({&calls, slot});
-  calls.begin(now, slot, requests_[index].deadline);
+  calls.begin(now, slot, deadline_of(requests_[index]));
 }
 
 void GraphService::call_over(TimePoint now, GraphCalls& calls, GraphCalls::Slot slot,
                              const Purpose& purpose, const Answer* failure) {
   Request& request = requests_[purpose.request];
   --request.under_way;
-  std::erase_if(request.calls,
-                [&](const UnderWay& each) { return each.calls == &calls && each.slot == slot; });
+  if (may_let_go_) {
+    std::erase_if(request.calls,
+                  [&](const UnderWay& each) { return each.calls == &calls && each.slot == slot; });
+  }
   if (failure == nullptr && purpose.times > 1) {
     Purpose next = purpose;
     --next.times;
@@ -173,6 +176,10 @@ void GraphService::call_over(TimePoint now, GraphCalls& calls, GraphCalls::Slot 
 void GraphService::look_at(TimePoint now, Index index) {
   Request& request = requests_[index];
   const OnFailure& rule = node_.on_failure;
+  if (request.failed == 0) {
+    if (request.under_way == 0) return go_on(now, index);
+    if (rule.kind != OnFailure::Kind::kNeed) return;
+  }
   const bool some_suffice = rule.kind == OnFailure::Kind::kNeed && request.required > 0;
   const std::size_t need =
       some_suffice ? std::min<std::size_t>(rule.need, request.required) : request.required;
@@ -184,7 +191,11 @@ void GraphService::look_at(TimePoint now, Index index) {
   }
   if (!all_ended && !(some_suffice && request.succeeded >= need)) return;
   let_go(now, request);
-  ++request.group;
+  go_on(now, index);
+}
+
+void GraphService::go_on(TimePoint now, Index index) {
+  if (++requests_[index].group == node_.calls.size()) return calls_over(now, index, false);
   begin_group(now, index);
 }
 

@@ -43,6 +43,8 @@ class GraphService final : public Callees, private Target, private CallOwner {
   ServerNode& server() { return *server_; }
   const ServerNode& server() const { return *server_; }
   bool awake() const { return server_->awake(); }
+  // Has it several calls at once, of which it may stop waiting for some?
+  bool may_let_go() const { return may_let_go_; }
   bool holds() const { return node_.waiting == Waiting::kHold; }
 
   // It has woken.
@@ -54,8 +56,7 @@ class GraphService final : public Callees, private Target, private CallOwner {
   TimePoint next_wait() { return whole_ && awake() ? whole_->next_wait() : TimePoint::max(); }
   void end_wait(TimePoint now) { whole_->end_wait(now); }
 
-  // Does a client, in the end, wait for what this attempt is part of, or for the request of this call?
-  bool is_wanted(const Attempt& attempt) const;
+  // Does a client, in the end, wait for the request of this call?
   bool is_wanted(const Purpose& purpose) const;
 
   // See `Caller::expect`: a call for this request, and then its answer.
@@ -80,7 +81,8 @@ class GraphService final : public Callees, private Target, private CallOwner {
     GraphCalls* calls;
     GraphCalls::Slot slot;
   };
-  // Its first half is all that most requests use: one line of the cache.
+  // Its first half is all that most requests use: one line of the cache. The rest is of deadlines, repeats, failures and
+  // several calls at once.
   struct alignas(64) Request {
     Taken taken{};
     std::uint32_t generation = 0;
@@ -103,6 +105,9 @@ class GraphService final : public Callees, private Target, private CallOwner {
     std::uint64_t worked = 0, for_nobody = 0;
   };
 
+  TimePoint deadline_of(const Request& request) const {
+    return callers_.have_deadlines() ? request.deadline : TimePoint::max();
+  }
   double first_share() const;
   bool has_deadline_passed(const Attempt& attempt);
   Index new_request(const Taken& taken);
@@ -112,6 +117,8 @@ class GraphService final : public Callees, private Target, private CallOwner {
   void begin_call(TimePoint now, Index index, GraphCalls& calls, const Purpose& purpose);
   // What follows from the calls that have ended.
   void look_at(TimePoint now, Index index);
+  // The request's group has succeeded.
+  void go_on(TimePoint now, Index index);
   // The calls of the group that are under way do not matter any more.
   void let_go(TimePoint now, Request& request);
   // All calls have succeeded, or `failed`. They may be repeated.
@@ -128,6 +135,7 @@ class GraphService final : public Callees, private Target, private CallOwner {
   void waits(std::uint32_t, Duration) override {}
 
   const GraphNode node_;
+  const bool may_let_go_;
   const EventLoop& clock_;
   ClientRandom random_;
   Callers callers_;

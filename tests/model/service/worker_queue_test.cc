@@ -33,8 +33,8 @@ struct Workers {
   std::string take(TimePoint now) {
     std::string items;
     while (const auto given = queue.take(now, random)) {
-      items += static_cast<char>(given->item + (given->answer.rejection ? 'a' - 'A' : 0));
-      if (!given->answer.rejection) queue.leave();
+      items += static_cast<char>(given->item + (given->answer != nullptr ? 'a' - 'A' : 0));
+      if (given->answer == nullptr) queue.leave();
     }
     return items;
   }
@@ -230,7 +230,8 @@ TEST(WorkerQueue, GivesARefusalItsOwnAnswer) {
   Workers workers(settings);
   workers.refuse(kShift, 'Z');
   const auto given = workers.queue.take(kShift + 30ms, workers.random);
-  EXPECT_EQ(given->answer, (Answer{.rejection = Rejection::kShed, .retry_after = 7s}));
+  ASSERT_NE(given->answer, nullptr);
+  EXPECT_EQ(*given->answer, (Answer{.rejection = Rejection::kShed, .retry_after = 7s}));
 }
 
 TEST(WorkerQueue, TakesTheTimeOfAWorkerForEachThatIsDropped) {
@@ -373,7 +374,7 @@ TEST(WorkerQueue, GivesOutAllWhenItEnds) {
   std::string all;
   while (const auto given = workers.queue.take_any()) {
     all += given->item;
-    if (!given->answer.rejection) workers.queue.leave();
+    if (given->answer == nullptr) workers.queue.leave();
   }
   std::sort(all.begin(), all.end());
   EXPECT_EQ(all, "ABCEZ");
@@ -404,7 +405,7 @@ TEST(WorkerQueue, GivesOutEachRequestOnce) {
     const auto take_all = [&] {
       while (const auto given = queue.take(now, random)) {
         ++fates[static_cast<std::size_t>(given->item)];
-        if (!given->answer.rejection) queue.leave();
+        if (given->answer == nullptr) queue.leave();
       }
     };
     for (int i = 0; i < 2000; ++i) {
