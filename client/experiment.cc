@@ -92,12 +92,22 @@ void Experiment::run(EndSignals& signals) {
     if (now >= outage_ends_at_) end_outage();
     while (now >= next_action()) carry_out(actions_[actions_done_++]);
     report_commands();
+    if (outage_never_began()) {
+      notice("the outage did not begin: the run ends");
+      break;
+    }
     take_answers();
     look_for_service(kFirstAttempts);
     if (now >= end_ || fleet_->all_done()) break;
     take_commands();
   }
   finish();
+}
+
+// On the page another one can be begun.
+bool Experiment::outage_never_began() const {
+  const OutageCommand* const commands = dependencies_.outage_command;
+  return dependencies_.dashboard == nullptr && commands != nullptr && commands->begin_failed();
 }
 
 TimePoint Experiment::next_action() const {

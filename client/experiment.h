@@ -112,6 +112,7 @@ class Experiment {
   std::optional<HeldDown> held_down(const RunInterval& interval);
   void show(nlohmann::ordered_json event);
   void notice(const std::string& text);
+  bool outage_never_began() const;
   TimePoint next_action() const;
   void report_dropped_arrivals();
   // Reports how the outage's commands ended. Waits at most `patience` for those that still run.
