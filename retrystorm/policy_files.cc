@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <stdexcept>
 #include <system_error>
 
@@ -127,20 +128,25 @@ std::vector<NamedFile> policy_files_in(const std::string& folder, ReadAs as) {
   return files;
 }
 
-std::vector<ListedStrategy> policies_in(const std::string& folder) {
+std::vector<ListedStrategy> policies_in(const std::string& folder) try {
   std::vector<ListedStrategy> policies;
   for (const auto& [path, file] : policy_files_in(folder, ReadAs::kByContent)) {
     const std::string name = printable(std::filesystem::path(path).filename().string());
+    std::map<std::size_t, int> in_line;  // of a file in one line
     for (const Policy& each : file.policies) {
       if (each.refused || !each.has_retries) continue;
-      policies.push_back(
-          {.name = name + ':' + std::to_string(each.line), .settings = options_of(each)});
+      const int number = ++in_line[each.line];
+      policies.push_back({.name = name + ':' + std::to_string(each.line) +
+                                  (number == 1 ? "" : '#' + std::to_string(number)),
+                          .settings = options_of(each)});
     }
   }
   if (policies.empty()) {
     throw UnreadableFile("there is no policy in " + in_quotes(printable(folder)));
   }
   return policies;
+} catch (const UnreadableFile& error) {
+  throw UnreadableFile(std::string("--strategies-from: ") + error.what());
 }
 
 }  // namespace retrystorm

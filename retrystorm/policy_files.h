@@ -38,8 +38,8 @@ void print_exported(const Exported& exported);
 using NamedFile = std::pair<std::string, PolicyFile>;
 std::vector<NamedFile> policy_files_in(const std::string& folder, ReadAs as);
 
-// The policies in the files of a folder that say what is retried, by file and line. Throws
-// UnreadableFile if there is none.
+// The policies in the files of a folder that say what is retried, by file and line: "a.json:3", and "a.json:3#2" for
+// the second one of a line. Throws UnreadableFile, which names --strategies-from, if there is none.
 std::vector<ListedStrategy> policies_in(const std::string& folder);
 
 }  // namespace retrystorm

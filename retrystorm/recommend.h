@@ -123,6 +123,8 @@ class Recommendation {
   std::string why_not(const Row& row, const Settings& recommended) const;
   std::string missed_text(std::size_t claim, const MissedClaim& miss) const;
   std::string settings_text(const Settings& settings) const;
+  std::string down_text(const Standing& standing) const;
+  std::string found_in_part() const;
 
   void print_plan(bool complete) const;
   Table table_of(const std::vector<Row>& rows) const;

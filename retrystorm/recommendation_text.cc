@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <iostream>
+#include <limits>
 #include <utility>
 
 #include "common/output/json_text.h"
@@ -478,6 +479,47 @@ void Recommendation::write(const std::vector<Row>& rows) {
   }
 }
 
+// "0 of 36 runs of a disturbance, 9.6 % at most (95 %)"
+std::string Recommendation::down_text(const Standing& standing) const {
+  DownRuns worst{.runs = std::numeric_limits<std::size_t>::max()};
+  for (const DownRuns& each : standing.down) {
+    if (each.runs > 0 && std::pair(each.hits, worst.runs) > std::pair(worst.hits, each.runs)) {
+      worst = each;
+    }
+  }
+  return std::to_string(worst.hits) + " of " + std::to_string(worst.runs) +
+         " runs of a disturbance, " +
+         narrow_percent(wilson_interval(worst.hits, worst.runs, kUsualMisses).high, 1) +
+         " at most (95 %)";
+}
+
+// What is known where not every disturbance has been tried.
+std::string Recommendation::found_in_part() const {
+  std::string tried;
+  std::size_t up = 0;
+  const Settings* best = nullptr;
+  for (const Settings& each : search_.tried()) {
+    const Standing standing = trials_.standing(each);
+    if (standing.down.empty() || standing.most_down() > 0) continue;
+    if (std::none_of(standing.down.begin(), standing.down.end(),
+                     [](const DownRuns& one) { return one.runs > 0; })) {
+      continue;
+    }
+    ++up;
+    if (best == nullptr) best = &each;
+  }
+  if (best == nullptr) return "Nothing can be said: hardly anything has been tried by then.";
+  const Standing standing = trials_.standing(*best);
+  for (std::size_t i = 0; i < standing.down.size(); ++i) {
+    if (standing.down[i].runs == 0) continue;
+    tried += (tried.empty() ? "" : ", ") + question_.situations[i].title;
+  }
+  return "Not every disturbance has been tried by then, but " + tried + ": " + std::to_string(up) +
+         " of " + std::to_string(search_.tried().size()) +
+         " settings were not down in it. The plainest of them: " + settings_text(*best) +
+         ": down in " + down_text(standing) + '.';
+}
+
 int Recommendation::run() {
   const bool complete = work();
   bar_.clear();
@@ -490,14 +532,13 @@ int Recommendation::run() {
       print_nearest();
     } else if (const auto ranked = search_.ranked(); !ranked.empty()) {
       const Standing standing = trials_.standing(ranked.front());
-      print_wrapped(std::cout, "",
-                    "The best of " + std::to_string(search_.tried().size()) +
-                        " settings by then: " + settings_text(ranked.front()) + ": down in " +
-                        std::to_string(standing.most_down()) + " of " +
-                        std::to_string(standing.down.front().runs) +
-                        " runs. It was chosen for its luck, too: no claim can be made.");
+      print_wrapped(
+          std::cout, "",
+          "The best of " + std::to_string(search_.tried().size()) + " settings by then: " +
+              settings_text(ranked.front()) + ": down in " + down_text(standing) +
+              ". It was chosen for its luck, too, so claim nothing before the rest has run.");
     } else {
-      std::cout << "Not every disturbance has been tried by then: nothing can be said.\n";
+      print_wrapped(std::cout, "", found_in_part());
     }
     const int code = study_.finish();
     return code == 0 ? kExitBroken : code;

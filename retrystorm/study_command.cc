@@ -44,7 +44,11 @@ void refuse_own(const NamedOptions& given, const std::vector<std::string>& own,
     if (!given.contains(name)) continue;
     throw std::invalid_argument(where + "--" + name + " is set by this study" +
                                 (own == kSetByDisturbances
-                                     ? ", which tries " + titles() + "; simulate tries any other"
+                                     ? ", which tries " + titles() +
+                                           "; simulate tries any other, also with a file's "
+                                           "policy: retrystorm import FILE >mine.ini; simulate "
+                                           "--config=service.ini --sweep strategy=mine.ini --" +
+                                           name + '=' + given.at(name) + " --runs=100"
                                      : "") +
                                 " (see --help)");
   }

@@ -385,8 +385,10 @@ TEST(Check, TakesAFixedNumberOfRunsUnlessTheOutcomeIsCertain) {
               Not(HasSubstr("--outage-for")));
   EXPECT_THAT(checked({storm, "--queue-length=5"}).err,
               HasSubstr("queue-length has no effect without --service=workers; nothing was run"));
-  EXPECT_THAT(checked({storm, "--outage-for=2s"}).err,
-              HasSubstr("--outage-for is set by this study, which tries frozen 1 s, frozen 10 s,"));
+  EXPECT_THAT(
+      checked({storm, "--outage-for=2s"}).err,
+      AllOf(HasSubstr("--outage-for is set by this study, which tries frozen 1 s, frozen 10 s,"),
+            HasSubstr("--sweep strategy=mine.ini --outage-for=")));
   // What is wrong with the options comes before anything else.
   const Done wrong = done(RETRYSTORM_STUDIES, {"check", storm, "--abandoned=skip", "--runs=60"});
   EXPECT_EQ(wrong.code, 108);
@@ -711,6 +713,13 @@ TEST(Strategies, StandBesideThePoliciesOfAFolder) {
   written(dir, "a.json", kA6);
   written(dir, "b.properties", "resilience4j.retry.instances.a.maxAttempts=2\n");
   written(dir, "notes.txt", "hello");
+  const std::string method = R"({"name": [{"service": ")",
+                    retries = R"("}], "retryPolicy": {"initialBackoff": "1s",
+      "maxBackoff": "9s", "backoffMultiplier": 2, "retryableStatusCodes": ["UNAVAILABLE"], "maxAttempts": )";
+  std::string line =
+      R"({"methodConfig": [)" + method + "a" + retries + "3}}, " + method + "b" + retries + "4}}]}";
+  std::erase(line, '\n');
+  written(dir, "c.json", line);
   const Done compared = done(
       RETRYSTORM_STUDIES, {"strategies", "--strategies=grpc", "--strategies-from=" + dir.file(""),
                            "--clients=100", "--limit=5", "--k=2", "--runs=2", "--seed=1"});
@@ -730,9 +739,10 @@ TEST(Strategies, StandBesideThePoliciesOfAFolder) {
   };
   EXPECT_EQ(row("a.json:1"), row("grpc"));
   EXPECT_NE(row("b.properties:1"), row("grpc"));
+  EXPECT_NE(row("c.json:1"), row("c.json:1#2"));  // three attempts and four
   const Done none = done(RETRYSTORM_STUDIES, {"strategies", "--strategies-from=/nowhere"});
   EXPECT_EQ(none.code, 2);
-  EXPECT_THAT(none.err, HasSubstr("there is no policy in '/nowhere'"));
+  EXPECT_THAT(none.err, HasSubstr("--strategies-from: there is no policy in '/nowhere'"));
 }
 
 }  // namespace
