@@ -165,11 +165,12 @@ bool Calls::may_send(TimePoint now, Slot slot) {
   Call& call = calls_[slot];
   if (trace_ != nullptr && !RetryPolicy::has_begun(call.retry)) trace_->begin(now, slot);
   ClientRandom random(call.random);
-  const bool ended = is_bounded_ && ends_[slot] <= now;
+  const Duration left = is_bounded_ ? ends_[slot] - now : Duration::max();
+  const bool ended = left <= Duration::zero();
   if (ended) RetryPolicy::begin(call.retry, now);
-  const Permission permission = ended
-                                    ? Permission{.kind = Permission::Kind::kTooLate}
-                                    : behaviour_.may_send(now, call.retry, parts_of(slot), random);
+  const Permission permission =
+      ended ? Permission{.kind = Permission::Kind::kTooLate}
+            : behaviour_.may_send(now, call.retry, parts_of(slot), random, left);
   call.random = random.state();
   if (permission.kind == Permission::Kind::kWait) {
     wait_for_permission(now, slot, permission.wait);

@@ -76,10 +76,11 @@ void Calls::send_hedge(TimePoint now, Slot request, Slot place, bool paid) {
     return hedges_->free(place);
   }
   ClientRandom random(call.random);
+  const Duration left = is_bounded_ ? ends_[request] - now : Duration::max();
   const Permission permission =
-      is_bounded_ && ends_[request] <= now
+      left <= Duration::zero()
           ? Permission{.kind = Permission::Kind::kTooLate}
-          : behaviour_.may_send(now, calls_[place].retry, parts_of(request), random);
+          : behaviour_.may_send(now, calls_[place].retry, parts_of(request), random, left);
   call.random = random.state();
   if (permission.kind == Permission::Kind::kWait) {
     hedges_->wait(request, place, true);

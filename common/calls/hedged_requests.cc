@@ -198,7 +198,8 @@ class RequestRunner::Hedging {
       if (!paid && !policy_.pay(now, state(), hedge_, process)) {
         return Permission{.kind = Permission::Kind::kTooLate};
       }
-      return runner_.behaviour_.may_send(now, hedge_, process, client_.random);
+      return runner_.behaviour_.may_send(now, hedge_, process, client_.random,
+                                         client_.end - Clock::now());
     });
     if (permission.kind == Permission::Kind::kWait) {
       wait_to_hedge(permission.wait, true);

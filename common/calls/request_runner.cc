@@ -113,7 +113,8 @@ std::optional<NextAttempt> RequestRunner::run_attempt(Client& client, Request& r
       RetryPolicy::begin(client.state, now());
       return Permission{.kind = Permission::Kind::kTooLate};
     }
-    return behaviour_.may_send(now(), client.state, process, client.random);
+    return behaviour_.may_send(now(), client.state, process, client.random,
+                               client.end - Clock::now());
   };
   Permission permission = with_process(client, ask);
   request.waited = permission.kind == Permission::Kind::kWait;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
+#include <string>
 
 #include "model/base/portable_math.h"
 
@@ -19,23 +21,40 @@ double cube_root(double x) {
   return root - (root * root * root - x) / (3 * root * root);
 }
 
+constexpr std::string_view kAdaptive = "aws-adaptive";
+
+void parse_client_rate(std::string_view text, ClientRateSettings& settings) {
+  using Kind = ClientRateSettings::Kind;
+  if (text.empty() || text.find_first_of("0123456789") != 0) {
+    if (text != kNoneWord && text != kAdaptive) {
+      throw std::invalid_argument(unknown_name(text, {kNoneWord, kAdaptive}) +
+                                  ", or give a rate, such as 10/s or 600/min");
+    }
+    settings.kind = text == kAdaptive ? Kind::kAwsAdaptive : Kind::kNone;
+    return;
+  }
+  settings.rate = parse_rate(text, kLeastRate, kMostRate);
+  settings.kind = Kind::kFixed;
+}
+
+std::string print_client_rate(const ClientRateSettings& settings) {
+  using Kind = ClientRateSettings::Kind;
+  if (settings.kind == Kind::kFixed) return print_number(settings.rate) + "/s";
+  return std::string(settings.kind == Kind::kNone ? kNoneWord : kAdaptive);
+}
+
 }  // namespace
 
 void declare_options(OptionList& options, ClientRateSettings& settings) {
-  using Kind = ClientRateSettings::Kind;
   options.group("Rate limit of a process: delays attempts, so that the service need not throttle");
-  Option& client_rate = options.choice<Kind>(
-      "client-rate", settings.kind, {{"none", Kind::kNone}, {"aws-adaptive", Kind::kAwsAdaptive}},
-      "how many attempts a second all clients of a process may send, such as 10/s or 600/min; "
-      "aws-adaptive lowers it when the service throttles");
-  client_rate.set = [&settings, name = client_rate.set](std::string_view text) {
-    if (text.empty() || text.find_first_of("0123456789") != 0) return name(text);
-    settings.rate = parse_rate(text, kLeastRate, kMostRate);
-    settings.kind = Kind::kFixed;
-  };
-  client_rate.get = [&settings, name = client_rate.get] {
-    return settings.kind == Kind::kFixed ? print_number(settings.rate) + "/s" : name();
-  };
+  options
+      .text(
+          "client-rate",
+          "how many attempts a second all clients of a process may send: none, 10/s, 600/min, or "
+          "aws-adaptive, which lowers it when the service throttles",
+          [&settings](std::string_view text) { parse_client_rate(text, settings); },
+          [&settings] { return print_client_rate(settings); })
+      .with_examples({kNoneWord, kAdaptive, "10/s"});
   options.number("rate-decrease", settings.decrease,
                  "the factor by which a throttling answer lowers the rate", 0, 1);
   options.number("rate-scale", settings.scale,

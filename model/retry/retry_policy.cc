@@ -51,8 +51,8 @@ std::unique_ptr<RetryProcess> RetryPolicy::make_process(TimePoint now) const {
 }
 
 Permission RetryPolicy::ask(TimePoint now, bool first, RetryState& state, RetryProcess* process,
-                            Random& random) const {
-  const Duration left = time_left(now, state);
+                            Random& random, Duration ends_in) const {
+  const Duration left = std::min(time_left(now, state), ends_in);
   if (left <= Duration::zero()) return {.kind = Permission::Kind::kTooLate};
   if (process == nullptr) return {};
   Permission permission = ask_process(now, first, state, *process, random);

@@ -90,12 +90,12 @@ class RetryPolicy {
     backoff_.begin_request(state, think_time);
   }
 
-  // May the next attempt be sent now?
-  Permission may_send(TimePoint now, RetryState& state, RetryProcess* process,
-                      Random& random) const {
+  // May the next attempt be sent now? `ends_in`: when the request ends in any case, because its caller gives up.
+  Permission may_send(TimePoint now, RetryState& state, RetryProcess* process, Random& random,
+                      Duration ends_in = Duration::max()) const {
     const bool first = !has_begun(state);
     begin(state, now);
-    return asks() ? ask(now, first, state, process, random) : Permission();
+    return asks() ? ask(now, first, state, process, random, ends_in) : Permission();
   }
 
   // Decides what follows an attempt that was sent and has ended.
@@ -131,7 +131,7 @@ class RetryPolicy {
   static constexpr TimePoint kNotBegun = TimePoint::max();
 
   Permission ask(TimePoint now, bool first, RetryState& state, RetryProcess* process,
-                 Random& random) const;
+                 Random& random, Duration ends_in) const;
   Permission ask_process(TimePoint now, bool first, RetryState& state, RetryProcess& process,
                          Random& random) const;
   void record(TimePoint now, const AttemptResult& result, RetryState& state,

@@ -36,9 +36,9 @@ class ClientBehaviour {
   Duration start(RetryState& state, Random& random) const { return think(state, random); }
 
   // See RetryPolicy.
-  Permission may_send(TimePoint now, RetryState& state, RetryProcess* process,
-                      Random& random) const {
-    return policy_.may_send(now, state, process, random);
+  Permission may_send(TimePoint now, RetryState& state, RetryProcess* process, Random& random,
+                      Duration ends_in = Duration::max()) const {
+    return policy_.may_send(now, state, process, random, ends_in);
   }
 
   NextAttempt after(TimePoint now, const AttemptResult& result, RetryState& state,

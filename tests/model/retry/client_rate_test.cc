@@ -212,6 +212,22 @@ TEST(FixedRate, LetsAttemptsWaitForTheirToken) {
   EXPECT_EQ(ask(kStart + 1500ms, fourth).wait, 500ms) << "the third has kept no token";
 }
 
+// A call whose caller gives up in 1.5 s, before its token is due after 2 s.
+TEST(FixedRate, KeepsNoTokenForACallThatEndsBefore) {
+  const RetryPolicy policy(settings_of<RetrySettings>("client-rate = 1/s\nmax-retries = 0"));
+  const auto process = policy.make_process(kStart);
+  ScriptedRandom none{};
+  RetryState first, second, third, fourth;
+  const auto ask = [&](RetryState& state, Duration ends_in) {
+    policy.begin_request(state, 0s);
+    return policy.may_send(kStart, state, process.get(), none, ends_in);
+  };
+  EXPECT_EQ(ask(first, Duration::max()).kind, Permission::Kind::kSend);
+  EXPECT_EQ(ask(second, 1500ms).wait, 1s);
+  EXPECT_EQ(ask(third, 1500ms).wait, 1500ms);
+  EXPECT_EQ(ask(fourth, Duration::max()).wait, 2s) << "the third has kept no token";
+}
+
 TEST(ClientRateSettings, TakeARate) {
   const std::pair<const char*, double> cases[] = {{"10/s", 10}, {"600/min", 10}, {"0.5", 0.5}};
   for (const auto& [text, rate] : cases) {
