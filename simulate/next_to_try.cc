@@ -223,7 +223,12 @@ std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& 
       }
       // Where it suffices, clients need not change.
       add_bounded_queue();
-      if (pool_wait_decides(options)) add({{"pool-wait-counts", "no"}});
+      if (pool_wait_decides(options)) {
+        add({{"pool-wait-counts", "no"}});
+        const WorkloadOptions& workload = options.workload;
+        constexpr Duration kShort = std::chrono::milliseconds(100);
+        add({{"pool-wait", format_duration(std::min(kShort, workload.timeout / 4))}});
+      }
       if (!retries) {
         // Only what the service does is left.
       } else if (!grows && !open) {

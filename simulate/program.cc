@@ -263,11 +263,12 @@ bool judge_cells(const Grid& grid, const CampaignOptions& campaign,
 }
 
 void print_tried(const SimulatorOptions& options, const std::string& name, const TriedValue& tried,
-                 JsonLines& json) {
+                 Duration observed, JsonLines& json) {
   for (std::size_t i = 0; i < tried.judgements.size(); ++i) {
     const Expectation& claim = options.expectations[i];
     nlohmann::ordered_json line = judgement_json(claim, tried.judgements[i]);
     line[underscored(name)] = tried.value;
+    line["observe_s"] = to_seconds(observed);
     json.write(line);
     std::cout << name << '=' << tried.value << ": " << judgement_text(claim, tried.judgements[i])
               << std::endl;
@@ -322,15 +323,25 @@ bool hangs_on_load(const ScenarioOptions& options, const CellResult& asked) {
 }
 
 // Whether a worker waits for the answers of its calls decides which service of a chain dies. A file says it for
-// each service.
-bool hangs_on_waiting(const ScenarioOptions& options, const NamedOptions& given) {
-  return !given.contains("waiting") && options.graph.chain.size() > 1 &&
-         options.outage_length() > Duration::zero();
+// each service. So does the number of workers of the first one.
+bool hangs_on_front(const ScenarioOptions& options) {
+  return options.graph.chain.size() > 1 && options.outage_length() > Duration::zero();
+}
+
+// The front of a chain with so many times the workers: they limit what gets to the services behind it. Nothing if
+// that is no whole number.
+std::optional<ScenarioOptions> with_front(const ScenarioOptions& options, double factor) {
+  ScenarioOptions other = options;
+  std::size_t& workers = other.graph.chain.front().workers;
+  const double wanted = static_cast<double>(workers) * factor;
+  workers = static_cast<std::size_t>(wanted);
+  return wanted >= 1 ? std::optional(other) : std::nullopt;
 }
 
 // What is tried with a cell besides what was asked: other backlogs, a service that skips requests whose
 // clients have hung up, clients whose timeout does not include the wait for a connection, services whose
-// workers do not wait for others, a tenth more load, and errors that cost the service its work.
+// workers do not wait for others, a chain whose front has more or fewer workers, a tenth more load, and errors that
+// cost the service its work.
 class Trials {
  public:
   // `given`: the options that were given, which are not tried.
@@ -340,7 +351,8 @@ class Trials {
     tries_backlogs_ = hangs_on_backlog(options, given);
     tries_abandoned_ = hangs_on_abandoned(options, given, asked);
     tries_pool_wait_ = asked.decided() > 0 && hangs_on_pool_wait(options, given);
-    tries_waiting_ = asked.decided() > 0 && hangs_on_waiting(options, given);
+    tries_front_ = asked.decided() > 0 && hangs_on_front(options);
+    tries_waiting_ = tries_front_ && !given.contains("waiting");
     tries_errors_ = asked.decided() > 0 && hangs_on_errors(options, given);
     tries_load_ = hangs_on_load(options, asked);
     if (tries_backlogs_ && asked.decided() > 0) {
@@ -355,6 +367,9 @@ class Trials {
     }
     const auto try_other = [&](const ScenarioOptions& other, const OtherValue& value) {
       if (const auto result = run_of(other, most_runs())) {
+        // With too few workers for the load nothing was well before the outage.
+        constexpr double kWell = 0.9;
+        if (result->phases[0].success.value_or(1) < kWell) return;
         others_.push_back(value);
         others_.back().result = *result;
         others_.back().differs =
@@ -369,8 +384,13 @@ class Trials {
     if (tries_pool_wait_) {
       ScenarioOptions other = options_;
       other.workload.connections.pool_wait_counts = false;
+      const Outlook ahead = look_ahead(options);
+      const double room = ahead.connections->room, capacity = ahead.service->capacity;
       try_other(other, {"pool-wait-counts", "no",
-                        "your client's timeout includes the wait for a connection"});
+                        "your client's timeout includes the wait for a connection (" +
+                            readable(room) + " attempts at a time / " + readable(capacity) +
+                            "/s = " + readable(from_seconds(room / capacity)) +
+                            " in the service, of a timeout of " + readable(ahead.timeout) + ')'});
     }
     if (tries_load_) {
       ScenarioOptions other = options_;
@@ -391,10 +411,20 @@ class Trials {
       try_other(other, {"waiting", held ? "free" : "hold",
                         "a worker of your services waits for the answers of its calls"});
     }
+    if (tries_front_) {
+      for (const double factor : {4., 0.25}) {
+        const auto front = with_front(options, factor);
+        if (!front || differs("workers")) continue;
+        const std::string name = options.graph.chain.front().name;
+        const std::string workers = std::to_string(front->graph.chain.front().workers);
+        try_other(*front, {"workers", workers, name + " has as many as you gave it",
+                           workers + " workers of " + name});
+      }
+    }
   }
 
   bool any() const {
-    return tries_backlogs_ || tries_abandoned_ || tries_pool_wait_ || tries_waiting_ ||
+    return tries_backlogs_ || tries_abandoned_ || tries_pool_wait_ || tries_front_ ||
            tries_errors_ || tries_load_;
   }
 
@@ -411,7 +441,7 @@ class Trials {
     if (backlogs_ && backlogs_->edge) texts.push_back(other_backlog_text(*asked_, *backlogs_));
     for (const OtherValue& each : others_) {
       if (each.differs) {
-        texts.push_back(each.down_text() + " with --" + each.option + '=' + each.value);
+        texts.push_back(each.down_text() + " with " + each.what);
       }
     }
     return texts;
@@ -427,9 +457,8 @@ class Trials {
                   {"runs", each.result.decided()},
                   {"down", each.result.down_runs()}});
       if (!each.differs) continue;
-      std::cout << label << each.option << ": " << each.down_text() << " down with --"
-                << each.option << '=' << each.value << each.price() << ": ask whether "
-                << each.question << '\n';
+      std::cout << label << each.option << ": " << each.down_text() << " down with " << each.what
+                << each.price() << ": ask whether " << each.question << '\n';
     }
   }
 
@@ -437,6 +466,7 @@ class Trials {
   // The other value of an option that was not given.
   struct OtherValue {
     std::string option, value, question;
+    std::string what = "--" + option + '=' + value;
     CellResult result{};
     bool differs = false;  // has it another answer?
 
@@ -452,6 +482,12 @@ class Trials {
              request_time(result.request_p99) + ')';
     }
   };
+
+  bool differs(std::string_view option) const {
+    return std::any_of(others_.begin(), others_.end(), [&](const OtherValue& each) {
+      return each.differs && each.option == option;
+    });
+  }
 
   static TriedBacklog point(std::size_t backlog, const CellResult& result) {
     return {.backlog = backlog,
@@ -495,7 +531,7 @@ class Trials {
   CampaignOptions campaign_;
   Evaluator evaluator_;
   bool tries_backlogs_ = false, tries_abandoned_ = false, tries_pool_wait_ = false,
-       tries_waiting_ = false, tries_errors_ = false, tries_load_ = false;
+       tries_front_ = false, tries_waiting_ = false, tries_errors_ = false, tries_load_ = false;
   std::optional<TriedBacklog> asked_{};  // where backlogs are tried
   std::optional<BacklogTrial> backlogs_{};
   std::vector<OtherValue> others_{};
@@ -613,7 +649,7 @@ int find_value(const Invocation& invocation, const SimulatorOptions& options, st
                   << std::endl;
         continue;
       }
-      print_tried(options, name, tried, json);
+      print_tried(options, name, tried, observed, json);
       return tried;
     }
   };
@@ -635,6 +671,7 @@ int find_value(const Invocation& invocation, const SimulatorOptions& options, st
               {"kind", least ? "least" : "most"},
               {"value", value_of(limit->found)},
               {"beside", value_of(limit->beside)},
+              {"observe_s", to_seconds(options_of(scale.values.front()).observe)},
               {"against", against},
               {"spans", spans},
               {"values", limit->values},
@@ -777,8 +814,12 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
   }
   const bool is_one_kind = scenario(0).topology.client_edges() < 2;
   if (cells == 1 && !options.wide && is_one_kind) {
-    const WorkloadOptions workload = scenario(0).workload;
-    std::cout << retries_title(workload.retry) << ", "
+    const Scenario one = scenario(0);
+    const WorkloadOptions& workload = one.workload;
+    // A strategy may have the name of a growth, and another rule.
+    const bool is_named = retries_title(workload.retry) != retries_in_words(workload.retry);
+    std::cout << callers_title(one)
+              << (is_named ? " (" + retries_in_words(workload.retry) + ')' : "") << ", "
               << callers_text(workload.clients, arrival_rate(workload)) << '\n';
   }
   output.json().write(start_json("simulate", invocation.command, start));
@@ -792,10 +833,12 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
   std::vector<CellResult> results(std::min(cells, kMostTrials));  // of the first rows
   RowToImprove to_improve;
   std::size_t finished = 0;
+  bool all_down = cells > 1;
   const auto keep = [&](std::size_t cell, const CellResult& result) {
     ++finished;
     if (cell < results.size()) results[cell] = result;
     to_improve.see(cell, result);
+    all_down = all_down && result.mostly_down();
     if (cells > 1 || options.quiet) return;
     trials.emplace(trials_of(cell, result));
     table.add_others(trials->others());
@@ -832,6 +875,14 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
                                               to_improve.result(), grid.names(), campaign, stop);
     const std::string label = cells == 1 || to_improve.is_well() ? "" : row_name(grid, cell) + ": ";
     if (!text.empty()) std::cout << label << "try: " << text << '\n';
+    const bool finds_load =
+        std::any_of(grid.axes().begin(), grid.axes().end(),
+                    [](const Axis& axis) { return axis.name == "rate" || axis.name == "clients"; });
+    if (all_down && !finds_load) {
+      const bool open = options_of(cell).workload.arrivals == Arrivals::kOpen;
+      std::cout << "all rows are down: in place of --sweep, --most=" << (open ? "rate" : "clients")
+                << " --expect='down<20%' shows how much load is survived\n";
+    }
   }
   const int fault = output.finish();
   if (!complete) return std::max<int>(fault, kExitFault);

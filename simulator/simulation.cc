@@ -27,6 +27,20 @@ std::vector<std::unique_ptr<Clients>> other_clients(const Scenario& scenario) {
 
 }  // namespace
 
+std::string callers_title(const Scenario& scenario) {
+  const auto retries = [](const WorkloadOptions& caller) {
+    return caller.retry.limit.max_retries > 0 || caller.retry.hedge.any();
+  };
+  const Topology& topology = scenario.topology;
+  for (std::size_t i = topology.client_edges(); i < topology.edges.size(); ++i) {
+    const GraphEdge& edge = topology.edges[i];
+    if (retries(scenario.workload) || !retries(edge.caller)) continue;
+    return "no retries of the clients, but of " + topology.nodes[edge.from].name + ": " +
+           retries_title(edge.caller.retry);
+  }
+  return retries_title(scenario.workload.retry);
+}
+
 Simulation::Simulation(const Scenario& scenario, const SimulationObservers& observers)
     : scenario_(scenario),
       observers_(observers),
@@ -59,7 +73,26 @@ Simulation::Simulation(const Scenario& scenario, const SimulationObservers& obse
   }
 }
 
+bool Simulation::fails_for_ever() const {
+  constexpr double kFree = 2e6, kOfEach = 100;
+  double each_second = 0;
+  const auto add = [&each_second](const WorkloadOptions& workload) {
+    each_second += workload.arrivals == Arrivals::kOpen
+                       ? std::numeric_limits<double>::infinity()
+                       : kOfEach * static_cast<double>(workload.clients);
+  };
+  add(scenario_.workload);
+  for (std::size_t i = 0; i < others_.size(); ++i) add(scenario_.topology.edges[i + 1].caller);
+  const Counts counts = totals();
+  return static_cast<double>(counts.failures() + counts.not_sent) >
+         kFree + each_second * to_seconds(scenario_.length);
+}
+
 SimulationResult Simulation::run(const std::function<bool()>& stop) {
+  bool cut = false;
+  const std::function<bool()> ends = [this, &stop, &cut] {
+    return (stop && stop()) || (cut = fails_for_ever());
+  };
   control_at_ = next_control();
   if (!graph_) calls().close_idle_after(TimePoint{}, scenario_.service.server_idle);
   // Attempts in line for a connection go on before anything else happens.
@@ -70,7 +103,7 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
   const auto run_with = [&](auto... before) {
     return [&, before...](auto... after) {
       // An answer and a timeout may be due at the same moment. The answer then comes first.
-      loop_.run(end_, stop, before...,
+      loop_.run(end_, ends, before...,
                 EventSource{[this] { return server_.next_event(); },
                             [this](TimePoint now) { server_.take(now); }},
                 EventSource{[this] { return calls().next_timeout(); },
@@ -113,10 +146,16 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
   const TimePoint now = loop_.now();
   Recovery recovery = recorder_.end(now, totals(), server_.waiting());
   if (recovery.to_watch) recovery.reason += ": --observe=" + brief_duration(*recovery.to_watch);
+  if (cut) {
+    recovery.verdict = scenario_.outage_at ? Verdict::kUndecided : Verdict::kNoOutage;
+    recovery.to_watch.reset();
+    recovery.reason = "cut at " + brief_duration(now - TimePoint{}) +
+                      ": clients that ask again at once fail without end (--lambda)";
+  }
   SimulationResult result{
       .summary = {.title = observers_.run.empty() ? std::string()
                            : others_.empty()
-                               ? retries_title(scenario_.workload.retry)
+                               ? callers_title(scenario_)
                                : std::to_string(others_.size() + 1) + " kinds of clients",
                   .outage = recorder_.outage(),
                   .seed = scenario_.seed,
@@ -129,7 +168,8 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
                   .on_waking = server(scenario_.disturbed).found_on_waking(),
                   .capacity = server_.capacity(now)},
       .peak_concurrency = server_.peak_concurrency(),
-      .events = loop_.events()};
+      .events = loop_.events(),
+      .cut = cut};
   add_clients(now, result.summary);
   if (trace_) recorder_.report_requests(trace_->take_rest());
   recorder_.summarize(result.summary);

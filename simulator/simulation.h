@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -31,10 +32,14 @@ struct SimulationObservers {
   PlacesObserver places{};  // at the times of the run's intervals; empty: nobody asks
 };
 
+// How the clients of a run retry. Where only services behind them do, it says so, too.
+std::string callers_title(const Scenario& scenario);
+
 struct SimulationResult {
   Summary summary;
   std::size_t peak_concurrency = 0;
   std::uint64_t events = 0;  // ends of waits, timeouts, SYN repeats, departures, reports
+  bool cut = false;          // before its end: see `Simulation::run`
 };
 
 // Connects clients to a server, applies the changes at their times, and reports on both. Networks
@@ -47,7 +52,9 @@ class Simulation {
   Simulation& operator=(const Simulation&) = delete;
 
   // Call once. Ends early if `stop` (if any) returns true, with the results so far. `stop` is only
-  // called occasionally.
+  // called occasionally. A run of clients that ask again at once wherever they are refused would take for ever.
+  // It is cut where two million attempts failed, and 100 more for each client and second of its length: it has
+  // no verdict then, and says why.
   SimulationResult run(const std::function<bool()>& stop = nullptr);
 
  private:
@@ -62,6 +69,7 @@ class Simulation {
   }
   std::vector<Calls*> calls_of_all();
   Counts totals() const;
+  bool fails_for_ever() const;
   // `clients_`'s own, or the sum.
   const RunLatencies& latencies();
   // Completes the summary with what is known of the clients.

@@ -32,6 +32,7 @@ RunResult result_of(const SimulationResult& run) {
                    .time_to_recovery = recovery.time_to_recovery,
                    .to_watch = recovery.to_watch,
                    .queue_wait = recovery.queue_wait,
+                   .cut = run.cut,
                    .amplification = counts.amplification(),
                    .success_share = counts.success_share(),
                    .ok_per_s = rates(counts, run.summary.elapsed).ok,
@@ -172,6 +173,7 @@ CellResult summarize(const std::vector<RunResult>& runs, double misses) {
     errors_gone.push_back(when({Verdict::kRecovered, Verdict::kRecovering}, run.errors_gone));
     recovery.push_back(when({Verdict::kRecovered}, run.time_to_recovery));
     cell.to_watch = std::max(cell.to_watch, run.to_watch);
+    cell.cut += run.cut ? 1 : 0;
     cell.queued += run.queue_wait ? 1 : 0;
     cell.queue_wait = std::max(cell.queue_wait, run.queue_wait);
     amplification.push_back(run.amplification);

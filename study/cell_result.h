@@ -47,6 +47,7 @@ struct RunResult {
   std::optional<Duration> errors_gone{}, time_to_recovery{};
   std::optional<Duration> to_watch{};    // to see a queue empty
   std::optional<Duration> queue_wait{};  // in the queue of a service that is back
+  bool cut = false;                      // see `SimulationResult`
   double amplification = 1;
   double success_share = 1;
   double ok_per_s = 0;
@@ -92,6 +93,7 @@ struct CellResult {
   // Runs by verdict. They add up to `runs`.
   std::size_t no_outage = 0, recovered = 0, relapsed = 0, recovering = 0, undecided = 0,
               collapsed = 0;
+  std::size_t cut = 0;  // of all these, or taken to end like one that was
   bool had_outage() const {
     return no_outage == 0 && recovered + relapsed + recovering + undecided + collapsed > 0;
   }

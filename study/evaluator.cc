@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <numeric>
@@ -16,6 +17,28 @@ Seeds seeds_from(std::uint64_t first, std::size_t count) {
   std::iota(seeds.begin(), seeds.end(), first);
   return seeds;
 }
+
+namespace {
+
+// The runs after the first one that was cut are not made, or not looked at: they would take as long.
+class CutRuns {
+ public:
+  bool skips(std::size_t run) const { return run > first_; }
+  void see(std::size_t run, const RunResult& result) {
+    for (std::size_t first = first_; result.cut && run < first;) {
+      if (first_.compare_exchange_weak(first, run)) break;
+    }
+  }
+  void fill(std::vector<RunResult>& results) const {
+    for (std::size_t run = first_; run < results.size(); ++run) results[run] = results[first_];
+  }
+
+ private:
+  // Runs begin in their order, so the first one that is to be cut is always made.
+  std::atomic<std::size_t> first_{std::numeric_limits<std::size_t>::max()};
+};
+
+}  // namespace
 
 bool Evaluator::each(std::size_t count, const std::function<void(std::size_t)>& task) const {
   std::atomic<std::size_t> next{0}, done{0};
@@ -43,6 +66,7 @@ bool Evaluator::run(std::size_t cells, const std::function<Scenario(std::size_t)
     std::optional<Scenario> scenario;
     std::vector<RunResult> results;
     std::size_t missing = 0;
+    CutRuns cut;
   };
   std::mutex mutex;
   std::map<std::size_t, Cell> open;
@@ -59,14 +83,19 @@ bool Evaluator::run(std::size_t cells, const std::function<Scenario(std::size_t)
     std::unique_lock making(cell.making);
     if (!cell.scenario) cell.scenario = scenario(number);
     making.unlock();
-    Scenario one = *cell.scenario;
-    one.seed = seeds[run];
-    const RunResult result = result_of(Simulation(one, {}).run(stop_));
+    RunResult result;
+    if (!cell.cut.skips(run)) {
+      Scenario one = *cell.scenario;
+      one.seed = seeds[run];
+      result = result_of(Simulation(one, {}).run(stop_));
+      cell.cut.see(run, result);
+    }
     lock.lock();
     if (stopped()) return;  // the result may be that of an interrupted run
     cell.results[run] = result;
     ++runs;
     if (--cell.missing == 0) {
+      cell.cut.fill(cell.results);
       done(number, cell.results);
       open.erase(number);
     }
@@ -79,12 +108,16 @@ std::vector<RunResult> Evaluator::run(
     const Scenario& scenario, const Seeds& seeds,
     const std::function<SimulationObservers(std::size_t)>& observers) const {
   std::vector<RunResult> results(seeds.size());
+  CutRuns cut;
   const bool complete = each(seeds.size(), [&](std::size_t run) {
+    if (cut.skips(run)) return;
     Scenario one = scenario;
     one.seed = seeds[run];
     const auto of_run = observers ? observers(run) : SimulationObservers{};
     results[run] = result_of(Simulation(one, of_run).run(stop_));
+    cut.see(run, results[run]);
   });
+  cut.fill(results);
   return complete ? results : std::vector<RunResult>();
 }
 

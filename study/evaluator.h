@@ -17,7 +17,8 @@ using Seeds = std::vector<std::uint64_t>;
 // `count` consecutive seeds from `first`.
 Seeds seeds_from(std::uint64_t first, std::size_t count);
 
-// The results do not depend on the number of threads. The functions passed in may be called from
+// The results do not depend on the number of threads. Where a run was cut (`SimulationResult`), later ones of the
+// same scenario are taken to end like it. The functions passed in may be called from
 // several threads at once, unless stated otherwise. If one of them throws, the work is abandoned
 // and the exception is rethrown.
 class Evaluator {

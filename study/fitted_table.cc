@@ -356,7 +356,7 @@ void print_wrapped(std::ostream& out, const std::string& head, const std::string
 
 void print_unsettled(std::ostream& out,
                      const std::vector<std::pair<std::string, CellResult>>& cells) {
-  std::string recovering, undecided, queued;
+  std::string recovering, undecided, queued, cut;
   const auto add = [](std::string& list, const std::string& name, std::size_t count,
                       const CellResult& cell) {
     append(list, name + (name.empty() ? "" : " ") + std::to_string(count) + " of " +
@@ -371,10 +371,12 @@ void print_unsettled(std::ostream& out,
       add(queued, name, cell.queued, cell);
       queued += " (a request waits for up to " + readable(*cell.queue_wait) + ')';
     }
+    if (cell.cut > 0) add(cut, name, cell.cut, cell);
     if (cell.undecided > 0) add(undecided, name, cell.undecided, cell);
   }
   print_note(out, "still recovering (a longer --observe decides)", recovering);
   print_note(out, "recovered, but the queue is not empty at the end", queued);
+  print_note(out, "cut, clients that ask again at once fail without end (--lambda)", cut);
   print_note(out, "undecided (--runs=1 says why)", undecided);
 }
 

@@ -174,6 +174,9 @@ std::optional<JudgedRuns> judge_runs(const Evaluator& evaluator, const Scenario&
                                       return {.run = {&watches[run]}};
                                     });
     if (runs.empty()) return std::nullopt;
+    for (std::size_t run = 1; run < runs.size(); ++run) {
+      if (runs[run - 1].cut) values[before + run] = values[before + run - 1];
+    }
     result.runs.insert(result.runs.end(), runs.begin(), runs.end());
 
     const CellResult cell = summarize(result.runs, misses);

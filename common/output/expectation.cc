@@ -342,6 +342,8 @@ std::string judgement_text(const Expectation& expectation, const Judgement& judg
     add("interval " + print(*judgement.low, expectation) + " to " +
         print(*judgement.high, expectation));
   }
+  // A request of the calm may succeed only after the outage.
+  if (judgement.value && expectation.figure == "success_before") add("however late");
   if (judgement.runs != 1) add(std::to_string(judgement.runs) + " runs");
   if (!details.empty()) text += " (" + details + ')';
   if (judgement.stopped) {

@@ -8,6 +8,11 @@
 namespace retrystorm {
 
 void LineReport::on_interval(const RunInterval& interval) {
+  // A job may last for hours.
+  if (interval.clients.mean_pause) {
+    if (interval.t < next_of_job_) return;
+    next_of_job_ = scale(interval.t, 1.2);
+  }
   out_ << client_line(interval.rates) << std::endl;
 }
 

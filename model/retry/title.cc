@@ -57,7 +57,10 @@ std::string hedges(const HedgeSettings& settings) {
 }  // namespace
 
 std::string retries_title(const RetrySettings& settings) {
-  if (is_of_its_name(settings)) return settings.strategy + " retries";
+  return is_of_its_name(settings) ? settings.strategy + " retries" : retries_in_words(settings);
+}
+
+std::string retries_in_words(const RetrySettings& settings) {
   std::string text;
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   const LimitSettings& limit = settings.limit;

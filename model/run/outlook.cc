@@ -125,7 +125,13 @@ Outlook::Service look_at_service(const ServiceOptions& options, Duration timeout
   service.p50 = workers.service_time.quantile(0.5);
   service.p99 = workers.service_time.quantile(0.99);
   const std::string times = workers.service_time.text();
-  if (times.starts_with("lognormal:")) service.spread = times;
+  if (times.starts_with("lognormal:")) {
+    service.spread = times;
+    const double above = mean / to_seconds(service.p50);  // the mean of any median
+    if (above > 1.05) {
+      service.spread += ", a mean; for that median " + readable(from_seconds(mean * above));
+    }
+  }
   bound(or_unlimited(workers.queue_length, WorkerSettings::kUnbounded), "--queue-length");
   bound(std::max(shed_above - number, 0.0), "--shed-above");
   // Other requests wait in the accept queue.
@@ -1000,8 +1006,7 @@ void warn(Outlook& outlook, const OutlookInput& input, const Storm& storm) {
       say("clients that do not think try again at once where they are " +
           std::string(stopped > refused ? "stopped by a gate" : "refused") + ": up to " +
           per_second(most) +
-          " in all, so that a run may take minutes. Give them a think time "
-          "(--lambda)");
+          " in all. A run in which that does not end is cut: give them a think time (--lambda)");
     }
   }
   if (outlook.hangs_on_rejections() && !limit.retry_on.timeout) {

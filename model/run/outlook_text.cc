@@ -458,6 +458,9 @@ std::string timeout_sentence(const Outlook& outlook) {
   if (slower) {
     text += ", when it does only " + rate_of(service.late_from / to_seconds(outlook.timeout)) + ',';
   }
+  if (!goes_on && workers && !service.spread.empty()) {  // so that the line is no longer
+    return text + " answers come too late (--queue-length)";
+  }
   text += goes_on ? " attempts have a retry beside them, and " : " answers come too late, and ";
   text +=
       workers ? "no bound is lower (--queue-length)" : "nothing keeps it below that (--shed-above)";

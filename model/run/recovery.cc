@@ -71,7 +71,15 @@ std::optional<Draining> draining(Windows windows) {
   };
   const Windows until = windows.first(windows.size() - since.size() + 1);
   if (waves(until, std::max(fall / 2, noise(until))) >= 2) return std::nullopt;
-  const bool falls = fall > noise(since) && late_rate >= queue.rate / 2;
+  // A queue that goes up and down by chance falls ten times in a row once in a thousand. That of clients in lockstep
+  // may fall by less than chance would explain if they were independent.
+  constexpr std::size_t kSteady = 10;
+  const bool steady =
+      since.size() >= kSteady &&
+      std::adjacent_find(since.begin(), since.end(), [](const auto& a, const auto& b) {
+        return b.waiting >= a.waiting;
+      }) == since.end();
+  const bool falls = (steady || fall > noise(since)) && late_rate >= queue.rate / 2;
   return falls && queue.waiting > 0 ? std::optional(queue) : std::nullopt;
 }
 

@@ -27,7 +27,7 @@
 //   That is so with fewer than 14 answers in 25 s of calm.
 // - A queue that empties is not a collapse, however long it takes. It empties if two things hold. From its
 //   peak on, over three windows or more, it has fallen by more than random noise: 2.5 times the root of
-//   twice the attempts that arrived (both arrivals and departures as Poisson counts). And in the second half
+//   twice the attempts that arrived (both as Poisson counts), or in each of ten windows or more. And in the second half
 //   of that time it fell at least half as fast as in all of it: a queue that levels off, or grows again, is
 //   held. With 187 attempts/s and 60 s the noise hides what drains by less than 6.2/s; watched four times as
 //   long, by less than half of that. One that has fallen by half as much, and beyond noise, twice before, and filled again each

@@ -101,7 +101,12 @@ std::string sentence(const Topology& topology, const std::vector<NodeOutlook>& n
     }
     text += " = ";
   }
-  text += readable(nodes[disturbed].most) + " calls of it for a request of a client (--retry-at)";
+  text += readable(nodes[disturbed].most) + " calls of it for a request of a client (--retry-at";
+  if (is_chain(topology) && nodes.front().most > 1) {
+    text += "; is " + topology.nodes.front().name +
+            " what you call the client? Then leave it out of --chain";
+  }
+  text += ')';
   const double rate = load * nodes[disturbed].most;
   if (rate > nodes[disturbed].capacity) {
     text += ", up to " + readable(std::round(rate)) + "/s: MORE than it can do";

@@ -115,6 +115,7 @@ TEST(NextToTry, OffersATimeoutWithoutTheWaitForAConnection) {
   };
   const std::string text = "--pool-wait-counts=no";
   EXPECT_THAT(offered({{"pool-size", "10"}}), testing::Contains(text));
+  EXPECT_THAT(offered({{"pool-size", "10"}}), testing::Contains("--pool-wait=100ms"));
   EXPECT_THAT(offered({}), testing::Not(testing::Contains(text)));
   EXPECT_THAT(offered({{"pool-size", "10"}, {"pool-wait-counts", "no"}}),
               testing::Not(testing::Contains(text)));

@@ -248,6 +248,17 @@ GraphShape chain_of(const std::vector<std::string>& names) {
 }
 
 // Dead: three windows after the outage with fewer than half of the answers before it.
+TEST(GraphOptions, AreToldWithWhoRetries) {
+  const auto title = [](const std::string& settings) {
+    return callers_title(
+        make_scenario(options_of("chain = api 2x5ms > orders 2x5ms > db 2x5ms\n" + settings), 1));
+  };
+  EXPECT_EQ(title(""), "fixed retries");
+  EXPECT_EQ(title("retry-at = bottom\nmax-retries = 2\n"),
+            "no retries of the clients, but of orders: constant 100ms, 2 retries");
+  EXPECT_EQ(title("retry-at = none\n"), "no retries");
+}
+
 TEST(GraphWatch, FindsWhoDiesFirst) {
   GraphWatch watch(chain_of({"api", "orders", "db"}));
   for (int t = 5; t <= 20; t += 5) take(watch, window(t, {100, 100, 100}));

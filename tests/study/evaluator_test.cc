@@ -87,6 +87,36 @@ TEST(Evaluator, RunsEachCellWithAllSeedsAndMakesItsScenarioOnce) {
   }
 }
 
+// Clients that neither think nor wait ask again 100 us after each refusal.
+TEST(Evaluator, CutsRunsThatFailWithoutEnd) {
+  ScenarioOptions options = small(16);
+  options.workload.retry = retry_settings("none");
+  options.workload.think_time = 0s;
+  options.service.capacity = Capacity::kWorkers;
+  options.service.rate_limit.rate = 10;
+  options.outage_at = 20s;
+  const Scenario scenario = make_scenario(options, 1);
+  const SimulationResult result = Simulation(scenario, {}).run();
+  ASSERT_TRUE(result.cut);
+  EXPECT_EQ(result.summary.recovery.verdict, Verdict::kUndecided);
+  EXPECT_THAT(result.summary.recovery.reason, ::testing::HasSubstr("cut at 13"));
+  // Two million failures, and 100 for each client and second. Ten requests a second are served, for 100 ms each, so
+  // that 15 of the 16 clients fail 10,000 times a second.
+  const double failures = 2e6 + 16 * 100 * to_seconds(scenario.length);
+  EXPECT_NEAR(static_cast<double>(result.summary.counts.failures()), failures, 4096);
+  EXPECT_NEAR(to_seconds(result.summary.elapsed), failures / 150'000, 0.1);
+
+  std::atomic<int> made = 0;
+  const auto runs = Evaluator(2).run(scenario, seeds_from(1, 20), [&](std::size_t) {
+    ++made;
+    return SimulationObservers{};
+  });
+  EXPECT_LE(made, 3);
+  const CellResult cell = summarize(runs);
+  EXPECT_EQ(cell.cut, 20);
+  EXPECT_EQ(cell.undecided, 20);
+}
+
 TEST(Evaluator, EndsEarlyWhenItIsStopped) {
   std::atomic<bool> stop = false;
   std::size_t finished = 0;

@@ -574,7 +574,18 @@ TEST(Simulate, TriesTheUsualBacklogs) {
               testing::Contains(AllOf(
                   StartsWith("pool-wait-counts: 0 of 6 runs down with --pool-wait-counts=no ("),
                   EndsWith(": ask whether your client's timeout includes the wait for a "
-                           "connection"))));
+                           "connection (30 attempts at a time / 400/s = 75ms in the service, of a "
+                           "timeout of 1s)"))));
+
+  // 64 requests in a front that waits: 56 of them queue at the database, for 56 / 8 x 40 ms = 280 ms, which is more
+  // than the 200 ms of a call. Of 16 no call waits for more than 8 / 8 x 40 ms.
+  const auto chain = lines(
+      output_of({"--chain=api 64x5ms > orders 64x20ms >200ms db 8x40ms", "--clients=400",
+                 "--lambda=4s", "--timeout=1s", "--fixed-delay=20ms", "--max-attempts=3",
+                 "--backlog=64", "--outage-for=10s", "--runs=6", "--seed=1", "--waiting=hold"}));
+  EXPECT_THAT(chain, testing::Contains(
+                         AllOf(StartsWith("workers: 0 of 6 runs down with 16 workers of api ("),
+                               EndsWith(": ask whether api has as many as you gave it"))));
 
   // The table is the same without the trial.
   for (const char* without : {"--quiet", "--backlog=256", "--sweep=backlog=256"}) {

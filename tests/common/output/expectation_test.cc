@@ -124,6 +124,13 @@ TEST(Expectation, OfATimeThatMayBeMoreHoldsNoUpperBound) {
   EXPECT_EQ(found("request-p99<6s", known), Finding::kHolds);
 }
 
+TEST(Expectation, SaysThatASuccessOfTheCalmMayBeLate) {
+  const Expectation before{
+      .text = "success-before>99%", .verdict = {}, .figure = "success_before", .percent = true};
+  EXPECT_EQ(judgement_text(before, {.finding = Finding::kHolds, .value = 0.995}),
+            "expect success-before>99%: holds (99.50 %, however late)");
+}
+
 TEST(Expectation, OfAVerdictIsNotDecidedByARunWithoutOne) {
   EXPECT_EQ(judge(claim("recovered"), Verdict::kRecovered).finding, Finding::kHolds);
   EXPECT_EQ(judge(claim("recovered"), Verdict::kRelapsed).finding, Finding::kBroken);

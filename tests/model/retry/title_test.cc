@@ -22,6 +22,12 @@ TEST(Title, IsTheStrategysNameIfNothingElseIsSet) {
   EXPECT_EQ(title_of("strategy = grpc\nmax-retries = 3"), "grpc retries");
 }
 
+TEST(Title, TellsAStrategyFromTheGrowthOfItsName) {
+  // The values of strategies/exponential.ini.
+  EXPECT_EQ(retries_in_words(retry_settings("exponential")),
+            "exponential from 100ms x 2.71828 up to 5m, normal:0.1 jitter, any number of retries");
+}
+
 TEST(Title, ListsTheSettingsWhereTheNameNoLongerFits) {
   const std::pair<const char*, const char*> cases[] = {
       {"growth = exponential\njitter = full\nmax-retries = 5\nretry-budget = 10%",

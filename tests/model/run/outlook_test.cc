@@ -612,6 +612,7 @@ TEST(Outlook, IsADozenLinesAtMostThatFitATerminal) {
   for (const std::string& settings :
        {std::string(), kPayments, kPayments + "retry-budget = finagle\nrate = 250\n",
         kPayments + "service-time = lognormal:80ms\nretry-budget = 10%\n",
+        kPayments + "service-time = lognormal:80ms\n",
         std::string("strategy = resilience4j\nshed-above = 200\n")}) {
     const std::string text = text_of(settings) + assumed;
     std::size_t rows = 0;
@@ -708,8 +709,10 @@ TEST(Outlook, SaysWhatPoolsLetThrough) {
 }
 
 TEST(Outlook, SaysWhichSpreadOfServiceTimesIsAssumed) {
-  EXPECT_THAT(unwrapped(text_of(kPayments + "service-time = lognormal:80ms\n")),
-              HasSubstr("(p99 215ms, lognormal:80ms:0.5)"));
+  EXPECT_THAT(
+      unwrapped(text_of(kPayments + "service-time = lognormal:80ms\n")),
+      HasSubstr(
+          "(p99 215ms, lognormal:80ms:0.5, a mean; for that median 89.4ms)"));  // 80 ms * sqrt(1 + 0.5^2)
   EXPECT_THAT(text_of(kPayments), Not(HasSubstr("fixed:")));
 }
 

@@ -381,6 +381,15 @@ TEST(Recovery, AQueueThatEmptiesSlowlyIsNotACollapse) {
   EXPECT_EQ(result.to_watch, 6min);  // 60 s + 228 s + 20 s
 }
 
+// 3.5/s, of 200 attempts/s: in 55 s 192.5, and the noise of independent clients is 2.5 sqrt(2 * 11,000) = 371.
+TEST(Recovery, AQueueThatEmptiesSteadilyIsNotACollapse) {
+  std::vector<std::size_t> waiting;
+  for (std::size_t i = 0; i < 12; ++i) waiting.push_back(1000 - 35 * i / 2);
+  EXPECT_EQ(with_queue(waiting, 200).verdict, Verdict::kRecovering);
+  std::swap(waiting[5], waiting[6]);
+  EXPECT_EQ(with_queue(waiting, 200).verdict, Verdict::kCollapsed) << "not ten in a row";
+}
+
 // A budget that saves for two minutes pays for a wave of retries every two minutes.
 TEST(Recovery, AQueueThatFillsAgainAndAgainIsACollapse) {
   EXPECT_EQ(with_queue({7700, 5400, 3100, 9400, 7900, 6400, 4900}).verdict, Verdict::kRecovering)
