@@ -235,7 +235,7 @@ void check(const ClientOptions& options, UnusedOptions typed) {
       options.expectations.begin(), options.expectations.end(),
       [](const Expectation& each) { return each.verdict || is_of_verdict(each.figure); });
   if (verdict_counts && options.outage_at && options.outage_for && options.duration) {
-    constexpr Duration kAfter = RecoveryTracker::kConsecutiveWindows * RecoveryTracker::kWindow;
+    constexpr Duration kAfter = RecoveryTracker::kLeastAfter;
     const Duration end = saturating_add(*options.outage_at, *options.outage_for);
     if (*options.duration < saturating_add(end, kAfter)) {
       wrong.add("a verdict needs " + format_duration(kAfter) +

@@ -6,23 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "policies/export.h"
-#include "retrystorm/study_command.h"
+#include "retrystorm/policy_cells.h"
 
 namespace retrystorm {
 
 inline constexpr const char* kRunMultiplexed =
     "gRPC sends all requests of a process over one connection: this is run with "
     "--connections=multiplexed";
-
-struct PolicyToRun {
-  std::string name;  // such as "file.yaml:12"
-  NamedOptions settings;
-  std::optional<ExportFormat> format{};  // of its file, if a change can be written in it
-  // Does its program send all requests of a process over one connection? Then it runs so, unless
-  // --connections is given.
-  bool multiplexed = false;
-};
 
 // Two versions of a policy: what counts is what the change does. Without `before`, the policy alone.
 struct PolicyCase {

@@ -49,8 +49,7 @@ bool fails_at_once(const Disturbance& outage) {
 }
 
 // The deposit with which a bucket of tokens stays full while a share of the attempts fails for so long as it
-// likes, with a tenth to spare: a request has p / (1 - p) failures, each of which costs a retry. Nothing for
-// other budgets.
+// likes, with a tenth to spare. Nothing for other budgets.
 std::optional<double> enough_deposit(const BudgetSettings& budget, const Disturbance& outage) {
   if (budget.kind != BudgetSettings::Kind::kTokens || budget.refund ||
       budget.deposit_on == DepositOn::kFirstSuccess ||
@@ -58,8 +57,7 @@ std::optional<double> enough_deposit(const BudgetSettings& budget, const Disturb
       outage.value >= 1) {
     return std::nullopt;
   }
-  const double least = (budget.cost + budget.failure_cost) * outage.value / (1 - outage.value);
-  const double some_more = std::ceil(least * 110) / 100;
+  const double some_more = std::ceil(even_deposit(budget, outage.value) * 110) / 100;
   constexpr double kMost = 1000;  // of --budget-deposit
   if (some_more <= budget.deposit || some_more > kMost) return std::nullopt;
   return some_more;

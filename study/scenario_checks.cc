@@ -30,8 +30,7 @@ void check_length(const Scenario& scenario) {
 
 void check_verdict(const Scenario& scenario) {
   if (!scenario.outage_at) return;
-  constexpr Duration kBefore = RecoveryTracker::kWindow,
-                     kAfter = RecoveryTracker::kConsecutiveWindows * kBefore;
+  constexpr Duration kBefore = RecoveryTracker::kWindow, kAfter = RecoveryTracker::kLeastAfter;
   const Duration after = scenario.length - *scenario.outage_at - scenario.outage_for;
   if (*scenario.outage_at >= kBefore && after >= kAfter) return;
   throw std::invalid_argument("the verdicts of many runs need an --outage-at of at least " +

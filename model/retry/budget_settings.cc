@@ -186,6 +186,10 @@ void check(const BudgetSettings& settings) {
   }
 }
 
+double even_deposit(const BudgetSettings& budget, double share) {
+  return (budget.cost + budget.failure_cost) * share / (1 - share);
+}
+
 std::unique_ptr<RetryBudget> make_budget(const BudgetSettings& settings, TimePoint now) {
   switch (settings.kind) {
     case BudgetKind::kTokens:

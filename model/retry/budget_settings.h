@@ -58,6 +58,10 @@ void find_unused(UnusedOptions& unused, const BudgetSettings& settings);
 // Throws std::invalid_argument with a readable message when settings contradict each other.
 void check(const BudgetSettings& settings);
 
+// The deposit with which a bucket of tokens keeps its level while a share of the attempts, below 1, fails: for
+// each request that succeeds, share / (1 - share) attempts fail, each followed by a retry.
+double even_deposit(const BudgetSettings& budget, double share);
+
 // Null if the settings have no budget.
 std::unique_ptr<RetryBudget> make_budget(const BudgetSettings& settings, TimePoint now);
 

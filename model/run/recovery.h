@@ -101,6 +101,7 @@ class RecoveryTracker {
  public:
   static constexpr Duration kWindow = std::chrono::seconds(5);
   static constexpr std::size_t kConsecutiveWindows = 3;  // windows that make a state
+  static constexpr Duration kLeastAfter = kConsecutiveWindows * kWindow;  // for a verdict
   // The least share of the attempts that are OK in a calm with which an end can be compared.
   static constexpr double kWell = 0.5;
 

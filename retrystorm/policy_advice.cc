@@ -1,0 +1,323 @@
+#include "retrystorm/policy_advice.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <iostream>
+#include <iterator>
+#include <utility>
+
+#include "common/output/json_text.h"
+#include "model/base/text.h"
+#include "policies/changes.h"
+#include "study/acceptance.h"
+#include "study/backlog_trial.h"
+#include "study/fitted_table.h"
+
+namespace retrystorm {
+namespace {
+
+// Runs with settings that were not asked for have so many seeds.
+constexpr std::size_t kBesideRuns = 20;
+
+Runs at_most(const Runs& runs, std::size_t count) {
+  const auto end = static_cast<std::ptrdiff_t>(std::min(count, runs.size()));
+  return {runs.begin(), runs.begin() + end};
+}
+
+void add_to_list(std::string& list, const std::string& text) {
+  list += (list.empty() ? "" : ", ") + text;
+}
+
+}  // namespace
+
+PolicyAdvice::PolicyAdvice(std::string label, const PolicyToRun& policy,
+                           std::vector<const Runs*> runs, const Study& study,
+                           const StudyOptions& options, const NamedOptions& given)
+    : label_(std::move(label)),
+      policy_(policy),
+      runs_(std::move(runs)),
+      study_(study),
+      options_(options),
+      given_(given) {}
+
+ScenarioOptions PolicyAdvice::scenario(const NamedOptions& settings,
+                                       std::size_t disturbance) const {
+  return scenario_with(policy_, settings, disturbances()[disturbance], options_, given_);
+}
+
+Runs PolicyAdvice::run_with(const NamedOptions& settings, std::size_t disturbance,
+                            std::size_t runs) const {
+  return study_.run_beside(scenario(settings, disturbance), runs);
+}
+
+std::vector<Hits> PolicyAdvice::hits_with(const Change& change) const {
+  std::vector<Hits> hits;
+  for (std::size_t i = 0; i < disturbances().size(); ++i) {
+    ScenarioOptions changed = scenario(policy_.settings, i);
+    change(changed);
+    const Runs runs = study_.run_beside(changed, kBesideRuns);
+    if (runs.empty()) return {};
+    hits.push_back(hits_of(runs));
+  }
+  return hits;
+}
+
+void PolicyAdvice::print_not_retried() const {
+  std::string names;
+  bool hangs = false;
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    if (runs_[i]->empty()) continue;
+    const CellResult result = summarize(*runs_[i]);
+    if (result.nothing_retried == 0) continue;
+    add_to_list(names, std::string(disturbances()[i].title) + " (" +
+                           to_string(result.not_retryable) + ')');
+    hangs |= look_ahead(scenario(policy_.settings, i)).hangs_on_rejections();
+  }
+  print_note(std::cout, label_ + "nothing was retried, these failures are not retryable", names);
+  if (hangs) {
+    std::cout << "  Only errors are retried. They decide where a service turns requests away: give "
+                 "--queue-length\n  and --rejection-cost\n";
+  }
+}
+
+void PolicyAdvice::print_budget() {
+  const auto budget = policy_.settings.find("retry-budget");
+  if (budget == policy_.settings.end() || budget->second == "none") return;
+  if (given_.contains("retry-budget") || given_.contains("strategy")) return;
+  NamedOptions without = policy_.settings;
+  std::erase_if(without, [](const auto& each) { return each.first.starts_with("budget-"); });
+  without["retry-budget"] = "none";
+  std::vector<double> success;  // without it, in each disturbance
+  std::string costs, saves;
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    const Runs with = at_most(*runs_[i], kBesideRuns);
+    if (with.empty()) return;
+    const StudyDisturbance& disturbance = disturbances()[i];
+    const Runs free = run_with(without, i, with.size());
+    if (free.empty()) return;
+    success.push_back(success_in(disturbance, summarize(free)));
+    const double lost = success.back() - success_in(disturbance, summarize(with));
+    if (down_runs(free) > down_runs(with)) {
+      add_to_list(saves, disturbance.title);
+    } else if (lost >= 0.00005) {
+      add_to_list(costs, std::string(disturbance.title) + ' ' + percent(lost, 2));
+    }
+  }
+  const std::string name = label_ + "retry budget " + budget->second;
+  print_note(std::cout, name + " fails requests that retries would have saved", costs);
+  print_note(std::cout, name + " keeps the service from going down", saves);
+  if (costs.empty() && saves.empty()) {
+    std::cout << name << " makes no difference in these disturbances\n";
+  }
+  budget_costs_ = !costs.empty();
+  if (budget_costs_) print_token_ratio(success);
+}
+
+// The least of a few ratios with which gRPC's throttle fails next to no request that retries would have saved,
+// where a tenth of the attempts fails. A small maxTokens needs more than the ratio of a steady share, for the
+// failures come at random. No disturbance may come of it worse. `free`: the success without a budget.
+void PolicyAdvice::print_token_ratio(const std::vector<double>& free) const {
+  constexpr double kNextToNone = 0.001;
+  const auto ratio = policy_.settings.find("budget-deposit");
+  if (!policy_.multiplexed || ratio == policy_.settings.end() ||
+      policy_.settings.at("retry-budget") != "grpc" || given_.contains("budget-deposit")) {
+    return;
+  }
+  const auto& all = disturbances();
+  const auto errors =
+      std::find_if(all.begin(), all.end(), [](const auto& each) { return !each.outage; });
+  const auto at = static_cast<std::size_t>(errors - all.begin());
+  const double success = success_in(*errors, summarize(at_most(*runs_[at], kBesideRuns)));
+  if (free[at] - success < kNextToNone) return;
+  const double share = std::stod(errors->options.at("error-share"));
+  const BudgetSettings& budget = scenario(policy_.settings, at).workload.retry.process.budget;
+  // gRPC counts in thousandths of a token.
+  const double least = std::ceil(even_deposit(budget, share) * 1000) / 1000;
+  for (const double each : {least, 0.25, 0.5, 1.0}) {
+    if (each <= std::stod(ratio->second)) continue;
+    NamedOptions changed = policy_.settings;
+    changed["budget-deposit"] = print_number(each);
+    // As many as the file itself has, so that what is down can be compared.
+    const auto run = [&](std::size_t i) {
+      return run_with(changed, i, std::min(kBesideRuns, runs_[i]->size()));
+    };
+    const Runs with = run(at);
+    if (with.empty()) return;
+    const double now = success_in(*errors, summarize(with));
+    if (free[at] - now >= kNextToNone) continue;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const Runs other = run(i);
+      if (other.empty()) return;
+      const Hits old = hits_of(at_most(*runs_[i], kBesideRuns)), hits = hits_of(other);
+      // A larger ratio lets more retries through: no still larger one is tried.
+      if (hits.down > old.down || hits.all() > old.all()) return;
+    }
+    std::cout
+        << label_ << "try: write this into retryThrottling (" << success_text(now)
+        << " of the requests succeed in " << errors->title << " instead of "
+        << success_text(success)
+        << ",\n  and no more runs are down in any disturbance; a share p of errors needs more than p / (1 - p)):\n    \"tokenRatio\": "
+        << changed["budget-deposit"] << '\n';
+    return;
+  }
+}
+
+// A frozen service finds a full accept queue when it wakes: the first of the usual backlogs with which runs in this
+// disturbance are down, or not back in time, while none is with the backlog of the check. Empty: none.
+std::string PolicyAdvice::other_backlog(const NamedOptions& settings,
+                                        std::size_t disturbance) const {
+  constexpr std::size_t kRuns = 15;
+  // A Tomcat of which only the workers hang accepts so many.
+  constexpr std::size_t kBacklogOfHungTomcat = 8292;
+  ScenarioOptions other = scenario(settings, disturbance);
+  const bool is_known = given_.contains("backlog") && other.service.backlog != kBacklogOfTomcat;
+  if (is_known || other.service.capacity != Capacity::kWorkers ||
+      other.workload.connections.multiplexed()) {
+    return "";
+  }
+  std::vector<std::size_t> backlogs(kUsualBacklogs.begin(), kUsualBacklogs.end());
+  backlogs.push_back(kBacklogOfHungTomcat);
+  // A larger backlog is more work for a service that wakes.
+  std::erase_if(backlogs, [&](std::size_t backlog) { return backlog <= other.service.backlog; });
+  for (const std::size_t backlog : backlogs) {
+    other.service.backlog = backlog;
+    const Hits hits = hits_of(study_.run_beside(other, kRuns));
+    if (hits.all() == 0) continue;
+    return "at --backlog=" + std::to_string(backlog) + ' ' + std::to_string(hits.all()) + " of " +
+           std::to_string(kRuns) + " runs are " + (hits.down > 0 ? "down" : "not back in time") +
+           " in " + disturbances()[disturbance].title + ", ask what your server listens with";
+  }
+  return "";
+}
+
+void PolicyAdvice::print_weakest() const {
+  std::size_t all = 0;
+  double least = 2;
+  Duration longest{-1};
+  std::string outage, errors;
+  std::optional<std::size_t> weakest;
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    const StudyDisturbance& disturbance = disturbances()[i];
+    const Runs& now = *runs_[i];
+    if (now.empty() || hits_of(now).all() > 0) return;
+    all += now.size();
+    const CellResult result = summarize(now);
+    const auto back = result.recovery_median;
+    if (disturbance.outage && back && *back >= longest) {
+      longest = *back;
+      weakest = i;
+      outage = *back > Duration::zero() ? "at the latest the service is back " + readable(*back) +
+                                              " after it was " + disturbance.title
+                                        : "the service is back at once";
+    }
+    if (disturbance.outage) continue;
+    const double success = success_in(disturbance, result);
+    if (success >= least) continue;
+    least = success;
+    errors = success_text(success) + " of the requests succeed in " + disturbance.title;
+  }
+  std::string name = label_ + "nothing to change" + (budget_costs_ ? " for storms" : "");
+  std::string text =
+      "none of " + std::to_string(all) + " runs is down; " + outage + ", and " + errors;
+  if (weakest) {
+    const std::string other = other_backlog(policy_.settings, *weakest);
+    if (!other.empty()) {
+      name += " at --backlog=" +
+              std::to_string(scenario(policy_.settings, *weakest).service.backlog);
+      text = other + " (simulate --backlog=...), and with that of this check " + text;
+    }
+  }
+  print_note(std::cout, name, text);
+}
+
+void PolicyAdvice::print_abandoned() const {
+  const ServiceOptions service = scenario(policy_.settings, 0).service;
+  if (given_.contains("abandoned") || service.capacity != Capacity::kWorkers ||
+      service.abandoned != Abandoned::kServe) {
+    return;
+  }
+  const std::vector<Hits> hits =
+      hits_with([](ScenarioOptions& all) { all.service.abandoned = Abandoned::kSkip; });
+  if (hits.empty()) return;
+  std::string open;
+  for (std::size_t i = 0; i < hits.size(); ++i) {
+    if (hits[i].all() == 0) continue;
+    add_to_list(open, std::string(disturbances()[i].title) + ": " + std::to_string(hits[i].all()) +
+                          " of " + std::to_string(kBesideRuns));
+  }
+  const std::string name = label_ + "with --abandoned=skip";
+  if (open.empty()) {
+    print_note(
+        std::cout, name,
+        "0 of " + std::to_string(kBesideRuns) +
+            " runs are down in each disturbance, ask whether your server notices that a caller has "
+            "hung up");
+  } else {
+    print_note(std::cout, name + " still down or not back in time", open);
+  }
+}
+
+void PolicyAdvice::print_change_to_try() const {
+  // Where the service is down, or not back in time, without any retries, no policy is to blame.
+  const std::vector<Hits> none =
+      hits_with([](ScenarioOptions& all) { all.workload.retry.limit.max_retries = 0; });
+  if (none.empty()) return;
+  const auto blames_policy = [&none](std::size_t i) { return none[i].all() == 0; };
+  std::string beyond;
+  bool to_blame = false, down = false;
+  double share = 1;  // the least share of runs that are to go
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    const std::size_t hits = hits_of(*runs_[i]).all();
+    if (hits == 0) continue;
+    if (blames_policy(i)) {
+      to_blame = true;
+      share = std::min(share, static_cast<double>(hits) / static_cast<double>(runs_[i]->size()));
+      continue;
+    }
+    down |= none[i].down > 0;
+    add_to_list(beyond, std::string(disturbances()[i].title) + " (" +
+                            (none[i].down > 0 ? std::to_string(none[i].down) + " down"
+                                              : std::to_string(none[i].open) + " still recovering") +
+                            " of " + std::to_string(kBesideRuns) + ")");
+  }
+  print_note(std::cout,
+             label_ + "no policy helps, for it is so without any retries" +
+                 (down ? " (see retrystorm remedies)" : " (a longer --observe decides)"),
+             beyond);
+  if (!to_blame) return;
+  // Where a share p of the runs is down, none of 3 / p is with a probability of 5 %: fewer runs tell nothing.
+  const std::size_t enough = std::max(
+      kBesideRuns, std::min(options_.runs, static_cast<std::size_t>(std::ceil(3 / share))));
+  std::string in_vain;
+  for (const PolicyChange& change : changes_to(policy_.settings, *policy_.format)) {
+    bool helps = true;
+    for (std::size_t i = 0; i < runs_.size() && helps; ++i) {
+      const Runs changed =
+          run_with(change.settings, i, blames_policy(i) ? enough : kBesideRuns);
+      if (changed.empty()) return;
+      const Hits hits = hits_of(changed);
+      helps = blames_policy(i) ? hits.all() == 0 : hits.down <= none[i].down;
+    }
+    if (!helps) {
+      add_to_list(in_vain, change.title);
+      continue;
+    }
+    std::cout << label_ << "try: write this, " << change.title << " (0 of " << enough
+              << " runs are down in each " << (beyond.empty() ? "" : "other ")
+              << "disturbance, so at most " << percent(greatest_share(0, enough), 2) << "):\n";
+    for (const std::string& line : change.lines) std::cout << "    " << line << '\n';
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+      if (!disturbances()[i].outage) continue;
+      const std::string other = other_backlog(change.settings, i);
+      if (other.empty()) continue;
+      print_note(std::cout, "  but that is not enough with every backlog", other);
+      return;
+    }
+    return;
+  }
+  print_note(std::cout, label_ + "try",
+             "retrystorm remedies, for these changes of the file do not help: " + in_vain);
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,47 @@
+// A policy in a disturbance: its scenario, and what its runs come to.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "policies/export.h"
+#include "retrystorm/disturbances.h"
+#include "retrystorm/study_command.h"
+
+namespace retrystorm {
+
+struct PolicyToRun {
+  std::string name;  // such as "file.yaml:12"
+  NamedOptions settings;
+  std::optional<ExportFormat> format{};  // of its file, if a change can be written in it
+  // Does its program send all requests of a process over one connection? Then it runs so, unless
+  // --connections is given.
+  bool multiplexed = false;
+};
+
+// The scenario of a policy in a disturbance, with these settings in place of its own. `given`: options that hold for all.
+ScenarioOptions scenario_with(const PolicyToRun& policy, const NamedOptions& settings,
+                              const StudyDisturbance& disturbance, const StudyOptions& options,
+                              const NamedOptions& given);
+
+using Runs = std::vector<RunResult>;
+
+// The runs that count against a policy: those that are down, or down only with the change.
+struct Hits {
+  std::size_t down = 0;
+  std::size_t open = 0;  // neither down nor back at the end, and may still be either
+
+  std::size_t all() const { return down + open; }
+};
+
+// `before`: the runs of the policy before a change, with the same seeds. Null: without a change.
+Hits hits_of(const Runs& now, const Runs* before = nullptr);
+std::size_t down_runs(const Runs& runs);
+
+// The success of the requests that begin in a disturbance. That of the whole run would depend on how long
+// one observes. Errors last for the whole run.
+double success_in(const StudyDisturbance& disturbance, const CellResult& result);
+
+}  // namespace retrystorm
