@@ -70,8 +70,8 @@ void PolicyAdvice::print_not_retried() const {
     if (runs_[i]->empty()) continue;
     const CellResult result = summarize(*runs_[i]);
     if (result.nothing_retried == 0) continue;
-    add_to_list(names, std::string(disturbances()[i].title) + " (" +
-                           to_string(result.not_retryable) + ')');
+    add_to_list(
+        names, std::string(disturbances()[i].title) + " (" + to_string(result.not_retryable) + ')');
     hangs |= look_ahead(scenario(policy_.settings, i)).hangs_on_rejections();
   }
   print_note(std::cout, label_ + "nothing was retried, these failures are not retryable", names);
@@ -223,8 +223,8 @@ void PolicyAdvice::print_weakest() const {
   if (weakest) {
     const std::string other = other_backlog(policy_.settings, *weakest);
     if (!other.empty()) {
-      name += " at --backlog=" +
-              std::to_string(scenario(policy_.settings, *weakest).service.backlog);
+      name +=
+          " at --backlog=" + std::to_string(scenario(policy_.settings, *weakest).service.backlog);
       text = other + " (simulate --backlog=...), and with that of this check " + text;
     }
   }
@@ -276,10 +276,11 @@ void PolicyAdvice::print_change_to_try() const {
       continue;
     }
     down |= none[i].down > 0;
-    add_to_list(beyond, std::string(disturbances()[i].title) + " (" +
-                            (none[i].down > 0 ? std::to_string(none[i].down) + " down"
-                                              : std::to_string(none[i].open) + " still recovering") +
-                            " of " + std::to_string(kBesideRuns) + ")");
+    add_to_list(beyond,
+                std::string(disturbances()[i].title) + " (" +
+                    (none[i].down > 0 ? std::to_string(none[i].down) + " down"
+                                      : std::to_string(none[i].open) + " still recovering") +
+                    " of " + std::to_string(kBesideRuns) + ")");
   }
   print_note(std::cout,
              label_ + "no policy helps, for it is so without any retries" +
@@ -293,8 +294,7 @@ void PolicyAdvice::print_change_to_try() const {
   for (const PolicyChange& change : changes_to(policy_.settings, *policy_.format)) {
     bool helps = true;
     for (std::size_t i = 0; i < runs_.size() && helps; ++i) {
-      const Runs changed =
-          run_with(change.settings, i, blames_policy(i) ? enough : kBesideRuns);
+      const Runs changed = run_with(change.settings, i, blames_policy(i) ? enough : kBesideRuns);
       if (changed.empty()) return;
       const Hits hits = hits_of(changed);
       helps = blames_policy(i) ? hits.all() == 0 : hits.down <= none[i].down;

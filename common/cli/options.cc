@@ -723,11 +723,10 @@ std::string assumed_text(const CLI::App& app, const nlohmann::ordered_json& valu
                          const std::vector<OutlookOfRow>& rows,
                          const std::vector<std::string>& set_in_rows) {
   std::vector<std::string> done = set_in_rows;
-  std::string text, retried;
+  std::string text;
   bool freezes = false;
   for (const OutlookOfRow& row : rows) {
     freezes |= freezes_workers(row.outlook);
-    if (retried.empty()) retried = usual_retries(row.outlook);
     for (const std::string& name : deciding_options(row.outlook)) {
       if (std::find(done.begin(), done.end(), name) != done.end()) continue;
       done.push_back(name);
@@ -738,14 +737,11 @@ std::string assumed_text(const CLI::App& app, const nlohmann::ordered_json& valu
                                 : value->is_null() ? std::string(kNoneWord)
                                                    : value->dump();
       text += (text.empty() ? "--" : ", --") + name + '=' + shown;
-      if (name == "processes" && row.outlook.budget_in_each) {
-        text += " (each has a retry budget)";
-      }
     }
   }
   // Somebody who gives the outage knows what hangs.
   const CLI::Option* outage = find_option(app, "outage");
-  return assumed_text(text, freezes && (outage == nullptr || outage->count() == 0), retried);
+  return assumed_text(text, freezes && (outage == nullptr || outage->count() == 0));
 }
 
 }  // namespace retrystorm

@@ -237,14 +237,9 @@ std::vector<std::string> deciding_options(const Outlook& outlook);
 // outlast the freeze.
 bool freezes_workers(const Outlook& outlook);
 
-// What the waits are that nobody asked for: "each retry after 100ms, without end". Empty if they were asked for.
-std::string usual_retries(const Outlook& outlook);
-
 // The line that names those of them which were not given: "--timeout=2s, --backlog=256". Empty if all were.
-// `freezes_workers`: is one of the outages such a freeze, by default? `retried`: if there is --strategy among
-// them, what that does, in words.
-std::string assumed_text(const std::string& options, bool freezes_workers = false,
-                         const std::string& retried = "");
+// `freezes_workers`: is one of the outages such a freeze, by default?
+std::string assumed_text(const std::string& options, bool freezes_workers = false);
 
 // What it does, in a few words: "frozen", "3 times the load".
 std::string in_words(const Disturbance& disturbance);

@@ -480,11 +480,9 @@ std::string waits_sentence(const Outlook& outlook) {
   }
   if (retries.attempts > kShown + 1) text += ", ...";
   if (retries.falls_at == 0) {
-    return text +
-           (retries.factor > 0
-                ? ", growing x " + readable(retries.factor) + " (--growth, --backoff-factor, "
-                : " (--growth, ") +
-           "--backoff-base, --jitter)";
+    return text + (retries.factor > 0
+                       ? ", each x " + readable(retries.factor) + " (--growth, --backoff-factor)"
+                       : " (--growth, --backoff-base, --jitter)");
   }
   return text + ": it FALLS before retry " + std::to_string(retries.falls_at) + ", to " +
          readable(waits[retries.falls_at - 1]) +
@@ -733,22 +731,9 @@ bool freezes_workers(const Outlook& outlook) {
          outlook.outage && outlook.outage->what.kind == Disturbance::Kind::kFreeze;
 }
 
-std::string usual_retries(const Outlook& outlook) {
-  const Outlook::Retries& retries = outlook.retries;
-  if (!retries.usual_waits) return "";
-  return "each retry after " + readable(RetrySettings().backoff.base) +
-         (retries.attempts == Outlook::kUnlimited && outlook.deadline == Duration::max()
-              ? ", for ever"
-              : "");
-}
-
-std::string assumed_text(const std::string& options, bool freezes_workers,
-                         const std::string& retried) {
+std::string assumed_text(const std::string& options, bool freezes_workers) {
   if (options.empty()) return "";
   std::string line = options + ": by default; give yours";
-  if (const std::size_t at = line.find("--strategy="); at != line.npos && !retried.empty()) {
-    line.insert(std::min(line.find(',', at), line.find(':', at)), " (" + retried + ')');
-  }
   if (freezes_workers && options.find("--backlog=") != options.npos) {
     // A freeze stops the whole process, which then accepts nothing.
     line += ". If only workers hang, a Tomcat accepts more: --backlog=8292";
