@@ -257,6 +257,7 @@ std::string unknown_name(std::string_view wrong, const std::vector<std::string_v
     if (i > 0) text += i + 1 == known.size() ? " or " : ", ";
     text += known[i];
   }
+  if (wrong.ends_with(".ini")) text += "; options from a file: --config=" + std::string(wrong);
   return text;
 }
 

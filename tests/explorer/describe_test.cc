@@ -258,7 +258,8 @@ TEST(Look, HasTheKnobsOfEachServiceOfAChain) {
                                      {"backlog", "64"}},
                                     1);
   EXPECT_TRUE(description["errors"].empty()) << description["errors"];
-  EXPECT_EQ(description["services"].dump(), R"({"nodes":["api","db"],"edges":[["api","db"]],"kinds":[]})");
+  EXPECT_EQ(description["services"].dump(),
+            R"({"nodes":["api","db"],"edges":[["api","db"]],"kinds":[]})");
   const Json& values = description["values"];
   EXPECT_EQ(values["api.workers"], "32");
   EXPECT_EQ(values["api.calls"], "db");

@@ -343,6 +343,7 @@ TEST(SimulateUsage, RefusesBadInput) {
       {{"--sweep=scale=1,100000", "--sweep=clients=1000000,1000"}, "GB of memory"},
       {{"--factor=3", "--clients=1"}, "--factor has no effect without"},
       {{"--rate=7"}, "rate has no effect without --arrivals=open"},
+      {{"--service=mine.ini"}, "options from a file: --config=mine.ini"},
       {{"--factor=3", "--sweep=backlog=1,2"}, "--factor has no effect without"},
       {{"--factor=3", "--sweep=growth=none,linear"}, "--factor has no effect without"},
       {{"--jitter=full", "--sweep=random=1s,2s"}, "--random excludes --jitter"},
