@@ -110,7 +110,6 @@ Seen seen_in(const CellResult& cell) {
 std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& seen) {
   const RetrySettings& retry = options.workload.retry;
   const bool reconnects = loses_connections(options.timeline.outage);
-  const bool by_processes = grows_with_processes(retry.process.budget);
   std::vector<Suggestion> all;
   // With an option's value, which the text begins with.
   const auto add = [&all](const NamedOptions& some, const std::string& why = "") {
@@ -176,8 +175,6 @@ std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& 
         if (const auto deposit = enough_deposit(budget, options.timeline.outage)) {
           add({{"budget-deposit", print_number(*deposit)}},
               budget.name == "grpc" ? " (gRPC's tokenRatio)" : "");
-        } else if (by_processes) {
-          all.push_back({.text = "more --processes: each has its own retry budget"});
         }
       }
       if (reconnects) {
@@ -233,9 +230,6 @@ std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& 
         add({{"strategy", "exponential"}});
       } else if (retry.process.budget.kind == BudgetSettings::Kind::kNone) {
         add({{"retry-budget", "10%"}});
-      } else if (by_processes && seen.processes > 1) {
-        all.push_back({.text = "fewer --processes: each has its own retry budget"});
-        break;
       }
       if (retries) add({{"max-retries", "0"}}, ": the same without retries");
       if (hedged) add({{"hedge", "none"}}, ": the same without hedges");

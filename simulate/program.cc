@@ -322,6 +322,16 @@ bool hangs_on_load(const ScenarioOptions& options, const CellResult& asked) {
          !asked.mostly_down() && workload.rate * kMoreLoad < capacity_of(options.service);
 }
 
+// Clients that give up in the outage leave no queue, and those of a shorter one may.
+bool hangs_on_length(const ScenarioOptions& options, const CellResult& asked) {
+  return options.timeline.outage.kind == Disturbance::Kind::kFreeze && !options.graph.on() &&
+         options.workload.arrivals != Arrivals::kJob &&
+         options.workload.retry.limit.max_retries != LimitSettings::kUnlimited &&
+         options.workload.retry.limit.max_retries > 0 &&
+         options.outage_length() > std::chrono::seconds(1) && asked.decided() > 0 &&
+         !asked.mostly_not_back();
+}
+
 // Whether a worker waits for the answers of its calls decides which service of a chain dies. A file says it for
 // each service. So does the number of workers of the first one.
 bool hangs_on_front(const ScenarioOptions& options) {
@@ -355,6 +365,7 @@ class Trials {
     tries_waiting_ = tries_front_ && !given.contains("waiting");
     tries_errors_ = asked.decided() > 0 && hangs_on_errors(options, given);
     tries_load_ = hangs_on_load(options, asked);
+    tries_half_ = hangs_on_length(options, asked);
     if (tries_backlogs_ && asked.decided() > 0) {
       asked_ = point(options.service.backlog, asked);
       const auto run = [this](std::size_t backlog, std::size_t runs) {
@@ -373,7 +384,8 @@ class Trials {
         others_.push_back(value);
         others_.back().result = *result;
         others_.back().differs =
-            result->decided() > 0 && result->mostly_down() != asked.mostly_down();
+            result->decided() > 0 && (result->mostly_down() != asked.mostly_down() ||
+                                      result->mostly_not_back() > asked.mostly_not_back());
       }
     };
     if (tries_abandoned_) {
@@ -397,6 +409,12 @@ class Trials {
       other.workload.rate = to_digits(options.workload.rate * kMoreLoad, 3);
       try_other(other, {"rate", print_number(other.workload.rate),
                         "your load and your service time are known to a tenth"});
+    }
+    if (tries_half_) {
+      ScenarioOptions other = options_;
+      other.outage_for = options.outage_length() / 2;
+      try_other(other, {"outage-for", format_duration(*other.outage_for),
+                        "all your outages are as long as you say"});
     }
     if (tries_errors_) {
       ScenarioOptions other = options_;
@@ -425,7 +443,7 @@ class Trials {
 
   bool any() const {
     return tries_backlogs_ || tries_abandoned_ || tries_pool_wait_ || tries_front_ ||
-           tries_errors_ || tries_load_;
+           tries_errors_ || tries_load_ || tries_half_;
   }
 
   // Has anything that was tried another answer?
@@ -441,7 +459,10 @@ class Trials {
     if (backlogs_ && backlogs_->edge) texts.push_back(other_backlog_text(*asked_, *backlogs_));
     for (const OtherValue& each : others_) {
       if (each.differs) {
-        texts.push_back(each.down_text() + " with " + each.what);
+        // Beside "down at the end".
+        std::string text = each.down_text() + " with " + each.what;
+        if (const auto at = text.find(" down with "); at != text.npos) text.erase(at, 5);
+        texts.push_back(text);
       }
     }
     return texts;
@@ -457,7 +478,7 @@ class Trials {
                   {"runs", each.result.decided()},
                   {"down", each.result.down_runs()}});
       if (!each.differs) continue;
-      std::cout << label << each.option << ": " << each.down_text() << " down with " << each.what
+      std::cout << label << each.option << ": " << each.down_text() << " with " << each.what
                 << each.price() << ": ask whether " << each.question << '\n';
     }
   }
@@ -471,12 +492,14 @@ class Trials {
     bool differs = false;  // has it another answer?
 
     std::string down_text() const {
+      const bool slow = result.mostly_not_back() && !result.mostly_down();
       return std::to_string(result.down_runs()) + " of " + std::to_string(result.decided()) +
-             " runs";
+             " runs down" +
+             (slow ? ", " + std::to_string(result.recovering) + " not back by the end," : "");
     }
     // What a run that comes back costs its requests.
     std::string price() const {
-      if (result.mostly_down() || !result.request_p99) return "";
+      if (result.mostly_not_back() || !result.request_p99) return "";
       const double succeed = result.phases[1].success.value_or(0);
       return " (" + narrow_percent(succeed, 0) + " succeed in the outage, request p99 " +
              request_time(result.request_p99) + ')';
@@ -531,7 +554,8 @@ class Trials {
   CampaignOptions campaign_;
   Evaluator evaluator_;
   bool tries_backlogs_ = false, tries_abandoned_ = false, tries_pool_wait_ = false,
-       tries_front_ = false, tries_waiting_ = false, tries_errors_ = false, tries_load_ = false;
+       tries_front_ = false, tries_waiting_ = false, tries_errors_ = false, tries_load_ = false,
+       tries_half_ = false;
   std::optional<TriedBacklog> asked_{};  // where backlogs are tried
   std::optional<BacklogTrial> backlogs_{};
   std::vector<OtherValue> others_{};

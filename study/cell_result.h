@@ -102,6 +102,7 @@ struct CellResult {
   std::size_t down_runs() const { return collapsed + relapsed; }
   std::size_t decided() const { return no_outage + recovered + relapsed + recovering + collapsed; }
   bool mostly_down() const { return is_majority(down_runs(), decided()); }
+  bool mostly_not_back() const { return is_majority(down_runs() + recovering, decided()); }
   // A run that is still recovering may come back or not. So the interval reaches to where all of
   // them are down.
   std::optional<Share> down() const;

@@ -11,10 +11,16 @@
 namespace retrystorm {
 namespace {
 
+bool takes_several(const CLI::Option& option) {
+  return option.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll;
+}
+
 // Reads a settings file of at most 1 MB. Accepts a byte order mark, which some editors write at the
-// beginning.
+// beginning. Refuses several values of an option of `app` that takes one: the last would count.
 class SettingsFile : public CLI::ConfigTOML {
  public:
+  explicit SettingsFile(CLI::App* app) : app_(app) {}
+
   std::vector<CLI::ConfigItem> from_config(std::istream& input) const override {
     constexpr std::size_t kLongest = 1'000'000;
     std::string text(kLongest + 1, '\0');
@@ -30,8 +36,20 @@ class SettingsFile : public CLI::ConfigTOML {
           "makes them of other programs' files)");
     }
     std::istringstream settings(text);
-    return CLI::ConfigTOML::from_config(settings);
+    auto items = CLI::ConfigTOML::from_config(settings);
+    for (const CLI::ConfigItem& each : items) {
+      const CLI::Option* option =
+          app_ == nullptr || each.inputs.size() < 2 ? nullptr : find_option(*app_, each.name);
+      if (option == nullptr || takes_several(*option)) continue;
+      throw CLI::ConfigError("--config: " + each.name + " takes one value, and here are " +
+                             std::to_string(each.inputs.size()) +
+                             " (of a table, a + is between the factors, as in 1+1+2)");
+    }
+    return items;
   }
+
+ private:
+  CLI::App* app_;
 };
 
 // The text as written in a settings file: in quotes unless it is a single word. Some texts cannot
@@ -46,10 +64,6 @@ std::string as_setting(const std::string& text) {
     throw std::runtime_error("a settings file cannot contain " + in_quotes(text));
   }
   return quote + text + quote;
-}
-
-bool takes_several(const CLI::Option& option) {
-  return option.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll;
 }
 
 // The value that was given, or else the default in force; empty if there is none.
@@ -98,8 +112,8 @@ void print_group(std::ostream& out, const std::string& title, CLI::App& group,
 
 }  // namespace
 
-std::shared_ptr<CLI::Config> settings_reader() {
-  return std::make_shared<SettingsFile>();
+std::shared_ptr<CLI::Config> settings_reader(CLI::App* app) {
+  return std::make_shared<SettingsFile>(app);
 }
 
 bool wants_settings(const CLI::App& app) {

@@ -12,8 +12,9 @@ class Config;
 
 namespace retrystorm {
 
-// Reads the files of `--config`.
-std::shared_ptr<CLI::Config> settings_reader();
+// Reads the files of `--config`. Those of `app` may not have several values for an option that takes one; null:
+// they are not checked for that. `app` must outlive the reader.
+std::shared_ptr<CLI::Config> settings_reader(CLI::App* app = nullptr);
 
 // Returns true if `--print-settings` was given.
 bool wants_settings(const CLI::App& app);

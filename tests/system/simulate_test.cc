@@ -139,7 +139,7 @@ TEST(Simulate, SaysAfterATableWhatToTry) {
 }
 
 // Ten tokens pay for few retries; a hundred reserves of finagle's for more than a storm needs.
-TEST(Simulate, OffersMoreOrFewerProcessesWhereTheirBudgetsDecide) {
+TEST(Simulate, OffersWhatHelpsWhereBudgetsDecide) {
   const auto said = [](const Arguments& more) {
     Arguments arguments{"--seed=1", "--service=workers", "--arrivals=open"};
     arguments.insert(arguments.end(), more.begin(), more.end());
@@ -147,14 +147,12 @@ TEST(Simulate, OffersMoreOrFewerProcessesWhereTheirBudgetsDecide) {
     EXPECT_EQ(process.exit_code(), 0);
     return process.err();
   };
-  EXPECT_THAT(said({"--strategy=aws-standard", "--outage=errors:50%"}),
-              testing::EndsWith("\ntry:       more --processes: each has its own retry budget\n"));
   EXPECT_THAT(said({"--strategy=grpc", "--outage=errors:50%"}),
               testing::EndsWith("\ntry:       --budget-deposit=1.1 (gRPC's tokenRatio)\n"));
-  EXPECT_THAT(
-      said({"--retry-budget=finagle", "--processes=100", "--max-attempts=4"}),
-      testing::EndsWith("\ntry:       --queue-length=190, or fewer --processes: each has its "
-                        "own retry budget; retrystorm remedies says what ends it\n"));
+  EXPECT_THAT(said({"--retry-budget=finagle", "--processes=100", "--max-attempts=4"}),
+              testing::EndsWith(
+                  "\ntry:       --queue-length=190, or --max-retries=0: the same without retries; "
+                  "retrystorm remedies says what ends it\n"));
 }
 
 // 188/s of 235/s, three times that for 10 s: 3290 wait, and drain by 47/s in 70 s.
@@ -583,9 +581,17 @@ TEST(Simulate, TriesTheUsualBacklogs) {
       output_of({"--chain=api 64x5ms > orders 64x20ms >200ms db 8x40ms", "--clients=400",
                  "--lambda=4s", "--timeout=1s", "--fixed-delay=20ms", "--max-attempts=3",
                  "--backlog=64", "--outage-for=10s", "--runs=6", "--seed=1", "--waiting=hold"}));
-  EXPECT_THAT(chain, testing::Contains(
-                         AllOf(StartsWith("workers: 0 of 6 runs down with 16 workers of api ("),
-                               EndsWith(": ask whether api has as many as you gave it"))));
+  EXPECT_THAT(chain,
+              testing::Contains(AllOf(StartsWith("workers: 0 of 6 runs down, "),
+                                      HasSubstr(" not back by the end, with 16 workers of api: "),
+                                      EndsWith(": ask whether api has as many as you gave it"))));
+
+  // Seven attempts of 2 s and waits of 2 s end 16 s after the request began: most requests of a freeze of 20 s are
+  // given up in it, and leave no queue. None of a freeze of 10 s is.
+  const auto fibonacci = lines(output_of({"--growth=table", "--backoff-table=1+1+2+3+5+8",
+                                          "--max-retries=6", "--runs=6", "--seed=1"}));
+  EXPECT_THAT(fibonacci, testing::Contains(AllOf(StartsWith("outage-for: "),
+                                                 HasSubstr(" down with --outage-for=10s"))));
 
   // The table is the same without the trial.
   for (const char* without : {"--quiet", "--backlog=256", "--sweep=backlog=256"}) {

@@ -117,6 +117,15 @@ TEST(ClientUsage, RefusesAMisspeltNameInAFile) {
   expect_refused(RETRYSTORM_CLIENT, {{"--config=" + file, "--print-schedule=1"}, "clinets"});
 }
 
+// Of several values the last would count, without a word.
+TEST(ClientUsage, RefusesSeveralValuesInAFileForAnOptionThatTakesOne) {
+  const TempDir folder;
+  const std::string file = folder.file("table.ini");
+  std::ofstream(file) << "growth = table\nbackoff-table = 1,1,2\n";
+  expect_refused(RETRYSTORM_CLIENT, {{"--config=" + file, "--print-schedule=1"},
+                                     "backoff-table takes one value, and here are 3"});
+}
+
 TEST(ServerUsage, RefusesBadInput) {
   const Refusal cases[] = {
       {{"--port=65536"}, "--port"},
