@@ -159,6 +159,10 @@ void PolicyAdvice::print_token_ratio(const std::vector<double>& free) const {
         << success_text(success)
         << ",\n  and no more runs are down in any disturbance; a share p of errors needs more than p / (1 - p)):\n    \"tokenRatio\": "
         << changed["budget-deposit"] << '\n';
+    if (!given_.contains("processes")) {
+      std::cout << "  (with --processes=" << process_count(scenario(policy_.settings, at).workload)
+                << " by default, give yours)\n";
+    }
     return;
   }
 }
