@@ -306,10 +306,10 @@ std::string tried_suggestion(const NamedOptions& row, const CellResult& result,
                                  : "back " + std::string(now.not_back(0.5));
     const Seen after = seen_in(now);
     if (before.verdict == Verdict::kCollapsed) {
-      if (after.verdict == Verdict::kRecovered) {
-        return text + " (" + std::to_string(now.down_runs()) + " of " +
-               std::to_string(now.decided()) + " runs down, " + back + ')';
-      }
+      const std::string down = text + " (" + std::to_string(now.down_runs()) + " of " +
+                               std::to_string(now.decided()) + " runs down";
+      if (after.verdict == Verdict::kRecovered) return down + ", " + back + ')';
+      if (after.verdict == Verdict::kNoOutage) return down + ')';
     } else if (before.is_throttled()) {
       if (after.throttled <= before.throttled / 2) {
         return text + " (" + fixed(100 * after.throttled, 1) +
@@ -327,7 +327,7 @@ std::string tried_suggestion(const NamedOptions& row, const CellResult& result,
       return text + " (" + std::to_string(now.recovered) + " of " + std::to_string(now.runs) +
              " runs recovered, " + back + ')';
     }
-    in_vain += (in_vain.empty() ? "" : ", ") + text.substr(0, text.find(':'));
+    in_vain += (in_vain.empty() ? "" : ", ") + text.substr(0, text.find_first_of(":("));
   }
   return in_vain.empty() ? "" : "retrystorm remedies, for none of these helps alone: " + in_vain;
 }

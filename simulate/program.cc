@@ -499,7 +499,7 @@ class Trials {
     }
     // What a run that comes back costs its requests.
     std::string price() const {
-      if (result.mostly_not_back() || !result.request_p99) return "";
+      if (result.mostly_not_back() || !result.request_p99 || !result.had_outage()) return "";
       const double succeed = result.phases[1].success.value_or(0);
       return " (" + narrow_percent(succeed, 0) + " succeed in the outage, request p99 " +
              request_time(result.request_p99) + ')';

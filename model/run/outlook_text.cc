@@ -690,7 +690,7 @@ std::vector<std::string> deciding_options(const Outlook& outlook) {
     add({"service"});
   }
   if (outlook.arrivals == Arrivals::kOpen) add({"rate"});
-  if (outlook.arrivals == Arrivals::kClosed) add({"clients", "lambda"});
+  if (outlook.arrivals == Arrivals::kClosed) add({"arrivals", "clients", "lambda"});
   add({"timeout"});
   if (outlook.outage) add({"outage", "outage-for", "observe"});
   if (outlook.outage && outlook.outage->what.kind == Disturbance::Kind::kErrors &&

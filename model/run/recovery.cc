@@ -388,7 +388,7 @@ Recovery RecoveryTracker::recovery() const {
   };
   const Window outage = joined(during_);
   result.unfelt = outage.counts.failures() == 0 && base.is_missed(0, outage.length, 0.9, kSigmas) &&
-                  !base.is_missed(outage.counts.ok, outage.length, 0.9, 0);
+                  !base.is_missed(outage.counts.ok, outage.length, 0.9, kSigmas);
   const bool enough = base.is_enough();
   const auto recovered_at =
       enough ? first_running(after, reaches(0.9)) : std::optional<std::size_t>();

@@ -993,16 +993,16 @@ TEST(Outlook, NamesTheOptionsThatDecide) {
               ElementsAre("strategy", "workers", "service-time", "rate", "timeout", "outage",
                           "outage-for", "observe", "error-after", "abandoned", "processes",
                           "outage-at", "backoff-base", "retry-on"));
-  EXPECT_THAT(
-      deciding_options(look("connections = keep-alive\npool-size = 5\n")),
-      ElementsAre("strategy", "service", "clients", "lambda", "timeout", "outage", "outage-for",
-                  "observe", "pool-size", "processes", "pool-wait", "pool-wait-counts"));
+  EXPECT_THAT(deciding_options(look("connections = keep-alive\npool-size = 5\n")),
+              ElementsAre("strategy", "service", "arrivals", "clients", "lambda", "timeout",
+                          "outage", "outage-for", "observe", "pool-size", "processes", "pool-wait",
+                          "pool-wait-counts"));
   EXPECT_THAT(deciding_options(look("connections = multiplexed\n")),
-              ElementsAre("strategy", "service", "clients", "lambda", "timeout", "outage",
-                          "outage-for", "observe", "pool-size", "processes", "streams"));
+              ElementsAre("strategy", "service", "arrivals", "clients", "lambda", "timeout",
+                          "outage", "outage-for", "observe", "pool-size", "processes", "streams"));
   EXPECT_THAT(deciding_options(look("")),
-              ElementsAre("strategy", "service", "clients", "lambda", "timeout", "outage",
-                          "outage-for", "observe"));
+              ElementsAre("strategy", "service", "arrivals", "clients", "lambda", "timeout",
+                          "outage", "outage-for", "observe"));
   // A client rate, as any gate, is one for all clients of a process.
   EXPECT_THAT(deciding_options(look("client-rate = aws-adaptive\n")), Contains("processes"));
   EXPECT_THAT(deciding_options(look("client-rate = 10/s\n")), Contains("processes"));
