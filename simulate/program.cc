@@ -366,6 +366,9 @@ class Trials {
     tries_errors_ = asked.decided() > 0 && hangs_on_errors(options, given);
     tries_load_ = hangs_on_load(options, asked);
     tries_half_ = hangs_on_length(options, asked);
+    // Of a herd that comes back the last ones wait for as long as the queue takes.
+    tries_timeout_ = loses_connections(options.timeline.outage) && options.workload.has_timeout() &&
+                     asked.decided() > 0 && !asked.mostly_not_back();
     if (tries_backlogs_ && asked.decided() > 0) {
       asked_ = point(options.service.backlog, asked);
       const auto run = [this](std::size_t backlog, std::size_t runs) {
@@ -410,6 +413,12 @@ class Trials {
       try_other(other, {"rate", print_number(other.workload.rate),
                         "your load and your service time are known to a tenth"});
     }
+    if (tries_timeout_) {
+      ScenarioOptions other = options_;
+      other.workload.timeout = options.workload.timeout / 2;
+      try_other(other, {"timeout", format_duration(other.workload.timeout),
+                        "none of your clients gives up sooner"});
+    }
     if (tries_half_) {
       ScenarioOptions other = options_;
       other.outage_for = options.outage_length() / 2;
@@ -443,7 +452,7 @@ class Trials {
 
   bool any() const {
     return tries_backlogs_ || tries_abandoned_ || tries_pool_wait_ || tries_front_ ||
-           tries_errors_ || tries_load_ || tries_half_;
+           tries_errors_ || tries_load_ || tries_half_ || tries_timeout_;
   }
 
   // Has anything that was tried another answer?
@@ -555,7 +564,7 @@ class Trials {
   Evaluator evaluator_;
   bool tries_backlogs_ = false, tries_abandoned_ = false, tries_pool_wait_ = false,
        tries_front_ = false, tries_waiting_ = false, tries_errors_ = false, tries_load_ = false,
-       tries_half_ = false;
+       tries_half_ = false, tries_timeout_ = false;
   std::optional<TriedBacklog> asked_{};  // where backlogs are tried
   std::optional<BacklogTrial> backlogs_{};
   std::vector<OtherValue> others_{};

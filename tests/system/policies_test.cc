@@ -216,7 +216,7 @@ TEST(Check, RunsThePolicyOnTheService) {
   EXPECT_EQ(checked(storm, "--threads=1").out, down.out);
   // Which service, which load, what is assumed.
   EXPECT_THAT(back.err, HasSubstr("; the load is 9.9/s: 5.8 % used\n"));
-  EXPECT_THAT(back.err, HasSubstr("\nassumed    --service=curve, --lambda=10s"));
+  EXPECT_THAT(back.err, HasSubstr("\nassumed    --service=curve, --arrivals=closed, --lambda=10s"));
   EXPECT_THAT(back.out,
               HasSubstr("\nnothing was retried, these failures are not retryable: frozen 10 s"));
   // gRPC's throttle lets requests fail that retries would save: of errors of 50 % 1 - 0.5^4 = 93.75 % succeed

@@ -534,7 +534,7 @@ TEST(RetrystormMap, FindsWhatASweepFinds) {
   // By hand: Wilson's intervals of 0 and 1 of 3.
   EXPECT_THAT(study.out,
               HasSubstr("\n95 % intervals for 3 runs (--runs): 0 is 0 to 56 %, 33 is 6 to 79 %"));
-  EXPECT_THAT(study.err, HasSubstr(", --observe="));
+  EXPECT_THAT(study.err, HasSubstr(" --observe="));
   EXPECT_THAT(study.err, HasSubstr("\nload       100 clients that wait for their answers"));
   EXPECT_THAT(study.out,
               StartsWith("fixed: down (collapsed or relapsed) in % of the runs with a verdict, 3"));
