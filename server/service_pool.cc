@@ -33,6 +33,17 @@ struct CurrentJob {
 };
 thread_local CurrentJob current_job;
 
+// A request may arrive a moment after its connection: waits for it, so that its calls know its deadline.
+TimePoint await_deadline(const std::function<std::optional<Duration>()>& time_left,
+                         TimePoint arrived) {
+  constexpr Duration kMoment = std::chrono::milliseconds(100);
+  std::optional<Duration> left;
+  while (!(left = time_left()) && Clock::now() < arrived + kMoment) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return left ? saturating_add(arrived, *left) : TimePoint::max();
+}
+
 }  // namespace
 
 const Answer& ServicePool::current_answer() {
@@ -116,11 +127,17 @@ void ServicePool::answer_soon(Connection connection, TimePoint now) {
 }
 
 void ServicePool::begin_calls(Connection connection, TimePoint now) {
-  const TimePoint deadline = connection.job.until();
+  const Job& job = connection.job;
+  std::function<TimePoint()> deadline = [known = job.until()] { return known; };
+  if (job.time_left && !job.deadline) {
+    deadline = [time_left = job.time_left, arrived = job.arrived] {
+      return await_deadline(time_left, arrived);
+    };
+  }
   const auto calling = std::make_shared<Calling>(Calling{.connection = std::move(connection)});
   calling_.insert(calling);
   const bool started =
-      upstream_->start(deadline, calling->let_go,
+      upstream_->start(std::move(deadline), calling->let_go,
                        [this, calling](const Answer& answer) { calls_over(calling, answer); });
   if (started) return;
   calling_.erase(calling);

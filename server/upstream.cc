@@ -99,11 +99,14 @@ double Upstream::first_share() const {
   return node_.own_work == OwnWork::kSplit ? 0.5 : 0;
 }
 
-bool Upstream::start(TimePoint deadline, std::shared_ptr<const LetGo> let_go,
+bool Upstream::start(std::function<TimePoint()> deadline, std::shared_ptr<const LetGo> let_go,
                      std::function<void(const Answer&)> over) {
-  const bool started = threads_.start(
-      [this, deadline, let_go = std::move(let_go), over = std::move(over)](std::size_t place) {
-        const auto failure = run(place, deadline, let_go);
+  const bool started =
+      threads_.start([this, deadline = std::move(deadline), let_go = std::move(let_go),
+                      over = std::move(over)](std::size_t place) mutable {
+        const TimePoint end = deadline();
+        deadline = nullptr;  // it may hold the connection
+        const auto failure = run(place, end, let_go);
         over(failure ? answer_to(*failure) : Answer());
       });
   if (!started) ++refused_;

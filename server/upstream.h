@@ -53,9 +53,10 @@ class Upstream {
   // The share of its own work that the service does before the calls.
   double first_share() const;
 
-  // Makes the calls of a request, whose deadline this is; `TimePoint::max()`: it has none. Then calls `over` with the
-  // answer to the request, from another thread. Returns false, and counts it, if there is no thread for it.
-  bool start(TimePoint deadline, std::shared_ptr<const LetGo> let_go,
+  // Makes the calls of a request. Then calls `over` with the answer to the request. `deadline` is that of the request;
+  // `TimePoint::max()`: it has none. Both are called from another thread. Returns false, and counts it, if there is
+  // no thread for it.
+  bool start(std::function<TimePoint()> deadline, std::shared_ptr<const LetGo> let_go,
              std::function<void(const Answer&)> over);
   // The answer if `start` has returned false.
   static Answer without_thread();

@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "common/http/deadline_header.h"
@@ -138,8 +139,10 @@ TEST(Chain, EndsItsCallsWithTheDeadline) {
   const ServerUnderTest server(
       calling(callee.url(), {"--call-max-attempts=1000", std::string("--call-timeout=") + kLong,
                              "--call-deadline-propagation=attempt", "--keep-deadlines=yes"}));
-  // Long enough for a call to be begun on a busy machine.
-  const Socket request = request_to(server, time_left("1000"));
+  // The request arrives a moment after its connection. It has enough time for a call on a busy machine.
+  Socket request = connect_to(server.port());
+  std::this_thread::sleep_for(20ms);
+  ASSERT_TRUE(request.send("GET /api HTTP/1.1\r\nHost: h\r\n" + time_left("1000") + "\r\n"));
   const Socket call = callee.accept(kPatience);
   const std::string head = call.receive(kPatience, "\r\n\r\n");
   const auto left = parse_time_left(head);
