@@ -34,14 +34,14 @@ struct CurrentJob {
 thread_local CurrentJob current_job;
 
 // A request may arrive a moment after its connection: waits for it, so that its calls know its deadline.
-TimePoint await_deadline(const std::function<std::optional<Duration>()>& time_left,
-                         TimePoint arrived) {
+TimePoint await_deadline(const ServicePool::Job& job) {
   constexpr Duration kMoment = std::chrono::milliseconds(100);
-  std::optional<Duration> left;
-  while (!(left = time_left()) && Clock::now() < arrived + kMoment) {
+  TimePoint until = job.until();
+  while (!job.deadline && Clock::now() < job.arrived + kMoment) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    until = job.until();
   }
-  return left ? saturating_add(arrived, *left) : TimePoint::max();
+  return until;
 }
 
 }  // namespace
@@ -130,9 +130,10 @@ void ServicePool::begin_calls(Connection connection, TimePoint now) {
   const Job& job = connection.job;
   std::function<TimePoint()> deadline = [known = job.until()] { return known; };
   if (job.time_left && !job.deadline) {
-    deadline = [time_left = job.time_left, arrived = job.arrived] {
-      return await_deadline(time_left, arrived);
-    };
+    // Without its answer, which is the pool's.
+    const Job waits{
+        .answer = {}, .is_abandoned = {}, .time_left = job.time_left, .arrived = job.arrived};
+    deadline = [waits] { return await_deadline(waits); };
   }
   const auto calling = std::make_shared<Calling>(Calling{.connection = std::move(connection)});
   calling_.insert(calling);

@@ -350,8 +350,8 @@ std::optional<ScenarioOptions> with_front(const ScenarioOptions& options, double
 
 // What is tried with a cell besides what was asked: other backlogs, a service that skips requests whose
 // clients have hung up, clients whose timeout does not include the wait for a connection, services whose
-// workers do not wait for others, a chain whose front has more or fewer workers, a tenth more load, and errors that
-// cost the service its work.
+// workers do not wait for others, a chain whose front has more or fewer workers, a tenth more load, a freeze of half
+// the length, half the timeout of clients that reconnect, and errors that cost the service its work.
 class Trials {
  public:
   // `given`: the options that were given, which are not tried.
@@ -468,10 +468,7 @@ class Trials {
     if (backlogs_ && backlogs_->edge) texts.push_back(other_backlog_text(*asked_, *backlogs_));
     for (const OtherValue& each : others_) {
       if (each.differs) {
-        // Beside "down at the end".
-        std::string text = each.down_text() + " with " + each.what;
-        if (const auto at = text.find(" down with "); at != text.npos) text.erase(at, 5);
-        texts.push_back(text);
+        texts.push_back(each.down_text(each.is_slow() ? " down" : "") + " with " + each.what);
       }
     }
     return texts;
@@ -500,11 +497,13 @@ class Trials {
     CellResult result{};
     bool differs = false;  // has it another answer?
 
-    std::string down_text() const {
-      const bool slow = result.mostly_not_back() && !result.mostly_down();
+    // Neither down nor back.
+    bool is_slow() const { return result.mostly_not_back() && !result.mostly_down(); }
+    // `down`: empty beside a title that says it.
+    std::string down_text(const char* down = " down") const {
       return std::to_string(result.down_runs()) + " of " + std::to_string(result.decided()) +
-             " runs down" +
-             (slow ? ", " + std::to_string(result.recovering) + " not back by the end," : "");
+             " runs" + down +
+             (is_slow() ? ", " + std::to_string(result.recovering) + " not back by the end," : "");
     }
     // What a run that comes back costs its requests.
     std::string price() const {
