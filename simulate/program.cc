@@ -27,8 +27,8 @@
 #include "simulate/next_to_try.h"
 #include "simulate/notes.h"
 #include "simulate/processes.h"
+#include "simulate/trials.h"
 #include "simulator/simulation.h"
-#include "study/backlog_trial.h"
 #include "study/campaign.h"
 #include "study/cells.h"
 #include "study/evaluator.h"
@@ -275,299 +275,8 @@ void print_tried(const SimulatorOptions& options, const std::string& name, const
   }
 }
 
-constexpr std::size_t kMostTrialRuns = 60;
 // The rows of a table that are tried. Each takes as long as a few rows.
 constexpr std::size_t kMostTrials = 6;
-
-// Only a frozen process finds a full accept queue. The backlog of the curve is that of the
-// experiment (docs/experiment.md); workers are somebody's service. Multiplexed connections outlast the freeze.
-bool hangs_on_backlog(const ScenarioOptions& options, const NamedOptions& given) {
-  const bool is_known = given.contains("backlog") && options.service.backlog != kBacklogOfTomcat;
-  return !is_known && options.service.capacity == Capacity::kWorkers &&
-         !options.workload.connections.multiplexed() &&
-         options.timeline.outage.kind == Disturbance::Kind::kFreeze &&
-         options.outage_length() > Duration::zero();
-}
-
-// A service of workers that is down for most seeds may owe it to requests whose clients have hung up.
-bool hangs_on_abandoned(const ScenarioOptions& options, const NamedOptions& given,
-                        const CellResult& asked) {
-  return !given.contains("abandoned") && options.service.capacity == Capacity::kWorkers &&
-         options.service.abandoned == Abandoned::kServe && asked.mostly_down();
-}
-
-// A full pool decides by what an attempt in line costs, and libraries differ in that.
-bool hangs_on_pool_wait(const ScenarioOptions& options, const NamedOptions& given) {
-  const WorkloadOptions& workload = options.workload;
-  return !given.contains("pool-wait-counts") && workload.connections.kept() &&
-         workload.has_timeout() && options.outage_length() > Duration::zero() &&
-         look_ahead(options).connections->room != Outlook::kUnlimited;
-}
-
-// What errors cost the service that gives them decides whether it has work left for the rest.
-bool hangs_on_errors(const ScenarioOptions& options, const NamedOptions& given) {
-  const bool workers = options.graph.on() || options.service.capacity == Capacity::kWorkers;
-  return workers && !given.contains("error-after") &&
-         options.timeline.outage.kind == Disturbance::Kind::kErrors &&
-         options.outage_length() > Duration::zero();
-}
-
-// Nobody knows load and service time to a tenth, and a little more may be beyond what comes back.
-constexpr double kMoreLoad = 1.1;
-
-bool hangs_on_load(const ScenarioOptions& options, const CellResult& asked) {
-  const WorkloadOptions& workload = options.workload;
-  return workload.arrivals == Arrivals::kOpen && options.service.capacity == Capacity::kWorkers &&
-         !options.graph.on() && options.outage_length() > Duration::zero() && asked.decided() > 0 &&
-         !asked.mostly_down() && workload.rate * kMoreLoad < capacity_of(options.service);
-}
-
-// Clients that give up in the outage leave no queue, and those of a shorter one may.
-bool hangs_on_length(const ScenarioOptions& options, const CellResult& asked) {
-  return options.timeline.outage.kind == Disturbance::Kind::kFreeze && !options.graph.on() &&
-         options.workload.arrivals != Arrivals::kJob &&
-         options.workload.retry.limit.max_retries != LimitSettings::kUnlimited &&
-         options.workload.retry.limit.max_retries > 0 &&
-         options.outage_length() > std::chrono::seconds(1) && asked.decided() > 0 &&
-         !asked.mostly_not_back();
-}
-
-// Whether a worker waits for the answers of its calls decides which service of a chain dies. A file says it for
-// each service. So does the number of workers of the first one.
-bool hangs_on_front(const ScenarioOptions& options) {
-  return options.graph.chain.size() > 1 && options.outage_length() > Duration::zero();
-}
-
-// The front of a chain with so many times the workers: they limit what gets to the services behind it. Nothing if
-// that is no whole number.
-std::optional<ScenarioOptions> with_front(const ScenarioOptions& options, double factor) {
-  ScenarioOptions other = options;
-  std::size_t& workers = other.graph.chain.front().workers;
-  const double wanted = static_cast<double>(workers) * factor;
-  workers = static_cast<std::size_t>(wanted);
-  return wanted >= 1 ? std::optional(other) : std::nullopt;
-}
-
-// What is tried with a cell besides what was asked: other backlogs, a service that skips requests whose
-// clients have hung up, clients whose timeout does not include the wait for a connection, services whose
-// workers do not wait for others, a chain whose front has more or fewer workers, a tenth more load, a freeze of half
-// the length, half the timeout of clients that reconnect, and errors that cost the service its work.
-class Trials {
- public:
-  // `given`: the options that were given, which are not tried.
-  Trials(const ScenarioOptions& options, const NamedOptions& given, const CellResult& asked,
-         const CampaignOptions& campaign, const std::function<bool()>& stop)
-      : options_(options), campaign_(campaign), evaluator_(campaign.threads, stop) {
-    tries_backlogs_ = hangs_on_backlog(options, given);
-    tries_abandoned_ = hangs_on_abandoned(options, given, asked);
-    tries_pool_wait_ = asked.decided() > 0 && hangs_on_pool_wait(options, given);
-    tries_front_ = asked.decided() > 0 && hangs_on_front(options);
-    tries_waiting_ = tries_front_ && !given.contains("waiting");
-    tries_errors_ = asked.decided() > 0 && hangs_on_errors(options, given);
-    tries_load_ = hangs_on_load(options, asked);
-    tries_half_ = hangs_on_length(options, asked);
-    // Of a herd that comes back the last ones wait for as long as the queue takes.
-    tries_timeout_ = loses_connections(options.timeline.outage) && options.workload.has_timeout() &&
-                     asked.decided() > 0 && !asked.mostly_not_back();
-    if (tries_backlogs_ && asked.decided() > 0) {
-      asked_ = point(options.service.backlog, asked);
-      const auto run = [this](std::size_t backlog, std::size_t runs) {
-        ScenarioOptions other = options_;
-        other.service.backlog = backlog;
-        const auto result = run_of(other, runs);
-        return result ? std::optional(point(backlog, *result)) : std::nullopt;
-      };
-      backlogs_ = try_backlogs(*asked_, most_runs(), run);
-    }
-    const auto try_other = [&](const ScenarioOptions& other, const OtherValue& value) {
-      if (const auto result = run_of(other, most_runs())) {
-        // With too few workers for the load nothing was well before the outage.
-        constexpr double kWell = 0.9;
-        if (result->phases[0].success.value_or(1) < kWell) return;
-        others_.push_back(value);
-        others_.back().result = *result;
-        others_.back().differs =
-            result->decided() > 0 && (result->mostly_down() != asked.mostly_down() ||
-                                      result->mostly_not_back() > asked.mostly_not_back());
-      }
-    };
-    if (tries_abandoned_) {
-      ScenarioOptions other = options_;
-      other.service.abandoned = Abandoned::kSkip;
-      try_other(other, {"abandoned", "skip", "your server notices that a caller has hung up"});
-    }
-    if (tries_pool_wait_) {
-      ScenarioOptions other = options_;
-      other.workload.connections.pool_wait_counts = false;
-      const Outlook ahead = look_ahead(options);
-      const double room = ahead.connections->room, capacity = ahead.service->capacity;
-      try_other(other, {"pool-wait-counts", "no",
-                        "your client's timeout includes the wait for a connection (" +
-                            readable(room) + " attempts at a time / " + readable(capacity) +
-                            "/s = " + readable(from_seconds(room / capacity)) +
-                            " in the service, of a timeout of " + readable(ahead.timeout) + ')'});
-    }
-    if (tries_load_) {
-      ScenarioOptions other = options_;
-      other.workload.rate = to_digits(options.workload.rate * kMoreLoad, 3);
-      try_other(other, {"rate", print_number(other.workload.rate),
-                        "your load and your service time are known to a tenth"});
-    }
-    if (tries_timeout_) {
-      ScenarioOptions other = options_;
-      other.workload.timeout = options.workload.timeout / 2;
-      try_other(other, {"timeout", format_duration(other.workload.timeout),
-                        "none of your clients gives up sooner"});
-    }
-    if (tries_half_) {
-      ScenarioOptions other = options_;
-      other.outage_for = options.outage_length() / 2;
-      try_other(other, {"outage-for", format_duration(*other.outage_for),
-                        "all your outages are as long as you say"});
-    }
-    if (tries_errors_) {
-      ScenarioOptions other = options_;
-      other.service.errors.after = ErrorAfter::kService;
-      try_other(other,
-                {"error-after", "service", "your service works for what it answers with an error"});
-    }
-    if (tries_waiting_) {
-      ScenarioOptions other = options_;
-      const bool held = options.graph.waiting == Waiting::kHold;
-      other.graph.waiting = held ? Waiting::kFree : Waiting::kHold;
-      try_other(other, {"waiting", held ? "free" : "hold",
-                        "a worker of your services waits for the answers of its calls"});
-    }
-    if (tries_front_) {
-      for (const double factor : {4., 0.25}) {
-        const auto front = with_front(options, factor);
-        if (!front || differs("workers")) continue;
-        const std::string name = options.graph.chain.front().name;
-        const std::string workers = std::to_string(front->graph.chain.front().workers);
-        try_other(*front, {"workers", workers, name + " has as many as you gave it",
-                           workers + " workers of " + name});
-      }
-    }
-  }
-
-  bool any() const {
-    return tries_backlogs_ || tries_abandoned_ || tries_pool_wait_ || tries_front_ ||
-           tries_errors_ || tries_load_ || tries_half_ || tries_timeout_;
-  }
-
-  // Has anything that was tried another answer?
-  bool hangs() const {
-    return (backlogs_ && backlogs_->edge) ||
-           std::any_of(others_.begin(), others_.end(),
-                       [](const OtherValue& each) { return each.differs; });
-  }
-
-  // What differs from what was asked, a short text each.
-  std::vector<std::string> others() const {
-    std::vector<std::string> texts;
-    if (backlogs_ && backlogs_->edge) texts.push_back(other_backlog_text(*asked_, *backlogs_));
-    for (const OtherValue& each : others_) {
-      if (each.differs) {
-        texts.push_back(each.down_text(each.is_slow() ? " down" : "") + " with " + each.what);
-      }
-    }
-    return texts;
-  }
-
-  // Prints a line for each trial, after `label`.
-  void tell(const std::string& label, JsonLines& json) const {
-    if (asked_) tell_backlogs(label, json);
-    for (const OtherValue& each : others_) {
-      const std::string name = underscored(each.option);
-      json.write({{"type", name + "_trial"},
-                  {name, each.value},
-                  {"runs", each.result.decided()},
-                  {"down", each.result.down_runs()}});
-      if (!each.differs) continue;
-      std::cout << label << each.option << ": " << each.down_text() << " with " << each.what
-                << each.price() << ": ask whether " << each.question << '\n';
-    }
-  }
-
- private:
-  // The other value of an option that was not given.
-  struct OtherValue {
-    std::string option, value, question;
-    std::string what = "--" + option + '=' + value;
-    CellResult result{};
-    bool differs = false;  // has it another answer?
-
-    // Neither down nor back.
-    bool is_slow() const { return result.mostly_not_back() && !result.mostly_down(); }
-    // `down`: empty beside a title that says it.
-    std::string down_text(const char* down = " down") const {
-      return std::to_string(result.down_runs()) + " of " + std::to_string(result.decided()) +
-             " runs" + down +
-             (is_slow() ? ", " + std::to_string(result.recovering) + " not back by the end," : "");
-    }
-    // What a run that comes back costs its requests.
-    std::string price() const {
-      if (result.mostly_not_back() || !result.request_p99 || !result.had_outage()) return "";
-      const double succeed = result.phases[1].success.value_or(0);
-      return " (" + narrow_percent(succeed, 0) + " succeed in the outage, request p99 " +
-             request_time(result.request_p99) + ')';
-    }
-  };
-
-  bool differs(std::string_view option) const {
-    return std::any_of(others_.begin(), others_.end(), [&](const OtherValue& each) {
-      return each.differs && each.option == option;
-    });
-  }
-
-  static TriedBacklog point(std::size_t backlog, const CellResult& result) {
-    return {.backlog = backlog,
-            .down = result.down_runs(),
-            .runs = result.decided(),
-            .recovering = result.recovering};
-  }
-
-  std::size_t most_runs() const { return std::min(campaign_.runs, kMostTrialRuns); }
-
-  // Nothing if it was stopped.
-  std::optional<CellResult> run_of(const ScenarioOptions& options, std::size_t runs) const {
-    const auto results =
-        evaluator_.run(make_scenario(options, campaign_.seed), seeds_from(campaign_.seed, runs));
-    return results.empty() ? std::nullopt : std::optional(summarize(results));
-  }
-
-  void tell_backlogs(const std::string& label, JsonLines& json) const {
-    if (!backlogs_) {
-      std::cout << label << "backlog: not tried, interrupted\n";
-      return;
-    }
-    std::cout << label << backlog_trial_text(*backlogs_) << std::endl;
-    nlohmann::ordered_json line{{"type", "backlog_trial"}};
-    for (const TriedBacklog& each : backlogs_->usual) {
-      line["tried"].push_back({{"backlog", each.backlog},
-                               {"runs", each.runs},
-                               {"down", each.down},
-                               {"recovering", each.recovering}});
-    }
-    line["edge"] = nullptr;
-    line["comes_back"] = nullptr;
-    if (backlogs_->edge) {
-      line["edge"] = backlogs_->edge->about;
-      line["comes_back"] = backlogs_->edge->above.is_down() ? "below" : "above";
-    }
-    json.write(line);
-  }
-
-  ScenarioOptions options_;
-  CampaignOptions campaign_;
-  Evaluator evaluator_;
-  bool tries_backlogs_ = false, tries_abandoned_ = false, tries_pool_wait_ = false,
-       tries_front_ = false, tries_waiting_ = false, tries_errors_ = false, tries_load_ = false,
-       tries_half_ = false, tries_timeout_ = false;
-  std::optional<TriedBacklog> asked_{};  // where backlogs are tried
-  std::optional<BacklogTrial> backlogs_{};
-  std::vector<OtherValue> others_{};
-};
 
 // Why the claims hold for no value.
 std::string none_found(const std::string& name, const LimitValue& limit,
@@ -748,7 +457,7 @@ int find_value(const Invocation& invocation, const SimulatorOptions& options, st
     if (!why.empty()) std::cout << why << '\n';
   }
   if (!options.quiet && most_runs > 1 && name != "backlog") {
-    Trials(options_of(shown.value), given, results[shown.value],
+    Trials({options_of(shown.value), given, results[shown.value]},
            {.runs = most_runs, .threads = threads, .seed = seed}, stop)
         .tell(name + '=' + shown.value + ": ", json);
   }
@@ -858,7 +567,7 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
   const auto stop = [&output] { return output.interrupted(); };
   std::vector<Finding> findings;
   const auto trials_of = [&](std::size_t cell, const CellResult& result) {
-    return Trials(options_of(cell), with_values(given, grid, grid.values(cell)), result, campaign,
+    return Trials({options_of(cell), with_values(given, grid, grid.values(cell)), result}, campaign,
                   stop);
   };
   std::optional<Trials> trials;  // of the only row, whose figures they stand beside

@@ -1,0 +1,293 @@
+#include "simulate/trials.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <iostream>
+#include <utility>
+
+#include "common/output/fixed.h"
+#include "model/base/text.h"
+#include "model/run/outlook.h"
+#include "study/evaluator.h"
+
+namespace retrystorm {
+namespace {
+
+constexpr std::size_t kMostRuns = 60;
+
+bool has_outage(const AskedRow& asked) {
+  return asked.options.outage_length() > Duration::zero();
+}
+
+bool is_frozen(const AskedRow& asked) {
+  return asked.options.timeline.outage.kind == Disturbance::Kind::kFreeze && has_outage(asked);
+}
+
+bool has_workers(const AskedRow& asked) {
+  return asked.options.service.capacity == Capacity::kWorkers;
+}
+
+// Only a frozen process finds a full accept queue. The backlog of the curve is that of the
+// experiment (docs/experiment.md); workers are somebody's service. Multiplexed connections outlast the freeze.
+bool hangs_on_backlog(const AskedRow& asked) {
+  const ScenarioOptions& options = asked.options;
+  const bool is_known =
+      asked.given.contains("backlog") && options.service.backlog != kBacklogOfTomcat;
+  return !is_known && has_workers(asked) && !options.workload.connections.multiplexed() &&
+         is_frozen(asked);
+}
+
+// A service of workers that is down for most seeds may owe it to requests whose clients have hung up.
+std::optional<Trial> skip_abandoned(const AskedRow& asked) {
+  Trial trial{"abandoned", "skip", "your server notices that a caller has hung up", asked.options};
+  Abandoned& abandoned = trial.options.service.abandoned;
+  if (!has_workers(asked) || abandoned != Abandoned::kServe || !asked.result.mostly_down()) return {};
+  abandoned = Abandoned::kSkip;
+  return trial;
+}
+
+// A full pool decides by what an attempt in line costs, and libraries differ in that.
+std::optional<Trial> wait_for_pool_beside_timeout(const AskedRow& asked) {
+  const WorkloadOptions& workload = asked.options.workload;
+  if (!workload.connections.kept() || !workload.has_timeout() || !has_outage(asked)) return {};
+  const Outlook ahead = look_ahead(asked.options);
+  const double room = ahead.connections->room, capacity = ahead.service->capacity;
+  if (room == Outlook::kUnlimited) return {};
+  Trial trial{"pool-wait-counts", "no",
+              "your client's timeout includes the wait for a connection (" + readable(room) +
+                  " attempts at a time / " + readable(capacity) +
+                  "/s = " + readable(from_seconds(room / capacity)) +
+                  " in the service, of a timeout of " + readable(ahead.timeout) + ')',
+              asked.options};
+  trial.options.workload.connections.pool_wait_counts = false;
+  return trial;
+}
+
+// Nobody knows load and service time to a tenth, and a little more may be beyond what comes back.
+std::optional<Trial> a_tenth_more_load(const AskedRow& asked) {
+  constexpr double kMore = 1.1;
+  const WorkloadOptions& workload = asked.options.workload;
+  if (workload.arrivals != Arrivals::kOpen || !has_workers(asked) || asked.options.graph.on() ||
+      !has_outage(asked) || asked.result.mostly_down() ||
+      workload.rate * kMore >= capacity_of(asked.options.service)) {
+    return {};
+  }
+  const double rate = to_digits(workload.rate * kMore, 3);
+  Trial trial{"rate", print_number(rate), "your load and your service time are known to a tenth",
+              asked.options};
+  trial.options.workload.rate = rate;
+  trial.is_estimate = true;
+  return trial;
+}
+
+// Of a herd that comes back the last ones wait for as long as the queue takes.
+std::optional<Trial> half_the_timeout(const AskedRow& asked) {
+  if (!loses_connections(asked.options.timeline.outage) ||
+      !asked.options.workload.has_timeout() || asked.result.mostly_not_back()) {
+    return {};
+  }
+  const Duration timeout = asked.options.workload.timeout / 2;
+  Trial trial{"timeout", format_duration(timeout), "none of your clients gives up sooner",
+              asked.options};
+  trial.options.workload.timeout = timeout;
+  trial.is_estimate = true;
+  return trial;
+}
+
+// Clients that give up in the outage leave no queue, and those of a shorter one may.
+std::optional<Trial> half_the_outage(const AskedRow& asked) {
+  const auto most = asked.options.workload.retry.limit.max_retries;
+  if (!is_frozen(asked) || asked.options.graph.on() ||
+      asked.options.workload.arrivals == Arrivals::kJob || most == LimitSettings::kUnlimited ||
+      most == 0 || asked.options.outage_length() <= std::chrono::seconds(1) ||
+      asked.result.mostly_not_back()) {
+    return {};
+  }
+  const Duration length = asked.options.outage_length() / 2;
+  Trial trial{"outage-for", format_duration(length), "all your outages are as long as you say",
+              asked.options};
+  trial.options.outage_for = length;
+  trial.is_estimate = true;
+  return trial;
+}
+
+// What errors cost the service that gives them decides whether it has work left for the rest.
+std::optional<Trial> errors_that_cost_work(const AskedRow& asked) {
+  if ((!has_workers(asked) && !asked.options.graph.on()) ||
+      asked.options.timeline.outage.kind != Disturbance::Kind::kErrors || !has_outage(asked)) {
+    return {};
+  }
+  Trial trial{"error-after", "service", "your service works for what it answers with an error",
+              asked.options};
+  trial.options.service.errors.after = ErrorAfter::kService;
+  return trial;
+}
+
+bool is_chain(const AskedRow& asked) {
+  return asked.options.graph.chain.size() > 1 && has_outage(asked);
+}
+
+// Whether a worker waits for the answers of its calls decides which service of a chain dies. A file says it for
+// each service.
+std::optional<Trial> other_waiting(const AskedRow& asked) {
+  if (!is_chain(asked)) return {};
+  const bool held = asked.options.graph.waiting == Waiting::kHold;
+  Trial trial{"waiting", held ? "free" : "hold",
+              "a worker of your services waits for the answers of its calls", asked.options};
+  trial.options.graph.waiting = held ? Waiting::kFree : Waiting::kHold;
+  return trial;
+}
+
+// The front of a chain with so many times the workers: they limit what gets to the services behind it. Nothing if
+// that is no whole number.
+std::optional<Trial> other_front(const AskedRow& asked, double factor) {
+  if (!is_chain(asked)) return {};
+  const auto& front = asked.options.graph.chain.front();
+  const double wanted = static_cast<double>(front.workers) * factor;
+  if (wanted < 1) return {};
+  const auto workers = static_cast<std::size_t>(wanted);
+  const std::string text = std::to_string(workers);
+  Trial trial{"workers", text, front.name + " has as many as you gave it", asked.options,
+              text + " workers of " + front.name};
+  trial.options.graph.chain.front().workers = workers;
+  trial.is_estimate = true;
+  return trial;
+}
+
+std::optional<Trial> larger_front(const AskedRow& asked) { return other_front(asked, 4); }
+std::optional<Trial> smaller_front(const AskedRow& asked) { return other_front(asked, 0.25); }
+
+// Each makes a trial, or nothing where the answer does not hang on it. They are asked about rows that have runs with
+// a verdict. Of two about the same option the second is tried if the first does not differ.
+using Rule = std::optional<Trial> (*)(const AskedRow& asked);
+constexpr Rule kRules[] = {
+    skip_abandoned,  wait_for_pool_beside_timeout, a_tenth_more_load, half_the_timeout,
+    half_the_outage, errors_that_cost_work,        other_waiting,     larger_front,
+    smaller_front,
+};
+
+// Neither down nor back.
+bool is_slow(const CellResult& result) { return result.mostly_not_back() && !result.mostly_down(); }
+
+// `down`: empty beside a title that says it.
+std::string down_text(const CellResult& result, const char* down) {
+  return std::to_string(result.down_runs()) + " of " + std::to_string(result.decided()) + " runs" +
+         down +
+         (is_slow(result) ? ", " + std::to_string(result.recovering) + " not back by the end," : "");
+}
+
+// What a run that comes back costs its requests.
+std::string price_of(const CellResult& result) {
+  if (result.mostly_not_back() || !result.request_p99 || !result.had_outage()) return "";
+  const double succeed = result.phases[1].success.value_or(0);
+  return " (" + narrow_percent(succeed, 0) + " succeed in the outage, request p99 " +
+         request_time(result.request_p99) + ')';
+}
+
+TriedBacklog tried(std::size_t backlog, const CellResult& result) {
+  return {.backlog = backlog,
+          .down = result.down_runs(),
+          .runs = result.decided(),
+          .recovering = result.recovering};
+}
+
+}  // namespace
+
+Trials::Trials(const AskedRow& asked, const CampaignOptions& campaign,
+               const std::function<bool()>& stop)
+    : campaign_(campaign),
+      evaluator_(campaign.threads, stop),
+      tries_backlogs_(hangs_on_backlog(asked)) {
+  campaign_.runs = std::min(campaign.runs, kMostRuns);
+  if (asked.result.decided() == 0) return;
+  if (tries_backlogs_) try_backlogs(asked);
+  for (const Rule rule : kRules) {
+    const auto trial = rule(asked);
+    if (!trial || (asked.given.contains(trial->option) && !trial->is_estimate)) continue;
+    has_trials_ = true;
+    const bool is_answered = std::any_of(outcomes_.begin(), outcomes_.end(), [&](const Outcome& each) {
+      return each.differs && each.trial.option == trial->option;
+    });
+    if (!is_answered) try_other(*trial, asked.result);
+  }
+}
+
+std::vector<std::string> Trials::others() const {
+  std::vector<std::string> texts;
+  if (backlogs_ && backlogs_->edge) texts.push_back(other_backlog_text(*asked_, *backlogs_));
+  for (const Outcome& each : outcomes_) {
+    if (!each.differs) continue;
+    texts.push_back(down_text(each.result, is_slow(each.result) ? " down" : "") + " with " +
+                    each.trial.what);
+  }
+  return texts;
+}
+
+void Trials::tell(const std::string& label, JsonLines& json) const {
+  if (asked_) tell_backlogs(label, json);
+  for (const Outcome& each : outcomes_) {
+    const std::string name = underscored(each.trial.option);
+    json.write({{"type", name + "_trial"},
+                {name, each.trial.value},
+                {"runs", each.result.decided()},
+                {"down", each.result.down_runs()}});
+    if (!each.differs) continue;
+    std::cout << label << each.trial.option << ": " << down_text(each.result, " down") << " with "
+              << each.trial.what << price_of(each.result) << ": ask whether " << each.trial.question
+              << '\n';
+  }
+}
+
+void Trials::try_backlogs(const AskedRow& asked) {
+  asked_ = tried(asked.options.service.backlog, asked.result);
+  const auto run = [this, &asked](std::size_t backlog, std::size_t runs) {
+    ScenarioOptions other = asked.options;
+    other.service.backlog = backlog;
+    const auto result = run_of(other, runs);
+    return result ? std::optional(tried(backlog, *result)) : std::nullopt;
+  };
+  backlogs_ = retrystorm::try_backlogs(*asked_, campaign_.runs, run);
+}
+
+void Trials::try_other(const Trial& trial, const CellResult& asked) {
+  const auto result = run_of(trial.options, campaign_.runs);
+  // With too few workers for the load nothing was well before the outage.
+  constexpr double kWell = 0.9;
+  if (!result || result->phases[0].success.value_or(1) < kWell) return;
+  outcomes_.push_back(
+      {.trial = trial,
+       .result = *result,
+       .differs = result->decided() > 0 && (result->mostly_down() != asked.mostly_down() ||
+                                            result->mostly_not_back() > asked.mostly_not_back())});
+}
+
+std::optional<CellResult> Trials::run_of(const ScenarioOptions& options, std::size_t runs) const {
+  const auto results =
+      evaluator_.run(make_scenario(options, campaign_.seed), seeds_from(campaign_.seed, runs));
+  return results.empty() ? std::nullopt : std::optional(summarize(results));
+}
+
+void Trials::tell_backlogs(const std::string& label, JsonLines& json) const {
+  if (!backlogs_) {
+    std::cout << label << "backlog: not tried, interrupted\n";
+    return;
+  }
+  std::cout << label << backlog_trial_text(*backlogs_) << std::endl;
+  nlohmann::ordered_json line{{"type", "backlog_trial"}};
+  for (const TriedBacklog& each : backlogs_->usual) {
+    line["tried"].push_back({{"backlog", each.backlog},
+                             {"runs", each.runs},
+                             {"down", each.down},
+                             {"recovering", each.recovering}});
+  }
+  line["edge"] = nullptr;
+  line["comes_back"] = nullptr;
+  if (backlogs_->edge) {
+    line["edge"] = backlogs_->edge->about;
+    line["comes_back"] = backlogs_->edge->above.is_down() ? "below" : "above";
+  }
+  json.write(line);
+}
+
+}  // namespace retrystorm

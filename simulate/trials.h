@@ -1,0 +1,73 @@
+// What is tried with a row of a table besides what was asked, for the answer may hang on options that were not
+// given: another backlog, a server that skips requests whose clients have hung up, a tenth more load, and so on.
+// Each trial is one rule in trials.cc.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/output/json_lines.h"
+#include "simulator/scenario_options.h"
+#include "study/backlog_trial.h"
+#include "study/campaign.h"
+#include "study/cells.h"
+
+namespace retrystorm {
+
+// A row whose answer is looked at.
+struct AskedRow {
+  const ScenarioOptions& options;
+  const NamedOptions& given;  // the options that were given
+  const CellResult& result;   // its runs
+};
+
+// Another value of an option.
+struct Trial {
+  std::string option, value;
+  std::string question;  // what a reader is to ask himself
+  ScenarioOptions options;
+  std::string what = "--" + option + '=' + value;
+  bool is_estimate = false;  // the value of the row is no better known where it was given
+};
+
+class Trials {
+ public:
+  // Makes the runs: at most as many as the campaign has, and at most 60 of each trial. `stop`: see Evaluator.
+  Trials(const AskedRow& asked, const CampaignOptions& campaign, const std::function<bool()>& stop);
+
+  // Is there anything that the answer may hang on?
+  bool any() const { return tries_backlogs_ || has_trials_; }
+
+  // Has anything that was tried another answer?
+  bool hangs() const { return !others().empty(); }
+
+  // What differs from what was asked, a short text each.
+  std::vector<std::string> others() const;
+
+  // Prints a line for each trial that differs, after `label`, and one about the backlog.
+  void tell(const std::string& label, JsonLines& json) const;
+
+ private:
+  struct Outcome {
+    Trial trial;
+    CellResult result;
+    bool differs = false;  // has it another answer?
+  };
+
+  void try_backlogs(const AskedRow& asked);
+  void try_other(const Trial& trial, const CellResult& asked);
+  // Nothing if it was stopped.
+  std::optional<CellResult> run_of(const ScenarioOptions& options, std::size_t runs) const;
+  void tell_backlogs(const std::string& label, JsonLines& json) const;
+
+  CampaignOptions campaign_;
+  Evaluator evaluator_;
+  bool tries_backlogs_, has_trials_ = false;
+  std::optional<TriedBacklog> asked_{};  // where backlogs are tried
+  std::optional<BacklogTrial> backlogs_{};
+  std::vector<Outcome> outcomes_{};
+};
+
+}  // namespace retrystorm
