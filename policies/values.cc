@@ -74,6 +74,14 @@ Duration iso_duration(std::string_view text) {
   return duration;
 }
 
+// As Go and Spring write it: without the long units and the blanks that options take.
+Duration short_units(std::string_view text) {
+  if (text.find_first_of(" ceio") != text.npos) {
+    throw std::invalid_argument("a duration is written 500ms, 2s or 1m here");
+  }
+  return parse_duration(text, Duration::zero());
+}
+
 }  // namespace
 
 std::string option_text(Duration duration) {
@@ -104,7 +112,7 @@ Duration go_duration(std::string_view text) {
     throw std::invalid_argument("a duration needs a unit here, such as 2s");
   }
   if (text.starts_with('-')) throw std::invalid_argument("a duration is not negative here");
-  return parse_duration(text, Duration::zero());
+  return short_units(text);
 }
 
 Duration gateway_duration(std::string_view text) {
@@ -135,7 +143,7 @@ Duration duration_or(Duration unit, std::string_view text) {
     throw std::invalid_argument("a duration is written 500ms or 2s here");
   }
   return text.ends_with('d') ? with_unit(text, text.substr(0, text.size() - 1), 86'400)
-                             : parse_duration(text, Duration::zero());
+                             : short_units(text);
 }
 
 // [d.]hh:mm[:ss[.fffffff]], or with a colon after the days.

@@ -101,7 +101,15 @@ Axis read_axis(const OptionList& options, const std::string& text) {
         option->kind == Option::Kind::kNumber || option->kind == Option::Kind::kCount;
     Axis axis{.name = name, .values = {}};
     for (const auto each : split(values, ',')) {
-      axis.values.push_back(number ? plain_number(each) : std::string(each));
+      const std::string plain = number ? plain_number(each) : std::string(each);
+      if (plain != each) {  // does the option take that form?
+        try {
+          option->set(each);
+        } catch (const std::invalid_argument& error) {
+          throw std::invalid_argument(name + ": " + error.what());
+        }
+      }
+      axis.values.push_back(plain);
     }
     return axis;
   }

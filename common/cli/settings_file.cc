@@ -43,7 +43,7 @@ class SettingsFile : public CLI::ConfigTOML {
       if (option == nullptr || takes_several(*option)) continue;
       throw CLI::ConfigError("--config: " + each.name + " takes one value, and here are " +
                              std::to_string(each.inputs.size()) +
-                             " (of a table, a + is between the factors, as in 1+1+2)");
+                             " (one with a blank is written in quotes, and a table as 1+1+2)");
     }
     return items;
   }

@@ -1,6 +1,5 @@
 #include "model/base/duration.h"
 
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -17,14 +16,25 @@ struct Unit {
 };
 
 constexpr std::int64_t kSecond = 1'000'000'000;
-constexpr std::array<Unit, 8> kUnits{{{"ns", 1},
-                                      {"us", 1'000},
-                                      {"\u00b5s", 1'000},  // the micro sign
-                                      {"\u03bcs", 1'000},  // the Greek letter mu
-                                      {"ms", 1'000'000},
-                                      {"s", kSecond},
-                                      {"m", 60 * kSecond},
-                                      {"h", 3600 * kSecond}}};
+constexpr Unit kUnits[] = {
+    {"ns", 1},
+    {"us", 1'000},
+    {"\u00b5s", 1'000},  // the micro sign
+    {"\u03bcs", 1'000},  // the Greek letter mu
+    {"ms", 1'000'000},
+    {"s", kSecond},
+    {"m", 60 * kSecond},
+    {"h", 3600 * kSecond},
+    {"msec", 1'000'000},
+    {"sec", kSecond},
+    {"second", kSecond},
+    {"seconds", kSecond},
+    {"min", 60 * kSecond},
+    {"minute", 60 * kSecond},
+    {"minutes", 60 * kSecond},
+    {"hour", 3600 * kSecond},
+    {"hours", 3600 * kSecond},
+};
 
 [[noreturn]] void refuse(std::string_view text, const char* why) {
   throw std::invalid_argument("'" + std::string(text) + "' " + why +

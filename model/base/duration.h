@@ -13,7 +13,8 @@ using Duration = std::chrono::nanoseconds;
 using TimePoint = std::chrono::time_point<Clock, Duration>;
 
 // Reads a duration in Go's notation: "100ms", "2s", "1m30s", "1.5h", "0". Units: ns, us (µs), ms, s,
-// m, h. A leading sign is allowed. A number without a unit is in seconds if it is below 60. Otherwise
+// m, h; also msec, sec, second(s), min, minute(s), hour(s), and blanks before a unit: "2 min". A leading
+// sign is allowed. A number without a unit is in seconds if it is below 60. Otherwise
 // it is refused, because it may mean milliseconds. Throws std::invalid_argument with a readable
 // message if the text is not a duration or does not fit in 64 bits of nanoseconds (about 292 years).
 Duration parse_duration(std::string_view text);

@@ -8,15 +8,10 @@
 namespace retrystorm {
 
 Option& Option::with_unit(std::string what) {
-  static constexpr std::string_view kPerSecond = "/s";
   unit = std::move(what);
-  if (unit.ends_with(kPerSecond)) {
-    set = [number = std::move(set)](std::string_view text) {
-      if (text.find('/') == text.npos) return number(text);
-      constexpr double kMost = std::numeric_limits<double>::max();
-      number(print_number(parse_rate(text, -kMost, kMost)));
-    };
-  }
+  set = [number = std::move(set), of = unit](std::string_view text) {
+    number(number_with_unit(text, of));
+  };
   return *this;
 }
 
@@ -69,7 +64,7 @@ Option& OptionList::number(std::string_view names, double& target, std::string h
                            double most) {
   Option& option = add(
       names, Option::Kind::kNumber, std::move(help),
-      [&target, least, most](std::string_view text) { target = parse_number(text, least, most); },
+      [&target, least, most](std::string_view text) { target = parse_factor(text, least, most); },
       [&target] { return print_number(target); });
   return bounded(option, least, most);
 }
@@ -80,7 +75,7 @@ Option& OptionList::number_or_none(std::string_view names, double& target, std::
   Option& option = add(
       names, Option::Kind::kNumber, std::move(help),
       [&target, least, most](std::string_view text) {
-        target = is_none(text) ? kUnbounded : parse_number(text, least, most);
+        target = is_none(text) ? kUnbounded : parse_factor(text, least, most);
       },
       [&target] { return target == kUnbounded ? std::string(kNoneWord) : print_number(target); });
   option.takes_none = true;

@@ -49,7 +49,8 @@ struct Option {
     std::string from{}, to{};
   } range{};
 
-  // A rate, whose unit ends with "/s", also takes a time after its number: 100/s, 600/min, 3600/h.
+  // A rate, whose unit ends with "/s", also takes a time after its number: 100/s, 600/min, 3600/h. A number
+  // without a unit also takes 50% and 3x.
   Option& with_unit(std::string what);
   Option& with_examples(std::vector<std::string_view> texts) {
     examples = std::move(texts);

@@ -5,12 +5,16 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <initializer_list>
+#include <limits>
 #include <optional>
 #include <stdexcept>
 #include <utility>
 
 namespace retrystorm {
 namespace {
+
+constexpr double kMostBareSpread = 2;
 
 // A plain decimal number. Only its characters, because strtod accepts more. Not from_chars, because
 // some standard libraries lack it for doubles. No program sets a locale, so the decimal point is a
@@ -43,28 +47,57 @@ template <typename Number>
   throw std::invalid_argument(message);
 }
 
-// The seconds of the time that a rate is given for, such as 60 of "600/min", and what stands before it. 0: it is no
-// rate.
-double rate_seconds(std::string_view& text) {
-  static constexpr std::pair<std::string_view, double> kTimes[] = {
-      {"/s", 1}, {"/min", 60}, {"/m", 60}, {"/h", 3600}};
-  for (const auto& [end, seconds] : kTimes) {
-    if (!text.ends_with(end)) continue;
-    text.remove_suffix(end.size());
-    return seconds;
+// A number as it is written: its digits, and what follows them.
+struct WrittenNumber {
+  enum class Form { kPlain, kThousands, kRate, kPercentage, kTimes };
+
+  std::string_view digits;
+  double factor = 1, divisor = 1;  // two, because 3 / 100 is nearer to 0.03 than 3 * 0.01
+  Form form = Form::kPlain;
+};
+using Form = WrittenNumber::Form;
+
+// The one place where these endings are read.
+WrittenNumber written_number(std::string_view text) {
+  struct Ending {
+    std::string_view text;
+    Form form;
+    double factor, divisor;
+  };
+  static constexpr Ending kEndings[] = {
+      {"rps", Form::kRate, 1, 1},      {"/sec", Form::kRate, 1, 1},
+      {"/s", Form::kRate, 1, 1},       {"/min", Form::kRate, 1, 60},
+      {"/m", Form::kRate, 1, 60},      {"/hour", Form::kRate, 1, 3600},
+      {"/h", Form::kRate, 1, 3600},    {"%", Form::kPercentage, 1, 100},
+      {"x", Form::kTimes, 1, 1},       {"k", Form::kThousands, 1e3, 1},
+      {"K", Form::kThousands, 1e3, 1}, {"m", Form::kThousands, 1e6, 1},
+      {"M", Form::kThousands, 1e6, 1},
+  };
+  WrittenNumber number{.digits = text};
+  for (const Ending& each : kEndings) {
+    // A rate may be in thousands, "1k/s". Nothing else has two endings.
+    const bool first = number.form == Form::kPlain;
+    const bool further = number.form == Form::kRate && each.form == Form::kThousands;
+    if (!(first || further) || !number.digits.ends_with(each.text)) continue;
+    number.digits.remove_suffix(each.text.size());
+    number.digits = trimmed(number.digits);
+    number.factor *= each.factor;
+    number.divisor *= each.divisor;
+    if (first) number.form = each.form;
+    if (each.form == Form::kThousands) break;
   }
-  return 0;
+  return number;
 }
 
-bool is_rate(std::string_view text) {
-  return rate_seconds(text) > 0;
-}
-
-// The plain form of `text` as a number within these bounds.
-double within(const std::string& plain, std::string_view text, double least, double most) {
-  const auto value = read_decimal(plain);
-  if (!value || !(*value >= least && *value <= most)) refuse_number(text, "a number", least, most);
-  return *value;
+double within(std::string_view text, std::initializer_list<Form> others, double least,
+              double most) {
+  const WrittenNumber number = written_number(text);
+  const bool taken = number.form == Form::kPlain || number.form == Form::kThousands ||
+                     std::find(others.begin(), others.end(), number.form) != others.end();
+  const auto digits = taken ? read_decimal(number.digits) : std::nullopt;
+  const double value = digits.value_or(0) * number.factor / number.divisor;
+  if (!digits || !(value >= least && value <= most)) refuse_number(text, "a number", least, most);
+  return value;
 }
 
 }  // namespace
@@ -131,32 +164,19 @@ std::vector<std::string_view> split(std::string_view text, char between) {
 
 std::string plain_number(std::string_view text) {
   constexpr double kExact = 9e15;
-  std::string_view digits = text;
-  double factor = 1, divisor = 1;
-  if (const double seconds = rate_seconds(digits); seconds > 0) {
-    divisor = seconds;
-  } else if (text.ends_with('%')) {
-    divisor = 100;
-    digits.remove_suffix(1);
-  } else if (text.ends_with('k') || text.ends_with('K')) {
-    factor = 1e3;
-    digits.remove_suffix(1);
-  } else if (text.ends_with('m') || text.ends_with('M')) {
-    factor = 1e6;
-    digits.remove_suffix(1);
-  }
-  const auto number = read_decimal(digits);
-  if (!number || digits.size() == text.size()) return std::string(text);
-  if (factor == 1 && divisor == 1) return std::string(digits);
-  const double value = *number * factor / divisor;
+  const WrittenNumber written = written_number(text);
+  const auto number = read_decimal(written.digits);
+  if (!number || written.form == Form::kPlain) return std::string(text);
+  if (written.factor == 1 && written.divisor == 1) return std::string(written.digits);
+  const double value = *number * written.factor / written.divisor;
   const bool whole = value >= -kExact && value <= kExact &&
                      value == static_cast<double>(static_cast<std::int64_t>(value));
   return whole ? std::to_string(static_cast<std::int64_t>(value)) : print_number(value);
 }
 
 double parse_number(std::string_view text, double least, double most) {
-  const bool other_form = is_rate(text) || (text.ends_with('%') && most > 1);
-  return within(other_form ? "" : plain_number(text), text, least, most);
+  if (most > 1) return within(text, {}, least, most);
+  return within(text, {Form::kPercentage}, least, most);
 }
 
 double parse_rate(std::string_view text, double least, double most) {
@@ -164,18 +184,43 @@ double parse_rate(std::string_view text, double least, double most) {
     throw std::invalid_argument(
         in_quotes(text) + " is not a rate: write it as 10 or 10/s, 600/min (600/m) or 36000/h");
   }
-  return within(text.ends_with('%') ? "" : plain_number(text), text, least, most);
+  return within(text, {Form::kRate}, least, most);
 }
 
 double parse_factor(std::string_view text, double least, double most) {
-  const std::string_view number = text.substr(0, text.size() - (text.ends_with('x') ? 1 : 0));
-  return within(is_rate(text) ? "" : plain_number(number), text, least, most);
+  return within(text, {Form::kPercentage, Form::kTimes}, least, most);
+}
+
+double parse_spread(std::string_view text, double most) {
+  const double value = within(text, {Form::kPercentage}, 0, most);
+  if (value > kMostBareSpread && written_number(text).form != Form::kPercentage) {
+    throw std::invalid_argument(in_quotes(text) + " is not clear: " + print_number(value) +
+                                "% or " + print_number(100 * value) + "%?");
+  }
+  return value;
+}
+
+std::string print_spread(double value) {
+  return value > kMostBareSpread ? print_number(100 * value) + '%' : print_number(value);
+}
+
+std::string number_with_unit(std::string_view text, std::string_view unit) {
+  const auto [digits, factor, divisor, form] = written_number(text);
+  if ((form == Form::kPercentage || form == Form::kTimes) && read_decimal(digits)) {
+    throw std::invalid_argument(in_quotes(text) + " is a ratio, and not a number of " +
+                                std::string(unit));
+  }
+  const bool rate = form == Form::kRate || text.find('/') != text.npos;
+  if (!rate || !unit.ends_with("/s")) return std::string(text);
+  constexpr double kMost = std::numeric_limits<double>::max();
+  return print_number(parse_rate(text, -kMost, kMost));
 }
 
 std::uint64_t parse_count(std::string_view text, std::uint64_t least, std::uint64_t most) {
   std::uint64_t value = 0;
-  const bool other_form = is_rate(text) || text.ends_with('%');
-  const std::string plain = other_form ? "" : plain_number(text);
+  const Form form = written_number(text).form;
+  const bool taken = form == Form::kPlain || form == Form::kThousands;
+  const std::string plain = taken ? plain_number(text) : "";
   const auto [end, error] = std::from_chars(plain.data(), plain.data() + plain.size(), value);
   if (error != std::errc() || plain.empty() || end != plain.data() + plain.size() ||
       value < least || value > most) {

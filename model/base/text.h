@@ -33,18 +33,28 @@ std::string plain_word(std::string_view text);
 // The parts of a text between these separators: one more than there are separators.
 std::vector<std::string_view> split(std::string_view text, char between);
 
-// The text as a plain decimal number, if it is one in another form: "50%" is "0.5", "10k" is
-// "10000", "1m" is "1000000", "100/s" is "100", "600/min" is "10". Any other text is left as it is.
+// The text as a plain decimal number, if it is one in another form: "50%" is "0.5", "3x" is "3",
+// "10k" is "10000", "1m" is "1000000", "100/s" is "100", "1k/s" is "1000", "600/min" is "10". A blank
+// may stand before what follows the digits. Any other text is left as it is.
 std::string plain_number(std::string_view text);
 
-// Read a decimal number within these bounds, also as 10k or 1m; a share (of at most 1) also as 50%.
-// NaN, infinity and any other text after the number are refused. Throw std::invalid_argument with a
-// readable message.
+// Read a decimal number within these bounds, also as 10k or 1m. NaN, infinity and any other text
+// after the number are refused. Throw std::invalid_argument with a readable message.
+//
+// A number, of at most 1 also as 50%.
 double parse_number(std::string_view text, double least, double most);
-// A number a second, also as 100/s, 600/min, 600/m or 3600/h.
+// A number a second, also as 100/s, 100rps, 1k/s, 600/min, 600/m or 3600/h.
 double parse_rate(std::string_view text, double least, double most);
-// A number also as 10x or 50%.
+// A number without a unit (a factor, a ratio, a share), also as 50% or 10x.
 double parse_factor(std::string_view text, double least, double most);
+// A spread as a share of the mean, 0 or more, also as 50%. A number above 2 without a % is refused, because it may
+// be a percentage.
+double parse_spread(std::string_view text, double most);
+// In the form that `parse_spread` reads.
+std::string print_spread(double value);
+// A number of something with this unit, without the time of a rate: "600/min" of "requests/s" is "10".
+// Other texts are left as they are, but 50% and 10x have no unit, and are refused.
+std::string number_with_unit(std::string_view text, std::string_view unit);
 std::uint64_t parse_count(std::string_view text, std::uint64_t least, std::uint64_t most);
 
 // Rounds to this many significant digits.

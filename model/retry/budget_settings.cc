@@ -106,8 +106,8 @@ void declare_options(OptionList& options, BudgetSettings& settings) {
       .with_range("0", "10");
   options.yes_or_no("budget-refund", settings.refund,
                     "whether a success returns the tokens that its last retry cost");
-  options.number("budget-deposit", settings.deposit, "how many tokens a deposit adds", 0, 1000)
-      .with_unit("tokens");
+  options.number("budget-deposit", settings.deposit,
+                 "how many tokens a deposit adds; 10% = a tenth of a token", 0, 1000);
   options.choice<DepositOn>("budget-deposit-on", settings.deposit_on,
                             {{"request", DepositOn::kRequest},
                              {"success", DepositOn::kSuccess},

@@ -72,9 +72,8 @@ Duration Jitter::of(Duration v, Random& random) const {
 }
 
 Jitter parse_jitter(std::string_view text) {
-  if (!text.empty() && text.find_first_not_of("0123456789.+-eE") == text.npos) {
-    const double share = parse_number(text, 0, kMostNormal);
-    return {.kind = Jitter::Kind::kNormal, .amount = share};
+  if (!text.empty() && text.find_first_of("0123456789.+-") == 0) {
+    return {.kind = Jitter::Kind::kNormal, .amount = parse_spread(text, kMostNormal)};
   }
   const std::size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
@@ -90,8 +89,9 @@ Jitter parse_jitter(std::string_view text) {
       throw std::invalid_argument(in_quotes(text) + ": " + std::string(name) +
                                   " jitter takes no amount");
     case Amount::kShare:
-      jitter.amount = parse_number(
-          amount, 0, info->kind == Jitter::Kind::kNormal ? kMostNormal : kMostProportional);
+      jitter.amount = info->kind == Jitter::Kind::kNormal
+                          ? parse_spread(amount, kMostNormal)
+                          : parse_number(amount, 0, kMostProportional);
       break;
     case Amount::kTimeOrPercent:
       if (amount.ends_with('%')) {
@@ -109,7 +109,7 @@ std::string to_string(const Jitter& jitter) {
   for (const KindInfo& each : kKinds) {
     if (each.kind != jitter.kind) continue;
     const std::string name(each.name);
-    if (each.amount == Amount::kShare) return name + ':' + print_number(jitter.amount);
+    if (each.amount == Amount::kShare) return name + ':' + print_spread(jitter.amount);
     if (each.amount == Amount::kTimeOrPercent) {
       return name + ':' +
              (jitter.amount > 0 ? print_number(jitter.amount) + '%'

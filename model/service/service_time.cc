@@ -93,7 +93,7 @@ std::string ServiceTime::text() const {
     case Kind::kExponential:
       return "exponential:" + time;
     case Kind::kLognormal:
-      return "lognormal:" + time + ':' + print_number(second_);
+      return "lognormal:" + time + ':' + print_spread(second_);
     case Kind::kBimodal:
       return "bimodal:" + time + ':' + print_number(second_) + ':' + format_duration(other_);
   }
@@ -121,7 +121,7 @@ ServiceTime ServiceTime::parse(std::string_view text) {
     if (parts.size() != 2) check(3, "lognormal:MEAN:CV");
     return ServiceTime::lognormal(
         parse_duration(parts[1], kShortest),
-        parts.size() == 2 ? kUsualVariation : parse_number(parts[2], 0, kMostVariation));
+        parts.size() == 2 ? kUsualVariation : parse_spread(parts[2], kMostVariation));
   }
   if (name == "bimodal") {
     check(4, "bimodal:A:SHARE:B");

@@ -121,9 +121,10 @@ open_results() {
 
 # check_time DURATION...: refuses what the programs do not take for a duration. jq may not be installed yet.
 check_time() {
-  local number='([0-9]+(\.[0-9]*)?|\.[0-9]+)' time
+  local number='([0-9]+(\.[0-9]*)?|\.[0-9]+) *' time
+  local unit='(hours?|h|msec|ms|minutes?|min|m|us|µs|ns|seconds?|sec|s) *'
   for time in "$@"; do
-    [[ $time =~ ^($number|($number(h|ms|m|us|µs|ns|s))+)$ ]] ||
+    [[ $time =~ ^($number|($number$unit)+)$ ]] ||
       refuse "'$time' is not a duration (100ms, 20s, 1m30s)"
   done
 }

@@ -3,6 +3,7 @@
 # "1m30s", "100ms" or "20" as a number of seconds. Null if it is not a duration.
 def seconds:
   {"h": 3600, "m": 60, "s": 1, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9} as $unit
+  | gsub(" "; "") | gsub("hours?"; "h") | gsub("min(utes?)?"; "m") | gsub("sec(onds?)?"; "s")
   | if test("^[0-9.]+$") then tonumber? // null
     elif test("^([0-9.]+(h|ms|m|us|µs|ns|s))+$") then
       [scan("([0-9.]+)(h|ms|m|us|µs|ns|s)") | (.[0] | tonumber? // null) * $unit[.[1]]] | add

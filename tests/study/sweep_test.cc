@@ -40,6 +40,7 @@ TEST_F(SweepTest, TakesAListAsItIs) {
   EXPECT_THAT(values("backlog=5,128,256"), ElementsAre("5", "128", "256"));
   EXPECT_THAT(values("--strategy=fixed,responsive"), ElementsAre("fixed", "responsive"));
   EXPECT_THAT(values("outage-for=500ms,1m"), ElementsAre("500ms", "1m"));
+  EXPECT_THAT(values("jitter=10%,20%"), ElementsAre("10%", "20%"));
 }
 
 TEST_F(SweepTest, ExpandsARangeWithItsEnd) {
@@ -55,6 +56,9 @@ TEST_F(SweepTest, WritesNumbersPlainly) {
   EXPECT_THAT(values("clients=1k,10k"), ElementsAre("1000", "10000"));
   EXPECT_THAT(values("clients=1k:3k:1k"), ElementsAre("1000", "2000", "3000"));
   EXPECT_THAT(values("rate=100/s,200/s"), ElementsAre("100", "200"));
+  EXPECT_THAT(values("rate=1k/s,600/min"), ElementsAre("1000", "10"));
+  EXPECT_THAT(values("budget-deposit=10%,20%"), ElementsAre("0.1", "0.2"));
+  EXPECT_THAT(refusal("budget-tokens=10%,20%"), HasSubstr("'10%' is a ratio, and not a number of"));
 }
 
 TEST_F(SweepTest, SuggestsTheNearestName) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -191,6 +192,54 @@ TEST(SimulateUsage, PrintsEachContradictionOnALine) {
                                             HasSubstr("--workers has no effect without")));
 }
 
+// What people type gives the same run as the plain form.
+TEST(SimulateUsage, TakesPercentagesRatesAndUnits) {
+  const TempDir folder;
+  const std::string file = folder.file("typed.ini");
+  std::ofstream(file) << "retry-budget = sre\nbudget-deposit = 20%\nobserve = \"1 min\"\n";
+  std::ofstream(folder.file("typed-topology.ini"))
+      << "[api]\nworkers = 8\nservice-time = lognormal:60ms:50%\nqueue-length = 1k\n";
+  std::ofstream(folder.file("topology.ini"))
+      << "[api]\nworkers = 8\nservice-time = lognormal:60ms:0.5\nqueue-length = 1000\n";
+  const std::pair<Arguments, Arguments> cases[] = {
+      {{"--strategy=exponential", "--jitter=10%"}, {"--strategy=exponential", "--jitter=0.1"}},
+      {{"--jitter=proportional:20%", "--timeout=0.05min"},
+       {"--jitter=proportional:0.2", "--timeout=3s"}},
+      {{"--arrivals=open", "--rate=0.1k/s"}, {"--arrivals=open", "--rate=100"}},
+      {{"--arrivals=open", "--rate=100rps"}, {"--arrivals=open", "--rate=100"}},
+      {{"--service=workers", "--service-time=lognormal:80ms:50%"},
+       {"--service=workers", "--service-time=lognormal:80ms"}},
+      {{"--config=" + file}, {"--retry-budget=20%", "--observe=1m"}},
+      {{"--topology=" + folder.file("typed-topology.ini")},
+       {"--topology=" + folder.file("topology.ini")}},
+  };
+  for (auto [typed, plain] : cases) {
+    for (Arguments* each : {&typed, &plain}) {
+      each->insert(each->end(), {"--seed=1", "--clients=50", "--quiet"});
+    }
+    if (typed[0] == "--arrivals=open") {
+      for (Arguments* each : {&typed, &plain}) each->erase(each->end() - 2);
+    }
+    ChildProcess as_typed(RETRYSTORM_SIMULATE, typed), as_plain(RETRYSTORM_SIMULATE, plain);
+    EXPECT_EQ(as_typed.exit_code(), 0) << as_typed.err();
+    EXPECT_EQ(as_typed.out(), as_plain.out()) << typed[0];
+  }
+}
+
+// The 5th and the 95th percentile of a normal wait of 1 s +- 10 % are 1 -+ 1.645 * 0.1.
+TEST(ClientUsage, TakesASpreadAsAPercentage) {
+  ChildProcess client(RETRYSTORM_CLIENT,
+                      {"--fixed-delay=1sec", "--jitter=10%", "--seed=1", "--print-schedule=1"});
+  EXPECT_EQ(client.exit_code(), 0) << client.err();
+  double drawn = 0, p5 = 0, p50 = 0, p95 = 0;
+  ASSERT_EQ(
+      std::sscanf(lines(client.out()).at(1).c_str(), "1,%lf,%lf,%lf,%lf", &drawn, &p5, &p50, &p95),
+      4);
+  EXPECT_NEAR(p5, 0.8355, 0.02);
+  EXPECT_NEAR(p50, 1, 0.02);
+  EXPECT_NEAR(p95, 1.1645, 0.02);
+}
+
 TEST(SimulateUsage, SuggestsTheNearestName) {
   const TempDir folder;
   std::ofstream(folder.file("typo.ini")) << "strategey = fixed\n";
@@ -210,6 +259,9 @@ TEST(SimulateUsage, SuggestsTheNearestName) {
       {{"--layers=3"}, "--layers was not expected: did you mean --max-attempts?\n"},
       {{"--outage=errors:50"}, "'50' is not a number from 0 to 1: 50%?"},
       {{"--retry-budget=10"}, "'10' is not a number from 0 to 1: 10%?"},
+      {{"--jitter=10"}, "'10' is not clear: 10% or 1000%?"},
+      {{"--sweep=jitter=10%,20"}, "'20' is not clear: 20% or 2000%?"},
+      {{"--rate=10%", "--arrivals=open"}, "'10%' is a ratio, and not a number of requests/s"},
       {{"--sweep=strategy=fixed,expo"}, "--sweep strategy: 'expo' is not known (did you mean expo"},
       {{"--sweep=strategey=fixed"}, "did you mean strategy?\n"},
       {{"--config=" + folder.file("typo.ini")}, "strategey was not expected: did you mean --strat"},

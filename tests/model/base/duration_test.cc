@@ -65,6 +65,18 @@ TEST(ParseDuration, TakesABareNumberAsSeconds) {
   EXPECT_EQ(parse_duration("59.9"), 59900ms);
 }
 
+TEST(ParseDuration, TakesTheUnitsThatPeopleType) {
+  EXPECT_EQ(parse_duration("2min"), 2min);
+  EXPECT_EQ(parse_duration("30sec"), 30s);
+  EXPECT_EQ(parse_duration("1h"), 1h);
+  EXPECT_EQ(parse_duration("500msec"), 500ms);
+  EXPECT_EQ(parse_duration("2 minutes 30 seconds"), 150s);
+  EXPECT_EQ(parse_duration("1 hour 1 minute 1 second"), 3661s);
+  for (const char* text : {"2mins", "2Min", "2 weeks", "min", "500millis"}) {
+    EXPECT_THROW(parse_duration(text), std::invalid_argument) << text;
+  }
+}
+
 TEST(ParseDuration, TakesBlanksAroundUnits) {
   EXPECT_EQ(parse_duration("1 s"), 1s);
   EXPECT_EQ(parse_duration("1m 30s"), 90s);

@@ -25,7 +25,14 @@ TEST(PlainNumber, ReadsTheFormsThatPeopleWrite) {
   EXPECT_EQ(plain_number("600/min"), "10");
   EXPECT_EQ(plain_number("90/m"), "1.5");
   EXPECT_EQ(plain_number("3600/h"), "1");
-  for (const char* text : {"", "7", "k", "%", "/s", "none", "1kk", "5ms", "0x1k"}) {
+  EXPECT_EQ(plain_number("3600/hour"), "1");
+  EXPECT_EQ(plain_number("1k/s"), "1000");
+  EXPECT_EQ(plain_number("1.2k/min"), "20");
+  EXPECT_EQ(plain_number("100rps"), "100");
+  EXPECT_EQ(plain_number("100 /s"), "100");
+  EXPECT_EQ(plain_number("3x"), "3");
+  for (const char* text :
+       {"", "7", "k", "%", "/s", "none", "1kk", "5ms", "0x1k", "1k%", "5%%", "1/s/s"}) {
     EXPECT_EQ(plain_number(text), text);
   }
 }
@@ -57,7 +64,7 @@ TEST(ParseRate, IsOfASecondAMinuteOrAnHour) {
   EXPECT_EQ(parse_rate("3600/h", 0, 100), 1);
   EXPECT_DOUBLE_EQ(parse_rate("100/min", 0, 100), 100 / 60.);
   for (const char* text :
-       {"", "/s", "/min", "10/", "10/d", "10/hour", "10 /s", "10%", "6001/min"}) {
+       {"", "/s", "/min", "10/", "10/d", "10/hours", "10 / s", "10%", "10x", "6001/min"}) {
     EXPECT_THROW(parse_rate(text, 0, 100), std::invalid_argument) << text;
   }
   try {
@@ -75,8 +82,39 @@ TEST(ParseFactor, IsAlsoATimesOrAPercentage) {
   EXPECT_EQ(parse_factor("3", 0, 10), 3);
   EXPECT_EQ(parse_factor("3x", 0, 10), 3);
   EXPECT_EQ(parse_factor("250%", 0, 10), 2.5);
-  for (const char* text : {"", "x", "%", "11x", "3xx", "3/s", "3 x"}) {
+  for (const char* text : {"", "x", "%", "11x", "3xx", "3/s", "1001%", "3x%"}) {
     EXPECT_THROW(parse_factor(text, 0, 10), std::invalid_argument) << text;
+  }
+}
+
+TEST(ParseSpread, RefusesABareNumberThatMayBeAPercentage) {
+  EXPECT_EQ(parse_spread("10%", 100), 0.1);
+  EXPECT_EQ(parse_spread("0.5", 100), 0.5);
+  EXPECT_EQ(parse_spread("2", 100), 2);
+  EXPECT_EQ(parse_spread("1000%", 100), 10);
+  for (const char* text : {"", "-0.1", "-1%", "10001%", "0.1x", "10/s"}) {
+    EXPECT_THROW(parse_spread(text, 100), std::invalid_argument) << text;
+  }
+  try {
+    parse_spread("10", 100);
+    FAIL();
+  } catch (const std::invalid_argument& error) {
+    EXPECT_STREQ(error.what(), "'10' is not clear: 10% or 1000%?");
+  }
+  for (const double value : {0.0, 0.1, 2.0, 2.5, 10.0}) {
+    EXPECT_EQ(parse_spread(print_spread(value), 100), value);
+  }
+}
+
+TEST(NumberWithUnit, IsNoRatio) {
+  EXPECT_EQ(number_with_unit("600/min", "requests/s"), "10");
+  EXPECT_EQ(number_with_unit("1k/s", "requests/s"), "1000");
+  EXPECT_EQ(number_with_unit("10k", "tokens"), "10k");
+  EXPECT_EQ(number_with_unit("none", "requests/s"), "none");
+  EXPECT_EQ(number_with_unit("100/s", "tokens"), "100/s");  // is refused as a number
+  for (const char* text : {"10%", "2x"}) {
+    EXPECT_THROW(number_with_unit(text, "tokens"), std::invalid_argument) << text;
+    EXPECT_THROW(number_with_unit(text, "requests/s"), std::invalid_argument) << text;
   }
 }
 
@@ -84,6 +122,7 @@ TEST(ParseRate, MayHaveItsUnit) {
   EXPECT_EQ(parse_rate("20", 0, 1e4), 20);
   EXPECT_EQ(parse_rate("20/s", 0, 1e4), 20);
   EXPECT_EQ(parse_rate("2k", 0, 1e4), 2000);
+  EXPECT_EQ(parse_rate("2k/s", 0, 1e4), 2000);
   for (const char* text : {"", "/s", "20%", "20/d", "20x"}) {
     EXPECT_THROW(parse_rate(text, 0, 1e4), std::invalid_argument) << text;
   }

@@ -285,13 +285,19 @@ TEST(ParseJitter, ReadsWhatItWrites) {
     EXPECT_EQ(to_string(parse_jitter(text)), text);
   }
   EXPECT_EQ(to_string(parse_jitter("0.3")), "normal:0.3");
+  EXPECT_EQ(to_string(parse_jitter("10%")), "normal:0.1");
+  EXPECT_EQ(to_string(parse_jitter("normal:10%")), "normal:0.1");
+  EXPECT_EQ(to_string(parse_jitter("proportional:20%")), "proportional:0.2");
+  EXPECT_EQ(to_string(parse_jitter("300%")), "normal:300%");
+  EXPECT_EQ(parse_jitter("normal:300%"), parse_jitter("300%"));
   EXPECT_EQ(to_string(parse_jitter("additive")), "additive:1s");
 }
 
 TEST(ParseJitter, ExplainsEachRefusalInOneSentence) {
-  for (const char* text : {"", "ful", "full:1", "normal:", "normal:-1", "normal:nan", "-0.1",
-                           "proportional:1.1", "additive:-1s", "additive:x", "additive:-1%",
-                           "additive:%", "full:1%", "normal:1%", ":1", "1e999"}) {
+  for (const char* text :
+       {"", "ful", "full:1", "normal:", "normal:-1", "normal:nan", "-0.1", "proportional:1.1",
+        "additive:-1s", "additive:x", "additive:-1%", "additive:%", "additive:1%%", "full:1%",
+        "normal:1x", "10", "normal:20", ":1", "1e999"}) {
     EXPECT_THROW(parse_jitter(text), std::invalid_argument) << text;
   }
 }

@@ -116,6 +116,10 @@ TEST(ServiceTime, NamesTheFormOfAMixture) {
 TEST(ServiceTime, LognormalHasItsOwnSpread) {
   EXPECT_EQ(ServiceTime::parse("lognormal:80ms").text(), "lognormal:80ms:0.5");
   EXPECT_EQ(ServiceTime::parse("lognormal:80ms:2").text(), "lognormal:80ms:2");
+  EXPECT_EQ(ServiceTime::parse("lognormal:80ms:50%"), ServiceTime::lognormal(80ms, 0.5));
+  EXPECT_EQ(ServiceTime::parse("lognormal:80ms:300%"), ServiceTime::lognormal(80ms, 3));
+  EXPECT_EQ(ServiceTime::parse("lognormal:80ms:300%").text(), "lognormal:80ms:300%");
+  EXPECT_THROW(ServiceTime::parse("lognormal:80ms:50"), std::invalid_argument);  // 50% or 5000%
 }
 
 }  // namespace
