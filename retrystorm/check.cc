@@ -62,7 +62,7 @@ void declare(CLI::App& app, CheckOptions& options) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->group("Study");
-  add_study_options(app, options, kSetByDisturbances);
+  add_study_options(app, options);
   add_max_time(app, options);
   hide(app, "markdown");  // --format has it
 }
@@ -119,12 +119,25 @@ bool can_run(const Policy& policy) {
   return !policy.refused && policy.has_retries;
 }
 
-PolicyToRun to_run(const CheckedFile& file, const CheckedPolicy& policy) {
+// Finds the policy among those of its file. Two that begin in one line are told apart by a name.
+std::string import_command(const CheckedFile& file, const Policy& policy, const std::string& as) {
+  std::string command = "retrystorm import " + shell_word(file.path) + as;
+  if (file.policies.size() == 1) return command;
+  const auto in_line =
+      std::count_if(file.policies.begin(), file.policies.end(),
+                    [&policy](const auto& each) { return each.policy->line == policy.line; });
+  if (in_line > 1 && policy.names.empty()) return "";
+  return command + " --policy=" +
+         (in_line > 1 ? shell_word(policy.names.front()) : std::to_string(policy.line));
+}
+
+PolicyToRun to_run(const CheckedFile& file, const CheckedPolicy& policy, const std::string& as) {
   return {.name = printable(file.path) + ':' + std::to_string(policy.policy->line),
           .settings = options_of(*policy.policy),
           .format = file.file.format.empty() ? std::nullopt
                                              : std::optional(parse_export_format(file.file.format)),
-          .multiplexed = file.file.kind.starts_with("gRPC")};
+          .multiplexed = file.file.kind.starts_with("gRPC"),
+          .import = import_command(file, *policy.policy, as)};
 }
 
 // Finds what each policy was before: the policy of a name that it has, too, or the only one if both are.
@@ -294,15 +307,15 @@ bool has_unknown(const std::vector<CheckedFile>& files) {
   });
 }
 
-// The policies that can be run. Those that have not changed are left out.
-std::vector<PolicyCase> cases_of(const std::vector<CheckedFile>& files) {
+// The policies that can be run. Those that have not changed are left out. `as`: " --as=NAME", if that was given.
+std::vector<PolicyCase> cases_of(const std::vector<CheckedFile>& files, const std::string& as) {
   std::vector<PolicyCase> cases;
   for (const CheckedFile& file : files) {
     for (const CheckedPolicy& each : file.policies) {
       if (!can_run(*each.policy)) continue;
-      PolicyCase one{.policy = to_run(file, each)};
+      PolicyCase one{.policy = to_run(file, each, as)};
       if (each.before.policy != nullptr && can_run(*each.before.policy->policy)) {
-        one.before = to_run(*each.before.file, *each.before.policy);
+        one.before = to_run(*each.before.file, *each.before.policy, as);
         if (one.before->settings == one.policy.settings) continue;
       }
       cases.push_back(std::move(one));
@@ -318,7 +331,8 @@ int check_files(const Invocation& invocation, const CheckOptions& typed) {
   const std::vector<CheckedFile> old_files = read_files(options.baseline, options.as);
   find_before(files, old_files);
   const std::vector<Found> all = found_in(files, old_files);
-  const NamedOptions given = given_to_study(invocation.app, kSetByDisturbances);
+  NamedOptions given = given_to_study(invocation.app, {});
+  const std::vector<StudyDisturbance> disturbances = with_own_outage(given);
   if (given.empty() && !options.expectations.empty()) {
     throw std::invalid_argument(
         "--expect: nothing is run without a service and its load, such as --service=workers "
@@ -329,7 +343,10 @@ int check_files(const Invocation& invocation, const CheckOptions& typed) {
     options.json = "-";
   }
   if (!options.workload.seed) options.workload.seed = 1;  // for the same verdict each time
-  const std::vector<PolicyCase> cases = given.empty() ? std::vector<PolicyCase>() : cases_of(files);
+  const CLI::Option* as = find_option(invocation.app, "as");
+  const std::vector<PolicyCase> cases =
+      given.empty() ? std::vector<PolicyCase>()
+                    : cases_of(files, as->count() > 0 ? " --as=" + text_of(*as) : "");
   const auto tell = [&](JsonLines& json) {
     if (options.format == Format::kSarif) write_sarif(all, !old_files.empty());
     write_json(files, all, json);
@@ -354,7 +371,7 @@ int check_files(const Invocation& invocation, const CheckOptions& typed) {
     if (options.expectations.empty()) {
       options.expectations.push_back(parse_expectation("down<1%", cell_figures({})));
     }
-    code = run_policies(invocation, options, cases, given, markdown, tell);
+    code = run_policies(invocation, options, cases, disturbances, given, markdown, tell);
   }
   if (code == kExitFault || code == kExitBroken) return code;
   const auto harm =

@@ -2,10 +2,30 @@
 
 #include <algorithm>
 #include <chrono>
+#include <stdexcept>
 
 #include "model/run/outlook.h"
 
 namespace retrystorm {
+
+std::vector<StudyDisturbance> with_own_outage(NamedOptions& given) {
+  std::vector<StudyDisturbance> all = disturbances();
+  NamedOptions own;
+  for (const std::string& name : kSetByDisturbances) {
+    if (auto found = given.extract(name)) own.insert(std::move(found));
+  }
+  if (own.empty()) return all;
+  const ScenarioOptions scenario = scenario_of(own);
+  if (scenario.outage_length() == Duration::zero()) {
+    throw std::invalid_argument("--outage-for: an outage of 0s is none");
+  }
+  std::erase_if(all, [](const StudyDisturbance& each) { return each.outage; });
+  all.insert(all.begin(), {.title = in_words(scenario.timeline.outage) + " for " +
+                                    brief_duration(scenario.outage_length()),
+                           .outage = true,
+                           .options = std::move(own)});
+  return all;
+}
 
 Duration until_drained(const ScenarioOptions& scenario) {
   constexpr Duration kLongest = std::chrono::minutes(5);

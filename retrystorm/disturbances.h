@@ -14,7 +14,7 @@ namespace retrystorm {
 inline const std::vector<std::string> kSetByDisturbances{"outage", "outage-for"};
 
 struct StudyDisturbance {
-  const char* title;
+  std::string title;
   bool outage;  // is there an outage, so that there is a verdict?
   NamedOptions options;
   bool brief = false;  // so that retries can save its requests
@@ -29,6 +29,10 @@ inline const std::vector<StudyDisturbance>& disturbances() {
       {"errors 50 %", false, {{"outage-for", "0s"}, {"error-share", "0.5"}}}};
   return all;
 }
+
+// The same with the outage among the options, which is taken out of them, in place of the freezes. Throws
+// std::invalid_argument if that is none.
+std::vector<StudyDisturbance> with_own_outage(NamedOptions& given);
 
 // How long a run is to go on after an outage so that it decides: its --observe, or twice as long as the queue of
 // the outage takes to drain, if that is longer. At most 5 minutes, so that a storm does not cost more.

@@ -17,9 +17,6 @@
 namespace retrystorm {
 namespace {
 
-// Runs with settings that were not asked for have so many seeds.
-constexpr std::size_t kBesideRuns = 20;
-
 Runs at_most(const Runs& runs, std::size_t count) {
   const auto end = static_cast<std::ptrdiff_t>(std::min(count, runs.size()));
   return {runs.begin(), runs.begin() + end};
@@ -32,35 +29,27 @@ void add_to_list(std::string& list, const std::string& text) {
 }  // namespace
 
 PolicyAdvice::PolicyAdvice(std::string label, const PolicyToRun& policy,
+                           const std::vector<StudyDisturbance>& disturbances,
                            std::vector<const Runs*> runs, const Study& study,
-                           const StudyOptions& options, const NamedOptions& given)
+                           const StudyOptions& options, const NamedOptions& given,
+                           const std::string& words)
     : label_(std::move(label)),
       policy_(policy),
+      disturbances_(disturbances),
       runs_(std::move(runs)),
       study_(study),
       options_(options),
-      given_(given) {}
+      given_(given),
+      words_(words) {}
 
 ScenarioOptions PolicyAdvice::scenario(const NamedOptions& settings,
                                        std::size_t disturbance) const {
-  return scenario_with(policy_, settings, disturbances()[disturbance], options_, given_);
+  return scenario_with(policy_, settings, disturbances_[disturbance], options_, given_);
 }
 
 Runs PolicyAdvice::run_with(const NamedOptions& settings, std::size_t disturbance,
                             std::size_t runs) const {
   return study_.run_beside(scenario(settings, disturbance), runs);
-}
-
-std::vector<Hits> PolicyAdvice::hits_with(const Change& change) const {
-  std::vector<Hits> hits;
-  for (std::size_t i = 0; i < disturbances().size(); ++i) {
-    ScenarioOptions changed = scenario(policy_.settings, i);
-    change(changed);
-    const Runs runs = study_.run_beside(changed, kBesideRuns);
-    if (runs.empty()) return {};
-    hits.push_back(hits_of(runs));
-  }
-  return hits;
 }
 
 void PolicyAdvice::print_not_retried() const {
@@ -70,8 +59,7 @@ void PolicyAdvice::print_not_retried() const {
     if (runs_[i]->empty()) continue;
     const CellResult result = summarize(*runs_[i]);
     if (result.nothing_retried == 0) continue;
-    add_to_list(
-        names, std::string(disturbances()[i].title) + " (" + to_string(result.not_retryable) + ')');
+    add_to_list(names, disturbances_[i].title + " (" + to_string(result.not_retryable) + ')');
     hangs |= look_ahead(scenario(policy_.settings, i)).hangs_on_rejections();
   }
   print_note(std::cout, label_ + "nothing was retried, these failures are not retryable", names);
@@ -93,7 +81,7 @@ void PolicyAdvice::print_budget() {
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     const Runs with = at_most(*runs_[i], kBesideRuns);
     if (with.empty()) return;
-    const StudyDisturbance& disturbance = disturbances()[i];
+    const StudyDisturbance& disturbance = disturbances_[i];
     const Runs free = run_with(without, i, with.size());
     if (free.empty()) return;
     success.push_back(success_in(disturbance, summarize(free)));
@@ -101,7 +89,7 @@ void PolicyAdvice::print_budget() {
     if (down_runs(free) > down_runs(with)) {
       add_to_list(saves, disturbance.title);
     } else if (lost >= 0.00005) {
-      add_to_list(costs, std::string(disturbance.title) + ' ' + percent(lost, 2));
+      add_to_list(costs, disturbance.title + ' ' + percent(lost, 2));
     }
   }
   const std::string name = label_ + "retry budget " + budget->second;
@@ -124,7 +112,7 @@ void PolicyAdvice::print_token_ratio(const std::vector<double>& free) const {
       policy_.settings.at("retry-budget") != "grpc" || given_.contains("budget-deposit")) {
     return;
   }
-  const auto& all = disturbances();
+  const auto& all = disturbances_;
   const auto errors =
       std::find_if(all.begin(), all.end(), [](const auto& each) { return !each.outage; });
   const auto at = static_cast<std::size_t>(errors - all.begin());
@@ -168,9 +156,9 @@ void PolicyAdvice::print_token_ratio(const std::vector<double>& free) const {
 }
 
 // A frozen service finds a full accept queue when it wakes: the first of the usual backlogs with which runs in this
-// disturbance are down, or not back in time, while none is with the backlog of the check. Empty: none.
-std::string PolicyAdvice::other_backlog(const NamedOptions& settings,
-                                        std::size_t disturbance) const {
+// disturbance are down, or not back in time, while none is with the backlog of the check.
+std::optional<PolicyAdvice::OtherBacklog> PolicyAdvice::other_backlog(
+    const NamedOptions& settings, std::size_t disturbance) const {
   constexpr std::size_t kRuns = 15;
   // A Tomcat of which only the workers hang accepts so many.
   constexpr std::size_t kBacklogOfHungTomcat = 8292;
@@ -178,7 +166,7 @@ std::string PolicyAdvice::other_backlog(const NamedOptions& settings,
   const bool is_known = given_.contains("backlog") && other.service.backlog != kBacklogOfTomcat;
   if (is_known || other.service.capacity != Capacity::kWorkers ||
       other.workload.connections.multiplexed()) {
-    return "";
+    return std::nullopt;
   }
   std::vector<std::size_t> backlogs(kUsualBacklogs.begin(), kUsualBacklogs.end());
   backlogs.push_back(kBacklogOfHungTomcat);
@@ -188,21 +176,22 @@ std::string PolicyAdvice::other_backlog(const NamedOptions& settings,
     other.service.backlog = backlog;
     const Hits hits = hits_of(study_.run_beside(other, kRuns));
     if (hits.all() == 0) continue;
-    return "at --backlog=" + std::to_string(backlog) + ' ' + std::to_string(hits.all()) + " of " +
-           std::to_string(kRuns) + " runs are " + (hits.down > 0 ? "down" : "not back in time") +
-           " in " + disturbances()[disturbance].title + ", ask what your server listens with";
+    return OtherBacklog{
+        backlog, kRuns,
+        "at --backlog=" + std::to_string(backlog) + ' ' + std::to_string(hits.all()) + " of " +
+            std::to_string(kRuns) + " runs are " + (hits.down > 0 ? "down" : "not back in time") +
+            " in " + disturbances_[disturbance].title + ", ask what your server listens with"};
   }
-  return "";
+  return std::nullopt;
 }
 
-void PolicyAdvice::print_weakest() const {
+void PolicyAdvice::print_weakest() {
   std::size_t all = 0;
   double least = 2;
   Duration longest{-1};
   std::string outage, errors;
-  std::optional<std::size_t> weakest;
   for (std::size_t i = 0; i < runs_.size(); ++i) {
-    const StudyDisturbance& disturbance = disturbances()[i];
+    const StudyDisturbance& disturbance = disturbances_[i];
     const Runs& now = *runs_[i];
     if (now.empty() || hits_of(now).all() > 0) return;
     all += now.size();
@@ -210,9 +199,9 @@ void PolicyAdvice::print_weakest() const {
     const auto back = result.recovery_median;
     if (disturbance.outage && back && *back >= longest) {
       longest = *back;
-      weakest = i;
-      outage = *back > Duration::zero() ? "at the latest the service is back " + readable(*back) +
-                                              " after it was " + disturbance.title
+      weakest_ = i;
+      outage = *back > Duration::zero() ? "at the latest the service is back after " +
+                                              readable(*back) + " (" + disturbance.title + ')'
                                         : "the service is back at once";
     }
     if (disturbance.outage) continue;
@@ -224,49 +213,33 @@ void PolicyAdvice::print_weakest() const {
   std::string name = label_ + "nothing to change" + (budget_costs_ ? " for storms" : "");
   std::string text =
       "none of " + std::to_string(all) + " runs is down; " + outage + ", and " + errors;
-  if (weakest) {
-    const std::string other = other_backlog(policy_.settings, *weakest);
-    if (!other.empty()) {
-      name +=
-          " at --backlog=" + std::to_string(scenario(policy_.settings, *weakest).service.backlog);
-      text = other + " (simulate --backlog=...), and with that of this check " + text;
-    }
+  if (weakest_) other_backlog_ = other_backlog(policy_.settings, *weakest_);
+  if (other_backlog_) {
+    name +=
+        " at --backlog=" + std::to_string(scenario(policy_.settings, *weakest_).service.backlog);
+    text = other_backlog_->text + ", and with that of this check " + text;
   }
   print_note(std::cout, name, text);
 }
 
-void PolicyAdvice::print_abandoned() const {
-  const ServiceOptions service = scenario(policy_.settings, 0).service;
-  if (given_.contains("abandoned") || service.capacity != Capacity::kWorkers ||
-      service.abandoned != Abandoned::kServe) {
-    return;
+void PolicyAdvice::print_service_changes() const {
+  std::vector<TitledScenario> all;
+  for (std::size_t i = 0; i < disturbances_.size(); ++i) {
+    all.push_back({disturbances_[i].title, scenario(policy_.settings, i)});
   }
-  const std::vector<Hits> hits =
-      hits_with([](ScenarioOptions& all) { all.service.abandoned = Abandoned::kSkip; });
-  if (hits.empty()) return;
-  std::string open;
-  for (std::size_t i = 0; i < hits.size(); ++i) {
-    if (hits[i].all() == 0) continue;
-    add_to_list(open, std::string(disturbances()[i].title) + ": " + std::to_string(hits[i].all()) +
-                          " of " + std::to_string(kBesideRuns));
-  }
-  const std::string name = label_ + "with --abandoned=skip";
-  if (open.empty()) {
-    print_note(
-        std::cout, name,
-        "0 of " + std::to_string(kBesideRuns) +
-            " runs are down in each disturbance, ask whether your server notices that a caller has "
-            "hung up");
-  } else {
-    print_note(std::cout, name + " still down or not back in time", open);
-  }
+  retrystorm::print_service_changes(study_, label_, all, given_);
 }
 
 void PolicyAdvice::print_change_to_try() const {
   // Where the service is down, or not back in time, without any retries, no policy is to blame.
-  const std::vector<Hits> none =
-      hits_with([](ScenarioOptions& all) { all.workload.retry.limit.max_retries = 0; });
-  if (none.empty()) return;
+  std::vector<Hits> none;
+  for (std::size_t i = 0; i < disturbances_.size(); ++i) {
+    ScenarioOptions without = scenario(policy_.settings, i);
+    without.workload.retry.limit.max_retries = 0;
+    const Runs runs = study_.run_beside(without, kBesideRuns);
+    if (runs.empty()) return;
+    none.push_back(hits_of(runs));
+  }
   const auto blames_policy = [&none](std::size_t i) { return none[i].all() == 0; };
   std::string beyond;
   bool to_blame = false, down = false;
@@ -281,7 +254,7 @@ void PolicyAdvice::print_change_to_try() const {
     }
     down |= none[i].down > 0;
     add_to_list(beyond,
-                std::string(disturbances()[i].title) + " (" +
+                disturbances_[i].title + " (" +
                     (none[i].down > 0 ? std::to_string(none[i].down) + " down"
                                       : std::to_string(none[i].open) + " still recovering") +
                     " of " + std::to_string(kBesideRuns) + ")");
@@ -312,16 +285,42 @@ void PolicyAdvice::print_change_to_try() const {
               << "disturbance, so at most " << percent(greatest_share(0, enough), 2) << "):\n";
     for (const std::string& line : change.lines) std::cout << "    " << line << '\n';
     for (std::size_t i = 0; i < runs_.size(); ++i) {
-      if (!disturbances()[i].outage) continue;
-      const std::string other = other_backlog(change.settings, i);
-      if (other.empty()) continue;
-      print_note(std::cout, "  but that is not enough with every backlog", other);
+      if (!disturbances_[i].outage) continue;
+      const auto other = other_backlog(change.settings, i);
+      if (!other) continue;
+      print_note(std::cout, "  but that is not enough with every backlog", other->text);
       return;
     }
     return;
   }
   print_note(std::cout, label_ + "try",
              "retrystorm remedies, for these changes of the file do not help: " + in_vain);
+}
+
+void PolicyAdvice::print_command() const {
+  std::size_t at = weakest_.value_or(0), hits = 0;
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    const std::size_t its = hits_of(*runs_[i]).all();
+    if (its > hits) at = i;
+    hits = std::max(hits, its);
+  }
+  const std::size_t runs = other_backlog_ ? other_backlog_->runs : runs_[at]->size();
+  // Of another strategy there is no file.
+  if (runs == 0 || policy_.import.empty() || given_.contains("strategy")) return;
+  const ScenarioOptions same = scenario(policy_.settings, at);
+  std::cout << label_ << "simulate makes the runs of " << disturbances_[at].title
+            << (other_backlog_ ? " with that backlog" : "") << ":\n  " << policy_.import
+            << " >mine.ini\n  simulate" << words_;
+  if (policy_.multiplexed && !given_.contains("connections")) {
+    std::cout << " --connections=multiplexed";
+  }
+  for (const auto& [name, value] : disturbances_[at].options) {
+    std::cout << " --" << name << '=' << value;
+  }
+  if (other_backlog_) std::cout << " --backlog=" << other_backlog_->backlog;
+  std::cout << " --outage-at=" << format_duration(options_.outage_at)
+            << " --observe=" << format_duration(same.observe)
+            << " --sweep strategy=mine.ini --runs=" << runs << " --seed=" << study_.seed() << '\n';
 }
 
 }  // namespace retrystorm

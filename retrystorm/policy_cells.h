@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ struct PolicyToRun {
   // Does its program send all requests of a process over one connection? Then it runs so, unless
   // --connections is given.
   bool multiplexed = false;
+  std::string import{};  // the command that prints it as a settings file; empty if there is none
 };
 
 // The scenario of a policy in a disturbance, with these settings in place of its own. `given`: options that hold for all.
@@ -43,5 +45,23 @@ std::size_t down_runs(const Runs& runs);
 // The success of the requests that begin in a disturbance. That of the whole run would depend on how long
 // one observes. Errors last for the whole run.
 double success_in(const StudyDisturbance& disturbance, const CellResult& result);
+
+// Runs of what is no cell of a study have so many seeds.
+inline constexpr std::size_t kBesideRuns = 20;
+
+// What happens to a service, with the settings that leave it down.
+struct TitledScenario {
+  std::string title;
+  ScenarioOptions options;
+};
+
+// Whether the service would be down with them if it did something else: skipped requests whose callers have hung up,
+// or turned away what would be answered too late. Leaves out what was `given`. `label`: before each line.
+void print_service_changes(const Study& study, const std::string& label,
+                           const std::vector<TitledScenario>& all, const NamedOptions& given);
+
+// "in 3 of 20 runs (frozen 10 s)", or "in none of 20 runs of each": where runs are down, or not back in time.
+std::string down_with(const Study& study, const std::vector<TitledScenario>& all,
+                      const std::function<void(ScenarioOptions&)>& change);
 
 }  // namespace retrystorm

@@ -1,5 +1,6 @@
 #include "retrystorm/policy_runs.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <iostream>
@@ -90,10 +91,10 @@ struct Plan {
 };
 
 Plan plan_of(const StudyOptions& options, const std::vector<PolicyCase>& cases,
-             const NamedOptions& given) {
+             const std::vector<StudyDisturbance>& disturbances, const NamedOptions& given) {
   Plan plan;
   for (const PolicyCase& each : cases) {
-    for (const StudyDisturbance& disturbance : disturbances()) {
+    for (const StudyDisturbance& disturbance : disturbances) {
       const auto add = [&](const PolicyToRun& policy) {
         plan.study.push_back({{policy.name, disturbance.title},
                               scenario_with(policy, policy.settings, disturbance, options, given)});
@@ -149,12 +150,28 @@ std::vector<std::string> set_by_all(const std::vector<PolicyCase>& cases) {
   return names;
 }
 
+// The options of all runs as they were typed, so that `simulate` makes them, too.
+std::string as_words(const Invocation& invocation, const NamedOptions& given) {
+  const CLI::Option* config = find_option(invocation.app, "config");
+  std::string words;
+  if (config != nullptr && config->count() > 0) words = " --config=" + shell_word(text_of(*config));
+  for (const auto& [name, value] : given) {
+    if (name == "observe" || name == "outage-at") continue;  // of each disturbance
+    if (!words.empty() && !is_typed(*find_option(invocation.app, name), invocation.arguments)) {
+      continue;
+    }
+    words += " --" + name + '=' + shell_word(value);
+  }
+  return words;
+}
+
 }  // namespace
 
 int run_policies(const Invocation& invocation, const StudyOptions& options,
-                 const std::vector<PolicyCase>& cases, const NamedOptions& given, bool markdown,
-                 const std::function<void(JsonLines&)>& before_runs) {
-  const Plan plan = plan_of(options, cases, given);
+                 const std::vector<PolicyCase>& cases,
+                 const std::vector<StudyDisturbance>& disturbances, const NamedOptions& given,
+                 bool markdown, const std::function<void(JsonLines&)>& before_runs) {
+  const Plan plan = plan_of(options, cases, disturbances, given);
   const bool of_changes = std::any_of(
       cases.begin(), cases.end(), [](const PolicyCase& each) { return each.before.has_value(); });
   const Judge judge(options);
@@ -173,8 +190,8 @@ int run_policies(const Invocation& invocation, const StudyOptions& options,
   };
   // Whether a claim about the policy of this cell is broken, in any disturbance.
   const auto is_over = [&](const Study::Runs& runs, std::size_t number) {
-    const std::size_t first = number - number % disturbances().size();
-    for (std::size_t i = first; i < first + disturbances().size(); ++i) {
+    const std::size_t first = number - number % disturbances.size();
+    for (std::size_t i = first; i < first + disturbances.size(); ++i) {
       for (const Accepted& each : judgements(runs, plan.cells[i])) {
         if (each.judgement.finding == Finding::kBroken) return true;
       }
@@ -242,14 +259,14 @@ int run_policies(const Invocation& invocation, const StudyOptions& options,
     std::cout
         << "open: neither down nor back at the end, so that \"at most\" counts them as down\n";
   }
+  const std::string words = as_words(invocation, given);
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    const std::span<const Cell> cells(&plan.cells[i * disturbances().size()],
-                                      disturbances().size());
+    const std::span<const Cell> cells(&plan.cells[i * disturbances.size()], disturbances.size());
     std::vector<const Runs*> all;
     for (const Cell& each : cells) all.push_back(&runs[each.now]);
     const PolicyToRun& policy = cases[i].policy;
-    PolicyAdvice advice(cases.size() > 1 ? policy.name + ": " : "", policy, all, study, options,
-                        given);
+    PolicyAdvice advice(cases.size() > 1 ? policy.name + ": " : "", policy, disturbances, all,
+                        study, options, given, words);
     const bool hold = std::all_of(cells.begin(), cells.end(), [&](const Cell& cell) {
       const auto judged = judgements(runs, cell);
       return std::all_of(judged.begin(), judged.end(), [](const Accepted& each) {
@@ -265,11 +282,12 @@ int run_policies(const Invocation& invocation, const StudyOptions& options,
     const auto hits = [](const Runs* each) { return hits_of(*each).all(); };
     if (std::any_of(all.begin(), all.end(),
                     [&](const Runs* each) { return is_majority(hits(each), each->size()); })) {
-      advice.print_abandoned();
+      advice.print_service_changes();
     }
     if (policy.format && !hold && std::any_of(all.begin(), all.end(), hits)) {
       advice.print_change_to_try();
     }
+    if (!markdown) advice.print_command();
   }
   return study.finish(fence);
 }

@@ -20,7 +20,7 @@ struct PolicyCase {
   std::optional<PolicyToRun> before{};
 };
 
-// Puts each policy in each disturbance, with the options that were `given` for all, and prints what came
+// Puts each policy in each of `disturbances`, with the options that were `given` for all, and prints what came
 // of it: what its retry budget costs, and for a policy that leaves the service down the least change with
 // which it comes back. A policy that breaks a claim gets no more runs. Where there is a policy before, both
 // have the same seeds, and only runs that are down now and were not down before count as down. Returns the exit code.
@@ -28,7 +28,8 @@ struct PolicyCase {
 // is called when all options have been checked, with the file of --json. With `markdown`, all is printed as
 // Markdown.
 int run_policies(const Invocation& invocation, const StudyOptions& options,
-                 const std::vector<PolicyCase>& cases, const NamedOptions& given, bool markdown,
-                 const std::function<void(JsonLines&)>& before_runs);
+                 const std::vector<PolicyCase>& cases,
+                 const std::vector<StudyDisturbance>& disturbances, const NamedOptions& given,
+                 bool markdown, const std::function<void(JsonLines&)>& before_runs);
 
 }  // namespace retrystorm

@@ -3,13 +3,13 @@
 #include <array>
 #include <cctype>
 #include <cmath>
-#include <functional>
 #include <iostream>
 #include <limits>
 #include <utility>
 
 #include "common/output/json_text.h"
 #include "model/base/text.h"
+#include "retrystorm/policy_cells.h"
 #include "retrystorm/policy_files.h"
 #include "retrystorm/policy_runs.h"
 #include "retrystorm/recommend.h"
@@ -341,44 +341,15 @@ std::string Recommendation::settings_text(const Settings& settings) const {
 
 // Whether it is the retries that keep the service down, and what the service could do about it.
 void Recommendation::print_beyond_retries(const Settings& nearest) const {
-  constexpr std::size_t kRuns = 20;
-  // Where runs are down, or not back in time, when the options are changed.
-  const auto down_with = [&](const std::function<void(ScenarioOptions&)>& change) {
-    std::string where;
-    for (const Situation& each : question_.situations) {
-      ScenarioOptions scenario = scenario_in(each, nearest);
-      change(scenario);
-      const auto runs = study_.run_beside(scenario, kRuns);
-      if (runs.empty()) return std::string("interrupted");
-      const auto down = std::count_if(runs.begin(), runs.end(), may_be_down);
-      if (down == 0) continue;
-      where += (where.empty() ? "" : ", ") + std::to_string(down) + " of " + std::to_string(kRuns) +
-               " runs (" + each.title + ')';
-    }
-    return where.empty() ? "in none of " + std::to_string(kRuns) + " runs of each" : "in " + where;
-  };
-  print_wrapped(std::cout, "Without any retries: ",
-                "down, or not back in time, " + down_with([](ScenarioOptions& all) {
-                  all.workload.retry.limit.max_retries = 0;
+  std::vector<TitledScenario> all;
+  for (const Situation& each : question_.situations) {
+    all.push_back({each.title, scenario_in(each, nearest)});
+  }
+  print_wrapped(std::cout, "without any retries: ",
+                "down, or not back in time, " + down_with(study_, all, [](ScenarioOptions& each) {
+                  each.workload.retry.limit.max_retries = 0;
                 }));
-  const ScenarioOptions ours = scenario_in(question_.situations.front(), nearest);
-  const auto try_service = [&](const std::string& option, const char* about,
-                               const std::function<void(ServiceOptions&)>& change) {
-    print_wrapped(std::cout, "With --" + option + ": ",
-                  down_with([&](ScenarioOptions& all) { change(all.service); }) + about);
-  };
-  if (ours.service.abandoned == Abandoned::kServe) {
-    try_service("abandoned=skip", "; ask whether your server notices that a caller has hung up",
-                [](ServiceOptions& service) { service.abandoned = Abandoned::kSkip; });
-  }
-  // Half of what makes answers late.
-  const double late = late_from(ours.service, ours.workload.timeout) / 2;
-  if (ours.service.shed_above == 0 && late >= 1 && std::isfinite(late)) {
-    const auto most = static_cast<std::size_t>(late);
-    try_service("shed-above=" + std::to_string(most),
-                "; ask how your server can turn away what would come too late",
-                [most](ServiceOptions& service) { service.shed_above = most; });
-  }
+  print_service_changes(study_, "", all, question_.given);
   std::cout << "`retrystorm remedies` has more that a service can do.\n";
 }
 

@@ -45,10 +45,9 @@ void refuse_own(const NamedOptions& given, const std::vector<std::string>& own,
     throw std::invalid_argument(where + "--" + name + " is set by this study" +
                                 (own == kSetByDisturbances
                                      ? ", which tries " + titles() +
-                                           "; simulate tries any other, also with a file's "
-                                           "policy: retrystorm import FILE >mine.ini; simulate "
-                                           "--config=service.ini --sweep strategy=mine.ini --" +
-                                           name + '=' + given.at(name) + " --runs=100"
+                                           "; retrystorm check tries a file's policy with it, and "
+                                           "simulate --sweep strategy=mine.ini --" +
+                                           name + '=' + given.at(name) + " --runs=100 any settings"
                                      : "") +
                                 " (see --help)");
   }

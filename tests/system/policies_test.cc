@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "common/output/output_file.h"
+#include "model/base/text.h"
 #include "tests/support/child_process.h"
 #include "tests/support/temp_dir.h"
 
@@ -281,7 +282,7 @@ TEST(Check, TriesOtherBacklogs) {
   const Done back = checked("--threads=2");
   EXPECT_THAT(back.out, ContainsRegex("\nnothing to change at --backlog=256: at --backlog=4096 "
                                       "1[0-5] of 15 runs are down"));
-  EXPECT_THAT(back.out, HasSubstr("(simulate --backlog=...)"));
+  EXPECT_THAT(back.out, ContainsRegex("\n  simulate .* --backlog=4096 .* --runs=15 --seed=1\n"));
   // No run is down: the waits, which are not random, decide.
   EXPECT_EQ(back.code, 3);
   EXPECT_THAT(back.out, HasSubstr("\nexit code 3: for the warning above (no-jitter)\n"));
@@ -307,7 +308,9 @@ TEST(Check, SaysWhatTokenRatioErrorsNeed) {
   };
   const Done serves = checked("--threads=2");
   EXPECT_THAT(serves.out, HasSubstr("frozen 60 s  0 of 5, 5 open"));
-  EXPECT_THAT(serves.out, HasSubstr("\nwith --abandoned=skip: 0 of 20 runs are down"));
+  EXPECT_THAT(
+      serves.out,
+      HasSubstr("\nwith --abandoned=skip: down, or not back in time,\n  in none of 20 runs"));
   EXPECT_THAT(serves.out, ContainsRegex("\n    \"tokenRatio\": (0\\.112|0\\.25|0\\.5|1)\n"));
   EXPECT_THAT(serves.out, Not(HasSubstr("nothing to change")));
   const Done skips = checked("--abandoned=skip");
@@ -381,12 +384,12 @@ TEST(Check, TakesAFixedNumberOfRunsUnlessTheOutcomeIsCertain) {
   EXPECT_THAT(other.out, HasSubstr("frozen 60 s  20 of 20"));
   EXPECT_THAT(other.out, HasSubstr("frozen 60 s: expect down>50%: holds"));
 
-  EXPECT_THAT(done(RETRYSTORM_STUDIES, {"check", "--help-all"}).out,
+  EXPECT_THAT(done(RETRYSTORM_STUDIES, {"recommend", "--help-all"}).out,
               Not(HasSubstr("--outage-for")));
   EXPECT_THAT(checked({storm, "--queue-length=5"}).err,
               HasSubstr("queue-length has no effect without --service=workers; nothing was run"));
   EXPECT_THAT(
-      checked({storm, "--outage-for=2s"}).err,
+      done(RETRYSTORM_STUDIES, {"recommend", "--start=" + storm, "--outage-for=2s"}).err,
       AllOf(HasSubstr("--outage-for is set by this study, which tries frozen 1 s, frozen 10 s,"),
             HasSubstr("--sweep strategy=mine.ini --outage-for=")));
   // What is wrong with the options comes before anything else.
@@ -470,6 +473,43 @@ TEST(Check, AgreesWithSimulateAboutTheImport) {
           << name;
     }
   }
+}
+
+// The command that it prints makes the runs of an outage of the reader's own again. A tenth of the freezes' 60 s piles up
+// what is no storm: 150/s for 6 s are worked off at 50/s in 18 s.
+TEST(Check, PrintsACommandThatMakesTheSameRuns) {
+  const TempDir dir;
+  const std::string file = written(dir, "grpc.json", kA6);
+  const Done checked =
+      done(RETRYSTORM_STUDIES,
+           {"check", file, "--service=workers", "--arrivals=open", "--rate=150", "--runs=5",
+            "--expect=down<50%", "--outage=capacity:0.01", "--outage-for=6s", "--json=-"});
+  EXPECT_EQ(checked.err.find("frozen"), checked.err.npos);
+  EXPECT_THAT(checked.err, HasSubstr("\n0.01 times the capacity for 6s  0 of 5 "));
+  constexpr std::string_view kBegin = "\n  simulate ";
+  const std::size_t begin = checked.err.find(kBegin);
+  ASSERT_NE(begin, checked.err.npos) << checked.err;
+  const std::string line = checked.err.substr(
+      begin + kBegin.size(), checked.err.find('\n', begin + 1) - begin - kBegin.size());
+  EXPECT_THAT(line, AllOf(HasSubstr("--connections=multiplexed"),
+                          HasSubstr("--outage=capacity:0.01 --outage-for=6s")));
+  Arguments arguments{"--json=-"};
+  for (const std::string_view word : split(line, ' ')) {
+    arguments.push_back(
+        word == "strategy=mine.ini"
+            ? "strategy=" + written(dir, "mine.ini", done(RETRYSTORM_STUDIES, {"import", file}).out)
+            : std::string(word));
+  }
+  const auto cell = [](const std::string& lines) {
+    const std::size_t at = lines.find("{\"type\":\"cell\"");
+    auto json = nlohmann::json::parse(lines.substr(at, lines.find('\n', at) - at));
+    for (const char* name :
+         {"policy", "disturbance", "strategy", "processes", "process_requests_per_s"}) {
+      json.erase(name);
+    }
+    return json;
+  };
+  EXPECT_EQ(cell(checked.out), cell(done(RETRYSTORM_SIMULATE, arguments).out));
 }
 
 // Files of the greatest length, made to be large in memory. The limit is for what a program writes to.
@@ -668,9 +708,12 @@ TEST(Recommend, SaysWhatTheServiceCanDoWhereNoRetriesHelp) {
                                               "--rate=30", "--backlog=4096", "--observe=45s"});
   EXPECT_EQ(none.code, 3) << none.err;
   EXPECT_THAT(none.out,
-              HasSubstr("\ndown<5% alone is in the way.\nWithout any retries: down, or not back"));
+              HasSubstr("\ndown<5% alone is in the way.\nwithout any retries: down, or not back"));
   EXPECT_THAT(none.out, HasSubstr("20 of 20 runs (frozen 60 s)"));
-  EXPECT_THAT(none.out, HasSubstr("\nWith --abandoned=skip: in none of 20 runs of each"));
+  EXPECT_THAT(
+      none.out,
+      HasSubstr(
+          "\nwith --abandoned=skip: down, or not back in time,\n  in none of 20 runs of each"));
 }
 
 // The service that it prints has the percentiles that it was given.
