@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <sstream>
+#include <string>
 #include <string_view>
 
 #include "common/output/line_report.h"
@@ -21,13 +22,13 @@ std::uint64_t checksum_of(std::string_view text) {
 }
 
 // What `simulate --server-lines --seed=1` prints.
-std::uint64_t checksum_of(const NamedOptions& options) {
+std::string printed_with(const NamedOptions& options) {
   std::ostringstream out;
   LineReport lines(out);
   ServiceLineReport service_lines(out, ServiceLineReport::Stamp::kVirtual);
   Simulation(make_scenario(scenario_of(options), 1), {.run = {&lines}, .service = {&service_lines}})
       .run();
-  return checksum_of(out.str());
+  return out.str();
 }
 
 // These checksums say nothing about what is right. They are of what the simulator printed when they were
@@ -70,9 +71,17 @@ TEST(Golden, RunsAreTheSameFromVersionToVersion) {
   for (const auto& [options, checksum] : cases) {
     std::string given;
     for (const auto& [name, value] : options) given += " --" + name + '=' + value;
-    EXPECT_EQ(checksum_of(options), checksum) << "simulate --server-lines --seed=1" << given
-                                              << "\n0x" << std::hex << checksum_of(options);
+    const std::uint64_t now = checksum_of(printed_with(options));
+    EXPECT_EQ(now, checksum) << "simulate --server-lines --seed=1" << given << "\n0x" << std::hex
+                             << now;
   }
+}
+
+// Before version 1.1.0 errors were answered with 500 by default. The checksum is of the lines, but for the
+// summary, of commit e774c69 with --strategy=grpc --outage=errors:0.5, which does not retry a 500.
+TEST(Golden, ErrorsOf500HaveTheLinesOfBefore) {
+  const std::string all = printed_with({{"strategy", "grpc"}, {"outage", "errors:50%:500"}});
+  EXPECT_EQ(checksum_of(all.substr(0, all.find("\n\n") + 1)), 0x2df29616db2f74a5);
 }
 
 }  // namespace
