@@ -2,8 +2,7 @@
 //
 // Makes CALLS calls, each a little after the one before, with a library that is installed in FOLDER and has
 // its default settings. Waits for their ends. URL is that of a server that always fails. SILENT_MS, if not
-// 0, is how long an attempt may take. Prints the library's version. For gRPC, which has its own server, also
-// prints when the attempts of each call arrived.
+// 0, is how long an attempt may take (of gRPC: a call). Prints the library's version.
 const {createRequire} = require('node:module');
 const path = require('node:path');
 
@@ -46,46 +45,31 @@ const libraries = {
       }).send(new ListTablesCommand({})),
     };
   },
+  grpc() {
+    const lib = load('@grpc/grpc-js');
+    const bytes = {serialize: (x) => x, deserialize: (x) => x};
+    const method = {
+      path: '/Test/Call', requestStream: false, responseStream: false,
+      requestSerialize: bytes.serialize, requestDeserialize: bytes.deserialize,
+      responseSerialize: bytes.serialize, responseDeserialize: bytes.deserialize,
+    };
+    // The example of gRPC's proposal A6, because gRPC has no default.
+    const config = JSON.stringify({methodConfig: [{name: [{}], retryPolicy: {maxAttempts: 4,
+      initialBackoff: '0.1s', maxBackoff: '1s', backoffMultiplier: 2, retryableStatusCodes: ['UNAVAILABLE']}}]});
+    const one = (i) => new Promise((done) => {
+      const client = new lib.Client(url, lib.credentials.createInsecure(),
+        {'grpc.service_config': config, 'grpc.use_local_subchannel_pool': 1});
+      client.makeUnaryRequest(method.path, bytes.serialize, bytes.deserialize, Buffer.alloc(0), new lib.Metadata(),
+        timeout ? {deadline: Date.now() + timeout} : {}, () => {
+        client.close();
+        done();
+      });
+    });
+    return {version: `@grpc/grpc-js ${version('@grpc/grpc-js')}`, call: one};
+  },
 };
 
-async function grpc() {
-  const lib = load('@grpc/grpc-js');
-  const bytes = {serialize: (x) => x, deserialize: (x) => x};
-  const method = {
-    path: '/Test/Call', requestStream: false, responseStream: false,
-    requestSerialize: bytes.serialize, requestDeserialize: bytes.deserialize,
-    responseSerialize: bytes.serialize, responseDeserialize: bytes.deserialize,
-  };
-  const arrivals = {};
-  const server = new lib.Server();
-  server.addService({call: method}, {
-    call(call, answer) {
-      (arrivals[call.metadata.get('call')[0]] ??= []).push(performance.now() / 1000);
-      answer({code: lib.status.UNAVAILABLE});
-    },
-  });
-  const port = await new Promise((done, failed) => server.bindAsync('127.0.0.1:0',
-    lib.ServerCredentials.createInsecure(), (error, bound) => error ? failed(error) : done(bound)));
-  // The example of gRPC's proposal A6, because gRPC has no default.
-  const config = JSON.stringify({methodConfig: [{name: [{}], retryPolicy: {maxAttempts: 4,
-    initialBackoff: '0.1s', maxBackoff: '1s', backoffMultiplier: 2, retryableStatusCodes: ['UNAVAILABLE']}}]});
-  const one = (i) => new Promise((done) => {
-    const client = new lib.Client(`127.0.0.1:${port}`, lib.credentials.createInsecure(),
-      {'grpc.service_config': config, 'grpc.use_local_subchannel_pool': 1});
-    const metadata = new lib.Metadata();
-    metadata.set('call', String(i));
-    client.makeUnaryRequest(method.path, bytes.serialize, bytes.deserialize, Buffer.alloc(0), metadata, {}, () => {
-      client.close();
-      done();
-    });
-  });
-  await inTurn(one);
-  server.forceShutdown();
-  console.log(JSON.stringify({version: `@grpc/grpc-js ${version('@grpc/grpc-js')}`, arrivals: Object.values(arrivals)}));
-}
-
 async function main() {
-  if (name === 'grpc') return grpc();
   const library = libraries[name]();
   await inTurn(library.call);
   console.log(JSON.stringify({version: library.version}));

@@ -2,7 +2,7 @@
 
 Makes CALLS calls, one a little after the other, with a library of this Python, with the settings that
 it has by default, and waits for their ends. URL is that of a server that always fails. With SILENT_S > 0 that is
-how long an attempt may take. Prints the library's version.
+how long an attempt may take (of gRPC: a call). Prints the library's version.
 """
 
 import json
@@ -45,6 +45,22 @@ def urllib3_of_three():
         "GET", f"{url}/{i}", retries=urllib3.Retry(3), timeout=timeout)
 
 
+def grpc_of_the_proposal():
+    import grpc
+
+    # The example of gRPC's proposal A6, because gRPC has no default. An attempt has no timeout, a call has.
+    config = {"methodConfig": [{"name": [{}], "retryPolicy": {
+        "maxAttempts": 4, "initialBackoff": "0.1s", "maxBackoff": "1s", "backoffMultiplier": 2,
+        "retryableStatusCodes": ["UNAVAILABLE"]}}]}
+
+    def one(_):
+        channel = grpc.insecure_channel(url, options=[
+            ("grpc.service_config", json.dumps(config)), ("grpc.use_local_subchannel_pool", 1)])
+        return lambda: channel.unary_unary("/Test/Call")(b"", timeout=silent or None)
+
+    return f"grpcio {grpc.__version__}", one
+
+
 LIBRARIES = {
     "legacy": lambda: aws("legacy", "sqs", "list_queues"),
     "legacy-dynamodb": lambda: aws("legacy", "dynamodb", "list_tables"),
@@ -53,6 +69,7 @@ LIBRARIES = {
     "new-standard": lambda: aws("standard", "sqs", "list_queues", "true"),
     "new-standard-dynamodb": lambda: aws("standard", "dynamodb", "list_tables", "true"),
     "urllib3": urllib3_of_three,
+    "grpc": grpc_of_the_proposal,
 }
 
 version, make = LIBRARIES[name]()
