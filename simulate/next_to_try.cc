@@ -150,8 +150,11 @@ std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& 
     const std::string shared = processes > 1
                                    ? " (true of clients that share one process: --processes=1)"
                                    : " (if all clients share one process)";
-    if (unlimited && options.service.rate_limit.rate > 0) {
-      const double each = rate_of_each(options.service.rate_limit.rate, processes);
+    if (const RateLimitSettings& limit = options.service.rate_limit; unlimited && limit.rate > 0) {
+      // Of calls as many as are admitted, one that comes a little early is turned away, and so is the next one.
+      constexpr double kLess = 0.9;
+      const bool bursts = bucket_size(limit.burst, limit.rate) >= limit.rate;
+      const double each = rate_of_each(limit.rate * (bursts ? 1 : kLess), processes);
       if (each > 0) {
         add({{"client-rate", print_number(each) + "/s"}},
             processes == 1 ? shared : " (of each process)");
@@ -208,7 +211,9 @@ std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& 
       if (hedged && hedge.budget == HedgeSettings::kNoBudget) {
         constexpr double kShare = 0.05;
         const Outlook ahead = look_ahead(options);
-        const double room = ahead.service->capacity - ahead.wanted * (1 + kShare);
+        // Less than what the service can do, so that a queue drains.
+        constexpr double kMost = 0.95;
+        const double room = kMost * ahead.service->capacity - ahead.wanted * (1 + kShare);
         add({{"hedge-budget", readable(kShare)}},
             std::isfinite(room) && room > HedgeSettings::kFree
                 ? " (and " + readable(HedgeSettings::kFree) +
@@ -227,7 +232,7 @@ std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& 
       if (!retries) {
         // Only what the service does is left.
       } else if (!grows && !open) {
-        add({{"strategy", "exponential"}});
+        add({{"strategy", "exponential"}}, " (with --arrivals=open: --retry-budget=10%)");
       } else if (retry.process.budget.kind == BudgetSettings::Kind::kNone) {
         add({{"retry-budget", "10%"}});
       }

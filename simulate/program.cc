@@ -621,7 +621,8 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
                     [](const Axis& axis) { return axis.name == "rate" || axis.name == "clients"; });
     if (all_down && !finds_load) {
       const bool open = options_of(cell).workload.arrivals == Arrivals::kOpen;
-      std::cout << "all rows are down: in place of --sweep, --most=" << (open ? "rate" : "clients")
+      std::cout << "most runs of each row are down: in place of --sweep, --most="
+                << (open ? "rate" : "clients")
                 << " --expect='down<20%' shows how much load is survived\n";
       if (!sweeps_strategies(grid) && look_ahead(options_of(cell)).retries.usual_waits) {
         std::cout << "they retry by default, not as you do: give your retries (--strategy, "

@@ -42,7 +42,8 @@ bool hangs_on_backlog(const AskedRow& asked) {
 std::optional<Trial> skip_abandoned(const AskedRow& asked) {
   Trial trial{"abandoned", "skip", "your server notices that a caller has hung up", asked.options};
   Abandoned& abandoned = trial.options.service.abandoned;
-  if (!has_workers(asked) || abandoned != Abandoned::kServe || !asked.result.mostly_down()) return {};
+  if (!has_workers(asked) || abandoned != Abandoned::kServe || !asked.result.mostly_down())
+    return {};
   abandoned = Abandoned::kSkip;
   return trial;
 }
@@ -83,8 +84,8 @@ std::optional<Trial> a_tenth_more_load(const AskedRow& asked) {
 
 // Of a herd that comes back the last ones wait for as long as the queue takes.
 std::optional<Trial> half_the_timeout(const AskedRow& asked) {
-  if (!loses_connections(asked.options.timeline.outage) ||
-      !asked.options.workload.has_timeout() || asked.result.mostly_not_back()) {
+  if (!loses_connections(asked.options.timeline.outage) || !asked.options.workload.has_timeout() ||
+      asked.result.mostly_not_back()) {
     return {};
   }
   const Duration timeout = asked.options.workload.timeout / 2;
@@ -109,6 +110,50 @@ std::optional<Trial> half_the_outage(const AskedRow& asked) {
               asked.options};
   trial.options.outage_for = length;
   trial.is_estimate = true;
+  return trial;
+}
+
+// A peak in the calm opens the connections that the pools may have, and keeps them. What is sent on those is not
+// counted by the backlog.
+std::optional<Trial> pools_that_a_peak_has_opened(const AskedRow& asked) {
+  const WorkloadOptions& workload = asked.options.workload;
+  if (!workload.connections.kept() || workload.connections.multiplexed() ||
+      workload.arrivals != Arrivals::kOpen || !is_frozen(asked) || asked.result.mostly_not_back()) {
+    return {};
+  }
+  const Outlook ahead = look_ahead(asked.options);
+  const double room = ahead.connections->room, capacity = ahead.service->capacity;
+  if (room == Outlook::kUnlimited || room < 1.5 * ahead.connections->open ||
+      workload.rate >= capacity) {
+    return {};
+  }
+  // It must be over well before the outage.
+  constexpr Duration kFrom = std::chrono::seconds(1), kTo = std::chrono::milliseconds(1500);
+  const Duration over = saturating_add(kTo, from_seconds(room / (capacity - workload.rate)));
+  if (over > asked.options.outage_at / 2) return {};
+  const double seconds = to_seconds(kTo - kFrom);
+  const double factor = std::ceil((room / seconds + capacity) / workload.rate);
+  const std::string load = "1s load " + print_number(factor);
+  Trial trial{"at", load, "your pools hold no more connections than your calm needs", asked.options,
+              "--at='" + load + "' --at='1.5s load 1', a peak that opens all of the pools"};
+  std::vector<TimedAction>& actions = trial.options.timeline.at;
+  actions.push_back({.t = kFrom, .action = {.kind = Action::Kind::kLoad, .factor = factor}});
+  actions.push_back({.t = kTo, .action = {.kind = Action::Kind::kLoad}});
+  return trial;
+}
+
+// Limits that do not save what was not used turn away clients that come together.
+std::optional<Trial> no_burst(const AskedRow& asked) {
+  const RateLimitSettings& limit = asked.options.service.rate_limit;
+  if (limit.rate == 0 || limit.burst != RateBurst() ||
+      asked.result.throttled_share.value_or(0) == 0) {
+    return {};
+  }
+  Trial trial{"rate-burst", "1",
+              "your limit admits " + readable(bucket_size(limit.burst, limit.rate)) +
+                  " calls at once, those of a second",
+              asked.options};
+  trial.options.service.rate_limit.burst.requests = 1;
   return trial;
 }
 
@@ -155,8 +200,12 @@ std::optional<Trial> other_front(const AskedRow& asked, double factor) {
   return trial;
 }
 
-std::optional<Trial> larger_front(const AskedRow& asked) { return other_front(asked, 4); }
-std::optional<Trial> smaller_front(const AskedRow& asked) { return other_front(asked, 0.25); }
+std::optional<Trial> larger_front(const AskedRow& asked) {
+  return other_front(asked, 4);
+}
+std::optional<Trial> smaller_front(const AskedRow& asked) {
+  return other_front(asked, 0.25);
+}
 
 // Each makes a trial, or nothing where the answer does not hang on it. They are asked about rows that have runs with
 // a verdict. Of two about the same option the second is tried if the first does not differ.
@@ -164,17 +213,30 @@ using Rule = std::optional<Trial> (*)(const AskedRow& asked);
 constexpr Rule kRules[] = {
     skip_abandoned,  wait_for_pool_beside_timeout, a_tenth_more_load, half_the_timeout,
     half_the_outage, errors_that_cost_work,        other_waiting,     larger_front,
-    smaller_front,
+    smaller_front,   pools_that_a_peak_has_opened, no_burst,
 };
 
-// Neither down nor back.
-bool is_slow(const CellResult& result) { return result.mostly_not_back() && !result.mostly_down(); }
+double success_after(const CellResult& result) {
+  return result.phases[2].success.value_or(1);
+}
 
-// `down`: empty beside a title that says it.
-std::string down_text(const CellResult& result, const char* down) {
-  return std::to_string(result.down_runs()) + " of " + std::to_string(result.decided()) + " runs" +
-         down +
-         (is_slow(result) ? ", " + std::to_string(result.recovering) + " not back by the end," : "");
+// How the runs of a trial differ from those that were asked for. Empty if they do not. `titled`: beside a title
+// that says "down".
+std::string difference(const CellResult& tried, const CellResult& asked, bool titled) {
+  const bool slow = tried.mostly_not_back() && !tried.mostly_down();
+  if (tried.decided() > 0 && (tried.mostly_down() != asked.mostly_down() ||
+                              tried.mostly_not_back() > asked.mostly_not_back())) {
+    return std::to_string(tried.down_runs()) + " of " + std::to_string(tried.decided()) + " runs" +
+           (slow || !titled ? " down" : "") +
+           (slow ? ", " + std::to_string(tried.recovering) + " not back by the end," : "");
+  }
+  if (asked.had_outage()) {
+    if (success_after(asked) - success_after(tried) < kClearlyLess) return "";
+    return percent(success_after(tried), 0) + " succeed after the outage, not " +
+           percent(success_after(asked), 0) + ',';
+  }
+  if (tried.ok_per_s > (1 - kClearlyLess) * asked.ok_per_s) return "";
+  return fixed(tried.ok_per_s, 1) + " OK/s, not " + fixed(asked.ok_per_s, 1) + ',';
 }
 
 // What a run that comes back costs its requests.
@@ -189,7 +251,8 @@ TriedBacklog tried(std::size_t backlog, const CellResult& result) {
   return {.backlog = backlog,
           .down = result.down_runs(),
           .runs = result.decided(),
-          .recovering = result.recovering};
+          .recovering = result.recovering,
+          .success = success_after(result)};
 }
 
 }  // namespace
@@ -206,9 +269,9 @@ Trials::Trials(const AskedRow& asked, const CampaignOptions& campaign,
     const auto trial = rule(asked);
     if (!trial || (asked.given.contains(trial->option) && !trial->is_estimate)) continue;
     has_trials_ = true;
-    const bool is_answered = std::any_of(outcomes_.begin(), outcomes_.end(), [&](const Outcome& each) {
-      return each.differs && each.trial.option == trial->option;
-    });
+    const bool is_answered = std::any_of(
+        outcomes_.begin(), outcomes_.end(),
+        [&](const Outcome& each) { return each.differs() && each.trial.option == trial->option; });
     if (!is_answered) try_other(*trial, asked.result);
   }
 }
@@ -217,9 +280,7 @@ std::vector<std::string> Trials::others() const {
   std::vector<std::string> texts;
   if (backlogs_ && backlogs_->edge) texts.push_back(other_backlog_text(*asked_, *backlogs_));
   for (const Outcome& each : outcomes_) {
-    if (!each.differs) continue;
-    texts.push_back(down_text(each.result, is_slow(each.result) ? " down" : "") + " with " +
-                    each.trial.what);
+    if (each.differs()) texts.push_back(each.titled + " with " + each.trial.what);
   }
   return texts;
 }
@@ -232,8 +293,8 @@ void Trials::tell(const std::string& label, JsonLines& json) const {
                 {name, each.trial.value},
                 {"runs", each.result.decided()},
                 {"down", each.result.down_runs()}});
-    if (!each.differs) continue;
-    std::cout << label << each.trial.option << ": " << down_text(each.result, " down") << " with "
+    if (!each.differs()) continue;
+    std::cout << label << each.trial.option << ": " << each.difference << " with "
               << each.trial.what << price_of(each.result) << ": ask whether " << each.trial.question
               << '\n';
   }
@@ -254,12 +315,11 @@ void Trials::try_other(const Trial& trial, const CellResult& asked) {
   const auto result = run_of(trial.options, campaign_.runs);
   // With too few workers for the load nothing was well before the outage.
   constexpr double kWell = 0.9;
-  if (!result || result->phases[0].success.value_or(1) < kWell) return;
-  outcomes_.push_back(
-      {.trial = trial,
-       .result = *result,
-       .differs = result->decided() > 0 && (result->mostly_down() != asked.mostly_down() ||
-                                            result->mostly_not_back() > asked.mostly_not_back())});
+  if (!result || (asked.had_outage() && result->phases[0].success.value_or(1) < kWell)) return;
+  outcomes_.push_back({.trial = trial,
+                       .result = *result,
+                       .difference = difference(*result, asked, false),
+                       .titled = difference(*result, asked, true)});
 }
 
 std::optional<CellResult> Trials::run_of(const ScenarioOptions& options, std::size_t runs) const {

@@ -53,7 +53,10 @@ class Trials {
   struct Outcome {
     Trial trial;
     CellResult result;
-    bool differs = false;  // has it another answer?
+    // How it differs from what was asked, also beside a title that says "down". Empty if it does not.
+    std::string difference, titled;
+
+    bool differs() const { return !difference.empty(); }
   };
 
   void try_backlogs(const AskedRow& asked);

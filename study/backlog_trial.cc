@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/output/fixed.h"
 #include "study/bisection.h"
 
 namespace retrystorm {
@@ -23,6 +24,10 @@ std::size_t with_two_digits(std::size_t number) {
   while (number / unit >= 100) unit *= 10;
   return (number + unit / 2) / unit * unit;
 }
+
+constexpr const char* kAsk =
+    ": ask what your server listens with (nginx and Node.js 511, Go 4096, Tomcat 100, or 8,292 if it hangs "
+    "but still accepts)";
 
 std::string down_of(const TriedBacklog& tried, const char* noun) {
   return std::to_string(tried.down) + " of " + std::to_string(tried.runs) + noun + " down at " +
@@ -97,9 +102,7 @@ std::string backlog_trial_text(const BacklogTrial& trial) {
     const bool up_below = !below.is_down();
     return std::string("backlog: comes back ") + (up_below ? "below" : "above") + " about " +
            std::to_string(about) + ", not " + (up_below ? "above" : "below") + " (" +
-           down_of(below, "") + "; " + down_of(above, "") +
-           "): ask what your server listens with (nginx and Node.js 511, Go 4096, Tomcat 100, or 8,292 "
-           "if it hangs but still accepts)";
+           down_of(below, "") + "; " + down_of(above, "") + ')' + kAsk;
   }
   const TriedBacklog& first = trial.usual.front();
   const bool alike =
@@ -111,6 +114,15 @@ std::string backlog_trial_text(const BacklogTrial& trial) {
   for (std::size_t i = 1; i < trial.usual.size(); ++i) {
     text += i + 1 < trial.usual.size() ? ", " : " and ";
     text += alike ? std::to_string(trial.usual[i].backlog) : down_of(trial.usual[i], "");
+  }
+  // Not down, but what had piled up took long to drain.
+  const auto [worst, best] = std::minmax_element(
+      trial.usual.begin(), trial.usual.end(),
+      [](const TriedBacklog& a, const TriedBacklog& b) { return a.success < b.success; });
+  if (!first.is_down() && best->success - worst->success >= kClearlyLess) {
+    text += "; after the outage " + percent(best->success, 0) + " succeed at " +
+            std::to_string(best->backlog) + " and " + percent(worst->success, 0) + " at " +
+            std::to_string(worst->backlog) + kAsk;
   }
   return text;
 }

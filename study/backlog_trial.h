@@ -23,10 +23,14 @@ inline constexpr std::array<std::size_t, 3> kUsualBacklogs{128, 511, 4096};
 // Tomcat's queue. If only its workers hang, it accepts many more connections.
 inline constexpr std::size_t kBacklogOfTomcat = 100;
 
+// Of the requests after an outage so large a share less succeeds that it is another answer.
+inline constexpr double kClearlyLess = 0.1;
+
 struct TriedBacklog {
   std::size_t backlog = 0;
   std::size_t down = 0, runs = 0;  // of the runs with a verdict
   std::size_t recovering = 0;      // of these, those that were still recovering at their end
+  double success = 1;              // the share of the requests that began after the outage
 
   bool is_down() const { return is_majority(down, runs); }
   bool operator==(const TriedBacklog&) const = default;

@@ -104,6 +104,7 @@ Outlook::Service look_at_service(const ServiceOptions& options, Duration timeout
   service.late_from = late_from(options, timeout);
   service.has_rate_limit = options.rate_limit.rate > 0;
   service.rate_limited = options.rate_limit.rate > 0 && service.capacity >= options.rate_limit.rate;
+  service.burst = bucket_size(options.rate_limit.burst, options.rate_limit.rate);
   const auto bound = [&service](double count, const char* option) {
     if (count >= service.bound) return;
     service.bound = count;
@@ -903,10 +904,14 @@ void warn_of_limit(Outlook& outlook, const OutlookInput& input, const Storm& sto
             readable(std::round(100 * (1 - limit / attempts))) +
             " % of the calls are wasted (--lambda, --backoff-base, --max-attempts)";
   }
+  // Clients with a process each, that call at a rate of their own, would call in step.
+  const bool one = outlook.processes == 1;
   const double own = rate_of_each(limit, outlook.processes);
-  outlook.warnings.push_back(text + ". Hold them back: " +
-                             (own > 0 ? "--client-rate=" + print_number(own) + "/s, or " : "") +
-                             "--lambda=" + readable(std::max(each - answer, Duration(0))));
+  text += ". Hold them back: ";
+  if (one && own > 0) text += "--client-rate=" + print_number(own) + "/s, or ";
+  text += "--lambda=" + readable(std::max(each - answer, Duration(0)));
+  if (!one) text += ", or one --client-rate=" + print_number(limit) + "/s for all (--processes=1)";
+  outlook.warnings.push_back(text);
 }
 
 void warn(Outlook& outlook, const OutlookInput& input, const Storm& storm) {
@@ -983,6 +988,7 @@ void warn(Outlook& outlook, const OutlookInput& input, const Storm& storm) {
           " (--deadline, --timeout, --max-attempts)");
     }
   }
+  bool hangs_on_rejections_said = false;
   if (input.outage && limit.max_retries > 0 && workload.has_timeout()) {
     const auto failure = failure_in(*input.outage, input.service.value_or(ServiceOptions()));
     if (failure && !limit.retry_on.covers(*failure)) {
@@ -990,7 +996,12 @@ void warn(Outlook& outlook, const OutlookInput& input, const Storm& storm) {
                                : failure->outcome == Outcome::kTimedOut ? "a timeout"
                                                                         : "a refused connection";
       say("attempts meet " + what +
-          " in this outage, which is not retried (--retry-on=" + to_string(limit.retry_on) + ")");
+          " in this outage, which is not retried (--retry-on=" + to_string(limit.retry_on) + ')' +
+          (outlook.hangs_on_rejections()
+               ? ". Errors are, but this service turns nothing away: its queue has no bound. If "
+                 "yours does, that decides (--queue-length, --rejection-cost)"
+               : ""));
+      hangs_on_rejections_said = true;
     }
   }
   // Only a simulation lets so little time pass between them.
@@ -1009,7 +1020,7 @@ void warn(Outlook& outlook, const OutlookInput& input, const Storm& storm) {
           " in all. A run in which that does not end is cut: give them a think time (--lambda)");
     }
   }
-  if (outlook.hangs_on_rejections() && !limit.retry_on.timeout) {
+  if (outlook.hangs_on_rejections() && !limit.retry_on.timeout && !hangs_on_rejections_said) {
     say("only what is answered with an error is retried, and this service turns nothing away: its "
         "queue has no bound. If yours does, that is retried, and decides (--queue-length, "
         "--rejection-cost)");

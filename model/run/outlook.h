@@ -40,6 +40,7 @@ struct Outlook {
     double best_concurrency = 0;   // curve: the concurrency of that capacity
     bool rate_limited = false;     // is the capacity that of the rate limit?
     bool has_rate_limit = false;   // has it one at any time, also in the outage?
+    double burst = 0;              // requests that the limit admits at once
     double used = 0;               // share of the capacity, before the outage; 0 without a limit
     Duration p50{0}, p99{0};       // of the service time, when idle
     std::string spread{};          // its distribution, if that has a spread that is easily left out

@@ -45,9 +45,10 @@ std::string service_sentence(const Outlook& outlook) {
     return "no limit on its requests/s; the load is " + load;
   }
   std::string text = "up to " + counted(service.capacity, "request") + "/s ";
-  text += service.rate_limited ? "(--rate-limit)"
-          : workers            ? "(--workers, --service-time)"
-                               : "with " + readable(std::round(service.best_concurrency)) +
+  text += service.rate_limited
+              ? "(--rate-limit), " + readable(service.burst) + " at once (--rate-burst)"
+          : workers ? "(--workers, --service-time)"
+                    : "with " + readable(std::round(service.best_concurrency)) +
                           " at a time (--limit, --k)";
   text += outlook.arrivals == Arrivals::kJob ? "; the load of the job is up to " : "; the load is ";
   text += load + ": " + percent_of(service.used) + " used";
@@ -202,9 +203,15 @@ std::string storm_sentence(const Outlook& outlook) {
   }
   if (rate < service.capacity) {
     const Outlook::Failing& failing = retries.overload();
-    const std::string drain = rate_of(*retries.drain);
+    // So slowly that chance can keep it full.
+    constexpr double kSlow = 0.05;
+    const bool slow = *retries.drain < kSlow * service.capacity;
+    const std::string drain =
+        rate_of(*retries.drain) + (slow ? " only: chance can keep it full" : "");
     if (!failing.limited_by_budget || failing.at_first <= service.capacity) {
-      return ", less than the service can do. No storm sustains itself; a queue drains at " + drain;
+      return slow ? ", little less than the service can do: a queue drains at " + drain
+                  : ", less than the service can do. No storm sustains itself; a queue drains at " +
+                        drain;
     }
     return ", less than the service can do: then a storm ends, and a queue drains at " + drain +
            (failing.budget_lasts
@@ -316,7 +323,8 @@ std::string herd_sentence(const Outlook& outlook) {
   text += herd.in_time ? ", and all are back after about " + readable(herd.back)
                        : ", too many (see the warning): only the run shows when all are back";
   return text + ". None pile up from a window of w = N (" + readable(herd.calls + 1) +
-         " - exp(-w / lambda)) / (m - load) = " + readable(herd.all_room) + " on: " +
+         " - exp(-w / lambda)) / (m - load) = " + readable(herd.all_room) +
+         " on (N / m for connects alone): " +
          (herd.window >= herd.all_room ? "this one is long enough"
           : herd.base_for_room > Duration::zero()
               ? "take --reconnect-base=" + readable(herd.base_for_room)

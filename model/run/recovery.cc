@@ -387,7 +387,13 @@ Recovery RecoveryTracker::recovery() const {
     };
   };
   const Window outage = joined(during_);
-  result.unfelt = outage.counts.failures() == 0 && base.is_missed(0, outage.length, 0.9, kSigmas) &&
+  // As many as fail in the calm, and no more than chance adds. None if none fails there.
+  const double fail_anyway = static_cast<double>(calm.counts.failures()) *
+                             static_cast<double>(outage.counts.attempts) /
+                             static_cast<double>(calm.counts.attempts);
+  const bool none_more = static_cast<double>(outage.counts.failures()) <=
+                         fail_anyway + kSigmas * std::sqrt(fail_anyway);
+  result.unfelt = none_more && base.is_missed(0, outage.length, 0.9, kSigmas) &&
                   !base.is_missed(outage.counts.ok, outage.length, 0.9, kSigmas);
   const bool enough = base.is_enough();
   const auto recovered_at =

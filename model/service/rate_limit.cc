@@ -12,6 +12,11 @@ double idle_share(const CapacityUse& capacity) {
   return std::max(0.0, 1 - static_cast<double>(capacity.used) / capacity.provided);
 }
 
+double bucket_size(const RateBurst& burst, double rate) {
+  if (burst.unused) return std::max({1.0, rate, rate * to_seconds(*burst.unused)});
+  return std::max(1.0, burst.requests > 0 ? burst.requests : rate);
+}
+
 RateBurst parse_rate_burst(std::string_view text) {
   const bool timed = !text.empty() && text.back() >= 'a' && text.back() <= 'z' &&
                      text.front() >= '0' && text.front() <= '9';
@@ -64,12 +69,6 @@ RateLimit::RateLimit(const RateLimitSettings& settings, TimePoint start)
                   start),
       next_event_(autoscaler_.next_event()),
       rate_since_(start) {}
-
-double RateLimit::bucket() const {
-  const RateBurst& burst = settings_.burst;
-  if (burst.unused) return std::max({1.0, rate_, rate_ * to_seconds(*burst.unused)});
-  return std::max(1.0, burst.requests > 0 ? burst.requests : rate_);
-}
 
 double RateLimit::tokens_at_first() const {
   return settings_.burst.unused ? std::min(bucket_, std::max(1.0, rate_)) : bucket_;

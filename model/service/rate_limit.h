@@ -37,6 +37,9 @@ struct RateLimitSettings {
   AutoscaleSettings autoscale{};
 };
 
+// How many requests a limit of `rate` requests/s admits at once, after a time without any.
+double bucket_size(const RateBurst& burst, double rate);
+
 // Declares all options except the autoscaler's, in the current group of options.
 void declare_options(OptionList& options, RateLimitSettings& settings);
 
@@ -83,7 +86,7 @@ class RateLimit {
  private:
   void fill(TimePoint now);
   void set_rate(TimePoint now, double rate);
-  double bucket() const;           // size of the bucket in tokens
+  double bucket() const { return bucket_size(settings_.burst, rate_); }
   double tokens_at_first() const;  // tokens when the limit begins
 
   RateLimitSettings settings_;

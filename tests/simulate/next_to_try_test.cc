@@ -121,7 +121,7 @@ TEST(NextToTry, OffersATimeoutWithoutTheWaitForAConnection) {
               testing::Not(testing::Contains(text)));
 }
 
-// 1 s less 80 ms of 64 workers: 736 can wait. 800/s less 1.05 x 400/s leave 380/s.
+// 1 s less 80 ms of 64 workers: 736 can wait. 95 % of 800/s less 1.05 x 400/s leave 340/s.
 TEST(NextToTry, OffersABudgetOfHedges) {
   const auto offered = [](const NamedOptions& more) {
     NamedOptions all = payments_with(more);
@@ -131,7 +131,7 @@ TEST(NextToTry, OffersABudgetOfHedges) {
   const std::string without = "--hedge=none: the same without hedges";
   EXPECT_THAT(offered({{"hedge", "300ms"}}),
               testing::ElementsAre(
-                  "--hedge-budget=0.05 (and 10/s in each process: room for at most 38 --processes)",
+                  "--hedge-budget=0.05 (and 10/s in each process: room for at most 34 --processes)",
                   "--queue-length=368", without));
   EXPECT_THAT(offered({{"hedge", "300ms"}, {"hedge-budget", "0.5"}}),
               testing::ElementsAre("--queue-length=368", without));

@@ -37,6 +37,19 @@ TEST_F(BacklogTrialTest, SaysThatItMakesNoDifference) {
   EXPECT_EQ(other_backlog_text({.backlog = 256, .down = 60, .runs = 60}, *down), "");
 }
 
+// All come back, but with the largest queue half of the requests after the outage fail.
+TEST_F(BacklogTrialTest, SaysWhatComingBackCosts) {
+  const auto trial = try_backlogs({256, 0, 60}, 60, [](std::size_t backlog, std::size_t runs) {
+    return std::optional(
+        TriedBacklog{.backlog = backlog, .runs = runs, .success = backlog == 4096 ? 0.48 : 1});
+  });
+  EXPECT_EQ(
+      backlog_trial_text(*trial),
+      "backlog: 0 of 60 runs down at 128, 511 and 4096; after the outage 100 % succeed at 511 "
+      "and 48 % at 4096: ask what your server listens with (nginx and Node.js 511, Go 4096, "
+      "Tomcat 100, or 8,292 if it hangs but still accepts)");
+}
+
 // From 256 to 511 there are 16 steps of a factor of 1.044: 291 comes back, 304 does not.
 TEST_F(BacklogTrialTest, FindsTheEdgeAboveTheGivenBacklog) {
   const auto trial = try_with({256, 2, 100}, [](std::size_t backlog) { return backlog >= 300; });

@@ -56,8 +56,8 @@ TEST(Simulate, SaysWhatHappensAndWhatToTry) {
           "\n0:30 frozen for 20s\n0:50 awake\n"
           "1 run:     collapsed; --runs=100 tells how often it ends like this\n"
           "words:     --explain collapsed, or any other word here, says what it means\n"
-          "try:       --strategy=exponential, or --max-retries=0: the same without retries; "
-          "retrystorm remedies says what ends it\n"));
+          "try:       --strategy=exponential (with --arrivals=open: --retry-budget=10%), or "
+          "--max-retries=0: the same without retries; retrystorm remedies says what ends it\n"));
   EXPECT_THAT(told.out(), testing::ContainsRegex(
                               "\nverdict:   collapsed\nreason:    does not come back: [0-9]+ "
                               "attempts/s keep it down, nothing is broken any more\n$"));
@@ -90,7 +90,9 @@ TEST(Simulate, SaysAfterATableWhatToTry) {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return lines(output_of(arguments)).back();
   };
-  EXPECT_EQ(last_line({}), "try: --strategy=exponential (0 of 3 runs down, back after 0s)");
+  EXPECT_EQ(
+      last_line({}),
+      "try: --strategy=exponential (with --arrivals=open: --retry-budget=10%) (0 of 3 runs down, back after 0s)");
   // What is swept is in the table already.
   EXPECT_THAT(
       last_line({"--sweep=strategy=exponential,fixed"}),
@@ -545,7 +547,9 @@ TEST(Simulate, TriesTheUsualBacklogs) {
               HasSubstr("\ndown at the end   100.0% (95 % interval 61.0-100.0%)\n"
                         "                  0 of 6 runs with --abandoned=skip\n"));
 
-  EXPECT_EQ(with({"--rate=200"}).at(2), "backlog: 0 of 6 runs down at 128, 511 and 4096");
+  EXPECT_THAT(
+      with({"--rate=200"}).at(2),
+      StartsWith("backlog: 0 of 6 runs down at 128, 511 and 4096; after the outage 100 % "));
   EXPECT_EQ(record("backlog_trial").at("edge"), nullptr);
 
   // With the queue of nginx it is down, unless its server skips what nobody waits for. At 700/s that does not
@@ -585,6 +589,21 @@ TEST(Simulate, TriesTheUsualBacklogs) {
               testing::Contains(AllOf(StartsWith("workers: 0 of 6 runs down, "),
                                       HasSubstr(" not back by the end, with 16 workers of api: "),
                                       EndsWith(": ask whether api has as many as you gave it"))));
+
+  // Eleven clients call at once, once a second. A bucket of ten admits ten of them, a bucket of one only one.
+  const auto metered = lines(output_of(
+      {"--clients=11", "--lambda=0s", "--rate-limit=10", "--strategy=fixed", "--fixed-delay=1s",
+       "--service=workers", "--workers=100", "--service-time=1s", "--outage-for=0s", "--runs=2"}));
+  EXPECT_THAT(metered, testing::Contains(AllOf(StartsWith("rate-burst: 1.0 OK/s, not "),
+                                               HasSubstr("your limit admits 10 calls at once"))));
+
+  // Half a second of 5 x 300/s, of which 200 are served, opens at least 500 connections.
+  const auto peak = lines(
+      output_of({"--service=workers", "--workers=32", "--service-time=80ms", "--strategy=begin",
+                 "--arrivals=open", "--rate=330", "--outage-for=15s", "--processes=10",
+                 "--connections=keep-alive", "--pool-size=50", "--runs=6", "--seed=1"}));
+  EXPECT_THAT(peak, testing::Contains(AllOf(StartsWith("at: "),
+                                            HasSubstr("--at='1s load 5' --at='1.5s load 1'"))));
 
   // Seven attempts of 2 s and waits of 2 s end 16 s after the request began: most requests of a freeze of 20 s are
   // given up in it, and leave no queue. None of a freeze of 10 s is.

@@ -811,12 +811,12 @@ TEST(Outlook, SaysHowAHerdComesBack) {
                         "each with its connect and the request it wants by then: up to 715 "
                         "attempts pile up, and all are back after about 5.36s. "
                         "None pile up from a window of w = N (2 - exp(-w / lambda)) / (m - load) = "
-                        "9.24s on: take --reconnect-base=9.3s\n"));
+                        "9.24s on (N / m for connects alone): take --reconnect-base=9.3s\n"));
   EXPECT_NEAR(to_seconds(spread.herd->all_room), window_with_room(0, 1), 1e-3);
   EXPECT_EQ(spread.herd->base_for_room, 9300ms);
   const Outlook long_enough = look(kHerd + "reconnect-base = 9300ms\n", "reconnect", 1s);
   EXPECT_NEAR(long_enough.herd->piles_up, 0, 1);
-  EXPECT_THAT(unwrapped(outlook_text(long_enough)), HasSubstr("on: this one is long enough\n"));
+  EXPECT_THAT(unwrapped(outlook_text(long_enough)), HasSubstr(": this one is long enough\n"));
   // Clients that hardly send anything: 5,000 connects of 2,000/s.
   const Outlook idle = look(kHerd + "reconnect-base = 1s\nlambda = 1h\n", "reconnect", 1s);
   EXPECT_NEAR(to_seconds(idle.herd->all_room), 2.5, 0.01);
@@ -1129,7 +1129,9 @@ TEST(Outlook, WarnsOfClientsThatDoNotThinkAndAreTurnedAway) {
   EXPECT_THAT(warned(budget),
               AllOf(HasSubstr("Where the retry budget is empty it gives up at once"),
                     HasSubstr("some 390 times a second, so that 97 %")));
-  EXPECT_THAT(warned("processes = 2\n"), HasSubstr("--client-rate=5/s"));
+  EXPECT_THAT(warned("processes = 2\n"),
+              AllOf(HasSubstr("Hold them back: --lambda=900ms"),
+                    HasSubstr("one --client-rate=10/s for all (--processes=1)")));
   EXPECT_THAT(warned("strategy = responsive\n"), Not(HasSubstr("wasted"))) << "it adapts";
   EXPECT_THAT(warned("client-rate = 10/s\n"), Not(HasSubstr("--rate-limit")));
   EXPECT_THAT(warned("client-rate = 20/s\n"), HasSubstr("the load is 20/s of 10/s"));

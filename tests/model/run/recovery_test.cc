@@ -166,6 +166,21 @@ TEST(Recovery, KnowsAnOutageThatWasNotFelt) {
   // Of 500 answers in 5 s chance takes up to three roots, 67, and 55 are missing.
   EXPECT_TRUE(unfelt(89, 0, 1));
   EXPECT_FALSE(unfelt(0, 0));
+  // A third fails in the calm: 1,000 in 20 s, and chance adds three roots, 95.
+  const auto ailing = [](double ok, double failed) {
+    return History()
+        .windows(6, 100, 50)
+        .stop()
+        .windows(4, ok, failed)
+        .go_on()
+        .windows(4, 100, 50)
+        .result()
+        .unfelt;
+  };
+  EXPECT_TRUE(ailing(100, 50));
+  EXPECT_TRUE(ailing(100, 54));
+  EXPECT_FALSE(ailing(100, 60));
+  EXPECT_FALSE(ailing(50, 50));
   EXPECT_FALSE(
       History().windows(6, 100).stop().part(1ms, 100).go_on().windows(4, 100).result().unfelt);
 }
