@@ -222,6 +222,7 @@ TEST(SimulateUsage, TakesPercentagesRatesAndUnits) {
     }
     ChildProcess as_typed(RETRYSTORM_SIMULATE, typed), as_plain(RETRYSTORM_SIMULATE, plain);
     EXPECT_EQ(as_typed.exit_code(), 0) << as_typed.err();
+    EXPECT_EQ(as_plain.exit_code(), 0) << as_plain.err();
     EXPECT_EQ(as_typed.out(), as_plain.out()) << typed[0];
   }
 }
