@@ -13,6 +13,7 @@
 #include "study/acceptance.h"
 #include "study/backlog_trial.h"
 #include "study/fitted_table.h"
+#include "study/process_trial.h"
 
 namespace retrystorm {
 namespace {
@@ -99,7 +100,43 @@ void PolicyAdvice::print_budget() {
     std::cout << name << " makes no difference in these disturbances\n";
   }
   budget_costs_ = !costs.empty();
+  print_other_processes();
   if (budget_costs_) print_token_ratio(success);
+}
+
+// Where the budget has another effect if it is in more or fewer processes.
+void PolicyAdvice::print_other_processes() {
+  constexpr double kClearly = 0.01;  // of the requests
+  std::vector<std::pair<std::string, std::string>> found;
+  for (std::size_t i = 0; i < disturbances_.size(); ++i) {
+    const StudyDisturbance& disturbance = disturbances_[i];
+    const CellResult asked = summarize(at_most(*runs_[i], kBesideRuns));
+    for (const ScenarioOptions& other :
+         with_other_processes(scenario(policy_.settings, i), given_)) {
+      const Runs runs = study_.run_beside(other, std::min(kBesideRuns, runs_[i]->size()));
+      if (runs.empty()) return;
+      const CellResult result = summarize(runs);
+      std::string text;
+      if (result.mostly_not_back() != asked.mostly_not_back()) {
+        processes_decide_ = true;
+        text = std::to_string(hits_of(runs).all()) + " of " + std::to_string(runs.size()) +
+               " runs down, or not back in time";
+      } else if (const double now = success_in(disturbance, result);
+                 !disturbance.outage &&
+                 std::abs(now - success_in(disturbance, asked)) >= kClearly) {
+        text = success_text(now) + " of the requests succeed";
+      }
+      const std::string name = "--processes=" + std::to_string(*other.workload.processes);
+      const auto at = std::find_if(found.begin(), found.end(),
+                                   [&name](const auto& each) { return each.first == name; });
+      std::string& list = at == found.end() ? found.emplace_back(name, "").second : at->second;
+      if (!text.empty()) add_to_list(list, text + " (" + disturbance.title + ')');
+    }
+  }
+  for (const auto& [name, list] : found) {
+    print_note(std::cout, label_ + "with " + name,
+               list.empty() ? "no disturbance ends otherwise" : list);
+  }
 }
 
 // The least of a few ratios with which gRPC's throttle fails next to no request that retries would have saved,
@@ -147,9 +184,26 @@ void PolicyAdvice::print_token_ratio(const std::vector<double>& free) const {
         << success_text(success)
         << ",\n  and no more runs are down in any disturbance; a share p of errors needs more than p / (1 - p)):\n    \"tokenRatio\": "
         << changed["budget-deposit"] << '\n';
-    if (!given_.contains("processes")) {
+    // A larger ratio, if one is needed, with other numbers of processes.
+    std::string others;
+    for (const ScenarioOptions& other : with_other_processes(scenario(changed, at), given_)) {
+      ScenarioOptions larger = other;
+      BudgetSettings& its = larger.workload.retry.process.budget;
+      std::string needed = "more than 1";
+      for (const double factor : {1.0, 1.1, 1.25, 1.5, 2.0, 4.0}) {
+        its.deposit = to_digits(std::min(each * factor, 1.0), 2);
+        const Runs runs = study_.run_beside(larger, with.size());
+        if (runs.empty()) return;
+        if (free[at] - success_in(*errors, summarize(runs)) >= kNextToNone) continue;
+        needed = print_number(its.deposit);
+        break;
+      }
+      add_to_list(others,
+                  needed + " with --processes=" + std::to_string(*other.workload.processes));
+    }
+    if (!others.empty()) {
       std::cout << "  (with --processes=" << process_count(scenario(policy_.settings, at).workload)
-                << " by default, give yours)\n";
+                << " by default, give yours: it takes " << others << ")\n";
     }
     return;
   }
@@ -211,6 +265,10 @@ void PolicyAdvice::print_weakest() {
     errors = success_text(success) + " of the requests succeed in " + disturbance.title;
   }
   std::string name = label_ + "nothing to change" + (budget_costs_ ? " for storms" : "");
+  if (processes_decide_) {
+    const std::size_t count = process_count(scenario(policy_.settings, 0).workload);
+    name += " with --processes=" + std::to_string(count);
+  }
   std::string text =
       "none of " + std::to_string(all) + " runs is down; " + outage + ", and " + errors;
   if (weakest_) other_backlog_ = other_backlog(policy_.settings, *weakest_);

@@ -54,6 +54,7 @@ class PolicyAdvice {
   std::optional<OtherBacklog> other_backlog(const NamedOptions& settings,
                                             std::size_t disturbance) const;
   void print_token_ratio(const std::vector<double>& free) const;
+  void print_other_processes();
 
   std::string label_;
   const PolicyToRun& policy_;
@@ -65,6 +66,7 @@ class PolicyAdvice {
   const std::string& words_;
   std::optional<std::size_t> weakest_{};         // where it takes longest to be back
   std::optional<OtherBacklog> other_backlog_{};  // there
+  bool processes_decide_ = false;                // is the service down with more or fewer?
   bool budget_costs_ = false;  // does it fail requests that retries would have saved?
 };
 

@@ -74,27 +74,31 @@ std::string down_with(const Study& study, const std::vector<TitledScenario>& all
 void print_service_changes(const Study& study, const std::string& label,
                            const std::vector<TitledScenario>& all, const NamedOptions& given) {
   const ServiceOptions& service = all.front().options.service;
+  // Returns whether no run is down with it.
   const auto try_with = [&](const std::string& option, const char* question,
                             const std::function<void(ServiceOptions&)>& change) {
+    const std::string where =
+        down_with(study, all, [&](ScenarioOptions& each) { change(each.service); });
     print_note(std::cout, label + "with --" + option,
-               "down, or not back in time, " +
-                   down_with(study, all, [&](ScenarioOptions& each) { change(each.service); }) +
-                   "; ask " + question);
+               "down, or not back in time, " + where + "; ask " + question);
+    return where.starts_with("in none");
   };
   if (!given.contains("abandoned") && service.capacity == Capacity::kWorkers &&
-      service.abandoned == Abandoned::kServe) {
-    try_with("abandoned=skip", "whether your server notices that a caller has hung up",
-             [](ServiceOptions& each) { each.abandoned = Abandoned::kSkip; });
+      service.abandoned == Abandoned::kServe &&
+      try_with("abandoned=skip", "whether your server notices that a caller has hung up",
+               [](ServiceOptions& each) { each.abandoned = Abandoned::kSkip; })) {
+    return;
   }
   // Half of what makes answers late.
   const double late = late_from(service, all.front().options.workload.timeout) / 2;
-  if (!given.contains("shed-above") && service.shed_above == 0 && late >= 1 &&
-      std::isfinite(late)) {
-    const auto most = static_cast<std::size_t>(late);
-    try_with("shed-above=" + std::to_string(most),
-             "how your server can turn away what would come too late",
-             [most](ServiceOptions& each) { each.shed_above = most; });
+  if (given.contains("shed-above") || service.shed_above > 0 || !(late >= 1) ||
+      !std::isfinite(late)) {
+    return;
   }
+  const auto most = static_cast<std::size_t>(late);
+  try_with("shed-above=" + std::to_string(most),
+           "how your server can turn away what would come too late",
+           [most](ServiceOptions& each) { each.shed_above = most; });
 }
 
 }  // namespace retrystorm

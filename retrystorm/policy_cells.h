@@ -56,7 +56,7 @@ struct TitledScenario {
 };
 
 // Whether the service would be down with them if it did something else: skipped requests whose callers have hung up,
-// or turned away what would be answered too late. Leaves out what was `given`. `label`: before each line.
+// or, where that is not enough, turned away what would be answered too late. Leaves out what was `given`. `label`: before each line.
 void print_service_changes(const Study& study, const std::string& label,
                            const std::vector<TitledScenario>& all, const NamedOptions& given);
 

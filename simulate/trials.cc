@@ -10,6 +10,7 @@
 #include "model/base/text.h"
 #include "model/run/outlook.h"
 #include "study/evaluator.h"
+#include "study/process_trial.h"
 
 namespace retrystorm {
 namespace {
@@ -207,13 +208,35 @@ std::optional<Trial> smaller_front(const AskedRow& asked) {
   return other_front(asked, 0.25);
 }
 
+// A budget is in each process.
+std::optional<Trial> other_processes(const AskedRow& asked, bool more) {
+  if (!has_outage(asked) || asked.options.graph.on()) return {};
+  const std::size_t count = process_count(asked.options.workload);
+  for (const ScenarioOptions& other : with_other_processes(asked.options, asked.given)) {
+    if ((*other.workload.processes > count) != more) continue;
+    return Trial{
+        "processes", std::to_string(*other.workload.processes),
+        "your budget is in " + std::to_string(count) + (count == 1 ? " process" : " processes"),
+        other};
+  }
+  return {};
+}
+
+std::optional<Trial> more_processes(const AskedRow& asked) {
+  return other_processes(asked, true);
+}
+std::optional<Trial> fewer_processes(const AskedRow& asked) {
+  return other_processes(asked, false);
+}
+
 // Each makes a trial, or nothing where the answer does not hang on it. They are asked about rows that have runs with
 // a verdict. Of two about the same option the second is tried if the first does not differ.
 using Rule = std::optional<Trial> (*)(const AskedRow& asked);
 constexpr Rule kRules[] = {
     skip_abandoned,  wait_for_pool_beside_timeout, a_tenth_more_load, half_the_timeout,
     half_the_outage, errors_that_cost_work,        other_waiting,     larger_front,
-    smaller_front,   pools_that_a_peak_has_opened, no_burst,
+    smaller_front,   pools_that_a_peak_has_opened, no_burst,          more_processes,
+    fewer_processes,
 };
 
 double success_after(const CellResult& result) {

@@ -512,6 +512,48 @@ TEST(Check, PrintsACommandThatMakesTheSameRuns) {
   EXPECT_EQ(cell(checked.out), cell(done(RETRYSTORM_SIMULATE, arguments).out));
 }
 
+// 30 retries at a time, of which each lasts 2 s, are 15/s: with the load of 10/s less than the 40/s that 4 workers of 100 ms can
+// do. 4 processes with 30 each are 60/s, and more.
+TEST(Check, SaysWhereOtherNumbersOfProcessesTurnIt) {
+  const TempDir dir;
+  const std::string file = written(dir, "istio.yaml", R"(apiVersion: networking.istio.io/v1
+kind: VirtualService
+metadata: {name: a}
+spec:
+  hosts: [a]
+  http:
+  - route: [{destination: {host: a}}]
+    retries: {attempts: 9, perTryTimeout: 2s, retryOn: "5xx,reset", backoff: 100ms}
+---
+apiVersion: networking.istio.io/v1
+kind: DestinationRule
+metadata: {name: a}
+spec:
+  host: a
+  trafficPolicy:
+    connectionPool: {tcp: {}}
+    retryBudget: {percent: 20, minRetryConcurrency: 30}
+)");
+  const Arguments service{"--service=workers", "--workers=4",     "--arrivals=open",
+                          "--rate=10",         "--runs=20",       "--backlog=256",
+                          "--expect=down<50%", "--outage-for=10s"};
+  Arguments check{"check", file};
+  check.insert(check.end(), service.begin(), service.end());
+  const Done asked = done(RETRYSTORM_STUDIES, check);
+  EXPECT_EQ(asked.code, 0) << asked.out << asked.err;
+  EXPECT_THAT(asked.out, HasSubstr("\nwith --processes=4: 15 of 15 runs down, or not back"));
+  EXPECT_THAT(asked.out, HasSubstr("\nnothing to change with --processes=1: "));
+  check.emplace_back("--processes=1");
+  EXPECT_THAT(done(RETRYSTORM_STUDIES, check).out, Not(HasSubstr("with --processes=4")));
+  // simulate says so, too.
+  Arguments simulate{"--sweep=strategy=" +
+                         written(dir, "mine.ini", done(RETRYSTORM_STUDIES, {"import", file}).out),
+                     "--seed=1"};
+  simulate.insert(simulate.end(), service.begin(), service.end());
+  EXPECT_THAT(done(RETRYSTORM_SIMULATE, simulate).out,
+              HasSubstr("\nprocesses: 20 of 20 runs down with --processes=4: ask whether"));
+}
+
 // Files of the greatest length, made to be large in memory. The limit is for what a program writes to.
 TEST(Check, StaysWithin64MegabytesWhateverTheFile) {
   if (!kCanRunOutOfMemory) GTEST_SKIP() << "a sanitizer takes more memory itself";

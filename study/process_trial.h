@@ -1,0 +1,17 @@
+// Does the result depend on the number of processes? A retry budget is in each of them, so more processes have more
+// tokens, and fewer requests each.
+#pragma once
+
+#include <vector>
+
+#include "simulator/scenario_options.h"
+#include "study/named_options.h"
+
+namespace retrystorm {
+
+// The options with four times the processes, and with a quarter of them. Empty if no budget is in each, or the number
+// is among the options `given`; without those for which there are too few clients or processes.
+std::vector<ScenarioOptions> with_other_processes(const ScenarioOptions& options,
+                                                  const NamedOptions& given);
+
+}  // namespace retrystorm
