@@ -53,6 +53,9 @@ std::string claim_text(const SituationClaim& claim, const std::vector<Situation>
 // The first situations are outages of different length.
 inline constexpr std::size_t kOutages = 3;
 
+// Seeds that no other part of the work has.
+inline constexpr std::uint64_t kRobustSeeds = 1'000, kFreshSeeds = 10'000;
+
 // What the search does not see.
 struct Variation {
   std::string title;
@@ -93,6 +96,8 @@ class VariedTrials final : public Trials {
 
   // In the worst of the outages.
   DownRuns worst_of(const Settings& settings, const Variation& variation) const;
+  // How long until 90 % of the runs are back, in the slowest of the outages. Empty if they are not.
+  std::optional<Duration> back_of(const Settings& settings, const Variation& variation) const;
 
  private:
   SimulatedTrials& seen_;
@@ -117,6 +122,8 @@ class Recommendation {
   std::size_t robust_runs() const { return options_.quick ? 10 : 20; }
 
   std::size_t down_when_varied(const Settings& settings) const;
+  // The variation in which the times until settings are back differ the most. None if hardly.
+  const Variation* parting(const std::vector<Settings>& all) const;
   std::vector<Settings> by_merit(std::vector<Settings> all, const SimulatedTrials& trials) const;
   bool is_certified(const Settings& settings) const;
   std::vector<Row> rows() const;
@@ -131,6 +138,7 @@ class Recommendation {
   void print_choice(const std::vector<Row>& rows) const;
   void print_variations(const std::vector<Row>& rows) const;
   void print_warning(const Settings& recommended) const;
+  void print_timeouts(const Settings& recommended);
   void print_picture(const std::vector<Row>& rows) const;
   void print_settings(const std::vector<Row>& rows) const;
   void print_beyond_retries(const Settings& nearest) const;
@@ -157,6 +165,7 @@ class Recommendation {
   VariedTrials varied_trials_;
   Search search_;
   std::vector<Settings> found_{};  // the finalists
+  const Variation* parting_ = nullptr;
 };
 
 }  // namespace retrystorm

@@ -52,9 +52,6 @@ std::size_t changes_in(const Settings& settings) {
       std::count_if(settings.begin(), settings.end(), [](std::size_t each) { return each != 0; }));
 }
 
-// Seeds that no other part of the work has.
-constexpr std::uint64_t kRobustSeeds = 1'000, kFreshSeeds = 10'000;
-
 }  // namespace
 
 VariedTrials::VariedTrials(SimulatedTrials& seen, SimulatedTrials& varied,
@@ -96,6 +93,20 @@ DownRuns VariedTrials::worst_of(const Settings& settings, const Variation& varia
     if (worst.runs == 0 || standing.down[i].hits > worst.hits) worst = standing.down[i];
   }
   return worst;
+}
+
+std::optional<Duration> VariedTrials::back_of(const Settings& settings,
+                                              const Variation& variation) const {
+  Duration longest{0};
+  for (std::size_t i = 0; i < situations_.size(); ++i) {
+    if (situations_[i].title != variation.title) continue;
+    const std::vector<RunResult>& runs = varied_.runs(settings, i);
+    if (runs.empty()) return std::nullopt;
+    const auto back = summarize(runs).recovery_p90;
+    if (!back) return std::nullopt;
+    longest = std::max(longest, *back);
+  }
+  return longest;
 }
 
 Recommendation::Recommendation(const Invocation& invocation, const RecommendOptions& options)
@@ -175,6 +186,25 @@ std::size_t Recommendation::down_when_varied(const Settings& settings) const {
   return hits;
 }
 
+const Variation* Recommendation::parting(const std::vector<Settings>& all) const {
+  const Variation* best = nullptr;
+  Duration most = std::chrono::seconds(1);
+  for (const Variation& each : variations_) {
+    if (!each.decides) continue;
+    Duration least = Duration::max(), longest{0};
+    for (const Settings& settings : all) {
+      const auto back = varied_trials_.back_of(settings, each);
+      if (!back) continue;  // down there, which counts for more
+      least = std::min(least, *back);
+      longest = std::max(longest, *back);
+    }
+    if (least > longest || longest - least <= most) continue;
+    most = longest - least;
+    best = &each;
+  }
+  return best;
+}
+
 // Those that should be the recommended, the safer and the cheaper one, and then the next best.
 std::vector<Settings> Recommendation::by_merit(std::vector<Settings> all,
                                                const SimulatedTrials& trials) const {
@@ -187,6 +217,11 @@ std::vector<Settings> Recommendation::by_merit(std::vector<Settings> all,
     all.erase(best);
   };
   // What stays up in the most variations, and of this the plainest that hardly costs more.
+  const auto cost_of = [&](const Settings& each) {
+    constexpr double kPerSecond = 0.001;  // as in the trials
+    const auto back = parting_ == nullptr ? std::nullopt : varied_trials_.back_of(each, *parting_);
+    return trials.standing(each).cost() + kPerSecond * to_seconds(back.value_or(Duration::zero()));
+  };
   const auto add_plainest = [&] {
     std::size_t fragile = std::numeric_limits<std::size_t>::max();
     double cost = std::numeric_limits<double>::max();
@@ -194,10 +229,10 @@ std::vector<Settings> Recommendation::by_merit(std::vector<Settings> all,
       const std::size_t its = varied_trials_.standing(each).fragile;
       if (its < fragile) cost = std::numeric_limits<double>::max();
       fragile = std::min(fragile, its);
-      if (its == fragile) cost = std::min(cost, trials.standing(each).cost());
+      if (its == fragile) cost = std::min(cost, cost_of(each));
     }
     add_best([&](const Settings& each) {
-      const double its = trials.standing(each).cost();
+      const double its = cost_of(each);
       return std::tuple(varied_trials_.standing(each).fragile, its > cost + kSameCost,
                         changes_in(each), its);
     });
@@ -235,6 +270,7 @@ bool Recommendation::work() {
   for (std::size_t i = 0; i < varied_.size(); ++i) {
     if (!robust_.run(all, i, robust_runs())) return false;
   }
+  parting_ = parting(found_);
   found_ = by_merit(found_, trials_);
   found_.resize(std::min(found_.size(), certified_));
   all = found_;

@@ -18,6 +18,9 @@
 namespace retrystorm {
 namespace {
 
+// The outage of which the table has the success: frozen for 10 s. A mean over outages of other lengths says little.
+constexpr std::size_t kShownOutage = 1;
+
 // The names whose first letters are marks in the picture.
 bool has_mark(std::string_view name) {
   return name == kRecommended || name == kSafer || name == kCheaper || name == kYours;
@@ -148,12 +151,16 @@ Table Recommendation::table_of(const std::vector<Row>& rows) const {
                           {.title = "down"},
                           {.title = "at most"},
                           {.title = "p90", .group = "back after"},
-                          {.title = "in outage", .group = "success"},
+                          {.title = question_.situations[kShownOutage].title, .group = "success"},
                           {.title = "errors 10 %", .group = "success"},
                           {.title = "50 %", .group = "success"},
                           {.title = "mean", .group = "load"},
                           {.title = "worst outage", .group = "load"}},
               .rows = {}};
+  if (parting_ != nullptr) {
+    table.columns.insert(table.columns.begin() + 4,
+                         {.title = parting_->title, .group = "back after"});
+  }
   for (const Row& row : rows) {
     const Standing standing = fresh_.standing(row.settings);
     const auto worst = std::max_element(
@@ -169,7 +176,10 @@ Table Recommendation::table_of(const std::vector<Row>& rows) const {
     } else {
       const SituationFigures figures = fresh_.figures(row.settings);
       texts.push_back(seconds_text(figures.back));
-      texts.push_back(success_text(figures.in_outage));
+      if (parting_ != nullptr) {
+        texts.push_back(seconds_text(varied_trials_.back_of(row.settings, *parting_)));
+      }
+      texts.push_back(success_text(figures.in_outage[kShownOutage]));
       for (const double each : figures.in_errors) texts.push_back(success_text(each));
       texts.push_back(fixed(figures.attempts, 2));
       texts.push_back(fixed(figures.most_attempts, 2));
@@ -236,6 +246,36 @@ void Recommendation::print_warning(const Settings& recommended) const {
 }
 
 // Each setting that went through the whole race, by its load and its recovery.
+// What half and twice the timeout would do to the recommended settings. It is no setting of retries, and is not searched.
+void Recommendation::print_timeouts(const Settings& recommended) {
+  const Duration timeout = scenario_in(question_.situations.front(), recommended).workload.timeout;
+  if (timeout == Duration::max()) return;
+  constexpr std::size_t kRuns = 20;
+  for (const Duration other : {timeout / 2, 2 * timeout}) {
+    const std::string text = format_duration(other);
+    std::vector<Situation> situations = question_.situations;
+    for (Situation& each : situations) each.options["timeout"] = text;
+    SimulatedTrials tried = trials(situations, no_claims_, kFreshSeeds);
+    for (std::size_t i = 0; i < situations.size(); ++i) {
+      if (!tried.run({recommended}, i, kRuns)) return;
+    }
+    bar_.clear();
+    std::size_t hits = 0;
+    for (const DownRuns& each : tried.standing(recommended).down) hits = std::max(hits, each.hits);
+    const SituationFigures figures = tried.figures(recommended);
+    std::string errors;
+    for (const double each : figures.in_errors) {
+      errors += (errors.empty() ? "" : " and ") + success_text(each);
+    }
+    print_wrapped(std::cout, "with --timeout=" + text + ": ",
+                  std::to_string(hits) + " of " + std::to_string(kRuns) +
+                      " runs down, back after " + seconds_text(figures.back) + ", success " +
+                      success_text(figures.in_outage[kShownOutage]) + " in " +
+                      situations[kShownOutage].title + " and " + errors + " with errors, load " +
+                      fixed(figures.attempts, 2));
+  }
+}
+
 void Recommendation::print_picture(const std::vector<Row>& rows) const {
   constexpr std::size_t kWidth = 72, kHeight = 12;
   struct Point {
@@ -537,6 +577,7 @@ int Recommendation::run() {
           (refused ? settings_text(row.settings) + ": " : "") + why_not(row, all.front().settings));
     }
   }
+  if (complete && certified) print_timeouts(all.front().settings);
   if (complete) {
     print_variations(all);
     if (certified) print_warning(all.front().settings);

@@ -101,8 +101,8 @@ Standing SimulatedTrials::standing(const Settings& settings) const {
 }
 
 SituationFigures SimulatedTrials::figures(const Settings& settings) const {
-  SituationFigures figures{.attempts = 0, .in_outage = 0};
-  double outages = 0, counted = 0;
+  SituationFigures figures{.attempts = 0};
+  double counted = 0;
   for (std::size_t i = 0; i < situations_.size(); ++i) {
     const CellResult cell = summarize(runs(settings, i));
     if (situations_[i].brief) {
@@ -114,9 +114,8 @@ SituationFigures SimulatedTrials::figures(const Settings& settings) const {
       figures.in_errors.push_back(cell.success_share.value);
       continue;
     }
-    figures.in_outage +=
-        cell.phases[static_cast<std::size_t>(RunPhase::kDuring)].success.value_or(1);
-    ++outages;
+    figures.in_outage.push_back(
+        cell.phases[static_cast<std::size_t>(RunPhase::kDuring)].success.value_or(1));
     figures.most_attempts = std::max(figures.most_attempts, cell.amplification.value);
     figures.back = figures.back && cell.recovery_p90
                        ? std::optional(std::max(*figures.back, *cell.recovery_p90))
@@ -124,7 +123,6 @@ SituationFigures SimulatedTrials::figures(const Settings& settings) const {
   }
   figures.failed /= std::max(counted, 1.0);
   figures.attempts /= static_cast<double>(situations_.size());
-  figures.in_outage /= std::max(outages, 1.0);
   return figures;
 }
 

@@ -35,9 +35,9 @@ struct SituationClaim {
 struct SituationFigures {
   // Until 90 % of the runs were back, in the worst outage. Empty if that took longer than the runs.
   std::optional<Duration> back{Duration::zero()};
-  double failed = 0;     // share of the requests, mean over the situations in which that is a cost
-  double attempts = 1;   // per request, mean over the situations
-  double in_outage = 1;  // success of the requests that began in an outage, mean over the outages
+  double failed = 0;    // share of the requests, mean over the situations in which that is a cost
+  double attempts = 1;  // per request, mean over the situations
+  std::vector<double> in_outage{};  // success of the requests that began in each outage
   std::vector<double> in_errors{};  // success in each of the other situations
   double most_attempts = 1;         // per request, in the worst situation with an outage
 };
