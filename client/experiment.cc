@@ -274,6 +274,7 @@ void Experiment::show(nlohmann::ordered_json event) {
         {"latency_ms", latency_json(history.latencies.attempts())},
         {"request_time_ms", latency_json(history.latencies.requests())},
         {"longest_without_ok_s", rounded(to_seconds(history.longest_without_ok))},
+        {"first_error", history.first_error},
     };
     event["recovery"] = recovery_json(checked(recorder_->recovery()));
     const auto server = server_status();

@@ -176,6 +176,11 @@ def check(browser, server, address, origin):
     eventually(lambda: not browser.run(VISIBLE, "#not_sent"), "its page is calm again")
     assert browser.run(CURVES) == ["OK", "errors", "timed out"], browser.run(CURVES)
     assert "given up" in browser.text("#ended") and "not sent" in browser.text("#ended")
+    # Why attempts fail, in words: the service turns away all but one.
+    assert not browser.run(VISIBLE, "#first_error")
+    browser.run("document.querySelector('#half').dataset.action = 'set shed-above=1'; document.querySelector('#half').click()")
+    eventually(lambda: browser.run(VISIBLE, "#first_error"), "the first error is shown")
+    assert browser.text("#first_error") == "the first: the answer 503", browser.text("#first_error")
     assert browser.errors() == [], browser.errors()
 
     # A browser without the token can only watch: the token stays with the tab.

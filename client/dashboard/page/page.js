@@ -102,6 +102,8 @@ function showFigures(figures) {
   write('gave_up', number(figures.gave_up));
   write('gave_up_by', reasons(figures.gave_up_by));
   write('not_sent_so_far', number(figures.not_sent));
+  write('first_error', `the first: ${figures.first_error}`);
+  element('first_error').hidden = !figures.first_error;
   element('gave_up').closest('.tile').hidden = figures.gave_up === 0;
   element('not_sent').closest('.tile').hidden = figures.not_sent === 0;
 }
