@@ -512,7 +512,7 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
   // its runs.
   const auto cells = static_cast<std::size_t>(grid.size());
   const std::size_t tried = std::min<std::size_t>(cells, 1000);
-  MoreColumns more;
+  MoreColumns more{.errors_by = true};
   const auto add_columns = [&more](const Scenario& one) {
     more.processes |= sharing_processes(one.workload) > 0;
     more.hedges |= one.workload.retry.hedge.any();

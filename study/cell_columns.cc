@@ -1,6 +1,5 @@
 #include "study/cell_columns.h"
 
-#include <array>
 #include <chrono>
 #include <iterator>
 
@@ -8,6 +7,7 @@
 #include "common/output/json_text.h"
 #include "common/output/report.h"
 #include "model/base/text.h"
+#include "study/rows.h"
 
 namespace retrystorm {
 namespace {
@@ -138,6 +138,7 @@ const CellColumn kColumns[] = {
      [](const C& c) { return Json(rounded(c.gave_up)); }},
     {"not sent", 10, [](const C& c) { return fixed(c.not_sent, 0); }, "not_sent",
      [](const C& c) { return Json(rounded(c.not_sent)); }},
+    {"", 0, nullptr, "not_sent_share", [](const C& c) { return share_json(c.not_sent_share); }},
     {"req. p50", 10, [](const C& c) { return milliseconds(c.request_p50); }, "request_p50_ms",
      [](const C& c) { return low_end_json(c.request_p50); }},
     {"req. p99", 10, [](const C& c) { return milliseconds(c.request_p99); }, "request_p99_ms",
@@ -200,67 +201,68 @@ const CellColumn kGraphColumns[] = {
      }},
 };
 
-// The columns of a phase, named in this order: success, gave_up, not_sent, attempts_per_s,
-// ok_per_s, timed_out, errors, request_p50, request_p99, and their upper ends.
-constexpr std::size_t kPhaseColumns = 11;
-constexpr std::array<std::array<const char*, kPhaseColumns>, kPhaseNames.size()> kPhaseColumnNames{
-    {{"success_before", "gave_up_before", "not_sent_before", "attempts_per_s_before",
-      "ok_per_s_before", "timed_out_before", "errors_before", "request_p50_before_ms",
-      "request_p99_before_ms", "request_p50_before_ms_high", "request_p99_before_ms_high"},
-     {"success_during", "gave_up_during", "not_sent_during", "attempts_per_s_during",
-      "ok_per_s_during", "timed_out_during", "errors_during", "request_p50_during_ms",
-      "request_p99_during_ms", "request_p50_during_ms_high", "request_p99_during_ms_high"},
-     {"success_after", "gave_up_after", "not_sent_after", "attempts_per_s_after", "ok_per_s_after",
-      "timed_out_after", "errors_after", "request_p50_after_ms", "request_p99_after_ms",
-      "request_p50_after_ms_high", "request_p99_after_ms_high"}}};
+using P = PhaseResult;
 
-template <std::size_t kPhase, std::optional<double> PhaseResult::*kFigure>
-Json phase_number_json(const CellResult& cell) {
-  return number_json(cell.phases[kPhase].*kFigure);
+template <std::optional<double> P::*kFigure>
+std::string phase_text(const P& phase) {
+  return number_text(phase.*kFigure, 1);
 }
 
-template <std::size_t kPhase, std::optional<TimeBound> PhaseResult::*kTime>
-Json phase_time_json(const CellResult& cell) {
-  return low_end_json(cell.phases[kPhase].*kTime);
+template <std::optional<double> P::*kFigure>
+Json phase_json(const P& phase) {
+  return number_json(phase.*kFigure);
 }
 
-template <std::size_t kPhase, std::optional<TimeBound> PhaseResult::*kTime>
-Json phase_high_json(const CellResult& cell) {
-  return high_end_json(cell.phases[kPhase].*kTime);
-}
-
-template <std::size_t kPhase>
-Json phase_success_json(const CellResult& cell) {
-  const auto& success = cell.phases[kPhase].success;
-  return success ? share_json(*success) : Json(nullptr);
-}
-
-template <std::size_t kPhase>
-std::string phase_success_text(const CellResult& cell) {
-  const auto& success = cell.phases[kPhase].success;
-  return success ? narrow_percent(*success, 2) : "-";
-}
-
-template <std::size_t kPhase>
-void add_phase(std::vector<CellColumn>& columns) {
-  using P = PhaseResult;
-  constexpr auto kValues = std::to_array<Json (*)(const CellResult&)>(
-      {phase_success_json<kPhase>, phase_number_json<kPhase, &P::gave_up>,
-       phase_number_json<kPhase, &P::not_sent>, phase_number_json<kPhase, &P::attempts_per_s>,
-       phase_number_json<kPhase, &P::ok_per_s>, phase_number_json<kPhase, &P::timed_out>,
-       phase_number_json<kPhase, &P::errors>, phase_time_json<kPhase, &P::request_p50>,
-       phase_time_json<kPhase, &P::request_p99>, phase_high_json<kPhase, &P::request_p50>,
-       phase_high_json<kPhase, &P::request_p99>});
-  static_assert(kValues.size() == kPhaseColumns);
-  for (std::size_t i = 0; i < kPhaseColumns; ++i) {
-    columns.push_back({"", 0, nullptr, kPhaseColumnNames[kPhase][i], kValues[i]});
+Json errors_by_json(const P& phase) {
+  if (!phase.errors) return nullptr;
+  Json by = Json::object();
+  for (std::size_t i = 0; i < phase.errors_by.size(); ++i) {
+    if (phase.errors_by[i] > 0) by[std::string(kErrorKinds[i])] = rounded(phase.errors_by[i]);
   }
-  if (kPhase == 0) return;
-  // The success in the outage and after it is for people too.
-  CellColumn& success = columns[columns.size() - kPhaseColumns];
-  success.title = kPhase == 1 ? "in outage" : "after it";
-  success.width = kPhase == 1 ? 11 : 10;
-  success.text = phase_success_text<kPhase>;
+  return by;
+}
+
+// Likewise, of one phase: its name comes at the end of the title, and in the middle of the name.
+struct PhaseColumn {
+  const char* title;
+  std::string (*text)(const P&);
+  const char* name;
+  const char* unit;
+  Json (*value)(const P&);
+};
+
+const PhaseColumn kPhaseColumns[] = {
+    {"success", [](const P& p) { return p.success ? narrow_percent(*p.success, 2) : "-"; },
+     "success_", "", [](const P& p) { return p.success ? share_json(*p.success) : Json(nullptr); }},
+    {"given up", phase_text<&P::gave_up>, "gave_up_", "", phase_json<&P::gave_up>},
+    {"not sent", phase_text<&P::not_sent>, "not_sent_", "", phase_json<&P::not_sent>},
+    {"attempts/s", phase_text<&P::attempts_per_s>, "attempts_per_s_", "",
+     phase_json<&P::attempts_per_s>},
+    {"OK/s", phase_text<&P::ok_per_s>, "ok_per_s_", "", phase_json<&P::ok_per_s>},
+    {"timed out", phase_text<&P::timed_out>, "timed_out_", "", phase_json<&P::timed_out>},
+    {"errors", phase_text<&P::errors>, "errors_", "", phase_json<&P::errors>},
+    {"req. p50", [](const P& p) { return milliseconds(p.request_p50); }, "request_p50_", "_ms",
+     [](const P& p) { return low_end_json(p.request_p50); }},
+    {"req. p99", [](const P& p) { return milliseconds(p.request_p99); }, "request_p99_", "_ms",
+     [](const P& p) { return low_end_json(p.request_p99); }},
+    {"", nullptr, "request_p50_", "_ms_high",
+     [](const P& p) { return high_end_json(p.request_p50); }},
+    {"", nullptr, "request_p99_", "_ms_high",
+     [](const P& p) { return high_end_json(p.request_p99); }},
+};
+
+const PhaseColumn kErrorsByColumn{
+    "errors by",
+    [](const P& p) { return !p.errors_by.empty() ? pairs_text(errors_by_json(p)) : "-"; },
+    "errors_by_", "", errors_by_json};
+
+void add_phase(std::vector<CellColumn>& columns, const PhaseColumn& column, std::size_t phase) {
+  const std::string when(kPhaseNames[phase]);
+  const std::string title = column.text == nullptr ? "" : column.title + (' ' + when);
+  columns.push_back({title, static_cast<int>(title.size()) + 2,
+                     [&column, phase](const C& c) { return column.text(c.phases[phase]); },
+                     column.name + when + column.unit,
+                     [&column, phase](const C& c) { return column.value(c.phases[phase]); }});
 }
 
 // Of the clients with this name. Null in a cell without them.
@@ -288,9 +290,12 @@ void add_clients(std::vector<CellColumn>& columns, const std::string& name) {
 
 std::vector<CellColumn> cell_columns(const MoreColumns& more) {
   std::vector<CellColumn> columns(std::begin(kColumns), std::end(kColumns));
-  add_phase<0>(columns);
-  add_phase<1>(columns);
-  add_phase<2>(columns);
+  for (std::size_t phase = 0; phase < kPhaseNames.size(); ++phase) {
+    for (const PhaseColumn& column : kPhaseColumns) add_phase(columns, column, phase);
+  }
+  for (std::size_t phase = 0; more.errors_by && phase < kPhaseNames.size(); ++phase) {
+    add_phase(columns, kErrorsByColumn, phase);
+  }
   if (more.reconnects) {
     columns.insert(columns.end(), std::begin(kReconnectColumns), std::end(kReconnectColumns));
   }

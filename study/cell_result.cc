@@ -10,6 +10,7 @@ namespace {
 
 PhaseResult result_of(const PhaseFigures& phase) {
   const Rates each = rates(phase.counts, phase.length);
+  const ErrorCounts& by = phase.counts.errors_by;
   return {.success = phase.success_share(),
           .gave_up = static_cast<double>(phase.gave_up),
           .not_sent = static_cast<double>(phase.counts.not_sent),
@@ -18,7 +19,9 @@ PhaseResult result_of(const PhaseFigures& phase) {
           .timed_out = static_cast<double>(phase.counts.timed_out),
           .errors = static_cast<double>(phase.counts.errors),
           .request_p50 = phase.request_p50,
-          .request_p99 = phase.request_p99};
+          .request_p99 = phase.request_p99,
+          .errors_by = phase.counts.errors > 0 ? std::vector<double>(by.begin(), by.end())
+                                               : std::vector<double>()};
 }
 
 }  // namespace
@@ -43,6 +46,10 @@ RunResult result_of(const SimulationResult& run) {
                    .request_p99 = requests.quantile(0.99),
                    .ok_lost = recovery.ok_lost,
                    .peak_concurrency = run.peak_concurrency};
+  if (counts.not_sent > 0) {
+    result.not_sent_share =
+        result.not_sent / static_cast<double>(counts.attempts + counts.not_sent);
+  }
   if (counts.nothing_retried() > 0) {
     result.nothing_retried = static_cast<double>(counts.nothing_retried());
     result.not_retryable = run.summary.retry_metrics.not_retryable;
@@ -101,10 +108,16 @@ std::optional<double> mean_of(const std::vector<Result>& runs,
 PhaseResult summarize_phase(const std::vector<RunResult>& runs, std::size_t number) {
   std::vector<PhaseResult> phases;
   std::vector<std::optional<TimeBound>> p50, p99;
+  std::vector<double> errors_by;
   for (const RunResult& run : runs) {
-    phases.push_back(run.phases[number]);
-    p50.push_back(run.phases[number].request_p50);
-    p99.push_back(run.phases[number].request_p99);
+    const PhaseResult& phase = run.phases[number];
+    phases.push_back(phase);
+    p50.push_back(phase.request_p50);
+    p99.push_back(phase.request_p99);
+    errors_by.resize(std::max(errors_by.size(), phase.errors_by.size()));
+    for (std::size_t i = 0; i < phase.errors_by.size(); ++i) {
+      errors_by[i] += phase.errors_by[i] / static_cast<double>(runs.size());
+    }
   }
   return {.success = mean_of(phases, &PhaseResult::success),
           .gave_up = mean_of(phases, &PhaseResult::gave_up),
@@ -114,7 +127,8 @@ PhaseResult summarize_phase(const std::vector<RunResult>& runs, std::size_t numb
           .timed_out = mean_of(phases, &PhaseResult::timed_out),
           .errors = mean_of(phases, &PhaseResult::errors),
           .request_p50 = median_bound(p50),
-          .request_p99 = median_bound(p99)};
+          .request_p99 = median_bound(p99),
+          .errors_by = errors_by};
 }
 
 }  // namespace
@@ -155,7 +169,7 @@ CellResult summarize(const std::vector<RunResult>& runs, double misses) {
   std::vector<std::optional<Duration>> errors_gone, recovery, makespan, all_back, without_ok;
   std::vector<std::optional<TimeBound>> p50, p99;
   std::vector<double> amplification, success_share, ok_per_s, gave_up, not_sent, unfinished,
-      ok_lost;
+      ok_lost, not_sent_share;
   std::vector<double> nothing_retried;
   for (const RunResult& run : runs) {
     const auto when = [&run](std::initializer_list<Verdict> verdicts,
@@ -181,6 +195,7 @@ CellResult summarize(const std::vector<RunResult>& runs, double misses) {
     ok_per_s.push_back(run.ok_per_s);
     gave_up.push_back(run.gave_up);
     not_sent.push_back(run.not_sent);
+    not_sent_share.push_back(run.not_sent_share);
     unfinished.push_back(run.unfinished);
     if (run.nothing_retried > 0) nothing_retried.push_back(run.nothing_retried);
     cell.not_retryable |= run.not_retryable;
@@ -210,6 +225,7 @@ CellResult summarize(const std::vector<RunResult>& runs, double misses) {
   cell.ok_per_s = mean(ok_per_s).value;
   cell.gave_up = mean(gave_up).value;
   cell.not_sent = mean(not_sent).value;
+  cell.not_sent_share = mean(not_sent_share).value;
   cell.unfinished = mean(unfinished).value;
   if (nothing_retried.size() == runs.size()) cell.nothing_retried = mean(nothing_retried).value;
   cell.request_p50 = median_bound(p50);

@@ -24,6 +24,7 @@ struct PhaseResult {
   std::optional<double> success{}, gave_up{};  // of the requests that began in it
   std::optional<double> not_sent{}, attempts_per_s{}, ok_per_s{}, timed_out{}, errors{};
   std::optional<TimeBound> request_p50{}, request_p99{};
+  std::vector<double> errors_by{};  // in the order of `kErrorKinds`; empty without errors
 
   bool operator==(const PhaseResult&) const = default;
 };
@@ -53,7 +54,8 @@ struct RunResult {
   double ok_per_s = 0;
   double gave_up = 0;
   double not_sent = 0;
-  double unfinished = 0;  // of the requests, the share that `success_share` leaves out
+  double not_sent_share = 0;  // of the attempts that the policy wanted
+  double unfinished = 0;      // of the requests, the share that `success_share` leaves out
   // Where nothing was retried: how many requests were given up because their failure is not retried,
   // and which failures these were.
   double nothing_retried = 0;
@@ -124,7 +126,7 @@ struct CellResult {
   Mean success_share{.value = 1, .interval = {}};
   double ok_per_s = 0;                                    // mean over the runs
   double gave_up = 0;                                     // mean over the runs
-  double not_sent = 0;                                    // likewise
+  double not_sent = 0, not_sent_share = 0;                // likewise
   double unfinished = 0;                                  // likewise
   double nothing_retried = 0;                             // likewise, if no run retried anything
   RetryOn not_retryable{};                                // of any run

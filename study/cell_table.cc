@@ -77,7 +77,8 @@ void CellTable::write(std::size_t cell, const CellResult& result) {
   for (const CellColumn& column : cell_columns(more_)) {
     if (column.title.empty()) continue;
     texts.push_back(column.text(result));
-    if (wide) out_ << std::setw(column.width) << texts.back();
+    // A long text moves what follows, but stays apart from it.
+    if (wide) out_ << "  " << std::setw(column.width - kColumnGap) << texts.back();
   }
   if (wide) {
     out_ << std::endl;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <sstream>
 #include <utility>
 
@@ -47,6 +48,8 @@ struct Figure {
   const char* title;
   const char* name;
   std::string (*text)(const CellResult&);
+  // Of figures after the outage: its title and name where no row has one.
+  const char* of_whole = nullptr;
 };
 
 std::string time_or_never(const std::optional<Duration>& time) {
@@ -67,23 +70,25 @@ constexpr std::array kFigures{
     Figure{"back", "after", "back after", back_after},
     Figure{"all", "connected", "all connected after",
            [](const C& c) { return c.back_share ? time_or_never(c.all_back_median) : kNothing; }},
-    Figure{"success", "in outage", "success in the outage",
+    Figure{"success", "during", "success in the outage",
            [](const C& c) { return share_of(c.phases[1].success); }},
-    Figure{"success", "after it", "success after it",
-           [](const C& c) { return share_of(c.phases[2].success); }},
-    Figure{"", "success", "success",
+    Figure{"success", "after", "success after it",
            [](const C& c) {
-             return has_phases(c) ? kNothing : narrow_percent(c.success_share.value, 2);
-           }},
+             return share_of(has_phases(c) ? c.phases[2].success : c.success_share.value);
+           },
+           "success"},
     Figure{"attempts", "/request", "attempts a request",
            [](const C& c) { return fixed(c.amplification.value, 2); }},
-    Figure{"OK/s", "after it", "OK/s after the outage",
-           [](const C& c) { return tenths(c.phases[2].ok_per_s); }},
-    Figure{"", "OK/s", "OK/s",
-           [](const C& c) { return has_phases(c) ? kNothing : fixed(c.ok_per_s, 1); }},
+    Figure{"OK/s", "after", "OK/s after the outage",
+           [](const C& c) { return tenths(has_phases(c) ? c.phases[2].ok_per_s : c.ok_per_s); },
+           "OK/s"},
+    Figure{"request", "p99", "request p99", [](const C& c) { return request_time(c.request_p99); }},
     Figure{"", "throttled", "attempts throttled",
            [](const C& c) { return share_of(c.throttled_share); }},
-    Figure{"request", "p99", "request p99", [](const C& c) { return request_time(c.request_p99); }},
+    Figure{"", "not sent", "attempts not sent",
+           [](const C& c) {
+             return c.not_sent_share > 0 ? narrow_percent(c.not_sent_share, 2) : kNothing;
+           }},
     Figure{"longest", "without OK", "longest without OK",
            [](const C& c) {
              return c.longest_without_ok ? readable(*c.longest_without_ok) : kNothing;
@@ -153,9 +158,16 @@ void print_rows(std::ostream& out, const std::vector<std::string>& axes,
     add_column(std::move(column));
   }
   const std::size_t labels = columns.size();
+  const auto phases = std::count_if(rows.begin(), rows.end(),
+                                    [](const FittedRow& row) { return has_phases(row.result); });
+  const bool some_phases = phases > 0 && static_cast<std::size_t>(phases) < rows.size();
   for (const Figure& figure : kFigures) {
     Column column{
         .title = {.title = figure.title, .group = figure.group}, .name = figure.name, .texts = {}};
+    if (phases == 0 && figure.of_whole != nullptr) {
+      column.name = figure.of_whole;
+      column.title = {.title = figure.of_whole};
+    }
     for (const FittedRow& row : rows) column.texts.push_back(figure.text(row.result));
     add_column(std::move(column));
   }
@@ -174,13 +186,14 @@ void print_rows(std::ostream& out, const std::vector<std::string>& axes,
     print(printed, table_of(columns, rows.size()));
     return printed.str();
   };
-  while (columns.size() > labels + 1 && widest_line(text()) > kTerminalColumns) {
+  while (columns.size() > labels + 1 && widest_line(text()) > kLineWidth) {
     append(no_room, columns.back().name);
     columns.pop_back();
   }
   out << text();
   print_note(out, "the same in all rows", same);
   print_note(out, "no room for (see --wide)", no_room);
+  if (some_phases) out << "rows without an outage: success and OK/s of the whole run\n";
   std::string alike, not_retried, mixed, of_itself;
   for (const FittedRow& row : rows) {
     if (is_mixed(row.result)) append(mixed, row_name(axes, row));
@@ -209,7 +222,7 @@ void print_rows(std::ostream& out, const std::vector<std::string>& axes,
 
 void print_line(std::ostream& out, const std::string& label, const std::string& text) {
   constexpr std::size_t kIndent = 18;
-  out << label << std::string(kIndent - label.size(), ' ') << text << '\n';
+  print_wrapped(out, label + std::string(kIndent - label.size(), ' '), text);
 }
 
 // "20: 19 recovered, 1 collapsed"
@@ -288,7 +301,8 @@ void print_upright(std::ostream& out, const std::vector<std::string>& axes, cons
                "nothing was retried: " + fixed(cell.nothing_retried, 0) + " were not retryable (" +
                    to_string(cell.not_retryable) + ")");
   }
-  print_positive("not sent", cell.not_sent);
+  print_positive("not sent", cell.not_sent,
+                 (", " + narrow_percent(cell.not_sent_share, 2) + " of the attempts").c_str());
   print_positive("OK lost", cell.ok_lost);
   print_positive("peak concurrency", static_cast<double>(cell.peak_concurrency),
                  cell.runs > 1 ? ", the most in any run" : "");
@@ -310,6 +324,8 @@ void print_upright(std::ostream& out, const std::vector<std::string>& axes, cons
 }  // namespace
 
 std::string request_time(const std::optional<TimeBound>& time) {
+  // Without an attempt no time passes, and the histogram begins with a microsecond.
+  if (time && time->time < std::chrono::microseconds(1)) return time->or_more ? ">0s" : "at once";
   return time ? (time->or_more ? ">" : "") + readable(time->time) : kNothing;
 }
 
@@ -318,6 +334,7 @@ std::vector<std::string> fitted_heads() {
   for (const Figure& figure : kFigures) {
     const std::string group = figure.group, title = figure.title;
     heads.push_back(title);
+    if (figure.of_whole != nullptr) heads.emplace_back(figure.of_whole);
     if (!group.empty()) heads.insert(heads.end(), {group, group + ' ' + title});
   }
   return heads;
@@ -329,7 +346,7 @@ void print_note(std::ostream& out, const std::string& label, const std::string& 
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find(", ", at), text.size());
     const std::string part = text.substr(at, end - at) + (end < text.size() ? "," : "");
-    if (line.size() + 1 + part.size() > kTerminalColumns) {
+    if (line.size() + 1 + part.size() > kLineWidth) {
       out << line << '\n';
       line = "  ";
     }
@@ -340,18 +357,7 @@ void print_note(std::ostream& out, const std::string& label, const std::string& 
 }
 
 void print_wrapped(std::ostream& out, const std::string& head, const std::string& text) {
-  std::string line = head;
-  bool empty = true;
-  for (const std::string_view word : split(text, ' ')) {
-    if (!empty && line.size() + 1 + word.size() > kTerminalColumns) {
-      out << line << '\n';
-      line.assign(head.size(), ' ');
-      empty = true;
-    }
-    line.append(empty ? "" : " ").append(word);
-    empty = false;
-  }
-  out << line << '\n';
+  out << wrapped(head, text, head.size());
 }
 
 void print_unsettled(std::ostream& out,

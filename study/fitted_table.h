@@ -17,8 +17,6 @@ struct FittedRow {
   std::vector<std::string> others{};  // how many runs are down with other options, a line each
 };
 
-inline constexpr std::size_t kTerminalColumns = 100;
-
 // ">1.2s" if it may be longer; "-" if there is none.
 std::string request_time(const std::optional<TimeBound>& time);
 

@@ -5,6 +5,14 @@
 
 namespace retrystorm {
 
+std::string pairs_text(const nlohmann::ordered_json& object) {
+  std::string text;
+  for (const auto& [name, value] : object.items()) {
+    text += (text.empty() ? "" : " ") + name + ':' + value.dump();
+  }
+  return text;
+}
+
 Rows::Rows(std::string type, std::vector<std::string> names, const std::string& comment,
            LineFile csv, JsonLines& json)
     : type_(std::move(type)), names_(std::move(names)), csv_(std::move(csv)), json_(json) {
@@ -20,6 +28,7 @@ void Rows::write(const std::vector<nlohmann::ordered_json>& values) {
     row[names_[i]] = value;
     texts.push_back(value.is_null()     ? ""
                     : value.is_string() ? value.get<std::string>()
+                    : value.is_object() ? pairs_text(value)
                                         : value.dump());
   }
   csv_.write(csv_row(texts));

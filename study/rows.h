@@ -10,6 +10,9 @@
 
 namespace retrystorm {
 
+// An object as one word for each of its members: "503:12.5 refused:3.0".
+std::string pairs_text(const nlohmann::ordered_json& object);
+
 class Rows {
  public:
   // `type` is that of the JSON objects. `comment` is the first line of the CSV file, if it is not
@@ -18,7 +21,7 @@ class Rows {
   Rows(std::string type, std::vector<std::string> names, const std::string& comment, LineFile csv,
        JsonLines& json);
 
-  // A value for each name; null is an empty cell of the CSV file. Throws std::runtime_error when
+  // A value for each name; null is an empty cell of the CSV file, and an object is there as in `pairs_text`. Throws std::runtime_error when
   // that file cannot be written any more.
   void write(const std::vector<nlohmann::ordered_json>& values);
 

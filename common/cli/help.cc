@@ -365,16 +365,20 @@ std::string glossary_entry(const Words& words, const std::string& word) {
   return "";
 }
 
-// The same for the name of a CSV column or of a figure, which begins as in a table. If it ends in a phase of the
+// The same for the name of a CSV column or of a figure, which begins as in a table, or the head of a column. If it ends in a phase of the
 // run, that is explained, too.
 std::string explained_figure(const Words& words, std::string name) {
   std::string phase;
   while (true) {
     const std::string text = glossary_entry(words, name);
-    const std::size_t last = name.rfind('_');
+    const std::size_t last = name.find_last_of("_ ");
     if (!text.empty() || last == name.npos) return text.empty() ? "" : text + phase;
     const std::string end = name.substr(last + 1);
-    if (end == "before" || end == "during" || end == "after") phase = glossary_entry(words, end);
+    if (end == "before" || end == "during" || end == "after") {
+      phase = glossary_entry(words, end);
+    } else if (name[last] == ' ') {
+      return "";
+    }
     name.resize(last);
   }
 }

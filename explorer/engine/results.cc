@@ -27,6 +27,7 @@ void each_field(Result& result, const Visit& visit) {
   visit("ok_per_s", result.ok_per_s);
   visit("gave_up", result.gave_up);
   visit("not_sent", result.not_sent);
+  visit("not_sent_share", result.not_sent_share);
   visit("unfinished", result.unfinished);
   visit("request_p50_ns", result.request_p50);
   visit("request_p99_ns", result.request_p99);

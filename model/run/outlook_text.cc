@@ -499,21 +499,10 @@ std::string waits_sentence(const Outlook& outlook) {
 
 // Appends the label and the text, wrapped at blanks.
 void add_wrapped(std::string& all, const OutlookLine& line) {
-  constexpr std::size_t kWidth = 100, kIndent = 11;
+  constexpr std::size_t kIndent = 11;
   std::string row = line.label;
   row.resize(std::max(kIndent, row.size() + 1), ' ');
-  bool first = true;
-  for (const std::string_view word : split(line.text, ' ')) {
-    if (!first && row.size() + 1 + word.size() > kWidth) {
-      all += row + '\n';
-      row.assign(kIndent, ' ');
-      first = true;
-    }
-    if (!first) row += ' ';
-    row += word;
-    first = false;
-  }
-  all += row + '\n';
+  all += wrapped(row, line.text, kIndent);
 }
 
 // A line, and the rows of which it is true.

@@ -218,9 +218,13 @@ TEST(CellTable, HasTheFiguresOfEachPhase) {
                    .timed_out = 7,
                    .errors = 3,
                    .request_p50 = TimeBound{.time = 1s},
-                   .request_p99 = TimeBound{.time = 2s, .or_more = true}};
+                   .request_p99 = TimeBound{.time = 2s, .or_more = true},
+                   .errors_by = std::vector<double>(kErrorKinds.size())};
+  one.phases[1].errors_by[5] = 2;   // 503
+  one.phases[1].errors_by[10] = 1;  // refused
   other.phases[1] = one.phases[1];
   other.phases[1].gave_up = 20;
+  other.phases[1].errors_by[5] = 3;
   one.phases[2].success = 0.9;  // in the other run no request began after the outage
   const CellResult cell = summarize({one, other});
   EXPECT_EQ(cell.phases[0].success, std::nullopt);
@@ -231,12 +235,26 @@ TEST(CellTable, HasTheFiguresOfEachPhase) {
   const Grid grid(std::vector<Axis>{{"backlog", {"5"}}});
   std::ostringstream out;
   JsonLines json(dir.file("json"));
-  CellTable table(grid, out, json, OpenTableFiles({.csv = dir.file("csv"), .markdown = ""}));
+  CellTable table(grid, out, json, OpenTableFiles({.csv = dir.file("csv"), .markdown = ""}),
+                  {.errors_by = true});
   table.add(0, cell);
   json.finish();
   const auto lines = test::lines(out.str());
-  EXPECT_TRUE(lines[0].ends_with("  in outage  after it"));
-  EXPECT_TRUE(lines[1].ends_with("     50.00%    90.00%"));
+  EXPECT_THAT(
+      lines[0],
+      HasSubstr("  success during  given up during  not sent during  attempts/s during  OK/s during"
+                "  timed out during  errors during  req. p50 during  req. p99 during"
+                "  success after  given up after"));
+  EXPECT_THAT(
+      lines[1],
+      HasSubstr("          50.00%             15.0              0.0              200.0          0.0"
+                "               7.0            3.0           1000ms          >2000ms"
+                "         90.00%               -"));
+  EXPECT_TRUE(lines[0].ends_with("  errors by before  errors by during  errors by after"));
+  EXPECT_TRUE(lines[1].ends_with("                 -  503:2.5 refused:1.0                -"));
+  EXPECT_TRUE(test::lines(read_file(dir.file("csv")))[1].ends_with(",,503:2.5 refused:1.0,"));
+  EXPECT_THAT(read_file(dir.file("json")),
+              HasSubstr(R"("errors_by_during":{"503":2.5,"refused":1.0},"errors_by_after":null)"));
   EXPECT_THAT(read_file(dir.file("json")),
               HasSubstr(R"("success_before":null,"gave_up_before":null,"not_sent_before":null,)"));
   EXPECT_THAT(read_file(dir.file("json")),

@@ -47,6 +47,16 @@ Arguments with_small(Arguments arguments) {
   return arguments;
 }
 
+// A table of `simulate`, without its last three columns: the errors of each phase by kind, which studies do not have.
+std::vector<std::string> without_kinds_of_errors(const std::string& path) {
+  std::vector<std::string> rows = csv_lines(path);
+  EXPECT_THAT(rows.at(0), testing::EndsWith(",errors_by_before,errors_by_during,errors_by_after"));
+  for (std::string& row : rows) {
+    for (int i = 0; i < 3; ++i) row.resize(row.rfind(','));
+  }
+  return rows;
+}
+
 TEST(Retrystorm, NamesItsCommandsAndWhatIsWrong) {
   const Ended help = run(RETRYSTORM_STUDIES, {"--help"});
   EXPECT_EQ(help.code, 0);
@@ -318,7 +328,7 @@ TEST(RetrystormStrategies, FindsWhatASweepFinds) {
     const std::string swept = dir.file(title);
     arguments.insert(arguments.end(), {"--sweep=strategy=fixed,none", "--csv", swept});
     EXPECT_EQ(run(RETRYSTORM_SIMULATE, arguments).code, 0);
-    for (const std::string& line : csv_lines(swept)) {
+    for (const std::string& line : without_kinds_of_errors(swept)) {
       const std::size_t comma = line.find(',');
       const std::string name = line.substr(0, comma);
       EXPECT_EQ(rows[(name == "strategy" ? "disturbance" : title) + ',' + name],
@@ -502,7 +512,7 @@ TEST(RetrystormRemedies, FindsWhatManyRunsFind) {
     while (std::getline(words, word, '\t')) arguments.push_back(word);
     EXPECT_THAT(arguments, Contains("--observe=3m10s"));
     EXPECT_EQ(run(RETRYSTORM_SIMULATE, arguments).code, 0);
-    EXPECT_EQ(ours[i + 1], figures(dir.file(name), 0)[1]);
+    EXPECT_EQ(ours[i + 1], without_kinds_of_errors(dir.file(name))[1]);
   }
 }
 
@@ -543,7 +553,7 @@ TEST(RetrystormMap, FindsWhatASweepFinds) {
                                            "--sweep=backlog=5,50", "--csv", swept}))
           .code,
       0);
-  EXPECT_EQ(csv_lines(csv), csv_lines(swept));
+  EXPECT_EQ(csv_lines(csv), without_kinds_of_errors(swept));
   EXPECT_THAT(read_json_lines(json), SizeIs(5));
 }
 
