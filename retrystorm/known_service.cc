@@ -68,14 +68,19 @@ std::optional<Sample> sample_of(std::string_view line) {
 }  // namespace
 
 KnownService completed(KnownService known) {
-  if (known.workers > 0 && (known.used > 0 || known.capacity > 0)) {
-    throw std::invalid_argument("--workers excludes --used and --capacity");
+  Contradictions wrong;
+  const bool of_capacity = known.capacity > 0;
+  if (known.workers > 0 && (known.used > 0 || of_capacity)) {
+    wrong.add("--workers excludes --used and --capacity: give one of them");
   }
-  if (known.capacity > 0) {
-    if (known.used > 0) throw std::invalid_argument("--capacity excludes --used");
-    if (!(known.rate < known.capacity)) {
-      throw std::invalid_argument("--rate must be below --capacity");
-    }
+  if (of_capacity && known.used > 0) {
+    wrong.add("--capacity excludes --used: give one of them");
+  }
+  if (of_capacity && !(known.rate < known.capacity)) {
+    wrong.add("--rate must be below --capacity");
+  }
+  wrong.refuse();
+  if (of_capacity) {
     known.used = known.rate / known.capacity;
   }
   const double factor = std::exp(kZ99 * std::sqrt(std::log1p(kUsualSpread * kUsualSpread)));

@@ -6,5 +6,5 @@ int main(int argc, char** argv) {
   return run_program<ServerOptions>(
       "An HTTP service that slows down exponentially once too many requests are in it. A connection "
       "carries one request, unless its client asks to keep it (HTTP/1.1 only).",
-      "try a lower --max-connections", argc, argv, add_server_options, serve);
+      "try a lower --max-connections", argc, argv, add_server_options, serve, check_command_line);
 }

@@ -55,17 +55,20 @@ class CallsJsonReport final : public ServiceObserver {
 
 }  // namespace
 
-int serve(const Invocation& invocation, const ServerOptions& asked) {
+void check_command_line(const Invocation&, const ServerOptions& options) {
   Contradictions wrong;
-  wrong.attempt([&] { check(asked.service); });
-  UpstreamSettings upstream;
-  wrong.attempt([&] { upstream = make_upstream(asked.calls); });
+  wrong.attempt([&] { check(options.service); });
+  wrong.attempt([&] { make_upstream(options.calls); });
   UnusedOptions unused;
-  find_unused(unused, asked.calls, asked.service);
+  find_unused(unused, options.calls, options.service);
   wrong.add(unused);
   // With a token, later commands may turn on a feature, and an option unused so far then applies.
-  if (asked.token_file.empty()) wrong.add(unused_options(asked.service));
+  if (options.token_file.empty()) wrong.add(unused_options(options.service));
   wrong.refuse();
+}
+
+int serve(const Invocation& invocation, const ServerOptions& asked) {
+  const UpstreamSettings upstream = make_upstream(asked.calls);
   ServerOptions options = asked;
   const std::uint64_t seed = options.seed ? *options.seed : std::random_device()();
   const bool live = wants_screen(options.live);

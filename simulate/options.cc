@@ -1,10 +1,12 @@
 #include "simulate/options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <stdexcept>
 
 #include "model/run/recovery.h"
+#include "study/cells.h"
 #include "study/judged_runs.h"
 
 namespace retrystorm {
@@ -75,12 +77,84 @@ void add_simulator_options(CLI::App& app, SimulatorOptions& options) {
            "write the server's JSON Lines to this file; - = standard output");
 }
 
+std::size_t most_runs_of(const Invocation& invocation, const SimulatorOptions& options) {
+  constexpr std::size_t kForFigures = 1000;
+  const auto& claims = options.expectations;
+  const bool of_figures = std::any_of(claims.begin(), claims.end(),
+                                      [](const Expectation& each) { return !each.verdict; });
+  const bool given = find_option(invocation.app, "runs")->count() > 0;
+  return of_figures && !given ? kForFigures : options.runs;
+}
+
+namespace {
+
+void check_sweep(const Invocation& invocation, const SimulatorOptions& options) {
+  ScenarioOptions any;
+  OptionList list;
+  declare_options(list, any);
+  NamedOptions given = given_options(invocation.app, list);
+  for (const Option& each : list.all()) {  // one of two forms, which are told elsewhere
+    if (!each.same_as.empty() && given.contains(each.same_as)) given.erase(each.name);
+  }
+  std::vector<Axis> axes;
+  for (const std::string& sweep : options.sweeps) axes.push_back(parse_axis(list, sweep));
+  const Grid grid = make_grid(list, std::move(axes));
+  Contradictions wrong;
+  wrong.attempt([&] {
+    refuse_other_forms(list, grid, [&](const std::string& name) {
+      return is_typed(*find_option(invocation.app, name), invocation.arguments);
+    });
+  });
+  wrong.attempt([&] {
+    check_values(given, grid);
+    // All cells of a larger grid would take longer than its runs.
+    constexpr double kMost = 1000;
+    if (grid.size() > kMost || options.cell > 0) return;
+    refuse_unused(
+        static_cast<std::size_t>(grid.size()),
+        [&](std::size_t cell) { return cell_options(given, grid, grid.values(cell)); },
+        grid.names());
+  });
+  wrong.refuse();
+}
+
+void check_files(Contradictions& wrong, const SimulatorOptions& options, bool many) {
+  const bool of_server = options.server_lines || !options.server_json.empty();
+  const bool tables = !options.table.csv.empty() || !options.table.markdown.empty();
+  if (options.hidden_capacity || !(options.least + options.most).empty()) {
+    if (of_server || tables || options.trace > 0) {
+      wrong.add(std::string(options.hidden_capacity ? "--hidden-capacity"
+                            : options.least.empty() ? "--most"
+                                                    : "--least") +
+                " writes lines and --json only");
+    }
+    return;
+  }
+  if (many && of_server) wrong.add("--server-lines and --server-json report one run, not many");
+  if (many && options.trace > 0) wrong.add("--trace records one run, not many");
+  if (!many && tables) {
+    wrong.add(std::string(options.table.csv.empty() ? "--markdown" : "--csv") +
+              " is a table of many runs: it needs --runs or --sweep");
+  }
+}
+
+}  // namespace
+
 void check_command_line(const Invocation& invocation, const SimulatorOptions& options) {
   UnusedOptions typed;
   if (options.sweeps.empty()) {
     typed = unused_though_usual<ScenarioOptions>(invocation.app, invocation.arguments, options);
   }
-  check(options, typed);
+  Contradictions wrong;
+  wrong.attempt([&] { check(options, typed); });
+  const bool many = most_runs_of(invocation, options) > 1 || !options.sweeps.empty();
+  check_files(wrong, options, many);
+  try {
+    if (!options.sweeps.empty()) check_sweep(invocation, options);
+  } catch (const std::invalid_argument& error) {  // not that a file cannot be read
+    wrong.add(error.what());
+  }
+  wrong.refuse();
 }
 
 void check(const SimulatorOptions& options, UnusedOptions typed) {
@@ -94,10 +168,6 @@ void check(const SimulatorOptions& options, UnusedOptions typed) {
     }
     if (!options.sweeps.empty()) wrong.add(name + " excludes --sweep");
     if (options.hidden_capacity) wrong.add(name + " excludes --hidden-capacity");
-    if (options.trace > 0 || options.server_lines || !options.server_json.empty() ||
-        !options.table.csv.empty() || !options.table.markdown.empty()) {
-      wrong.add(name + " writes lines and --json only");
-    }
   }
   if (options.hidden_capacity) {
     if (!options.expectations.empty()) wrong.add("--expect has no effect with --hidden-capacity");
@@ -113,8 +183,20 @@ void check(const SimulatorOptions& options, UnusedOptions typed) {
   } else if (options.relief != ReliefOptions()) {
     wrong.add("relief-after and relief-for have no effect without --hidden-capacity");
   }
+  if ((options.list_cells || options.cell > 0) && options.sweeps.empty()) {
+    wrong.add("--list-cells and --cell need a --sweep");
+  }
+  if (options.print_processes && !options.graph.on()) {
+    wrong.add("--print-processes needs --chain or --topology");
+  }
   if (options.sweeps.empty()) {
-    wrong.attempt([&] { check(options.workload.retry); });
+    wrong.attempt([&] { check(options.workload); });
+    wrong.attempt([&] { check(options.service); });
+    wrong.attempt([&] {
+      check(options.graph, options.workload, options.service,
+            options.outage_length() > Duration::zero() ? std::optional(options.timeline.outage)
+                                                       : std::nullopt);
+    });
     typed.merge(unused_options(options));
     wrong.add(typed);
   }

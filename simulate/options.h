@@ -33,8 +33,10 @@ struct SimulatorOptions : ScenarioOptions {
 
 void add_simulator_options(CLI::App& app, SimulatorOptions& options);
 
-// Throws std::invalid_argument if options contradict each other. The options of a sweep's cells are
-// checked once they are known.
+// How many runs a cell has at most. Claims about figures need many; a verdict can be that of one run.
+std::size_t most_runs_of(const Invocation& invocation, const SimulatorOptions& options);
+
+// Throws std::invalid_argument with all that contradicts each other or has no effect, also in the cells of a sweep.
 void check_command_line(const Invocation& invocation, const SimulatorOptions& options);
 // The same; `typed` are options that are found in the command line only (`unused_though_usual`).
 void check(const SimulatorOptions& options, UnusedOptions typed = {});

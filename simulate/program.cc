@@ -47,23 +47,6 @@ void tell_seed(const SimulatorOptions& options, std::uint64_t seed) {
   if (!options.workload.seed) std::cerr << "seed " << seed << '\n';
 }
 
-// Prints the outlook of a run with these options, and adds it to the first line.
-void tell_outlook(const Invocation& invocation, const SimulatorOptions& asked,
-                  const ScenarioOptions& run, nlohmann::ordered_json& start,
-                  const std::vector<std::string>& swept = {}) {
-  if (asked.quiet && asked.json.empty() && asked.server_json.empty()) return;
-  start["title"] = retries_title(run.workload.retry);
-  const std::vector<OutlookOfRow> all = look_ahead_at_all(run);
-  if (!asked.quiet) {
-    std::cerr << (all.size() == 1 ? outlook_text(all.front().outlook) : outlook_text(all, ""))
-              << assumed_text(invocation.app, start, all, swept) << std::flush;
-  }
-  if (all.size() == 1) start["outlook"] = outlook_json(all.front().outlook);
-  for (const auto& [name, outlook] : all) {
-    if (!name.empty()) start["outlooks"][name] = outlook_json(outlook);
-  }
-}
-
 // The options whose values differ from those of `asked`: what is swept, and what a swept strategy
 // brings.
 void add_different(std::vector<std::string>& names, ScenarioOptions asked, ScenarioOptions run) {
@@ -73,6 +56,36 @@ void add_different(std::vector<std::string>& names, ScenarioOptions asked, Scena
   for (std::size_t i = 0; i < in_run.all().size(); ++i) {
     const Option& option = in_run.all()[i];
     if (option.get() != as_asked.all()[i].get()) names.push_back(option.name);
+  }
+}
+
+// The same for each kind of clients, whose options the file of --topology has.
+void add_options_of_kinds(std::vector<std::string>& names, const ScenarioOptions& run) {
+  if (!run.graph.on()) return;
+  const Topology topology = make_topology(run.graph, run.service, run.workload);
+  for (std::size_t i = 0; i < topology.client_edges(); ++i) {
+    ScenarioOptions kind = run;
+    kind.workload = topology.edges[i].caller;
+    add_different(names, run, kind);
+  }
+}
+
+// Prints the outlook of a run with these options, and adds it to the first line.
+void tell_outlook(const Invocation& invocation, const SimulatorOptions& asked,
+                  const ScenarioOptions& run, nlohmann::ordered_json& start,
+                  const std::vector<std::string>& swept = {}) {
+  if (asked.quiet && asked.json.empty() && asked.server_json.empty()) return;
+  start["title"] = retries_title(run.workload.retry);
+  const std::vector<OutlookOfRow> all = look_ahead_at_all(run);
+  if (!asked.quiet) {
+    std::vector<std::string> no_defaults = swept;
+    add_options_of_kinds(no_defaults, run);
+    std::cerr << (all.size() == 1 ? outlook_text(all.front().outlook) : outlook_text(all, ""))
+              << assumed_text(invocation.app, start, all, no_defaults) << std::flush;
+  }
+  if (all.size() == 1) start["outlook"] = outlook_json(all.front().outlook);
+  for (const auto& [name, outlook] : all) {
+    if (!name.empty()) start["outlooks"][name] = outlook_json(outlook);
   }
 }
 
@@ -99,6 +112,7 @@ void tell_outlooks(const Invocation& invocation, const ScenarioOptions& asked,
     const ScenarioOptions run = options_of(cell);
     rows.push_back({row_name(grid, cell), look_ahead(run)});
     add_different(no_defaults, asked, run);
+    add_options_of_kinds(no_defaults, run);
   }
   std::cerr << outlook_text(rows) << assumed_text(invocation.app, start, rows, no_defaults)
             << std::flush;
@@ -110,12 +124,6 @@ void tell_runs(std::size_t rows, std::size_t runs, bool at_most) {
 }
 
 int run_once(const Invocation& invocation, const SimulatorOptions& options, std::uint64_t seed) {
-  for (const auto& [name, path] :
-       {std::pair("--csv", options.table.csv), std::pair("--markdown", options.table.markdown)}) {
-    if (path.empty()) continue;
-    throw std::invalid_argument(std::string(name) +
-                                " is a table of many runs: it needs --runs or --sweep");
-  }
   const Scenario scenario = make_scenario(options, seed);
   check_length(scenario);
   check_memory(scenario, 1, memory_limit());
@@ -207,16 +215,6 @@ void list_cells(const Grid& grid) {
   print(names);
   const auto cells = static_cast<std::size_t>(grid.size());
   for (std::size_t cell = 0; cell < cells; ++cell) print(grid.values(cell));
-}
-
-// How many runs a cell has at most. Claims about figures need many; a verdict can be that of one run.
-std::size_t most_runs_of(const Invocation& invocation, const SimulatorOptions& options) {
-  constexpr std::size_t kForFigures = 1000;
-  const auto& claims = options.expectations;
-  const bool of_figures = std::any_of(claims.begin(), claims.end(),
-                                      [](const Expectation& each) { return !each.verdict; });
-  const bool given = find_option(invocation.app, "runs")->count() > 0;
-  return of_figures && !given ? kForFigures : options.runs;
 }
 
 // The outputs for the findings of a table's cells.
@@ -468,10 +466,6 @@ int find_value(const Invocation& invocation, const SimulatorOptions& options, st
 
 int run_many(const Invocation& invocation, const SimulatorOptions& options, std::uint64_t seed) {
   const std::size_t most_runs = most_runs_of(invocation, options);
-  if (options.server_lines || !options.server_json.empty()) {
-    throw std::invalid_argument("--server-lines and --server-json report one run, not many");
-  }
-  if (options.trace > 0) throw std::invalid_argument("--trace records one run, not many");
   ScenarioOptions any;
   OptionList list;
   declare_options(list, any);
@@ -489,13 +483,7 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
     throw std::invalid_argument("--cell: the sweep has " +
                                 std::to_string(std::llround(grid.size())) + " cells");
   }
-  const bool alone = options.cell > 0;
-  if (alone) grid = grid.only(options.cell - 1);
-  refuse_other_forms(list, grid, [&](const std::string& name) {
-    return is_typed(*find_option(invocation.app, name), invocation.arguments);
-  });
-  check_values(given, grid);
-
+  if (options.cell > 0) grid = grid.only(options.cell - 1);
   const CampaignOptions campaign{
       .runs = most_runs, .threads = threads_or_cores(options.threads), .seed = seed};
   const auto options_of = [&](std::size_t cell) {
@@ -527,7 +515,6 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
   };
   add_columns(scenario(cells - 1));
   for (std::size_t cell = 0; cell < tried; ++cell) add_columns(scenario(cell));
-  if (tried == cells && !alone) refuse_unused(cells, options_of, grid.names());
   if (options.list_cells) {
     list_cells(grid);
     return 0;
@@ -678,10 +665,6 @@ nlohmann::ordered_json to_json(const HiddenCapacity& found) {
 }
 
 int find_hidden(const Invocation& invocation, const SimulatorOptions& options, std::uint64_t seed) {
-  if (options.server_lines || !options.server_json.empty() || !options.table.csv.empty() ||
-      !options.table.markdown.empty() || options.trace > 0) {
-    throw std::invalid_argument("--hidden-capacity writes lines and --json only");
-  }
   constexpr std::size_t kSeeds = 20;
   const std::size_t seeds = options.runs > 1 ? options.runs : kSeeds;
   const Scenario scenario = relieved(options, options.relief, 1, seed);
@@ -721,13 +704,7 @@ int simulate(const Invocation& invocation, const SimulatorOptions& options) {
   const std::uint64_t seed =
       options.workload.seed ? *options.workload.seed : std::random_device()();
   const bool many = most_runs_of(invocation, options) > 1 || !options.sweeps.empty();
-  if ((options.list_cells || options.cell > 0) && options.sweeps.empty()) {
-    throw std::invalid_argument("--list-cells and --cell need a --sweep");
-  }
   if (options.print_processes) {
-    if (!options.graph.on()) {
-      throw std::invalid_argument("--print-processes needs --chain or --topology");
-    }
     std::cout << processes_json(options).dump(2) << '\n';
     return flush_standard_output() ? kExitHolds : kExitFault;
   }

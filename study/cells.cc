@@ -79,7 +79,8 @@ void refuse_other_forms(const OptionList& options, const Grid& grid,
     for (const Option& other : options.all()) {
       if (other.name != swept.same_as && other.same_as != swept.name) continue;
       if (!typed(other.name)) continue;
-      throw std::invalid_argument("--" + swept.name + " excludes --" + other.name);
+      throw std::invalid_argument("--" + swept.name + " excludes --" + other.name +
+                                  ": give one of them");
     }
   }
 }

@@ -49,6 +49,7 @@ std::string type_name(Option::Kind kind) {
   return "";
 }
 
+constexpr std::string_view kEmptyValue = ": it is empty: leave it out, or give a value";
 const std::string kListStrategies = "--list-strategies";
 const std::string kExplain = "--explain";
 const std::string kPrintSettings = "--print-settings";
@@ -75,15 +76,14 @@ nlohmann::ordered_json value_json(const std::string& text, const std::string& ty
   return number.is_number() ? number : nlohmann::ordered_json(text);
 }
 
-// The article's flag `--exponential-backoff` stands for a strategy, so it excludes `--strategy`.
+// The article's flag `--exponential-backoff` stands for a strategy. Beside `--strategy` it is left as it is, and
+// refused (see `add_exclusions`).
 void replace_exponential_backoff(std::vector<std::string>& arguments) {
   const auto flag = std::find(arguments.begin(), arguments.end(), kExponentialBackoff);
-  if (flag == arguments.end()) return;
   const bool named = std::any_of(arguments.begin(), arguments.end(), [](const std::string& each) {
     return each == "--strategy" || each.starts_with("--strategy=");
   });
-  if (named) throw CLI::ExcludesError(kExponentialBackoff, "--strategy");
-  std::replace(flag, arguments.end(), kExponentialBackoff, kExponentialStrategy);
+  if (!named) std::replace(flag, arguments.end(), kExponentialBackoff, kExponentialStrategy);
 }
 
 // The words of the command line, with two dashes before each long option.
@@ -111,46 +111,39 @@ void each_option(CLI::App& app, const Visit& visit) {
   }
 }
 
-// Some settings have two options, in two forms, and CLI11 refuses them together (see
-// `add_options`). But the command line must override a settings file, in either form. While an
-// object of this class exists, CLI11 accepts one form on the command line and the other in a file.
-class TypedForms {
+// Makes `second` exclude `first` but not the reverse, so that each pair is found once.
+void exclude(CLI::Option& second, CLI::Option& first) {
+  second.excludes(&first);
+  first.remove_excludes(&second);
+}
+
+// Some settings have two options, in two forms (see `add_options`). CLI11 would refuse the first pair of which
+// both are given, and hide whatever else is wrong. While an object of this class exists, it accepts all;
+// `add_exclusions` finds them afterwards. The command line overrides a settings file, in either form.
+class TwoForms {
  public:
-  TypedForms(CLI::App& app, const std::vector<std::string>& words) {
-    each_option(app, [&](CLI::Option& second) {
-      for (CLI::Option* first : second.get_excludes()) {
-        const bool typed = is_typed(second, words);
-        if (typed == is_typed(*first, words)) continue;
-        overruled_.push_back({&second, first, typed ? first : &second});
-      }
+  explicit TwoForms(CLI::App& app) {
+    each_option(app, [this](CLI::Option& second) {
+      for (CLI::Option* first : second.get_excludes()) pairs_.emplace_back(&second, first);
     });
-    for (const Overruled& each : overruled_) each.second->remove_excludes(each.first);
+    for (const auto& [second, first] : pairs_) second->remove_excludes(first);
   }
-  ~TypedForms() {
-    for (const Overruled& each : overruled_) exclude(*each.second, *each.first);
+  ~TwoForms() {
+    for (const auto& [second, first] : pairs_) exclude(*second, *first);
   }
-  TypedForms(const TypedForms&) = delete;
-  TypedForms& operator=(const TypedForms&) = delete;
+  TwoForms(const TwoForms&) = delete;
+  TwoForms& operator=(const TwoForms&) = delete;
 
-  // After parsing: clears the file's value of the other form.
-  void overrule_files() const {
-    for (const Overruled& each : overruled_) each.forgotten->clear();
-  }
-
-  // Makes `second` exclude `first` but not the reverse, so that each pair is found once.
-  static void exclude(CLI::Option& second, CLI::Option& first) {
-    second.excludes(&first);
-    first.remove_excludes(&second);
+  // After parsing: clears the file's value of what was typed in the other form.
+  void overrule_files(const std::vector<std::string>& words) const {
+    for (const auto& [second, first] : pairs_) {
+      const bool typed = is_typed(*second, words);
+      if (typed != is_typed(*first, words)) (typed ? first : second)->clear();
+    }
   }
 
  private:
-  struct Overruled {
-    CLI::Option* second;
-    CLI::Option* first;
-    CLI::Option* forgotten;
-  };
-
-  std::vector<Overruled> overruled_;
+  std::vector<std::pair<CLI::Option*, CLI::Option*>> pairs_;
 };
 
 // The name of an option as the user typed it.
@@ -283,6 +276,8 @@ std::string unexpected_words(CLI::App& app) {
 // Where to read on if a value is not known. There are words for values that an option does not have, but that others
 // make: "--growth: 'fibonacci' is not known: ...".
 std::string help_on_value(const CLI::App& app, const std::string& line) {
+  const std::size_t name = line.find(kEmptyValue);
+  if (name != line.npos) return "--help " + line.substr(2, name - 2);
   const std::size_t end = line.find("' is not known");
   const std::size_t begin = end == line.npos ? end : line.rfind('\'', end - 1);
   if (begin == line.npos) return "--help";
@@ -448,13 +443,17 @@ void add_options(CLI::App& app, const OptionList& options) {
       help.resize(help.size() - 2);
     }
     // The displayed default is the current value, even after a named strategy has changed it.
-    auto* added =
-        add_value(*group, dashed(option), type_name(option.kind), option.get(), option.set, help)
-            ->default_function(option.get);
+    const auto set = [set = option.set](const std::string& text) {
+      // Such an option is empty as long as it is not given.
+      if (text.empty()) throw std::invalid_argument(std::string(kEmptyValue.substr(2)));
+      set(text);
+    };
+    auto* added = add_value(*group, dashed(option), type_name(option.kind), option.get(), set, help)
+                      ->default_function(option.get);
     if (!option.basic.empty()) added->group(option.basic);
     if (option.separator != 0) added->join(option.separator);
     if (!option.same_as.empty()) {
-      TypedForms::exclude(*added, *app.get_option_no_throw("--" + option.same_as));
+      exclude(*added, *app.get_option_no_throw("--" + option.same_as));
     }
   }
 }
@@ -468,9 +467,10 @@ void add_workload_options(CLI::App& app, WorkloadOptions& options) {
 
 void add_strategy_flags(CLI::App& app, WorkloadOptions& options) {
   // Only for settings files: on the command line, the flag is replaced before parsing.
-  app.add_flag_callback(
+  auto* flag = app.add_flag_callback(
       kExponentialBackoff, [&retry = options.retry] { retry = retry_settings("exponential"); },
       "the same as --strategy=exponential");
+  exclude(*flag, *app.get_option("--strategy"));
   auto* list_strategies = app.add_flag_callback(
       kListStrategies,
       [] {
@@ -577,10 +577,21 @@ void apply_in_order(CLI::App& app) {
 }
 
 void parse_words(CLI::App& app, const std::vector<std::string>& words) {
-  const TypedForms forms(app, words);
+  const TwoForms forms(app);
   app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 expects reverse order
-  forms.overrule_files();
+  forms.overrule_files(words);
   apply_in_order(app);
+}
+
+void add_exclusions(Contradictions& wrong, CLI::App& app) {
+  each_option(app, [&wrong](const CLI::Option& second) {
+    if (second.count() == 0) return;
+    for (const CLI::Option* first : second.get_excludes()) {
+      if (first->count() == 0) continue;
+      wrong.add("--" + second.get_single_name() + " excludes --" + first->get_single_name() +
+                ": give one of them");
+    }
+  });
 }
 
 std::vector<std::string> some_values(const Option& option) {
@@ -599,7 +610,14 @@ bool is_typed(const CLI::Option& option, const std::vector<std::string>& words) 
 
 std::vector<std::string> arguments(int argc, const char* const* argv, int first) {
   std::vector<std::string> words;
-  for (int i = first; i < argc; ++i) words.push_back(with_two_dashes(argv[i]));
+  for (int i = first; i < argc; ++i) {
+    words.push_back(with_two_dashes(argv[i]));
+    // CLI11 would take the next word for the value of "--chain=".
+    if (!words.back().starts_with("--") || words.back().find('=') != words.back().size() - 1)
+      continue;
+    words.back().pop_back();
+    words.emplace_back();
+  }
   return words;
 }
 

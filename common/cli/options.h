@@ -117,6 +117,10 @@ std::vector<std::string> arguments(int argc, const char* const* argv, int first 
 // Is the option among these arguments, by any of its names? If not, it may be in a settings file.
 bool is_typed(const CLI::Option& option, const std::vector<std::string>& words);
 
+// Adds a sentence for each option of which another form was given, too, both on the command line or both in a
+// settings file. `app` is parsed.
+void add_exclusions(Contradictions& wrong, CLI::App& app);
+
 // Values of an option, of which some may be refused.
 std::vector<std::string> some_values(const Option& option);
 

@@ -29,7 +29,14 @@ int run_program(const std::string& about, const std::string& thrift, int argc,
   try {
     const Invocation invocation{app, command_line(argc, argv), results_command_line(argc, argv),
                                 arguments(argc, argv, first)};
-    if (steps.check) steps.check(invocation);
+    Contradictions wrong;
+    add_exclusions(wrong, app);
+    try {
+      if (steps.check) steps.check(invocation);
+    } catch (const std::invalid_argument& error) {
+      wrong.add(error.what());
+    }
+    wrong.refuse();
     if (wants_settings(app)) {
       CLI::App default_app;
       set_up_app(default_app);

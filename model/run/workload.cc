@@ -59,9 +59,7 @@ void declare_processes(OptionList& options, WorkloadOptions& workload) {
 
 void find_unused_processes(UnusedOptions& unused, const WorkloadOptions& workload) {
   const std::string name = workload.processes ? "processes" : "clients-per-process";
-  const bool per_process =
-      workload.clients_per_process.value_or(kClientsPerProcess) != kClientsPerProcess;
-  if (!workload.processes && per_process && workload.arrivals == Arrivals::kOpen) {
+  if (!workload.processes && workload.clients_per_process && workload.arrivals == Arrivals::kOpen) {
     unused.emplace(name, name + " has no effect with --arrivals=open, give --processes");
   }
   WorkloadOptions defaults = workload;

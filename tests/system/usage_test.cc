@@ -71,7 +71,7 @@ TEST(ClientUsage, RefusesBadInput) {
       {{"--outage=command", "--outage-at=1s", "--outage-for=1s"}, "give --outage-begin"},
       {{"--outage-begin=true"}, "--outage-begin has no effect without --outage=command"},
       {{"--url=http://127.0.0.1:99999/"}, "port"},
-      {{"--url="}, "--url"},
+      {{"--url="}, "'' is not a URL"},
       {{"--factor=3"}, "--factor has no effect without --growth=exponential"},
       {{"--factor=2"}, "--factor has no effect without --growth=exponential"},  // the usual one
       {{"--jitter=full", "--random=1s"}, "--random excludes --jitter"},
@@ -241,6 +241,44 @@ TEST(ClientUsage, TakesASpreadAsAPercentage) {
   EXPECT_NEAR(p95, 1.1645, 0.02);
 }
 
+// One sentence for each, also for the two forms of an option, and what is wrong in a sweep.
+TEST(SimulateUsage, PrintsAllContradictionsAtOnce) {
+  const struct {
+    const char* program;
+    Arguments arguments;
+    std::vector<const char*> said;
+  } cases[] = {
+      {RETRYSTORM_SIMULATE,
+       {"--processes=2", "--clients-per-process=10", "--arrivals=open", "--lambda=2s",
+        "--workers=3", "--trace=1", "--csv=a.csv"},
+       {"--clients-per-process excludes --processes: give one of them",
+        "--processes has no effect without a retry budget",
+        "--workers has no effect without --service=workers", "--trace writes to the file of --json",
+        "--csv is a table of many runs"}},
+      {RETRYSTORM_SIMULATE,
+       {"--sweep=random=1s,2s", "--jitter=full", "--max-retries=3", "--max-attempts=4",
+        "--factor=3", "--server-lines"},
+       {"--random excludes --jitter: give one of them",
+        "--max-attempts excludes --max-retries: give one of them",
+        "--factor has no effect without --growth=exponential", "report one run, not many"}},
+      {RETRYSTORM_CLIENT,
+       {"-exponential-backoff", "--strategy=fixed", "--max-threads=5", "--random=1s",
+        "--jitter=full"},
+       {"--exponential-backoff excludes --strategy: give one of them",
+        "--max-threads has no effect without --arrivals=open",
+        "--random excludes --jitter: give one of them"}},
+      {RETRYSTORM_SERVER,
+       {"--call-random=1s", "--call-jitter=full", "--workers=3"},
+       {"--call-random excludes --call-jitter: give one of them", "--workers has no effect",
+        "--calls"}},
+  };
+  for (const auto& each : cases) {
+    ChildProcess process(each.program, each.arguments);
+    EXPECT_EQ(process.exit_code(), 108) << process.err();
+    for (const char* said : each.said) EXPECT_THAT(process.err(), HasSubstr(said));
+  }
+}
+
 TEST(SimulateUsage, SuggestsTheNearestName) {
   const TempDir folder;
   std::ofstream(folder.file("typo.ini")) << "strategey = fixed\n";
@@ -404,6 +442,13 @@ TEST(SimulateUsage, RefusesBadInput) {
       {{"--cell=1", "--runs=2"}, "need a --sweep"},
       {{"--sweep=scale=1,100000", "--sweep=clients=1000000,1000"}, "GB of memory"},
       {{"--factor=3", "--clients=1"}, "--factor has no effect without"},
+      {{"--clients-per-process=10", "--arrivals=open"},
+       "--clients-per-process has no effect with --arrivals=open, give --processes"},
+      {{"--clients-per-process=100", "--arrivals=open"},  // the usual one
+       "--clients-per-process has no effect with --arrivals=open, give --processes"},
+      {{"--chain=", "--outage-for=0s"},
+       "--chain: it is empty: leave it out, or give a value (see --help chain)"},
+      {{"--topology", ""}, "--topology: it is empty: leave it out, or give a value"},
       {{"--rate=7"}, "rate has no effect without --arrivals=open"},
       {{"--service=mine.ini"}, "options from a file: --config=mine.ini"},
       {{"--factor=3", "--sweep=backlog=1,2"}, "--factor has no effect without"},
