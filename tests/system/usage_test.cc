@@ -279,6 +279,19 @@ TEST(SimulateUsage, PrintsAllContradictionsAtOnce) {
   }
 }
 
+// The rate that the file gives each kind of clients is no default.
+TEST(SimulateUsage, AssumesNothingThatEachKindOfClientsHas) {
+  const TempDir folder;
+  const std::string file = folder.file("kinds.ini");
+  std::ofstream(file) << "[api]\nworkers = 8\nservice-time = 60ms\n"
+                         "[clients.a]\narrivals = open\nrate = 50\n"
+                         "[clients.b]\narrivals = open\nrate = 40\n";
+  ChildProcess process(RETRYSTORM_SIMULATE, {"--topology=" + file, "--seed=1", "--observe=15s"});
+  EXPECT_EQ(process.exit_code(), 0) << process.err();
+  EXPECT_THAT(process.err(), HasSubstr("\nassumed  "));
+  EXPECT_THAT(process.err(), testing::Not(HasSubstr("--rate=")));
+}
+
 TEST(SimulateUsage, SuggestsTheNearestName) {
   const TempDir folder;
   std::ofstream(folder.file("typo.ini")) << "strategey = fixed\n";
@@ -343,6 +356,12 @@ TEST(SimulateUsage, ExplainsItsWordsAndItsGroups) {
   ChildProcess word(RETRYSTORM_SIMULATE, {"--explain=Recovered"});
   EXPECT_EQ(word.exit_code(), 0);
   EXPECT_THAT(word.out(), HasSubstr("recovered: OK answers were back at 90 %"));
+  for (const char* each :
+       {"draining", "replica", "percentile", "p50", "p99", "unfinished", "failing", "not felt"}) {
+    ChildProcess explained(RETRYSTORM_SIMULATE, {"--explain", each});
+    EXPECT_EQ(explained.exit_code(), 0);
+    EXPECT_THAT(explained.out(), testing::StartsWith(std::string(each) + ": "));
+  }
   ChildProcess words(RETRYSTORM_SIMULATE, {"--explain", "peak", "conc."});
   EXPECT_EQ(words.exit_code(), 0);
   EXPECT_THAT(words.out(), HasSubstr("peak conc.: The most requests in the service"));
