@@ -81,6 +81,7 @@ ServerNode::Ticket& ServerNode::ticket_of(const Attempt& attempt) {
 }
 
 void ServerNode::hang_up(TimePoint now, const Attempt& attempt) {
+  if (callees_ != nullptr) callees_->hang_up(now, attempt);
   if (abandoned_ != Abandoned::kCancel) return;
   const Ticket ticket = std::exchange(ticket_of(attempt), Service<Attempt>::kNoTicket);
   if (ticket == Service<Attempt>::kNoTicket) return;

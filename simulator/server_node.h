@@ -31,6 +31,9 @@ class Callees {
   // follow, now or later.
   virtual void work_done(TimePoint now, const Taken& taken) = 0;
 
+  // A caller stops waiting for an attempt, wherever that is.
+  virtual void hang_up(TimePoint now, const Attempt& attempt) = 0;
+
   // The service restarts. Returns the requests that are not finished. All their calls end.
   virtual std::vector<Taken> lose_all(TimePoint now) = 0;
 

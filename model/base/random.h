@@ -19,7 +19,11 @@ class Random {
   double uniform(double low, double high) { return low + (high - low) * uniform(); }
 
   // Exponentially distributed with this mean: -ln(1-u) * mean.
-  Duration exponential(Duration mean);
+  Duration exponential(Duration mean) {
+    if (mean != Duration::zero()) return exponential_of(mean);
+    uniform();  // a service has no think time; the stream goes on as with one
+    return mean;
+  }
 
   // Normal with mean 0 and standard deviation 1, by Marsaglia's polar method.
   double normal();
@@ -28,6 +32,9 @@ class Random {
   Random() = default;
   Random(const Random&) = default;
   Random& operator=(const Random&) = default;
+
+ private:
+  Duration exponential_of(Duration mean);
 };
 
 // The random stream of one client. It depends only on the seed and the client's index, so the order
@@ -35,16 +42,28 @@ class Random {
 // start.
 class ClientRandom final : public Random {
  public:
-  ClientRandom(std::uint64_t seed, std::uint64_t client);
+  ClientRandom(std::uint64_t seed, std::uint64_t client)
+      : state_(mix(mix(seed + kGoldenGamma) + (client + 1) * kGoldenGamma)) {}
 
   // Continues from a state that `state()` returned, for an engine that keeps millions of streams.
   explicit ClientRandom(std::uint64_t state) : state_(state) {}
   std::uint64_t state() const { return state_; }
 
   using Random::uniform;
-  double uniform() override;
+  double uniform() override {
+    state_ += kGoldenGamma;
+    return static_cast<double>(mix(state_) >> 11) * 0x1p-53;
+  }
 
  private:
+  static constexpr std::uint64_t kGoldenGamma = 0x9e3779b97f4a7c15;
+
+  static std::uint64_t mix(std::uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+  }
+
   std::uint64_t state_;
 };
 

@@ -21,10 +21,4 @@ NextAttempt ClientBehaviour::after_refusal(TimePoint now, Permission::Kind why, 
   return next(policy_.after_refusal(now, why, state, process, random, metrics), state, random);
 }
 
-Duration ClientBehaviour::think(RetryState& state, Random& random) const {
-  const Duration think_time = random.exponential(mean_think_time_);
-  policy_.begin_request(state, think_time);
-  return think_time;
-}
-
 }  // namespace retrystorm

@@ -56,7 +56,11 @@ class ClientBehaviour {
                             RetryProcess* process, Random& random, RetryMetrics& metrics) const;
 
  private:
-  Duration think(RetryState& state, Random& random) const;
+  Duration think(RetryState& state, Random& random) const {
+    const Duration think_time = random.exponential(mean_think_time_);
+    policy_.begin_request(state, think_time);
+    return think_time;
+  }
   NextAttempt next(const Decision& decision, RetryState& state, Random& random) const {
     if (decision.retry) return {.wait = decision.wait, .retry = true};
     return {.wait = decision.wait, .think = think(state, random), .gave_up = decision.gave_up};

@@ -49,14 +49,16 @@ GraphShape shape_of(const Topology& topology) {
 
 Graph::Graph(const Scenario& scenario, const EventLoop& clock, std::vector<Calls*> clients)
     : topology_(scenario.topology),
+      some_left_(std::any_of(scenario.topology.edges.begin(), scenario.topology.edges.end(),
+                             [](const GraphEdge& each) { return each.caller.retry.hedge.any(); })),
       clients_(std::move(clients)),
       sampling_(scenario.seed, std::numeric_limits<std::uint64_t>::max() - 900),
       watch_(shape_of(scenario.topology)) {
   const Topology& topology = scenario.topology;
   const TimePoint end = saturating_add(TimePoint{}, scenario.length);
   for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
-    services_.push_back(std::make_unique<GraphService>(with_own_numbers(topology, i), clock,
-                                                       seed_of(scenario.seed, 10'000 + 2 * i)));
+    services_.push_back(std::make_unique<GraphService>(
+        with_own_numbers(topology, i), clock, some_left_, seed_of(scenario.seed, 10'000 + 2 * i)));
   }
   const std::size_t kinds = clients_.size();
   for (std::size_t i = 0; i < kinds; ++i) {

@@ -74,6 +74,9 @@ class Graph {
   }
 
   const Topology& topology_;
+  // Has somebody stopped waiting for an attempt, or may he do so without a word to the callee, as for a hedge? Until
+  // then all work is for somebody, and no service has to find that out.
+  bool some_left_;
   const std::vector<Calls*> clients_;
   std::vector<std::unique_ptr<GraphService>> services_;
   std::vector<GraphService*> repeating_;              // those that retry all their calls together

@@ -14,11 +14,13 @@ std::uint64_t key(const Attempt& attempt) {
 
 }  // namespace
 
-GraphService::GraphService(GraphNode node, const EventLoop& clock, std::uint64_t seed)
+GraphService::GraphService(GraphNode node, const EventLoop& clock, bool& some_left,
+                           std::uint64_t seed)
     : node_(std::move(node)),
       may_let_go_(std::any_of(node_.calls.begin(), node_.calls.end(),
                               [](const auto& group) { return group.size() > 1; })),
       clock_(clock),
+      some_left_(some_left),
       random_(seed, 0) {}
 
 double GraphService::first_share() const {
@@ -102,7 +104,7 @@ void GraphService::work_done(TimePoint now, const Taken& taken) {
     return finish(now, index);
   }
   ++totals_.worked;
-  if (!callers_.want(taken.item)) ++totals_.for_nobody;
+  if (some_left_ && !callers_.want(taken.item)) ++totals_.for_nobody;
   if (node_.calls.empty() || taken.answer.failed) return server_->finish(now, taken);
   const Index index = new_request(taken);
   ++calling_now_;
@@ -200,6 +202,7 @@ void GraphService::go_on(TimePoint now, Index index) {
 }
 
 void GraphService::let_go(TimePoint now, Request& request) {
+  if (!request.calls.empty()) some_left_ = true;
   for (const UnderWay& each : request.calls) each.calls->let_go(now, each.slot);
   request.calls.clear();
   request.under_way = 0;

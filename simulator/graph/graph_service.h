@@ -24,8 +24,8 @@ namespace retrystorm {
 // that its caller has gone, unless deadlines are carried along.
 class GraphService final : public Callees, private Target, private CallOwner {
  public:
-  // `clock`: of the run. It must outlive the service.
-  GraphService(GraphNode node, const EventLoop& clock, std::uint64_t seed);
+  // `clock`: of the run. `some_left`: of its graph, see `Graph`. Both must outlive the service.
+  GraphService(GraphNode node, const EventLoop& clock, bool& some_left, std::uint64_t seed);
 
   GraphService(const GraphService&) = delete;
   GraphService& operator=(const GraphService&) = delete;
@@ -67,6 +67,8 @@ class GraphService final : public Callees, private Target, private CallOwner {
                  const Answer* failure);
 
   void work_done(TimePoint now, const Taken& taken) override;
+  // Of its callers, and of `whole_`.
+  void hang_up(TimePoint, const Attempt&) override { some_left_ = true; }
   std::vector<Taken> lose_all(TimePoint now) override;
 
   // Adds the state to the means of the window.
@@ -130,13 +132,13 @@ class GraphService final : public Callees, private Target, private CallOwner {
   // Of `whole_`: it has no server but this service.
   void connect(TimePoint now, const Attempt& attempt) override;
   void send(TimePoint, const Attempt&) override {}
-  void hang_up(TimePoint, const Attempt&) override {}
   void call_over(TimePoint now, std::uint32_t slot, const NextAttempt& next) override;
   void waits(std::uint32_t, Duration) override {}
 
   const GraphNode node_;
   const bool may_let_go_;
   const EventLoop& clock_;
+  bool& some_left_;
   ClientRandom random_;
   Callers callers_;
   ServerNode* server_ = nullptr;
