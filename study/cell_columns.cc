@@ -7,7 +7,6 @@
 #include "common/output/json_text.h"
 #include "common/output/report.h"
 #include "model/base/text.h"
-#include "study/rows.h"
 
 namespace retrystorm {
 namespace {

@@ -3,15 +3,9 @@
 #include <cstddef>
 #include <utility>
 
-namespace retrystorm {
+#include "common/output/json_text.h"
 
-std::string pairs_text(const nlohmann::ordered_json& object) {
-  std::string text;
-  for (const auto& [name, value] : object.items()) {
-    text += (text.empty() ? "" : " ") + name + ':' + value.dump();
-  }
-  return text;
-}
+namespace retrystorm {
 
 Rows::Rows(std::string type, std::vector<std::string> names, const std::string& comment,
            LineFile csv, JsonLines& json)

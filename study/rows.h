@@ -10,9 +10,6 @@
 
 namespace retrystorm {
 
-// An object as one word for each of its members: "503:12.5 refused:3.0".
-std::string pairs_text(const nlohmann::ordered_json& object);
-
 class Rows {
  public:
   // `type` is that of the JSON objects. `comment` is the first line of the CSV file, if it is not

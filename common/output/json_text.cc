@@ -13,4 +13,12 @@ std::string json_line(const nlohmann::ordered_json& object) {
   return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
+std::string pairs_text(const nlohmann::ordered_json& object) {
+  std::string text;
+  for (const auto& [name, value] : object.items()) {
+    text += (text.empty() ? "" : " ") + name + ':' + value.dump();
+  }
+  return text;
+}
+
 }  // namespace retrystorm

@@ -12,4 +12,7 @@ double rounded(double value);
 // An object as one line, without the newline.
 std::string json_line(const nlohmann::ordered_json& object);
 
+// An object as one word for each of its members: "503:12.5 refused:3.0".
+std::string pairs_text(const nlohmann::ordered_json& object);
+
 }  // namespace retrystorm
