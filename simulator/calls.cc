@@ -102,8 +102,7 @@ void Calls::begin_after_loss(TimePoint now, Slot slot) {
   call.unsent = true;
   ++counts_.requests;
   ClientRandom random(call.random);
-  const NextAttempt next =
-      behaviour_.after_loss(now, call.retry, parts_of(slot), random, retry_metrics_);
+  NextAttempt next = behaviour_.after_loss(now, call.retry, parts_of(slot), random, retry_metrics_);
   call.random = random.state();
   follow(now, slot, next, nullptr);
 }
@@ -189,8 +188,8 @@ bool Calls::may_send(TimePoint now, Slot slot) {
   if (trace_ != nullptr) trace_->not_sent(now, slot, permission.kind);
   if (call.next_is_retry) --waiting_to_retry_;
   const TimePoint begun = call.retry.begun;
-  const NextAttempt next = behaviour_.after_refusal(now, permission.kind, call.retry,
-                                                    parts_of(slot), random, retry_metrics_);
+  NextAttempt next = behaviour_.after_refusal(now, permission.kind, call.retry, parts_of(slot),
+                                              random, retry_metrics_);
   call.random = random.state();
   if (next.gave_up) latencies_.add_given_up(begun, now - begun);
   follow(now, slot, next, nullptr);
@@ -611,7 +610,7 @@ NextAttempt Calls::give_up_at_end(TimePoint now, Slot slot) {
   return next;
 }
 
-void Calls::follow(TimePoint now, Slot slot, NextAttempt next, const AttemptResult* ended) {
+void Calls::follow(TimePoint now, Slot slot, NextAttempt& next, const AttemptResult* ended) {
   if (next.wait == Duration::zero() && next.think == Duration::zero()) next.wait = kTurnaround;
   if (next.gave_up) counts_.give_up(*next.gave_up);
   Call& call = calls_[slot];

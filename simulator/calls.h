@@ -356,7 +356,7 @@ class Calls final : public Caller {
     return connections_.multiplexed() && call.connected && !call.opens;
   }
   // `ended`: the result of the attempt; null if it was not sent.
-  void follow(TimePoint now, Slot slot, NextAttempt next, const AttemptResult* ended);
+  void follow(TimePoint now, Slot slot, NextAttempt& next, const AttemptResult* ended);
   // When the request that the slot belongs to ends, where requests are bounded.
   TimePoint end_of(Slot slot) const {
     return hedges_ == nullptr ? ends_[slot] : end_of_hedged(slot);

@@ -98,8 +98,8 @@ void Calls::send_hedge(TimePoint now, Slot request, Slot place, bool paid) {
   state.stopped = true;
   if (!idle) return;
   const TimePoint begun = call.retry.begun;
-  const NextAttempt next = behaviour_.after_refusal(now, permission.kind, call.retry,
-                                                    parts_of(request), random, retry_metrics_);
+  NextAttempt next = behaviour_.after_refusal(now, permission.kind, call.retry, parts_of(request),
+                                              random, retry_metrics_);
   call.random = random.state();
   if (next.gave_up) latencies_.add_given_up(begun, now - begun);
   follow(now, request, next, nullptr);

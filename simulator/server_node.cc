@@ -263,7 +263,9 @@ void ServerNode::served(TimePoint now, const Attempt& attempt) {
 void ServerNode::take(TimePoint now) {
   const auto taken = service_.take(now);
   if (!taken) return;
-  if (const Attempt* soon = service_.soon()) caller_.expect(*soon);
+  if (callees_ == nullptr || callees_->looks_at_callers()) {
+    if (const Attempt* soon = service_.soon()) caller_.expect(*soon);
+  }
   if (callees_ != nullptr && !taken->answer.rejection) return callees_->work_done(now, *taken);
   answer(now, *taken);
 }

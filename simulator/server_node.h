@@ -31,6 +31,9 @@ class Callees {
   // follow, now or later.
   virtual void work_done(TimePoint now, const Taken& taken) = 0;
 
+  // Is the caller of a request looked at when the service has done its work?
+  virtual bool looks_at_callers() const = 0;
+
   // A caller stops waiting for an attempt, wherever that is.
   virtual void hang_up(TimePoint now, const Attempt& attempt) = 0;
 

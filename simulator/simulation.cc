@@ -135,9 +135,10 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
                                   [this](TimePoint now) { graph_->take_pool_event(now); }};
     const EventSource graph{[this] { return graph_->next_event(); },
                             [this](TimePoint now) { graph_->take_event(now); }};
-    run_with(graph_pools, controls,
-             graph)(EventSource{[this] { return others_.empty() ? kNever : next_of_others(); },
-                                [this](TimePoint now) { take_other(now); }});
+    const EventSource others{[this] { return others_.empty() ? kNever : next_of_others(); },
+                             [this](TimePoint now) { take_other(now); }};
+    graph_->keeps_connections() ? run_with(graph_pools, controls, graph)(others)
+                                : run_with(controls, graph)(others);
   } else {
     clients_.start(server_);
     scenario_.workload.connections.kept() ? run_with(pools, controls)() : run_with(controls)();

@@ -44,10 +44,10 @@ class Graph {
   TimePoint next_event();
   void take_event(TimePoint now);
 
-  // Attempts in line for a connection, those of the clients too. They go on before anything else happens.
-  TimePoint next_pool_event() const {
-    return pooled_.empty() && pooled_clients_.empty() ? TimePoint::max() : first_pool_event();
-  }
+  // Are any connections kept? Then there are attempts in line for one, those of the clients too. They go on before
+  // anything else happens.
+  bool keeps_connections() const { return !pooled_.empty() || !pooled_clients_.empty(); }
+  TimePoint next_pool_event() const;
   void take_pool_event(TimePoint now);
 
   // The window that ends now, if one does.
@@ -61,7 +61,6 @@ class Graph {
   GraphResult result() const;
 
  private:
-  TimePoint first_pool_event() const;
   [[gnu::noinline]] TimePoint next_repetition();
 
   // The mean time between samples. Each comes at a random time, since requests of equal length may all begin

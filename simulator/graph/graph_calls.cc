@@ -33,13 +33,12 @@ GraphCalls::Slot GraphCalls::take_slot(const Purpose& purpose) {
     slot = free_slots_.back();
     free_slots_.pop_back();
   }
-  slots_[slot] = {.purpose = purpose, .in_use = true};
+  slots_[slot] = {.purpose = purpose, .in_use = true, .failure = failure_with(kGatewayTimeout)};
   ++under_way_;
   return slot;
 }
 
 void GraphCalls::begin(TimePoint now, Slot slot, TimePoint deadline) {
-  slots_[slot].failure = failure_with(kGatewayTimeout);
   calls_.occupy(now, slot, begun_++);
   calls_.set_end(slot, has_deadlines_ ? deadline : TimePoint::max());
   calls_.begin(now, slot);

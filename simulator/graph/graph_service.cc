@@ -98,10 +98,13 @@ void GraphService::free_request(Index index) {
 }
 
 void GraphService::work_done(TimePoint now, const Taken& taken) {
-  if (const auto found = resumed_.find(key(taken.item)); found != resumed_.end()) {
-    const Index index = found->second;
-    resumed_.erase(found);
-    return finish(now, index);
+  if (!resumed_.empty()) {
+    const auto found = resumed_.find(key(taken.item));
+    if (found != resumed_.end()) {
+      const Index index = found->second;
+      resumed_.erase(found);
+      return finish(now, index);
+    }
   }
   ++totals_.worked;
   if (some_left_ && !callers_.want(taken.item)) ++totals_.for_nobody;

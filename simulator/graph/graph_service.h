@@ -67,6 +67,7 @@ class GraphService final : public Callees, private Target, private CallOwner {
                  const Answer* failure);
 
   void work_done(TimePoint now, const Taken& taken) override;
+  bool looks_at_callers() const override { return some_left_ || node_.calls.empty(); }
   // Of its callers, and of `whole_`.
   void hang_up(TimePoint, const Attempt&) override { some_left_ = true; }
   std::vector<Taken> lose_all(TimePoint now) override;
