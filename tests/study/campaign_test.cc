@@ -456,7 +456,7 @@ TEST(FittedTable, SaysWhatIsNotDoneAtTheEnd) {
   run.unfinished = 0.25;
   const std::string list = fitted({}, {summarize({run, run})});
   EXPECT_THAT(list, HasSubstr("\n                  the whole run leaves out the requests under way "
-                              "at its end that have not failed, 25.00%\n"));
+                              "at its end that have not failed,\n                  25.00%\n"));
   EXPECT_THAT(list, testing::EndsWith("\nrecovered, but the queue is not empty at the end: 2 of 2 "
                                       "(a request waits for up to 55s)\n"));
 }
