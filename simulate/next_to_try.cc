@@ -14,6 +14,7 @@
 #include "model/run/workload.h"
 #include "study/cells.h"
 #include "study/evaluator.h"
+#include "study/fitted_table.h"
 
 namespace retrystorm {
 namespace {
@@ -314,7 +315,10 @@ std::string tried_suggestion(const NamedOptions& row, const CellResult& result,
       const std::string down = text + " (" + std::to_string(now.down_runs()) + " of " +
                                std::to_string(now.decided()) + " runs down";
       if (after.verdict == Verdict::kRecovered) return down + ", " + back + ')';
-      if (after.verdict == Verdict::kNoOutage) return down + ')';
+      // Less of a gain than without may be left of hedges.
+      if (after.verdict == Verdict::kNoOutage) {
+        return down + ", request p99 " + request_time(now.request_p99) + ')';
+      }
     } else if (before.is_throttled()) {
       if (after.throttled <= before.throttled / 2) {
         return text + " (" + fixed(100 * after.throttled, 1) +

@@ -685,6 +685,9 @@ std::vector<std::string> deciding_options(const Outlook& outlook) {
     add({"workers", "service-time"});
   } else if (outlook.service) {
     add({"service"});
+    // Where a limit decides, agents call as often as calls are short.
+    if (outlook.service->has_rate_limit && outlook.arrivals == Arrivals::kClosed)
+      add({"base-delay"});
   }
   if (outlook.arrivals == Arrivals::kOpen) add({"rate"});
   if (outlook.arrivals == Arrivals::kClosed) add({"arrivals", "clients", "lambda"});
