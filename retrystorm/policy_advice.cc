@@ -150,12 +150,20 @@ void PolicyAdvice::print_token_ratio(const std::vector<double>& free) const {
     return;
   }
   const auto& all = disturbances_;
+  // Errors of the reader's own come first.
+  const auto share_in = [this](const StudyDisturbance& each) {
+    const auto index = static_cast<std::size_t>(&each - disturbances_.data());
+    const ScenarioOptions its = scenario(policy_.settings, index);
+    const bool erring = its.timeline.outage.kind == Disturbance::Kind::kErrors;
+    return each.outage ? (erring ? its.timeline.outage.value : 0) : its.service.errors.share;
+  };
   const auto errors =
-      std::find_if(all.begin(), all.end(), [](const auto& each) { return !each.outage; });
+      std::find_if(all.begin(), all.end(), [&](const auto& each) { return share_in(each) > 0; });
   const auto at = static_cast<std::size_t>(errors - all.begin());
   const double success = success_in(*errors, summarize(at_most(*runs_[at], kBesideRuns)));
   if (free[at] - success < kNextToNone) return;
-  const double share = std::stod(errors->options.at("error-share"));
+  const double share = share_in(*errors);
+  if (share >= 1) return;
   const BudgetSettings& budget = scenario(policy_.settings, at).workload.retry.process.budget;
   // gRPC counts in thousandths of a token.
   const double least = std::ceil(even_deposit(budget, share) * 1000) / 1000;
