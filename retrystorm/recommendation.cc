@@ -248,7 +248,7 @@ std::vector<Settings> Recommendation::by_merit(std::vector<Settings> all,
 
 bool Recommendation::work() {
   if (!search_.run(space_.simplest(plan_.candidates))) return false;
-  const auto add = [this](std::vector<Settings>& all, const Settings& one) {
+  const auto add = [](std::vector<Settings>& all, const Settings& one) {
     if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
   };
   // What the search started from, as it is, unless something is wrong with it. Whether a claim holds that is

@@ -9,7 +9,6 @@
 #include "common/output/fixed.h"
 #include "model/base/text.h"
 #include "model/run/outlook.h"
-#include "study/evaluator.h"
 #include "study/process_trial.h"
 
 namespace retrystorm {

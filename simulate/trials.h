@@ -12,7 +12,9 @@
 #include "simulator/scenario_options.h"
 #include "study/backlog_trial.h"
 #include "study/campaign.h"
-#include "study/cells.h"
+#include "study/cell_result.h"
+#include "study/evaluator.h"
+#include "study/named_options.h"
 
 namespace retrystorm {
 
