@@ -151,19 +151,20 @@ void PolicyAdvice::print_token_ratio(const std::vector<double>& free) const {
   }
   const auto& all = disturbances_;
   // Errors of the reader's own come first.
-  const auto share_in = [this](const StudyDisturbance& each) {
-    const auto index = static_cast<std::size_t>(&each - disturbances_.data());
-    const ScenarioOptions its = scenario(policy_.settings, index);
-    const bool erring = its.timeline.outage.kind == Disturbance::Kind::kErrors;
-    return each.outage ? (erring ? its.timeline.outage.value : 0) : its.service.errors.share;
-  };
-  const auto errors =
-      std::find_if(all.begin(), all.end(), [&](const auto& each) { return share_in(each) > 0; });
-  const auto at = static_cast<std::size_t>(errors - all.begin());
-  const double success = success_in(*errors, summarize(at_most(*runs_[at], kBesideRuns)));
+  double share = 0;
+  std::size_t at = 0;
+  for (; at < all.size(); ++at) {
+    const ScenarioOptions its = scenario(policy_.settings, at);
+    const Disturbance& outage = its.timeline.outage;
+    share = !all[at].outage                             ? its.service.errors.share
+            : outage.kind == Disturbance::Kind::kErrors ? outage.value
+                                                        : 0;
+    if (share > 0) break;
+  }
+  if (at == all.size() || share >= 1) return;
+  const StudyDisturbance& errors = all[at];
+  const double success = success_in(errors, summarize(at_most(*runs_[at], kBesideRuns)));
   if (free[at] - success < kNextToNone) return;
-  const double share = share_in(*errors);
-  if (share >= 1) return;
   const BudgetSettings& budget = scenario(policy_.settings, at).workload.retry.process.budget;
   // gRPC counts in thousandths of a token.
   const double least = std::ceil(even_deposit(budget, share) * 1000) / 1000;
@@ -177,7 +178,7 @@ void PolicyAdvice::print_token_ratio(const std::vector<double>& free) const {
     };
     const Runs with = run(at);
     if (with.empty()) return;
-    const double now = success_in(*errors, summarize(with));
+    const double now = success_in(errors, summarize(with));
     if (free[at] - now >= kNextToNone) continue;
     for (std::size_t i = 0; i < all.size(); ++i) {
       const Runs other = run(i);
@@ -188,8 +189,7 @@ void PolicyAdvice::print_token_ratio(const std::vector<double>& free) const {
     }
     std::cout
         << label_ << "try: write this into retryThrottling (" << success_text(now)
-        << " of the requests succeed in " << errors->title << " instead of "
-        << success_text(success)
+        << " of the requests succeed in " << errors.title << " instead of " << success_text(success)
         << ",\n  and no more runs are down in any disturbance; a share p of errors needs more than p / (1 - p)):\n    \"tokenRatio\": "
         << changed["budget-deposit"] << '\n';
     // A larger ratio, if one is needed, with other numbers of processes.
@@ -202,7 +202,7 @@ void PolicyAdvice::print_token_ratio(const std::vector<double>& free) const {
         its.deposit = to_digits(std::min(each * factor, 1.0), 2);
         const Runs runs = study_.run_beside(larger, with.size());
         if (runs.empty()) return;
-        if (free[at] - success_in(*errors, summarize(runs)) >= kNextToNone) continue;
+        if (free[at] - success_in(errors, summarize(runs)) >= kNextToNone) continue;
         needed = print_number(its.deposit);
         break;
       }

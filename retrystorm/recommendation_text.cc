@@ -250,14 +250,13 @@ void Recommendation::print_warning(const Settings& recommended) const {
 void Recommendation::print_timeouts(const Settings& recommended) {
   const Duration timeout = scenario_in(question_.situations.front(), recommended).workload.timeout;
   if (timeout == Duration::max()) return;
-  constexpr std::size_t kRuns = 20;
   for (const Duration other : {timeout / 2, 2 * timeout}) {
     const std::string text = format_duration(other);
     std::vector<Situation> situations = question_.situations;
     for (Situation& each : situations) each.options["timeout"] = text;
     SimulatedTrials tried = trials(situations, no_claims_, kFreshSeeds);
     for (std::size_t i = 0; i < situations.size(); ++i) {
-      if (!tried.run({recommended}, i, kRuns)) return;
+      if (!tried.run({recommended}, i, kBesideRuns)) return;
     }
     bar_.clear();
     std::size_t hits = 0;
@@ -268,7 +267,7 @@ void Recommendation::print_timeouts(const Settings& recommended) {
       errors += (errors.empty() ? "" : " and ") + success_text(each);
     }
     print_wrapped(std::cout, "with --timeout=" + text + ": ",
-                  std::to_string(hits) + " of " + std::to_string(kRuns) +
+                  std::to_string(hits) + " of " + std::to_string(kBesideRuns) +
                       " runs down, back after " + seconds_text(figures.back) + ", success " +
                       success_text(figures.in_outage[kShownOutage]) + " in " +
                       situations[kShownOutage].title + " and " + errors + " with errors, load " +

@@ -365,8 +365,8 @@ std::string glossary_entry(const Words& words, const std::string& word) {
   return "";
 }
 
-// The same for the name of a CSV column or of a figure, which begins as in a table, or the head of a column. If it ends in a phase of the
-// run, that is explained, too.
+// The same for the name of a CSV column or of a figure, which begins as in a table, or the head of a
+// column. If it ends in a phase of the run, that is explained, too.
 std::string explained_figure(const Words& words, std::string name) {
   std::string phase;
   while (true) {
