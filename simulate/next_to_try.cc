@@ -291,6 +291,30 @@ std::string too_few_attempts(const ScenarioOptions& options,
   return text;
 }
 
+std::string limit_by_arithmetic(const std::string& searched, const ScenarioOptions& options) {
+  const WorkloadOptions& workload = options.workload;
+  if (options.graph.on() || workload.arrivals != Arrivals::kOpen ||
+      options.service.capacity != Capacity::kWorkers) {
+    return "";
+  }
+  const double capacity = capacity_of(options.service), load = workload.rate;
+  const BudgetSettings& budget = workload.retry.process.budget;
+  const std::string per_s = readable(capacity) + "/s", wanted = readable(load);
+  std::string limit;
+  if (searched == "budget-deposit" && budget.kind == BudgetSettings::Kind::kTokens &&
+      budget.cost > 0) {
+    const bool one = budget.cost == 1;
+    limit = readable(budget.cost * (capacity / load - 1)) + " = " +
+            (one ? "" : readable(budget.cost) + " x (") + per_s + " / " + wanted + " - 1" +
+            (one ? "" : ")");
+  } else if (searched == "budget-share" && budget.kind == BudgetSettings::Kind::kConcurrent) {
+    limit = readable(1 - load / capacity) + " = 1 - " + wanted + " / " + per_s;
+  }
+  if (limit.empty() || load >= capacity) return "";
+  return "by arithmetic: above " + limit +
+         " a storm can sustain itself, for load and retries are more than the service can do";
+}
+
 std::string tried_suggestion(const NamedOptions& row, const CellResult& result,
                              const std::vector<std::string>& swept, const CampaignOptions& campaign,
                              const std::function<bool()>& stop) {

@@ -65,6 +65,11 @@ class RowToImprove {
 std::string too_few_attempts(const ScenarioOptions& options,
                              const std::vector<Expectation>& claims);
 
+// Of a search for the size of a budget (`budget-deposit`, `budget-share`): above which size its retries and the load
+// are more than the workers can do, so that a storm sustains itself however short it was, as a line. Empty where
+// that cannot be said.
+std::string limit_by_arithmetic(const std::string& searched, const ScenarioOptions& options);
+
 // The first suggestion that helps the row with these options in a few runs, with what it does:
 // "--queue-length=190 (0 of 20 runs down)". What is `swept` is in the table already. Empty if there is
 // nothing to try, or it was stopped.

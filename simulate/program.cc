@@ -230,7 +230,8 @@ bool judge_cells(const Grid& grid, const CampaignOptions& campaign,
                  const std::function<Scenario(std::size_t cell)>& scenario, CellTable& table,
                  const std::function<bool()>& stop, const std::vector<Expectation>& expectations,
                  const Findings& findings,
-                 const std::function<void(std::size_t cell, const CellResult&)>& finished) {
+                 const std::function<void(std::size_t cell, const CellResult&,
+                                          const std::vector<Judgement>&)>& finished) {
   const Evaluator evaluator(campaign.threads, stop);
   std::vector<std::pair<std::size_t, std::vector<Judgement>>> judged;
   const auto cells = static_cast<std::size_t>(grid.size());
@@ -242,7 +243,7 @@ bool judge_cells(const Grid& grid, const CampaignOptions& campaign,
     if (!complete) break;
     const CellResult result = summarize(runs->runs);
     table.add(cell, result);
-    finished(cell, result);
+    finished(cell, result, runs->judgements);
     judged.emplace_back(cell, runs->judgements);
   }
   table.flush();
@@ -275,6 +276,16 @@ void print_tried(const SimulatorOptions& options, const std::string& name, const
 
 // The rows of a table that are tried. Each takes as long as a few rows.
 constexpr std::size_t kMostTrials = 6;
+
+// The claims that were found to hold.
+std::vector<Expectation> holding(const std::vector<Expectation>& claims,
+                                 const std::vector<Judgement>& judgements) {
+  std::vector<Expectation> all;
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    if (judgements[i].finding == Finding::kHolds) all.push_back(claims[i]);
+  }
+  return all;
+}
 
 // Why the claims hold for no value.
 std::string none_found(const std::string& name, const LimitValue& limit,
@@ -442,6 +453,10 @@ int find_value(const Invocation& invocation, const SimulatorOptions& options, st
       std::cout << "  with it the service is back after " << readable(*back) << '\n';
     }
   }
+  if (const std::string bound = limit_by_arithmetic(name, options_of(scale.values.back()));
+      !bound.empty()) {
+    std::cout << bound << '\n';
+  }
   if (limit->beside && limit->beside->finding() == Finding::kUndecided) {
     print_unsettled(std::cout, {{limit->beside->value, results[limit->beside->value]}});
   }
@@ -455,7 +470,8 @@ int find_value(const Invocation& invocation, const SimulatorOptions& options, st
     if (!why.empty()) std::cout << why << '\n';
   }
   if (!options.quiet && most_runs > 1 && name != "backlog") {
-    Trials({options_of(shown.value), given, results[shown.value]},
+    Trials({options_of(shown.value), given, results[shown.value],
+            holding(options.expectations, shown.judgements)},
            {.runs = most_runs, .threads = threads, .seed = seed}, stop)
         .tell(name + '=' + shown.value + ": ", json);
   }
@@ -553,22 +569,29 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
   output.json().write(start_json("simulate", invocation.command, start));
   const auto stop = [&output] { return output.interrupted(); };
   std::vector<Finding> findings;
-  const auto trials_of = [&](std::size_t cell, const CellResult& result) {
-    return Trials({options_of(cell), with_values(given, grid, grid.values(cell)), result}, campaign,
-                  stop);
+  // Of the first rows:
+  std::vector<CellResult> results(std::min(cells, kMostTrials));
+  std::vector<std::vector<Expectation>> holds(results.size());
+  const auto trials_of = [&](std::size_t cell) {
+    return Trials(
+        {options_of(cell), with_values(given, grid, grid.values(cell)), results[cell], holds[cell]},
+        campaign, stop);
   };
   std::optional<Trials> trials;  // of the only row, whose figures they stand beside
-  std::vector<CellResult> results(std::min(cells, kMostTrials));  // of the first rows
   RowToImprove to_improve;
   std::size_t finished = 0;
   bool all_down = cells > 1;
-  const auto keep = [&](std::size_t cell, const CellResult& result) {
+  const auto keep = [&](std::size_t cell, const CellResult& result,
+                        const std::vector<Judgement>& judgements = {}) {
     ++finished;
-    if (cell < results.size()) results[cell] = result;
+    if (cell < results.size()) {
+      results[cell] = result;
+      if (!judgements.empty()) holds[cell] = holding(options.expectations, judgements);
+    }
     to_improve.see(cell, result);
     all_down = all_down && result.mostly_down();
     if (cells > 1 || options.quiet) return;
-    trials.emplace(trials_of(cell, result));
+    trials.emplace(trials_of(cell));
     table.add_others(trials->others());
   };
   const bool complete =
@@ -584,7 +607,7 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
   if (trials) trials->tell("", output.json());
   for (std::size_t cell = 0; complete && !options.quiet && cells > 1 && cell < results.size();
        ++cell) {
-    const Trials of_row = trials_of(cell, results[cell]);
+    const Trials of_row = trials_of(cell);
     any_tried |= of_row.any();
     hangs |= of_row.hangs();
     of_row.tell(row_name(grid, cell) + ": ", output.json());

@@ -9,6 +9,7 @@
 #include "common/output/fixed.h"
 #include "model/base/text.h"
 #include "model/run/outlook.h"
+#include "study/judged_runs.h"
 #include "study/process_trial.h"
 
 namespace retrystorm {
@@ -39,17 +40,17 @@ bool hangs_on_backlog(const AskedRow& asked) {
 }
 
 // A service of workers that is down for most seeds may owe it to requests whose clients have hung up.
-std::optional<Trial> skip_abandoned(const AskedRow& asked) {
+std::vector<Trial> skip_abandoned(const AskedRow& asked) {
   Trial trial{"abandoned", "skip", "your server notices that a caller has hung up", asked.options};
   Abandoned& abandoned = trial.options.service.abandoned;
   if (!has_workers(asked) || abandoned != Abandoned::kServe || !asked.result.mostly_down())
     return {};
   abandoned = Abandoned::kSkip;
-  return trial;
+  return {trial};
 }
 
 // A full pool decides by what an attempt in line costs, and libraries differ in that.
-std::optional<Trial> wait_for_pool_beside_timeout(const AskedRow& asked) {
+std::vector<Trial> wait_for_pool_beside_timeout(const AskedRow& asked) {
   const WorkloadOptions& workload = asked.options.workload;
   if (!workload.connections.kept() || !workload.has_timeout() || !has_outage(asked)) return {};
   const Outlook ahead = look_ahead(asked.options);
@@ -62,11 +63,11 @@ std::optional<Trial> wait_for_pool_beside_timeout(const AskedRow& asked) {
                   " in the service, of a timeout of " + readable(ahead.timeout) + ')',
               asked.options};
   trial.options.workload.connections.pool_wait_counts = false;
-  return trial;
+  return {trial};
 }
 
 // Nobody knows load and service time to a tenth, and a little more may be beyond what comes back.
-std::optional<Trial> a_tenth_more_load(const AskedRow& asked) {
+std::vector<Trial> a_tenth_more_load(const AskedRow& asked) {
   constexpr double kMore = 1.1;
   const WorkloadOptions& workload = asked.options.workload;
   if (workload.arrivals != Arrivals::kOpen || !has_workers(asked) || asked.options.graph.on() ||
@@ -79,11 +80,11 @@ std::optional<Trial> a_tenth_more_load(const AskedRow& asked) {
               asked.options};
   trial.options.workload.rate = rate;
   trial.is_estimate = true;
-  return trial;
+  return {trial};
 }
 
 // Of a herd that comes back the last ones wait for as long as the queue takes.
-std::optional<Trial> half_the_timeout(const AskedRow& asked) {
+std::vector<Trial> half_the_timeout(const AskedRow& asked) {
   if (!loses_connections(asked.options.timeline.outage) || !asked.options.workload.has_timeout() ||
       asked.result.mostly_not_back()) {
     return {};
@@ -93,11 +94,11 @@ std::optional<Trial> half_the_timeout(const AskedRow& asked) {
               asked.options};
   trial.options.workload.timeout = timeout;
   trial.is_estimate = true;
-  return trial;
+  return {trial};
 }
 
 // Clients that give up in the outage leave no queue, and those of a shorter one may.
-std::optional<Trial> half_the_outage(const AskedRow& asked) {
+std::vector<Trial> half_the_outage(const AskedRow& asked) {
   const auto most = asked.options.workload.retry.limit.max_retries;
   if (!is_frozen(asked) || asked.options.graph.on() ||
       asked.options.workload.arrivals == Arrivals::kJob || most == LimitSettings::kUnlimited ||
@@ -110,12 +111,12 @@ std::optional<Trial> half_the_outage(const AskedRow& asked) {
               asked.options};
   trial.options.outage_for = length;
   trial.is_estimate = true;
-  return trial;
+  return {trial};
 }
 
 // A peak in the calm opens the connections that the pools may have, and keeps them. What is sent on those is not
 // counted by the backlog.
-std::optional<Trial> pools_that_a_peak_has_opened(const AskedRow& asked) {
+std::vector<Trial> pools_that_a_peak_has_opened(const AskedRow& asked) {
   const WorkloadOptions& workload = asked.options.workload;
   if (!workload.connections.kept() || workload.connections.multiplexed() ||
       workload.arrivals != Arrivals::kOpen || !is_frozen(asked) || asked.result.mostly_not_back()) {
@@ -139,11 +140,11 @@ std::optional<Trial> pools_that_a_peak_has_opened(const AskedRow& asked) {
   std::vector<TimedAction>& actions = trial.options.timeline.at;
   actions.push_back({.t = kFrom, .action = {.kind = Action::Kind::kLoad, .factor = factor}});
   actions.push_back({.t = kTo, .action = {.kind = Action::Kind::kLoad}});
-  return trial;
+  return {trial};
 }
 
 // Limits that do not save what was not used turn away clients that come together.
-std::optional<Trial> no_burst(const AskedRow& asked) {
+std::vector<Trial> no_burst(const AskedRow& asked) {
   const RateLimitSettings& limit = asked.options.service.rate_limit;
   if (limit.rate == 0 || limit.burst != RateBurst() ||
       asked.result.throttled_share.value_or(0) == 0) {
@@ -154,11 +155,11 @@ std::optional<Trial> no_burst(const AskedRow& asked) {
                   " calls at once, those of a second",
               asked.options};
   trial.options.service.rate_limit.burst.requests = 1;
-  return trial;
+  return {trial};
 }
 
 // What errors cost the service that gives them decides whether it has work left for the rest.
-std::optional<Trial> errors_that_cost_work(const AskedRow& asked) {
+std::vector<Trial> errors_that_cost_work(const AskedRow& asked) {
   if ((!has_workers(asked) && !asked.options.graph.on()) ||
       asked.options.timeline.outage.kind != Disturbance::Kind::kErrors || !has_outage(asked)) {
     return {};
@@ -166,7 +167,7 @@ std::optional<Trial> errors_that_cost_work(const AskedRow& asked) {
   Trial trial{"error-after", "service", "your service works for what it answers with an error",
               asked.options};
   trial.options.service.errors.after = ErrorAfter::kService;
-  return trial;
+  return {trial};
 }
 
 bool is_chain(const AskedRow& asked) {
@@ -175,76 +176,122 @@ bool is_chain(const AskedRow& asked) {
 
 // Whether a worker waits for the answers of its calls decides which service of a chain dies. A file says it for
 // each service.
-std::optional<Trial> other_waiting(const AskedRow& asked) {
+std::vector<Trial> other_waiting(const AskedRow& asked) {
   if (!is_chain(asked)) return {};
   const bool held = asked.options.graph.waiting == Waiting::kHold;
   Trial trial{"waiting", held ? "free" : "hold",
               "a worker of your services waits for the answers of its calls", asked.options};
   trial.options.graph.waiting = held ? Waiting::kFree : Waiting::kHold;
-  return trial;
+  return {trial};
 }
 
-// The front of a chain with so many times the workers: they limit what gets to the services behind it. Nothing if
-// that is no whole number.
-std::optional<Trial> other_front(const AskedRow& asked, double factor) {
-  if (!is_chain(asked)) return {};
-  const auto& front = asked.options.graph.chain.front();
-  const double wanted = static_cast<double>(front.workers) * factor;
-  if (wanted < 1) return {};
-  const auto workers = static_cast<std::size_t>(wanted);
-  const std::string text = std::to_string(workers);
-  Trial trial{"workers", text, front.name + " has as many as you gave it", asked.options,
-              text + " workers of " + front.name};
-  trial.options.graph.chain.front().workers = workers;
-  trial.is_estimate = true;
-  return trial;
-}
-
-std::optional<Trial> larger_front(const AskedRow& asked) {
-  return other_front(asked, 4);
-}
-std::optional<Trial> smaller_front(const AskedRow& asked) {
-  return other_front(asked, 0.25);
-}
-
-// A budget is in each process.
-std::optional<Trial> other_processes(const AskedRow& asked, bool more) {
-  if (!has_outage(asked) || asked.options.graph.on()) return {};
-  const std::size_t count = process_count(asked.options.workload);
-  for (const ScenarioOptions& other : with_other_processes(asked.options, asked.given)) {
-    if ((*other.workload.processes > count) != more) continue;
-    return Trial{
-        "processes", std::to_string(*other.workload.processes),
-        "your budget is in " + std::to_string(count) + (count == 1 ? " process" : " processes"),
-        other};
+// The services of a chain that call others, with four times the workers and a quarter of them: they limit what gets
+// to the services behind, and what waits there.
+std::vector<Trial> other_workers(const AskedRow& asked) {
+  std::vector<Trial> trials;
+  if (!is_chain(asked)) return trials;
+  const std::vector<ChainedService>& chain = asked.options.graph.chain;
+  for (std::size_t i = 0; i + 1 < chain.size(); ++i) {
+    for (const std::size_t workers : {4 * chain[i].workers, chain[i].workers / 4}) {
+      if (workers == 0) continue;
+      const std::string text = std::to_string(workers);
+      Trial trial{"workers", text, chain[i].name + " has as many as you gave it", asked.options,
+                  text + " workers of " + chain[i].name};
+      trial.options.graph.chain[i].workers = workers;
+      trial.is_estimate = trial.may_win = true;
+      trials.push_back(trial);
+    }
   }
-  return {};
+  return trials;
 }
 
-std::optional<Trial> more_processes(const AskedRow& asked) {
-  return other_processes(asked, true);
-}
-std::optional<Trial> fewer_processes(const AskedRow& asked) {
-  return other_processes(asked, false);
+// Calls that end well before those who wait for them give up leave time for a retry.
+std::vector<Trial> shorter_calls(const AskedRow& asked) {
+  if (!is_chain(asked) || !asked.options.workload.has_timeout()) return {};
+  Trial trial{"timeout", "", "each service waits for the next one as long as you said",
+              asked.options, ""};
+  Duration timeout = asked.options.workload.timeout;
+  std::vector<ChainedService>& chain = trial.options.graph.chain;
+  for (std::size_t i = 1; i < chain.size(); ++i) {
+    timeout = std::min(chain[i].timeout.value_or(timeout), timeout) / 2;
+    chain[i].timeout = timeout;
+    trial.value += (i == 1 ? "" : ", ") + readable(timeout);
+  }
+  trial.what = "a timeout of " + trial.value + " for the calls inside (after the arrow" +
+               (chain.size() > 2 ? "s" : "") + ')';
+  trial.is_estimate = trial.may_win = true;
+  return {trial};
 }
 
-// Each makes a trial, or nothing where the answer does not hang on it. They are asked about rows that have runs with
-// a verdict. Of two about the same option the second is tried if the first does not differ.
-using Rule = std::optional<Trial> (*)(const AskedRow& asked);
+// The last wait of a table repeats for ever, which few policies do that are written as a table.
+std::vector<Trial> table_that_ends(const AskedRow& asked) {
+  const RetrySettings& retry = asked.options.workload.retry;
+  const auto waits = static_cast<std::uint32_t>(retry.backoff.table.size());
+  if (retry.backoff.growth != Growth::kTable || retry.limit.has_deadline() ||
+      retry.limit.max_retries != LimitSettings::kUnlimited) {
+    return {};
+  }
+  Trial trial{"max-retries", std::to_string(waits),
+              "your policy goes on with its last wait, " +
+                  readable(scale(retry.backoff.base, retry.backoff.table.back())) + ", for ever",
+              asked.options};
+  trial.options.workload.retry.limit.max_retries = waits;
+  trial.may_win = true;
+  return {trial};
+}
+
+// A budget is in each process. What it is to pay for may be too rare in each of many.
+std::vector<Trial> other_processes(const AskedRow& asked) {
+  std::vector<Trial> trials;
+  if (!has_outage(asked) || asked.options.graph.on()) return trials;
+  const std::size_t count = process_count(asked.options.workload);
+  std::vector<ScenarioOptions> others = with_other_processes(asked.options, asked.given);
+  const auto& budget = asked.options.workload.retry.process.budget;
+  if (!asked.holding.empty() && budget.kind != BudgetSettings::Kind::kNone) {
+    constexpr std::size_t kMany = 20;
+    const auto many = with_processes(asked.options, asked.given, kMany * count);
+    if (many) others.push_back(*many);
+  }
+  for (const ScenarioOptions& other : others) {
+    trials.push_back(
+        {"processes", std::to_string(*other.workload.processes),
+         "your budget is in " + std::to_string(count) + (count == 1 ? " process" : " processes"),
+         other});
+  }
+  return trials;
+}
+
+// Each makes trials, or none where the answer does not hang on it. They are asked about rows that have runs with
+// a verdict. Of those with the same question the next is tried if none before it differs.
+using Rule = std::vector<Trial> (*)(const AskedRow& asked);
 constexpr Rule kRules[] = {
-    skip_abandoned,  wait_for_pool_beside_timeout, a_tenth_more_load, half_the_timeout,
-    half_the_outage, errors_that_cost_work,        other_waiting,     larger_front,
-    smaller_front,   pools_that_a_peak_has_opened, no_burst,          more_processes,
-    fewer_processes,
+    skip_abandoned,
+    wait_for_pool_beside_timeout,
+    a_tenth_more_load,
+    half_the_timeout,
+    half_the_outage,
+    errors_that_cost_work,
+    table_that_ends,
+    other_waiting,
+    other_workers,
+    shorter_calls,
+    pools_that_a_peak_has_opened,
+    no_burst,
+    other_processes,
 };
 
 double success_after(const CellResult& result) {
   return result.phases[2].success.value_or(1);
 }
 
+double success_during(const CellResult& result) {
+  return result.phases[1].success.value_or(1);
+}
+
 // How the runs of a trial differ from those that were asked for. Empty if they do not. `titled`: beside a title
 // that says "down".
-std::string difference(const CellResult& tried, const CellResult& asked, bool titled) {
+std::string difference(const Trial& trial, const CellResult& tried, const CellResult& asked,
+                       bool titled) {
   const bool slow = tried.mostly_not_back() && !tried.mostly_down();
   if (tried.decided() > 0 && (tried.mostly_down() != asked.mostly_down() ||
                               tried.mostly_not_back() > asked.mostly_not_back())) {
@@ -253,18 +300,35 @@ std::string difference(const CellResult& tried, const CellResult& asked, bool ti
            (slow ? ", " + std::to_string(tried.recovering) + " not back by the end," : "");
   }
   if (asked.had_outage()) {
-    if (success_after(asked) - success_after(tried) < kClearlyLess) return "";
-    return percent(success_after(tried), 0) + " succeed after the outage, not " +
-           percent(success_after(asked), 0) + ',';
+    const auto success = [&](const char* when, double (&of)(const CellResult&)) {
+      return percent(of(tried), 0) + " succeed " + when + " the outage, not " +
+             percent(of(asked), 0) + ',';
+    };
+    if (success_after(asked) - success_after(tried) >= kClearlyLess) {
+      return success("after", success_after);
+    }
+    const double in_it = std::abs(success_during(tried) - success_during(asked));
+    return trial.may_win && in_it >= kClearlyLess ? success("in", success_during) : "";
   }
   if (tried.ok_per_s > (1 - kClearlyLess) * asked.ok_per_s) return "";
   return fixed(tried.ok_per_s, 1) + " OK/s, not " + fixed(asked.ok_per_s, 1) + ',';
 }
 
+// "success-during>99% is broken (98.7 %)". Empty if it is not, as far as the runs say.
+std::string broken_claim(const Expectation& claim, const Judgement& judgement) {
+  const auto& value = judgement.value;
+  const bool seems_broken =
+      judgement.finding == Finding::kUndecided && value &&
+      judge(claim, Figures{{claim.figure, *value}}).finding == Finding::kBroken;
+  if (judgement.finding != Finding::kBroken && !seems_broken) return "";
+  return claim.text + " is broken" +
+         (value && claim.percent ? " (" + percent(*value, 2) + ')' : "");
+}
+
 // What a run that comes back costs its requests.
 std::string price_of(const CellResult& result) {
   if (result.mostly_not_back() || !result.request_p99 || !result.had_outage()) return "";
-  const double succeed = result.phases[1].success.value_or(0);
+  const double succeed = success_during(result);
   return " (" + narrow_percent(succeed, 0) + " succeed in the outage, request p99 " +
          request_time(result.request_p99) + ')';
 }
@@ -288,13 +352,15 @@ Trials::Trials(const AskedRow& asked, const CampaignOptions& campaign,
   if (asked.result.decided() == 0) return;
   if (tries_backlogs_) try_backlogs(asked);
   for (const Rule rule : kRules) {
-    const auto trial = rule(asked);
-    if (!trial || (asked.given.contains(trial->option) && !trial->is_estimate)) continue;
-    has_trials_ = true;
-    const bool is_answered = std::any_of(
-        outcomes_.begin(), outcomes_.end(),
-        [&](const Outcome& each) { return each.differs() && each.trial.option == trial->option; });
-    if (!is_answered) try_other(*trial, asked.result);
+    for (const Trial& trial : rule(asked)) {
+      if (asked.given.contains(trial.option) && !trial.is_estimate) continue;
+      has_trials_ = true;
+      const bool is_answered =
+          std::any_of(outcomes_.begin(), outcomes_.end(), [&trial](const Outcome& each) {
+            return each.differs() && each.trial.question == trial.question;
+          });
+      if (!is_answered) try_other(trial, asked);
+    }
   }
 }
 
@@ -313,12 +379,13 @@ void Trials::tell(const std::string& label, JsonLines& json) const {
     const std::string name = underscored(each.trial.option);
     json.write({{"type", name + "_trial"},
                 {name, each.trial.value},
+                {"what", each.trial.what},
                 {"runs", each.result.decided()},
                 {"down", each.result.down_runs()}});
     if (!each.differs()) continue;
     std::cout << label << each.trial.option << ": " << each.difference << " with "
-              << each.trial.what << price_of(each.result) << ": ask whether " << each.trial.question
-              << '\n';
+              << each.trial.what << (each.is_price ? "" : price_of(each.result)) << ": ask whether "
+              << each.trial.question << '\n';
   }
 }
 
@@ -333,15 +400,34 @@ void Trials::try_backlogs(const AskedRow& asked) {
   backlogs_ = retrystorm::try_backlogs(*asked_, campaign_.runs, run);
 }
 
-void Trials::try_other(const Trial& trial, const CellResult& asked) {
-  const auto result = run_of(trial.options, campaign_.runs);
+void Trials::try_other(const Trial& trial, const AskedRow& asked) {
+  std::string broken;
+  std::optional<CellResult> result;
+  if (asked.holding.empty()) {
+    result = run_of(trial.options, campaign_.runs);
+  } else {
+    const auto judged = judge_runs(evaluator_, make_scenario(trial.options, campaign_.seed),
+                                   campaign_.seed, campaign_.runs, asked.holding);
+    if (!judged) return;
+    result = summarize(judged->runs);
+    for (std::size_t i = 0; i < asked.holding.size() && broken.empty(); ++i) {
+      broken = broken_claim(asked.holding[i], judged->judgements[i]);
+    }
+  }
   // With too few workers for the load nothing was well before the outage.
   constexpr double kWell = 0.9;
-  if (!result || (asked.had_outage() && result->phases[0].success.value_or(1) < kWell)) return;
-  outcomes_.push_back({.trial = trial,
-                       .result = *result,
-                       .difference = difference(*result, asked, false),
-                       .titled = difference(*result, asked, true)});
+  if (!result || (asked.result.had_outage() && result->phases[0].success.value_or(1) < kWell))
+    return;
+  Outcome outcome{.trial = trial,
+                  .result = *result,
+                  .difference = difference(trial, *result, asked.result, false),
+                  .titled = difference(trial, *result, asked.result, true)};
+  outcome.is_price = outcome.difference.find("in the outage") != std::string::npos;
+  if (!outcome.differs() && !broken.empty()) {
+    outcome.difference = outcome.titled = broken;
+    outcome.is_price = true;
+  }
+  outcomes_.push_back(outcome);
 }
 
 std::optional<CellResult> Trials::run_of(const ScenarioOptions& options, std::size_t runs) const {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "common/output/expectation.h"
 #include "common/output/json_lines.h"
 #include "simulator/scenario_options.h"
 #include "study/backlog_trial.h"
@@ -23,6 +24,8 @@ struct AskedRow {
   const ScenarioOptions& options;
   const NamedOptions& given;  // the options that were given
   const CellResult& result;   // its runs
+  // Claims that hold of it, in words: a trial of which one is broken has another answer.
+  const std::vector<Expectation>& holding;
 };
 
 // Another value of an option.
@@ -32,6 +35,7 @@ struct Trial {
   ScenarioOptions options;
   std::string what = "--" + option + '=' + value;
   bool is_estimate = false;  // the value of the row is no better known where it was given
+  bool may_win = false;      // does it matter if more, or fewer, succeed in the outage?
 };
 
 class Trials {
@@ -57,12 +61,13 @@ class Trials {
     CellResult result;
     // How it differs from what was asked, also beside a title that says "down". Empty if it does not.
     std::string difference, titled;
+    bool is_price = false;  // does it say what the outage costs requests?
 
     bool differs() const { return !difference.empty(); }
   };
 
   void try_backlogs(const AskedRow& asked);
-  void try_other(const Trial& trial, const CellResult& asked);
+  void try_other(const Trial& trial, const AskedRow& asked);
   // Nothing if it was stopped.
   std::optional<CellResult> run_of(const ScenarioOptions& options, std::size_t runs) const;
   void tell_backlogs(const std::string& label, JsonLines& json) const;

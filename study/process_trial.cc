@@ -4,23 +4,29 @@
 
 namespace retrystorm {
 
+std::optional<ScenarioOptions> with_processes(const ScenarioOptions& options,
+                                              const NamedOptions& given, std::size_t count) {
+  const WorkloadOptions& workload = options.workload;
+  constexpr std::size_t kMost = 10'000;
+  const bool fits =
+      workload.arrivals == Arrivals::kOpen ? count <= kMost : count <= workload.clients;
+  if (given.contains("processes") || given.contains("clients-per-process") || count == 0 || !fits) {
+    return std::nullopt;
+  }
+  ScenarioOptions other = options;
+  other.workload.processes = count;
+  other.workload.clients_per_process.reset();
+  return other;
+}
+
 std::vector<ScenarioOptions> with_other_processes(const ScenarioOptions& options,
                                                   const NamedOptions& given) {
-  const WorkloadOptions& workload = options.workload;
-  if (given.contains("processes") || given.contains("clients-per-process") ||
-      !grows_with_processes(workload.retry.process.budget)) {
-    return {};
-  }
-  const std::size_t count = process_count(workload);
   std::vector<ScenarioOptions> others;
+  if (!grows_with_processes(options.workload.retry.process.budget)) return others;
+  const std::size_t count = process_count(options.workload);
   for (const std::size_t other : {4 * count, count / 4}) {
-    constexpr std::size_t kMost = 10'000;
-    const bool fits =
-        workload.arrivals == Arrivals::kOpen ? other <= kMost : other <= workload.clients;
-    if (other == 0 || !fits) continue;
-    others.push_back(options);
-    others.back().workload.processes = other;
-    others.back().workload.clients_per_process.reset();
+    const auto with = with_processes(options, given, other);
+    if (with) others.push_back(*with);
   }
   return others;
 }

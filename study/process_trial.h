@@ -2,12 +2,18 @@
 // tokens, and fewer requests each.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "simulator/scenario_options.h"
 #include "study/named_options.h"
 
 namespace retrystorm {
+
+// With so many processes. Nothing if the number was given, or there are too few clients for them.
+std::optional<ScenarioOptions> with_processes(const ScenarioOptions& options,
+                                              const NamedOptions& given, std::size_t count);
 
 // The options with four times the processes, and with a quarter of them. Empty if no budget is in each, or the number
 // is among the options `given`; without those for which there are too few clients or processes.

@@ -33,7 +33,9 @@ std::vector<double> parse_table(std::string_view text) {
       table.push_back(parse_number(text.substr(begin, end - begin), 0, kMost));
     } catch (const std::invalid_argument& error) {
       throw std::invalid_argument(std::string(error.what()) +
-                                  ": factors of --backoff-base are joined by +, as in 1+1+2+3+5");
+                                  ": these are multiples of --backoff-base, joined by +; "
+                                  "waits of 1s, 1s, 2s, 3s are --backoff-base=1s "
+                                  "--backoff-table=1+1+2+3");
     }
     begin = end + 1;
   }

@@ -482,11 +482,20 @@ std::string waits_sentence(const Outlook& outlook) {
     return readable(waits[0]) + " before each retry (median; --growth, --backoff-base)";
   }
   constexpr std::size_t kShown = 4;
+  // Of a table the last one repeats.
+  std::size_t repeats = waits.size() - 1;
+  while (waits[repeats - 1] == waits.back()) --repeats;
+  const bool ends_even = retries.factor == 0 && repeats + 1 < waits.size();
   std::string text = "medians ";
-  for (std::size_t i = 0; i < std::min(waits.size(), kShown); ++i) {
+  for (std::size_t i = 0; i < std::min(ends_even ? repeats : waits.size(), kShown); ++i) {
     text += (i > 0 ? ", " : "") + readable(waits[i]);
   }
-  if (retries.attempts > kShown + 1) text += ", ...";
+  if (ends_even) {
+    text += repeats > kShown ? ", ..., " : ", ";
+    text += readable(waits.back()) + " from retry " + std::to_string(repeats + 1) + " on";
+  } else if (retries.attempts > kShown + 1) {
+    text += ", ...";
+  }
   if (retries.falls_at == 0) {
     return text + (retries.factor > 0
                        ? ", each x " + readable(retries.factor) + " (--growth, --backoff-factor)"
@@ -580,7 +589,7 @@ std::string readable(double number) {
   std::string digits = std::to_string(std::llround(number));
   for (std::size_t i = digits.size(); i > 3;) {
     i -= 3;
-    digits.insert(i, ",");
+    digits.insert(i, 1, ',');
   }
   return digits;
 }

@@ -103,8 +103,7 @@ std::string sentence(const Topology& topology, const std::vector<NodeOutlook>& n
   }
   text += readable(nodes[disturbed].most) + " calls of it for a request of a client (--retry-at";
   if (is_chain(topology) && nodes.front().most > 1) {
-    text += "; is " + topology.nodes.front().name +
-            " what you call the client? Then leave it out of --chain";
+    text += "; the first factor is the clients' own attempts";
   }
   text += ')';
   const double rate = load * nodes[disturbed].most;

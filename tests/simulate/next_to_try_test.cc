@@ -195,5 +195,19 @@ TEST(NextToTry, OffersTheLimitToTheClientsItself) {
   }
 }
 
+TEST(LimitByArithmetic, IsTheLoadThatLeavesNoRoomForRetries) {
+  const auto limit = [](const std::string& searched, const std::string& budget) {
+    ScenarioOptions options = scenario_of({{"service", "workers"},  // 20 x 100 ms: 200/s
+                                           {"arrivals", "open"},
+                                           {"rate", "120"},
+                                           {"retry-budget", budget}});
+    return limit_by_arithmetic(searched, options);
+  };
+  EXPECT_THAT(limit("budget-deposit", "sre"), testing::HasSubstr("above 0.667 = 200/s / 120 - 1 "));
+  EXPECT_THAT(limit("budget-share", "envoy"), testing::HasSubstr("above 0.4 = 1 - 120 / 200/s "));
+  EXPECT_EQ(limit("budget-tokens", "sre"), "");
+  EXPECT_EQ(limit("budget-deposit", "none"), "");
+}
+
 }  // namespace
 }  // namespace retrystorm

@@ -590,6 +590,33 @@ TEST(Simulate, TriesTheUsualBacklogs) {
                                       HasSubstr(" not back by the end, with 16 workers of api: "),
                                       EndsWith(": ask whether api has as many as you gave it"))));
 
+  // A worker of svc is held for 120 ms: 64 of them do 533/s, and 16 only 133/s, less than four attempts of 60/s.
+  const auto middle = lines(output_of(
+      {"--chain=gateway 256x5ms > svc 64x20ms > db 20x100ms", "--retry-at=top", "--arrivals=open",
+       "--rate=60/s", "--timeout=5s", "--max-retries=3", "--growth=exponential", "--jitter=full",
+       "--outage-for=10s", "--runs=3", "--seed=1"}));
+  EXPECT_THAT(middle, testing::Contains("workers: 3 of 3 runs down with 16 workers of svc: ask "
+                                        "whether svc has as many as you gave it"));
+
+  // 3,000 requests of 25/s are tried once in 2 s and a wait of 8 s: 300/s of 200. Seven attempts of 25/s are 175/s.
+  const auto table = lines(output_of(
+      {"--service=workers", "--arrivals=open", "--rate=25/s", "--growth=table", "--backoff-base=1s",
+       "--backoff-table=1+1+2+3+5+8", "--outage-for=2m", "--runs=2", "--seed=1"}));
+  EXPECT_THAT(table,
+              testing::Contains(AllOf(
+                  StartsWith("max-retries: 0 of 2 runs down with --max-retries=6 "),
+                  EndsWith(": ask whether your policy goes on with its last wait, 8s, for ever"))));
+
+  // Where a fifth fails, two retries at most are 0.2 + 0.04 a request, and 0.25 pays for that on average. In each of
+  // 20 processes chance asks for more than was saved.
+  const auto dealt = lines(
+      output_of({"--service=workers", "--arrivals=open", "--rate=120/s", "--outage=errors:20%",
+                 "--outage-for=2m", "--max-attempts=3", "--retry-budget=25%",
+                 "--expect=success-during>99%", "--runs=100", "--seed=1"}));
+  EXPECT_THAT(dealt,
+              testing::Contains(AllOf(StartsWith("processes: success-during>99% is broken ("),
+                                      EndsWith("ask whether your budget is in 1 process"))));
+
   // Eleven clients call at once, once a second. A bucket of ten admits ten of them, a bucket of one only one.
   const auto metered = lines(output_of(
       {"--clients=11", "--lambda=0s", "--rate-limit=10", "--strategy=fixed", "--fixed-delay=1s",
