@@ -767,10 +767,10 @@ def check_outlook(page):
     """What is asked is said by arithmetic; what cannot go well without a click."""
     page.load("#v=1&strategy=exponential")
     assert page.run("return document.querySelectorAll('.outlook-warnings p').length") == 0
-    lines = page.run("return [...document.querySelectorAll('#outlook dt')].map(each => each.textContent)")
+    lines = page.run("return [...document.querySelectorAll('#asked dt')].map(each => each.textContent)")
     assert lines[:3] == ["service", "retries", "outage"], lines
-    page.click("#outlook summary")
-    assert "951" in page.text("#outlook dl"), page.text("#outlook dl")
+    page.click("#asked summary")
+    assert "951" in page.text("#asked dl"), page.text("#asked dl")
     page.run("return test.change({timeout: '50ms'})")
     assert "attempts end after 50ms" in page.text(".outlook-warnings"), page.text(".outlook-warnings")
 
