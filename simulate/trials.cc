@@ -205,6 +205,22 @@ std::vector<Trial> other_workers(const AskedRow& asked) {
   return trials;
 }
 
+// The accept queues of a chain: a long one, as Go's, and a short one. Of one service the edge is looked for, see
+// `hangs_on_backlog`.
+std::vector<Trial> other_backlogs(const AskedRow& asked) {
+  std::vector<Trial> trials;
+  if (!is_chain(asked) || !is_frozen(asked)) return trials;
+  for (const std::size_t backlog : {4096, 128}) {
+    Trial trial{"backlog", std::to_string(backlog),
+                "your servers listen with " + std::to_string(asked.options.service.backlog),
+                asked.options};
+    trial.options.service.backlog = backlog;
+    trial.may_win = true;
+    trials.push_back(trial);
+  }
+  return trials;
+}
+
 // Calls that end well before those who wait for them give up leave time for a retry.
 std::vector<Trial> shorter_calls(const AskedRow& asked) {
   if (!is_chain(asked) || !asked.options.workload.has_timeout()) return {};
@@ -265,19 +281,13 @@ std::vector<Trial> other_processes(const AskedRow& asked) {
 // a verdict. Of those with the same question the next is tried if none before it differs.
 using Rule = std::vector<Trial> (*)(const AskedRow& asked);
 constexpr Rule kRules[] = {
-    skip_abandoned,
-    wait_for_pool_beside_timeout,
-    a_tenth_more_load,
-    half_the_timeout,
-    half_the_outage,
-    errors_that_cost_work,
-    table_that_ends,
-    other_waiting,
-    other_workers,
-    shorter_calls,
-    pools_that_a_peak_has_opened,
-    no_burst,
-    other_processes,
+    skip_abandoned,    wait_for_pool_beside_timeout,
+    a_tenth_more_load, half_the_timeout,
+    half_the_outage,   errors_that_cost_work,
+    table_that_ends,   other_waiting,
+    other_workers,     other_backlogs,
+    shorter_calls,     pools_that_a_peak_has_opened,
+    no_burst,          other_processes,
 };
 
 double success_after(const CellResult& result) {

@@ -909,7 +909,7 @@ void warn_of_limit(Outlook& outlook, const OutlookInput& input, const Storm& sto
   const double own = rate_of_each(limit, outlook.processes);
   text += ". Hold them back: ";
   if (one && own > 0) text += "--client-rate=" + print_number(own) + "/s, or ";
-  text += "--lambda=" + readable(std::max(each - answer, Duration(0)));
+  text += "a --lambda well over " + readable(std::max(each - answer, Duration(0)));
   if (!one) text += ", or one --client-rate=" + print_number(limit) + "/s for all (--processes=1)";
   outlook.warnings.push_back(text);
 }

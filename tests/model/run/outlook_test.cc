@@ -1123,14 +1123,14 @@ TEST(Outlook, WarnsOfClientsThatDoNotThinkAndAreTurnedAway) {
       AllOf(HasSubstr("10 clients ask for 100/s, and 10/s are admitted (--rate-limit): each "
                       "may call once in 1s"),
             HasSubstr("all together call some 100 times a second, so that 90 % of the calls"),
-            HasSubstr("--client-rate=10/s, or --lambda=900ms")));
+            HasSubstr("--client-rate=10/s, or a --lambda well over 900ms")));
   const std::string budget =
       "growth = constant\nbackoff-base = 500ms\njitter = full\nretry-budget = 10%\n";
   EXPECT_THAT(warned(budget),
               AllOf(HasSubstr("Where the retry budget is empty it gives up at once"),
                     HasSubstr("some 390 times a second, so that 97 %")));
   EXPECT_THAT(warned("processes = 2\n"),
-              AllOf(HasSubstr("Hold them back: --lambda=900ms"),
+              AllOf(HasSubstr("Hold them back: a --lambda well over 900ms"),
                     HasSubstr("one --client-rate=10/s for all (--processes=1)")));
   EXPECT_THAT(warned("strategy = responsive\n"), Not(HasSubstr("wasted"))) << "it adapts";
   EXPECT_THAT(warned("client-rate = 10/s\n"), Not(HasSubstr("--rate-limit")));
