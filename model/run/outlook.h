@@ -13,6 +13,7 @@
 
 #include "model/base/duration.h"
 #include "model/run/disturbance.h"
+#include "model/run/outlook_formulas.h"
 #include "model/run/workload.h"
 #include "model/service/service_options.h"
 
@@ -32,7 +33,7 @@ struct OutlookInput {
 
 // Rates are per second. A rate or count without a limit is infinite.
 struct Outlook {
-  static constexpr double kUnlimited = std::numeric_limits<double>::infinity();
+  static constexpr double kUnlimited = retrystorm::kUnlimited;
 
   struct Service {
     Capacity kind = Capacity::kCurve;
@@ -250,79 +251,8 @@ std::string readable(double number);
 // The same of a duration: "1m22s", "215ms".
 std::string readable(Duration duration);
 
-// --- The formulas ---
-
-// How many requests a second the service can serve.
-double capacity_of(const ServiceOptions& service);
-
-// With more requests than this in the service (workers: waiting for one), answers come after the
-// timeout. Infinite if they never do.
-double late_from(const ServiceOptions& service, Duration timeout);
-
-// The mean number of requests that N clients begin in `time`, if none of them gets an answer. Think
-// times are exponential with mean `think`.
-double clients_stuck(double clients, Duration think, Duration time);
-
-// The same if they give up each request after `life`, and think again. A renewal process: request k + 1
-// of a client begins within `time` if k lives and k + 1 think times do (Cox, Renewal Theory, 1962).
-double requests_begun(double clients, Duration think, Duration life, Duration time);
-
-// The requests that the service still owes at the end of the window in which clients come back. Each connects at a random
-// time of it, and then sends the request that it wanted meanwhile, if it did. From then on it thinks and
-// asks as before.
-struct ComingBack {
-  double clients = 0;
-  double calls = 1;             // requests that each connect is
-  Duration think{0};            // mean
-  Duration from{0}, window{0};  // `from`: after they lost their connections, the window begins
-  double load = 0;              // requests per second of all of them
-};
-// `serves(waiting)` is the requests per second that it serves while so many wait.
-double pile_up_of(const ComingBack& herd, const std::function<double(double)>& serves);
-
-// The attempts per second at the end of an outage. `begun(time)` requests begin in its first `time`,
-// every attempt fails by the timeout, and no request lasts longer than `life`.
-double attempts_at_end(const std::function<double(Duration)>& begun, Duration length, Duration life,
-                       Duration timeout, const std::vector<Duration>& waits);
-
 // The longest that a request takes, with the median waits, if all its attempts time out. `Duration::max()`
 // without a limit.
 Duration longest_request(const RetrySettings& retry, Duration timeout);
-
-// How many attempts of a request can begin before its deadline if each takes the timeout.
-double attempts_before(Duration deadline, Duration timeout, const std::vector<Duration>& waits,
-                       double most);
-
-// The retries per second that the budgets of this many processes pay for while everything fails.
-// `requests` begin each second, and a failed attempt takes the timeout. Infinite without a budget.
-double retries_paid(const BudgetSettings& budget, double processes, double requests,
-                    Duration timeout, Duration wait);
-
-// What spends the tokens of retry budgets while everything fails.
-struct Spending {
-  std::function<double(Duration)> begun;  // how many requests begin in this time
-  Duration takes{0};                      // an attempt
-  double attempts = 1;                    // of a request, at most
-  double cost = 1;                        // of a retry, in tokens
-  double calm_rate = 0;                   // of requests before, all of which succeeded
-  Duration calm{0};                       // how long
-};
-
-// How long the token budgets of this many processes last. Empty if they have no tokens, or do not
-// become empty.
-std::optional<Duration> budget_lasts(const BudgetSettings& budget, double processes,
-                                     const Spending& spending, const std::vector<Duration>& waits);
-
-// The retries that full budgets of this many processes pay for once, besides `retries_paid`. `calm_rate`
-// requests per second succeeded for `calm`.
-double retries_banked(const BudgetSettings& budget, double processes, double cost, double calm_rate,
-                      Duration calm);
-
-// Of these, those that are left after `time` in which everything failed.
-double retries_left(const BudgetSettings& budget, double processes, const Spending& spending,
-                    const std::vector<Duration>& waits, Duration time);
-
-// Do more processes pay for more retries of the same requests?
-bool grows_with_processes(const BudgetSettings& budget);
 
 }  // namespace retrystorm

@@ -1,0 +1,265 @@
+#include "model/run/outlook_formulas.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "model/base/crossing.h"
+#include "model/base/portable_math.h"
+
+namespace retrystorm {
+
+double mean_service_seconds(const ServiceOptions& service) {
+  return to_seconds(service.workers.service_time.mean());
+}
+
+Duration next_begins(Duration ends, Duration wait) {
+  return wait < Duration::zero() ? ends + wait : saturating_add(ends, wait);
+}
+
+Duration time_of(const std::vector<Duration>& waits, Duration timeout, double attempts) {
+  if (attempts == kUnlimited) return Duration::max();
+  Duration sum = scale(timeout, attempts);
+  for (std::size_t i = 0; static_cast<double>(i) < attempts - 1; ++i) {
+    if (sum == Duration::max() || waits.empty()) break;
+    if (i + 1 >= waits.size()) {  // the last wait repeats
+      return saturating_add(
+          sum, scale(waits.back(), attempts - 1 - static_cast<double>(waits.size() - 1)));
+    }
+    sum = next_begins(sum, waits[i]);
+  }
+  return sum;
+}
+
+double client_rate_of(const WorkloadOptions& workload) {
+  const ClientRateSettings& rate = workload.retry.process.client_rate;
+  return rate.kind != ClientRateSettings::Kind::kFixed
+             ? kUnlimited
+             : rate.rate * static_cast<double>(process_count(workload));
+}
+
+double late_from(const ServiceOptions& service, Duration timeout) {
+  if (timeout == Duration::max()) return kUnlimited;
+  if (service.capacity == Capacity::kCurve) return service.curve().concurrency_of_delay(timeout);
+  const double mean = mean_service_seconds(service);
+  if (mean <= 0) return kUnlimited;
+  const auto workers = static_cast<double>(service.workers.workers);
+  return std::max((to_seconds(timeout) - mean) * workers / mean, 0.0);
+}
+
+double capacity_of(const ServiceOptions& service) {
+  double capacity = kUnlimited;
+  double most =
+      std::min(or_unlimited(service.shed_above, 0), or_unlimited(service.max_connections, 0));
+  if (service.capacity == Capacity::kCurve) {
+    const ServiceCurve curve = service.curve();
+    const double concurrency = std::min(curve.best_concurrency(), most);
+    if (concurrency != kUnlimited) capacity = curve.throughput(concurrency);
+  } else if (const double mean = mean_service_seconds(service); mean > 0) {
+    capacity = std::min(static_cast<double>(service.workers.workers), most) / mean;
+  }
+  return service.rate_limit.rate > 0 ? std::min(capacity, service.rate_limit.rate) : capacity;
+}
+
+double attempts_at_end(const std::function<double(Duration)>& begun, Duration length, Duration life,
+                       Duration timeout, const std::vector<Duration>& waits) {
+  double rate = 0;
+  Duration from{0};  // before the end: requests begun then are about to make their next attempt
+  for (std::size_t i = 0; from < life; ++i) {
+    const bool last = i + 1 >= waits.size();  // its wait repeats
+    const Duration wait = waits.empty() ? Duration(0) : waits[last ? waits.size() - 1 : i];
+    const Duration cycle = next_begins(timeout, wait);
+    const Duration to = last ? life : std::min(saturating_add(from, cycle), life);
+    rate += (begun(length - from) - begun(length - to)) / to_seconds(cycle);
+    from = to;
+  }
+  return rate;
+}
+
+double clients_stuck(double clients, Duration think, Duration time) {
+  if (think == Duration::zero()) return clients;
+  return clients * (1 - exponential(-to_seconds(time) / to_seconds(think)));
+}
+
+double requests_begun(double clients, Duration think, Duration life, Duration time) {
+  const double each = to_seconds(saturating_add(think, life));
+  if (each <= 0) return kUnlimited;
+  constexpr int kMost = 100;  // requests of a client that are counted one by one
+  if (to_seconds(time) > kMost * to_seconds(life)) return clients * to_seconds(time) / each;
+  double begun = 0;
+  for (int k = 0; k * to_seconds(life) < to_seconds(time); ++k) {
+    if (think == Duration::zero()) {
+      ++begun;
+      continue;
+    }
+    // The chance that k + 1 think times are shorter than what k lives leave of the time.
+    const double mean = (to_seconds(time) - k * to_seconds(life)) / to_seconds(think);
+    double term = exponential(-mean), at_most_k = term;
+    for (int i = 1; i <= k; ++i) at_most_k += term *= mean / i;
+    begun += 1 - at_most_k;
+  }
+  return clients * begun;
+}
+
+double pile_up_of(const ComingBack& herd, const std::function<double(double)>& serves) {
+  const double window = to_seconds(herd.window), think = to_seconds(herd.think);
+  if (window <= 0) return herd.clients * herd.calls;
+  constexpr int kSteps = 200;
+  const double step = window / kSteps;
+  double waiting = 0;
+  for (int i = 0; i < kSteps; ++i) {
+    const double time = (i + 0.5) * step;
+    const double wanted = think > 0 ? 1 - exponential(-(to_seconds(herd.from) + time) / think) : 1;
+    const double rate = herd.clients / window * (herd.calls + wanted) + herd.load * time / window;
+    waiting = std::max(waiting + (rate - serves(waiting)) * step, 0.0);
+  }
+  return waiting;
+}
+
+double attempts_before(Duration deadline, Duration timeout, const std::vector<Duration>& waits,
+                       double most) {
+  if (deadline == Duration::max()) return most;
+  Duration begins{0};
+  double attempts = 0;
+  for (const Duration wait : waits) {
+    if (begins >= deadline) break;
+    ++attempts;
+    begins = saturating_add(begins, next_begins(timeout, wait));
+  }
+  if (begins < deadline) {  // the last wait repeats
+    const Duration last = waits.empty() ? Duration::zero() : waits.back();
+    attempts += std::ceil(to_seconds(deadline - begins) / to_seconds(next_begins(timeout, last)));
+  }
+  return std::min(attempts, most);
+}
+
+double retries_paid(const BudgetSettings& budget, double processes, double requests,
+                    Duration timeout, Duration wait) {
+  if (budget.kind == BudgetSettings::Kind::kNone) return kUnlimited;
+  if (budget.kind == BudgetSettings::Kind::kTokens) {
+    const double cost =
+        budget.timeout_cost == BudgetSettings::kNone ? budget.cost : budget.timeout_cost;
+    const double deposit = budget.deposit_on == DepositOn::kRequest ? budget.deposit : 0;
+    const double spent = cost + budget.failure_cost;
+    const double paid = std::max(deposit - budget.failure_cost, 0.0);
+    if (spent == 0) return kUnlimited;
+    const double free = budget.ttl == Duration::max() ? 0 : budget.minimum_rate * processes;
+    return requests * paid / spent + free;
+  }
+  // The limit is on retries at a time. Each counts during its wait and its attempt.
+  const double seconds = to_seconds(saturating_add(timeout, wait));
+  const double least = budget.min_concurrency * processes / seconds;
+  if (budget.share == BudgetSettings::kNone) return least;
+  if (budget.interval != Duration::max()) {
+    return std::max(least, budget.share * requests * to_seconds(budget.interval) / seconds);
+  }
+  if (budget.share >= 1) return kUnlimited;
+  return std::max(least, budget.share / (1 - budget.share) * requests);
+}
+
+namespace {
+
+// The least tokens of a process that let it retry.
+double least_tokens(const BudgetSettings& budget, double cost) {
+  return budget.threshold == BudgetSettings::kNone ? cost
+         : budget.ttl == Duration::max()           ? budget.threshold * budget.tokens
+                                                   : 0;
+}
+
+// The tokens of all processes after `time` in which everything failed and was retried. If there are too many
+// failures to count, the rest of them is left out.
+struct TokensLeft {
+  double tokens = 0;
+  bool too_many = false;
+};
+TokensLeft tokens_left(const BudgetSettings& budget, double processes, const Spending& spending,
+                       const std::vector<Duration>& waits, Duration time) {
+  const bool bucket = budget.ttl == Duration::max();
+  const bool on_request = budget.deposit_on == DepositOn::kRequest;
+  constexpr std::size_t kMostFailures = 10'000;  // of a request
+  double tokens = 0;
+  if (bucket) {  // it is full until the first attempt fails
+    const Duration since = std::max(time - spending.takes, Duration::zero());
+    tokens = processes * budget.tokens;
+    if (on_request) tokens += budget.deposit * spending.begun(since);
+  } else {
+    const Duration calm = std::min(spending.calm, std::max(budget.ttl - time, Duration::zero()));
+    tokens = processes * budget.minimum_rate * to_seconds(budget.ttl) * budget.cost +
+             budget.deposit * spending.calm_rate * to_seconds(calm);
+    if (on_request) tokens += budget.deposit * spending.begun(std::min(time, budget.ttl));
+  }
+  // The attempts of a request fail at these times after it begins.
+  Duration fails = spending.takes;
+  for (std::size_t i = 0; fails < time && static_cast<double>(i) < spending.attempts; ++i) {
+    if (i == kMostFailures) return {tokens, true};
+    const bool retried = static_cast<double>(i + 1) < spending.attempts;
+    tokens -= spending.begun(time - fails) * (budget.failure_cost + (retried ? spending.cost : 0));
+    const Duration wait = waits.empty() ? Duration::zero() : waits[std::min(i, waits.size() - 1)];
+    fails = saturating_add(fails, next_begins(spending.takes, wait));
+  }
+  return {tokens, false};
+}
+
+}  // namespace
+
+std::optional<Duration> budget_lasts(const BudgetSettings& budget, double processes,
+                                     const Spending& spending, const std::vector<Duration>& waits) {
+  if (budget.kind != BudgetSettings::Kind::kTokens) return std::nullopt;
+  const double least = processes * least_tokens(budget, spending.cost);
+  bool too_many = false;
+  const auto is_empty = [&](Duration time) {
+    const TokensLeft left = tokens_left(budget, processes, spending, waits, time);
+    too_many = left.too_many;
+    return left.tokens <= least;
+  };
+  const bool bucket = budget.ttl == Duration::max();
+  const Duration horizon = bucket ? Duration(std::chrono::hours(1)) : budget.ttl;
+  Duration later = std::max(spending.takes, Duration(std::chrono::milliseconds(1)));
+  while (!is_empty(later)) {
+    if (later >= horizon || too_many) return std::nullopt;
+    later = std::min(saturating_add(later, later), horizon);
+  }
+  return from_seconds(find_crossing(0, to_seconds(later), [&](double seconds) {
+                        return !is_empty(from_seconds(seconds));
+                      }).high);
+}
+
+double retries_banked(const BudgetSettings& budget, double processes, double cost, double calm_rate,
+                      Duration calm) {
+  if (budget.kind != BudgetSettings::Kind::kTokens) return 0;
+  // Each retry follows a failure.
+  const double spent = cost + budget.failure_cost;
+  if (spent <= 0) return 0;
+  const bool bucket = budget.ttl == Duration::max();
+  double tokens = processes * budget.tokens;
+  if (bucket && budget.threshold != BudgetSettings::kNone) tokens *= 1 - budget.threshold;
+  if (!bucket) {
+    tokens = processes * budget.minimum_rate * to_seconds(budget.ttl) * budget.cost +
+             budget.deposit * calm_rate * to_seconds(std::min(calm, budget.ttl));
+  }
+  return tokens / spent;
+}
+
+double retries_left(const BudgetSettings& budget, double processes, const Spending& spending,
+                    const std::vector<Duration>& waits, Duration time) {
+  if (budget.kind != BudgetSettings::Kind::kTokens) return 0;
+  const double spent = spending.cost + budget.failure_cost;
+  if (spent <= 0) return 0;
+  const TokensLeft left = tokens_left(budget, processes, spending, waits, time);
+  const double tokens = left.tokens - processes * least_tokens(budget, spending.cost);
+  return std::max(tokens, 0.0) / spent;
+}
+
+bool grows_with_processes(const BudgetSettings& budget) {
+  switch (budget.kind) {
+    case BudgetSettings::Kind::kTokens:
+      return budget.ttl == Duration::max() || budget.minimum_rate > 0;
+    case BudgetSettings::Kind::kConcurrent:
+      return budget.min_concurrency > 0;
+    case BudgetSettings::Kind::kNone:
+      break;
+  }
+  return false;
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,108 @@
+// The formulas of the outlook: what a service can do, what comes while everything fails, and what budgets
+// pay for. They are averages that ignore randomness. Rates are per second; what has no limit is infinite.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "model/base/duration.h"
+#include "model/retry/budget_settings.h"
+#include "model/run/workload.h"
+#include "model/service/service_options.h"
+
+namespace retrystorm {
+
+inline constexpr double kUnlimited = std::numeric_limits<double>::infinity();
+
+// A setting of which the value `none` means no limit.
+inline double or_unlimited(std::size_t count, std::size_t none) {
+  return count == none ? kUnlimited : static_cast<double>(count);
+}
+
+// The mean service time of workers, in seconds.
+double mean_service_seconds(const ServiceOptions& service);
+
+// The attempts that all processes send at most.
+double client_rate_of(const WorkloadOptions& workload);
+
+// When the next attempt begins, if one ends then. A wait below zero is that before a hedge, which begins before
+// the attempt ends.
+Duration next_begins(Duration ends, Duration wait);
+
+// How long a request takes whose attempts all take the timeout. The last wait repeats. `Duration::max()` without
+// a limit on the attempts.
+Duration time_of(const std::vector<Duration>& waits, Duration timeout, double attempts);
+
+// How many requests a second the service can serve.
+double capacity_of(const ServiceOptions& service);
+
+// With more requests than this in the service (workers: waiting for one), answers come after the
+// timeout. Infinite if they never do.
+double late_from(const ServiceOptions& service, Duration timeout);
+
+// The mean number of requests that N clients begin in `time`, if none of them gets an answer. Think
+// times are exponential with mean `think`.
+double clients_stuck(double clients, Duration think, Duration time);
+
+// The same if they give up each request after `life`, and think again. A renewal process: request k + 1
+// of a client begins within `time` if k lives and k + 1 think times do (Cox, Renewal Theory, 1962).
+double requests_begun(double clients, Duration think, Duration life, Duration time);
+
+// The requests that the service still owes at the end of the window in which clients come back. Each connects at a random
+// time of it, and then sends the request that it wanted meanwhile, if it did. From then on it thinks and
+// asks as before.
+struct ComingBack {
+  double clients = 0;
+  double calls = 1;             // requests that each connect is
+  Duration think{0};            // mean
+  Duration from{0}, window{0};  // `from`: after they lost their connections, the window begins
+  double load = 0;              // requests per second of all of them
+};
+// `serves(waiting)` is the requests per second that it serves while so many wait.
+double pile_up_of(const ComingBack& herd, const std::function<double(double)>& serves);
+
+// The attempts per second at the end of an outage. `begun(time)` requests begin in its first `time`,
+// every attempt fails by the timeout, and no request lasts longer than `life`.
+double attempts_at_end(const std::function<double(Duration)>& begun, Duration length, Duration life,
+                       Duration timeout, const std::vector<Duration>& waits);
+
+// How many attempts of a request can begin before its deadline if each takes the timeout.
+double attempts_before(Duration deadline, Duration timeout, const std::vector<Duration>& waits,
+                       double most);
+
+// The retries per second that the budgets of this many processes pay for while everything fails.
+// `requests` begin each second, and a failed attempt takes the timeout. Infinite without a budget.
+double retries_paid(const BudgetSettings& budget, double processes, double requests,
+                    Duration timeout, Duration wait);
+
+// What spends the tokens of retry budgets while everything fails.
+struct Spending {
+  std::function<double(Duration)> begun;  // how many requests begin in this time
+  Duration takes{0};                      // an attempt
+  double attempts = 1;                    // of a request, at most
+  double cost = 1;                        // of a retry, in tokens
+  double calm_rate = 0;                   // of requests before, all of which succeeded
+  Duration calm{0};                       // how long
+};
+
+// How long the token budgets of this many processes last. Empty if they have no tokens, or do not
+// become empty.
+std::optional<Duration> budget_lasts(const BudgetSettings& budget, double processes,
+                                     const Spending& spending, const std::vector<Duration>& waits);
+
+// The retries that full budgets of this many processes pay for once, besides `retries_paid`. `calm_rate`
+// requests per second succeeded for `calm`.
+double retries_banked(const BudgetSettings& budget, double processes, double cost, double calm_rate,
+                      Duration calm);
+
+// Of these, those that are left after `time` in which everything failed.
+double retries_left(const BudgetSettings& budget, double processes, const Spending& spending,
+                    const std::vector<Duration>& waits, Duration time);
+
+// Do more processes pay for more retries of the same requests?
+bool grows_with_processes(const BudgetSettings& budget);
+
+}  // namespace retrystorm

@@ -1,0 +1,175 @@
+#include "model/run/storm.h"
+
+#include <cmath>
+
+#include "model/base/crossing.h"
+
+namespace retrystorm {
+namespace {
+
+// How long after an attempt its hedge is sent; `Duration::max()` without hedges. A percentile is of the
+// latencies before the outage: the history is slower than a storm.
+Duration hedge_delay(const OutlookInput& input) {
+  const HedgeSettings& hedge = input.workload.retry.hedge;
+  if (hedge.on == HedgeOn::kTimeout || hedge.budget == 0) return Duration::max();
+  if (hedge.percentile == 0) return hedge.delay;
+  if (!input.service) return Duration::zero();
+  return input.service->capacity == Capacity::kWorkers
+             ? input.service->workers.service_time.quantile(hedge.percentile / 100)
+             : input.service->base_delay;
+}
+
+}  // namespace
+
+Storm::Storm(const OutlookInput& input, double wanted, std::size_t processes,
+      const std::vector<Duration>& waits)
+    : open_(input.workload.arrivals == Arrivals::kOpen),
+      callers_(open_ ? input.workload.rate : static_cast<double>(input.workload.clients)),
+      think_(std::max(input.workload.mean_think_time(), input.turnaround)),
+      waits_(waits),
+      budget_(input.workload.retry.process.budget),
+      processes_(static_cast<double>(processes)),
+      wanted_(wanted),
+      calm_(input.calm),
+      timeout_(input.workload.has_timeout() ? input.workload.timeout
+                                            : input.workload.retry.limit.deadline),
+      limit_(input.workload.retry.limit),
+      hedge_delay_(retrystorm::hedge_delay(input)),
+      hedges_(hedge_delay_ == Duration::max() ? 0 : input.workload.retry.hedge.most),
+      hedge_budget_(input.workload.retry.hedge.budget),
+      client_rate_(client_rate_of(input.workload)) {
+  for (Duration& wait : waits_) wait = std::max(wait, input.turnaround);
+}
+
+Outlook::Failing Storm::failing(Duration takes, bool again) const {
+  const std::vector<Duration> waits = waits_after(takes);
+  const Duration ends = again ? limit_.deadline : std::min(limit_.deadline, takes);
+  const double retries = again ? or_unlimited(limit_.max_retries, LimitSettings::kUnlimited) : 0;
+  const double most = 1 + hedges_ + retries;
+  const double attempts = most == 1 ? 1 : std::max(attempts_before(ends, takes, waits, most), 1.);
+  Outlook::Failing result{.attempts = attempts,
+                          .again = again,
+                          .takes = takes,
+                          .lasts = std::min(time_of(waits, takes, attempts), ends)};
+  const bool endless = attempts == kUnlimited;
+  const double cycle = to_seconds(saturating_add(think_, result.lasts));
+  // A closed client whose request never ends begins no other.
+  double requests = open_ ? callers_ : endless ? 0 : callers_ / cycle;
+  if (open_) {
+    result.rate = requests == 0 ? 0 : requests * attempts;
+  } else {
+    const Duration least =
+        waits_.empty() ? Duration::zero() : *std::min_element(waits_.begin(), waits_.end());
+    result.rate =
+        endless ? callers_ / to_seconds(saturating_add(takes, least)) : requests * attempts;
+  }
+  const double hedges = std::min(hedges_, attempts - 1);
+  if (requests > 0 && !endless && requests * (hedges - hedge_budget_) > free_hedges()) {
+    result.limited_by_hedge_budget = true;
+    // The others take no time of their requests.
+    const double each = to_seconds(std::min(hedge_delay_, takes));
+    if (!open_) {
+      requests = std::max(callers_ - free_hedges() * each, 0.0) /
+                 (cycle - (hedges - hedge_budget_) * each);
+    }
+    result.rate = requests * (attempts - hedges + hedge_budget_) + free_hedges();
+  }
+  result.at_first = result.rate;
+  if (requests != kUnlimited && requests + paid(requests, takes) < result.rate) {
+    result.limited_by_budget = true;
+    result.rate = open_ ? requests + paid(requests, takes) : affordable(takes);
+  }
+  const double connected = sent_at_most(takes), sent = std::min(connected, client_rate_);
+  result.at_first = std::min(result.at_first, sent);
+  if (sent < result.rate) {
+    (client_rate_ < connected ? result.limited_by_client_rate : result.limited_by_pools) = true;
+    result.limited_by_budget = false;
+    result.rate = sent;
+  }
+  if (!open_) result.cycle = from_seconds(callers_ / result.rate);
+  return result;
+}
+
+std::vector<Duration> Storm::waits_after(Duration takes) const {
+  std::vector<Duration> waits(static_cast<std::size_t>(hedges_),
+                              std::min(hedge_delay_, takes) - takes);
+  waits.insert(waits.end(), waits_.begin(), waits_.end());
+  if (waits_.empty() && hedges_ > 0) waits.push_back(Duration::zero());
+  return waits;
+}
+
+Storm::Coming Storm::coming(const Outlook::Failing& failing, double fails, Duration answer) const {
+  const double most = failing.attempts;
+  const double last = std::pow(fails, most);  // requests whose attempts all fail
+  const double each = fails < 1 ? (1 - last) / (1 - fails) : most;
+  Coming result{.requests = callers_};
+  if (!open_) {
+    const std::vector<Duration> waits = waits_after(failing.takes);
+    double cycle = to_seconds(think_) + each * to_seconds(failing.takes) +
+                   (1 - last) * to_seconds(answer - failing.takes);
+    double waited_for = fails;
+    for (std::size_t i = 0; static_cast<double>(i) + 1 < most && !waits.empty(); ++i) {
+      if (i + 1 >= waits.size()) {  // the last wait repeats
+        const double rest = most - 1 - static_cast<double>(i);
+        cycle += to_seconds(waits.back()) *
+                 (fails < 1 ? waited_for * (1 - std::pow(fails, rest)) / (1 - fails) : rest);
+        break;
+      }
+      cycle += waited_for * to_seconds(waits[i]);
+      waited_for *= fails;
+    }
+    result.requests = callers_ / cycle;
+  }
+  result.attempts = result.requests == 0 ? failing.rate : result.requests * each;
+  if (failing.limited_by_budget || failing.limited_by_hedge_budget || failing.limited_by_pools ||
+      failing.limited_by_client_rate) {
+    result.attempts = std::min(result.attempts, failing.rate);
+  }
+  result.answered = std::min(result.requests * (1 - last), result.attempts * (1 - fails));
+  return result;
+}
+
+double Storm::attempts_beside(const Outlook::Failing& failing, double succeed, Duration answer) const {
+  const auto coming_if = [&](double fails) { return coming(failing, fails, answer); };
+  const double fails = find_crossing(0, 1, [&](double share) {
+                         return coming_if(share).attempts * (1 - share) > succeed;
+                       }).low;
+  const Coming some = coming_if(fails);
+  if (some.attempts - some.requests <= paid(some.requests, failing.takes)) return some.attempts;
+  return failing.rate * (1 - succeed * to_seconds(answer) / callers_);
+}
+
+std::optional<Duration> Storm::budget_lasts(const Outlook::Failing& failing, double cost) const {
+  if (!failing.limited_by_budget) return std::nullopt;
+  return retrystorm::budget_lasts(budget_, processes_, spending(failing, cost),
+                                  waits_after(failing.takes));
+}
+
+Spending Storm::spending(const Outlook::Failing& failing, double cost) const {
+  const bool endless = failing.attempts == kUnlimited;
+  const double requests =
+      open_ ? callers_ : callers_ / to_seconds(saturating_add(think_, failing.lasts));
+  const auto begun = [this, endless, requests](Duration time) {
+    return endless && !open_ ? clients_stuck(callers_, think_, time)
+                             : requests * to_seconds(time);
+  };
+  return {.begun = begun,
+          .takes = failing.takes,
+          .attempts = failing.attempts,
+          .cost = cost,
+          .calm_rate = wanted_,
+          .calm = calm_};
+}
+
+double Storm::affordable(Duration takes) const {
+  const double first = to_seconds(saturating_add(think_, takes));
+  const double retry = to_seconds(next_begins(takes, first_wait(takes)));
+  const double most = callers_ / first;
+  if (most == kUnlimited) return most;
+  const double requests = find_crossing(0, most, [&](double some) {
+                            return some * first + paid(some, takes) * retry < callers_;
+                          }).low;
+  return requests + paid(requests, takes);
+}
+
+}  // namespace retrystorm
