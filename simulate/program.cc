@@ -27,8 +27,8 @@
 #include "simulate/next_to_try.h"
 #include "simulate/notes.h"
 #include "simulate/processes.h"
-#include "simulate/trials.h"
 #include "simulator/simulation.h"
+#include "study/answer_trials.h"
 #include "study/campaign.h"
 #include "study/cells.h"
 #include "study/evaluator.h"
@@ -470,9 +470,9 @@ int find_value(const Invocation& invocation, const SimulatorOptions& options, st
     if (!why.empty()) std::cout << why << '\n';
   }
   if (!options.quiet && most_runs > 1 && name != "backlog") {
-    Trials({options_of(shown.value), given, results[shown.value],
-            holding(options.expectations, shown.judgements)},
-           {.runs = most_runs, .threads = threads, .seed = seed}, stop)
+    AnswerTrials({options_of(shown.value), given, results[shown.value],
+                  holding(options.expectations, shown.judgements)},
+                 evaluator, seed, most_runs)
         .tell(name + '=' + shown.value + ": ", json);
   }
   const int fault = output.finish();
@@ -573,11 +573,11 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
   std::vector<CellResult> results(std::min(cells, kMostTrials));
   std::vector<std::vector<Expectation>> holds(results.size());
   const auto trials_of = [&](std::size_t cell) {
-    return Trials(
+    return AnswerTrials(
         {options_of(cell), with_values(given, grid, grid.values(cell)), results[cell], holds[cell]},
-        campaign, stop);
+        Evaluator(campaign.threads, stop), campaign.seed, campaign.runs);
   };
-  std::optional<Trials> trials;  // of the only row, whose figures they stand beside
+  std::optional<AnswerTrials> trials;  // of the only row, whose figures they stand beside
   RowToImprove to_improve;
   std::size_t finished = 0;
   bool all_down = cells > 1;
@@ -607,7 +607,7 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
   if (trials) trials->tell("", output.json());
   for (std::size_t cell = 0; complete && !options.quiet && cells > 1 && cell < results.size();
        ++cell) {
-    const Trials of_row = trials_of(cell);
+    const AnswerTrials of_row = trials_of(cell);
     any_tried |= of_row.any();
     hangs |= of_row.hangs();
     of_row.tell(row_name(grid, cell) + ": ", output.json());

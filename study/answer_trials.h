@@ -1,9 +1,10 @@
 // What is tried with a row of a table besides what was asked, for the answer may hang on options that were not
 // given: another backlog, a server that skips requests whose clients have hung up, a tenth more load, and so on.
-// Each trial is one rule in trials.cc.
+// Each trial is one rule in answer_trials.cc.
 #pragma once
 
-#include <functional>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,7 +13,6 @@
 #include "common/output/json_lines.h"
 #include "simulator/scenario_options.h"
 #include "study/backlog_trial.h"
-#include "study/campaign.h"
 #include "study/cell_result.h"
 #include "study/evaluator.h"
 #include "study/named_options.h"
@@ -38,10 +38,11 @@ struct Trial {
   bool may_win = false;      // does it matter if more, or fewer, succeed in the outage?
 };
 
-class Trials {
+class AnswerTrials {
  public:
-  // Makes the runs: at most as many as the campaign has, and at most 60 of each trial. `stop`: see Evaluator.
-  Trials(const AskedRow& asked, const CampaignOptions& campaign, const std::function<bool()>& stop);
+  // Makes the runs: at most so many of each trial, and at most 60, with the seeds from `seed` on.
+  AnswerTrials(const AskedRow& asked, const Evaluator& evaluator, std::uint64_t seed,
+               std::size_t runs);
 
   // Is there anything that the answer may hang on?
   bool any() const { return tries_backlogs_ || has_trials_; }
@@ -72,8 +73,9 @@ class Trials {
   std::optional<CellResult> run_of(const ScenarioOptions& options, std::size_t runs) const;
   void tell_backlogs(const std::string& label, JsonLines& json) const;
 
-  CampaignOptions campaign_;
   Evaluator evaluator_;
+  std::uint64_t seed_;
+  std::size_t runs_;
   bool tries_backlogs_, has_trials_ = false;
   std::optional<TriedBacklog> asked_{};  // where backlogs are tried
   std::optional<BacklogTrial> backlogs_{};

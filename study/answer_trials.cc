@@ -1,4 +1,4 @@
-#include "simulate/trials.h"
+#include "study/answer_trials.h"
 
 #include <algorithm>
 #include <chrono>
@@ -9,6 +9,7 @@
 #include "common/output/fixed.h"
 #include "model/base/text.h"
 #include "model/run/outlook.h"
+#include "study/fitted_table.h"
 #include "study/judged_runs.h"
 #include "study/process_trial.h"
 
@@ -353,12 +354,12 @@ TriedBacklog tried(std::size_t backlog, const CellResult& result) {
 
 }  // namespace
 
-Trials::Trials(const AskedRow& asked, const CampaignOptions& campaign,
-               const std::function<bool()>& stop)
-    : campaign_(campaign),
-      evaluator_(campaign.threads, stop),
+AnswerTrials::AnswerTrials(const AskedRow& asked, const Evaluator& evaluator, std::uint64_t seed,
+                           std::size_t runs)
+    : evaluator_(evaluator),
+      seed_(seed),
+      runs_(std::min(runs, kMostRuns)),
       tries_backlogs_(hangs_on_backlog(asked)) {
-  campaign_.runs = std::min(campaign.runs, kMostRuns);
   if (asked.result.decided() == 0) return;
   if (tries_backlogs_) try_backlogs(asked);
   for (const Rule rule : kRules) {
@@ -374,7 +375,7 @@ Trials::Trials(const AskedRow& asked, const CampaignOptions& campaign,
   }
 }
 
-std::vector<std::string> Trials::others() const {
+std::vector<std::string> AnswerTrials::others() const {
   std::vector<std::string> texts;
   if (backlogs_ && backlogs_->edge) texts.push_back(other_backlog_text(*asked_, *backlogs_));
   for (const Outcome& each : outcomes_) {
@@ -383,7 +384,7 @@ std::vector<std::string> Trials::others() const {
   return texts;
 }
 
-void Trials::tell(const std::string& label, JsonLines& json) const {
+void AnswerTrials::tell(const std::string& label, JsonLines& json) const {
   if (asked_) tell_backlogs(label, json);
   for (const Outcome& each : outcomes_) {
     const std::string name = underscored(each.trial.option);
@@ -399,7 +400,7 @@ void Trials::tell(const std::string& label, JsonLines& json) const {
   }
 }
 
-void Trials::try_backlogs(const AskedRow& asked) {
+void AnswerTrials::try_backlogs(const AskedRow& asked) {
   asked_ = tried(asked.options.service.backlog, asked.result);
   const auto run = [this, &asked](std::size_t backlog, std::size_t runs) {
     ScenarioOptions other = asked.options;
@@ -407,17 +408,17 @@ void Trials::try_backlogs(const AskedRow& asked) {
     const auto result = run_of(other, runs);
     return result ? std::optional(tried(backlog, *result)) : std::nullopt;
   };
-  backlogs_ = retrystorm::try_backlogs(*asked_, campaign_.runs, run);
+  backlogs_ = retrystorm::try_backlogs(*asked_, runs_, run);
 }
 
-void Trials::try_other(const Trial& trial, const AskedRow& asked) {
+void AnswerTrials::try_other(const Trial& trial, const AskedRow& asked) {
   std::string broken;
   std::optional<CellResult> result;
   if (asked.holding.empty()) {
-    result = run_of(trial.options, campaign_.runs);
+    result = run_of(trial.options, runs_);
   } else {
-    const auto judged = judge_runs(evaluator_, make_scenario(trial.options, campaign_.seed),
-                                   campaign_.seed, campaign_.runs, asked.holding);
+    const auto judged =
+        judge_runs(evaluator_, make_scenario(trial.options, seed_), seed_, runs_, asked.holding);
     if (!judged) return;
     result = summarize(judged->runs);
     for (std::size_t i = 0; i < asked.holding.size() && broken.empty(); ++i) {
@@ -440,13 +441,13 @@ void Trials::try_other(const Trial& trial, const AskedRow& asked) {
   outcomes_.push_back(outcome);
 }
 
-std::optional<CellResult> Trials::run_of(const ScenarioOptions& options, std::size_t runs) const {
-  const auto results =
-      evaluator_.run(make_scenario(options, campaign_.seed), seeds_from(campaign_.seed, runs));
+std::optional<CellResult> AnswerTrials::run_of(const ScenarioOptions& options,
+                                               std::size_t runs) const {
+  const auto results = evaluator_.run(make_scenario(options, seed_), seeds_from(seed_, runs));
   return results.empty() ? std::nullopt : std::optional(summarize(results));
 }
 
-void Trials::tell_backlogs(const std::string& label, JsonLines& json) const {
+void AnswerTrials::tell_backlogs(const std::string& label, JsonLines& json) const {
   if (!backlogs_) {
     std::cout << label << "backlog: not tried, interrupted\n";
     return;
