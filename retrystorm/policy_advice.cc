@@ -11,7 +11,6 @@
 #include "model/base/text.h"
 #include "policies/changes.h"
 #include "study/acceptance.h"
-#include "study/backlog_trial.h"
 #include "study/fitted_table.h"
 #include "study/process_trial.h"
 
@@ -22,6 +21,9 @@ Runs at_most(const Runs& runs, std::size_t count) {
   const auto end = static_cast<std::ptrdiff_t>(std::min(count, runs.size()));
   return {runs.begin(), runs.begin() + end};
 }
+
+// A share of the requests that nobody misses.
+constexpr double kNextToNone = 0.001;
 
 void add_to_list(std::string& list, const std::string& text) {
   list += (list.empty() ? "" : ", ") + text;
@@ -41,7 +43,8 @@ PolicyAdvice::PolicyAdvice(std::string label, const PolicyToRun& policy,
       study_(study),
       options_(options),
       given_(given),
-      words_(words) {}
+      words_(words),
+      worst_(worst()) {}
 
 ScenarioOptions PolicyAdvice::scenario(const NamedOptions& settings,
                                        std::size_t disturbance) const {
@@ -51,6 +54,13 @@ ScenarioOptions PolicyAdvice::scenario(const NamedOptions& settings,
 Runs PolicyAdvice::run_with(const NamedOptions& settings, std::size_t disturbance,
                             std::size_t runs) const {
   return study_.run_beside(scenario(settings, disturbance), runs);
+}
+
+double PolicyAdvice::error_share(std::size_t disturbance) const {
+  const ScenarioOptions its = scenario(policy_.settings, disturbance);
+  const Disturbance& outage = its.timeline.outage;
+  if (!disturbances_[disturbance].outage) return its.service.errors.share;
+  return outage.kind == Disturbance::Kind::kErrors ? outage.value : 0;
 }
 
 void PolicyAdvice::print_not_retried() const {
@@ -101,11 +111,16 @@ void PolicyAdvice::print_budget() {
   }
   budget_costs_ = !costs.empty();
   print_other_processes();
-  if (budget_costs_) print_token_ratio(success);
+  if (!budget_costs_) return;
+  if (const auto errors = throttled_errors(success)) {
+    print_token_ratio(*errors, success);
+    print_max_tokens(*errors);
+  }
 }
 
 // Where the budget has another effect if it is in more or fewer processes.
 void PolicyAdvice::print_other_processes() {
+  processes_tried_ = true;
   constexpr double kClearly = 0.01;  // of the requests
   std::vector<std::pair<std::string, std::string>> found;
   for (std::size_t i = 0; i < disturbances_.size(); ++i) {
@@ -139,32 +154,45 @@ void PolicyAdvice::print_other_processes() {
   }
 }
 
-// The least of a few ratios with which gRPC's throttle fails next to no request that retries would have saved,
-// where a tenth of the attempts fails. A small maxTokens needs more than the ratio of a steady share, for the
-// failures come at random. No disturbance may come of it worse. `free`: the success without a budget.
-void PolicyAdvice::print_token_ratio(const std::vector<double>& free) const {
-  constexpr double kNextToNone = 0.001;
-  const auto ratio = policy_.settings.find("budget-deposit");
-  if (!policy_.multiplexed || ratio == policy_.settings.end() ||
-      policy_.settings.at("retry-budget") != "grpc" || given_.contains("budget-deposit")) {
-    return;
-  }
-  const auto& all = disturbances_;
-  // Errors of the reader's own come first.
-  double share = 0;
+// The errors, those of the reader's own first, in which gRPC's throttle fails requests that retries would have saved.
+// `free`: the success without a budget, in each disturbance.
+std::optional<std::size_t> PolicyAdvice::throttled_errors(const std::vector<double>& free) const {
+  if (!policy_.multiplexed || policy_.settings.at("retry-budget") != "grpc") return std::nullopt;
   std::size_t at = 0;
-  for (; at < all.size(); ++at) {
-    const ScenarioOptions its = scenario(policy_.settings, at);
-    const Disturbance& outage = its.timeline.outage;
-    share = !all[at].outage                             ? its.service.errors.share
-            : outage.kind == Disturbance::Kind::kErrors ? outage.value
-                                                        : 0;
-    if (share > 0) break;
-  }
-  if (at == all.size() || share >= 1) return;
+  while (at < runs_.size() && error_share(at) == 0) ++at;
+  if (at == runs_.size() || error_share(at) >= 1) return std::nullopt;
+  const double success = success_in(disturbances_[at], summarize(at_most(*runs_[at], kBesideRuns)));
+  return free[at] - success < kNextToNone ? std::nullopt : std::optional(at);
+}
+
+// Errors of a short time end before a large bucket is empty.
+void PolicyAdvice::print_max_tokens(std::size_t at) const {
+  constexpr double kMost = 1000;  // of gRPC
+  const ScenarioOptions its = scenario(policy_.settings, at);
+  const BudgetSettings& budget = its.workload.retry.process.budget;
+  const double failures =
+      error_share(at) * look_ahead(its).wanted / static_cast<double>(process_count(its.workload));
+  if (given_.contains("budget-tokens") || budget.tokens >= kMost || !(failures > 0)) return;
+  const auto lasts = [&](double tokens) {
+    return readable(from_seconds(budget.threshold * tokens / failures));
+  };
+  std::cout << label_ << "or a larger maxTokens, if such errors end soon: half of the "
+            << print_number(budget.tokens) << " tokens / " << readable(failures)
+            << " failures/s\n  in each process = " << lasts(budget.tokens)
+            << " until retries stop, at the earliest; with 1000, the most of gRPC, " << lasts(kMost)
+            << '\n';
+}
+
+// The least of a few ratios with which gRPC's throttle fails next to no request that retries would have saved,
+// in these errors. A small maxTokens needs more than the ratio of a steady share, for the
+// failures come at random. No disturbance may come of it worse. `free`: the success without a budget.
+void PolicyAdvice::print_token_ratio(std::size_t at, const std::vector<double>& free) const {
+  const auto ratio = policy_.settings.find("budget-deposit");
+  if (ratio == policy_.settings.end() || given_.contains("budget-deposit")) return;
+  const auto& all = disturbances_;
   const StudyDisturbance& errors = all[at];
-  const double success = success_in(errors, summarize(at_most(*runs_[at], kBesideRuns)));
-  if (free[at] - success < kNextToNone) return;
+  const double share = error_share(at);
+  const std::string success = success_text(success_in(errors, summarize(*runs_[at])));
   const BudgetSettings& budget = scenario(policy_.settings, at).workload.retry.process.budget;
   // gRPC counts in thousandths of a token.
   const double least = std::ceil(even_deposit(budget, share) * 1000) / 1000;
@@ -189,7 +217,7 @@ void PolicyAdvice::print_token_ratio(const std::vector<double>& free) const {
     }
     std::cout
         << label_ << "try: write this into retryThrottling (" << success_text(now)
-        << " of the requests succeed in " << errors.title << " instead of " << success_text(success)
+        << " of the requests succeed in " << errors.title << " instead of " << success
         << ",\n  and no more runs are down in any disturbance; a share p of errors needs more than p / (1 - p)):\n    \"tokenRatio\": "
         << changed["budget-deposit"] << '\n';
     // A larger ratio, if one is needed, with other numbers of processes.
@@ -217,75 +245,70 @@ void PolicyAdvice::print_token_ratio(const std::vector<double>& free) const {
   }
 }
 
-// A frozen service finds a full accept queue when it wakes: the first of the usual backlogs with which runs in this
-// disturbance are down, or not back in time, while none is with the backlog of the check.
-std::optional<PolicyAdvice::OtherBacklog> PolicyAdvice::other_backlog(
-    const NamedOptions& settings, std::size_t disturbance) const {
-  constexpr std::size_t kRuns = 15;
-  // A Tomcat of which only the workers hang accepts so many.
-  constexpr std::size_t kBacklogOfHungTomcat = 8292;
-  ScenarioOptions other = scenario(settings, disturbance);
-  const bool is_known = given_.contains("backlog") && other.service.backlog != kBacklogOfTomcat;
-  if (is_known || other.service.capacity != Capacity::kWorkers ||
-      other.workload.connections.multiplexed()) {
-    return std::nullopt;
+// Where most runs are down, or not back in time; if none is, the outage after which it takes longest to be back.
+std::size_t PolicyAdvice::worst() const {
+  std::size_t worst = 0, most = 0;
+  Duration longest{-1};
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    const std::size_t hits = hits_of(*runs_[i]).all();
+    const auto back = summarize(*runs_[i]).recovery_median;
+    const bool latest =
+        hits == 0 && most == 0 && disturbances_[i].outage && back && *back >= longest;
+    if (latest) longest = *back;
+    if (latest || hits > most) worst = i;
+    most = std::max(most, hits);
   }
-  std::vector<std::size_t> backlogs(kUsualBacklogs.begin(), kUsualBacklogs.end());
-  backlogs.push_back(kBacklogOfHungTomcat);
-  // A larger backlog is more work for a service that wakes.
-  std::erase_if(backlogs, [&](std::size_t backlog) { return backlog <= other.service.backlog; });
-  for (const std::size_t backlog : backlogs) {
-    other.service.backlog = backlog;
-    const Hits hits = hits_of(study_.run_beside(other, kRuns));
-    if (hits.all() == 0) continue;
-    return OtherBacklog{
-        backlog, kRuns,
-        "at --backlog=" + std::to_string(backlog) + ' ' + std::to_string(hits.all()) + " of " +
-            std::to_string(kRuns) + " runs are " + (hits.down > 0 ? "down" : "not back in time") +
-            " in " + disturbances_[disturbance].title + ", ask what your server listens with"};
-  }
-  return std::nullopt;
+  return worst;
 }
 
-void PolicyAdvice::print_weakest() {
+AnswerTrials PolicyAdvice::trials_of(const NamedOptions& settings, const CellResult& result) const {
+  NamedOptions given = given_;
+  // Other lines tell of these.
+  given.emplace("abandoned", "");
+  if (processes_tried_) given.emplace("processes", "");
+  const ScenarioOptions options = scenario(settings, worst_);
+  return AnswerTrials({options, given, result, holding_}, study_.evaluator(), study_.seed(),
+                      kBesideRuns);
+}
+
+void PolicyAdvice::try_others(bool hold) {
+  if (hold) holding_ = options_.expectations;
+  trials_.emplace(trials_of(policy_.settings, summarize(*runs_[worst_])));
+}
+
+void PolicyAdvice::print_others() const {
+  JsonLines none("");
+  trials_->tell(label_ + disturbances_[worst_].title + ": ", none);
+}
+
+void PolicyAdvice::print_nothing_to_change() const {
   std::size_t all = 0;
-  double least = 2;
-  Duration longest{-1};
-  std::string outage, errors;
+  std::string text;
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     const StudyDisturbance& disturbance = disturbances_[i];
     const Runs& now = *runs_[i];
     if (now.empty() || hits_of(now).all() > 0) return;
     all += now.size();
     const CellResult result = summarize(now);
-    const auto back = result.recovery_median;
-    if (disturbance.outage && back && *back >= longest) {
-      longest = *back;
-      weakest_ = i;
-      outage = *back > Duration::zero() ? "at the latest the service is back after " +
-                                              readable(*back) + " (" + disturbance.title + ')'
-                                        : "the service is back at once";
-    }
-    if (disturbance.outage) continue;
-    const double success = success_in(disturbance, result);
-    if (success >= least) continue;
-    least = success;
-    errors = success_text(success) + " of the requests succeed in " + disturbance.title;
+    if (error_share(i) == 0) continue;
+    add_to_list(text, success_text(success_in(disturbance, result)) +
+                          " of the requests succeed in " + disturbance.title);
+  }
+  const auto back = summarize(*runs_[worst_]).recovery_median;
+  if (disturbances_[worst_].outage && back) {
+    text =
+        (*back > Duration::zero() ? "at the latest the service is back after " + readable(*back) +
+                                        " (" + disturbances_[worst_].title + ')'
+                                  : "the service is back at once") +
+        (text.empty() ? "" : ", ") + text;
   }
   std::string name = label_ + "nothing to change" + (budget_costs_ ? " for storms" : "");
   if (processes_decide_) {
     const std::size_t count = process_count(scenario(policy_.settings, 0).workload);
     name += " with --processes=" + std::to_string(count);
   }
-  std::string text =
-      "none of " + std::to_string(all) + " runs is down; " + outage + ", and " + errors;
-  if (weakest_) other_backlog_ = other_backlog(policy_.settings, *weakest_);
-  if (other_backlog_) {
-    name +=
-        " at --backlog=" + std::to_string(scenario(policy_.settings, *weakest_).service.backlog);
-    text = other_backlog_->text + ", and with that of this check " + text;
-  }
-  print_note(std::cout, name, text);
+  if (trials_->hangs()) name += " (but see below)";
+  print_note(std::cout, name, "none of " + std::to_string(all) + " runs is down; " + text);
 }
 
 void PolicyAdvice::print_service_changes() const {
@@ -350,13 +373,14 @@ void PolicyAdvice::print_change_to_try() const {
               << " runs are down in each " << (beyond.empty() ? "" : "other ")
               << "disturbance, so at most " << percent(greatest_share(0, enough), 2) << "):\n";
     for (const std::string& line : change.lines) std::cout << "    " << line << '\n';
-    for (std::size_t i = 0; i < runs_.size(); ++i) {
-      if (!disturbances_[i].outage) continue;
-      const auto other = other_backlog(change.settings, i);
-      if (!other) continue;
-      print_note(std::cout, "  but that is not enough with every backlog", other->text);
-      return;
+    const CellResult changed = summarize(run_with(change.settings, worst_, kBesideRuns));
+    std::string others;
+    for (std::string each : trials_of(change.settings, changed).others()) {
+      const std::size_t at = each.find(" with --");
+      if (each.substr(0, at).ends_with(" runs")) each.insert(at, " down");
+      add_to_list(others, each);
     }
+    print_note(std::cout, "  but in " + disturbances_[worst_].title, others);
     return;
   }
   print_note(std::cout, label_ + "try",
@@ -364,26 +388,18 @@ void PolicyAdvice::print_change_to_try() const {
 }
 
 void PolicyAdvice::print_command() const {
-  std::size_t at = weakest_.value_or(0), hits = 0;
-  for (std::size_t i = 0; i < runs_.size(); ++i) {
-    const std::size_t its = hits_of(*runs_[i]).all();
-    if (its > hits) at = i;
-    hits = std::max(hits, its);
-  }
-  const std::size_t runs = other_backlog_ ? other_backlog_->runs : runs_[at]->size();
+  const std::size_t runs = runs_[worst_]->size();
   // Of another strategy there is no file.
   if (runs == 0 || policy_.import.empty() || given_.contains("strategy")) return;
-  const ScenarioOptions same = scenario(policy_.settings, at);
-  std::cout << label_ << "simulate makes the runs of " << disturbances_[at].title
-            << (other_backlog_ ? " with that backlog" : "") << ":\n  " << policy_.import
-            << " >mine.ini\n  simulate" << words_;
+  const ScenarioOptions same = scenario(policy_.settings, worst_);
+  std::cout << label_ << "simulate makes the runs of " << disturbances_[worst_].title << ":\n  "
+            << policy_.import << " >mine.ini\n  simulate" << words_;
   if (policy_.multiplexed && !given_.contains("connections")) {
     std::cout << " --connections=multiplexed";
   }
-  for (const auto& [name, value] : disturbances_[at].options) {
+  for (const auto& [name, value] : disturbances_[worst_].options) {
     std::cout << " --" << name << '=' << value;
   }
-  if (other_backlog_) std::cout << " --backlog=" << other_backlog_->backlog;
   std::cout << " --outage-at=" << format_duration(options_.outage_at)
             << " --observe=" << format_duration(same.observe)
             << " --sweep strategy=mine.ini --runs=" << runs << " --seed=" << study_.seed() << '\n';

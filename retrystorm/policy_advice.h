@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "retrystorm/policy_cells.h"
+#include "study/answer_trials.h"
 
 namespace retrystorm {
 
@@ -26,10 +27,15 @@ class PolicyAdvice {
   // have saved, and keeps the service from going down. Names a better tokenRatio.
   void print_budget();
 
-  // What there is to say where no run is down: the outage after which it takes longest to be back, and the
-  // errors of which the fewest requests succeed. In a freeze none do, with any policy. The backlog of a
-  // server is a setting that few people know, so others are tried.
-  void print_weakest();
+  // Tries what the answer may hang on, as `simulate` does, in the disturbance that the advice is about. Call it before
+  // what follows. `hold`: do all claims?
+  void try_others(bool hold);
+  // Says what came of it.
+  void print_others() const;
+
+  // What there is to say where no run is down: when the service is back at the latest, and how many requests
+  // succeed in errors. In a freeze none do, with any policy.
+  void print_nothing_to_change() const;
 
   // Whether the service would not be down if it did something else.
   void print_service_changes() const;
@@ -38,22 +44,21 @@ class PolicyAdvice {
   // without retries either. The policy has a format.
   void print_change_to_try() const;
 
-  // The command with which `simulate` makes the runs of the disturbance that the others were about, or in which the
-  // most runs are down.
+  // The command with which `simulate` makes the runs of the disturbance that the advice is about.
   void print_command() const;
 
  private:
   ScenarioOptions scenario(const NamedOptions& settings, std::size_t disturbance) const;
   // Runs of the policy with other settings. Empty if the study was interrupted.
   Runs run_with(const NamedOptions& settings, std::size_t disturbance, std::size_t runs) const;
-  // Runs with another backlog.
-  struct OtherBacklog {
-    std::size_t backlog = 0, runs = 0;
-    std::string text;
-  };
-  std::optional<OtherBacklog> other_backlog(const NamedOptions& settings,
-                                            std::size_t disturbance) const;
-  void print_token_ratio(const std::vector<double>& free) const;
+  std::size_t worst() const;
+  // Of the policy with other settings, whose runs in that disturbance came to `result`.
+  AnswerTrials trials_of(const NamedOptions& settings, const CellResult& result) const;
+  // Of the attempts in a disturbance.
+  double error_share(std::size_t disturbance) const;
+  std::optional<std::size_t> throttled_errors(const std::vector<double>& free) const;
+  void print_token_ratio(std::size_t at, const std::vector<double>& free) const;
+  void print_max_tokens(std::size_t at) const;
   void print_other_processes();
 
   std::string label_;
@@ -64,10 +69,12 @@ class PolicyAdvice {
   const StudyOptions& options_;
   const NamedOptions& given_;
   const std::string& words_;
-  std::optional<std::size_t> weakest_{};         // where it takes longest to be back
-  std::optional<OtherBacklog> other_backlog_{};  // there
-  bool processes_decide_ = false;                // is the service down with more or fewer?
-  bool budget_costs_ = false;  // does it fail requests that retries would have saved?
+  std::size_t worst_;  // the disturbance that the advice is about
+  std::vector<Expectation> holding_{};
+  std::optional<AnswerTrials> trials_{};
+  bool processes_tried_ = false;
+  bool processes_decide_ = false;  // is the service down with more or fewer?
+  bool budget_costs_ = false;      // does it fail requests that retries would have saved?
 };
 
 }  // namespace retrystorm

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <iostream>
 #include <span>
@@ -28,6 +29,26 @@ std::optional<Acceptance> plan_for(const Expectation& claim, std::size_t runs) {
   throw std::invalid_argument("--runs: " + std::to_string(runs) + " runs cannot show " +
                               claim.text + ": at least " + std::to_string(least_runs(claim.bound)) +
                               " are needed");
+}
+
+// Says on which load and service the figures stand, and what of that was not given.
+void print_premises(const Invocation& invocation, const std::vector<OutlookOfRow>& rows,
+                    const std::vector<std::string>& set_by_policies) {
+  constexpr std::array<std::string_view, 9> kPremises{
+      "service", "service-time", "workers", "arrivals",    "clients",
+      "lambda",  "rate",         "backlog", "connections",
+  };
+  const Outlook& first = rows.front().outlook;
+  std::string assumed;
+  for (const auto& [name, value] :
+       assumed_options(invocation.app, options_json(invocation.app), rows, set_by_policies)) {
+    if (std::find(kPremises.begin(), kPremises.end(), name) == kPremises.end()) continue;
+    assumed += (assumed.empty() ? "" : ", ") + ("--" + name + '=' + value);
+  }
+  const std::string given = "run at " + readable(first.wanted) + "/s on a service of up to " +
+                            readable(first.service->capacity) + "/s";
+  if (assumed.empty()) std::cout << given << '\n';
+  print_note(std::cout, given + ", and by default", assumed);
 }
 
 // A policy in a disturbance.
@@ -247,6 +268,9 @@ int run_policies(const Invocation& invocation, const StudyOptions& options,
   if (multiplexed && !given.contains("connections")) {
     std::cout << kRunMultiplexed << '\n';
   }
+  std::vector<OutlookOfRow> rows;
+  for (const std::size_t each : told) rows.push_back({"", look_ahead(plan.study[each].options)});
+  print_premises(invocation, rows, set_by_all(cases));
   judge.print_plans(of_changes);
   if (table.rows.empty()) {
     std::cout << "No disturbance has had its first runs: nothing can be said yet.\n";
@@ -276,7 +300,8 @@ int run_policies(const Invocation& invocation, const StudyOptions& options,
     advice.print_not_retried();
     if (!cases[i].before) {
       advice.print_budget();
-      if (hold) advice.print_weakest();
+      advice.try_others(hold);
+      if (hold) advice.print_nothing_to_change();
     }
     // Or not back in time.
     const auto hits = [](const Runs* each) { return hits_of(*each).all(); };
@@ -287,6 +312,7 @@ int run_policies(const Invocation& invocation, const StudyOptions& options,
     if (policy.format && !hold && std::any_of(all.begin(), all.end(), hits)) {
       advice.print_change_to_try();
     }
+    if (!cases[i].before) advice.print_others();
     if (!markdown) advice.print_command();
   }
   return study.finish(fence);

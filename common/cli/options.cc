@@ -737,26 +737,36 @@ nlohmann::ordered_json options_json(CLI::App& app) {
   return values;
 }
 
-std::string assumed_text(const CLI::App& app, const nlohmann::ordered_json& values,
-                         const std::vector<OutlookOfRow>& rows,
-                         const std::vector<std::string>& set_in_rows) {
+std::vector<std::pair<std::string, std::string>> assumed_options(
+    const CLI::App& app, const nlohmann::ordered_json& values,
+    const std::vector<OutlookOfRow>& rows, const std::vector<std::string>& set_in_rows) {
   std::vector<std::string> done = set_in_rows;
-  std::string text;
-  bool freezes = false;
+  std::vector<std::pair<std::string, std::string>> assumed;
   for (const OutlookOfRow& row : rows) {
-    freezes |= freezes_workers(row.outlook);
     for (const std::string& name : deciding_options(row.outlook)) {
       if (std::find(done.begin(), done.end(), name) != done.end()) continue;
       done.push_back(name);
       const CLI::Option* option = find_option(app, name);
       const auto value = values.find(underscored(name));
       if (option == nullptr || option->count() > 0 || value == values.end()) continue;
-      const std::string shown = value->is_string() ? value->get<std::string>()
-                                : value->is_null() ? std::string(kNoneWord)
-                                                   : value->dump();
-      text += (text.empty() ? "--" : ", --") + name + '=' + shown;
+      assumed.emplace_back(name, value->is_string() ? value->get<std::string>()
+                                 : value->is_null() ? std::string(kNoneWord)
+                                                    : value->dump());
     }
   }
+  return assumed;
+}
+
+std::string assumed_text(const CLI::App& app, const nlohmann::ordered_json& values,
+                         const std::vector<OutlookOfRow>& rows,
+                         const std::vector<std::string>& set_in_rows) {
+  std::string text;
+  for (const auto& [name, value] : assumed_options(app, values, rows, set_in_rows)) {
+    text += (text.empty() ? "--" : ", --") + name + '=' + value;
+  }
+  const bool freezes = std::any_of(rows.begin(), rows.end(), [](const OutlookOfRow& row) {
+    return freezes_workers(row.outlook);
+  });
   // Somebody who gives the outage knows what hangs.
   const CLI::Option* outage = find_option(app, "outage");
   return assumed_text(text, freezes && (outage == nullptr || outage->count() == 0));

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/output/expectation.h"
@@ -181,9 +182,12 @@ nlohmann::ordered_json options_json(CLI::App& app);
 // The same for the clients' options only.
 nlohmann::ordered_json workload_json(WorkloadOptions workload);
 
-// The text of `assumed_text`: the options that decide about these rows and were not given, with their
-// defaults. `values` are those of `options_json`. Leaves out options that have a value of their own in the
-// rows although they were not given.
+// The options that decide about these rows and were not given, with their defaults. `values` are those of
+// `options_json`. Leaves out options that have a value of their own in the rows although they were not given.
+std::vector<std::pair<std::string, std::string>> assumed_options(
+    const CLI::App& app, const nlohmann::ordered_json& values,
+    const std::vector<OutlookOfRow>& rows, const std::vector<std::string>& set_in_rows = {});
+// The text of `assumed_text` about them.
 std::string assumed_text(const CLI::App& app, const nlohmann::ordered_json& values,
                          const std::vector<OutlookOfRow>& rows,
                          const std::vector<std::string>& set_in_rows = {});
