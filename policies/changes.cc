@@ -24,8 +24,8 @@ struct Written {
   NamedOptions settings;
 };
 
-Written written(const NamedOptions& settings, ExportFormat format) {
-  const std::string text = export_policy(scenario_of(settings).workload, format).text;
+Written written(const NamedOptions& settings, ExportFormat format, const FileNames& names) {
+  const std::string text = export_policy(scenario_of(settings).workload, format, names).text;
   Written result;
   for (const std::string_view line : split(text, '\n')) result.lines.emplace_back(line);
   const PolicyFile file = read_policies(text, ReadAs::kGrpcChannel);
@@ -52,9 +52,24 @@ std::vector<std::string> new_lines(const std::vector<std::string>& before,
   return {begin, end};
 }
 
+// With the lines that the first of them stands under: each has less before it than the one below.
+std::vector<std::string> with_parents(std::vector<std::string> lines,
+                                      const std::vector<std::string>& all) {
+  auto at = std::find(all.begin(), all.end(), lines.front());
+  std::size_t indent = lines.front().find_first_not_of(' ');
+  while (indent > 0 && at != all.begin()) {
+    const std::size_t its = (--at)->find_first_not_of(' ');
+    if (its >= indent) continue;
+    lines.insert(lines.begin(), *at);
+    indent = its;
+  }
+  return lines;
+}
+
 }  // namespace
 
-std::vector<PolicyChange> changes_to(const NamedOptions& settings, ExportFormat format) {
+std::vector<PolicyChange> changes_to(const NamedOptions& settings, ExportFormat format,
+                                     const FileNames& names) {
   const RetrySettings retry = scenario_of(settings).workload.retry;
   std::vector<Candidate> candidates;
   if (retry.process.budget.kind == BudgetSettings::Kind::kNone) {
@@ -73,7 +88,7 @@ std::vector<PolicyChange> changes_to(const NamedOptions& settings, ExportFormat 
   candidates.push_back({"no retries", {{"max-attempts", "1"}}, "max-retries"});
 
   std::vector<PolicyChange> changes;
-  const Written before = written(settings, format);
+  const Written before = written(settings, format, names);
   for (const auto& [title, options, replaces] : candidates) {
     PolicyChange change{.title = title, .lines = {}, .settings = settings};
     NamedOptions changed = settings;
@@ -83,7 +98,7 @@ std::vector<PolicyChange> changes_to(const NamedOptions& settings, ExportFormat 
     for (const auto& [name, value] : options) changed[name] = value;
     Written after;
     try {
-      after = written(changed, format);
+      after = written(changed, format, names);
     } catch (const std::invalid_argument&) {
       continue;  // it contradicts another setting
     }
@@ -97,6 +112,10 @@ std::vector<PolicyChange> changes_to(const NamedOptions& settings, ExportFormat 
     }
     if (change.settings == settings) continue;
     change.lines = new_lines(before.lines, after.lines);
+    // Of its file all lines are names under names, which say whose they are.
+    if (format == ExportFormat::kResilience4j && !change.lines.empty()) {
+      change.lines = with_parents(std::move(change.lines), after.lines);
+    }
     if (change.lines.empty()) change.lines.emplace_back("(no retryPolicy)");  // of gRPC
     changes.push_back(std::move(change));
   }

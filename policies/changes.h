@@ -16,6 +16,7 @@ struct PolicyChange {
 };
 
 // What may get a service back, the least change first. Leaves out what the format cannot say.
-std::vector<PolicyChange> changes_to(const NamedOptions& settings, ExportFormat format);
+std::vector<PolicyChange> changes_to(const NamedOptions& settings, ExportFormat format,
+                                     const FileNames& names = {});
 
 }  // namespace retrystorm

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -224,14 +225,15 @@ std::string joined_codes(const std::vector<std::string>& codes) {
   return joined({codes.begin(), codes.end()}, ", ");
 }
 
-std::string envoy(const WorkloadOptions& workload) {
+std::string envoy(const WorkloadOptions& workload, const FileNames& names) {
   const RetrySettings& retry = workload.retry;
   const LimitSettings& limit = retry.limit;
   RetryConditions conditions = conditions_of(limit.retry_on);
   if (!conditions.codes.empty()) conditions.words.push_back("retriable-status-codes");
   std::string text =
       "virtual_hosts:\n- name: policy\n  domains: [\"*\"]\n  routes:\n"
-      "  - match: {prefix: /}\n    route:\n      cluster: service\n";
+      "  - match: {prefix: /}\n    route:\n      cluster: " +
+      names.service + '\n';
   text += "      timeout: " + (limit.has_deadline() ? in_seconds(limit.deadline) : "0s") + '\n';
   text += "      retry_policy:\n        retry_on: " + joined(conditions.words, ",") +
           "\n        num_retries: " + std::to_string(limit.max_retries) + '\n';
@@ -243,7 +245,7 @@ std::string envoy(const WorkloadOptions& workload) {
       "        retry_back_off:\n          base_interval: " + in_seconds(base_of(retry.backoff)) +
       '\n';
   text += "          max_interval: " + in_seconds(longest_wait(retry)) + '\n';
-  text += "clusters:\n- name: service\n  circuit_breakers:\n    thresholds:\n";
+  text += "clusters:\n- name: " + names.service + "\n  circuit_breakers:\n    thresholds:\n";
   const MeshLimits limits = limits_of(retry.process);
   text += "    - ";
   if (!limits.requests.empty()) text += "max_requests: " + limits.requests + "\n      ";
@@ -256,15 +258,16 @@ std::string envoy(const WorkloadOptions& workload) {
          "}, min_retry_concurrency: " + limits.minimum + "}\n";
 }
 
-std::string istio(const WorkloadOptions& workload) {
+std::string istio(const WorkloadOptions& workload, const FileNames& names) {
   const RetrySettings& retry = workload.retry;
   const LimitSettings& limit = retry.limit;
   RetryConditions conditions = conditions_of(limit.retry_on);
   std::string words = joined(conditions.words, ",");
   for (const std::string& code : conditions.codes) words += (words.empty() ? "" : ",") + code;
   std::string text =
-      "apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata:\n  name: policy\nspec:\n"
-      "  hosts: [service]\n  http:\n  - route:\n    - destination: {host: service}\n";
+      "apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata:\n  name: " +
+      names.policy + "\nspec:\n  hosts: [" + names.service +
+      "]\n  http:\n  - route:\n    - destination: {host: " + names.service + "}\n";
   if (limit.has_deadline()) text += "    timeout: " + brief_duration(limit.deadline) + '\n';
   text +=
       "    retries:\n      attempts: " + std::to_string(std::min(limit.max_retries, kMostSigned)) +
@@ -286,9 +289,8 @@ std::string istio(const WorkloadOptions& workload) {
   }
   if (policy.empty()) return text;
   return text +
-         "---\napiVersion: networking.istio.io/v1\nkind: DestinationRule\nmetadata:\n  name: policy\n"
-         "spec:\n  host: service\n  trafficPolicy:\n" +
-         policy;
+         "---\napiVersion: networking.istio.io/v1\nkind: DestinationRule\nmetadata:\n  name: " +
+         names.policy + "\nspec:\n  host: " + names.service + "\n  trafficPolicy:\n" + policy;
 }
 
 // ---- Envoy Gateway ----
@@ -347,14 +349,15 @@ std::string spring(Duration duration) {
   return std::to_string(duration / kMillisecond) + "ms";
 }
 
-std::string resilience4j(const WorkloadOptions& workload) {
+std::string resilience4j(const WorkloadOptions& workload, const FileNames& names) {
   const RetrySettings& retry = workload.retry;
   const BackoffSettings& backoff = retry.backoff;
   const bool grows = backoff.growth == Growth::kExponential;
   constexpr std::uint32_t kMost = kMostSigned - 1;  // the first one is counted, too
   std::string text =
-      "resilience4j:\n  retry:\n    instances:\n      policy:\n        maxAttempts: " +
-      std::to_string(std::min(retry.limit.max_retries, kMost) + 1) + "\n        waitDuration: " +
+      "resilience4j:\n  retry:\n    instances:\n      " + names.policy +
+      ":\n        maxAttempts: " + std::to_string(std::min(retry.limit.max_retries, kMost) + 1) +
+      "\n        waitDuration: " +
       spring(backoff.growth == Growth::kNone ? Duration(0) : backoff.base) + '\n';
   if (grows) {
     text += "        enableExponentialBackoff: true\n        exponentialBackoffMultiplier: " +
@@ -374,8 +377,9 @@ std::string resilience4j(const WorkloadOptions& workload) {
   const BreakerSettings& breaker = retry.process.breaker;
   if (breaker.on) {
     const bool by_time = breaker.window == BreakerWindow::kTime;
-    text += "  circuitbreaker:\n    instances:\n      policy:\n        slidingWindowType: " +
-            std::string(by_time ? "TIME_BASED" : "COUNT_BASED") + "\n        slidingWindowSize: " +
+    text += "  circuitbreaker:\n    instances:\n      " + names.policy +
+            ":\n        slidingWindowType: " + std::string(by_time ? "TIME_BASED" : "COUNT_BASED") +
+            "\n        slidingWindowSize: " +
             std::to_string(by_time ? static_cast<std::size_t>(to_seconds(breaker.span))
                                    : static_cast<std::size_t>(breaker.calls)) +
             "\n        minimumNumberOfCalls: " + std::to_string(breaker.min_calls) +
@@ -387,8 +391,8 @@ std::string resilience4j(const WorkloadOptions& workload) {
             '\n';
   }
   if (!workload.has_timeout()) return text;
-  return text + "  timelimiter:\n    instances:\n      policy:\n        timeoutDuration: " +
-         spring(workload.timeout) + '\n';
+  return text + "  timelimiter:\n    instances:\n      " + names.policy +
+         ":\n        timeoutDuration: " + spring(workload.timeout) + '\n';
 }
 
 // ---- AWS ----
@@ -472,16 +476,16 @@ std::string dotnet(const WorkloadOptions& workload) {
 
 // ---- all ----
 
-std::string write(const WorkloadOptions& workload, ExportFormat format) {
+std::string write(const WorkloadOptions& workload, ExportFormat format, const FileNames& names) {
   switch (format) {
     case ExportFormat::kGrpc:
       return grpc(workload);
     case ExportFormat::kEnvoy:
-      return envoy(workload);
+      return envoy(workload, names);
     case ExportFormat::kIstio:
-      return istio(workload);
+      return istio(workload, names);
     case ExportFormat::kResilience4j:
-      return resilience4j(workload);
+      return resilience4j(workload, names);
     case ExportFormat::kAws:
       return aws(workload);
     case ExportFormat::kDotNet:
@@ -492,15 +496,64 @@ std::string write(const WorkloadOptions& workload, ExportFormat format) {
   return "";
 }
 
+// As lines NAME=value: each has the names that it stands under, or of AWS those of its variables.
+std::string flat_text(std::string_view text, ExportFormat format) {
+  std::string flat, path;
+  std::vector<std::size_t> ends;  // of the path's parts
+  for (const std::string_view line : split(text, '\n')) {
+    const std::size_t separator = line.find_first_of(":=");
+    if (separator == line.npos) continue;
+    const std::string name(trimmed(line.substr(0, separator)));
+    const std::string value(trimmed(line.substr(separator + 1)));
+    if (format == ExportFormat::kAws) {
+      flat += (name == "retry_mode" ? "AWS_RETRY_MODE=" : "AWS_MAX_ATTEMPTS=") + value + '\n';
+      continue;
+    }
+    ends.resize(line.find_first_not_of(' ') / 2);
+    path.resize(ends.empty() ? 0 : ends.back());
+    path += (path.empty() ? "" : ".") + name;
+    ends.push_back(path.size());
+    if (!value.empty()) flat += path + '=' + value + '\n';
+  }
+  return flat;
+}
+
 }  // namespace
+
+FileNames names_in(const PolicyFile& file, const Policy& policy, std::string_view path) {
+  FileNames names;
+  // What would have to be quoted is not worth it.
+  const auto is_plain = [](const std::string& name) {
+    return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.';
+    });
+  };
+  if (file.format == "resilience4j") {
+    const std::string& name = policy.names.front();
+    if (is_plain(name) && name.find('.') == name.npos) names.policy = name;
+    names.flat = path.ends_with(".properties");
+  } else if (!policy.hosts.empty() && is_plain(policy.hosts.front())) {
+    // A namespace that no file names is that of the reader's own.
+    constexpr std::string_view kAssumedSpace = ".default.svc.cluster.local";
+    names.service = policy.hosts.front();
+    if (names.service.ends_with(kAssumedSpace)) {
+      names.service.resize(names.service.size() - kAssumedSpace.size());
+    }
+    names.policy = names.service.substr(0, names.service.find('.'));
+  }
+  names.flat |= file.kind.starts_with("AWS environment");
+  return names;
+}
 
 ExportFormat parse_export_format(std::string_view word) {
   return value_of_word(kFormats, word);
 }
 
-Exported export_policy(const WorkloadOptions& workload, ExportFormat format) {
+Exported export_policy(const WorkloadOptions& workload, ExportFormat format,
+                       const FileNames& names) {
   Exported exported{
-      .text = write(workload, format),
+      .text = names.flat ? flat_text(write(workload, format, names), format)
+                         : write(workload, format, names),
       .has_comments = format != ExportFormat::kGrpc && format != ExportFormat::kDotNet};
   const PolicyFile file = read_policies(exported.text, ReadAs::kGrpcChannel);
   if (file.policies.size() != 1 || file.policies.front().refused) {

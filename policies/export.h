@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/run/workload.h"
+#include "policies/policy.h"
 
 namespace retrystorm {
 
@@ -13,6 +14,15 @@ enum class ExportFormat { kGrpc, kEnvoy, kIstio, kResilience4j, kAws, kDotNet, k
 
 // Throws std::invalid_argument for a word that is none of them.
 ExportFormat parse_export_format(std::string_view word);
+
+// How a file calls what the policy is for.
+struct FileNames {
+  std::string policy = "policy", service = "service";
+  bool flat = false;  // its lines are NAME=value: .properties of resilience4j, variables of AWS
+};
+
+// The names in the file of this path that the policy comes from.
+FileNames names_in(const PolicyFile& file, const Policy& policy, std::string_view path);
 
 struct Exported {
   std::string text{};
@@ -22,6 +32,7 @@ struct Exported {
 };
 
 // The file, as near as the format comes. The differences are found by reading it back.
-Exported export_policy(const WorkloadOptions& workload, ExportFormat format);
+Exported export_policy(const WorkloadOptions& workload, ExportFormat format,
+                       const FileNames& names = {});
 
 }  // namespace retrystorm

@@ -357,7 +357,7 @@ void PolicyAdvice::print_change_to_try() const {
   const std::size_t enough = std::max(
       kBesideRuns, std::min(options_.runs, static_cast<std::size_t>(std::ceil(3 / share))));
   std::string in_vain;
-  for (const PolicyChange& change : changes_to(policy_.settings, *policy_.format)) {
+  for (const PolicyChange& change : changes_to(policy_.settings, *policy_.format, policy_.names)) {
     bool helps = true;
     for (std::size_t i = 0; i < runs_.size() && helps; ++i) {
       const Runs changed = run_with(change.settings, i, blames_policy(i) ? enough : kBesideRuns);

@@ -17,6 +17,7 @@ struct PolicyToRun {
   std::string name;  // such as "file.yaml:12"
   NamedOptions settings;
   std::optional<ExportFormat> format{};  // of its file, if a change can be written in it
+  FileNames names{};                     // there
   // Does its program send all requests of a process over one connection? Then it runs so, unless
   // --connections is given.
   bool multiplexed = false;

@@ -79,8 +79,8 @@ ListedStrategy default_of(ExportFormat format) {
   return {.name = "istio", .settings = options_of(file.policies.front())};
 }
 
-// The settings to start from. The format becomes that of their file, unless one is set.
-ListedStrategy read_start(const RecommendOptions& options, std::optional<ExportFormat>& format) {
+// The settings to start from. The format becomes that of their file, unless one is set, and the names are those in it.
+ListedStrategy read_start(const RecommendOptions& options, Question& question) {
   ScenarioOptions any;
   OptionList list;
   declare_options(list, any);
@@ -97,7 +97,10 @@ ListedStrategy read_start(const RecommendOptions& options, std::optional<ExportF
     throw UnreadableFile(path + ": " + summary(policy) +
                          ": there are no retries to start from (see `retrystorm check`)");
   }
-  if (!format && !file.format.empty()) format = parse_export_format(file.format);
+  if (!question.format && !file.format.empty()) {
+    question.format = parse_export_format(file.format);
+    question.names = names_in(file, policy, options.start);
+  }
   return {.name = options.start, .settings = options_of(policy)};
 }
 
@@ -127,7 +130,7 @@ Question question_of(const Invocation& invocation, const RecommendOptions& optio
     throw std::invalid_argument("--start excludes --strategy");
   }
   if (!start.empty()) {
-    ListedStrategy yours = read_start(options, question.format);
+    ListedStrategy yours = read_start(options, question);
     share_the_rest(yours, question.given);
     yours.name = kYours;
     question.strategies.push_back(std::move(yours));

@@ -37,6 +37,7 @@ struct Question {
   std::size_t compared = 1;                  // how many of them stand beside what is found
   NamedOptions given{};                      // for all settings
   std::optional<ExportFormat> format{};
+  FileNames names{};  // in the file of the start
   bool multiplexed = false;
   bool observes_until_drained = false;  // --observe was not given
   std::vector<Situation> situations{};

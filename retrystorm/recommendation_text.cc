@@ -361,7 +361,7 @@ void Recommendation::print_settings(const std::vector<Row>& rows) const {
   if (!question_.format) return;
   std::cout << '\n';
   print_exported(export_policy(scenario_of(space_.options_of(settings, question_.given)).workload,
-                               *question_.format));
+                               *question_.format, question_.names));
 }
 
 // As options, in one line.

@@ -277,10 +277,13 @@ TEST(Export, BeginsWithoutFault) {
 
 // The least change comes first, and has the lines that the file does not have yet.
 TEST(Changes, AreLinesOfTheFile) {
-  const auto changes_of = [](const std::string& text, ExportFormat format) {
+  const auto changes_of = [](const std::string& text, ExportFormat format,
+                             const std::string& path = "application.yml") {
     std::vector<std::pair<std::string, std::string>> changes;
+    const PolicyFile file = read_policies(text);
+    const Policy& policy = file.policies.at(0);
     for (const PolicyChange& each :
-         changes_to(options_of(read_policies(text).policies.at(0)), format)) {
+         changes_to(options_of(policy), format, names_in(file, policy, path))) {
       std::string lines;
       for (const std::string& line : each.lines) lines += std::string(trimmed(line)) + ';';
       changes.emplace_back(each.title, lines);
@@ -295,14 +298,26 @@ TEST(Changes, AreLinesOfTheFile) {
                                R"("retryThrottling": {"maxTokens": 10, "tokenRatio": 0.1};)"),
                           Pair("one retry", R"("maxAttempts": 2,;)"),
                           Pair("no retries", "(no retryPolicy);")));
-  const auto of_r4j =
-      changes_of("resilience4j.retry.instances.a.maxAttempts=9\n", ExportFormat::kResilience4j);
+  const std::string r4j = "resilience4j.retry.instances.payments.maxAttempts=9\n";
+  const auto of_r4j = changes_of(r4j, ExportFormat::kResilience4j);
   ASSERT_THAT(of_r4j, SizeIs(4));  // it has no budget
-  EXPECT_THAT(of_r4j[0],
-              Pair("a circuit breaker", StartsWith("circuitbreaker:;instances:;policy:;")));
+  EXPECT_THAT(of_r4j[0], Pair("a circuit breaker",
+                              StartsWith("resilience4j:;circuitbreaker:;instances:;payments:;")));
   EXPECT_THAT(of_r4j[1], Pair("waits that grow",
-                              "enableExponentialBackoff: true;"
-                              "exponentialBackoffMultiplier: 2;"));
+                              "resilience4j:;retry:;instances:;payments:;"
+                              "enableExponentialBackoff: true;exponentialBackoffMultiplier: 2;"));
+  // In the words of the file.
+  EXPECT_THAT(changes_of(r4j, ExportFormat::kResilience4j, "application.properties"),
+              Contains(Pair("one retry", "resilience4j.retry.instances.payments.maxAttempts=2;")));
+  EXPECT_THAT(changes_of("AWS_RETRY_MODE=standard\nAWS_MAX_ATTEMPTS=4\n", ExportFormat::kAws),
+              Contains(Pair("one retry", "AWS_MAX_ATTEMPTS=2;")));
+  const std::string route =
+      "apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata: {name: v}\nspec:\n"
+      "  hosts: [orders]\n  http:\n  - route: [{destination: {host: orders}}]\n"
+      "    retries: {attempts: 9, perTryTimeout: 1s}\n";
+  EXPECT_THAT(changes_of(route, ExportFormat::kIstio),
+              Contains(Pair("a retry budget of 10 %",
+                            HasSubstr(";metadata:;name: orders;spec:;host: orders;"))));
   // With the change the policy is what the file then says.
   const auto settings =
       options_of(read_policies("resilience4j.retry.instances.a.maxAttempts=9\n").policies.at(0));
