@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/cli/options.h"
+#include "common/cli/parse.h"
 #include "common/os/process.h"
 #include "model/base/text.h"
 

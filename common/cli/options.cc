@@ -2,8 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <iostream>
 #include <memory>
 #include <set>
@@ -12,11 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/cli/foreign_names.h"
 #include "common/cli/help.h"
 #include "common/cli/settings_file.h"
-#include "common/exit_code.h"
-#include "common/output/output_queue.h"
 #include "common/output/start_json.h"
 #include "model/retry/strategies.h"
 
@@ -49,22 +44,9 @@ std::string type_name(Option::Kind kind) {
   return "";
 }
 
-constexpr std::string_view kEmptyValue = ": it is empty: leave it out, or give a value";
 const std::string kListStrategies = "--list-strategies";
-const std::string kExplain = "--explain";
 const std::string kPrintSettings = "--print-settings";
 const std::string kGeneral = "General";  // a group of the short help
-const std::string kExponentialBackoff = "--exponential-backoff";
-const std::string kExponentialStrategy = "--strategy=exponential";
-
-// Go's flags have one dash, and readers of the articles type them that way. One dash and a name is
-// therefore treated as the long option. `-h`, the only short option, and values such as `-5s` are
-// left unchanged.
-std::string with_two_dashes(const std::string& word) {
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  const bool named = word.size() > 1 && word[0] == '-' && is_letter(word[1]) && word != "-h";
-  return named ? std::string("-").append(word) : word;
-}
 
 // An option's value: a duration in Go's notation, a number as a number, null for none.
 nlohmann::ordered_json value_json(const std::string& text, const std::string& type) {
@@ -74,16 +56,6 @@ nlohmann::ordered_json value_json(const std::string& text, const std::string& ty
   const std::string plain = measured ? plain_number(text) : text;
   auto number = nlohmann::ordered_json::parse(plain, nullptr, false);
   return number.is_number() ? number : nlohmann::ordered_json(text);
-}
-
-// The article's flag `--exponential-backoff` stands for a strategy. Beside `--strategy` it is left as it is, and
-// refused (see `add_exclusions`).
-void replace_exponential_backoff(std::vector<std::string>& arguments) {
-  const auto flag = std::find(arguments.begin(), arguments.end(), kExponentialBackoff);
-  const bool named = std::any_of(arguments.begin(), arguments.end(), [](const std::string& each) {
-    return each == "--strategy" || each.starts_with("--strategy=");
-  });
-  if (!named) std::replace(flag, arguments.end(), kExponentialBackoff, kExponentialStrategy);
 }
 
 // The words of the command line, with two dashes before each long option.
@@ -103,213 +75,28 @@ std::string as_line(const std::vector<std::string>& words) {
   return line;
 }
 
-template <typename Visit>
-void each_option(CLI::App& app, const Visit& visit) {
+}  // namespace
+
+// Go's flags have one dash, and readers of the articles type them that way. One dash and a name is
+// therefore treated as the long option. `-h`, the only short option, and values such as `-5s` are
+// left unchanged.
+std::string with_two_dashes(const std::string& word) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const bool named = word.size() > 1 && word[0] == '-' && is_letter(word[1]) && word != "-h";
+  return named ? std::string("-").append(word) : word;
+}
+
+void each_option(CLI::App& app, const std::function<void(CLI::Option&)>& visit) {
   for (CLI::Option* option : app.get_options()) visit(*option);
   for (CLI::App* group : app.get_subcommands([](CLI::App*) { return true; })) {
     each_option(*group, visit);
   }
 }
 
-// Makes `second` exclude `first` but not the reverse, so that each pair is found once.
 void exclude(CLI::Option& second, CLI::Option& first) {
   second.excludes(&first);
   first.remove_excludes(&second);
 }
-
-// Some settings have two options, in two forms (see `add_options`). CLI11 would refuse the first pair of which
-// both are given, and hide whatever else is wrong. While an object of this class exists, it accepts all;
-// `add_exclusions` finds them afterwards. The command line overrides a settings file, in either form.
-class TwoForms {
- public:
-  explicit TwoForms(CLI::App& app) {
-    each_option(app, [this](CLI::Option& second) {
-      for (CLI::Option* first : second.get_excludes()) pairs_.emplace_back(&second, first);
-    });
-    for (const auto& [second, first] : pairs_) second->remove_excludes(first);
-  }
-  ~TwoForms() {
-    for (const auto& [second, first] : pairs_) exclude(*second, *first);
-  }
-  TwoForms(const TwoForms&) = delete;
-  TwoForms& operator=(const TwoForms&) = delete;
-
-  // After parsing: clears the file's value of what was typed in the other form.
-  void overrule_files(const std::vector<std::string>& words) const {
-    for (const auto& [second, first] : pairs_) {
-      const bool typed = is_typed(*second, words);
-      if (typed != is_typed(*first, words)) (typed ? first : second)->clear();
-    }
-  }
-
- private:
-  std::vector<std::pair<CLI::Option*, CLI::Option*>> pairs_;
-};
-
-// The name of an option as the user typed it.
-std::string typed_name(const CLI::Option& option, int argc, const char* const* argv) {
-  for (int i = argc - 1; i > 0; --i) {
-    const std::string word = with_two_dashes({argv[i], std::strcspn(argv[i], "=")});
-    if (word.starts_with("--") && option.check_lname(word.substr(2))) return word;
-  }
-  return "--" + option.get_single_name();
-}
-
-// The group or option in "--help GROUP", "--help=GROUP" or "--help --OPTION".
-std::optional<std::string> wanted_help(const std::vector<std::string>& words) {
-  const std::string kHelp = "--help";
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i].starts_with(kHelp + '=')) return words[i].substr(kHelp.size() + 1);
-    if (words[i] != kHelp && words[i] != "-h") continue;
-    std::string group;
-    for (std::size_t j = i + 1; j < words.size() && !words[j].starts_with('-'); ++j) {
-      group += (group.empty() ? "" : " ") + words[j];
-    }
-    if (group.empty() && i + 2 == words.size() && words.back().starts_with("--")) {
-      return words.back().substr(0, words.back().find('='));
-    }
-    return group.empty() ? std::nullopt : std::optional(group);
-  }
-  return std::nullopt;
-}
-
-// An option after --explain is its value, not an option of this command.
-void join_explained_option(std::vector<std::string>& words) {
-  const auto explain = std::find(words.begin(), words.end(), kExplain);
-  if (words.end() - explain < 2 || !explain[1].starts_with("--")) return;
-  *explain += '=' + explain[1];
-  words.erase(explain + 1);
-}
-
-// All names of options, without dashes.
-std::vector<std::string> names_of(CLI::App& app) {
-  std::vector<std::string> names;
-  each_option(app, [&names](const CLI::Option& option) {
-    names.insert(names.end(), option.get_lnames().begin(), option.get_lnames().end());
-  });
-  return names;
-}
-
-// What people call things that have other names here. Of the names of one thing the first that a
-// program has is meant.
-struct Synonym {
-  std::string_view word, option;
-};
-constexpr std::array kSynonyms{
-    Synonym{"latency", "service-time"},
-    Synonym{"latency", "timeout"},
-    Synonym{"response-time", "service-time"},
-    Synonym{"rps", "rate"},
-    Synonym{"qps", "rate"},
-    Synonym{"tps", "rate"},
-    Synonym{"load", "rate"},
-    Synonym{"throughput", "rate"},
-    Synonym{"layers", "max-attempts"},
-    Synonym{"tiers", "max-attempts"},
-    Synonym{"users", "clients"},
-    Synonym{"connections", "clients"},
-    Synonym{"concurrency", "workers"},
-    Synonym{"concurrency", "clients"},
-    Synonym{"pool-size", "workers"},
-    Synonym{"requests", "rate"},
-    Synonym{"requests-per-second", "rate"},
-    Synonym{"attempt-timeout", "timeout"},
-    Synonym{"request-timeout", "timeout"},
-    Synonym{"think", "think-time"},
-    Synonym{"failure-rate", "error-share"},
-    Synonym{"queue-size", "queue-length"},
-    Synonym{"outage-duration", "outage-for"},
-    Synonym{"outage-length", "outage-for"},
-    Synonym{"base", "backoff-base"},
-    Synonym{"initial-delay", "backoff-base"},
-    Synonym{"cap", "backoff-cap"},
-    Synonym{"retry-limit", "max-retries"},
-    Synonym{"retries", "max-retries"},
-    Synonym{"attempts", "max-attempts"},
-    Synonym{"backoff", "backoff-base"},
-    Synonym{"multiplier", "backoff-factor"},
-    Synonym{"budget", "retry-budget"},
-    Synonym{"duration", "observe"},
-    Synonym{"trials", "runs"},
-    Synonym{"iterations", "runs"},
-};
-
-// The option that is meant by another word, or else one that is spelt nearly so. Empty: none.
-std::string meant_by(const std::string& word, const std::vector<std::string>& names) {
-  for (const Synonym& each : kSynonyms) {
-    const bool known = std::find(names.begin(), names.end(), each.option) != names.end();
-    if (each.word == word && known) return std::string(each.option);
-  }
-  // "maxAttempts" is our max-attempts; "maxTokens" is gRPC's.
-  for (const std::string& name : names) {
-    if (plain_word(name) == plain_word(word)) return name;
-  }
-  for (const ForeignName& each : kForeignNames) {
-    const bool known = std::find(names.begin(), names.end(), each.option) != names.end();
-    if (plain_word(each.name) == plain_word(word) && known) return std::string(each.option);
-  }
-  return std::string(nearest(word, {names.begin(), names.end()}));
-}
-
-// "--strategey was not expected: did you mean --strategy?"
-std::string unexpected(CLI::App& app, const std::string& word) {
-  const std::size_t begin = std::min(word.find_first_not_of('-'), word.size());
-  const std::string meant =
-      meant_by(word.substr(begin, word.find('=', begin) - begin), names_of(app));
-  const std::string shown = word.substr(0, word.find('='));
-  return shown + " was not expected" +
-         (meant.empty() ? " (see --help)" : ": did you mean --" + meant + '?');
-}
-
-// A line for each word of the command line that is not an option.
-std::string unexpected_words(CLI::App& app) {
-  std::string lines;
-  bool is_value = false;  // perhaps of the unknown option before it
-  for (const std::string& word : app.remaining()) {
-    const bool is_option = word.starts_with('-');
-    if (is_option || !is_value) lines += unexpected(app, word) + '\n';
-    is_value = is_option && word.find('=') == word.npos;
-  }
-  return lines;
-}
-
-// Where to read on if a value is not known. There are words for values that an option does not have, but that others
-// make: "--growth: 'fibonacci' is not known: ...".
-std::string help_on_value(const CLI::App& app, const std::string& line) {
-  const std::size_t name = line.find(kEmptyValue);
-  if (name != line.npos) return "--help " + line.substr(2, name - 2);
-  const std::size_t end = line.find("' is not known");
-  const std::size_t begin = end == line.npos ? end : line.rfind('\'', end - 1);
-  if (begin == line.npos) return "--help";
-  const std::string word = line.substr(begin + 1, end - begin - 1);
-  try {
-    explain(app, word);
-    return kExplain + ' ' + word;
-  } catch (const std::invalid_argument&) {
-    return "--help";
-  }
-}
-
-// What is wrong with a command line or settings file: a value, and each word that is not an option.
-std::string refusal(CLI::App& app, const CLI::ParseError& error, int argc,
-                    const char* const* argv) {
-  std::string line = error.what();
-  line.resize(std::min(line.size(), line.find('\n')));
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) return unexpected_words(app);
-  // CLI11 has this message for an unknown name, and for a line that is not NAME = VALUE.
-  constexpr std::string_view kUnknownSetting = "INI was not able to parse ";
-  if (dynamic_cast<const CLI::ConfigError*>(&error) != nullptr &&
-      line.starts_with(kUnknownSetting)) {
-    constexpr std::size_t kShown = 40;
-    std::string name = line.substr(kUnknownSetting.size());
-    if (name.size() > kShown) name.replace(kShown, name.npos, "...");
-    return "--config: " + unexpected(app, name) + '\n';
-  }
-  return as_typed(app, line + " (see " + help_on_value(app, line) + ')', argc, argv) +
-         unexpected_words(app);
-}
-
-}  // namespace
 
 CLI::Option* add_value(CLI::App& app, const std::string& name, const std::string& type,
                        const std::string& default_text, std::function<void(const std::string&)> set,
@@ -570,17 +357,18 @@ void set_up_app(CLI::App& app) {
   app.add_flag(kPrintSettings, meaning)->group(kGeneral);
 }
 
-void apply_in_order(CLI::App& app) {
-  each_option(app, [](CLI::Option& option) {
-    if (option.count() > 0) option.run_callback();
+void apply_in_order(CLI::App& app, const OnError& refuse) {
+  each_option(app, [&refuse](CLI::Option& option) {
+    try {
+      if (option.count() > 0) option.run_callback();
+    } catch (const CLI::Success&) {
+      throw;
+    } catch (const CLI::ParseError& error) {
+      if (!refuse) throw;
+      refuse(error);
+      option.clear();
+    }
   });
-}
-
-void parse_words(CLI::App& app, const std::vector<std::string>& words) {
-  const TwoForms forms(app);
-  app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 expects reverse order
-  forms.overrule_files(words);
-  apply_in_order(app);
 }
 
 void add_exclusions(Contradictions& wrong, CLI::App& app) {
@@ -619,52 +407,6 @@ std::vector<std::string> arguments(int argc, const char* const* argv, int first)
     words.emplace_back();
   }
   return words;
-}
-
-std::optional<int> parse(CLI::App& app, int argc, const char* const* argv, int first) {
-  try {
-    std::string name = argc > 0 ? argv[0] : "";
-    for (int i = 1; i < std::min(first, argc); ++i) name.append(" ").append(argv[i]);
-    app.name(name);
-    std::vector<std::string> words = arguments(argc, argv, first);
-    if (const auto wanted = wanted_help(words)) {
-      std::cout << help_about(app, *wanted);
-      return kExitHolds;
-    }
-    replace_exponential_backoff(words);
-    join_explained_option(words);
-    parse_words(app, words);
-    return std::nullopt;
-  } catch (const std::invalid_argument& error) {
-    std::cerr << error.what() << '\n';
-    return kExitWrongOptions;
-  } catch (const UnreadableFile& error) {
-    std::cerr << error.what() << '\n';
-    return kExitUnreadable;
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) {
-      std::ostringstream text;
-      const int code = app.exit(error, text);
-      std::cout << text.str();
-      return flush_standard_output() ? code : kExitFault;
-    }
-    std::cerr << refusal(app, error, argc, argv);
-    const bool unreadable = dynamic_cast<const CLI::FileError*>(&error) != nullptr;
-    return unreadable ? kExitUnreadable : error.get_exit_code();
-  }
-}
-
-std::string as_typed(const CLI::App& app, const std::string& message, int argc,
-                     const char* const* argv) {
-  std::string text;
-  for (const auto each : split(message, '\n')) {
-    const std::string line(each);
-    const std::size_t end = line.find_first_of(": ");
-    const CLI::Option* option =
-        end == std::string::npos ? nullptr : find_option(app, line.substr(0, end));
-    text += (option == nullptr ? line : typed_name(*option, argc, argv) + line.substr(end)) + '\n';
-  }
-  return text;
 }
 
 std::string command_line(int argc, const char* const* argv) {

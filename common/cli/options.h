@@ -20,6 +20,7 @@
 namespace CLI {
 class App;
 class Option;
+class ParseError;
 }  // namespace CLI
 
 namespace retrystorm {
@@ -98,18 +99,31 @@ CLI::Option* add_value(CLI::App& app, const std::string& name, const std::string
 // (`Option::separator`), this is the whole text. The option must have been given.
 std::string text_of(const CLI::Option& option);
 
+// Visits all options, those in groups too.
+void each_option(CLI::App& app, const std::function<void(CLI::Option&)>& visit);
+
+// Makes `second` exclude `first` but not the reverse, so that each pair is found once.
+void exclude(CLI::Option& second, CLI::Option& first);
+
+// Long options that were typed with one dash, as in Go, with two.
+std::string with_two_dashes(const std::string& word);
+
+// Words that are treated before parsing.
+inline const std::string kExplain = "--explain";
+inline const std::string kExponentialBackoff = "--exponential-backoff";
+inline const std::string kExponentialStrategy = "--strategy=exponential";
+inline constexpr std::string_view kEmptyValue = ": it is empty: leave it out, or give a value";
+
 // Finds an option by its long name without dashes, including those in groups. Null if there is
 // none.
 const CLI::Option* find_option(const CLI::App& app, const std::string& name);
 
 // After parsing: sets all given options again, in the order in which the options were added. CLI11
 // sets options in the order in which it reads them. A strategy, in a settings file or on the
-// command line, would otherwise undo the options before it.
-void apply_in_order(CLI::App& app);
-
-// Parses arguments whose long options have two dashes, and applies them with `apply_in_order`.
-// Throws CLI::ParseError.
-void parse_words(CLI::App& app, const std::vector<std::string>& words);
+// command line, would otherwise undo the options before it. Throws CLI::ParseError, or calls
+// `refuse` and goes on as if the option was not given.
+using OnError = std::function<void(const CLI::ParseError&)>;
+void apply_in_order(CLI::App& app, const OnError& refuse = nullptr);
 
 // The arguments from number `first` on; those before are the program's name. Long options that were
 // typed with one dash, as in Go, are returned with two.
@@ -155,16 +169,6 @@ UnusedOptions unused_though_usual(const CLI::App& app, const std::vector<std::st
   }
   return unused;
 }
-
-// Parses the arguments from number `first` on; the arguments before that are the program's name.
-// Long options may be typed with one dash, as in Go. Returns the exit code if the program must end
-// now (help, version, bad usage).
-std::optional<int> parse(CLI::App& app, int argc, const char* const* argv, int first = 1);
-
-// The lines of an error message. If a line begins with the name of an option, it is replaced by the name
-// that the user typed, because another name would be confusing.
-std::string as_typed(const CLI::App& app, const std::string& message, int argc,
-                     const char* const* argv);
 
 // The command line as a user would type it: arguments are quoted for a shell if necessary, and long
 // options have two dashes.

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "common/cli/options.h"
+#include "common/cli/parse.h"
 #include "common/cli/settings_file.h"
 #include "common/exit_code.h"
 #include "common/output/output_queue.h"
@@ -25,10 +26,9 @@ int run_program(const std::string& about, const std::string& thrift, int argc,
   app.footer(example);
   set_up_app(app);
   steps.declare(app);
-  if (const auto code = parse(app, argc, argv, first)) return *code;
-  try {
-    const Invocation invocation{app, command_line(argc, argv), results_command_line(argc, argv),
-                                arguments(argc, argv, first)};
+  const Invocation invocation{app, command_line(argc, argv), results_command_line(argc, argv),
+                              arguments(argc, argv, first)};
+  const auto contradictions = [&] {
     Contradictions wrong;
     add_exclusions(wrong, app);
     try {
@@ -36,7 +36,11 @@ int run_program(const std::string& about, const std::string& thrift, int argc,
     } catch (const std::invalid_argument& error) {
       wrong.add(error.what());
     }
-    wrong.refuse();
+    return wrong;
+  };
+  if (const auto code = parse(app, argc, argv, first, contradictions)) return *code;
+  try {
+    contradictions().refuse();
     if (wants_settings(app)) {
       CLI::App default_app;
       set_up_app(default_app);

@@ -36,8 +36,9 @@ class SettingsFile : public CLI::ConfigTOML {
           "makes them of other programs' files)");
     }
     std::istringstream settings(text);
-    auto items = CLI::ConfigTOML::from_config(settings);
-    for (const CLI::ConfigItem& each : items) {
+    auto read = CLI::ConfigTOML::from_config(settings);
+    refuse_unknown(read);
+    for (const CLI::ConfigItem& each : read) {
       const CLI::Option* option =
           app_ == nullptr || each.inputs.size() < 2 ? nullptr : find_option(*app_, each.name);
       if (option == nullptr || takes_several(*option)) continue;
@@ -45,10 +46,25 @@ class SettingsFile : public CLI::ConfigTOML {
                              std::to_string(each.inputs.size()) +
                              " (one with a blank is written in quotes, and a table as 1+1+2)");
     }
-    return items;
+    return read;
   }
 
  private:
+  // CLI11 would refuse the first unknown name only.
+  void refuse_unknown(const std::vector<CLI::ConfigItem>& all) const {
+    if (app_ == nullptr || app_->get_allow_config_extras() != CLI::config_extras_mode::error) {
+      return;
+    }
+    std::string names;
+    for (const CLI::ConfigItem& each : all) {
+      const bool heading = each.name == "++";  // of a section, of which this program has none
+      if (each.parents.empty() ? find_option(*app_, each.name) != nullptr : !heading) continue;
+      names.append(names.empty() ? "" : "\n")
+          .append(heading ? '[' + each.parents.back() + ']' : each.name);
+    }
+    if (!names.empty()) throw CLI::ConfigError::Extras(names);
+  }
+
   CLI::App* app_;
 };
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "common/cli/parse.h"
+
 namespace retrystorm {
 namespace {
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "common/cli/options.h"
+#include "common/cli/parse.h"
 #include "explorer/engine/engine.h"
 #include "simulate/options.h"
 #include "study/domain.h"

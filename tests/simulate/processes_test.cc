@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "client/options.h"
+#include "common/cli/parse.h"
 #include "server/options.h"
 
 namespace retrystorm {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "common/cli/parse.h"
 #include "tests/support/temp_dir.h"
 
 namespace retrystorm {

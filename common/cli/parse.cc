@@ -1,0 +1,385 @@
+#include "common/cli/parse.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstring>
+#include <iostream>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+#include "common/cli/foreign_names.h"
+#include "common/cli/help.h"
+#include "common/cli/options.h"
+#include "common/exit_code.h"
+#include "common/output/output_queue.h"
+
+namespace retrystorm {
+namespace {
+
+// The article's flag `--exponential-backoff` stands for a strategy. Beside `--strategy` it is left as it is, and
+// refused (see `add_exclusions`).
+void replace_exponential_backoff(std::vector<std::string>& arguments) {
+  const auto flag = std::find(arguments.begin(), arguments.end(), kExponentialBackoff);
+  const bool named = std::any_of(arguments.begin(), arguments.end(), [](const std::string& each) {
+    return each == "--strategy" || each.starts_with("--strategy=");
+  });
+  if (!named) std::replace(flag, arguments.end(), kExponentialBackoff, kExponentialStrategy);
+}
+
+// Some settings have two options, in two forms (see `add_options`). CLI11 would refuse the first pair of which
+// both are given, and hide whatever else is wrong. While an object of this class exists, it accepts all;
+// `add_exclusions` finds them afterwards. The command line overrides a settings file, in either form.
+class TwoForms {
+ public:
+  explicit TwoForms(CLI::App& app) {
+    each_option(app, [this](CLI::Option& second) {
+      for (CLI::Option* first : second.get_excludes()) pairs_.emplace_back(&second, first);
+    });
+    for (const auto& [second, first] : pairs_) second->remove_excludes(first);
+  }
+  ~TwoForms() {
+    for (const auto& [second, first] : pairs_) exclude(*second, *first);
+  }
+  TwoForms(const TwoForms&) = delete;
+  TwoForms& operator=(const TwoForms&) = delete;
+
+  // After parsing: clears the file's value of what was typed in the other form.
+  void overrule_files(const std::vector<std::string>& words) const {
+    for (const auto& [second, first] : pairs_) {
+      const bool typed = is_typed(*second, words);
+      if (typed != is_typed(*first, words)) (typed ? first : second)->clear();
+    }
+  }
+
+ private:
+  std::vector<std::pair<CLI::Option*, CLI::Option*>> pairs_;
+};
+
+// The name of an option as the user typed it.
+std::string typed_name(const CLI::Option& option, int argc, const char* const* argv) {
+  for (int i = argc - 1; i > 0; --i) {
+    const std::string word = with_two_dashes({argv[i], std::strcspn(argv[i], "=")});
+    if (word.starts_with("--") && option.check_lname(word.substr(2))) return word;
+  }
+  return "--" + option.get_single_name();
+}
+
+// The group or option in "--help GROUP", "--help=GROUP" or "--help --OPTION".
+std::optional<std::string> wanted_help(const std::vector<std::string>& words) {
+  const std::string kHelp = "--help";
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i].starts_with(kHelp + '=')) return words[i].substr(kHelp.size() + 1);
+    if (words[i] != kHelp && words[i] != "-h") continue;
+    std::string group;
+    for (std::size_t j = i + 1; j < words.size() && !words[j].starts_with('-'); ++j) {
+      group += (group.empty() ? "" : " ") + words[j];
+    }
+    if (group.empty() && i + 2 == words.size() && words.back().starts_with("--")) {
+      return words.back().substr(0, words.back().find('='));
+    }
+    return group.empty() ? std::nullopt : std::optional(group);
+  }
+  return std::nullopt;
+}
+
+// An option after --explain is its value, not an option of this command.
+void join_explained_option(std::vector<std::string>& words) {
+  const auto explain = std::find(words.begin(), words.end(), kExplain);
+  if (words.end() - explain < 2 || !explain[1].starts_with("--")) return;
+  *explain += '=' + explain[1];
+  words.erase(explain + 1);
+}
+
+// All names of options, without dashes.
+std::vector<std::string> names_of(CLI::App& app) {
+  std::vector<std::string> names;
+  each_option(app, [&names](const CLI::Option& option) {
+    names.insert(names.end(), option.get_lnames().begin(), option.get_lnames().end());
+  });
+  return names;
+}
+
+// What people call things that have other names here. Of the names of one thing the first that a
+// program has is meant.
+struct Synonym {
+  std::string_view word, option;
+};
+constexpr std::array kSynonyms{
+    Synonym{"latency", "service-time"},
+    Synonym{"latency", "timeout"},
+    Synonym{"response-time", "service-time"},
+    Synonym{"rps", "rate"},
+    Synonym{"qps", "rate"},
+    Synonym{"tps", "rate"},
+    Synonym{"load", "rate"},
+    Synonym{"throughput", "rate"},
+    Synonym{"layers", "max-attempts"},
+    Synonym{"tiers", "max-attempts"},
+    Synonym{"users", "clients"},
+    Synonym{"connections", "clients"},
+    Synonym{"concurrency", "workers"},
+    Synonym{"concurrency", "clients"},
+    Synonym{"pool-size", "workers"},
+    Synonym{"requests", "rate"},
+    Synonym{"requests-per-second", "rate"},
+    Synonym{"attempt-timeout", "timeout"},
+    Synonym{"request-timeout", "timeout"},
+    Synonym{"think", "think-time"},
+    Synonym{"failure-rate", "error-share"},
+    Synonym{"queue-size", "queue-length"},
+    Synonym{"outage-duration", "outage-for"},
+    Synonym{"outage-length", "outage-for"},
+    Synonym{"base", "backoff-base"},
+    Synonym{"initial-delay", "backoff-base"},
+    Synonym{"cap", "backoff-cap"},
+    Synonym{"retry-limit", "max-retries"},
+    Synonym{"retries", "max-retries"},
+    Synonym{"attempts", "max-attempts"},
+    Synonym{"backoff", "backoff-base"},
+    Synonym{"multiplier", "backoff-factor"},
+    Synonym{"budget", "retry-budget"},
+    Synonym{"duration", "observe"},
+    Synonym{"trials", "runs"},
+    Synonym{"iterations", "runs"},
+};
+
+// The option that is meant by another word, or else one that is spelt nearly so. Empty: none.
+std::string meant_by(const std::string& word, const std::vector<std::string>& names) {
+  for (const Synonym& each : kSynonyms) {
+    const bool known = std::find(names.begin(), names.end(), each.option) != names.end();
+    if (each.word == word && known) return std::string(each.option);
+  }
+  // "maxAttempts" is our max-attempts; "maxTokens" is gRPC's.
+  for (const std::string& name : names) {
+    if (plain_word(name) == plain_word(word)) return name;
+  }
+  for (const ForeignName& each : kForeignNames) {
+    const bool known = std::find(names.begin(), names.end(), each.option) != names.end();
+    if (plain_word(each.name) == plain_word(word) && known) return std::string(each.option);
+  }
+  return std::string(nearest(word, {names.begin(), names.end()}));
+}
+
+// Where to read on if a value is not known. There are words for values that an option does not have, but that others
+// make: "--growth: 'fibonacci' is not known: ...".
+std::string help_on_value(const CLI::App& app, const std::string& line) {
+  const std::size_t name = line.find(kEmptyValue);
+  if (name != line.npos) return "--help " + line.substr(2, name - 2);
+  const std::size_t end = line.find("' is not known");
+  const std::size_t begin = end == line.npos ? end : line.rfind('\'', end - 1);
+  if (begin == line.npos) return "--help";
+  const std::string word = line.substr(begin + 1, end - begin - 1);
+  try {
+    explain(app, word);
+    return kExplain + ' ' + word;
+  } catch (const std::invalid_argument&) {
+    return "--help";
+  }
+}
+
+// CLI11 has this message for unknown names in a settings file, and for lines that are not NAME = VALUE.
+constexpr std::string_view kUnknownSetting = "INI was not able to parse ";
+
+bool is_unknown_setting(const CLI::ParseError& error) {
+  return dynamic_cast<const CLI::ConfigError*>(&error) != nullptr &&
+         std::string_view(error.what()).starts_with(kUnknownSetting);
+}
+
+// What is wrong with single words of a command line or settings file, and which options that concerns.
+class Refusals {
+ public:
+  Refusals(CLI::App& app, int argc, const char* const* argv)
+      : app_(app), argc_(argc), argv_(argv) {}
+
+  void add(const CLI::ParseError& error) {
+    if (code_ == 0) {
+      const bool unreadable = dynamic_cast<const CLI::FileError*>(&error) != nullptr;
+      code_ = unreadable ? kExitUnreadable : error.get_exit_code();
+    }
+    const std::string text = error.what();
+    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+      add_unexpected_words();
+    } else if (is_unknown_setting(error)) {
+      for (const auto name : split(std::string_view(text).substr(kUnknownSetting.size()), '\n')) {
+        constexpr std::size_t kShown = 40;
+        std::string shown(name.substr(0, kShown));
+        if (name.size() > kShown) shown += "...";
+        add_unexpected(shown, "--config: ");
+      }
+    } else {
+      const std::string line = text.substr(0, text.find('\n'));
+      note(line.substr(0, line.find(':')));
+      lines_ += as_typed(app_, line + " (see " + help_on_value(app_, line) + ')', argc_, argv_);
+    }
+  }
+
+  // Adds those of these lines that do not name an option that is refused: with a right value they may not hold.
+  void add_contradictions(const std::string& lines) {
+    if (names_.contains("strategy")) return;  // it would set many options
+    for (const auto line : split(lines, '\n')) {
+      if (!line.empty() && !names_one(line)) lines_ += as_typed(app_, std::string(line), argc_, argv_);
+    }
+  }
+
+  const std::string& lines() const { return lines_; }
+  int exit_code() const { return code_; }
+
+ private:
+  // "--strategey was not expected: did you mean --strategy?"
+  void add_unexpected(const std::string& word, const std::string& where = "") {
+    const std::size_t begin = std::min(word.find_first_not_of('-'), word.size());
+    const std::string meant =
+        meant_by(word.substr(begin, word.find('=', begin) - begin), names_of(app_));
+    note(meant);
+    lines_ += where + word.substr(0, word.find('=')) + " was not expected" +
+              (meant.empty() ? " (see --help)" : ": did you mean --" + meant + '?') + '\n';
+  }
+
+  void add_unexpected_words() {
+    bool is_value = false;  // perhaps of the unknown option before it
+    for (const std::string& word : app_.remaining()) {
+      const bool is_option = word.starts_with('-');
+      if (is_option || !is_value) add_unexpected(word);
+      is_value = is_option && word.find('=') == word.npos;
+    }
+  }
+
+  // Notes all names of this option as refused.
+  void note(const std::string& name) {
+    const CLI::Option* option = name.empty() ? nullptr : find_option(app_, name);
+    if (option == nullptr) return;
+    names_.insert(option->get_lnames().begin(), option->get_lnames().end());
+  }
+
+  bool names_one(std::string_view line) const {
+    const std::string text(line);
+    const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-'; };
+    for (auto begin = text.begin(); begin != text.end();) {
+      const auto end = std::find_if_not(begin, text.end(), is_part);
+      const std::string word(begin, end);
+      if (names_.contains(word.starts_with("--") ? word.substr(2) : word)) return true;
+      begin = end == text.end() ? end : end + 1;
+    }
+    return false;
+  }
+
+  CLI::App& app_;
+  int argc_;
+  const char* const* argv_;
+  std::string lines_;
+  std::set<std::string> names_;
+  int code_ = 0;
+};
+
+// Removes the option that has no value from these words. Returns whether it is there.
+bool drop(const CLI::App& app, const CLI::ParseError& error, std::vector<std::string>& words) {
+  const std::string text = error.what();
+  const CLI::Option* option = find_option(app, text.substr(0, text.find(':')));
+  const auto last = std::find_if(words.rbegin(), words.rend(), [&](const std::string& word) {
+    return option != nullptr && is_typed(*option, {word});
+  });
+  if (last == words.rend()) return false;
+  words.erase(std::next(last).base());
+  return true;
+}
+
+}  // namespace
+
+void parse_words(CLI::App& app, std::vector<std::string> words, const OnError& refuse) {
+  const TwoForms forms(app);
+  const auto config_extras = app.get_allow_config_extras();
+  std::optional<CLI::ParseError> of_value;
+  for (bool again = true; again;) {
+    again = false;
+    try {
+      app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 expects reverse order
+    } catch (const CLI::Success&) {
+      throw;
+    } catch (const CLI::FileError&) {
+      throw;
+    } catch (const CLI::ArgumentMismatch& error) {  // CLI11 has read no further
+      refuse(error);
+      again = drop(app, error, words);
+    } catch (const CLI::ConfigError& error) {  // nor here
+      if (!is_unknown_setting(error)) throw;
+      refuse(error);
+      app.allow_config_extras(CLI::config_extras_mode::ignore);
+      again = true;
+    } catch (const CLI::ExtrasError&) {  // see below
+    } catch (const CLI::ParseError& error) {
+      of_value = error;
+    }
+  }
+  app.allow_config_extras(config_extras);
+  forms.overrule_files(words);
+  bool found = false;
+  apply_in_order(app, [&](const CLI::ParseError& error) {
+    found = true;
+    refuse(error);
+  });
+  if (of_value && !found) refuse(*of_value);
+  if (app.remaining_size() > 0) refuse(CLI::ExtrasError(app.remaining()));
+}
+
+void parse_words(CLI::App& app, const std::vector<std::string>& words) {
+  parse_words(app, words, [](const CLI::ParseError& error) { throw CLI::ParseError(error); });
+}
+
+std::optional<int> parse(CLI::App& app, int argc, const char* const* argv, int first,
+                         const std::function<Contradictions()>& contradictions) {
+  Refusals refused(app, argc, argv);
+  try {
+    std::string name = argc > 0 ? argv[0] : "";
+    for (int i = 1; i < std::min(first, argc); ++i) name.append(" ").append(argv[i]);
+    app.name(name);
+    std::vector<std::string> words = arguments(argc, argv, first);
+    if (const auto wanted = wanted_help(words)) {
+      std::cout << help_about(app, *wanted);
+      return kExitHolds;
+    }
+    replace_exponential_backoff(words);
+    join_explained_option(words);
+    parse_words(app, words, [&refused](const CLI::ParseError& error) { refused.add(error); });
+    if (refused.lines().empty()) return std::nullopt;
+    try {
+      if (contradictions) refused.add_contradictions(contradictions().lines());
+    } catch (const std::exception&) {  // it may be because of what is refused
+    }
+  } catch (const std::invalid_argument& error) {
+    std::cerr << error.what() << '\n';
+    return kExitWrongOptions;
+  } catch (const UnreadableFile& error) {
+    std::cerr << error.what() << '\n';
+    return kExitUnreadable;
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) {
+      std::ostringstream text;
+      const int code = app.exit(error, text);
+      std::cout << text.str();
+      return flush_standard_output() ? code : kExitFault;
+    }
+    refused.add(error);
+  }
+  std::cerr << refused.lines();
+  return refused.exit_code();
+}
+
+std::string as_typed(const CLI::App& app, const std::string& message, int argc,
+                     const char* const* argv) {
+  std::string text;
+  for (const auto each : split(message, '\n')) {
+    const std::string line(each);
+    const std::size_t end = line.find_first_of(": ");
+    const CLI::Option* option =
+        end == std::string::npos ? nullptr : find_option(app, line.substr(0, end));
+    text += (option == nullptr ? line : typed_name(*option, argc, argv) + line.substr(end)) + '\n';
+  }
+  return text;
+}
+
+}  // namespace retrystorm
