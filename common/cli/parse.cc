@@ -222,7 +222,8 @@ class Refusals {
   void add_contradictions(const std::string& lines) {
     if (names_.contains("strategy")) return;  // it would set many options
     for (const auto line : split(lines, '\n')) {
-      if (!line.empty() && !names_one(line)) lines_ += as_typed(app_, std::string(line), argc_, argv_);
+      if (!line.empty() && !names_one(line))
+        lines_ += as_typed(app_, std::string(line), argc_, argv_);
     }
   }
 
@@ -258,7 +259,9 @@ class Refusals {
 
   bool names_one(std::string_view line) const {
     const std::string text(line);
-    const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-'; };
+    const auto is_part = [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-';
+    };
     for (auto begin = text.begin(); begin != text.end();) {
       const auto end = std::find_if_not(begin, text.end(), is_part);
       const std::string word(begin, end);
@@ -297,7 +300,8 @@ void parse_words(CLI::App& app, std::vector<std::string> words, const OnError& r
   for (bool again = true; again;) {
     again = false;
     try {
-      app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 expects reverse order
+      app.parse(
+          std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 expects reverse order
     } catch (const CLI::Success&) {
       throw;
     } catch (const CLI::FileError&) {

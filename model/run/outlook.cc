@@ -677,23 +677,31 @@ void warn(Outlook& outlook, const OutlookInput& input, const Storm& storm) {
     say("this service slows down when many requests are in it, and stays down as the experiment's does. A "
         "managed table only turns away what is too much: --service=workers with many --workers");
   }
-  if (!workload.has_timeout()) {
-    // The line on the timeout says it.
-  } else if (limit.deadline < workload.timeout) {
+  const Outlook::Retries& retries = outlook.retries;
+  const bool by_timeouts = workload.has_timeout() && limit.retry_on.timeout;
+  const Outlook::Failing& failing = by_timeouts ? retries.timeouts : retries.errors;
+  if (workload.has_timeout() && limit.deadline < workload.timeout) {
     say("a request ends after " + readable(limit.deadline) + ", before its first attempt's " +
         timeout + " are over: what times out is never retried (--deadline, --timeout)");
-  } else if (outlook.retries.attempts != kUnlimited && limit.retry_on.timeout &&
-             outlook.retries.hedges == 0) {
-    const double begin = outlook.retries.timeouts.attempts;
-    if (begin < outlook.retries.attempts) {
-      const std::string plural = begin > 1 ? "s" : "";
-      say("of " + readable(outlook.retries.attempts) + " attempts that time out after " + timeout +
-          " only " + readable(begin) + " can begin before the deadline of " +
-          readable(limit.deadline) + ": " + readable(begin) + " attempt" + plural +
-          " and the wait" + plural + " take " +
-          readable(time_of(outlook.retries.waits, workload.timeout, begin + 1) - workload.timeout) +
-          " (--deadline, --timeout, --max-attempts)");
-    }
+  } else if (retries.attempts != kUnlimited && retries.hedges == 0 && failing.again &&
+             failing.attempts < retries.attempts) {
+    const double begin = failing.attempts;
+    const std::string plural = begin > 1 ? "s" : "";
+    say("of " + readable(retries.attempts) + " attempts that " +
+        (by_timeouts ? "time out after " + timeout : "fail") + " only " + readable(begin) +
+        " can begin before the deadline of " + readable(limit.deadline) + ": " + readable(begin) +
+        " attempt" + plural + " and the wait" + plural + " take " +
+        readable(time_of(retries.waits, failing.takes, begin + 1) - failing.takes) +
+        (by_timeouts ? " (--deadline, --timeout, --max-attempts)"
+                     : " (--deadline, --backoff-base, --max-attempts)"));
+  }
+  if (const auto& outage = outlook.outage; open && outage && outage->attempts_at_end > 0 &&
+                                           failing.attempts == kUnlimited &&
+                                           !failing.limited_by_budget) {
+    say("no request gives up: at the end of the outage those " +
+        readable(std::round(outage->wanted)) + " that began in it send " +
+        per_second(outage->attempts_at_end) +
+        ", and go on until each is answered (--max-attempts, --deadline)");
   }
   bool hangs_on_rejections_said = false;
   if (input.outage && limit.max_retries > 0 && workload.has_timeout()) {
@@ -702,11 +710,10 @@ void warn(Outlook& outlook, const OutlookInput& input, const Storm& storm) {
       const std::string what = failure->status > 0 ? "a " + std::to_string(failure->status)
                                : failure->outcome == Outcome::kTimedOut ? "a timeout"
                                                                         : "a refused connection";
-      say("attempts meet " + what +
-          " in this outage, which is not retried (--retry-on=" + to_string(limit.retry_on) + ')' +
+      say("attempts meet " + what + " in this outage, which is not retried (--retry-on)" +
           (outlook.hangs_on_rejections()
-               ? ". Errors are, but this service turns nothing away: its queue has no bound. If "
-                 "yours does, that decides (--queue-length, --rejection-cost)"
+               ? ". Errors are, and if your queue has a bound, they decide (--queue-length, "
+                 "--rejection-cost)"
                : ""));
       hangs_on_rejections_said = true;
     }

@@ -65,7 +65,7 @@ std::string service_sentence(const Outlook& outlook) {
 
 // "up to 198/s if all time out (1,000 clients, each once in 5.05s)"
 std::string failing_text(const Outlook& outlook, const Outlook::Failing& failing,
-                         const std::string& how) {
+                         const std::string& how, bool clients_said = false) {
   const bool closed = outlook.clients > 0;
   if (failing.rate == Outlook::kUnlimited) {
     return (closed ? "as many as are answered " : "more and more ") + how;
@@ -88,7 +88,8 @@ std::string failing_text(const Outlook& outlook, const Outlook::Failing& failing
   } else if (failing.limited_by_client_rate) {
     why = "--client-rate";
   } else if (closed) {
-    why = readable(outlook.clients) + " clients, each once in " + readable(failing.cycle);
+    why = (clients_said ? "" : readable(outlook.clients) + " clients, each ") + "once in " +
+          readable(failing.cycle);
   }
   if (failing.limited_by_hedge_budget) {
     why += (why.empty() ? "" : "; ") + std::string("--hedge-budget");
@@ -132,10 +133,20 @@ std::string attempts_sentence(const Outlook& outlook) {
   const bool endless = outlook.timeout == Duration::max();
   if (endless && retries.attempts > 1 + retries.hedges) {
     text += ", but none because an answer is late (--timeout=none)";
-  } else if (!retries.turns_away && timeouts.attempts < retries.attempts && !hedged) {
-    text += timeouts.attempts == 1
-                ? ", but none follows a timeout (--retry-on, --deadline)"
-                : ", " + readable(timeouts.attempts) + " if they time out (--deadline)";
+  } else if (!retries.turns_away && timeouts.attempts == 1 && retries.attempts > 1 && !hedged) {
+    text +=
+        std::string(", none after a timeout (") + (timeouts.again ? "--deadline)" : "--retry-on)");
+  }
+  // Where they have a number, a warning says it.
+  const bool by_timeouts = timeouts.again && !endless;
+  const Outlook::Failing& cut = by_timeouts ? timeouts : errors;
+  if ((hedged || retries.attempts == Outlook::kUnlimited) && cut.again && cut.attempts > 1 &&
+      cut.attempts < retries.attempts) {
+    text += ", at most " + readable(cut.attempts) +
+            (!by_timeouts ? " that fail"
+             : hedged     ? " that are late"
+                          : " that time out") +
+            " (--deadline)";
   }
   if (errors.rate == timeouts.rate && errors.at_first == timeouts.at_first &&
       errors.budget_lasts == timeouts.budget_lasts) {
@@ -154,7 +165,9 @@ std::string attempts_sentence(const Outlook& outlook) {
     if (endless && !hedged) return text;
     text += ", ";
   }
-  return text + failing_text(outlook, timeouts, hedged ? "if all are late" : "if all time out");
+  const bool clients_said = text.find(" clients, each") != text.npos;
+  return text + failing_text(outlook, timeouts, hedged ? "if all are late" : "if all time out",
+                             clients_said);
 }
 
 // Whether retries can keep the service down, and under which conditions.
@@ -174,7 +187,7 @@ std::string storm_sentence(const Outlook& outlook) {
     // Nothing makes more requests of clients that wait for an answer.
     if (!outlook.outage && outlook.clients > 0 && outlook.clients < service.held_from) return "";
     std::string text = ". From " + counted(std::round(service.held_from), "request") +
-                       " in the service on, a storm sustains itself";
+                       " in it on, a storm sustains itself";
     const double without = std::round(service.held_without_budget);
     if (without < std::round(service.held_from)) {
       text += " (without a budget from " + readable(without) + " on)";
@@ -213,7 +226,7 @@ std::string storm_sentence(const Outlook& outlook) {
                   : ", less than the service can do. No storm sustains itself; a queue drains at " +
                         drain;
     }
-    return ", less than the service can do: then a storm ends, and a queue drains at " + drain +
+    return ", less than the service can do: a storm ends, and a queue drains at " + drain +
            (failing.budget_lasts
                 ? ""
                 : ". Without a budget: " + up_to(failing.at_first) + ", MORE than it can do");
@@ -280,10 +293,11 @@ std::string outage_sentence(const Outlook& outlook) {
     return text + "; attempts pile up without limit on kept connections (--connections)";
   }
   if (freeze) {
-    text += "; " + readable(std::round(outage.waiting)) + " attempts wait ";
+    const bool all = std::round(outage.waiting) == std::round(outage.wanted);
+    text += "; " + (all ? "all" : readable(std::round(outage.waiting)) + " attempts") + " wait ";
     text += !outlook.connections ? "in the accept queue (--backlog): "
             : outlook.connections->multiplexed
-                ? "on shared connections, which outlast it, so that --backlog plays no part: "
+                ? "on shared connections, not in a --backlog: "
                 : "in the accept queue (--backlog) and on kept connections: ";
   } else if (outage.waiting > 0) {
     text += outage.waiting == Outlook::kUnlimited
@@ -372,9 +386,9 @@ std::string connection_sentence(const Outlook& outlook) {
   const Outlook::Connections& pools = *outlook.connections;
   std::string text =
       pools.multiplexed
-          ? "multiplexed (--connections): up to " + readable(pools.of_process) +
-                " in each process (--pool-size), each for " +
-                counted(static_cast<double>(pools.streams), "attempt") + " at a time (--streams)"
+          ? "multiplexed (--connections): " + readable(pools.of_process) +
+                " in each process (--pool-size), of " +
+                counted(static_cast<double>(pools.streams), "attempt") + " (--streams)"
           : "kept (--connections), " +
                 (pools.of_process == Outlook::kUnlimited ? "any number"
                                                          : "up to " + readable(pools.of_process)) +
@@ -383,12 +397,12 @@ std::string connection_sentence(const Outlook& outlook) {
   if (pools.through != Outlook::kUnlimited) {
     text += ", which let through " + rate_of(pools.through);
   }
-  text += "; an attempt without one waits in line, ";
+  text += "; others wait ";
   text += pools.longest_wait != Duration::max() ? "for at most " + readable(pools.longest_wait)
-          : pools.wait_counts                   ? "until it times out"
+          : pools.wait_counts                   ? "until they time out"
                                                 : "however long it takes";
-  return text + " (--pool-wait), and its timeout begins " +
-         (pools.wait_counts ? "before" : "after") + " that wait (--pool-wait-counts)";
+  return text + (pools.wait_counts ? "" : ", before their timeout begins") +
+         " (--pool-wait, --pool-wait-counts)";
 }
 
 // The attempts of a frozen service have no end, or only that of their request.
@@ -420,10 +434,11 @@ std::string late_from_line(const Outlook& outlook) {
     return "; with up to " + readable(pools.longest_wait) + " in line answers come in time";
   }
   const double late = narrow ? std::max(spare, 0.0) * pools.through : service.late_from;
-  return "; from " + counted(std::round(late), "request") +
-         (narrow    ? " in line for a connection"
-          : workers ? " waiting for a connection or a worker"
-                    : " in line for a connection or in it") +
+  const std::string from = "; from " + readable(std::round(late));
+  return from +
+         (narrow    ? " requests in line for a connection"
+          : workers ? " waiting"
+                    : " requests in line for a connection or in it") +
          " on answers come too late";
 }
 
@@ -742,7 +757,7 @@ bool freezes_workers(const Outlook& outlook) {
 
 std::string assumed_text(const std::string& options, bool freezes_workers) {
   if (options.empty()) return "";
-  std::string line = options + ": by default; give yours";
+  std::string line = options;
   if (freezes_workers && options.find("--backlog=") != options.npos) {
     // A freeze stops the whole process, which then accepts nothing.
     line += ". If only workers hang, a Tomcat accepts more: --backlog=8292";

@@ -579,6 +579,18 @@ TEST(Outlook, WarnsOfSettingsThatCannotWork) {
               ElementsAre(HasSubstr("what times out is never retried")));
   EXPECT_THAT(look(kPayments + "deadline = 1s\n").warnings,
               ElementsAre(HasSubstr("of 3 attempts that time out after 1s only 1 can begin")));
+  // Retries of errors begin 1, 3 and 7 s after the request.
+  const std::string doubling =
+      "growth = exponential\nbackoff-base = 1s\njitter = 0\nmax-attempts = 10\ndeadline = 5s\n";
+  EXPECT_THAT(look(kPayments + doubling + "retry-on = 503\nqueue-length = 100\n", "errors:0.3:503")
+                  .warnings,
+              ElementsAre(HasSubstr("of 10 attempts that fail only 3 can begin before the deadline "
+                                    "of 5s: 3 attempts and the waits take 7s")));
+  // 400/s for 20 s, each of which sends an attempt every 1.1 s.
+  EXPECT_THAT(
+      look(kPayments + "strategy = fixed\nfixed-delay = 100ms\nmax-attempts = none\n").warnings,
+      ElementsAre(HasSubstr("those 8,000 that began in it send 7,273/s, and go on")));
+  EXPECT_THAT(look(kPayments + "max-attempts = none\ndeadline = 5s\n").warnings, IsEmpty());
   EXPECT_THAT(look(kPayments + "clients = 7\n").warnings,
               ElementsAre(HasSubstr("open arrivals do not use --clients:")));
   EXPECT_THAT(look(kPayments + "clients = 7\nlambda = 1s\n").warnings,
@@ -595,6 +607,23 @@ TEST(Outlook, WarnsOfSettingsThatCannotWork) {
   EXPECT_THAT(look(kPayments, "throttle:20").warnings, IsEmpty());
   EXPECT_THAT(look("", "throttle:20").warnings,
               ElementsAre(HasSubstr("this service slows down when many requests are in it")));
+}
+
+// Attempts of 1 s, each 100 ms after the one before it, begin at 0, 1.1, 2.2, 3.3 and 4.4 s.
+TEST(Outlook, SaysHowManyAttemptsADeadlineLeaves) {
+  const std::string endless =
+      kPayments + "strategy = fixed\nfixed-delay = 100ms\nmax-attempts = none\ndeadline = 5s\n";
+  EXPECT_THAT(unwrapped(text_of(endless)),
+              HasSubstr(", at most 5 that time out (--deadline): up to 2,000/s if all time out"));
+}
+
+// A page of a small screen, with what is assumed.
+TEST(Outlook, HasFewLinesForABudgetOverSharedConnections) {
+  for (const char* connections : {"new", "multiplexed"}) {
+    const std::string text =
+        text_of(kPayments + "strategy = grpc\nconnections = " + connections + '\n');
+    EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 17) << text;
+  }
 }
 
 TEST(Outlook, SaysThatMedianWaitsFall) {
@@ -711,7 +740,7 @@ TEST(Outlook, SaysWhatPoolsLetThrough) {
   EXPECT_THAT(unwrapped(text_of(settings + "pool-wait = 500ms\n")),
               HasSubstr("; with up to 500ms in line answers come in time"));
   EXPECT_THAT(unwrapped(text_of(settings + "pool-size = 5\n")),
-              HasSubstr("; from 380 requests waiting for a connection or a worker on answers"));
+              HasSubstr("; from 380 waiting on answers"));
   EXPECT_THAT(unwrapped(text_of(settings + "pool-size = 5\npool-wait-counts = no\n")),
               HasSubstr("on answers come too late, not counting those in line for a connection"));
 }
@@ -756,7 +785,7 @@ TEST(Outlook, CopesWithExtremes) {
 TEST(Outlook, SaysWhatAStormWouldBeWithoutABudget) {
   EXPECT_THAT(unwrapped(text_of(kPayments + "retry-budget = 10%\n")),
               AllOf(HasSubstr("up to 1,200/s if all time out until the budget is empty ("),
-                    HasSubstr("less than the service can do: then a storm ends, and a queue "
+                    HasSubstr("less than the service can do: a storm ends, and a queue "
                               "drains at 360/s\n")));
   // Three attempts of each of 200 are fewer than 800.
   EXPECT_THAT(unwrapped(text_of(kPayments + "retry-budget = 10%\nrate = 200\n")),
@@ -933,12 +962,10 @@ TEST(Outlook, CountsTheAttemptsForWhichThereIsAConnection) {
   EXPECT_THAT(unwrapped(text_of(small + "pool-wait-counts = no\n")),
               AllOf(HasSubstr("up to 30/s if all time out (so many have a connection: 30 at a "
                               "time (--pool-size, --pool-wait-counts)), less than"),
-                    HasSubstr("an attempt without one waits in line, however long it takes "
-                              "(--pool-wait), and its timeout begins after that wait "
-                              "(--pool-wait-counts)")));
+                    HasSubstr("others wait however long it takes, before their timeout begins "
+                              "(--pool-wait, --pool-wait-counts)")));
   EXPECT_THAT(unwrapped(text_of(small)),
-              HasSubstr("waits in line, until it times out (--pool-wait), and its timeout begins "
-                        "before that wait"));
+              HasSubstr("others wait until they time out (--pool-wait, --pool-wait-counts)"));
 }
 
 TEST(Outlook, SaysWhatClientsWithoutATimeoutDo) {
@@ -1014,7 +1041,7 @@ TEST(Outlook, NamesTheOptionsThatDecide) {
               Contains(HasSubstr("(--queue-length, --rejection-cost)")));
   EXPECT_THAT(deciding_options(look(unavailable + "queue-length = 100\n")),
               Not(Contains("rejection-cost")));
-  EXPECT_EQ(assumed_text("--timeout=2s"), "assumed    --timeout=2s: by default; give yours\n");
+  EXPECT_EQ(assumed_text("--timeout=2s"), "assumed    --timeout=2s\n");
   EXPECT_EQ(assumed_text(""), "");
   // Who gives no option of the waits retries for ever.
   EXPECT_THAT(deciding_options(look("")), Contains("strategy"));
@@ -1091,9 +1118,8 @@ TEST(Outlook, LeavesOutFixedWindowsOfALimitOnly) {
 TEST(Outlook, NamesNoBacklogOfSharedConnections) {
   const std::string shared = kPayments + "connections = multiplexed\n";
   EXPECT_THAT(deciding_options(look(shared)), Not(Contains("backlog")));
-  EXPECT_THAT(
-      unwrapped(text_of(shared)),
-      HasSubstr("wait on shared connections, which outlast it, so that --backlog plays no part: "));
+  EXPECT_THAT(unwrapped(text_of(shared)),
+              HasSubstr("wait on shared connections, not in a --backlog: "));
 }
 
 TEST(Outlook, WarnsOfNumbersOfATableThatAreNeverReached) {
