@@ -396,9 +396,16 @@ TEST(Explain, KnowsTheWordsAtTheLeftOfASummary) {
   summary.capacity.emplace();
   summary.kept.emplace();
   summary.on_waking.emplace();
+  summary.recovery.baseline_ok = 99.5;
   const std::string text = summary_text(summary);
   EXPECT_THAT(text, HasSubstr("\ncapacity:"));
   expect_explained_at_the_left(text);
+  // Within its lines.
+  for (const char* words : {"sent", "retries", "given up", "failing at the end", "timed out", "max",
+                            "pauses", "went without an OK", "baseline", "50 %", "90 %", "95 %"}) {
+    EXPECT_THAT(text, HasSubstr(words));
+    expect_explained(words);
+  }
 
   CellResult cell{
       .runs = 2, .recovered = 2, .gave_up = 1, .not_sent = 1, .ok_lost = 1, .peak_concurrency = 1};
