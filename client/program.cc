@@ -85,8 +85,9 @@ int run_clients(const Invocation& invocation, const ClientOptions& asked) {
   values["syn_linear_timeouts"] = syn_linear_timeouts();
   if (!options.workload.seed) std::cerr << "seed " << seed << '\n';
   if (!options.quiet) {
-    const Outlook outlook = look_ahead(options, options.workload);
-    std::cerr << outlook_text(outlook) << assumed_text(invocation.app, values, {{"", outlook}});
+    const std::vector<OutlookOfRow> rows = {{"", look_ahead(options, options.workload)}};
+    std::cerr << outlook_text(rows.front().outlook)
+              << assumed_text(invocation.app, assumed_list(invocation.app, values, rows), rows);
   }
   CurrentFleet fleet;
   const ClientMetrics metrics(fleet);

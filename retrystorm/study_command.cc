@@ -218,7 +218,7 @@ Study::Study(const Invocation& invocation, const StudyOptions& options,
 }
 
 void Study::tell_outlook(const Invocation& invocation, const std::vector<std::size_t>& cells,
-                         const std::vector<std::string>& set_in_cells) const {
+                         const std::vector<std::string>& set_in_cells) {
   const auto differs = [&](std::size_t label) {
     return std::any_of(cells.begin(), cells.end(), [&](std::size_t cell) {
       return cells_[cell].labels[label] != cells_[cells.front()].labels[label];
@@ -233,9 +233,11 @@ void Study::tell_outlook(const Invocation& invocation, const std::vector<std::si
     }
     rows.push_back({name, look_ahead(cells_[cell].options)});
   }
+  const std::string assumed =
+      assumed_list(invocation.app, options_json(invocation.app), rows, set_in_cells);
+  rows_.add_assumed(assumed);
   std::cerr << outlook_text(rows, "other rows differ, too")
-            << assumed_text(invocation.app, options_json(invocation.app), rows, set_in_cells)
-            << std::flush;
+            << assumed_text(invocation.app, assumed, rows) << std::flush;
 }
 
 std::optional<std::vector<CellResult>> Study::run() {
@@ -380,6 +382,7 @@ int Study::finish(const char* end) {
     }
   }
   std::cout << end;
+  rows_.begin();
   const int fault = output_.finish();
   if (fault != 0) return fault;
   if (complete_) return exit_code_of(findings);

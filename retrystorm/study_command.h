@@ -95,10 +95,11 @@ class Study {
         const std::vector<std::string>& labels, std::vector<StudyCell> cells,
         const std::vector<std::string>& run_columns = {}, bool part = false);
 
-  // Prints what can be said about these cells before they run, and the defaults on which the answer hangs.
+  // Prints what can be said about these cells before they run, and the defaults on which the answer hangs, which are also
+  // in the comment of the CSV file.
   // `set_in_cells`: options that have a value of their own in each cell, although they were not given.
   void tell_outlook(const Invocation& invocation, const std::vector<std::size_t>& cells,
-                    const std::vector<std::string>& set_in_cells) const;
+                    const std::vector<std::string>& set_in_cells);
 
   // The summary of the runs of each cell, in the order of the cells. Nothing if it was interrupted. Call it
   // once, with all cells, because all runs are shared among the threads.

@@ -70,23 +70,25 @@ void add_options_of_kinds(std::vector<std::string>& names, const ScenarioOptions
   }
 }
 
-// Prints the outlook of a run with these options, and adds it to the first line.
-void tell_outlook(const Invocation& invocation, const SimulatorOptions& asked,
-                  const ScenarioOptions& run, nlohmann::ordered_json& start,
-                  const std::vector<std::string>& swept = {}) {
-  if (asked.quiet && asked.json.empty() && asked.server_json.empty()) return;
+// Prints the outlook of a run with these options, and adds it to the first line. Returns what was assumed
+// (see `assumed_list`).
+std::string tell_outlook(const Invocation& invocation, const SimulatorOptions& asked,
+                         const ScenarioOptions& run, nlohmann::ordered_json& start,
+                         const std::vector<std::string>& swept = {}) {
   start["title"] = retries_title(run.workload.retry);
   const std::vector<OutlookOfRow> all = look_ahead_at_all(run);
+  std::vector<std::string> no_defaults = swept;
+  add_options_of_kinds(no_defaults, run);
+  const std::string assumed = assumed_list(invocation.app, start, all, no_defaults);
   if (!asked.quiet) {
-    std::vector<std::string> no_defaults = swept;
-    add_options_of_kinds(no_defaults, run);
     std::cerr << (all.size() == 1 ? outlook_text(all.front().outlook) : outlook_text(all, ""))
-              << assumed_text(invocation.app, start, all, no_defaults) << std::flush;
+              << assumed_text(invocation.app, assumed, all) << std::flush;
   }
   if (all.size() == 1) start["outlook"] = outlook_json(all.front().outlook);
   for (const auto& [name, outlook] : all) {
     if (!name.empty()) start["outlooks"][name] = outlook_json(outlook);
   }
+  return assumed;
 }
 
 // "strategy=fixed, timeout=2s"
@@ -99,10 +101,10 @@ std::string row_name(const Grid& grid, std::size_t cell) {
   return name;
 }
 
-// The outlook of the rows of a table. Of many rows, that of the first and the last.
-void tell_outlooks(const Invocation& invocation, const ScenarioOptions& asked,
-                   const nlohmann::ordered_json& start, const Grid& grid,
-                   const std::function<ScenarioOptions(std::size_t cell)>& options_of) {
+// The same for the rows of a table. Of many rows, that of the first and the last.
+std::string tell_outlooks(const Invocation& invocation, const SimulatorOptions& asked,
+                          const nlohmann::ordered_json& start, const Grid& grid,
+                          const std::function<ScenarioOptions(std::size_t cell)>& options_of) {
   constexpr std::size_t kMostRows = 100;
   const auto cells = static_cast<std::size_t>(grid.size());
   std::vector<OutlookOfRow> rows;
@@ -114,8 +116,11 @@ void tell_outlooks(const Invocation& invocation, const ScenarioOptions& asked,
     add_different(no_defaults, asked, run);
     add_options_of_kinds(no_defaults, run);
   }
-  std::cerr << outlook_text(rows) << assumed_text(invocation.app, start, rows, no_defaults)
-            << std::flush;
+  const std::string assumed = assumed_list(invocation.app, start, rows, no_defaults);
+  if (!asked.quiet) {
+    std::cerr << outlook_text(rows) << assumed_text(invocation.app, assumed, rows) << std::flush;
+  }
+  return assumed;
 }
 
 void tell_runs(std::size_t rows, std::size_t runs, bool at_most) {
@@ -551,10 +556,10 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
   if (cells == 1) {
     std::vector<std::string> no_defaults = grid.names();
     add_different(no_defaults, options, options_of(0));
-    tell_outlook(invocation, options, options_of(0), start, no_defaults);
-  } else if (!options.quiet) {
-    tell_outlooks(invocation, options, start, grid, options_of);
-    tell_runs(cells, most_runs, !options.expectations.empty());
+    table.add_assumed(tell_outlook(invocation, options, options_of(0), start, no_defaults));
+  } else {
+    table.add_assumed(tell_outlooks(invocation, options, start, grid, options_of));
+    if (!options.quiet) tell_runs(cells, most_runs, !options.expectations.empty());
   }
   const bool is_one_kind = scenario(0).topology.client_edges() < 2;
   if (cells == 1 && !options.wide && is_one_kind) {

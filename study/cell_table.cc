@@ -62,6 +62,7 @@ void CellTable::add_others(const std::vector<std::string>& others) {
 void CellTable::flush() {
   for (const auto& [cell, result] : finished_) write(cell, result);
   finished_.clear();
+  rows_.begin();
   if (rows_to_print_.empty()) return;
   print_fitted(out_, grid_.names(), rows_to_print_);
   rows_to_print_.clear();

@@ -30,6 +30,9 @@ class CellTable {
             OpenTableFiles files = TableFiles(), const MoreColumns& more = {},
             Print print = Print::kWide);
 
+  // See `Rows::add_assumed`.
+  void add_assumed(const std::string& options) { rows_.add_assumed(options); }
+
   // Throws std::runtime_error if writing fails.
   void add(std::size_t cell, const CellResult& result);
 

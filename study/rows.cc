@@ -7,14 +7,26 @@
 
 namespace retrystorm {
 
-Rows::Rows(std::string type, std::vector<std::string> names, const std::string& comment,
-           LineFile csv, JsonLines& json)
-    : type_(std::move(type)), names_(std::move(names)), csv_(std::move(csv)), json_(json) {
-  if (!comment.empty()) csv_.write(comment);
+Rows::Rows(std::string type, std::vector<std::string> names, std::string comment, LineFile csv,
+           JsonLines& json)
+    : type_(std::move(type)),
+      names_(std::move(names)),
+      comment_(std::move(comment)),
+      csv_(std::move(csv)),
+      json_(json) {}
+
+void Rows::add_assumed(const std::string& options) {
+  if (!comment_.empty() && !options.empty()) comment_ += ", assumed: " + options;
+}
+
+void Rows::begin() {
+  if (std::exchange(begun_, true)) return;
+  if (!comment_.empty()) csv_.write(comment_);
   csv_.write(csv_row(names_));
 }
 
 void Rows::write(const std::vector<nlohmann::ordered_json>& values) {
+  begin();
   std::vector<std::string> texts;
   nlohmann::ordered_json row{{"type", type_}};
   for (std::size_t i = 0; i < names_.size(); ++i) {

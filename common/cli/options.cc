@@ -499,19 +499,24 @@ std::vector<std::pair<std::string, std::string>> assumed_options(
   return assumed;
 }
 
-std::string assumed_text(const CLI::App& app, const nlohmann::ordered_json& values,
+std::string assumed_list(const CLI::App& app, const nlohmann::ordered_json& values,
                          const std::vector<OutlookOfRow>& rows,
                          const std::vector<std::string>& set_in_rows) {
   std::string text;
   for (const auto& [name, value] : assumed_options(app, values, rows, set_in_rows)) {
     text += (text.empty() ? "--" : ", --") + name + '=' + value;
   }
+  return text;
+}
+
+std::string assumed_text(const CLI::App& app, const std::string& assumed,
+                         const std::vector<OutlookOfRow>& rows) {
   const bool freezes = std::any_of(rows.begin(), rows.end(), [](const OutlookOfRow& row) {
     return freezes_workers(row.outlook);
   });
   // Somebody who gives the outage knows what hangs.
   const CLI::Option* outage = find_option(app, "outage");
-  return assumed_text(text, freezes && (outage == nullptr || outage->count() == 0));
+  return assumed_text(assumed, freezes && (outage == nullptr || outage->count() == 0));
 }
 
 }  // namespace retrystorm

@@ -191,9 +191,12 @@ nlohmann::ordered_json workload_json(WorkloadOptions workload);
 std::vector<std::pair<std::string, std::string>> assumed_options(
     const CLI::App& app, const nlohmann::ordered_json& values,
     const std::vector<OutlookOfRow>& rows, const std::vector<std::string>& set_in_rows = {});
-// The text of `assumed_text` about them.
-std::string assumed_text(const CLI::App& app, const nlohmann::ordered_json& values,
+// The same in a line: "--rate=100, --timeout=2s".
+std::string assumed_list(const CLI::App& app, const nlohmann::ordered_json& values,
                          const std::vector<OutlookOfRow>& rows,
                          const std::vector<std::string>& set_in_rows = {});
+// The text of `assumed_text` for this line and these rows.
+std::string assumed_text(const CLI::App& app, const std::string& assumed,
+                         const std::vector<OutlookOfRow>& rows);
 
 }  // namespace retrystorm

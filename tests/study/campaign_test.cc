@@ -202,8 +202,12 @@ TEST(CellTable, BeginsItsCsvFileWithAComment) {
   const Grid grid(std::vector<Axis>{{"backlog", {"5"}}});
   std::ostringstream out;
   JsonLines nowhere("");
-  CellTable(grid, out, nowhere, OpenTableFiles({.csv = dir.file("csv")}, "# what, seed 1"));
-  EXPECT_THAT(read_file(dir.file("csv")), testing::StartsWith("# what, seed 1\nbacklog,runs,"));
+  CellTable table(grid, out, nowhere, OpenTableFiles({.csv = dir.file("csv")}, "# what, seed 1"));
+  table.add_assumed("--rate=100, --timeout=2s");
+  table.flush();  // also without a row
+  EXPECT_THAT(
+      read_file(dir.file("csv")),
+      testing::StartsWith("# what, seed 1, assumed: --rate=100, --timeout=2s\nbacklog,runs,"));
   EXPECT_THAT(out.str(), testing::Not(HasSubstr("#")));
 }
 
