@@ -15,6 +15,7 @@ Recovery with_doubts(Recovery recovery, const OutageDoubts& doubts) {
   const bool recovered = recovery.verdict == Verdict::kRecovered;
   if (doubts.begin_failed && (recovered || recovery.verdict == Verdict::kUndecided)) {
     take_back("the outage did not happen: --outage-begin failed");
+    recovery.outage_failed = true;
   } else if (recovered) {
     if (recovery.unfelt && !certain) {
       take_back("the outage was not felt, the service answered all through it as before: " +

@@ -207,7 +207,7 @@ void OutageCommand::replace_runner() {
   under_way_ = 0;
   if (ends_due_ > 0) in_doubt_ = true;
   if (++runners_lost_ > kMostRunnersLost) {
-    throw std::runtime_error(lost + " again and again: --outage-end may not have run");
+    throw std::runtime_error(lost + " again and again: --outage-end may not have run" + by_hand());
   }
   start_runner();
   ends_due_ = std::min(ends_due_, 1);
@@ -262,6 +262,10 @@ void OutageCommand::take_reports(TimePoint until) {
   }
 }
 
+std::string OutageCommand::by_hand() const {
+  return "; the outage may go on, so end it by hand: " + commands_.end;
+}
+
 void OutageCommand::take(const Report& report) {
   --under_way_;
   if (report.word == kEnd) {
@@ -269,18 +273,22 @@ void OutageCommand::take(const Report& report) {
     if (report.fate != Report::Fate::kEnded) in_doubt_ = true;
   }
   const std::string command = "the command of " + std::string(name_of(report.word));
+  const std::string what_to_do = report.word == kEnd && !begin_failed_ ? by_hand() : "";
   if (report.fate == Report::Fate::kNotStarted) {
-    news_.push_back(command + " could not be started: the system has no more processes");
+    news_.push_back(command + " could not be started: the system has no more processes" +
+                    what_to_do);
   } else if (report.fate == Report::Fate::kTerminated) {
     news_.push_back(command +
                     (report.word == kEnd
                          ? " had not ended after " + format_duration(commands_.end_limit)
                          : " had not ended at the end of the outage") +
-                    ", and was terminated");
+                    ", and was terminated" + what_to_do);
   } else if (WIFSIGNALED(report.status)) {
-    news_.push_back(command + " was ended by signal " + std::to_string(WTERMSIG(report.status)));
+    news_.push_back(command + " was ended by signal " + std::to_string(WTERMSIG(report.status)) +
+                    what_to_do);
   } else if (WEXITSTATUS(report.status) != 0) {
-    news_.push_back(command + " failed: exit code " + std::to_string(WEXITSTATUS(report.status)));
+    news_.push_back(command + " failed: exit code " + std::to_string(WEXITSTATUS(report.status)) +
+                    what_to_do);
   } else {
     return;
   }

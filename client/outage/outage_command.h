@@ -72,6 +72,8 @@ class OutageCommand {
   void send(const WatchdogMessage& message);
   void take_reports(TimePoint until);
   void take(const Report& report);
+  // What to do when the end has failed.
+  std::string by_hand() const;
 
   const OutageCommands commands_;
   int reports_ = -1;  // from the runner

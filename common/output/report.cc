@@ -498,7 +498,8 @@ std::string summary_text(const Summary& summary) {
     text += "orders:    " + count_text(*summary.failed_orders, "to the server not carried out\n");
   }
   const bool by_itself = recovery.verdict == Verdict::kCollapsed && summary.outage.empty();
-  if (recovery.verdict != Verdict::kNoOutage && !by_itself) {
+  const bool can_recover = !recovery.outage_failed && recovery.baseline_ok != 0.0;
+  if (recovery.verdict != Verdict::kNoOutage && !by_itself && can_recover) {
     text += recovery.baseline_ok ? format("recovery:  baseline %.1f OK/s", *recovery.baseline_ok)
                                  : "recovery:  no baseline (too short a calm before the outage)";
     const bool open =

@@ -92,6 +92,8 @@ struct Recovery {
   double ok_lost = 0;        // OK missing from the baseline, from the outage to the recovery
   // Did the service answer all through the outage as before, so that it may not have happened?
   bool unfelt = false;
+  // Is it known that there was no outage, although one was begun? Then there is nothing to recover from.
+  bool outage_failed = false;
 };
 
 // Collects a run in windows of five seconds. They are aligned to the start of the run, then to the

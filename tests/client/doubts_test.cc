@@ -23,6 +23,7 @@ TEST(OutageDoubts, TakeBackARecoveryFromNothing) {
   const Recovery failed = with(Verdict::kRecovered, {.by = By::kCommands, .begin_failed = true});
   EXPECT_EQ(failed.verdict, Verdict::kUndecided);
   EXPECT_EQ(failed.reason, "the outage did not happen: --outage-begin failed");
+  EXPECT_TRUE(failed.outage_failed);
   // It is the reason, whatever else is missing.
   EXPECT_EQ(with(Verdict::kUndecided, {.by = By::kCommands, .begin_failed = true}).reason,
             failed.reason);

@@ -97,6 +97,18 @@ TEST_F(OutageCommandTest, TellsWhatFails) {
   EXPECT_TRUE(outage.begin_failed());
 }
 
+// What has begun may go on then.
+TEST_F(OutageCommandTest, TellsHowToEndByHandWhatDidNotEnd) {
+  OutageCommand outage({.begin = "true", .end = "exit 4"});
+  outage.begin(TimePoint::max());
+  EXPECT_THAT(outage.take_news(kPatience), IsEmpty());
+  outage.end();
+  EXPECT_THAT(
+      outage.take_news(kPatience),
+      ElementsAre("the command of --outage-end failed: exit code 4; the outage may go on, so "
+                  "end it by hand: exit 4"));
+}
+
 TEST_F(OutageCommandTest, KnowsWhetherTheBeginFailed) {
   OutageCommand outage({.begin = "true", .end = "exit 3"});
   outage.begin(TimePoint::max());
@@ -248,8 +260,10 @@ TEST_F(OutageCommandTest, TerminatesAnEndThatDoesNotEnd) {
   outage.begin(TimePoint::max());
   EXPECT_THAT(outage.take_news(kPatience), IsEmpty());
   outage.end();
-  EXPECT_THAT(outage.take_news(kPatience), ElementsAre("the command of --outage-end had not ended "
-                                                       "after 300ms, and was terminated"));
+  EXPECT_THAT(
+      outage.take_news(kPatience),
+      ElementsAre(testing::StartsWith("the command of --outage-end had not ended after 300ms, "
+                                      "and was terminated; the outage may go on")));
   const pid_t shell = std::stoi(read_file(file("shell")));
   EXPECT_EQ(kill(shell, 0), -1);
   EXPECT_EQ(outage.failures(), 1);

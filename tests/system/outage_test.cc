@@ -260,6 +260,7 @@ TEST(CommandedOutage, EndsTheRunWhereItDoesNotBegin) {
   EXPECT_THAT(client.err(), HasSubstr("the command of --outage-end failed: exit code 4\n"));
   EXPECT_THAT(client.out(), testing::Not(HasSubstr("told")));
   EXPECT_THAT(client.out(), HasSubstr("\ncommands:  2 of the outage's failed\n"));
+  EXPECT_THAT(client.out(), testing::Not(HasSubstr("\nrecovery:")));
   EXPECT_THAT(client.err(), HasSubstr("the outage did not begin: the run ends\n"));
   const auto summary = read_json_lines(dir.file("client.jsonl")).back();
   EXPECT_EQ(summary["failed_commands"], 2);

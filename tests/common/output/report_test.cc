@@ -342,6 +342,18 @@ TEST(SummaryText, LeavesOutTheRecoveryWithoutAnOutage) {
   EXPECT_THAT(summary_text({}), HasSubstr("p50 -, p95 -, p99 -, max -"));
 }
 
+// It is about an outage that did not begin, or about a service that was down before it.
+TEST(SummaryText, LeavesOutTheRecoveryFromNothing) {
+  Summary summary = recovered_run();
+  EXPECT_THAT(summary_text(summary), HasSubstr("\nrecovery:"));
+  summary.recovery.verdict = Verdict::kUndecided;
+  summary.recovery.outage_failed = true;
+  EXPECT_THAT(summary_text(summary), Not(HasSubstr("\nrecovery:")));
+  summary.recovery.outage_failed = false;
+  summary.recovery.baseline_ok = 0;
+  EXPECT_THAT(summary_text(summary), Not(HasSubstr("\nrecovery:")));
+}
+
 TEST(SummaryText, HasTheSleepersMetrics) {
   Summary summary = recovered_run();
   EXPECT_THAT(summary_text(summary), Not(HasSubstr("sleeper")));
