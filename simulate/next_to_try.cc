@@ -362,7 +362,9 @@ std::string tried_suggestion(const NamedOptions& row, const CellResult& result,
     }
     in_vain += (in_vain.empty() ? "" : ", ") + text.substr(0, text.find_first_of(":("));
   }
-  return in_vain.empty() ? "" : "retrystorm remedies, for none of these helps alone: " + in_vain;
+  // Remedies are for a service that is down.
+  if (in_vain.empty() || before.verdict != Verdict::kCollapsed) return "";
+  return "retrystorm remedies, for none of these helps alone: " + in_vain;
 }
 
 }  // namespace retrystorm

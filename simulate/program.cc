@@ -639,11 +639,19 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
       std::cout << "most runs of each row are down: in place of --sweep, --most="
                 << (open ? "rate" : "clients")
                 << " --expect='down<20%' shows how much load is survived\n";
-      if (!sweeps_strategies(grid) && look_ahead(options_of(cell)).retries.usual_waits) {
-        std::cout << "they retry by default, not as you do: give your retries (--strategy, "
-                     "--max-attempts, --backoff-base)\n";
-      }
     }
+    // The curve with its clients is the experiment.
+    const ScenarioOptions& shown = options_of(cell);
+    const bool experiment = shown.service.capacity == Capacity::kCurve &&
+                            shown.workload.arrivals == Arrivals::kClosed && !shown.graph.on();
+    const bool down = cells == 1 ? to_improve.result().mostly_down() : all_down && !finds_load;
+    if (down && !experiment && !sweeps_strategies(grid) && look_ahead(shown).retries.usual_waits) {
+      std::cout << "they retry by default, not as you do: give your retries (--strategy, "
+                   "--max-attempts, --backoff-base)\n";
+    }
+  }
+  if (complete && !options.quiet && cells == 1 && !options.wide) {
+    std::cout << "words: --explain 'OK lost', or any other word here, says what it means\n";
   }
   const int fault = output.finish();
   if (!complete) return std::max<int>(fault, kExitFault);

@@ -40,12 +40,15 @@ bool hangs_on_backlog(const AskedRow& asked) {
          is_frozen(asked);
 }
 
-// A service of workers that is down for most seeds may owe it to requests whose clients have hung up.
+// A service of workers that is down for most seeds may owe it to requests whose clients have hung up. In a chain they
+// also take workers from others.
 std::vector<Trial> skip_abandoned(const AskedRow& asked) {
   Trial trial{"abandoned", "skip", "your server notices that a caller has hung up", asked.options};
   Abandoned& abandoned = trial.options.service.abandoned;
-  if (!has_workers(asked) || abandoned != Abandoned::kServe || !asked.result.mostly_down())
-    return {};
+  const bool chained = asked.options.graph.chain.size() > 1;
+  const bool may_owe = chained || (has_workers(asked) && asked.result.mostly_down());
+  if (!may_owe || abandoned != Abandoned::kServe) return {};
+  trial.may_win = chained;
   abandoned = Abandoned::kSkip;
   return {trial};
 }
@@ -64,6 +67,35 @@ std::vector<Trial> wait_for_pool_beside_timeout(const AskedRow& asked) {
                   " in the service, of a timeout of " + readable(ahead.timeout) + ')',
               asked.options};
   trial.options.workload.connections.pool_wait_counts = false;
+  return {trial};
+}
+
+// An attempt that does not wait long for a connection leaves the service less to do.
+std::vector<Trial> short_wait_for_pool(const AskedRow& asked) {
+  const WorkloadOptions& workload = asked.options.workload;
+  if (!workload.connections.kept() || !workload.has_timeout() || !has_outage(asked) ||
+      workload.connections.pool_wait != Duration::max() ||
+      look_ahead(asked.options).connections->room == Outlook::kUnlimited) {
+    return {};
+  }
+  const Duration wait = workload.timeout / 4;
+  Trial trial{"pool-wait", format_duration(wait),
+              "your client waits for a connection for as long as its timeout lasts", asked.options};
+  trial.options.workload.connections.pool_wait = wait;
+  return {trial};
+}
+
+// Where the service is slower for a while, all requests have hedges that nothing limits.
+std::vector<Trial> limited_hedges(const AskedRow& asked) {
+  const HedgeSettings& hedge = asked.options.workload.retry.hedge;
+  if (!hedge.any() || hedge.on != HedgeOn::kDelay || hedge.budget != HedgeSettings::kNoBudget ||
+      !has_outage(asked)) {
+    return {};
+  }
+  constexpr double kShare = 0.05;
+  Trial trial{"hedge-budget", print_number(kShare), "nothing limits your hedges", asked.options};
+  trial.options.workload.retry.hedge.budget = kShare;
+  trial.may_win = true;
   return {trial};
 }
 
@@ -282,13 +314,22 @@ std::vector<Trial> other_processes(const AskedRow& asked) {
 // a verdict. Of those with the same question the next is tried if none before it differs.
 using Rule = std::vector<Trial> (*)(const AskedRow& asked);
 constexpr Rule kRules[] = {
-    skip_abandoned,    wait_for_pool_beside_timeout,
-    a_tenth_more_load, half_the_timeout,
-    half_the_outage,   errors_that_cost_work,
-    table_that_ends,   other_waiting,
-    other_workers,     other_backlogs,
-    shorter_calls,     pools_that_a_peak_has_opened,
-    no_burst,          other_processes,
+    skip_abandoned,
+    wait_for_pool_beside_timeout,
+    short_wait_for_pool,
+    limited_hedges,
+    a_tenth_more_load,
+    half_the_timeout,
+    half_the_outage,
+    errors_that_cost_work,
+    table_that_ends,
+    other_waiting,
+    other_workers,
+    other_backlogs,
+    shorter_calls,
+    pools_that_a_peak_has_opened,
+    no_burst,
+    other_processes,
 };
 
 double success_after(const CellResult& result) {

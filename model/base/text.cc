@@ -210,13 +210,14 @@ double parse_spread(std::string_view text, double most) {
   const double value = within(text, {Form::kPercentage}, 0, most);
   if (value > kMostBareSpread && written_number(text).form != Form::kPercentage) {
     throw std::invalid_argument(in_quotes(text) + " is not clear: " + print_number(value) +
-                                "% or " + print_number(100 * value) + "%?");
+                                "% or " + print_number(to_digits(100 * value, 6)) + "%?");
   }
   return value;
 }
 
 std::string print_spread(double value) {
-  return value > kMostBareSpread ? print_number(100 * value) + '%' : print_number(value);
+  return value > kMostBareSpread ? print_number(to_digits(100 * value, 6)) + '%'
+                                 : print_number(value);
 }
 
 std::string number_with_unit(std::string_view text, std::string_view unit) {

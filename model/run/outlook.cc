@@ -621,6 +621,23 @@ void warn_of_limit(Outlook& outlook, const OutlookInput& input, const Storm& sto
   outlook.warnings.push_back(text);
 }
 
+// Processes that send at a fixed rate, begin together and never think stay in step.
+void warn_of_processes_in_step(Outlook& outlook, const WorkloadOptions& workload) {
+  const ClientRateSettings& rate = workload.retry.process.client_rate;
+  if (rate.kind != ClientRateSettings::Kind::kFixed || workload.arrivals != Arrivals::kClosed ||
+      workload.think_time > Duration::zero() || !outlook.service->has_rate_limit ||
+      static_cast<double>(outlook.processes) <= outlook.service->burst) {
+    return;
+  }
+  const std::string all = readable(static_cast<double>(outlook.processes));
+  outlook.warnings.push_back(
+      "the " + all +
+      " processes begin together, and their calls stay in step (--client-rate): of " + all +
+      " at a time the limit admits " + readable(outlook.service->burst) +
+      " (--rate-burst). Where yours begin at different times: --lambda=" +
+      readable(from_seconds(1 / rate.rate)));
+}
+
 void warn(Outlook& outlook, const OutlookInput& input, const Storm& storm) {
   const auto say = [&outlook](const std::string& text) { outlook.warnings.push_back(text); };
   const WorkloadOptions& workload = input.workload;
@@ -629,6 +646,7 @@ void warn(Outlook& outlook, const OutlookInput& input, const Storm& storm) {
   const std::string timeout = readable(workload.timeout);
   const auto per_second = [](double rate) { return readable(rate) + "/s"; };
   if (outlook.service) {
+    warn_of_processes_in_step(outlook, workload);
     const Outlook::Service& service = *outlook.service;
     const bool held = outlook.client_rate <= outlook.wanted;
     if (service.used > 1 && service.rate_limited && !held &&

@@ -22,7 +22,7 @@ Duration hedge_delay(const OutlookInput& input) {
 }  // namespace
 
 Storm::Storm(const OutlookInput& input, double wanted, std::size_t processes,
-      const std::vector<Duration>& waits)
+             const std::vector<Duration>& waits)
     : open_(input.workload.arrivals == Arrivals::kOpen),
       callers_(open_ ? input.workload.rate : static_cast<double>(input.workload.clients)),
       think_(std::max(input.workload.mean_think_time(), input.turnaround)),
@@ -129,7 +129,8 @@ Storm::Coming Storm::coming(const Outlook::Failing& failing, double fails, Durat
   return result;
 }
 
-double Storm::attempts_beside(const Outlook::Failing& failing, double succeed, Duration answer) const {
+double Storm::attempts_beside(const Outlook::Failing& failing, double succeed,
+                              Duration answer) const {
   const auto coming_if = [&](double fails) { return coming(failing, fails, answer); };
   const double fails = find_crossing(0, 1, [&](double share) {
                          return coming_if(share).attempts * (1 - share) > succeed;
@@ -150,8 +151,7 @@ Spending Storm::spending(const Outlook::Failing& failing, double cost) const {
   const double requests =
       open_ ? callers_ : callers_ / to_seconds(saturating_add(think_, failing.lasts));
   const auto begun = [this, endless, requests](Duration time) {
-    return endless && !open_ ? clients_stuck(callers_, think_, time)
-                             : requests * to_seconds(time);
+    return endless && !open_ ? clients_stuck(callers_, think_, time) : requests * to_seconds(time);
   };
   return {.begun = begun,
           .takes = failing.takes,

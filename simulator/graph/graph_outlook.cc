@@ -103,7 +103,8 @@ std::string sentence(const Topology& topology, const std::vector<NodeOutlook>& n
   }
   text += readable(nodes[disturbed].most) + " calls of it for a request of a client (--retry-at";
   if (is_chain(topology) && nodes.front().most > 1) {
-    text += "; the first factor is the clients' own attempts";
+    text += "; the first factor is the clients' own: leave " + topology.nodes.front().name +
+            " out of --chain if it is the first that retries";
   }
   text += ')';
   const double rate = load * nodes[disturbed].most;
