@@ -786,8 +786,9 @@ void warn(Outlook& outlook, const OutlookInput& input, const Storm& storm) {
                                                       : "--clients and --lambda";
     say("open arrivals do not use " + names + ": " + per_second(workload.rate) +
         " arrive whatever happens to them (--rate, or --arrivals=closed)" +
-        (workload.connections.kept() ? "; for callers with connections of their own: --processes=N"
-                                     : ""));
+        (input.clients_given && sharing_processes(workload) == 1
+             ? "; for as many processes that call: --processes=" + std::to_string(workload.clients)
+             : ""));
   }
 }
 
@@ -819,19 +820,13 @@ Outlook look_ahead(const OutlookInput& input) {
   outlook.processes = process_count(workload);
   outlook.budget = retry.process.budget.name;
   outlook.budget_in_each = grows_with_processes(retry.process.budget);
-  outlook.budget_has_bucket = retry.process.budget.kind == BudgetSettings::Kind::kTokens &&
-                              retry.process.budget.ttl == Duration::max();
   const BudgetSettings& saves = retry.process.budget;
   const bool has_balance =
       saves.kind == BudgetSettings::Kind::kTokens && saves.ttl != Duration::max();
   if (has_balance && input.outage && input.calm > Duration::zero() && input.calm < saves.ttl) {
     outlook.budget_saves = {.of = saves.ttl, .calm = input.calm};
   }
-  if (outlook.budget_has_bucket) {
-    outlook.bucket_tokens = retry.process.budget.tokens;
-    outlook.retry_takes = retry.process.budget.cost;
-    outlook.failure_takes = retry.process.budget.failure_cost;
-  }
+  if (saves.kind == BudgetSettings::Kind::kTokens && !has_balance) outlook.bucket = saves;
   outlook.budget_is_concurrent = retry.process.budget.kind == BudgetSettings::Kind::kConcurrent;
   outlook.client_rate = client_rate_of(workload);
   ProcessSettings others = retry.process;

@@ -177,16 +177,15 @@ struct Outlook {
   std::size_t processes = 0;
   std::string budget{};
   bool budget_in_each = false;  // do more processes pay for more retries?
-  // Has each a bucket of tokens? Does it limit the retries at a time?
+  // Does it limit the retries at a time?
   // A budget that saves the deposits of the time `of`, where the calm before the outage is shorter.
   struct Saves {
     Duration of{0}, calm{0};
   };
   std::optional<Saves> budget_saves{};
-  bool budget_has_bucket = false, budget_is_concurrent = false;
-  // Of a bucket: its tokens, and what a retry, or if that costs nothing a failure, takes of them.
-  double bucket_tokens = 0, retry_takes = 0, failure_takes = 0;
-  bool gates = false;  // some whose effect is not computed
+  bool budget_is_concurrent = false;
+  std::optional<BudgetSettings> bucket{};  // if each budget is a bucket of tokens
+  bool gates = false;                      // some whose effect is not computed
   double client_rate =
       kUnlimited;  // attempts a second that all processes send at most, if that is given
   std::optional<Connections> connections{};  // empty if each attempt opens one

@@ -351,6 +351,21 @@ bool has_process_each(const Outlook& outlook) {
          static_cast<double>(outlook.processes) == outlook.clients;
 }
 
+// "10 tokens: a failure takes 1, a success gives 0.1; it retries above half of them"
+std::string bucket_text(const BudgetSettings& bucket) {
+  const std::string tokens = counted(bucket.tokens, "token");
+  if (bucket.cost > 0) return tokens + ", of which a retry takes " + readable(bucket.cost);
+  std::string text = tokens + ": a failure takes " + readable(bucket.failure_cost);
+  if (bucket.deposit_on == DepositOn::kSuccess && bucket.deposit > 0) {
+    text += ", a success gives " + readable(bucket.deposit);
+  }
+  if (bucket.threshold != BudgetSettings::kNone && bucket.threshold > 0) {
+    text += "; it retries above " +
+            (bucket.threshold == 0.5 ? "half" : percent_of(bucket.threshold)) + " of them";
+  }
+  return text;
+}
+
 std::string processes_sentence(const Outlook& outlook) {
   const auto number = static_cast<double>(outlook.processes);
   std::string text = readable(number) + " (--processes), " +
@@ -364,12 +379,7 @@ std::string processes_sentence(const Outlook& outlook) {
     if (hedge.budget != HedgeSettings::kNoBudget)
       text += "; each may send 10 hedges/s (--hedge-budget)";
   }
-  if (outlook.budget_has_bucket) {
-    text += " (" + counted(outlook.bucket_tokens, "token") + ", of which a " +
-            (outlook.retry_takes > 0 ? "retry takes " + readable(outlook.retry_takes)
-                                     : "failure takes " + readable(outlook.failure_takes)) +
-            ')';
-  }
+  if (outlook.bucket) text += " (" + bucket_text(*outlook.bucket) + ')';
   if (const auto& saves = outlook.budget_saves) {
     text += ", which saves for " + brief_duration(saves->of) + " (--budget-ttl), here for " +
             readable(saves->calm) + " (--outage-at)";
@@ -743,7 +753,7 @@ std::vector<std::string> deciding_options(const Outlook& outlook) {
     add({"processes"});
   }
   if (outlook.retries.hedges > 0) add({"hedge-max", "hedge-budget"});
-  if (outlook.budget_has_bucket) add({"budget-tokens"});
+  if (outlook.bucket) add({"budget-tokens"});
   // A retry counts from its wait on.
   if (outlook.budget_is_concurrent) add({"backoff-base", "retry-on"});
   return names;

@@ -479,9 +479,10 @@ TEST(Outlook, SaysWhatIsSentUntilTheBudgetIsEmpty) {
   const std::string text = unwrapped(text_of(grpc));
   EXPECT_THAT(text, HasSubstr("up to 400/s if all fail at once until the budget is empty (300ms), "
                               "then 100/s (--retry-budget=grpc), 100/s if all time out"));
-  EXPECT_THAT(text,
-              HasSubstr("retry budget: grpc in each (100 tokens, of which a failure takes 1), "
-                        "so more retry more\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("retry budget: grpc in each (100 tokens: a failure takes 1, a success gives 0.1; "
+                "it retries above half of them), so more retry more\n"));
   EXPECT_THAT(
       unwrapped(text_of("strategy = aws-dynamodb\n")),
       HasSubstr("retry budget: aws in each (500 tokens, of which a retry takes 14), so more"));
@@ -592,7 +593,12 @@ TEST(Outlook, WarnsOfSettingsThatCannotWork) {
       ElementsAre(HasSubstr("those 8,000 that began in it send 7,273/s, and go on")));
   EXPECT_THAT(look(kPayments + "max-attempts = none\ndeadline = 5s\n").warnings, IsEmpty());
   EXPECT_THAT(look(kPayments + "clients = 7\n").warnings,
-              ElementsAre(HasSubstr("open arrivals do not use --clients:")));
+              ElementsAre(AllOf(HasSubstr("open arrivals do not use --clients:"),
+                                Not(HasSubstr("--processes")))));  // they share nothing
+  EXPECT_THAT(look(kPayments + "clients = 7\nretry-budget = 10%\n").warnings,
+              ElementsAre(HasSubstr("; for as many processes that call: --processes=7")));
+  EXPECT_THAT(look(kPayments + "clients = 7\nretry-budget = 10%\nprocesses = 3\n").warnings,
+              ElementsAre(Not(HasSubstr("--processes"))));
   EXPECT_THAT(look(kPayments + "clients = 7\nlambda = 1s\n").warnings,
               ElementsAre(HasSubstr("open arrivals do not use --clients and --lambda:")));
   EXPECT_THAT(look("strategy = exponential\nbackoff-base = 10s\nbackoff-cap = 1s\n").warnings,
