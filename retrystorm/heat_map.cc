@@ -217,9 +217,10 @@ void HeatMap::print(std::ostream& out) const {
   const auto all = tables();
   for (std::size_t panel = 0; panel < all.size(); ++panel) {
     if (panel > 0) out << '\n';
-    if (!panels_[panel].empty()) out << panels_[panel] << ": ";
-    out << what << ", " << up_.name << " down, " << across_.name << " across"
-        << (down ? "; +: half or more still recovering or undecided" : "") << '\n'
+    out << wrapped(panels_[panel].empty() ? "" : panels_[panel] + ": ",
+                   what + ", " + up_.name + " down, " + across_.name + " across" +
+                       (down ? "; +: half or more still recovering or undecided" : ""),
+                   2)
         << std::setw(first) << "";
     for (const std::string& text : across_.texts) out << std::setw(width) << text;
     out << '\n';
@@ -239,10 +240,14 @@ void HeatMap::print(std::ostream& out) const {
         << fixed(100 * static_cast<double>(runs_ / 2) / static_cast<double>(runs_), 0) << " is "
         << range(runs_ / 2);
     if (down) {
-      out << ".\nWhere some are still recovering, so not down yet, or undecided, it is wider (--csv; a longer "
-             "--observe decides)";
+      out << ".\n"
+          << wrapped("",
+                     "Where some are still recovering, so not down yet, or undecided, it is wider "
+                     "(--csv; a longer --observe decides)",
+                     2);
+    } else {
+      out << '\n';
     }
-    out << '\n';
   }
   out << std::flush;
 }

@@ -191,7 +191,7 @@ Compared compared(const Invocation& invocation, const std::string& list,
 
 void print_overruling(const NamedOptions& given, const std::string& whose) {
   const std::string text = overruling_text(given, whose);
-  if (!text.empty()) std::cout << text << '\n';
+  if (!text.empty()) std::cout << wrapped("", text, 2);
 }
 
 void write_start(const Invocation& invocation, std::uint64_t seed, bool given, JsonLines& json) {

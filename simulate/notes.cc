@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "model/base/text.h"
 #include "model/run/disturbance.h"
 #include "model/run/outlook.h"
 #include "simulate/next_to_try.h"
@@ -61,7 +62,10 @@ void RunNotes::on_summary(const Summary& summary) {
     text += text.empty() ? "" : "; ";
     text += "retrystorm remedies says what ends it";
   }
-  if (!text.empty()) note_("try:       " + text);
+  if (text.empty()) return;
+  std::string lines = wrapped("try:       ", text, 11);
+  lines.pop_back();  // a note ends with a line break
+  note_(lines);
 }
 
 }  // namespace retrystorm

@@ -23,6 +23,7 @@
 #include "common/output/report.h"
 #include "common/output/start_json.h"
 #include "common/output/work_output.h"
+#include "model/base/text.h"
 #include "model/retry/title.h"
 #include "simulate/next_to_try.h"
 #include "simulate/notes.h"
@@ -32,6 +33,7 @@
 #include "study/campaign.h"
 #include "study/cells.h"
 #include "study/evaluator.h"
+#include "study/fitted_table.h"
 #include "study/hidden_capacity.h"
 #include "study/judged_runs.h"
 #include "study/limit_value.h"
@@ -164,7 +166,7 @@ bool sweeps_strategies(const Grid& grid) {
 // Names the options that hold in every row and override settings of the strategies.
 void print_overruling(const NamedOptions& given, const Grid& grid) {
   const std::string text = sweeps_strategies(grid) ? overruling_text(given) : "";
-  if (!text.empty()) std::cout << text << '\n';
+  if (!text.empty()) std::cout << wrapped("", text, 2);
 }
 
 // Says of a sweep whose budgets save for longer than the calm before the outage that they begin it less than full.
@@ -186,10 +188,10 @@ void print_saved(const Grid& grid, std::size_t cells,
              "retry budgets that save for longer than the calm before the outage (" +
                  readable(longest->calm) + ")",
              some == cells ? "in all rows" : rows);
-  std::cout
-      << "  full ones, as after a long calm, pay for more retries, perhaps for all of the outage's: see "
-         "--outage-at="
-      << format_duration(longest->of) << " before you choose one\n";
+  print_wrapped(std::cout, "  ",
+                "full ones, as after a long calm, pay for more retries, perhaps for all of the "
+                "outage's: see --outage-at=" +
+                    format_duration(longest->of) + " before you choose one");
 }
 
 // The settings that all rows have in common, but for those of the line above.
@@ -630,7 +632,7 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
     const std::string text = tried_suggestion(with_values(given, grid, grid.values(cell)),
                                               to_improve.result(), grid.names(), campaign, stop);
     const std::string label = cells == 1 || to_improve.is_well() ? "" : row_name(grid, cell) + ": ";
-    if (!text.empty()) std::cout << label << "try: " << text << '\n';
+    if (!text.empty()) std::cout << wrapped(label + "try: ", text, 2);
     const bool finds_load =
         std::any_of(grid.axes().begin(), grid.axes().end(),
                     [](const Axis& axis) { return axis.name == "rate" || axis.name == "clients"; });

@@ -435,9 +435,11 @@ void AnswerTrials::tell(const std::string& label, JsonLines& json) const {
                 {"runs", each.result.decided()},
                 {"down", each.result.down_runs()}});
     if (!each.differs()) continue;
-    std::cout << label << each.trial.option << ": " << each.difference << " with "
-              << each.trial.what << (each.is_price ? "" : price_of(each.result)) << ": ask whether "
-              << each.trial.question << '\n';
+    std::cout << wrapped(label + each.trial.option + ": ",
+                         each.difference + " with " + each.trial.what +
+                             (each.is_price ? "" : price_of(each.result)) + ": ask whether " +
+                             each.trial.question,
+                         2);
   }
 }
 
@@ -493,7 +495,7 @@ void AnswerTrials::tell_backlogs(const std::string& label, JsonLines& json) cons
     std::cout << label << "backlog: not tried, interrupted\n";
     return;
   }
-  std::cout << label << backlog_trial_text(*backlogs_) << std::endl;
+  std::cout << wrapped(label, backlog_trial_text(*backlogs_), 2) << std::flush;
   nlohmann::ordered_json line{{"type", "backlog_trial"}};
   for (const TriedBacklog& each : backlogs_->usual) {
     line["tried"].push_back({{"backlog", each.backlog},

@@ -342,18 +342,22 @@ std::vector<std::string> fitted_heads() {
 
 void print_note(std::ostream& out, const std::string& label, const std::string& text) {
   if (text.empty()) return;
+  const auto print = [&out](const std::string& line) {
+    const bool first = line[0] != ' ';
+    out << wrapped(first ? "" : "  ", std::string_view(line).substr(first ? 0 : 2), 2);
+  };
   std::string line = label + ": ";
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find(", ", at), text.size());
     const std::string part = text.substr(at, end - at) + (end < text.size() ? "," : "");
     if (line.size() + 1 + part.size() > kLineWidth) {
-      out << line << '\n';
+      print(line);
       line = "  ";
     }
     line += (line.back() == ' ' ? "" : " ") + part;
     at = end + 2;
   }
-  out << line << '\n';
+  print(line);
 }
 
 void print_wrapped(std::ostream& out, const std::string& head, const std::string& text) {

@@ -20,9 +20,9 @@ struct FittedRow {
 // ">1.2s" if it may be longer; "-" if there is none.
 std::string request_time(const std::optional<TimeBound>& time);
 
-// Prints `label` and a list, broken between its parts where a line would be too long. Nothing for an
-// empty list.
-void print_note(std::ostream& out, const std::string& label, const std::string& list);
+// Prints `label` and a text or list, in lines no longer than a terminal's, if possible broken between the parts of
+// the list. Nothing for an empty one.
+void print_note(std::ostream& out, const std::string& label, const std::string& text);
 
 // Prints a paragraph: `head`, and beside it the lines of the text.
 void print_wrapped(std::ostream& out, const std::string& head, const std::string& text);

@@ -54,12 +54,13 @@ void print(std::ostream& out, const Table& table) {
   const std::string groups = group_line(table, widths);
   if (groups.find_first_not_of(' ') != std::string::npos) out << groups << '\n';
   const auto line = [&](const auto& text_of) {
+    std::string row;
     for (std::size_t i = 0; i < widths.size(); ++i) {
       const std::string text = text_of(i), room = padding(text, widths[i]);
       const bool left = i == 0 || table.columns[i].code;
-      out << (i == 0 ? "" : "  ") << (left ? text + room : room + text);
+      row.append(i == 0 ? "" : "  ").append(left ? text + room : room + text);
     }
-    out << '\n';
+    out << row.substr(0, row.find_last_not_of(' ') + 1) << '\n';
   };
   line([&](std::size_t i) { return table.columns[i].title; });
   for (const auto& row : table.rows) {

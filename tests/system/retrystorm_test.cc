@@ -540,7 +540,7 @@ TEST(RetrystormMap, FindsWhatASweepFinds) {
   const std::string csv = dir.file("csv"), json = dir.file("json"), swept = dir.file("swept");
   const Ended study = run(RETRYSTORM_STUDIES, small_map({"--csv", csv, "--json", json}));
   EXPECT_EQ(study.code, 0) << study.err;
-  ASSERT_THAT(lines(study.out), SizeIs(6));
+  ASSERT_THAT(unwrapped_lines(study.out), SizeIs(6));
   // By hand: Wilson's intervals of 0 and 1 of 3.
   EXPECT_THAT(study.out,
               HasSubstr("\n95 % intervals for 3 runs (--runs): 0 is 0 to 56 %, 33 is 6 to 79 %"));
