@@ -64,6 +64,37 @@ std::optional<double> enough_deposit(const BudgetSettings& budget, const Disturb
   return some_more;
 }
 
+// If a share p of the attempts fails, at most 1 - p^n of the requests succeed with n attempts.
+double most_with(double failing, double attempts) {
+  return 1 - std::pow(failing, attempts);
+}
+
+// The attempts with which 99 % succeed, where as many succeed as can with those that a request has. Each request needs
+// (1 - p^n) / (1 - p) of them on average.
+std::optional<Suggestion> enough_attempts(const ScenarioOptions& options, double success) {
+  constexpr double kWanted = 0.99, kNear = 0.01, kMost = 100;
+  const Disturbance& outage = options.timeline.outage;
+  const std::uint32_t retries = options.workload.retry.limit.max_retries;
+  if (outage.kind != Disturbance::Kind::kErrors || !(outage.value > 0) || outage.value >= 1 ||
+      retries == LimitSettings::kUnlimited) {
+    return std::nullopt;
+  }
+  const double p = outage.value, now = retries + 1.0;
+  const double most = most_with(p, now);
+  // Fewer, where something else limits them.
+  if (most >= kWanted || success < most - kNear) return std::nullopt;
+  const double enough = std::ceil(std::log(1 - kWanted) / std::log(p));
+  if (enough > kMost) return std::nullopt;
+  const auto each = [p](double attempts) { return readable(most_with(p, attempts) / (1 - p)); };
+  return Suggestion{.options = {{"max-attempts", print_number(enough)}},
+                    .text = "--max-attempts=" + print_number(enough) + ": " + readable(now) +
+                            (now == 1 ? " attempt lets" : " attempts let") + " at most 1 - " +
+                            readable(p) + '^' + readable(now) + " = " + percent(most, 2) +
+                            " succeed in the outage, " + readable(enough) + " at most " +
+                            percent(most_with(p, enough), 2) + ", for " + each(enough) +
+                            " attempts a request, not " + each(now)};
+}
+
 // Can a wait for a connection of a full pool use up the timeout of an attempt?
 bool pool_wait_decides(const ScenarioOptions& options) {
   const WorkloadOptions& workload = options.workload;
@@ -87,11 +118,13 @@ std::optional<ScenarioOptions> options_with(const NamedOptions& row, const Named
 
 Seen seen_in(const Summary& summary) {
   const auto refused = summary.counts.gave_up_by[static_cast<std::size_t>(GiveUp::kBudget)];
-  return {.verdict = summary.recovery.verdict,
-          .budget_used_up = refused > 0,
-          .processes = summary.processes,
-          .throttled = summary.counts.throttled_share(),
-          .to_watch = summary.recovery.to_watch};
+  return {
+      .verdict = summary.recovery.verdict,
+      .budget_used_up = refused > 0,
+      .processes = summary.processes,
+      .throttled = summary.counts.throttled_share(),
+      .to_watch = summary.recovery.to_watch,
+      .success_in_outage = summary.phases ? (*summary.phases)[1].success_share().value_or(0) : 0};
 }
 
 Seen seen_in(const CellResult& cell) {
@@ -105,7 +138,8 @@ Seen seen_in(const CellResult& cell) {
           .budget_used_up = cell.gave_up > 0 && cell.nothing_retried == 0,
           .processes = static_cast<std::size_t>(cell.processes.value_or(0)),
           .throttled = cell.throttled_share.value_or(0),
-          .to_watch = cell.to_watch};
+          .to_watch = cell.to_watch,
+          .success_in_outage = cell.phases[1].success.value_or(0)};
 }
 
 std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& seen) {
@@ -165,16 +199,18 @@ std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& 
     if (options.service.hint.kind != HintKind::kSpread) {
       add(obeyed ? NamedOptions{{"hint", "spread"}}
                  : NamedOptions{{"hint", "spread"}, {"retry-after", "at-least"}},
-          " (if the limit is of your own service)");
+          " (if the limit is of your own service: it has to send Retry-After)");
     } else if (!obeyed) {
-      add({{"retry-after", "at-least"}});
+      add({{"retry-after", "at-least"}}, " (helps only if the service sends Retry-After: --hint)");
     }
     if (unlimited) add({{"client-rate", "aws-adaptive"}}, shared);
   }
   switch (seen.verdict) {
     case Verdict::kRecovered:
       if (seen.is_throttled()) break;
-      if (seen.budget_used_up) {
+      if (const auto attempts = enough_attempts(options, seen.success_in_outage)) {
+        all.push_back(*attempts);
+      } else if (seen.budget_used_up) {
         const BudgetSettings& budget = retry.process.budget;
         if (const auto deposit = enough_deposit(budget, options.timeline.outage)) {
           add({{"budget-deposit", print_number(*deposit)}},
@@ -272,7 +308,7 @@ std::string too_few_attempts(const ScenarioOptions& options,
   if (outage.kind != Disturbance::Kind::kErrors || outage.value >= 1) return "";
   const double failing = outage.value;
   const double attempts = look_ahead(options).retries.errors.attempts;
-  const auto most = [failing](double number) { return 1 - std::pow(failing, number); };
+  const auto most = [failing](double number) { return most_with(failing, number); };
   std::string text;
   for (const Expectation& claim : claims) {
     const bool at_least = claim.relation == Expectation::Relation::kAbove ||
@@ -348,7 +384,7 @@ std::string tried_suggestion(const NamedOptions& row, const CellResult& result,
         return text + " (" + fixed(100 * after.throttled, 1) +
                " % of the attempts are turned away, not " + fixed(100 * before.throttled, 1) + ')';
       }
-    } else if (options.contains("budget-deposit")) {
+    } else if (options.contains("budget-deposit") || options.contains("max-attempts")) {
       const auto success = [](const CellResult& cell) {
         return cell.phases[1].success.value_or(0);
       };

@@ -24,6 +24,7 @@ struct Seen {
   std::size_t processes = 0;
   double throttled = 0;                // share of the attempts
   std::optional<Duration> to_watch{};  // to see a queue empty
+  double success_in_outage = 0;
 
   // Are so many attempts turned away that the clients should know the limit?
   bool is_throttled() const { return throttled > 0.2; }

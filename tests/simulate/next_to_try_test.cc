@@ -49,6 +49,24 @@ TEST(NextToTry, OffersMoreLoadWhereALongerOutageIsTheSame) {
               testing::ElementsAre("--most=clients" + load));
 }
 
+// With 30 % of errors 1 - 0.3^2 = 91 % succeed at most with two attempts, and 1 - 0.3^4 = 99.19 % with four, the first
+// number from log(0.01) / log(0.3) = 3.8 on. A request takes (1 - 0.3^n) / 0.7 attempts: 1.3 and 1.417.
+TEST(NextToTry, OffersMoreAttemptsWhereAsManySucceedAsCan) {
+  const auto offered = [](const std::string& attempts, double success) {
+    const auto all = next_to_try(
+        scenario_of({{"max-attempts", attempts}, {"outage", "errors:30%"}}),
+        {.verdict = Verdict::kRecovered, .budget_used_up = true, .success_in_outage = success});
+    return all.empty() ? "" : all.front().text;
+  };
+  EXPECT_EQ(
+      offered("2", 0.909),
+      "--max-attempts=4: 2 attempts let at most 1 - 0.3^2 = 91.00 % succeed in the outage, 4 at "
+      "most 99.19 %, for 1.42 attempts a request, not 1.3");
+  EXPECT_EQ(offered("2", 0.8), "");      // something else limits it
+  EXPECT_EQ(offered("4", 0.9919), "");   // enough
+  EXPECT_EQ(offered("none", 0.99), "");  // no limit
+}
+
 // An outage whose attempts fail at once leaves no queue, however long it is.
 TEST(NextToTry, OffersNoLongerOutageOfErrorsOrThrottles) {
   for (const char* outage : {"errors:50%", "throttle:200"}) {

@@ -133,8 +133,8 @@ TEST(Simulate, SaysAfterATableWhatToTry) {
   EXPECT_EQ(
       unwrapped_lines(told.err()).back(),
       "try:       --client-rate=8/s (of each process), or --hint=spread --retry-after=at-least "
-      "(if the limit is of your own service), or --client-rate=aws-adaptive (true of clients "
-      "that share one process: --processes=1)");
+      "(if the limit is of your own service: it has to send Retry-After), or "
+      "--client-rate=aws-adaptive (true of clients that share one process: --processes=1)");
   EXPECT_THAT(output_of({"--seed=1", "--runs=3", "--quiet"}),
               testing::Not(testing::HasSubstr("try:")));
   EXPECT_THAT(output_of({"--seed=1", "--runs=3", "--strategy=exponential", "--expect=recovered"}),
