@@ -137,7 +137,7 @@ PolicyToRun to_run(const CheckedFile& file, const CheckedPolicy& policy, const s
           .format = file.file.format.empty() ? std::nullopt
                                              : std::optional(parse_export_format(file.file.format)),
           .names = names_in(file.file, *policy.policy, file.path),
-          .multiplexed = file.file.kind.starts_with("gRPC"),
+          .multiplexed = sends_over_one_connection(file.file),
           .import = import_command(file, *policy.policy, as)};
 }
 

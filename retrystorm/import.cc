@@ -53,6 +53,10 @@ int import_file(const Invocation&, const ImportOptions& options) {
   }
   if (options.link.empty()) {
     std::cout << settings_text(file, policy, options.file);
+    if (sends_over_one_connection(file)) {
+      std::cout << "# gRPC sends all requests of a process over one connection\n"
+                   "connections = multiplexed\n";
+    }
   } else {
     std::cout << explorer_link(options.link, options_of(policy)) << '\n';
   }

@@ -394,9 +394,6 @@ void PolicyAdvice::print_command() const {
   const ScenarioOptions same = scenario(policy_.settings, worst_);
   std::cout << label_ << "simulate makes the runs of " << disturbances_[worst_].title << ":\n  "
             << policy_.import << " >mine.ini\n  simulate" << words_;
-  if (policy_.multiplexed && !given_.contains("connections")) {
-    std::cout << " --connections=multiplexed";
-  }
   for (const auto& [name, value] : disturbances_[worst_].options) {
     std::cout << " --" << name << '=' << value;
   }

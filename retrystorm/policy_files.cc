@@ -39,6 +39,10 @@ void add_read_as(CLI::App& app, ReadAs& as) {
       ->group("Run");
 }
 
+bool sends_over_one_connection(const PolicyFile& file) {
+  return file.kind.starts_with("gRPC");
+}
+
 std::string summary(const Policy& policy) {
   std::string text = "line " + std::to_string(policy.line) + ": ";
   if (policy.refused) {

@@ -16,6 +16,9 @@ namespace retrystorm {
 // Adds `--as`: the program that reads the file.
 void add_read_as(CLI::App& app, ReadAs& as);
 
+// Does its program send all requests of a process over one connection? gRPC does.
+bool sends_over_one_connection(const PolicyFile& file);
+
 // "line 12: exponential from 100ms x 1.3, 4 retries: google.pubsub.v1.Publisher/Publish"
 std::string summary(const Policy& policy);
 

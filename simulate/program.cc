@@ -571,7 +571,8 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
     const bool is_named = retries_title(workload.retry) != retries_in_words(workload.retry);
     std::cout << callers_title(one)
               << (is_named ? " (" + retries_in_words(workload.retry) + ')' : "") << ", "
-              << callers_text(workload.clients, arrival_rate(workload)) << '\n';
+              << callers_text(workload.clients, arrival_rate(workload))
+              << (workload.connections.multiplexed() ? ", multiplexed connections" : "") << '\n';
   }
   output.json().write(start_json("simulate", invocation.command, start));
   const auto stop = [&output] { return output.interrupted(); };

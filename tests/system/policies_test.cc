@@ -61,12 +61,18 @@ TEST(Import, GivesTheRunsOfTheStrategyThatItIs) {
   const std::string ini = written(dir, "policy.ini", imported.out);
   const Arguments small{"--clients=100", "--limit=5",         "--k=2",
                         "--seed=3",      "--outage=errors:1", "--quiet"};
-  Arguments by_file = small, by_name = small;
+  Arguments by_file = small, by_name = small, in_table = small;
   by_file.push_back("--config=" + ini);
-  by_name.emplace_back("--strategy=grpc");
+  by_name.insert(by_name.end(), {"--strategy=grpc", "--connections=multiplexed"});
   const Done ours = done(RETRYSTORM_SIMULATE, by_file);
   ASSERT_EQ(ours.code, 0) << ours.err;
   EXPECT_EQ(ours.out, done(RETRYSTORM_SIMULATE, by_name).out);
+  // Also as a row of a table: gRPC sends all over one connection.
+  in_table.back() = "--sweep=strategy=" + ini;
+  const Done row = done(RETRYSTORM_SIMULATE, in_table);
+  EXPECT_THAT(row.out, HasSubstr(", multiplexed connections\n"));
+  EXPECT_THAT(row.err, HasSubstr("\nconnection multiplexed (--connections)"));
+  EXPECT_THAT(row.err, Not(HasSubstr("kept connections")));
 }
 
 // explorer/page/link.js reads it: the version, then the options.
