@@ -147,6 +147,9 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
   const TimePoint now = loop_.now();
   Recovery recovery = recorder_.end(now, totals(), server_.waiting());
   if (recovery.to_watch) recovery.reason += ": --observe=" + brief_duration(*recovery.to_watch);
+  if (reconnects_ && recovery.verdict == Verdict::kUndecided) {
+    recovery.reason += "; the line reconnect tells when all clients are back";
+  }
   if (cut) {
     recovery.verdict = scenario_.outage_at ? Verdict::kUndecided : Verdict::kNoOutage;
     recovery.to_watch.reset();

@@ -643,7 +643,7 @@ std::vector<OutlookLine> outlook_lines(const Outlook& outlook) {
   lines.push_back({"timeout", timeout_sentence(outlook)});
   if (!outlook.retries.waits.empty()) lines.push_back({"waits", waits_sentence(outlook)});
   // What the engine at hand does not do, or not without an option.
-  const std::string kept = outlook.connections ? ""
+  const std::string kept = outlook.connections || outlook.herd ? ""
                            : outlook.library_keeps
                                ? "your kept connections (--connections=library), "
                                : "your kept connections (--connections=keep-alive), ";

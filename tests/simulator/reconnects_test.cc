@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/run/outlook.h"
 #include "simulate/options.h"
 #include "simulator/simulation.h"
 
@@ -150,6 +151,22 @@ TEST(Reconnect, FailsWhatIsUnderWayAndKeepsTheRestWaiting) {
   EXPECT_EQ(summary.counts.timed_out, 300u);
   EXPECT_EQ(summary.reconnect->all_back, 10'100ms);
   EXPECT_EQ(summary.recovery.verdict, Verdict::kRecovered);
+}
+
+// Clients that hardly ever ask only connect: no rate of answers can tell whether the service is back.
+TEST(Reconnect, SayWhereToLookWhereNobodyAsks) {
+  const Recovery recovery =
+      Simulation(make_scenario(herd_options({{"lambda", "1000h"}}), 1), {}).run().summary.recovery;
+  EXPECT_EQ(recovery.verdict, Verdict::kUndecided);
+  EXPECT_THAT(recovery.reason, testing::StartsWith("too few answers before the outage"));
+  EXPECT_THAT(recovery.reason,
+              testing::EndsWith("; the line reconnect tells when all clients are back"));
+}
+
+// Connections that are lost were kept.
+TEST(Reconnect, LeaveOutNoKeptConnections) {
+  const std::string text = outlook_text(look_ahead(herd_options({})));
+  EXPECT_THAT(text, testing::HasSubstr("\nleft out   replicas"));
 }
 
 // 1,000 clients and 200 connects a second: 400 are answered within the timeout of 2 s. Those that
