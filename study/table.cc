@@ -52,7 +52,9 @@ void print(std::ostream& out, const Table& table) {
     for (const auto& row : table.rows) widths[i] = std::max(widths[i], width_of(row[i]));
   }
   const std::string groups = group_line(table, widths);
-  if (groups.find_first_not_of(' ') != std::string::npos) out << groups << '\n';
+  if (const std::size_t end = groups.find_last_not_of(' '); end != std::string::npos) {
+    out << groups.substr(0, end + 1) << '\n';
+  }
   const auto line = [&](const auto& text_of) {
     std::string row;
     for (std::size_t i = 0; i < widths.size(); ++i) {
