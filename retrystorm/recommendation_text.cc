@@ -158,6 +158,7 @@ Table Recommendation::table_of(const std::vector<Row>& rows) const {
                           {.title = "worst outage", .group = "load"}},
               .rows = {}};
   if (parting_ != nullptr) {
+    table.columns.back().title = "worst";  // for room
     table.columns.insert(table.columns.begin() + 4,
                          {.title = parting_->title, .group = "back after"});
   }

@@ -761,6 +761,22 @@ TEST(Recommend, KeepsWhatIsWellAndEndsWhatIsEndless) {
   EXPECT_THAT(endless.out, Not(HasSubstr("\nIn full: max-attempts = none")));
 }
 
+// A budget is in each process: with 100 of them more is retried, and what comes of it takes longer to end with some settings
+// than with others. That time has a column then, beside the one of what was given.
+TEST(Recommend, ShowsTheTimesToBeBackThatPartTheSettings) {
+  const TempDir dir;
+  const std::string start =
+      written(dir, "cap.ini",
+              "strategy = exponential\nbackoff-base = 1s\nbackoff-cap = 1m\nmax-attempts = 8\n");
+  const Done found = done(RETRYSTORM_STUDIES,
+                          {"recommend", "--start=" + start, "--service=workers", "--workers=20",
+                           "--service-time=100ms", "--clients=1000", "--lambda=8s", "--timeout=2s",
+                           "--quick", "--candidates=20", "--expect=down<20%", "--seed=1"});
+  EXPECT_THAT(found.out,
+              ContainsRegex("\nsetting +down +at most +p90  processes 100  frozen 10 s"));
+  EXPECT_THAT(found.out, ContainsRegex("\ncheaper +[0-9]+ of [0-9]+ .* % +[0-9.]+ s +[0-9.]+ s "));
+}
+
 TEST(Recommend, SaysWhichClaimIsInTheWay) {
   const Done none = done(RETRYSTORM_STUDIES,
                          on_small_service({"recommend", "--quick", "--candidates=10",
