@@ -102,6 +102,21 @@ bool pool_wait_decides(const ScenarioOptions& options) {
          workload.has_timeout() && look_ahead(options).connections->room != Outlook::kUnlimited;
 }
 
+// With a budget of hedges of this share: how many processes may send them, so that all hedges are less than what
+// the service can do and a queue drains. 0 if none, or if there is no limit.
+std::size_t processes_with_room(const ScenarioOptions& options, double share) {
+  constexpr double kMost = 0.95;
+  const Outlook ahead = look_ahead(options);
+  const double room = kMost * ahead.service->capacity - ahead.wanted * (1 + share);
+  if (!std::isfinite(room) || room < 0) return 0;
+  return static_cast<std::size_t>(room / HedgeSettings::kFree);
+}
+
+std::string room_text(std::size_t processes) {
+  return " (and " + readable(HedgeSettings::kFree) + "/s in each process: room for at most " +
+         readable(static_cast<double>(processes)) + " --processes)";
+}
+
 // The scenario of a row with other options. Nothing if they contradict it.
 std::optional<ScenarioOptions> options_with(const NamedOptions& row, const NamedOptions& others) {
   std::vector<Axis> axes;
@@ -247,16 +262,8 @@ std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& 
       // In a storm all requests have their hedges.
       if (hedged && hedge.budget == HedgeSettings::kNoBudget) {
         constexpr double kShare = 0.05;
-        const Outlook ahead = look_ahead(options);
-        // Less than what the service can do, so that a queue drains.
-        constexpr double kMost = 0.95;
-        const double room = kMost * ahead.service->capacity - ahead.wanted * (1 + kShare);
-        add({{"hedge-budget", readable(kShare)}},
-            std::isfinite(room) && room > HedgeSettings::kFree
-                ? " (and " + readable(HedgeSettings::kFree) +
-                      "/s in each process: room for at most " +
-                      readable(std::floor(room / HedgeSettings::kFree)) + " --processes)"
-                : "");
+        const std::size_t most = processes_with_room(options, kShare);
+        add({{"hedge-budget", readable(kShare)}}, most > 0 ? room_text(most) : "");
       }
       // Where it suffices, clients need not change.
       add_bounded_queue();
@@ -357,14 +364,39 @@ std::string tried_suggestion(const NamedOptions& row, const CellResult& result,
   constexpr std::size_t kMostRuns = 20;
   const Evaluator evaluator(campaign.threads, stop);
   const Seen before = seen_in(result);
+  const auto runs_of = [&](const ScenarioOptions& options) {
+    return evaluator.run(make_scenario(options, campaign.seed),
+                         seeds_from(campaign.seed, std::min(campaign.runs, kMostRuns)));
+  };
+  // A budget may leave less of the gain than the service has room for: what a larger one does if it is clearly
+  // better, or else what was `found`.
+  const auto larger_hedge_budget = [&](CellResult best, std::string found) {
+    for (const double share : {0.1, 0.2}) {
+      const std::size_t most = processes_with_room(scenario_of(row), share);
+      const auto with = options_with(row, {{"hedge-budget", readable(share)}});
+      if (most < process_count(scenario_of(row).workload) || !with) break;
+      const auto runs = runs_of(*with);
+      const CellResult now = summarize(runs);
+      if (runs.empty() || now.down_runs() > 0) break;
+      constexpr double kBetter = 0.8;
+      if (!now.request_p99 || !best.request_p99 ||
+          to_seconds(now.request_p99->time) >= kBetter * to_seconds(best.request_p99->time)) {
+        continue;
+      }
+      found = "--hedge-budget=" + readable(share) + room_text(most) + " (0 of " +
+              std::to_string(now.decided()) + " runs down, request p99 " +
+              request_time(now.request_p99) + ')';
+      best = now;
+    }
+    return found;
+  };
   std::string in_vain;
   for (const auto& [options, text] : next_to_try(scenario_of(row), before)) {
     if (names_any(text, swept)) continue;
     if (options.empty()) return text;
     const auto with = options_with(row, options);
     if (!with) continue;
-    const auto runs = evaluator.run(make_scenario(*with, campaign.seed),
-                                    seeds_from(campaign.seed, std::min(campaign.runs, kMostRuns)));
+    const auto runs = runs_of(*with);
     if (runs.empty()) return "";
     const CellResult now = summarize(runs);
     const std::string back = now.recovery_median
@@ -377,7 +409,8 @@ std::string tried_suggestion(const NamedOptions& row, const CellResult& result,
       if (after.verdict == Verdict::kRecovered) return down + ", " + back + ')';
       // Less of a gain than without may be left of hedges.
       if (after.verdict == Verdict::kNoOutage) {
-        return down + ", request p99 " + request_time(now.request_p99) + ')';
+        const std::string found = down + ", request p99 " + request_time(now.request_p99) + ')';
+        return options.contains("hedge-budget") ? larger_hedge_budget(now, found) : found;
       }
     } else if (before.is_throttled()) {
       if (after.throttled <= before.throttled / 2) {

@@ -466,6 +466,12 @@ std::string timeout_sentence(const Outlook& outlook) {
             (service.spread.empty() ? "" : ", " + service.spread) + ')';
   }
   const bool workers = service.kind == Capacity::kWorkers;
+  // Few know the shape of their times, and these are its usual guesses.
+  const bool guessed = service.p99 == service.p50 || !service.spread.empty();
+  if (workers && guessed && outlook.retries.hedges > 0 && !goes_on) {
+    text +=
+        "; what hedges gain depends on how these differ: nothing if fixed, most if bimodal (--service-time)";
+  }
   if (const double from = outlook.retries.hedged_from; from > 0 && from < service.bound) {
     text += "; from " + readable(std::round(from)) + (workers ? " waiting" : " in it") +
             " on each request is hedged (--hedge)";

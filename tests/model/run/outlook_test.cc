@@ -129,6 +129,15 @@ TEST(Outlook, CountsHedges) {
   EXPECT_DOUBLE_EQ(look(settings + "hedge-budget = 0\n").retries.timeouts.rate, 900);
   // It counts hedges as retries.
   EXPECT_DOUBLE_EQ(look(settings + "retry-budget = 10%\n").retries.timeouts.rate, 990);
+  // Fixed and lognormal times are guesses, bimodal ones are not.
+  const auto says_what_they_gain = [&](const std::string& more) {
+    return unwrapped(text_of(settings + more)).find("; what hedges gain depends on") !=
+           std::string::npos;
+  };
+  EXPECT_TRUE(says_what_they_gain(""));
+  EXPECT_TRUE(says_what_they_gain("service-time = lognormal:20ms\n"));
+  EXPECT_FALSE(says_what_they_gain("service-time = bimodal:20ms:0.05:1s\n"));
+  EXPECT_FALSE(says_what_they_gain("hedge = none\n"));
   // All requests are hedged by a delay that an idle service needs.
   EXPECT_THAT(look(settings + "hedge = 19ms\n").warnings,
               Contains(HasSubstr("at least half of the requests are hedged")));
