@@ -94,7 +94,7 @@ std::string text_of(const KnownService& known, const EstimatedService& service, 
           "; CV = sqrt(e^(sigma^2) - 1) = " + variation +
           "\n# mean = " + (known.mean ? "sum / count of the histogram" : "p50 e^(sigma^2 / 2)") +
           " = " + mean + "\nservice-time = lognormal:" + mean + ':' +
-          print_spread(to_digits(service.variation, 4)) + '\n';
+          print_spread(std::round(1000 * service.variation) / 1000) + '\n';
   text += "# Little: rate x mean = " + fixed(service.busy, 1) + " workers are busy, which are " +
           rough_percent(service.busy / static_cast<double>(service.workers)) +
           " of\nworkers = " + std::to_string(service.workers) + '\n';

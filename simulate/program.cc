@@ -626,6 +626,9 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
   if (complete && cells > 1 && !given.contains("outage-at")) {
     print_saved(grid, cells, options_of);
   }
+  if (complete && !options.quiet && cells == 1 && !options.wide) {
+    std::cout << "words: --explain 'OK lost', or any other word here, says what it means\n";
+  }
   const bool answered = (!findings.empty() && exit_code_of(findings) == kExitHolds) ||
                         (to_improve.is_well() && hangs);  // on the backlog
   if (complete && !options.quiet && !answered) {
@@ -652,9 +655,6 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
       std::cout << "they retry by default, not as you do: give your retries (--strategy, "
                    "--max-attempts, --backoff-base)\n";
     }
-  }
-  if (complete && !options.quiet && cells == 1 && !options.wide) {
-    std::cout << "words: --explain 'OK lost', or any other word here, says what it means\n";
   }
   const int fault = output.finish();
   if (!complete) return std::max<int>(fault, kExitFault);

@@ -443,7 +443,7 @@ TEST(RetrystormSchedule, HasTheWaitsThatTheClientPrints) {
   EXPECT_EQ(rows[1], "fixed,1,0.1,,,,");
   const auto text = lines(study.out);
   ASSERT_THAT(text, SizeIs(1 + 6));
-  EXPECT_THAT(text[1], StartsWith("fixed             1          0.1   "));
+  EXPECT_THAT(text[1], StartsWith("fixed             1          0.1"));
   EXPECT_THAT(lines(read_file(markdown))[2], StartsWith("| `fixed` | 1 | 0.1 | "));
   const auto objects = read_json_lines(json);
   ASSERT_THAT(objects, SizeIs(1 + 6));

@@ -599,7 +599,7 @@ TEST(Simulate, TriesTheUsualBacklogs) {
                                         "whether svc has as many as you gave it"));
 
   // 3,000 requests of 25/s are tried once in 2 s and a wait of 8 s: 300/s of 200. Seven attempts of 25/s are 175/s.
-  const auto table = lines(output_of(
+  const auto table = unwrapped_lines(output_of(
       {"--service=workers", "--arrivals=open", "--rate=25/s", "--growth=table", "--backoff-base=1s",
        "--backoff-table=1+1+2+3+5+8", "--outage-for=2m", "--runs=2", "--seed=1"}));
   EXPECT_THAT(table,
@@ -609,7 +609,7 @@ TEST(Simulate, TriesTheUsualBacklogs) {
 
   // Where a fifth fails, two retries at most are 0.2 + 0.04 a request, and 0.25 pays for that on average. In each of
   // 20 processes chance asks for more than was saved.
-  const auto dealt = lines(
+  const auto dealt = unwrapped_lines(
       output_of({"--service=workers", "--arrivals=open", "--rate=120/s", "--outage=errors:20%",
                  "--outage-for=2m", "--max-attempts=3", "--retry-budget=25%",
                  "--expect=success-during>99%", "--runs=100", "--seed=1"}));
