@@ -633,6 +633,15 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
                         (to_improve.is_well() && hangs);  // on the backlog
   if (complete && !options.quiet && !answered) {
     const std::size_t cell = to_improve.row();
+    const ScenarioOptions shown = options_of(cell);
+    const bool open = shown.workload.arrivals == Arrivals::kOpen;
+    const bool down = cells == 1 ? to_improve.result().mostly_down() : all_down;
+    // The curve with its clients is the experiment.
+    const bool is_own = open || shown.service.capacity == Capacity::kWorkers || shown.graph.on();
+    if (down && is_own && !sweeps_strategies(grid) && look_ahead(shown).retries.usual_waits) {
+      std::cout << "they retry by default, not as you do: give your retries (--strategy, "
+                   "--max-attempts, --backoff-base)\n";
+    }
     const std::string text = tried_suggestion(with_values(given, grid, grid.values(cell)),
                                               to_improve.result(), grid.names(), campaign, stop);
     const std::string label = cells == 1 || to_improve.is_well() ? "" : row_name(grid, cell) + ": ";
@@ -641,19 +650,9 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
         std::any_of(grid.axes().begin(), grid.axes().end(),
                     [](const Axis& axis) { return axis.name == "rate" || axis.name == "clients"; });
     if (all_down && !finds_load) {
-      const bool open = options_of(cell).workload.arrivals == Arrivals::kOpen;
       std::cout << "most runs of each row are down: in place of --sweep, --most="
                 << (open ? "rate" : "clients")
                 << " --expect='down<20%' shows how much load is survived\n";
-    }
-    // The curve with its clients is the experiment.
-    const ScenarioOptions& shown = options_of(cell);
-    const bool experiment = shown.service.capacity == Capacity::kCurve &&
-                            shown.workload.arrivals == Arrivals::kClosed && !shown.graph.on();
-    const bool down = cells == 1 ? to_improve.result().mostly_down() : all_down && !finds_load;
-    if (down && !experiment && !sweeps_strategies(grid) && look_ahead(shown).retries.usual_waits) {
-      std::cout << "they retry by default, not as you do: give your retries (--strategy, "
-                   "--max-attempts, --backoff-base)\n";
     }
   }
   const int fault = output.finish();
