@@ -113,8 +113,10 @@ std::string text_of(const KnownService& known, const EstimatedService& service, 
         ".\n#   n attempts a request can hold a storm where more than 1/n is used\n#   (n = 3: 33 "
         "%)\n";
   text +=
-      "# - the shape: times with the same percentiles may be alike but for a few long ones (bimodal:40ms:0.02:400ms);\n"
-      "#   whether hedges pay depends on it\n";
+      "# - the shape: times with the same percentiles may be alike but for a few long ones\n"
+      "#   (bimodal:" +
+      format_duration(rounded_time(known.p50)) +
+      ":0.02:" + format_duration(rounded_time(known.p99)) + "); whether hedges pay depends on it\n";
   text += "# - the times hold the wait for a worker, too: " + rough_percent(service.waits) +
           " of the requests wait (Erlang C)" +
           (service.waits > 0.1 ? ",\n#   so a worker takes less time than this says" : "") + '\n';

@@ -2,6 +2,7 @@
 // disturbances. The best ones come first.
 #include <algorithm>
 #include <cmath>
+#include <iostream>
 
 #include "common/output/json_text.h"
 #include "model/base/text.h"
@@ -101,6 +102,16 @@ int strategies(const Invocation& invocation, const StrategiesOptions& options) {
   }
   print_overruling(given);
   study.show(table);
+  const bool any_down =
+      std::any_of(ranks.begin(), ranks.end(), [](const Rank& each) { return each.down > 0; });
+  if (ranks.size() > 1 && !any_down) {
+    std::cout << wrapped(
+        "",
+        "none is down after a freeze, so the order is that of the requests that succeeded. What "
+        "parts them is more load (" +
+            std::string(given.contains("rate") ? "--rate" : "--clients") + ")",
+        2);
+  }
   return study.finish();
 }
 

@@ -627,7 +627,7 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
     print_saved(grid, cells, options_of);
   }
   if (complete && !options.quiet && cells == 1 && !options.wide) {
-    std::cout << "words: --explain 'OK lost', or any other word here, says what it means\n";
+    std::cout << "words: --explain 'OK lost' says what that means; docs/output.md has all words\n";
   }
   const bool answered = (!findings.empty() && exit_code_of(findings) == kExitHolds) ||
                         (to_improve.is_well() && hangs);  // on the backlog
@@ -639,8 +639,12 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
     // The curve with its clients is the experiment.
     const bool is_own = open || shown.service.capacity == Capacity::kWorkers || shown.graph.on();
     if (down && is_own && !sweeps_strategies(grid) && look_ahead(shown).retries.usual_waits) {
-      std::cout << "they retry by default, not as you do: give your retries (--strategy, "
-                   "--max-attempts, --backoff-base)\n";
+      const bool limited = shown.workload.retry.limit.max_retries != LimitSettings::kUnlimited;
+      std::cout << (limited
+                        ? "they wait by default, not as you do: give your waits (--backoff-base, "
+                          "--growth, --jitter)\n"
+                        : "they retry by default, not as you do: give your retries (--strategy, "
+                          "--max-attempts, --backoff-base)\n");
     }
     const std::string text = tried_suggestion(with_values(given, grid, grid.values(cell)),
                                               to_improve.result(), grid.names(), campaign, stop);

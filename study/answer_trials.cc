@@ -30,6 +30,10 @@ bool has_workers(const AskedRow& asked) {
   return asked.options.service.capacity == Capacity::kWorkers;
 }
 
+bool is_chain(const AskedRow& asked) {
+  return asked.options.graph.chain.size() > 1 && has_outage(asked);
+}
+
 // Only a frozen process finds a full accept queue. The backlog of the curve is that of the
 // experiment (docs/experiment.md); workers are somebody's service. Multiplexed connections outlast the freeze.
 bool hangs_on_backlog(const AskedRow& asked) {
@@ -147,6 +151,17 @@ std::vector<Trial> half_the_outage(const AskedRow& asked) {
   return {trial};
 }
 
+// A chain that comes back after this outage may not after a longer one.
+std::vector<Trial> twice_the_outage(const AskedRow& asked) {
+  if (!is_chain(asked) || !is_frozen(asked) || asked.result.mostly_not_back()) return {};
+  const Duration length = 2 * asked.options.outage_length();
+  Trial trial{"outage-for", format_duration(length), "none of your outages is longer than you say",
+              asked.options};
+  trial.options.outage_for = length;
+  trial.is_estimate = true;
+  return {trial};
+}
+
 // A peak in the calm opens the connections that the pools may have, and keeps them. What is sent on those is not
 // counted by the backlog.
 std::vector<Trial> pools_that_a_peak_has_opened(const AskedRow& asked) {
@@ -203,10 +218,6 @@ std::vector<Trial> errors_that_cost_work(const AskedRow& asked) {
   return {trial};
 }
 
-bool is_chain(const AskedRow& asked) {
-  return asked.options.graph.chain.size() > 1 && has_outage(asked);
-}
-
 // Whether a worker waits for the answers of its calls decides which service of a chain dies. A file says it for
 // each service.
 std::vector<Trial> other_waiting(const AskedRow& asked) {
@@ -228,8 +239,10 @@ std::vector<Trial> other_workers(const AskedRow& asked) {
     for (const std::size_t workers : {4 * chain[i].workers, chain[i].workers / 4}) {
       if (workers == 0) continue;
       const std::string text = std::to_string(workers);
-      Trial trial{"workers", text, chain[i].name + " has as many as you gave it", asked.options,
-                  text + " workers of " + chain[i].name};
+      const bool more = workers > chain[i].workers;
+      Trial trial{"workers", text,
+                  chain[i].name + " has as " + (more ? "few" : "many") + " as you gave it",
+                  asked.options, text + " workers of " + chain[i].name};
       trial.options.graph.chain[i].workers = workers;
       trial.is_estimate = trial.may_win = true;
       trials.push_back(trial);
@@ -321,6 +334,7 @@ constexpr Rule kRules[] = {
     a_tenth_more_load,
     half_the_timeout,
     half_the_outage,
+    twice_the_outage,
     errors_that_cost_work,
     table_that_ends,
     other_waiting,
@@ -354,7 +368,11 @@ std::string difference(const Trial& trial, const CellResult& tried, const CellRe
   if (asked.had_outage()) {
     const auto success = [&](const char* when, double (&of)(const CellResult&)) {
       return percent(of(tried), 0) + " succeed " + when + " the outage, not " +
-             percent(of(asked), 0) + ',';
+             percent(of(asked), 0) + ',' +
+             (tried.down_runs() > asked.down_runs()
+                  ? ' ' + std::to_string(tried.down_runs()) + " of " +
+                        std::to_string(tried.decided()) + " runs down"
+                  : "");
     };
     if (success_after(asked) - success_after(tried) >= kClearlyLess) {
       return success("after", success_after);

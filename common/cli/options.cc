@@ -336,7 +336,14 @@ void set_up_help(CLI::App& app) {
            try {
              std::cout << explain(app, word);
            } catch (const std::invalid_argument& error) {
-             throw CLI::ValidationError(kExplain, error.what());
+             try {  // several, with quotes where one has a blank
+               if (words.size() == 1) throw;
+               std::string text;
+               for (const std::string& each : words) text += explain(app, each);
+               std::cout << text;
+             } catch (const std::invalid_argument&) {
+               throw CLI::ValidationError(kExplain, error.what());
+             }
            }
            throw CLI::Success();
          },

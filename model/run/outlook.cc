@@ -634,8 +634,22 @@ void warn_of_processes_in_step(Outlook& outlook, const WorkloadOptions& workload
       "the " + all +
       " processes begin together, and their calls stay in step (--client-rate): of " + all +
       " at a time the limit admits " + readable(outlook.service->burst) +
-      " (--rate-burst). Where yours begin at different times: --lambda=" +
-      readable(from_seconds(1 / rate.rate)));
+      " (--rate-burst). Yours may begin at different times: then a --lambda of some "
+      "seconds is nearer to them");
+}
+
+// A client whose turn comes only after its deadline sends nothing.
+void warn_of_late_turns(Outlook& outlook, const WorkloadOptions& workload) {
+  if (outlook.client_rate == kUnlimited || workload.arrivals != Arrivals::kClosed ||
+      workload.think_time > Duration::zero()) {
+    return;
+  }
+  const Duration turn = from_seconds(outlook.clients / outlook.client_rate);
+  if (turn <= outlook.deadline) return;
+  outlook.warnings.push_back("a client's turn to send comes once in " + readable(turn) +
+                             " (--clients, --client-rate), after its deadline of " +
+                             readable(outlook.deadline) +
+                             ": most requests end before they are sent (--deadline)");
 }
 
 void warn(Outlook& outlook, const OutlookInput& input, const Storm& storm) {
@@ -645,6 +659,7 @@ void warn(Outlook& outlook, const OutlookInput& input, const Storm& storm) {
   const bool open = workload.arrivals == Arrivals::kOpen;
   const std::string timeout = readable(workload.timeout);
   const auto per_second = [](double rate) { return readable(rate) + "/s"; };
+  warn_of_late_turns(outlook, workload);
   if (outlook.service) {
     warn_of_processes_in_step(outlook, workload);
     const Outlook::Service& service = *outlook.service;
