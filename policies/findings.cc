@@ -80,6 +80,7 @@ class Finder {
       find_caps();
       find_waits();
       find_limits();
+      find_share_that_empties();
       find_statuses();
     }
     std::stable_sort(notes_.begin(), notes_.end(),
@@ -213,6 +214,24 @@ class Finder {
                         readable(std::round(1000 / attempts) / 10) +
                         " % of what it can do are used, such a storm can hold itself" +
                         (timeouts ? "" : " if these errors cost the service its work"));
+  }
+
+  // A bucket that failures empty and successes fill is empty while more than this share fails: p (cost of a failure and
+  // its retry) = (1 - p) deposit.
+  void find_share_that_empties() {
+    const BudgetSettings& budget = facts_.retry().process.budget;
+    if (budget.kind != BudgetSettings::Kind::kTokens || budget.ttl != Duration::max() ||
+        budget.deposit_on != DepositOn::kSuccess || budget.refund || budget.failure_cost <= 0 ||
+        budget.deposit <= 0) {
+      return;
+    }
+    const double lost = budget.cost + budget.failure_cost;
+    const double share = budget.deposit / (budget.deposit + lost);
+    add(Note::Level::kNote, "budget-empties", facts_.line("budget-deposit"),
+        "while more than " + readable(to_digits(100 * share, 2)) +
+            " % of the calls fail, the retries stop: a failure takes " + readable(lost) +
+            (lost == 1 ? " token" : " tokens") + " of " + readable(budget.tokens) +
+            ", a success gives " + readable(budget.deposit));
   }
 
   void find_statuses() {

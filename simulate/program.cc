@@ -269,7 +269,10 @@ bool judge_cells(const Grid& grid, const CampaignOptions& campaign,
 }
 
 void print_tried(const SimulatorOptions& options, const std::string& name, const TriedValue& tried,
-                 Duration observed, JsonLines& json) {
+                 const CellResult& result, Duration observed, JsonLines& json) {
+  const auto back = result.recovery_median;
+  const std::string slow =
+      back && *back > Duration::zero() ? ", back after " + readable(*back) : "";
   for (std::size_t i = 0; i < tried.judgements.size(); ++i) {
     const Expectation& claim = options.expectations[i];
     nlohmann::ordered_json line = judgement_json(claim, tried.judgements[i]);
@@ -277,7 +280,7 @@ void print_tried(const SimulatorOptions& options, const std::string& name, const
     line["observe_s"] = to_seconds(observed);
     json.write(line);
     std::cout << name << '=' << tried.value << ": " << judgement_text(claim, tried.judgements[i])
-              << std::endl;
+              << slow << std::endl;
   }
 }
 
@@ -406,7 +409,7 @@ int find_value(const Invocation& invocation, const SimulatorOptions& options, st
                   << std::endl;
         continue;
       }
-      print_tried(options, name, tried, observed, json);
+      print_tried(options, name, tried, result, observed, json);
       return tried;
     }
   };

@@ -194,8 +194,10 @@ std::vector<Trial> pools_that_a_peak_has_opened(const AskedRow& asked) {
 // Limits that do not save what was not used turn away clients that come together.
 std::vector<Trial> no_burst(const AskedRow& asked) {
   const RateLimitSettings& limit = asked.options.service.rate_limit;
+  using Rate = ClientRateSettings::Kind;
+  const bool fits = asked.options.workload.retry.process.client_rate.kind == Rate::kFixed;
   if (limit.rate == 0 || limit.burst != RateBurst() ||
-      asked.result.throttled_share.value_or(0) == 0) {
+      (asked.result.throttled_share.value_or(0) == 0 && !fits)) {
     return {};
   }
   Trial trial{"rate-burst", "1",

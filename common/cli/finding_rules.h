@@ -32,6 +32,7 @@ inline constexpr std::array kFindingRules{
     FindingRule{"no-wait", "Retries are sent at once"},
     FindingRule{"no-jitter", "Waits are not random"},
     FindingRule{"no-budget", "Nothing limits the retries of all requests together"},
+    FindingRule{"budget-empties", "From which share of failures on a budget stops the retries"},
     FindingRule{"permanent", "Failures are retried that stay what they are"},
     FindingRule{"repeats-work", "Work that was done may be done again"},
     FindingRule{"layers", "Several parts of a system retry the same requests"},

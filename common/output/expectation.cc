@@ -89,6 +89,7 @@ struct Heading {
 constexpr std::array kHeadings{
     Heading{"given_up", "gave_up"},
     Heading{"back_after", "recovery"},
+    Heading{"back", "recovery"},
     Heading{"down_at_the_end", "down"},
     Heading{"attempts/request", "amplification"},
     Heading{"attempts_a_request", "amplification"},

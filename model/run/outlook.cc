@@ -841,7 +841,11 @@ Outlook look_ahead(const OutlookInput& input) {
   if (has_balance && input.outage && input.calm > Duration::zero() && input.calm < saves.ttl) {
     outlook.budget_saves = {.of = saves.ttl, .calm = input.calm};
   }
-  if (saves.kind == BudgetSettings::Kind::kTokens && !has_balance) outlook.bucket = saves;
+  if (saves.kind == BudgetSettings::Kind::kTokens && !has_balance) {
+    outlook.bucket = saves;
+    const bool throttled = input.outage && input.outage->kind == Disturbance::Kind::kThrottle;
+    if (throttled) outlook.bucket->cost = cost_of_retry(saves, Failure::kThrottled);
+  }
   outlook.budget_is_concurrent = retry.process.budget.kind == BudgetSettings::Kind::kConcurrent;
   outlook.client_rate = client_rate_of(workload);
   ProcessSettings others = retry.process;

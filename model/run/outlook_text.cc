@@ -355,6 +355,7 @@ bool has_process_each(const Outlook& outlook) {
 std::string bucket_text(const BudgetSettings& bucket) {
   const std::string tokens = counted(bucket.tokens, "token");
   if (bucket.cost > 0) return tokens + ", of which a retry takes " + readable(bucket.cost);
+  if (bucket.failure_cost == 0) return tokens + ", of which a retry takes none here";
   std::string text = tokens + ": a failure takes " + readable(bucket.failure_cost);
   if (bucket.deposit_on == DepositOn::kSuccess && bucket.deposit > 0) {
     text += ", a success gives " + readable(bucket.deposit);

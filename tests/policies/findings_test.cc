@@ -54,7 +54,7 @@ TEST(Findings, CountTheAttemptsThatCanBegin) {
 }
 
 TEST(Findings, NameCapsWaitsAndLimits) {
-  const std::string grpc =
+  std::string grpc =
       R"({"methodConfig": [{"name": [{}], "timeout": "9s", "retryPolicy": {"maxAttempts": 4,
         "initialBackoff": "0.1s", "maxBackoff": "MAX", "backoffMultiplier": 2,
         "retryableStatusCodes": ["UNAVAILABLE", "INTERNAL", "NOT_FOUND"]}}]})";
@@ -66,6 +66,10 @@ TEST(Findings, NameCapsWaitsAndLimits) {
   EXPECT_THAT(with("1s"),
               HasSubstr("cap-not-reached 2 no wait reaches the cap of 1s: the last is 400ms"));
   EXPECT_THAT(with("0.4s"), Not(HasSubstr("cap-not-reached")));
+  // p = 0.1 (1 - p): p = 0.1 / 1.1.
+  grpc.replace(grpc.rfind('}'), 1,
+               R"(, "retryThrottling": {"maxTokens": 100, "tokenRatio": 0.1}})");
+  EXPECT_THAT(with("1s"), HasSubstr("while more than 9.1 % of the calls fail, the retries stop"));
   EXPECT_THAT(with("0.01s"), HasSubstr("warning cap-below-base 2"));
   EXPECT_THAT(with("1s"), HasSubstr("gets 4 times the requests; where more than 25 %"));
   // Timeouts are not retried here, but they are by Resilience4j.
