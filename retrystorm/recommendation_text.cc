@@ -82,8 +82,13 @@ std::string Recommendation::why_not(const Row& row, const Settings& recommended)
     add(difference > 0, (difference > 0 ? more : fewer) + (" (" + amount + ')'));
   };
   const double failed = its.failed - ours.failed, attempts = its.attempts - ours.attempts;
+  std::string brief;
+  for (const auto& each : question_.situations) {
+    if (each.brief) brief += (brief.empty() ? "" : " and ") + each.title;
+  }
   compare(failed, 0.001, "more requests fail in brief trouble",
-          "fewer requests fail in brief trouble", percent(std::abs(failed), 1));
+          "fewer requests fail in brief trouble",
+          percent(std::abs(failed), 1) + ", the mean of " + brief);
   compare(attempts, 0.01, "more attempts are sent", "fewer attempts are sent",
           fixed(std::abs(attempts), 2) + " a request");
   if (ours.back && its.back) {

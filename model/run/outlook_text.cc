@@ -687,14 +687,19 @@ std::string outlook_text(const std::vector<OutlookOfRow>& rows, const std::strin
   }
   std::string text;
   std::map<std::string, std::size_t> variants;
-  constexpr std::size_t kMany = 20;
+  constexpr std::size_t kFew = 3, kMany = 20;
+  const bool compares_waits =
+      rows.size() <= kFew && std::count_if(all.begin(), all.end(), [](const SaidOfRows& each) {
+                               return each.line.label == "waits";
+                             }) > 1;
   if (rows.size() > kMany) keep_commonest(all, rows.size());
   for (const auto& [line, of] : all) {
     if (of.size() == rows.size()) {
       add_wrapped(text, line);
       continue;
     }
-    if (line.label == "waits") continue;  // each strategy has its own
+    // Each strategy has its own, and a difference decides only where few are compared.
+    if (line.label == "waits" && !compares_waits) continue;
     if (rows.size() > kMany) {
       add_wrapped(text, {line.label, counted(static_cast<double>(of.size()), "row") + ": " +
                                          line.text + " (" + rest + ')'});
