@@ -57,36 +57,27 @@ std::vector<Trial> skip_abandoned(const AskedRow& asked) {
   return {trial};
 }
 
-// A full pool decides by what an attempt in line costs, and libraries differ in that.
-std::vector<Trial> wait_for_pool_beside_timeout(const AskedRow& asked) {
+// A full pool decides by what an attempt in line costs, and libraries differ in that: it may wait beside the timeout of
+// the attempt, or not as long.
+std::vector<Trial> other_waits_for_pool(const AskedRow& asked) {
   const WorkloadOptions& workload = asked.options.workload;
   if (!workload.connections.kept() || !workload.has_timeout() || !has_outage(asked)) return {};
   const Outlook ahead = look_ahead(asked.options);
   const double room = ahead.connections->room, capacity = ahead.service->capacity;
-  if (room == Outlook::kUnlimited) return {};
-  Trial trial{"pool-wait-counts", "no",
-              "your client's timeout includes the wait for a connection (" + readable(room) +
-                  " attempts at a time / " + readable(capacity) +
-                  "/s = " + readable(from_seconds(room / capacity)) +
-                  " in the service, of a timeout of " + readable(ahead.timeout) + ')',
-              asked.options};
-  trial.options.workload.connections.pool_wait_counts = false;
-  return {trial};
-}
-
-// An attempt that does not wait long for a connection leaves the service less to do.
-std::vector<Trial> short_wait_for_pool(const AskedRow& asked) {
-  const WorkloadOptions& workload = asked.options.workload;
-  if (!workload.connections.kept() || !workload.has_timeout() || !has_outage(asked) ||
-      workload.connections.pool_wait != Duration::max() ||
-      look_ahead(asked.options).connections->room == Outlook::kUnlimited) {
-    return {};
-  }
+  if (room == kUnlimited) return {};
+  Trial beside{"pool-wait-counts", "no",
+               "your client's timeout includes the wait for a connection (" + readable(room) +
+                   " attempts at a time / " + readable(capacity) +
+                   "/s = " + readable(from_seconds(room / capacity)) +
+                   " in the service, of a timeout of " + readable(ahead.timeout) + ')',
+               asked.options};
+  beside.options.workload.connections.pool_wait_counts = false;
   const Duration wait = workload.timeout / 4;
-  Trial trial{"pool-wait", format_duration(wait),
-              "your client waits for a connection for as long as its timeout lasts", asked.options};
-  trial.options.workload.connections.pool_wait = wait;
-  return {trial};
+  Trial shorter{"pool-wait", format_duration(wait),
+                "your client waits for a connection for as long as its timeout lasts",
+                asked.options};
+  shorter.options.workload.connections.pool_wait = wait;
+  return {beside, shorter};
 }
 
 // Where the service is slower for a while, all requests have hedges that nothing limits.
@@ -329,23 +320,14 @@ std::vector<Trial> other_processes(const AskedRow& asked) {
 // a verdict. Of those with the same question the next is tried if none before it differs.
 using Rule = std::vector<Trial> (*)(const AskedRow& asked);
 constexpr Rule kRules[] = {
-    skip_abandoned,
-    wait_for_pool_beside_timeout,
-    short_wait_for_pool,
-    limited_hedges,
-    a_tenth_more_load,
-    half_the_timeout,
-    half_the_outage,
-    twice_the_outage,
-    errors_that_cost_work,
-    table_that_ends,
-    other_waiting,
-    other_workers,
-    other_backlogs,
-    shorter_calls,
-    pools_that_a_peak_has_opened,
-    no_burst,
-    other_processes,
+    skip_abandoned,   other_waits_for_pool,
+    limited_hedges,   a_tenth_more_load,
+    half_the_timeout, half_the_outage,
+    twice_the_outage, errors_that_cost_work,
+    table_that_ends,  other_waiting,
+    other_workers,    other_backlogs,
+    shorter_calls,    pools_that_a_peak_has_opened,
+    no_burst,         other_processes,
 };
 
 double success_after(const CellResult& result) {
