@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
-#include <map>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -15,115 +14,33 @@
 
 #include "common/os/process.h"
 #include "common/output/expectation.h"
-#include "common/output/fixed.h"
 #include "common/output/json_lines.h"
 #include "common/output/json_report.h"
-#include "common/output/json_text.h"
 #include "common/output/line_report.h"
 #include "common/output/report.h"
 #include "common/output/start_json.h"
 #include "common/output/work_output.h"
 #include "model/base/text.h"
 #include "model/retry/title.h"
+#include "simulate/before_run.h"
+#include "simulate/hidden_search.h"
 #include "simulate/next_to_try.h"
 #include "simulate/notes.h"
 #include "simulate/processes.h"
+#include "simulate/value_search.h"
 #include "simulator/simulation.h"
 #include "study/answer_trials.h"
 #include "study/campaign.h"
 #include "study/cells.h"
 #include "study/evaluator.h"
 #include "study/fitted_table.h"
-#include "study/hidden_capacity.h"
 #include "study/judged_runs.h"
-#include "study/limit_value.h"
 #include "study/scenario_checks.h"
 #include "study/sweep.h"
 #include "study/threads.h"
 
 namespace retrystorm {
 namespace {
-
-// Prints a random seed, so that the run can be repeated.
-void tell_seed(const SimulatorOptions& options, std::uint64_t seed) {
-  if (!options.workload.seed) std::cerr << "seed " << seed << '\n';
-}
-
-// The options whose values differ from those of `asked`: what is swept, and what a swept strategy
-// brings.
-void add_different(std::vector<std::string>& names, ScenarioOptions asked, ScenarioOptions run) {
-  OptionList as_asked, in_run;
-  declare_options(as_asked, asked);
-  declare_options(in_run, run);
-  for (std::size_t i = 0; i < in_run.all().size(); ++i) {
-    const Option& option = in_run.all()[i];
-    if (option.get() != as_asked.all()[i].get()) names.push_back(option.name);
-  }
-}
-
-// The same for each kind of clients, whose options the file of --topology has.
-void add_options_of_kinds(std::vector<std::string>& names, const ScenarioOptions& run) {
-  if (!run.graph.on()) return;
-  const Topology topology = make_topology(run.graph, run.service, run.workload);
-  for (std::size_t i = 0; i < topology.client_edges(); ++i) {
-    ScenarioOptions kind = run;
-    kind.workload = topology.edges[i].caller;
-    add_different(names, run, kind);
-  }
-}
-
-// Prints the outlook of a run with these options, and adds it to the first line. Returns what was assumed
-// (see `assumed_list`).
-std::string tell_outlook(const Invocation& invocation, const SimulatorOptions& asked,
-                         const ScenarioOptions& run, nlohmann::ordered_json& start,
-                         const std::vector<std::string>& swept = {}) {
-  start["title"] = retries_title(run.workload.retry);
-  const std::vector<OutlookOfRow> all = look_ahead_at_all(run);
-  std::vector<std::string> no_defaults = swept;
-  add_options_of_kinds(no_defaults, run);
-  const std::string assumed = assumed_list(invocation.app, start, all, no_defaults);
-  if (!asked.quiet) {
-    std::cerr << (all.size() == 1 ? outlook_text(all.front().outlook) : outlook_text(all, ""))
-              << assumed_text(invocation.app, assumed, all) << std::flush;
-  }
-  if (all.size() == 1) start["outlook"] = outlook_json(all.front().outlook);
-  for (const auto& [name, outlook] : all) {
-    if (!name.empty()) start["outlooks"][name] = outlook_json(outlook);
-  }
-  return assumed;
-}
-
-// "strategy=fixed, timeout=2s"
-std::string row_name(const Grid& grid, std::size_t cell) {
-  const std::vector<std::string> values = grid.values(cell);
-  std::string name;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    name += (i > 0 ? ", " : "") + grid.axes()[i].name + '=' + values[i];
-  }
-  return name;
-}
-
-// The same for the rows of a table. Of many rows, that of the first and the last.
-std::string tell_outlooks(const Invocation& invocation, const SimulatorOptions& asked,
-                          const nlohmann::ordered_json& start, const Grid& grid,
-                          const std::function<ScenarioOptions(std::size_t cell)>& options_of) {
-  constexpr std::size_t kMostRows = 100;
-  const auto cells = static_cast<std::size_t>(grid.size());
-  std::vector<OutlookOfRow> rows;
-  std::vector<std::string> no_defaults = grid.names();
-  const std::size_t step = cells > kMostRows ? cells - 1 : 1;
-  for (std::size_t cell = 0; cell < cells; cell += step) {
-    const ScenarioOptions run = options_of(cell);
-    rows.push_back({row_name(grid, cell), look_ahead(run)});
-    add_different(no_defaults, asked, run);
-    add_options_of_kinds(no_defaults, run);
-  }
-  const std::string assumed = assumed_list(invocation.app, start, rows, no_defaults);
-  if (!asked.quiet) {
-    std::cerr << outlook_text(rows) << assumed_text(invocation.app, assumed, rows) << std::flush;
-  }
-  return assumed;
-}
 
 void tell_runs(std::size_t rows, std::size_t runs, bool at_most) {
   std::cerr << "runs       " << rows << " rows of " << (at_most ? "up to " : "") << runs
@@ -268,227 +185,8 @@ bool judge_cells(const Grid& grid, const CampaignOptions& campaign,
   return complete;
 }
 
-void print_tried(const SimulatorOptions& options, const std::string& name, const TriedValue& tried,
-                 const CellResult& result, Duration observed, JsonLines& json) {
-  const auto back = result.recovery_median;
-  const std::string slow =
-      back && *back > Duration::zero() ? ", back after " + readable(*back) : "";
-  for (std::size_t i = 0; i < tried.judgements.size(); ++i) {
-    const Expectation& claim = options.expectations[i];
-    nlohmann::ordered_json line = judgement_json(claim, tried.judgements[i]);
-    line[underscored(name)] = tried.value;
-    line["observe_s"] = to_seconds(observed);
-    json.write(line);
-    std::cout << name << '=' << tried.value << ": " << judgement_text(claim, tried.judgements[i])
-              << slow << std::endl;
-  }
-}
-
 // The rows of a table that are tried. Each takes as long as a few rows.
 constexpr std::size_t kMostTrials = 6;
-
-// The claims that were found to hold.
-std::vector<Expectation> holding(const std::vector<Expectation>& claims,
-                                 const std::vector<Judgement>& judgements) {
-  std::vector<Expectation> all;
-  for (std::size_t i = 0; i < claims.size(); ++i) {
-    if (judgements[i].finding == Finding::kHolds) all.push_back(claims[i]);
-  }
-  return all;
-}
-
-// Why the claims hold for no value.
-std::string none_found(const std::string& name, const LimitValue& limit,
-                       const std::vector<Expectation>& claims) {
-  const TriedValue& tried = *limit.beside;
-  const std::string runs = std::to_string(limit.runs) + " runs";
-  if (tried.finding() == Finding::kBroken) {
-    return (limit.against.empty() ? "there is no such " + name + ", not even " + tried.value
-                                  : "it is broken at the end of the range: " + tried.value) +
-           " (broken; " + runs + ')';
-  }
-  std::size_t needed = 0;
-  for (std::size_t i = 0; i < claims.size(); ++i) {
-    needed = std::max(needed, runs_to_decide(claims[i], tried.judgements[i]).value_or(0));
-  }
-  const std::string open =
-      "whether there is such a " + name + ": " + tried.value + " is not decided (" + runs + ')';
-  return needed == 0 ? "it is not decided " + open
-                     : "too few runs to decide " + open + ": --runs=" + std::to_string(needed);
-}
-
-// The calm before the outage in a search for the size of a budget: as long as it saves. After less it
-// would seem too small. Empty if it stays as it is.
-std::string calm_for_budget(const std::string& searched, const NamedOptions& given,
-                            const ScenarioOptions& options) {
-  if (!searched.starts_with("budget-") || given.contains("outage-at")) return "";
-  const auto saves = look_ahead(options).budget_saves;
-  return saves ? format_duration(saves->of) : "";
-}
-
-// "holds up to 9s, broken from 9.1s to 12s, holds from 17s on"
-std::string in_words(const std::vector<Span>& spans) {
-  std::string text;
-  for (const Span& each : spans) {
-    const bool first = &each == &spans.front(), last = &each == &spans.back();
-    text += (first ? "" : ", ") + std::string(to_string(each.finding)) +
-            (first                  ? " up to " + each.to
-             : last                 ? " from " + each.from + " on"
-             : each.from == each.to ? " at " + each.from
-                                    : " from " + each.from + " to " + each.to);
-  }
-  return text;
-}
-
-int find_value(const Invocation& invocation, const SimulatorOptions& options, std::uint64_t seed) {
-  const bool least = !options.least.empty();
-  ScenarioOptions any = options;
-  OptionList list;
-  declare_options(list, any);
-  NamedOptions given = given_options(invocation.app, list);
-  ValueScale scale;
-  try {
-    scale = parse_scale(list, least ? options.least : options.most);
-  } catch (const std::invalid_argument& error) {
-    throw std::invalid_argument(std::string(least ? "--least: " : "--most: ") + error.what());
-  }
-  const std::string& name = scale.name;
-  const std::size_t most_runs = most_runs_of(invocation, options);
-  const std::size_t threads = threads_or_cores(options.threads);
-  const auto options_of = [&](const std::string& value) {
-    return cell_options(given, Grid({{.name = name, .values = {value}}}), {value});
-  };
-  const std::string calm = calm_for_budget(name, given, options_of(scale.values.back()));
-  if (!calm.empty()) given["outage-at"] = calm;
-  const auto scenario_of_value = [&](const std::string& value) {
-    const ScenarioOptions chosen = options_of(value);
-    refuse(unused_options(chosen));
-    Scenario scenario = make_scenario(chosen, seed);
-    check_length(scenario);
-    if (most_runs > 1) check_verdict(scenario);
-    check_memory(scenario, std::min(threads, most_runs), memory_limit());
-    return scenario;
-  };
-  for (const std::string& end : {scale.values.front(), scale.values.back()}) scenario_of_value(end);
-
-  auto start = options_json(invocation.app);
-  start["seed"] = seed;
-  if (!calm.empty()) start["outage_at"] = calm;
-  WorkOutput output(OutputFile(options.json));
-  JsonLines& json = output.json();
-  tell_seed(options, seed);
-  if (!options.quiet) {
-    const Grid ends({{.name = name, .values = {scale.values.front(), scale.values.back()}}});
-    tell_outlooks(invocation, options, start, ends,
-                  [&](std::size_t cell) { return options_of(ends.values(cell).front()); });
-    if (!calm.empty()) {
-      std::cerr << "calm       " << calm
-                << " before the outage, as long as the budget saves (--outage-at)\n";
-    }
-  }
-  json.write(start_json("simulate", invocation.command, start));
-  const auto stop = [&output] { return output.interrupted(); };
-  const Evaluator evaluator(threads, stop);
-  std::map<std::string, CellResult> results;
-  const bool may_observe = name != "observe" && !given.contains("observe");
-  const auto judged = [&](const std::string& value) -> std::optional<TriedValue> {
-    // A value whose queue is only slow to drain is no limit.
-    constexpr Duration kLongest = std::chrono::minutes(10);
-    while (true) {
-      const auto runs =
-          judge_runs(evaluator, scenario_of_value(value), seed, most_runs, options.expectations);
-      if (!runs) return std::nullopt;
-      const CellResult& result = results[value] = summarize(runs->runs);
-      TriedValue tried{.value = value, .judgements = runs->judgements, .runs = runs->runs.size()};
-      const Duration observed = options_of(value).observe;
-      const Duration enough = std::min(result.to_watch.value_or(observed), kLongest);
-      if (may_observe && tried.finding() == Finding::kUndecided && enough > observed) {
-        given["observe"] = format_duration(enough);
-        std::cout << name << '=' << value << ": " << result.recovering << " of " << result.runs
-                  << " runs still recovering: from here on --observe=" << given["observe"]
-                  << std::endl;
-        continue;
-      }
-      print_tried(options, name, tried, result, observed, json);
-      return tried;
-    }
-  };
-  const auto limit = find_limit(scale, least, judged, name == "outage-for");
-  if (!limit) {
-    if (output.has_reader()) std::cerr << "interrupted\n";
-    return std::max<int>(output.finish(), kExitFault);
-  }
-  const auto value_of = [](const std::optional<TriedValue>& tried) {
-    return tried ? nlohmann::ordered_json(tried->value) : nlohmann::ordered_json(nullptr);
-  };
-  auto against = nlohmann::ordered_json::array(), spans = nlohmann::ordered_json::array();
-  for (const TriedValue& each : limit->against) against.push_back(each.value);
-  for (const Span& each : limit->spans) {
-    spans.push_back({{"finding", to_string(each.finding)}, {"from", each.from}, {"to", each.to}});
-  }
-  json.write({{"type", "limit_value"},
-              {"option", underscored(name)},
-              {"kind", least ? "least" : "most"},
-              {"value", value_of(limit->found)},
-              {"beside", value_of(limit->beside)},
-              {"observe_s", to_seconds(options_of(scale.values.front()).observe)},
-              {"against", against},
-              {"spans", spans},
-              {"values", limit->values},
-              {"runs", limit->runs}});
-  const std::string word = least ? "least" : "greatest";
-  const bool one_limit = limit->against.empty();
-  if (!one_limit) {
-    std::cout << "no one limit of " << name
-              << "; of the values that were tried: " << in_words(limit->spans) << '\n';
-  }
-  if (!limit->found) {
-    std::cout << none_found(name, *limit, options.expectations) << '\n';
-  } else {
-    std::cout << "the " << word << ' ' << name
-              << (one_limit ? ""
-                  : least   ? " from which on it holds"
-                            : " up to which it holds")
-              << ": " << limit->found->value << " (";
-    if (limit->beside) {
-      std::cout << limit->beside->value << ": " << to_string(limit->beside->finding());
-    } else {
-      std::cout << "the " << word << " one tried";
-    }
-    std::cout << "; " << limit->values << " values, " << limit->runs << " runs)\n";
-  }
-  if (limit->found) {
-    const auto back = results[limit->found->value].recovery_median;
-    if (back && *back > Duration::zero()) {
-      std::cout << "  with it the service is back after " << readable(*back) << '\n';
-    }
-  }
-  if (const std::string bound = limit_by_arithmetic(name, options_of(scale.values.back()));
-      !bound.empty()) {
-    std::cout << bound << '\n';
-  }
-  if (limit->beside && limit->beside->finding() == Finding::kUndecided) {
-    print_unsettled(std::cout, {{limit->beside->value, results[limit->beside->value]}});
-  }
-  if (one_limit && limit->further > 0) {
-    std::cout << limit->further << " further value" << (limit->further == 1 ? " agrees" : "s agree")
-              << " with that\n";
-  }
-  const TriedValue& shown = limit->found ? *limit->found : *limit->beside;
-  if (!limit->found && shown.finding() == Finding::kBroken) {
-    const std::string why = too_few_attempts(options_of(shown.value), options.expectations);
-    if (!why.empty()) std::cout << why << '\n';
-  }
-  if (!options.quiet && most_runs > 1 && name != "backlog") {
-    AnswerTrials({options_of(shown.value), given, results[shown.value],
-                  holding(options.expectations, shown.judgements)},
-                 evaluator, seed, most_runs)
-        .tell(name + '=' + shown.value + ": ", json);
-  }
-  const int fault = output.finish();
-  if (fault != 0) return fault;
-  return limit->found ? kExitHolds : exit_code_of({limit->beside->finding()});
-}
 
 int run_many(const Invocation& invocation, const SimulatorOptions& options, std::uint64_t seed) {
   const std::size_t most_runs = most_runs_of(invocation, options);
@@ -665,81 +363,6 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
   const int fault = output.finish();
   if (!complete) return std::max<int>(fault, kExitFault);
   return fault != 0 ? fault : exit_code_of(findings);
-}
-
-void print(const HiddenCapacity& found) {
-  const std::size_t seeds = found.thresholds.size();
-  std::cout << "stays down with all its load: " << found.stay_down << " of " << seeds << " runs\n";
-  if (found.stay_down == 0) {
-    std::cout << "nothing is hidden: the service does not stay down\n";
-    return;
-  }
-  if (found.never > 0) {
-    std::cout << "does not come back at " << fixed(100 * kReliefStep, 1)
-              << " % of it either: " << found.never << " of these runs\n";
-  }
-  const auto& [share, interval] = found.share;
-  if (share == 0) {
-    std::cout << "no cut of the load gets it back within the time\n";
-    return;
-  }
-  std::cout << "comes back at: " << fixed(100 * share, 1) << " % of its load or less (median";
-  if (interval) {
-    std::cout << ", 95 % interval " << fixed(100 * interval->low, 1) << " to "
-              << fixed(100 * interval->high, 1) << " %";
-  }
-  std::cout << ")\nhidden capacity: " << fixed(share * found.baseline_ok, 1)
-            << " requests/s, where " << fixed(found.baseline_ok, 1)
-            << " were served before the outage\n";
-}
-
-nlohmann::ordered_json to_json(const HiddenCapacity& found) {
-  const bool any = found.stay_down > 0;
-  const auto end = [&](double Interval::*side) {
-    const auto& interval = found.share.interval;
-    return any && interval ? share_json(*interval.*side) : nlohmann::ordered_json(nullptr);
-  };
-  return {{"type", "hidden_capacity"},
-          {"runs", found.thresholds.size()},
-          {"stay_down", found.stay_down},
-          {"never_back", found.never},
-          {"share", any ? share_json(found.share.value) : nlohmann::ordered_json(nullptr)},
-          {"share_low", end(&Interval::low)},
-          {"share_high", end(&Interval::high)},
-          {"baseline_ok", rounded(found.baseline_ok)}};
-}
-
-int find_hidden(const Invocation& invocation, const SimulatorOptions& options, std::uint64_t seed) {
-  constexpr std::size_t kSeeds = 20;
-  const std::size_t seeds = options.runs > 1 ? options.runs : kSeeds;
-  const Scenario scenario = relieved(options, options.relief, 1, seed);
-  check_length(scenario);
-  check_verdict(scenario);
-  const std::size_t threads = threads_or_cores(options.threads);
-  check_memory(scenario, std::min(threads, seeds), memory_limit());
-  auto start = options_json(invocation.app);
-  start["seed"] = seed;
-  WorkOutput output(OutputFile(options.json));
-  JsonLines& json = output.json();
-  tell_seed(options, seed);
-  tell_outlook(invocation, options, options, start);
-  json.write(start_json("simulate", invocation.command, start));
-  const auto found = find_hidden_capacity(options, options.relief, seeds, seed, threads,
-                                          [&output] { return output.interrupted(); });
-  if (found) {
-    for (const Threshold& each : found->thresholds) {
-      json.write({{"type", "threshold"},
-                  {"seed", each.seed},
-                  {"stays_down", each.stays_down},
-                  {"share", share_json(each.share)}});
-    }
-    json.write(to_json(*found));
-    print(*found);
-  } else if (output.has_reader()) {
-    std::cerr << "interrupted\n";
-  }
-  const int code = output.finish();
-  return found ? code : std::max(code, 1);
 }
 
 }  // namespace

@@ -1,0 +1,91 @@
+#include "simulate/before_run.h"
+
+#include <iostream>
+#include <utility>
+
+#include "common/cli/options.h"
+#include "common/output/report.h"
+#include "common/output/start_json.h"
+#include "model/retry/title.h"
+#include "model/run/outlook.h"
+
+namespace retrystorm {
+namespace {
+
+// Adds the options of each kind of clients, whose options the file of --topology has, that differ from those of the run.
+void add_options_of_kinds(std::vector<std::string>& names, const ScenarioOptions& run) {
+  if (!run.graph.on()) return;
+  const Topology topology = make_topology(run.graph, run.service, run.workload);
+  for (std::size_t i = 0; i < topology.client_edges(); ++i) {
+    ScenarioOptions kind = run;
+    kind.workload = topology.edges[i].caller;
+    add_different(names, run, kind);
+  }
+}
+
+}  // namespace
+
+void tell_seed(const SimulatorOptions& options, std::uint64_t seed) {
+  if (!options.workload.seed) std::cerr << "seed " << seed << '\n';
+}
+
+void add_different(std::vector<std::string>& names, ScenarioOptions asked, ScenarioOptions run) {
+  OptionList as_asked, in_run;
+  declare_options(as_asked, asked);
+  declare_options(in_run, run);
+  for (std::size_t i = 0; i < in_run.all().size(); ++i) {
+    const Option& option = in_run.all()[i];
+    if (option.get() != as_asked.all()[i].get()) names.push_back(option.name);
+  }
+}
+
+std::string tell_outlook(const Invocation& invocation, const SimulatorOptions& asked,
+                         const ScenarioOptions& run, nlohmann::ordered_json& start,
+                         const std::vector<std::string>& swept) {
+  start["title"] = retries_title(run.workload.retry);
+  const std::vector<OutlookOfRow> all = look_ahead_at_all(run);
+  std::vector<std::string> no_defaults = swept;
+  add_options_of_kinds(no_defaults, run);
+  const std::string assumed = assumed_list(invocation.app, start, all, no_defaults);
+  if (!asked.quiet) {
+    std::cerr << (all.size() == 1 ? outlook_text(all.front().outlook) : outlook_text(all, ""))
+              << assumed_text(invocation.app, assumed, all) << std::flush;
+  }
+  if (all.size() == 1) start["outlook"] = outlook_json(all.front().outlook);
+  for (const auto& [name, outlook] : all) {
+    if (!name.empty()) start["outlooks"][name] = outlook_json(outlook);
+  }
+  return assumed;
+}
+
+std::string row_name(const Grid& grid, std::size_t cell) {
+  const std::vector<std::string> values = grid.values(cell);
+  std::string name;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    name += (i > 0 ? ", " : "") + grid.axes()[i].name + '=' + values[i];
+  }
+  return name;
+}
+
+std::string tell_outlooks(const Invocation& invocation, const SimulatorOptions& asked,
+                          const nlohmann::ordered_json& start, const Grid& grid,
+                          const std::function<ScenarioOptions(std::size_t cell)>& options_of) {
+  constexpr std::size_t kMostRows = 100;
+  const auto cells = static_cast<std::size_t>(grid.size());
+  std::vector<OutlookOfRow> rows;
+  std::vector<std::string> no_defaults = grid.names();
+  const std::size_t step = cells > kMostRows ? cells - 1 : 1;
+  for (std::size_t cell = 0; cell < cells; cell += step) {
+    const ScenarioOptions run = options_of(cell);
+    rows.push_back({row_name(grid, cell), look_ahead(run)});
+    add_different(no_defaults, asked, run);
+    add_options_of_kinds(no_defaults, run);
+  }
+  const std::string assumed = assumed_list(invocation.app, start, rows, no_defaults);
+  if (!asked.quiet) {
+    std::cerr << outlook_text(rows) << assumed_text(invocation.app, assumed, rows) << std::flush;
+  }
+  return assumed;
+}
+
+}  // namespace retrystorm
