@@ -153,6 +153,19 @@ std::vector<Trial> twice_the_outage(const AskedRow& asked) {
   return {trial};
 }
 
+// A budget that saves for longer than the calm of the run pays for more retries after a longer one.
+std::vector<Trial> full_budgets(const AskedRow& asked) {
+  if (!has_outage(asked) || asked.options.graph.on()) return {};
+  const auto saves = look_ahead(asked.options).budget_saves;
+  if (!saves) return {};
+  Trial trial{"outage-at", format_duration(saves->of),
+              "all is well for only " + readable(saves->calm) +
+                  " before your outages, and not for " + readable(saves->of),
+              asked.options};
+  trial.options.outage_at = saves->of;
+  return {trial};
+}
+
 // A peak in the calm opens the connections that the pools may have, and keeps them. What is sent on those is not
 // counted by the backlog.
 std::vector<Trial> pools_that_a_peak_has_opened(const AskedRow& asked) {
@@ -320,14 +333,12 @@ std::vector<Trial> other_processes(const AskedRow& asked) {
 // a verdict. Of those with the same question the next is tried if none before it differs.
 using Rule = std::vector<Trial> (*)(const AskedRow& asked);
 constexpr Rule kRules[] = {
-    skip_abandoned,   other_waits_for_pool,
-    limited_hedges,   a_tenth_more_load,
-    half_the_timeout, half_the_outage,
-    twice_the_outage, errors_that_cost_work,
-    table_that_ends,  other_waiting,
-    other_workers,    other_backlogs,
-    shorter_calls,    pools_that_a_peak_has_opened,
-    no_burst,         other_processes,
+    skip_abandoned,    other_waits_for_pool, limited_hedges,
+    a_tenth_more_load, half_the_timeout,     half_the_outage,
+    twice_the_outage,  full_budgets,         errors_that_cost_work,
+    table_that_ends,   other_waiting,        other_workers,
+    other_backlogs,    shorter_calls,        pools_that_a_peak_has_opened,
+    no_burst,          other_processes,
 };
 
 double success_after(const CellResult& result) {

@@ -7,6 +7,7 @@
 #include "model/base/portable_math.h"
 #include "model/retry/attempt_result.h"
 #include "model/retry/median_waits.h"
+#include "model/run/outlook_warnings.h"
 #include "model/run/storm.h"
 #include "model/service/conditions.h"
 
@@ -139,27 +140,6 @@ bool piles_up(const Disturbance& outage) {
          outage.kind == Disturbance::Kind::kLoad;
 }
 
-// How attempts fail during the outage, if all fail in the same way.
-std::optional<AttemptResult> failure_in(const Disturbance& outage, const ServiceOptions& service) {
-  switch (outage.kind) {
-    case Disturbance::Kind::kFreeze:
-      return timed_out(Duration::zero());
-    case Disturbance::Kind::kDrop:
-      return not_connected(Duration::zero());
-    case Disturbance::Kind::kErrors:
-      return answered(outage.status.value_or(service.errors.status), std::nullopt,
-                      Duration::zero());
-    case Disturbance::Kind::kThrottle: {
-      const int status = service.rate_limit.status;
-      const auto hint =
-          service.hint.kind == HintKind::kNone ? std::nullopt : std::optional(Duration::zero());
-      return answered(status, hint, Duration::zero(), status == 400);
-    }
-    default:
-      return std::nullopt;
-  }
-}
-
 // How an attempt fails that meets an error, in the outage or because there is too much.
 AttemptResult error_of(const OutlookInput& input) {
   const ServiceOptions service = input.service.value_or(ServiceOptions());
@@ -178,11 +158,6 @@ bool may_err(const OutlookInput& input) {
   if (!input.outage) return false;
   const auto failure = failure_in(*input.outage, *input.service);
   return failure && failure->outcome == Outcome::kError;
-}
-
-Duration mean_answer(const ServiceOptions& service) {
-  return service.capacity == Capacity::kWorkers ? service.workers.service_time.mean()
-                                                : service.base_delay;
 }
 
 // How long a worker is busy with a refusal.
@@ -542,271 +517,6 @@ Outlook::Herd look_at_herd(const OutlookInput& input, const Outlook& outlook) {
   return herd;
 }
 
-void warn_of_herd(Outlook& outlook) {
-  const Outlook::Herd& herd = *outlook.herd;
-  if (!outlook.service) return;
-  const std::string load = readable(outlook.wanted) + "/s";
-  if (herd.capacity == 0) {
-    outlook.warnings.push_back("the load of " + load + " takes all that the service can do, " +
-                               readable(outlook.service->capacity) +
-                               "/s: clients that lost their connection find no room, however long "
-                               "they wait (--clients, --lambda)");
-    return;
-  }
-  if (herd.in_time) return;
-  const Outlook::Service& service = *outlook.service;
-  const std::string why =
-      herd.piles_up > service.late_from
-          ? "from " + readable(std::round(service.late_from)) + " on answers come too late"
-          : "with so many in it the service does less than the load of " + load;
-  outlook.warnings.push_back("up to " + readable(std::round(herd.piles_up)) +
-                             " attempts pile up in the window of " + readable(herd.window) +
-                             ", and " + why + ". Spread the clients over more than " +
-                             readable(herd.advised) + ", better over " + readable(herd.all_room) +
-                             " (--reconnect-base, --reconnect-jitter)");
-}
-
-// Options of the waits between the attempts of a request do not change those of reconnects.
-void warn_of_waits_of_requests(Outlook& outlook, const WorkloadOptions& workload) {
-  const auto changed = [](const BackoffSettings& some, const BackoffSettings& usual) {
-    UnusedOptions different;
-    find_unused<BackoffSettings>(different, some, usual, "");
-    return !different.empty();
-  };
-  if (changed(workload.reconnect.backoff, ReconnectSettings().backoff) ||
-      !changed(workload.retry.backoff, RetrySettings().backoff)) {
-    return;
-  }
-  outlook.warnings.push_back(
-      "--strategy, --backoff-base and their kin set the waits of requests, not those of clients that "
-      "connect again: these have their own, exponential from " +
-      readable(workload.reconnect.backoff.base) +
-      " with full jitter (--reconnect-base, --reconnect-growth, --reconnect-jitter, "
-      "--reconnect-cap)");
-}
-
-// Clients that a rate limit turns away, and that come again sooner than it admits them.
-void warn_of_limit(Outlook& outlook, const OutlookInput& input, const Storm& storm) {
-  const WorkloadOptions& workload = input.workload;
-  const RetrySettings& retry = workload.retry;
-  const double limit = outlook.service->capacity;
-  const Duration answer = mean_answer(*input.service);
-  const Duration each = from_seconds(outlook.clients / limit);
-  const std::string most = readable(limit) + "/s";
-  std::string text = readable(outlook.clients) + " clients ask for " + readable(outlook.wanted) +
-                     "/s, and " + most + " are admitted (--rate-limit): each may call once in " +
-                     readable(each);
-  const bool hinted =
-      retry.hint.use != HintUse::kIgnore && input.service->hint.kind != HintKind::kNone;
-  const Outlook::Failing& failing = outlook.retries.errors;
-  // A wait as long as the hint is not computed.
-  if ((!hinted || failing.limited_by_budget) && !retry.pacer.on && !outlook.gates) {
-    const double attempts = std::max(storm.attempts_beside(failing, limit, answer), limit);
-    text += failing.limited_by_budget
-                ? ". Where the retry budget is empty it gives up at once, and asks anew"
-                : "";
-    const double digits = attempts < 100 ? 1 : 10;
-    text += ". Turned away, all together call some " +
-            readable(std::round(attempts / digits) * digits) + " times a second, so that " +
-            readable(std::round(100 * (1 - limit / attempts))) +
-            " % of the calls are wasted (--lambda, --backoff-base, --max-attempts)";
-  }
-  // Clients with a process each, that call at a rate of their own, would call in step.
-  const bool one = outlook.processes == 1;
-  const double own = rate_of_each(limit, outlook.processes);
-  text += ". Hold them back: ";
-  if (one && own > 0) text += "--client-rate=" + print_number(own) + "/s, or ";
-  text += "a --lambda well over " + readable(std::max(each - answer, Duration(0)));
-  if (!one) text += ", or one --client-rate=" + print_number(limit) + "/s for all (--processes=1)";
-  outlook.warnings.push_back(text);
-}
-
-// Processes that send at a fixed rate, begin together and never think stay in step.
-void warn_of_processes_in_step(Outlook& outlook, const WorkloadOptions& workload) {
-  const ClientRateSettings& rate = workload.retry.process.client_rate;
-  if (rate.kind != ClientRateSettings::Kind::kFixed || workload.arrivals != Arrivals::kClosed ||
-      workload.think_time > Duration::zero() || !outlook.service->has_rate_limit ||
-      static_cast<double>(outlook.processes) <= outlook.service->burst) {
-    return;
-  }
-  const std::string all = readable(static_cast<double>(outlook.processes));
-  outlook.warnings.push_back(
-      "the " + all +
-      " processes begin together, and their calls stay in step (--client-rate): of " + all +
-      " at a time the limit admits " + readable(outlook.service->burst) +
-      " (--rate-burst). Yours may begin at different times: then a --lambda of some "
-      "seconds is nearer to them");
-}
-
-// A client whose turn comes only after its deadline sends nothing.
-void warn_of_late_turns(Outlook& outlook, const WorkloadOptions& workload) {
-  if (outlook.client_rate == kUnlimited || workload.arrivals != Arrivals::kClosed ||
-      workload.think_time > Duration::zero()) {
-    return;
-  }
-  const Duration turn = from_seconds(outlook.clients / outlook.client_rate);
-  if (turn <= outlook.deadline) return;
-  outlook.warnings.push_back("a client's turn to send comes once in " + readable(turn) +
-                             " (--clients, --client-rate), after its deadline of " +
-                             readable(outlook.deadline) +
-                             ": most requests end before they are sent (--deadline)");
-}
-
-void warn(Outlook& outlook, const OutlookInput& input, const Storm& storm) {
-  const auto say = [&outlook](const std::string& text) { outlook.warnings.push_back(text); };
-  const WorkloadOptions& workload = input.workload;
-  const LimitSettings& limit = workload.retry.limit;
-  const bool open = workload.arrivals == Arrivals::kOpen;
-  const std::string timeout = readable(workload.timeout);
-  const auto per_second = [](double rate) { return readable(rate) + "/s"; };
-  warn_of_late_turns(outlook, workload);
-  if (outlook.service) {
-    warn_of_processes_in_step(outlook, workload);
-    const Outlook::Service& service = *outlook.service;
-    const bool held = outlook.client_rate <= outlook.wanted;
-    if (service.used > 1 && service.rate_limited && !held &&
-        workload.arrivals == Arrivals::kClosed) {
-      warn_of_limit(outlook, input, storm);
-    } else if (service.used >= 1 && workload.arrivals != Arrivals::kJob &&
-               !(held && service.rate_limited && service.used < 1 + 1e-9)) {
-      say("the load is " + per_second(outlook.wanted) + " of " + per_second(service.capacity) +
-          ": no capacity is left even before an outage (" +
-          std::string(open ? "--rate" : "--clients, --lambda") + ", or " +
-          (service.rate_limited                 ? "--rate-limit"
-           : service.kind == Capacity::kWorkers ? "--workers and --service-time"
-                                                : "--base-delay, --limit and --k") +
-          ")");
-    }
-    if (open && outlook.client_rate < workload.rate) {
-      say("the load is " + per_second(workload.rate) + ", and the clients send no more than " +
-          per_second(outlook.client_rate) +
-          ": the others wait before any outage (--client-rate, --processes)");
-    }
-    if (outlook.connections && outlook.connections->through <= outlook.wanted && service.used < 1) {
-      say("the load is " + per_second(outlook.wanted) + ", and the connections let through only " +
-          per_second(outlook.connections->through) + ", " + readable(outlook.connections->room) +
-          " attempts at a time of " + readable(mean_answer(*input.service)) +
-          " each: the others wait in line before any outage (--pool-size, --processes" +
-          (outlook.connections->multiplexed ? ", --streams)" : ")"));
-    }
-    if (service.p50 >= workload.timeout) {
-      say("an idle service takes " + readable(service.p50) + ", and attempts end after " + timeout +
-          ": at least half of them can never succeed (--timeout, --" +
-          (service.kind == Capacity::kWorkers ? "service-time" : "base-delay") + ")");
-    } else if (service.p99 >= workload.timeout) {
-      say("an idle service takes " + readable(service.p99) +
-          " for one request in a hundred, and attempts end after " + timeout +
-          ": those are retried without any outage (--timeout, --service-time)");
-    }
-  }
-  const Duration hedge = outlook.retries.hedge_delay;
-  if (outlook.retries.hedges > 0 && outlook.service && outlook.retries.hedge.percentile == 0 &&
-      outlook.service->p50 > hedge) {
-    say("an idle service takes " + readable(outlook.service->p50) + ", and a hedge is sent after " +
-        readable(hedge) + ": at least half of the requests are hedged before any outage (--hedge)");
-  }
-  if (input.outage && input.outage->kind == Disturbance::Kind::kThrottle && input.service &&
-      input.service->capacity == Capacity::kCurve) {
-    say("this service slows down when many requests are in it, and stays down as the experiment's does. A "
-        "managed table only turns away what is too much: --service=workers with many --workers");
-  }
-  const Outlook::Retries& retries = outlook.retries;
-  const bool by_timeouts = workload.has_timeout() && limit.retry_on.timeout;
-  const Outlook::Failing& failing = by_timeouts ? retries.timeouts : retries.errors;
-  if (workload.has_timeout() && limit.deadline < workload.timeout) {
-    say("a request ends after " + readable(limit.deadline) + ", before its first attempt's " +
-        timeout + " are over: what times out is never retried (--deadline, --timeout)");
-  } else if (retries.attempts != kUnlimited && retries.hedges == 0 && failing.again &&
-             failing.attempts < retries.attempts) {
-    const double begin = failing.attempts;
-    const std::string plural = begin > 1 ? "s" : "";
-    say("of " + readable(retries.attempts) + " attempts that " +
-        (by_timeouts ? "time out after " + timeout : "fail") + " only " + readable(begin) +
-        " can begin before the deadline of " + readable(limit.deadline) + ": " + readable(begin) +
-        " attempt" + plural + " and the wait" + plural + " take " +
-        readable(time_of(retries.waits, failing.takes, begin + 1) - failing.takes) +
-        (by_timeouts ? " (--deadline, --timeout, --max-attempts)"
-                     : " (--deadline, --backoff-base, --max-attempts)"));
-  }
-  if (const auto& outage = outlook.outage; open && outage && outage->attempts_at_end > 0 &&
-                                           failing.attempts == kUnlimited &&
-                                           !failing.limited_by_budget) {
-    say("no request gives up: at the end of the outage those " +
-        readable(std::round(outage->wanted)) + " that began in it send " +
-        per_second(outage->attempts_at_end) +
-        ", and go on until each is answered (--max-attempts, --deadline)");
-  }
-  bool hangs_on_rejections_said = false;
-  if (input.outage && limit.max_retries > 0 && workload.has_timeout()) {
-    const auto failure = failure_in(*input.outage, input.service.value_or(ServiceOptions()));
-    if (failure && !limit.retry_on.covers(*failure)) {
-      const std::string what = failure->status > 0 ? "a " + std::to_string(failure->status)
-                               : failure->outcome == Outcome::kTimedOut ? "a timeout"
-                                                                        : "a refused connection";
-      say("attempts meet " + what + " in this outage, which is not retried (--retry-on)" +
-          (outlook.hangs_on_rejections()
-               ? ". Errors are, and if your queue has a bound, they decide (--queue-length, "
-                 "--rejection-cost)"
-               : ""));
-      hangs_on_rejections_said = true;
-    }
-  }
-  // Only a simulation lets so little time pass between them.
-  if (!open && input.turnaround > Duration::zero()) {
-    const Duration pause = std::max(workload.mean_think_time(), input.turnaround);
-    const double stopped = outlook.gates ? outlook.clients / to_seconds(pause) : 0;
-    const double refused =
-        outlook.retries.may_err || (input.outage && input.outage->kind == Disturbance::Kind::kDrop)
-            ? outlook.retries.errors.rate
-            : 0;
-    constexpr double kHammering = 1e6;
-    if (const double most = std::max(stopped, refused); most >= kHammering) {
-      say("clients that do not think try again at once where they are " +
-          std::string(stopped > refused ? "stopped by a gate" : "refused") + ": up to " +
-          per_second(most) +
-          " in all. A run in which that does not end is cut: give them a think time (--lambda)");
-    }
-  }
-  if (outlook.hangs_on_rejections() && !limit.retry_on.timeout && !hangs_on_rejections_said) {
-    say("only what is answered with an error is retried, and this service turns nothing away: its "
-        "queue has no bound. If yours does, that is retried, and decides (--queue-length, "
-        "--rejection-cost)");
-  }
-  const BackoffSettings& backoff = workload.retry.backoff;
-  if (limit.max_retries > 0 && !workload.retry.pacer.on && backoff.growth != Growth::kNone &&
-      backoff.base > backoff.cap) {
-    say("the first wait of " + readable(backoff.base) + " is above the cap of " +
-        readable(backoff.cap) + ": no wait is longer than the cap (--backoff-base, --backoff-cap)");
-  }
-  const std::size_t steps = backoff.table.size();
-  if (backoff.growth == Growth::kTable && !backoff.jitter.is_growth() && !workload.retry.pacer.on &&
-      limit.max_retries > 0 && limit.max_retries < steps) {
-    say("a request has " + readable(limit.max_retries) + " retries, and --backoff-table has " +
-        readable(static_cast<double>(steps)) + " numbers: the last " +
-        (steps - limit.max_retries == 1
-             ? "is"
-             : readable(static_cast<double>(steps - limit.max_retries)) + " are") +
-        " never reached (--max-retries)");
-  }
-  if (workload.retry.strategy == "none" && limit.max_retries > 0) {
-    say("--strategy=none means no retries, but " +
-        (limit.max_retries == LimitSettings::kUnlimited
-             ? std::string("any number is made")
-             : "up to " + readable(limit.max_retries) + " are made") +
-        " (--max-retries): leave out one of the two");
-  }
-  if (open && (input.clients_given || input.think_time_given)) {
-    const std::string names = !input.think_time_given ? "--clients"
-                              : !input.clients_given  ? "--lambda"
-                                                      : "--clients and --lambda";
-    say("open arrivals do not use " + names + ": " + per_second(workload.rate) +
-        " arrive whatever happens to them (--rate, or --arrivals=closed)" +
-        (input.clients_given && sharing_processes(workload) == 1
-             ? "; for as many processes that call: --processes=" + std::to_string(workload.clients)
-             : ""));
-  }
-}
-
 }  // namespace
 
 void note_unused_by_open_arrivals(OutlookInput& input, const WorkloadOptions& asked) {
@@ -943,8 +653,6 @@ Outlook look_ahead(const OutlookInput& input) {
     if (loses_connections(workload, input.outage)) {
       outlook.herd = look_at_herd(input, outlook);
       outlook.outage->unanswered = 0;
-      warn_of_herd(outlook);
-      warn_of_waits_of_requests(outlook, workload);
     }
   }
   warn(outlook, input, storm);

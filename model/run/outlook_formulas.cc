@@ -262,4 +262,29 @@ bool grows_with_processes(const BudgetSettings& budget) {
   return false;
 }
 
+Duration mean_answer(const ServiceOptions& service) {
+  return service.capacity == Capacity::kWorkers ? service.workers.service_time.mean()
+                                                : service.base_delay;
+}
+
+std::optional<AttemptResult> failure_in(const Disturbance& outage, const ServiceOptions& service) {
+  switch (outage.kind) {
+    case Disturbance::Kind::kFreeze:
+      return timed_out(Duration::zero());
+    case Disturbance::Kind::kDrop:
+      return not_connected(Duration::zero());
+    case Disturbance::Kind::kErrors:
+      return answered(outage.status.value_or(service.errors.status), std::nullopt,
+                      Duration::zero());
+    case Disturbance::Kind::kThrottle: {
+      const int status = service.rate_limit.status;
+      const auto hint =
+          service.hint.kind == HintKind::kNone ? std::nullopt : std::optional(Duration::zero());
+      return answered(status, hint, Duration::zero(), status == 400);
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
 }  // namespace retrystorm

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "model/base/duration.h"
+#include "model/retry/attempt_result.h"
 #include "model/retry/budget_settings.h"
+#include "model/run/disturbance.h"
 #include "model/run/workload.h"
 #include "model/service/service_options.h"
 
@@ -24,6 +26,12 @@ inline double or_unlimited(std::size_t count, std::size_t none) {
 
 // The mean service time of workers, in seconds.
 double mean_service_seconds(const ServiceOptions& service);
+
+// How long an idle service takes to answer, on average.
+Duration mean_answer(const ServiceOptions& service);
+
+// How attempts fail during the outage, if all fail in the same way. Empty if they do not.
+std::optional<AttemptResult> failure_in(const Disturbance& outage, const ServiceOptions& service);
 
 // The attempts that all processes send at most.
 double client_rate_of(const WorkloadOptions& workload);
