@@ -231,7 +231,8 @@ std::string storm_sentence(const Outlook& outlook) {
                 ? ""
                 : ". Without a budget: " + up_to(failing.at_first) + ", MORE than it can do");
   }
-  std::string text = ": MORE than the service can do. ";
+  std::string text = rate > service.capacity ? ": MORE than" : ": all that";
+  text += " the service can do. ";
   if (service.refusal > Duration::zero()) {
     text += "Refusals take a worker " + readable(service.refusal) + " each (--rejection-cost), " +
             (retries.left > 0 ? percent_of(retries.refusals_take) +

@@ -1180,6 +1180,9 @@ TEST(Outlook, WarnsOfClientsThatDoNotThinkAndAreTurnedAway) {
 
 // What the clients send at most bounds the load and every storm.
 TEST(Outlook, CountsAGivenClientRate) {
+  // 64 / 80 ms = 800/s.
+  EXPECT_THAT(unwrapped(text_of(kPayments + "client-rate = 800/s\nprocesses = 1\n")),
+              HasSubstr(": all that the service can do. "));
   const std::string text = unwrapped(text_of(kPayments + "client-rate = 50/s\nprocesses = 4\n"));
   EXPECT_THAT(text,
               AllOf(HasSubstr("the load is 200/s: 25 % used, because the clients send no more"),
