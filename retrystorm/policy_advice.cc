@@ -375,9 +375,7 @@ void PolicyAdvice::print_change_to_try() const {
     for (const std::string& line : change.lines) std::cout << "    " << line << '\n';
     const CellResult changed = summarize(run_with(change.settings, worst_, kBesideRuns));
     std::string others;
-    for (std::string each : trials_of(change.settings, changed).others()) {
-      const std::size_t at = each.find(" with --");
-      if (each.substr(0, at).ends_with(" runs")) each.insert(at, " down");
+    for (const std::string& each : trials_of(change.settings, changed).others(false)) {
       add_to_list(others, each);
     }
     print_note(std::cout, "  but in " + disturbances_[worst_].title, others);

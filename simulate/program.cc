@@ -301,7 +301,7 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
     all_down = all_down && result.mostly_down();
     if (cells > 1 || options.quiet) return;
     trials.emplace(trials_of(cell));
-    table.add_others(trials->others());
+    table.add_others(trials->others(true));
   };
   const bool complete =
       options.expectations.empty()

@@ -125,6 +125,13 @@ std::vector<Trial> half_the_timeout(const AskedRow& asked) {
   return {trial};
 }
 
+std::vector<Trial> outage_for(const AskedRow& asked, Duration length, const std::string& question) {
+  Trial trial{"outage-for", format_duration(length), question, asked.options};
+  trial.options.outage_for = length;
+  trial.is_estimate = true;
+  return {trial};
+}
+
 // Clients that give up in the outage leave no queue, and those of a shorter one may.
 std::vector<Trial> half_the_outage(const AskedRow& asked) {
   const auto most = asked.options.workload.retry.limit.max_retries;
@@ -134,23 +141,15 @@ std::vector<Trial> half_the_outage(const AskedRow& asked) {
       asked.result.mostly_not_back()) {
     return {};
   }
-  const Duration length = asked.options.outage_length() / 2;
-  Trial trial{"outage-for", format_duration(length), "all your outages are as long as you say",
-              asked.options};
-  trial.options.outage_for = length;
-  trial.is_estimate = true;
-  return {trial};
+  return outage_for(asked, asked.options.outage_length() / 2,
+                    "all your outages are as long as you say");
 }
 
 // A chain that comes back after this outage may not after a longer one.
 std::vector<Trial> twice_the_outage(const AskedRow& asked) {
   if (!is_chain(asked) || !is_frozen(asked) || asked.result.mostly_not_back()) return {};
-  const Duration length = 2 * asked.options.outage_length();
-  Trial trial{"outage-for", format_duration(length), "none of your outages is longer than you say",
-              asked.options};
-  trial.options.outage_for = length;
-  trial.is_estimate = true;
-  return {trial};
+  return outage_for(asked, 2 * asked.options.outage_length(),
+                    "none of your outages is longer than you say");
 }
 
 // A budget that saves for longer than the calm of the run pays for more retries after a longer one.
@@ -429,11 +428,14 @@ AnswerTrials::AnswerTrials(const AskedRow& asked, const Evaluator& evaluator, st
   }
 }
 
-std::vector<std::string> AnswerTrials::others() const {
+std::vector<std::string> AnswerTrials::others(bool titled) const {
   std::vector<std::string> texts;
-  if (backlogs_ && backlogs_->edge) texts.push_back(other_backlog_text(*asked_, *backlogs_));
+  if (backlogs_ && backlogs_->edge) {
+    texts.push_back(other_backlog_text(*asked_, *backlogs_, titled));
+  }
   for (const Outcome& each : outcomes_) {
-    if (each.differs()) texts.push_back(each.titled + " with " + each.trial.what);
+    if (!each.differs()) continue;
+    texts.push_back((titled ? each.titled : each.difference) + " with " + each.trial.what);
   }
   return texts;
 }

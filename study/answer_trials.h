@@ -48,10 +48,10 @@ class AnswerTrials {
   bool any() const { return tries_backlogs_ || has_trials_; }
 
   // Has anything that was tried another answer?
-  bool hangs() const { return !others().empty(); }
+  bool hangs() const { return !others(true).empty(); }
 
-  // What differs from what was asked, a short text each.
-  std::vector<std::string> others() const;
+  // What differs from what was asked, a short text each. `titled`: beside a title that says "down".
+  std::vector<std::string> others(bool titled) const;
 
   // Prints a line for each trial that differs, after `label`, and one about the backlog.
   void tell(const std::string& label, JsonLines& json) const;

@@ -88,12 +88,12 @@ std::optional<BacklogTrial> try_backlogs(
   return trial;
 }
 
-std::string other_backlog_text(const TriedBacklog& asked, const BacklogTrial& trial) {
+std::string other_backlog_text(const TriedBacklog& asked, const BacklogTrial& trial, bool titled) {
   if (!trial.edge) return "";
   const auto& [below, above, about] = *trial.edge;
   const TriedBacklog& other = below.is_down() == asked.is_down() ? above : below;
   return std::to_string(other.down) + " of " + std::to_string(other.runs) +
-         " runs with --backlog=" + std::to_string(other.backlog);
+         (titled ? " runs" : " runs down") + " with --backlog=" + std::to_string(other.backlog);
 }
 
 std::string backlog_trial_text(const BacklogTrial& trial) {

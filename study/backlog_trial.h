@@ -62,6 +62,7 @@ std::optional<BacklogTrial> try_backlogs(
 std::string backlog_trial_text(const BacklogTrial& trial);
 
 // "60 of 60 runs with --backlog=511": the backlog with another answer than `asked`. Empty without one.
-std::string other_backlog_text(const TriedBacklog& asked, const BacklogTrial& trial);
+std::string other_backlog_text(const TriedBacklog& asked, const BacklogTrial& trial,
+                               bool titled = true);
 
 }  // namespace retrystorm
