@@ -16,6 +16,14 @@ namespace {
 
 constexpr double kMostBareSpread = 2;
 
+// A percentage has no more digits. Not every double is a percentage of another: without a limit, some
+// values would not be read back as they were printed.
+constexpr int kPercentageDigits = 12;
+
+std::string percentage(double value) {
+  return print_number(to_digits(100 * value, kPercentageDigits)) + '%';
+}
+
 // A plain decimal number. Only its characters, because strtod accepts more. Not from_chars, because
 // some standard libraries lack it for doubles. No program sets a locale, so the decimal point is a
 // dot.
@@ -208,16 +216,16 @@ double parse_factor(std::string_view text, double least, double most) {
 
 double parse_spread(std::string_view text, double most) {
   const double value = within(text, {Form::kPercentage}, 0, most);
-  if (value > kMostBareSpread && written_number(text).form != Form::kPercentage) {
+  if (value <= kMostBareSpread) return value;
+  if (written_number(text).form != Form::kPercentage) {
     throw std::invalid_argument(in_quotes(text) + " is not clear: " + print_number(value) +
-                                "% or " + print_number(to_digits(100 * value, 6)) + "%?");
+                                "% or " + percentage(value) + "?");
   }
-  return value;
+  return to_digits(value, kPercentageDigits);
 }
 
 std::string print_spread(double value) {
-  return value > kMostBareSpread ? print_number(to_digits(100 * value, 6)) + '%'
-                                 : print_number(value);
+  return value > kMostBareSpread ? percentage(value) : print_number(value);
 }
 
 std::string number_with_unit(std::string_view text, std::string_view unit) {

@@ -55,7 +55,7 @@ double parse_rate(std::string_view text, double least, double most);
 // A number without a unit (a factor, a ratio, a share), also as 50% or 10x.
 double parse_factor(std::string_view text, double least, double most);
 // A spread as a share of the mean, 0 or more, also as 50%. A number above 2 without a % is refused, because it may
-// be a percentage.
+// be a percentage; with one, it is rounded to 12 digits.
 double parse_spread(std::string_view text, double most);
 // In the form that `parse_spread` reads.
 std::string print_spread(double value);

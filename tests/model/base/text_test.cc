@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <random>
 #include <stdexcept>
+#include <string>
 
 namespace retrystorm {
 namespace {
@@ -103,6 +106,22 @@ TEST(ParseSpread, RefusesABareNumberThatMayBeAPercentage) {
   }
   for (const double value : {0.0, 0.1, 2.0, 2.5, 10.0}) {
     EXPECT_EQ(parse_spread(print_spread(value), 100), value);
+  }
+}
+
+TEST(ParseSpread, ReadsWhatWasPrinted) {
+  for (const char* text :
+       {"314.15926535897932384%", "200.00000000000003%", "200.00000000007%", "777.777777777777777%",
+        "190.00000000000003%", "123456789012345678e-8%"}) {
+    const double value = parse_spread(text, 1e9);
+    EXPECT_EQ(parse_spread(print_spread(value), 1e9), value) << text << ", " << print_spread(value);
+  }
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 10'000; ++i) {
+    const double digits = static_cast<double>(random() >> 11) * 0x1p-53;
+    const std::string text = print_number(digits * std::pow(10, i % 12)) + '%';
+    const double value = parse_spread(text, 1e9);
+    ASSERT_EQ(parse_spread(print_spread(value), 1e9), value) << text << ", " << print_spread(value);
   }
 }
 
