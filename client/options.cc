@@ -155,14 +155,13 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
 }
 
 void check_command_line(const Invocation& invocation, const ClientOptions& options) {
-  check(options, unused_though_usual(invocation.app, invocation.arguments, options.workload));
+  check(options, typed_options<WorkloadOptions>(invocation.app, invocation.arguments));
 }
 
-void check(const ClientOptions& options, UnusedOptions typed) {
+void check(const ClientOptions& options, const std::vector<std::string>& typed) {
   Contradictions wrong;
   wrong.attempt([&] { check(options.workload); });
-  UnusedOptions unused = unused_options(options.workload);
-  unused.merge(typed);
+  UnusedOptions unused = unused_options(options.workload, typed);
   if (options.workload.arrivals == Arrivals::kJob) {
     find_unused_load(unused, options.timeline, "with --arrivals=job");
   }

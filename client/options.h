@@ -54,8 +54,8 @@ void add_client_options(CLI::App& app, ClientOptions& options);
 // Throws std::invalid_argument, with a line for each, when options contradict each other or one
 // lacks another.
 void check_command_line(const Invocation& invocation, const ClientOptions& options);
-// The same; `typed` are options that are found in the command line only (`unused_though_usual`).
-void check(const ClientOptions& options, UnusedOptions typed = {});
+// The same; `typed` options are refused without an effect even where they have their default value.
+void check(const ClientOptions& options, const std::vector<std::string>& typed = {});
 
 // Fits the number of clients to how many files the process may open; each attempt needs one. Throws
 // std::runtime_error if there are too few, because failed attempts would look like errors of the

@@ -71,7 +71,9 @@ int schedule(const Invocation& invocation, const ScheduleOptions& options) {
     each.push_back(scenario_of(of_strategy));
     check(each.back().workload.retry);
   }
-  refuse_unused(each.size(), [&each](std::size_t i) { return each[i]; });
+  refuse_unused(
+      each.size(), [&each](std::size_t i) { return each[i]; },
+      typed_options<ScenarioOptions>(invocation.app, invocation.arguments));
   const std::uint64_t seed = options.workload.seed.value_or(std::random_device()());
 
   OpenTableFiles files(options.table, csv_comment(invocation.results_command, seed));

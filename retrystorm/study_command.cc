@@ -54,7 +54,8 @@ void refuse_own(const NamedOptions& given, const std::vector<std::string>& own,
 }
 
 // Checks the options before anything runs. Throws if something is wrong with them.
-std::vector<Scenario> scenarios_of(const std::vector<StudyCell>& cells,
+std::vector<Scenario> scenarios_of(const Invocation& invocation,
+                                   const std::vector<StudyCell>& cells,
                                    const std::vector<std::string>& labels, std::uint64_t seed,
                                    std::size_t at_once, bool part) {
   std::vector<Scenario> scenarios;
@@ -66,10 +67,10 @@ std::vector<Scenario> scenarios_of(const std::vector<StudyCell>& cells,
   }
   if (!part) {
     try {
-      std::vector<std::string> swept;
-      for (const std::string& label : labels) swept.push_back(with_dashes(label));
+      auto named = typed_options<ScenarioOptions>(invocation.app, invocation.arguments);
+      for (const std::string& label : labels) named.push_back(with_dashes(label));
       refuse_unused(
-          cells.size(), [&cells](std::size_t cell) { return cells.at(cell).options; }, swept);
+          cells.size(), [&cells](std::size_t cell) { return cells.at(cell).options; }, named);
     } catch (const NoEffect& error) {
       throw NoEffect(std::string(error.what()) + "; nothing was run");
     }
@@ -208,7 +209,8 @@ Study::Study(const Invocation& invocation, const StudyOptions& options,
       labels_(labels),
       cells_(std::move(cells)),
       seed_(options.workload.seed ? *options.workload.seed : std::random_device()()),
-      scenarios_(scenarios_of(cells_, labels_, seed_, threads_or_cores(options.threads), part)),
+      scenarios_(scenarios_of(invocation, cells_, labels_, seed_, threads_or_cores(options.threads),
+                              part)),
       files_(options.table, csv_comment(invocation.results_command, seed_)),
       output_(OutputFile(options.json)),
       rows_(run_columns.empty() ? "cell" : "run",

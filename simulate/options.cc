@@ -110,10 +110,12 @@ void check_sweep(const Invocation& invocation, const SimulatorOptions& options) 
     // All cells of a larger grid would take longer than its runs.
     constexpr double kMost = 1000;
     if (grid.size() > kMost || options.cell > 0) return;
+    std::vector<std::string> named = grid.names();
+    const auto typed = typed_options<ScenarioOptions>(invocation.app, invocation.arguments);
+    named.insert(named.end(), typed.begin(), typed.end());
     refuse_unused(
         static_cast<std::size_t>(grid.size()),
-        [&](std::size_t cell) { return cell_options(given, grid, grid.values(cell)); },
-        grid.names());
+        [&](std::size_t cell) { return cell_options(given, grid, grid.values(cell)); }, named);
   });
   wrong.refuse();
 }
@@ -141,12 +143,10 @@ void check_files(Contradictions& wrong, const SimulatorOptions& options, bool ma
 }  // namespace
 
 void check_command_line(const Invocation& invocation, const SimulatorOptions& options) {
-  UnusedOptions typed;
-  if (options.sweeps.empty()) {
-    typed = unused_though_usual<ScenarioOptions>(invocation.app, invocation.arguments, options);
-  }
   Contradictions wrong;
-  wrong.attempt([&] { check(options, typed); });
+  wrong.attempt([&] {
+    check(options, typed_options<ScenarioOptions>(invocation.app, invocation.arguments));
+  });
   const bool many = most_runs_of(invocation, options) > 1 || !options.sweeps.empty();
   check_files(wrong, options, many);
   try {
@@ -157,7 +157,7 @@ void check_command_line(const Invocation& invocation, const SimulatorOptions& op
   wrong.refuse();
 }
 
-void check(const SimulatorOptions& options, UnusedOptions typed) {
+void check(const SimulatorOptions& options, const std::vector<std::string>& typed) {
   Contradictions wrong;
   wrong.attempt([&] { check_trace(options.trace, options.json); });
   if (const std::string both = options.least + options.most; !both.empty()) {
@@ -197,8 +197,7 @@ void check(const SimulatorOptions& options, UnusedOptions typed) {
             options.outage_length() > Duration::zero() ? std::optional(options.timeline.outage)
                                                        : std::nullopt);
     });
-    typed.merge(unused_options(options));
-    wrong.add(typed);
+    wrong.add(unused_options<ScenarioOptions>(options, typed));
   }
   wrong.refuse();
 }

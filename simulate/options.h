@@ -38,7 +38,8 @@ std::size_t most_runs_of(const Invocation& invocation, const SimulatorOptions& o
 
 // Throws std::invalid_argument with all that contradicts each other or has no effect, also in the cells of a sweep.
 void check_command_line(const Invocation& invocation, const SimulatorOptions& options);
-// The same; `typed` are options that are found in the command line only (`unused_though_usual`).
-void check(const SimulatorOptions& options, UnusedOptions typed = {});
+// The same; of a sweep's cells nothing. `typed` options are refused without an effect even where they have their
+// default value.
+void check(const SimulatorOptions& options, const std::vector<std::string>& typed = {});
 
 }  // namespace retrystorm

@@ -85,46 +85,12 @@ void refuse_other_forms(const OptionList& options, const Grid& grid,
   }
 }
 
-namespace {
-
-// Which of the swept options have no effect in any cell. A default value is not reported as unused, so the
-// cells with other values decide.
-UnusedOptions unused_axes(std::size_t cells,
-                          const std::function<ScenarioOptions(std::size_t cell)>& options_of,
-                          std::vector<std::string> swept) {
-  ScenarioOptions defaults;
-  OptionList usual;
-  declare_options(usual, defaults);
-  std::erase_if(swept, [&usual](const auto& name) { return usual.find(name) == nullptr; });
-  UnusedOptions unused;
-  for (std::size_t cell = 0; cell < cells && !swept.empty(); ++cell) {
-    ScenarioOptions options = options_of(cell);
-    const UnusedOptions here = unused_options(options);
-    OptionList list;
-    declare_options(list, options);
-    std::erase_if(swept, [&](const std::string& name) {
-      const Option& option = *list.find(name);
-      if (const auto found = here.find(option.name); found != here.end()) {
-        unused.insert(*found);
-        return false;
-      }
-      if (option.get() == usual.find(name)->get()) return false;
-      unused.erase(option.name);
-      return true;
-    });
-  }
-  return unused;
-}
-
-}  // namespace
-
 void refuse_unused(std::size_t cells,
                    const std::function<ScenarioOptions(std::size_t cell)>& options_of,
-                   const std::vector<std::string>& swept) {
-  refuse(unused_axes(cells, options_of, swept));
-  UnusedOptions unused = unused_options(options_of(0));
+                   const std::vector<std::string>& named) {
+  UnusedOptions unused = unused_options(options_of(0), named);
   for (std::size_t cell = 1; cell < cells && !unused.empty(); ++cell) {
-    const UnusedOptions too = unused_options(options_of(cell));
+    const UnusedOptions too = unused_options(options_of(cell), named);
     std::erase_if(unused, [&too](const auto& each) { return !too.contains(each.first); });
   }
   refuse(unused);

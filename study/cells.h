@@ -35,10 +35,10 @@ void refuse_other_forms(const OptionList& options, const Grid& grid,
                         const std::function<bool(const std::string& name)>& typed);
 
 // Throws as `refuse` does if a given option has no effect in any of the cells. It may have no
-// effect in some of them. `swept` options are refused even if one of their values is the default. Other
-// names among them do not count. There must be at least one cell.
+// effect in some of them. `named` options, swept or typed, are refused even where they have their default
+// value. Other names among them do not count. There must be at least one cell.
 void refuse_unused(std::size_t cells,
                    const std::function<ScenarioOptions(std::size_t cell)>& options_of,
-                   const std::vector<std::string>& swept = {});
+                   const std::vector<std::string>& named = {});
 
 }  // namespace retrystorm

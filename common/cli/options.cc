@@ -389,14 +389,6 @@ void add_exclusions(Contradictions& wrong, CLI::App& app) {
   });
 }
 
-std::vector<std::string> some_values(const Option& option) {
-  std::vector<std::string> values(option.choices.begin(), option.choices.end());
-  values.insert(values.end(), option.examples.begin(), option.examples.end());
-  if (!option.range.from.empty()) values.insert(values.end(), {option.range.from, option.range.to});
-  values.insert(values.end(), {"1", "2", "0.5", "1s", "2s"});
-  return values;
-}
-
 bool is_typed(const CLI::Option& option, const std::vector<std::string>& words) {
   return std::any_of(words.begin(), words.end(), [&option](const std::string& word) {
     return word.starts_with("--") && option.check_lname(word.substr(2, word.find('=') - 2));

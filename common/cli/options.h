@@ -136,38 +136,18 @@ bool is_typed(const CLI::Option& option, const std::vector<std::string>& words);
 // settings file. `app` is parsed.
 void add_exclusions(Contradictions& wrong, CLI::App& app);
 
-// Values of an option, of which some may be refused.
-std::vector<std::string> some_values(const Option& option);
-
-// Options that were typed with the value that they have anyway, and that have no effect with any
-// other value either (see `find_unused`). A settings file may have them.
+// The names of these settings' options that are among the arguments.
 template <typename Settings>
-UnusedOptions unused_though_usual(const CLI::App& app, const std::vector<std::string>& words,
-                                  const Settings& settings) {
-  Settings same = settings;
-  OptionList in_force;
-  declare_options(in_force, same);
-  const UnusedOptions known = unused_options(settings);
-  UnusedOptions unused;
-  for (const Option& option : in_force.all()) {
+std::vector<std::string> typed_options(const CLI::App& app, const std::vector<std::string>& words) {
+  Settings any;
+  OptionList list;
+  declare_options(list, any);
+  std::vector<std::string> names;
+  for (const Option& option : list.all()) {
     const CLI::Option* given = find_option(app, option.name);
-    if (given == nullptr || !is_typed(*given, words) || known.contains(option.name)) continue;
-    for (const std::string& value : some_values(option)) {
-      Settings other = settings;
-      OptionList with_other;
-      declare_options(with_other, other);
-      try {
-        with_other.set(option.name, value);
-      } catch (const std::exception&) {
-        continue;
-      }
-      if (with_other.find(option.name)->get() == option.get()) continue;
-      const UnusedOptions then = unused_options(other);
-      if (const auto found = then.find(option.name); found != then.end()) unused.insert(*found);
-      break;
-    }
+    if (given != nullptr && is_typed(*given, words)) names.push_back(option.name);
   }
-  return unused;
+  return names;
 }
 
 // The command line as a user would type it: arguments are quoted for a shell if necessary, and long

@@ -172,6 +172,14 @@ void OptionList::add_all(const OptionList& others,
   }
 }
 
+std::vector<std::string> some_values(const Option& option) {
+  std::vector<std::string> values(option.choices.begin(), option.choices.end());
+  values.insert(values.end(), option.examples.begin(), option.examples.end());
+  if (!option.range.from.empty()) values.insert(values.end(), {option.range.from, option.range.to});
+  values.insert(values.end(), {"1", "2", "0.5", "1s", "2s"});
+  return values;
+}
+
 UnusedOptions renamed(const UnusedOptions& unused, std::span<const RenamedOption> names) {
   UnusedOptions result;
   for (const RenamedOption& option : names) {

@@ -255,6 +255,38 @@ UnusedOptions unused_options(const Settings& settings) {
   return unused;
 }
 
+// Values of an option, of which some may be refused.
+std::vector<std::string> some_values(const Option& option);
+
+// The same; and those of `named` that would have no effect with another value either. One that has its
+// default value is not in `unused_options`, although somebody gave it.
+template <typename Settings>
+UnusedOptions unused_options(const Settings& settings, const std::vector<std::string>& named) {
+  UnusedOptions unused = unused_options(settings);
+  Settings same = settings;
+  OptionList in_force;
+  declare_options(in_force, same);
+  for (const std::string& name : named) {
+    const Option* option = in_force.find(name);
+    if (option == nullptr || unused.contains(option->name)) continue;
+    for (const std::string& value : some_values(*option)) {
+      Settings other = settings;
+      OptionList with_other;
+      declare_options(with_other, other);
+      try {
+        with_other.set(option->name, value);
+      } catch (const std::exception&) {
+        continue;
+      }
+      if (with_other.find(option->name)->get() == option->get()) continue;
+      const UnusedOptions then = unused_options(other);
+      if (const auto found = then.find(option->name); found != then.end()) unused.insert(*found);
+      break;
+    }
+  }
+  return unused;
+}
+
 // The unused options of a part in its second use, with the names that they have there.
 UnusedOptions renamed(const UnusedOptions& unused, std::span<const RenamedOption> names);
 

@@ -55,14 +55,16 @@ TEST(CheckValues, NamesTheAxisAndTheErrorInTheValue) {
 }
 
 // 100 is the default of --rate, and 20 of --workers: these values alone are not reported as unused.
-TEST(RefuseUnused, RefusesASweepWithoutEffectThatHasTheDefault) {
-  const auto refused = [](const NamedOptions& given, const std::vector<Axis>& axes) {
+TEST(RefuseUnused, RefusesOptionsWithoutEffectThatHaveTheDefault) {
+  const auto refused = [](const NamedOptions& given, const std::vector<Axis>& axes,
+                          const std::vector<std::string>& typed = {}) {
     const Grid grid(axes);
+    std::vector<std::string> named = grid.names();
+    named.insert(named.end(), typed.begin(), typed.end());
     try {
       refuse_unused(
           static_cast<std::size_t>(grid.size()),
-          [&](std::size_t cell) { return cell_options(given, grid, grid.values(cell)); },
-          grid.names());
+          [&](std::size_t cell) { return cell_options(given, grid, grid.values(cell)); }, named);
     } catch (const NoEffect& error) {
       return std::string(error.what());
     }
@@ -78,6 +80,10 @@ TEST(RefuseUnused, RefusesASweepWithoutEffectThatHasTheDefault) {
   EXPECT_EQ(refused({{"arrivals", "open"}}, {outage, rate}), "");
   EXPECT_EQ(refused({}, {{"service", {"curve", "workers"}}, workers}), "");
   EXPECT_EQ(refused({}, {{"strategy", {"fixed", "exponential"}}, outage}), "");
+  EXPECT_EQ(refused({{"workers", "20"}}, {outage}, {"workers"}),
+            "workers has no effect without --service=workers");
+  EXPECT_EQ(refused({{"workers", "20"}}, {{"service", {"curve", "workers"}}}, {"workers"}), "");
+  EXPECT_EQ(refused({{"workers", "20"}}, {outage}), "");  // of a settings file
 }
 
 }  // namespace
