@@ -13,6 +13,7 @@
 #include "study/acceptance.h"
 #include "study/fitted_table.h"
 #include "study/process_trial.h"
+#include "study/trial_lines.h"
 
 namespace retrystorm {
 namespace {
@@ -278,7 +279,7 @@ void PolicyAdvice::try_others(bool hold) {
 
 void PolicyAdvice::print_others() const {
   JsonLines none("");
-  trials_->tell(label_ + disturbances_[worst_].title + ": ", none);
+  tell_trials({{label_ + disturbances_[worst_].title, *trials_}}, none);
 }
 
 void PolicyAdvice::print_nothing_to_change() const {

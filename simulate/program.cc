@@ -29,7 +29,6 @@
 #include "simulate/processes.h"
 #include "simulate/value_search.h"
 #include "simulator/simulation.h"
-#include "study/answer_trials.h"
 #include "study/campaign.h"
 #include "study/cells.h"
 #include "study/evaluator.h"
@@ -38,6 +37,7 @@
 #include "study/scenario_checks.h"
 #include "study/sweep.h"
 #include "study/threads.h"
+#include "study/trial_lines.h"
 
 namespace retrystorm {
 namespace {
@@ -312,16 +312,18 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
   if (!complete && output.has_reader())
     std::cerr << (finished > 0 ? "interrupted: the cells above are those that were finished\n"
                                : "interrupted: no cell was finished\n");
-  bool any_tried = false, hangs = trials && trials->hangs();
-  if (trials) trials->tell("", output.json());
+  std::vector<TrialsOfRow> tried_rows;
+  if (trials) tried_rows.push_back({"", *trials});
   for (std::size_t cell = 0; complete && !options.quiet && cells > 1 && cell < results.size();
        ++cell) {
-    const AnswerTrials of_row = trials_of(cell);
-    any_tried |= of_row.any();
-    hangs |= of_row.hangs();
-    of_row.tell(row_name(grid, cell) + ": ", output.json());
+    tried_rows.push_back({row_name(grid, cell), trials_of(cell)});
   }
-  if (any_tried && cells > results.size()) {
+  tell_trials(tried_rows, output.json());
+  const auto some_row = [&tried_rows](bool (AnswerTrials::*is_so)() const) {
+    return std::any_of(tried_rows.begin(), tried_rows.end(),
+                       [is_so](const TrialsOfRow& each) { return (each.trials.*is_so)(); });
+  };
+  if (cells > results.size() && some_row(&AnswerTrials::any)) {
     std::cout << "other rows: the backlog is not tried; --cell=N has that of each\n";
   }
   if (complete && cells > 1 && !given.contains("outage-at")) {
@@ -331,7 +333,7 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
     std::cout << "words: --explain 'OK lost' says what that means; docs/output.md has all words\n";
   }
   const bool answered = (!findings.empty() && exit_code_of(findings) == kExitHolds) ||
-                        (to_improve.is_well() && hangs);  // on the backlog
+                        (to_improve.is_well() && some_row(&AnswerTrials::hangs));
   if (complete && !options.quiet && !answered) {
     const std::size_t cell = to_improve.row();
     const ScenarioOptions shown = options_of(cell);

@@ -16,7 +16,6 @@
 #include "simulate/before_run.h"
 #include "simulate/next_to_try.h"
 #include "simulator/simulation.h"
-#include "study/answer_trials.h"
 #include "study/cells.h"
 #include "study/evaluator.h"
 #include "study/judged_runs.h"
@@ -24,6 +23,7 @@
 #include "study/scenario_checks.h"
 #include "study/sweep.h"
 #include "study/threads.h"
+#include "study/trial_lines.h"
 
 namespace retrystorm {
 namespace {
@@ -238,10 +238,10 @@ int find_value(const Invocation& invocation, const SimulatorOptions& options, st
     if (!why.empty()) std::cout << why << '\n';
   }
   if (!options.quiet && most_runs > 1 && name != "backlog") {
-    AnswerTrials({options_of(shown.value), given, results[shown.value],
-                  holding(options.expectations, shown.judgements)},
-                 evaluator, seed, most_runs)
-        .tell(name + '=' + shown.value + ": ", json);
+    const AnswerTrials trials({options_of(shown.value), given, results[shown.value],
+                               holding(options.expectations, shown.judgements)},
+                              evaluator, seed, most_runs);
+    tell_trials({{name + '=' + shown.value, trials}}, json);
   }
   const int fault = output.finish();
   if (fault != 0) return fault;

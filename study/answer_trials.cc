@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <iostream>
 #include <utility>
 
 #include "common/output/fixed.h"
@@ -348,34 +347,54 @@ double success_during(const CellResult& result) {
   return result.phases[1].success.value_or(1);
 }
 
-// How the runs of a trial differ from those that were asked for. Empty if they do not. `titled`: beside a title
-// that says "down".
-std::string difference(const Trial& trial, const CellResult& tried, const CellResult& asked,
-                       bool titled) {
-  const bool slow = tried.mostly_not_back() && !tried.mostly_down();
+// What a run that comes back costs its requests.
+std::string price_of(const CellResult& result) {
+  if (result.mostly_not_back() || !result.request_p99 || !result.had_outage()) return "";
+  const double succeed = success_during(result);
+  return " (" + narrow_percent(succeed, 0) + " succeed in the outage, request p99 " +
+         request_time(result.request_p99) + ')';
+}
+
+AnswerTrials::Difference difference(const Trial& trial, const CellResult& tried,
+                                    const CellResult& asked) {
+  const auto down = [&tried](const char* noun) {
+    return std::to_string(tried.down_runs()) + " of " + std::to_string(tried.decided()) + noun;
+  };
   if (tried.decided() > 0 && (tried.mostly_down() != asked.mostly_down() ||
                               tried.mostly_not_back() > asked.mostly_not_back())) {
-    return std::to_string(tried.down_runs()) + " of " + std::to_string(tried.decided()) + " runs" +
-           (slow || !titled ? " down" : "") +
-           (slow ? ", " + std::to_string(tried.recovering) + " not back by the end," : "");
+    const bool slow = tried.mostly_not_back() && !tried.mostly_down();
+    const std::string end =
+        slow ? ", " + std::to_string(tried.recovering) + " not back by the end," : "";
+    // Whoever hears that all is well is to hear first that it may not be.
+    const double weight = asked.mostly_down() ? 1 : 2;
+    return {.text = down(" runs down") + end,
+            .titled = down(slow ? " runs down" : " runs") + end,
+            .price = price_of(tried),
+            .weight = weight + static_cast<double>(tried.down_runs()) /
+                                   static_cast<double>(tried.decided())};
   }
-  if (asked.had_outage()) {
-    const auto success = [&](const char* when, double (&of)(const CellResult&)) {
-      return percent(of(tried), 0) + " succeed " + when + " the outage, not " +
-             percent(of(asked), 0) + ',' +
-             (tried.down_runs() > asked.down_runs()
-                  ? ' ' + std::to_string(tried.down_runs()) + " of " +
-                        std::to_string(tried.decided()) + " runs down"
-                  : "");
-    };
-    if (success_after(asked) - success_after(tried) >= kClearlyLess) {
-      return success("after", success_after);
-    }
-    const double in_it = std::abs(success_during(tried) - success_during(asked));
-    return trial.may_win && in_it >= kClearlyLess ? success("in", success_during) : "";
+  if (!asked.had_outage()) {
+    if (tried.ok_per_s > (1 - kClearlyLess) * asked.ok_per_s) return {};
+    const std::string text =
+        fixed(tried.ok_per_s, 1) + " OK/s, not " + fixed(asked.ok_per_s, 1) + ',';
+    return {.text = text,
+            .titled = text,
+            .price = price_of(tried),
+            .weight = 1 - tried.ok_per_s / asked.ok_per_s};
   }
-  if (tried.ok_per_s > (1 - kClearlyLess) * asked.ok_per_s) return "";
-  return fixed(tried.ok_per_s, 1) + " OK/s, not " + fixed(asked.ok_per_s, 1) + ',';
+  const double after = success_after(asked) - success_after(tried);
+  const double in_it = std::abs(success_during(tried) - success_during(asked));
+  const bool less_after = after >= kClearlyLess;
+  if (!less_after && (!trial.may_win || in_it < kClearlyLess)) return {};
+  const auto success = less_after ? success_after : success_during;
+  const std::string text = percent(success(tried), 0) + " succeed " +
+                           (less_after ? "after" : "in") + " the outage, not " +
+                           percent(success(asked), 0) + ',' +
+                           (tried.down_runs() > asked.down_runs() ? ' ' + down(" runs down") : "");
+  return {.text = text,
+          .titled = text,
+          .price = less_after ? price_of(tried) : "",
+          .weight = less_after ? after : in_it};
 }
 
 // "success-during>99% is broken (98.7 %)". Empty if it is not, as far as the runs say.
@@ -387,14 +406,6 @@ std::string broken_claim(const Expectation& claim, const Judgement& judgement) {
   if (judgement.finding != Finding::kBroken && !seems_broken) return "";
   return claim.text + " is broken" +
          (value && claim.percent ? " (" + percent(*value, 2) + ')' : "");
-}
-
-// What a run that comes back costs its requests.
-std::string price_of(const CellResult& result) {
-  if (result.mostly_not_back() || !result.request_p99 || !result.had_outage()) return "";
-  const double succeed = success_during(result);
-  return " (" + narrow_percent(succeed, 0) + " succeed in the outage, request p99 " +
-         request_time(result.request_p99) + ')';
 }
 
 TriedBacklog tried(std::size_t backlog, const CellResult& result) {
@@ -426,6 +437,9 @@ AnswerTrials::AnswerTrials(const AskedRow& asked, const Evaluator& evaluator, st
       if (!is_answered) try_other(trial, asked);
     }
   }
+  std::stable_sort(outcomes_.begin(), outcomes_.end(), [](const Outcome& a, const Outcome& b) {
+    return a.difference.weight > b.difference.weight;
+  });
 }
 
 std::vector<std::string> AnswerTrials::others(bool titled) const {
@@ -435,27 +449,10 @@ std::vector<std::string> AnswerTrials::others(bool titled) const {
   }
   for (const Outcome& each : outcomes_) {
     if (!each.differs()) continue;
-    texts.push_back((titled ? each.titled : each.difference) + " with " + each.trial.what);
+    texts.push_back((titled ? each.difference.titled : each.difference.text) + " with " +
+                    each.trial.what);
   }
   return texts;
-}
-
-void AnswerTrials::tell(const std::string& label, JsonLines& json) const {
-  if (asked_) tell_backlogs(label, json);
-  for (const Outcome& each : outcomes_) {
-    const std::string name = underscored(each.trial.option);
-    json.write({{"type", name + "_trial"},
-                {name, each.trial.value},
-                {"what", each.trial.what},
-                {"runs", each.result.decided()},
-                {"down", each.result.down_runs()}});
-    if (!each.differs()) continue;
-    std::cout << wrapped(label + each.trial.option + ": ",
-                         each.difference + " with " + each.trial.what +
-                             (each.is_price ? "" : price_of(each.result)) + ": ask whether " +
-                             each.trial.question,
-                         2);
-  }
 }
 
 void AnswerTrials::try_backlogs(const AskedRow& asked) {
@@ -487,14 +484,10 @@ void AnswerTrials::try_other(const Trial& trial, const AskedRow& asked) {
   constexpr double kWell = 0.9;
   if (!result || (asked.result.had_outage() && result->phases[0].success.value_or(1) < kWell))
     return;
-  Outcome outcome{.trial = trial,
-                  .result = *result,
-                  .difference = difference(trial, *result, asked.result, false),
-                  .titled = difference(trial, *result, asked.result, true)};
-  outcome.is_price = outcome.difference.find("in the outage") != std::string::npos;
+  Outcome outcome{
+      .trial = trial, .result = *result, .difference = difference(trial, *result, asked.result)};
   if (!outcome.differs() && !broken.empty()) {
-    outcome.difference = outcome.titled = broken;
-    outcome.is_price = true;
+    outcome.difference = {.text = broken, .titled = broken, .weight = 1};
   }
   outcomes_.push_back(outcome);
 }
@@ -503,28 +496,6 @@ std::optional<CellResult> AnswerTrials::run_of(const ScenarioOptions& options,
                                                std::size_t runs) const {
   const auto results = evaluator_.run(make_scenario(options, seed_), seeds_from(seed_, runs));
   return results.empty() ? std::nullopt : std::optional(summarize(results));
-}
-
-void AnswerTrials::tell_backlogs(const std::string& label, JsonLines& json) const {
-  if (!backlogs_) {
-    std::cout << label << "backlog: not tried, interrupted\n";
-    return;
-  }
-  std::cout << wrapped(label, backlog_trial_text(*backlogs_), 2) << std::flush;
-  nlohmann::ordered_json line{{"type", "backlog_trial"}};
-  for (const TriedBacklog& each : backlogs_->usual) {
-    line["tried"].push_back({{"backlog", each.backlog},
-                             {"runs", each.runs},
-                             {"down", each.down},
-                             {"recovering", each.recovering}});
-  }
-  line["edge"] = nullptr;
-  line["comes_back"] = nullptr;
-  if (backlogs_->edge) {
-    line["edge"] = backlogs_->edge->about;
-    line["comes_back"] = backlogs_->edge->above.is_down() ? "below" : "above";
-  }
-  json.write(line);
 }
 
 }  // namespace retrystorm

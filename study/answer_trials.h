@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "common/output/expectation.h"
-#include "common/output/json_lines.h"
 #include "simulator/scenario_options.h"
 #include "study/backlog_trial.h"
 #include "study/cell_result.h"
@@ -40,6 +39,23 @@ struct Trial {
 
 class AnswerTrials {
  public:
+  // How the runs of a trial differ from those that were asked for.
+  struct Difference {
+    std::string text,
+        titled;         // the latter beside a title that says "down"; empty if they do not differ
+    std::string price;  // what a run that comes back costs its requests, unless the text says that
+    double weight =
+        0;  // how much it changes the answer: up to 3, and up to 1 if no verdict changes
+  };
+
+  struct Outcome {
+    Trial trial;
+    CellResult result;
+    Difference difference;
+
+    bool differs() const { return !difference.text.empty(); }
+  };
+
   // Makes the runs: at most so many of each trial, and at most 60, with the seeds from `seed` on.
   AnswerTrials(const AskedRow& asked, const Evaluator& evaluator, std::uint64_t seed,
                std::size_t runs);
@@ -53,25 +69,18 @@ class AnswerTrials {
   // What differs from what was asked, a short text each. `titled`: beside a title that says "down".
   std::vector<std::string> others(bool titled) const;
 
-  // Prints a line for each trial that differs, after `label`, and one about the backlog.
-  void tell(const std::string& label, JsonLines& json) const;
+  // Those that change the answer most are first.
+  const std::vector<Outcome>& outcomes() const { return outcomes_; }
+
+  bool tries_backlogs() const { return tries_backlogs_ && asked_.has_value(); }
+  // Nothing if it was stopped.
+  const std::optional<BacklogTrial>& backlogs() const { return backlogs_; }
 
  private:
-  struct Outcome {
-    Trial trial;
-    CellResult result;
-    // How it differs from what was asked, also beside a title that says "down". Empty if it does not.
-    std::string difference, titled;
-    bool is_price = false;  // does it say what the outage costs requests?
-
-    bool differs() const { return !difference.empty(); }
-  };
-
   void try_backlogs(const AskedRow& asked);
   void try_other(const Trial& trial, const AskedRow& asked);
   // Nothing if it was stopped.
   std::optional<CellResult> run_of(const ScenarioOptions& options, std::size_t runs) const;
-  void tell_backlogs(const std::string& label, JsonLines& json) const;
 
   Evaluator evaluator_;
   std::uint64_t seed_;

@@ -17,8 +17,11 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
@@ -496,6 +499,33 @@ TEST(Simulate, TellsTheHiddenCapacity) {
               HasSubstr("nothing is hidden: the service does not stay down"));
   EXPECT_THAT(output_of({"--hidden-capacity", "--seed=1", "--runs=2", "--relief-for=30s"}),
               HasSubstr("no cut of the load gets it back within the time"));
+}
+
+// 4 x 60/s are more than the 200/s of the database. What keeps the chain well is that few calls get there.
+TEST(Simulate, PrintsATrialOnceForAllRowsOfASweep) {
+  const TempDir dir;
+  const auto lines = unwrapped_lines(output_of(
+      {"--chain=svc 64x20ms >1s db 20x100ms", "--arrivals=open", "--rate=60", "--timeout=5s",
+       "--max-retries=3", "--growth=exponential", "--jitter=full", "--outage-for=10s",
+       "--sweep=retry-at=top,bottom", "--seed=1", "--runs=5", "--json=" + dir.file("json")}));
+  std::vector<std::string> trials;
+  for (const std::string& line : lines) {
+    if (line.find(": ask whether ") != std::string::npos) trials.push_back(line);
+  }
+  ASSERT_THAT(trials, Not(IsEmpty()));
+  // What ends both rows is first, and each is one line.
+  EXPECT_THAT(trials[0], HasSubstr("5 of 5 runs down (each row) with "));
+  EXPECT_THAT(
+      trials,
+      Contains(StartsWith("workers: 5 of 5 runs down (each row) with 256 workers of svc: ask")));
+  EXPECT_THAT(
+      trials,
+      Contains(AllOf(StartsWith("outage-for: "), HasSubstr(" (retry-at=top) with "))).Times(1));
+  std::set<std::string> rows;
+  for (const auto& each : read_json_lines(dir.file("json"))) {
+    if (each["type"] == "waiting_trial") rows.insert(each["row"]);
+  }
+  EXPECT_THAT(rows, ElementsAre("retry-at=bottom", "retry-at=top"));
 }
 
 // At 400/s of 800, with three attempts, a storm can sustain itself. At 200/s it cannot, whatever waits.
