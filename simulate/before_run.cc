@@ -49,7 +49,8 @@ std::string tell_outlook(const Invocation& invocation, const SimulatorOptions& a
   const std::string assumed = assumed_list(invocation.app, start, all, no_defaults);
   if (!asked.quiet) {
     std::cerr << (all.size() == 1 ? outlook_text(all.front().outlook) : outlook_text(all, ""))
-              << assumed_text(invocation.app, assumed, all) << std::flush;
+              << assumed_text(invocation.app, assumed, all, most_runs_of(invocation, asked) > 1)
+              << std::flush;
   }
   if (all.size() == 1) start["outlook"] = outlook_json(all.front().outlook);
   for (const auto& [name, outlook] : all) {
@@ -83,7 +84,9 @@ std::string tell_outlooks(const Invocation& invocation, const SimulatorOptions& 
   }
   const std::string assumed = assumed_list(invocation.app, start, rows, no_defaults);
   if (!asked.quiet) {
-    std::cerr << outlook_text(rows) << assumed_text(invocation.app, assumed, rows) << std::flush;
+    std::cerr << outlook_text(rows)
+              << assumed_text(invocation.app, assumed, rows, most_runs_of(invocation, asked) > 1)
+              << std::flush;
   }
   return assumed;
 }

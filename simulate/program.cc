@@ -247,6 +247,16 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
   start["seed"] = seed;
   OpenTableFiles files(options.table, csv_comment(invocation.results_command, seed));
   WorkOutput output(OutputFile(options.json));
+  tell_seed(options, seed);
+  std::string assumed;
+  if (cells == 1) {
+    std::vector<std::string> no_defaults = grid.names();
+    add_different(no_defaults, options, options_of(0));
+    assumed = tell_outlook(invocation, options, options_of(0), start, no_defaults);
+  } else {
+    assumed = tell_outlooks(invocation, options, start, grid, options_of);
+    if (!options.quiet) tell_runs(cells, most_runs, !options.expectations.empty());
+  }
   print_overruling(given, grid);
   if (cells > 1 && !options.wide) {
     print_common(given, grid,
@@ -255,15 +265,7 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
   }
   CellTable table(grid, std::cout, output.json(), std::move(files), more,
                   options.wide ? CellTable::Print::kWide : CellTable::Print::kFitted);
-  tell_seed(options, seed);
-  if (cells == 1) {
-    std::vector<std::string> no_defaults = grid.names();
-    add_different(no_defaults, options, options_of(0));
-    table.add_assumed(tell_outlook(invocation, options, options_of(0), start, no_defaults));
-  } else {
-    table.add_assumed(tell_outlooks(invocation, options, start, grid, options_of));
-    if (!options.quiet) tell_runs(cells, most_runs, !options.expectations.empty());
-  }
+  table.add_assumed(assumed);
   const bool is_one_kind = scenario(0).topology.client_edges() < 2;
   if (cells == 1 && !options.wide && is_one_kind) {
     const Scenario one = scenario(0);

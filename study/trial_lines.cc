@@ -83,9 +83,8 @@ std::vector<ToldTrial> by_weight(const std::vector<TrialsOfRow>& rows) {
       told->weight += outcome.difference.weight;
     }
   }
-  std::stable_sort(all.begin(), all.end(), [](const ToldTrial& a, const ToldTrial& b) {
-    return a.weight > b.weight;
-  });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const ToldTrial& a, const ToldTrial& b) { return a.weight > b.weight; });
   return all;
 }
 
@@ -124,13 +123,12 @@ void tell_trials(const std::vector<TrialsOfRow>& rows, JsonLines& json) {
   }
   for (const ToldTrial& told : by_weight(rows)) {
     const Trial& trial = *told.trial;
-    std::cout << wrapped(label + trial.option + ": ",
-                         differences(told, rows.size()) + "with " + trial.what +
-                             (told.texts.size() == 1 && told.texts[0].second.size() == 1
-                                  ? told.price
-                                  : "") +
-                             ": ask whether " + trial.question,
-                         2);
+    std::cout << wrapped(
+        label + trial.option + ": ",
+        differences(told, rows.size()) + "with " + trial.what +
+            (told.texts.size() == 1 && told.texts[0].second.size() == 1 ? told.price : "") +
+            ": ask whether " + trial.question,
+        2);
   }
   std::cout << std::flush;
 }

@@ -509,10 +509,11 @@ std::string assumed_list(const CLI::App& app, const nlohmann::ordered_json& valu
 }
 
 std::string assumed_text(const CLI::App& app, const std::string& assumed,
-                         const std::vector<OutlookOfRow>& rows) {
-  const bool freezes = std::any_of(rows.begin(), rows.end(), [](const OutlookOfRow& row) {
-    return freezes_workers(row.outlook);
-  });
+                         const std::vector<OutlookOfRow>& rows, bool tries_backlogs) {
+  const bool freezes =
+      !tries_backlogs && std::any_of(rows.begin(), rows.end(), [](const OutlookOfRow& row) {
+        return freezes_workers(row.outlook);
+      });
   // Somebody who gives the outage knows what hangs.
   const CLI::Option* outage = find_option(app, "outage");
   return assumed_text(assumed, freezes && (outage == nullptr || outage->count() == 0));

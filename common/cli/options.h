@@ -175,8 +175,8 @@ std::vector<std::pair<std::string, std::string>> assumed_options(
 std::string assumed_list(const CLI::App& app, const nlohmann::ordered_json& values,
                          const std::vector<OutlookOfRow>& rows,
                          const std::vector<std::string>& set_in_rows = {});
-// The text of `assumed_text` for this line and these rows.
+// The text of `assumed_text` for this line and these rows. If other backlogs will be tried, they are said then.
 std::string assumed_text(const CLI::App& app, const std::string& assumed,
-                         const std::vector<OutlookOfRow>& rows);
+                         const std::vector<OutlookOfRow>& rows, bool tries_backlogs = false);
 
 }  // namespace retrystorm

@@ -23,6 +23,9 @@ using namespace std::chrono_literals;
 // How long a program waits for a slow reader at its end.
 constexpr Duration kEndPatience = 250ms;
 
+// How long output to one stream waits for what was printed on the other before.
+constexpr Duration kOrderPatience = 100ms;
+
 std::size_t lines_in(std::string_view text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
@@ -67,6 +70,8 @@ struct OutputQueue::State {
   bool closed = false;
   bool failed = false;
   bool abandoned = false;
+  Duration patience{0};  // of a flush
+  bool in_vain = false;  // has one waited so long?
 
   bool idle() const { return queue.empty() && writing == 0; }
   bool lost() const { return closed || failed || abandoned; }
@@ -187,6 +192,11 @@ std::size_t OutputQueue::unwritten() const {
   return state_->queue.size() + state_->writing;
 }
 
+void OutputQueue::wait_at_flushes(Duration patience) {
+  const std::scoped_lock lock(state_->mutex);
+  state_->patience = patience;
+}
+
 void OutputQueue::abandon() {
   const std::scoped_lock lock(state_->mutex);
   if (state_->lost()) return;
@@ -220,8 +230,12 @@ OutputQueue::int_type OutputQueue::overflow(int_type letter) {
 }
 
 int OutputQueue::sync() {
-  std::unique_lock lock(state_->mutex);
-  state_->take(lock, {}, true);
+  State& state = *state_;
+  std::unique_lock lock(state.mutex);
+  state.take(lock, {}, true);
+  const auto written = [&state] { return state.idle() || state.lost(); };
+  if (written()) state.in_vain = false;
+  if (!state.in_vain) state.in_vain = !state.changed.wait_for(lock, state.patience, written);
   return 0;
 }
 
@@ -237,6 +251,9 @@ StandardStreams::StandardStreams(EndSignals& signals, OutputQueue::WhenFull when
       old_err_((std::cerr.flush(), std::cerr.rdbuf(&err_))),
       old_out_((std::cout.flush(), std::cout.rdbuf(&out_))) {
   std::cerr << std::nounitbuf;  // so that it is written in whole lines, or at a flush
+  if (when_full == OutputQueue::WhenFull::kDrop) return;
+  err_.wait_at_flushes(kOrderPatience);
+  out_.wait_at_flushes(kOrderPatience);
 }
 
 StandardStreams::~StandardStreams() {
@@ -247,11 +264,10 @@ StandardStreams::~StandardStreams() {
 }
 
 void StandardStreams::note(const std::string& line) {
-  constexpr Duration kPatience = 100ms;
   std::cout.flush();
-  out_.drained(kPatience);
+  out_.drained(kOrderPatience);
   std::cerr << line + '\n' << std::flush;
-  err_.drained(kPatience);
+  err_.drained(kOrderPatience);
 }
 
 int StandardStreams::finish() {

@@ -53,6 +53,10 @@ class OutputQueue final : public std::streambuf {
   // The number of bytes not yet written.
   std::size_t unwritten() const;
 
+  // From now on a flush waits until all is written, or for this time, so that what is flushed here comes before what
+  // another queue is given then. One that waited in vain is the last until the reader has caught up.
+  void wait_at_flushes(Duration patience);
+
   // Discards the queue.
   void abandon();
 
@@ -85,7 +89,7 @@ class StandardStreams {
   OutputQueue& out() { return out_; }
 
   // Prints a line on standard error, after what was printed on standard output before, unless that
-  // waits for its reader.
+  // waits for its reader. If standard output waits when it is full, all flushes are in order.
   void note(const std::string& line);
 
   bool closed() const { return out_.closed(); }

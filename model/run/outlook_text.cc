@@ -163,11 +163,17 @@ std::string attempts_sentence(const Outlook& outlook) {
     text += failing_text(outlook, errors,
                          served ? "if all are answered with errors" : "if all fail at once");
     if (endless && !hedged) return text;
-    text += ", ";
+  }
+  // Those that are not retried come to the load, or to less of clients that wait for them.
+  const bool workers = outlook.service && outlook.service->kind == Capacity::kWorkers;
+  if (only_errors && timeouts.rate <= errors.rate &&
+      (!workers || errors.rate < outlook.service->capacity)) {
+    return text;
   }
   const bool clients_said = text.find(" clients, each") != text.npos;
-  return text + failing_text(outlook, timeouts, hedged ? "if all are late" : "if all time out",
-                             clients_said);
+  return text + (text.ends_with(": up to ") ? "" : ", ") +
+         failing_text(outlook, timeouts, hedged ? "if all are late" : "if all time out",
+                      clients_said);
 }
 
 // Whether retries can keep the service down, and under which conditions.
@@ -352,7 +358,7 @@ bool has_process_each(const Outlook& outlook) {
          static_cast<double>(outlook.processes) == outlook.clients;
 }
 
-// "10 tokens: a failure takes 1, a success gives 0.1; it retries above half of them"
+// "10 tokens: a failure takes 1, a success gives 0.1; it retries above half"
 std::string bucket_text(const BudgetSettings& bucket) {
   const std::string tokens = counted(bucket.tokens, "token");
   if (bucket.cost > 0) return tokens + ", of which a retry takes " + readable(bucket.cost);
@@ -362,19 +368,19 @@ std::string bucket_text(const BudgetSettings& bucket) {
     text += ", a success gives " + readable(bucket.deposit);
   }
   if (bucket.threshold != BudgetSettings::kNone && bucket.threshold > 0) {
-    text += "; it retries above " +
-            (bucket.threshold == 0.5 ? "half" : percent_of(bucket.threshold)) + " of them";
+    text +=
+        "; it retries above " + (bucket.threshold == 0.5 ? "half" : percent_of(bucket.threshold));
   }
   return text;
 }
 
 std::string processes_sentence(const Outlook& outlook) {
   const auto number = static_cast<double>(outlook.processes);
-  std::string text = readable(number) + " (--processes), " +
-                     (has_process_each(outlook) ? "one for each client, with " : "with ") +
+  std::string text = readable(number) + " (--processes)" +
+                     (has_process_each(outlook) ? ", one for each client, with " : " with ") +
                      counted(outlook.wanted / number, "request") + (number == 1 ? "/s" : "/s each");
   if (outlook.budget != "none") {
-    text += "; retry budget: " + outlook.budget + (outlook.budget_in_each ? " in each" : "");
+    text += "; budget: " + outlook.budget + (outlook.budget_in_each ? " in each" : "");
   }
   if (const HedgeSettings& hedge = outlook.retries.hedge; hedge.shares()) {
     text += hedge.percentile > 0 ? "; each reads its own latencies (--hedge)" : "";
@@ -383,10 +389,9 @@ std::string processes_sentence(const Outlook& outlook) {
   }
   if (outlook.bucket) text += " (" + bucket_text(*outlook.bucket) + ')';
   if (const auto& saves = outlook.budget_saves) {
-    text += ", which saves for " + brief_duration(saves->of) + " (--budget-ttl), here for " +
-            readable(saves->calm) + " (--outage-at)";
+    text += ", saved for " + readable(saves->calm) + " of " + brief_duration(saves->of) +
+            " (--outage-at)";
   }
-  if (outlook.budget_in_each) text += ", so more retry more";
   if (outlook.client_rate != Outlook::kUnlimited) {
     text += "; each sends at most " + rate_of(outlook.client_rate / number) +
             " (--client-rate, for all its clients)";

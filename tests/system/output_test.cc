@@ -149,6 +149,21 @@ TEST(BlockedOutput, LosesNothingOfASimulation) {
   EXPECT_EQ(simulate.err(), "");
 }
 
+// A terminal shows what was asked, on standard error, before its answer, and what to try below.
+TEST(StandardStreams, AreInOrderInATerminal) {
+  for (int i = 0; i < 5; ++i) {
+    Pipe pipe;
+    ChildProcess simulate(RETRYSTORM_SIMULATE,
+                          {"--sweep=strategy=fixed,none", "--runs=2", "--clients=2000", "--seed=1"},
+                          0, pipe.as_standard_output(true));
+    const std::string text = pipe.read_to_the_end();
+    EXPECT_EQ(simulate.exit_code(), 0);
+    const std::size_t ahead = text.find("\nruns       2 rows"), title = text.find("all rows: "),
+                      table = text.find("\nstrategy ");
+    EXPECT_TRUE(ahead < title && title < table && table != text.npos) << text;
+  }
+}
+
 TEST(BlockedOutput, DoesNotHoldUpTheEndOfASimulation) {
   const Pipe pipe;
   ChildProcess simulate(RETRYSTORM_SIMULATE, kManyLines, 0, pipe.as_standard_output());
