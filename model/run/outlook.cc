@@ -365,7 +365,16 @@ Outlook::Outage look_at_outage(const OutlookInput& input, const Outlook& outlook
                             ? Outlook::kUnlimited
                             : std::min(outlook.connections->open, outage.wanted);
     // Whatever the service turns away otherwise, it turns away nothing while it is frozen.
-    const double all = std::max(outage.wanted, retries.timeouts.rate * seconds);
+    const auto requests = [&](Duration time) {
+      return open ? wanted * to_seconds(time)
+                  : requests_begun(static_cast<double>(workload.clients), think, life, time);
+    };
+    const double in_long_run = retries.timeouts.rate * seconds;
+    const double all =
+        std::min(attempts_within(requests, outage.length, retries.timeouts.attempts,
+                                 workload.timeout, storm.waits_after(workload.timeout)),
+                 retries.timeouts.limited_by_pools ? in_long_run + outlook.connections->room
+                                                   : std::max(outage.wanted, in_long_run));
     outage.waiting = std::min(static_cast<double>(input.service->backlog) + kept, all);
     const auto begun = [&](Duration time) {
       return open ? wanted * to_seconds(time)

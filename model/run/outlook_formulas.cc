@@ -61,6 +61,20 @@ double capacity_of(const ServiceOptions& service) {
   return service.rate_limit.rate > 0 ? std::min(capacity, service.rate_limit.rate) : capacity;
 }
 
+double attempts_within(const std::function<double(Duration)>& begun, Duration length,
+                       double attempts, Duration timeout, const std::vector<Duration>& waits) {
+  double all = 0;
+  Duration from{0};  // after the begin of its request, attempt i begins
+  for (std::size_t i = 0; static_cast<double>(i) < attempts && from < length; ++i) {
+    const double more = begun(length - from);
+    all += more;
+    if (more == kUnlimited) break;
+    const Duration wait = waits.empty() ? Duration(0) : waits[std::min(i, waits.size() - 1)];
+    from = saturating_add(from, std::max(next_begins(timeout, wait), Duration(1)));
+  }
+  return all;
+}
+
 double attempts_at_end(const std::function<double(Duration)>& begun, Duration length, Duration life,
                        Duration timeout, const std::vector<Duration>& waits) {
   double rate = 0;

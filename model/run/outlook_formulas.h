@@ -72,6 +72,11 @@ struct ComingBack {
 // `serves(waiting)` is the requests per second that it serves while so many wait.
 double pile_up_of(const ComingBack& herd, const std::function<double(double)>& serves);
 
+// The attempts that begin within an outage, if so many of a request can. `begun(time)` requests begin in its first `time`,
+// and every attempt fails by the timeout.
+double attempts_within(const std::function<double(Duration)>& begun, Duration length,
+                       double attempts, Duration timeout, const std::vector<Duration>& waits);
+
 // The attempts per second at the end of an outage. `begun(time)` requests begin in its first `time`,
 // every attempt fails by the timeout, and no request lasts longer than `life`.
 double attempts_at_end(const std::function<double(Duration)>& begun, Duration length, Duration life,

@@ -198,9 +198,13 @@ void warn(Outlook& outlook, const OutlookInput& input, const Storm& storm) {
         (by_timeouts ? " (--deadline, --timeout, --max-attempts)"
                      : " (--deadline, --backoff-base, --max-attempts)"));
   }
+  // What is answered within its timeout is never sent again.
+  const auto answers_all = [&workload](const Outlook::Outage& outage) {
+    return workload.has_timeout() && saturating_add(outage.length, outage.work) < workload.timeout;
+  };
   if (const auto& outage = outlook.outage; open && outage && outage->attempts_at_end > 0 &&
                                            failing.attempts == kUnlimited &&
-                                           !failing.limited_by_budget) {
+                                           !failing.limited_by_budget && !answers_all(*outage)) {
     say("no request gives up: at the end of the outage those " +
         readable(std::round(outage->wanted)) + " that began in it send " +
         per_second(outage->attempts_at_end) +

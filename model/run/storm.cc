@@ -75,9 +75,9 @@ Outlook::Failing Storm::failing(Duration takes, bool again) const {
     result.rate = requests * (attempts - hedges + hedge_budget_) + free_hedges();
   }
   result.at_first = result.rate;
-  if (requests != kUnlimited && requests + paid(requests, takes) < result.rate) {
+  if (requests != kUnlimited && requests + paid(requests, takes, again) < result.rate) {
     result.limited_by_budget = true;
-    result.rate = open_ ? requests + paid(requests, takes) : affordable(takes);
+    result.rate = open_ ? requests + paid(requests, takes, again) : affordable(takes, again);
   }
   const double connected = sent_at_most(takes), sent = std::min(connected, client_rate_);
   result.at_first = std::min(result.at_first, sent);
@@ -136,7 +136,9 @@ double Storm::attempts_beside(const Outlook::Failing& failing, double succeed,
                          return coming_if(share).attempts * (1 - share) > succeed;
                        }).low;
   const Coming some = coming_if(fails);
-  if (some.attempts - some.requests <= paid(some.requests, failing.takes)) return some.attempts;
+  if (some.attempts - some.requests <= paid(some.requests, failing.takes, failing.again)) {
+    return some.attempts;
+  }
   return failing.rate * (1 - succeed * to_seconds(answer) / callers_);
 }
 
@@ -161,15 +163,15 @@ Spending Storm::spending(const Outlook::Failing& failing, double cost) const {
           .calm = calm_};
 }
 
-double Storm::affordable(Duration takes) const {
+double Storm::affordable(Duration takes, bool again) const {
   const double first = to_seconds(saturating_add(think_, takes));
   const double retry = to_seconds(next_begins(takes, first_wait(takes)));
   const double most = callers_ / first;
   if (most == kUnlimited) return most;
   const double requests = find_crossing(0, most, [&](double some) {
-                            return some * first + paid(some, takes) * retry < callers_;
+                            return some * first + paid(some, takes, again) * retry < callers_;
                           }).low;
-  return requests + paid(requests, takes);
+  return requests + paid(requests, takes, again);
 }
 
 }  // namespace retrystorm

@@ -95,14 +95,17 @@ class Storm {
     return held > Duration::zero() ? room_ / to_seconds(held) : kUnlimited;
   }
 
-  double paid(double requests, Duration takes) const {
-    return retries_paid(budget_, processes_, requests, takes,
+  // `again`: are these failures retried? A budget takes nothing for others.
+  double paid(double requests, Duration takes, bool again) const {
+    BudgetSettings budget = budget_;
+    if (!again) budget.failure_cost = 0;
+    return retries_paid(budget, processes_, requests, takes,
                         std::max(first_wait(takes), Duration::zero()));
   }
 
   // The attempts of closed clients with a budget that pays for fewer than they want: each client
   // thinks and makes the first attempt of a request, or waits and makes a retry.
-  double affordable(Duration takes) const;
+  double affordable(Duration takes, bool again) const;
 
   bool open_;
   double callers_;  // clients, or requests a second

@@ -285,10 +285,33 @@ TEST(Outlook, LeavesOutABoundThatNoRunComesNear) {
   EXPECT_THAT(outlook_text(outlook), Not(HasSubstr("done")));
 }
 
-TEST(Outlook, SaysThatAttemptsPileUpWithoutLimit) {
-  EXPECT_THAT(unwrapped(text_of("service = workers\narrivals = open\nrate = 100\n"
-                                "strategy = exponential\nconnections = multiplexed\n")),
-              HasSubstr("; attempts pile up without limit on kept connections (--connections)\n"));
+// Of a request that begins in a freeze of 20 s attempt k begins after k timeouts of 2 s and its waits.
+TEST(Outlook, CountsOnlyAttemptsThatCanBeginInAFreeze) {
+  const std::string workers = "service = workers\narrivals = open\nrate = ";
+  double all = 0, from = 0, wait = 0.1;
+  for (; from < 20; from += 2 + wait, wait *= std::exp(1)) all += 100 * (20 - from);
+  EXPECT_NEAR(
+      look(workers + "100\nstrategy = exponential\nconnections = multiplexed\n").outage->waiting,
+      all, 20);
+  // Before the first timeout there is one attempt each, and later 10 s + 7.9 s of them: 2.1 s are a timeout and a wait.
+  EXPECT_DOUBLE_EQ(look(workers + "10\n", "freeze", 1s).outage->waiting, 10);
+  EXPECT_NEAR(look(workers + "10\nmax-retries = 1\n", "freeze", 10s).outage->waiting, 179, 1e-6);
+  // Each of five connections sends one attempt each 2 s.
+  EXPECT_NEAR(
+      look(workers + "100\nconnections = keep-alive\npool-size = 5\npool-wait-counts = no\n",
+           "freeze", 10s)
+          .outage->waiting,
+      5 + 5 * 10 / 2., 1e-6);
+}
+
+// A budget takes nothing for failures that are not retried, so it does not end their hedges.
+TEST(Outlook, KnowsThatABudgetOfFailuresDoesNotLimitHedgesOfTimeouts) {
+  const std::string settings =
+      "service = workers\narrivals = open\nrate = 110\nstrategy = none\nhedge = 30ms\nhedge-max = 2\n"
+      "timeout = 1s\nretry-budget = grpc\nretry-on = ";
+  EXPECT_DOUBLE_EQ(look(settings + "unavailable\n").retries.timeouts.rate, 330);
+  EXPECT_FALSE(look(settings + "unavailable\n").retries.timeouts.limited_by_budget);
+  EXPECT_TRUE(look(settings + "timeout\nmax-retries = 1\n").retries.timeouts.limited_by_budget);
 }
 
 // Three times slower for 8 s; and Arolla's spike: three times the load for 10 s.
