@@ -216,15 +216,20 @@ class Baseline {
   double ok_, seconds_;
 };
 
-// Why the service is down at the end of a run without an outage. Empty if it is not.
-std::string why_down(Windows all) {
+struct Judged {
+  Verdict verdict = Verdict::kNoOutage;
+  std::string reason{};
+  std::optional<Duration> to_watch{};  // to see its queue empty
+};
+
+// A run without an outage.
+Judged judge_calm(Windows all) {
   constexpr std::size_t kThree = RecoveryTracker::kConsecutiveWindows;
-  if (all.size() < kThree) return "";
+  if (all.size() < kThree) return {};
   const Windows last = all.last(kThree);
   for (const auto& each : last) {
-    if (each.counts.attempts == 0 || 10 * each.counts.ok > each.counts.attempts) return "";
+    if (each.counts.attempts == 0 || 10 * each.counts.ok > each.counts.attempts) return {};
   }
-  if (draining(all)) return "";
   RecoveryTracker::Window best{};
   for (std::size_t i = 0; i + kThree <= all.size(); ++i) {
     const auto three = joined(all.subspan(i, kThree));
@@ -236,13 +241,21 @@ std::string why_down(Windows all) {
     const bool answers = std::any_of(last.begin(), last.end(), [&base](const auto& each) {
       return each.rates().ok >= 0.1 * base.rate();
     });
-    return answers ? ""
-                   : "down without an outage: " + of_baseline(end, base.rate()) + " in the last " +
-                         readable(end.length) + ", " + held_by(end);
+    if (answers) return {};
+    if (const auto queue = draining(all)) {
+      return {Verdict::kRecovering, why_draining(all, base.rate(), *queue, ""),
+              longer(all, *queue)};
+    }
+    return {Verdict::kCollapsed, "down without an outage: " + of_baseline(end, base.rate()) +
+                                     " in the last " + readable(end.length) + ", " + held_by(end)};
   }
-  if (end.counts.ok > 0 || !Baseline(end.counts.attempts, end.length).is_enough()) return "";
-  return "never was well: none of " + readable(static_cast<double>(end.counts.attempts)) +
-         " attempts in the last " + readable(end.length) + " was OK, " + held_by(end);
+  if (draining(all) || end.counts.ok > 0 ||
+      !Baseline(end.counts.attempts, end.length).is_enough()) {
+    return {};
+  }
+  return {Verdict::kCollapsed,
+          "never was well: none of " + readable(static_cast<double>(end.counts.attempts)) +
+              " attempts in the last " + readable(end.length) + " was OK, " + held_by(end)};
 }
 
 }  // namespace
@@ -319,7 +332,7 @@ RecoveryTracker::Window RecoveryTracker::baseline() const {
 
 Verdict RecoveryTracker::verdict() const {
   if (phase_ != Phase::kBefore) return recovery().verdict;
-  return why_down(before_).empty() ? Verdict::kNoOutage : Verdict::kCollapsed;
+  return judge_calm(before_).verdict;
 }
 
 Recovery RecoveryTracker::recovery() const {
@@ -336,8 +349,10 @@ Recovery RecoveryTracker::recovery() const {
     }
   }
   if (phase_ == Phase::kBefore) {
-    result.reason = why_down(before_);
-    if (!result.reason.empty()) result.verdict = Verdict::kCollapsed;
+    const Judged judged = judge_calm(before_);
+    result.verdict = judged.verdict;
+    result.reason = judged.reason;
+    result.to_watch = judged.to_watch;
     return result;
   }
   result.verdict = Verdict::kUndecided;

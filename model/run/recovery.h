@@ -38,7 +38,7 @@
 // - Without an outage there is nothing to recover from. But the service may be down at the end: in
 //   each of the last three windows at most a tenth of the attempts are OK, and a tenth of the OK/s
 //   of its best three windows. If those are too few to compare with, none of the last attempts must
-//   be OK. That is a collapse.
+//   be OK. That is a collapse, or, if its queue empties, recovering.
 //
 // The noise matters less with more clients. With 25 s of calm at 99 OK/s, a window misses 90 % when
 // it is under 86 % of the baseline, and three together when they are under 90 %. At 9.9 OK/s the
@@ -58,7 +58,7 @@
 namespace retrystorm {
 
 enum class Verdict {
-  kNoOutage,    // and not down at the end
+  kNoOutage,    // and well at the end
   kUndecided,   // fewer than three windows after the outage, no attempt in the last three, or no
                 // baseline (or one of too few answers)
   kRecovered,   // reached 90 % of the baseline, and did not miss 75 % later

@@ -148,6 +148,19 @@ TEST(Recovery, SaysThatAServiceIsDownWithoutAnOutage) {
   EXPECT_EQ(History().windows(6, 100).windows(3, 5).verdict(), Verdict::kNoOutage);
 }
 
+// 5,000 wait, and 200 fewer after each window of 5 s: nobody knows yet whether it comes back.
+TEST(Recovery, LeavesAQueueThatEmptiesOpenWithoutAnOutage) {
+  History draining;
+  draining.windows(6, 100);
+  std::vector<std::size_t> queue;
+  for (std::size_t waiting = 5000; waiting >= 3000; waiting -= 200) queue.push_back(waiting);
+  draining.queues(queue, 0, 400);
+  EXPECT_EQ(draining.verdict(), Verdict::kRecovering);
+  EXPECT_EQ(draining.reason(),
+            "not yet back (0 of 100 OK/s): its queue of 3,000 falls by 40/s and is empty in 1m15s");
+  EXPECT_GT(draining.result().to_watch, 30s + 55s + 75s);
+}
+
 // Nothing failed in twenty seconds: the outage may not have happened.
 TEST(Recovery, KnowsAnOutageThatWasNotFelt) {
   const auto unfelt = [](double ok, double failed, int windows = 4) {
