@@ -88,9 +88,9 @@ std::optional<Suggestion> enough_attempts(const ScenarioOptions& options, double
   const auto each = [p](double attempts) { return readable(most_with(p, attempts) / (1 - p)); };
   return Suggestion{.options = {{"max-attempts", print_number(enough)}},
                     .text = "--max-attempts=" + print_number(enough) + ": " + readable(now) +
-                            (now == 1 ? " attempt lets" : " attempts let") + " at most 1 - " +
-                            readable(p) + '^' + readable(now) + " = " + percent(most, 2) +
-                            " succeed in the outage, " + readable(enough) + " at most " +
+                            (now == 1 ? " attempt lets" : " attempts let") + " 1 - " + readable(p) +
+                            '^' + readable(now) + " = " + percent(most, 2) +
+                            " succeed while it lasts, " + readable(enough) + " " +
                             percent(most_with(p, enough), 2) + ", for " + each(enough) +
                             " attempts a request, not " + each(now)};
 }
@@ -324,12 +324,12 @@ std::string too_few_attempts(const ScenarioOptions& options,
     if (most(attempts) > claim.bound) continue;
     const std::string each = readable(failing), n = readable(attempts);
     text = "where " + percent(failing, 2) + " of the attempts fail, " + n +
-           (attempts == 1 ? " attempt lets" : " attempts let") + " at most 1 - " + each + '^' + n +
-           " = " + percent(most(attempts), 2) + " of the requests succeed, with any budget";
+           (attempts == 1 ? " attempt lets" : " attempts let") + " 1 - " + each + '^' + n + " = " +
+           percent(most(attempts), 2) +
+           " of the requests succeed while it lasts, and no budget more";
     double enough = attempts;
     while (most(enough) <= claim.bound) ++enough;
-    text += "\ntry: --max-retries=" + readable(enough - 1) + " (at most " +
-            percent(most(enough), 2) + ')';
+    text += "\ntry: --max-retries=" + readable(enough - 1) + " (" + percent(most(enough), 2) + ')';
   }
   return text;
 }

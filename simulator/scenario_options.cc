@@ -129,6 +129,24 @@ void find_unused_of_service(UnusedOptions& unused, const ScenarioOptions& asked)
   unused.merge(always);
 }
 
+// Adds what is to happen after the run.
+void find_unused_after_end(UnusedOptions& unused, const ScenarioOptions& scenario) {
+  const Duration end = saturating_add(saturating_add(scenario.outage_at, scenario.outage_length()),
+                                      scenario.observe);
+  const auto add = [&](const char* name, const std::string& what, Duration from) {
+    if (from < end) return;
+    unused.emplace(name, name + (' ' + in_quotes(what)) + " has no effect: the run ends after " +
+                             format_duration(end) + " (--observe)");
+  };
+  const TimelineOptions& timeline = scenario.timeline;
+  for (const TimedAction& each : timeline.at) add("at", print_timed(each), each.t);
+  for (const Fault& each : timeline.faults) add("fault", print_fault(each), each.from);
+  // A ramp may go on beyond the end.
+  const auto next = std::find_if(timeline.capacity.begin(), timeline.capacity.end(),
+                                 [](const TimedAction& each) { return each.t > Duration::zero(); });
+  if (next != timeline.capacity.end()) add("capacity", timeline.capacity_text, next->t);
+}
+
 }  // namespace
 
 void declare_options(OptionList& options, ScenarioOptions& scenario) {
@@ -206,6 +224,7 @@ void find_unused(UnusedOptions& unused, const ScenarioOptions& scenario) {
     find_unused<ScenarioOptions>(unused, scenario, ScenarioOptions(), "with --outage-for=0s",
                                  {"outage"});
   }
+  if (scenario.workload.arrivals != Arrivals::kJob) find_unused_after_end(unused, scenario);
 }
 
 Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed) {

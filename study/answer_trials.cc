@@ -39,8 +39,9 @@ bool hangs_on_backlog(const AskedRow& asked) {
   const ScenarioOptions& options = asked.options;
   const bool is_known =
       asked.given.contains("backlog") && options.service.backlog != kBacklogOfTomcat;
-  return !is_known && has_workers(asked) && !options.workload.connections.multiplexed() &&
-         is_frozen(asked);
+  // At another scale a backlog is none that a server has.
+  return !is_known && options.scale == 1 && has_workers(asked) &&
+         !options.workload.connections.multiplexed() && is_frozen(asked);
 }
 
 // A service of workers that is down for most seeds may owe it to requests whose clients have hung up. In a chain they
@@ -259,7 +260,7 @@ std::vector<Trial> other_workers(const AskedRow& asked) {
 // `hangs_on_backlog`.
 std::vector<Trial> other_backlogs(const AskedRow& asked) {
   std::vector<Trial> trials;
-  if (!is_chain(asked) || !is_frozen(asked)) return trials;
+  if (!is_chain(asked) || !is_frozen(asked) || asked.options.scale != 1) return trials;
   for (const std::size_t backlog : {4096, 128}) {
     Trial trial{"backlog", std::to_string(backlog),
                 "your servers listen with " + std::to_string(asked.options.service.backlog),

@@ -244,7 +244,8 @@ void print_upright(std::ostream& out, const std::vector<std::string>& axes, cons
   if (cell.alike) print_line(out, "", alike_text(cell));
   if (const auto down = cell.down()) {
     const std::string state(cell.unsettled());
-    print_line(out, "down at the end",
+    // One that was back may be back again at the end.
+    print_line(out, cell.relapsed > 0 ? "down or relapsed" : "down at the end",
                state.empty() ? narrow_percent(down->value, 1) + " (95 % interval " +
                                    interval_of_share(*down) + ")" +
                                    (down->value > 0 && !cell.had_outage()

@@ -15,6 +15,11 @@ bool takes_several(const CLI::Option& option) {
   return option.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll;
 }
 
+// Such as several actions, which become one text.
+bool joins_several(const CLI::Option& option) {
+  return option.get_multi_option_policy() == CLI::MultiOptionPolicy::Join;
+}
+
 // Reads a settings file of at most 1 MB. Accepts a byte order mark, which some editors write at the
 // beginning. Refuses several values of an option of `app` that takes one: the last would count.
 class SettingsFile : public CLI::ConfigTOML {
@@ -41,7 +46,7 @@ class SettingsFile : public CLI::ConfigTOML {
     for (const CLI::ConfigItem& each : read) {
       const CLI::Option* option =
           app_ == nullptr || each.inputs.size() < 2 ? nullptr : find_option(*app_, each.name);
-      if (option == nullptr || takes_several(*option)) continue;
+      if (option == nullptr || takes_several(*option) || joins_several(*option)) continue;
       throw CLI::ConfigError("--config: " + each.name + " takes one value, and here are " +
                              std::to_string(each.inputs.size()) +
                              " (one with a blank is written in quotes, and a table as 1+1+2)");

@@ -49,7 +49,7 @@ template <typename Number>
   std::string message =
       in_quotes(text) + " is not " + what + " from " + print(least) + " to " + print(most);
   // People write shares as percentages.
-  const bool share = least == 0 && most == 1 && std::is_same_v<Number, double>;
+  const bool share = most == 1 && std::is_same_v<Number, double>;
   const auto value = share ? read_decimal(text) : std::nullopt;
   if (value && *value > 1 && *value <= 100) message.append(": ").append(text).append("%?");
   throw std::invalid_argument(message);

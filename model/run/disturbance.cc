@@ -21,9 +21,9 @@ constexpr auto kKinds = [] {
   return std::array{
       KindOfDisturbance{Kind::kFreeze, By::kSignals, "freeze"},
       KindOfDisturbance{Kind::kDrop, By::kService, "drop"},
-      KindOfDisturbance{Kind::kSlow, By::kService, "slow", "F", kLeastFactor, kMostFactor},
+      KindOfDisturbance{Kind::kSlow, By::kService, "slow", "F", 1, kMostFactor},
       KindOfDisturbance{Kind::kErrors, By::kService, "errors", "SHARE[:STATUS]", 0, 1},
-      KindOfDisturbance{Kind::kCapacity, By::kService, "capacity", "F", kLeastFactor, kMostFactor},
+      KindOfDisturbance{Kind::kCapacity, By::kService, "capacity", "F", kLeastFactor, 1},
       KindOfDisturbance{Kind::kThrottle, By::kService, "throttle", "R", kLeastFactor, kHighestRate},
       KindOfDisturbance{Kind::kLoad, By::kClients, "load", "F", kLeastFactor, kMostFactor},
       KindOfDisturbance{Kind::kReconnect, By::kClients, "reconnect"},

@@ -393,8 +393,11 @@ Outlook::Outage look_at_outage(const OutlookInput& input, const Outlook& outlook
             ? outage.waiting + outage.attempts_at_end * (to_seconds(workload.timeout) + syn_repeats)
             : outage.unanswered;
     // Those that wait already are not among them.
-    if (workload.has_timeout() && outage.waiting < all) {
-      late = std::min(outage.attempts_at_end * syn_repeats, all - outage.waiting);
+    if (outage.waiting < all) {
+      // Without a timeout each comes in the end.
+      late = workload.has_timeout()
+                 ? std::min(outage.attempts_at_end * syn_repeats, all - outage.waiting)
+                 : std::max(outage.unanswered - outage.waiting, 0.0);
     }
     saved = storm.left_after(overload, cost, outage.length);
   } else {

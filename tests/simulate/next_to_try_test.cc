@@ -58,10 +58,9 @@ TEST(NextToTry, OffersMoreAttemptsWhereAsManySucceedAsCan) {
         {.verdict = Verdict::kRecovered, .budget_used_up = true, .success_in_outage = success});
     return all.empty() ? "" : all.front().text;
   };
-  EXPECT_EQ(
-      offered("2", 0.909),
-      "--max-attempts=4: 2 attempts let at most 1 - 0.3^2 = 91.00 % succeed in the outage, 4 at "
-      "most 99.19 %, for 1.42 attempts a request, not 1.3");
+  EXPECT_EQ(offered("2", 0.909),
+            "--max-attempts=4: 2 attempts let 1 - 0.3^2 = 91.00 % succeed while it lasts, 4 "
+            "99.19 %, for 1.42 attempts a request, not 1.3");
   EXPECT_EQ(offered("2", 0.8), "");      // something else limits it
   EXPECT_EQ(offered("4", 0.9919), "");   // enough
   EXPECT_EQ(offered("none", 0.99), "");  // no limit
@@ -170,13 +169,13 @@ TEST(NextToTry, SaysWhenTheAttemptsAreTooFewForAClaim) {
     return too_few_attempts(options, {parse_expectation(claim, run_figures(any_summary()))});
   };
   EXPECT_EQ(few("6", "success-during>99%"),
-            "where 50.00 % of the attempts fail, 6 attempts let at most 1 - 0.5^6 = 98.44 % of the "
-            "requests succeed, with any budget\ntry: --max-retries=6 (at most 99.22 %)");
+            "where 50.00 % of the attempts fail, 6 attempts let 1 - 0.5^6 = 98.44 % of the "
+            "requests succeed while it lasts, and no budget more\ntry: --max-retries=6 (99.22 %)");
   EXPECT_EQ(few("1", "success-during>=70%", "errors:20%"), "");
   EXPECT_THAT(
       few("1", "success-during>=90%", "errors:20%"),
-      testing::EndsWith("1 attempt lets at most 1 - 0.2^1 = 80.00 % of the requests succeed, "
-                        "with any budget\ntry: --max-retries=1 (at most 96.00 %)"));
+      testing::EndsWith("1 attempt lets 1 - 0.2^1 = 80.00 % of the requests succeed while it "
+                        "lasts, and no budget more\ntry: --max-retries=1 (96.00 %)"));
   for (const char* claim : {"success-during<99%", "success-after>99%", "down<5%"}) {
     EXPECT_EQ(few("2", claim), "") << claim;
   }

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "simulate/options.h"
@@ -35,6 +36,21 @@ SimulatorOptions with(const std::vector<std::pair<const char*, const char*>>& va
   declare_options(list, options);
   for (const auto& [name, value] : values) list.set(name, value);
   return options;
+}
+
+// A run of 30 s, 20 s of outage and 60 s.
+TEST(Timeline, RefusesWhatIsAfterTheEnd) {
+  for (const auto& [name, late, in_time] :
+       {std::tuple("at", "110s load 3", "109s load 3"),
+        std::tuple("fault", "2m-3m slow:3", "100s-3m slow:3"),
+        std::tuple("capacity", "0s 1; 2m 0.5", "0s 1; 90s..150s 0.5")}) {
+    const UnusedOptions unused = unused_options<ScenarioOptions>(with({{name, late}}));
+    ASSERT_TRUE(unused.contains(name)) << name;
+    EXPECT_THAT(unused.at(name), HasSubstr("has no effect: the run ends after 1m50s (--observe)"));
+    EXPECT_FALSE(unused_options<ScenarioOptions>(with({{name, in_time}})).contains(name)) << name;
+    EXPECT_FALSE(
+        unused_options<ScenarioOptions>(with({{name, late}, {"observe", "5m"}})).contains(name));
+  }
 }
 
 struct RecordedRun {
