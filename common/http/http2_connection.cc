@@ -379,7 +379,10 @@ void Http2Connection::read() {
     if (step.size == 0) {
       if (step.waits_for != 0) return;
       return connection_.is_closed()
-                 ? break_off("the server has closed the connection", NoAnswer::kReset)
+                 ? break_off(accepted_
+                                 ? "the server has closed the connection"
+                                 : "the server has closed the connection: does it speak HTTP/2?",
+                             NoAnswer::kReset)
                  : break_off(connection_.why(), connection_.no_answer());
     }
     const ssize_t taken = nghttp2_session_mem_recv(

@@ -167,6 +167,12 @@ TEST_F(Http2ConnectionTest, SaysThatAServerDoesNotSpeakIt) {
   EXPECT_EQ(refused.why, "the server does not speak HTTP/2");
 }
 
+TEST_F(Http2ConnectionTest, AsksWhetherAServerThatOnlyHangsUpSpeaksIt) {
+  auto first = open();
+  listener_.accept(kPatience);  // and closes it
+  EXPECT_EQ(first.get().why, "the server has closed the connection: does it speak HTTP/2?");
+}
+
 TEST_F(Http2ConnectionTest, IsRefusedWhereNobodyListens) {
   const HttpRequest request = make_request({.url = "http://127.0.0.1:1/"});
   Http2Connection connection(request);
