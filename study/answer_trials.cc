@@ -63,14 +63,18 @@ std::vector<Trial> other_waits_for_pool(const AskedRow& asked) {
   const WorkloadOptions& workload = asked.options.workload;
   if (!workload.connections.kept() || !workload.has_timeout() || !has_outage(asked)) return {};
   const Outlook ahead = look_ahead(asked.options);
-  const double room = ahead.connections->room, capacity = ahead.service->capacity;
+  const double room = ahead.connections->room;
   if (room == kUnlimited) return {};
+  // With services behind services, each pool has its own.
+  std::string takes;
+  if (ahead.service) {
+    const double capacity = ahead.service->capacity;
+    takes = " (" + readable(room) + " attempts at a time / " + readable(capacity) +
+            "/s = " + readable(from_seconds(room / capacity)) +
+            " in the service, of a timeout of " + readable(ahead.timeout) + ')';
+  }
   Trial beside{"pool-wait-counts", "no",
-               "your client's timeout includes the wait for a connection (" + readable(room) +
-                   " attempts at a time / " + readable(capacity) +
-                   "/s = " + readable(from_seconds(room / capacity)) +
-                   " in the service, of a timeout of " + readable(ahead.timeout) + ')',
-               asked.options};
+               "your client's timeout includes the wait for a connection" + takes, asked.options};
   beside.options.workload.connections.pool_wait_counts = false;
   const Duration wait = workload.timeout / 4;
   Trial shorter{"pool-wait", format_duration(wait),
@@ -174,6 +178,7 @@ std::vector<Trial> pools_that_a_peak_has_opened(const AskedRow& asked) {
     return {};
   }
   const Outlook ahead = look_ahead(asked.options);
+  if (!ahead.service) return {};
   const double room = ahead.connections->room, capacity = ahead.service->capacity;
   if (room == Outlook::kUnlimited || room < 1.5 * ahead.connections->open ||
       workload.rate >= capacity) {
