@@ -1,6 +1,7 @@
 #include "simulate/before_run.h"
 
 #include <iostream>
+#include <set>
 #include <utility>
 
 #include "common/cli/options.h"
@@ -12,11 +13,14 @@
 namespace retrystorm {
 namespace {
 
-// Adds the options of each kind of clients, whose options the file of --topology has, that differ from those of the run.
+// Adds the options of each kind of clients that the file of --topology sets, or that differ from those of the run.
 void add_options_of_kinds(std::vector<std::string>& names, const ScenarioOptions& run) {
   if (!run.graph.on()) return;
   const Topology topology = make_topology(run.graph, run.service, run.workload);
   for (std::size_t i = 0; i < topology.client_edges(); ++i) {
+    const std::set<std::string> set =
+        run.graph.topology.set_in("clients." + topology.edges[i].clients);
+    names.insert(names.end(), set.begin(), set.end());
     ScenarioOptions kind = run;
     kind.workload = topology.edges[i].caller;
     add_different(names, run, kind);

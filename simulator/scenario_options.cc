@@ -11,6 +11,7 @@
 #include "simulator/calls.h"
 #include "simulator/changes.h"
 #include "simulator/graph/graph_outlook.h"
+#include "simulator/graph/overruled_options.h"
 
 namespace retrystorm {
 namespace {
@@ -102,14 +103,15 @@ std::vector<Connections> connections_in(const ScenarioOptions& scenario) {
 
 // Adds the options of the clients that have no effect on clients of any kind.
 void find_unused_of_clients(UnusedOptions& unused, const ScenarioOptions& scenario) {
-  const Topology topology = scenario.graph.on() ? topology_or_none(scenario) : Topology();
-  if (topology.client_edges() < 2) return find_unused(unused, scenario.workload);
-  UnusedOptions always = unused_options(topology.edges.front().caller);
-  for (std::size_t i = 1; i < topology.client_edges(); ++i) {
-    const UnusedOptions here = unused_options(topology.edges[i].caller);
-    std::erase_if(always, [&here](const auto& each) { return !here.contains(each.first); });
+  if (scenario.graph.topology.empty()) return find_unused(unused, scenario.workload);
+  // Who retries is another matter.
+  ScenarioOptions all_retry = scenario;
+  all_retry.graph.retry_at = RetryAt::kAll;
+  const Topology topology = topology_or_none(all_retry);
+  if (topology.empty() || topology.edges.front().clients.empty()) {
+    return find_unused(unused, scenario.workload);
   }
-  unused.merge(always);
+  find_unused(unused, scenario.workload, topology, scenario.graph.topology);
 }
 
 // Adds the options of the service that have no effect at any time. An outage or an action may turn

@@ -176,7 +176,7 @@ std::vector<std::string> some_values(const Option& option) {
   std::vector<std::string> values(option.choices.begin(), option.choices.end());
   values.insert(values.end(), option.examples.begin(), option.examples.end());
   if (!option.range.from.empty()) values.insert(values.end(), {option.range.from, option.range.to});
-  values.insert(values.end(), {"1", "2", "0.5", "1s", "2s"});
+  values.insert(values.end(), {"1", "2", "0.5", "1s", "2s", "none"});
   return values;
 }
 

@@ -265,6 +265,25 @@ TopologyFile TopologyFile::read(const std::string& path) {
   return {path, text};
 }
 
+std::set<std::string> TopologyFile::set_in(std::string_view section) const {
+  GraphEdge any;
+  OptionList list;
+  declare_clients_options(list, any);
+  std::set<std::string> names;
+  for (const TopologySection& each : sections_) {
+    if (full_name(each) != section) continue;
+    for (const TopologyLine& line : each.settings) {
+      if (const Option* option = list.find(line.name)) names.insert(option->name);
+    }
+  }
+  for (const Option& each : list.all()) {
+    if (each.same_as.empty()) continue;
+    if (names.contains(each.same_as)) names.insert(each.name);
+    if (names.contains(each.name)) names.insert(each.same_as);
+  }
+  return names;
+}
+
 Topology TopologyFile::topology(const GraphNode& node, const GraphEdge& edge,
                                 const GraphEdge& clients) const {
   Topology topology;

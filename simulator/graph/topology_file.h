@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,9 @@ class TopologyFile {
 
   const std::string& path() const { return path_; }
   bool empty() const { return sections_.empty(); }
+
+  // The names of the options that the section "clients.app" or "api.db" sets, in all their forms.
+  std::set<std::string> set_in(std::string_view section) const;
 
   // The services, each beginning as `node`, and the calls, each beginning as `edge`. The first service is the one
   // that the clients call: all by `clients`, or each kind of them by what its section says beside that.

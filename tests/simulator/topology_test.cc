@@ -184,6 +184,40 @@ TEST(Topology, AllItsCallsAreRepeated) {
   EXPECT_NEAR(run.counts.success_share(), 0.98713, 0.003);
 }
 
+// What each section of clients sets does not come from the command line, also where the value is the default one.
+TEST(Topology, RefusesOptionsThatAllSectionsOverrule) {
+  const auto why = [](const std::string& topology, const std::string& settings,
+                      const std::string& name) {
+    const UnusedOptions unused = unused_options(options_of(topology, settings), {name});
+    const auto found = unused.find(name);
+    return found == unused.end() ? "" : found->second;
+  };
+  const std::string open = "[clients.app]\narrivals = open\nrate = 30\nstrategy = none\n";
+  const std::string closed = "[clients.batch]\nclients = 10\n";
+  const std::string one = service("a") + open, two = one + closed;
+  EXPECT_EQ(why(one, "rate = 3000\n", "rate"),
+            "rate has no effect: each [clients.*] of shop.ini sets it");
+  EXPECT_NE(why(one, "", "rate"), "");
+  EXPECT_EQ(why(one, "timeout = 3s\n", "timeout"), "");
+  EXPECT_EQ(why(two, "rate = 5000\n", "rate"),
+            "rate has no effect: each [clients.*] of shop.ini sets it or does not use it");
+  EXPECT_EQ(why(two, "clients = 7\n", "clients"), "");  // told: open arrivals do not use it
+  // A strategy sets all that belongs to it, in whatever form that is given.
+  EXPECT_NE(why(one, "strategy = grpc\n", "strategy"), "");
+  EXPECT_NE(why(one, "strategy = fixed\n", "strategy"), "");
+  EXPECT_NE(why(one, "max-retries = 5\n", "max-retries"), "");
+  EXPECT_NE(why(one, "max-attempts = 6\n", "max-attempts"), "");
+  EXPECT_EQ(why(two, "max-retries = 5\n", "max-retries"), "");
+  // Calls take it, if their own section does not set it.
+  const std::string calls = service("a", "calls = b\n") + service("b") + open;
+  EXPECT_EQ(why(calls, "max-retries = 5\n", "max-retries"), "");
+  EXPECT_EQ(why(calls, "retry-at = none\nbackoff-cap = 5s\n", "backoff-cap"), "");
+  EXPECT_NE(why(calls + "[a.b]\nmax-attempts = 2\n", "max-retries = 5\n", "max-retries"), "");
+  EXPECT_NE(why(calls, "rate = 3000\n", "rate"), "");
+  // Without sections of clients, all is as on the command line.
+  EXPECT_EQ(why(service("a"), "arrivals = open\nrate = 3000\n", "rate"), "");
+}
+
 // b hangs for 100 s. a waits for it for 2 s, and its clients for 1 s: said, and so run. With the mend that is said
 // all succeed.
 TEST(Topology, SaysThatAnOptionalCallMayNotHang) {
