@@ -118,6 +118,36 @@ void warn_of_late_turns(Outlook& outlook, const WorkloadOptions& workload) {
 
 }  // namespace
 
+void warn_of_limited_calls(Outlook& outlook, const OutlookInput& input, const std::string& who) {
+  const auto say = [&outlook](const std::string& text) { outlook.warnings.push_back(text); };
+  const auto per_second = [](double rate) { return readable(rate) + "/s"; };
+  const WorkloadOptions& workload = input.workload;
+  const bool open = workload.arrivals == Arrivals::kOpen;
+  if (open && outlook.client_rate < workload.rate) {
+    say("the load is " + per_second(workload.rate) + ", and " + who + " no more than " +
+        per_second(outlook.client_rate) +
+        ": the others wait before any outage (--client-rate, --processes)");
+  }
+  if (outlook.connections && outlook.connections->through <= outlook.wanted &&
+      outlook.service->used < 1) {
+    say("the load is " + per_second(outlook.wanted) + ", and the connections let through only " +
+        per_second(outlook.connections->through) + ", " + readable(outlook.connections->room) +
+        " attempts at a time of " + readable(mean_answer(*input.service)) +
+        " each: the others wait in line before any outage (--pool-size, --processes" +
+        (outlook.connections->multiplexed ? ", --streams)" : ")"));
+  }
+}
+
+void warn_of_hedges(Outlook& outlook) {
+  const Duration hedge = outlook.retries.hedge_delay;
+  if (outlook.retries.hedges > 0 && outlook.service && outlook.retries.hedge.percentile == 0 &&
+      outlook.service->p50 > hedge) {
+    outlook.warnings.push_back(
+        "an idle service takes " + readable(outlook.service->p50) + ", and a hedge is sent after " +
+        readable(hedge) + ": at least half of the requests are hedged before any outage (--hedge)");
+  }
+}
+
 void warn(Outlook& outlook, const OutlookInput& input, const Storm& storm) {
   if (outlook.herd) {
     warn_of_herd(outlook);
@@ -147,18 +177,7 @@ void warn(Outlook& outlook, const OutlookInput& input, const Storm& storm) {
                                                 : "--base-delay, --limit and --k") +
           ")");
     }
-    if (open && outlook.client_rate < workload.rate) {
-      say("the load is " + per_second(workload.rate) + ", and the clients send no more than " +
-          per_second(outlook.client_rate) +
-          ": the others wait before any outage (--client-rate, --processes)");
-    }
-    if (outlook.connections && outlook.connections->through <= outlook.wanted && service.used < 1) {
-      say("the load is " + per_second(outlook.wanted) + ", and the connections let through only " +
-          per_second(outlook.connections->through) + ", " + readable(outlook.connections->room) +
-          " attempts at a time of " + readable(mean_answer(*input.service)) +
-          " each: the others wait in line before any outage (--pool-size, --processes" +
-          (outlook.connections->multiplexed ? ", --streams)" : ")"));
-    }
+    warn_of_limited_calls(outlook, input, "the clients send");
     if (service.p50 >= workload.timeout) {
       say("an idle service takes " + readable(service.p50) + ", and attempts end after " + timeout +
           ": at least half of them can never succeed (--timeout, --" +
@@ -169,12 +188,7 @@ void warn(Outlook& outlook, const OutlookInput& input, const Storm& storm) {
           ": those are retried without any outage (--timeout, --service-time)");
     }
   }
-  const Duration hedge = outlook.retries.hedge_delay;
-  if (outlook.retries.hedges > 0 && outlook.service && outlook.retries.hedge.percentile == 0 &&
-      outlook.service->p50 > hedge) {
-    say("an idle service takes " + readable(outlook.service->p50) + ", and a hedge is sent after " +
-        readable(hedge) + ": at least half of the requests are hedged before any outage (--hedge)");
-  }
+  warn_of_hedges(outlook);
   if (input.outage && input.outage->kind == Disturbance::Kind::kThrottle && input.service &&
       input.service->capacity == Capacity::kCurve) {
     say("this service slows down when many requests are in it, and stays down as the experiment's does. A "

@@ -7,6 +7,7 @@
 
 #include "model/base/duration.h"
 #include "model/run/outlook.h"
+#include "model/run/outlook_warnings.h"
 
 namespace retrystorm {
 namespace {
@@ -15,13 +16,78 @@ namespace {
 constexpr std::size_t kMostAlike = 2;
 
 struct NodeOutlook {
-  double load = 0;  // requests a second without retries
+  double load = 0;  // requests a second that are wanted, with hedges but without retries
+  double gets = 0;  // of these, what client rates and connections let through
   double capacity =
       0;            // requests a second; with held workers also while the services behind it work
   double most = 0;  // attempts for a request of a client, if every one of them fails
 };
 
-std::vector<NodeOutlook> look_at_nodes(const Topology& topology, double load) {
+// The calls of an edge. `wanted` requests a second are to be made.
+struct EdgeOutlook {
+  double attempts = 1;        // of each, before any outage
+  double limit = kUnlimited;  // attempts a second
+  std::vector<std::string> warnings{};
+};
+
+// `called` takes `seconds` for a request, with its calls.
+EdgeOutlook look_at_edge(const Topology& topology, const GraphEdge& edge, double wanted,
+                         const NodeOutlook& called, double seconds) {
+  const RetrySettings& retry = edge.caller.retry;
+  const ConcurrencyLimitSettings& at_once = retry.process.concurrency_limit;
+  const bool fixed = at_once.kind == ConcurrencyLimitSettings::Kind::kFixed;
+  if (wanted <= 0 || !(edge.caller.connections.kept() || retry.hedge.any() || fixed ||
+                       client_rate_of(edge.caller) != kUnlimited)) {
+    return {};
+  }
+  const GraphNode& node = topology.nodes[edge.to];
+  const bool clients = edge.from == GraphEdge::kClients;
+  OutlookInput input{.workload = edge.caller, .service = node.service};
+  if (!clients) input.workload.rate = wanted;
+  // Its callers see its own time and that of those behind it.
+  if (!node.calls.empty()) {
+    WorkerSettings& workers = input.service->workers;
+    workers.service_time = ServiceTime::fixed(from_seconds(seconds));
+    if (std::isfinite(called.capacity)) {
+      workers.workers =
+          std::max<std::size_t>(static_cast<std::size_t>(std::ceil(called.capacity * seconds)), 1);
+    }
+  }
+  Outlook outlook = look_ahead(input);
+  outlook.warnings.clear();
+  warn_of_limited_calls(outlook, input, clients ? "the clients send" : "it sends");
+  warn_of_hedges(outlook);
+  EdgeOutlook result{.limit = outlook.client_rate};
+  if (outlook.connections) result.limit = std::min(result.limit, outlook.connections->through);
+  const double places = fixed ? at_once.start * static_cast<double>(outlook.processes) : kUnlimited;
+  const double through = seconds > 0 ? places / seconds : kUnlimited;
+  if (through < wanted) {
+    outlook.warnings.push_back("the load is " + readable(wanted) +
+                               "/s, and the concurrency limit lets through only " +
+                               readable(through) + "/s, " + readable(places) +
+                               " attempts at a time of " + readable(from_seconds(seconds)) +
+                               " each: the others are refused before any outage "
+                               "(--concurrency-limit)");
+  }
+  result.limit = std::min(result.limit, through);
+  const Duration delay = outlook.retries.hedge_delay;
+  if (outlook.retries.hedges > 0 && retry.hedge.percentile == 0 && outlook.service->p50 > delay) {
+    const double sent = delay > Duration::zero()
+                            ? std::ceil(to_seconds(outlook.service->p50) / to_seconds(delay)) - 1
+                            : kUnlimited;
+    result.attempts += std::min({sent, outlook.retries.hedges, retry.hedge.budget});
+  }
+  const std::string which =
+      !clients               ? "calls of " + node.name + " by " + topology.nodes[edge.from].name
+      : edge.clients.empty() ? "the clients' calls of " + node.name
+                             : "calls of " + node.name + " by " + edge.clients;
+  for (const std::string& each : outlook.warnings) result.warnings.push_back(which + ": " + each);
+  return result;
+}
+
+// Adds what is to be said of calls to `warnings`.
+std::vector<NodeOutlook> look_at_nodes(const Topology& topology, double load,
+                                       std::vector<std::string>& warnings) {
   std::vector<NodeOutlook> nodes(topology.nodes.size());
   std::vector<double> seconds(topology.nodes.size());  // of a request, with its calls
   for (std::size_t i = topology.nodes.size(); i-- > 0;) {
@@ -47,18 +113,48 @@ std::vector<NodeOutlook> look_at_nodes(const Topology& topology, double load) {
     const bool has_hedges = retry.hedge.any() && retry.hedge.on == HedgeOn::kDelay;
     return retry.limit.max_retries + 1.0 + (has_hedges ? static_cast<double>(retry.hedge.most) : 0);
   };
-  nodes.front().load = load;
+  const auto look = [&](const GraphEdge& edge, double wanted) {
+    const EdgeOutlook calls =
+        look_at_edge(topology, edge, wanted, nodes[edge.to], seconds[edge.to]);
+    warnings.insert(warnings.end(), calls.warnings.begin(), calls.warnings.end());
+    return calls;
+  };
+  NodeOutlook& first = nodes.front();
+  first.load = first.gets = load;
   for (std::size_t i = 0; i < topology.client_edges(); ++i) {
-    nodes.front().most = std::max(nodes.front().most, attempts(topology.edges[i]));
+    const GraphEdge& edge = topology.edges[i];
+    first.most = std::max(first.most, attempts(edge));
+    const WorkloadOptions& clients = edge.caller;
+    const double wanted =
+        std::min(clients.arrivals == Arrivals::kOpen
+                     ? clients.rate
+                     : static_cast<double>(clients.clients) / to_seconds(clients.mean_think_time()),
+                 load);
+    const EdgeOutlook calls = look(edge, wanted);
+    if (!std::isfinite(wanted)) continue;
+    const double hedges = wanted * (calls.attempts - 1);
+    first.load += hedges;
+    first.gets += std::min(hedges, calls.limit - std::min(wanted, client_rate_of(clients)));
   }
+  std::vector<double> wanted(topology.edges.size()), made(topology.edges.size());
   for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
     for (const auto& group : topology.nodes[i].calls) {
       for (const PlannedCall& each : group) {
-        const GraphEdge& edge = topology.edges[each.to];
         const auto times = static_cast<double>(each.times);
-        nodes[edge.to].load += nodes[i].load * each.share * times;
-        if (each.share > 0) nodes[edge.to].most += nodes[i].most * times * attempts(edge);
+        wanted[each.to] += nodes[i].load * each.share * times;
+        made[each.to] += nodes[i].gets * each.share * times;
+        if (each.share > 0) {
+          const GraphEdge& edge = topology.edges[each.to];
+          nodes[edge.to].most += nodes[i].most * times * attempts(edge);
+        }
       }
+    }
+    for (std::size_t j = topology.client_edges(); j < topology.edges.size(); ++j) {
+      const GraphEdge& edge = topology.edges[j];
+      if (edge.from != i) continue;
+      const EdgeOutlook calls = look(edge, wanted[j]);
+      nodes[edge.to].load += wanted[j] * calls.attempts;
+      nodes[edge.to].gets += std::min(made[j] * calls.attempts, calls.limit);
     }
   }
   return nodes;
@@ -87,7 +183,7 @@ std::string sentence(const Topology& topology, const std::vector<NodeOutlook>& n
     text += (text.empty() ? "" : ", ") + topology.nodes[i].name + ' ' +
             readable(std::round(node.capacity)) + "/s";
     if (node.capacity > 0 && std::isfinite(node.capacity)) {
-      text += " (" + readable(std::round(100 * node.load / node.capacity)) + " % used)";
+      text += " (" + readable(std::round(100 * node.gets / node.capacity)) + " % used)";
     }
   }
   if (holds) text += "; --waiting=hold: a worker is busy while those that it calls work";
@@ -179,7 +275,8 @@ void warn_of_timeouts(const Topology& topology, std::vector<std::string>& warnin
 }  // namespace
 
 GraphOutlook look_ahead(const Topology& topology, std::size_t disturbed, double load) {
-  const std::vector<NodeOutlook> nodes = look_at_nodes(topology, load);
+  std::vector<std::string> of_calls;
+  const std::vector<NodeOutlook> nodes = look_at_nodes(topology, load, of_calls);
   GraphOutlook outlook{.sentence = sentence(topology, nodes, disturbed, load)};
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (nodes[i].load < nodes[i].capacity) continue;
@@ -187,6 +284,7 @@ GraphOutlook look_ahead(const Topology& topology, std::size_t disturbed, double 
                                readable(std::round(nodes[i].capacity)) + "/s of the " +
                                readable(nodes[i].load) + "/s that are wanted, before any outage");
   }
+  outlook.warnings.insert(outlook.warnings.end(), of_calls.begin(), of_calls.end());
   warn_of_optional_calls(topology, outlook.warnings);
   std::vector<std::string> early;
   warn_of_timeouts(topology, early);

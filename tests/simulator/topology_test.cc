@@ -218,6 +218,58 @@ TEST(Topology, RefusesOptionsThatAllSectionsOverrule) {
   EXPECT_EQ(why(service("a"), "arrivals = open\nrate = 3000\n", "rate"), "");
 }
 
+// 5 connections / 40 ms = 125/s, 4 attempts at a time / 40 ms = 100/s, and hedges after 30 ms of 40 ms double 150/s.
+TEST(Topology, SaysWhatTheCallsOfAServiceLetThrough) {
+  const auto look = [](const std::string& edge) {
+    return look_ahead(options_of(
+        "[orders]\nworkers = 900\nservice-time = 1ms\ncalls = db\n"
+        "[db]\nworkers = 20\nservice-time = 40ms\n[orders.db]\n" +
+            edge,
+        "arrivals = open\nrate = 150\nstrategy = none\ntimeout = 10s\noutage-for = 0s\n"));
+  };
+  const auto first = [&](const std::string& edge) {
+    const std::vector<std::string> warnings = look("timeout = 2s\n" + edge).warnings;
+    return warnings.empty() ? "" : warnings.front();
+  };
+  EXPECT_EQ(first(""), "");
+  EXPECT_THAT(first("connections = keep-alive\npool-size = 5\n"),
+              HasSubstr("calls of db by orders: the load is 150/s, and the connections let through "
+                        "only 125/s, 5 attempts at a time of 40ms each"));
+  EXPECT_THAT(look("connections = keep-alive\npool-size = 5\n").graph,
+              HasSubstr("db 500/s (25 % used)"));
+  EXPECT_EQ(first("connections = keep-alive\npool-size = 7\n"), "");  // 175/s
+  EXPECT_THAT(first("client-rate = 40/s\n"), HasSubstr("it sends no more than 40/s"));
+  EXPECT_THAT(look("client-rate = 40/s\n").graph, HasSubstr("db 500/s (8 % used)"));
+  EXPECT_THAT(first("concurrency-limit = fixed:4\n"), HasSubstr("lets through only 100/s"));
+  EXPECT_EQ(first("concurrency-limit = fixed:7\n"), "");
+  EXPECT_THAT(first("hedge = 30ms\n"), HasSubstr("calls of db by orders: an idle service takes "
+                                                 "40ms, and a hedge is sent after 30ms"));
+  EXPECT_THAT(look("hedge = 30ms\n").graph, HasSubstr("db 500/s (60 % used)"));
+  EXPECT_EQ(first("hedge = 50ms\n"), "");
+}
+
+// Each sends 90/s twice: 90 x 2 x 2 = 360/s. A request takes 105 ms of the first service, 5 / 105 ms = 47.6/s.
+TEST(Topology, CountsTheHedgesAndThePoolsOfTheClients) {
+  const auto look = [](const std::string& settings) {
+    ScenarioOptions options;
+    OptionList list;
+    declare_options(list, options);
+    list.apply(
+        "chain = api 64x5ms > db 20x100ms\narrivals = open\nrate = 90\nstrategy = none\n"
+        "outage-for = 0s\n" +
+        settings);
+    return look_ahead(options);
+  };
+  EXPECT_THAT(look("hedge = 60ms\n").warnings.front(),
+              HasSubstr("db can do 200/s of the 360/s that are wanted"));
+  EXPECT_THAT(look("connections = keep-alive\npool-size = 5\n").warnings.front(),
+              HasSubstr("the clients' calls of api: the load is 90/s, and the connections let "
+                        "through only 47.6/s"));
+  EXPECT_THAT(look("client-rate = 40/s\n").warnings.front(),
+              HasSubstr("the load is 90/s, and the clients send no more than 40/s"));
+  EXPECT_THAT(look("client-rate = 40/s\n").graph, HasSubstr("db 200/s (20 % used)"));
+}
+
 // b hangs for 100 s. a waits for it for 2 s, and its clients for 1 s: said, and so run. With the mend that is said
 // all succeed.
 TEST(Topology, SaysThatAnOptionalCallMayNotHang) {
