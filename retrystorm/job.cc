@@ -79,6 +79,10 @@ int job(const Invocation& invocation, const JobOptions& options) {
       NamedOptions of_cell = each.options;
       set_strategy(of_cell, strategy);
       of_cell.insert(usual_job().begin(), usual_job().end());
+      // What is not given holds where it can: workers have no base delay.
+      for (const auto& [name, why] : unused_options(scenario_of(of_cell))) {
+        if (!each.options.contains(name) && usual_job().contains(name)) of_cell.erase(name);
+      }
       cells.push_back({{each.title, strategy.name}, scenario_of(of_cell)});
     }
   }
