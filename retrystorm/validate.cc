@@ -69,6 +69,11 @@ int validate(const Invocation&, const ValidateOptions& options) {
   if (!flush_standard_output()) return 1;
   const auto agrees = [](const Finding& each) { return each.agrees; };
   if (std::all_of(findings.begin(), findings.end(), agrees)) return 0;
+  if (std::all_of(findings.begin(), findings.end(),
+                  [](const Finding& each) { return each.agrees || each.undecided; })) {
+    std::cerr << "too few seeds to tell whether all agree\n";
+    return kExitUndecided;
+  }
   std::cerr << "not all agree\n";
   return kExitBroken;
 }
@@ -78,7 +83,8 @@ int validate(const Invocation&, const ValidateOptions& options) {
 const Command kValidate{
     "validate",
     "Holds the simulator against closed forms and published figures: docs/validation.md gives\n"
-    "their sources. Ends with 3 when a case does not agree.",
+    "their sources. Ends with 3 when a case does not agree, and with 4 when there are too few "
+    "seeds to tell.",
     "retrystorm validate --write=docs/validation.md",
     [](const Command& command, int argc, const char* const* argv) {
       return run_command<ValidateOptions>(command, argc, argv, declare, validate);

@@ -37,11 +37,14 @@ Finding judge(const Case& which, const std::vector<double>& measured) {
   const double half_width = (found.interval.value().high - found.interval.value().low) / 2;
   const double off = std::abs(found.value - which.expected);
   const double allowed = std::max(2 * half_width, which.tolerance * which.expected);
-  const bool agrees =
-      which.relation == Case::Relation::kLess
-          ? found.value + 2 * half_width < which.expected
-          : off <= allowed + kRounding * which.expected && half_width <= .05 * which.expected;
-  return {which, found.value, half_width, agrees};
+  if (which.relation == Case::Relation::kLess) {
+    const bool agrees = found.value + 2 * half_width < which.expected;
+    const bool may = found.value - 2 * half_width < which.expected;
+    return {which, found.value, half_width, agrees, may && !agrees};
+  }
+  const bool is_near = off <= allowed + kRounding * which.expected;
+  const bool is_narrow = half_width <= .05 * which.expected;
+  return {which, found.value, half_width, is_near && is_narrow, is_near && !is_narrow};
 }
 
 std::vector<Finding> validate(const std::vector<Case>& cases, std::size_t seeds,
@@ -75,7 +78,9 @@ Cells cells(const Finding& finding) {
           expected,
           figure(finding.measured),
           none ? "0" : print(finding.half_width < 100 ? "%.2g" : "%.0f", finding.half_width),
-          finding.agrees ? "yes" : "no"};
+          finding.agrees      ? "yes"
+          : finding.undecided ? "too few seeds to tell"
+                              : "no"};
 }
 
 std::string markdown(const Cells& cells) {

@@ -16,12 +16,14 @@ struct Finding {
   double measured = 0;
   double half_width = 0;
   bool agrees = false;
+  bool undecided = false;  // neither agrees nor differs: the interval is too wide
 };
 
 // Judges a case by Student's t. It agrees if the measured value is off by less than twice the half
 // width, which chance exceeds in one case of 700, or by less than the tolerance, whichever is more.
 // The half width may be at most 5 %, because a wide interval proves nothing. If the measured value
-// must be less than the expected one, it must be so by twice the half width.
+// must be less than the expected one, it must be so by twice the half width. Where only the width stands in the way, the
+// case is undecided: more seeds may tell.
 Finding judge(const Case& which, const std::vector<double>& measured);
 
 constexpr std::size_t kUsualSeeds = 10;
