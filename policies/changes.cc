@@ -15,7 +15,7 @@ namespace {
 struct Candidate {
   const char* title;
   NamedOptions options;
-  std::string_view replaces;  // settings whose names begin with this are dropped
+  std::string_view replaces;  // settings whose names begin with this are dropped, if it is not empty
 };
 
 // A policy as its file has it.
@@ -71,6 +71,7 @@ std::vector<std::string> with_parents(std::vector<std::string> lines,
 std::vector<PolicyChange> changes_to(const NamedOptions& settings, ExportFormat format,
                                      const FileNames& names) {
   const RetrySettings retry = scenario_of(settings).workload.retry;
+  const HedgeSettings& hedge = retry.hedge;
   std::vector<Candidate> candidates;
   if (retry.process.budget.kind == BudgetSettings::Kind::kNone) {
     candidates.push_back({"a retry budget of 10 %", {{"retry-budget", "10%"}}, "budget-"});
@@ -85,6 +86,16 @@ std::vector<PolicyChange> changes_to(const NamedOptions& settings, ExportFormat 
   if (retry.limit.max_retries > 1) {
     candidates.push_back({"one retry", {{"max-attempts", "2"}}, "max-retries"});
   }
+  if (hedge.any() && hedge.on == HedgeOn::kDelay) {
+    if (hedge.most > 1) candidates.push_back({"one hedge", {{"hedge-max", "1"}}, ""});
+    // At the timeout the request has ended.
+    if (hedge.percentile == 0 && hedge.delay > Duration::zero() &&
+        2 * hedge.delay < retry.limit.deadline) {
+      candidates.push_back(
+          {"hedges after twice the time", {{"hedge", format_duration(2 * hedge.delay)}}, ""});
+    }
+    candidates.push_back({"no hedges", {{"hedge", "none"}}, "hedge-"});
+  }
   candidates.push_back({"no retries", {{"max-attempts", "1"}}, "max-retries"});
 
   std::vector<PolicyChange> changes;
@@ -93,7 +104,7 @@ std::vector<PolicyChange> changes_to(const NamedOptions& settings, ExportFormat 
     PolicyChange change{.title = title, .lines = {}, .settings = settings};
     NamedOptions changed = settings;
     std::erase_if(changed, [&replaces = replaces](const auto& each) {
-      return each.first.starts_with(replaces);
+      return !replaces.empty() && each.first.starts_with(replaces);
     });
     for (const auto& [name, value] : options) changed[name] = value;
     Written after;
@@ -116,7 +127,9 @@ std::vector<PolicyChange> changes_to(const NamedOptions& settings, ExportFormat 
     if (format == ExportFormat::kResilience4j && !change.lines.empty()) {
       change.lines = with_parents(std::move(change.lines), after.lines);
     }
-    if (change.lines.empty()) change.lines.emplace_back("(no retryPolicy)");  // of gRPC
+    if (change.lines.empty()) {  // of gRPC
+      change.lines.emplace_back(hedge.any() ? "(no hedgingPolicy)" : "(no retryPolicy)");
+    }
     changes.push_back(std::move(change));
   }
   return changes;

@@ -124,7 +124,11 @@ std::string grpc(const WorkloadOptions& workload) {
   if (retry.limit.has_deadline()) {
     text += ",\n      \"timeout\": \"" + in_seconds(retry.limit.deadline) + '"';
   }
-  if (retry.limit.max_retries > 0) {
+  // A method has retries or hedges.
+  const HedgeSettings& hedge = retry.hedge;
+  const bool hedged = retry.limit.max_retries == 0 && hedge.on == HedgeOn::kDelay &&
+                      hedge.delay != Duration::max() && hedge.percentile == 0;
+  if (retry.limit.max_retries > 0 || hedged) {
     constexpr std::uint32_t kMostRetries = 4;
     std::vector<std::pair<std::string_view, std::string>> codes;
     for (const std::string_view code :
@@ -137,13 +141,22 @@ std::string grpc(const WorkloadOptions& workload) {
     }
     RetryOn reached;
     auto chosen = covered_by(retry.limit.retry_on, codes, reached);
-    if (chosen.empty()) chosen.push_back("UNAVAILABLE");
-    const std::uint32_t retries = std::min(retry.limit.max_retries, kMostRetries);
-    text += ",\n      \"retryPolicy\": {\n        \"maxAttempts\": " + std::to_string(retries + 1) +
+    if (chosen.empty() && !hedged) chosen.push_back("UNAVAILABLE");
+    const std::string quoted = chosen.empty() ? "" : '"' + joined(chosen, "\", \"") + '"';
+    const std::uint32_t retries =
+        std::min(hedged ? hedge.most : retry.limit.max_retries, kMostRetries);
+    if (hedged) {
+      text += ",\n      \"hedgingPolicy\": {\n        \"maxAttempts\": " +
+              std::to_string(retries + 1) + ",\n        \"hedgingDelay\": \"" +
+              in_seconds(hedge.delay) + "\",\n        \"nonFatalStatusCodes\": [" + quoted +
+              "]\n      }";
+    } else {
+      text += ",\n      \"retryPolicy\": {\n        \"maxAttempts\": " + std::to_string(retries + 1) +
             ",\n        \"initialBackoff\": \"" + in_seconds(base_of(retry.backoff)) +
             "\",\n        \"maxBackoff\": \"" + in_seconds(longest_wait(retry)) +
             "\",\n        \"backoffMultiplier\": " + print_number(factor_of(retry.backoff)) +
-            ",\n        \"retryableStatusCodes\": [\"" + joined(chosen, "\", \"") + "\"]\n      }";
+            ",\n        \"retryableStatusCodes\": [" + quoted + "]\n      }";
+    }
   }
   text += "\n    }\n  ]";
   const BudgetSettings& budget = retry.process.budget;

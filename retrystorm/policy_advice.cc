@@ -322,14 +322,27 @@ void PolicyAdvice::print_service_changes() const {
 
 void PolicyAdvice::print_change_to_try() const {
   // Where the service is down, or not back in time, without any retries, no policy is to blame.
+  const bool hedged = scenario(policy_.settings, 0).workload.retry.hedge.any();
   std::vector<Hits> none;
+  std::string overloaded;  // the calm before an outage
   for (std::size_t i = 0; i < disturbances_.size(); ++i) {
     ScenarioOptions without = scenario(policy_.settings, i);
-    without.workload.retry.limit.max_retries = 0;
+    send_once(without);
     const Runs runs = study_.run_beside(without, kBesideRuns);
     if (runs.empty()) return;
     none.push_back(hits_of(runs));
+    if (!disturbances_[i].outage || !overloaded.empty() || runs_[i]->empty()) continue;
+    constexpr double kHalf = 0.5;
+    const double with = summarize(*runs_[i]).phases[0].success.value_or(1);
+    const double once = summarize(runs).phases[0].success.value_or(0);
+    if (with >= kHalf || once < kHalf) continue;
+    overloaded = success_text(with) + " of the requests succeed before it, and " +
+                 success_text(once) + " without them";
   }
+  print_note(std::cout,
+             label_ + (hedged ? "its hedges" : "its retries") +
+                 " overload the service before any outage",
+             overloaded);
   const auto blames_policy = [&none](std::size_t i) { return none[i].all() == 0; };
   std::string beyond;
   bool to_blame = false, down = false;
@@ -350,7 +363,7 @@ void PolicyAdvice::print_change_to_try() const {
                     " of " + std::to_string(kBesideRuns) + ")");
   }
   print_note(std::cout,
-             label_ + "no policy helps, for it is so without any retries" +
+             label_ + "no policy helps, for it is so without any retries" + (hedged ? " or hedges" : "") +
                  (down ? " (see retrystorm remedies)" : " (a longer --observe decides)"),
              beyond);
   if (!to_blame) return;

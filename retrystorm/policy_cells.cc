@@ -49,6 +49,11 @@ std::size_t down_runs(const Runs& runs) {
   return static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), is_down));
 }
 
+void send_once(ScenarioOptions& options) {
+  options.workload.retry.limit.max_retries = 0;
+  options.workload.retry.hedge = {};
+}
+
 double success_in(const StudyDisturbance& disturbance, const CellResult& result) {
   const auto& during = result.phases[1].success;
   return disturbance.outage && during ? *during : result.success_share.value;

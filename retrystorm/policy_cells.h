@@ -47,6 +47,9 @@ std::size_t down_runs(const Runs& runs);
 // one observes. Errors last for the whole run.
 double success_in(const StudyDisturbance& disturbance, const CellResult& result);
 
+// The same without retries and hedges: each request is one attempt.
+void send_once(ScenarioOptions& options);
+
 // Runs of what is no cell of a study have so many seeds.
 inline constexpr std::size_t kBesideRuns = 20;
 

@@ -390,10 +390,9 @@ void Recommendation::print_beyond_retries(const Settings& nearest) const {
   for (const Situation& each : question_.situations) {
     all.push_back({each.title, scenario_in(each, nearest)});
   }
-  print_wrapped(std::cout, "without any retries: ",
-                "down, or not back in time, " + down_with(study_, all, [](ScenarioOptions& each) {
-                  each.workload.retry.limit.max_retries = 0;
-                }));
+  const bool hedged = all.front().options.workload.retry.hedge.any();
+  print_wrapped(std::cout, hedged ? "without any retries or hedges: " : "without any retries: ",
+                "down, or not back in time, " + down_with(study_, all, send_once));
   print_service_changes(study_, "", all, question_.given);
   std::cout << "`retrystorm remedies` has more that a service can do.\n";
 }
