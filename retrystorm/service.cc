@@ -78,8 +78,10 @@ std::string text_of(const KnownService& known, const EstimatedService& service, 
   const std::string mean = format_duration(rounded_time(service.mean));
   const std::string variation = fixed(service.variation, 3);
   const double per_worker = 1 / to_seconds(service.mean);
-  const double used =
-      known.workers > 0 ? service.busy / static_cast<double>(service.workers) : known.used;
+  const double is_used = service.busy / static_cast<double>(service.workers);
+  const double used = known.workers > 0 ? is_used : known.used;
+  // Of one worker, the least, much less may be busy than was given.
+  const bool fits = known.workers > 0 || service.workers > 1;
   const auto workers_at = [&service](double use) {
     return std::to_string(static_cast<std::size_t>(std::round(service.busy / use)));
   };
@@ -88,16 +90,15 @@ std::string text_of(const KnownService& known, const EstimatedService& service, 
       static_cast<double>(kBacklog) / (static_cast<double>(service.workers) * per_worker);
   std::string text = "# A service: " + print_number(known.rate) + "/s, p50 " +
                      format_duration(rounded_time(known.p50)) + ", p99 " +
-                     format_duration(rounded_time(known.p99)) + ", " + rough_percent(used) +
-                     " used\nservice = workers\n";
+                     format_duration(rounded_time(known.p99)) + ", " +
+                     rough_percent(fits ? used : is_used) + " used\nservice = workers\n";
   text += "# sigma = ln(p99 / p50) / 2.326 = " + fixed(service.sigma, 3) +
           "; CV = sqrt(e^(sigma^2) - 1) = " + variation +
           "\n# mean = " + (known.mean ? "sum / count of the histogram" : "p50 e^(sigma^2 / 2)") +
           " = " + mean + "\nservice-time = lognormal:" + mean + ':' +
           print_spread(std::round(1000 * service.variation) / 1000) + '\n';
   text += "# Little: rate x mean = " + fixed(service.busy, 1) + " workers are busy, which are " +
-          rough_percent(service.busy / static_cast<double>(service.workers)) +
-          " of\nworkers = " + std::to_string(service.workers) + '\n';
+          rough_percent(is_used) + " of\nworkers = " + std::to_string(service.workers) + '\n';
   text += "# Requests come whatever the service does.\narrivals = open\nrate = " +
           print_number(known.rate) + "\n#\n# What stays a guess, and how much it matters:\n";
   if (guessed) {
@@ -106,12 +107,16 @@ std::string text_of(const KnownService& known, const EstimatedService& service, 
         "#   --p50 and --p99\n";
   }
   const double less = used * 0.8, more = std::min(used * 1.2, 0.99);
-  if (known.workers == 0)
+  if (!fits) {
+    text += "# - the use: a service has at least one worker, which this load keeps " +
+            rough_percent(is_used) + " busy, not " + rough_percent(used) + '\n';
+  } else if (known.workers == 0) {
     text +=
         "# - the use: with " + rough_percent(less) + " there would be " + workers_at(less) +
         " workers, with " + rough_percent(more) + ' ' + workers_at(more) +
         ".\n#   n attempts a request can hold a storm where more than 1/n is used\n#   (n = 3: 33 "
         "%)\n";
+  }
   text +=
       "# - the shape: times with the same percentiles may be alike but for a few long ones\n"
       "#   (bimodal:" +
