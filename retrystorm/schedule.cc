@@ -57,8 +57,28 @@ Compared asked_for(const Invocation& invocation, const std::string& list) {
   return {.strategies = {{.name = text_of(config), .settings = given}}, .given = typed};
 }
 
+// The attempts of a schedule fail at once, and no service answers them.
+void refuse_of_runs(const Invocation& invocation) {
+  const auto given = [&invocation](const char* name) {
+    const CLI::Option* option = find_option(invocation.app, name);
+    return option != nullptr && is_typed(*option, invocation.arguments);
+  };
+  UnusedOptions unused;
+  const auto refuse_given = [&](const char* name, const char* why) {
+    if (given(name)) unused.emplace(name, std::string(name) + " has no effect: " + why);
+  };
+  refuse_given("timeout", "the attempts of a schedule fail at once");
+  refuse_given("throttled-base", "no attempt of a schedule is throttled");
+  refuse_given("retry-after", "no service sends the attempts of a schedule a Retry-After");
+  for (const char* name : {"hedge", "hedge-max", "hedge-cancel", "hedge-budget", "hedge-on"}) {
+    refuse_given(name, "a schedule has the waits before retries, and hedges are none");
+  }
+  refuse(unused);
+}
+
 int schedule(const Invocation& invocation, const ScheduleOptions& options) {
   const Compared asked = asked_for(invocation, options.strategies);
+  refuse_of_runs(invocation);
   if (options.fails_until.has_value() != options.succeeds_above.has_value()) {
     throw std::invalid_argument("--fails-until and --succeeds-above belong together: give both");
   }
@@ -113,6 +133,7 @@ int schedule(const Invocation& invocation, const ScheduleOptions& options) {
     }
     if (attempt < options.waits) {
       ended += (ended.empty() ? "" : ", ") + name + ' ' + end_of_schedule(workload.retry, attempt);
+      if (workload.retry.hedge.any()) ended += ", beside its hedges, which are no retries";
     }
   }
   write_markdown(files.markdown, table);
