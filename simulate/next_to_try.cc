@@ -200,7 +200,13 @@ std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& 
     const std::string shared = processes > 1
                                    ? " (true of clients that share one process: --processes=1)"
                                    : " (if all clients share one process)";
-    if (const RateLimitSettings& limit = options.service.rate_limit; unlimited && limit.rate > 0) {
+    const RateLimitSettings& limit = options.service.rate_limit;
+    // Clients that hold back what comes anyway, and is more than the limit, only make it wait.
+    const bool fits = options.workload.arrivals != Arrivals::kOpen || limit.rate <= 0 ||
+                      limit.autoscale.kind != AutoscaleKind::kNone ||
+                      look_ahead(options).wanted <= limit.rate;
+    const bool may_pace = unlimited && fits;
+    if (may_pace && limit.rate > 0) {
       // Of calls as many as are admitted, one that comes a little early is turned away, and so is the next one.
       constexpr double kLess = 0.9;
       const bool bursts = bucket_size(limit.burst, limit.rate) >= limit.rate;
@@ -218,7 +224,7 @@ std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& 
     } else if (!obeyed) {
       add({{"retry-after", "at-least"}}, " (helps only if the service sends Retry-After: --hint)");
     }
-    if (unlimited) add({{"client-rate", "aws-adaptive"}}, shared);
+    if (may_pace) add({{"client-rate", "aws-adaptive"}}, shared);
   }
   switch (seen.verdict) {
     case Verdict::kRecovered:
@@ -413,7 +419,9 @@ std::string tried_suggestion(const NamedOptions& row, const CellResult& result,
         return options.contains("hedge-budget") ? larger_hedge_budget(now, found) : found;
       }
     } else if (before.is_throttled()) {
-      if (after.throttled <= before.throttled / 2) {
+      constexpr double kClearly = 0.01;  // of the requests
+      const bool fails_more = now.success_share.value < result.success_share.value - kClearly;
+      if (after.throttled <= before.throttled / 2 && !fails_more) {
         return text + " (" + fixed(100 * after.throttled, 1) +
                " % of the attempts are turned away, not " + fixed(100 * before.throttled, 1) + ')';
       }
