@@ -15,7 +15,8 @@ namespace {
 struct Candidate {
   const char* title;
   NamedOptions options;
-  std::string_view replaces;  // settings whose names begin with this are dropped, if it is not empty
+  std::string_view
+      replaces;  // settings whose names begin with this are dropped, if it is not empty
 };
 
 // A policy as its file has it.

@@ -146,16 +146,17 @@ std::string grpc(const WorkloadOptions& workload) {
     const std::uint32_t retries =
         std::min(hedged ? hedge.most : retry.limit.max_retries, kMostRetries);
     if (hedged) {
-      text += ",\n      \"hedgingPolicy\": {\n        \"maxAttempts\": " +
-              std::to_string(retries + 1) + ",\n        \"hedgingDelay\": \"" +
-              in_seconds(hedge.delay) + "\",\n        \"nonFatalStatusCodes\": [" + quoted +
-              "]\n      }";
+      text +=
+          ",\n      \"hedgingPolicy\": {\n        \"maxAttempts\": " + std::to_string(retries + 1) +
+          ",\n        \"hedgingDelay\": \"" + in_seconds(hedge.delay) +
+          "\",\n        \"nonFatalStatusCodes\": [" + quoted + "]\n      }";
     } else {
-      text += ",\n      \"retryPolicy\": {\n        \"maxAttempts\": " + std::to_string(retries + 1) +
-            ",\n        \"initialBackoff\": \"" + in_seconds(base_of(retry.backoff)) +
-            "\",\n        \"maxBackoff\": \"" + in_seconds(longest_wait(retry)) +
-            "\",\n        \"backoffMultiplier\": " + print_number(factor_of(retry.backoff)) +
-            ",\n        \"retryableStatusCodes\": [" + quoted + "]\n      }";
+      text +=
+          ",\n      \"retryPolicy\": {\n        \"maxAttempts\": " + std::to_string(retries + 1) +
+          ",\n        \"initialBackoff\": \"" + in_seconds(base_of(retry.backoff)) +
+          "\",\n        \"maxBackoff\": \"" + in_seconds(longest_wait(retry)) +
+          "\",\n        \"backoffMultiplier\": " + print_number(factor_of(retry.backoff)) +
+          ",\n        \"retryableStatusCodes\": [" + quoted + "]\n      }";
     }
   }
   text += "\n    }\n  ]";

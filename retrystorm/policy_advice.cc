@@ -339,10 +339,10 @@ void PolicyAdvice::print_change_to_try() const {
     overloaded = success_text(with) + " of the requests succeed before it, and " +
                  success_text(once) + " without them";
   }
-  print_note(std::cout,
-             label_ + (hedged ? "its hedges" : "its retries") +
-                 " overload the service before any outage",
-             overloaded);
+  print_note(
+      std::cout,
+      label_ + (hedged ? "its hedges" : "its retries") + " overload the service before any outage",
+      overloaded);
   const auto blames_policy = [&none](std::size_t i) { return none[i].all() == 0; };
   std::string beyond;
   bool to_blame = false, down = false;
@@ -363,7 +363,8 @@ void PolicyAdvice::print_change_to_try() const {
                     " of " + std::to_string(kBesideRuns) + ")");
   }
   print_note(std::cout,
-             label_ + "no policy helps, for it is so without any retries" + (hedged ? " or hedges" : "") +
+             label_ + "no policy helps, for it is so without any retries" +
+                 (hedged ? " or hedges" : "") +
                  (down ? " (see retrystorm remedies)" : " (a longer --observe decides)"),
              beyond);
   if (!to_blame) return;

@@ -41,6 +41,7 @@ Hits hits_of(const Runs& now, const Runs* before) {
     if (before != nullptr && is_down((*before)[i])) continue;
     hits.down += is_down(now[i]) ? 1 : 0;
     hits.open += is_one_of(now[i], {Verdict::kRecovering, Verdict::kUndecided}) ? 1 : 0;
+    hits.undecided += now[i].verdict == Verdict::kUndecided ? 1 : 0;
   }
   return hits;
 }

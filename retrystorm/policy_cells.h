@@ -36,6 +36,8 @@ struct Hits {
   std::size_t down = 0;
   std::size_t open = 0;  // neither down nor back at the end, and may still be either
 
+  std::size_t undecided = 0;  // of these, those that no more time makes either
+
   std::size_t all() const { return down + open; }
 };
 

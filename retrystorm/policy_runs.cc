@@ -91,6 +91,12 @@ class Judge {
     for (std::size_t i = 0; i < plans_.size(); ++i) {
       if (plans_[i]) {
         result[i] = judge(*plans_[i], now.size(), hits.down, hits.open);
+        // More time helps only those that are recovering.
+        Judgement& judgement = result[i].judgement;
+        if (judgement.recovering > 0) {
+          judgement.undecided = hits.undecided;
+          judgement.recovering -= hits.undecided;
+        }
       } else if (all) {
         result[i] = {after_all[i], true};
       } else {

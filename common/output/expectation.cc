@@ -352,6 +352,9 @@ std::string judgement_text(const Expectation& expectation, const Judgement& judg
   } else if (judgement.recovering > 0) {
     text += ": " + std::to_string(judgement.recovering) +
             " of the runs are still recovering, a longer --observe may do";
+  } else if (judgement.undecided > 0) {
+    text += ": " + std::to_string(judgement.undecided) +
+            " of the runs have no verdict, --runs=1 says why";
   } else if (const auto runs = runs_to_decide(expectation, judgement)) {
     text += ": too few runs to decide, --runs=" + std::to_string(*runs) + " may do";
   }

@@ -61,6 +61,8 @@ struct Judgement {
   // Those of the runs that are still recovering, if they leave a claim about `down` undecided.
   std::size_t recovering = 0;
   bool stopped = false;  // not looked at further, because another claim is broken
+  // The same as `recovering` of those without a verdict: more time does not help.
+  std::size_t undecided = 0;
 };
 
 // Judges a claim about a figure: by its interval if it has one, otherwise by its value.

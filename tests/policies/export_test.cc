@@ -298,6 +298,14 @@ TEST(Changes, AreLinesOfTheFile) {
                                R"("retryThrottling": {"maxTokens": 10, "tokenRatio": 0.1};)"),
                           Pair("one retry", R"("maxAttempts": 2,;)"),
                           Pair("no retries", "(no retryPolicy);")));
+  EXPECT_THAT(changes_of(R"({"methodConfig": [{"name": [{}], "timeout": "1s", "hedgingPolicy":
+        {"maxAttempts": 3, "hedgingDelay": "0.3s", "nonFatalStatusCodes": ["UNAVAILABLE"]}}]})",
+                         ExportFormat::kGrpc),
+              ElementsAre(Pair("a retry budget of 10 %",
+                               R"("retryThrottling": {"maxTokens": 10, "tokenRatio": 0.1};)"),
+                          Pair("one hedge", R"("maxAttempts": 2,;)"),
+                          Pair("hedges after twice the time", R"("hedgingDelay": "0.6s",;)"),
+                          Pair("no hedges", "(no hedgingPolicy);")));
   const std::string r4j = "resilience4j.retry.instances.payments.maxAttempts=9\n";
   const auto of_r4j = changes_of(r4j, ExportFormat::kResilience4j);
   ASSERT_THAT(of_r4j, SizeIs(4));  // it has no budget

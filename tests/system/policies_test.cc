@@ -273,6 +273,39 @@ TEST(Check, BlamesNoPolicyForWhatIsSoWithoutRetries) {
   EXPECT_THAT(checked.out, Not(HasSubstr("do not help")));
 }
 
+// 90/s of 200/s: with two hedges each it is up to 270/s, with one 180/s, and without any half is free.
+TEST(Check, BlamesHedges) {
+  const TempDir dir;
+  const std::string file = written(dir, "grpc.json",
+                                   R"({"methodConfig": [{"name": [{}], "timeout": "1s",
+    "hedgingPolicy": {"maxAttempts": 3, "hedgingDelay": "0.3s",
+    "nonFatalStatusCodes": ["UNAVAILABLE"]}}]})");
+  const Done checked =
+      done(RETRYSTORM_STUDIES,
+           {"check", file, "--service=workers", "--workers=20", "--service-time=exponential:100ms",
+            "--arrivals=open", "--rate=90", "--runs=5", "--expect=down<50%"});
+  EXPECT_THAT(checked.out, HasSubstr("\ntry: write this, one hedge (0 of 20 runs are down"));
+  EXPECT_THAT(checked.out, HasSubstr("\"maxAttempts\": 2,\n"));
+  EXPECT_THAT(checked.out, Not(HasSubstr("frozen 1 s (20 down of 20)")));
+}
+
+// 400/s of 800/s with 75 workers of 94 ms: next to all requests take more than 50 ms, so there are nearly 1200/s.
+TEST(Check, SaysThatHedgesOverloadTheCalm) {
+  const TempDir dir;
+  const std::string file = written(dir, "grpc.json",
+                                   R"({"methodConfig": [{"name": [{}], "timeout": "0.8s",
+    "hedgingPolicy": {"maxAttempts": 3, "hedgingDelay": "0.05s",
+    "nonFatalStatusCodes": ["UNAVAILABLE"]}}],
+    "retryThrottling": {"maxTokens": 10, "tokenRatio": 0.1}})");
+  const Done checked =
+      done(RETRYSTORM_STUDIES, {"check", file, "--service=workers", "--workers=75",
+                                "--service-time=lognormal:94.01ms:0.617", "--arrivals=open",
+                                "--rate=400", "--runs=5", "--expect=down<50%"});
+  EXPECT_THAT(checked.out, HasSubstr("\nits hedges overload the service before any outage: "));
+  EXPECT_THAT(checked.out, HasSubstr("\ntry: write this, "));
+  EXPECT_THAT(checked.out + checked.err, Not(HasSubstr("a longer --observe may do")));
+}
+
 // 800/s is what 64 workers of 80 ms can do. With one retry at 400/s a queue that takes longer than the timeout of 2 s, which is
 // from 1600 on, never drains; one of 256 takes 320 ms.
 TEST(Check, TriesOtherBacklogs) {
@@ -812,6 +845,11 @@ TEST(Service, HasWhatIsKnownOfIt) {
   // By hand: sigma = ln(3.75) / 2.326; 80 ms e^(sigma^2 / 2); sqrt(e^(sigma^2) - 1); 400/s x mean / 50 %.
   EXPECT_THAT(made.out, HasSubstr("\nservice-time = lognormal:94.01ms:0.617\n"));
   EXPECT_THAT(made.out, HasSubstr("\nworkers = 75\n"));
+  // 0.5/s x 94 ms = 4.7 % of a worker, and there is no less than one.
+  const Done least = done(RETRYSTORM_STUDIES,
+                          {"service", "--rate=0.5/s", "--p50=80ms", "--p99=300ms", "--used=90%"});
+  EXPECT_THAT(least.out, StartsWith("# A service: 0.5/s, p50 80ms, p99 300ms, 4.7 % used\n"));
+  EXPECT_THAT(least.out, Not(HasSubstr(" 0 workers")));
   const std::string ini = written(dir, "service.ini", made.out);
   const std::string run = done(RETRYSTORM_SIMULATE, {"--config=" + ini, "--outage-for=0s",
                                                      "--seed=1", "--quiet", "--json=-"})

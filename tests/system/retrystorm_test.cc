@@ -427,6 +427,22 @@ TEST(RetrystormJob, SaysNeverOfAJobThatIsNotDone) {
   EXPECT_THAT(study.out, HasSubstr(" never "));
 }
 
+// No base delay was given, and workers have none.
+TEST(RetrystormJob, TakesWorkers) {
+  const Ended study =
+      run(RETRYSTORM_STUDIES, {"job", "--strategies=fixed", "--runs=1", "--seed=1", "--tasks=20",
+                               "--calls=20", "--service=workers", "--workers=2"});
+  EXPECT_EQ(study.code, 0) << study.err;
+}
+
+TEST(RetrystormSchedule, RefusesWhatNoScheduleHas) {
+  for (const char* option : {"--timeout=2s", "--throttled-base=1s", "--hedge=1s"}) {
+    const Ended study = run(RETRYSTORM_STUDIES, {"schedule", "--strategies=exponential", option});
+    EXPECT_NE(study.code, 0) << option;
+    EXPECT_THAT(study.err, HasSubstr("has no effect")) << option;
+  }
+}
+
 TEST(RetrystormSchedule, HasTheWaitsThatTheClientPrints) {
   const TempDir dir;
   const std::string csv = dir.file("csv"), markdown = dir.file("md"), json = dir.file("json");

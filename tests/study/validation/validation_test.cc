@@ -52,6 +52,10 @@ TEST(Judge, AllowsTheTolerance) {
 TEST(Judge, RefusesAWideInterval) {
   EXPECT_TRUE(judge({.expected = 100}, ten_around(100, 2)).agrees);   // +- 4.3
   EXPECT_FALSE(judge({.expected = 100}, ten_around(100, 3)).agrees);  // +- 6.5
+  EXPECT_TRUE(judge({.expected = 100}, ten_around(100, 3)).undecided);
+  // Off by more than twice 6.5: no seeds too few.
+  EXPECT_FALSE(judge({.expected = 85}, ten_around(100, 3)).undecided);
+  EXPECT_FALSE(judge({.expected = 100}, ten_around(100, 2)).undecided);
 }
 
 TEST(Judge, NeedsADifferenceOfTwiceTheInterval) {
