@@ -493,7 +493,7 @@ void AnswerTrials::try_other(const Trial& trial, const AskedRow& asked) {
   Outcome outcome{
       .trial = trial, .result = *result, .difference = difference(trial, *result, asked.result)};
   if (!outcome.differs() && !broken.empty()) {
-    outcome.difference = {.text = broken, .titled = broken, .weight = 1};
+    outcome.difference = {.text = broken, .titled = broken, .price = "", .weight = 1};
   }
   outcomes_.push_back(outcome);
 }
