@@ -65,12 +65,12 @@ int run_once(const Invocation& invocation, const SimulatorOptions& options, std:
   SimulationObservers observers{.run = {&lines, &json_report}};
   if (options.server_lines) observers.service.push_back(&service_lines);
   if (!options.server_json.empty()) observers.service.push_back(&service_json);
-  RunJudge judge(options.expectations, std::cout, output.json());
-  observers.run.push_back(&judge);
   RunNotes notes(options, [&output](const std::string& line) { output.note(line); });
   if (!options.quiet) observers.run.push_back(&notes);
   Simulation simulation(scenario, observers);
-  simulation.run([&output] { return output.interrupted(); });
+  const SimulationResult result = simulation.run([&output] { return output.interrupted(); });
+  RunJudge judge(options.expectations, std::cout, output.json());
+  judge.judge(result.summary, one_run_figures(result));
   const int fault = output.finish();
   return fault != 0 ? fault : judge.exit_code();
 }

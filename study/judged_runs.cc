@@ -144,6 +144,18 @@ Figures known_figures() {
   return figures;
 }
 
+Figures one_run_figures(const SimulationResult& run) {
+  Figures figures = run_figures(run.summary);
+  const Figures table = cell_figures(summarize({result_of(run)}));
+  for (const auto& [name, value] : table.items()) {
+    const bool of_interval =
+        name.ends_with("_low") ||
+        (name.ends_with("_high") && table.contains(name.substr(0, name.rfind('_')) + "_low"));
+    if (!of_interval && !figures.contains(name)) figures[name] = value;
+  }
+  return figures;
+}
+
 std::vector<std::size_t> looks(std::size_t most) {
   std::vector<std::size_t> after;
   for (std::size_t runs = kFirstLook; runs < most; runs *= 2) after.push_back(runs);

@@ -36,6 +36,10 @@ Figures known_figures();
 // The figures of a cell by the names of the table's columns, with each verdict's share of the runs.
 Figures cell_figures(const CellResult& cell);
 
+// All figures of one run: those of its summary, and the others of the table that has only this run. The table's
+// intervals are left out, since one run has none.
+Figures one_run_figures(const SimulationResult& run);
+
 // The numbers of runs after which the claims are judged.
 std::vector<std::size_t> looks(std::size_t most);
 

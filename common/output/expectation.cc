@@ -388,11 +388,10 @@ ExitCode exit_code_of(const std::vector<Finding>& findings) {
                                     : kExitHolds;
 }
 
-void RunJudge::on_summary(const Summary& summary) {
-  const Figures figures = run_figures(summary);
+void RunJudge::judge(const Summary& summary, const Figures& figures) {
   for (const Expectation& each : expectations_) {
-    Judgement judgement =
-        each.verdict ? judge(each, summary.recovery.verdict) : judge(each, figures);
+    Judgement judgement = each.verdict ? retrystorm::judge(each, summary.recovery.verdict)
+                                       : retrystorm::judge(each, figures);
     if (each.figure == "down" && !judgement.value) {
       judgement.why = to_string(summary.recovery.verdict);
     }

@@ -92,7 +92,10 @@ class RunJudge final : public RunObserver {
   RunJudge(const std::vector<Expectation>& expectations, std::ostream& out, JsonLines& json)
       : expectations_(expectations), out_(out), json_(json) {}
 
-  void on_summary(const Summary& summary) override;
+  void on_summary(const Summary& summary) override { judge(summary, run_figures(summary)); }
+
+  // By these figures, which may be more than those of the summary.
+  void judge(const Summary& summary, const Figures& figures);
 
   // Of all runs so far.
   ExitCode exit_code() const { return exit_code_of(findings_); }

@@ -109,6 +109,25 @@ TEST(JudgedRuns, DecideNothingThatUnfinishedRequestsMayChange) {
   EXPECT_EQ(found("request-p99-after>50s"), Finding::kHolds);
 }
 
+// 500 answers in 10 s are 50/s.
+TEST(JudgedRuns, GiveOneRunTheFiguresOfItsTable) {
+  SimulationResult run{.summary = {.elapsed = 10s}, .peak_concurrency = 7};
+  run.summary.counts.ok = 500;
+  run.summary.recovery.verdict = Verdict::kRecovered;
+  run.summary.recovery.time_to_recovery = 3s;
+  const Figures figures = one_run_figures(run);
+  const auto found = [&figures](const std::string& text) {
+    return judge(parse_expectation(text, known_figures()), figures).finding;
+  };
+  for (const char* claim : {"OK/s=50", "peak-concurrency=7", "recovery<=3s", "recovery-p90<4s",
+                            "back after>=3s", "recovered=100%", "collapsed=0", "elapsed<11s"}) {
+    EXPECT_EQ(found(claim), Finding::kHolds) << claim;
+  }
+  for (const char* claim : {"OK/s>50", "recovery<3s", "peak-concurrency>7"}) {
+    EXPECT_EQ(found(claim), Finding::kBroken) << claim;
+  }
+}
+
 // 16 workers of 68 ms serve 235/s. Ten seconds of three times 188/s leave 3,290 requests, which drain at
 // 47/s, in 70 s: longer than the watch. The first look shows that only a longer watch decides.
 TEST(JudgedRuns, EndEarlyWhereOnlyALongerWatchDecides) {
