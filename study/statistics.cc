@@ -67,7 +67,9 @@ Interval wilson_interval(std::size_t hits, std::size_t runs, double misses) {
   const double centre = share + z * z / (2 * n);
   const double spread = z * std::sqrt(share * (1 - share) / n + z * z / (4 * n * n));
   const double scale = 1 + z * z / n;
-  return {std::max((centre - spread) / scale, 0.0), std::min((centre + spread) / scale, 1.0)};
+  // These ends are exact. Rounding would leave an end beside a bound of 0 or 100 %.
+  return {hits == 0 ? 0 : std::max((centre - spread) / scale, 0.0),
+          hits == runs ? 1 : std::min((centre + spread) / scale, 1.0)};
 }
 
 std::optional<Share> share(std::size_t hits, std::size_t runs, double misses) {

@@ -357,6 +357,13 @@ std::string judgement_text(const Expectation& expectation, const Judgement& judg
             " of the runs have no verdict, --runs=1 says why";
   } else if (const auto runs = runs_to_decide(expectation, judgement)) {
     text += ": too few runs to decide, --runs=" + std::to_string(*runs) + " may do";
+  } else if (judgement.finding == Finding::kUndecided && expectation.percent &&
+             judgement.value == expectation.bound) {
+    const bool none = expectation.bound == 0;
+    if (none || expectation.bound == 1) {
+      text += ": no number of runs shows exactly that, but " + with_dashes(expectation.figure) +
+              (none ? "<1%" : ">99%") + " can be shown";
+    }
   }
   return text;
 }

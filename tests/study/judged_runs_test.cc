@@ -96,6 +96,23 @@ TEST(JudgedRuns, DecideNothingForRunsThatAreStillRecovering) {
   EXPECT_THAT(judged_as("down>45%"), HasSubstr("broken"));
 }
 
+// Of n perfect runs the interval begins at 0 and ends at 1, the other end is never there: such a claim is neither
+// broken nor shown.
+TEST(JudgedRuns, DoNotBreakAClaimThatAllOfThemSatisfy) {
+  for (const std::size_t n : {25, 30, 50, 100, 1000}) {
+    const std::vector<RunResult> runs(n, {.verdict = Verdict::kRecovered});
+    for (const char* text : {"collapsed=0", "collapsed<=0", "relapsed=0", "recovering=0", "down=0",
+                             "undecided=0", "recovered=100%", "recovered>=100%"}) {
+      const Expectation claim = parse_expectation(text, known_figures());
+      EXPECT_EQ(judge_once(runs, {claim}).at(0).finding, Finding::kUndecided) << text << ' ' << n;
+    }
+  }
+  const std::vector<RunResult> one(1000, {.verdict = Verdict::kRecovered});
+  const Expectation claim = parse_expectation("recovered>=100%", known_figures());
+  EXPECT_THAT(judgement_text(claim, judge_once(one, {claim}).at(0)),
+              EndsWith(": no number of runs shows exactly that, but recovered>99% can be shown"));
+}
+
 // In most runs the slowest of a hundred requests had lasted for a minute at the end, and was not over.
 TEST(JudgedRuns, DecideNothingThatUnfinishedRequestsMayChange) {
   std::vector<RunResult> runs(10);

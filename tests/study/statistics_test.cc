@@ -42,6 +42,15 @@ TEST(Mean, HasAWiderIntervalForAHigherConfidence) {
   EXPECT_NEAR(t_of(15), 2.977, 0.01);
 }
 
+TEST(WilsonInterval, OfNoneBeginsAtNoneAndOfAllEndsAtAll) {
+  for (std::size_t runs = 1; runs < 1000; ++runs) {
+    for (const double misses : {0.05, 0.01, 0.05 / 7}) {
+      EXPECT_EQ(wilson_interval(0, runs, misses).low, 0) << runs;
+      EXPECT_EQ(wilson_interval(runs, runs, misses).high, 1) << runs;
+    }
+  }
+}
+
 TEST(WilsonInterval, KnowsNothingWithoutRuns) {
   EXPECT_EQ(wilson_interval(0, 0).low, 0);
   EXPECT_EQ(wilson_interval(0, 0).high, 1);
