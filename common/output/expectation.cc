@@ -189,6 +189,11 @@ double parse_bound(const std::string& text, const std::string& typed_name, Expec
     return to_seconds(parse_duration(text, Duration::zero())) / claim.time_unit;
   }
   claim.percent = text.ends_with('%');
+  if (claim.percent && !is_share(claim.figure)) {
+    throw std::invalid_argument(in_quotes(text) + " is a share, but " + typed_name +
+                                " is none: write a number without %, or claim a share, such as "
+                                "success, success-during or success-after");
+  }
   if (claim.percent) {
     const std::string_view number = std::string_view(text).substr(0, text.size() - 1);
     return parse_number(trimmed(number), -1e18, 1e18) / 100;

@@ -64,6 +64,9 @@ TEST(Expectation, RefusesTextThatIsNotAClaim) {
   for (const auto& [text, why] :
        {std::pair("recoverd", "did you mean recovered?"),
         std::pair("donw<5%", "did you mean down?"), std::pair("down<5", "is a share: write 5%"),
+        std::pair("errors<5%", "'5%' is a share, but errors is none: write a number without %"),
+        std::pair("timed out<1 %", "timed out is none"), std::pair("given up<10%", "is none"),
+        std::pair("ok-lost<5%", "is none"), std::pair("OK/s>90%", "is none"),
         std::pair("down<", "is not a number"), std::pair("time-to-recovery<500", "500s or 500ms?"),
         std::pair("", "is not known")}) {
     EXPECT_THAT([text = text] { claim(text); },
