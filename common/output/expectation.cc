@@ -150,6 +150,23 @@ double infinite_if_never(const Json& value) {
   return value.is_number() ? value.get<double>() : std::numeric_limits<double>::infinity();
 }
 
+// What a figure of the whole run is called after the outage, if it is a figure there: success_share is
+// success_after, and request_p99_ms is request_p99_after_ms.
+std::string name_after(std::string figure) {
+  const std::string_view share = "_share", unit = "_ms";
+  if (figure.ends_with(share)) figure.erase(figure.size() - share.size());
+  if (!figure.ends_with(unit)) return figure + "_after";
+  return figure.substr(0, figure.size() - unit.size()) + "_after" + std::string(unit);
+}
+
+// As people write it: "success-after", "OK/s-after".
+std::string readable_name(std::string figure) {
+  constexpr std::string_view kRate = "ok_per_s", kUnit = "_ms";
+  if (figure.starts_with(kRate)) figure.replace(0, kRate.size(), "OK/s");
+  if (figure.ends_with(kUnit)) figure.erase(figure.size() - kUnit.size());
+  return with_dashes(figure);
+}
+
 std::string print(double value, const Expectation& expectation) {
   std::array<char, 64> text{};
   if (expectation.time_unit > 0) {
@@ -284,6 +301,10 @@ Judgement judge(const Expectation& expectation, const Figures& figures) {
     return result;
   }
   result.value = infinite_if_never(value);
+  const std::string of_after = name_after(expectation.figure);
+  if (const Json after = figures.value(of_after, Json()); after.is_number()) {
+    result.after = {readable_name(of_after), after.get<double>()};
+  }
   double low = *result.value, high = low;
   if (figures.contains(expectation.figure + "_low")) {
     const Json low_end = figures[expectation.figure + "_low"];
@@ -343,10 +364,15 @@ std::string judgement_text(const Expectation& expectation, const Judgement& judg
   const auto add = [&details](const std::string& part) {
     details += (details.empty() ? "" : ", ") + part;
   };
-  if (judgement.value) add(print(*judgement.value, expectation));
+  if (judgement.value) {
+    add(print(*judgement.value, expectation) + (judgement.after ? " of the whole run" : ""));
+  }
   if (judgement.low) {
     add("interval " + print(*judgement.low, expectation) + " to " +
         print(*judgement.high, expectation));
+  }
+  if (judgement.after) {
+    add(judgement.after->first + ' ' + print(judgement.after->second, expectation));
   }
   // A request of the calm may succeed only after the outage.
   if (judgement.value && expectation.figure == "success_before") add("however late");

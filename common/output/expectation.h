@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/exit_code.h"
@@ -56,7 +57,9 @@ struct Judgement {
   Finding finding = Finding::kUndecided;
   std::optional<double> value{};        // of the figure; infinite for a time that never came
   std::optional<double> low{}, high{};  // its interval, if it has one
-  std::string why{};                    // if a verdict is not the expected one: its reason
+  // Of a figure of the whole run with an outage: the same figure after the outage, and its name.
+  std::optional<std::pair<std::string, double>> after{};
+  std::string why{};  // if a verdict is not the expected one: its reason
   std::size_t runs = 1;
   // Those of the runs that are still recovering, if they leave a claim about `down` undecided.
   std::size_t recovering = 0;

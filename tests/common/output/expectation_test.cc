@@ -134,6 +134,31 @@ TEST(Expectation, SaysThatASuccessOfTheCalmMayBeLate) {
             "expect success-before>99%: holds (99.50 %, however late)");
 }
 
+// The names that it gives are those of claims.
+TEST(Expectation, OfTheWholeRunNamesTheFigureAfterTheOutage) {
+  const Figures figures{{"ok_per_s", 33.7},
+                        {"ok_per_s_after", 1.6},
+                        {"success_share", 0.286},
+                        {"success_after", 0.0045},
+                        {"request_p99_ms", 6420},
+                        {"request_p99_after_ms", 5000},
+                        {"errors", 7},
+                        {"errors_after", nullptr}};
+  const auto text = [&figures](const std::string& typed) {
+    return judgement_text(claim(typed), judge(claim(typed), figures));
+  };
+  EXPECT_EQ(text("OK/s>30"), "expect OK/s>30: holds (33.7 of the whole run, OK/s-after 1.6)");
+  EXPECT_EQ(text("success>20%"),
+            "expect success>20%: holds (28.60 % of the whole run, success-after 0.45 %)");
+  EXPECT_EQ(text("request-p99<1s"),
+            "expect request-p99<1s: broken (6.42s of the whole run, request-p99-after 5s)");
+  EXPECT_EQ(text("OK/s-after>1"), "expect OK/s-after>1: holds (1.6)");
+  EXPECT_EQ(text("errors<9"), "expect errors<9: holds (7)");  // without an outage
+  EXPECT_EQ(claim("OK/s-after>1").figure, "ok_per_s_after");
+  EXPECT_EQ(claim("success-after>1%").figure, "success_after");
+  EXPECT_EQ(claim("request-p99-after<1s").figure, "request_p99_after_ms");
+}
+
 TEST(Expectation, OfAVerdictIsNotDecidedByARunWithoutOne) {
   EXPECT_EQ(judge(claim("recovered"), Verdict::kRecovered).finding, Finding::kHolds);
   EXPECT_EQ(judge(claim("recovered"), Verdict::kRelapsed).finding, Finding::kBroken);
