@@ -50,8 +50,11 @@ std::string none_found(const std::string& name, const LimitValue& limit,
   const TriedValue& tried = *limit.beside;
   const std::string runs = std::to_string(limit.runs) + " runs";
   if (tried.finding() == Finding::kBroken) {
-    return (limit.against.empty() ? "there is no such " + name + ", not even " + tried.value
-                                  : "it is broken at the end of the range: " + tried.value) +
+    return (limit.against.empty()
+                ? "there is no such " + name + " among the " + std::to_string(limit.values) +
+                      " tried from " + limit.spans.front().from + " to " + limit.spans.back().to +
+                      ", not even " + tried.value
+                : "it is broken at the end of the range: " + tried.value) +
            " (broken; " + runs + ')';
   }
   std::size_t needed = 0;
@@ -85,6 +88,12 @@ std::string in_words(const std::vector<Span>& spans) {
                                     : " from " + each.from + " to " + each.to);
   }
   return text;
+}
+
+// The claims do not hold at the end of the scale where the search begins, but at the other end.
+bool holds_at_other_end(const LimitValue& limit, bool least) {
+  const Span& other = least ? limit.spans.front() : limit.spans.back();
+  return !limit.found && other.finding == Finding::kHolds;
 }
 
 }  // namespace
@@ -195,13 +204,19 @@ int find_value(const Invocation& invocation, const SimulatorOptions& options, st
               {"values", limit->values},
               {"runs", limit->runs}});
   const std::string word = least ? "least" : "greatest";
-  const bool one_limit = limit->against.empty();
-  if (!one_limit) {
+  const bool one_limit = limit->against.empty(), turned = holds_at_other_end(*limit, least);
+  if (turned) {
+    std::cout << "no " << name << (least ? " from which on" : " up to which")
+              << " it holds: " << in_words(limit->spans) << " (" << limit->values << " values, "
+              << limit->runs << " runs)\n"
+              << (least ? "--most=" + options.least + " finds up to where it holds\n"
+                        : "--least=" + options.most + " finds from where on it holds\n");
+  } else if (!one_limit) {
     std::cout << "no one limit of " << name
               << "; of the values that were tried: " << in_words(limit->spans) << '\n';
   }
   if (!limit->found) {
-    std::cout << none_found(name, *limit, options.expectations) << '\n';
+    if (!turned) std::cout << none_found(name, *limit, options.expectations) << '\n';
   } else {
     std::cout << "the " << word << ' ' << name
               << (one_limit ? ""
@@ -228,7 +243,7 @@ int find_value(const Invocation& invocation, const SimulatorOptions& options, st
   if (limit->beside && limit->beside->finding() == Finding::kUndecided) {
     print_unsettled(std::cout, {{limit->beside->value, results[limit->beside->value]}});
   }
-  if (one_limit && limit->further > 0) {
+  if (limit->found && one_limit && limit->further > 0) {
     std::cout << limit->further << " further value" << (limit->further == 1 ? " agrees" : "s agree")
               << " with that\n";
   }

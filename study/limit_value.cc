@@ -155,11 +155,17 @@ std::optional<LimitValue> find_limit(
     holds(step);
     ++result.further;
   };
-  if (holds(easy)) holds(hard);
+  holds(easy);
+  holds(hard);
   if (!stopped) narrow();
   if (scale.in_force) try_one(*scale.in_force);
+  // Before it says that there is no such value: the claims may hold for some in the middle.
+  const bool all_broken = std::all_of(tried.begin(), tried.end(), [](const auto& each) {
+    return each.second.finding() == Finding::kBroken;
+  });
   constexpr std::size_t kParts = 8;
-  for (std::size_t part = 1; try_further && part < kParts; ++part) {
+  const std::size_t stride = try_further ? 1 : 2;
+  for (std::size_t part = stride; (try_further || all_broken) && part < kParts; part += stride) {
     try_one(part * last / kParts);
     if (!good) continue;
     const std::size_t low = std::min(easy, *good), high = std::max(easy, *good);

@@ -6,6 +6,9 @@
 // the answer moves before it. So they hold for all values that were tried on one side of the answer. Each
 // value is judged as by `judge_runs`. If the claims are not decided for a value, it counts as one for
 // which they do not hold.
+//
+// Both ends of the scale are tried. If the claims are broken at both and with the value in force, so are three
+// values between the ends.
 #pragma once
 
 #include <functional>

@@ -99,7 +99,22 @@ TEST_F(LimitValueTest, MayBeAnEndOfTheScaleOrNone) {
   const auto none = find("workers=1:100", true, 101);
   EXPECT_FALSE(none->found);
   EXPECT_EQ(none->beside->value, "100");
-  EXPECT_EQ(none->values, 2);  // also that in force, 10
+  EXPECT_EQ(none->values,
+            6);  // both ends, that in force, 20, and a quarter, half and three quarters
+}
+
+// The search for the least value begins at 100 and that for the greatest at 1: it holds at the other end.
+TEST_F(LimitValueTest, SeesThatTheClaimsHoldAtTheOtherEnd) {
+  const ValueScale scale = parse_scale(options_, "workers=1:100");
+  const auto low = find_limit(scale, true, holds_if([](int n) { return n < 5; }));
+  EXPECT_FALSE(low->found);
+  EXPECT_EQ(low->beside->value, "100");
+  EXPECT_THAT(words_of(low->spans), ElementsAre("holds 1-1", "broken 20-100"));
+  const auto high = find_limit(scale, false, holds_if([](int n) { return n > 90; }));
+  EXPECT_FALSE(high->found);
+  EXPECT_THAT(words_of(high->spans), ElementsAre("broken 1-20", "holds 100-100"));
+  const auto middle = find_limit(scale, true, holds_if([](int n) { return n > 40 && n < 60; }));
+  EXPECT_THAT(words_of(middle->spans), ElementsAre("broken 1-25", "holds 50-50", "broken 75-100"));
 }
 
 TEST_F(LimitValueTest, HasTheValueInForceOnItsScale) {

@@ -303,8 +303,10 @@ TEST(Simulate, SaysHowManyRunsASearchNeeds) {
   EXPECT_THAT(few.out(), Not(HasSubstr("there is no such")));
   ChildProcess none(RETRYSTORM_SIMULATE, search("--expect=down>50%"));
   EXPECT_EQ(none.exit_code(), 3);
-  EXPECT_THAT(none.out(),
-              HasSubstr("there is no such backoff-base, not even 2s (broken; 20 runs)"));
+  EXPECT_THAT(
+      none.out(),
+      HasSubstr(
+          "there is no such backoff-base among the 6 tried from 1s to 2s, not even 2s (broken; "));
 }
 
 TEST(Simulate, SweepsAFileOfSettingsBesideTheStrategies) {
