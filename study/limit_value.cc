@@ -69,6 +69,10 @@ ValueScale parse_scale(const OptionList& options, const std::string& text) {
         "retry-budget is a kind of budget: search its amount, budget-deposit (with "
         "--retry-budget=sre), budget-share (envoy) or budget-tokens (grpc)");
   }
+  if (option->name == "seed" || option->name == "observe") {
+    throw std::invalid_argument(
+        option->name + " is no setting of the clients or the service: no value of it suffices");
+  }
   if (!is_measured(*option)) {
     throw std::invalid_argument(name + " is not a number, a count or a duration");
   }

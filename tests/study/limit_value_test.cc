@@ -76,8 +76,9 @@ TEST_F(LimitValueTest, ReadsAScale) {
   EXPECT_EQ(times.values.back(), "1s");
   EXPECT_EQ(parse_scale(options_, "budget-deposit").values.size(), 257);
   EXPECT_EQ(parse_scale(options_, "error-share=5%:50%").values.front(), "0.05");
-  for (const char* text : {"strategy", "jitter", "worker=5", "workers=5", "workers=0:5",
-                           "workers=6:3", "workers=1:2:3", ""}) {
+  for (const char* text :
+       {"strategy", "jitter", "worker=5", "workers=5", "workers=0:5", "workers=6:3",
+        "workers=1:2:3", "", "seed", "seed=1:9", "observe", "observe=10s:1m", "runs", "threads"}) {
     EXPECT_THROW(parse_scale(options_, text), std::invalid_argument) << text;
   }
 }
