@@ -1,5 +1,6 @@
 #include "study/sweep.h"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
@@ -92,10 +93,11 @@ Axis read_axis(const OptionList& options, const std::string& text) {
   }
   const std::string values = text.substr(equals + 1);
   if (option->name == "strategy") return strategy_axis(options, values, name);
-  // A value may contain a colon: additive:1s.
+  // A value may contain a colon: additive:1s, and 100ms,lognormal:100ms:0.5.
   const bool words = option->kind == Option::Kind::kChoice ||
                      (option->kind == Option::Kind::kText &&
-                      std::isalpha(static_cast<unsigned char>(values[0])) != 0);
+                      (std::isalpha(static_cast<unsigned char>(values[0])) != 0 ||
+                       values.find(',') != std::string::npos));
   if (words || values.find(':') == std::string::npos) {
     const bool number =
         option->kind == Option::Kind::kNumber || option->kind == Option::Kind::kCount;
@@ -108,6 +110,9 @@ Axis read_axis(const OptionList& options, const std::string& text) {
         } catch (const std::invalid_argument& error) {
           throw std::invalid_argument(name + ": " + error.what());
         }
+      }
+      if (std::find(axis.values.begin(), axis.values.end(), plain) != axis.values.end()) {
+        throw std::invalid_argument(name + ": " + std::string(each) + " is given twice");
       }
       axis.values.push_back(plain);
     }

@@ -43,6 +43,19 @@ TEST_F(SweepTest, TakesAListAsItIs) {
   EXPECT_THAT(values("jitter=10%,20%"), ElementsAre("10%", "20%"));
 }
 
+TEST_F(SweepTest, TakesAListWhoseValuesHaveColons) {
+  EXPECT_THAT(values("service-time=100ms,lognormal:100ms:50%"),
+              ElementsAre("100ms", "lognormal:100ms:50%"));
+  EXPECT_THAT(values("service-time=lognormal:100ms:0.5,100ms"),
+              ElementsAre("lognormal:100ms:0.5", "100ms"));
+}
+
+TEST_F(SweepTest, RefusesAValueThatIsGivenTwice) {
+  EXPECT_THAT(refusal("rate=60,80,60"), HasSubstr("rate: 60 is given twice"));
+  EXPECT_THAT(refusal("error-share=0.5,50%"), HasSubstr("50% is given twice"));
+  EXPECT_THAT(refusal("jitter=full,full"), HasSubstr("full is given twice"));
+}
+
 TEST_F(SweepTest, ExpandsARangeWithItsEnd) {
   EXPECT_THAT(values("clients=100:300:100"), ElementsAre("100", "200", "300"));
   EXPECT_THAT(values("clients=100:299:100"), ElementsAre("100", "200"));
