@@ -299,14 +299,14 @@ TEST(Simulate, SaysHowManyRunsASearchNeeds) {
   EXPECT_EQ(few.exit_code(), 4);
   EXPECT_THAT(few.out(),
               HasSubstr("too few runs to decide whether there is such a backoff-base: 2s "
-                        "is not decided (20 runs): --runs="));
+                        "is not decided (40 runs): --runs="));
   EXPECT_THAT(few.out(), Not(HasSubstr("there is no such")));
   ChildProcess none(RETRYSTORM_SIMULATE, search("--expect=down>50%"));
   EXPECT_EQ(none.exit_code(), 3);
   EXPECT_THAT(
       none.out(),
       HasSubstr(
-          "there is no such backoff-base among the 6 tried from 1s to 2s, not even 2s (broken; "));
+          "there is no such backoff-base among the 5 tried from 1s to 2s, not even 2s (broken; "));
 }
 
 TEST(Simulate, SweepsAFileOfSettingsBesideTheStrategies) {
