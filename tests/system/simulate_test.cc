@@ -284,7 +284,7 @@ TEST(Simulate, SaysThatNoValueSufficesBecauseTheAttemptsAreTooFew) {
                         "--outage-for=30s", "--max-attempts=6", "--retry-budget=sre", "--runs=100",
                         "--least=budget-deposit=10%:1", "--expect=success-during>99%"});
   EXPECT_EQ(process.exit_code(), 3);
-  EXPECT_THAT(process.out(), HasSubstr("\ntry: --max-retries=6 (at most 99.22 %)\n"));
+  EXPECT_THAT(process.out(), HasSubstr("\ntry: --max-retries=6 (99.22 %)\n"));
 }
 
 // None of 20 runs down leaves a share of up to 16.1 %. For 5 % it takes 73 (3.84 * 0.95 / 0.05).
