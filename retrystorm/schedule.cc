@@ -2,6 +2,7 @@
 #include "model/retry/schedule.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
 #include <optional>
 #include <random>
@@ -58,14 +59,11 @@ Compared asked_for(const Invocation& invocation, const std::string& list) {
 }
 
 // The attempts of a schedule fail at once, and no service answers them.
-void refuse_of_runs(const Invocation& invocation) {
-  const auto given = [&invocation](const char* name) {
-    const CLI::Option* option = find_option(invocation.app, name);
-    return option != nullptr && is_typed(*option, invocation.arguments);
-  };
+void refuse_of_runs(const std::vector<std::string>& typed) {
   UnusedOptions unused;
   const auto refuse_given = [&](const char* name, const char* why) {
-    if (given(name)) unused.emplace(name, std::string(name) + " has no effect: " + why);
+    if (std::find(typed.begin(), typed.end(), name) == typed.end()) return;
+    unused.emplace(name, std::string(name) + " has no effect: " + why);
   };
   refuse_given("timeout", "the attempts of a schedule fail at once");
   refuse_given("throttled-base", "no attempt of a schedule is throttled");
@@ -78,7 +76,8 @@ void refuse_of_runs(const Invocation& invocation) {
 
 int schedule(const Invocation& invocation, const ScheduleOptions& options) {
   const Compared asked = asked_for(invocation, options.strategies);
-  refuse_of_runs(invocation);
+  const auto typed = typed_options<ScenarioOptions>(invocation.app, invocation.arguments);
+  refuse_of_runs(typed);
   if (options.fails_until.has_value() != options.succeeds_above.has_value()) {
     throw std::invalid_argument("--fails-until and --succeeds-above belong together: give both");
   }
@@ -92,8 +91,7 @@ int schedule(const Invocation& invocation, const ScheduleOptions& options) {
     check(each.back().workload.retry);
   }
   refuse_unused(
-      each.size(), [&each](std::size_t i) { return each[i]; },
-      typed_options<ScenarioOptions>(invocation.app, invocation.arguments));
+      each.size(), [&each](std::size_t i) { return each[i]; }, typed);
   const std::uint64_t seed = options.workload.seed.value_or(std::random_device()());
 
   OpenTableFiles files(options.table, csv_comment(invocation.results_command, seed));

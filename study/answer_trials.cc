@@ -383,10 +383,7 @@ AnswerTrials::Difference difference(const Trial& trial, const CellResult& tried,
     if (tried.ok_per_s > (1 - kClearlyLess) * asked.ok_per_s) return {};
     const std::string text =
         fixed(tried.ok_per_s, 1) + " OK/s, not " + fixed(asked.ok_per_s, 1) + ',';
-    return {.text = text,
-            .titled = text,
-            .price = price_of(tried),
-            .weight = 1 - tried.ok_per_s / asked.ok_per_s};
+    return {.text = text, .price = price_of(tried), .weight = 1 - tried.ok_per_s / asked.ok_per_s};
   }
   const double after = success_after(asked) - success_after(tried);
   const double in_it = std::abs(success_during(tried) - success_during(asked));
@@ -398,7 +395,6 @@ AnswerTrials::Difference difference(const Trial& trial, const CellResult& tried,
                            percent(success(asked), 0) + ',' +
                            (tried.down_runs() > asked.down_runs() ? ' ' + down(" runs down") : "");
   return {.text = text,
-          .titled = text,
           .price = less_after ? price_of(tried) : "",
           .weight = less_after ? after : in_it};
 }
@@ -455,7 +451,8 @@ std::vector<std::string> AnswerTrials::others(bool titled) const {
   }
   for (const Outcome& each : outcomes_) {
     if (!each.differs()) continue;
-    texts.push_back((titled ? each.difference.titled : each.difference.text) + " with " +
+    const Difference& how = each.difference;
+    texts.push_back((titled && !how.titled.empty() ? how.titled : how.text) + " with " +
                     each.trial.what);
   }
   return texts;
@@ -493,7 +490,7 @@ void AnswerTrials::try_other(const Trial& trial, const AskedRow& asked) {
   Outcome outcome{
       .trial = trial, .result = *result, .difference = difference(trial, *result, asked.result)};
   if (!outcome.differs() && !broken.empty()) {
-    outcome.difference = {.text = broken, .titled = broken, .price = "", .weight = 1};
+    outcome.difference = {.text = broken, .weight = 1};
   }
   outcomes_.push_back(outcome);
 }

@@ -41,11 +41,10 @@ class AnswerTrials {
  public:
   // How the runs of a trial differ from those that were asked for.
   struct Difference {
-    std::string text,
-        titled;         // the latter beside a title that says "down"; empty if they do not differ
-    std::string price;  // what a run that comes back costs its requests, unless the text says that
-    double weight =
-        0;  // how much it changes the answer: up to 3, and up to 1 if no verdict changes
+    std::string text{};    // empty if they do not
+    std::string titled{};  // the same beside a title that says "down", if that is shorter
+    std::string price{};   // what a run that comes back costs its requests, unless the text says it
+    double weight = 0;     // how much it changes the answer: up to 3; up to 1 if no verdict changes
   };
 
   struct Outcome {

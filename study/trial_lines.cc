@@ -90,8 +90,7 @@ std::vector<ToldTrial> by_weight(const std::vector<TrialsOfRow>& rows) {
 
 // "20 of 20 runs down (begin, fixed); 60 % succeed in the outage, not 90 % (none); with "
 std::string differences(const ToldTrial& told, std::size_t rows) {
-  const auto& [text, names] = told.texts.front();
-  if (rows == 1) return text + ' ';
+  if (rows == 1) return told.texts.front().first + ' ';
   std::string all;
   for (const auto& [each, of] : told.texts) {
     const bool has_comma = each.ends_with(',');
