@@ -1,5 +1,6 @@
 #include "common/output/output_queue.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,7 +24,7 @@ using namespace std::chrono_literals;
 // How long a program waits for a slow reader at its end.
 constexpr Duration kEndPatience = 250ms;
 
-// How long output to one stream waits for what was printed on the other before.
+// How long a note waits for what was printed on the other stream before.
 constexpr Duration kOrderPatience = 100ms;
 
 std::size_t lines_in(std::string_view text) {
@@ -48,6 +49,13 @@ std::string failure(const std::string& name, int error) {
          ": it ends here\n";
 }
 
+// Do both lead to one terminal, pipe or file?
+bool same_file(int one, int other) {
+  struct stat a, b;
+  return fstat(one, &a) == 0 && fstat(other, &b) == 0 && a.st_dev == b.st_dev &&
+         a.st_ino == b.st_ino;
+}
+
 }  // namespace
 
 struct OutputQueue::State {
@@ -70,8 +78,6 @@ struct OutputQueue::State {
   bool closed = false;
   bool failed = false;
   bool abandoned = false;
-  Duration patience{0};  // of a flush
-  bool in_vain = false;  // has one waited so long?
 
   bool idle() const { return queue.empty() && writing == 0; }
   bool lost() const { return closed || failed || abandoned; }
@@ -192,11 +198,6 @@ std::size_t OutputQueue::unwritten() const {
   return state_->queue.size() + state_->writing;
 }
 
-void OutputQueue::wait_at_flushes(Duration patience) {
-  const std::scoped_lock lock(state_->mutex);
-  state_->patience = patience;
-}
-
 void OutputQueue::abandon() {
   const std::scoped_lock lock(state_->mutex);
   if (state_->lost()) return;
@@ -230,12 +231,8 @@ OutputQueue::int_type OutputQueue::overflow(int_type letter) {
 }
 
 int OutputQueue::sync() {
-  State& state = *state_;
-  std::unique_lock lock(state.mutex);
-  state.take(lock, {}, true);
-  const auto written = [&state] { return state.idle() || state.lost(); };
-  if (written()) state.in_vain = false;
-  if (!state.in_vain) state.in_vain = !state.changed.wait_for(lock, state.patience, written);
+  std::unique_lock lock(state_->mutex);
+  state_->take(lock, {}, true);
   return 0;
 }
 
@@ -248,12 +245,12 @@ StandardStreams::StandardStreams(EndSignals& signals, OutputQueue::WhenFull when
               err_.sputn(what.data(), static_cast<std::streamsize>(what.size()));
             },
             [&signals] { signals.request_end(); }}),
-      old_err_((std::cerr.flush(), std::cerr.rdbuf(&err_))),
+      old_err_((std::cerr.flush(), std::cerr.rdbuf(when_full == OutputQueue::WhenFull::kWait &&
+                                                           same_file(STDOUT_FILENO, STDERR_FILENO)
+                                                       ? &out_
+                                                       : &err_))),
       old_out_((std::cout.flush(), std::cout.rdbuf(&out_))) {
   std::cerr << std::nounitbuf;  // so that it is written in whole lines, or at a flush
-  if (when_full == OutputQueue::WhenFull::kDrop) return;
-  err_.wait_at_flushes(kOrderPatience);
-  out_.wait_at_flushes(kOrderPatience);
 }
 
 StandardStreams::~StandardStreams() {

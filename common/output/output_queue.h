@@ -53,10 +53,6 @@ class OutputQueue final : public std::streambuf {
   // The number of bytes not yet written.
   std::size_t unwritten() const;
 
-  // From now on a flush waits until all is written, or for this time, so that what is flushed here comes before what
-  // another queue is given then. One that waited in vain is the last until the reader has caught up.
-  void wait_at_flushes(Duration patience);
-
   // Discards the queue.
   void abandon();
 
@@ -79,7 +75,8 @@ class OutputQueue final : public std::streambuf {
 // output has no reader any more, requests the program's end.
 class StandardStreams {
  public:
-  // `signals` must outlive this object. `when_full` applies to standard output.
+  // `signals` must outlive this object. `when_full` applies to standard output. If that waits when it is full, and both
+  // lead to one file, both have one queue: all is printed in the order in which the program prints it.
   StandardStreams(EndSignals& signals, OutputQueue::WhenFull when_full);
   ~StandardStreams();
 
@@ -89,7 +86,7 @@ class StandardStreams {
   OutputQueue& out() { return out_; }
 
   // Prints a line on standard error, after what was printed on standard output before, unless that
-  // waits for its reader. If standard output waits when it is full, all flushes are in order.
+  // waits for its reader.
   void note(const std::string& line);
 
   bool closed() const { return out_.closed(); }
