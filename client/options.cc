@@ -39,6 +39,13 @@ void add_request_options(CLI::App& app, RequestOptions& request) {
   group->add_flag("--insecure", request.insecure, "https: accept any certificate");
 }
 
+// A run with an outage must last this long to have a verdict. 0 without an outage.
+Duration least_duration(const ClientOptions& options) {
+  if (!options.outage_at || !options.outage_for) return {};
+  return saturating_add(saturating_add(*options.outage_at, *options.outage_for),
+                        RecoveryTracker::kLeastAfter);
+}
+
 }  // namespace
 
 void add_client_options(CLI::App& app, ClientOptions& options) {
@@ -233,14 +240,10 @@ void check(const ClientOptions& options, const std::vector<std::string>& typed) 
   const bool verdict_counts = std::any_of(
       options.expectations.begin(), options.expectations.end(),
       [](const Expectation& each) { return each.verdict || is_of_verdict(each.figure); });
-  if (verdict_counts && options.outage_at && options.outage_for && options.duration) {
-    constexpr Duration kAfter = RecoveryTracker::kLeastAfter;
-    const Duration end = saturating_add(*options.outage_at, *options.outage_for);
-    if (*options.duration < saturating_add(end, kAfter)) {
-      wrong.add("a verdict needs " + format_duration(kAfter) +
-                " after the outage: give --duration=" +
-                format_duration(saturating_add(end, kAfter)) + " or more");
-    }
+  const Duration least = least_duration(options);
+  if (verdict_counts && options.duration && *options.duration < least) {
+    wrong.add("a verdict needs " + format_duration(RecoveryTracker::kLeastAfter) +
+              " after the outage: give --duration=" + format_duration(least) + " or more");
   }
   if (options.deadline == DeadlinePropagation::kRequest &&
       !options.workload.retry.limit.has_deadline()) {
@@ -284,7 +287,17 @@ Outlook look_ahead(const ClientOptions& options, const WorkloadOptions& workload
     input.calm = *options.outage_at;
   }
   note_unused_by_open_arrivals(input, workload);
-  return look_ahead(input);
+  Outlook outlook = look_ahead(input);
+  const Duration least = least_duration(options);
+  if (options.duration && *options.duration < least) {
+    outlook.warnings.push_back(
+        "the run ends " +
+        std::string(*options.duration < saturating_add(*options.outage_at, *options.outage_for)
+                        ? "in the outage"
+                        : "soon after the outage") +
+        ": there will be no verdict; --duration=" + format_duration(least) + " or more has one");
+  }
+  return outlook;
 }
 
 bool sends_orders(const ClientOptions& options) {

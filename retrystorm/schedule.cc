@@ -131,7 +131,8 @@ int schedule(const Invocation& invocation, const ScheduleOptions& options) {
     }
     if (attempt < options.waits) {
       ended += (ended.empty() ? "" : ", ") + name + ' ' + end_of_schedule(workload.retry, attempt);
-      if (workload.retry.hedge.any()) ended += ", beside its hedges, which are no retries";
+      if (workload.retry.hedge.any())
+        ended += ", beside its hedges, which are no retries (--hedge-max)";
     }
   }
   write_markdown(files.markdown, table);

@@ -15,7 +15,9 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::ThrowsMessage;
 
 class ClientOptionsTest : public testing::Test {
@@ -61,6 +63,19 @@ TEST_F(ClientOptionsTest, JudgesOnlyARunThatEnds) {
   refuses(
       {"--expect=down<1", "--outage=drop", "--outage-at=6s", "--outage-for=5s", "--duration=22s"},
       "a verdict needs 15s after the outage: give --duration=26s or more");
+}
+
+// An outage from 6 s to 11 s, and three windows of 5 s after it.
+TEST_F(ClientOptionsTest, WarnsOfARunTooShortForAVerdict) {
+  const auto warnings = [&](const char* duration) {
+    const ClientOptions& options =
+        given({"--server-pid=42", "--outage-at=6s", "--outage-for=5s", std::string(duration)});
+    return look_ahead(options, options.workload).warnings;
+  };
+  const std::string wanted = ": there will be no verdict; --duration=26s or more has one";
+  EXPECT_THAT(warnings("--duration=10s"), Contains("the run ends in the outage" + wanted));
+  EXPECT_THAT(warnings("--duration=25s"), Contains("the run ends soon after the outage" + wanted));
+  EXPECT_THAT(warnings("--duration=26s"), Not(Contains(HasSubstr("the run ends"))));
 }
 
 TEST_F(ClientOptionsTest, JudgesARunWithADuration) {
