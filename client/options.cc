@@ -287,6 +287,7 @@ Outlook look_ahead(const ClientOptions& options, const WorkloadOptions& workload
     input.calm = *options.outage_at;
   }
   note_unused_by_open_arrivals(input, workload);
+  input.later = later_changes(options.timeline);
   Outlook outlook = look_ahead(input);
   const Duration least = least_duration(options);
   if (options.duration && *options.duration < least) {

@@ -277,6 +277,7 @@ Outlook look_ahead(const Scenario& scenario, const ScenarioOptions& options,
     if (input.outage->kind == Disturbance::Kind::kThrottle) input.outage->value *= options.scale;
   }
   note_unused_by_open_arrivals(input, asked);
+  input.later = later_changes(options.timeline);
   return look_ahead(input);
 }
 

@@ -44,13 +44,13 @@ bool hangs_on_backlog(const AskedRow& asked) {
          !options.workload.connections.multiplexed() && is_frozen(asked);
 }
 
-// A service of workers that is down for most seeds may owe it to requests whose clients have hung up. In a chain they
-// also take workers from others.
+// A service that is down for most seeds may owe it to requests whose clients have hung up. In a chain they also take
+// workers from others.
 std::vector<Trial> skip_abandoned(const AskedRow& asked) {
   Trial trial{"abandoned", "skip", "your server notices that a caller has hung up", asked.options};
   Abandoned& abandoned = trial.options.service.abandoned;
   const bool chained = asked.options.graph.chain.size() > 1;
-  const bool may_owe = chained || (has_workers(asked) && asked.result.mostly_down());
+  const bool may_owe = chained || asked.result.mostly_down();
   if (!may_owe || abandoned != Abandoned::kServe) return {};
   trial.may_win = chained;
   abandoned = Abandoned::kSkip;
@@ -115,6 +115,48 @@ std::vector<Trial> a_tenth_more_load(const AskedRow& asked) {
   return {trial};
 }
 
+// How long a client waits decides from which queue on answers come too late, and how often it tries. Most HTTP clients
+// wait for longer than the experiment's.
+std::vector<Trial> other_timeouts(const AskedRow& asked) {
+  std::vector<Trial> trials;
+  const WorkloadOptions& workload = asked.options.workload;
+  if (!has_workers(asked) || asked.options.graph.on() || !workload.has_timeout() ||
+      !has_outage(asked) || loses_connections(asked.options.timeline.outage)) {
+    return trials;
+  }
+  for (const Duration timeout : {5 * workload.timeout, workload.timeout / 4}) {
+    Trial trial{"timeout", format_duration(timeout),
+                "your clients give up after " + readable(workload.timeout), asked.options};
+    trial.options.workload.timeout = timeout;
+    trials.push_back(trial);
+  }
+  return trials;
+}
+
+// A service that hangs may go on, slowly: then its queue has no end at the accept queue.
+std::vector<Trial> slow_outage(const AskedRow& asked) {
+  if (!is_frozen(asked) || !has_workers(asked) || asked.options.graph.on() ||
+      asked.result.mostly_not_back()) {
+    return {};
+  }
+  constexpr double kSlow = 10;
+  Trial trial{"outage", "slow:" + readable(kSlow), "your service stops altogether in an outage",
+              asked.options};
+  trial.options.timeline.outage = {.kind = Disturbance::Kind::kSlow, .value = kSlow};
+  return {trial};
+}
+
+// A connect with TLS and a login costs more than a request.
+std::vector<Trial> other_connects(const AskedRow& asked) {
+  if (!loses_connections(asked.options.timeline.outage) || asked.result.mostly_not_back())
+    return {};
+  constexpr std::uint32_t kCalls = 3;
+  Trial trial{"reconnect-calls", std::to_string(kCalls),
+              "a connect costs your service no more than a request (TLS, a login)", asked.options};
+  trial.options.workload.reconnect.calls = kCalls;
+  return {trial};
+}
+
 // Of a herd that comes back the last ones wait for as long as the queue takes.
 std::vector<Trial> half_the_timeout(const AskedRow& asked) {
   if (!loses_connections(asked.options.timeline.outage) || !asked.options.workload.has_timeout() ||
@@ -149,9 +191,12 @@ std::vector<Trial> half_the_outage(const AskedRow& asked) {
                     "all your outages are as long as you say");
 }
 
-// A chain that comes back after this outage may not after a longer one.
+// Who comes back after this outage may not after a longer one. The curve is the experiment's.
 std::vector<Trial> twice_the_outage(const AskedRow& asked) {
-  if (!is_chain(asked) || !is_frozen(asked) || asked.result.mostly_not_back()) return {};
+  if ((!is_chain(asked) && !has_workers(asked)) || !is_frozen(asked) ||
+      asked.options.workload.arrivals == Arrivals::kJob || asked.result.mostly_not_back()) {
+    return {};
+  }
   return outage_for(asked, 2 * asked.options.outage_length(),
                     "none of your outages is longer than you say");
 }
@@ -342,7 +387,8 @@ constexpr Rule kRules[] = {
     twice_the_outage,  full_budgets,         errors_that_cost_work,
     table_that_ends,   other_waiting,        other_workers,
     other_backlogs,    shorter_calls,        pools_that_a_peak_has_opened,
-    no_burst,          other_processes,
+    no_burst,          other_processes,      other_timeouts,
+    slow_outage,       other_connects,
 };
 
 double success_after(const CellResult& result) {

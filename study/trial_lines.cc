@@ -120,8 +120,16 @@ void tell_trials(const std::vector<TrialsOfRow>& rows, JsonLines& json) {
   for (const auto& [row, trials] : rows) {
     for (const AnswerTrials::Outcome& each : trials.outcomes()) write_trial(row, each, json);
   }
+  // More lines than these nobody reads.
+  constexpr std::size_t kMostLines = 6;
+  std::string others;
+  std::size_t lines = 0;
   for (const ToldTrial& told : by_weight(rows)) {
     const Trial& trial = *told.trial;
+    if (++lines > kMostLines) {
+      others += (others.empty() ? "" : ", ") + trial.what;
+      continue;
+    }
     std::cout << wrapped(
         label + trial.option + ": ",
         differences(told, rows.size()) + "with " + trial.what +
@@ -129,6 +137,7 @@ void tell_trials(const std::vector<TrialsOfRow>& rows, JsonLines& json) {
             ": ask whether " + trial.question,
         2);
   }
+  if (!others.empty()) std::cout << wrapped(label + "less so: ", "with " + others, 2);
   std::cout << std::flush;
 }
 

@@ -76,17 +76,19 @@ Outlook::Service look_at_service(const ServiceOptions& options, Duration timeout
     service.bounded_by = option;
   };
   const double shed_above = or_unlimited(options.shed_above, 0);
+  // Other requests wait in the accept queue.
+  const double connected =
+      or_unlimited(options.max_connections, 0) + static_cast<double>(options.backlog);
   if (options.capacity == Capacity::kCurve) {
-    const ServiceCurve curve = options.curve();
-    service.best_concurrency = curve.best_concurrency();
+    service.best_concurrency = most_in_service(options);
     service.p50 = service.p99 = options.base_delay;
     bound(shed_above, "--shed-above");
-    bound(or_unlimited(options.max_connections, 0), "--max-connections");
-    service.in_time = shed_above < service.late_from;
+    bound(connected, "--max-connections and --backlog");
+    service.in_time = service.bound < service.late_from;
     return service;
   }
   const WorkerSettings& workers = options.workers;
-  const auto number = static_cast<double>(workers.workers);
+  const double number = most_in_service(options);
   const double mean = mean_service_seconds(options);
   service.p50 = workers.service_time.quantile(0.5);
   service.p99 = workers.service_time.quantile(0.99);
@@ -100,11 +102,7 @@ Outlook::Service look_at_service(const ServiceOptions& options, Duration timeout
   }
   bound(or_unlimited(workers.queue_length, WorkerSettings::kUnbounded), "--queue-length");
   bound(std::max(shed_above - number, 0.0), "--shed-above");
-  // Other requests wait in the accept queue.
-  bound(std::max(or_unlimited(options.max_connections, 0) + static_cast<double>(options.backlog) -
-                     number,
-                 0.0),
-        "--max-connections and --backlog");
+  bound(std::max(connected - number, 0.0), "--max-connections and --backlog");
   if (workers.drop.kind == QueueDrop::Kind::kAge && mean > 0) {
     bound(to_seconds(workers.drop.time) * number / mean, "--queue-drop");
   }
@@ -112,17 +110,16 @@ Outlook::Service look_at_service(const ServiceOptions& options, Duration timeout
   // order those that are about to be late, and cancels many of them half done.)
   const bool codel = workers.drop.kind == QueueDrop::Kind::kCoDel &&
                      2 * workers.drop.time + workers.drop.interval < timeout;
-  service.in_time =
-      service.late_from > 0 && (service.bound < service.late_from || service.rate_limited ||
-                                codel || workers.order.kind != QueueOrder::Kind::kFifo);
-  if (service.bound < service.late_from) return service;
-  if (service.rate_limited) {
-    service.bounded_by = "--rate-limit";
-  } else if (codel) {
-    service.bounded_by = "--queue-drop";
-  } else if (workers.order.kind != QueueOrder::Kind::kFifo) {
-    service.bounded_by = "--queue-order";
-  }
+  const QueueOrder& order = workers.order;
+  // What a limit has saved it admits at once.
+  const bool limited = service.rate_limited && service.burst <= number + service.late_from;
+  const bool newest_first = order.kind == QueueOrder::Kind::kLifo ||
+                            (order.kind == QueueOrder::Kind::kAdaptiveLifo &&
+                             static_cast<double>(order.threshold) < service.late_from);
+  const bool bounded = service.bound < service.late_from;
+  service.in_time = service.late_from > 0 && (bounded || limited || codel || newest_first);
+  if (bounded || !service.in_time) return service;
+  service.bounded_by = limited ? "--rate-limit" : codel ? "--queue-drop" : "--queue-order";
   return service;
 }
 
@@ -507,6 +504,9 @@ Outlook::Herd look_at_herd(const OutlookInput& input, const Outlook& outlook) {
   // A client has one attempt at a time.
   herd.piles_up = owed < 1 ? 0 : std::min(best + owed, herd.clients);
   herd.in_time = in_time(owed);
+  herd.some_late =
+      service.kind == Capacity::kWorkers &&
+      input.service->workers.service_time.quantile(1 - 0.5 / herd.clients) >= workload.timeout;
   // Connects wait in the queue with requests that came before them. Those of several calls wait anew.
   herd.back = saturating_add(
       span.to, from_seconds(owed / (herd.calls > 1 ? room : std::min(serves(owed), serves(0)))));
@@ -573,6 +573,7 @@ Outlook look_ahead(const OutlookInput& input) {
   ProcessSettings others = retry.process;
   if (outlook.client_rate != kUnlimited) others.client_rate = {};
   outlook.gates = others.has_gates();
+  outlook.later = input.later;
   if (input.service) {
     outlook.service = look_at_service(*input.service, workload.timeout);
   }
@@ -628,12 +629,25 @@ Outlook look_ahead(const OutlookInput& input) {
       const auto held_by = [&](double attempts) {
         const double limit = input.service->rate_limit.rate;
         const double offered = limit > 0 ? std::min(limit, attempts) : attempts;
-        return std::max(service.late_from, input.service->curve().falling_concurrency(offered));
+        const ServiceCurve curve = input.service->curve();
+        const double most = most_in_service(*input.service);
+        // With so few in it, it never does less than its best.
+        const bool falls = most >= curve.best_concurrency();
+        const double held = falls                        ? curve.falling_concurrency(offered)
+                            : offered < service.capacity ? kUnlimited
+                                                         : 0;
+        return std::max(service.late_from, held);
       };
       service.held_from = held_by(overload.rate);
       service.held_without_budget = held_by(overload.at_first);
     } else if (service.capacity != kUnlimited) {
-      const bool held = refusals_hold(storm, overload, service, *input.service);
+      if (const auto& pools = outlook.connections;
+          pools && pools->wait_counts && workload.has_timeout() &&
+          saturating_add(pools->longest_wait, service.p50) >= workload.timeout) {
+        retries.narrow = pools->through;
+      }
+      const bool held = refusals_hold(storm, overload, service, *input.service) ||
+                        overload.rate >= retries.narrow;
       retries.can_hold = held || (overload.rate >= service.capacity && !service.in_time);
       if (service.in_time && retries.hedged_from < service.bound) {
         // If each attempt found no room with the same chance. But a hedge follows a refusal at once, and finds the
@@ -651,7 +665,7 @@ Outlook look_ahead(const OutlookInput& input) {
                                           1.0)
                                : 1;
       if (!held && overload.rate * costs < service.capacity) {
-        retries.drain = service.capacity - overload.rate * costs;
+        retries.drain = std::min(service.capacity, retries.narrow) - overload.rate * costs;
       }
       if (retries.turns_away) {
         service.refusal = refusal_takes(*input.service);

@@ -29,6 +29,8 @@ struct OutlookInput {
   Duration turnaround{0};  // the least time from the end of an attempt to the client's next one
   // Were options given that open arrivals do not use?
   bool clients_given = false, think_time_given = false;
+  // The options of what changes later in the run. Nothing here is about that.
+  std::vector<std::string> later{};
 };
 
 // Rates are per second. A rate or count without a limit is infinite.
@@ -100,7 +102,10 @@ struct Outlook {
     // While all attempts are turned away: the requests a second that can be served beside the refusals, and
     // the share of the capacity that refusals take.
     double left = kUnlimited, refusals_take = 0;
-    bool can_hold = false;    // can retries alone keep the service busy?
+    bool can_hold = false;  // can retries alone keep the service busy?
+    // What the connections let through, if that is less than the service can do and waiting in line for one uses
+    // up the timeout. More attempts than that keep the line full.
+    double narrow = kUnlimited;
     double drains_below = 0;  // the rate of requests below which they cannot
     std::optional<double>
         drain{};  // if they cannot: by how many requests a second the queue shrinks
@@ -120,9 +125,10 @@ struct Outlook {
     Duration back{0};              // when all are, about, after they lost their connections
     // Attempts that wait at the end of the window, on the curve those that are in the service.
     double piles_up = 0;
-    bool in_time = true;   // are those answered in time, and faster than more come?
-    Duration advised{0};   // the shortest window in which answers do not come too late
-    Duration all_room{0};  // the shortest window in which no attempts pile up
+    bool in_time = true;     // are those answered in time, and faster than more come?
+    bool some_late = false;  // does an idle service answer one of so many after the timeout?
+    Duration advised{0};     // the shortest window in which answers do not come too late
+    Duration all_room{0};    // the shortest window in which no attempts pile up
     // The base of the first wait with such a window, rounded up to two digits. 0 if the window is that
     // long already, or if the base alone does not make it so.
     Duration base_for_room{0};
@@ -186,6 +192,7 @@ struct Outlook {
   bool budget_is_concurrent = false;
   std::optional<BudgetSettings> bucket{};  // if each budget is a bucket of tokens
   bool gates = false;                      // some whose effect is not computed
+  std::vector<std::string> later{};        // see OutlookInput
   double client_rate =
       kUnlimited;  // attempts a second that all processes send at most, if that is given
   std::optional<Connections> connections{};  // empty if each attempt opens one

@@ -38,25 +38,34 @@ double client_rate_of(const WorkloadOptions& workload) {
              : rate.rate * static_cast<double>(process_count(workload));
 }
 
+double most_in_service(const ServiceOptions& service) {
+  const double most =
+      std::min(or_unlimited(service.shed_above, 0), or_unlimited(service.max_connections, 0));
+  return service.capacity == Capacity::kCurve
+             ? std::min(service.curve().best_concurrency(), most)
+             : std::min(static_cast<double>(service.workers.workers), most);
+}
+
 double late_from(const ServiceOptions& service, Duration timeout) {
   if (timeout == Duration::max()) return kUnlimited;
-  if (service.capacity == Capacity::kCurve) return service.curve().concurrency_of_delay(timeout);
+  if (service.capacity == Capacity::kCurve) {
+    const double late = service.curve().concurrency_of_delay(timeout);
+    const auto most = static_cast<double>(service.max_connections);
+    // With fewer in it the others wait in the accept queue, and as many are answered in time.
+    return most >= late ? late : service.curve().throughput(most) * to_seconds(timeout);
+  }
   const double mean = mean_service_seconds(service);
   if (mean <= 0) return kUnlimited;
-  const auto workers = static_cast<double>(service.workers.workers);
-  return std::max((to_seconds(timeout) - mean) * workers / mean, 0.0);
+  return std::max((to_seconds(timeout) - mean) * most_in_service(service) / mean, 0.0);
 }
 
 double capacity_of(const ServiceOptions& service) {
   double capacity = kUnlimited;
-  double most =
-      std::min(or_unlimited(service.shed_above, 0), or_unlimited(service.max_connections, 0));
+  const double most = most_in_service(service);
   if (service.capacity == Capacity::kCurve) {
-    const ServiceCurve curve = service.curve();
-    const double concurrency = std::min(curve.best_concurrency(), most);
-    if (concurrency != kUnlimited) capacity = curve.throughput(concurrency);
+    if (most != kUnlimited) capacity = service.curve().throughput(most);
   } else if (const double mean = mean_service_seconds(service); mean > 0) {
-    capacity = std::min(static_cast<double>(service.workers.workers), most) / mean;
+    capacity = most / mean;
   }
   return service.rate_limit.rate > 0 ? std::min(capacity, service.rate_limit.rate) : capacity;
 }

@@ -44,11 +44,14 @@ Duration next_begins(Duration ends, Duration wait);
 // a limit on the attempts.
 Duration time_of(const std::vector<Duration>& waits, Duration timeout, double attempts);
 
+// How many requests are served at the same time when the service does the most it can.
+double most_in_service(const ServiceOptions& service);
+
 // How many requests a second the service can serve.
 double capacity_of(const ServiceOptions& service);
 
-// With more requests than this in the service (workers: waiting for one), answers come after the
-// timeout. Infinite if they never do.
+// With more requests than this in the service and its accept queue (workers: waiting for one), answers come
+// after the timeout. Infinite if they never do.
 double late_from(const ServiceOptions& service, Duration timeout);
 
 // The mean number of requests that N clients begin in `time`, if none of them gets an answer. Think

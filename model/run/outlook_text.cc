@@ -52,7 +52,7 @@ std::string service_sentence(const Outlook& outlook) {
                           " at a time (--limit, --k)";
   text += outlook.arrivals == Arrivals::kJob ? "; the load of the job is up to " : "; the load is ";
   text += load + ": " + percent_of(service.used) + " used";
-  if (outlook.client_rate <= outlook.wanted) {
+  if (outlook.client_rate <= outlook.wanted && service.used < 1 + 1e-9) {
     text += ", because the clients send no more (--client-rate)";
   } else if (outlook.think_limits > Duration::zero()) {
     text += ", because each client thinks for " + readable(outlook.think_limits) +
@@ -176,6 +176,15 @@ std::string attempts_sentence(const Outlook& outlook) {
                       clients_said);
 }
 
+// A service that is slower for a while does less, and then each request has its hedges.
+std::string slower_text(const Outlook& outlook) {
+  const Outlook::Retries& retries = outlook.retries;
+  const bool hedged = retries.hedges > 0 && retries.hedge.on == HedgeOn::kDelay;
+  return hedged ? " unless it is " + readable(outlook.service->capacity / retries.overload().rate) +
+                      " times as slow"
+                : "";
+}
+
 // Whether retries can keep the service down, and under which conditions.
 std::string storm_sentence(const Outlook& outlook) {
   const Outlook::Retries& retries = outlook.retries;
@@ -215,6 +224,10 @@ std::string storm_sentence(const Outlook& outlook) {
     return text;
   }
   if (service.capacity == Outlook::kUnlimited) return "";
+  if (rate < service.capacity && rate >= retries.narrow) {
+    return ": MORE than the connections let through, " + rate_of(retries.narrow) +
+           ". A storm can sustain itself in line for one (--pool-size, --pool-wait)";
+  }
   if (rate < service.capacity && retries.can_hold) {
     // A refusal then takes longer than an answer.
     return ", less than the service can do; but a refusal takes " + readable(service.refusal) +
@@ -229,8 +242,8 @@ std::string storm_sentence(const Outlook& outlook) {
         rate_of(*retries.drain) + (slow ? " only: chance can keep it full" : "");
     if (!failing.limited_by_budget || failing.at_first <= service.capacity) {
       return slow ? ", little less than the service can do: a queue drains at " + drain
-                  : ", less than the service can do. No storm sustains itself; a queue drains at " +
-                        drain;
+                  : ", less than the service can do" + slower_text(outlook) +
+                        ". No storm sustains itself; a queue drains at " + drain;
     }
     return ", less than the service can do: a storm ends, and a queue drains at " + drain +
            (failing.budget_lasts
@@ -341,7 +354,12 @@ std::string herd_sentence(const Outlook& outlook) {
           " and the request it wants by then: ";
   text += herd.piles_up < 1 ? "none wait"
                             : "up to " + readable(std::round(herd.piles_up)) + " attempts pile up";
-  text += herd.in_time ? ", and all are back after about " + readable(herd.back)
+  text += herd.in_time ? (herd.some_late ? ", and nearly all are back after about "
+                                         : ", and all are back after about ") +
+                             readable(herd.back) +
+                             (herd.some_late ? ", but some are answered after the timeout, and "
+                                               "connect again (--timeout, --service-time)"
+                                             : "")
                        : ", too many (see the warning): only the run shows when all are back";
   return text + ". None pile up from a window of w = N (" + readable(herd.calls + 1) +
          " - exp(-w / lambda)) / (m - load) = " + readable(herd.all_room) +
@@ -473,11 +491,10 @@ std::string timeout_sentence(const Outlook& outlook) {
             (service.spread.empty() ? "" : ", " + service.spread) + ')';
   }
   const bool workers = service.kind == Capacity::kWorkers;
-  // Few know the shape of their times, and these are its usual guesses.
-  const bool guessed = service.p99 == service.p50 || !service.spread.empty();
-  if (workers && guessed && outlook.retries.hedges > 0 && !goes_on) {
+  if (workers && outlook.retries.hedges > 0 && !goes_on) {
     text +=
-        "; what hedges gain depends on how these differ: nothing if fixed, most if bimodal (--service-time)";
+        "; what hedges gain depends on how these differ: nothing if fixed or if a request is slow by itself, most "
+        "if bimodal (--service-time)";
   }
   if (const double from = outlook.retries.hedged_from; from > 0 && from < service.bound) {
     text += "; from " + readable(std::round(from)) + (workers ? " waiting" : " in it") +
@@ -656,10 +673,10 @@ std::vector<OutlookLine> outlook_lines(const Outlook& outlook) {
   lines.push_back({"timeout", timeout_sentence(outlook)});
   if (!outlook.retries.waits.empty()) lines.push_back({"waits", waits_sentence(outlook)});
   // What the engine at hand does not do, or not without an option.
-  const std::string kept = outlook.connections || outlook.herd ? ""
-                           : outlook.library_keeps
-                               ? "your kept connections (--connections=library), "
-                               : "your kept connections (--connections=keep-alive), ";
+  std::string kept = outlook.connections || outlook.herd ? ""
+                     : outlook.library_keeps ? "your kept connections (--connections=library), "
+                                             : "your kept connections (--connections=keep-alive), ";
+  for (const std::string& option : outlook.later) kept = "what " + option + " changes, " + kept;
   if (several) {
     lines.push_back({"left out", kept + "replicas -> docs/chains.md"});
   } else if (outlook.service) {
@@ -669,7 +686,12 @@ std::vector<OutlookLine> outlook_lines(const Outlook& outlook) {
     // The limit here is a bucket that fills all the time.
     const std::string windows =
         limits ? "limits that begin anew each minute (fixed windows), " : "";
-    lines.push_back({"left out", kept + windows + "replicas, layers -> docs/simulator.md"});
+    const std::string callers = outlook.arrivals == Arrivals::kOpen && !outlook.gates &&
+                                        outlook.service->kind == Capacity::kWorkers
+                                    ? "the threads of your callers (--concurrency-limit), "
+                                    : "";
+    lines.push_back(
+        {"left out", kept + callers + windows + "replicas, layers -> docs/simulator.md"});
   } else if (!outlook.connections) {
     lines.push_back({"left out", kept + "HTTP/2 (--connections=multiplexed)"});
   }
@@ -755,7 +777,7 @@ std::vector<std::string> deciding_options(const Outlook& outlook) {
   if (graph_freezes) add({"backlog"});
   if (!outlook.graph.empty()) add({"waiting", "abandoned"});
   if (outlook.herd) add({"reconnect-base", "reconnect-calls"});
-  if (workers) add({"abandoned"});
+  if (workers || (outlook.service && outlook.outage)) add({"abandoned"});
   // Who is told when to come back, and does it?
   if (outlook.service && outlook.service->has_rate_limit) add({"hint", "retry-after"});
   if (outlook.connections) {

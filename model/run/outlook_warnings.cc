@@ -57,9 +57,15 @@ void warn_of_limit(Outlook& outlook, const OutlookInput& input, const Storm& sto
   const Duration answer = mean_answer(*input.service);
   const Duration each = from_seconds(outlook.clients / limit);
   const std::string most = readable(limit) + "/s";
-  std::string text = readable(outlook.clients) + " clients ask for " + readable(outlook.wanted) +
-                     "/s, and " + most + " are admitted (--rate-limit): each may call once in " +
-                     readable(each);
+  const bool held = outlook.client_rate <= outlook.wanted, one = outlook.processes == 1;
+  std::string text =
+      (held ? (one ? std::string("one process sends")
+                   : readable(static_cast<double>(outlook.processes)) + " processes send") +
+                  " up to " + readable(outlook.wanted / static_cast<double>(outlook.processes)) +
+                  "/s each (--client-rate), " + readable(outlook.wanted) + "/s in all"
+            : readable(outlook.clients) + " clients ask for " + readable(outlook.wanted) + "/s") +
+      ", and " + most + " are admitted (--rate-limit): each may call once in " +
+      readable(held ? from_seconds(static_cast<double>(outlook.processes) / limit) : each);
   const bool hinted =
       retry.hint.use != HintUse::kIgnore && input.service->hint.kind != HintKind::kNone;
   const Outlook::Failing& failing = outlook.retries.errors;
@@ -76,10 +82,14 @@ void warn_of_limit(Outlook& outlook, const OutlookInput& input, const Storm& sto
             " % of the calls are wasted (--lambda, --backoff-base, --max-attempts)";
   }
   // Clients with a process each, that call at a rate of their own, would call in step.
-  const bool one = outlook.processes == 1;
   const double own = rate_of_each(limit, outlook.processes);
   text += ". Hold them back: ";
-  if (one && own > 0) text += "--client-rate=" + print_number(own) + "/s, or ";
+  if ((one || held) && own > 0) {
+    text += "--client-rate=" +
+            (own < 1 ? readable(60 * limit / static_cast<double>(outlook.processes)) + "/min"
+                     : readable(own) + "/s") +
+            (one ? ", or " : " in each process, or ");
+  }
   text += "a --lambda well over " + readable(std::max(each - answer, Duration(0)));
   if (!one) text += ", or one --client-rate=" + print_number(limit) + "/s for all (--processes=1)";
   outlook.warnings.push_back(text);
@@ -90,6 +100,7 @@ void warn_of_processes_in_step(Outlook& outlook, const WorkloadOptions& workload
   const ClientRateSettings& rate = workload.retry.process.client_rate;
   if (rate.kind != ClientRateSettings::Kind::kFixed || workload.arrivals != Arrivals::kClosed ||
       workload.think_time > Duration::zero() || !outlook.service->has_rate_limit ||
+      outlook.client_rate > outlook.service->capacity * (1 + 1e-9) ||
       static_cast<double>(outlook.processes) <= outlook.service->burst) {
     return;
   }
@@ -163,12 +174,12 @@ void warn(Outlook& outlook, const OutlookInput& input, const Storm& storm) {
   if (outlook.service) {
     warn_of_processes_in_step(outlook, workload);
     const Outlook::Service& service = *outlook.service;
-    const bool held = outlook.client_rate <= outlook.wanted;
+    const bool held = outlook.client_rate <= outlook.wanted && service.used < 1 + 1e-9;
     if (service.used > 1 && service.rate_limited && !held &&
         workload.arrivals == Arrivals::kClosed) {
       warn_of_limit(outlook, input, storm);
     } else if (service.used >= 1 && workload.arrivals != Arrivals::kJob &&
-               !(held && service.rate_limited && service.used < 1 + 1e-9)) {
+               !(held && service.rate_limited)) {
       say("the load is " + per_second(outlook.wanted) + " of " + per_second(service.capacity) +
           ": no capacity is left even before an outage (" +
           std::string(open ? "--rate" : "--clients, --lambda") + ", or " +

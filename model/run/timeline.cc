@@ -295,6 +295,14 @@ void find_unused_load(UnusedOptions& unused, const TimelineOptions& timeline,
   }
 }
 
+std::vector<std::string> later_changes(const TimelineOptions& timeline) {
+  std::vector<std::string> names;
+  if (!timeline.faults.empty()) names.emplace_back("--fault");
+  if (!timeline.at.empty()) names.emplace_back("--at");
+  if (!timeline.capacity.empty()) names.emplace_back("--capacity");
+  return names;
+}
+
 std::vector<TimedAction> actions(const TimelineOptions& timeline) {
   std::vector<TimedAction> all = timeline.capacity;
   all.insert(all.end(), timeline.at.begin(), timeline.at.end());

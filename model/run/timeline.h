@@ -79,6 +79,9 @@ void declare_options(OptionList& options, TimelineOptions& timeline, Engine engi
 void find_unused_load(UnusedOptions& unused, const TimelineOptions& timeline,
                       const std::string& why);
 
+// The options that change something beside the outage: "--at".
+std::vector<std::string> later_changes(const TimelineOptions& timeline);
+
 // All actions, in the order in which they take effect.
 std::vector<TimedAction> actions(const TimelineOptions& timeline);
 

@@ -400,7 +400,7 @@ TEST(Simulate, TellsTheSameBytesWithAnyNumberOfThreads) {
     return all;
   };
   const auto one = table("1");
-  EXPECT_THAT(one, SizeIs(5 + 1 + 5));
+  EXPECT_THAT(one, SizeIs(5 + 2 + 5));
   EXPECT_EQ(table("3"), one);
 }
 
@@ -562,10 +562,11 @@ TEST(Simulate, TriesTheUsualBacklogs) {
   };
   const auto trial = record("backlog_trial");
   ASSERT_FALSE(trial.is_null());
-  ASSERT_THAT(storm, SizeIs(4));
+  ASSERT_THAT(storm, SizeIs(5));
   EXPECT_THAT(storm[2], StartsWith("backlog: comes back below about "));
   EXPECT_THAT(storm[2], HasSubstr(" (0 of 6 down at 256; 6 of 6 down at 511): ask what"));
   EXPECT_THAT(storm[3], StartsWith("rate: 6 of 6 runs down with --rate=440: "));
+  EXPECT_THAT(storm[4], StartsWith("outage: 6 of 6 runs down with --outage=slow:10: "));
   EXPECT_EQ(trial["comes_back"], "below");
   EXPECT_GT(trial["edge"], 256);
   EXPECT_LT(trial["edge"], 511);

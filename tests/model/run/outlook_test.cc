@@ -120,8 +120,8 @@ TEST(Outlook, CountsHedges) {
   EXPECT_THAT(
       unwrapped(outlook_text(budget)),
       AllOf(HasSubstr("--hedge-budget: 5 % of the requests and 10/s in each process): up to "
-                      "955/s if all are late (--hedge-budget), less than the service can do. No "
-                      "storm sustains itself"),
+                      "955/s if all are late (--hedge-budget), less than the service can do unless "
+                      "it is 1.68 times as slow. No storm sustains itself"),
             HasSubstr("processes  1 (--processes) with 900 requests/s; each may send 10 "
                       "hedges/s (--hedge-budget)")));
   EXPECT_DOUBLE_EQ(look(settings + "hedge-budget = 0.05\nprocesses = 20\n").retries.timeouts.rate,
@@ -129,14 +129,13 @@ TEST(Outlook, CountsHedges) {
   EXPECT_DOUBLE_EQ(look(settings + "hedge-budget = 0\n").retries.timeouts.rate, 900);
   // It counts hedges as retries.
   EXPECT_DOUBLE_EQ(look(settings + "retry-budget = 10%\n").retries.timeouts.rate, 990);
-  // Fixed and lognormal times are guesses, bimodal ones are not.
   const auto says_what_they_gain = [&](const std::string& more) {
     return unwrapped(text_of(settings + more)).find("; what hedges gain depends on") !=
            std::string::npos;
   };
   EXPECT_TRUE(says_what_they_gain(""));
   EXPECT_TRUE(says_what_they_gain("service-time = lognormal:20ms\n"));
-  EXPECT_FALSE(says_what_they_gain("service-time = bimodal:20ms:0.05:1s\n"));
+  EXPECT_TRUE(says_what_they_gain("service-time = bimodal:20ms:0.05:1s\n"));
   EXPECT_FALSE(says_what_they_gain("hedge = none\n"));
   // All requests are hedged by a delay that an idle service needs.
   EXPECT_THAT(look(settings + "hedge = 19ms\n").warnings,
@@ -1057,14 +1056,15 @@ TEST(Outlook, NamesTheOptionsThatDecide) {
                           "outage-at", "backoff-base", "retry-on"));
   EXPECT_THAT(deciding_options(look("connections = keep-alive\npool-size = 5\n")),
               ElementsAre("strategy", "service", "arrivals", "clients", "lambda", "timeout",
-                          "outage", "outage-for", "observe", "pool-size", "processes", "pool-wait",
-                          "pool-wait-counts"));
-  EXPECT_THAT(deciding_options(look("connections = multiplexed\n")),
-              ElementsAre("strategy", "service", "arrivals", "clients", "lambda", "timeout",
-                          "outage", "outage-for", "observe", "pool-size", "processes", "streams"));
+                          "outage", "outage-for", "observe", "abandoned", "pool-size", "processes",
+                          "pool-wait", "pool-wait-counts"));
+  EXPECT_THAT(
+      deciding_options(look("connections = multiplexed\n")),
+      ElementsAre("strategy", "service", "arrivals", "clients", "lambda", "timeout", "outage",
+                  "outage-for", "observe", "abandoned", "pool-size", "processes", "streams"));
   EXPECT_THAT(deciding_options(look("")),
               ElementsAre("strategy", "service", "arrivals", "clients", "lambda", "timeout",
-                          "outage", "outage-for", "observe"));
+                          "outage", "outage-for", "observe", "abandoned"));
   // A client rate, as any gate, is one for all clients of a process.
   EXPECT_THAT(deciding_options(look("client-rate = aws-adaptive\n")), Contains("processes"));
   EXPECT_THAT(deciding_options(look("client-rate = 10/s\n")), Contains("processes"));
@@ -1194,7 +1194,80 @@ TEST(Outlook, WarnsOfClientsThatDoNotThinkAndAreTurnedAway) {
                     HasSubstr("one --client-rate=10/s for all (--processes=1)")));
   EXPECT_THAT(warned("strategy = responsive\n"), Not(HasSubstr("wasted"))) << "it adapts";
   EXPECT_THAT(warned("client-rate = 10/s\n"), Not(HasSubstr("--rate-limit")));
-  EXPECT_THAT(warned("client-rate = 20/s\n"), HasSubstr("the load is 20/s of 10/s"));
+  EXPECT_THAT(
+      warned("client-rate = 20/s\n"),
+      HasSubstr("one process sends up to 20/s each (--client-rate), 20/s in all, and 10/s are"));
+  EXPECT_THAT(warned("processes = 10\nclient-rate = 10/s\n"),
+              AllOf(HasSubstr("10 processes send up to 10/s each (--client-rate), 100/s in all"),
+                    HasSubstr("Hold them back: --client-rate=1/s in each process, or"),
+                    Not(HasSubstr("in step"))));
+}
+
+// Workers without enough connections are idle: 10 at a time of 100 ms are 100/s, and answer 190 that wait within 2 s.
+// What waits in the accept queue counts.
+TEST(Outlook, CountsTheConnectionsThatWorkersNeed) {
+  const std::string settings =
+      "service = workers\nworkers = 20\nservice-time = 100ms\nmax-connections = 10\n"
+      "arrivals = open\nrate = 70\nmax-attempts = 3\n";
+  const auto service = [&](const std::string& backlog) {
+    return *look(settings + "backlog = " + backlog + '\n').service;
+  };
+  EXPECT_DOUBLE_EQ(service("256").capacity, 100);
+  EXPECT_NEAR(service("256").late_from, 190, 1e-9);
+  EXPECT_FALSE(service("256").in_time);
+  EXPECT_DOUBLE_EQ(service("100").bound, 100);
+  EXPECT_TRUE(service("100").in_time);
+}
+
+// 50 at a time, of which each takes 50 / 469/s: in 2 s these answer 937.
+TEST(Outlook, CountsTheConnectionsOfTheCurve) {
+  const std::string settings = "arrivals = open\nrate = 300\nmax-attempts = 3\n";
+  const Outlook all = look(settings + "max-connections = 50\nbacklog = 2000\n");
+  const double rate = ServiceOptions().curve().throughput(50);
+  EXPECT_DOUBLE_EQ(all.service->capacity, rate);
+  EXPECT_DOUBLE_EQ(all.service->late_from, 2 * rate);
+  EXPECT_DOUBLE_EQ(all.service->held_from, 2 * rate) << "900/s are more than it does";
+  EXPECT_FALSE(all.service->in_time);
+  EXPECT_NEAR(to_seconds(all.outage->work), 2000 / rate, 1e-3);
+  EXPECT_TRUE(look(settings + "max-connections = 50\nbacklog = 256\n").service->in_time);
+}
+
+// What a limit has saved, or what the threshold of a queue lets wait, is too late from 380 on, with the 20 that are
+// served 400.
+TEST(Outlook, KnowsWhichQueuesAreTooLongInSpiteOfALimit) {
+  const auto in_time = [](const std::string& more) {
+    return look(
+               "service = workers\nworkers = 20\nservice-time = 100ms\narrivals = open\n"
+               "rate = 100\n" +
+               more)
+        .service->in_time;
+  };
+  EXPECT_TRUE(in_time("rate-limit = 150\n"));
+  EXPECT_TRUE(in_time("rate-limit = 150\nrate-burst = 400\n"));
+  EXPECT_FALSE(in_time("rate-limit = 150\nrate-burst = 401\n"));
+  EXPECT_TRUE(in_time("queue-order = adaptive-lifo:379\n"));
+  EXPECT_FALSE(in_time("queue-order = adaptive-lifo:380\n"));
+  EXPECT_TRUE(in_time("queue-order = lifo\n"));
+}
+
+// 6 connections of 50 ms let through 120/s of the 800/s that the workers can do: attempts beyond that time out in
+// line, unless the wait in line is shorter than the timeout or beside it.
+TEST(Outlook, KnowsThatAStormCanSustainItselfInLineForAConnection) {
+  const std::string settings =
+      "service = workers\nworkers = 40\nservice-time = 50ms\narrivals = open\ntimeout = 500ms\n"
+      "connections = keep-alive\npool-size = 6\nmax-attempts = ";
+  const auto holds = [&](const std::string& more) {
+    return look(settings + more).retries.can_hold;
+  };
+  EXPECT_TRUE(holds("8\nrate = 60\n")) << "480/s";
+  EXPECT_FALSE(holds("8\nrate = 14\n")) << "112/s";
+  EXPECT_FALSE(holds("8\nrate = 60\npool-wait = 125ms\n"));
+  EXPECT_FALSE(holds("8\nrate = 60\npool-wait-counts = no\n"));
+  EXPECT_THAT(
+      unwrapped(text_of(settings + "8\nrate = 60\n")),
+      HasSubstr("MORE than the connections let through, 120/s. A storm can sustain itself in "
+                "line for one"));
+  EXPECT_DOUBLE_EQ(*look(settings + "8\nrate = 14\n").retries.drain, 120 - 112);
 }
 
 // What the clients send at most bounds the load and every storm.
