@@ -364,10 +364,18 @@ void Recommendation::print_settings(const std::vector<Row>& rows) const {
       print_wrapped(std::cout, "The " + row.name + " ones: ", settings_text(row.settings));
     }
   }
+  const ScenarioOptions options = scenario_of(space_.options_of(settings, question_.given));
+  if (const auto length =
+          options.graph.on() ? std::nullopt : advised_queue_length(look_ahead(options))) {
+    print_wrapped(
+        std::cout, "The service's part: ",
+        "bound its queue, for example --queue-length=" + std::to_string(*length) +
+            ", half of what can wait and still be answered in time. With that, search again: "
+            "other settings may be enough.");
+  }
   if (!question_.format) return;
   std::cout << '\n';
-  print_exported(export_policy(scenario_of(space_.options_of(settings, question_.given)).workload,
-                               *question_.format, question_.names));
+  print_exported(export_policy(options.workload, *question_.format, question_.names));
 }
 
 // As options, in one line.

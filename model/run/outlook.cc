@@ -531,6 +531,15 @@ Outlook::Herd look_at_herd(const OutlookInput& input, const Outlook& outlook) {
 
 }  // namespace
 
+std::optional<std::size_t> advised_queue_length(const Outlook& outlook) {
+  if (!outlook.service || outlook.service->kind != Capacity::kWorkers) return std::nullopt;
+  const Outlook::Service& service = *outlook.service;
+  if (service.in_time || service.late_from < 2 || !std::isfinite(service.late_from)) {
+    return std::nullopt;
+  }
+  return static_cast<std::size_t>(service.late_from / 2);
+}
+
 void note_unused_by_open_arrivals(OutlookInput& input, const WorkloadOptions& asked) {
   const WorkloadOptions defaults;
   input.clients_given = asked.clients != defaults.clients;

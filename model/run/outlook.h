@@ -212,6 +212,10 @@ struct Outlook {
   }
 };
 
+// Half of the requests that may wait so that the last one is still answered in time, for --queue-length. Nothing if
+// the answers of these workers are in time, or never can be.
+std::optional<std::size_t> advised_queue_length(const Outlook& outlook);
+
 // Sets in `input` which options of `asked` were given although open arrivals do not use them.
 void note_unused_by_open_arrivals(OutlookInput& input, const WorkloadOptions& asked);
 

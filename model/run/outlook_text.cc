@@ -688,7 +688,7 @@ std::vector<OutlookLine> outlook_lines(const Outlook& outlook) {
         limits ? "limits that begin anew each minute (fixed windows), " : "";
     const std::string callers = outlook.arrivals == Arrivals::kOpen && !outlook.gates &&
                                         outlook.service->kind == Capacity::kWorkers
-                                    ? "the threads of your callers (--concurrency-limit), "
+                                    ? "limits of your callers (--concurrency-limit), "
                                     : "";
     lines.push_back(
         {"left out", kept + callers + windows + "replicas, layers -> docs/simulator.md"});
