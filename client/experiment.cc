@@ -432,12 +432,12 @@ void Experiment::carry_out(const TimedAction& step) {
   }
   load_ = step.action.factor;
   set_load();
+  recorder_->set_load(Clock::now(), load_, workload_);
   record_action(step.announcement);
 }
 
 void Experiment::record_action(const std::string& announcement) {
-  if (announcement.empty()) return;
-  std::cerr << announcement << '\n';
+  if (!announcement.empty()) std::cerr << announcement << '\n';
   recorder_->action(Clock::now(), announcement);
 }
 

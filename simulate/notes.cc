@@ -1,24 +1,11 @@
 #include "simulate/notes.h"
 
-#include <chrono>
-
 #include "model/base/text.h"
 #include "model/run/disturbance.h"
 #include "model/run/outlook.h"
 #include "simulate/next_to_try.h"
 
 namespace retrystorm {
-namespace {
-
-// "1:05", "0:30.5"
-std::string clock_text(Duration t) {
-  const auto minutes = std::chrono::floor<std::chrono::minutes>(t);
-  std::string seconds = print_number(to_seconds(t - minutes));
-  if (seconds.size() == 1 || seconds[1] == '.') seconds.insert(0, "0");
-  return std::to_string(minutes.count()) + ':' + seconds;
-}
-
-}  // namespace
 
 void RunNotes::on_outage(Duration t, OutageEvent event, const std::string&) {
   const bool begins = event == OutageEvent::kBegin;

@@ -41,12 +41,14 @@ class ChangeList {
 
   void begin(Change change, const Disturbance& what) {
     nodes_[change.node].disturbances.push_back(what);
+    if (change.kind == Change::Kind::kOutageBegins) outage_load_ = load_factor(what);
     change.what = what.kind;
     add(std::move(change));
   }
   void end(Change change, const Disturbance& what) {
     std::vector<Disturbance>& under_way = nodes_[change.node].disturbances;
     under_way.erase(std::find(under_way.begin(), under_way.end(), what));
+    if (change.kind == Change::Kind::kOutageEnds) outage_load_ = 1;
     change.what = what.kind;
     add(std::move(change));
   }
@@ -78,6 +80,8 @@ class ChangeList {
     for (const Node& each : nodes_) {
       for (const Disturbance& what : each.disturbances) change.load *= load_factor(what);
     }
+    change.load_beside =
+        outage_load_ == 1 ? change.load : to_digits(change.load / outage_load_, 12);
     const Node& node = nodes_[change.node];
     Conditions conditions = node.conditions;
     for (const Disturbance& each : node.disturbances) apply(each, conditions);
@@ -86,7 +90,7 @@ class ChangeList {
   }
 
   std::vector<Node> nodes_;
-  double load_ = 1;
+  double load_ = 1, outage_load_ = 1;
   std::vector<Change> changes_;
 };
 
@@ -122,12 +126,8 @@ std::vector<Change> changes(const ScenarioOptions& options) {
   const auto add_disturbance = [&](Duration from, Duration to, int order, std::size_t node,
                                    const Disturbance& what, Change::Kind begins, Change::Kind ends,
                                    const std::string& announcement) {
-    const auto announced = [&announcement](const char* what_happens) {
-      return announcement.empty() ? announcement : announcement + what_happens;
-    };
-    const Change begin{
-        .t = from, .kind = begins, .node = node, .announcement = announced(" begins")};
-    const Change end{.t = to, .kind = ends, .node = node, .announcement = announced(" ends")};
+    const Change begin{.t = from, .kind = begins, .node = node, .announcement = announcement};
+    const Change end{.t = to, .kind = ends, .node = node, .announcement = announcement};
     steps.push_back({from, order + 1, [&list, begin, what] { list.begin(begin, what); }});
     steps.push_back({to, order, [&list, end, what] { list.end(end, what); }});
   };

@@ -24,10 +24,11 @@ struct Change {
   Kind kind = Kind::kAction;
   std::size_t node = 0;        // the service that it is for, where there are several
   Disturbance::Kind what{};    // of an outage or a fault
-  std::string announcement{};  // what observers get for an action; empty: nothing
+  std::string announcement{};  // the name of an action or a fault; empty: a further step of a ramp
   bool restart = false;
   ServiceOptions service{};
-  double load = 1;  // factor on the offered load
+  double load = 1;         // factor on the offered load
+  double load_beside = 1;  // the same without that of the outage
 };
 
 // What to simulate. Option values must be in range. `max_connections` must be set here and in the

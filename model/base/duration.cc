@@ -180,6 +180,13 @@ Duration scale(Duration duration, double factor) {
   return saturating(std::round(static_cast<double>(duration.count()) * factor));
 }
 
+std::string clock_text(Duration duration) {
+  const auto minutes = std::chrono::floor<std::chrono::minutes>(duration);
+  std::string seconds = print_number(to_seconds(duration - minutes));
+  if (seconds.size() == 1 || seconds[1] == '.') seconds.insert(0, "0");
+  return std::to_string(minutes.count()) + ':' + seconds;
+}
+
 std::string brief_duration(Duration duration) {
   std::string text = format_duration(duration);
   for (const std::string_view zeros : {"m0s", "h0m"}) {

@@ -26,6 +26,8 @@ Duration parse_duration(std::string_view text, Duration least);
 std::string format_duration(Duration duration);
 // The same without zeros at the end: "5m", "2h".
 std::string brief_duration(Duration duration);
+// As on a clock: "1:05", "0:30.5".
+std::string clock_text(Duration duration);
 
 // Converts seconds to a duration, truncated to whole nanoseconds. A value that does not fit becomes
 // the longest or shortest duration. NaN becomes zero.

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <ratio>
+#include <utility>
 
 #include "model/base/portable_math.h"
+#include "model/base/text.h"
 #include "model/run/outlook.h"
 
 namespace retrystorm {
@@ -24,6 +28,7 @@ RecoveryTracker::Window joined(Windows windows) {
   for (const auto& each : windows) {
     whole.counts += each.counts;
     whole.length += each.length;
+    whole.expected += each.expected;
   }
   return whole;
 }
@@ -107,9 +112,15 @@ std::string per_second(double rate, const std::string& what) {
   return readable(rate) + ' ' + what + "/s";
 }
 
+// The load that the clients offer in a window, as a factor on that before the outage.
+double load_in(const RecoveryTracker::Window& window) {
+  return window.expected == window.length ? 1
+                                          : to_seconds(window.expected) / to_seconds(window.length);
+}
+
 // "45 of 99.2 OK/s"
 std::string of_baseline(const RecoveryTracker::Window& window, double baseline) {
-  return readable(window.rates().ok) + " of " + per_second(baseline, "OK");
+  return readable(window.rates().ok) + " of " + per_second(baseline * load_in(window), "OK");
 }
 
 // How long to watch until a queue is empty and three more windows have passed, in whole minutes.
@@ -119,20 +130,23 @@ Duration longer(Windows after, const Draining& queue) {
       RecoveryTracker::kWindow * (RecoveryTracker::kConsecutiveWindows + 1));
 }
 
-// `unwell`: see `unwell_before`. It comes first, because the caller goes on with what to do.
+// `since`: what it has not come back from, if that is not the outage. `unwell`: see `unwell_before`. It comes first,
+// because the caller goes on with what to do.
 std::string why_draining(Windows after, double baseline, const Draining& queue,
-                         const std::string& unwell) {
+                         const std::string& since, const std::string& unwell) {
   const auto last = joined(after.last(RecoveryTracker::kConsecutiveWindows));
-  return "not yet back (" + of_baseline(last, baseline) + ')' +
-         (unwell.empty() ? ":" : unwell + ';') + " its queue of " +
+  return "not yet back " + since + (since.empty() ? "(" : " (") + of_baseline(last, baseline) +
+         ')' + (unwell.empty() ? ":" : unwell + ';') + " its queue of " +
          readable(static_cast<double>(queue.waiting)) + " falls by " + readable(queue.rate) +
          "/s and is empty in " + readable(queue.left());
 }
 
-std::string why_recovering(Windows after, double baseline, bool errors_gone) {
+std::string why_recovering(Windows after, double baseline, const std::string& since,
+                           bool errors_gone) {
   const auto last = joined(after.last(RecoveryTracker::kConsecutiveWindows));
-  return std::string("not yet back: ") + (errors_gone ? "the errors are gone, but " : "") +
-         of_baseline(last, baseline) + " in the last " + readable(last.length);
+  return "not yet back" + std::string(since.empty() ? "" : " ") + since + ": " +
+         (errors_gone ? "the errors are gone, but " : "") + of_baseline(last, baseline) +
+         " in the last " + readable(last.length);
 }
 
 // What keeps the service down.
@@ -142,7 +156,7 @@ std::string held_by(const RecoveryTracker::Window& window) {
 }
 
 // `mended`: what is true again after the outage; empty if something else was changed.
-std::string why_collapsed(Windows after, std::string_view mended) {
+std::string why_collapsed(Windows after, const std::string& since, std::string_view mended) {
   const auto last = joined(after.last(RecoveryTracker::kConsecutiveWindows));
   const std::string attempts = per_second(last.rates().attempts, "attempts");
   const auto without_answer = [&last](NoAnswer why) {
@@ -153,7 +167,8 @@ std::string why_collapsed(Windows after, std::string_view mended) {
           last.counts.finished()) {
     return "the service is gone: all " + attempts + " are refused, or reach nothing";
   }
-  std::string text = "does not come back: " + held_by(last);
+  std::string text = since.empty() ? "does not come back" : "down ";
+  text += since + ": " + held_by(last);
   if (after.back().waiting.value_or(0) > 0) {
     text += ", " + readable(static_cast<double>(*after.back().waiting)) + " wait";
   }
@@ -243,7 +258,7 @@ Judged judge_calm(Windows all) {
     });
     if (answers) return {};
     if (const auto queue = draining(all)) {
-      return {Verdict::kRecovering, why_draining(all, base.rate(), *queue, ""),
+      return {Verdict::kRecovering, why_draining(all, base.rate(), *queue, "", ""),
               longer(all, *queue)};
     }
     return {Verdict::kCollapsed, "down without an outage: " + of_baseline(end, base.rate()) +
@@ -281,8 +296,11 @@ std::string_view to_string(Verdict verdict) {
 void RecoveryTracker::take_window(TimePoint now, const Counts& totals,
                                   std::optional<std::size_t> waiting,
                                   std::vector<Window>& windows) {
-  windows.push_back(
-      {totals - window_start_totals_, windows_closed_ * kWindow, now - window_start_, waiting});
+  pass(now);
+  if (!disturbed_by_ && !in_force_.empty()) disturbed_by_ = in_force_.front();
+  windows.push_back({totals - window_start_totals_, windows_closed_ * kWindow, now - window_start_,
+                     waiting, std::exchange(expected_, Duration::zero()),
+                     std::exchange(disturbed_by_, std::nullopt)});
   window_start_ = now;
   window_start_totals_ = totals;
 }
@@ -308,9 +326,59 @@ void RecoveryTracker::begin_phase(Phase phase, TimePoint now, const Counts& tota
   phase_start_ = window_start_ = now;
   windows_closed_ = 0;
   window_start_totals_ = totals;
+  load_since_ = now;
+  expected_ = Duration::zero();
+  disturbed_by_.reset();
+}
+
+void RecoveryTracker::pass(TimePoint now) {
+  expected_ += scale(now - load_since_, load_factor());
+  load_since_ = now;
+}
+
+double RecoveryTracker::load_factor() const {
+  const double factor = load_ / load_at_outage_;
+  if (phase_ == Phase::kBefore || factor == 1) return 1;
+  if (!thinking_) return factor;
+  const double share = std::min(*thinking_ / load_at_outage_ * baseline().rates().ok, 1.0);
+  return 1 / (1 - share + share / factor);
+}
+
+void RecoveryTracker::disturb(TimePoint now, const std::string& what) {
+  changed_ = true;
+  if (!what.empty()) disturbances_.push_back({now, what});
+  if (!disturbed_by_ && !disturbances_.empty()) disturbed_by_ = disturbances_.size() - 1;
+}
+
+void RecoveryTracker::disturbance_begins(TimePoint now, const std::string& what) {
+  disturb(now, what);
+  in_force_.push_back(disturbances_.size() - 1);
+}
+
+void RecoveryTracker::disturbance_ends(TimePoint now, const std::string& what) {
+  changed_ = true;
+  const auto it = std::find_if(in_force_.begin(), in_force_.end(),
+                               [&](std::size_t each) { return disturbances_[each].what == what; });
+  if (it == in_force_.end()) return;
+  if (!disturbed_by_ && now > window_start_) disturbed_by_ = *it;
+  in_force_.erase(it);
+}
+
+void RecoveryTracker::set_load(TimePoint now, double load, std::optional<double> thinking) {
+  pass(now);
+  load_ = load;
+  thinking_ = thinking;
+}
+
+std::string RecoveryTracker::since_text(std::size_t disturbance) const {
+  using Tenths = std::chrono::duration<std::int64_t, std::deci>;
+  const Disturbed& what = disturbances_[disturbance];
+  return "since " + what.what + " at " + clock_text(std::chrono::round<Tenths>(what.at - start_));
 }
 
 void RecoveryTracker::outage_begins(TimePoint now, const Counts& totals, std::string_view mended) {
+  if (phase_ == Phase::kBefore) load_at_outage_ = load_;
+  in_force_.clear();
   mended_ = mended;
   during_.clear();
   after_.clear();
@@ -356,7 +424,7 @@ Recovery RecoveryTracker::recovery() const {
     return result;
   }
   result.verdict = Verdict::kUndecided;
-  const Windows after(after_);
+  Windows after(after_);
   const auto errors_gone = [](const Window& window) {
     return static_cast<double>(window.counts.failures()) <=
            0.01 * static_cast<double>(window.counts.attempts);
@@ -382,14 +450,14 @@ Recovery RecoveryTracker::recovery() const {
   }
 
   const auto misses = [&](const Window& window, double share, double sigmas) {
-    return base.is_missed(window.counts.ok, window.length, share, sigmas);
+    return base.is_missed(window.counts.ok, window.expected, share, sigmas);
   };
   const auto three_miss = [&](std::size_t first, double share, double sigmas) {
     std::uint64_t ok = 0;
     Duration length{0};
     for (const Window& window : after.subspan(first, kConsecutiveWindows)) {
       ok += window.counts.ok;
-      length += window.length;
+      length += window.expected;
     }
     return base.is_missed(ok, length, share, sigmas);
   };
@@ -408,8 +476,8 @@ Recovery RecoveryTracker::recovery() const {
                              static_cast<double>(calm.counts.attempts);
   const bool none_more = static_cast<double>(outage.counts.failures()) <=
                          fail_anyway + kSigmas * std::sqrt(fail_anyway);
-  result.unfelt = none_more && base.is_missed(0, outage.length, 0.9, kSigmas) &&
-                  !base.is_missed(outage.counts.ok, outage.length, 0.9, kSigmas);
+  result.unfelt = none_more && base.is_missed(0, outage.expected, 0.9, kSigmas) &&
+                  !base.is_missed(outage.counts.ok, outage.expected, 0.9, kSigmas);
   const bool enough = base.is_enough();
   const auto recovered_at =
       enough ? first_running(after, reaches(0.9)) : std::optional<std::size_t>();
@@ -425,14 +493,13 @@ Recovery RecoveryTracker::recovery() const {
 
   const auto lose = [&](const Window& window) {
     result.ok_lost +=
-        base.rate() * to_seconds(window.length) - static_cast<double>(window.counts.ok);
+        base.rate() * to_seconds(window.expected) - static_cast<double>(window.counts.ok);
   };
   std::for_each(during_.begin(), during_.end(), lose);
   const auto lost = after.first(recovered_at.value_or(after.size()));
   std::for_each(lost.begin(), lost.end(), lose);
   result.ok_lost = std::max(result.ok_lost, 0.0);
 
-  const auto last = after.last(std::min(after.size(), kConsecutiveWindows));
   if (!enough) {
     result.reason = "too few answers before the outage to compare with: " +
                     readable(static_cast<double>(calm.counts.ok)) + " in " + readable(calm.length);
@@ -447,18 +514,62 @@ Recovery RecoveryTracker::recovery() const {
                                              : "not watched for 15 s after the outage";
     return result;
   }
+  // The windows that are no evidence against the recovery, because of another disturbance; and the first one since when
+  // the service is not back from one.
+  std::vector<bool> excused;
+  bool away = false;
+  std::size_t left_at = 0;      // where it was away
+  std::size_t undisturbed = 0;  // windows at the end
+  std::size_t judged = 0;       // the end of the last three of them in a row
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    const bool disturbed = after[i].disturbed_by.has_value();
+    undisturbed = disturbed ? 0 : undisturbed + 1;
+    if (undisturbed >= kConsecutiveWindows) judged = i + 1;
+    if (i == recovered_at ||
+        (away && !disturbed && i + kConsecutiveWindows <= after.size() && reaches(0.9)(i))) {
+      away = false;
+    } else if (disturbed && !away) {
+      away = true;
+      left_at = i;
+    }
+    excused.push_back(away);
+  }
+  std::string since, unjudged;
+  if (away) {
+    const std::string text = since_text(*after[left_at].disturbed_by);
+    if (judged > left_at) {
+      if (recovered_at) since = text;
+      if (judged < after.size()) {
+        unjudged = "; not judged " + since_text(*after[judged].disturbed_by);
+        after = after.first(judged);
+      }
+    } else if (recovered_at) {
+      unjudged = "; not judged " + text;
+    } else if (left_at >= kConsecutiveWindows) {
+      unjudged = "; not judged " + text;
+      after = after.first(left_at);
+    } else {
+      result.reason = "not watched for 15 s after the outage without another disturbance, " + text;
+      return result;
+    }
+  }
+  const auto last = after.last(kConsecutiveWindows);
+  std::optional<std::size_t> relapse, relapse_of_three;
   if (recovered_at) {
     const std::size_t threes = after.size() - kConsecutiveWindows + 1 - *recovered_at;
     const auto comparisons = static_cast<double>(after.size() - *recovered_at + threes);
     const double sigmas = std::sqrt(2 * natural_log(comparisons / (2 * kFalseRelapses)));
-    std::optional<std::size_t> relapse, relapse_of_three;
     for (std::size_t i = after.size(); i-- > *recovered_at;) {
+      if (excused[i]) continue;
       if (misses(after[i], 0.75, sigmas)) relapse = i;
-      if (i + kConsecutiveWindows <= after.size() && three_miss(i, 0.75, sigmas)) {
+      if (i + kConsecutiveWindows <= after.size() && !excused[i + 1] && !excused[i + 2] &&
+          three_miss(i, 0.75, sigmas)) {
         relapse_of_three = i;
       }
     }
     if (!relapse) relapse = relapse_of_three;
+  }
+  if (recovered_at && (relapse || since.empty())) {
     result.verdict = relapse ? Verdict::kRelapsed : Verdict::kRecovered;
     result.reason =
         "back at 90 % of " + per_second(base.rate(), "OK") + ' ' +
@@ -466,19 +577,20 @@ Recovery RecoveryTracker::recovery() const {
     if (relapse) {
       result.reason += ", below 75 % again after " + format_duration(*start(relapse)) +
                        "; at the end " + of_baseline(joined(last), base.rate());
-    } else if (!base.is_missed(outage.counts.ok, outage.length, 0.9, 0)) {
+    } else if (!base.is_missed(outage.counts.ok, outage.expected, 0.9, 0)) {
       const double missing =
-          base.rate() * to_seconds(outage.length) - static_cast<double>(outage.counts.ok);
+          base.rate() * to_seconds(outage.expected) - static_cast<double>(outage.counts.ok);
       result.reason +=
           missing < 1 ? "; the outage cost no answers" : "; the outage cost hardly an answer";
     }
-    const auto queue = relapse ? std::nullopt : queue_left(calm_windows(), last);
+    const auto queue =
+        relapse || !unjudged.empty() ? std::nullopt : queue_left(calm_windows(), last);
     if (queue) {
       result.queue_wait = queue->wait;
       result.reason += ", but its queue is not empty: a request waits for " +
                        readable(queue->wait) + " (" + readable(queue->before) + " before)";
     }
-    result.reason += unwell_before(calm);
+    result.reason += unwell_before(calm) + unjudged;
     return result;
   }
   if (std::none_of(last.begin(), last.end(), tried)) {
@@ -487,18 +599,22 @@ Recovery RecoveryTracker::recovery() const {
     return result;
   }
   // A few OK are not noise here, because a service that is down answers nothing.
-  const auto answers = [&](const Window& window) { return window.rates().ok >= 0.1 * base.rate(); };
+  const auto answers = [&](const Window& window) {
+    return window.rates().ok >= 0.1 * base.rate() * load_in(window);
+  };
   const bool no_errors = std::all_of(last.begin(), last.end(), errors_gone);
   if (const auto queue = draining(after)) {
     result.verdict = Verdict::kRecovering;
-    result.reason = why_draining(after, base.rate(), *queue, unwell_before(calm));
+    result.reason = why_draining(after, base.rate(), *queue, since, unwell_before(calm));
     result.to_watch = longer(after, *queue);
   } else if (no_errors || std::any_of(last.begin(), last.end(), answers)) {
     result.verdict = Verdict::kRecovering;
-    result.reason = why_recovering(after, base.rate(), no_errors) + unwell_before(calm);
+    result.reason =
+        why_recovering(after, base.rate(), since, no_errors) + unwell_before(calm) + unjudged;
   } else {
     result.verdict = Verdict::kCollapsed;
-    result.reason = why_collapsed(after, changed_ ? "" : mended_) + unwell_before(calm);
+    result.reason =
+        why_collapsed(after, since, changed_ ? "" : mended_) + unwell_before(calm) + unjudged;
   }
   return result;
 }

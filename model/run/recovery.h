@@ -35,6 +35,12 @@
 // - A service that is back may still have a queue, where answers come late but in time. It has one if in each
 //   of the last three windows ten times as many requests wait as in any before the outage, and more than it
 //   answers in a second. By Little's law a request then waits for the queue divided by OK/s.
+// - Other disturbances of the timeline are no evidence against the recovery. From a window with one on, until three
+//   windows in a row reach 90 % again, nothing counts as a relapse. A service that does not come back from the last
+//   one is down, or not yet back, since then. What fewer than three windows follow is not judged,
+//   and what was in force before the outage belongs to the baseline. After a change of the load, a window is compared
+//   with the baseline times the factor F; closed clients that think for a share s of their time offer
+//   1 / (1 - s + s / F) times as much.
 // - Without an outage there is nothing to recover from. But the service may be down at the end: in
 //   each of the last three windows at most a tenth of the attempts are OK, and a tenth of the OK/s
 //   of its best three windows. If those are too few to compare with, none of the last attempts must
@@ -112,10 +118,14 @@ class RecoveryTracker {
     Duration start;                        // aligned, from the beginning of its phase
     Duration length;                       // as measured
     std::optional<std::size_t> waiting{};  // requests in the service's queue at its end, if known
+    // How long clients offer as much before the outage. The same as `length` if the load was not changed.
+    Duration expected{0};
+    std::optional<std::size_t> disturbed_by{};  // index of the disturbance, see `disturb`
     Rates rates() const { return retrystorm::rates(counts, length); }
   };
 
-  explicit RecoveryTracker(TimePoint start) : phase_start_(start), window_start_(start) {}
+  explicit RecoveryTracker(TimePoint start)
+      : start_(start), phase_start_(start), window_start_(start), load_since_(start) {}
 
   // When the current window ends and `close_window` is due.
   TimePoint window_end() const { return window_end_at(windows_closed_ + 1); }
@@ -138,6 +148,16 @@ class RecoveryTracker {
   // Something else was changed on purpose, so that the end of the outage does not mend everything.
   void note_change() { changed_ = true; }
 
+  // That happened now, and is named so. Empty: as before, as in a ramp.
+  void disturb(TimePoint now, const std::string& what);
+  // The same for what lasts.
+  void disturbance_begins(TimePoint now, const std::string& what);
+  void disturbance_ends(TimePoint now, const std::string& what);
+
+  // The clients offer this many times their usual load. `thinking`: the share of them that think, for each OK/s at
+  // the usual load; nothing if they do not wait for answers.
+  void set_load(TimePoint now, double load, std::optional<double> thinking);
+
   bool in_outage() const { return phase_ == Phase::kDuring; }
 
   // The windows before the outage joined into one; empty if there are none. Clients are still
@@ -159,7 +179,19 @@ class RecoveryTracker {
   void take_window(TimePoint now, const Counts& totals, std::optional<std::size_t> waiting,
                    std::vector<Window>& windows);
   void begin_phase(Phase phase, TimePoint now, const Counts& totals);
+  // Adds the time since the load was set to what is expected.
+  void pass(TimePoint now);
+  double load_factor() const;
 
+  // Another disturbance than the outage.
+  struct Disturbed {
+    TimePoint at;
+    std::string what;
+  };
+  // "since errors:1 at 1:20"
+  std::string since_text(std::size_t disturbance) const;
+
+  const TimePoint start_;
   Phase phase_ = Phase::kBefore;
   TimePoint phase_start_;
   int windows_closed_ = 0;  // in this phase
@@ -168,6 +200,13 @@ class RecoveryTracker {
   std::vector<Window> before_, during_, after_;
   std::string_view mended_{};
   bool changed_ = false;
+  std::vector<Disturbed> disturbances_;
+  std::vector<std::size_t> in_force_;        // of them, begun since the outage began
+  std::optional<std::size_t> disturbed_by_;  // in this window
+  double load_ = 1, load_at_outage_ = 1;
+  std::optional<double> thinking_;
+  TimePoint load_since_;
+  Duration expected_{0};  // in this window, until then
 };
 
 }  // namespace retrystorm

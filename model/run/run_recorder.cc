@@ -76,7 +76,29 @@ void RunRecorder::outage_ends(TimePoint now, const Counts& totals) {
 }
 
 void RunRecorder::action(TimePoint now, const std::string& what) {
-  tracker_.note_change();
+  tracker_.disturb(now, what);
+  if (!what.empty()) report_action(now, what);
+}
+
+void RunRecorder::fault_begins(TimePoint now, const std::string& what) {
+  tracker_.disturbance_begins(now, what);
+  report_action(now, what + " begins");
+}
+
+void RunRecorder::fault_ends(TimePoint now, const std::string& what) {
+  tracker_.disturbance_ends(now, what);
+  report_action(now, what + " ends");
+}
+
+void RunRecorder::set_load(TimePoint now, double load, const WorkloadOptions& workload) {
+  const bool waits = workload.arrivals == Arrivals::kClosed;
+  tracker_.set_load(now, load,
+                    waits ? std::optional(to_seconds(workload.mean_think_time()) /
+                                          static_cast<double>(workload.clients))
+                          : std::nullopt);
+}
+
+void RunRecorder::report_action(TimePoint now, const std::string& what) {
   for (const Listener& each : listeners_) each.observer->on_action(now - start_, what);
 }
 

@@ -11,6 +11,7 @@
 #include "model/run/recovery.h"
 #include "model/run/run_observer.h"
 #include "model/run/run_phases.h"
+#include "model/run/workload.h"
 
 namespace retrystorm {
 
@@ -35,8 +36,14 @@ class RunRecorder {
   // `what`: the outage, printed by `print_disturbance`.
   void outage_begins(TimePoint now, const Counts& totals, const std::string& what);
   void outage_ends(TimePoint now, const Counts& totals);
-  // An action of the timeline. `what` is printed by `print_action`.
+  // An action of the timeline. `what` is printed by `print_action`. Empty: a further step of a ramp, which is not
+  // reported.
   void action(TimePoint now, const std::string& what);
+  // A disturbance besides the outage. `what` is printed by `print_disturbance`, perhaps with "of NAME".
+  void fault_begins(TimePoint now, const std::string& what);
+  void fault_ends(TimePoint now, const std::string& what);
+  // The factor on the load that clients of this kind offer, without that of the outage.
+  void set_load(TimePoint now, double load, const WorkloadOptions& workload);
   // More was changed than the outage's end mends.
   void note_change() { tracker_.note_change(); }
   bool in_outage() const { return tracker_.in_outage(); }
@@ -64,6 +71,8 @@ class RunRecorder {
   void summarize(const Summary& summary);
 
  private:
+  void report_action(TimePoint now, const std::string& what);
+
   // An observer, when its next interval ends, and the totals of its last report.
   struct Listener {
     RunObserver* observer;

@@ -1,8 +1,10 @@
 #include "model/run/recovery.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@ namespace retrystorm {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::HasSubstr;
 
 // Windows of five seconds, given as by an engine. The rates are per second, for a service that is
 // `size` times as large.
@@ -55,6 +58,25 @@ class History {
 
   History& action() {
     tracker_.note_change();
+    return *this;
+  }
+
+  // What the user does besides the outage.
+  History& disturb(const std::string& what) {
+    tracker_.disturb(now_, what);
+    return *this;
+  }
+  History& fault_begins(const std::string& what) {
+    tracker_.disturbance_begins(now_, what);
+    return *this;
+  }
+  History& fault_ends(const std::string& what) {
+    tracker_.disturbance_ends(now_, what);
+    return *this;
+  }
+  History& load(double factor, std::optional<double> thinking = std::nullopt) {
+    tracker_.disturb(now_, "load " + std::to_string(factor));
+    tracker_.set_load(now_, factor, thinking);
     return *this;
   }
 
@@ -739,6 +761,91 @@ TEST(Recovery, LateEngineJoinsTheMissedWindowsToOne) {
   history.windows(3, 100);
   EXPECT_EQ(history.result().time_to_recovery, 15s);
   EXPECT_EQ(history.verdict(), Verdict::kRecovered);
+}
+
+// The run began at 1000 s of its clock; the outage is over after 50 s.
+TEST(Recovery, IsNotRevokedByAnotherDisturbance) {
+  History history;
+  history.calm_and_outage().windows(6, 100);
+  history.fault_begins("errors:1").windows(2, 0, 100);
+  EXPECT_EQ(history.verdict(), Verdict::kRecovered) << "it is in force";
+  EXPECT_THAT(history.reason(), HasSubstr("; not judged since errors:1 at 1:20"));
+  history.fault_ends("errors:1").windows(2, 0, 300);
+  EXPECT_EQ(history.verdict(), Verdict::kRecovered) << "too soon to tell";
+  history.windows(4, 100);
+  EXPECT_EQ(history.verdict(), Verdict::kRecovered) << "it has come back from both";
+  EXPECT_EQ(history.reason(), "back at 90 % of 100 OK/s at once");
+  EXPECT_EQ(history.result().time_to_recovery, 0s);
+  history.windows(3, 20, 300);
+  EXPECT_EQ(history.verdict(), Verdict::kRelapsed) << "nothing disturbs it then";
+}
+
+TEST(Recovery, NamesTheDisturbanceThatItDoesNotComeBackFrom) {
+  History history;
+  history.calm_and_outage().windows(6, 100).fault_begins("errors:1").windows(2, 0, 100);
+  history.fault_ends("errors:1").windows(3, 0, 300);
+  EXPECT_EQ(history.verdict(), Verdict::kCollapsed);
+  EXPECT_EQ(history.reason(), "down since errors:1 at 1:20: 300 attempts/s keep it down");
+  history.windows(1, 50, 50);
+  EXPECT_EQ(history.verdict(), Verdict::kRecovering);
+  EXPECT_EQ(history.reason(),
+            "not yet back since errors:1 at 1:20: 16.7 of 100 OK/s in the last 15s");
+}
+
+TEST(Recovery, IsStillDownWhenItIsDisturbedOnceMore) {
+  History history;
+  history.calm_and_outage().windows(6, 100).disturb("restart").windows(4, 0, 300);
+  history.disturb("set x=1").windows(2, 50, 100);
+  EXPECT_EQ(history.verdict(), Verdict::kCollapsed);
+  EXPECT_EQ(history.reason(),
+            "down since restart at 1:20: 300 attempts/s keep it down; not judged since set x=1 at "
+            "1:40");
+}
+
+// What ends within the first windows after the outage leaves nothing to judge, or what was there before it.
+TEST(Recovery, IsJudgedWhereNothingElseDisturbs) {
+  History soon, late;
+  soon.calm_and_outage().windows(2, 0, 300).fault_begins("slow:2").windows(8, 0, 300);
+  EXPECT_EQ(soon.verdict(), Verdict::kUndecided);
+  EXPECT_EQ(
+      soon.reason(),
+      "not watched for 15 s after the outage without another disturbance, since slow:2 at 1:00");
+  late.calm_and_outage().windows(3, 0, 300).disturb("restart").windows(2, 90, 10);
+  EXPECT_EQ(late.verdict(), Verdict::kCollapsed);
+  EXPECT_EQ(late.reason(),
+            "does not come back: 300 attempts/s keep it down; not judged since restart at 1:05");
+  late.windows(2, 100);
+  EXPECT_EQ(late.verdict(), Verdict::kRecovered);
+}
+
+// What was in force before the outage is in the baseline.
+TEST(Recovery, IsJudgedInAFaultOfTheWholeRun) {
+  History history;
+  history.fault_begins("errors:0.1").calm_and_outage().windows(6, 0, 300);
+  EXPECT_EQ(history.verdict(), Verdict::kCollapsed);
+}
+
+TEST(Recovery, FollowsTheLoadThatTheUserSets) {
+  for (const double factor : {0.2, 0.5, 2.0}) {
+    History history;
+    history.calm_and_outage().windows(3, 0, 100).load(factor).windows(4, 100 * factor);
+    EXPECT_EQ(history.verdict(), Verdict::kRecovered) << factor;
+    // The first five are missed until then: 20 s of the outage and 15 s.
+    EXPECT_NEAR(history.result().ok_lost, 3500, 1e-6) << factor;
+  }
+  History half;
+  half.calm_and_outage().windows(3, 0, 100).load(0.5).windows(4, 20, 20);
+  EXPECT_EQ(half.verdict(), Verdict::kRecovering);
+  EXPECT_EQ(half.reason(), "not yet back: 20 of 50 OK/s in the last 15s");
+}
+
+// 100 clients that get 50 OK/s, and think for 1 s each: half of a cycle of 2 s. With three times the load a cycle is
+// 1 + 1/3 s, so that they want 75/s.
+TEST(Recovery, ExpectsOfClosedClientsWhatTheirThinkTimeLeaves) {
+  History history;
+  history.windows(6, 50).stop().windows(4, 0, 100).go_on().windows(3, 0, 100);
+  history.load(3, 1. / 100).windows(4, 40, 10);
+  EXPECT_EQ(history.reason(), "not yet back: 40 of 75 OK/s in the last 15s");
 }
 
 TEST(Recovery, AnotherOutageStartsTheVerdictAgain) {
