@@ -172,6 +172,7 @@ void check(const ClientOptions& options, const std::vector<std::string>& typed) 
   if (options.workload.arrivals == Arrivals::kJob) {
     find_unused_load(unused, options.timeline, "with --arrivals=job");
   }
+  find_unused_disturbances(unused, options.timeline, options.outage_at.has_value());
   find_unused_of_reconnects(
       unused, options.workload,
       options.outage_at ? std::optional(options.timeline.outage) : std::nullopt);

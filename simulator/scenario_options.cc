@@ -220,6 +220,7 @@ void find_unused(UnusedOptions& unused, const ScenarioOptions& scenario) {
                                  {"time-limit"});
   }
   const bool has_outage = scenario.outage_length() > Duration::zero();
+  find_unused_disturbances(unused, scenario.timeline, has_outage);
   find_unused_of_reconnects(unused, scenario.workload,
                             has_outage ? std::optional(scenario.timeline.outage) : std::nullopt);
   if (!has_outage) {

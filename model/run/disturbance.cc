@@ -1,5 +1,6 @@
 #include "model/run/disturbance.h"
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 
@@ -94,19 +95,33 @@ Conditions& apply(const Disturbance& disturbance, Conditions& conditions) {
       conditions.slow *= disturbance.value;
       break;
     case Disturbance::Kind::kErrors:
-      conditions.errors = disturbance.value;
+      conditions.errors = either_fails(conditions.errors, disturbance.value);
       if (disturbance.status) conditions.error_status = disturbance.status;
       break;
     case Disturbance::Kind::kCapacity:
       conditions.capacity *= disturbance.value;
       break;
     case Disturbance::Kind::kThrottle:
-      conditions.rate_limit = disturbance.value;
+      conditions.rate_limit =
+          std::min(conditions.rate_limit.value_or(disturbance.value), disturbance.value);
       break;
     default:
       break;
   }
   return conditions;
+}
+
+bool does_nothing(const Disturbance& disturbance) {
+  switch (disturbance.kind) {
+    case Disturbance::Kind::kSlow:
+    case Disturbance::Kind::kCapacity:
+    case Disturbance::Kind::kLoad:
+      return disturbance.value == 1;
+    case Disturbance::Kind::kErrors:
+      return disturbance.value == 0;
+    default:
+      return false;
+  }
 }
 
 Disturbance::By made_by(const Disturbance& disturbance) {

@@ -52,9 +52,13 @@ std::string print_disturbance(const Disturbance& disturbance);
 // What is true again after the disturbance of this text: "nothing is broken any more".
 std::string_view mended_after(std::string_view printed);
 
-// Applies the disturbance to the service's conditions. Signals, connections and the clients' load
+// Applies the disturbance to the service's conditions, on top of what is in force: factors multiply, errors are
+// independent of each other (and have the last status), and the least throttle holds. Signals, connections and the clients' load
 // are handled elsewhere.
 Conditions& apply(const Disturbance& disturbance, Conditions& conditions);
+
+// Does its value, such as that of "slow:1", leave all as it is?
+bool does_nothing(const Disturbance& disturbance);
 
 Disturbance::By made_by(const Disturbance& disturbance);
 // True if the service must be ordered to make it.

@@ -254,7 +254,8 @@ void declare_options(OptionList& options, TimelineOptions& timeline, Engine engi
             .text(
                 "fault",
                 "'FROM-TO KIND' or with --chain 'FROM-TO KIND of NAME': a disturbance besides --outage, of the same "
-                "kinds; may be repeated, and they may overlap. The verdict is about the outage",
+                "kinds; may be repeated, and they may overlap: factors multiply, errors are independent, the least "
+                "throttle holds. The verdict is about the outage",
                 [&timeline, engine](std::string_view text) {
                   std::vector<Fault> read;
                   each_part(text, ";", [&](std::string_view part) {
@@ -301,6 +302,19 @@ std::vector<std::string> later_changes(const TimelineOptions& timeline) {
   if (!timeline.at.empty()) names.emplace_back("--at");
   if (!timeline.capacity.empty()) names.emplace_back("--capacity");
   return names;
+}
+
+void find_unused_disturbances(UnusedOptions& unused, const TimelineOptions& timeline,
+                              bool has_outage) {
+  if (has_outage && does_nothing(timeline.outage)) {
+    unused.emplace("outage", "outage " + print_disturbance(timeline.outage) +
+                                 " has no effect: it leaves all as it is");
+  }
+  for (const Fault& each : timeline.faults) {
+    if (!does_nothing(each.what)) continue;
+    unused.emplace("fault", "fault " + in_quotes(print_fault(each)) +
+                                " has no effect: it leaves all as it is");
+  }
 }
 
 std::vector<TimedAction> actions(const TimelineOptions& timeline) {

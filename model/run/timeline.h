@@ -82,6 +82,10 @@ void find_unused_load(UnusedOptions& unused, const TimelineOptions& timeline,
 // The options that change something beside the outage: "--at".
 std::vector<std::string> later_changes(const TimelineOptions& timeline);
 
+// Adds disturbances that change nothing, such as slow:1. `has_outage`: does the outage happen?
+void find_unused_disturbances(UnusedOptions& unused, const TimelineOptions& timeline,
+                              bool has_outage);
+
 // All actions, in the order in which they take effect.
 std::vector<TimedAction> actions(const TimelineOptions& timeline);
 

@@ -21,11 +21,14 @@ ServiceOptions with_conditions(const Conditions& conditions, ServiceOptions conf
             std::llround(static_cast<double>(workers.workers) * conditions.capacity)),
         1);
   }
-  configured.errors.share = conditions.errors.value_or(configured.errors.share);
+  configured.errors.share = either_fails(configured.errors.share, conditions.errors);
   configured.errors.status = conditions.error_status.value_or(configured.errors.status);
   if (conditions.rate_limit) {
-    configured.rate_limit.rate = *conditions.rate_limit;
-    configured.rate_limit.autoscale = {};
+    RateLimitSettings& limit = configured.rate_limit;
+    const double most =
+        limit.autoscale.kind == AutoscaleKind::kNone ? limit.rate : limit.autoscale.most;
+    limit.rate = limit.rate > 0 ? std::min(*conditions.rate_limit, most) : *conditions.rate_limit;
+    limit.autoscale = {};
   }
   return configured;
 }

@@ -12,9 +12,9 @@ namespace retrystorm {
 struct Conditions {
   double slow = 1;                    // factor on the time of each request; > 0
   double capacity = 1;                // factor on the curve or on the number of workers; > 0
-  std::optional<double> errors{};     // share of failures in [0, 1]; replaces --error-share
+  double errors = 0;                  // share of failures in [0, 1], independent of --error-share
   std::optional<int> error_status{};  // replaces --error-status
-  // Requests per second; replaces --rate-limit, and the autoscaler stands still.
+  // Requests per second, if that is less than --rate-limit; and the autoscaler stands still.
   std::optional<double> rate_limit{};
 };
 

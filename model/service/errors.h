@@ -18,6 +18,12 @@ struct ErrorSettings {
   ErrorAfter after = ErrorAfter::kAdmission;
 };
 
+// The share that fails by one of two independent causes.
+inline double either_fails(double a, double b) {
+  if (a == 0 || b == 0) return a + b;
+  return 1 - (1 - a) * (1 - b);
+}
+
 inline constexpr int kLeastErrorStatus = 400, kMostErrorStatus = 599;
 
 void declare_options(OptionList& options, ErrorSettings& settings);

@@ -82,6 +82,10 @@ TEST(Disturbance, ComesOnTopOfOtherConditions) {
   EXPECT_EQ(conditions.error_status, std::nullopt);
   apply({Kind::kErrors, 0.1, 500}, conditions);
   EXPECT_EQ(conditions.error_status, 500);
+  EXPECT_NEAR(conditions.errors, 0.19, 1e-12) << "a tenth, and a tenth of nine tenths";
+  apply({Kind::kThrottle, 20}, conditions);
+  apply({Kind::kThrottle, 80}, conditions);
+  EXPECT_EQ(conditions.rate_limit, 20);
   // Signals, connections and clients are handled elsewhere.
   Conditions none;
   for (const Kind each :
@@ -90,8 +94,18 @@ TEST(Disturbance, ComesOnTopOfOtherConditions) {
   }
   EXPECT_EQ(none.slow, 1);
   EXPECT_EQ(none.capacity, 1);
-  EXPECT_EQ(none.errors, std::nullopt);
+  EXPECT_EQ(none.errors, 0);
   EXPECT_EQ(none.rate_limit, std::nullopt);
+}
+
+TEST(Disturbance, DoesNothingWithSomeValues) {
+  for (const auto& [text, nothing] :
+       {std::pair("slow:1", true), std::pair("slow:1.1", false), std::pair("errors:0", true),
+        std::pair("errors:0:429", true), std::pair("errors:1", false), std::pair("load:1", true),
+        std::pair("load:0.5", false), std::pair("capacity:1", true), std::pair("throttle:1", false),
+        std::pair("freeze", false), std::pair("drop", false)}) {
+    EXPECT_EQ(does_nothing(parse_disturbance(text, Engine::kSimulated)), nothing) << text;
+  }
 }
 
 TEST(Disturbance, SaysWhatMakesIt) {

@@ -37,9 +37,26 @@ TEST(Conditions, SlownessMultipliesTheTime) {
   }
 }
 
-TEST(Conditions, ErrorsReplaceTheConfiguredOnes) {
-  EXPECT_EQ(with_conditions({.errors = 0}, {.errors = {.share = 0.5}}).errors.share, 0);
-  EXPECT_EQ(with_conditions({}, {.errors = {.share = 0.5}}).errors.share, 0.5);
+// Of 100 requests, 50 fail by themselves, and of the other 50 a fifth: 10.
+TEST(Conditions, ErrorsAreIndependentOfTheConfiguredOnes) {
+  const auto share = [](double configured, double errors) {
+    return with_conditions({.errors = errors}, {.errors = {.share = configured}}).errors.share;
+  };
+  EXPECT_NEAR(share(0.5, 0.2), 0.6, 1e-12);
+  EXPECT_NEAR(share(0.2, 0.5), 0.6, 1e-12);
+  EXPECT_EQ(share(0.7, 1), 1);
+  EXPECT_EQ(share(0.3, 0), 0.3) << "to the bit";
+  EXPECT_EQ(share(0, 0.3), 0.3) << "to the bit";
+}
+
+TEST(Conditions, TheLeastLimitHolds) {
+  const auto limit = [](double configured, double throttle) {
+    return with_conditions({.rate_limit = throttle}, {.rate_limit = {.rate = configured}})
+        .rate_limit.rate;
+  };
+  EXPECT_EQ(limit(0, 200), 200) << "no limit is configured";
+  EXPECT_EQ(limit(120, 200), 120);
+  EXPECT_EQ(limit(120, 80), 80);
 }
 
 TEST(ChangedOption, IsSetByAnyOfItsNames) {
