@@ -131,6 +131,45 @@ void find_unused_of_service(UnusedOptions& unused, const ScenarioOptions& asked)
   unused.merge(always);
 }
 
+// Does any answer of the run have a Retry-After? An outage or an action may bring that about.
+bool may_send_hints(const ScenarioOptions& scenario) {
+  if (sends_hints(scenario.service)) return true;
+  const std::vector<Change> all = changes(scenario);
+  return std::any_of(all.begin(), all.end(),
+                     [](const Change& each) { return sends_hints(each.service); });
+}
+
+const char* const kNoHints =
+    "turns nothing away (--rate-limit, --shed-above, --queue-length, --outage=throttle)";
+
+// Adds the hint that no answer has.
+void find_unused_hint(UnusedOptions& unused, const ScenarioOptions& scenario) {
+  const HintKind kind = scenario.service.hint.kind;
+  if (scenario.graph.on() || (kind != HintKind::kFixed && kind != HintKind::kSpread)) return;
+  try {
+    if (may_send_hints(scenario)) return;
+  } catch (const std::invalid_argument&) {
+    return;  // the same error is reported when the scenario is made
+  }
+  unused.emplace("hint", std::string("hint has no effect: the service ") + kNoHints);
+}
+
+// Clients that would wait as they are asked, and are not asked.
+void warn_of_no_hints(Outlook& outlook, const ScenarioOptions& options) {
+  const RetrySettings& retry = options.workload.retry;
+  if (options.graph.on() || retry.hint.use == HintUse::kIgnore ||
+      retry.hint.use == retry_settings(retry.strategy).hint.use || may_send_hints(options)) {
+    return;
+  }
+  const bool errs = options.service.errors.share > 0 ||
+                    options.timeline.outage.kind == Disturbance::Kind::kErrors;
+  outlook.warnings.push_back(
+      "no answer has a Retry-After, so --retry-after changes nothing: " +
+      (options.service.hint.kind == HintKind::kNone ? "--hint=none"
+       : errs ? std::string("errors have one with --hint=fixed or --hint=spread")
+              : std::string("the service ") + kNoHints));
+}
+
 // Adds what is to happen after the run.
 void find_unused_after_end(UnusedOptions& unused, const ScenarioOptions& scenario) {
   const Duration end = saturating_add(saturating_add(scenario.outage_at, scenario.outage_length()),
@@ -220,6 +259,7 @@ void find_unused(UnusedOptions& unused, const ScenarioOptions& scenario) {
                                  {"time-limit"});
   }
   const bool has_outage = scenario.outage_length() > Duration::zero();
+  find_unused_hint(unused, scenario);
   find_unused_disturbances(unused, scenario.timeline, has_outage);
   find_unused_of_reconnects(unused, scenario.workload,
                             has_outage ? std::optional(scenario.timeline.outage) : std::nullopt);
@@ -287,7 +327,9 @@ Outlook look_ahead(const Scenario& scenario, const ScenarioOptions& options,
 std::vector<OutlookOfRow> look_ahead_at_all(const ScenarioOptions& options) {
   const Scenario scenario = make_scenario(options, 0);
   if (!options.graph.on()) {
-    return {{"", look_ahead(scenario, options, scenario.workload, options.workload)}};
+    Outlook outlook = look_ahead(scenario, options, scenario.workload, options.workload);
+    warn_of_no_hints(outlook, options);
+    return {{"", std::move(outlook)}};
   }
   const Topology asked = make_topology(options.graph, options.service, options.workload);
   std::vector<OutlookOfRow> all;

@@ -25,7 +25,8 @@ void declare_options(OptionList& options, HintOfferSettings& settings) {
                             {"fixed", HintKind::kFixed},
                             {"spread", HintKind::kSpread}},
                            "the Retry-After of rejected requests: none, the time until the next "
-                           "token (1 s after shedding), a fixed time, or a random one for each");
+                           "token (1 s after shedding), a fixed time, or a random one for each; "
+                           "errors of 429 and 503 have a fixed or random one, too");
   options.duration("hint-for", settings.least,
                    "fixed: how long the Retry-After is; spread: how long at least; in whole "
                    "seconds (rounded up)",

@@ -32,6 +32,12 @@ void find_unused(UnusedOptions& unused, const HintOfferSettings& settings);
 // Throws std::invalid_argument with a readable message if settings contradict each other.
 void check(const HintOfferSettings& settings);
 
+// Does a deliberate error of this status carry the hint? There is no estimate to compute one from.
+inline bool hints_at_errors(const HintOfferSettings& settings, int status) {
+  return (settings.kind == HintKind::kFixed || settings.kind == HintKind::kSpread) &&
+         (status == 429 || status == 503);
+}
+
 // The hint in whole seconds, or zero for none. `computed` is the admission's own estimate. Draws no
 // random number where the result is certain.
 Duration offered_hint(const HintOfferSettings& settings, Duration computed, Random& random);

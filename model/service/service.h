@@ -230,10 +230,16 @@ class Service {
     if (answer.rejection) {
       answer.retry_after = offered_hint(hint_, answer.retry_after, random_);
     } else if (fails(errors_, ErrorAfter::kAdmission, random_)) {
-      answer = {.rejection = Rejection::kError, .with = errors_.status};
+      answer = {
+          .rejection = Rejection::kError, .with = errors_.status, .retry_after = hint_at_error()};
     }
     ++(answer.rejection ? counts_.rejected[index_of(*answer.rejection)] : counts_.admitted);
     return answer;
+  }
+
+  Duration hint_at_error() {
+    return hints_at_errors(hint_, errors_.status) ? offered_hint(hint_, Duration::zero(), random_)
+                                                  : Duration::zero();
   }
 
   Answer count_abandoned() {
@@ -244,7 +250,7 @@ class Service {
   std::optional<Taken> served(Item item, TimePoint admitted) {
     std::optional<Taken> taken(Taken{std::move(item), {}, admitted});
     if (fails(errors_, ErrorAfter::kService, random_)) {
-      taken->answer = {.failed = true, .with = errors_.status};
+      taken->answer = {.failed = true, .with = errors_.status, .retry_after = hint_at_error()};
     }
     return taken;
   }

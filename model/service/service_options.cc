@@ -167,6 +167,15 @@ void find_unused(UnusedOptions& unused, const ServiceOptions& service) {
   find_unused(unused, service.errors);
 }
 
+bool sends_hints(const ServiceOptions& service) {
+  const bool bounded = service.capacity == Capacity::kWorkers &&
+                       (service.workers.queue_length != WorkerSettings::kUnbounded ||
+                        service.workers.drop.kind != QueueDrop::Kind::kNone);
+  return service.hint.kind != HintKind::kNone &&
+         (bounded || service.rate_limit.rate > 0 || service.shed_above > 0 ||
+          (service.errors.share > 0 && hints_at_errors(service.hint, service.errors.status)));
+}
+
 void check(const ServiceOptions& service) {
   check(service.hint);
   check(service.rate_limit.autoscale, service.rate_limit.rate);

@@ -67,6 +67,10 @@ struct ServiceOptions {
 // names.
 enum class Engine { kReal, kSimulated };
 
+// Does any answer have a Retry-After? Those to requests that are turned away have one; those to injected errors of 429
+// and 503 only where the hint needs no estimate.
+bool sends_hints(const ServiceOptions& service);
+
 void declare_options(OptionList& options, ServiceOptions& service, Engine engine);
 
 // Adds the options that were given but have no effect.

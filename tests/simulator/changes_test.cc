@@ -110,6 +110,107 @@ TEST(Outage, OfErrorsFailsThatShare) {
   EXPECT_EQ(failing.recording.intervals.back().rates.errors, 0);
 }
 
+// A tenth fails by itself, and of the others a half: 55 %; in the fault, of the others a half again: 77.5 %.
+TEST(Outage, OfErrorsAddsToOtherErrors) {
+  const RecordedRun failing = run(with({{"strategy", "none"},
+                                        {"arrivals", "open"},
+                                        {"rate", "1000"},
+                                        {"limit", "1000000"},
+                                        {"error-share", "0.1"},
+                                        {"outage", "errors:0.5"},
+                                        {"fault", "60s-110s errors:0.5"},
+                                        {"outage-at", "10s"},
+                                        {"outage-for", "100s"},
+                                        {"observe", "20s"}}));
+  const auto errors_in = [&failing](std::size_t window) {
+    return failing.recording.intervals.at(window).rates.errors;
+  };
+  const double sigma = std::sqrt(1000. / 5);
+  EXPECT_NEAR(errors_in(1), 100, 4 * sigma);
+  EXPECT_NEAR(errors_in(8), 550, 4 * sigma);
+  EXPECT_NEAR(errors_in(18), 775, 4 * sigma);
+  EXPECT_NEAR(errors_in(24), 100, 4 * sigma);
+}
+
+TEST(Outage, OfAThrottleNeverLiftsAnotherLimit) {
+  const RecordedRun throttled = run(with({{"strategy", "none"},
+                                          {"arrivals", "open"},
+                                          {"rate", "1000"},
+                                          {"limit", "1000000"},
+                                          {"rate-limit", "50"},
+                                          {"outage", "throttle:200"},
+                                          {"fault", "60s-80s throttle:20"},
+                                          {"outage-at", "10s"},
+                                          {"outage-for", "100s"},
+                                          {"observe", "20s"}}));
+  EXPECT_NEAR(ok_in_window(throttled, 8), 50, 0.21);
+  EXPECT_NEAR(ok_in_window(throttled, 14), 20, 0.21);
+  EXPECT_NEAR(ok_in_window(throttled, 20), 50, 0.21);
+}
+
+TEST(Outage, ThatChangesNothingIsRefused) {
+  for (const char* outage : {"slow:1", "errors:0", "load:1", "capacity:1"}) {
+    const UnusedOptions unused = unused_options<ScenarioOptions>(with({{"outage", outage}}));
+    EXPECT_TRUE(unused.contains("outage")) << outage;
+    EXPECT_FALSE(unused_options<ScenarioOptions>(with({{"outage", outage}, {"outage-for", "0s"}}))
+                     .contains("fault"));
+    EXPECT_TRUE(unused_options<ScenarioOptions>(
+                    with({{"fault", ("60s-70s " + std::string(outage)).c_str()}}))
+                    .contains("fault"))
+        << outage;
+  }
+  EXPECT_FALSE(unused_options<ScenarioOptions>(with({{"outage", "slow:1.5"}})).contains("outage"));
+}
+
+TEST(Hint, HasNoEffectWhereNothingIsTurnedAway) {
+  const auto unused = [](std::vector<std::pair<const char*, const char*>> values) {
+    values.insert(values.end(), {{"hint", "fixed"}, {"hint-for", "10s"}});
+    return unused_options<ScenarioOptions>(with(values)).contains("hint");
+  };
+  EXPECT_TRUE(unused({}));
+  EXPECT_TRUE(unused({{"outage", "errors:1:500"}}));
+  EXPECT_FALSE(unused({{"outage", "errors:1:429"}}));
+  EXPECT_FALSE(unused({{"outage", "throttle:50"}}));
+  EXPECT_FALSE(unused({{"rate-limit", "50"}}));
+  EXPECT_FALSE(unused({{"service", "workers"}, {"queue-length", "10"}}));
+  EXPECT_FALSE(unused({{"at", "60s set shed-above=100"}}));
+}
+
+TEST(Hint, IsWarnedOfWhereClientsWouldFollowIt) {
+  const auto warned = [](const std::vector<std::pair<const char*, const char*>>& values) {
+    for (const std::string& each : look_ahead(with(values)).warnings) {
+      if (each.find("Retry-After") != each.npos) return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(warned({{"retry-after", "replace"}}));
+  EXPECT_TRUE(warned({{"retry-after", "replace"}, {"outage", "errors:1:429"}}));
+  EXPECT_FALSE(warned({{"retry-after", "replace"}, {"outage", "errors:1:429"}, {"hint", "fixed"}}));
+  EXPECT_FALSE(warned({{"retry-after", "replace"}, {"outage", "throttle:50"}}));
+  EXPECT_FALSE(warned({{"strategy", "azure"}})) << "nobody asked for it";
+}
+
+// A fault of 3 s after the outage, and a load that the user cuts: neither is a relapse.
+TEST(Verdict, IsAboutTheOutage) {
+  const auto verdict = [](std::vector<std::pair<const char*, const char*>> values) {
+    values.insert(values.end(), {{"service", "workers"},
+                                 {"arrivals", "open"},
+                                 {"rate", "100"},
+                                 {"max-attempts", "2"},
+                                 {"queue-length", "100"},
+                                 {"outage-for", "5s"},
+                                 {"observe", "2m"}});
+    return run(with(values)).result.summary.recovery;
+  };
+  EXPECT_EQ(verdict({{"fault", "80s-83s errors:1"}}).verdict, Verdict::kRecovered);
+  EXPECT_EQ(verdict({{"at", "80s load 0.2"}}).verdict, Verdict::kRecovered);
+  EXPECT_EQ(verdict({{"at", "40s load 0.5"}}).verdict, Verdict::kRecovered);
+  EXPECT_EQ(verdict({{"capacity", "60s 0.5; 80s..100s 1"}}).verdict, Verdict::kRecovered);
+  const Recovery down = verdict({{"at", "80s set error-share=1"}});
+  EXPECT_EQ(down.verdict, Verdict::kCollapsed);
+  EXPECT_THAT(down.reason, HasSubstr("down since set error-share=1 at 1:20: "));
+}
+
 // The bucket holds the requests of one second, and is full at first.
 TEST(Outage, OfAThrottleAdmitsThatManyRequestsASecond) {
   for (const auto& [scale, rate] : {std::pair("1", 20.), std::pair("2", 40.)}) {

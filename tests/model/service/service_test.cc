@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -262,6 +263,26 @@ TEST(ServiceOfWorkers, GivesOutDroppedRequestsWithARejection) {
   EXPECT_EQ(counts.completed, 1u);
   EXPECT_EQ(counts.served, 1u);
   EXPECT_EQ(counts.rejected[index_of(Rejection::kDropped)], 1u);
+}
+
+// Of 429 and 503 only, and not where it would be computed. At admission as well as after service.
+TEST(Service, HintsAtItsErrorsAsAtItsRejections) {
+  for (const ErrorAfter after : {ErrorAfter::kAdmission, ErrorAfter::kService}) {
+    for (const auto& [kind, status, hint] :
+         {std::tuple(HintKind::kFixed, 429, 7s), std::tuple(HintKind::kFixed, 503, 7s),
+          std::tuple(HintKind::kFixed, 500, 0s), std::tuple(HintKind::kComputed, 429, 0s),
+          std::tuple(HintKind::kNone, 503, 0s)}) {
+      ServiceOptions options = of_workers(1);
+      options.errors = {.share = 1, .status = status, .after = after};
+      options.hint = {.kind = kind, .least = 7s};
+      Service<int> service(options, 1);
+      int item = 1;
+      Answer answer = service.arrive(kOpening, item).answer;
+      if (after == ErrorAfter::kService) answer = service.take(kOpening + 100ms)->answer;
+      EXPECT_EQ(answer.status(), status);
+      EXPECT_EQ(answer.retry_after, hint) << status;
+    }
+  }
 }
 
 // The clients of 2, 3 and 5 hang up. The worker takes 4 in the moment in which it is done with 1.
