@@ -127,6 +127,24 @@ void warn_of_late_turns(Outlook& outlook, const WorkloadOptions& workload) {
                              ": most requests end before they are sent (--deadline)");
 }
 
+// A throttle that the clients do not feel.
+void warn_of_high_throttle(Outlook& outlook, const OutlookInput& input) {
+  if (!input.outage || input.outage->kind != Disturbance::Kind::kThrottle) return;
+  const double rate = input.outage->value;
+  const RateLimitSettings limit = input.service.value_or(ServiceOptions()).rate_limit;
+  const std::string text = "the outage admits " + readable(rate) + "/s, and the ";
+  if (limit.rate > 0 && limit.rate <= rate && limit.autoscale.kind == AutoscaleKind::kNone) {
+    outlook.warnings.push_back(text + "rate limit " + readable(limit.rate) +
+                               "/s at all times: the outage changes nothing (--outage, "
+                               "--rate-limit)");
+  } else if (outlook.wanted <= rate) {
+    const bool open = input.workload.arrivals == Arrivals::kOpen;
+    outlook.warnings.push_back(text + "load is " + readable(outlook.wanted) +
+                               "/s: it turns hardly anything away (--outage, " +
+                               (open ? "--rate)" : "--clients, --lambda)"));
+  }
+}
+
 }  // namespace
 
 void warn_of_limited_calls(Outlook& outlook, const OutlookInput& input, const std::string& who) {
@@ -205,6 +223,7 @@ void warn(Outlook& outlook, const OutlookInput& input, const Storm& storm) {
     say("this service slows down when many requests are in it, and stays down as the experiment's does. A "
         "managed table only turns away what is too much: --service=workers with many --workers");
   }
+  warn_of_high_throttle(outlook, input);
   const Outlook::Retries& retries = outlook.retries;
   const bool by_timeouts = workload.has_timeout() && limit.retry_on.timeout;
   const Outlook::Failing& failing = by_timeouts ? retries.timeouts : retries.errors;
@@ -266,7 +285,10 @@ void warn(Outlook& outlook, const OutlookInput& input, const Storm& storm) {
           " in all. A run in which that does not end is cut: give them a think time (--lambda)");
     }
   }
-  if (outlook.hangs_on_rejections() && !limit.retry_on.timeout && !hangs_on_rejections_said) {
+  const bool errs_in_outage = input.outage && (input.outage->kind == Disturbance::Kind::kThrottle ||
+                                               input.outage->kind == Disturbance::Kind::kErrors);
+  if (outlook.hangs_on_rejections() && !limit.retry_on.timeout && !hangs_on_rejections_said &&
+      !errs_in_outage) {
     say("only what is answered with an error is retried, and this service turns nothing away: its "
         "queue has no bound. If yours does, that is retried, and decides (--queue-length, "
         "--rejection-cost)");

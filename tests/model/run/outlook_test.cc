@@ -1283,5 +1283,26 @@ TEST(Outlook, CountsAGivenClientRate) {
   EXPECT_EQ(look(kPayments + "client-rate = 50/s\nprocesses = 4\n").retries.timeouts.rate, 200);
 }
 
+const char* const kOpenWorkers = "service = workers\narrivals = open\nrate = 150\n";
+
+TEST(Outlook, WarnsOfAThrottleThatIsNotFelt) {
+  const std::string settings = kOpenWorkers;
+  EXPECT_THAT(look(settings, "throttle:1000").warnings,
+              Contains(HasSubstr("the outage admits 1,000/s, and the load is 150/s")));
+  EXPECT_THAT(look(settings, "throttle:100").warnings,
+              Not(Contains(HasSubstr("the outage admits"))));
+  EXPECT_THAT(
+      look(settings + "rate-limit = 120\n", "throttle:130").warnings,
+      Contains(HasSubstr("and the rate limit 120/s at all times: the outage changes nothing")));
+}
+
+TEST(Outlook, KnowsThatAThrottleTurnsRequestsAway) {
+  const std::string settings = std::string(kOpenWorkers) + "retry-on = hinted\n";
+  EXPECT_THAT(look(settings, "freeze").warnings,
+              Contains(HasSubstr("this service turns nothing away")));
+  EXPECT_THAT(look(settings, "throttle:50").warnings,
+              Not(Contains(HasSubstr("this service turns nothing away"))));
+}
+
 }  // namespace
 }  // namespace retrystorm
