@@ -171,7 +171,12 @@ void find_unused(UnusedOptions& unused, const BudgetSettings& settings) {
       if (settings.ttl == Duration::max()) {
         find("without --budget-ttl", {"budget-minimum-rate"});
       } else {
-        find("with --budget-ttl", {"budget-tokens"});
+        const std::string share = settings.name == "sre" ? " (or a share, which is the same)" : "";
+        find(settings.ttl == defaults.ttl
+                 ? with + share + ", whose tokens count for " + brief_duration(settings.ttl) +
+                       " (--budget-ttl): there is no bucket"
+                 : "with --budget-ttl",
+             {"budget-tokens"});
       }
   }
 }

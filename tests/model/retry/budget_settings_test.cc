@@ -399,6 +399,12 @@ TEST(BudgetSettings, RefuseANumberThatHasNoEffect) {
   EXPECT_EQ(refusal("retry-budget = envoy\nbudget-interval = 1s"),
             "budget-interval has no effect without --budget-share");
   EXPECT_EQ(refusal("retry-budget = finagle\nbudget-tokens = 5"),
+            "budget-tokens has no effect with --retry-budget=finagle, whose tokens count for 10s "
+            "(--budget-ttl): there is no bucket");
+  EXPECT_EQ(refusal("retry-budget = 20%\nbudget-tokens = 5"),
+            "budget-tokens has no effect with --retry-budget=sre (or a share, which is the same), "
+            "whose tokens count for 2m (--budget-ttl): there is no bucket");
+  EXPECT_EQ(refusal("retry-budget = tokens\nbudget-ttl = 5s\nbudget-tokens = 5"),
             "budget-tokens has no effect with --budget-ttl");
   EXPECT_EQ(refusal("retry-budget = grpc\nbudget-minimum-rate = 5"),
             "budget-minimum-rate has no effect without --budget-ttl");
