@@ -127,6 +127,8 @@ class ServerNode final : public Target {
   const std::optional<FoundOnWaking>& found_on_waking() const { return found_on_waking_; }
 
   std::size_t peak_concurrency() const { return peak_concurrency_; }
+  // Was it as high as --max-connections let it be?
+  bool peak_is_bound() const { return peak_concurrency_ >= max_connections_; }
 
   // Where the attempts lie of callers who wait for `in_flight` of them, `in_service` of these in the service.
   AttemptPlaces places(std::size_t in_flight, std::size_t in_service) const;

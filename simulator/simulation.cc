@@ -172,6 +172,7 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
                   .on_waking = server(scenario_.disturbed).found_on_waking(),
                   .capacity = server_.capacity(now)},
       .peak_concurrency = server_.peak_concurrency(),
+      .peak_is_bound = server_.peak_is_bound(),
       .events = loop_.events(),
       .cut = cut};
   add_clients(now, result.summary);

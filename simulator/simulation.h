@@ -38,8 +38,9 @@ std::string callers_title(const Scenario& scenario);
 struct SimulationResult {
   Summary summary;
   std::size_t peak_concurrency = 0;
-  std::uint64_t events = 0;  // ends of waits, timeouts, SYN repeats, departures, reports
-  bool cut = false;          // before its end: see `Simulation::run`
+  bool peak_is_bound = false;  // by --max-connections
+  std::uint64_t events = 0;    // ends of waits, timeouts, SYN repeats, departures, reports
+  bool cut = false;            // before its end: see `Simulation::run`
 };
 
 // Connects clients to a server, applies the changes at their times, and reports on both. Networks

@@ -45,7 +45,8 @@ RunResult result_of(const SimulationResult& run) {
                    .request_p50 = requests.quantile(0.5),
                    .request_p99 = requests.quantile(0.99),
                    .ok_lost = recovery.ok_lost,
-                   .peak_concurrency = run.peak_concurrency};
+                   .peak_concurrency = run.peak_concurrency,
+                   .peak_is_bound = run.peak_is_bound};
   if (counts.not_sent > 0) {
     result.not_sent_share =
         result.not_sent / static_cast<double>(counts.attempts + counts.not_sent);
@@ -206,6 +207,7 @@ CellResult summarize(const std::vector<RunResult>& runs, double misses) {
     if (run.longest_without_ok) without_ok.push_back(run.longest_without_ok);
     ok_lost.push_back(run.ok_lost);
     cell.peak_concurrency = std::max(cell.peak_concurrency, run.peak_concurrency);
+    cell.peak_is_bound |= run.peak_is_bound;
   }
   std::map<std::string, std::size_t> deaths;
   for (const RunResult& run : runs) {

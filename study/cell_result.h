@@ -64,6 +64,7 @@ struct RunResult {
   std::optional<TimeBound> request_p50{}, request_p99{};
   double ok_lost = 0;
   std::size_t peak_concurrency = 0;
+  bool peak_is_bound = false;  // by --max-connections
   // Only with a job or a rate limit.
   std::optional<Duration> makespan{};
   std::optional<double> throttled_share{}, idle_share{}, provided{};
@@ -133,6 +134,7 @@ struct CellResult {
   std::optional<TimeBound> request_p50{}, request_p99{};  // medians over the runs
   double ok_lost = 0;                                     // mean
   std::size_t peak_concurrency = 0;
+  bool peak_is_bound = false;  // by --max-connections
   // Of a job: the median over the runs. A run that was not done counts as longer than all others.
   std::optional<Duration> makespan_median{};
   std::optional<TimeInterval> makespan_interval{};  // of the median

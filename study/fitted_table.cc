@@ -306,7 +306,9 @@ void print_upright(std::ostream& out, const std::vector<std::string>& axes, cons
                  (", " + narrow_percent(cell.not_sent_share, 2) + " of the attempts").c_str());
   print_positive("OK lost", cell.ok_lost);
   print_positive("peak concurrency", static_cast<double>(cell.peak_concurrency),
-                 cell.runs > 1 ? ", the most in any run" : "");
+                 (std::string(cell.peak_is_bound ? " (--max-connections)" : "") +
+                  (cell.runs > 1 ? ", the most in any run" : ""))
+                     .c_str());
   if (cell.makespan_median) print_line(out, "makespan", readable(*cell.makespan_median));
   if (cell.throttled_share) print_line(out, "throttled", share_of(cell.throttled_share));
   if (cell.idle_share) print_line(out, "capacity idle", share_of(cell.idle_share));
