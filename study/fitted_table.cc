@@ -29,6 +29,11 @@ std::string tenths(const std::optional<double>& value) {
   return value ? fixed(*value, 1) : kNothing;
 }
 
+// A rate below 1 with its digits: many processes share few requests.
+std::string rate_of_process(const std::optional<double>& rate) {
+  return rate && *rate < 1 ? readable(*rate) : tenths(rate);
+}
+
 std::string interval_of_share(const Share& share) {
   return fixed(share.interval.low * 100, 1) + "-" + narrow_percent(share.interval.high, 1);
 }
@@ -318,8 +323,9 @@ void print_upright(std::ostream& out, const std::vector<std::string>& axes, cons
         fixed(*cell.hedges, 2) + ", " + narrow_percent(*cell.hedges_won, 1) + " of them won");
   }
   if (cell.processes) {
-    print_line(out, "processes",
-               fixed(*cell.processes, 0) + ", " + tenths(cell.process_rate) + " requests/s each");
+    print_line(
+        out, "processes",
+        fixed(*cell.processes, 0) + ", " + rate_of_process(cell.process_rate) + " requests/s each");
   }
   print_unsettled(out, {{"", cell}});
 }

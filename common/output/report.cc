@@ -138,6 +138,13 @@ std::string phase_text(const PhaseFigures& phase) {
   return errors.empty() ? text : text + "; " + errors;
 }
 
+// Without the digits of a rate such as 10/min.
+std::string short_outage(const std::string& printed) {
+  Disturbance what = parse_disturbance(printed, Engine::kReal);
+  if (what.value < 100) what.value = to_digits(what.value, 3);
+  return print_disturbance(what);
+}
+
 }  // namespace
 
 std::string errors_text(const Counts& counts) {
@@ -472,8 +479,9 @@ std::string summary_text(const Summary& summary) {
             percent_text(counts.throttled_share()) + " of all, were told to slow down\n";
   }
   if (summary.processes > 0) {
-    text += "processes: " + std::to_string(summary.processes) +
-            format(", %.1f requests a second each\n", summary.process_rate());
+    const double rate = summary.process_rate();
+    text += "processes: " + std::to_string(summary.processes) + ", " +
+            (rate < 1 ? readable(rate) : format("%.1f", rate)) + " requests a second each\n";
   }
   if (summary.arrival_lag) {
     text += "arrivals:  " + count_text(summary.arrival_lag->dropped_arrivals, "found no thread") +
@@ -566,7 +574,7 @@ std::string summary_text(const Summary& summary) {
   text += "verdict:   " + std::string(to_string(recovery.verdict));
   // The default outage, a frozen server, is not mentioned.
   const bool is_default = summary.outage.empty() || summary.outage == print_disturbance({});
-  if (!is_default) text += " (after " + summary.outage + ")";
+  if (!is_default) text += " (after " + short_outage(summary.outage) + ")";
   return recovery.reason.empty() ? text : text + "\nreason:    " + recovery.reason;
 }
 

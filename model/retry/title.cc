@@ -93,7 +93,8 @@ std::string retries_in_words(const RetrySettings& settings) {
   if (process.concurrency_limit.kind != Limit::kNone) add("a concurrency limit");
   using Rate = ClientRateSettings::Kind;
   if (process.client_rate.kind == Rate::kFixed) {
-    add(print_number(process.client_rate.rate) + "/s for a process");
+    const double rate = process.client_rate.rate;
+    add(print_number(rate < 100 ? to_digits(rate, 3) : rate) + "/s for a process");
   } else if (process.client_rate.kind != Rate::kNone) {
     add("a client rate");
   }
