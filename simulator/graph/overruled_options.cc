@@ -5,6 +5,7 @@
 #include <string>
 
 #include "model/graph/graph_options.h"
+#include "simulator/graph/topology_options.h"
 
 namespace retrystorm {
 namespace {
@@ -36,7 +37,51 @@ std::set<std::string> overruled(const TopologyFile& file, const Topology& topolo
   return names;
 }
 
+// "[api] sets it", "[api] and [db] set it", "each of the 9 services sets it"
+std::string set_by(const std::vector<std::string>& services) {
+  constexpr std::size_t kFew = 6;
+  const std::size_t count = services.size();
+  if (count > kFew) return "each of the " + std::to_string(count) + " services sets it";
+  std::string text;
+  for (const std::string& each : services) {
+    const bool is_last = &each == &services.back();
+    text += (text.empty() ? "[" : is_last ? " and [" : ", [") + each + ']';
+  }
+  return text + (count == 1 ? " sets it" : " set it");
+}
+
+// The options of a caller that have no effect on it, whoever sets them.
+UnusedOptions unused_by(const WorkloadOptions& caller) {
+  UnusedOptions unused = unused_options(caller);
+  if (caller.arrivals != Arrivals::kOpen) return unused;
+  unused.emplace("clients", "clients has no effect with --arrivals=open");
+  if (caller.retry.backoff.from != BackoffFrom::kThinkTime) {
+    unused.emplace("lambda", "lambda has no effect with --arrivals=open");
+  }
+  return unused;
+}
+
 }  // namespace
+
+void find_unused(UnusedOptions& unused, const ServiceOptions& asked, Waiting waiting,
+                 const TopologyFile& file) {
+  const std::vector<std::string> services = file.services();
+  std::set<std::string> set_in_all = file.set_in(services.front());
+  for (const std::string& service : services) {
+    const std::set<std::string> set = file.set_in(service);
+    std::erase_if(set_in_all, [&set](const std::string& name) { return !set.contains(name); });
+  }
+  if (set_in_all.empty()) return;
+  GraphNode given{.service = asked, .waiting = waiting}, usual;
+  NamedPlan calls;
+  OptionList list, defaults;
+  declare_node_options(list, given, calls);
+  declare_node_options(defaults, usual, calls);
+  for (const std::string& name : set_in_all) {
+    if (list.find(name)->get() == defaults.find(name)->get()) continue;
+    unused.emplace(name, name + " has no effect: in " + file.path() + ' ' + set_by(services));
+  }
+}
 
 void find_unused(UnusedOptions& unused, const WorkloadOptions& asked, const Topology& topology,
                  const TopologyFile& file) {
@@ -52,7 +97,7 @@ void find_unused(UnusedOptions& unused, const WorkloadOptions& asked, const Topo
   for (const GraphEdge& edge : topology.edges) {
     if (without_effect.empty()) return;
     const std::set<std::string> set = overruled(file, topology, edge);
-    const UnusedOptions here = unused_options(edge.caller);
+    const UnusedOptions here = unused_by(edge.caller);
     const bool clients = edge.from == GraphEdge::kClients;
     for (auto each = without_effect.begin(); each != without_effect.end();) {
       auto& [name, why] = *each;

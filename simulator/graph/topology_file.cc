@@ -266,9 +266,13 @@ TopologyFile TopologyFile::read(const std::string& path) {
 }
 
 std::set<std::string> TopologyFile::set_in(std::string_view section) const {
-  GraphEdge any;
-  OptionList list;
-  declare_clients_options(list, any);
+  GraphNode node;
+  GraphEdge edge;
+  NamedPlan calls;
+  OptionList list, of_callers;
+  declare_node_options(list, node, calls);
+  declare_clients_options(of_callers, edge);
+  list.add_all(of_callers, [](const Option&) { return true; });
   std::set<std::string> names;
   for (const TopologySection& each : sections_) {
     if (full_name(each) != section) continue;
@@ -280,6 +284,14 @@ std::set<std::string> TopologyFile::set_in(std::string_view section) const {
     if (each.same_as.empty()) continue;
     if (names.contains(each.same_as)) names.insert(each.name);
     if (names.contains(each.name)) names.insert(each.same_as);
+  }
+  return names;
+}
+
+std::vector<std::string> TopologyFile::services() const {
+  std::vector<std::string> names;
+  for (const TopologySection& each : sections_) {
+    if (each.to.empty()) names.push_back(each.name);
   }
   return names;
 }

@@ -44,8 +44,11 @@ class TopologyFile {
   const std::string& path() const { return path_; }
   bool empty() const { return sections_.empty(); }
 
-  // The names of the options that the section "clients.app" or "api.db" sets, in all their forms.
+  // The names of the options that the section "api", "clients.app" or "api.db" sets, in all their forms.
   std::set<std::string> set_in(std::string_view section) const;
+
+  // The names of the services, in the order of the file.
+  std::vector<std::string> services() const;
 
   // The services, each beginning as `node`, and the calls, each beginning as `edge`. The first service is the one
   // that the clients call: all by `clients`, or each kind of them by what its section says beside that.

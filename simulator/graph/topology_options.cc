@@ -6,6 +6,7 @@
 
 #include "model/base/text.h"
 #include "model/graph/graph_options.h"
+#include "simulator/graph/overruled_options.h"
 
 namespace retrystorm {
 namespace {
@@ -184,7 +185,7 @@ void find_unused(UnusedOptions& unused, const GraphOptions& graph, const Service
     }
   };
   said_by_graph("service", service.capacity != defaults.capacity);
-  if (graph.chain.empty()) return;
+  if (graph.chain.empty()) return find_unused(unused, service, graph.waiting, graph.topology);
   said_by_graph("workers", service.workers.workers != defaults.workers.workers);
   said_by_graph("service-time", service.workers.service_time != defaults.workers.service_time);
 }

@@ -201,7 +201,9 @@ TEST(Topology, RefusesOptionsThatAllSectionsOverrule) {
   EXPECT_EQ(why(one, "timeout = 3s\n", "timeout"), "");
   EXPECT_EQ(why(two, "rate = 5000\n", "rate"),
             "rate has no effect: each [clients.*] of shop.ini sets it or does not use it");
-  EXPECT_EQ(why(two, "clients = 7\n", "clients"), "");  // told: open arrivals do not use it
+  EXPECT_EQ(why(two, "clients = 7\n", "clients"),
+            "clients has no effect: each [clients.*] of shop.ini sets it or does not use it");
+  EXPECT_EQ(why(two + "[clients.other]\n", "clients = 7\n", "clients"), "");
   // A strategy sets all that belongs to it, in whatever form that is given.
   EXPECT_NE(why(one, "strategy = grpc\n", "strategy"), "");
   EXPECT_NE(why(one, "strategy = fixed\n", "strategy"), "");
@@ -216,6 +218,27 @@ TEST(Topology, RefusesOptionsThatAllSectionsOverrule) {
   EXPECT_NE(why(calls, "rate = 3000\n", "rate"), "");
   // Without sections of clients, all is as on the command line.
   EXPECT_EQ(why(service("a"), "arrivals = open\nrate = 3000\n", "rate"), "");
+}
+
+TEST(Topology, RefusesServiceOptionsThatAllSectionsSet) {
+  const std::string all =
+      "[api]\nworkers = 8\nwaiting = free\nbacklog = 9\ncalls = db\n"
+      "[db]\nworkers = 5\nwaiting = hold\nqueue-length = 7\n[api.db]\ntimeout = 1s\n";
+  const auto why = [](const std::string& topology, const std::string& name,
+                      const std::string& value) {
+    return unused_options(options_of(topology, name + " = " + value + '\n'), {name})[name];
+  };
+  const std::string reason = " has no effect: in shop.ini [api] and [db] set it";
+  EXPECT_EQ(why(all, "workers", "4"), "workers" + reason);
+  EXPECT_EQ(why(all, "workers", "10"), "workers" + reason);  // the default
+  EXPECT_EQ(why(all, "waiting", "free"), "waiting" + reason);
+  EXPECT_EQ(why(all, "backlog", "3"), "");
+  EXPECT_EQ(why(all, "queue-length", "3"), "");
+  EXPECT_EQ(why(all, "service-time", "3s"), "");
+  // Actions change the service itself.
+  EXPECT_EQ(why(all, "at", "20s set workers=4"), "");
+  EXPECT_EQ(why("[only]\nworkers = 4\n", "workers", "4"),
+            "workers has no effect: in shop.ini [only] sets it");
 }
 
 // 5 connections / 40 ms = 125/s, 4 attempts at a time / 40 ms = 100/s, and hedges after 30 ms of 40 ms double 150/s.
