@@ -176,6 +176,9 @@ void check(const ClientOptions& options, const std::vector<std::string>& typed) 
   find_unused_of_reconnects(
       unused, options.workload,
       options.outage_at ? std::optional(options.timeline.outage) : std::nullopt);
+  if (options.duration) {
+    find_unused_after(unused, options.timeline, *options.duration, "--duration");
+  }
   if (options.trace > 0 && options.workload.retry.hedge.any()) {
     unused.emplace("trace",
                    "trace has no effect with --hedge: the attempts of a hedged request are traced "

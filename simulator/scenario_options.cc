@@ -174,18 +174,7 @@ void warn_of_no_hints(Outlook& outlook, const ScenarioOptions& options) {
 void find_unused_after_end(UnusedOptions& unused, const ScenarioOptions& scenario) {
   const Duration end = saturating_add(saturating_add(scenario.outage_at, scenario.outage_length()),
                                       scenario.observe);
-  const auto add = [&](const char* name, const std::string& what, Duration from) {
-    if (from < end) return;
-    unused.emplace(name, name + (' ' + in_quotes(what)) + " has no effect: the run ends after " +
-                             format_duration(end) + " (--observe)");
-  };
-  const TimelineOptions& timeline = scenario.timeline;
-  for (const TimedAction& each : timeline.at) add("at", print_timed(each), each.t);
-  for (const Fault& each : timeline.faults) add("fault", print_fault(each), each.from);
-  // A ramp may go on beyond the end.
-  const auto next = std::find_if(timeline.capacity.begin(), timeline.capacity.end(),
-                                 [](const TimedAction& each) { return each.t > Duration::zero(); });
-  if (next != timeline.capacity.end()) add("capacity", timeline.capacity_text, next->t);
+  find_unused_after(unused, scenario.timeline, end, "--observe");
 }
 
 }  // namespace

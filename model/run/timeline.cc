@@ -317,6 +317,21 @@ void find_unused_disturbances(UnusedOptions& unused, const TimelineOptions& time
   }
 }
 
+void find_unused_after(UnusedOptions& unused, const TimelineOptions& timeline, Duration end,
+                       const std::string& set_by) {
+  const auto add = [&](const char* name, const std::string& what, Duration from) {
+    if (from < end) return;
+    unused.emplace(name, name + (' ' + in_quotes(what)) + " has no effect: the run ends after " +
+                             format_duration(end) + " (" + set_by + ')');
+  };
+  for (const TimedAction& each : timeline.at) add("at", print_timed(each), each.t);
+  for (const Fault& each : timeline.faults) add("fault", print_fault(each), each.from);
+  // A ramp may go on beyond the end.
+  const auto next = std::find_if(timeline.capacity.begin(), timeline.capacity.end(),
+                                 [](const TimedAction& each) { return each.t > Duration::zero(); });
+  if (next != timeline.capacity.end()) add("capacity", timeline.capacity_text, next->t);
+}
+
 std::vector<TimedAction> actions(const TimelineOptions& timeline) {
   std::vector<TimedAction> all = timeline.capacity;
   all.insert(all.end(), timeline.at.begin(), timeline.at.end());

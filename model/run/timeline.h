@@ -86,6 +86,10 @@ std::vector<std::string> later_changes(const TimelineOptions& timeline);
 void find_unused_disturbances(UnusedOptions& unused, const TimelineOptions& timeline,
                               bool has_outage);
 
+// Adds what is to happen after the run, which ends then. `set_by`: the option that says so.
+void find_unused_after(UnusedOptions& unused, const TimelineOptions& timeline, Duration end,
+                       const std::string& set_by);
+
 // All actions, in the order in which they take effect.
 std::vector<TimedAction> actions(const TimelineOptions& timeline);
 

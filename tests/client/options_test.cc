@@ -229,6 +229,10 @@ TEST_F(ClientOptionsTest, RefusesOptionsThatHaveNoEffect) {
       {{"--strategy=aws-standard", "--retry-budget=none", "--budget-cost=3"},
        "budget-cost has no effect without --retry-budget"},
       {{"--arrivals=job", "--at=5s load 2"}, "at '5s load 2' has no effect with --arrivals=job"},
+      {{"--duration=5s", "--at=5s load 2"},
+       "at '5s load 2' has no effect: the run ends after 5s (--duration)"},
+      {{"--duration=5s", "--at=1s load 2", "--at=6s load 1"}, "at '6s load 1' has no effect: "},
+      {{"--duration=5s", "--capacity=0s 1; 30s 0.5"}, "capacity '0s 1; 30s 0.5' has no effect: "},
   };
   for (const auto& each : cases) {
     CLI::App app;
