@@ -332,6 +332,7 @@ std::vector<OutlookOfRow> look_ahead_at_all(const ScenarioOptions& options) {
   const GraphOutlook graph = look_ahead(scenario.topology, scenario.disturbed, wanted);
   for (auto& [name, outlook] : all) {
     outlook.graph = graph.sentence;
+    outlook.set_by_services = set_by_services(options.graph);
     if (outlook.outage) {
       outlook.outage->errors_cost =
           scenario.topology.nodes[scenario.disturbed].service.errors.after == ErrorAfter::kService;

@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -199,6 +200,7 @@ struct Outlook {
   bool library_keeps = false;  // then: does the strategy's library keep connections of itself?
   std::optional<Service> service{};
   std::string graph{};  // about services behind services, of which `service` says nothing
+  std::set<std::string> set_by_services{};  // the options that each of them has of its own
   Retries retries{};
   std::optional<Outage> outage{};
   std::optional<Herd> herd{};

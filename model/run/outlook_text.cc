@@ -755,7 +755,7 @@ std::vector<std::string> deciding_options(const Outlook& outlook) {
   };
   const bool workers = outlook.service && outlook.service->kind == Capacity::kWorkers;
   if (outlook.retries.usual_waits) add({"strategy"});
-  if (workers) {
+  if (workers || !outlook.graph.empty()) {
     add({"workers", "service-time"});
   } else if (outlook.service) {
     add({"service"});
@@ -796,6 +796,7 @@ std::vector<std::string> deciding_options(const Outlook& outlook) {
   if (outlook.bucket) add({"budget-tokens"});
   // A retry counts from its wait on.
   if (outlook.budget_is_concurrent) add({"backoff-base", "retry-on"});
+  std::erase_if(names, [&](const auto& name) { return outlook.set_by_services.contains(name); });
   return names;
 }
 

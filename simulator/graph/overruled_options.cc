@@ -66,11 +66,7 @@ UnusedOptions unused_by(const WorkloadOptions& caller) {
 void find_unused(UnusedOptions& unused, const ServiceOptions& asked, Waiting waiting,
                  const TopologyFile& file) {
   const std::vector<std::string> services = file.services();
-  std::set<std::string> set_in_all = file.set_in(services.front());
-  for (const std::string& service : services) {
-    const std::set<std::string> set = file.set_in(service);
-    std::erase_if(set_in_all, [&set](const std::string& name) { return !set.contains(name); });
-  }
+  const std::set<std::string> set_in_all = file.set_in_all_services();
   if (set_in_all.empty()) return;
   GraphNode given{.service = asked, .waiting = waiting}, usual;
   NamedPlan calls;

@@ -296,6 +296,16 @@ std::vector<std::string> TopologyFile::services() const {
   return names;
 }
 
+std::set<std::string> TopologyFile::set_in_all_services() const {
+  const std::vector<std::string> all = services();
+  std::set<std::string> names = set_in(all.front());
+  for (const std::string& service : all) {
+    const std::set<std::string> set = set_in(service);
+    std::erase_if(names, [&set](const std::string& name) { return !set.contains(name); });
+  }
+  return names;
+}
+
 Topology TopologyFile::topology(const GraphNode& node, const GraphEdge& edge,
                                 const GraphEdge& clients) const {
   Topology topology;

@@ -49,6 +49,8 @@ class TopologyFile {
 
   // The names of the services, in the order of the file.
   std::vector<std::string> services() const;
+  // The names of the options that each of them sets.
+  std::set<std::string> set_in_all_services() const;
 
   // The services, each beginning as `node`, and the calls, each beginning as `edge`. The first service is the one
   // that the clients call: all by `clients`, or each kind of them by what its section says beside that.

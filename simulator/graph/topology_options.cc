@@ -190,6 +190,11 @@ void find_unused(UnusedOptions& unused, const GraphOptions& graph, const Service
   said_by_graph("service-time", service.workers.service_time != defaults.workers.service_time);
 }
 
+std::set<std::string> set_by_services(const GraphOptions& graph) {
+  if (!graph.chain.empty()) return {"workers", "service-time"};
+  return graph.topology.empty() ? std::set<std::string>() : graph.topology.set_in_all_services();
+}
+
 void check(const GraphOptions& graph, const WorkloadOptions& workload,
            const ServiceOptions& service, const std::optional<Disturbance>& outage) {
   if (!graph.on()) return;

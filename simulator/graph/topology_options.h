@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,6 +60,9 @@ void declare_node_options(OptionList& options, GraphNode& node, NamedPlan& calls
 
 // Adds the options that were given but have no effect beside the graph, or without one.
 void find_unused(UnusedOptions& unused, const GraphOptions& graph, const ServiceOptions& service);
+
+// The options that each service sets itself.
+std::set<std::string> set_by_services(const GraphOptions& graph);
 
 // Throws std::invalid_argument with a readable message if these cannot go together.
 void check(const GraphOptions& graph, const WorkloadOptions& workload,

@@ -241,6 +241,28 @@ TEST(Topology, RefusesServiceOptionsThatAllSectionsSet) {
             "workers has no effect: in shop.ini [only] sets it");
 }
 
+// What is said of the run names the options that some service leaves to the command line.
+TEST(Topology, NamesTheOptionsThatAServiceDoesNotSet) {
+  using testing::Contains;
+  using testing::Not;
+  const std::string api = "[api]\nworkers = 8\nservice-time = 5ms\ncalls = db\n";
+  const auto names = [](const std::string& topology, const std::string& settings = "") {
+    return deciding_options(look_ahead(options_of(topology, settings)));
+  };
+  const auto without_time = names(api + "[db]\nworkers = 5\n");
+  EXPECT_THAT(without_time, Contains("service-time"));
+  EXPECT_THAT(without_time, Contains("backlog"));
+  EXPECT_THAT(without_time, Not(Contains("workers")));
+  EXPECT_THAT(names(api + "[db]\nservice-time = 5ms\n"), Contains("workers"));
+  const std::string all = api + "backlog = 9\n[db]\nworkers = 5\nservice-time = 5ms\nbacklog = 9\n";
+  for (const char* name : {"workers", "service-time", "backlog"}) {
+    EXPECT_THAT(names(all), Not(Contains(name)));
+  }
+  ScenarioOptions chain = options_of("[a]\n", "chain = api 2x5ms > db 2x5ms\n");
+  chain.graph.topology = {};
+  EXPECT_THAT(deciding_options(look_ahead(chain)), Not(Contains("workers")));
+}
+
 // 5 connections / 40 ms = 125/s, 4 attempts at a time / 40 ms = 100/s, and hedges after 30 ms of 40 ms double 150/s.
 TEST(Topology, SaysWhatTheCallsOfAServiceLetThrough) {
   const auto look = [](const std::string& edge) {
