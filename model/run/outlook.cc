@@ -557,7 +557,14 @@ Duration longest_request(const RetrySettings& retry, Duration timeout) {
   return std::min(time_of(waits, timeout, attempts), retry.limit.deadline);
 }
 
-Outlook look_ahead(const OutlookInput& input) {
+Outlook look_ahead(const OutlookInput& asked) {
+  OutlookInput input = asked;
+  if (input.workload.arrivals == Arrivals::kJob) {
+    // Each worker needs a task. The others never start, but their processes are there.
+    input.workload.processes = process_count(asked.workload);
+    input.workload.clients = static_cast<std::size_t>(
+        std::min<std::uint64_t>(asked.workload.clients, asked.workload.job.tasks));
+  }
   const WorkloadOptions& workload = input.workload;
   const RetrySettings& retry = workload.retry;
   Outlook outlook{
