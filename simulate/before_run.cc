@@ -1,5 +1,6 @@
 #include "simulate/before_run.h"
 
+#include <CLI/CLI.hpp>
 #include <iostream>
 #include <set>
 #include <utility>
@@ -27,6 +28,17 @@ void add_options_of_kinds(std::vector<std::string>& names, const ScenarioOptions
   }
 }
 
+// The two programs of the curve and of its clients both have a --factor.
+void warn_of_factor(const Invocation& invocation, Outlook& outlook) {
+  const auto given = [&invocation](const char* name) {
+    return find_option(invocation.app, name)->count() > 0;
+  };
+  const bool of_curve = given("limit") || given("k") || given("base-delay");
+  if (!of_curve || !given("factor") || given("curve-factor")) return;
+  outlook.warnings.emplace_back(
+      "--factor is the backoff's here; the curve's is --curve-factor (`server --factor`)");
+}
+
 }  // namespace
 
 void tell_seed(const SimulatorOptions& options, std::uint64_t seed) {
@@ -47,7 +59,8 @@ std::string tell_outlook(const Invocation& invocation, const SimulatorOptions& a
                          const ScenarioOptions& run, nlohmann::ordered_json& start,
                          const std::vector<std::string>& swept) {
   start["title"] = retries_title(run.workload.retry);
-  const std::vector<OutlookOfRow> all = look_ahead_at_all(run);
+  std::vector<OutlookOfRow> all = look_ahead_at_all(run);
+  for (OutlookOfRow& each : all) warn_of_factor(invocation, each.outlook);
   std::vector<std::string> no_defaults = swept;
   add_options_of_kinds(no_defaults, run);
   const std::string assumed = assumed_list(invocation.app, start, all, no_defaults);
@@ -83,6 +96,7 @@ std::string tell_outlooks(const Invocation& invocation, const SimulatorOptions& 
   for (std::size_t cell = 0; cell < cells; cell += step) {
     const ScenarioOptions run = options_of(cell);
     rows.push_back({row_name(grid, cell), look_ahead(run)});
+    warn_of_factor(invocation, rows.back().outlook);
     add_different(no_defaults, asked, run);
     add_options_of_kinds(no_defaults, run);
   }
