@@ -2,6 +2,7 @@
 // balances the two?
 #include <algorithm>
 #include <cmath>
+#include <iostream>
 #include <limits>
 
 #include "common/output/json_text.h"
@@ -99,8 +100,16 @@ int job(const Invocation& invocation, const JobOptions& options) {
                           {.title = "unit-seconds"},
                           {.title = "idle"}},
               .rows = {}};
+  std::size_t without_outage = 0, all_runs = 0;
   for (std::size_t cell = 0; cell < results->size(); ++cell) {
     const std::vector<RunResult>& runs = (*results)[cell];
+    const ScenarioOptions& asked = cells[cell].options;
+    const bool has_outage = asked.outage_length() > Duration::zero();
+    all_runs += runs.size();
+    without_outage +=
+        static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), [&](const RunResult& run) {
+          return has_outage && run.makespan && *run.makespan < asked.outage_at;
+        }));
     for (std::size_t run = 0; run < runs.size(); ++run) {
       const RunResult& one = runs[run];
       const auto or_null = [](const std::optional<double>& value, auto to_json) {
@@ -123,6 +132,10 @@ int job(const Invocation& invocation, const JobOptions& options) {
   }
   print_overruling(given);
   study.show(table);
+  if (without_outage > 0) {
+    std::cout << "the job was done before its outage began in " << without_outage << " of "
+              << all_runs << (all_runs == 1 ? " run\n" : " runs\n");
+  }
   return study.finish();
 }
 

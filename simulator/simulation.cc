@@ -156,6 +156,12 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
     recovery.reason = "cut at " + brief_duration(now - TimePoint{}) +
                       ": clients that ask again at once fail without end (--lambda)";
   }
+  const std::optional<JobResult> job = clients_.job_result(now);
+  if (job && job->makespan && scenario_.outage_at && *job->makespan < *scenario_.outage_at) {
+    recovery.verdict = Verdict::kUndecided;
+    recovery.outage_failed = true;
+    recovery.reason = "the job was done before its outage began";
+  }
   SimulationResult result{
       .summary = {.title = observers_.run.empty() ? std::string()
                            : others_.empty()
@@ -166,7 +172,7 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
                   .elapsed = now - TimePoint{},
                   .counts = totals(),
                   .recovery = std::move(recovery),
-                  .job = clients_.job_result(now),
+                  .job = job,
                   .reconnect = reconnects_ ? std::optional(reconnects_->result()) : std::nullopt,
                   .graph = graph_ ? std::optional(graph_->result()) : std::nullopt,
                   .on_waking = server(scenario_.disturbed).found_on_waking(),

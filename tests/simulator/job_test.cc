@@ -116,6 +116,18 @@ TEST(SimulatedJob, HasAnOutageWhenAskedFor) {
   EXPECT_GT(frozen.summary.elapsed, run_job(job).summary.elapsed);
 }
 
+// 1,000 calls of 10 ms, one after the other, take 10 s.
+TEST(SimulatedJob, HasNoVerdictIfItIsDoneBeforeItsOutage) {
+  const std::string job =
+      "arrivals = job\nbase-delay = 10ms\nclients = 5\ntasks = 5\ncalls = 1000\n"
+      "workers-start = 0s\noutage-for = 1s\noutage-at = ";
+  const SimulationResult before = run_job(job + "20s\n");
+  EXPECT_EQ(before.summary.recovery.verdict, Verdict::kUndecided);
+  EXPECT_EQ(before.summary.recovery.reason, "the job was done before its outage began");
+  const SimulationResult after = run_job(job + "5s\n");
+  EXPECT_NE(after.summary.recovery.reason, before.summary.recovery.reason);
+}
+
 TEST(SimulatedJob, RefusesOptionsThatHaveNoEffect) {
   const auto refused = [](const std::string& settings) {
     try {

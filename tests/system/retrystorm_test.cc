@@ -427,6 +427,15 @@ TEST(RetrystormJob, SaysNeverOfAJobThatIsNotDone) {
   EXPECT_THAT(study.out, HasSubstr(" never "));
 }
 
+TEST(RetrystormJob, SaysThatAnOutageCameTooLate) {
+  const Ended study =
+      run(RETRYSTORM_STUDIES,
+          {"job", "--strategies=fixed", "--runs=2", "--seed=1", "--tasks=20", "--calls=50",
+           "--clients=10", "--outage=errors:1", "--outage-for=10s", "--outage-at=20s"});
+  EXPECT_EQ(study.code, 0) << study.err;
+  EXPECT_THAT(study.out, HasSubstr("\nthe job was done before its outage began in 2 of 2 runs\n"));
+}
+
 // No base delay was given, and workers have none.
 TEST(RetrystormJob, TakesWorkers) {
   const Ended study =
