@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <iostream>
 #include <stdexcept>
 
 #include "common/output/json_text.h"
@@ -41,6 +42,7 @@ void declare(CLI::App& app, RemediesOptions& options) {
   add_picture_data(*study, options.picture_data);
 }
 
+// At times that suit the outage of `ScenarioOptions`.
 const std::vector<std::string> kUsualRemedies{
     "nothing:",
     "a tenth of the load for 60 s: 60s load 0.1; 120s load 1",
@@ -66,6 +68,26 @@ Remedy parse_remedy(const std::string& text) {
         "a remedy is 'TITLE: TIME ACTION; ...', with no comma or quote in its title, not " + text);
   }
   return {text.substr(0, end), std::string(trimmed(text.substr(end + 1)))};
+}
+
+Duration end_of_outage(const ScenarioOptions& scenario) {
+  return saturating_add(scenario.outage_at, scenario.outage_length());
+}
+
+// A usual remedy's actions as long after the end of this outage as after that of the usual one.
+std::string moved(const std::string& actions, const ScenarioOptions& scenario) {
+  const Duration later = end_of_outage(scenario) - end_of_outage(ScenarioOptions());
+  if (later == Duration::zero() || actions.empty()) return actions;
+  TimelineOptions timeline;
+  OptionList list;
+  declare_options(list, timeline, Engine::kSimulated);
+  list.set("at", actions);
+  std::string text;
+  for (TimedAction& each : timeline.at) {
+    each.t = saturating_add(each.t, later);
+    text += (text.empty() ? "" : "; ") + print_timed(each);
+  }
+  return text;
 }
 
 struct Case {
@@ -132,35 +154,52 @@ void write_picture_data(const std::string& folder, const std::vector<Case>& case
 int remedies(const Invocation& invocation, const RemediesOptions& options) {
   const Compared asked = compared(invocation, options.strategies, {});
   const std::vector<Case> cases = cases_of(asked);
+  if (options.outage_length() == Duration::zero()) {
+    throw std::invalid_argument(
+        "--outage-for=0s: nothing has collapsed, so nothing needs a remedy");
+  }
+  const bool are_usual = options.remedies.empty();
+  const auto options_with = [&](const Case& one, const Remedy& remedy) {
+    NamedOptions all = one.options;
+    all.emplace("observe", format_duration(options.observe));
+    const std::string actions =
+        are_usual ? moved(remedy.actions, scenario_of(all)) : remedy.actions;
+    if (actions.empty()) return all;
+    std::string& at = all["at"];
+    at += (at.empty() ? "" : "; ") + actions;
+    return all;
+  };
   std::vector<Remedy> remedies;
-  for (const auto& text : options.remedies.empty() ? kUsualRemedies : options.remedies) {
-    remedies.push_back(parse_remedy(text));
+  std::vector<std::string> left_out;
+  for (const auto& text : are_usual ? kUsualRemedies : options.remedies) {
+    const Remedy remedy = parse_remedy(text);
+    std::string why;
+    const bool can_be = std::any_of(cases.begin(), cases.end(), [&](const Case& each) {
+      why = no_effect(scenario_of(options_with(each, remedy)));
+      return why.empty();
+    });
+    if (can_be) {
+      remedies.push_back(remedy);
+    } else if (are_usual) {
+      left_out.push_back(remedy.title + " is left out: " + why);
+    } else {
+      throw std::invalid_argument("--remedy " + in_quotes(remedy.title) + ": " + why);
+    }
   }
 
   std::vector<StudyCell> cells;
   std::vector<NamedOptions> options_of;                     // by cell
   std::vector<std::pair<std::size_t, std::size_t>> places;  // case and remedy of each cell
-  std::string why_none;
   for (std::size_t c = 0; c < cases.size(); ++c) {
     for (std::size_t r = 0; r < remedies.size(); ++r) {
-      NamedOptions of_cell = cases[c].options;
-      of_cell.emplace("observe", format_duration(options.observe));
-      if (const std::string& actions = remedies[r].actions; !actions.empty()) {
-        std::string& at = of_cell["at"];
-        at += (at.empty() ? "" : "; ") + actions;
-      }
+      NamedOptions of_cell = options_with(cases[c], remedies[r]);
       const ScenarioOptions scenario = scenario_of(of_cell);
-      // A curve has no queue.
-      if (const std::string why = no_effect(scenario); !why.empty()) {
-        why_none = why;
-        continue;
-      }
+      if (!no_effect(scenario).empty()) continue;  // a curve has no queue
       cells.push_back({{cases[c].title, remedies[r].title}, scenario});
       options_of.push_back(std::move(of_cell));
       places.emplace_back(c, r);
     }
   }
-  if (cells.empty()) throw std::invalid_argument(why_none);
 
   Study study(invocation, options, {"case", "remedy"}, std::move(cells));
   const auto results = study.run();
@@ -193,6 +232,7 @@ int remedies(const Invocation& invocation, const RemediesOptions& options) {
   }
   if (!asked.strategies.empty()) print_overruling(asked.given);
   study.show(table);
+  for (const std::string& each : left_out) std::cout << wrapped("", each, 2);
   write_picture_data(options.picture_data, cases, remedies, runs);
   return study.finish();
 }
@@ -202,7 +242,7 @@ int remedies(const Invocation& invocation, const RemediesOptions& options) {
 const Command kRemedies{
     "remedies",
     "A frozen server has collapsed: compares what gets it back, and how soon. One thing is done "
-    "about it\nat 60 s: less load, a limit, a restart, another order of the queue. Options of the "
+    "about it\n10 s after the outage: less load, a limit, a restart, another order of the queue. Options of the "
     "experiment make\na service of your own, in place of the three usual cases.",
     "retrystorm remedies --service=workers --remedy='nothing:' "
     "--remedy='CoDel: 60s set queue-drop=codel'",

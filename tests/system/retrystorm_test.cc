@@ -97,6 +97,10 @@ TEST(Retrystorm, NamesItsCommandsAndWhatIsWrong) {
            {{"remedies", "--remedy=x: 60s explode"}, "'explode' is not known"},
            {{"remedies", "--remedy=x: 60s set queue-length=5", "--clients=5"},
             "queue-length has no effect"},
+           {{"remedies", "--remedy=nothing:", "--remedy=x: 60s set limit=20", "--service=workers"},
+            "--remedy 'x': --at '1m0s set limit=20': limit has no effect"},
+           {{"remedies", "--remedy=late: 600s restart"}, "has no effect: the run ends after"},
+           {{"remedies", "--outage-for=0s"}, "nothing has collapsed"},
            {{"map", "--show=success_shar"}, "did you mean success_share?"},
            {{"map", "--x=nothing=1,2"}, "--x nothing: no option of this name"},
            {{"map", "--x=backlog=5,6"}, "backlog is swept twice"},
@@ -509,19 +513,16 @@ std::vector<std::string> figures(const std::string& path, int labels) {
 TEST(RetrystormRemedies, FindsWhatManyRunsFind) {
   const TempDir dir;
   const std::string csv = dir.file("csv"), markdown = dir.file("md"), runs = dir.file("runs");
-  // The last one has no effect on a service without a queue.
   const Ended study = run(
       RETRYSTORM_STUDIES,
       with_small({"remedies", "--remedy=nothing:", "--remedy=again: 60s restart; 70s capacity 2",
-                  "--remedy=newest: 60s set queue-order=lifo", "--csv", csv, "--markdown", markdown,
-                  "--picture-data", dir.file(".")}));
+                  "--csv", csv, "--markdown", markdown, "--picture-data", dir.file(".")}));
   EXPECT_EQ(study.code, 0) << study.err;
-  ASSERT_THAT(lines(study.out), SizeIs(5));
+  ASSERT_THAT(lines(study.out), SizeIs(4));
   const auto table = lines(read_file(markdown));
-  ASSERT_THAT(table, SizeIs(5));
+  ASSERT_THAT(table, SizeIs(4));
   EXPECT_EQ(table[0], "| remedy | this service: down | back after | load |");
   EXPECT_THAT(table[2], StartsWith("| nothing | "));
-  EXPECT_EQ(table[4], "| newest | - | - | - |");
 
   const auto ours = figures(csv, 2);
   ASSERT_THAT(ours, SizeIs(3));
@@ -539,6 +540,25 @@ TEST(RetrystormRemedies, FindsWhatManyRunsFind) {
     EXPECT_EQ(run(RETRYSTORM_SIMULATE, arguments).code, 0);
     EXPECT_EQ(ours[i + 1], without_kinds_of_errors(dir.file(name))[1]);
   }
+}
+
+// The usual ones come 10 s after the usual outage, which ends at 50 s, and after any other. On the curve, none is about
+// its queue, and those of a run of 20 s after the outage end too early for the load to come back.
+TEST(RetrystormRemedies, ActAfterTheOutage) {
+  const TempDir dir;
+  const auto runs_of = [&dir](const Arguments& more) {
+    const Ended study =
+        run(RETRYSTORM_STUDIES, with_small({"remedies", "--picture-data", dir.file(".")}) + more);
+    EXPECT_EQ(study.code, 0) << study.err;
+    return std::pair(study.out, read_file(dir.file("runs")));
+  };
+  EXPECT_THAT(runs_of({}).second, HasSubstr("--at=60s load 0.1; 120s load 1\t"));
+  const auto [out, later] = runs_of({"--outage-at=100s", "--outage-for=30s", "--observe=20s"});
+  EXPECT_THAT(later, HasSubstr("--at=2m20s restart\t"));
+  EXPECT_THAT(later, testing::Not(HasSubstr("load")));
+  EXPECT_THAT(
+      out, HasSubstr("a tenth of the load for 60 s is left out: at '3m20s load 1' has no effect"));
+  EXPECT_THAT(out, HasSubstr("newest first (LIFO) is left out: "));
 }
 
 TEST(RetrystormRemedies, HasThreeCasesOfItsOwn) {
