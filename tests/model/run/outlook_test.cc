@@ -801,6 +801,15 @@ TEST(Outlook, WarnsOfClientsThatDoNotThink) {
               Not(Contains(HasSubstr("do not think"))));
 }
 
+// Each worker has a task, so 20 tasks are 20 workers, and 200 retries a second after 100 ms each.
+TEST(Outlook, KnowsThatAJobHasNoMoreWorkersThanTasks) {
+  EXPECT_EQ(look("arrivals = job\ntasks = 20\nclients = 5\n").clients, 5);
+  OutlookInput input = input_of("arrivals = job\ntasks = 20\ncalls = 5\n");
+  input.service.reset();
+  EXPECT_THAT(unwrapped(outlook_text(look_ahead(input))),
+              HasSubstr("up to 200/s if all fail at once (20 clients, each once in 100ms)"));
+}
+
 // Divisions by zero, and times that are as long as possible.
 TEST(Outlook, CopesWithExtremes) {
   for (const char* settings :
