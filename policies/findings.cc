@@ -160,7 +160,7 @@ class Finder {
           "--rejection-cost)");
     }
     if (!facts_.limit().has_deadline()) return;
-    add(Note::Level::kNote, "timeout-not-retried", facts_.line("deadline"),
+    add(Note::Level::kNote, "no-attempt-timeout", facts_.line("deadline"),
         "an attempt that hangs takes all of the " + readable(facts_.limit().deadline) +
             " and is not retried: no attempt has a timeout of its own");
   }

@@ -4,30 +4,37 @@
 #include <cmath>
 #include <cstddef>
 #include <iostream>
-#include <iterator>
+#include <optional>
 #include <utility>
 
 #include "common/output/json_text.h"
 #include "model/base/text.h"
 #include "policies/changes.h"
 #include "study/acceptance.h"
+#include "study/backlog_trial.h"
 #include "study/fitted_table.h"
-#include "study/process_trial.h"
 #include "study/trial_lines.h"
 
 namespace retrystorm {
 namespace {
 
-Runs at_most(const Runs& runs, std::size_t count) {
-  const auto end = static_cast<std::ptrdiff_t>(std::min(count, runs.size()));
-  return {runs.begin(), runs.begin() + end};
-}
+// With which no run is down.
+struct HelpfulChange {
+  PolicyChange change;
+  double after = 1, now = 1;  // the least success after an outage with it, and as it is
+  std::string price{};        // where fewer requests succeed with it
 
-// A share of the requests that nobody misses.
-constexpr double kNextToNone = 0.001;
+  // A service that is up and fails most requests is hardly better than one that is down.
+  bool is_remedy() const {
+    constexpr double kMost = 0.9;
+    return after >= kMost || after >= now + kClearlyLess;
+  }
+};
 
-void add_to_list(std::string& list, const std::string& text) {
-  list += (list.empty() ? "" : ", ") + text;
+// Of errors, which last for the whole run, the success in them.
+double success_after(const StudyDisturbance& disturbance, const CellResult& result) {
+  return disturbance.outage ? result.phases[2].success.value_or(1)
+                            : success_in(disturbance, result);
 }
 
 }  // namespace
@@ -78,171 +85,6 @@ void PolicyAdvice::print_not_retried() const {
   if (hangs) {
     std::cout << "  Only errors are retried. They decide where a service turns requests away: give "
                  "--queue-length\n  and --rejection-cost\n";
-  }
-}
-
-void PolicyAdvice::print_budget() {
-  const auto budget = policy_.settings.find("retry-budget");
-  if (budget == policy_.settings.end() || budget->second == "none") return;
-  if (given_.contains("retry-budget") || given_.contains("strategy")) return;
-  NamedOptions without = policy_.settings;
-  std::erase_if(without, [](const auto& each) { return each.first.starts_with("budget-"); });
-  without["retry-budget"] = "none";
-  std::vector<double> success;  // without it, in each disturbance
-  std::string costs, saves;
-  for (std::size_t i = 0; i < runs_.size(); ++i) {
-    const Runs with = at_most(*runs_[i], kBesideRuns);
-    if (with.empty()) return;
-    const StudyDisturbance& disturbance = disturbances_[i];
-    const Runs free = run_with(without, i, with.size());
-    if (free.empty()) return;
-    success.push_back(success_in(disturbance, summarize(free)));
-    const double lost = success.back() - success_in(disturbance, summarize(with));
-    if (down_runs(free) > down_runs(with)) {
-      add_to_list(saves, disturbance.title);
-    } else if (lost >= 0.00005) {
-      add_to_list(costs, disturbance.title + ' ' + percent(lost, 2));
-    }
-  }
-  const std::string name = label_ + "retry budget " + budget->second;
-  print_note(std::cout, name + " fails requests that retries would have saved", costs);
-  print_note(std::cout, name + " keeps the service from going down", saves);
-  if (costs.empty() && saves.empty()) {
-    std::cout << name << " makes no difference in these disturbances\n";
-  }
-  budget_costs_ = !costs.empty();
-  print_other_processes();
-  if (!budget_costs_) return;
-  if (const auto errors = throttled_errors(success)) {
-    print_token_ratio(*errors, success);
-    print_max_tokens(*errors);
-  }
-}
-
-// Where the budget has another effect if it is in more or fewer processes.
-void PolicyAdvice::print_other_processes() {
-  processes_tried_ = true;
-  constexpr double kClearly = 0.01;  // of the requests
-  std::vector<std::pair<std::string, std::string>> found;
-  for (std::size_t i = 0; i < disturbances_.size(); ++i) {
-    const StudyDisturbance& disturbance = disturbances_[i];
-    const CellResult asked = summarize(at_most(*runs_[i], kBesideRuns));
-    for (const ScenarioOptions& other :
-         with_other_processes(scenario(policy_.settings, i), given_)) {
-      const Runs runs = study_.run_beside(other, std::min(kBesideRuns, runs_[i]->size()));
-      if (runs.empty()) return;
-      const CellResult result = summarize(runs);
-      std::string text;
-      if (result.mostly_not_back() != asked.mostly_not_back()) {
-        processes_decide_ = true;
-        text = std::to_string(hits_of(runs).all()) + " of " + std::to_string(runs.size()) +
-               " runs down, or not back in time";
-      } else if (const double now = success_in(disturbance, result);
-                 !disturbance.outage &&
-                 std::abs(now - success_in(disturbance, asked)) >= kClearly) {
-        text = success_text(now) + " of the requests succeed";
-      }
-      const std::string name = "--processes=" + std::to_string(*other.workload.processes);
-      const auto at = std::find_if(found.begin(), found.end(),
-                                   [&name](const auto& each) { return each.first == name; });
-      std::string& list = at == found.end() ? found.emplace_back(name, "").second : at->second;
-      if (!text.empty()) add_to_list(list, text + " (" + disturbance.title + ')');
-    }
-  }
-  for (const auto& [name, list] : found) {
-    print_note(std::cout, label_ + "with " + name,
-               list.empty() ? "no disturbance ends otherwise" : list);
-  }
-}
-
-// The errors, those of the reader's own first, in which gRPC's throttle fails requests that retries would have saved.
-// `free`: the success without a budget, in each disturbance.
-std::optional<std::size_t> PolicyAdvice::throttled_errors(const std::vector<double>& free) const {
-  if (!policy_.multiplexed || policy_.settings.at("retry-budget") != "grpc") return std::nullopt;
-  std::size_t at = 0;
-  while (at < runs_.size() && error_share(at) == 0) ++at;
-  if (at == runs_.size() || error_share(at) >= 1) return std::nullopt;
-  const double success = success_in(disturbances_[at], summarize(at_most(*runs_[at], kBesideRuns)));
-  return free[at] - success < kNextToNone ? std::nullopt : std::optional(at);
-}
-
-// Errors of a short time end before a large bucket is empty.
-void PolicyAdvice::print_max_tokens(std::size_t at) const {
-  constexpr double kMost = 1000;  // of gRPC
-  const ScenarioOptions its = scenario(policy_.settings, at);
-  const BudgetSettings& budget = its.workload.retry.process.budget;
-  const double failures =
-      error_share(at) * look_ahead(its).wanted / static_cast<double>(process_count(its.workload));
-  if (given_.contains("budget-tokens") || budget.tokens >= kMost || !(failures > 0)) return;
-  const auto lasts = [&](double tokens) {
-    return readable(from_seconds(budget.threshold * tokens / failures));
-  };
-  std::cout << label_ << "or a larger maxTokens, if such errors end soon: half of the "
-            << print_number(budget.tokens) << " tokens / " << readable(failures)
-            << " failures/s\n  in each process = " << lasts(budget.tokens)
-            << " until retries stop, at the earliest; with 1000, the most of gRPC, " << lasts(kMost)
-            << '\n';
-}
-
-// The least of a few ratios with which gRPC's throttle fails next to no request that retries would have saved,
-// in these errors. A small maxTokens needs more than the ratio of a steady share, for the
-// failures come at random. No disturbance may come of it worse. `free`: the success without a budget.
-void PolicyAdvice::print_token_ratio(std::size_t at, const std::vector<double>& free) const {
-  const auto ratio = policy_.settings.find("budget-deposit");
-  if (ratio == policy_.settings.end() || given_.contains("budget-deposit")) return;
-  const auto& all = disturbances_;
-  const StudyDisturbance& errors = all[at];
-  const double share = error_share(at);
-  const std::string success = success_text(success_in(errors, summarize(*runs_[at])));
-  const BudgetSettings& budget = scenario(policy_.settings, at).workload.retry.process.budget;
-  // gRPC counts in thousandths of a token.
-  const double least = std::ceil(even_deposit(budget, share) * 1000) / 1000;
-  for (const double each : {least, 0.25, 0.5, 1.0}) {
-    if (each <= std::stod(ratio->second)) continue;
-    NamedOptions changed = policy_.settings;
-    changed["budget-deposit"] = print_number(each);
-    // As many as the file itself has, so that what is down can be compared.
-    const auto run = [&](std::size_t i) {
-      return run_with(changed, i, std::min(kBesideRuns, runs_[i]->size()));
-    };
-    const Runs with = run(at);
-    if (with.empty()) return;
-    const double now = success_in(errors, summarize(with));
-    if (free[at] - now >= kNextToNone) continue;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      const Runs other = run(i);
-      if (other.empty()) return;
-      const Hits old = hits_of(at_most(*runs_[i], kBesideRuns)), hits = hits_of(other);
-      // A larger ratio lets more retries through: no still larger one is tried.
-      if (hits.down > old.down || hits.all() > old.all()) return;
-    }
-    std::cout
-        << label_ << "try: write this into retryThrottling (" << success_text(now)
-        << " of the requests succeed in " << errors.title << " instead of " << success
-        << ",\n  and no more runs are down in any disturbance; a share p of errors needs more than p / (1 - p)):\n    \"tokenRatio\": "
-        << changed["budget-deposit"] << '\n';
-    // A larger ratio, if one is needed, with other numbers of processes.
-    std::string others;
-    for (const ScenarioOptions& other : with_other_processes(scenario(changed, at), given_)) {
-      ScenarioOptions larger = other;
-      BudgetSettings& its = larger.workload.retry.process.budget;
-      std::string needed = "more than 1";
-      for (const double factor : {1.0, 1.1, 1.25, 1.5, 2.0, 4.0}) {
-        its.deposit = to_digits(std::min(each * factor, 1.0), 2);
-        const Runs runs = study_.run_beside(larger, with.size());
-        if (runs.empty()) return;
-        if (free[at] - success_in(errors, summarize(runs)) >= kNextToNone) continue;
-        needed = print_number(its.deposit);
-        break;
-      }
-      add_to_list(others,
-                  needed + " with --processes=" + std::to_string(*other.workload.processes));
-    }
-    if (!others.empty()) {
-      std::cout << "  (with --processes=" << process_count(scenario(policy_.settings, at).workload)
-                << " by default, give yours: it takes " << others << ")\n";
-    }
-    return;
   }
 }
 
@@ -372,32 +214,60 @@ void PolicyAdvice::print_change_to_try() const {
   const std::size_t enough = std::max(
       kBesideRuns, std::min(options_.runs, static_cast<std::size_t>(std::ceil(3 / share))));
   std::string in_vain;
+  std::optional<HelpfulChange> best;
   for (const PolicyChange& change : changes_to(policy_.settings, *policy_.format, policy_.names)) {
+    HelpfulChange tried{.change = change};
     bool helps = true;
     for (std::size_t i = 0; i < runs_.size() && helps; ++i) {
       const Runs changed = run_with(change.settings, i, blames_policy(i) ? enough : kBesideRuns);
       if (changed.empty()) return;
       const Hits hits = hits_of(changed);
       helps = blames_policy(i) ? hits.all() == 0 : hits.down <= none[i].down;
+      const StudyDisturbance& disturbance = disturbances_[i];
+      const double succeed = success_after(disturbance, summarize(changed));
+      const double now = success_after(disturbance, summarize(*runs_[i]));
+      if (disturbance.outage && blames_policy(i)) {
+        tried.after = std::min(tried.after, succeed);
+        tried.now = std::min(tried.now, now);
+      }
+      if (now - succeed >= kClearlyLess) {
+        add_to_list(tried.price, percent(succeed, 0) + " succeed " +
+                                     (disturbance.outage ? "after " : "in ") + disturbance.title +
+                                     " and not " + percent(now, 0));
+      }
     }
     if (!helps) {
       add_to_list(in_vain, change.title);
       continue;
     }
-    std::cout << label_ << "try: write this, " << change.title << " (0 of " << enough
-              << " runs are down in each " << (beyond.empty() ? "" : "other ")
-              << "disturbance, so at most " << percent(greatest_share(0, enough), 2) << "):\n";
-    for (const std::string& line : change.lines) std::cout << "    " << line << '\n';
-    const CellResult changed = summarize(run_with(change.settings, worst_, kBesideRuns));
-    std::string others;
-    for (const std::string& each : trials_of(change.settings, changed).others(false)) {
-      add_to_list(others, each);
-    }
-    print_note(std::cout, "  but in " + disturbances_[worst_].title, others);
+    // The least change, of those that are as good.
+    constexpr double kAsGood = 0.01;
+    if (!best || tried.after > best->after + kAsGood) best = std::move(tried);
+    if (best->after >= 1 - kAsGood) break;
+  }
+  if (!best) {
+    print_note(std::cout, label_ + "try",
+               "retrystorm remedies, for these changes of the file do not help: " + in_vain);
     return;
   }
-  print_note(std::cout, label_ + "try",
-             "retrystorm remedies, for these changes of the file do not help: " + in_vain);
+  std::cout << wrapped(label_,
+                       (best->is_remedy() ? "try: write this, "
+                                          : "no change of the file is a remedy; the best is ") +
+                           best->change.title + " (0 of " + std::to_string(enough) +
+                           " runs are down in each " + (beyond.empty() ? "" : "other ") +
+                           "disturbance, so at most " + percent(greatest_share(0, enough), 2) +
+                           "; after each outage at least " + success_text(best->after) +
+                           " of the requests succeed):",
+                       2);
+  for (const std::string& line : best->change.lines) std::cout << "    " << line << '\n';
+  print_note(std::cout, "  at a price", best->price);
+  const NamedOptions& settings = best->change.settings;
+  const CellResult changed = summarize(run_with(settings, worst_, kBesideRuns));
+  std::string others;
+  for (const std::string& each : trials_of(settings, changed).others(false)) {
+    add_to_list(others, each);
+  }
+  print_note(std::cout, "  but in " + disturbances_[worst_].title, others);
 }
 
 void PolicyAdvice::print_command() const {

@@ -35,6 +35,10 @@ ScenarioOptions scenario_with(const PolicyToRun& policy, const NamedOptions& set
   return scenario;
 }
 
+void add_to_list(std::string& list, const std::string& text) {
+  list += (list.empty() ? "" : ", ") + text;
+}
+
 Hits hits_of(const Runs& now, const Runs* before) {
   Hits hits;
   for (std::size_t i = 0; i < now.size(); ++i) {
@@ -70,8 +74,8 @@ std::string down_with(const Study& study, const std::vector<TitledScenario>& all
     if (runs.empty()) return "interrupted";
     const std::size_t hits = hits_of(runs).all();
     if (hits == 0) continue;
-    where += (where.empty() ? "" : ", ") + std::to_string(hits) + " of " +
-             std::to_string(kBesideRuns) + " runs (" + title + ')';
+    add_to_list(where, std::to_string(hits) + " of " + std::to_string(kBesideRuns) + " runs (" +
+                           title + ')');
   }
   return where.empty() ? "in none of " + std::to_string(kBesideRuns) + " runs of each"
                        : "in " + where;

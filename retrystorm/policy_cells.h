@@ -29,6 +29,9 @@ ScenarioOptions scenario_with(const PolicyToRun& policy, const NamedOptions& set
                               const StudyDisturbance& disturbance, const StudyOptions& options,
                               const NamedOptions& given);
 
+// With a comma before it, if it is not the first one.
+void add_to_list(std::string& list, const std::string& text);
+
 using Runs = std::vector<RunResult>;
 
 // The runs that count against a policy: those that are down, or down only with the change.

@@ -26,9 +26,14 @@ std::optional<Acceptance> plan_for(const Expectation& claim, std::size_t runs) {
   if (claim.verdict || claim.figure != "down" || !is_limit || claim.bound <= 0) return std::nullopt;
   const auto plan = acceptance(runs, claim.bound);
   if (plan) return plan;
-  throw std::invalid_argument("--runs: " + std::to_string(runs) + " runs cannot show " +
-                              claim.text + ": at least " + std::to_string(least_runs(claim.bound)) +
-                              " are needed");
+  std::string text = "--runs: " + std::to_string(runs) + " runs cannot show " + claim.text +
+                     ": at least " + std::to_string(least_runs(claim.bound)) + " are needed";
+  for (const double less : {0.02, 0.05, 0.1, 0.2, 0.5}) {
+    if (least_runs(less) > runs) continue;
+    text += "; so many can show --expect='down<" + print_number(100 * less) + "%'";
+    break;
+  }
+  throw std::invalid_argument(text + " (without --expect it is down<1%)");
 }
 
 // Says on which load and service the figures stand, and what of that was not given.

@@ -25,6 +25,7 @@ inline constexpr std::array kFindingRules{
     FindingRule{"never-begins", "Attempts that never begin before the deadline"},
     FindingRule{"cut-short", "The last attempt has less time than the others"},
     FindingRule{"timeout-not-retried", "Timeouts are not retried"},
+    FindingRule{"no-attempt-timeout", "An attempt that hangs takes all the time of its request"},
     FindingRule{"no-deadline", "A request that is never answered waits for ever"},
     FindingRule{"never-ends", "Nothing ends the retries"},
     FindingRule{"cap-below-base", "The greatest wait is below the first"},

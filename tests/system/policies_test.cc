@@ -243,8 +243,8 @@ TEST(Check, RunsThePolicyOnTheService) {
   // What to write instead, in the words of the file.
   EXPECT_THAT(down.out, HasSubstr("\ntry: write this, "));
   // By hand: 1 - 5 % to the power of 1/20.
-  EXPECT_THAT(down.out,
-              HasSubstr(" (0 of 20 runs are down in each disturbance, so at most 13.91 %):\n    "));
+  EXPECT_THAT(down.out, ContainsRegex(" \\(0 of 20 runs are down in each disturbance, so at most "
+                                      "13\\.91 %; after"));
   // Options of retries replace those of the policy.
   const Done overruled = checked(storm, "--max-attempts=1");
   EXPECT_THAT(overruled.out, HasSubstr("every policy with max-attempts=1"));
@@ -336,6 +336,28 @@ TEST(Check, TriesOtherBacklogs) {
   EXPECT_THAT(given.out, Not(HasSubstr("backlog: ")));
 }
 
+// A breaker keeps the service up, too, but stays open for a minute after a freeze of 30 s, so that most requests fail. One retry is 880/s
+// at most, which the freeze leaves for a second, and of errors of 50 % it saves half: 1 - 0.5^2 = 75 % succeed, and with two 87 %.
+TEST(Check, ProposesNoChangeWithWhichMostRequestsFail) {
+  const TempDir dir;
+  const std::string file = written(dir, "application.yml",
+                                   "resilience4j:\n  retry:\n    instances:\n      a:\n"
+                                   "        maxAttempts: 3\n        waitDuration: 500ms\n"
+                                   "        enableExponentialBackoff: true\n"
+                                   "        exponentialBackoffMultiplier: 2\n");
+  const Done checked = done(
+      RETRYSTORM_STUDIES,
+      {"check", file, "--service=workers", "--workers=64", "--service-time=80ms", "--arrivals=open",
+       "--rate=440", "--timeout=1s", "--outage-for=30s", "--runs=20", "--expect=down<50%"});
+  EXPECT_THAT(
+      unwrapped_lines(checked.out),
+      testing::Contains(ContainsRegex("^try: write this, one retry .* after each outage at least "
+                                      "(100|9[0-9.]+) % of the requests succeed\\):$")));
+  EXPECT_THAT(checked.out,
+              ContainsRegex("\n            maxAttempts: 2\n"
+                            "  at a price: 7[45] % succeed in errors 50 % and not 8[678] %"));
+}
+
 // Tokens fall where more than ratio / (1 + ratio) fails: with 0.1 more than 9.1 %. Of a tenth of errors 1 in 10^4 is left after four
 // attempts. And whom nobody waits for is not served with --abandoned=skip: then all are back after 60 s at once.
 TEST(Check, SaysWhatTokenRatioErrorsNeed) {
@@ -356,17 +378,23 @@ TEST(Check, SaysWhatTokenRatioErrorsNeed) {
   EXPECT_THAT(
       serves.out,
       HasSubstr("\nwith --abandoned=skip: down, or not back in time,\n  in none of 20 runs"));
-  EXPECT_THAT(serves.out, ContainsRegex("\n    \"tokenRatio\": (0\\.112|0\\.25|0\\.5|1)\n"));
-  // By hand: half of the tokens / (400/s x 0.1).
-  EXPECT_THAT(serves.out, ContainsRegex("\nor a larger maxTokens.* half of the 10 tokens / 40 "
-                                        "failures/s\n.* = 125ms until .* 12\\.5s\n"));
+  // 0.1 / 0.9 = 0.11.
+  EXPECT_THAT(serves.out, HasSubstr(" = 0.11):\n"));
+  EXPECT_THAT(serves.out, ContainsRegex("\n    \"tokenRatio\": 0\\.(15|2|25|3|4)\n"));
+  // By hand: 400/s x 0.1111 failures less 400/s x 0.9999 x 0.1 are 4.44 tokens/s, and half of the tokens are 5 and 500.
+  EXPECT_THAT(unwrapped_lines(serves.out),
+              testing::Contains(HasSubstr(
+                  "or a larger maxTokens, if such errors end soon: 44.4 failures/s less 40 "
+                  "tokens/s for successes take 4.44 tokens/s in each process, so that retries "
+                  "stop at half of the 10 after about 1.13s; with 1000, the most of gRPC, "
+                  "after about 1m52.5")));
   EXPECT_THAT(serves.out, Not(HasSubstr("nothing to change")));
   const Done skips = checked("--abandoned=skip");
   EXPECT_THAT(skips.out, HasSubstr("\nnothing to change for storms: none of 25 runs is down"));
 }
 
-// Errors of the reader's own are those whose figures are told: of 30 % at most 70 % succeed without retries, which a bucket of
-// 10 tokens leaves after half of them / (400/s x 0.3).
+// Errors of the reader's own are those whose figures are told: of 30 % at most 70 % succeed without retries, for a bucket of
+// 10 tokens is soon empty: 400/s x (1 - 0.3^4) x (0.3 / 0.7 - 0.1) = 130.4 tokens/s.
 TEST(Check, TellsOfTheReadersOwnErrors) {
   const TempDir dir;
   const Done checked = done(RETRYSTORM_STUDIES,
@@ -376,7 +404,27 @@ TEST(Check, TellsOfTheReadersOwnErrors) {
   EXPECT_THAT(checked.out, ContainsRegex("\nnothing to change for storms.*; the service is back "
                                          "at once,\n  (69|70|71)\\.[0-9] % of the requests succeed "
                                          "in 30 % of the attempts fail for 20s,"));
-  EXPECT_THAT(checked.out, HasSubstr(" half of the 10 tokens / 120 failures/s\n"));
+  EXPECT_THAT(unwrapped_lines(checked.out),
+              testing::Contains(HasSubstr("take 130 tokens/s in each process, so that retries "
+                                          "stop at half of the 10 after about 38.3ms;")));
+}
+
+// A third fails: 0.33 / 0.67 = 0.49, and with 100 tokens a fifth more is enough. At most 1 - 0.33^4 = 98.8 % succeed.
+TEST(Check, ProposesTheLeastRoundTokenRatio) {
+  const TempDir dir;
+  std::string text = kA6;
+  text.replace(text.find("\"maxTokens\": 10"), 15, "\"maxTokens\": 100");
+  const Done checked =
+      done(RETRYSTORM_STUDIES,
+           {"check", written(dir, "grpc.json", text), "--arrivals=open", "--rate=100", "--runs=20",
+            "--expect=down<50%", "--outage=errors:33%", "--outage-for=60s"});
+  EXPECT_THAT(unwrapped_lines(checked.out),
+              testing::Contains(HasSubstr("(98.8 % of the requests succeed in ")));
+  EXPECT_THAT(checked.out, HasSubstr(" = 0.49):\n    \"tokenRatio\": 0.6\n"));
+  EXPECT_THAT(checked.out, ContainsRegex("it takes a tokenRatio of [0-9.]+ with --processes=4"));
+  // 100/s x (0.487 - 0.0988) = 38.8 tokens/s.
+  EXPECT_THAT(unwrapped_lines(checked.out),
+              testing::Contains(HasSubstr("stop at half of the 100 after about 1.29s")));
 }
 
 // Nobody is answered in a freeze, but for those who still wait at its end: 5 s of 10 s with this deadline.
@@ -440,7 +488,9 @@ TEST(Check, TakesAFixedNumberOfRunsUnlessTheOutcomeIsCertain) {
                         "to 18.10 %, 15 runs): not looked at further"));
   const Done few = checked({storm, "--runs=298"});
   EXPECT_EQ(few.code, 108);
-  EXPECT_THAT(few.err, HasSubstr("--runs: 298 runs cannot show down<1%: at least 299 are needed"));
+  EXPECT_THAT(few.err,
+              HasSubstr("--runs: 298 runs cannot show down<1%: at least 299 are needed; so "
+                        "many can show --expect='down<2%' (without"));
   // Other claims are judged after all runs.
   const Done other = checked({storm, "--runs=20", "--expect=down>50%"});
   EXPECT_THAT(other.out, HasSubstr("frozen 60 s  20 of 20"));
