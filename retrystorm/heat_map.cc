@@ -13,6 +13,7 @@
 
 #include "model/base/duration.h"
 #include "model/base/text.h"
+#include "study/fitted_table.h"
 #include "study/statistics.h"
 
 namespace retrystorm {
@@ -217,11 +218,10 @@ void HeatMap::print(std::ostream& out) const {
   const auto all = tables();
   for (std::size_t panel = 0; panel < all.size(); ++panel) {
     if (panel > 0) out << '\n';
-    out << wrapped(panels_[panel].empty() ? "" : panels_[panel] + ": ",
-                   what + ", " + up_.name + " down, " + across_.name + " across" +
-                       (down ? "; +: half or more still recovering or undecided" : ""),
-                   2)
-        << std::setw(first) << "";
+    print_note(out, panels_[panel].empty() ? "map" : panels_[panel],
+               what + ", " + up_.name + " down, " + across_.name + " across" +
+                   (down ? "; +: half or more still recovering or undecided" : ""));
+    out << std::setw(first) << "";
     for (const std::string& text : across_.texts) out << std::setw(width) << text;
     out << '\n';
     for (const auto& row : all[panel].rows) {

@@ -16,6 +16,7 @@
 #include "common/output/report.h"
 #include "common/output/start_json.h"
 #include "model/base/text.h"
+#include "model/retry/title.h"
 #include "retrystorm/disturbances.h"
 #include "retrystorm/policy_files.h"
 #include "study/cell_columns.h"
@@ -202,6 +203,36 @@ void write_start(const Invocation& invocation, std::uint64_t seed, bool given, J
   if (!given) std::cerr << "seed " << seed << '\n';
 }
 
+namespace {
+
+// ", strategy exponential (exponential from 100ms x 2.71828 up to 5m, ...)": what the names of the cells' strategies stand
+// for. Left out where another label changes it.
+std::string strategies_text(const std::vector<std::string>& labels,
+                            const std::vector<StudyCell>& cells) {
+  const auto label = std::find(labels.begin(), labels.end(), "strategy");
+  if (label == labels.end()) return "";
+  const auto at = label - labels.begin();
+  std::vector<std::pair<std::string, std::string>> titles;
+  for (const StudyCell& cell : cells) {
+    const std::string& name = *(cell.labels.begin() + at);
+    const std::string title = retries_in_words(cell.options.workload.retry);
+    const auto known = std::find_if(titles.begin(), titles.end(),
+                                    [&name](const auto& each) { return each.first == name; });
+    if (known == titles.end()) {
+      titles.emplace_back(name, title);
+    } else if (known->second != title) {
+      known->second.clear();
+    }
+  }
+  std::string text;
+  for (const auto& [name, title] : titles) {
+    if (!title.empty()) text += ", strategy " + name + " (" + title + ')';
+  }
+  return text;
+}
+
+}  // namespace
+
 Study::Study(const Invocation& invocation, const StudyOptions& options,
              const std::vector<std::string>& labels, std::vector<StudyCell> cells,
              const std::vector<std::string>& run_columns, bool part)
@@ -211,7 +242,8 @@ Study::Study(const Invocation& invocation, const StudyOptions& options,
       seed_(options.workload.seed ? *options.workload.seed : std::random_device()()),
       scenarios_(scenarios_of(invocation, cells_, labels_, seed_, threads_or_cores(options.threads),
                               part)),
-      files_(options.table, csv_comment(invocation.results_command, seed_)),
+      files_(options.table,
+             csv_comment(invocation.results_command, seed_) + strategies_text(labels_, cells_)),
       output_(OutputFile(options.json)),
       rows_(run_columns.empty() ? "cell" : "run",
             run_columns.empty() ? cell_names(labels) : run_names(labels, run_columns),

@@ -58,18 +58,17 @@ TEST_F(HeatMapTest, SortsNumbersAndMarksOpenCells) {
   const std::vector<CellValues> cells{
       down(1),    down(0.25), down(0.5),
       down(0.75), down(0),    cell({{"recovered", 5}, {"undecided", 5}, {"down", nullptr}})};
-  EXPECT_EQ(
-      text(axes, cells),
-      "down (collapsed or relapsed) in % of the runs with a verdict, 10 runs each, outage-for "
-      "down,\n  max-retries across; "
-      "+: half or more still recovering or undecided\n"
-      "             4    10  none\n"
-      "      5s     0    -+    75\n"
-      "     10s    25    50   100\n"
-      // Wilson's: 0 and 5 of 10 (Newcombe 1998 has the formula).
-      "95 % intervals for 10 runs (--runs): 0 is 0 to 28 %, 50 is 24 to 76 %.\n"
-      "Where some are still recovering, so not down yet, or undecided, it is wider (--csv; a "
-      "longer\n  --observe decides)\n");
+  EXPECT_EQ(text(axes, cells),
+            "map: down (collapsed or relapsed) in % of the runs with a verdict, 10 runs each,\n"
+            "  outage-for down, max-retries across; "
+            "+: half or more still recovering or undecided\n"
+            "             4    10  none\n"
+            "      5s     0    -+    75\n"
+            "     10s    25    50   100\n"
+            // Wilson's: 0 and 5 of 10 (Newcombe 1998 has the formula).
+            "95 % intervals for 10 runs (--runs): 0 is 0 to 28 %, 50 is 24 to 76 %.\n"
+            "Where some are still recovering, so not down yet, or undecided, it is wider (--csv; a "
+            "longer\n  --observe decides)\n");
 }
 
 TEST_F(HeatMapTest, KeepsTheOrderOfNamesAndHasABlockForEachStrategy) {

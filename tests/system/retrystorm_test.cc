@@ -600,6 +600,9 @@ TEST(RetrystormMap, FindsWhatASweepFinds) {
       0);
   EXPECT_EQ(csv_lines(csv), without_kinds_of_errors(swept));
   EXPECT_THAT(read_json_lines(json), SizeIs(5));
+  // What the name stands for: docs/strategies.md.
+  EXPECT_THAT(read_file(csv),
+              HasSubstr(", strategy fixed (constant 100ms, any number of retries), assumed: "));
 }
 
 TEST(RetrystormMap, GoesOnWhereItWas) {
