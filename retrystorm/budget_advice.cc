@@ -136,13 +136,13 @@ void PolicyAdvice::print_max_tokens(std::size_t at) const {
   const auto lasts = [&](double tokens) {
     return "about " + readable(from_seconds(budget.threshold * tokens / lost));
   };
-  std::cout << wrapped(label_, "or a larger maxTokens, if such errors end soon: " +
-                                   readable(failures) + " failures/s less " +
-                                   readable(failures - lost) +
-                                   " tokens/s for successes take " + readable(lost) +
-                                   " tokens/s in each process, so that retries stop at half of the " +
-                                   print_number(budget.tokens) + " after " + lasts(budget.tokens) +
-                                   "; with 1000, the most of gRPC, after " + lasts(kMost),
+  std::cout << wrapped(label_,
+                       "or a larger maxTokens, if such errors end soon: " + readable(failures) +
+                           " failures/s less " + readable(failures - lost) +
+                           " tokens/s for successes take " + readable(lost) +
+                           " tokens/s in each process, so that retries stop at half of the " +
+                           print_number(budget.tokens) + " after " + lasts(budget.tokens) +
+                           "; with 1000, the most of gRPC, after " + lasts(kMost),
                        2);
 }
 
@@ -198,7 +198,8 @@ void PolicyAdvice::print_token_ratio(std::size_t at, const std::vector<double>& 
         enough = print_number(*larger);
         break;
       }
-      add_to_list(others, enough + " with --processes=" + std::to_string(*other.workload.processes));
+      add_to_list(others,
+                  enough + " with --processes=" + std::to_string(*other.workload.processes));
     }
     if (!others.empty()) {
       std::cout << "  (with --processes=" << process_count(scenario(policy_.settings, at).workload)

@@ -332,12 +332,6 @@ void print_upright(std::ostream& out, const std::vector<std::string>& axes, cons
 
 }  // namespace
 
-std::string request_time(const std::optional<TimeBound>& time) {
-  // Without an attempt no time passes, and the histogram begins with a microsecond.
-  if (time && time->time < std::chrono::microseconds(1)) return time->or_more ? ">0s" : "at once";
-  return time ? (time->or_more ? ">" : "") + readable(time->time) : kNothing;
-}
-
 std::vector<std::string> fitted_heads() {
   std::vector<std::string> heads;
   for (const Figure& figure : kFigures) {

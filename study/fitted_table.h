@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "study/cell_result.h"
+#include "study/request_time.h"
 
 namespace retrystorm {
 
@@ -16,9 +17,6 @@ struct FittedRow {
   CellResult result{};
   std::vector<std::string> others{};  // how many runs are down with other options, a line each
 };
-
-// ">1.2s" if it may be longer; "-" if there is none.
-std::string request_time(const std::optional<TimeBound>& time);
 
 // Prints `label` and a text or list, in lines no longer than a terminal's, if possible broken between the parts of
 // the list. Nothing for an empty one.

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "common/output/json_lines.h"
 #include "model/base/text.h"
 #include "study/cell_columns.h"
 #include "study/statistics.h"

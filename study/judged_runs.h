@@ -24,11 +24,12 @@
 #include <vector>
 
 #include "common/output/expectation.h"
-#include "common/output/json_lines.h"
 #include "study/cell_result.h"
 #include "study/evaluator.h"
 
 namespace retrystorm {
+
+class JsonLines;
 
 // The names of all figures that many runs have: those of the table and of a run's summary.
 Figures known_figures();

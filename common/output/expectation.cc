@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "common/output/json_lines.h"
 #include "common/output/json_text.h"
 #include "common/output/report.h"
 #include "model/base/text.h"

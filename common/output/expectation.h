@@ -11,11 +11,12 @@
 #include <vector>
 
 #include "common/exit_code.h"
-#include "common/output/json_lines.h"
 #include "model/run/recovery.h"
 #include "model/run/run_observer.h"
 
 namespace retrystorm {
+
+class JsonLines;
 
 // Figures by name. A figure X with an interval has X_low and X_high beside it. Null: a time that
 // never came, or a figure that does not exist.

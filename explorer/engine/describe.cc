@@ -10,6 +10,7 @@
 #include "explorer/engine/services.h"
 #include "model/base/text.h"
 #include "model/run/disturbance.h"
+#include "simulator/simulation.h"
 
 namespace retrystorm {
 namespace {
@@ -186,8 +187,9 @@ Json describe(const NamedOptions& given, std::uint64_t seed) {
     meant.emplace_back(option.name, is_choice ? text : value);
   }
   // Errors of the scenario as a whole, which no single option causes.
+  std::string retries;
   try {
-    make_scenario(bound.scenario, seed);
+    retries = callers_title(make_scenario(bound.scenario, seed));
   } catch (const std::exception& error) {
     errors[""] = error.what();
   }
@@ -199,9 +201,13 @@ Json describe(const NamedOptions& given, std::uint64_t seed) {
   for (const auto& [name, value] : meant) command += word(name, value);
   command += " --seed=" + std::to_string(seed);
   Json real = services ? Json() : real_commands(meant, bound.scenario, seed);
-  return {{"values", values},       {"defaults", std::move(defaults)},
-          {"unused", unused},       {"errors", std::move(errors)},
-          {"command", command},     {"services", services ? services_json(*services) : Json()},
+  return {{"values", values},
+          {"defaults", std::move(defaults)},
+          {"unused", unused},
+          {"errors", std::move(errors)},
+          {"command", command},
+          {"retries", retries},
+          {"services", services ? services_json(*services) : Json()},
           {"real", std::move(real)}};
 }
 

@@ -13,6 +13,7 @@ NamedOptions read_given(const nlohmann::ordered_json& json);
 
 // Returns {"values": {name: text in force}, "defaults": {name: a given option's value without it},
 //  "unused": {name: why it has no effect}, "errors": {name: sentence}, "command": "...",
+//  "retries": their title, as `simulate` has it; empty if the scenario is refused,
 //  "services": see services_json; null if there is one service,
 //  "real": {"lines": [...], "without": [names of options that only the simulator has]}; null if there are several}.
 // Options that are refused are not in force. `seed` is for the commands.

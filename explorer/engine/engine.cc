@@ -25,6 +25,7 @@
 #include "model/base/text.h"
 #include "model/retry/failing_client.h"
 #include "simulator/simulation.h"
+#include "study/answer_trials.h"
 #include "study/evaluator.h"
 #include "study/scenario_checks.h"
 #include "study/statistics.h"
@@ -359,6 +360,27 @@ Json summarize(const Json& question) {
   return answer;
 }
 
+// The lines that `simulate` prints below its table.
+Json trials(const Json& question) {
+  const Patience patience(question);
+  const NamedOptions given = read_given(question.at("given"));
+  const ScenarioOptions options = scenario_of_page(given);
+  const CellResult result = summarize(read_results(question.at("results")));
+  const Evaluator evaluator(1, [&patience] { return patience.over(); });
+  const AnswerTrials trials({options, given, result, {}}, evaluator, seed_of(question),
+                            question.at("runs").get<std::size_t>());
+  patience.check();
+  Json lines = Json::array();
+  if (trials.backlogs()) lines.push_back(backlog_trial_text(*trials.backlogs()));
+  for (const AnswerTrials::Outcome& each : trials.outcomes()) {
+    if (!each.differs()) continue;
+    const Trial& trial = each.trial;
+    lines.push_back(trial.option + ": " + each.difference.text + " with " + trial.what +
+                    each.difference.price + ": ask whether " + trial.question);
+  }
+  return {{"any", trials.any()}, {"hangs", trials.hangs()}, {"lines", std::move(lines)}};
+}
+
 Json share(const Json& question) {
   const auto hits = question.at("hits").get<std::size_t>();
   const auto runs = question.at("runs").get<std::size_t>();
@@ -395,6 +417,7 @@ Json answer_to(const Json& question) {
   if (what == "lines") return lines(question);
   if (what == "batch") return batch(question);
   if (what == "summarize") return summarize(question);
+  if (what == "trials") return trials(question);
   if (what == "share") return share(question);
   if (what == "waits") return waits(question);
   throw std::invalid_argument(in_quotes(what) + " is no question");

@@ -29,6 +29,10 @@ namespace retrystorm {
 //   summarize  results against     a summary of results: {"cell": {...}} as a row of a sweep;
 //                                  with `against` (results of the same seeds, in the same order)
 //                                  {"difference": {name: {value, low, high}}}: results - against
+//   trials     given seed results runs
+//                                  what the answer of these results may hang on, with so many runs of each trial (see
+//                                  study/answer_trials.h): {"any": is there anything to try?, "hangs": has a trial another
+//                                  answer?, "lines": [text, ...], as `simulate` prints them}
 //   share      hits runs           the 95 % interval of a share: {"low", "high"}
 //   waits      given seed clients attempts
 //                                  the waits of clients whose attempts all fail, in seconds:

@@ -6,6 +6,7 @@
 //   run          `ours.run` is the first run of the setting; `ours.many` is not there yet
 //   painted      the run is visible: for work that the reader does not wait for
 //   many         `ours.many`: 20 seeds, then 100; `theirs.many` too, if a setting is pinned
+//   all          `ours.many` has all seeds
 //   drawn        `ours.run` is that of another seed, because its ending is more frequent, or asked for
 //   pinned       a setting was pinned or unpinned
 //   time         services behind services are shown at another time
@@ -234,6 +235,7 @@ export class App {
         this.tell('many');
         await this.drawEnding(current, ask);
       }
+      if (current()) this.tell('all');
     } catch (error) {
       if (!(error instanceof Dropped) && current()) this.fail(error.message);
     }

@@ -15,6 +15,7 @@ import {mountSetting} from './setting.js';
 import {mountShare} from './share.js';
 import {mountStory} from './story.js';
 import {mountTimeline} from './timeline.js';
+import {mountTrials} from './trials.js';
 import {mountVerdict} from './verdict.js';
 import {asOnPage} from './words.js';
 
@@ -70,7 +71,7 @@ async function open() {
     const refused = await app.restore(state);
     if (refused) say([...problem ? [problem] : [], ...refused.map(sentence => `Left out of this link: ${sentence}.`)].join(' '));
   };
-  for (const mount of [mountTimeline, mountGraph, mountVerdict, mountOutlook, mountKnobs, mountRemedies, mountMap, mountGallery, mountShare,
+  for (const mount of [mountTimeline, mountGraph, mountVerdict, mountOutlook, mountTrials, mountKnobs, mountRemedies, mountMap, mountGallery, mountShare,
     mountChallenges, mountFidelity]) mount(app);
   mountStory(app, fresh);
   find('about').append(...about());

@@ -2,7 +2,6 @@
 // the setting.
 import {find, make} from './dom.js';
 import {brief} from './durations.js';
-import {isOfRetries} from './goals.js';
 import {settingKey} from './link.js';
 import {actionsOf} from './remedies.js';
 import {secondsOf} from './timeline.js';
@@ -28,19 +27,10 @@ export function callers(app) {
   return `${arrivals === 'job' ? 'up to ' : ''}${number(Math.round(scale * Number(app.value('clients'))))} ${arrivals === 'job' ? 'workers' : 'clients'}`;
 }
 
-// "fixed retries", and what of them is set by itself.
-function retries(app) {
-  const strategy = app.value('strategy');
-  const changes = app.catalogue.options.filter(option => isOfRetries(option) && option.name !== 'strategy' && option.name in app.state.given)
-    .map(({name}) => `${name} ${app.state.given[name]}`);
-  const others = changes.length > 2 ? `${changes.length} changes` : changes.join(' and ');
-  return `${strategy === 'none' ? 'no' : strategy} retries${others ? ` with ${others}` : ''}`;
-}
-
 const outageLength = app => brief(secondsOf(app, 'outage-for'));
 
 export function sentence(app) {
-  const who = kindsOf(app).length > 0 ? callers(app) : `${callers(app)}, ${retries(app)}`, whole = who[0].toUpperCase() + who.slice(1);
+  const who = kindsOf(app).length > 0 ? callers(app) : `${callers(app)}, ${app.description.retries.replace(/^none /, 'no ')}`, whole = who[0].toUpperCase() + who.slice(1);
   const done = actionsOf(app.value('at')).map(({at, action}) => `; ${actionText(action)}${at === null ? '' : ` at ${minutes(at)}`}`).join('');
   if (secondsOf(app, 'outage-for') === 0) return `${whole}; no outage${done}.`;
   const [kind, value] = app.value('outage').split(':');

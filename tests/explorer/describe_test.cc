@@ -121,6 +121,16 @@ TEST(Look, HasTheValuesInForceAndTheDefaults) {
             "build/bin/simulate --strategy=exponential --growth=linear --seed=1");
 }
 
+TEST(Look, HasTheTitleOfTheRetries) {
+  const auto title = [](const NamedOptions& given) { return describe(given, 1)["retries"]; };
+  EXPECT_EQ(title({{"strategy", "exponential"}}), "exponential retries");
+  EXPECT_EQ(title({{"growth", "exponential"},
+                   {"backoff-base", "500ms"},
+                   {"backoff-factor", "2"},
+                   {"max-attempts", "3"}}),
+            "exponential from 500ms x 2, 2 retries");
+}
+
 TEST(Look, NamesOptionsWithoutEffect) {
   const Json description = describe({{"workers", "5"}, {"time-limit", "1h"}}, 1);
   EXPECT_THAT(description["unused"]["workers"].get<std::string>(),
@@ -143,6 +153,14 @@ TEST(Look, LeavesOutRefusedOptionsAndSaysWhy) {
               HasSubstr("there is no option 'what'"));
   EXPECT_EQ(description["errors"].size(), 3);
   EXPECT_EQ(description["command"], "build/bin/simulate --limit=40 --seed=1");
+}
+
+// A bare number of seconds is usual below a minute.
+TEST(Look, TakesDurationsWithoutAUnitAsTheCommandLineDoes) {
+  const auto timeout = [](const char* text) { return describe({{"timeout", text}}, 1); };
+  EXPECT_EQ(timeout("50")["values"]["timeout"], "50s");
+  EXPECT_THAT(timeout("60")["errors"]["timeout"].get<std::string>(),
+              HasSubstr("'60' has no unit: 60s or 60ms?"));
 }
 
 TEST(Look, ReportsProblemsOfSeveralOptionsTogether) {

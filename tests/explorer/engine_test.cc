@@ -83,6 +83,30 @@ TEST(Engine, HasTheIntervalOfAShare) {
             "there are more hits than runs");
 }
 
+// 800/s is what 64 workers of 80 ms can do, and 800/s are sent once all requests are retried. From 736 waiting on, answers take
+// longer than 1 s: a backlog of 256 is worked off, and one of 4096 never.
+TEST(Engine, TriesWhatAnAnswerHangsOn) {
+  const Json given{{"service", "workers"}, {"workers", "64"},    {"service-time", "80ms"},
+                   {"arrivals", "open"},   {"rate", "400"},      {"timeout", "1s"},
+                   {"max-attempts", "2"},  {"outage-for", "30s"}};
+  const auto tried = [](const Json& options) {
+    const Json batch = asked({{"ask", "batch"}, {"given", options}, {"seeds", {1, 2, 3}}});
+    return asked({{"ask", "trials"},
+                  {"given", options},
+                  {"seed", 1},
+                  {"results", batch.at("results")},
+                  {"runs", 3}});
+  };
+  const Json hangs = tried(given);
+  EXPECT_EQ(hangs.at("any"), true);
+  EXPECT_EQ(hangs.at("hangs"), true);
+  EXPECT_THAT(
+      hangs.at("lines").at(0).get<std::string>(),
+      testing::ContainsRegex("^backlog: comes back below about [0-9]+, not above .*: ask "));
+  // On the experiment's curve there is nothing to try.
+  EXPECT_EQ(tried(kSmall), Json({{"any", false}, {"hangs", false}, {"lines", Json::array()}}));
+}
+
 TEST(Engine, RefusesRunsThatAreTooLarge) {
   const auto error = [](const Json& given) {
     return asked({{"ask", "run"}, {"given", given}}).value("error", "");

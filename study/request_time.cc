@@ -1,0 +1,16 @@
+#include "study/request_time.h"
+
+#include <chrono>
+
+#include "model/run/outlook.h"
+
+namespace retrystorm {
+
+std::string request_time(const std::optional<TimeBound>& time) {
+  if (!time) return "-";
+  // Without an attempt no time passes, and the histogram begins with a microsecond.
+  if (time->time < std::chrono::microseconds(1)) return time->or_more ? ">0s" : "at once";
+  return (time->or_more ? ">" : "") + readable(time->time);
+}
+
+}  // namespace retrystorm
