@@ -139,7 +139,9 @@ Seen seen_in(const Summary& summary) {
       .processes = summary.processes,
       .throttled = summary.counts.throttled_share(),
       .to_watch = summary.recovery.to_watch,
-      .success_in_outage = summary.phases ? (*summary.phases)[1].success_share().value_or(0) : 0};
+      .success_in_outage = summary.phases ? (*summary.phases)[1].success_share().value_or(0) : 0,
+      .back_in_vain = summary.phases &&
+                      (*summary.phases)[2].success_share().value_or(1) < RecoveryTracker::kWell};
 }
 
 Seen seen_in(const CellResult& cell) {
@@ -154,7 +156,8 @@ Seen seen_in(const CellResult& cell) {
           .processes = static_cast<std::size_t>(cell.processes.value_or(0)),
           .throttled = cell.throttled_share.value_or(0),
           .to_watch = cell.to_watch,
-          .success_in_outage = cell.phases[1].success.value_or(0)};
+          .success_in_outage = cell.phases[1].success.value_or(0),
+          .back_in_vain = cell.back_in_vain()};
 }
 
 std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& seen) {
@@ -240,8 +243,9 @@ std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& 
       }
       if (reconnects) {
         add_window();
-      } else if (fails_at_once(options.timeline.outage)) {
-        // However long it is, nothing waits in the service at its end.
+      } else if (seen.back_in_vain || fails_at_once(options.timeline.outage)) {
+        // Clients that hold back their load survive everything. And however long it is, nothing waits in the
+        // service at its end.
       } else if (longer_is_the_same(options)) {
         const bool open = options.workload.arrivals == Arrivals::kOpen;
         all.push_back(

@@ -25,6 +25,7 @@ struct Seen {
   double throttled = 0;                // share of the attempts
   std::optional<Duration> to_watch{};  // to see a queue empty
   double success_in_outage = 0;
+  bool back_in_vain = false;  // OK/s are back, but most requests after the outage are not answered
 
   // Are so many attempts turned away that the clients should know the limit?
   bool is_throttled() const { return throttled > 0.2; }

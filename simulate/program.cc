@@ -69,7 +69,7 @@ int run_once(const Invocation& invocation, const SimulatorOptions& options, std:
   if (!options.quiet) observers.run.push_back(&notes);
   Simulation simulation(scenario, observers);
   const SimulationResult result = simulation.run([&output] { return output.interrupted(); });
-  RunJudge judge(options.expectations, std::cout, output.json());
+  RunJudge judge(options.expectations, std::cout, output.json(), held_back(scenario));
   judge.judge(result.summary, one_run_figures(result));
   const int fault = output.finish();
   return fault != 0 ? fault : judge.exit_code();
@@ -230,6 +230,7 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
     more.hedges |= one.workload.retry.hedge.any();
     more.reconnects |= loses_connections(one);
     more.graph |= !one.topology.empty();
+    more.job |= one.workload.arrivals == Arrivals::kJob;
     for (std::size_t i = 0; i < one.topology.client_edges(); ++i) {
       const std::string& name = one.topology.edges[i].clients;
       const bool is_new =

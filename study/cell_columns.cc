@@ -289,6 +289,12 @@ void add_clients(std::vector<CellColumn>& columns, const std::string& name) {
 
 std::vector<CellColumn> cell_columns(const MoreColumns& more) {
   std::vector<CellColumn> columns(std::begin(kColumns), std::end(kColumns));
+  for (CellColumn& column : columns) {
+    if (!more.job || column.name != "makespan_median_s") continue;
+    column.title = "makespan";
+    column.width = 10;
+    column.text = [](const C& c) { return c.jobs > 0 ? time_text(c.makespan_median) : "-"; };
+  }
   for (std::size_t phase = 0; phase < kPhaseNames.size(); ++phase) {
     for (const PhaseColumn& column : kPhaseColumns) add_phase(columns, column, phase);
   }

@@ -26,6 +26,7 @@ struct MoreColumns {
   bool processes = false;              // processes share something
   bool hedges = false;                 // requests are hedged
   bool graph = false;                  // there are services behind services
+  bool job = false;                    // workers do one: its makespan is for people, too
   bool errors_by = false;              // the only values that are no numbers: errors by their kind
   std::vector<std::string> clients{};  // of several kinds: their names
 };

@@ -18,6 +18,7 @@ PhaseResult result_of(const PhaseFigures& phase) {
           .ok_per_s = each.ok,
           .timed_out = static_cast<double>(phase.counts.timed_out),
           .errors = static_cast<double>(phase.counts.errors),
+          .requests_per_s = each.requests,
           .request_p50 = phase.request_p50,
           .request_p99 = phase.request_p99,
           .errors_by = phase.counts.errors > 0 ? std::vector<double>(by.begin(), by.end())
@@ -41,7 +42,7 @@ RunResult result_of(const SimulationResult& run) {
                    .ok_per_s = rates(counts, run.summary.elapsed).ok,
                    .gave_up = static_cast<double>(counts.gave_up()),
                    .not_sent = static_cast<double>(counts.not_sent),
-                   .unfinished = counts.left_out_share(),
+                   .unfinished = run.summary.left_out_share(),
                    .request_p50 = requests.quantile(0.5),
                    .request_p99 = requests.quantile(0.99),
                    .ok_lost = recovery.ok_lost,
@@ -55,7 +56,17 @@ RunResult result_of(const SimulationResult& run) {
     result.nothing_retried = static_cast<double>(counts.nothing_retried());
     result.not_retryable = run.summary.retry_metrics.not_retryable;
   }
-  if (run.summary.job) result.makespan = run.summary.job->makespan;
+  if (counts.requests > 0) {
+    const std::size_t in_line = run.summary.kept ? run.summary.kept->in_line : 0;
+    result.never_sent =
+        static_cast<double>(counts.unsent() + in_line) / static_cast<double>(counts.requests);
+  }
+  if (const auto& job = run.summary.job) {
+    result.makespan = job->makespan;
+    result.calls = static_cast<double>(job->calls());
+    result.calls_done = static_cast<double>(job->done);
+    result.observed = run.summary.elapsed;
+  }
   if (run.summary.job || run.summary.capacity) result.throttled_share = counts.throttled_share();
   if (run.summary.capacity) {
     result.idle_share = idle_share(run.summary.capacity->use);
@@ -127,6 +138,7 @@ PhaseResult summarize_phase(const std::vector<RunResult>& runs, std::size_t numb
           .ok_per_s = mean_of(phases, &PhaseResult::ok_per_s),
           .timed_out = mean_of(phases, &PhaseResult::timed_out),
           .errors = mean_of(phases, &PhaseResult::errors),
+          .requests_per_s = mean_of(phases, &PhaseResult::requests_per_s),
           .request_p50 = median_bound(p50),
           .request_p99 = median_bound(p99),
           .errors_by = errors_by};
@@ -147,6 +159,17 @@ std::optional<Share> CellResult::down() const {
     result->interval.high = wilson_interval(down_runs() + recovering, decided(), misses).high;
   }
   return result;
+}
+
+bool CellResult::unserved() const {
+  const PhaseResult& calm = phases[0];
+  return calm.ok_per_s && calm.requests_per_s &&
+         *calm.ok_per_s < RecoveryTracker::kWell * *calm.requests_per_s;
+}
+
+bool CellResult::back_in_vain() const {
+  return had_outage() && !mostly_not_back() &&
+         phases[2].success.value_or(1) < RecoveryTracker::kWell;
 }
 
 std::string_view CellResult::unsettled() const {
@@ -171,7 +194,7 @@ CellResult summarize(const std::vector<RunResult>& runs, double misses) {
   std::vector<std::optional<TimeBound>> p50, p99;
   std::vector<double> amplification, success_share, ok_per_s, gave_up, not_sent, unfinished,
       ok_lost, not_sent_share;
-  std::vector<double> nothing_retried;
+  std::vector<double> nothing_retried, never_sent, calls, calls_done;
   for (const RunResult& run : runs) {
     const auto when = [&run](std::initializer_list<Verdict> verdicts,
                              const std::optional<Duration>& time) {
@@ -198,6 +221,12 @@ CellResult summarize(const std::vector<RunResult>& runs, double misses) {
     not_sent.push_back(run.not_sent);
     not_sent_share.push_back(run.not_sent_share);
     unfinished.push_back(run.unfinished);
+    never_sent.push_back(run.never_sent);
+    cell.jobs += run.observed ? 1 : 0;
+    cell.jobs_done += run.makespan ? 1 : 0;
+    calls.push_back(run.calls);
+    calls_done.push_back(run.calls_done);
+    cell.observed = std::max(cell.observed, run.observed.value_or(Duration::zero()));
     if (run.nothing_retried > 0) nothing_retried.push_back(run.nothing_retried);
     cell.not_retryable |= run.not_retryable;
     p50.push_back(run.request_p50);
@@ -229,6 +258,12 @@ CellResult summarize(const std::vector<RunResult>& runs, double misses) {
   cell.not_sent = mean(not_sent).value;
   cell.not_sent_share = mean(not_sent_share).value;
   cell.unfinished = mean(unfinished).value;
+  cell.never_sent = mean(never_sent).value;
+  cell.calls = mean(calls).value;
+  cell.calls_done = mean(calls_done).value;
+  if (cell.unfinished >= Counts::kManyLeftOut && cell.success_share.interval) {
+    cell.success_share.interval->low *= 1 - cell.unfinished;
+  }
   if (nothing_retried.size() == runs.size()) cell.nothing_retried = mean(nothing_retried).value;
   cell.request_p50 = median_bound(p50);
   cell.request_p99 = median_bound(p99);

@@ -23,6 +23,7 @@ namespace retrystorm {
 struct PhaseResult {
   std::optional<double> success{}, gave_up{};  // of the requests that began in it
   std::optional<double> not_sent{}, attempts_per_s{}, ok_per_s{}, timed_out{}, errors{};
+  std::optional<double> requests_per_s{};  // that began in it
   std::optional<TimeBound> request_p50{}, request_p99{};
   std::vector<double> errors_by{};  // in the order of `kErrorKinds`; empty without errors
 
@@ -56,6 +57,7 @@ struct RunResult {
   double not_sent = 0;
   double not_sent_share = 0;  // of the attempts that the policy wanted
   double unfinished = 0;      // of the requests, the share that `success_share` leaves out
+  double never_sent = 0;      // likewise, those without an attempt, or in line for a connection
   // Where nothing was retried: how many requests were given up because their failure is not retried,
   // and which failures these were.
   double nothing_retried = 0;
@@ -65,6 +67,9 @@ struct RunResult {
   double ok_lost = 0;
   std::size_t peak_concurrency = 0;
   bool peak_is_bound = false;  // by --max-connections
+  // Only with a job: its calls, those that were done, and how long it was observed.
+  double calls = 0, calls_done = 0;
+  std::optional<Duration> observed{};
   // Only with a job or a rate limit.
   std::optional<Duration> makespan{};
   std::optional<double> throttled_share{}, idle_share{}, provided{};
@@ -106,6 +111,12 @@ struct CellResult {
   std::size_t decided() const { return no_outage + recovered + relapsed + recovering + collapsed; }
   bool mostly_down() const { return is_majority(down_runs(), decided()); }
   bool mostly_not_back() const { return is_majority(down_runs() + recovering, decided()); }
+  // Were most requests of the calm not answered in it? Then OK/s that are back say little.
+  bool unserved() const;
+  // Is it back, and yet most requests after the outage fail, or are not answered by the end?
+  bool back_in_vain() const;
+  // Is it a job that some run did not end in time?
+  bool has_open_jobs() const { return jobs > jobs_done; }
   // A run that is still recovering may come back or not. So the interval reaches to where all of
   // them are down.
   std::optional<Share> down() const;
@@ -128,14 +139,18 @@ struct CellResult {
   double ok_per_s = 0;                                    // mean over the runs
   double gave_up = 0;                                     // mean over the runs
   double not_sent = 0, not_sent_share = 0;                // likewise
-  double unfinished = 0;                                  // likewise
+  double unfinished = 0, never_sent = 0;                  // likewise
   double nothing_retried = 0;                             // likewise, if no run retried anything
   RetryOn not_retryable{};                                // of any run
   std::optional<TimeBound> request_p50{}, request_p99{};  // medians over the runs
   double ok_lost = 0;                                     // mean
   std::size_t peak_concurrency = 0;
   bool peak_is_bound = false;  // by --max-connections
-  // Of a job: the median over the runs. A run that was not done counts as longer than all others.
+  // Of jobs: the runs, those that were done, and means of the calls. `observed`: the longest.
+  std::size_t jobs = 0, jobs_done = 0;
+  double calls = 0, calls_done = 0;
+  Duration observed{0};
+  // The median over the runs. A run that was not done counts as longer than all others.
   std::optional<Duration> makespan_median{};
   std::optional<TimeInterval> makespan_interval{};  // of the median
   // Only with a job or a rate limit. Means of the share of attempts that were throttled, of the
@@ -157,7 +172,8 @@ struct CellResult {
   PhaseResults phases{};
 };
 
-// `misses`: how often its intervals may miss.
+// `misses`: how often its intervals may miss. Where `unfinished` is a percent or more, the interval of
+// `success_share` reaches down to where all of these fail.
 CellResult summarize(const std::vector<RunResult>& runs, double misses = kUsualMisses);
 
 }  // namespace retrystorm

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <sstream>
 #include <utility>
 
@@ -82,6 +83,11 @@ constexpr std::array kFigures{
              return share_of(has_phases(c) ? c.phases[2].success : c.success_share.value);
            },
            "success"},
+    Figure{"", "makespan", "makespan",
+           [](const C& c) {
+             if (c.jobs == 0) return std::string(kNothing);
+             return c.makespan_median ? readable(*c.makespan_median) : std::string("not done");
+           }},
     Figure{"attempts", "/request", "attempts a request",
            [](const C& c) { return fixed(c.amplification.value, 2); }},
     Figure{"OK/s", "after", "OK/s after the outage",
@@ -131,6 +137,23 @@ std::size_t widest_line(const std::string& text) {
 
 void append(std::string& list, const std::string& what) {
   list += (list.empty() ? "" : ", ") + what;
+}
+
+// Do many requests have no answer because of the clients themselves?
+bool many_never_sent(const CellResult& cell) {
+  constexpr double kMany = 0.05;
+  const bool left_out = cell.unfinished >= Counts::kManyLeftOut && !has_phases(cell);
+  return cell.never_sent >= kMany && !cell.has_open_jobs() && (left_out || cell.back_in_vain());
+}
+
+constexpr const char* kOwnQueue = "the clients' own queue grows (--client-rate, --pool-size)";
+constexpr const char* kHeldBack = "the clients hold them back (--concurrency-limit, --breaker)";
+
+// "0 of 5 runs done within 5s (68 of 2,000 calls)"
+std::string jobs_done(const CellResult& cell) {
+  return std::to_string(cell.jobs_done) + " of " + std::to_string(cell.jobs) +
+         " runs done within " + readable(cell.observed) + " (" +
+         readable(std::round(cell.calls_done)) + " of " + readable(cell.calls) + " calls)";
 }
 
 std::string alike_text(const CellResult& cell) {
@@ -199,8 +222,20 @@ void print_rows(std::ostream& out, const std::vector<std::string>& axes,
   print_note(out, "the same in all rows", same);
   print_note(out, "no room for (see --wide)", no_room);
   if (some_phases) out << "rows without an outage: success and OK/s of the whole run\n";
-  std::string alike, not_retried, mixed, of_itself;
+  std::string alike, not_retried, mixed, of_itself, not_done, open, in_vain, queue, held_back;
   for (const FittedRow& row : rows) {
+    const CellResult& cell = row.result;
+    if (cell.has_open_jobs()) append(not_done, row_name(axes, row) + ' ' + jobs_done(cell));
+    if (cell.unfinished >= Counts::kManyLeftOut && !has_phases(cell) && !cell.has_open_jobs()) {
+      append(open, row_name(axes, row) + ' ' + narrow_percent(cell.unfinished, 2));
+    }
+    if (cell.back_in_vain()) {
+      append(in_vain, row_name(axes, row) + ' ' + share_of(cell.phases[2].success));
+    }
+    if (many_never_sent(cell)) {
+      append(cell.not_sent_share > 0 ? held_back : queue,
+             row_name(axes, row) + ' ' + narrow_percent(cell.never_sent, 2));
+    }
     if (is_mixed(row.result)) append(mixed, row_name(axes, row));
     if (row.result.down_runs() > 0 && !row.result.had_outage()) {
       append(of_itself, row_name(axes, row));
@@ -210,6 +245,12 @@ void print_rows(std::ostream& out, const std::vector<std::string>& axes,
       append(not_retried, row_name(axes, row) + " (" + to_string(row.result.not_retryable) + ")");
     }
   }
+  print_note(out, "not done, --time-limit", not_done);
+  print_note(out, "left out of the success, not ended at the end of the run", open);
+  print_note(out, "back, but most requests fail or are not answered (success after the outage)",
+             in_vain);
+  print_note(out, std::string("requests never sent, ") + kOwnQueue, queue);
+  print_note(out, std::string("requests never sent, ") + kHeldBack, held_back);
   print_note(out, "nothing was retried, these failures are not retryable", not_retried);
   print_note(out, "request p99 is a median of the runs, longer in those that are down", mixed);
   print_note(out, "down without any outage, so more often in longer runs (--observe)", of_itself);
@@ -276,10 +317,21 @@ void print_upright(std::ostream& out, const std::vector<std::string>& axes, cons
                  ? "after the outage " + share_of(cell.phases[2].success) + ", in it " +
                        share_of(cell.phases[1].success) + ", in the whole run " + whole
                  : whole);
-  if (cell.unfinished >= Counts::kManyLeftOut) {
+  if (cell.unfinished >= Counts::kManyLeftOut && !cell.has_open_jobs()) {
     print_line(out, "",
                "the whole run leaves out the requests under way at its end that have not failed, " +
                    narrow_percent(cell.unfinished, 2));
+  }
+  if (cell.back_in_vain()) {
+    print_line(out, "", "OK/s are back, but most requests fail or are not answered by the end");
+  }
+  if (many_never_sent(cell)) {
+    print_line(out, "",
+               narrow_percent(cell.never_sent, 2) + " of the requests are never sent: " +
+                   (cell.not_sent_share > 0 ? kHeldBack : kOwnQueue));
+  }
+  if (cell.has_open_jobs()) {
+    print_line(out, "", "of the calls that were made, for the job is not done: " + jobs_done(cell));
   }
   print_line(out, "attempts/request", fixed(cell.amplification.value, 2));
   print_line(out, "OK/s",
@@ -314,7 +366,11 @@ void print_upright(std::ostream& out, const std::vector<std::string>& axes, cons
                  (std::string(cell.peak_is_bound ? " (--max-connections)" : "") +
                   (cell.runs > 1 ? ", the most in any run" : ""))
                      .c_str());
-  if (cell.makespan_median) print_line(out, "makespan", readable(*cell.makespan_median));
+  if (cell.jobs > 0) {
+    print_line(out, "makespan",
+               (cell.makespan_median ? readable(*cell.makespan_median) : "never") +
+                   (cell.has_open_jobs() ? ", " + jobs_done(cell) : ""));
+  }
   if (cell.throttled_share) print_line(out, "throttled", share_of(cell.throttled_share));
   if (cell.idle_share) print_line(out, "capacity idle", share_of(cell.idle_share));
   if (cell.hedges) {

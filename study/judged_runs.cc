@@ -9,6 +9,7 @@
 
 #include "common/output/json_lines.h"
 #include "model/base/text.h"
+#include "model/run/outlook.h"
 #include "study/cell_columns.h"
 #include "study/statistics.h"
 
@@ -43,6 +44,18 @@ class Watch final : public RunObserver {
   const std::vector<std::string>& wanted_;
   std::vector<Value>& values_;
 };
+
+// What the intervals do not say.
+void add_doubts(const Expectation& claim, const CellResult& cell, const std::string& held_back,
+                Judgement& judgement) {
+  doubt_success(claim, cell.unfinished, judgement);
+  if (!cell.had_outage() || cell.mostly_down()) return;
+  std::string why = held_back;
+  if (why.empty() && cell.unserved()) {
+    why = few_answered(*cell.phases[0].ok_per_s / *cell.phases[0].requests_per_s);
+  }
+  doubt_recovery(claim, why, judgement);
+}
 
 // How a claim is judged.
 enum class Kind { kVerdict, kShareOrMedian, kMeanOfTable, kMeanOfSummaries, kValue };
@@ -157,6 +170,18 @@ Figures one_run_figures(const SimulationResult& run) {
   return figures;
 }
 
+std::string held_back(const Scenario& scenario) {
+  if (!scenario.topology.empty() || scenario.workload.arrivals != Arrivals::kOpen) return "";
+  const Outlook ahead =
+      look_ahead(OutlookInput{.workload = scenario.workload, .service = scenario.service});
+  const double pools = ahead.connections ? ahead.connections->through : kUnlimited;
+  const bool by_pools = pools < ahead.client_rate;
+  const double through = std::min(pools, ahead.client_rate), load = scenario.workload.rate;
+  if (load <= through) return "";
+  return "the load is " + readable(load) + "/s, and the clients let no more than " +
+         readable(through) + "/s through (" + (by_pools ? "--pool-size" : "--client-rate") + ')';
+}
+
 std::vector<std::size_t> looks(std::size_t most) {
   std::vector<std::size_t> after;
   for (std::size_t runs = kFirstLook; runs < most; runs *= 2) after.push_back(runs);
@@ -170,6 +195,7 @@ std::optional<JudgedRuns> judge_runs(const Evaluator& evaluator, const Scenario&
   const std::vector<std::size_t> plan = looks(most);
   const double misses = kUsualMisses / static_cast<double>(plan.size());
   const std::vector<Kind> kinds = kinds_of(expectations);
+  const std::string held_back = retrystorm::held_back(scenario);
   std::vector<std::string> wanted;  // of each run's summary
   for (std::size_t i = 0; i < expectations.size(); ++i) {
     if (kinds[i] == Kind::kMeanOfSummaries) wanted.push_back(expectations[i].figure);
@@ -201,13 +227,18 @@ std::optional<JudgedRuns> judge_runs(const Evaluator& evaluator, const Scenario&
     }
     const bool last = until == most;
     const auto judge_now = [&](const Expectation& claim, Kind kind) {
-      if (kind == Kind::kVerdict) return judge_verdicts(claim, result.runs, last);
+      if (kind == Kind::kVerdict) {
+        Judgement judgement = judge_verdicts(claim, result.runs, last);
+        add_doubts(claim, cell, held_back, judgement);
+        return judgement;
+      }
       Judgement judgement = judge(claim, figures);
       judgement.runs = until;
       const bool is_mean = kind == Kind::kMeanOfTable || kind == Kind::kMeanOfSummaries;
       const bool early = (is_mean && until < kLeastForMean) || kind == Kind::kValue;
       if (early && !last) judgement.finding = Finding::kUndecided;
       if (hangs_on_recovering(claim, cell)) judgement.recovering = cell.recovering;
+      add_doubts(claim, cell, held_back, judgement);
       return judgement;
     };
     for (std::size_t i = 0; i < expectations.size(); ++i) {
@@ -219,7 +250,7 @@ std::optional<JudgedRuns> judge_runs(const Evaluator& evaluator, const Scenario&
       return std::any_of(result.judgements.begin(), result.judgements.end(), holds);
     };
     const bool open = any([](const Judgement& each) {
-      return each.finding == Finding::kUndecided && each.recovering == 0;
+      return each.finding == Finding::kUndecided && each.recovering == 0 && each.doubt.empty();
     });
     const bool broken = any([](const Judgement& each) { return each.finding == Finding::kBroken; });
     if (broken && !last) {
@@ -241,6 +272,7 @@ std::vector<Judgement> judge_once(const std::vector<RunResult>& runs,
     judgements.push_back(each.verdict ? judge_verdicts(each, runs, true) : judge(each, figures));
     judgements.back().runs = runs.size();
     if (hangs_on_recovering(each, cell)) judgements.back().recovering = cell.recovering;
+    add_doubts(each, cell, "", judgements.back());
   }
   return judgements;
 }

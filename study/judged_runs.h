@@ -10,6 +10,8 @@
 // - Any other figure of a run's summary is judged by the interval of its mean over the runs.
 // - A figure of the table without an interval is judged by its value after all runs.
 // - A verdict must be that of every run. So it takes all runs, unless one has another verdict.
+// - A claim that the service comes back is not decided where the clients let less than the load through, or most
+//   requests of the calm are not answered in it: OK/s that are back say little then.
 //
 // Means are not judged before 100 runs: a few runs that happen to be alike say little about rare
 // ones.
@@ -43,6 +45,10 @@ Figures one_run_figures(const SimulationResult& run);
 
 // The numbers of runs after which the claims are judged.
 std::vector<std::size_t> looks(std::size_t most);
+
+// "the load is 300/s, and the clients let no more than 120/s through (--client-rate)": then requests wait in the
+// clients before any outage, and ever longer. Empty where that is not so, or not known.
+std::string held_back(const Scenario& scenario);
 
 struct JudgedRuns {
   std::vector<RunResult> runs;

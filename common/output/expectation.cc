@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "common/output/fixed.h"
 #include "common/output/json_lines.h"
 #include "common/output/json_text.h"
 #include "common/output/report.h"
@@ -242,6 +243,12 @@ Figures run_figures(const Summary& summary) {
   const bool open = verdict == Verdict::kRecovering || verdict == Verdict::kUndecided;
   figures["down"] = open ? Json() : Json(down ? 1 : 0);
   flatten(figures, "", summary_json(summary));
+  const double left_out = summary.left_out_share();
+  if (left_out >= Counts::kManyLeftOut) {
+    const double success = summary.counts.success_share();
+    figures["success_share_low"] = success * (1 - left_out);
+    figures["success_share_high"] = success;
+  }
   return figures;
 }
 
@@ -333,6 +340,36 @@ Judgement judge(const Expectation& expectation, const Figures& figures) {
   return result;
 }
 
+void doubt_success(const Expectation& expectation, double left_out, Judgement& judgement) {
+  if (expectation.figure != "success_share" || left_out < Counts::kManyLeftOut ||
+      judgement.finding != Finding::kUndecided || !judgement.value) {
+    return;
+  }
+  const double value = *judgement.value;
+  if (judge_bound(expectation.relation, expectation.bound, value * (1 - left_out), value) !=
+      Finding::kUndecided) {
+    return;
+  }
+  judgement.doubt = "it leaves out " + percent(left_out, 2) +
+                    " of the requests, which had not ended, or not begun, when the run did";
+}
+
+void doubt_recovery(const Expectation& expectation, const std::string& why, Judgement& judgement) {
+  const std::string& figure = expectation.figure;
+  const bool is_about_it = expectation.verdict == Verdict::kRecovered || figure == "down" ||
+                           figure == "recovered" || figure.starts_with("recovery_") ||
+                           figure.starts_with("time_to_") || figure.starts_with("errors_gone");
+  if (why.empty() || !is_about_it || judgement.finding != Finding::kHolds) return;
+  judgement.finding = Finding::kUndecided;
+  judgement.doubt = why;
+}
+
+std::string few_answered(double share) {
+  return "only " + percent(share, 2) +
+         " of the requests before the outage were answered in that time, and OK/s are compared "
+         "with that";
+}
+
 Judgement judge(const Expectation& expectation, Verdict verdict) {
   if (verdict == expectation.verdict) return {.finding = Finding::kHolds};
   const bool decides = verdict != Verdict::kUndecided && verdict != Verdict::kNoOutage;
@@ -343,7 +380,9 @@ Judgement judge(const Expectation& expectation, Verdict verdict) {
 std::optional<std::size_t> runs_to_decide(const Expectation& expectation,
                                           const Judgement& judgement) {
   constexpr std::size_t kForAnInterval = 100;
-  if (judgement.finding != Finding::kUndecided || !judgement.value) return std::nullopt;
+  if (judgement.finding != Finding::kUndecided || !judgement.value || !judgement.doubt.empty()) {
+    return std::nullopt;
+  }
   if (!judgement.low) return kForAnInterval;
   const double value = *judgement.value;
   const double away = std::abs(expectation.bound - value);
@@ -381,6 +420,8 @@ std::string judgement_text(const Expectation& expectation, const Judgement& judg
   if (!details.empty()) text += " (" + details + ')';
   if (judgement.stopped) {
     text += ": not looked at further, another claim is broken";
+  } else if (!judgement.doubt.empty()) {
+    text += ": " + judgement.doubt;
   } else if (judgement.recovering > 0) {
     text += ": " + std::to_string(judgement.recovering) +
             " of the runs are still recovering, a longer --observe may do";
@@ -415,6 +456,7 @@ nlohmann::ordered_json judgement_json(const Expectation& expectation, const Judg
   }
   json["runs"] = judgement.runs;
   if (judgement.recovering > 0) json["recovering"] = judgement.recovering;
+  if (!judgement.doubt.empty()) json["doubt"] = judgement.doubt;
   return json;
 }
 
@@ -433,6 +475,16 @@ void RunJudge::judge(const Summary& summary, const Figures& figures) {
                                        : retrystorm::judge(each, figures);
     if (each.figure == "down" && !judgement.value) {
       judgement.why = to_string(summary.recovery.verdict);
+    }
+    doubt_success(each, summary.left_out_share(), judgement);
+    if (summary.phases) {
+      const Counts& calm = summary.phases->front().counts;
+      const double answered = static_cast<double>(calm.ok) /
+                              static_cast<double>(std::max<std::uint64_t>(calm.requests, 1));
+      const bool is_down = judgement.value == 1 && each.figure == "down";
+      std::string why = held_back_;
+      if (why.empty() && answered < RecoveryTracker::kWell) why = few_answered(answered);
+      if (!is_down) doubt_recovery(each, why, judgement);
     }
     findings_.push_back(judgement.finding);
     out_ << judgement_text(each, judgement) << std::endl;

@@ -67,10 +67,21 @@ struct Judgement {
   bool stopped = false;  // not looked at further, because another claim is broken
   // The same as `recovering` of those without a verdict: more time does not help.
   std::size_t undecided = 0;
+  std::string doubt{};  // why it is not decided, and more runs do not help
 };
 
 // Judges a claim about a figure: by its interval if it has one, otherwise by its value.
 Judgement judge(const Expectation& expectation, const Figures& figures);
+
+// Where such a share of the requests is left out of a success that is not decided, says so if no number of runs
+// decides it: the interval reaches down to where all of them fail.
+void doubt_success(const Expectation& expectation, double left_out, Judgement& judgement);
+
+// A claim that the service comes back does not hold where OK/s that are back say little: `why`, a sentence.
+void doubt_recovery(const Expectation& expectation, const std::string& why, Judgement& judgement);
+
+// Why OK/s that are back say little if so few of the requests of the calm, a share, were answered in it.
+std::string few_answered(double share);
 
 // Judges a claim about the verdict of one run. A run without a verdict decides nothing.
 Judgement judge(const Expectation& expectation, Verdict verdict);
@@ -93,8 +104,10 @@ ExitCode exit_code_of(const std::vector<Finding>& findings);
 class RunJudge final : public RunObserver {
  public:
   // All must outlive the judge.
-  RunJudge(const std::vector<Expectation>& expectations, std::ostream& out, JsonLines& json)
-      : expectations_(expectations), out_(out), json_(json) {}
+  // `held_back`: a doubt about all claims of the recovery, see `doubt_recovery`.
+  RunJudge(const std::vector<Expectation>& expectations, std::ostream& out, JsonLines& json,
+           std::string held_back = "")
+      : expectations_(expectations), out_(out), json_(json), held_back_(std::move(held_back)) {}
 
   void on_summary(const Summary& summary) override { judge(summary, run_figures(summary)); }
 
@@ -108,6 +121,7 @@ class RunJudge final : public RunObserver {
   const std::vector<Expectation>& expectations_;
   std::ostream& out_;
   JsonLines& json_;
+  const std::string held_back_;
   std::vector<Finding> findings_;
 };
 

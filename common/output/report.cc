@@ -524,13 +524,12 @@ std::string summary_text(const Summary& summary) {
   }
   if (summary.job) {
     const JobResult& job = *summary.job;
-    const auto total = job.settings.tasks * job.settings.calls;
     text += "job:       " + count_text(job.settings.tasks, "tasks of ") +
             count_text(job.settings.calls, "calls, ") +
             (job.makespan
                  ? "done after " +
                        format_duration(std::chrono::round<std::chrono::milliseconds>(*job.makespan))
-                 : count_text(job.done, "of ") + count_text(total, "calls done")) +
+                 : count_text(job.done, "of ") + count_text(job.calls(), "calls done")) +
             "; " + percent_text(counts.throttled_share()) + " of the attempts throttled\n";
   }
   if (summary.reconnect) {

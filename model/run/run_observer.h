@@ -71,6 +71,14 @@ struct Summary {
   // What the service provided and admitted. Only if it has a rate limit and the engine sees it.
   std::optional<ProvisionedCapacity> capacity{};
 
+  // The share of the requests that `success_share` leaves out, and of the calls that a job still has to make.
+  double left_out_share() const {
+    const double left_out = counts.left_out_share();
+    if (!job || job->makespan || job->calls() == 0) return left_out;
+    return 1 - (1 - left_out) * static_cast<double>(counts.requests) /
+                   static_cast<double>(job->calls());
+  }
+
   // The requests per second of each of the processes, on average.
   double process_rate() const {
     return processes == 0 ? 0 : rates(counts, elapsed).requests / static_cast<double>(processes);

@@ -465,6 +465,35 @@ TEST(FittedTable, SaysWhatIsNotDoneAtTheEnd) {
                                       "(a request waits for up to 55s)\n"));
 }
 
+TEST(FittedTable, SaysThatOkPerSecondAreBackInVain) {
+  RunResult run{.verdict = Verdict::kRecovered, .unfinished = 0.88, .never_sent = 0.87};
+  run.phases[2].success = 0.0;
+  EXPECT_THAT(fitted({}, {summarize({run, run})}),
+              HasSubstr("\n                  OK/s are back, but most requests fail or are not "
+                        "answered by the end\n                  87.00% of the requests are never "
+                        "sent: the clients' own queue grows\n"));
+  const CellResult in_vain = summarize({run, run});
+  EXPECT_THAT(fitted({{"rate", {"5", "1000"}}}, {a_cell(2, 0, 1), in_vain}),
+              HasSubstr("\nback, but most requests fail or are not answered (success after the "
+                        "outage): rate=1000 0.00%\n"));
+  run.phases[2].success = 0.9;
+  EXPECT_THAT(fitted({}, {summarize({run, run})}), Not(HasSubstr("but most")));
+}
+
+TEST(FittedTable, SaysThatAJobIsNotDone) {
+  const RunResult open{.unfinished = 0.966, .calls = 2000, .calls_done = 68, .observed = 5s};
+  const RunResult done{.calls = 2000, .calls_done = 2000, .observed = 38s, .makespan = 38s};
+  EXPECT_THAT(
+      fitted({}, {summarize({open, open})}),
+      HasSubstr("\nmakespan          never, 0 of 2 runs done within 5s (68 of 2,000 calls)\n"));
+  const std::string rows =
+      fitted({{"time-limit", {"5s", "60s"}}}, {summarize({open, open}), summarize({done, done})});
+  EXPECT_THAT(rows, HasSubstr("\n5s          not done"));
+  EXPECT_THAT(rows, HasSubstr("\n60s              38s"));
+  EXPECT_THAT(rows, HasSubstr("\nnot done, --time-limit: time-limit=5s 0 of 2 runs done within 5s "
+                              "(68 of 2,000 calls)\n"));
+}
+
 TEST(FittedTable, SaysThatRunsDoNotDiffer) {
   RunResult run{.verdict = Verdict::kRecovered, .ok_lost = 7};
   EXPECT_FALSE(summarize({run}).alike);

@@ -11,9 +11,11 @@ namespace retrystorm {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Scenario scenario_with(std::size_t backlog) {
   ScenarioOptions options;
@@ -163,6 +165,65 @@ TEST(JudgedRuns, EndEarlyWhereOnlyALongerWatchDecides) {
   EXPECT_EQ(runs.runs.size(), 25);
   EXPECT_EQ(runs.judgements[0].finding, Finding::kUndecided);
   EXPECT_EQ(runs.judgements[0].recovering, 25);
+}
+
+// All requests that ended succeeded, and half have not ended: from 50 % to 100 % will succeed, whatever the number
+// of runs.
+TEST(JudgedRuns, DecideNothingThatRequestsLeftOutMayChange) {
+  const std::vector<RunResult> runs(200, {.success_share = 1, .unfinished = 0.5});
+  const auto judged_as = [&runs](const std::string& text) {
+    const Expectation claim = parse_expectation(text, known_figures());
+    return judgement_text(claim, judge_once(runs, {claim}).at(0));
+  };
+  EXPECT_THAT(
+      judged_as("success>95%"),
+      AllOf(HasSubstr("not decided (100.00 %, interval 50.00 % to 100.00 %"),
+            HasSubstr(": it leaves out 50.00 % of the requests"), Not(HasSubstr("too few runs"))));
+  EXPECT_THAT(judged_as("success>49%"), HasSubstr("holds"));
+  EXPECT_THAT(judged_as("success<49%"), HasSubstr("broken"));
+}
+
+// Where 40 of 100 requests a second are answered in the calm, 40 again are no service. 60 are, for better or worse.
+TEST(JudgedRuns, DoNotCallItBackWhatWasNotThere) {
+  const auto found = [](double answered, const std::string& text) {
+    RunResult run{.verdict = Verdict::kRecovered};
+    for (PhaseResult& phase : run.phases) {
+      phase = {.success = answered / 100, .ok_per_s = answered, .requests_per_s = 100};
+    }
+    const Expectation claim = parse_expectation(text, known_figures());
+    return judge_once(std::vector<RunResult>(100, run), {claim}).at(0).finding;
+  };
+  for (const char* claim : {"down<20%", "recovered", "recovered>90%"}) {
+    EXPECT_EQ(found(60, claim), Finding::kHolds) << claim;
+    EXPECT_EQ(found(40, claim), Finding::kUndecided) << claim;
+  }
+  EXPECT_EQ(found(40, "down>20%"), Finding::kBroken);
+  EXPECT_EQ(found(40, "success-after<50%"), Finding::kHolds);
+}
+
+// 20 workers do 200/s. A client's own limit lets 120/s through, and 10 connections of 100 ms each 100/s.
+TEST(JudgedRuns, KnowWhatTheClientsLetThrough) {
+  NamedOptions options{{"arrivals", "open"},
+                       {"service", "workers"},
+                       {"workers", "20"},
+                       {"service-time", "100ms"},
+                       {"client-rate", "120/s"}};
+  const auto scenario = [&options](const std::string& rate) {
+    options["rate"] = rate;
+    return make_scenario(scenario_of(options), 1);
+  };
+  EXPECT_EQ(held_back(scenario("119")), "");
+  EXPECT_EQ(held_back(scenario("300")),
+            "the load is 300/s, and the clients let no more than 120/s through (--client-rate)");
+  const Expectation claim = parse_expectation("down<50%", known_figures());
+  const auto runs = judge_runs(Evaluator(2), scenario("300"), 1, 10, {claim}).value();
+  EXPECT_EQ(runs.judgements[0].finding, Finding::kUndecided);
+  EXPECT_THAT(judgement_text(claim, runs.judgements[0]), EndsWith("(--client-rate)"));
+  options.erase("client-rate");
+  options["connections"] = "keep-alive";
+  options["pool-size"] = "10";
+  EXPECT_EQ(held_back(scenario("300")),
+            "the load is 300/s, and the clients let no more than 100/s through (--pool-size)");
 }
 
 TEST(JudgedRuns, SayThatAnotherClaimEndedThem) {

@@ -207,6 +207,23 @@ TEST(RunJudge, JudgesOneRunAsItIs) {
   EXPECT_EQ(judge.exit_code(), kExitBroken);
 }
 
+// 68 of 2,000 calls are 3.4 %: what becomes of the others is not known.
+TEST(RunJudge, DoesNotKnowTheSuccessOfAJobThatIsNotDone) {
+  Summary summary{.elapsed = 5s};
+  summary.counts = {.ok = 68, .requests = 70, .attempts = 70};
+  summary.job = JobResult{.settings = {.tasks = 20, .calls = 100}, .done = 68};
+  const std::vector<Expectation> claims{claim("success>99%"), claim("success>3%")};
+  std::ostringstream out;
+  JsonLines nowhere("");
+  RunJudge judge(claims, out, nowhere);
+  judge.on_summary(summary);
+  EXPECT_EQ(
+      out.str(),
+      "expect success>99%: not decided (100.00 %, interval 3.40 % to 100.00 %): it leaves out "
+      "96.60 % of the requests, which had not ended, or not begun, when the run did\n"
+      "expect success>3%: holds (100.00 %, interval 3.40 % to 100.00 %)\n");
+}
+
 TEST(RunJudge, DoesNotKnowWhetherARunThatIsRecoveringComesBack) {
   Summary summary{.elapsed = 10s};
   summary.recovery.verdict = Verdict::kRecovering;
