@@ -131,6 +131,7 @@ int job(const Invocation& invocation, const JobOptions& options) {
     table.rows.push_back(row);
   }
   print_overruling(given);
+  print_brought(listed, given);
   study.show(table);
   if (without_outage > 0) {
     std::cout << "the job was done before its outage began in " << without_outage << " of "

@@ -230,7 +230,10 @@ int remedies(const Invocation& invocation, const RemediesOptions& options) {
     runs.push_back(
         run_line(std::to_string(c + 1) + '-' + std::to_string(r + 1), options_of[i], study.seed()));
   }
-  if (!asked.strategies.empty()) print_overruling(asked.given);
+  if (!asked.strategies.empty()) {
+    print_overruling(asked.given);
+    print_brought(asked.strategies, asked.given);
+  }
   study.show(table);
   for (const std::string& each : left_out) std::cout << wrapped("", each, 2);
   write_picture_data(options.picture_data, cases, remedies, runs);

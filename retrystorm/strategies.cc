@@ -101,6 +101,7 @@ int strategies(const Invocation& invocation, const StrategiesOptions& options) {
     }
   }
   print_overruling(given);
+  print_brought(listed, given);
   study.show(table);
   const bool any_down =
       std::any_of(ranks.begin(), ranks.end(), [](const Rank& each) { return each.down > 0; });

@@ -196,6 +196,11 @@ void print_overruling(const NamedOptions& given, const std::string& whose) {
   if (!text.empty()) std::cout << wrapped("", text, 2);
 }
 
+void print_brought(const std::vector<ListedStrategy>& strategies, const NamedOptions& given) {
+  const std::string text = brought_text(strategies, given);
+  if (!text.empty()) std::cout << wrapped("", text, 2);
+}
+
 void write_start(const Invocation& invocation, std::uint64_t seed, bool given, JsonLines& json) {
   auto start = options_json(invocation.app);
   start["seed"] = seed;

@@ -76,6 +76,9 @@ Compared compared(const Invocation& invocation, const std::string& list,
 // Prints which of these options override those of each strategy that is compared.
 void print_overruling(const NamedOptions& given, const std::string& whose = "every strategy");
 
+// Prints what files among the strategies set besides a policy.
+void print_brought(const std::vector<ListedStrategy>& strategies, const NamedOptions& given);
+
 // Writes the first line of the file of `--json`, and prints a seed that was not given.
 void write_start(const Invocation& invocation, std::uint64_t seed, bool given, JsonLines& json);
 

@@ -80,10 +80,21 @@ bool sweeps_strategies(const Grid& grid) {
                      [](const Axis& axis) { return axis.name == "strategy"; });
 }
 
-// Names the options that hold in every row and override settings of the strategies.
-void print_overruling(const NamedOptions& given, const Grid& grid) {
-  const std::string text = sweeps_strategies(grid) ? overruling_text(given) : "";
-  if (!text.empty()) std::cout << wrapped("", text, 2);
+// What the files among the swept strategies set besides a policy.
+std::string brought_text(const NamedOptions& in_force, const Grid& grid) {
+  std::vector<ListedStrategy> files;
+  for (const Axis& axis : grid.axes()) {
+    for (const auto& [name, settings] : axis.files) files.push_back({name, settings});
+  }
+  return brought_text(files, in_force);
+}
+
+// Names the options that hold in every row and override settings of the strategies, and what their files set besides.
+void print_overruling(const NamedOptions& in_force, const Grid& grid) {
+  if (!sweeps_strategies(grid)) return;
+  for (const std::string& text : {overruling_text(in_force), brought_text(in_force, grid)}) {
+    if (!text.empty()) std::cout << wrapped("", text, 2);
+  }
 }
 
 // Says of a sweep whose budgets save for longer than the calm before the outage that they begin it less than full.
@@ -112,21 +123,17 @@ void print_saved(const Grid& grid, std::size_t cells,
 }
 
 // The settings that all rows have in common, but for those of the line above.
-void print_common(const NamedOptions& given, const Grid& grid, const std::string& runs) {
-  const std::string above = sweeps_strategies(grid) ? overruling_text(given) : "";
-  const NamedOptions row = with_values(given, grid, grid.values(0));
+void print_common(const NamedOptions& in_force, const Grid& grid, const std::string& runs) {
+  const std::string above = sweeps_strategies(grid) ? overruling_text(in_force) : "";
   std::string list;
-  for (const auto& [name, value] : given) {
-    const auto is_it = [&name = name](const Axis& axis) { return axis.name == name; };
-    const bool swept = std::any_of(grid.axes().begin(), grid.axes().end(), is_it);
+  for (const auto& [name, value] : in_force) {
     const bool said = above.find(' ' + name + '=') != above.npos;
-    // A swept option may have replaced another form of it.
-    const bool in_force = row.contains(name) && name != "seed";
-    if (in_force && !swept && !said) list += name + '=' + value + ", ";
+    if (!said && name != "seed") list += name + '=' + value + ", ";
   }
+  const bool brought = !brought_text(in_force, grid).empty();
   print_note(std::cout, "all rows",
              list + (list.empty() ? "the defaults" : "the rest by default") +
-                 " (--print-settings), " + runs);
+                 (brought ? " but for these files" : "") + " (--print-settings), " + runs);
 }
 
 void list_cells(const Grid& grid) {
@@ -258,9 +265,9 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
     assumed = tell_outlooks(invocation, options, start, grid, options_of);
     if (!options.quiet) tell_runs(cells, most_runs, !options.expectations.empty());
   }
-  print_overruling(given, grid);
+  print_overruling(in_force(given, grid), grid);
   if (cells > 1 && !options.wide) {
-    print_common(given, grid,
+    print_common(in_force(given, grid), grid,
                  (options.expectations.empty() ? "" : "up to ") + std::to_string(most_runs) +
                      (most_runs == 1 ? " run" : " runs") + " each, seed " + std::to_string(seed));
   }

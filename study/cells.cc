@@ -21,6 +21,37 @@ std::string overruling_text(const NamedOptions& given, const std::string& whose)
   return text;
 }
 
+std::string brought_text(const std::vector<ListedStrategy>& strategies, const NamedOptions& given) {
+  RetrySettings settings;
+  OptionList of_strategy;
+  declare_options(of_strategy, settings);
+  std::string text;
+  for (const ListedStrategy& each : strategies) {
+    if (!each.settings) continue;
+    NamedOptions with = given;
+    set_strategy(with, each);
+    std::string brought;
+    for (const auto& [name, value] : *each.settings) {
+      if (of_strategy.find(name) != nullptr || given.contains(name) || !with.contains(name))
+        continue;
+      brought += (brought.empty() ? "" : ", ") + name + '=' + value;
+    }
+    if (brought.empty()) continue;
+    text += (text.empty() ? "more than a policy: " : "; ") + each.name + " has " + brought;
+  }
+  return text;
+}
+
+NamedOptions in_force(const NamedOptions& given, const Grid& grid) {
+  const NamedOptions row = with_values(given, grid, grid.values(0));
+  NamedOptions all = given;
+  std::erase_if(all, [&](const auto& each) {
+    const auto is_it = [&each](const Axis& axis) { return axis.name == each.first; };
+    return !row.contains(each.first) || std::any_of(grid.axes().begin(), grid.axes().end(), is_it);
+  });
+  return all;
+}
+
 NamedOptions with_values(const NamedOptions& given, const Grid& grid,
                          const std::vector<std::string>& values) {
   ScenarioOptions scenario;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "study/named_options.h"
+#include "study/strategy_list.h"
 #include "study/sweep.h"
 
 namespace retrystorm {
@@ -23,6 +24,13 @@ ScenarioOptions cell_options(const NamedOptions& given, const Grid& grid,
 // "every strategy with jitter=full, ...": the given options that override those of each strategy
 // that is compared. Empty if there are none.
 std::string overruling_text(const NamedOptions& given, const std::string& whose = "every strategy");
+
+// "more than a policy: mine.ini has arrivals=open, rate=190": what files of settings set besides a policy, unless it
+// was given. Empty if nothing.
+std::string brought_text(const std::vector<ListedStrategy>& strategies, const NamedOptions& given);
+
+// The given options that hold in every row: none that is swept, in this or another form.
+NamedOptions in_force(const NamedOptions& given, const Grid& grid);
 
 // Checks the values of each axis before anything runs. Throws std::invalid_argument with a readable
 // message.
