@@ -19,17 +19,6 @@
 namespace retrystorm {
 namespace {
 
-// Of a search for the limit of an option, the option.
-bool names_any(std::string_view text, const std::vector<std::string>& options) {
-  const auto words = split(text, ' ');
-  return std::any_of(words.begin(), words.end(), [&options](std::string_view word) {
-    if (!word.starts_with("--")) return false;
-    word.remove_prefix(word.starts_with("--most=") ? 7 : word.starts_with("--least=") ? 8 : 2);
-    const std::string_view name = word.substr(0, word.find_first_of("=,:"));
-    return std::find(options.begin(), options.end(), name) != options.end();
-  });
-}
-
 // A command that finds how far something may go. `search`: "most=outage-for".
 std::string to_see(const std::string& search, const std::string& what) {
   return "--" + search + " --expect='down<20%', to see " + what;
@@ -102,8 +91,8 @@ bool pool_wait_decides(const ScenarioOptions& options) {
          workload.has_timeout() && look_ahead(options).connections->room != Outlook::kUnlimited;
 }
 
-// With a budget of hedges of this share: how many processes may send them, so that all hedges are less than what
-// the service can do and a queue drains. 0 if none, or if there is no limit.
+}  // namespace
+
 std::size_t processes_with_room(const ScenarioOptions& options, double share) {
   constexpr double kMost = 0.95;
   const Outlook ahead = look_ahead(options);
@@ -116,20 +105,6 @@ std::string room_text(std::size_t processes) {
   return " (and " + readable(HedgeSettings::kFree) + "/s in each process: room for at most " +
          readable(static_cast<double>(processes)) + " --processes)";
 }
-
-// The scenario of a row with other options. Nothing if they contradict it.
-std::optional<ScenarioOptions> options_with(const NamedOptions& row, const NamedOptions& others) {
-  std::vector<Axis> axes;
-  for (const auto& [name, value] : others) axes.push_back({.name = name, .values = {value}});
-  const Grid grid(std::move(axes));
-  try {
-    return cell_options(row, grid, grid.values(0));
-  } catch (const std::invalid_argument&) {
-    return std::nullopt;
-  }
-}
-
-}  // namespace
 
 Seen seen_in(const Summary& summary) {
   const auto refused = summary.counts.gave_up_by[static_cast<std::size_t>(GiveUp::kBudget)];
@@ -188,6 +163,7 @@ std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& 
     const Outlook::Service service = *look_ahead(options).service;
     if (service.in_time || service.late_from < 2 || !std::isfinite(service.late_from)) return;
     add({{"queue-length", std::to_string(static_cast<std::size_t>(service.late_from / 2))}});
+    all.back().of_service = true;
   };
   // The window in which all clients come back without a queue, if this one is shorter.
   const auto add_window = [&] {
@@ -205,9 +181,10 @@ std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& 
                                    : " (if all clients share one process)";
     const RateLimitSettings& limit = options.service.rate_limit;
     // Clients that hold back what comes anyway, and is more than the limit, only make it wait.
-    const bool fits = options.workload.arrivals != Arrivals::kOpen || limit.rate <= 0 ||
-                      limit.autoscale.kind != AutoscaleKind::kNone ||
-                      look_ahead(options).wanted <= limit.rate;
+    const bool fits =
+        options.workload.arrivals != Arrivals::kOpen || limit.rate <= 0 ||
+        limit.autoscale.kind != AutoscaleKind::kNone ||
+        look_ahead(options).wanted * load_factor(options.timeline.outage) <= limit.rate;
     const bool may_pace = unlimited && fits;
     if (may_pace && limit.rate > 0) {
       // Of calls as many as are admitted, one that comes a little early is turned away, and so is the next one.
@@ -224,6 +201,7 @@ std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& 
       add(obeyed ? NamedOptions{{"hint", "spread"}}
                  : NamedOptions{{"hint", "spread"}, {"retry-after", "at-least"}},
           " (if the limit is of your own service: it has to send Retry-After)");
+      all.back().of_service = true;
     } else if (!obeyed) {
       add({{"retry-after", "at-least"}}, " (helps only if the service sends Retry-After: --hint)");
     }
@@ -277,18 +255,18 @@ std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& 
       }
       // Where it suffices, clients need not change.
       add_bounded_queue();
-      if (pool_wait_decides(options)) {
-        add({{"pool-wait-counts", "no"}});
-        const WorkloadOptions& workload = options.workload;
-        constexpr Duration kShort = std::chrono::milliseconds(100);
-        add({{"pool-wait", format_duration(std::min(kShort, workload.timeout / 4))}});
-      }
       if (!retries) {
         // Only what the service does is left.
       } else if (!grows && !open) {
         add({{"strategy", "exponential"}}, " (with --arrivals=open: --retry-budget=10%)");
       } else if (retry.process.budget.kind == BudgetSettings::Kind::kNone) {
         add({{"retry-budget", "10%"}});
+      }
+      // Whether the timeout includes the wait is a property of a library, which few can choose.
+      if (pool_wait_decides(options)) {
+        constexpr Duration kShort = std::chrono::milliseconds(100);
+        add({{"pool-wait", format_duration(std::min(kShort, options.workload.timeout / 4))}});
+        add({{"pool-wait-counts", "no"}});
       }
       if (retries) add({{"max-retries", "0"}}, ": the same without retries");
       if (hedged) add({{"hedge", "none"}}, ": the same without hedges");
@@ -366,86 +344,6 @@ std::string limit_by_arithmetic(const std::string& searched, const ScenarioOptio
   if (limit.empty() || load >= capacity) return "";
   return "by arithmetic: above " + limit +
          " a storm can sustain itself, for load and retries are more than the service can do";
-}
-
-std::string tried_suggestion(const NamedOptions& row, const CellResult& result,
-                             const std::vector<std::string>& swept, const CampaignOptions& campaign,
-                             const std::function<bool()>& stop) {
-  constexpr std::size_t kMostRuns = 20;
-  const Evaluator evaluator(campaign.threads, stop);
-  const Seen before = seen_in(result);
-  const auto runs_of = [&](const ScenarioOptions& options) {
-    return evaluator.run(make_scenario(options, campaign.seed),
-                         seeds_from(campaign.seed, std::min(campaign.runs, kMostRuns)));
-  };
-  // A budget may leave less of the gain than the service has room for: what a larger one does if it is clearly
-  // better, or else what was `found`.
-  const auto larger_hedge_budget = [&](CellResult best, std::string found) {
-    for (const double share : {0.1, 0.2}) {
-      const std::size_t most = processes_with_room(scenario_of(row), share);
-      const auto with = options_with(row, {{"hedge-budget", readable(share)}});
-      if (most < process_count(scenario_of(row).workload) || !with) break;
-      const auto runs = runs_of(*with);
-      const CellResult now = summarize(runs);
-      if (runs.empty() || now.down_runs() > 0) break;
-      constexpr double kBetter = 0.8;
-      if (!now.request_p99 || !best.request_p99 ||
-          to_seconds(now.request_p99->time) >= kBetter * to_seconds(best.request_p99->time)) {
-        continue;
-      }
-      found = "--hedge-budget=" + readable(share) + room_text(most) + " (0 of " +
-              std::to_string(now.decided()) + " runs down, request p99 " +
-              request_time(now.request_p99) + ')';
-      best = now;
-    }
-    return found;
-  };
-  std::string in_vain;
-  for (const auto& [options, text] : next_to_try(scenario_of(row), before)) {
-    if (names_any(text, swept)) continue;
-    if (options.empty()) return text;
-    const auto with = options_with(row, options);
-    if (!with) continue;
-    const auto runs = runs_of(*with);
-    if (runs.empty()) return "";
-    const CellResult now = summarize(runs);
-    const std::string back = now.recovery_median
-                                 ? "back after " + brief_duration(*now.recovery_median)
-                                 : "back " + std::string(now.not_back(0.5));
-    const Seen after = seen_in(now);
-    if (before.verdict == Verdict::kCollapsed) {
-      const std::string down = text + " (" + std::to_string(now.down_runs()) + " of " +
-                               std::to_string(now.decided()) + " runs down";
-      if (after.verdict == Verdict::kRecovered) return down + ", " + back + ')';
-      // Less of a gain than without may be left of hedges.
-      if (after.verdict == Verdict::kNoOutage) {
-        const std::string found = down + ", request p99 " + request_time(now.request_p99) + ')';
-        return options.contains("hedge-budget") ? larger_hedge_budget(now, found) : found;
-      }
-    } else if (before.is_throttled()) {
-      constexpr double kClearly = 0.01;  // of the requests
-      const bool fails_more = now.success_share.value < result.success_share.value - kClearly;
-      if (after.throttled <= before.throttled / 2 && !fails_more) {
-        return text + " (" + fixed(100 * after.throttled, 1) +
-               " % of the attempts are turned away, not " + fixed(100 * before.throttled, 1) + ')';
-      }
-    } else if (options.contains("budget-deposit") || options.contains("max-attempts")) {
-      const auto success = [](const CellResult& cell) {
-        return cell.phases[1].success.value_or(0);
-      };
-      if (after.verdict == Verdict::kRecovered && success(now) > success(result)) {
-        return text + " (" + percent(success(now), 2) + " of the requests succeed in it, not " +
-               percent(success(result), 2) + ')';
-      }
-    } else if (after.verdict == Verdict::kRecovered) {
-      return text + " (" + std::to_string(now.recovered) + " of " + std::to_string(now.runs) +
-             " runs recovered, " + back + ')';
-    }
-    in_vain += (in_vain.empty() ? "" : ", ") + text.substr(0, text.find_first_of(":("));
-  }
-  // Remedies are for a service that is down.
-  if (in_vain.empty() || before.verdict != Verdict::kCollapsed) return "";
-  return "retrystorm remedies, for none of these helps alone: " + in_vain;
 }
 
 }  // namespace retrystorm

@@ -38,6 +38,7 @@ Seen seen_in(const CellResult& cell);
 struct Suggestion {
   NamedOptions options{};
   std::string text{};
+  bool of_service = false;  // a change of the service, not of its clients
 };
 
 // What to try after runs like this, the most promising first.
@@ -72,11 +73,9 @@ std::string too_few_attempts(const ScenarioOptions& options,
 // that cannot be said.
 std::string limit_by_arithmetic(const std::string& searched, const ScenarioOptions& options);
 
-// The first suggestion that helps the row with these options in a few runs, with what it does:
-// "--queue-length=190 (0 of 20 runs down)". What is `swept` is in the table already. Empty if there is
-// nothing to try, or it was stopped.
-std::string tried_suggestion(const NamedOptions& row, const CellResult& result,
-                             const std::vector<std::string>& swept, const CampaignOptions& campaign,
-                             const std::function<bool()>& stop);
+// With a budget of hedges of this share: how many processes may send them, so that all hedges are less than what
+// the service can do and a queue drains. 0 if none, or if there is no limit.
+std::size_t processes_with_room(const ScenarioOptions& options, double share);
+std::string room_text(std::size_t processes);
 
 }  // namespace retrystorm

@@ -27,6 +27,7 @@
 #include "simulate/next_to_try.h"
 #include "simulate/notes.h"
 #include "simulate/processes.h"
+#include "simulate/tried_suggestions.h"
 #include "simulate/value_search.h"
 #include "simulator/simulation.h"
 #include "study/campaign.h"
@@ -359,10 +360,12 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
                         : "they retry by default, not as you do: give your retries (--strategy, "
                           "--max-attempts, --backoff-base)\n");
     }
-    const std::string text = tried_suggestion(with_values(given, grid, grid.values(cell)),
-                                              to_improve.result(), grid.names(), campaign, stop);
     const std::string label = cells == 1 || to_improve.is_well() ? "" : row_name(grid, cell) + ": ";
-    if (!text.empty()) std::cout << wrapped(label + "try: ", text, 2);
+    for (const std::string& text :
+         tried_suggestions(with_values(given, grid, grid.values(cell)), to_improve.result(),
+                           grid.names(), campaign, stop)) {
+      std::cout << wrapped(label + "try: ", text, 2);
+    }
     const bool finds_load =
         std::any_of(grid.axes().begin(), grid.axes().end(),
                     [](const Axis& axis) { return axis.name == "rate" || axis.name == "clients"; });
@@ -371,6 +374,14 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
                 << (open ? "rate" : "clients")
                 << " --expect='down<20%' shows how much load is survived\n";
     }
+  }
+  // Of the first row that is well, but not in what was tried beside it.
+  for (std::size_t i = 0; complete && !options.quiet && i < tried_rows.size(); ++i) {
+    const std::string text = suggestion_beside(options_of(i), results[i], tried_rows[i].trials,
+                                               grid.names(), campaign, stop);
+    if (text.empty()) continue;
+    std::cout << wrapped((cells == 1 ? "" : row_name(grid, i) + ": ") + "try: ", text, 2);
+    break;
   }
   const int fault = output.finish();
   if (!complete) return std::max<int>(fault, kExitFault);
