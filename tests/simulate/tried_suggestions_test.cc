@@ -50,12 +50,13 @@ TEST(ClearGain, CountsWhatIsLeftOut) {
 
 // 20 workers do 400/s. 3 attempts of 300/s each are too many, and with a budget of 10 % 330/s are not.
 TEST(TriedSuggestions, HaveOneForClientsBesideOneForTheService) {
-  const NamedOptions row{{"service", "workers"},         {"workers", "20"}, {"service-time", "50ms"},
-                         {"arrivals", "open"},           {"rate", "300"},   {"outage-for", "10s"},
-                         {"strategy", "exponential"},    {"max-attempts", "3"},
-                         {"processes", "4"}};
+  const NamedOptions row{
+      {"service", "workers"},      {"workers", "20"},     {"service-time", "50ms"},
+      {"arrivals", "open"},        {"rate", "300"},       {"outage-for", "10s"},
+      {"strategy", "exponential"}, {"max-attempts", "3"}, {"processes", "4"}};
   CellResult down{.runs = 5, .collapsed = 5};
-  const auto tried = tried_suggestions(row, down, {}, {.runs = 5, .threads = 2, .seed = 1}, nullptr);
+  const auto tried =
+      tried_suggestions(row, down, {}, {.runs = 5, .threads = 2, .seed = 1}, nullptr);
   EXPECT_THAT(tried, ElementsAre(StartsWith("--queue-length=390 (0 of 5 runs down"),
                                  StartsWith("--retry-budget=10% (0 of 5 runs down")));
 }

@@ -6,6 +6,8 @@
 #include <optional>
 #include <sstream>
 
+#include "common/output/json_lines.h"
+
 namespace retrystorm {
 namespace {
 
