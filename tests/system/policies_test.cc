@@ -387,7 +387,7 @@ TEST(Check, SaysWhatTokenRatioErrorsNeed) {
                   "or a larger maxTokens, if such errors end soon: 44.4 failures/s less 40 "
                   "tokens/s for successes take 4.44 tokens/s in each process, so that retries "
                   "stop at half of the 10 after about 1.13s; with 1000, the most of gRPC, "
-                  "after about 1m52.5")));
+                  "after about 1m53s")));
   EXPECT_THAT(serves.out, Not(HasSubstr("nothing to change")));
   const Done skips = checked("--abandoned=skip");
   EXPECT_THAT(skips.out, HasSubstr("\nnothing to change for storms: none of 25 runs is down"));
@@ -406,7 +406,7 @@ TEST(Check, TellsOfTheReadersOwnErrors) {
                                          "in 30 % of the attempts fail for 20s,"));
   EXPECT_THAT(unwrapped_lines(checked.out),
               testing::Contains(HasSubstr("take 130 tokens/s in each process, so that retries "
-                                          "stop at half of the 10 after about 38.3ms;")));
+                                          "stop at half of the 10 after about 38.4ms;")));
 }
 
 // A third fails: 0.33 / 0.67 = 0.49, and with 100 tokens a fifth more is enough. At most 1 - 0.33^4 = 98.8 % succeed.
