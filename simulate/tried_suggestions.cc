@@ -242,8 +242,8 @@ std::string suggestion_beside(const ScenarioOptions& row, const CellResult& resu
     const auto success = [](const CellResult& cell) { return cell.phases[1].success.value_or(0); };
     return each.text + " (" + std::to_string(there->down_runs()) + " of " +
            std::to_string(there->decided()) + " runs down with " + beside->trial.what +
-           ", too; as you asked " + percent(success(*here), 0) +
-           " succeed in the outage, not " + percent(success(result), 0) + ')';
+           ", too; as you asked " + percent(success(*here), 0) + " succeed in the outage, not " +
+           percent(success(result), 0) + ')';
   }
   return "";
 }
