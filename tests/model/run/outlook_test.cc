@@ -1307,8 +1307,6 @@ TEST(Outlook, WarnsOfAThrottleThatIsNotFelt) {
 
 TEST(Outlook, KnowsThatAThrottleTurnsRequestsAway) {
   const std::string settings = std::string(kOpenWorkers) + "retry-on = hinted\n";
-  EXPECT_THAT(look(settings, "freeze").warnings,
-              Contains(HasSubstr("this service turns nothing away")));
   EXPECT_THAT(look(settings, "throttle:50").warnings,
               Not(Contains(HasSubstr("this service turns nothing away"))));
 }
