@@ -25,10 +25,8 @@ struct HelpfulChange {
   std::string price{};        // where fewer requests succeed with it
 
   // A service that is up and fails most requests is hardly better than one that is down.
-  bool is_remedy() const {
-    constexpr double kMost = 0.9;
-    return after >= kMost || after >= now + kClearlyLess;
-  }
+  static constexpr double kMost = 0.9;
+  bool is_remedy() const { return after >= kMost || after >= now + kClearlyLess; }
 };
 
 // Of errors, which last for the whole run, the success in them.
@@ -241,9 +239,9 @@ void PolicyAdvice::print_change_to_try() const {
       continue;
     }
     // The least change, of those that are as good.
-    constexpr double kAsGood = 0.01;
+    constexpr double kAsGood = 0.1;
     if (!best || tried.after > best->after + kAsGood) best = std::move(tried);
-    if (best->after >= 1 - kAsGood) break;
+    if (best->after >= HelpfulChange::kMost) break;
   }
   if (!best) {
     print_note(std::cout, label_ + "try",

@@ -43,6 +43,7 @@ RunResult result_of(const SimulationResult& run) {
                    .gave_up = static_cast<double>(counts.gave_up()),
                    .not_sent = static_cast<double>(counts.not_sent),
                    .unfinished = run.summary.left_out_share(),
+                   .doubtful = run.summary.doubtful_share(),
                    .request_p50 = requests.quantile(0.5),
                    .request_p99 = requests.quantile(0.99),
                    .ok_lost = recovery.ok_lost,
@@ -193,7 +194,7 @@ CellResult summarize(const std::vector<RunResult>& runs, double misses) {
   std::vector<std::optional<Duration>> errors_gone, recovery, makespan, all_back, without_ok;
   std::vector<std::optional<TimeBound>> p50, p99;
   std::vector<double> amplification, success_share, ok_per_s, gave_up, not_sent, unfinished,
-      ok_lost, not_sent_share;
+      doubtful, ok_lost, not_sent_share;
   std::vector<double> nothing_retried, never_sent, calls, calls_done;
   for (const RunResult& run : runs) {
     const auto when = [&run](std::initializer_list<Verdict> verdicts,
@@ -221,6 +222,7 @@ CellResult summarize(const std::vector<RunResult>& runs, double misses) {
     not_sent.push_back(run.not_sent);
     not_sent_share.push_back(run.not_sent_share);
     unfinished.push_back(run.unfinished);
+    doubtful.push_back(run.doubtful);
     never_sent.push_back(run.never_sent);
     cell.jobs += run.observed ? 1 : 0;
     cell.jobs_done += run.makespan ? 1 : 0;
@@ -261,8 +263,9 @@ CellResult summarize(const std::vector<RunResult>& runs, double misses) {
   cell.never_sent = mean(never_sent).value;
   cell.calls = mean(calls).value;
   cell.calls_done = mean(calls_done).value;
-  if (cell.unfinished >= Counts::kManyLeftOut && cell.success_share.interval) {
-    cell.success_share.interval->low *= 1 - cell.unfinished;
+  cell.doubtful = mean(doubtful).value;
+  if (cell.doubtful >= Counts::kManyLeftOut && cell.success_share.interval) {
+    cell.success_share.interval->low *= 1 - cell.doubtful;
   }
   if (nothing_retried.size() == runs.size()) cell.nothing_retried = mean(nothing_retried).value;
   cell.request_p50 = median_bound(p50);

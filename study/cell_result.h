@@ -57,6 +57,7 @@ struct RunResult {
   double not_sent = 0;
   double not_sent_share = 0;  // of the attempts that the policy wanted
   double unfinished = 0;      // of the requests, the share that `success_share` leaves out
+  double doubtful = 0;        // the part of it that may end otherwise than the rest
   double never_sent = 0;      // likewise, those without an attempt, or in line for a connection
   // Where nothing was retried: how many requests were given up because their failure is not retried,
   // and which failures these were.
@@ -139,7 +140,7 @@ struct CellResult {
   double ok_per_s = 0;                                    // mean over the runs
   double gave_up = 0;                                     // mean over the runs
   double not_sent = 0, not_sent_share = 0;                // likewise
-  double unfinished = 0, never_sent = 0;                  // likewise
+  double unfinished = 0, doubtful = 0, never_sent = 0;    // likewise
   double nothing_retried = 0;                             // likewise, if no run retried anything
   RetryOn not_retryable{};                                // of any run
   std::optional<TimeBound> request_p50{}, request_p99{};  // medians over the runs

@@ -48,7 +48,7 @@ class Watch final : public RunObserver {
 // What the intervals do not say.
 void add_doubts(const Expectation& claim, const CellResult& cell, const std::string& held_back,
                 Judgement& judgement) {
-  doubt_success(claim, cell.unfinished, judgement);
+  doubt_success(claim, cell.doubtful, judgement);
   if (!cell.had_outage() || cell.mostly_down()) return;
   std::string why = held_back;
   if (why.empty() && cell.unserved()) {

@@ -243,7 +243,7 @@ Figures run_figures(const Summary& summary) {
   const bool open = verdict == Verdict::kRecovering || verdict == Verdict::kUndecided;
   figures["down"] = open ? Json() : Json(down ? 1 : 0);
   flatten(figures, "", summary_json(summary));
-  const double left_out = summary.left_out_share();
+  const double left_out = summary.doubtful_share();
   if (left_out >= Counts::kManyLeftOut) {
     const double success = summary.counts.success_share();
     figures["success_share_low"] = success * (1 - left_out);
@@ -476,7 +476,7 @@ void RunJudge::judge(const Summary& summary, const Figures& figures) {
     if (each.figure == "down" && !judgement.value) {
       judgement.why = to_string(summary.recovery.verdict);
     }
-    doubt_success(each, summary.left_out_share(), judgement);
+    doubt_success(each, summary.doubtful_share(), judgement);
     if (summary.phases) {
       const Counts& calm = summary.phases->front().counts;
       const double answered = static_cast<double>(calm.ok) /

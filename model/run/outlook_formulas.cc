@@ -50,7 +50,7 @@ double late_from(const ServiceOptions& service, Duration timeout) {
   if (timeout == Duration::max()) return kUnlimited;
   if (service.capacity == Capacity::kCurve) {
     const double late = service.curve().concurrency_of_delay(timeout);
-    const auto most = static_cast<double>(service.max_connections);
+    const double most = or_unlimited(service.max_connections, 0);
     // With fewer in it the others wait in the accept queue, and as many are answered in time.
     return most >= late ? late : service.curve().throughput(most) * to_seconds(timeout);
   }

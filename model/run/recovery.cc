@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <ratio>
 #include <utility>
 
 #include "model/base/portable_math.h"

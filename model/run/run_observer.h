@@ -79,6 +79,10 @@ struct Summary {
                    static_cast<double>(job->calls());
   }
 
+  // The part of it that may end otherwise than the rest. Clients that wait for their answers leave out no more than
+  // one request each, however long the run is.
+  double doubtful_share() const { return arrival_rate > 0 || job ? left_out_share() : 0; }
+
   // The requests per second of each of the processes, on average.
   double process_rate() const {
     return processes == 0 ? 0 : rates(counts, elapsed).requests / static_cast<double>(processes);

@@ -73,7 +73,6 @@ TEST(Findings, NameCapsWaitsAndLimits) {
   EXPECT_THAT(found("resilience4j.retry.instances.a.maxAttempts=3\n"), HasSubstr("hold itself\n"));
   EXPECT_THAT(with("1s"), HasSubstr("warning permanent 3 404"));
   EXPECT_THAT(with("1s"), HasSubstr("repeats-work 3 500"));
-  EXPECT_THAT(with("1s"), HasSubstr("timeout-not-retried 1"));
   EXPECT_THAT(with("1s"),
               HasSubstr("no-attempt-timeout 1 an attempt that hangs takes all of the 9s"));
   EXPECT_THAT(with("1s"), Not(HasSubstr("no-jitter")));

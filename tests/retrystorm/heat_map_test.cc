@@ -59,8 +59,8 @@ TEST_F(HeatMapTest, SortsNumbersAndMarksOpenCells) {
       down(1),    down(0.25), down(0.5),
       down(0.75), down(0),    cell({{"recovered", 5}, {"undecided", 5}, {"down", nullptr}})};
   EXPECT_EQ(text(axes, cells),
-            "map: down (collapsed or relapsed) in % of the runs with a verdict, 10 runs each,\n"
-            "  outage-for down, max-retries across; "
+            "map: down (collapsed or relapsed) in % of the runs with a verdict, 10 runs each, "
+            "outage-for down,\n  max-retries across; "
             "+: half or more still recovering or undecided\n"
             "             4    10  none\n"
             "      5s     0    -+    75\n"

@@ -170,7 +170,7 @@ TEST(JudgedRuns, EndEarlyWhereOnlyALongerWatchDecides) {
 // All requests that ended succeeded, and half have not ended: from 50 % to 100 % will succeed, whatever the number
 // of runs.
 TEST(JudgedRuns, DecideNothingThatRequestsLeftOutMayChange) {
-  const std::vector<RunResult> runs(200, {.success_share = 1, .unfinished = 0.5});
+  const std::vector<RunResult> runs(200, {.success_share = 1, .doubtful = 0.5});
   const auto judged_as = [&runs](const std::string& text) {
     const Expectation claim = parse_expectation(text, known_figures());
     return judgement_text(claim, judge_once(runs, {claim}).at(0));

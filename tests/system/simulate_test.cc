@@ -562,11 +562,13 @@ TEST(Simulate, TriesTheUsualBacklogs) {
   };
   const auto trial = record("backlog_trial");
   ASSERT_FALSE(trial.is_null());
-  ASSERT_THAT(storm, SizeIs(5));
+  ASSERT_THAT(storm, SizeIs(6));
   EXPECT_THAT(storm[2], StartsWith("backlog: comes back below about "));
   EXPECT_THAT(storm[2], HasSubstr(" (0 of 6 down at 256; 6 of 6 down at 511): ask what"));
   EXPECT_THAT(storm[3], StartsWith("rate: 6 of 6 runs down with --rate=440: "));
   EXPECT_THAT(storm[4], StartsWith("outage: 6 of 6 runs down with --outage=slow:10: "));
+  EXPECT_THAT(storm[5],
+              StartsWith("try: --retry-budget=10% (0 of 6 runs down with --rate=440, too"));
   EXPECT_EQ(trial["comes_back"], "below");
   EXPECT_GT(trial["edge"], 256);
   EXPECT_LT(trial["edge"], 511);
@@ -588,7 +590,9 @@ TEST(Simulate, TriesTheUsualBacklogs) {
   // With the queue of nginx it is down, unless its server skips what nobody waits for. At 700/s that does not
   // help: three attempts of each request are more than it can do.
   const auto nginx = with({"--rate=400", "--outage-for=30s", "--backlog=511"});
-  ASSERT_THAT(nginx, SizeIs(4));
+  ASSERT_THAT(nginx, SizeIs(5));
+  EXPECT_THAT(nginx[3], StartsWith("try: --queue-length=368 "));
+  EXPECT_THAT(nginx[4], StartsWith("try: --retry-budget=10% ")) << "the client's part";
   // With what it costs: the service gives up the requests of the freeze.
   EXPECT_THAT(nginx[2],
               AllOf(StartsWith("abandoned: 0 of 6 runs down with --abandoned=skip ("),
@@ -596,8 +600,9 @@ TEST(Simulate, TriesTheUsualBacklogs) {
                     EndsWith(": ask whether your server notices that a caller has hung up")));
   EXPECT_EQ(read_json_lines(dir.file("json")).back()["type"], "abandoned_trial");
   const auto fast = with({"--rate=700", "--outage-for=30s", "--backlog=511"});
-  ASSERT_THAT(fast, SizeIs(3));
+  ASSERT_THAT(fast, SizeIs(4));
   EXPECT_THAT(fast[2], StartsWith("try: "));
+  EXPECT_THAT(fast[3], StartsWith("try: "));
 
   // A small pool: whether a timeout begins before the wait in line decides.
   const auto pools = unwrapped_lines(
