@@ -159,10 +159,10 @@ std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& 
   }
   // Half of what may wait so that the last one is still answered in time.
   const auto add_bounded_queue = [&] {
-    if (options.service.capacity != Capacity::kWorkers || options.scale != 1) return;
-    const Outlook::Service service = *look_ahead(options).service;
-    if (service.in_time || service.late_from < 2 || !std::isfinite(service.late_from)) return;
-    add({{"queue-length", std::to_string(static_cast<std::size_t>(service.late_from / 2))}});
+    const auto length =
+        options.scale == 1 ? advised_queue_length(look_ahead(options)) : std::nullopt;
+    if (!length) return;
+    add({{"queue-length", std::to_string(*length)}});
     all.back().of_service = true;
   };
   // The window in which all clients come back without a queue, if this one is shorter.
@@ -206,6 +206,10 @@ std::vector<Suggestion> next_to_try(const ScenarioOptions& options, const Seen& 
       add({{"retry-after", "at-least"}}, " (helps only if the service sends Retry-After: --hint)");
     }
     if (may_pace) add({{"client-rate", "aws-adaptive"}}, shared);
+    if (may_pace && processes > 1 && !retry.pacer.on &&
+        options.workload.arrivals == Arrivals::kClosed) {
+      add({{"strategy", "responsive"}}, " (each client paces itself)");
+    }
   }
   switch (seen.verdict) {
     case Verdict::kRecovered:
