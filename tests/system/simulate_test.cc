@@ -127,8 +127,9 @@ TEST(Simulate, SaysAfterATableWhatToTry) {
   const Arguments limited{"--rate-limit=80", "--outage-for=0s",   "--growth=exponential",
                           "--jitter=full",   "--backoff-base=1s", "--backoff-cap=20s"};
   EXPECT_THAT(last_line(limited),
-              testing::MatchesRegex("try: --hint=spread --retry-after=at-least .* \\(.* % of the "
-                                    "attempts are turned away, not .*; success .*\\)"));
+              testing::MatchesRegex("try: --strategy=responsive .* \\(.* % of the "
+                                    "attempts are turned away, not .*; success .*\\)"))
+      << "for the clients, below the change of the service";
   Arguments once{"--seed=1"};
   once.insert(once.end(), limited.begin(), limited.end());
   ChildProcess told(RETRYSTORM_SIMULATE, once);
@@ -137,7 +138,8 @@ TEST(Simulate, SaysAfterATableWhatToTry) {
       unwrapped_lines(told.err()).back(),
       "try:       --client-rate=8/s (of each process), or --hint=spread --retry-after=at-least "
       "(if the limit is of your own service: it has to send Retry-After), or "
-      "--client-rate=aws-adaptive (true of clients that share one process: --processes=1)");
+      "--client-rate=aws-adaptive (true of clients that share one process: --processes=1), or "
+      "--strategy=responsive (each client paces itself)");
   EXPECT_THAT(output_of({"--seed=1", "--runs=3", "--quiet"}),
               testing::Not(testing::HasSubstr("try:")));
   EXPECT_THAT(output_of({"--seed=1", "--runs=3", "--strategy=exponential", "--expect=recovered"}),
