@@ -240,10 +240,12 @@ std::string suggestion_beside(const ScenarioOptions& row, const CellResult& resu
     if (!there || !here) return "";
     if (seen_in(*there).verdict != Verdict::kRecovered || here->mostly_not_back()) continue;
     const auto success = [](const CellResult& cell) { return cell.phases[1].success.value_or(0); };
+    const std::string with = percent(success(*here), 0), without = percent(success(result), 0);
     return each.text + " (" + std::to_string(there->down_runs()) + " of " +
-           std::to_string(there->decided()) + " runs down with " + beside->trial.what +
-           ", too; as you asked " + percent(success(*here), 0) + " succeed in the outage, not " +
-           percent(success(result), 0) + ')';
+           std::to_string(there->decided()) + " runs down with " + beside->trial.what + ", too" +
+           (with == without ? ""
+                            : "; as you asked " + with + " succeed in the outage, not " + without) +
+           ')';
   }
   return "";
 }

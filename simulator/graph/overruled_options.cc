@@ -87,8 +87,14 @@ void find_unused(UnusedOptions& unused, const WorkloadOptions& asked, const Topo
     std::string sentence{};
   };
   std::map<std::string, Why> without_effect;
+  // A strategy sets many options: what differs from them was given.
+  WorkloadOptions usual;
+  usual.retry = retry_settings(asked.retry.strategy);
   UnusedOptions given;
-  find_unused<WorkloadOptions>(given, asked, WorkloadOptions(), "");
+  find_unused<WorkloadOptions>(given, asked, usual, "");
+  if (asked.retry.strategy != WorkloadOptions().retry.strategy) {
+    given.emplace("strategy", std::string());
+  }
   for (const auto& each : given) without_effect.emplace(each.first, Why());
   for (const GraphEdge& edge : topology.edges) {
     if (without_effect.empty()) return;

@@ -553,6 +553,7 @@ TEST(RetrystormRemedies, ActAfterTheOutage) {
     return std::pair(study.out, read_file(dir.file("runs")));
   };
   EXPECT_THAT(runs_of({}).second, HasSubstr("--at=60s load 0.1; 120s load 1\t"));
+  EXPECT_THAT(runs_of({"--outage-for=15s"}).second, HasSubstr("--at=55s load 0.1; 1m55s load 1\t"));
   const auto [out, later] = runs_of({"--outage-at=100s", "--outage-for=30s", "--observe=20s"});
   EXPECT_THAT(later, HasSubstr("--at=2m20s restart\t"));
   EXPECT_THAT(later, testing::Not(HasSubstr("load")));

@@ -290,6 +290,16 @@ TEST(SimulateUsage, AssumesNothingThatEachKindOfClientsHas) {
   EXPECT_EQ(process.exit_code(), 0) << process.err();
   EXPECT_THAT(process.err(), HasSubstr("\nassumed  "));
   EXPECT_THAT(process.err(), testing::Not(HasSubstr("--rate=")));
+  // What a strategy sets beside that is overruled, but not the strategy.
+  std::ofstream(file) << "[api]\nworkers = 8\n"
+                         "[clients.a]\nstrategy = fixed\n[clients.b]\nbackoff-cap = 2s\n";
+  ChildProcess named(RETRYSTORM_SIMULATE,
+                     {"--topology=" + file, "--strategy=grpc", "--seed=1", "--observe=15s"});
+  EXPECT_EQ(named.exit_code(), 0) << named.err();
+  ChildProcess capped(RETRYSTORM_SIMULATE, {"--topology=" + file, "--backoff-cap=3s",
+                                            "--growth=exponential", "--seed=1"});
+  EXPECT_GT(capped.exit_code(), 100);
+  EXPECT_THAT(capped.err(), HasSubstr("--backoff-cap has no effect"));
 }
 
 TEST(SimulateUsage, SuggestsTheNearestName) {
