@@ -378,12 +378,13 @@ void Http2Connection::read() {
     const Connection::Step step = connection_.try_to_read(part.data(), part.size());
     if (step.size == 0) {
       if (step.waits_for != 0) return;
-      return connection_.is_closed()
-                 ? break_off(accepted_
-                                 ? "the server has closed the connection"
+      // Whether a server that hangs up closes the connection or resets it, with requests that it has not read, is chance.
+      const bool hangs_up =
+          connection_.is_closed() || (!accepted_ && connection_.no_answer() == NoAnswer::kReset);
+      if (!hangs_up) return break_off(connection_.why(), connection_.no_answer());
+      return break_off(accepted_ ? "the server has closed the connection"
                                  : "the server has closed the connection: does it speak HTTP/2?",
-                             NoAnswer::kReset)
-                 : break_off(connection_.why(), connection_.no_answer());
+                       NoAnswer::kReset);
     }
     const ssize_t taken = nghttp2_session_mem_recv(
         session_.get(), reinterpret_cast<const std::uint8_t*>(part.data()), step.size);
