@@ -193,8 +193,9 @@ bool is_unknown_setting(const CLI::ParseError& error) {
 // What is wrong with single words of a command line or settings file, and which options that concerns.
 class Refusals {
  public:
-  Refusals(CLI::App& app, int argc, const char* const* argv)
-      : app_(app), argc_(argc), argv_(argv) {}
+  // `words`: those of argv that the app parses. The references must outlive this object.
+  Refusals(CLI::App& app, const std::vector<std::string>& words, int argc, const char* const* argv)
+      : app_(app), words_(words), argc_(argc), argv_(argv) {}
 
   void add(const CLI::ParseError& error) {
     if (code_ == 0) {
@@ -244,6 +245,8 @@ class Refusals {
   void add_unexpected_words() {
     bool is_value = false;  // perhaps of the unknown option before it
     for (const std::string& word : app_.remaining()) {
+      // CLI11 2.4 counts the values of unknown settings in a file, too.
+      if (std::find(words_.begin(), words_.end(), word) == words_.end()) continue;
       const bool is_option = word.starts_with('-');
       if (is_option || !is_value) add_unexpected(word);
       is_value = is_option && word.find('=') == word.npos;
@@ -272,6 +275,7 @@ class Refusals {
   }
 
   CLI::App& app_;
+  const std::vector<std::string>& words_;
   int argc_;
   const char* const* argv_;
   std::string lines_;
@@ -336,12 +340,13 @@ void parse_words(CLI::App& app, const std::vector<std::string>& words) {
 
 std::optional<int> parse(CLI::App& app, int argc, const char* const* argv, int first,
                          const std::function<Contradictions()>& contradictions) {
-  Refusals refused(app, argc, argv);
+  std::vector<std::string> words;
+  Refusals refused(app, words, argc, argv);
   try {
     std::string name = argc > 0 ? argv[0] : "";
     for (int i = 1; i < std::min(first, argc); ++i) name.append(" ").append(argv[i]);
     app.name(name);
-    std::vector<std::string> words = arguments(argc, argv, first);
+    words = arguments(argc, argv, first);
     if (const auto wanted = wanted_help(words)) {
       std::cout << help_about(app, *wanted);
       return kExitHolds;
