@@ -84,7 +84,7 @@ std::string moved(const std::string& actions, const ScenarioOptions& scenario) {
   list.set("at", actions);
   std::string text;
   for (TimedAction& each : timeline.at) {
-    each.t = later < Duration::zero() ? each.t + later : saturating_add(each.t, later);
+    each.t = saturating_add(each.t, later);
     text += (text.empty() ? "" : "; ") + print_timed(each);
   }
   return text;

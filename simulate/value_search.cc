@@ -29,8 +29,8 @@
 namespace retrystorm {
 namespace {
 
-// What the claims do not say: ", 26.55 % of the requests succeed", where that is clearly not all of them.
-std::string success_beside(const std::vector<Expectation>& claims, const CellResult& result) {
+// What the claims do not say: "26.55 % of the requests succeed", where that is clearly not all of them.
+std::string unclaimed_success(const std::vector<Expectation>& claims, const CellResult& result) {
   constexpr double kAll = 0.99;
   const bool is_claimed = std::any_of(claims.begin(), claims.end(), [](const Expectation& each) {
     return each.figure.starts_with("success");
@@ -38,16 +38,17 @@ std::string success_beside(const std::vector<Expectation>& claims, const CellRes
   const auto& after = result.phases[2].success;
   const double success = after.value_or(result.success_share.value);
   if (is_claimed || success >= kAll) return "";
-  return ", " + percent(success, 2) + " of the requests " +
+  return percent(success, 2) + " of the requests " +
          (after ? "after the outage succeed" : "succeed");
 }
 
 void print_tried(const SimulatorOptions& options, const std::string& name, const TriedValue& tried,
                  const CellResult& result, Duration observed, JsonLines& json) {
+  const std::string success = unclaimed_success(options.expectations, result);
   const auto back = result.recovery_median;
   const std::string slow =
       (back && *back > Duration::zero() ? ", back after " + readable(*back) : "") +
-      success_beside(options.expectations, result);
+      (success.empty() ? "" : ", " + success);
   for (std::size_t i = 0; i < tried.judgements.size(); ++i) {
     const Expectation& claim = options.expectations[i];
     nlohmann::ordered_json line = judgement_json(claim, tried.judgements[i]);
@@ -249,11 +250,11 @@ int find_value(const Invocation& invocation, const SimulatorOptions& options, st
     const CellResult& found = results[limit->found->value];
     const auto back = found.recovery_median;
     const bool is_slow = back && *back > Duration::zero();
-    const std::string success = success_beside(options.expectations, found);
-    if (is_slow) std::cout << "  with it the service is back after " << readable(*back);
-    if (!success.empty() && !is_slow) std::cout << "  with it";
-    if (!success.empty()) std::cout << success.substr(is_slow ? 0 : 1);
-    if (is_slow || !success.empty()) std::cout << '\n';
+    const std::string success = unclaimed_success(options.expectations, found);
+    const std::string slow = is_slow ? "the service is back after " + readable(*back) : "";
+    const bool both = is_slow && !success.empty();
+    if (is_slow || !success.empty())
+      std::cout << "  with it " << slow << (both ? ", " : "") << success << '\n';
   }
   if (const std::string bound = limit_by_arithmetic(name, options_of(scale.values.back()));
       !bound.empty()) {

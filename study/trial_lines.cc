@@ -88,16 +88,16 @@ std::vector<ToldTrial> by_weight(const std::vector<TrialsOfRow>& rows) {
   return all;
 }
 
-// "20 of 20 runs down (begin, fixed); 60 % succeed in the outage, not 90 % (none); with "
+// "20 of 20 runs down (begin, fixed); 60 % succeed in the outage, not 90 % (none);"
 std::string differences(const ToldTrial& told, std::size_t rows) {
-  if (rows == 1) return told.texts.front().first + ' ';
+  if (rows == 1) return told.texts.front().first;
   std::string all;
   for (const auto& [each, of] : told.texts) {
     const bool has_comma = each.ends_with(',');
     all += (all.empty() ? "" : "; ") + each.substr(0, each.size() - (has_comma ? 1 : 0)) + " (" +
            names_of(of, rows) + ')';
   }
-  return all + (told.texts.size() > 1 ? "; " : " ");
+  return all + (told.texts.size() > 1 ? ";" : "");
 }
 
 }  // namespace
@@ -130,12 +130,9 @@ void tell_trials(const std::vector<TrialsOfRow>& rows, JsonLines& json) {
       others += (others.empty() ? "" : ", ") + trial.what;
       continue;
     }
-    std::cout << wrapped(
-        label + trial.option + ": ",
-        differences(told, rows.size()) + "with " + trial.what +
-            (told.texts.size() == 1 && told.texts[0].second.size() == 1 ? told.price : "") +
-            ": ask whether " + trial.question,
-        2);
+    const bool of_one = told.texts.size() == 1 && told.texts[0].second.size() == 1;
+    std::cout << wrapped(label + trial.option + ": ",
+                         trial.text(differences(told, rows.size()), of_one ? told.price : ""), 2);
   }
   if (!others.empty()) std::cout << wrapped(label + "less so: ", "with " + others, 2);
   std::cout << std::flush;

@@ -374,9 +374,8 @@ Json trials(const Json& question) {
   if (trials.backlogs()) lines.push_back(backlog_trial_text(*trials.backlogs()));
   for (const AnswerTrials::Outcome& each : trials.outcomes()) {
     if (!each.differs()) continue;
-    const Trial& trial = each.trial;
-    lines.push_back(trial.option + ": " + each.difference.text + " with " + trial.what +
-                    each.difference.price + ": ask whether " + trial.question);
+    lines.push_back(each.trial.option + ": " +
+                    each.trial.text(each.difference.text, each.difference.price));
   }
   return {{"any", trials.any()}, {"hangs", trials.hangs()}, {"lines", std::move(lines)}};
 }

@@ -40,9 +40,11 @@ inline double to_seconds(Duration duration) {
 // `duration * factor`, rounded to the nearest nanosecond. Saturates like `from_seconds`.
 Duration scale(Duration duration, double factor);
 
-// The sum, or the greatest value if the sum does not fit. `wait` must not be negative.
+// The sum, or the greatest or least value if the sum does not fit.
 inline Duration saturating_add(Duration duration, Duration wait) {
-  return duration > Duration::max() - wait ? Duration::max() : duration + wait;
+  Duration::rep sum = 0;
+  if (!__builtin_add_overflow(duration.count(), wait.count(), &sum)) return Duration(sum);
+  return wait < Duration::zero() ? Duration::min() : Duration::max();
 }
 inline TimePoint saturating_add(TimePoint time, Duration wait) {
   return TimePoint(saturating_add(time.time_since_epoch(), wait));

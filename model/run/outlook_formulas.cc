@@ -13,10 +13,6 @@ double mean_service_seconds(const ServiceOptions& service) {
   return to_seconds(service.workers.service_time.mean());
 }
 
-Duration next_begins(Duration ends, Duration wait) {
-  return wait < Duration::zero() ? ends + wait : saturating_add(ends, wait);
-}
-
 Duration time_of(const std::vector<Duration>& waits, Duration timeout, double attempts) {
   if (attempts == kUnlimited) return Duration::max();
   Duration sum = scale(timeout, attempts);
@@ -26,7 +22,7 @@ Duration time_of(const std::vector<Duration>& waits, Duration timeout, double at
       return saturating_add(
           sum, scale(waits.back(), attempts - 1 - static_cast<double>(waits.size() - 1)));
     }
-    sum = next_begins(sum, waits[i]);
+    sum = saturating_add(sum, waits[i]);
   }
   return sum;
 }
@@ -79,7 +75,7 @@ double attempts_within(const std::function<double(Duration)>& begun, Duration le
     all += more;
     if (more == kUnlimited) break;
     const Duration wait = waits.empty() ? Duration(0) : waits[std::min(i, waits.size() - 1)];
-    from = saturating_add(from, std::max(next_begins(timeout, wait), Duration(1)));
+    from = saturating_add(from, std::max(saturating_add(timeout, wait), Duration(1)));
   }
   return all;
 }
@@ -91,7 +87,7 @@ double attempts_at_end(const std::function<double(Duration)>& begun, Duration le
   for (std::size_t i = 0; from < life; ++i) {
     const bool last = i + 1 >= waits.size();  // its wait repeats
     const Duration wait = waits.empty() ? Duration(0) : waits[last ? waits.size() - 1 : i];
-    const Duration cycle = next_begins(timeout, wait);
+    const Duration cycle = saturating_add(timeout, wait);
     const Duration to = last ? life : std::min(saturating_add(from, cycle), life);
     rate += (begun(length - from) - begun(length - to)) / to_seconds(cycle);
     from = to;
@@ -147,11 +143,12 @@ double attempts_before(Duration deadline, Duration timeout, const std::vector<Du
   for (const Duration wait : waits) {
     if (begins >= deadline) break;
     ++attempts;
-    begins = saturating_add(begins, next_begins(timeout, wait));
+    begins = saturating_add(begins, saturating_add(timeout, wait));
   }
   if (begins < deadline) {  // the last wait repeats
     const Duration last = waits.empty() ? Duration::zero() : waits.back();
-    attempts += std::ceil(to_seconds(deadline - begins) / to_seconds(next_begins(timeout, last)));
+    attempts +=
+        std::ceil(to_seconds(deadline - begins) / to_seconds(saturating_add(timeout, last)));
   }
   return std::min(attempts, most);
 }
@@ -218,7 +215,7 @@ TokensLeft tokens_left(const BudgetSettings& budget, double processes, const Spe
     const bool retried = static_cast<double>(i + 1) < spending.attempts;
     tokens -= spending.begun(time - fails) * (budget.failure_cost + (retried ? spending.cost : 0));
     const Duration wait = waits.empty() ? Duration::zero() : waits[std::min(i, waits.size() - 1)];
-    fails = saturating_add(fails, next_begins(spending.takes, wait));
+    fails = saturating_add(fails, saturating_add(spending.takes, wait));
   }
   return {tokens, false};
 }

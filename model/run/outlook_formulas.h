@@ -1,5 +1,6 @@
 // The formulas of the outlook: what a service can do, what comes while everything fails, and what budgets
-// pay for. They are averages that ignore randomness. Rates are per second; what has no limit is infinite.
+// pay for. They are averages that ignore randomness. Rates are per second; what has no limit is infinite. A wait
+// below zero is that before a hedge, which begins before the attempt ends.
 #pragma once
 
 #include <cstddef>
@@ -35,10 +36,6 @@ std::optional<AttemptResult> failure_in(const Disturbance& outage, const Service
 
 // The attempts that all processes send at most.
 double client_rate_of(const WorkloadOptions& workload);
-
-// When the next attempt begins, if one ends then. A wait below zero is that before a hedge, which begins before
-// the attempt ends.
-Duration next_begins(Duration ends, Duration wait);
 
 // How long a request takes whose attempts all take the timeout. The last wait repeats. `Duration::max()` without
 // a limit on the attempts.

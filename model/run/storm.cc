@@ -165,7 +165,7 @@ Spending Storm::spending(const Outlook::Failing& failing, double cost) const {
 
 double Storm::affordable(Duration takes, bool again) const {
   const double first = to_seconds(saturating_add(think_, takes));
-  const double retry = to_seconds(next_begins(takes, first_wait(takes)));
+  const double retry = to_seconds(saturating_add(takes, first_wait(takes)));
   const double most = callers_ / first;
   if (most == kUnlimited) return most;
   const double requests = find_crossing(0, most, [&](double some) {

@@ -215,6 +215,9 @@ TEST(SaturatingAdd, StopsAtTheEndOfTime) {
   EXPECT_EQ(saturating_add(Duration::max(), 1ns), Duration::max());
   EXPECT_EQ(saturating_add(1ns, Duration::max()), Duration::max());
   EXPECT_EQ(saturating_add(0ns, Duration::max()), Duration::max());
+  EXPECT_EQ(saturating_add(Duration::max(), -1ns), Duration::max() - 1ns);
+  EXPECT_EQ(saturating_add(Duration::max(), Duration::min()), -1ns);
+  EXPECT_EQ(saturating_add(Duration::min(), -1ns), Duration::min());
   EXPECT_EQ(saturating_add(TimePoint(5s), 1s), TimePoint(6s));
   EXPECT_EQ(saturating_add(TimePoint(5s), Duration::max()), TimePoint::max());
 }
