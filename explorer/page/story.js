@@ -68,19 +68,23 @@ function outcome({behind, ours: {many}}) {
 // A sentence for each step, and the way to the next one.
 function steps(app) {
   const text = make('p', {className: 'story-step', role: 'status'});
-  const next = make('button', {type: 'button', id: 'story-next', onclick: () => go(app.state.story + 1)});
+  const current = () => STEPS[app.state.story - 1];
+  // Has the reader changed the step's setting, so that its text is no longer true? The last one asks for that.
+  const isChanged = step => Boolean(step?.next) && settingKey(step.given) !== settingKey(app.state.given);
+  const next = make('button', {type: 'button', id: 'story-next', onclick: () => go(app.state.story + (isChanged(current()) ? 0 : 1))});
   const leave = make('button', {type: 'button', id: 'story-leave', className: 'quiet', onclick: () => go(null)});
   const box = make('div', {className: 'story-steps panel', hidden: true}, text, next, leave);
 
   function show() {
-    const {story} = app.state, step = STEPS[story - 1];
-    find('story-sentence').hidden = Boolean(step) && story > 1;
+    const {story} = app.state, step = current(), changed = isChanged(step);
+    find('story-sentence').hidden = Boolean(step) && story > 1 && !changed;
     box.hidden = !step;
-    find('timeline').dataset.lit = step?.lit ?? '';
+    find('timeline').dataset.lit = !changed && step?.lit || '';
     if (!step) return;
-    text.replaceChildren(make('strong', {}, `${story} of ${STEPS.length}. `), step.text, step.tells ? ` ${outcome(app)}` : '', step.helps ? ` ${step.helps}` : '');
+    if (changed) text.replaceChildren(`You have changed the setting. ${outcome(app)}`);
+    else text.replaceChildren(make('strong', {}, `${story} of ${STEPS.length}. `), step.text, step.tells ? ` ${outcome(app)}` : '', step.helps ? ` ${step.helps}` : '');
     next.hidden = !step.next;
-    next.textContent = step.next ?? '';
+    next.textContent = changed ? 'Back to the story' : step.next ?? '';
     leave.textContent = step.next ? 'Just the knobs' : 'Done';
   }
 
