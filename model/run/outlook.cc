@@ -181,6 +181,17 @@ double cost_of_retry(const BudgetSettings& budget, Failure failure) {
   return cost == BudgetSettings::kNone ? budget.cost : cost;
 }
 
+// The same, where attempts fail only like this: with these waits, and these costs of retries.
+RetrySettings if_all_fail(RetrySettings retry, Failure failure) {
+  BackoffSettings& backoff = retry.backoff;
+  const bool throttled = failure == Failure::kThrottled;
+  if (throttled && backoff.throttled_base != Duration::max()) backoff.base = backoff.throttled_base;
+  BudgetSettings& budget = retry.process.budget;
+  budget.cost = cost_of_retry(budget, failure);
+  budget.timeout_cost = BudgetSettings::kNone;
+  return retry;
+}
+
 // What workers can serve without a rate limit.
 double full_capacity(ServiceOptions service) {
   service.rate_limit.rate = 0;
@@ -304,7 +315,7 @@ bool is_near(Duration bound, double waiting, const Outlook& outlook) {
 }
 
 Outlook::Outage look_at_outage(const OutlookInput& input, const Outlook& outlook,
-                               const Storm& storm) {
+                               const Storm& storm, const Storm& overloaded) {
   const WorkloadOptions& workload = input.workload;
   Outlook::Outage outage{.what = *input.outage, .length = input.outage_for};
   const double seconds = to_seconds(outage.length);
@@ -347,7 +358,8 @@ Outlook::Outage look_at_outage(const OutlookInput& input, const Outlook& outlook
   const bool workers = service.kind == Capacity::kWorkers;
   const Outlook::Failing& overload = retries.overload();
   const double attempts =
-      more ? storm.with_load(factor).failing(overload.takes, overload.again).rate : overload.rate;
+      more ? overloaded.with_load(factor).failing(overload.takes, overload.again).rate
+           : overload.rate;
   double late = 0;  // attempts of the outage that arrive after it
   const double cost =
       cost_of_retry(workload.retry.process.budget,
@@ -613,22 +625,35 @@ Outlook look_ahead(const OutlookInput& asked) {
   retries.may_err = may_err(input);
   retries.turns_away = input.service && turns_away(*input.service);
   Storm storm(input, outlook.wanted, outlook.processes, retries.waits);
-  if (outlook.connections) storm.use(*outlook.connections);
+  const AttemptResult error = error_of(input);
+  OutlookInput erring = input;
+  erring.workload.retry = if_all_fail(retry, error.failure);
+  const bool other_waits =
+      !retry.pacer.on && erring.workload.retry.backoff.base != retry.backoff.base;
+  const auto waits = other_waits ? first_waits(erring.workload.retry) : retries.waits;
+  Storm of_errors(erring, outlook.wanted, outlook.processes, waits);
+  if (other_waits && retries.may_err) retries.throttled_waits = waits;
+  if (outlook.connections) {
+    storm.use(*outlook.connections);
+    of_errors.use(*outlook.connections);
+  }
   retries.hedge = retry.hedge;
   retries.hedges = storm.hedges();
   retries.hedge_delay = storm.hedge_delay();
   retries.attempts =
       1 + or_unlimited(retry.limit.max_retries, LimitSettings::kUnlimited) + retries.hedges;
-  const auto failing = [&](Duration takes, const AttemptResult& failure) {
-    Outlook::Failing result = storm.failing(takes, retry.limit.retry_on.covers(failure));
+  const auto failing = [&](const Storm& some, Duration takes, const AttemptResult& failure) {
+    Outlook::Failing result = some.failing(takes, retry.limit.retry_on.covers(failure));
     result.budget_lasts =
-        storm.budget_lasts(result, cost_of_retry(retry.process.budget, failure.failure));
+        some.budget_lasts(result, cost_of_retry(retry.process.budget, failure.failure));
     return result;
   };
-  retries.timeouts = workload.has_timeout() ? failing(workload.timeout, timed_out(Duration::zero()))
-                                            : storm.failing(retry.limit.deadline, false);
-  retries.errors = failing(error_takes(input), error_of(input));
+  retries.timeouts = workload.has_timeout()
+                         ? failing(storm, workload.timeout, timed_out(Duration::zero()))
+                         : storm.failing(retry.limit.deadline, false);
+  retries.errors = failing(of_errors, error_takes(input), error);
   const Outlook::Failing& overload = retries.overload();
+  const Storm& overloaded = retries.turns_away ? of_errors : storm;
   if (outlook.service) {
     Outlook::Service& service = *outlook.service;
     if (service.capacity != kUnlimited) service.used = outlook.wanted / service.capacity;
@@ -662,7 +687,7 @@ Outlook look_ahead(const OutlookInput& asked) {
           saturating_add(pools->longest_wait, service.p50) >= workload.timeout) {
         retries.narrow = pools->through;
       }
-      const bool held = refusals_hold(storm, overload, service, *input.service) ||
+      const bool held = refusals_hold(overloaded, overload, service, *input.service) ||
                         overload.rate >= retries.narrow;
       retries.can_hold = held || (overload.rate >= service.capacity && !service.in_time);
       if (service.in_time && retries.hedged_from < service.bound) {
@@ -673,7 +698,8 @@ Outlook look_ahead(const OutlookInput& asked) {
         retries.answered =
             std::min(requests * (1 - std::pow(refused, overload.attempts)), service.capacity);
       }
-      retries.drains_below = drains_below(storm, overload, service, *input.service, outlook.wanted);
+      retries.drains_below =
+          drains_below(overloaded, overload, service, *input.service, outlook.wanted);
       // A refusal may take longer than an answer.
       const double costs = retries.turns_away && service.kind == Capacity::kWorkers
                                ? std::max(to_seconds(refusal_takes(*input.service)) /
@@ -691,13 +717,13 @@ Outlook look_ahead(const OutlookInput& asked) {
     }
   }
   if (input.outage && input.outage_for > Duration::zero()) {
-    outlook.outage = look_at_outage(input, outlook, storm);
+    outlook.outage = look_at_outage(input, outlook, storm, overloaded);
     if (loses_connections(workload, input.outage)) {
       outlook.herd = look_at_herd(input, outlook);
       outlook.outage->unanswered = 0;
     }
   }
-  warn(outlook, input, storm);
+  warn(outlook, input, of_errors);
   return outlook;
 }
 

@@ -92,6 +92,8 @@ struct Outlook {
     Duration hedge_delay{0};          // until a hedge is sent; of a percentile before the outage
     double hedged_from = kUnlimited;  // with more than these, as `late_from`, all are hedged
     std::vector<Duration> waits{};    // the medians of the first waits
+    std::vector<Duration>
+        throttled_waits{};  // after throttling answers, if there are any and they differ
     // The first retry whose median wait is shorter than the one before it; 0 if there is none.
     std::size_t falls_at = 0;
     bool usual_waits = false;  // retries without any option of their waits?

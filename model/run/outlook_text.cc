@@ -530,35 +530,45 @@ std::string timeout_sentence(const Outlook& outlook) {
   return text;
 }
 
-std::string waits_sentence(const Outlook& outlook) {
-  const Outlook::Retries& retries = outlook.retries;
-  const std::vector<Duration>& waits = retries.waits;
-  if (std::all_of(waits.begin(), waits.end(), [&](Duration each) { return each == waits[0]; })) {
-    return readable(waits[0]) + " before each retry (median; --growth, --backoff-base)";
-  }
+// "100ms, 200ms, 400ms, 800ms, ...", "1s, 2s, 5s from retry 3 on"
+std::string listed(const std::vector<Duration>& waits, const Outlook::Retries& retries) {
   constexpr std::size_t kShown = 4;
   // Of a table the last one repeats.
   std::size_t repeats = waits.size() - 1;
-  while (waits[repeats - 1] == waits.back()) --repeats;
+  while (repeats > 0 && waits[repeats - 1] == waits.back()) --repeats;
   const bool ends_even = retries.factor == 0 && repeats + 1 < waits.size();
-  std::string text = "medians ";
+  std::string text;
   for (std::size_t i = 0; i < std::min(ends_even ? repeats : waits.size(), kShown); ++i) {
     text += (i > 0 ? ", " : "") + readable(waits[i]);
   }
   if (ends_even) {
-    text += repeats > kShown ? ", ..., " : ", ";
+    text += repeats > kShown ? ", ..., " : repeats > 0 ? ", " : "";
     text += readable(waits.back()) + " from retry " + std::to_string(repeats + 1) + " on";
   } else if (retries.attempts > kShown + 1) {
     text += ", ...";
   }
-  if (retries.falls_at == 0) {
-    return text + (retries.factor > 0
-                       ? ", each x " + readable(retries.factor) + " (--growth, --backoff-factor)"
-                       : " (--growth, --backoff-base, --jitter)");
+  return text;
+}
+
+std::string waits_sentence(const Outlook& outlook) {
+  const Outlook::Retries& retries = outlook.retries;
+  const std::vector<Duration>& waits = retries.waits;
+  std::string text;
+  if (std::all_of(waits.begin(), waits.end(), [&](Duration each) { return each == waits[0]; })) {
+    text = readable(waits[0]) + " before each retry (median; --growth, --backoff-base)";
+  } else if (retries.falls_at == 0) {
+    text = "medians " + listed(waits, retries) +
+           (retries.factor > 0
+                ? ", each x " + readable(retries.factor) + " (--growth, --backoff-factor)"
+                : " (--growth, --backoff-base, --jitter)");
+  } else {
+    text = "medians " + listed(waits, retries) + ": it FALLS before retry " +
+           std::to_string(retries.falls_at) + ", to " + readable(waits[retries.falls_at - 1]) +
+           " (--growth, --backoff-factor, --jitter, --grow-from)";
   }
-  return text + ": it FALLS before retry " + std::to_string(retries.falls_at) + ", to " +
-         readable(waits[retries.falls_at - 1]) +
-         " (--growth, --backoff-factor, --jitter, --grow-from)";
+  if (retries.throttled_waits.empty()) return text;
+  return text + "; after throttling " + listed(retries.throttled_waits, retries) +
+         " (--throttled-base)";
 }
 
 // Appends the label and the text, wrapped at blanks.

@@ -414,6 +414,26 @@ TEST(Outlook, CountsTheAttemptsOfClientsThatAreTurnedAway) {
   EXPECT_NEAR(endless.retries.errors.rate, 60 / 0.1, 1e-6);
 }
 
+// After a 429 the waits begin with 1 s, and a retry takes no token: all have their three attempts. Without throttling
+// they begin with 50 ms, and the budget ends them.
+TEST(Outlook, CountsTheWaitsAndCostsAfterThrottling) {
+  const std::string settings =
+      "arrivals = open\nrate = 100\ngrowth = exponential\nfactor = 2\nbackoff-base = 50ms\njitter = full\n"
+      "max-attempts = 3\nthrottled-base = 1s\nretry-budget = aws-2025\nbudget-throttled-cost = 0\n";
+  const Outlook throttled = look(settings, "throttle:10");
+  EXPECT_DOUBLE_EQ(throttled.retries.errors.rate, 300);
+  EXPECT_FALSE(throttled.retries.errors.limited_by_budget);
+  EXPECT_THAT(throttled.retries.throttled_waits, ElementsAre(500ms, 1s));
+  EXPECT_THAT(
+      unwrapped(outlook_text(throttled)),
+      HasSubstr(
+          "medians 25ms, 50ms, each x 2 (--growth, --backoff-factor); after throttling 500ms, 1s "
+          "(--throttled-base)"));
+  const Outlook failing = look(settings, "errors:1:503");
+  EXPECT_TRUE(failing.retries.errors.limited_by_budget);
+  EXPECT_THAT(failing.retries.throttled_waits, IsEmpty());
+}
+
 // A budget that is empty ends the requests of such clients sooner, so that they begin more of them.
 TEST(Outlook, CountsTheAttemptsOfClientsWhoseBudgetIsEmpty) {
   OutlookInput input = input_of("strategy = aws-standard\nclients = 1000\n", "errors:1");
