@@ -33,14 +33,13 @@ bool is_chain(const AskedRow& asked) {
   return asked.options.graph.chain.size() > 1 && has_outage(asked);
 }
 
-// Only a frozen process finds a full accept queue. The backlog of the curve is that of the
-// experiment (docs/experiment.md); workers are somebody's service. Multiplexed connections outlast the freeze.
+// Only a frozen process finds a full accept queue. Multiplexed connections outlast the freeze.
 bool hangs_on_backlog(const AskedRow& asked) {
   const ScenarioOptions& options = asked.options;
   const bool is_known =
       asked.given.contains("backlog") && options.service.backlog != kBacklogOfTomcat;
   // At another scale a backlog is none that a server has.
-  return !is_known && options.scale == 1 && has_workers(asked) &&
+  return !is_known && options.scale == 1 && !options.graph.on() &&
          !options.workload.connections.multiplexed() && is_frozen(asked);
 }
 

@@ -701,7 +701,7 @@ def check_story(page):
     page.load(link)
     assert page.text(".story-step").startswith("4 of 6. ") and page.value("backlog") == "400"
     # The text of a step is not true of another setting.
-    page.set_value("strategy", "none")
+    page.run("return test.change({strategy: 'none'})")
     eventually(lambda: re.fullmatch(r"You have changed the setting. It comes back in all \d+ runs.", page.text(".story-step")), page.text(".story-step"), within=60)
     page.click("#story-next")
     eventually(lambda: page.text(".story-step").startswith("4 of 6. "), page.text(".story-step"))

@@ -589,6 +589,12 @@ TEST(Simulate, TriesTheUsualBacklogs) {
       StartsWith("backlog: 0 of 6 runs down at 128, 511 and 4096; after the outage 100 % "));
   EXPECT_EQ(record("backlog_trial").at("edge"), nullptr);
 
+  // The experiment's own service, too.
+  EXPECT_THAT(output_of({"--strategy=exponential", "--runs=6", "--seed=1"}),
+              HasSubstr("(0 of 6 down at 256; 6 of 6 down at 511)"));
+  EXPECT_THAT(output_of({"--strategy=exponential", "--runs=6", "--seed=1", "--backlog=511"}),
+              HasSubstr("down at the end   100.0%"));
+
   // With the queue of nginx it is down, unless its server skips what nobody waits for. At 700/s that does not
   // help: three attempts of each request are more than it can do.
   const auto nginx = with({"--rate=400", "--outage-for=30s", "--backlog=511"});
