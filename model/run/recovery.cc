@@ -343,9 +343,16 @@ double RecoveryTracker::load_factor() const {
   return 1 / (1 - share + share / factor);
 }
 
+void RecoveryTracker::change(TimePoint now, const std::string& what) {
+  if (phase_ != Phase::kBefore || now == start_) return;
+  calm_from_ = before_.size() + 1;
+  last_before_ = {now, what};
+}
+
 void RecoveryTracker::disturb(TimePoint now, const std::string& what) {
   changed_ = true;
   if (!what.empty()) disturbances_.push_back({now, what});
+  change(now, disturbances_.empty() ? what : disturbances_.back().what);
   if (!disturbed_by_ && !disturbances_.empty()) disturbed_by_ = disturbances_.size() - 1;
 }
 
@@ -356,6 +363,7 @@ void RecoveryTracker::disturbance_begins(TimePoint now, const std::string& what)
 
 void RecoveryTracker::disturbance_ends(TimePoint now, const std::string& what) {
   changed_ = true;
+  change(now, "the end of " + what);
   const auto it = std::find_if(in_force_.begin(), in_force_.end(),
                                [&](std::size_t each) { return disturbances_[each].what == what; });
   if (it == in_force_.end()) return;
@@ -370,9 +378,12 @@ void RecoveryTracker::set_load(TimePoint now, double load, std::optional<double>
 }
 
 std::string RecoveryTracker::since_text(std::size_t disturbance) const {
+  return "since " + at_text(disturbances_[disturbance]);
+}
+
+std::string RecoveryTracker::at_text(const Disturbed& what) const {
   using Tenths = std::chrono::duration<std::int64_t, std::deci>;
-  const Disturbed& what = disturbances_[disturbance];
-  return "since " + what.what + " at " + clock_text(std::chrono::round<Tenths>(what.at - start_));
+  return what.what + " at " + clock_text(std::chrono::round<Tenths>(what.at - start_));
 }
 
 void RecoveryTracker::outage_begins(TimePoint now, const Counts& totals, std::string_view mended) {
@@ -390,7 +401,8 @@ void RecoveryTracker::outage_ends(TimePoint now, const Counts& totals) {
 }
 
 Windows RecoveryTracker::calm_windows() const {
-  return Windows(before_).subspan(before_.size() > 1 ? 1 : 0);
+  const std::size_t started = before_.size() > 1 ? 1 : 0;
+  return Windows(before_).subspan(std::min(std::max(started, calm_from_), before_.size()));
 }
 
 RecoveryTracker::Window RecoveryTracker::baseline() const {
@@ -405,7 +417,8 @@ Verdict RecoveryTracker::verdict() const {
 Recovery RecoveryTracker::recovery() const {
   Recovery result;
   const Window calm = baseline();
-  if (!before_.empty()) result.baseline_ok = calm.rates().ok;
+  const bool has_calm = !calm_windows().empty();
+  if (has_calm) result.baseline_ok = calm.rates().ok;
   const bool short_run = before_.size() + during_.size() + after_.size() == 1;
   const Duration least = short_run ? std::chrono::seconds(1) : kWindow;
   for (const auto* windows : {&before_, &during_, &after_}) {
@@ -441,6 +454,9 @@ Recovery RecoveryTracker::recovery() const {
   if (base.rate() <= 0) {
     result.reason =
         before_.empty() ? "nothing to compare with: the outage began within the first 5 s"
+        : !has_calm
+            ? "nothing to compare with: " + at_text(last_before_) +
+                  " was less than 10 s before the outage; let that come earlier, or the outage later"
         : calm.counts.attempts == 0
             ? "nothing to compare with: no attempt before the outage"
             : "down before the outage: none of " +

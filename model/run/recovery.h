@@ -38,7 +38,8 @@
 // - Other disturbances of the timeline are no evidence against the recovery. From a window with one on, until three
 //   windows in a row reach 90 % again, nothing counts as a relapse. A service that does not come back from the last
 //   one is down, or not yet back, since then. What fewer than three windows follow is not judged,
-//   and what was in force before the outage belongs to the baseline. After a change of the load, a window is compared
+//   and what was in force before the outage belongs to the baseline: it begins after the window with the last change
+//   before the outage. If no window is left, there is none. After a later change of the load, a window is compared
 //   with the baseline times the factor F; closed clients that think for a share s of their time offer
 //   1 / (1 - s + s / F) times as much.
 // - Without an outage there is nothing to recover from. But the service may be down at the end: in
@@ -160,8 +161,8 @@ class RecoveryTracker {
 
   bool in_outage() const { return phase_ == Phase::kDuring; }
 
-  // The windows before the outage joined into one; empty if there are none. Clients are still
-  // starting in the first window: it is left out if there are others.
+  // The windows before the outage joined into one, since the last change; empty if there are none. Clients are
+  // still starting in the first window: it is left out if there are others.
   Window baseline() const;
 
   // The result of the windows closed so far. Looks at each of them again.
@@ -182,6 +183,8 @@ class RecoveryTracker {
   // Adds the time since the load was set to what is expected.
   void pass(TimePoint now);
   double load_factor() const;
+  // Something changes: a calm begins anew with the next window.
+  void change(TimePoint now, const std::string& what);
 
   // Another disturbance than the outage.
   struct Disturbed {
@@ -190,6 +193,7 @@ class RecoveryTracker {
   };
   // "since errors:1 at 1:20"
   std::string since_text(std::size_t disturbance) const;
+  std::string at_text(const Disturbed& what) const;  // "errors:1 at 1:20"
 
   const TimePoint start_;
   Phase phase_ = Phase::kBefore;
@@ -198,6 +202,8 @@ class RecoveryTracker {
   TimePoint window_start_;
   Counts window_start_totals_;
   std::vector<Window> before_, during_, after_;
+  std::size_t calm_from_ = 0;  // the first window before the outage without a change in it or later
+  Disturbed last_before_{};    // the last change before the outage
   std::string_view mended_{};
   bool changed_ = false;
   std::vector<Disturbed> disturbances_;

@@ -825,6 +825,55 @@ TEST(Recovery, IsJudgedInAFaultOfTheWholeRun) {
   EXPECT_EQ(history.verdict(), Verdict::kCollapsed);
 }
 
+// 100 OK/s, then 30 from 20 s on. The window from 20 s to 25 s has the change, so that the baseline is that of the next.
+TEST(Recovery, HasTheBaselineOfTheLoadThatIsInForceWhenTheOutageBegins) {
+  History history;
+  history.windows(4, 100).load(0.3).windows(2, 30).stop().windows(4, 0, 30).go_on();
+  EXPECT_EQ(history.windows(3, 30).verdict(), Verdict::kRecovered);
+  EXPECT_EQ(history.result().baseline_ok, 30);
+  EXPECT_NEAR(history.result().ok_lost, 20 * 30, 1e-6);
+  // What changes later is measured against it: 30 OK/s of a load of 0.3 are 100 of 1.
+  history.load(1).windows(4, 50, 50);
+  EXPECT_EQ(history.reason(),
+            "not yet back since load 1.000000 at 1:05: 50 of 100 OK/s in the last 15s");
+}
+
+TEST(Recovery, HasTheBaselineSinceTheLastFaultBeforeTheOutage) {
+  History history;
+  history.windows(2, 100).fault_begins("errors:0.5").windows(2, 50, 50).fault_ends("errors:0.5");
+  history.windows(1, 70).windows(1, 100).stop().windows(4, 0, 100).go_on().windows(3, 60, 40);
+  EXPECT_EQ(history.result().baseline_ok, 100);
+  EXPECT_EQ(history.verdict(), Verdict::kRecovering);
+}
+
+TEST(Recovery, IsNotJudgedWithoutACalmSinceTheLastChange) {
+  const auto run = [](History& history) {
+    history.stop().windows(4, 0, 30).go_on().windows(6, 30);
+    EXPECT_EQ(history.verdict(), Verdict::kUndecided);
+    EXPECT_EQ(history.result().baseline_ok, std::nullopt);
+    return history.reason();
+  };
+  const std::string begins = "nothing to compare with: ";
+  const std::string ends =
+      " was less than 10 s before the outage; let that come earlier, or the outage later";
+  History load, fault, part;
+  load.windows(5, 100).load(0.3).windows(1, 30);
+  EXPECT_EQ(run(load), begins + "load 0.300000 at 0:25" + ends);
+  fault.windows(2, 100).fault_begins("drop").windows(3, 0, 100).fault_ends("drop").windows(1, 100);
+  EXPECT_EQ(run(fault), begins + "the end of drop at 0:25" + ends);
+  part.windows(5, 100).part(1s, 100).disturb("restart").part(2s, 100);
+  EXPECT_EQ(run(part), begins + "restart at 0:26" + ends);
+}
+
+// What is set when the run begins, or just as the outage begins, changes nothing in the calm.
+TEST(Recovery, HasAllOfTheCalmIfNothingChangesInIt) {
+  History first, last;
+  first.load(0.5).windows(1, 50).stop().windows(4, 0, 50).go_on().windows(3, 50);
+  EXPECT_EQ(first.verdict(), Verdict::kRecovered);
+  last.windows(6, 100).stop().load(0.5).windows(4, 0, 50).go_on().windows(3, 50);
+  EXPECT_EQ(last.verdict(), Verdict::kRecovered);
+}
+
 TEST(Recovery, FollowsTheLoadThatTheUserSets) {
   for (const double factor : {0.2, 0.5, 2.0}) {
     History history;
