@@ -428,17 +428,18 @@ void Experiment::outage_is_over() {
 
 void Experiment::carry_out(const TimedAction& step) {
   if (is_of_service(step.action)) {
-    return give(print_action(step.action), {.announcement = step.announcement});
+    return give(print_action(step.action),
+                {.announcement = step.announcement, .leaves = what_lasts(step.action)});
   }
   load_ = step.action.factor;
   set_load();
   recorder_->set_load(Clock::now(), load_, workload_);
-  record_action(step.announcement);
+  record_action(step.announcement, what_lasts(step.action));
 }
 
-void Experiment::record_action(const std::string& announcement) {
+void Experiment::record_action(const std::string& announcement, Lasting leaves) {
   if (!announcement.empty()) std::cerr << announcement << '\n';
-  recorder_->action(Clock::now(), announcement);
+  recorder_->action(Clock::now(), announcement, leaves);
 }
 
 void Experiment::give(const std::string& text, const Order& order) {
@@ -468,7 +469,7 @@ void Experiment::take_answers() {
     } else if (why_not.empty()) {
       order.kind == Order::Kind::kBegin
           ? outage_has_begun(order.length, saturating_add(Clock::now(), order.length))
-          : record_action(order.announcement);
+          : record_action(order.announcement, order.leaves);
     }
   }
 }

@@ -93,7 +93,7 @@ class Experiment {
   // Takes the server's answers to orders. An order is recorded only once the server has carried it
   // out.
   void take_answers();
-  void record_action(const std::string& announcement);
+  void record_action(const std::string& announcement, Lasting leaves);
   void outage_has_begun(Duration length, TimePoint until);
   void outage_is_over();
   void set_load();
@@ -137,7 +137,8 @@ class Experiment {
     enum class Kind { kAction, kBegin, kEnd };
     Kind kind = Kind::kAction;
     std::string announcement{};  // kAction: the text to record; empty: nothing is recorded
-    Duration length{0};          // kBegin
+    Lasting leaves = Lasting::kNothing;
+    Duration length{0};  // kBegin
   };
   void give(const std::string& text, const Order& order);
   bool is_ordered(Order::Kind kind) const;

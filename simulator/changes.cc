@@ -36,6 +36,7 @@ class ChangeList {
     add({.t = step.t,
          .node = node,
          .announcement = step.announcement,
+         .leaves = what_lasts(action),
          .restart = action.kind == Action::Kind::kRestart});
   }
 

@@ -11,6 +11,7 @@
 #include "model/base/duration.h"
 #include "model/graph/topology.h"
 #include "model/run/disturbance.h"
+#include "model/run/recovery.h"
 #include "model/run/workload.h"
 #include "model/service/service_options.h"
 
@@ -25,6 +26,7 @@ struct Change {
   std::size_t node = 0;        // the service that it is for, where there are several
   Disturbance::Kind what{};    // of an outage or a fault
   std::string announcement{};  // the name of an action or a fault; empty: a further step of a ramp
+  Lasting leaves = Lasting::kNothing;  // of an action
   bool restart = false;
   ServiceOptions service{};
   double load = 1;         // factor on the offered load

@@ -310,7 +310,7 @@ void Simulation::apply(TimePoint now, const Change& change) {
     recorder_.outage_ends(now, totals());
     if (graph_) graph_->outage_ends(now);
   }
-  if (change.kind == Kind::kAction) recorder_.action(now, change.announcement);
+  if (change.kind == Kind::kAction) recorder_.action(now, change.announcement, change.leaves);
   if (change.kind == Kind::kFaultBegins) recorder_.fault_begins(now, change.announcement);
   if (change.kind == Kind::kFaultEnds) recorder_.fault_ends(now, change.announcement);
   recorder_.set_load(now, change.load_beside, scenario_.workload);

@@ -349,11 +349,18 @@ void RecoveryTracker::change(TimePoint now, const std::string& what) {
   last_before_ = {now, what};
 }
 
-void RecoveryTracker::disturb(TimePoint now, const std::string& what) {
+void RecoveryTracker::disturb(TimePoint now, const std::string& what, Lasting leaves) {
   changed_ = true;
-  if (!what.empty()) disturbances_.push_back({now, what});
+  if (!what.empty()) disturbances_.push_back({now, what, leaves});
   change(now, disturbances_.empty() ? what : disturbances_.back().what);
   if (!disturbed_by_ && !disturbances_.empty()) disturbed_by_ = disturbances_.size() - 1;
+  if (leaves == Lasting::kLess && !less_) {
+    less_ = disturbances_.size() - 1;
+    in_force_.push_back(*less_);
+  } else if (leaves == Lasting::kAllOfIt && less_) {
+    in_force_.erase(std::find(in_force_.begin(), in_force_.end(), *less_));
+    less_.reset();
+  }
 }
 
 void RecoveryTracker::disturbance_begins(TimePoint now, const std::string& what) {
@@ -389,6 +396,7 @@ std::string RecoveryTracker::at_text(const Disturbed& what) const {
 void RecoveryTracker::outage_begins(TimePoint now, const Counts& totals, std::string_view mended) {
   if (phase_ == Phase::kBefore) load_at_outage_ = load_;
   in_force_.clear();
+  less_.reset();
   mended_ = mended;
   during_.clear();
   after_.clear();
@@ -549,20 +557,45 @@ Recovery RecoveryTracker::recovery() const {
     }
     excused.push_back(away);
   }
+  const auto no_errors = [&](Windows last_ones) {
+    return std::all_of(last_ones.begin(), last_ones.end(), errors_gone);
+  };
+  // A few OK are not noise here, because a service that is down answers nothing.
+  const auto answers = [&](const Window& window) {
+    return window.rates().ok >= 0.1 * base.rate() * load_in(window);
+  };
+  const auto is_coming = [&](Windows until) {
+    const auto last_ones = until.last(kConsecutiveWindows);
+    return draining(until) || no_errors(last_ones) ||
+           std::any_of(last_ones.begin(), last_ones.end(), answers);
+  };
   std::string since, unjudged;
+  std::optional<std::size_t>
+      lasting;  // why it is not known whether the service would have come back
   if (away) {
-    const std::string text = since_text(*after[left_at].disturbed_by);
-    if (judged > left_at) {
-      if (recovered_at) since = text;
-      if (judged < after.size()) {
-        unjudged = "; not judged " + since_text(*after[judged].disturbed_by);
-        after = after.first(judged);
+    const auto judge_first = [&](std::size_t windows, std::size_t later) {
+      after = after.first(windows);
+      unjudged = "; not judged " + since_text(later);
+      if (!in_force_.empty() && is_coming(after)) lasting = later;
+    };
+    const std::size_t by = *after[left_at].disturbed_by;
+    const std::string text = since_text(by);
+    const Lasting leaves =
+        by + 1 == disturbances_.size() ? disturbances_[by].leaves : Lasting::kNothing;
+    if (recovered_at && (judged <= left_at || leaves == Lasting::kSetting)) {
+      unjudged = "; not judged " + text;
+    } else if (judged > left_at) {
+      const bool stays = leaves == Lasting::kSetting || leaves == Lasting::kLoad;
+      if (recovered_at) {
+        since = text;
+      } else if (stays) {
+        const bool came = left_at >= kConsecutiveWindows && is_coming(after.first(left_at));
+        if (came && !draining(after)) lasting = by;
+        unjudged = "; " + at_text(disturbances_[by]) + " lasts to the end";
       }
-    } else if (recovered_at) {
-      unjudged = "; not judged " + text;
+      if (judged < after.size()) judge_first(judged, *after[judged].disturbed_by);
     } else if (left_at >= kConsecutiveWindows) {
-      unjudged = "; not judged " + text;
-      after = after.first(left_at);
+      judge_first(left_at, by);
     } else {
       result.reason = "not watched for 15 s after the outage without another disturbance, " + text;
       return result;
@@ -613,19 +646,20 @@ Recovery RecoveryTracker::recovery() const {
                     ": all clients wait or hold back";
     return result;
   }
-  // A few OK are not noise here, because a service that is down answers nothing.
-  const auto answers = [&](const Window& window) {
-    return window.rates().ok >= 0.1 * base.rate() * load_in(window);
-  };
-  const bool no_errors = std::all_of(last.begin(), last.end(), errors_gone);
+  if (lasting) {
+    result.reason = "not yet back before " + at_text(disturbances_[*lasting]) +
+                    ", which lasts to the end: whether it would have come back is not known; let "
+                    "that come later, or end the run before it";
+    return result;
+  }
   if (const auto queue = draining(after)) {
     result.verdict = Verdict::kRecovering;
     result.reason = why_draining(after, base.rate(), *queue, since, unwell_before(calm));
     result.to_watch = longer(after, *queue);
-  } else if (no_errors || std::any_of(last.begin(), last.end(), answers)) {
+  } else if (is_coming(after)) {
     result.verdict = Verdict::kRecovering;
     result.reason =
-        why_recovering(after, base.rate(), since, no_errors) + unwell_before(calm) + unjudged;
+        why_recovering(after, base.rate(), since, no_errors(last)) + unwell_before(calm) + unjudged;
   } else {
     result.verdict = Verdict::kCollapsed;
     result.reason =

@@ -37,7 +37,9 @@
 //   answers in a second. By Little's law a request then waits for the queue divided by OK/s.
 // - Other disturbances of the timeline are no evidence against the recovery. From a window with one on, until three
 //   windows in a row reach 90 % again, nothing counts as a relapse. A service that does not come back from the last
-//   one is down, or not yet back, since then. What fewer than three windows follow is not judged,
+//   one is down, or not yet back, since then. What fewer than three windows follow is not judged, and less capacity
+//   is on until the end. A setting that stays may be why a service that was back is not: that is not judged either. And
+//   one that was on its way back from the outage before what lasts to the end is "undecided",
 //   and what was in force before the outage belongs to the baseline: it begins after the window with the last change
 //   before the outage. If no window is left, there is none. After a later change of the load, a window is compared
 //   with the baseline times the factor F; closed clients that think for a share s of their time offer
@@ -76,6 +78,15 @@ enum class Verdict {
 };
 
 std::string_view to_string(Verdict verdict);
+
+// What an action leaves behind, besides the outage.
+enum class Lasting {
+  kNothing,  // what may help, or is over at once, such as a restart
+  kLoad,     // more load than usual
+  kSetting,  // another setting of the service: it may help, or keep it from coming back
+  kLess,     // less capacity than configured, until `kAllOfIt`
+  kAllOfIt,
+};
 
 // Times are starts of windows, counted from the end of the outage.
 struct Recovery {
@@ -150,7 +161,7 @@ class RecoveryTracker {
   void note_change() { changed_ = true; }
 
   // That happened now, and is named so. Empty: as before, as in a ramp.
-  void disturb(TimePoint now, const std::string& what);
+  void disturb(TimePoint now, const std::string& what, Lasting leaves = Lasting::kNothing);
   // The same for what lasts.
   void disturbance_begins(TimePoint now, const std::string& what);
   void disturbance_ends(TimePoint now, const std::string& what);
@@ -190,6 +201,7 @@ class RecoveryTracker {
   struct Disturbed {
     TimePoint at;
     std::string what;
+    Lasting leaves = Lasting::kNothing;
   };
   // "since errors:1 at 1:20"
   std::string since_text(std::size_t disturbance) const;
@@ -208,6 +220,7 @@ class RecoveryTracker {
   bool changed_ = false;
   std::vector<Disturbed> disturbances_;
   std::vector<std::size_t> in_force_;        // of them, begun since the outage began
+  std::optional<std::size_t> less_;          // of these, the capacity
   std::optional<std::size_t> disturbed_by_;  // in this window
   double load_ = 1, load_at_outage_ = 1;
   std::optional<double> thinking_;

@@ -75,8 +75,8 @@ void RunRecorder::outage_ends(TimePoint now, const Counts& totals) {
   }
 }
 
-void RunRecorder::action(TimePoint now, const std::string& what) {
-  tracker_.disturb(now, what);
+void RunRecorder::action(TimePoint now, const std::string& what, Lasting leaves) {
+  tracker_.disturb(now, what, leaves);
   if (!what.empty()) report_action(now, what);
 }
 

@@ -38,7 +38,7 @@ class RunRecorder {
   void outage_ends(TimePoint now, const Counts& totals);
   // An action of the timeline. `what` is printed by `print_action`. Empty: a further step of a ramp, which is not
   // reported.
-  void action(TimePoint now, const std::string& what);
+  void action(TimePoint now, const std::string& what, Lasting leaves);
   // A disturbance besides the outage. `what` is printed by `print_disturbance`, perhaps with "of NAME".
   void fault_begins(TimePoint now, const std::string& what);
   void fault_ends(TimePoint now, const std::string& what);

@@ -160,6 +160,20 @@ void set_capacity(TimelineOptions& timeline, std::string_view text) {
 
 }  // namespace
 
+Lasting what_lasts(const Action& action) {
+  switch (action.kind) {
+    case Action::Kind::kSet:
+      return Lasting::kSetting;
+    case Action::Kind::kCapacity:
+      return action.factor < 1 ? Lasting::kLess : Lasting::kAllOfIt;
+    case Action::Kind::kLoad:
+      return action.factor > 1 ? Lasting::kLoad : Lasting::kNothing;
+    case Action::Kind::kRestart:
+      break;
+  }
+  return Lasting::kNothing;
+}
+
 Action parse_action(std::string_view text) {
   std::string_view rest = text;
   const std::string_view word = take_word(rest);

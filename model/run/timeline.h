@@ -8,6 +8,7 @@
 #include "model/base/duration.h"
 #include "model/base/option_list.h"
 #include "model/run/disturbance.h"
+#include "model/run/recovery.h"
 #include "model/service/service_options.h"
 
 namespace retrystorm {
@@ -32,6 +33,9 @@ struct Action {
 inline bool is_of_service(const Action& action) {
   return action.kind != Action::Kind::kLoad;
 }
+
+// What it leaves until the end of the run, or until the next one.
+Lasting what_lasts(const Action& action);
 
 // Parses "set shed-above=200", "capacity 2", "load 0.5" or "restart". Throws std::invalid_argument
 // with a readable message. `change_option` checks whether the option exists.

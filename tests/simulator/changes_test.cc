@@ -206,9 +206,45 @@ TEST(Verdict, IsAboutTheOutage) {
   EXPECT_EQ(verdict({{"at", "80s load 0.2"}}).verdict, Verdict::kRecovered);
   EXPECT_EQ(verdict({{"at", "40s load 0.5"}}).verdict, Verdict::kRecovered);
   EXPECT_EQ(verdict({{"capacity", "60s 0.5; 80s..100s 1"}}).verdict, Verdict::kRecovered);
-  const Recovery down = verdict({{"at", "80s set error-share=1"}});
-  EXPECT_EQ(down.verdict, Verdict::kCollapsed);
-  EXPECT_THAT(down.reason, HasSubstr("down since set error-share=1 at 1:20: "));
+  const Recovery set = verdict({{"at", "80s set error-share=1"}});
+  EXPECT_EQ(set.verdict, Verdict::kRecovered);
+  EXPECT_THAT(set.reason, HasSubstr("; not judged since set error-share=1 at 1:20"));
+  const Recovery less = verdict({{"capacity", "80s 0.3"}});
+  EXPECT_EQ(less.verdict, Verdict::kRecovered);
+  EXPECT_THAT(less.reason, HasSubstr("; not judged since capacity 0.3 at 1:20"));
+}
+
+// The service does 100/s, and is asked for 50/s. When it wakes at 1:30, 3000 wait: t s later, 3000 - 50 t, for a hundredth
+// of that each. So what begins from 2:10 on is answered within its 10 s, from 2:20 on.
+TEST(Verdict, IsNotKnownWhereWhatLastsBeginsOnTheWayBack) {
+  const auto recovery = [](const char* name, const char* value) {
+    return run(with({{"service", "workers"},
+                     {"workers", "10"},
+                     {"service-time", "100ms"},
+                     {"arrivals", "open"},
+                     {"rate", "50"},
+                     {"strategy", "none"},
+                     {"timeout", "10s"},
+                     {"backlog", "100000"},
+                     {"abandoned", "serve"},
+                     {"outage-for", "60s"},
+                     {"observe", "2m"},
+                     {name, value}}))
+        .result.summary.recovery;
+  };
+  const Recovery alone = recovery("at", "200s load 1");
+  EXPECT_EQ(alone.verdict, Verdict::kRecovered);
+  EXPECT_NEAR(to_seconds(alone.time_to_recovery.value()), 50, 5);
+  for (const auto& [name, value, what] :
+       {std::tuple("capacity", "0s 1; 110s 0.3", "capacity 0.3"),
+        std::tuple("at", "110s capacity 0.3", "capacity 0.3"),
+        std::tuple("fault", "110s-300s capacity:0.3", "capacity:0.3")}) {
+    const Recovery result = recovery(name, value);
+    EXPECT_EQ(result.verdict, Verdict::kUndecided) << value;
+    EXPECT_THAT(result.reason,
+                HasSubstr(std::string("not yet back before ") + what + " at 1:50, which lasts"));
+    EXPECT_EQ(result.to_watch, std::nullopt);
+  }
 }
 
 // The bucket holds the requests of one second, and is full at first.

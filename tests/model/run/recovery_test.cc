@@ -62,8 +62,8 @@ class History {
   }
 
   // What the user does besides the outage.
-  History& disturb(const std::string& what) {
-    tracker_.disturb(now_, what);
+  History& disturb(const std::string& what, Lasting leaves = Lasting::kNothing) {
+    tracker_.disturb(now_, what, leaves);
     return *this;
   }
   History& fault_begins(const std::string& what) {
@@ -816,6 +816,85 @@ TEST(Recovery, IsJudgedWhereNothingElseDisturbs) {
             "does not come back: 300 attempts/s keep it down; not judged since restart at 1:05");
   late.windows(2, 100);
   EXPECT_EQ(late.verdict(), Verdict::kRecovered);
+}
+
+const std::string kNotKnown =
+    ", which lasts to the end: whether it would have come back is not known; let that come later, or end the run "
+    "before it";
+
+// The queue falls by 20/s, and would be empty at 1:32.5. From 1:15 on there is less capacity: it grows.
+TEST(Recovery, IsNotJudgedOnItsWayBackBeforeLessCapacityUntilTheEnd) {
+  const auto begun = [] {
+    History history;
+    history.calm_and_outage().queues({750, 650, 550, 450, 350}, 0, 100);
+    EXPECT_EQ(history.verdict(), Verdict::kRecovering);
+    return history;
+  };
+  History capacity = begun();
+  capacity.disturb("capacity 0.3", Lasting::kLess).queues({500, 700, 900, 1100}, 0, 100);
+  EXPECT_EQ(capacity.verdict(), Verdict::kUndecided);
+  EXPECT_EQ(capacity.reason(), "not yet back before capacity 0.3 at 1:15" + kNotKnown);
+  EXPECT_EQ(capacity.result().to_watch, std::nullopt);
+  History fault = begun();
+  fault.fault_begins("slow:9").queues({500, 700, 900, 1100}, 0, 100);
+  EXPECT_EQ(fault.verdict(), Verdict::kUndecided);
+  EXPECT_EQ(fault.reason(), "not yet back before slow:9 at 1:15" + kNotKnown);
+  // With all of the capacity it is judged again, and by what held it down since.
+  capacity.disturb("capacity 1", Lasting::kAllOfIt).queues({1100, 1200, 1300, 1400}, 0, 100);
+  EXPECT_EQ(capacity.verdict(), Verdict::kCollapsed);
+  fault.fault_ends("slow:9").windows(4, 100);
+  EXPECT_EQ(fault.verdict(), Verdict::kRecovered);
+}
+
+TEST(Recovery, IsNotJudgedOnItsWayBackBeforeASettingThatStays) {
+  for (const Lasting leaves : {Lasting::kSetting, Lasting::kLoad}) {
+    History history, drains;
+    history.calm_and_outage().windows(4, 30, 70).disturb("that", leaves).windows(5, 20, 80);
+    EXPECT_EQ(history.verdict(), Verdict::kUndecided);
+    EXPECT_EQ(history.reason(), "not yet back before that at 1:10" + kNotKnown);
+    history.windows(3, 100);
+    EXPECT_EQ(history.verdict(), Verdict::kRecovered) << "that did not keep it from coming back";
+    drains.calm_and_outage().queues({900, 800, 700}, 0, 100).disturb("that", leaves);
+    drains.queues({600, 500, 400, 300}, 0, 100);
+    EXPECT_EQ(drains.verdict(), Verdict::kRecovering) << "it is on its way back still";
+  }
+}
+
+// A setting may be tried as a remedy. It is judged whether it helps, if the service was down.
+TEST(Recovery, IsJudgedAfterASettingThatMayHelp) {
+  for (const int before : {2, 5}) {
+    History history;
+    history.calm_and_outage().windows(before, 0, 300).disturb("set x=1", Lasting::kSetting);
+    EXPECT_EQ(history.windows(5, 0, 300).verdict(), Verdict::kCollapsed);
+    EXPECT_THAT(history.reason(), HasSubstr("300 attempts/s keep it down; set x=1 at "));
+    EXPECT_EQ(history.windows(3, 100).verdict(), Verdict::kRecovered);
+  }
+}
+
+TEST(Recovery, IsNotRevokedByWhatStays) {
+  for (const Lasting leaves : {Lasting::kSetting, Lasting::kLess}) {
+    History history;
+    history.calm_and_outage().windows(6, 100).disturb("that", leaves).windows(6, 50, 50);
+    EXPECT_EQ(history.verdict(), Verdict::kRecovered);
+    EXPECT_EQ(history.reason(), "back at 90 % of 100 OK/s at once; not judged since that at 1:20");
+  }
+  // The load is another matter, because the baseline follows it.
+  History load;
+  load.calm_and_outage().windows(6, 100).disturb("load 2", Lasting::kLoad).windows(6, 0, 300);
+  EXPECT_EQ(load.verdict(), Verdict::kCollapsed);
+  EXPECT_EQ(load.reason(), "down since load 2 at 1:20: 300 attempts/s keep it down");
+}
+
+TEST(Recovery, IsNotJudgedWithLessCapacityFromTheOutageOn) {
+  History soon, within;
+  soon.calm_and_outage().windows(2, 0, 300).disturb("capacity 0.3", Lasting::kLess);
+  soon.windows(8, 0, 300);
+  EXPECT_EQ(soon.verdict(), Verdict::kUndecided);
+  EXPECT_THAT(soon.reason(), HasSubstr("without another disturbance, since capacity 0.3 at 1:00"));
+  within.windows(6, 100).stop().windows(2, 0, 100).disturb("capacity 0.3", Lasting::kLess);
+  within.windows(2, 0, 100).go_on().windows(8, 0, 300);
+  EXPECT_EQ(within.verdict(), Verdict::kUndecided);
+  EXPECT_THAT(within.reason(), HasSubstr("since capacity 0.3 at 0:40"));
 }
 
 // What was in force before the outage is in the baseline.

@@ -139,7 +139,7 @@ TEST(RunRecorder, ReportsTheOutageToAllAndTheVerdictOfTheLastWindow) {
   EXPECT_EQ(one.intervals.back().verdict, Verdict::kUndecided);
   recorder.outage_ends(now, ok(answers));
   EXPECT_FALSE(recorder.in_outage());
-  recorder.action(now, "load 0.5");
+  recorder.action(now, "load 0.5", Lasting::kNothing);
   // The line at the end of a window shows the verdict with it.
   pass(3, 500);
   EXPECT_EQ(one.intervals.at(4).verdict, Verdict::kUndecided);
