@@ -169,7 +169,7 @@ bool CellResult::unserved() const {
 }
 
 bool CellResult::back_in_vain() const {
-  return had_outage() && !mostly_not_back() &&
+  return had_outage() && decided() > 0 && !mostly_not_back() &&
          phases[2].success.value_or(1) < RecoveryTracker::kWell;
 }
 

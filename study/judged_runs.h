@@ -11,7 +11,8 @@
 // - A figure of the table without an interval is judged by its value after all runs.
 // - A verdict must be that of every run. So it takes all runs, unless one has another verdict.
 // - A claim that the service comes back is not decided where the clients let less than the load through, or most
-//   requests of the calm are not answered in it: OK/s that are back say little then.
+//   requests of the calm are not answered in it: OK/s that are back say little then. Clients that wait for their
+//   answers are let through as little before the outage as after it, and none of them waits ever longer.
 //
 // Means are not judged before 100 runs: a few runs that happen to be alike say little about rare
 // ones.

@@ -607,6 +607,12 @@ Outlook look_ahead(const OutlookInput& asked) {
   }
   const Duration answer = input.service ? mean_answer(*input.service) : Duration::zero();
   outlook.wanted = requests_wanted(workload, answer);
+  const Duration think = workload.mean_think_time();
+  if (workload.arrivals == Arrivals::kClosed && think > Duration::zero() &&
+      outlook.client_rate != kUnlimited) {
+    const Duration turn = from_seconds(outlook.clients / outlook.client_rate);
+    outlook.turn_wait = std::max(turn - saturating_add(think, answer), Duration::zero());
+  }
   if (workload.connections.kept()) {
     outlook.connections = look_at_pools(outlook, workload, answer);
   } else {

@@ -198,6 +198,8 @@ struct Outlook {
   std::vector<std::string> later{};        // see OutlookInput
   double client_rate =
       kUnlimited;  // attempts a second that all processes send at most, if that is given
+  Duration turn_wait{
+      0};  // of a request in clients that wait for answers and think, because of that
   std::optional<Connections> connections{};  // empty if each attempt opens one
   bool library_keeps = false;  // then: does the strategy's library keep connections of itself?
   std::optional<Service> service{};

@@ -54,6 +54,10 @@ std::string service_sentence(const Outlook& outlook) {
   text += load + ": " + percent_of(service.used) + " used";
   if (outlook.client_rate <= outlook.wanted && service.used < 1 + 1e-9) {
     text += ", because the clients send no more (--client-rate)";
+    if (outlook.turn_wait > Duration::zero()) {
+      text += ": a request waits " + readable(outlook.turn_wait) +
+              " for its turn, also without an outage";
+    }
   } else if (outlook.think_limits > Duration::zero()) {
     text += ", because each client thinks for " + readable(outlook.think_limits) +
             " after an answer (--lambda)";

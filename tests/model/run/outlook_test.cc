@@ -1312,6 +1312,18 @@ TEST(Outlook, CountsAGivenClientRate) {
   EXPECT_EQ(look(kPayments + "client-rate = 50/s\nprocesses = 4\n").retries.timeouts.rate, 200);
 }
 
+// 1,000 clients that think for 10 s, and send 50/s: each once in 20 s, of which the answer takes 50 ms.
+TEST(Outlook, TellsHowLongClientsWaitForTheirTurn) {
+  const std::string settings =
+      "service = workers\nworkers = 20\nservice-time = 50ms\nclients = 1000\nlambda = 10s\n"
+      "processes = 2\nclient-rate = ";
+  EXPECT_THAT(unwrapped(text_of(settings + "25/s\n")),
+              HasSubstr("the load is 50/s: 13 % used, because the clients send no more "
+                        "(--client-rate): a request waits 9.95s for its turn, also without"));
+  // They want 99.5/s.
+  EXPECT_THAT(text_of(settings + "50/s\n"), Not(HasSubstr("for its turn")));
+}
+
 const char* const kOpenWorkers = "service = workers\narrivals = open\nrate = 150\n";
 
 TEST(Outlook, WarnsOfAThrottleThatIsNotFelt) {
