@@ -476,6 +476,9 @@ TEST(FittedTable, SaysThatOkPerSecondAreBackInVain) {
   EXPECT_THAT(fitted({{"rate", {"5", "1000"}}}, {a_cell(2, 0, 1), in_vain}),
               HasSubstr("\nback, but most requests fail or are not answered (success after the "
                         "outage): rate=1000 0.00%\n"));
+  RunResult unknown = run;
+  unknown.verdict = Verdict::kUndecided;
+  EXPECT_THAT(fitted({}, {summarize({unknown, unknown})}), Not(HasSubstr("OK/s are back")));
   run.phases[2].success = 0.9;
   EXPECT_THAT(fitted({}, {summarize({run, run})}), Not(HasSubstr("but most")));
 }
