@@ -139,8 +139,9 @@ bool may_send_hints(const ScenarioOptions& scenario) {
                      [](const Change& each) { return sends_hints(each.service); });
 }
 
-const char* const kNoHints =
-    "turns nothing away (--rate-limit, --shed-above, --queue-length, --outage=throttle)";
+const std::string kNoHints =
+    "the service turns nothing away (--rate-limit, --shed-above, --queue-length, --queue-drop, "
+    "--outage=throttle)";
 
 // Adds the hint that no answer has.
 void find_unused_hint(UnusedOptions& unused, const ScenarioOptions& scenario) {
@@ -151,7 +152,9 @@ void find_unused_hint(UnusedOptions& unused, const ScenarioOptions& scenario) {
   } catch (const std::invalid_argument&) {
     return;  // the same error is reported when the scenario is made
   }
-  unused.emplace("hint", std::string("hint has no effect: the service ") + kNoHints);
+  unused.emplace("hint", "hint has no effect: " + kNoHints +
+                             ", and gives no errors of 429 or 503 (--error-share, "
+                             "--outage=errors:SHARE:503)");
 }
 
 // Clients that would wait as they are asked, and are not asked.
@@ -166,8 +169,8 @@ void warn_of_no_hints(Outlook& outlook, const ScenarioOptions& options) {
   outlook.warnings.push_back(
       "no answer has a Retry-After, so --retry-after changes nothing: " +
       (options.service.hint.kind == HintKind::kNone ? "--hint=none"
-       : errs ? std::string("errors have one with --hint=fixed or --hint=spread")
-              : std::string("the service ") + kNoHints));
+       : errs ? "errors of 429 and 503 have one with --hint=fixed or --hint=spread"
+              : kNoHints));
 }
 
 // Adds what is to happen after the run.

@@ -165,15 +165,27 @@ TEST(Outage, ThatChangesNothingIsRefused) {
 TEST(Hint, HasNoEffectWhereNothingIsTurnedAway) {
   const auto unused = [](std::vector<std::pair<const char*, const char*>> values) {
     values.insert(values.end(), {{"hint", "fixed"}, {"hint-for", "10s"}});
-    return unused_options<ScenarioOptions>(with(values)).contains("hint");
+    const auto all = unused_options<ScenarioOptions>(with(values));
+    return all.contains("hint") ? all.at("hint") : "";
   };
-  EXPECT_TRUE(unused({}));
-  EXPECT_TRUE(unused({{"outage", "errors:1:500"}}));
-  EXPECT_FALSE(unused({{"outage", "errors:1:429"}}));
-  EXPECT_FALSE(unused({{"outage", "throttle:50"}}));
-  EXPECT_FALSE(unused({{"rate-limit", "50"}}));
-  EXPECT_FALSE(unused({{"service", "workers"}, {"queue-length", "10"}}));
-  EXPECT_FALSE(unused({{"at", "60s set shed-above=100"}}));
+  EXPECT_NE(unused({}), "");
+  EXPECT_NE(unused({{"error-share", "0.1"}, {"error-status", "500"}}), "");
+  EXPECT_EQ(unused({{"error-share", "0.1"}, {"error-status", "429"}}), "");
+  EXPECT_EQ(unused({{"at", "60s set shed-above=100"}}), "");
+  const std::string why = unused({{"outage", "errors:1:500"}});
+  EXPECT_THAT(why, HasSubstr("errors of 429 or 503"));
+  for (const auto& [name, value, named] :
+       {std::tuple("rate-limit", "50", "--rate-limit"),
+        {"shed-above", "100", "--shed-above"},
+        {"queue-length", "10", "--queue-length"},
+        {"queue-drop", "age:1s", "--queue-drop"},
+        {"error-share", "0.1", "--error-share"},
+        {"outage", "throttle:50", "--outage=throttle"},
+        {"outage", "errors:1:429", "--outage=errors:SHARE:503"},
+        {"outage", "errors:1:503", "--outage=errors:SHARE:503"}}) {
+    EXPECT_EQ(unused({{"service", "workers"}, {name, value}}), "");
+    EXPECT_THAT(why, HasSubstr(named));
+  }
 }
 
 TEST(Hint, IsWarnedOfWhereClientsWouldFollowIt) {
@@ -185,6 +197,7 @@ TEST(Hint, IsWarnedOfWhereClientsWouldFollowIt) {
   };
   EXPECT_TRUE(warned({{"retry-after", "replace"}}));
   EXPECT_TRUE(warned({{"retry-after", "replace"}, {"outage", "errors:1:429"}}));
+  EXPECT_TRUE(warned({{"retry-after", "replace"}, {"outage", "errors:1:500"}}));
   EXPECT_FALSE(warned({{"retry-after", "replace"}, {"outage", "errors:1:429"}, {"hint", "fixed"}}));
   EXPECT_FALSE(warned({{"retry-after", "replace"}, {"outage", "throttle:50"}}));
   EXPECT_FALSE(warned({{"strategy", "azure"}})) << "nobody asked for it";
