@@ -139,6 +139,7 @@ class Recommendation {
   void print_choice(const std::vector<Row>& rows) const;
   void print_variations(const std::vector<Row>& rows) const;
   void print_warning(const Settings& recommended) const;
+  void print_prices(const std::vector<Row>& rows);
   void print_timeouts(const Settings& recommended);
   void print_picture(const std::vector<Row>& rows) const;
   void print_settings(const std::vector<Row>& rows) const;

@@ -9,6 +9,7 @@
 
 #include "common/output/json_text.h"
 #include "model/base/text.h"
+#include "retrystorm/disturbances.h"
 #include "retrystorm/policy_cells.h"
 #include "retrystorm/policy_files.h"
 #include "retrystorm/policy_runs.h"
@@ -251,7 +252,6 @@ void Recommendation::print_warning(const Settings& recommended) const {
                 "the recommended settings are down where this differs: " + where + '.');
 }
 
-// Each setting that went through the whole race, by its load and its recovery.
 // What half and twice the timeout would do to the recommended settings. It is no setting of retries, and is not searched.
 void Recommendation::print_timeouts(const Settings& recommended) {
   const Duration timeout = scenario_in(question_.situations.front(), recommended).workload.timeout;
@@ -281,6 +281,42 @@ void Recommendation::print_timeouts(const Settings& recommended) {
   }
 }
 
+// Which of the recommended settings save fewer requests than the usual ones where retries can still save many: in a
+// freeze that is hardly longer than a timeout, and among many errors.
+void Recommendation::print_prices(const std::vector<Row>& rows) {
+  constexpr double kClearlyFewer = 0.01;
+  const auto begin = std::find_if(question_.strategies.begin(), question_.strategies.end(),
+                                  [](const ListedStrategy& each) { return each.name == "begin"; });
+  if (begin == question_.strategies.end()) return;
+  const Settings usual =
+      space_.strategy(static_cast<std::size_t>(begin - question_.strategies.begin()));
+  std::vector<Settings> all{usual};
+  for (const Row& row : rows) {
+    if (row.settings != usual && is_certified(row.settings)) all.push_back(row.settings);
+  }
+  const std::vector<Situation> situations{
+      {kShortFreeze.title, kShortFreeze.outage, kShortFreeze.options}, question_.situations.back()};
+  SimulatedTrials tried = trials(situations, no_claims_, kFreshSeeds);
+  for (std::size_t i = 0; i < situations.size() && all.size() > 1; ++i) {
+    if (!tried.run(all, i, kBesideRuns)) return;
+  }
+  bar_.clear();
+  for (const Row& row : rows) {
+    if (std::find(all.begin() + 1, all.end(), row.settings) == all.end()) continue;
+    const SituationFigures its = tried.figures(row.settings), others = tried.figures(usual);
+    std::string fewer;
+    const auto compare = [&](double share, double other, const Situation& situation) {
+      if (other - share < kClearlyFewer) return;
+      fewer += (fewer.empty() ? "success " : " and ") + success_text(share) + " in " +
+               situation.title + " (begin " + success_text(other) + ')';
+    };
+    compare(its.in_outage.front(), others.in_outage.front(), situations.front());
+    compare(its.in_errors.front(), others.in_errors.front(), situations.back());
+    if (!fewer.empty()) print_wrapped(std::cout, "price of " + row.name + ": ", fewer);
+  }
+}
+
+// Each setting that went through the whole race, by its load and its recovery.
 void Recommendation::print_picture(const std::vector<Row>& rows) const {
   constexpr std::size_t kWidth = 72, kHeight = 12;
   struct Point {
@@ -589,7 +625,10 @@ int Recommendation::run() {
           (refused ? settings_text(row.settings) + ": " : "") + why_not(row, all.front().settings));
     }
   }
-  if (complete && certified) print_timeouts(all.front().settings);
+  if (complete && certified) {
+    print_prices(all);
+    print_timeouts(all.front().settings);
+  }
   if (complete) {
     print_variations(all);
     if (certified) print_warning(all.front().settings);

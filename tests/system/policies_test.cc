@@ -8,6 +8,7 @@
 #include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <tuple>
@@ -861,6 +862,28 @@ TEST(Recommend, ShowsTheTimesToBeBackThatPartTheSettings) {
   EXPECT_THAT(found.out,
               ContainsRegex("\nsetting +down +at most +p90  processes 100  frozen 10 s"));
   EXPECT_THAT(found.out, ContainsRegex("\ncheaper +[0-9]+ of [0-9]+ .* % +[0-9.]+ s +[0-9.]+ s "));
+}
+
+// Sent once, only what comes in the last 2 s of a freeze of 3 s, the timeout, can be answered, and half of what comes where
+// half of the answers are errors. The budget of `begin` pays for a retry of a tenth more, half of which succeed.
+TEST(Recommend, SaysWhatItsSettingsCostBesideTheUsualOnes) {
+  const Done found =
+      done(RETRYSTORM_STUDIES,
+           on_small_service({"recommend", "--strategy=none", "--quick", "--candidates=10",
+                             "--timeout=2s", "--expect=down<10%", "--expect=success>30%"}));
+  std::smatch match;
+  const std::string number = "([0-9.]+) %";
+  ASSERT_TRUE(
+      std::regex_search(found.out, match,
+                        std::regex("\nprice of (?:recommended|safer|yours|none): success " +
+                                   number + " in frozen 3 s \\(begin " + number + "\\) and " +
+                                   number + " in errors 50 % \\(begin " + number + "\\)")))
+      << found.out << found.err;
+  EXPECT_LT(std::stod(match[1]), 100 * 2.0 / 3);
+  EXPECT_GT(std::stod(match[2]), 100 * 2.0 / 3);
+  // The shares of 12,000 requests, of which the standard deviation is 0.5 %.
+  EXPECT_NEAR(std::stod(match[3]), 50, 4 * 0.5);
+  EXPECT_NEAR(std::stod(match[4]), 55, 4 * 0.5);
 }
 
 TEST(Recommend, SaysWhichClaimIsInTheWay) {
