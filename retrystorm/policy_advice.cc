@@ -258,6 +258,7 @@ void PolicyAdvice::print_change_to_try() const {
                            " of the requests succeed):",
                        2);
   for (const std::string& line : best->change.lines) std::cout << "    " << line << '\n';
+  add_price_in_short_freeze(best->change.settings, best->price);
   print_note(std::cout, "  at a price", best->price);
   const NamedOptions& settings = best->change.settings;
   const CellResult changed = summarize(run_with(settings, worst_, kBesideRuns));
@@ -266,6 +267,21 @@ void PolicyAdvice::print_change_to_try() const {
     add_to_list(others, each);
   }
   print_note(std::cout, "  but in " + disturbances_[worst_].title, others);
+}
+
+// What only ends the retries of a long freeze may fail many requests of a short one.
+void PolicyAdvice::add_price_in_short_freeze(const NamedOptions& settings,
+                                             std::string& price) const {
+  const auto success_with = [&](const NamedOptions& each) -> std::optional<double> {
+    const Runs runs = study_.run_beside(
+        scenario_with(policy_, each, kShortFreeze, options_, given_), kBesideRuns);
+    if (runs.empty()) return std::nullopt;
+    return success_in(kShortFreeze, summarize(runs));
+  };
+  const auto now = success_with(policy_.settings), then = success_with(settings);
+  if (!now || !then || *now - *then < kClearlyLess) return;
+  add_to_list(price, percent(*then, 0) + " succeed in " + kShortFreeze.title + " and not " +
+                         percent(*now, 0));
 }
 
 void PolicyAdvice::print_command() const {

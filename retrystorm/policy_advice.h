@@ -45,6 +45,7 @@ class PolicyAdvice {
   void print_change_to_try() const;
 
   // The command with which `simulate` makes the runs of the disturbance that the advice is about.
+  void add_price_in_short_freeze(const NamedOptions& settings, std::string& price) const;
   void print_command() const;
 
  private:

@@ -798,6 +798,24 @@ TEST(Check, EndsWithWhatIsKnownByThen) {
   EXPECT_THAT(over.err, EndsWith("the time of --max-time is over\n"));
 }
 
+// 500/s of 800/s: five attempts of each are a storm after 10 s, and a throttle ends it. In a freeze of 3 s four retries, the
+// last one begun 1.5 s after the first, save what comes more than 2 s, the timeout, before its end. A throttle saves them not.
+TEST(Check, SaysWhatItsChangeCostsInAShortFreeze) {
+  const TempDir dir;
+  const std::string file = written(dir, "five.json", kFive);
+  const Done checked = done(
+      RETRYSTORM_STUDIES,
+      {"check", file, "--service=workers", "--workers=64", "--service-time=80ms", "--arrivals=open",
+       "--rate=500", "--timeout=2s", "--connections=new", "--runs=5", "--expect=down<50%"});
+  EXPECT_THAT(checked.out, HasSubstr("\"retryThrottling\""));
+  std::smatch match;
+  ASSERT_TRUE(std::regex_search(checked.out, match,
+                                std::regex("([0-9]+) % succeed in frozen 3 s and not ([0-9]+) %")))
+      << checked.out;
+  EXPECT_LT(std::stod(match[1]), 100 * 2.0 / 3);
+  EXPECT_GT(std::stod(match[2]), 100 * 2.0 / 3);
+}
+
 TEST(Recommend, PrintsAFileThatPassesTheCheck) {
   const TempDir dir;
   const std::string five = written(dir, "five.json", kFive);
