@@ -243,6 +243,25 @@ std::vector<Trial> pools_that_a_peak_has_opened(const AskedRow& asked) {
   return {trial};
 }
 
+// In a freeze a pool is full: attempts wait in line for a connection, time out there, and are retried. Without a budget
+// the line need not end. The pools of all processes have room for twice what the workers do at a time.
+std::vector<Trial> full_pools(const AskedRow& asked) {
+  const WorkloadOptions& workload = asked.options.workload;
+  const std::size_t room = 2 * asked.options.service.workers.workers;
+  if (workload.connections.kept() || !workload.has_timeout() || !is_frozen(asked) ||
+      !has_workers(asked) || asked.options.graph.on() || asked.result.mostly_not_back() ||
+      room < 2 * process_count(workload)) {
+    return {};
+  }
+  const std::size_t size = room / process_count(workload);
+  Trial trial{"connections", "keep-alive",
+              "each of your attempts gets a connection at once, and no pool makes it wait",
+              asked.options, "--connections=keep-alive --pool-size=" + std::to_string(size)};
+  trial.options.workload.connections.kind = Connections::kKeepAlive;
+  trial.options.workload.connections.pool_size = size;
+  return {trial};
+}
+
 // Limits that do not save what was not used turn away clients that come together.
 std::vector<Trial> no_burst(const AskedRow& asked) {
   const RateLimitSettings& limit = asked.options.service.rate_limit;
@@ -381,13 +400,27 @@ std::vector<Trial> other_processes(const AskedRow& asked) {
 // a verdict. Of those with the same question the next is tried if none before it differs.
 using Rule = std::vector<Trial> (*)(const AskedRow& asked);
 constexpr Rule kRules[] = {
-    skip_abandoned,    other_waits_for_pool, limited_hedges,
-    a_tenth_more_load, half_the_timeout,     half_the_outage,
-    twice_the_outage,  full_budgets,         errors_that_cost_work,
-    table_that_ends,   other_waiting,        other_workers,
-    other_backlogs,    shorter_calls,        pools_that_a_peak_has_opened,
-    no_burst,          other_processes,      other_timeouts,
-    slow_outage,       other_connects,
+    skip_abandoned,
+    other_waits_for_pool,
+    limited_hedges,
+    a_tenth_more_load,
+    half_the_timeout,
+    half_the_outage,
+    twice_the_outage,
+    full_budgets,
+    errors_that_cost_work,
+    table_that_ends,
+    other_waiting,
+    other_workers,
+    other_backlogs,
+    shorter_calls,
+    pools_that_a_peak_has_opened,
+    full_pools,
+    no_burst,
+    other_processes,
+    other_timeouts,
+    slow_outage,
+    other_connects,
 };
 
 double success_after(const CellResult& result) {

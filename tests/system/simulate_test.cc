@@ -564,13 +564,23 @@ TEST(Simulate, TriesTheUsualBacklogs) {
   };
   const auto trial = record("backlog_trial");
   ASSERT_FALSE(trial.is_null());
-  ASSERT_THAT(storm, SizeIs(6));
+  ASSERT_THAT(storm, SizeIs(7));
   EXPECT_THAT(storm[2], StartsWith("backlog: comes back below about "));
   EXPECT_THAT(storm[2], HasSubstr(" (0 of 6 down at 256; 6 of 6 down at 511): ask what"));
   EXPECT_THAT(storm[3], StartsWith("rate: 6 of 6 runs down with --rate=440: "));
-  EXPECT_THAT(storm[4], StartsWith("outage: 6 of 6 runs down with --outage=slow:10: "));
-  EXPECT_THAT(storm[5],
+  // Three attempts of 400/s are more than 800/s, and those in line for a pool are not turned away by the backlog.
+  EXPECT_EQ(
+      storm[4],
+      "connections: 6 of 6 runs down with --connections=keep-alive --pool-size=128: ask whether "
+      "each of your attempts gets a connection at once, and no pool makes it wait");
+  EXPECT_THAT(storm[5], StartsWith("outage: 6 of 6 runs down with --outage=slow:10: "));
+  EXPECT_THAT(storm[6],
               StartsWith("try: --retry-budget=10% (0 of 6 runs down with --rate=440, too"));
+  for (const char* more :
+       {"--retry-budget=10%", "--connections=new"}) {  // ends the storm; is known
+    EXPECT_THAT(with({"--rate=400", "--outage-for=30s", more}),
+                testing::Each(Not(StartsWith("connections: "))));
+  }
   EXPECT_EQ(trial["comes_back"], "below");
   EXPECT_GT(trial["edge"], 256);
   EXPECT_LT(trial["edge"], 511);
