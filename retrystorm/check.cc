@@ -65,6 +65,7 @@ void declare(CLI::App& app, CheckOptions& options) {
   add_study_options(app, options);
   add_max_time(app, options);
   hide(app, "markdown");  // --format has it
+  hide(app, "strategy");  // the files have it
 }
 
 struct CheckedFile;
@@ -333,6 +334,12 @@ int check_files(const Invocation& invocation, const CheckOptions& typed) {
   find_before(files, old_files);
   const std::vector<Found> all = found_in(files, old_files);
   NamedOptions given = given_to_study(invocation.app, {});
+  if (given.contains("strategy")) {
+    throw std::invalid_argument(
+        "--strategy: check is about the policies of the files; simulate compares them with others: "
+        "retrystorm import FILE > mine.ini, then simulate --sweep strategy=mine.ini," +
+        given.at("strategy"));
+  }
   const std::vector<StudyDisturbance> disturbances = with_own_outage(given);
   if (given.empty() && !options.expectations.empty()) {
     throw std::invalid_argument(

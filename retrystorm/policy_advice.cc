@@ -286,8 +286,7 @@ void PolicyAdvice::add_price_in_short_freeze(const NamedOptions& settings,
 
 void PolicyAdvice::print_command() const {
   const std::size_t runs = runs_[worst_]->size();
-  // Of another strategy there is no file.
-  if (runs == 0 || policy_.import.empty() || given_.contains("strategy")) return;
+  if (runs == 0 || policy_.import.empty()) return;
   const ScenarioOptions same = scenario(policy_.settings, worst_);
   std::cout << label_ << "simulate makes the runs of " << disturbances_[worst_].title << ":\n  "
             << policy_.import << " >mine.ini\n  simulate" << words_;

@@ -44,8 +44,9 @@ class PolicyAdvice {
   // without retries either. The policy has a format.
   void print_change_to_try() const;
 
-  // The command with which `simulate` makes the runs of the disturbance that the advice is about.
+  // Adds to the price what these settings cost in a short freeze, if that is clear.
   void add_price_in_short_freeze(const NamedOptions& settings, std::string& price) const;
+  // The command with which `simulate` makes the runs of the disturbance that the advice is about.
   void print_command() const;
 
  private:

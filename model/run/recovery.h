@@ -44,7 +44,8 @@
 //   before the outage. If no window is left, there is none. After a later change of the load, a window is compared
 //   with the baseline times the factor F; closed clients that think for a share s of their time offer
 //   1 / (1 - s + s / F) times as much.
-// - Without an outage there is nothing to recover from. But the service may be down at the end: in
+// - Without an outage there is nothing to recover from. A run of fewer than three windows in which nothing is OK is
+//   "undecided". But the service may be down at the end: in
 //   each of the last three windows at most a tenth of the attempts are OK, and a tenth of the OK/s
 //   of its best three windows. If those are too few to compare with, none of the last attempts must
 //   be OK. That is a collapse, or, if its queue empties, recovering.

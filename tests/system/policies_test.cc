@@ -191,6 +191,9 @@ TEST(Check, FindsByArithmeticAndEndsWithIt) {
   const Done vain = done(RETRYSTORM_STUDIES, {"check", bad, "--expect=down<1%"});
   EXPECT_EQ(vain.code, 108);
   EXPECT_THAT(vain.err, HasSubstr("--expect: nothing is run without a service"));
+  const Done other = done(RETRYSTORM_STUDIES, {"check", bad, "--strategy=none", "--rate=100"});
+  EXPECT_EQ(other.code, 108);
+  EXPECT_THAT(other.err, HasSubstr("--strategy: check is about the policies of the files"));
 }
 
 TEST(Check, RunsThePolicyOnTheService) {

@@ -158,6 +158,13 @@ TEST(Recovery, SaysThatAServiceIsDownWithoutAnOutage) {
             "down without an outage: 0 of 100 OK/s in the last 15s, 400 attempts/s keep it down");
   EXPECT_EQ(History().windows(6, 100).windows(2, 0, 400).verdict(), Verdict::kNoOutage);
   EXPECT_EQ(History().windows(6, 100).windows(3, 0, 0).verdict(), Verdict::kNoOutage);
+  // Two windows are too few for either.
+  History brief;
+  brief.windows(2, 0, 20);
+  EXPECT_EQ(brief.verdict(), Verdict::kUndecided);
+  EXPECT_EQ(brief.reason(), "none of 200 attempts was OK, in less than the 15 s of a verdict");
+  EXPECT_EQ(History().windows(2, 1, 20).verdict(), Verdict::kNoOutage);
+  EXPECT_EQ(History().windows(2, 0, 0).verdict(), Verdict::kNoOutage);
   History never;
   never.windows(3, 0, 20);
   EXPECT_EQ(never.verdict(), Verdict::kCollapsed);
