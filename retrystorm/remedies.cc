@@ -8,6 +8,7 @@
 #include "common/output/json_text.h"
 #include "model/base/text.h"
 #include "retrystorm/study_command.h"
+#include "retrystorm/usual_remedies.h"
 #include "simulator/changes.h"
 
 namespace retrystorm {
@@ -41,21 +42,6 @@ void declare(CLI::App& app, RemediesOptions& options) {
       ->group("Study");
   add_picture_data(*study, options.picture_data);
 }
-
-// At times that suit the outage of `ScenarioOptions`.
-const std::vector<std::string> kUsualRemedies{
-    "nothing:",
-    "a tenth of the load for 60 s: 60s load 0.1; 120s load 1",
-    "hardly any load and then steps: 60s load 0.01; 80s load 0.25; 100s load 0.5; 120s load 1",
-    "twice the capacity: 60s capacity 2",
-    "ten times the capacity: 60s capacity 10",
-    "rate limit of 120/s: 60s set rate-limit=120",
-    "shed above 200: 60s set shed-above=200",
-    "restart: 60s restart",
-    "restart and shed above 200: 60s restart; 60s set shed-above=200",
-    "a queue of 100 places: 60s set queue-length=100",
-    "drop what has waited 1 s: 60s set queue-drop=age:1s",
-    "newest first (LIFO): 60s set queue-order=lifo"};
 
 struct Remedy {
   std::string title, actions;  // `actions`: as `--at` reads them; empty: nothing is done
@@ -171,8 +157,22 @@ int remedies(const Invocation& invocation, const RemediesOptions& options) {
   };
   std::vector<Remedy> remedies;
   std::vector<std::string> left_out;
-  for (const auto& text : are_usual ? kUsualRemedies : options.remedies) {
+  std::vector<UsualRemedy> tried;
+  if (are_usual) {
+    std::vector<ScenarioOptions> scenarios;
+    for (const Case& one : cases) scenarios.push_back(scenario_of(options_with(one, {})));
+    tried = usual_remedies(scenarios);
+  }
+  for (const std::string& text : options.remedies) {
     const Remedy remedy = parse_remedy(text);
+    tried.push_back({remedy.title, remedy.actions});
+  }
+  for (const UsualRemedy& one : tried) {
+    const Remedy remedy{one.title, one.actions};
+    if (!one.left_out.empty()) {
+      left_out.push_back(one.title + " is left out: " + one.left_out);
+      continue;
+    }
     std::string why;
     const bool can_be = std::any_of(cases.begin(), cases.end(), [&](const Case& each) {
       why = no_effect(scenario_of(options_with(each, remedy)));

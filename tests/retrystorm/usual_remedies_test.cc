@@ -1,0 +1,83 @@
+// The numbers of the usual remedies, by hand from the rules of docs/remedies.md.
+#include "retrystorm/usual_remedies.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "study/named_options.h"
+
+namespace retrystorm::test {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
+
+std::vector<UsualRemedy> remedies_of(const NamedOptions& options) {
+  return usual_remedies({scenario_of(options)});
+}
+
+std::vector<std::string> titles(const std::vector<UsualRemedy>& remedies) {
+  std::vector<std::string> titles;
+  for (const UsualRemedy& each : remedies) {
+    if (each.left_out.empty()) titles.push_back(each.title);
+  }
+  return titles;
+}
+
+std::string why_left_out(const std::vector<UsualRemedy>& remedies, const std::string& begin) {
+  for (const UsualRemedy& each : remedies) {
+    if (each.title.starts_with(begin)) return each.left_out;
+  }
+  return "no such remedy";
+}
+
+// 50 workers of 100 ms answer 500/s, 250 within half of a timeout of 1 s, 125 within a quarter of it. The load
+// is 250/s, and a fifth of the way to 500/s is 300/s.
+TEST(UsualRemedies, FollowFromTheServiceAndItsClients) {
+  EXPECT_THAT(titles(remedies_of({{"service", "workers"},
+                                  {"workers", "50"},
+                                  {"arrivals", "open"},
+                                  {"rate", "250"},
+                                  {"timeout", "1s"}})),
+              IsSupersetOf({"rate limit of 300/s", "shed above 250", "restart and shed above 250",
+                            "a queue of 130 places", "drop what has waited 0.5 s"}));
+}
+
+// 500 workers of 4 s answer 125/s, which are 125 within half of 2 s: all of them may be busy all the same.
+TEST(UsualRemedies, LeaveNoWorkerIdle) {
+  EXPECT_THAT(titles(remedies_of({{"service", "workers"}, {"workers", "500"}, {"service-time", "4s"}})),
+              Contains("shed above 500"));
+}
+
+// 20 workers of 100 ms answer 200/s.
+TEST(UsualRemedies, AreLeftOutWithoutANumber) {
+  const auto overloaded =
+      remedies_of({{"service", "workers"}, {"arrivals", "open"}, {"rate", "200"}});
+  EXPECT_THAT(why_left_out(overloaded, "rate limit"), HasSubstr("below the capacity"));
+  EXPECT_THAT(titles(overloaded), Contains("shed above 200"));
+  const auto patient = remedies_of({{"service", "workers"}, {"timeout", "none"}});
+  EXPECT_THAT(why_left_out(patient, "drop what"), HasSubstr("no timeout"));
+  EXPECT_THAT(why_left_out(patient, "shed above"), HasSubstr("--timeout"));
+  EXPECT_THAT(titles(patient), Contains("rate limit of 120/s"));
+}
+
+TEST(UsualRemedies, MakeNoBoundLarger) {
+  const auto bounded = remedies_of({{"service", "workers"},
+                                    {"queue-length", "50"},
+                                    {"shed-above", "200"},
+                                    {"queue-drop", "age:800ms"}});
+  EXPECT_THAT(why_left_out(bounded, "a queue of 100"), HasSubstr("has, 50"));
+  EXPECT_THAT(why_left_out(bounded, "shed above 200"), HasSubstr("has, 200"));
+  EXPECT_THAT(why_left_out(bounded, "restart and shed"), HasSubstr("has, 200"));
+  EXPECT_THAT(why_left_out(bounded, "drop what has waited 1 s"), HasSubstr("has, 0.8 s"));
+  EXPECT_THAT(titles(remedies_of({{"service", "workers"}, {"queue-length", "150"}})),
+              Contains("a queue of 100 places"));
+}
+
+}  // namespace
+}  // namespace retrystorm::test
