@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fstream>
+#include <optional>
 #include <stdexcept>
 
 #include "common/cli/settings_file.h"
@@ -10,12 +11,20 @@
 
 namespace retrystorm {
 
-std::map<std::string, std::string, std::less<>> read_settings(const std::string& path) {
+std::map<std::string, std::string, std::less<>> read_settings(const std::string& path,
+                                                              const OptionList& options) {
   std::ifstream file(path);
   if (!file) throw UnreadableFile("cannot read the settings in " + in_quotes(path));
   std::map<std::string, std::string, std::less<>> settings;
+  // Both forms of an option count as one.
+  const auto find = [&options](const std::string& name) -> std::optional<Setting> {
+    const Option* option = options.find(name);
+    if (option == nullptr) return std::nullopt;
+    return Setting{option->same_as.empty() ? option->name : option->same_as,
+                   option->separator != 0};
+  };
   try {
-    for (const CLI::ConfigItem& item : settings_reader()->from_config(file)) {
+    for (const CLI::ConfigItem& item : settings_reader(find)->from_config(file)) {
       if (item.inputs.empty() || item.name == "++" || item.name == "--") continue;
       settings[item.name] = CLI::detail::join(item.inputs, "; ");
     }

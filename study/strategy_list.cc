@@ -18,7 +18,7 @@ bool is_file(std::string_view name) {
 
 NamedOptions read_file(const OptionList& options, const std::string& path) {
   NamedOptions settings;
-  for (const auto& [name, text] : read_settings(path)) {
+  for (const auto& [name, text] : read_settings(path, options)) {
     try {
       options.set(name, text);
     } catch (const std::invalid_argument& error) {

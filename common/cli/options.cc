@@ -356,7 +356,7 @@ void set_up_help(CLI::App& app) {
 void set_up_app(CLI::App& app) {
   set_up_help(app);
   app.allow_config_extras(CLI::config_extras_mode::error);
-  app.config_formatter(settings_reader(&app));
+  app.config_formatter(settings_reader(app));
   app.set_config("--config", "", "read options from this file (INI or TOML, names as here)")
       ->type_name("FILE")
       ->group(kGeneral);

@@ -1,10 +1,14 @@
 #include "common/cli/settings_file.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
 #include <set>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "common/cli/options.h"
 
@@ -20,11 +24,22 @@ bool joins_several(const CLI::Option& option) {
   return option.get_multi_option_policy() == CLI::MultiOptionPolicy::Join;
 }
 
+// "10, 40 and 20"
+std::string list_of(const std::vector<std::string>& values) {
+  constexpr std::size_t kMost = 5;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(values.size(), kMost); ++i) {
+    text += (i == 0 ? "" : i + 1 == values.size() ? " and " : ", ") + values[i];
+  }
+  return text + (values.size() > kMost ? ", ..." : "");
+}
+
 // Reads a settings file of at most 1 MB. Accepts a byte order mark, which some editors write at the
-// beginning. Refuses several values of an option of `app` that takes one: the last would count.
+// beginning. Refuses several values of an option that takes one, wherever they stand: CLI11 would take
+// the first or the last.
 class SettingsFile : public CLI::ConfigTOML {
  public:
-  explicit SettingsFile(CLI::App* app) : app_(app) {}
+  SettingsFile(CLI::App* app, FindSetting find) : app_(app), find_(std::move(find)) {}
 
   std::vector<CLI::ConfigItem> from_config(std::istream& input) const override {
     constexpr std::size_t kLongest = 1'000'000;
@@ -43,14 +58,7 @@ class SettingsFile : public CLI::ConfigTOML {
     std::istringstream settings(text);
     auto read = CLI::ConfigTOML::from_config(settings);
     refuse_unknown(read);
-    for (const CLI::ConfigItem& each : read) {
-      const CLI::Option* option =
-          app_ == nullptr || each.inputs.size() < 2 ? nullptr : find_option(*app_, each.name);
-      if (option == nullptr || takes_several(*option) || joins_several(*option)) continue;
-      throw CLI::ConfigError("--config: " + each.name + " takes one value, and here are " +
-                             std::to_string(each.inputs.size()) +
-                             " (one with a blank is written in quotes, and a table as 1+1+2)");
-    }
+    join_values(read);
     return read;
   }
 
@@ -70,7 +78,42 @@ class SettingsFile : public CLI::ConfigTOML {
     if (!names.empty()) throw CLI::ConfigError::Extras(names);
   }
 
-  CLI::App* app_;
+  // Joins the lines of each option into its first one. Refuses several values of an option that takes one.
+  void join_values(std::vector<CLI::ConfigItem>& all) const {
+    std::vector<CLI::ConfigItem> joined;
+    std::map<std::string, std::size_t> place;               // in `joined`
+    std::map<std::string, std::vector<std::string>> names;  // as they are written
+    for (const CLI::ConfigItem& each : all) {
+      const std::optional<Setting> known = find_(each.name);
+      const auto found =
+          known ? place.emplace(known->name, joined.size()) : std::pair(place.end(), true);
+      if (found.second) {
+        joined.push_back(each);
+      } else {
+        auto& inputs = joined[found.first->second].inputs;
+        inputs.insert(inputs.end(), each.inputs.begin(), each.inputs.end());
+      }
+      if (!known) continue;
+      auto& written = names[known->name];
+      if (std::find(written.begin(), written.end(), each.name) == written.end()) {
+        written.push_back(each.name);
+      }
+    }
+    for (const CLI::ConfigItem& each : joined) {
+      const std::optional<Setting> known = find_(each.name);
+      if (!known || known->takes_several || each.inputs.size() < 2) continue;
+      const std::vector<std::string>& written = names.at(known->name);
+      throw CLI::ConfigError((app_ == nullptr ? "" : "--config: ") + list_of(written) +
+                             (written.size() == 1 ? " takes" : " take") +
+                             " one value, and here are " + std::to_string(each.inputs.size()) +
+                             ": " + list_of(each.inputs) +
+                             " (one with a blank is written in quotes, and a table as 1+1+2)");
+    }
+    all = std::move(joined);
+  }
+
+  CLI::App* app_;  // null: of no program
+  FindSetting find_;
 };
 
 // The text as written in a settings file: in quotes unless it is a single word. Some texts cannot
@@ -133,8 +176,17 @@ void print_group(std::ostream& out, const std::string& title, CLI::App& group,
 
 }  // namespace
 
-std::shared_ptr<CLI::Config> settings_reader(CLI::App* app) {
-  return std::make_shared<SettingsFile>(app);
+std::shared_ptr<CLI::Config> settings_reader(CLI::App& app) {
+  return std::make_shared<SettingsFile>(
+      &app, [&app](const std::string& name) -> std::optional<Setting> {
+        const CLI::Option* option = find_option(app, name);
+        if (option == nullptr) return std::nullopt;
+        return Setting{option->get_name(), takes_several(*option) || joins_several(*option)};
+      });
+}
+
+std::shared_ptr<CLI::Config> settings_reader(FindSetting find) {
+  return std::make_shared<SettingsFile>(nullptr, std::move(find));
 }
 
 bool wants_settings(const CLI::App& app) {

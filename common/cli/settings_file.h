@@ -1,7 +1,9 @@
 // The output of `--print-settings`: the current settings as a file that `--config` reads.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 
@@ -12,9 +14,19 @@ class Config;
 
 namespace retrystorm {
 
-// Reads the files of `--config`. Those of `app` may not have several values for an option that takes one; null:
-// they are not checked for that. `app` must outlive the reader.
-std::shared_ptr<CLI::Config> settings_reader(CLI::App* app = nullptr);
+// An option that a settings file may have.
+struct Setting {
+  std::string name;  // one for all names of the option
+  bool takes_several;
+};
+using FindSetting = std::function<std::optional<Setting>(const std::string& name)>;
+
+// Reads the files of `--config`. They may not have several values for an option that takes one, nor options
+// that `app` does not have. `app` must outlive the reader.
+std::shared_ptr<CLI::Config> settings_reader(CLI::App& app);
+
+// The same for files that no program takes as a whole. What `find` does not know is read all the same.
+std::shared_ptr<CLI::Config> settings_reader(FindSetting find);
 
 // Returns true if `--print-settings` was given.
 bool wants_settings(const CLI::App& app);

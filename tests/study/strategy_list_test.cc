@@ -69,11 +69,23 @@ TEST_F(StrategyListTest, ReadsTheSettingsOfAFile) {
   EXPECT_THAT(*listed[1].settings, ElementsAre(Pair("k", "3"), Pair("strategy", "polly")));
 }
 
+TEST_F(StrategyListTest, TakesSeveralOfWhatMayBeGivenSeveralTimes) {
+  const auto listed =
+      parse_strategies(options_, file("at = '60s restart'\nk = 3\nat = '70s load 0.5'\n"));
+  EXPECT_THAT(*listed[0].settings,
+              ElementsAre(Pair("at", "60s restart; 70s load 0.5"), Pair("k", "3")));
+}
+
 TEST_F(StrategyListTest, RefusesWhatIsNone) {
   EXPECT_THAT(refusal("fixed,fixd"), AllOf(HasSubstr("did you mean fixed?"), HasSubstr("or all")));
   EXPECT_THAT(refusal(""), HasSubstr("'' is not known"));
   EXPECT_THAT(refusal(file("max-retry = 2\n")), AllOf(HasSubstr(path_), HasSubstr("max-retry")));
   EXPECT_THAT(refusal(file("max-retries = x\n")), AllOf(HasSubstr(path_), HasSubstr("'x'")));
+  const std::string between = "jitter = full\n";
+  EXPECT_THAT(refusal(file("max-retries = 2\n" + between + "max-retries = 3\n")),
+              HasSubstr("max-retries takes one value, and here are 2: 2 and 3"));
+  EXPECT_THAT(refusal(file("backoff-cap = 2s\n" + between + "max-delay = 3s\n")),
+              HasSubstr("backoff-cap and max-delay take one value, and here are 2: 2s and 3s"));
   EXPECT_THROW(parse_strategies(options_, "/nowhere/mine.ini"), UnreadableFile);
 }
 

@@ -127,6 +127,16 @@ TEST(ClientUsage, RefusesSeveralValuesInAFileForAnOptionThatTakesOne) {
                                      "backoff-table takes one value, and here are 3"});
 }
 
+// The first would count in a file of --config, the last in one of a list of strategies.
+TEST(SimulateUsage, RefusesAnOptionThatAFileGivesTwiceWhereverItStands) {
+  const TempDir folder;
+  const std::string file = folder.file("twice.ini");
+  std::ofstream(file) << "workers = 10\nservice = workers\nworkers = 40\n";
+  const std::string why = "workers takes one value, and here are 2: 10 and 40";
+  expect_refused(RETRYSTORM_SIMULATE, {{"--config=" + file}, "--config: " + why});
+  expect_refused(RETRYSTORM_SIMULATE, {{"--sweep=strategy=fixed," + file}, file + ": " + why});
+}
+
 TEST(ServerUsage, RefusesBadInput) {
   const Refusal cases[] = {
       {{"--port=65536"}, "--port"},
