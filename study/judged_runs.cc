@@ -116,7 +116,8 @@ Judgement judge_verdicts(const Expectation& expectation, const std::vector<RunRe
 }
 
 // Does a claim about `down` wait for the runs that are still recovering? If these are all down, it is decided
-// one way, and the runs that are not recovering point the other way. Then more runs do not help.
+// one way, and the runs that are not recovering point the other way. Then more runs do not help. Nor do they if
+// all runs are still recovering, however few there are.
 bool hangs_on_recovering(const Expectation& claim, const CellResult& cell) {
   if (claim.figure != "down" || cell.recovering == 0) return false;
   const auto finding = [&claim](double value, Interval interval) {
@@ -126,7 +127,9 @@ bool hangs_on_recovering(const Expectation& claim, const CellResult& cell) {
   };
   const double share_now = cell.down()->value;
   const Share all = *share(cell.down_runs() + cell.recovering, cell.decided(), cell.misses);
-  const Finding if_down = finding(all.value, all.interval);
+  const bool all_open = cell.recovering == cell.decided();
+  const Finding if_down =
+      finding(all.value, all_open ? Interval{all.value, all.value} : all.interval);
   return if_down != Finding::kUndecided && if_down != finding(share_now, {share_now, share_now});
 }
 

@@ -384,17 +384,19 @@ std::optional<std::size_t> runs_to_decide(const Expectation& expectation,
     return std::nullopt;
   }
   if (!judgement.low) return kForAnInterval;
-  const double value = *judgement.value;
-  const double away = std::abs(expectation.bound - value);
-  const double arm = value < expectation.bound ? *judgement.high - value : value - *judgement.low;
-  const double ratio = arm / away;
+  const double value = *judgement.value, bound = expectation.bound;
+  const double end = value < bound ? *judgement.high : *judgement.low;
+  const double ratio = (end - value) / (bound - value);
   if (!(ratio >= 1 && std::isfinite(ratio))) return std::nullopt;
-  const bool none = expectation.percent && (value == 0 || value == 1);
-  const double runs = static_cast<double>(judgement.runs) * (none ? ratio : ratio * ratio);
-  if (runs >= kMostRuns) return std::nullopt;
+  double times = ratio * ratio;
+  // Wilson's interval of a share p ends where (p - end)^2 = z^2 end (1 - end) / runs.
+  if (is_of_verdict(expectation.figure)) times *= bound * (1 - bound) / (end * (1 - end));
+  const double runs = static_cast<double>(judgement.runs) * times;
+  if (!(runs < kMostRuns)) return std::nullopt;
   // Rounded up to two digits, and more than there were.
-  const double unit = std::pow(10, std::floor(std::log10(runs)) - 1);
-  return static_cast<std::size_t>(std::llround((std::floor(runs / unit) + 1) * unit));
+  const double unit = std::max(std::pow(10, std::floor(std::log10(runs)) - 1), 1.0);
+  const auto least = static_cast<std::size_t>(std::llround((std::floor(runs / unit) + 1) * unit));
+  return std::max(least, judgement.runs + 1);
 }
 
 std::string judgement_text(const Expectation& expectation, const Judgement& judgement) {

@@ -86,8 +86,8 @@ std::string few_answered(double share);
 // Judges a claim about the verdict of one run. A run without a verdict decides nothing.
 Judgement judge(const Expectation& expectation, Verdict verdict);
 
-// About how many runs decide a claim that is not decided, if its value stays as it is: an interval
-// shrinks with the root of the runs, that of a share of which there was none with their number.
+// About how many runs decide a claim that is not decided, if its value stays as it is: more than there were. The
+// interval of a mean shrinks with the root of the runs. That of a share of the runs is Wilson's.
 // Nothing if more runs would hardly help.
 std::optional<std::size_t> runs_to_decide(const Expectation& expectation,
                                           const Judgement& judgement);

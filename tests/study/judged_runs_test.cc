@@ -6,6 +6,7 @@
 #include <string>
 
 #include "study/named_options.h"
+#include "study/statistics.h"
 
 namespace retrystorm {
 namespace {
@@ -96,6 +97,27 @@ TEST(JudgedRuns, DecideNothingForRunsThatAreStillRecovering) {
   }
   EXPECT_THAT(judged_as("down<45%"), HasSubstr("holds"));
   EXPECT_THAT(judged_as("down>45%"), HasSubstr("broken"));
+}
+
+// Of 3 runs none is down: the advised number is the least whose interval decides, and more than 3.
+TEST(JudgedRuns, AdviseTheLeastNumberOfRunsThatDecides) {
+  const std::vector<RunResult> runs(3, {.verdict = Verdict::kRecovered});
+  for (const double bound : {0.05, 0.1, 0.2, 0.3, 0.5, 0.56}) {
+    const Expectation claim = parse_expectation("down<" + std::to_string(bound), known_figures());
+    const auto advised = runs_to_decide(claim, judge_once(runs, {claim}).at(0));
+    ASSERT_TRUE(advised) << bound;
+    EXPECT_GT(*advised, runs.size());
+    EXPECT_LT(wilson_interval(0, *advised).high, bound);
+    EXPECT_GT(wilson_interval(0, *advised - 1).high, bound);
+  }
+}
+
+// However few they are: with six of six that are still recovering the claim is as open as with three of three.
+TEST(JudgedRuns, AdviseNoMoreRunsWhereAllAreStillRecovering) {
+  const std::vector<RunResult> runs(3, {.verdict = Verdict::kRecovering});
+  const Expectation claim = parse_expectation("down<50%", known_figures());
+  EXPECT_THAT(judgement_text(claim, judge_once(runs, {claim}).at(0)),
+              EndsWith(": 3 of the runs are still recovering, a longer --observe may do"));
 }
 
 // Of n perfect runs the interval begins at 0 and ends at 1, the other end is never there: such a claim is neither

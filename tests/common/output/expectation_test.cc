@@ -176,22 +176,23 @@ TEST(Expectation, MakesTheExitCodeOfTheWorst) {
   EXPECT_EQ(exit_code_of({Finding::kBroken, Finding::kUndecided}), 3);
 }
 
-// An interval of a share or a mean shrinks with the root of the runs: half of it takes four times as
-// many. Where none of n runs is down the bound is z^2 / (n + z^2): half of it takes twice as many.
+// The interval of a mean shrinks with the root of the runs: half of it takes four times as many. That of a share p of
+// the runs ends at b after z^2 b (1 - b) / (p - b)^2 runs (Wilson).
 TEST(Expectation, SaysHowManyRunsWouldDecide) {
   const auto needed = [](const std::string& text, double value, double low, double high) {
     return runs_to_decide(claim(text), {.value = value, .low = low, .high = high, .runs = 100});
   };
-  EXPECT_EQ(needed("down<5%", 0.03, 0.01, 0.072), 450);         // 100 * (.042 / .02)^2 = 441
-  EXPECT_EQ(needed("down<5%", 0.07, 0.028, 0.13), 450);         // the other side
-  EXPECT_EQ(needed("down<5%", 0.0, 0.0, 0.104), 210);           // 100 * .104 / .05
+  EXPECT_EQ(needed("success>5%", 0.07, 0.028, 0.13), 450);      // 100 * (.042 / .02)^2 = 441
+  EXPECT_EQ(needed("down<5%", 0.03, 0.01, 0.072), 320);         // 441 * .0475 / (.072 * .928) = 314
+  EXPECT_EQ(needed("down<5%", 0.07, 0.028, 0.13), 770);         // 441 * .0475 / (.028 * .972) = 770
+  EXPECT_EQ(needed("down<5%", 0.0, 0.0, 0.104), 230);           // 100 * (.104 / .896) * (.95 / .05)
   EXPECT_EQ(needed("down<5%", 0.05, 0.01, 0.1), std::nullopt);  // at the bound
   EXPECT_EQ(runs_to_decide(claim("down<5%"), {.finding = Finding::kHolds, .value = 0.0}),
             std::nullopt);
   EXPECT_EQ(runs_to_decide(claim("down<5%"), {.why = "undecided"}), std::nullopt);
   EXPECT_THAT(
       judgement_text(claim("down<5%"), {.value = 0.0, .low = 0.0, .high = 0.104, .runs = 100}),
-      testing::EndsWith("100 runs): too few runs to decide, --runs=210 may do"));
+      testing::EndsWith("100 runs): too few runs to decide, --runs=230 may do"));
 }
 
 TEST(RunJudge, JudgesOneRunAsItIs) {
