@@ -7,6 +7,7 @@
 
 #include "common/output/json_text.h"
 #include "model/base/text.h"
+#include "model/run/outlook_formulas.h"
 #include "retrystorm/study_command.h"
 #include "retrystorm/usual_remedies.h"
 #include "simulator/changes.h"
@@ -106,6 +107,21 @@ std::string no_effect(const ScenarioOptions& scenario) {
     return error.what();
   }
   return "";
+}
+
+// "50/s of 99/s", if the service as the last action leaves it can answer less than a recovery takes; otherwise empty.
+std::string held_below_load(const ScenarioOptions& scenario, const CellResult& cell) {
+  const std::vector<Change> all = changes(scenario);
+  if (scenario.graph.on() || all.empty() || cell.recovering == 0 || !cell.phases[0].ok_per_s) {
+    return "";
+  }
+  const Change& last = all.back();
+  if (last.service.rate_limit.autoscale.kind != AutoscaleKind::kNone) return "";
+  const double before = *cell.phases[0].ok_per_s;
+  const double most = std::min(capacity_of(last.service) * scenario.scale, before * last.load);
+  constexpr double kBack = 0.9;  // of the OK/s before, as the verdict takes it
+  if (most >= kBack * before) return "";
+  return print_number(to_digits(most, 2)) + "/s of " + print_number(to_digits(before, 2)) + "/s";
 }
 
 std::string recovery_text(const CellResult& cell) {
@@ -215,10 +231,15 @@ int remedies(const Invocation& invocation, const RemediesOptions& options) {
     table.rows.emplace_back(table.columns.size(), "-");
     table.rows.back()[0] = remedy.title;
   }
-  std::vector<std::string> runs;
+  std::vector<std::string> runs, unharmed;
   for (std::size_t i = 0; i < results->size(); ++i) {
-    const CellResult& cell = (*results)[i];
+    CellResult cell = (*results)[i];
     const auto [c, r] = places[i];
+    cell.held = held_below_load(scenario_of(options_of[i]), cell);
+    if (remedies[r].actions.empty() && cell.recovered == cell.runs) {
+      unharmed.push_back(cases[c].title +
+                         " comes back in all runs without any remedy: there is nothing to remedy");
+    }
     const std::string state(cell.unsettled());
     const auto down = cell.down();
     const std::vector<std::string> texts{state.empty() && down ? percent(down->value, 0) : state,
@@ -235,6 +256,7 @@ int remedies(const Invocation& invocation, const RemediesOptions& options) {
     print_brought(asked.strategies, asked.given);
   }
   study.show(table);
+  for (const std::string& each : unharmed) std::cout << wrapped("", each, 2);
   for (const std::string& each : left_out) std::cout << wrapped("", each, 2);
   write_picture_data(options.picture_data, cases, remedies, runs);
   return study.finish();

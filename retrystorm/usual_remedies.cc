@@ -23,8 +23,7 @@ struct Bounds {
 
 ServiceOptions service_of(const ScenarioOptions& scenario) {
   if (!scenario.graph.on()) return scenario.service;
-  const Topology topology =
-      make_topology(scenario.graph, scenario.service, scenario.workload);
+  const Topology topology = make_topology(scenario.graph, scenario.service, scenario.workload);
   return topology.nodes[find_node(topology, scenario.graph.outage_of, "--outage-of")].service;
 }
 
@@ -88,12 +87,12 @@ std::vector<UsualRemedy> usual_remedies(const std::vector<ScenarioOptions>& case
   bounds.reserve(cases.size());
   for (const ScenarioOptions& each : cases) bounds.push_back(bounds_of(each));
 
-  std::vector<UsualRemedy> all{
-      {"nothing", ""},
-      {"a tenth of the load for 60 s", "60s load 0.1; 120s load 1"},
-      {"hardly any load and then steps", "60s load 0.01; 80s load 0.25; 100s load 0.5; 120s load 1"},
-      {"twice the capacity", "60s capacity 2"},
-      {"ten times the capacity", "60s capacity 10"}};
+  std::vector<UsualRemedy> all{{"nothing", ""},
+                               {"a tenth of the load for 60 s", "60s load 0.1; 120s load 1"},
+                               {"hardly any load and then steps",
+                                "60s load 0.01; 80s load 0.25; 100s load 0.5; 120s load 1"},
+                               {"twice the capacity", "60s capacity 2"},
+                               {"ten times the capacity", "60s capacity 10"}};
   // `%` stands for the number.
   const auto add = [&](Bound Bounds::*which, const std::string& unknown, const std::string& title,
                        const std::string& actions, const std::string& unit = "",
@@ -109,14 +108,15 @@ std::vector<UsualRemedy> usual_remedies(const std::vector<ScenarioOptions>& case
     const std::string number = print_number(to_digits(bound.value, 6));
     UsualRemedy remedy{with(title, number + unit), with(actions, number + typed_unit)};
     if (bound.has <= bound.value) {
-      remedy.left_out = "it is not below the limit that the service has, " + print_number(bound.has) + unit;
+      remedy.left_out =
+          "it is not below the limit that the service has, " + print_number(bound.has) + unit;
     }
     all.push_back(std::move(remedy));
   };
   const std::string no_answers =
       "what is answered within half of the timeout is not known (--timeout, --service-time)";
-  add(&Bounds::rate, "the load is not known to be below the capacity",
-      "rate limit of %", "60s set rate-limit=%", "/s");
+  add(&Bounds::rate, "the load is not known to be below the capacity", "rate limit of %",
+      "60s set rate-limit=%", "/s");
   add(&Bounds::shed_above, no_answers, "shed above %", "60s set shed-above=%");
   all.push_back({"restart", "60s restart"});
   add(&Bounds::shed_above, no_answers, "restart and shed above %",

@@ -9,8 +9,9 @@
 namespace retrystorm {
 
 struct UsualRemedy {
-  std::string title, actions;  // `actions`: as `--at` reads them, at times that suit the usual outage
-  std::string left_out{};      // why it has no number here, or changes nothing; empty otherwise
+  std::string title,
+      actions;             // `actions`: as `--at` reads them, at times that suit the usual outage
+  std::string left_out{};  // why it has no number here, or changes nothing; empty otherwise
 };
 
 // The same for all of these cases: of each number the least, so that it suits the weakest of them.

@@ -127,6 +127,8 @@ struct CellResult {
   // "never" if too many are down, otherwise "not yet", and "-" if no run has a verdict.
   std::string_view not_back(double share) const;
   std::optional<Duration> to_watch{};  // the longest of any run
+  // Set if no run can come back, however long it is observed: what the service can answer of its load.
+  std::string held{};
   // The recovered runs whose queue is not empty, and the longest wait in any.
   std::size_t queued = 0;
   std::optional<Duration> queue_wait{};

@@ -425,14 +425,16 @@ void print_wrapped(std::ostream& out, const std::string& head, const std::string
 
 void print_unsettled(std::ostream& out,
                      const std::vector<std::pair<std::string, CellResult>>& cells) {
-  std::string recovering, undecided, queued, cut;
+  std::string recovering, held, undecided, queued, cut;
   const auto add = [](std::string& list, const std::string& name, std::size_t count,
                       const CellResult& cell) {
     append(list, name + (name.empty() ? "" : " ") + std::to_string(count) + " of " +
                      std::to_string(cell.runs));
   };
   for (const auto& [name, cell] : cells) {
-    if (cell.recovering > 0) {
+    if (!cell.held.empty()) {
+      append(held, name + ' ' + cell.held);
+    } else if (cell.recovering > 0) {
       add(recovering, name, cell.recovering, cell);
       if (cell.to_watch) recovering += " (--observe=" + brief_duration(*cell.to_watch) + ')';
     }
@@ -444,6 +446,7 @@ void print_unsettled(std::ostream& out,
     if (cell.undecided > 0) add(undecided, name, cell.undecided, cell);
   }
   print_note(out, "still recovering (a longer --observe decides)", recovering);
+  print_note(out, "held below its load by the remedy itself", held);
   print_note(out, "recovered, but the queue is not empty at the end", queued);
   print_note(out, "cut, clients that ask again at once fail without end (--lambda)", cut);
   print_note(out, "undecided (--runs=1 says why)", undecided);

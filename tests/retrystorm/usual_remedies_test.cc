@@ -50,8 +50,9 @@ TEST(UsualRemedies, FollowFromTheServiceAndItsClients) {
 
 // 500 workers of 4 s answer 125/s, which are 125 within half of 2 s: all of them may be busy all the same.
 TEST(UsualRemedies, LeaveNoWorkerIdle) {
-  EXPECT_THAT(titles(remedies_of({{"service", "workers"}, {"workers", "500"}, {"service-time", "4s"}})),
-              Contains("shed above 500"));
+  EXPECT_THAT(
+      titles(remedies_of({{"service", "workers"}, {"workers", "500"}, {"service-time", "4s"}})),
+      Contains("shed above 500"));
 }
 
 // 20 workers of 100 ms answer 200/s.

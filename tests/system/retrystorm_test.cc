@@ -574,6 +574,29 @@ TEST(RetrystormRemedies, HasThreeCasesOfItsOwn) {
   EXPECT_THAT(text[2], MatchesRegex("LIFO  +-  +-  +-  +0 %  +10 s  .*"));
 }
 
+// 99 requests a second are wanted. With a limit of 50/s no observation sees them answered.
+TEST(RetrystormRemedies, SayWhichHoldTheServiceBelowItsLoad) {
+  const Ended study = run(RETRYSTORM_STUDIES,
+                          {"remedies", "--service=workers", "--remedy=half: 60s set rate-limit=50",
+                           "--runs=3", "--seed=1", "--expect=down<50%"});
+  EXPECT_THAT(study.out,
+              HasSubstr("held below its load by the remedy itself: this service half 50/s of "));
+  EXPECT_THAT(study.out, HasSubstr("held below its load: it answers 50/s of "));
+  EXPECT_THAT(study.out, testing::Not(HasSubstr("a longer --observe")));
+}
+
+// Half of 200/s is enough for 99/s without retries: nothing collapses.
+TEST(RetrystormRemedies, SayThatThereIsNothingToRemedy) {
+  const std::string said = "there is nothing to remedy";
+  const auto out = [](const std::string& outage, const std::string& strategy) {
+    return run(RETRYSTORM_STUDIES, {"remedies", "--service=workers", outage, strategy,
+                                    "--remedy=nothing:", "--runs=3", "--seed=1"})
+        .out;
+  };
+  EXPECT_THAT(out("--outage=capacity:0.6", "--strategy=none"), HasSubstr(said));
+  EXPECT_THAT(out("--outage=freeze", "--strategy=fixed"), testing::Not(HasSubstr(said)));
+}
+
 Arguments small_map(Arguments more) {
   Arguments arguments =
       with_small({"map", "--x=backlog=5,50", "--y=outage-for=2s,20s", "--strategies=fixed"});
