@@ -103,6 +103,12 @@ std::vector<Connections> connections_in(const ScenarioOptions& scenario) {
 
 // Adds the options of the clients that have no effect on clients of any kind.
 void find_unused_of_clients(UnusedOptions& unused, const ScenarioOptions& scenario) {
+  if (scenario.graph.on()) {
+    const Topology topology = topology_or_none(scenario);
+    if (!topology.empty()) {
+      find_unused_retries(unused, scenario.graph, scenario.workload, topology);
+    }
+  }
   if (scenario.graph.topology.empty()) return find_unused(unused, scenario.workload);
   // Who retries is another matter.
   ScenarioOptions all_retry = scenario;

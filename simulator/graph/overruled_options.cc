@@ -61,7 +61,61 @@ UnusedOptions unused_by(const WorkloadOptions& caller) {
   return unused;
 }
 
+// "max-retries (max-attempts)": both forms of an option have the same sentence.
+std::string forms_of(const std::string& name, const OptionList& list) {
+  for (const Option& each : list.all()) {
+    if (each.name == name && !each.same_as.empty()) return each.same_as + " (" + name + ')';
+    if (each.same_as == name) return name + " (" + each.name + ')';
+  }
+  return name;
+}
+
+// The options of `asked` that do nothing for a caller without retries and hedges.
+UnusedOptions of_retries(const WorkloadOptions& asked) {
+  const RetrySettings& retry = asked.retry;
+  RetrySettings any;
+  OptionList list;
+  declare_options(list, any.hedge);
+  std::set<std::string> names{"max-retries", "max-attempts"};
+  // A gate may make a request back off that it refuses, and a strategy may have gates.
+  if (!retry.process.has_gates() && !retry.pacer.on) {
+    names.insert({"retry-on"});
+    declare_options(list, any.backoff);
+    declare_options(list, any.hint);
+    declare_options(list, any.process.budget);
+  }
+  for (const Option& each : list.all()) names.insert(each.name);
+  WorkloadOptions usual;
+  usual.retry = retry_settings(retry.strategy);
+  UnusedOptions given;
+  find_unused<WorkloadOptions>(given, asked, usual, "");
+  std::erase_if(given, [&names](const auto& each) { return !names.contains(each.first); });
+  return given;
+}
+
 }  // namespace
+
+void find_unused(UnusedOptions& unused, const WorkloadOptions& asked, const Topology& topology,
+                 const TopologyFile& file, const std::string& retry_at,
+                 const std::function<bool(const GraphEdge& edge)>& retries) {
+  UnusedOptions without_effect = of_retries(asked);
+  bool some = false;
+  for (const GraphEdge& edge : topology.edges) {
+    if (!retries(edge)) continue;
+    some = true;
+    const std::set<std::string> set = overruled(file, topology, edge);
+    std::erase_if(without_effect, [&set](const auto& each) { return !set.contains(each.first); });
+  }
+  WorkloadOptions any;
+  OptionList list;
+  declare_options(list, any);
+  for (const auto& each : without_effect) {
+    const std::string why =
+        forms_of(each.first, list) + " has no effect with --retry-at=" + retry_at;
+    unused.emplace(each.first,
+                   why + (some ? ": the sections of the callers that retry set it" : ""));
+  }
+}
 
 void find_unused(UnusedOptions& unused, const ServiceOptions& asked, Waiting waiting,
                  const TopologyFile& file) {
@@ -118,15 +172,9 @@ void find_unused(UnusedOptions& unused, const WorkloadOptions& asked, const Topo
   OptionList list;
   declare_options(list, any);
   for (const auto& [name, why] : without_effect) {
-    // Both forms of an option have the same sentence.
-    std::string forms = name;
-    for (const Option& each : list.all()) {
-      if (each.name == name && !each.same_as.empty()) forms = each.same_as + " (" + name + ')';
-      if (each.same_as == name) forms = name + " (" + each.name + ')';
-    }
     unused.emplace(name, !why.set ? why.sentence
-                                  : forms + " has no effect: each [clients.*] of " + file.path() +
-                                        " sets it" +
+                                  : forms_of(name, list) + " has no effect: each [clients.*] of " +
+                                        file.path() + " sets it" +
                                         (why.sentence.empty() ? "" : " or does not use it"));
   }
 }

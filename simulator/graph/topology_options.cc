@@ -190,6 +190,16 @@ void find_unused(UnusedOptions& unused, const GraphOptions& graph, const Service
   said_by_graph("service-time", service.workers.service_time != defaults.workers.service_time);
 }
 
+void find_unused_retries(UnusedOptions& unused, const GraphOptions& graph,
+                         const WorkloadOptions& clients, const Topology& topology) {
+  if (!graph.on() || graph.retry_at == RetryAt::kAll) return;
+  GraphOptions shown = graph;
+  OptionList list;
+  declare_options(list, shown);
+  find_unused(unused, clients, topology, graph.topology, list.find("retry-at")->get(),
+              [&](const GraphEdge& edge) { return retries(graph.retry_at, topology, edge); });
+}
+
 std::set<std::string> set_by_services(const GraphOptions& graph) {
   if (!graph.chain.empty()) return {"workers", "service-time"};
   return graph.topology.empty() ? std::set<std::string>() : graph.topology.set_in_all_services();

@@ -61,6 +61,10 @@ void declare_node_options(OptionList& options, GraphNode& node, NamedPlan& calls
 // Adds the options that were given but have no effect beside the graph, or without one.
 void find_unused(UnusedOptions& unused, const GraphOptions& graph, const ServiceOptions& service);
 
+// Adds the options of retries and hedges of `clients` that no caller takes, because of --retry-at.
+void find_unused_retries(UnusedOptions& unused, const GraphOptions& graph,
+                         const WorkloadOptions& clients, const Topology& topology);
+
 // The options that each service sets itself.
 std::set<std::string> set_by_services(const GraphOptions& graph);
 

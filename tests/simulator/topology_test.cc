@@ -213,11 +213,41 @@ TEST(Topology, RefusesOptionsThatAllSectionsOverrule) {
   // Calls take it, if their own section does not set it.
   const std::string calls = service("a", "calls = b\n") + service("b") + open;
   EXPECT_EQ(why(calls, "max-retries = 5\n", "max-retries"), "");
-  EXPECT_EQ(why(calls, "retry-at = none\nbackoff-cap = 5s\n", "backoff-cap"), "");
+  EXPECT_EQ(why(calls, "retry-at = bottom\nbackoff-cap = 5s\n", "backoff-cap"), "");
   EXPECT_NE(why(calls + "[a.b]\nmax-attempts = 2\n", "max-retries = 5\n", "max-retries"), "");
   EXPECT_NE(why(calls, "rate = 3000\n", "rate"), "");
   // Without sections of clients, all is as on the command line.
   EXPECT_EQ(why(service("a"), "arrivals = open\nrate = 3000\n", "rate"), "");
+}
+
+TEST(Topology, RefusesRetryOptionsThatNoCallerTakesBecauseOfRetryAt) {
+  const auto why = [](const std::string& topology, const std::string& where,
+                      const std::string& name, const std::string& value) {
+    return unused_options(
+        options_of(topology, "retry-at = " + where + '\n' + name + " = " + value + '\n'))[name];
+  };
+  const std::string calls = "[a]\nworkers = 8\ncalls = b\n[b]\nworkers = 5\n";
+  const std::string sets = calls + "[a.b]\nstrategy = aws-standard\n";
+  for (const auto& [name, value] :
+       {std::pair("retry-on", "503"), std::pair("hedge", "10ms"), std::pair("backoff-cap", "5s"),
+        std::pair("retry-budget", "10%")}) {
+    const std::string none = std::string(name) + " has no effect with --retry-at=none";
+    EXPECT_EQ(why(calls, "none", name, value), none);
+    EXPECT_EQ(why(calls, "top", name, value), "") << name;
+    EXPECT_EQ(why(calls, "bottom", name, value), "") << name;
+    EXPECT_EQ(why(sets, "all", name, value), "") << name;
+    EXPECT_EQ(why(sets, "top", name, value), "") << name;
+    EXPECT_EQ(
+        why(sets, "bottom", name, value),
+        std::string(name) +
+            " has no effect with --retry-at=bottom: the sections of the callers that retry set it");
+  }
+  EXPECT_EQ(why(calls, "none", "max-attempts", "5"),
+            "max-retries (max-attempts) has no effect with --retry-at=none");
+  // These are not about retries.
+  EXPECT_EQ(why(calls, "none", "timeout", "2s"), "");
+  EXPECT_EQ(why(calls, "none", "deadline", "2s"), "");
+  EXPECT_EQ(why(calls, "none", "breaker", "resilience4j"), "");
 }
 
 TEST(Topology, RefusesServiceOptionsThatAllSectionsSet) {
