@@ -197,8 +197,9 @@ void print_overruling(const NamedOptions& given, const std::string& whose) {
 }
 
 void print_brought(const std::vector<ListedStrategy>& strategies, const NamedOptions& given) {
-  const std::string text = brought_text(strategies, given);
-  if (!text.empty()) std::cout << wrapped("", text, 2);
+  for (const std::string& text : {brought_text(strategies, given), left_text(strategies, given)}) {
+    if (!text.empty()) std::cout << wrapped("", text, 2);
+  }
 }
 
 void write_start(const Invocation& invocation, std::uint64_t seed, bool given, JsonLines& json) {

@@ -81,19 +81,21 @@ bool sweeps_strategies(const Grid& grid) {
                      [](const Axis& axis) { return axis.name == "strategy"; });
 }
 
-// What the files among the swept strategies set besides a policy.
-std::string brought_text(const NamedOptions& in_force, const Grid& grid) {
+// The files among the swept strategies.
+std::vector<ListedStrategy> swept_files(const Grid& grid) {
   std::vector<ListedStrategy> files;
   for (const Axis& axis : grid.axes()) {
     for (const auto& [name, settings] : axis.files) files.push_back({name, settings});
   }
-  return brought_text(files, in_force);
+  return files;
 }
 
 // Names the options that hold in every row and override settings of the strategies, and what their files set besides.
 void print_overruling(const NamedOptions& in_force, const Grid& grid) {
   if (!sweeps_strategies(grid)) return;
-  for (const std::string& text : {overruling_text(in_force), brought_text(in_force, grid)}) {
+  const std::vector<ListedStrategy> files = swept_files(grid);
+  for (const std::string& text :
+       {overruling_text(in_force), brought_text(files, in_force), left_text(files, in_force)}) {
     if (!text.empty()) std::cout << wrapped("", text, 2);
   }
 }
@@ -131,7 +133,7 @@ void print_common(const NamedOptions& in_force, const Grid& grid, const std::str
     const bool said = above.find(' ' + name + '=') != above.npos;
     if (!said && name != "seed") list += name + '=' + value + ", ";
   }
-  const bool brought = !brought_text(in_force, grid).empty();
+  const bool brought = !brought_text(swept_files(grid), in_force).empty();
   print_note(std::cout, "all rows",
              list + (list.empty() ? "the defaults" : "the rest by default") +
                  (brought ? " but for these files" : "") + " (--print-settings), " + runs);

@@ -21,7 +21,12 @@ std::string overruling_text(const NamedOptions& given, const std::string& whose)
   return text;
 }
 
-std::string brought_text(const std::vector<ListedStrategy>& strategies, const NamedOptions& given) {
+namespace {
+
+// "mine.ini has arrivals=open, rate=190; ...": what files of settings set besides a policy, and that is, or is not, in
+// force beside what was given.
+std::string besides_a_policy(const std::vector<ListedStrategy>& strategies,
+                             const NamedOptions& given, bool in_force) {
   RetrySettings settings;
   OptionList of_strategy;
   declare_options(of_strategy, settings);
@@ -30,16 +35,29 @@ std::string brought_text(const std::vector<ListedStrategy>& strategies, const Na
     if (!each.settings) continue;
     NamedOptions with = given;
     set_strategy(with, each);
-    std::string brought;
+    std::string list;
     for (const auto& [name, value] : *each.settings) {
-      if (of_strategy.find(name) != nullptr || given.contains(name) || !with.contains(name))
-        continue;
-      brought += (brought.empty() ? "" : ", ") + name + '=' + value;
+      if (of_strategy.find(name) != nullptr) continue;
+      const auto found = given.find(name);
+      const bool same = found != given.end() && found->second == value;
+      const bool holds = found == given.end() && with.contains(name);
+      if (!same && holds == in_force) list += (list.empty() ? "" : ", ") + name + '=' + value;
     }
-    if (brought.empty()) continue;
-    text += (text.empty() ? "more than a policy: " : "; ") + each.name + " has " + brought;
+    if (!list.empty()) text += (text.empty() ? "" : "; ") + each.name + " has " + list;
   }
   return text;
+}
+
+}  // namespace
+
+std::string brought_text(const std::vector<ListedStrategy>& strategies, const NamedOptions& given) {
+  const std::string text = besides_a_policy(strategies, given, true);
+  return text.empty() ? "" : "more than a policy: " + text;
+}
+
+std::string left_text(const std::vector<ListedStrategy>& strategies, const NamedOptions& given) {
+  const std::string text = besides_a_policy(strategies, given, false);
+  return text.empty() ? "" : "not used, as what you gave holds: " + text;
 }
 
 NamedOptions in_force(const NamedOptions& given, const Grid& grid) {

@@ -29,6 +29,10 @@ std::string overruling_text(const NamedOptions& given, const std::string& whose 
 // was given. Empty if nothing.
 std::string brought_text(const std::vector<ListedStrategy>& strategies, const NamedOptions& given);
 
+// "not used, as what you gave holds: mine.ini has rate=190": what they set besides a policy, and was given with another
+// value. Empty if nothing.
+std::string left_text(const std::vector<ListedStrategy>& strategies, const NamedOptions& given);
+
 // The given options that hold in every row: none that is swept, in this or another form.
 NamedOptions in_force(const NamedOptions& given, const Grid& grid);
 

@@ -65,6 +65,18 @@ TEST(BroughtText, NamesWhatAFileSetsBesidesAPolicy) {
   EXPECT_EQ(brought_text(listed, {{"rate", "5"}, {"arrivals", "open"}}), "");
 }
 
+// But not what is the same.
+TEST(LeftText, NamesWhatAFileSetsBesidesAPolicyWhereSomethingElseWasGiven) {
+  const std::vector<ListedStrategy> listed{
+      {.name = "fixed"},
+      {.name = "mine.ini",
+       .settings = NamedOptions{{"max-attempts", "3"}, {"rate", "190"}, {"timeout", "1s"}}}};
+  EXPECT_EQ(left_text(listed, {{"max-attempts", "5"}}), "");
+  EXPECT_EQ(left_text(listed, {{"rate", "190"}}), "");
+  EXPECT_EQ(left_text(listed, {{"rate", "5"}, {"timeout", "1s"}}),
+            "not used, as what you gave holds: mine.ini has rate=190");
+}
+
 TEST(CheckValues, NamesTheAxisAndTheErrorInTheValue) {
   try {
     check_values({}, Grid({{"clients", {"5", "none"}}}));
