@@ -133,8 +133,8 @@ TEST(SimulateUsage, RefusesAnOptionThatAFileGivesTwiceWhereverItStands) {
   const std::string file = folder.file("twice.ini");
   std::ofstream(file) << "workers = 10\nservice = workers\nworkers = 40\n";
   const std::string why = "workers takes one value, and here are 2: 10 and 40";
-  expect_refused(RETRYSTORM_SIMULATE, {{"--config=" + file}, "--config: " + why});
-  expect_refused(RETRYSTORM_SIMULATE, {{"--sweep=strategy=fixed," + file}, file + ": " + why});
+  expect_refused(RETRYSTORM_SIMULATE, {{"--config=" + file}, why.c_str()});
+  expect_refused(RETRYSTORM_SIMULATE, {{"--sweep=strategy=fixed," + file}, why.c_str()});
 }
 
 TEST(ServerUsage, RefusesBadInput) {
