@@ -207,9 +207,12 @@ Recovery Experiment::checked(Recovery recovery) const {
   if (recovery.verdict == Verdict::kCollapsed && !recorder_->outage().empty() && !server_status()) {
     recovery.reason += "; whether its queue empties is not known here (--server-status)";
   }
-  if (recovery.verdict == Verdict::kNoOutage && options_.outage_at) {
+  const bool is_open =
+      recovery.verdict == Verdict::kNoOutage || recovery.verdict == Verdict::kUndecided;
+  if (is_open && options_.outage_at && recorder_->outage().empty()) {
     recovery.reason =
-        outage_failed_ ? "the outage could not be begun" : "the run ended before the outage";
+        (outage_failed_ ? "the outage could not be begun" : "the run ended before the outage") +
+        (recovery.reason.empty() ? "" : "; " + recovery.reason);
   }
   return recovery;
 }

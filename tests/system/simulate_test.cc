@@ -104,8 +104,9 @@ TEST(Simulate, SaysAfterATableWhatToTry) {
                             "\\(0 of 3 runs down, back after [0-9]+s\\)"));
   const std::string longer =
       "try: --most=outage-for --expect='down<20%', to see how long an outage it survives";
-  EXPECT_EQ(last_line({"--strategy=exponential"}), longer);
-  EXPECT_EQ(last_line({"--strategy=exponential", "--sweep=outage=freeze,drop"}), longer);
+  EXPECT_EQ(last_line({"--strategy=exponential", "--backlog=256"}), longer);
+  EXPECT_EQ(last_line({"--strategy=exponential", "--backlog=256", "--sweep=outage=freeze,drop"}),
+            longer);
   EXPECT_THAT(last_line({"--strategy=exponential", "--sweep=outage-for=5s,10s"}),
               testing::Not(testing::StartsWith("try:")));
   // 20 workers for 100 ms have served 190 in a time of 1 s: half of what comes too late. A queue of 4,096
