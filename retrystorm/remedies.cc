@@ -109,7 +109,8 @@ std::string no_effect(const ScenarioOptions& scenario) {
   return "";
 }
 
-// "50/s of 99/s", if the service as the last action leaves it can answer less than a recovery takes; otherwise empty.
+// "50/s of 99/s", if the service as the last action leaves it can answer less than a recovery from that load takes;
+// otherwise empty.
 std::string held_below_load(const ScenarioOptions& scenario, const CellResult& cell) {
   const std::vector<Change> all = changes(scenario);
   if (scenario.graph.on() || all.empty() || cell.recovering == 0 || !cell.phases[0].ok_per_s) {
@@ -117,11 +118,11 @@ std::string held_below_load(const ScenarioOptions& scenario, const CellResult& c
   }
   const Change& last = all.back();
   if (last.service.rate_limit.autoscale.kind != AutoscaleKind::kNone) return "";
-  const double before = *cell.phases[0].ok_per_s;
-  const double most = std::min(capacity_of(last.service) * scenario.scale, before * last.load);
-  constexpr double kBack = 0.9;  // of the OK/s before, as the verdict takes it
-  if (most >= kBack * before) return "";
-  return print_number(to_digits(most, 2)) + "/s of " + print_number(to_digits(before, 2)) + "/s";
+  const double wanted = *cell.phases[0].ok_per_s * last.load;
+  const double most = capacity_of(last.service) * scenario.scale;
+  constexpr double kBack = 0.9;  // of what is wanted, as the verdict takes it
+  if (most >= kBack * wanted) return "";
+  return print_number(to_digits(most, 2)) + "/s of " + print_number(to_digits(wanted, 2)) + "/s";
 }
 
 std::string recovery_text(const CellResult& cell) {
