@@ -37,9 +37,10 @@ struct Done {
   std::string out, err;
 };
 
+// A study takes some seconds of processor time.
 Done done(const char* program, const Arguments& arguments) {
   ChildProcess process(program, arguments);
-  const int code = process.exit_code().value_or(-1);
+  const int code = process.exit_code(4 * kPatience).value_or(-1);
   return {code, process.out(), process.err()};
 }
 
