@@ -17,11 +17,11 @@ std::map<std::string, std::string, std::less<>> read_settings(const std::string&
   if (!file) throw UnreadableFile("cannot read the settings in " + in_quotes(path));
   std::map<std::string, std::string, std::less<>> settings;
   // Both forms of an option count as one.
-  const auto find = [&options](const std::string& name) -> std::optional<Setting> {
+  const auto find = [&options](const std::string& name) -> std::optional<KnownOption> {
     const Option* option = options.find(name);
     if (option == nullptr) return std::nullopt;
-    return Setting{option->same_as.empty() ? option->name : option->same_as,
-                   option->separator != 0};
+    return KnownOption{option->same_as.empty() ? option->name : option->same_as,
+                       option->separator != 0};
   };
   try {
     for (const CLI::ConfigItem& item : settings_reader(find)->from_config(file)) {

@@ -11,6 +11,7 @@
 #include "retrystorm/study_command.h"
 #include "retrystorm/usual_remedies.h"
 #include "simulator/changes.h"
+#include "study/backlog_trial.h"
 
 namespace retrystorm {
 namespace {
@@ -113,7 +114,7 @@ std::string no_effect(const ScenarioOptions& scenario) {
 // otherwise empty.
 std::string held_below_load(const ScenarioOptions& scenario, const CellResult& cell) {
   const std::vector<Change> all = changes(scenario);
-  if (scenario.graph.on() || all.empty() || cell.recovering == 0 || !cell.phases[0].ok_per_s) {
+  if (scenario.graph.on() || all.empty() || cell.recovered > 0 || !cell.phases[0].ok_per_s) {
     return "";
   }
   const Change& last = all.back();
@@ -129,6 +130,22 @@ std::string recovery_text(const CellResult& cell) {
   const std::string text = back_text(cell);
   if (!cell.recovery_median || cell.recovery_p90 == cell.recovery_median) return text;
   return text + " (90 %: " + back_text(cell, 0.9) + ')';
+}
+
+// What is assumed of a service of one's own, and what the times mean. `cells`: one of each case.
+void tell_question(Study& study, const Invocation& invocation, const Compared& asked,
+                   const std::vector<Case>& cases, const std::vector<std::size_t>& cells,
+                   bool are_usual) {
+  std::vector<std::string> set_here;
+  for (const Case& each : cases) {
+    for (const auto& [name, value] : each.options) {
+      if (!asked.given.contains(name)) set_here.push_back(name);
+    }
+  }
+  study.tell_outlook(invocation, cells, set_here);
+  const std::string begin = are_usual ? "; each remedy begins 10s after that" : "";
+  std::cerr << wrapped("remedies   ", "\"back after\" counts from the end of the outage" + begin,
+                       11);
 }
 
 // The data that scripts/lib/remedies.gp draws.
@@ -162,6 +179,7 @@ int remedies(const Invocation& invocation, const RemediesOptions& options) {
         "--outage-for=0s: nothing has collapsed, so nothing needs a remedy");
   }
   const bool are_usual = options.remedies.empty();
+  const bool is_own = !asked.given.empty() || !asked.strategies.empty();
   const auto options_with = [&](const Case& one, const Remedy& remedy) {
     NamedOptions all = one.options;
     all.emplace("observe", format_duration(options.observe));
@@ -207,11 +225,13 @@ int remedies(const Invocation& invocation, const RemediesOptions& options) {
   std::vector<StudyCell> cells;
   std::vector<NamedOptions> options_of;                     // by cell
   std::vector<std::pair<std::size_t, std::size_t>> places;  // case and remedy of each cell
+  std::vector<std::size_t> one_of_each;                     // case: a cell
   for (std::size_t c = 0; c < cases.size(); ++c) {
     for (std::size_t r = 0; r < remedies.size(); ++r) {
       NamedOptions of_cell = options_with(cases[c], remedies[r]);
       const ScenarioOptions scenario = scenario_of(of_cell);
       if (!no_effect(scenario).empty()) continue;  // a curve has no queue
+      if (places.empty() || places.back().first != c) one_of_each.push_back(cells.size());
       cells.push_back({{cases[c].title, remedies[r].title}, scenario});
       options_of.push_back(std::move(of_cell));
       places.emplace_back(c, r);
@@ -219,6 +239,7 @@ int remedies(const Invocation& invocation, const RemediesOptions& options) {
   }
 
   Study study(invocation, options, {"case", "remedy"}, std::move(cells));
+  if (is_own) tell_question(study, invocation, asked, cases, one_of_each, are_usual);
   const auto results = study.run();
   if (!results) return study.finish();
 
@@ -233,10 +254,22 @@ int remedies(const Invocation& invocation, const RemediesOptions& options) {
     table.rows.back()[0] = remedy.title;
   }
   std::vector<std::string> runs, unharmed;
+  // Few people know how long the accept queue of their server is. This one is that of Go, the longest.
+  constexpr std::size_t kLong = kUsualBacklogs.back(), kRunsBeside = 10;
+  std::vector<std::string> lost(cases.size());  // the remedies that do not help with it
   for (std::size_t i = 0; i < results->size(); ++i) {
     CellResult cell = (*results)[i];
     const auto [c, r] = places[i];
-    cell.held = held_below_load(scenario_of(options_of[i]), cell);
+    ScenarioOptions scenario = scenario_of(options_of[i]);
+    cell.held = held_below_load(scenario, cell);
+    if (is_own && cell.decided() > 0 && !cell.mostly_not_back() &&
+        hangs_on_backlog(scenario, options_of[i])) {
+      scenario.service.backlog = kLong;
+      const auto tried = study.run_beside(scenario, std::min(options.runs, kRunsBeside));
+      if (!tried.empty() && summarize(tried).mostly_not_back()) {
+        lost[c] += (lost[c].empty() ? "" : ", ") + remedies[r].title;
+      }
+    }
     if (remedies[r].actions.empty() && cell.recovered == cell.runs) {
       unharmed.push_back(cases[c].title +
                          " comes back in all runs without any remedy: there is nothing to remedy");
@@ -258,6 +291,14 @@ int remedies(const Invocation& invocation, const RemediesOptions& options) {
   }
   study.show(table);
   for (const std::string& each : unharmed) std::cout << wrapped("", each, 2);
+  for (std::size_t c = 0; c < cases.size(); ++c) {
+    if (lost[c].empty()) continue;
+    std::cout << wrapped(
+        "",
+        cases[c].title + " does not come back with --backlog=" + std::to_string(kLong) +
+            ", which servers in Go have, by: " + lost[c] + ": ask what your server listens with",
+        2);
+  }
   for (const std::string& each : left_out) std::cout << wrapped("", each, 2);
   write_picture_data(options.picture_data, cases, remedies, runs);
   return study.finish();

@@ -34,6 +34,11 @@ double rounded_up(double value) {
   return to_digits(std::ceil(to_digits(value / unit, 9)) * unit, 2);
 }
 
+// Of requests or workers: a whole number.
+double whole(double count) {
+  return std::ceil(rounded_up(count));
+}
+
 // The rules. With a number that is half of the timeout or less, a request that is let in can still be answered in time.
 Bounds bounds_of(const ScenarioOptions& scenario) {
   const ServiceOptions service = service_of(scenario);
@@ -59,13 +64,13 @@ Bounds bounds_of(const ScenarioOptions& scenario) {
   bounds.age.value = to_seconds(half);
   if (service.capacity == Capacity::kCurve) {
     const double late = late_from(service, half);
-    bounds.shed_above.value = rounded_up(late);
-    bounds.places.value = rounded_up(late / 2);
+    bounds.shed_above.value = whole(late);
+    bounds.places.value = whole(late / 2);
   } else if (capacity != kUnlimited) {
     const double answered = capacity * to_seconds(half);
     bounds.shed_above.value =
-        rounded_up(std::max(answered, static_cast<double>(service.workers.workers)));
-    bounds.places.value = std::max(rounded_up(answered / 2), 1.0);
+        whole(std::max(answered, static_cast<double>(service.workers.workers)));
+    bounds.places.value = whole(answered / 2);
   }
   return bounds;
 }

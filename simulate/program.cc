@@ -332,6 +332,16 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
     tried_rows.push_back({row_name(grid, cell), trials_of(cell)});
   }
   tell_trials(tried_rows, output.json());
+  if (const Outlook ahead = look_ahead(options_of(0));
+      complete && !options.quiet && ahead.outage && !ahead.later.empty()) {
+    std::string changes;
+    for (const std::string& each : ahead.later) changes += (changes.empty() ? "" : ", ") + each;
+    std::cout << wrapped("later: ",
+                         "what " + changes +
+                             " changes may be why a service is down, or ends what is judged: "
+                             "--runs=1 names it (docs/output.md)",
+                         2);
+  }
   const auto some_row = [&tried_rows](bool (AnswerTrials::*is_so)() const) {
     return std::any_of(tried_rows.begin(), tried_rows.end(),
                        [is_so](const TrialsOfRow& each) { return (each.trials.*is_so)(); });

@@ -33,16 +33,6 @@ bool is_chain(const AskedRow& asked) {
   return asked.options.graph.chain.size() > 1 && has_outage(asked);
 }
 
-// Only a frozen process finds a full accept queue. Multiplexed connections outlast the freeze.
-bool hangs_on_backlog(const AskedRow& asked) {
-  const ScenarioOptions& options = asked.options;
-  const bool is_known =
-      asked.given.contains("backlog") && options.service.backlog != kBacklogOfTomcat;
-  // At another scale a backlog is none that a server has.
-  return !is_known && options.scale == 1 && !options.graph.on() &&
-         !options.workload.connections.multiplexed() && is_frozen(asked);
-}
-
 // A service that is down for most seeds may owe it to requests whose clients have hung up. In a chain they also take
 // workers from others.
 std::vector<Trial> skip_abandoned(const AskedRow& asked) {
@@ -503,7 +493,7 @@ AnswerTrials::AnswerTrials(const AskedRow& asked, const Evaluator& evaluator, st
     : evaluator_(evaluator),
       seed_(seed),
       runs_(std::min(runs, kMostRuns)),
-      tries_backlogs_(hangs_on_backlog(asked)) {
+      tries_backlogs_(hangs_on_backlog(asked.options, asked.given)) {
   if (asked.result.decided() == 0) return;
   if (tries_backlogs_) try_backlogs(asked);
   for (const Rule rule : kRules) {

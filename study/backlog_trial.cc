@@ -38,6 +38,14 @@ std::string down_of(const TriedBacklog& tried, const char* noun) {
 
 }  // namespace
 
+bool hangs_on_backlog(const ScenarioOptions& options, const NamedOptions& given) {
+  const bool is_known = given.contains("backlog") && options.service.backlog != kBacklogOfTomcat;
+  return !is_known && options.scale == 1 && !options.graph.on() &&
+         !options.workload.connections.multiplexed() &&
+         options.timeline.outage.kind == Disturbance::Kind::kFreeze &&
+         options.outage_length() > Duration::zero();
+}
+
 std::optional<BacklogTrial> try_backlogs(
     const TriedBacklog& asked, std::size_t runs,
     const std::function<std::optional<TriedBacklog>(std::size_t, std::size_t)>& run) {

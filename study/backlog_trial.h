@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "simulator/scenario_options.h"
+#include "study/named_options.h"
 #include "study/statistics.h"
 
 namespace retrystorm {
@@ -25,6 +27,10 @@ inline constexpr std::size_t kBacklogOfTomcat = 100;
 
 // Of the requests after an outage so large a share less succeeds that it is another answer.
 inline constexpr double kClearlyLess = 0.1;
+
+// May the answer hang on a backlog that was not given? Only a frozen process finds a full accept queue. Multiplexed
+// connections outlast the freeze. At another scale a backlog is none that a server has.
+bool hangs_on_backlog(const ScenarioOptions& options, const NamedOptions& given);
 
 struct TriedBacklog {
   std::size_t backlog = 0;

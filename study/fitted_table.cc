@@ -443,7 +443,7 @@ void print_unsettled(std::ostream& out,
       queued += " (a request waits for up to " + readable(*cell.queue_wait) + ')';
     }
     if (cell.cut > 0) add(cut, name, cell.cut, cell);
-    if (cell.undecided > 0) add(undecided, name, cell.undecided, cell);
+    if (cell.undecided > 0 && cell.held.empty()) add(undecided, name, cell.undecided, cell);
   }
   print_note(out, "still recovering (a longer --observe decides)", recovering);
   print_note(out, "held below its load by the remedy itself", held);

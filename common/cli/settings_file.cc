@@ -84,7 +84,7 @@ class SettingsFile : public CLI::ConfigTOML {
     std::map<std::string, std::size_t> place;               // in `joined`
     std::map<std::string, std::vector<std::string>> names;  // as they are written
     for (const CLI::ConfigItem& each : all) {
-      const std::optional<Setting> known = find_(each.name);
+      const std::optional<KnownOption> known = find_(each.name);
       const auto found =
           known ? place.emplace(known->name, joined.size()) : std::pair(place.end(), true);
       if (found.second) {
@@ -100,7 +100,7 @@ class SettingsFile : public CLI::ConfigTOML {
       }
     }
     for (const CLI::ConfigItem& each : joined) {
-      const std::optional<Setting> known = find_(each.name);
+      const std::optional<KnownOption> known = find_(each.name);
       if (!known || known->takes_several || each.inputs.size() < 2) continue;
       const std::vector<std::string>& written = names.at(known->name);
       throw CLI::ConfigError((app_ == nullptr ? "" : "--config: ") + list_of(written) +
@@ -178,10 +178,10 @@ void print_group(std::ostream& out, const std::string& title, CLI::App& group,
 
 std::shared_ptr<CLI::Config> settings_reader(CLI::App& app) {
   return std::make_shared<SettingsFile>(
-      &app, [&app](const std::string& name) -> std::optional<Setting> {
+      &app, [&app](const std::string& name) -> std::optional<KnownOption> {
         const CLI::Option* option = find_option(app, name);
         if (option == nullptr) return std::nullopt;
-        return Setting{option->get_name(), takes_several(*option) || joins_several(*option)};
+        return KnownOption{option->get_name(), takes_several(*option) || joins_several(*option)};
       });
 }
 

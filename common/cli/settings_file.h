@@ -15,11 +15,11 @@ class Config;
 namespace retrystorm {
 
 // An option that a settings file may have.
-struct Setting {
+struct KnownOption {
   std::string name;  // one for all names of the option
   bool takes_several;
 };
-using FindSetting = std::function<std::optional<Setting>(const std::string& name)>;
+using FindSetting = std::function<std::optional<KnownOption>(const std::string& name)>;
 
 // Reads the files of `--config`. They may not have several values for an option that takes one, nor options
 // that `app` does not have. `app` must outlive the reader.

@@ -593,8 +593,10 @@ Outlook look_ahead(const OutlookInput& asked) {
   }
   if (saves.kind == BudgetSettings::Kind::kTokens && !has_balance) {
     outlook.bucket = saves;
-    const bool throttled = input.outage && input.outage->kind == Disturbance::Kind::kThrottle;
-    if (throttled) outlook.bucket->cost = cost_of_retry(saves, Failure::kThrottled);
+    const auto failure = input.outage
+                             ? failure_in(*input.outage, input.service.value_or(ServiceOptions()))
+                             : std::nullopt;
+    if (failure) outlook.bucket->cost = cost_of_retry(saves, failure->failure);
   }
   outlook.budget_is_concurrent = retry.process.budget.kind == BudgetSettings::Kind::kConcurrent;
   outlook.client_rate = client_rate_of(workload);

@@ -48,6 +48,16 @@ TEST(UsualRemedies, FollowFromTheServiceAndItsClients) {
                             "a queue of 130 places", "drop what has waited 0.5 s"}));
 }
 
+// 5 workers answer 50/s, 12.5 within half of a timeout of 500 ms, 6.25 within a quarter of it.
+TEST(UsualRemedies, CountWholeRequests) {
+  EXPECT_THAT(titles(remedies_of({{"service", "workers"},
+                                  {"workers", "5"},
+                                  {"arrivals", "open"},
+                                  {"rate", "45"},
+                                  {"timeout", "500ms"}})),
+              IsSupersetOf({"shed above 13", "a queue of 7 places"}));
+}
+
 // 500 workers of 4 s answer 125/s, which are 125 within half of 2 s: all of them may be busy all the same.
 TEST(UsualRemedies, LeaveNoWorkerIdle) {
   EXPECT_THAT(

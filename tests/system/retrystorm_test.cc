@@ -585,6 +585,22 @@ TEST(RetrystormRemedies, SayWhichHoldTheServiceBelowItsLoad) {
   EXPECT_THAT(study.out, testing::Not(HasSubstr("a longer --observe")));
 }
 
+// 500/s answer 450 requests within the 900 ms that a service time leaves of a timeout of 1 s. The accept queue is first in,
+// first out: of 4,096 the others are answered too late, whatever the order of those that were accepted.
+TEST(RetrystormRemedies, SayWhichDoNotHelpWithALongAcceptQueue) {
+  const Ended study = run(
+      RETRYSTORM_STUDIES,
+      {"remedies", "--service=workers", "--workers=50", "--service-time=100ms", "--arrivals=open",
+       "--rate=250", "--timeout=1s", "--strategy=exponential", "--runs=3", "--seed=1",
+       "--remedy=LIFO: 60s set queue-order=lifo", "--remedy=drop: 60s set queue-drop=age:500ms"});
+  EXPECT_THAT(unwrapped_lines(study.out),
+              testing::Contains("this service does not come back with --backlog=4096, which "
+                                "servers in Go have, by: LIFO: ask what your server listens with"));
+  EXPECT_THAT(study.err, HasSubstr("(--max-attempts, --deadline)\nassumed "));
+  EXPECT_THAT(study.err,
+              testing::EndsWith("remedies   \"back after\" counts from the end of the outage\n"));
+}
+
 // Half of 200/s is enough for 99/s without retries: nothing collapses.
 TEST(RetrystormRemedies, SayThatThereIsNothingToRemedy) {
   const std::string said = "there is nothing to remedy";
