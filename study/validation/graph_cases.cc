@@ -171,18 +171,18 @@ std::vector<Case> graph_cases() {
   for (const auto& [e, n] : {std::pair(.3, 3), std::pair(.1, 3), std::pair(.4, 2)}) {
     const std::string name =
         ", each of 3 fails with " + digits(e) + ", " + std::to_string(n) + " attempts";
-    const NamedOptions options = retried(n, arriving(200, 100, {{"error-share", digits(e)}}));
-    const auto with = [&options](const char* where) {
-      NamedOptions other = options;
+    const NamedOptions sent_once = arriving(200, 100, {{"error-share", digits(e)}});
+    const NamedOptions options = retried(n, sent_once);
+    const auto with = [](NamedOptions other, const char* where) {
       other.insert_or_assign("retry-at", where);
       return other;
     };
     add(42, "success" + name + " of every caller", 1 - hops_failing(e, n, {true, true, true}), .002,
         success(row_of(3, n), options));
     add(42, "success" + name + " of the clients", 1 - hops_failing(e, n, {false, false, true}),
-        .002, success(row_of(3, n), with("top")));
+        .002, success(row_of(3, n), with(options, "top")));
     add(42, "success" + name + " of the last caller", 1 - hops_failing(e, n, {true, false, false}),
-        .005, success(row_of(3, n), with("bottom")));
+        .005, success(row_of(3, n), with(sent_once, "bottom")));
   }
 
   for (const auto& [n, hops] : {std::pair(4, 3), std::pair(3, 5)}) {
