@@ -332,10 +332,11 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
     tried_rows.push_back({row_name(grid, cell), trials_of(cell)});
   }
   tell_trials(tried_rows, output.json());
-  if (const Outlook ahead = look_ahead(options_of(0));
-      complete && !options.quiet && ahead.outage && !ahead.later.empty()) {
+  const ScenarioOptions some = options_of(0);
+  if (const auto later = later_changes(some.timeline);
+      complete && !options.quiet && some.outage_length() > Duration::zero() && !later.empty()) {
     std::string changes;
-    for (const std::string& each : ahead.later) changes += (changes.empty() ? "" : ", ") + each;
+    for (const std::string& each : later) changes += (changes.empty() ? "" : ", ") + each;
     std::cout << wrapped("later: ",
                          "what " + changes +
                              " changes may be why a service is down, or ends what is judged: "
