@@ -179,7 +179,7 @@ Json describe(const NamedOptions& given, std::uint64_t seed) {
     add_default(option.name);
     const std::string& value = values.at(option.name);
     if (!setting.plain.contains(option.name)) continue;  // the file has it
-    if (value == defaults[option.name] || unused.contains(option.name)) continue;
+    if (defaults[option.name] == Json(value) || unused.contains(option.name)) continue;
     // A choice that sets other options, too, as --connections=library does, is not what it is read as.
     const std::string& text = good.at(option.name);
     const bool is_choice =
