@@ -93,6 +93,7 @@ HttpServer::HttpServer(const ServiceOptions& options, std::uint64_t seed, const 
       max_connections_(options.max_connections),
       address_(address) {
   add_routes(requests_, upstream.any());
+  configure(options);
   open();
   address_.port = listener_->port();
 }
@@ -131,20 +132,21 @@ void HttpServer::run() {
 
 void HttpServer::accept_until_shut_down(const Listener& listener) {
   while (true) {
-    Descriptor accepted = listener.accept();
+    const bool room = open_.wait_for_room(most_open_);
+    Descriptor accepted = room ? listener.accept() : Descriptor();
     if (accepted) {
       try {
         // The connection is closed when the last copy of the job is destroyed.
         const auto connection = std::make_shared<const OpenConnection>(std::move(accepted), open_);
         pool_.accept(job_of(connection));
-        const std::size_t open = open_;
+        const std::size_t open = open_.add(0);
         if (open > max_connections_) idle_.close_oldest(open - max_connections_);
       } catch (const std::bad_alloc&) {
         // Out of memory: this connection is closed.
       }
     } else if (listener.is_shut_down()) {
       return;
-    } else {
+    } else if (room) {
       std::this_thread::sleep_for(1ms);  // for example, no descriptors left
     }
   }

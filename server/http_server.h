@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 
@@ -41,7 +42,10 @@ class HttpServer {
   void stop();
 
   // Changes the service's settings.
-  void configure(const ServiceOptions& options) { pool_.configure(options); }
+  void configure(const ServiceOptions& options) {
+    pool_.configure(options);
+    if (options.accepts_when_free()) most_open_ = options.most_connections();
+  }
 
   // Resets every connection, including those not yet accepted. New connections are refused until
   // `listen` is called. Has no effect if the server is already down or is stopping.
@@ -69,10 +73,12 @@ class HttpServer {
   RequestServer requests_;
   const bool keeps_deadlines_;
   const std::unique_ptr<Upstream> upstream_;
-  std::atomic<std::size_t> open_ = 0;  // connections, whether busy or idle
+  OpenConnections open_;
   ServicePool pool_;
   IdleConnections idle_;
   const std::size_t backlog_, max_connections_;
+  // If each has a worker of its own. Otherwise idle ones are closed for others.
+  std::atomic<std::size_t> most_open_ = std::numeric_limits<std::size_t>::max();
   Address address_;
 
   std::mutex orders_;  // held during a whole `go_down` or `listen`: one at a time

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <functional>
 #include <list>
@@ -16,15 +18,36 @@
 
 namespace retrystorm {
 
+// Counts the open connections, whether busy or idle. All members may be called from any thread.
+class OpenConnections {
+ public:
+  // Returns how many there are then.
+  std::size_t add(std::ptrdiff_t change) {
+    const std::scoped_lock lock(mutex_);
+    changed_.notify_all();
+    return open_ += static_cast<std::size_t>(change);
+  }
+  // Waits a moment for fewer than `most`, and says whether that is so.
+  bool wait_for_room(const std::atomic<std::size_t>& most) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::milliseconds(10), [&] { return open_ < most; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t open_ = 0;
+};
+
 // A connection that counts itself. It is closed on destruction.
 class OpenConnection {
  public:
   // `open` must outlive it.
-  OpenConnection(Descriptor descriptor, std::atomic<std::size_t>& open)
+  OpenConnection(Descriptor descriptor, OpenConnections& open)
       : descriptor_(std::move(descriptor)), open_(open) {
-    ++open_;
+    open_.add(1);
   }
-  ~OpenConnection() { --open_; }
+  ~OpenConnection() { open_.add(-1); }
 
   OpenConnection(const OpenConnection&) = delete;
   OpenConnection& operator=(const OpenConnection&) = delete;
@@ -33,7 +56,7 @@ class OpenConnection {
 
  private:
   Descriptor descriptor_;
-  std::atomic<std::size_t>& open_;
+  OpenConnections& open_;
 };
 
 // One thread watches them all. All members may be called from any thread.

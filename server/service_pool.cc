@@ -66,7 +66,7 @@ TimePoint ServicePool::Job::until() const {
 
 ServicePool::ServicePool(const ServiceOptions& options, std::uint64_t seed, Upstream* upstream,
                          bool keeps_deadlines)
-    : max_connections_(options.max_connections),
+    : max_connections_(options.most_connections()),
       upstream_(upstream),
       service_(options, seed, Clock::now()) {
   service_.record_times();
@@ -291,6 +291,8 @@ void ServicePool::work(Workers::iterator self) {
 void ServicePool::configure(const ServiceOptions& options) {
   const std::scoped_lock lock(mutex_);
   service_.configure(Clock::now(), options);
+  max_connections_ = options.most_connections();
+  room_.notify_all();
   release_due();
 }
 

@@ -123,7 +123,7 @@ class ServicePool {
   void grow();                        // with the lock held
   void retire_surplus();              // with the lock held
 
-  const std::size_t max_connections_;
+  std::size_t max_connections_;
   Upstream* const upstream_;
 
   mutable std::mutex mutex_;

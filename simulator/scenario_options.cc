@@ -69,6 +69,7 @@ void add_topology(Scenario& scenario, const ScenarioOptions& options) {
         topology.edges.begin(), topology.edges.end(),
         [i](const auto& each) { return each.to != i || each.caller.connections.multiplexed(); });
     if (few) service.max_connections = std::numeric_limits<std::size_t>::max();
+    if (few) service.when_free = false;
   }
   scenario.service = topology.nodes.front().service;
   scenario.workload = topology.edges.front().caller;
@@ -242,11 +243,9 @@ void find_unused(UnusedOptions& unused, const ScenarioOptions& scenario) {
       scenario.service.reset_limit != ServiceOptions::kUnlimitedResets) {
     unused.emplace("reset-limit", "reset-limit has no effect without --connections=multiplexed");
   }
-  const std::size_t usual = ScenarioOptions().service.max_connections;
-  if (!any(Connections::kNew) && !any(Connections::kKeepAlive) &&
-      scenario.service.max_connections != usual) {
-    unused.emplace("max-connections",
-                   "max-connections has no effect with --connections=multiplexed");
+  if (!any(Connections::kNew) && !any(Connections::kKeepAlive)) {
+    find_unused<ScenarioOptions>(unused, scenario, {}, "with --connections=multiplexed",
+                                 {"max-connections", "accepts"});
   }
   if (scenario.workload.arrivals == Arrivals::kJob) {
     find_unused<ScenarioOptions>(unused, scenario, ScenarioOptions(), "with --arrivals=job",
@@ -292,6 +291,7 @@ Scenario make_scenario(const ScenarioOptions& options, std::uint64_t seed) {
 
   if (scenario.workload.connections.multiplexed()) {
     scenario.service.max_connections = std::numeric_limits<std::size_t>::max();  // there are few
+    scenario.service.when_free = false;
   }
   if (options.graph.on()) add_topology(scenario, options);
   check_hedges(options);

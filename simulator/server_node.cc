@@ -9,7 +9,8 @@ namespace retrystorm {
 ServerNode::ServerNode(const ServiceOptions& options, std::uint64_t seed,
                        std::size_t syn_linear_timeouts, Duration patience, Caller& caller,
                        RequestTrace* trace)
-    : max_connections_(options.max_connections),
+    : when_free_(options.accepts_when_free()),
+      max_connections_(options.most_connections()),
       abandoned_(options.abandoned),
       caller_(caller),
       sure_room_(caller.idle_connections() ? 0 : max_connections_),
@@ -178,6 +179,14 @@ void ServerNode::go_down(TimePoint now) {
   restart(now);
 }
 
+void ServerNode::configure(TimePoint now, const ServiceOptions& options) {
+  service_.configure(now, options);
+  if (!when_free_) return;
+  max_connections_ = options.most_connections();
+  if (sure_room_ > 0) sure_room_ = max_connections_;
+  accept(now);
+}
+
 void ServerNode::restart(TimePoint now) {
   if (!awake_) {
     restarts_on_waking_ = true;
@@ -222,7 +231,7 @@ void ServerNode::accept(TimePoint now) {
 bool ServerNode::make_room_beside_idle() {
   const std::size_t idle = caller_.idle_connections().value_or(0);
   if (service_.connections() + idle < max_connections_) return true;
-  return idle > 0 && caller_.lose_longest_idle_connection();
+  return idle > 0 && !when_free_ && caller_.lose_longest_idle_connection();
 }
 
 void ServerNode::take_in(TimePoint now, Attempt attempt) {

@@ -82,7 +82,7 @@ class ServerNode final : public Target {
   bool awake() const { return awake_; }
 
   // From now on these are the service's settings.
-  void configure(TimePoint now, const ServiceOptions& options) { service_.configure(now, options); }
+  void configure(TimePoint now, const ServiceOptions& options);
 
   // Restarts the server. Every connection is reset, accepted or not, and all requests in the
   // service are lost. A frozen server restarts when it wakes.
@@ -128,7 +128,7 @@ class ServerNode final : public Target {
 
   std::size_t peak_concurrency() const { return peak_concurrency_; }
   // Was it as high as --max-connections let it be?
-  bool peak_is_bound() const { return peak_concurrency_ >= max_connections_; }
+  bool peak_is_bound() const { return !when_free_ && peak_concurrency_ >= max_connections_; }
 
   // Where the attempts lie of callers who wait for `in_flight` of them, `in_service` of these in the service.
   AttemptPlaces places(std::size_t in_flight, std::size_t in_service) const;
@@ -152,7 +152,7 @@ class ServerNode final : public Target {
   void read_on_waking(TimePoint now);
   void accept(TimePoint now);
   // Is there room for another connection? If only idle ones take it, closes the one idle for longest, as
-  // nginx does.
+  // nginx does; but a worker waits for the next request of its connection.
   bool make_room() { return service_.connections() < sure_room_ || make_room_beside_idle(); }
   [[gnu::noinline]] bool make_room_beside_idle();
   // Reads an attempt's request from its accepted connection.
@@ -169,11 +169,12 @@ class ServerNode final : public Target {
   void rejected(TimePoint now, const Attempt& attempt, Rejection why);
   Ticket& ticket_of(const Attempt& attempt);
 
-  const std::size_t max_connections_;
+  const bool when_free_;
+  std::size_t max_connections_;
   const Abandoned abandoned_;
   Caller& caller_;
   // With fewer connections than this there is room for one, whatever the caller keeps. 0: that matters always.
-  const std::size_t sure_room_;
+  std::size_t sure_room_;
   RequestTrace* const trace_;
   Callees* callees_ = nullptr;
   const bool watches_;  // true if single attempts are tracked; most runs do not need that

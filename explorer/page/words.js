@@ -10,7 +10,7 @@ const WORDS = {
   breaker: 'Circuit breaker', throttle: 'Clients throttle themselves', 'retry-budget': 'Retry budget', 'when-refused': 'When it may not send',
   service: 'Kind of service', 'base-delay': 'A request takes', limit: 'It slows down above', k: 'Again with every further', 'curve-factor': 'Each time by a factor of',
   workers: 'Workers', 'service-time': 'A request takes', 'queue-length': 'Places in the queue', 'queue-order': 'Who is next in the queue', 'queue-drop': 'Dropped from the queue',
-  backlog: 'Connections that may wait', 'max-connections': 'Connections, at most', 'shed-above': 'It turns requests away above',
+  backlog: 'Connections that may wait', accepts: 'It accepts', 'max-connections': 'Connections, at most', 'shed-above': 'It turns requests away above',
   'rate-limit': 'Requests let in per second', abandoned: 'Requests whose clients have gone', 'error-share': 'Share of errors',
   'reconnect-growth': 'How the waits to connect grow', 'reconnect-base': 'The first wait to connect',
   'reconnect-jitter': 'Randomness of the waits to connect', 'reconnect-calls': 'A connect is so many requests',

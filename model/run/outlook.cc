@@ -78,7 +78,7 @@ Outlook::Service look_at_service(const ServiceOptions& options, Duration timeout
   const double shed_above = or_unlimited(options.shed_above, 0);
   // Other requests wait in the accept queue.
   const double connected =
-      or_unlimited(options.max_connections, 0) + static_cast<double>(options.backlog);
+      or_unlimited(options.most_connections(), 0) + static_cast<double>(options.backlog);
   if (options.capacity == Capacity::kCurve) {
     service.best_concurrency = most_in_service(options);
     service.p50 = service.p99 = options.base_delay;
@@ -102,7 +102,8 @@ Outlook::Service look_at_service(const ServiceOptions& options, Duration timeout
   }
   bound(or_unlimited(workers.queue_length, WorkerSettings::kUnbounded), "--queue-length");
   bound(std::max(shed_above - number, 0.0), "--shed-above");
-  bound(std::max(connected - number, 0.0), "--max-connections and --backlog");
+  bound(std::max(connected - number, 0.0),
+        options.accepts_when_free() ? "--backlog" : "--max-connections and --backlog");
   if (workers.drop.kind == QueueDrop::Kind::kAge && mean > 0) {
     bound(to_seconds(workers.drop.time) * number / mean, "--queue-drop");
   }

@@ -189,6 +189,12 @@ void warn(Outlook& outlook, const OutlookInput& input, const Storm& storm) {
   const std::string timeout = readable(workload.timeout);
   const auto per_second = [](double rate) { return readable(rate) + "/s"; };
   warn_of_late_turns(outlook, workload);
+  if (outlook.connections && !outlook.connections->multiplexed && input.service &&
+      input.service->accepts_when_free() &&
+      outlook.connections->open > static_cast<double>(input.service->most_connections())) {
+    say("each kept connection keeps a worker (--accepts=when-free), and there are more of them: "
+        "others wait until one is closed (--server-idle)");
+  }
   if (outlook.service) {
     warn_of_processes_in_step(outlook, workload);
     const Outlook::Service& service = *outlook.service;

@@ -35,8 +35,9 @@ ServiceOptions with_conditions(const Conditions& conditions, ServiceOptions conf
 
 void change_option(ServiceOptions& configured, std::string_view name, std::string_view value,
                    Engine engine) {
-  static constexpr std::array<std::string_view, 6> kFixed{
-      "service", "backlog", "max-connections", "server-idle", "reset-limit", "abandoned"};
+  static constexpr std::array<std::string_view, 7> kFixed{
+      "service",     "backlog",     "accepts",  "max-connections",
+      "server-idle", "reset-limit", "abandoned"};
   ServiceOptions changed = configured;
   OptionList options;
   declare_options(options, changed, engine);

@@ -87,6 +87,10 @@ void declare_options(OptionList& options, ServiceOptions& service, Engine engine
              real ? 65535 : kMany)
       .with_unit("connections")
       .basic = "Service";
+  options.choice<bool>(
+      "accepts", service.when_free, {{"all", false}, {"when-free", true}},
+      "workers: accepts every connection, as an event loop or an executor does, or one when a worker is "
+      "free, which keeps it until it is closed, as threads that call accept: others wait in the backlog");
   options
       .count("max-connections", service.max_connections,
              real ? "how many connections are accepted at a time; 0 = as many as the process may "
@@ -148,16 +152,15 @@ void declare_options(OptionList& options, ServiceOptions& service, Engine engine
 void find_unused(UnusedOptions& unused, const ServiceOptions& service) {
   if (service.capacity == Capacity::kCurve) {
     find_unused<WorkerSettings>(unused, service.workers, {}, "without --service=workers");
+    find_unused<ServiceOptions>(unused, service, {}, "without --service=workers", {"accepts"});
   } else {
     find_unused(unused, service.workers);
-    const ServiceOptions defaults;
-    const auto find_of_curve = [&unused](const char* name, bool given) {
-      if (given) unused.emplace(name, name + std::string(" has no effect with --service=workers"));
-    };
-    find_of_curve("base-delay", service.base_delay != defaults.base_delay);
-    find_of_curve("limit", service.limit != defaults.limit);
-    find_of_curve("curve-factor", service.factor != defaults.factor);
-    find_of_curve("k", service.k != defaults.k);
+    if (service.when_free) {
+      find_unused<WorkerSettings>(unused, service.workers, {}, "with --accepts=when-free",
+                                  {"queue-length", "queue-order", "queue-drop"});
+    }
+    find_unused<ServiceOptions>(unused, service, {}, "with --service=workers",
+                                {"base-delay", "limit", "curve-factor", "k"});
   }
   find_unused(unused, service.rate_limit);
   if (service.shed_above == 0 && service.shed_status != ServiceOptions().shed_status) {

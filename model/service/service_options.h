@@ -1,6 +1,7 @@
 // The service of a run: its curve, its queues, and its admission.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <limits>
@@ -38,6 +39,7 @@ struct ServiceOptions {
   double factor = 1.05;
   double k = 15;
   std::size_t backlog = 256;
+  bool when_free = false;                  // see `accepts_when_free`
   std::size_t max_connections = 0;         // 0 = bounded only by file descriptors
   Duration server_idle = Duration::max();  // how long the server keeps an idle connection
   // Multiplexed: how many requests that its clients have reset the server takes of a connection at once, and
@@ -56,6 +58,12 @@ struct ServiceOptions {
   AdmissionControl admission(TimePoint start = {}) const {
     return {rate_limit, shed_above, shed_status, start};
   }
+  // Does a connection wait in the backlog for a worker, which keeps it until it is closed?
+  bool accepts_when_free() const { return when_free && capacity == Capacity::kWorkers; }
+  // How many connections it accepts at a time. `max_connections` must be set.
+  std::size_t most_connections() const {
+    return accepts_when_free() ? std::min(max_connections, workers.workers) : max_connections;
+  }
   // True if the service draws random numbers.
   bool draws() const {
     return errors.share > 0 || hint.kind == HintKind::kSpread ||
@@ -71,7 +79,8 @@ enum class Engine { kReal, kSimulated };
 // and 503 only where the hint needs no estimate.
 bool sends_hints(const ServiceOptions& service);
 
-void declare_options(OptionList& options, ServiceOptions& service, Engine engine);
+void declare_options(OptionList& options, ServiceOptions& service,
+                     Engine engine = Engine::kSimulated);
 
 // Adds the options that were given but have no effect.
 void find_unused(UnusedOptions& unused, const ServiceOptions& service);

@@ -167,6 +167,37 @@ TEST_F(ControlOfASlowServer, RestartsWithNothingLeft) {
   EXPECT_TRUE(eventually([this] { return serves(); }));
 }
 
+// A request with "Connection: keep-alive", and its answer.
+bool answers(const Socket& socket) {
+  socket.send("GET /api HTTP/1.1\r\nHost: h\r\nConnection: keep-alive\r\n\r\n");
+  return socket.receive(kPatience, "\r\n\r\nOK").find("200 OK") != std::string::npos;
+}
+
+class ControlOfOneWorker : public Control {
+ protected:
+  ControlOfOneWorker()
+      : Control({"--service", "workers", "--workers", "1", "--service-time", "1ms", "--accepts",
+                 "when-free"}) {}
+};
+
+TEST_F(ControlOfOneWorker, AcceptsAsManyConnectionsAsItHasWorkers) {
+  const Socket kept = connect_to(server_.port());
+  ASSERT_TRUE(answers(kept));
+  const Socket other = request();  // waits to be accepted
+  EXPECT_THAT(post("set accepts=all"), HasSubstr("accepts cannot change"));
+  EXPECT_THAT(post("set workers=2"), HasSubstr("200 OK"));
+  EXPECT_THAT(other.receive(kPatience), HasSubstr("200 OK"));
+  ASSERT_TRUE(answers(kept));
+  // An outage that drops all, and a restart, do not wait for a worker.
+  const Socket second = connect_to(server_.port());
+  ASSERT_TRUE(answers(second));
+  EXPECT_THAT(post("outage drop for 1h"), HasSubstr("200 OK"));
+  EXPECT_TRUE(is_refused());
+  EXPECT_TRUE(is_reset(kept));
+  EXPECT_THAT(post("outage ends"), HasSubstr("200 OK"));
+  EXPECT_TRUE(serves());
+}
+
 TEST_F(Control, DropsAndComesBack) {
   const Socket before = request();
   EXPECT_THAT(post("outage drop for 1h"), HasSubstr("200 OK"));

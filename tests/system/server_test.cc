@@ -125,6 +125,38 @@ TEST(Server, ClosesAnIdleConnectionToAcceptAnother) {
   EXPECT_THAT(first.receive(kPatience, "\r\n\r\nOK"), StartsWith("HTTP/1.1 200"));
 }
 
+// A worker that accepts a connection serves no other one before this is closed.
+TEST(Server, LeavesAWorkerToItsConnectionIfItAcceptsWhenOneIsFree) {
+  const ServerUnderTest server({"--service", "workers", "--workers", "2", "--service-time", "1ms",
+                                "--accepts", "when-free", "--report-interval", "20ms"});
+  const std::string request = "GET /api HTTP/1.1\r\nHost: h\r\nConnection: keep-alive\r\n\r\n";
+  Socket first = connect_to(server.port());
+  const Socket second = connect_to(server.port()), third = connect_to(server.port());
+  ASSERT_TRUE(third.send(request));
+  for (int i = 0; i < 100; ++i) {
+    for (const Socket* each : {&first, &second}) {
+      ASSERT_TRUE(each->send(request));
+      ASSERT_THAT(each->receive(kPatience, "\r\n\r\nOK"), StartsWith("HTTP/1.1 200"));
+    }
+  }
+  EXPECT_EQ(third.receive(1ms), "");
+  first = Socket();
+  EXPECT_THAT(third.receive(kPatience, "\r\n\r\nOK"), StartsWith("HTTP/1.1 200"));
+}
+
+// With a worker that is busy for ever, and a queue of Linux that holds one more than it says.
+TEST(Server, LeavesToTheKernelWhatItHasNoWorkerFor) {
+  const TempDir dir;
+  const std::string path = dir.file("server.jsonl");
+  const ServerUnderTest server({"--service", "workers", "--workers", "1", "--service-time", "1h",
+                                "--accepts", "when-free", "--backlog", "3", "--report-interval",
+                                "50ms", "--json", path});
+  const std::vector<Socket> clients = begin_to_connect(server.port(), 10);
+  const std::regex full(R"("accept_queue":4,"no_room":([5-9]|\d\d))");
+  EXPECT_TRUE(eventually([&] { return std::regex_search(read_file(path), full); }))
+      << read_file(path);
+}
+
 TEST(Server, ClosesConnectionsThatHaveBeenIdleForTooLong) {
   const ServerUnderTest server({"--base-delay", "0s", "--server-idle", "100ms"});
   const Socket socket = connect_to(server.port());

@@ -179,6 +179,7 @@ TEST_F(OptionsTest, HasTheDocumentedDefaults) {
                                     {"queue_drop", "none"},
                                     {"rejection_cost", "0s"},
                                     {"backlog", 256},
+                                    {"accepts", "all"},
                                     {"max_connections", 0},
                                     {"server_idle", nullptr},
                                     {"reset_limit", "none"},

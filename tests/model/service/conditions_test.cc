@@ -81,6 +81,7 @@ TEST(ChangedOption, IsRefusedInOneLine) {
   EXPECT_THAT(change("error-share", "1.5"), ThrowsMessage<Refused>(HasSubstr("error-share")));
   EXPECT_THAT(change("backlog", "5"), ThrowsMessage<Refused>(HasSubstr("cannot change while")));
   EXPECT_THAT(change("max-connections", "5"), ThrowsMessage<Refused>(HasSubstr("cannot change")));
+  EXPECT_THAT(change("accepts", "when-free"), ThrowsMessage<Refused>(HasSubstr("cannot change")));
   EXPECT_THAT(change("rate-burst", "5"),
               ThrowsMessage<Refused>("rate-burst has no effect without --rate-limit"));
   EXPECT_EQ(options.shed_above, 0u);
