@@ -17,6 +17,7 @@ struct KnownService {
   double used = 0;          // the share of its workers that are busy
   double capacity = 0;      // the most requests a second that it can serve, instead of `used`
   std::size_t workers = 0;  // instead of either
+  std::string accepts{};    // --accepts, if it is known
   std::optional<Duration> mean{};  // measured; otherwise it follows from the percentiles
 };
 

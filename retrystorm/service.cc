@@ -45,6 +45,9 @@ void declare(CLI::App& app, ServiceCommandOptions& options) {
   add(add_count(*group, "--workers", options.known.workers,
                 "instead of either: how many requests it serves at a time (threads, connections)",
                 1, 1'000'000));
+  add(add_text(*group, "--accepts", options.known.accepts,
+               "all, or when-free: only when a worker is free (docs/server.md says which servers)")
+          ->check(CLI::IsMember({"all", "when-free"})));
   add(add_text(*group, "--from-prometheus", options.metrics,
                "a page of metrics with a histogram of the answers' times, instead of --p50 and "
                "--p99"));
@@ -98,7 +101,8 @@ std::string text_of(const KnownService& known, const EstimatedService& service, 
           " = " + mean + "\nservice-time = lognormal:" + mean + ':' +
           print_spread(std::round(1000 * service.variation) / 1000) + '\n';
   text += "# Little: rate x mean = " + fixed(service.busy, 1) + " workers are busy, which are " +
-          rough_percent(is_used) + " of\nworkers = " + std::to_string(service.workers) + '\n';
+          rough_percent(is_used) + " of\nworkers = " + std::to_string(service.workers) +
+          (known.accepts.empty() ? "\n" : "\naccepts = " + known.accepts + '\n');
   text += "# Requests come whatever the service does.\narrivals = open\nrate = " +
           print_number(known.rate) + "\n#\n# What stays a guess, and how much it matters:\n";
   if (guessed) {
@@ -128,6 +132,9 @@ std::string text_of(const KnownService& known, const EstimatedService& service, 
   text += "# - the backlog: --backlog is " + std::to_string(kBacklog) + ", " +
           format_duration(rounded_time(from_seconds(drained))) +
           " of work; ask what your server listens with\n";
+  if (known.accepts.empty()) {
+    text += "# - whether it accepts more than it serves: php-fpm does not (accepts = when-free)\n";
+  }
   text +=
       "# - what is limited: workers that each take one request. Where all become slower "
       "together\n#   (locks, a database), --service=curve is nearer\n";

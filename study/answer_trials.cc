@@ -46,6 +46,23 @@ std::vector<Trial> skip_abandoned(const AskedRow& asked) {
   return {trial};
 }
 
+// Whether it accepts more than it serves decides what bounds its queue. Who gave a queue in the server has said so.
+std::vector<Trial> accept_when_free(const AskedRow& asked) {
+  const GraphOptions& graph = asked.options.graph;
+  const bool has_threads = graph.on() ? graph.waiting == Waiting::kHold : has_workers(asked);
+  if (!has_threads || !has_outage(asked) || asked.options.workload.connections.multiplexed()) {
+    return {};
+  }
+  for (const char* its : {"max-connections", "queue-length", "queue-order", "queue-drop"}) {
+    if (asked.given.contains(its)) return {};
+  }
+  Trial trial{"accepts", "when-free", "your server accepts more than it serves (docs/server.md)",
+              asked.options};
+  trial.options.service.when_free = true;
+  trial.may_win = graph.on();
+  return {trial};
+}
+
 // A full pool decides by what an attempt in line costs, and libraries differ in that: it may wait beside the timeout of
 // the attempt, or not as long.
 std::vector<Trial> other_waits_for_pool(const AskedRow& asked) {
@@ -390,7 +407,8 @@ std::vector<Trial> other_processes(const AskedRow& asked) {
 // a verdict. Of those with the same question the next is tried if none before it differs.
 using Rule = std::vector<Trial> (*)(const AskedRow& asked);
 constexpr Rule kRules[] = {
-    skip_abandoned,
+    skip_abandoned,  // in this order
+    accept_when_free,
     other_waits_for_pool,
     limited_hedges,
     a_tenth_more_load,

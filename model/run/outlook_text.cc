@@ -206,7 +206,8 @@ std::vector<std::string> deciding_options(const Outlook& outlook) {
   const bool workers = outlook.service && outlook.service->kind == Capacity::kWorkers;
   if (outlook.retries.usual_waits) add({"strategy"});
   if (workers || !outlook.graph.empty()) {
-    add({"workers", "service-time", "accepts"});
+    add({"workers", "service-time"});
+    if (!outlook.connections || !outlook.connections->multiplexed) add({"accepts"});
   } else if (outlook.service) {
     add({"service"});
     // Where a limit decides, agents call as often as calls are short.

@@ -1068,21 +1068,22 @@ TEST(Outlook, SaysWhatClientsWithoutATimeoutDo) {
 }
 
 TEST(Outlook, NamesTheOptionsThatDecide) {
-  EXPECT_THAT(deciding_options(look(kPayments)),
-              ElementsAre("strategy", "workers", "service-time", "rate", "timeout", "outage",
-                          "outage-for", "observe", "backlog", "connections", "abandoned"));
+  EXPECT_THAT(
+      deciding_options(look(kPayments)),
+      ElementsAre("strategy", "workers", "service-time", "accepts", "rate", "timeout", "outage",
+                  "outage-for", "observe", "backlog", "connections", "abandoned"));
   EXPECT_THAT(
       deciding_options(look(kPayments + "retry-budget = 10%\n", "errors:1")),
-      ElementsAre("strategy", "workers", "service-time", "rate", "timeout", "outage", "outage-for",
-                  "observe", "error-after", "abandoned", "processes", "outage-at"));
+      ElementsAre("strategy", "workers", "service-time", "accepts", "rate", "timeout", "outage",
+                  "outage-for", "observe", "error-after", "abandoned", "processes", "outage-at"));
   EXPECT_THAT(deciding_options(look(kPayments + "retry-budget = grpc\n", "errors:1")),
-              ElementsAre("strategy", "workers", "service-time", "rate", "timeout", "outage",
-                          "outage-for", "observe", "error-after", "abandoned", "processes",
-                          "outage-at", "budget-tokens"));
+              ElementsAre("strategy", "workers", "service-time", "accepts", "rate", "timeout",
+                          "outage", "outage-for", "observe", "error-after", "abandoned",
+                          "processes", "outage-at", "budget-tokens"));
   EXPECT_THAT(deciding_options(look(kPayments + "retry-budget = envoy\n", "errors:1")),
-              ElementsAre("strategy", "workers", "service-time", "rate", "timeout", "outage",
-                          "outage-for", "observe", "error-after", "abandoned", "processes",
-                          "outage-at", "backoff-base", "retry-on"));
+              ElementsAre("strategy", "workers", "service-time", "accepts", "rate", "timeout",
+                          "outage", "outage-for", "observe", "error-after", "abandoned",
+                          "processes", "outage-at", "backoff-base", "retry-on"));
   EXPECT_THAT(deciding_options(look("connections = keep-alive\npool-size = 5\n")),
               ElementsAre("strategy", "service", "arrivals", "clients", "lambda", "timeout",
                           "outage", "outage-for", "observe", "abandoned", "pool-size", "processes",
@@ -1091,6 +1092,8 @@ TEST(Outlook, NamesTheOptionsThatDecide) {
       deciding_options(look("connections = multiplexed\n")),
       ElementsAre("strategy", "service", "arrivals", "clients", "lambda", "timeout", "outage",
                   "outage-for", "observe", "abandoned", "pool-size", "processes", "streams"));
+  EXPECT_THAT(deciding_options(look(kPayments + "connections = multiplexed\n")),
+              Not(Contains("accepts")));
   EXPECT_THAT(deciding_options(look("")),
               ElementsAre("strategy", "service", "arrivals", "clients", "lambda", "timeout",
                           "outage", "outage-for", "observe", "abandoned"));
