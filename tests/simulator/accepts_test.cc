@@ -32,7 +32,9 @@ struct AcceptsRun final : RunObserver, ServiceObserver {
   explicit AcceptsRun(const std::string& settings, std::uint64_t seed = 1) {
     LineReport clients(out);
     ServiceLineReport service(out, ServiceLineReport::Stamp::kVirtual);
-    result = Simulation(make_scenario(options_of(settings), seed),
+    ScenarioOptions options = options_of(settings);
+    options.server_report_interval = 1s;
+    result = Simulation(make_scenario(options, seed),
                         {.run = {this, &clients}, .service = {this, &service}})
                  .run();
   }
@@ -92,7 +94,7 @@ TEST(Accepts, AsManyConnectionsAsWorkers) {
 TEST(Accepts, FollowsTheNumberOfWorkers) {
   const std::string settings =
       "service = workers\nworkers = 10\nservice-time = 100ms\naccepts = when-free\narrivals = open\n"
-      "rate = 300\nstrategy = none\nbacklog = 100\nserver-report-interval = 1s\noutage-at = 30s\n"
+      "rate = 300\nstrategy = none\nbacklog = 100\noutage-at = 30s\n"
       "observe = 5s\n";
   struct Step {
     std::string change;

@@ -24,10 +24,10 @@ std::optional<AnswerTrials::Outcome> tried(const NamedOptions& given) {
 // Down for good if it accepts all, and back if it does not.
 TEST(AcceptsTrial, IsNamedIfItTurnsTheAnswer) {
   const NamedOptions service{
-      {"service", "workers"},     {"workers", "32"}, {"service-time", "exponential:50ms"},
-      {"arrivals", "open"},       {"rate", "400"},   {"max-attempts", "3"},
-      {"growth", "exponential"},  {"timeout", "1s"}, {"backoff-base", "200ms"},
-      {"backlog", "511"},         {"outage-for", "10s"}};
+      {"service", "workers"},    {"workers", "32"},    {"service-time", "exponential:50ms"},
+      {"arrivals", "open"},      {"rate", "400"},      {"max-attempts", "3"},
+      {"growth", "exponential"}, {"timeout", "1s"},    {"backoff-base", "200ms"},
+      {"backlog", "511"},        {"outage-for", "10s"}};
   const auto outcome = tried(service);
   ASSERT_TRUE(outcome);
   EXPECT_TRUE(outcome->differs());
