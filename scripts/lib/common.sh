@@ -3,7 +3,7 @@
 # The variables are used by the scripts that source this file.
 # shellcheck disable=SC2034
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.." && pwd)
 lib=$root/scripts/lib
 results=$root/results
 bin=$root/build/bin
@@ -30,14 +30,20 @@ show_help() {
 
 # --- building ---------------------------------------------------------------------------------
 
-# build PRESET [TARGET...]
+# build PRESET [TARGET...]: one script at a time
 build() {
-  local preset=$1 target
+  local preset=$1 target lock
   local targets=()
   shift
   for target in "$@"; do targets+=(--target "$target"); done
-  (cd "$root" && cmake --preset "$preset" >/dev/null &&
-    cmake --build --preset "$preset" "${targets[@]}" >&2) && return
+  (
+    cd "$root" && mkdir -p build && exec {lock}>build/.lock || exit
+    flock --nonblock "$lock" || {
+      say "waiting for another script, which builds"
+      flock "$lock"
+    }
+    cmake --preset "$preset" >/dev/null && cmake --build --preset "$preset" "${targets[@]}" >&2
+  ) && return
   [[ -f $root/CMakeLists.txt ]] ||
     die "$root is no clone of retrystorm, so nothing can be built there: run the script of a clone"
   return 1
@@ -51,9 +57,10 @@ declare -A server_logs=() # by process id
 clients=()
 scratch=
 
-# end_processes PID...
+# end_processes PID...: sets $ended_badly to one that ended with a fault of its own
+ended_badly=
 end_processes() {
-  local pid tries
+  local pid tries code
   for pid in "$@"; do
     kill -TERM "$pid" 2>/dev/null || true
     kill -CONT "$pid" 2>/dev/null || true # a frozen process ends only when it is woken
@@ -61,11 +68,13 @@ end_processes() {
   for pid in "$@"; do
     for ((tries = 0; tries < 100; ++tries)); do
       # Its number may be another's as soon as it has gone.
-      kill -0 "$pid" 2>/dev/null || continue 2
+      kill -0 "$pid" 2>/dev/null || break
       sleep 0.05
     done
-    kill -KILL "$pid" 2>/dev/null || true
-    wait "$pid" 2>/dev/null || true
+    if ((tries == 100)); then kill -KILL "$pid" 2>/dev/null || true; fi
+    code=0
+    wait "$pid" 2>/dev/null || code=$?
+    if ((code > 0 && code < 127)); then ended_badly=$pid; fi # not by a signal, or no child
   done
 }
 
@@ -99,8 +108,8 @@ make_scratch() {
 
 # check_name NAME: refuses it if it cannot be the name of files in results/
 check_name() {
-  [[ $1 =~ ^[A-Za-z0-9_-][A-Za-z0-9._-]*$ ]] ||
-    refuse "'$1' cannot name files: use letters, digits, - _ . and do not begin with a dot"
+  [[ $1 =~ ^[A-Za-z0-9_-][A-Za-z0-9._-]*$ ]] && ((${#1} <= 100)) ||
+    refuse "'$1' cannot name files: use at most 100 letters, digits, - _ . and do not begin with a dot"
 }
 
 # open_results [NAME]: makes the folder. Locks NAME, so that only one script at a time writes its files.
@@ -206,7 +215,7 @@ take_time() {
 # unless it lasts 0s. $in_front, if set, is run once there is the server: a function that starts another one before it, and
 # sets $server_url and $server_pid to that.
 start_run() {
-  local name=$1 calm_s outage_s after_s kind=freeze order
+  local name=$1 calm_s outage_s after_s duration kind=freeze order
   local client_options=() outage_options=() control=()
   shift
   while (($# > 0)) && [[ $1 != -- ]]; do
@@ -228,6 +237,9 @@ start_run() {
   calm_s=$(seconds_of "$calm")
   outage_s=$(seconds_of "$outage")
   after_s=$(seconds_of "$after")
+  duration=$(jq -n "$calm_s + $outage_s + $after_s")
+  [[ $(jq -n "$duration >= 1") == true ]] ||
+    refuse "a run of ${duration}s: --calm, --outage and --after are 1s in all at least"
   open_results "$name"
   rm -f "$results/$name".{client,server}.{jsonl,log}
   if ((${#control[@]} > 0)); then set -- "${@:-"--"}" "${control[@]}" --admin-port any; fi
@@ -242,7 +254,7 @@ start_run() {
     if [[ $kind == freeze ]]; then outage_options+=(--server-pid "$server_pid"); fi
   fi
   start_client "$results/$name" --report-interval 1s "${outage_options[@]}" "${control[@]}" \
-    --duration "$(jq -n "$calm_s + $outage_s + $after_s")s" "${client_options[@]}"
+    --duration "${duration}s" "${client_options[@]}"
 }
 
 # start_topology NAME [OPTION OF simulate...]: a server for each service of --chain or --topology, those first that call
@@ -404,6 +416,10 @@ wait_for_runs() {
   done
   clients=()
   end_servers
+  if [[ -n $ended_badly ]]; then
+    tail -n 3 "${server_logs[$ended_badly]}" >&2
+    die "a server has failed: ${server_logs[$ended_badly]##*/}"
+  fi
 }
 
 # judge COMMAND...: a study that may have an --expect. Sets $judged as above; ends the script if it failed.
@@ -475,10 +491,14 @@ write_part() {
 
 # draw PICTURE SCRIPT DATA_FOLDER [NAME...]: with gnuplot, as PICTURE.png and PICTURE.svg
 draw() {
-  local picture=$1 script=$2
+  local picture=$1 script=$2 kind
   shift 2
-  gnuplot -c "$lib/$script" png "$picture.png" "$@"
-  gnuplot -c "$lib/$script" svg "$picture.svg" "$@"
+  for kind in png svg; do
+    gnuplot -c "$lib/$script" "$kind" "$picture.$kind" "$@"
+    # It does not notice when the disk is full.
+    tail -c 20 "$picture.$kind" | grep -qaE 'IEND|</svg>' ||
+      die "$picture.$kind is not whole: is there room on the disk?"
+  done
 }
 
 # draw_runs PICTURE NAME...: runs side by side on the same axes
