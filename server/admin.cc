@@ -178,20 +178,21 @@ Admin::Admin(HttpServer& server, const ServerOptions& options) : control_(option
   const WatchPort port =
       options.admin_port.value_or(WatchPort(static_cast<std::size_t>(server.port()) + 1));
   if (!port) {
-    if (options.token_file.empty()) return;
-    throw std::runtime_error("--admin-token-file has no effect with --admin-port=0");
+    if (!options.wants_token()) return;
+    throw std::runtime_error(
+        "--admin-token-file and --print-token have no effect with --admin-port=0");
   }
   try {
-    open(server, *port, options.token_file);
+    open(server, *port, options);
   } catch (const AddressInUse& error) {
-    if (options.admin_port || !options.token_file.empty()) {
+    if (options.admin_port || options.wants_token()) {
       throw std::runtime_error(std::string("--admin-port: ") + error.what());
     }
     std::cerr << "no metrics: " << error.what() << " (choose another --admin-port)\n";
   }
 }
 
-void Admin::open(const HttpServer& server, std::size_t port, const std::string& token_file) {
+void Admin::open(const HttpServer& server, std::size_t port, const ServerOptions& options) {
   const std::string token = make_token();
   const std::vector<PageServer::Page> pages{
       {.path = "/metrics",
@@ -219,8 +220,9 @@ void Admin::open(const HttpServer& server, std::size_t port, const std::string& 
                   {.path = kCheckPath,
                    .largest_body = kLargestControl,
                    .carry_out = done([this](const auto& orders) { control_.check(orders); })}}});
-  if (!token_file.empty()) write_token(token_file, token);
-  std::cerr << "metrics on " << page_server_->url() << "/metrics\nadmin token " << token << '\n';
+  if (!options.token_file.empty()) write_token(options.token_file, token);
+  std::cerr << "metrics on " << page_server_->url() << "/metrics\n";
+  if (options.print_token) std::cerr << "admin token " << token << '\n';
 }
 
 }  // namespace retrystorm

@@ -35,7 +35,7 @@ class Admin {
   int port() const { return page_server_ ? page_server_->port() : 0; }
 
  private:
-  void open(const HttpServer& server, std::size_t port, const std::string& token_file);
+  void open(const HttpServer& server, std::size_t port, const ServerOptions& options);
 
   const TimePoint start_ = Clock::now();
   ServiceControl control_;

@@ -20,6 +20,7 @@ void add_server_options(CLI::App& app, ServerOptions& options) {
       "--port when not given");
   add_text(*server, "--admin-token-file", options.token_file,
            "write the admin token to this file; it lets a client change the server while it runs");
+  server->add_flag("--print-token", options.print_token, "print that token on standard error");
   add_duration(*server, "--report-interval", options.report_interval,
                "how long each report line covers", std::chrono::milliseconds(1));
   add_value(

@@ -21,7 +21,10 @@ struct ServerOptions {
   // If not given, it is the server's port + 1, and the server also starts if that port is in use.
   // A port that the user chose must be free.
   std::optional<WatchPort> admin_port;
-  std::string token_file;             // where to write the admin port's token; empty = nowhere
+  // Where the admin port's token goes: to this file (empty: none), and to standard error, which logs keep.
+  std::string token_file;
+  bool print_token = false;
+  bool wants_token() const { return print_token || !token_file.empty(); }
   std::optional<std::uint64_t> seed;  // of the service's random numbers; random if not given
   bool live = false;
   Duration report_interval = std::chrono::seconds(1);

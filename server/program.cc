@@ -63,7 +63,7 @@ void check_command_line(const Invocation&, const ServerOptions& options) {
   find_unused(unused, options.calls, options.service);
   wrong.add(unused);
   // With a token, later commands may turn on a feature, and an option unused so far then applies.
-  if (options.token_file.empty()) wrong.add(unused_options(options.service));
+  if (!options.wants_token()) wrong.add(unused_options(options.service));
   wrong.refuse();
 }
 

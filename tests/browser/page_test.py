@@ -228,7 +228,6 @@ def main():
     client = None
     try:
         assert "metrics" in server.stderr.readline()
-        assert "token" in server.stderr.readline()
         assert "listening" in server.stderr.readline()
         client = subprocess.Popen(
             [client_program, "--url", f"http://127.0.0.1:{port}/api", "--strategy", "exponential",
