@@ -26,12 +26,6 @@ using namespace std::chrono_literals;
 // answers the request.
 constexpr auto kPatience = 1s;
 
-// Has the client closed or reset the connection? What it sent before can still be read.
-bool has_hung_up(int connection) {
-  pollfd state{connection, POLLRDHUP, 0};
-  return poll(&state, 1, 0) > 0;
-}
-
 // The paths that the server serves, and its answers.
 void add_routes(httplib::Server& server, bool calls) {
   check_before_reading(
@@ -152,13 +146,29 @@ void HttpServer::accept_until_shut_down(const Listener& listener) {
   }
 }
 
-ServicePool::Job HttpServer::job_of(const IdleConnections::Connection& connection) {
-  ServicePool::Job job{[this, connection] { serve(connection); },
-                       [connection] { return has_hung_up(connection->number()); }};
-  if (keeps_deadlines_) {
-    job.time_left = [connection] { return peek_time_left(connection->number()); };
+class HttpServer::Job final : public ServicePool::Job {
+ public:
+  Job(HttpServer& server, IdleConnections::Connection connection)
+      : server_(server), connection_(std::move(connection)) {}
+
+  void answer() override { server_.serve(connection_); }
+  // Has the client closed or reset the connection? What it sent before can still be read.
+  bool is_abandoned() const override {
+    pollfd state{connection_->number(), POLLRDHUP, 0};
+    return poll(&state, 1, 0) > 0;
   }
-  return job;
+  std::function<std::optional<Duration>()> time_left() const override {
+    if (!server_.keeps_deadlines_) return {};
+    return [connection = connection_] { return peek_time_left(connection->number()); };
+  }
+
+ private:
+  HttpServer& server_;
+  const IdleConnections::Connection connection_;
+};
+
+ServicePool::Parked HttpServer::job_of(const IdleConnections::Connection& connection) {
+  return std::make_unique<Job>(*this, connection);
 }
 
 void HttpServer::serve(const IdleConnections::Connection& connection) {

@@ -68,7 +68,8 @@ class HttpServer {
   void accept_until_shut_down(const Listener& listener);
   // Answers a request, and keeps its connection if the client wants that.
   void serve(const IdleConnections::Connection& connection);
-  ServicePool::Job job_of(const IdleConnections::Connection& connection);
+  class Job;
+  ServicePool::Parked job_of(const IdleConnections::Connection& connection);
 
   RequestServer requests_;
   const bool keeps_deadlines_;

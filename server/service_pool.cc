@@ -34,14 +34,15 @@ struct CurrentJob {
 thread_local CurrentJob current_job;
 
 // A request may arrive a moment after its connection: waits for it, so that its calls know its deadline.
-TimePoint await_deadline(const ServicePool::Job& job) {
+TimePoint await_deadline(const std::function<std::optional<Duration>()>& time_left,
+                         TimePoint arrived) {
   constexpr Duration kMoment = std::chrono::milliseconds(100);
-  TimePoint until = job.until();
-  while (!job.deadline && Clock::now() < job.arrived + kMoment) {
+  auto left = time_left();
+  while (!left && Clock::now() < arrived + kMoment) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    until = job.until();
+    left = time_left();
   }
-  return until;
+  return saturating_add(arrived, left.value_or(Duration::max()));
 }
 
 }  // namespace
@@ -57,11 +58,11 @@ void ServicePool::count_as_served() {
 }
 
 TimePoint ServicePool::Job::until() const {
-  if (!time_left) return TimePoint::max();
-  if (!deadline) {
-    if (const auto left = time_left()) deadline = saturating_add(arrived, *left);
-  }
-  return deadline.value_or(TimePoint::max());
+  if (deadline_ != kNotRead) return deadline_;
+  const auto read = time_left();
+  const auto left = read ? read() : Duration::max();
+  if (left) deadline_ = saturating_add(arrived_, *left);
+  return left ? deadline_ : TimePoint::max();
 }
 
 ServicePool::ServicePool(const ServiceOptions& options, std::uint64_t seed, Upstream* upstream,
@@ -72,8 +73,8 @@ ServicePool::ServicePool(const ServiceOptions& options, std::uint64_t seed, Upst
   service_.record_times();
   const bool skips = options.abandoned == Abandoned::kSkip;
   if (skips || keeps_deadlines) {
-    service_.skip_if([skips](const Job& job) {
-      return (skips && job.is_abandoned && job.is_abandoned()) || job.until() < Clock::now();
+    service_.skip_if([skips](const Parked& job) {
+      return (skips && job->is_abandoned()) || job->until() < Clock::now();
     });
   }
   if (upstream_ != nullptr && options.capacity == Capacity::kWorkers) {
@@ -96,7 +97,7 @@ ServicePool::~ServicePool() {
   join();
 }
 
-void ServicePool::accept(Job job) {
+void ServicePool::accept(Parked job) {
   std::unique_lock lock(mutex_);
   room_.wait(lock, [this] {
     return stopping_ || turns_away_ || service_.connections() < max_connections_;
@@ -104,14 +105,14 @@ void ServicePool::accept(Job job) {
   arrive(std::move(job), Clock::now());
 }
 
-void ServicePool::take_in(Job job) {
+void ServicePool::take_in(Parked job) {
   const std::scoped_lock lock(mutex_);
   arrive(std::move(job), Clock::now());
 }
 
-void ServicePool::arrive(Job job, TimePoint now) {
+void ServicePool::arrive(Parked job, TimePoint now) {
   if (turns_away_ && !stopping_) return turned_away_.push_back(std::move(job));
-  job.arrived = now;
+  job->arrived_ = now;
   const Answer decision = service_.arrive(now, job).answer;
   if (decision.rejection) answer_soon({std::move(job), decision, now, now, {}}, now);
   release_due();
@@ -127,13 +128,12 @@ void ServicePool::answer_soon(Connection connection, TimePoint now) {
 }
 
 void ServicePool::begin_calls(Connection connection, TimePoint now) {
-  const Job& job = connection.job;
+  const Job& job = *connection.job;
   std::function<TimePoint()> deadline = [known = job.until()] { return known; };
-  if (job.time_left && !job.deadline) {
-    // Without its answer, which is the pool's.
-    const Job waits{
-        .answer = {}, .is_abandoned = {}, .time_left = job.time_left, .arrived = job.arrived};
-    deadline = [waits] { return await_deadline(waits); };
+  if (job.deadline_ == Job::kNotRead) {
+    deadline = [read = job.time_left(), arrived = job.arrived_] {
+      return await_deadline(read, arrived);
+    };
   }
   const auto calling = std::make_shared<Calling>(Calling{.connection = std::move(connection)});
   calling_.insert(calling);
@@ -152,7 +152,7 @@ void ServicePool::calls_over(const std::shared_ptr<Calling>& calling, const Answ
   const TimePoint now = Clock::now();
   Connection& connection = calling->connection;
   if (answer.ok() && upstream_->first_share() < 1 && !stopping_) {
-    connection.job.called = true;
+    connection.job->called_ = true;
     service_.resume(now, std::move(connection.job), connection.admitted);
   } else {
     connection.answer = answer;
@@ -167,8 +167,8 @@ void ServicePool::release_due() {
   while (auto taken = stopping_ ? service_.take_any() : service_.take(now)) {
     try {
       Connection connection{std::move(taken->item), taken->answer, now, taken->admitted, {}};
-      if (connection.job.called) connection.answer = {};
-      const bool calls = upstream_ != nullptr && !connection.job.called && !stopping_;
+      if (connection.job->called_) connection.answer = {};
+      const bool calls = upstream_ != nullptr && !connection.job->called_ && !stopping_;
       if (calls && connection.answer.ok()) {
         begin_calls(std::move(connection), now);
       } else {
@@ -265,11 +265,11 @@ void ServicePool::work(Workers::iterator self) {
     lock.unlock();
     current_job = {connection.answer, connection.admitted};
     try {
-      connection.job.answer();
+      connection.job->answer();
     } catch (...) {
       // For example, out of memory. Other connections are still served.
     }
-    connection.job = {};
+    connection.job.reset();
     lock.lock();
 
     const bool was_full = service_.connections() >= max_connections_;
@@ -322,7 +322,7 @@ void ServicePool::lose_all() {
 
 void ServicePool::run_turned_away() {
   const TimePoint now = Clock::now();
-  for (Job& job : turned_away_) {
+  for (Parked& job : turned_away_) {
     ready_.push_back({std::move(job), {}, now, now, Connection::State::kTurnedAway});
   }
   turned_away_.clear();

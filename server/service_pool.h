@@ -27,20 +27,28 @@ class Upstream;
 // All members may be called from any thread.
 class ServicePool {
  public:
-  // A request and its connection, which is closed when the job is destroyed.
-  struct Job {
-    std::function<void()> answer;        // reads the request and answers; if it throws, it has not
-    std::function<bool()> is_abandoned;  // has the client hung up? empty: it has not
-    // How much time the request has left, from when it is read. Nothing if that cannot be read yet. Empty: no
-    // request has a deadline.
-    std::function<std::optional<Duration>()> time_left{};
-    TimePoint arrived{};
-    mutable std::optional<TimePoint> deadline{};  // once it is read
-    bool called = false;                          // its calls are over
+  // A request and its connection, which is closed when the job is destroyed. It is all that a parked connection
+  // costs, so it is one small block.
+  class Job {
+   public:
+    virtual ~Job() = default;
+    virtual void answer() = 0;  // reads the request and answers; if it throws, it has not
+    virtual bool is_abandoned() const { return false; }  // has the client hung up?
+    // Tells how much time the request has left, from when it is read. Nothing if that cannot be read yet. Empty: no
+    // request has a deadline. It may outlive the job.
+    virtual std::function<std::optional<Duration>()> time_left() const { return {}; }
 
     // `TimePoint::max()`: none, or not read yet. A request that has arrived counts as read.
     TimePoint until() const;
+
+   private:
+    friend ServicePool;
+    static constexpr TimePoint kNotRead = TimePoint::min();
+    TimePoint arrived_{};
+    mutable TimePoint deadline_ = kNotRead;
+    bool called_ = false;  // its calls are over
   };
+  using Parked = std::unique_ptr<Job>;
 
   // options.max_connections must be set. `upstream`: what it calls; null if it calls nobody. It must outlive the
   // pool. `keeps_deadlines`: a request whose deadline is over is not served.
@@ -53,13 +61,10 @@ class ServicePool {
 
   // Takes in a connection. Blocks while `max_connections` are here. The kernel's accept queue fills
   // meanwhile, as with any server that is out of descriptors.
-  void accept(std::function<void()> answer, std::function<bool()> is_abandoned = {}) {
-    accept(Job{std::move(answer), std::move(is_abandoned)});
-  }
-  void accept(Job job);
+  void accept(Parked job);
 
   // Takes in the next request of a connection that was idle. Never blocks.
-  void take_in(Job job);
+  void take_in(Parked job);
 
   // Changes the service's settings.
   void configure(const ServiceOptions& options);
@@ -97,7 +102,7 @@ class ServicePool {
 
  private:
   struct Connection {
-    Job job;
+    Parked job;
     Answer answer;
     TimePoint ready_at{};
     TimePoint admitted{};
@@ -111,7 +116,7 @@ class ServicePool {
   using Workers = std::list<std::thread>;
 
   void run_turned_away();                                  // with the lock held
-  void arrive(Job job, TimePoint now);                     // with the lock held
+  void arrive(Parked job, TimePoint now);                  // with the lock held
   void answer_soon(Connection connection, TimePoint now);  // with the lock held
   void begin_calls(Connection connection, TimePoint now);  // with the lock held
   // Called by another thread.
@@ -128,11 +133,11 @@ class ServicePool {
 
   mutable std::mutex mutex_;
   std::condition_variable service_changed_, work_, room_;
-  Service<Job> service_;
+  Service<Parked> service_;
   IntervalTaker intervals_;
   std::deque<Connection> ready_;  // waiting for a worker
   std::set<std::shared_ptr<Calling>> calling_;
-  std::vector<Job> turned_away_;  // run after their connections have been reset
+  std::vector<Parked> turned_away_;  // run after their connections have been reset
   TimePoint timer_wakes_at_ = TimePoint::max();
   bool stopping_ = false;
   bool turns_away_ = false;

@@ -22,6 +22,30 @@ ServiceOptions of_delay(Duration base_delay) {
   return {.base_delay = base_delay, .max_connections = 10'000};
 }
 
+// A pool whose jobs are functions.
+class ServicePool : public retrystorm::ServicePool {
+ public:
+  using retrystorm::ServicePool::ServicePool;
+
+  void accept(std::function<void()> answer, std::function<bool()> is_abandoned = {}) {
+    retrystorm::ServicePool::accept(
+        std::make_unique<Function>(std::move(answer), std::move(is_abandoned)));
+  }
+
+ private:
+  class Function final : public Job {
+   public:
+    Function(std::function<void()> answer, std::function<bool()> is_abandoned)
+        : answer_(std::move(answer)), is_abandoned_(std::move(is_abandoned)) {}
+    void answer() override { answer_(); }
+    bool is_abandoned() const override { return is_abandoned_ && is_abandoned_(); }
+
+   private:
+    const std::function<void()> answer_;
+    const std::function<bool()> is_abandoned_;
+  };
+};
+
 TEST(ServicePool, RunsAJobWhenItsDelayIsOver) {
   std::promise<TimePoint> ran;
   ServicePool pool(of_delay(20ms), kSeed);

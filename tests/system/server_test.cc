@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
+#include <iterator>
 #include <regex>
 #include <set>
 #include <string>
@@ -55,6 +57,29 @@ TEST(ServerSocket, KnowsWhatWaitsToBeAcceptedAndWhatHadNoRoom) {
   const std::vector<Socket> clients = begin_to_connect(static_cast<int>(listener.port()), 8);
   EXPECT_TRUE(eventually([&] { return listener.kernel_state().no_room >= 4; }));
   EXPECT_EQ(listener.kernel_state().accept_queue, 4u);
+}
+
+// A fortieth of the least that Go's net/http needs for each, two buffers of 4 kB and a stack of 2 kB.
+TEST(Server, ParksConnectionsInLittleMemory) {
+  if (kSlowness > 1) GTEST_SKIP() << "a sanitizer keeps several times the program's memory";
+  constexpr int kMany = 4000;
+  const ServerUnderTest server({"--base-delay=1h", "--limit=1000000", "--backlog=4096"});
+  const auto memory = [&server] {
+    const std::string status = read_file("/proc/" + std::to_string(server.pid()) + "/status");
+    return std::stod(status.substr(status.find("VmRSS:") + 6)) * 1024;
+  };
+  const double before = memory();
+  std::vector<Socket> clients;
+  for (int i = 0; i < kMany; ++i) {
+    clients.push_back(connect_to(server.port()));
+    clients.back().send("GET /api HTTP/1.1\r\nHost: a\r\n\r\n");
+  }
+  ASSERT_TRUE(eventually([&server] {
+    return std::distance(
+               std::filesystem::directory_iterator("/proc/" + std::to_string(server.pid()) + "/fd"),
+               {}) > kMany;
+  }));
+  EXPECT_LE((memory() - before) / kMany, 10 * 1024 / 40);
 }
 
 // It has one in it, maybe holds another one that it has no room for, and the queue takes four.
