@@ -6,6 +6,7 @@
 #include "model/base/crossing.h"
 #include "model/base/portable_math.h"
 #include "model/retry/attempt_result.h"
+#include "model/retry/hint_use.h"
 #include "model/retry/median_waits.h"
 #include "model/run/outlook_warnings.h"
 #include "model/run/storm.h"
@@ -146,8 +147,10 @@ AttemptResult error_of(const OutlookInput& input) {
     if (failure && failure->outcome == Outcome::kError) return *failure;
   }
   const bool limited = service.rate_limit.rate > 0;
-  return answered(limited ? service.rate_limit.status : service.shed_status, std::nullopt,
-                  Duration::zero(), limited && service.rate_limit.status == 400);
+  const auto hint =
+      turns_away(service) ? usual_hint(service.hint, service.rate_limit.rate) : std::nullopt;
+  return answered(limited ? service.rate_limit.status : service.shed_status, hint, Duration::zero(),
+                  limited && service.rate_limit.status == 400);
 }
 
 // Can attempts fail with an error, in the outage or at any time?
@@ -639,9 +642,12 @@ Outlook look_ahead(const OutlookInput& asked) {
   erring.workload.retry = if_all_fail(retry, error.failure);
   const bool other_waits =
       !retry.pacer.on && erring.workload.retry.backoff.base != retry.backoff.base;
-  const auto waits = other_waits ? first_waits(erring.workload.retry) : retries.waits;
+  auto waits = other_waits ? first_waits(erring.workload.retry) : retries.waits;
+  MiddleRandom middle;
+  for (Duration& each : waits) each = with_hint(retry.hint, each, error.retry_after, middle);
   Storm of_errors(erring, outlook.wanted, outlook.processes, waits);
-  if (other_waits && retries.may_err) retries.throttled_waits = waits;
+  if (waits != retries.waits && retries.may_err) retries.throttled_waits = waits;
+  retries.hinted = error.retry_after && retry.hint.use != HintUse::kIgnore;
   if (outlook.connections) {
     storm.use(*outlook.connections);
     of_errors.use(*outlook.connections);

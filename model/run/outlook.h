@@ -94,6 +94,7 @@ struct Outlook {
     std::vector<Duration> waits{};    // the medians of the first waits
     std::vector<Duration>
         throttled_waits{};  // after throttling answers, if there are any and they differ
+    bool hinted = false;    // do these follow a Retry-After?
     // The first retry whose median wait is shorter than the one before it; 0 if there is none.
     std::size_t falls_at = 0;
     bool usual_waits = false;  // retries without any option of their waits?

@@ -287,20 +287,27 @@ Duration mean_answer(const ServiceOptions& service) {
                                                 : service.base_delay;
 }
 
+std::optional<Duration> usual_hint(const HintOfferSettings& hint, double rate) {
+  if (hint.kind == HintKind::kNone) return std::nullopt;
+  MiddleRandom middle;
+  return offered_hint(hint, rate > 0 ? from_seconds(0.5 / rate) : Duration::zero(), middle);
+}
+
 std::optional<AttemptResult> failure_in(const Disturbance& outage, const ServiceOptions& service) {
   switch (outage.kind) {
     case Disturbance::Kind::kFreeze:
       return timed_out(Duration::zero());
     case Disturbance::Kind::kDrop:
       return not_connected(Duration::zero());
-    case Disturbance::Kind::kErrors:
-      return answered(outage.status.value_or(service.errors.status), std::nullopt,
-                      Duration::zero());
+    case Disturbance::Kind::kErrors: {
+      const int status = outage.status.value_or(service.errors.status);
+      const bool hinted = hints_at_errors(service.hint, status);
+      return answered(status, hinted ? usual_hint(service.hint, 0) : std::nullopt, {});
+    }
     case Disturbance::Kind::kThrottle: {
       const int status = service.rate_limit.status;
-      const auto hint =
-          service.hint.kind == HintKind::kNone ? std::nullopt : std::optional(Duration::zero());
-      return answered(status, hint, Duration::zero(), status == 400);
+      return answered(status, usual_hint(service.hint, outage.value), Duration::zero(),
+                      status == 400);
     }
     default:
       return std::nullopt;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/base/duration.h"
+#include "model/base/random.h"
 #include "model/retry/attempt_result.h"
 #include "model/retry/budget_settings.h"
 #include "model/run/disturbance.h"
@@ -30,6 +31,16 @@ double mean_service_seconds(const ServiceOptions& service);
 
 // How long an idle service takes to answer, on average.
 Duration mean_answer(const ServiceOptions& service);
+
+// The middle of all that is random.
+class MiddleRandom final : public Random {
+ public:
+  using Random::uniform;
+  double uniform() override { return 0.5; }
+};
+
+// The usual hint of what is turned away, where `rate` requests a second are admitted (0: no limit). Empty: none.
+std::optional<Duration> usual_hint(const HintOfferSettings& hint, double rate);
 
 // How attempts fail during the outage, if all fail in the same way. Empty if they do not.
 std::optional<AttemptResult> failure_in(const Disturbance& outage, const ServiceOptions& service);

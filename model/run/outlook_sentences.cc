@@ -439,7 +439,10 @@ std::string herd_sentence(const Outlook& outlook) {
                        : ", too many (see the warning): only the run shows when all are back";
   return text + ". None pile up from a window of w = N (" + readable(herd.calls + 1) +
          " - exp(-w / lambda)) / (m - load) = " + readable(herd.all_room) +
-         " on (N / m for connects alone): " +
+         " on (connects alone: " + readable(herd.clients * herd.calls) + " against " +
+         rate_of(outlook.service->capacity) + ", " +
+         readable(from_seconds(herd.clients * herd.calls / outlook.service->capacity)) +
+         " at least): " +
          (herd.window >= herd.all_room ? "this one is long enough"
           : herd.base_for_room > Duration::zero()
               ? "take --reconnect-base=" + readable(herd.base_for_room)
@@ -571,7 +574,7 @@ std::string waits_sentence(const Outlook& outlook) {
   }
   if (retries.throttled_waits.empty()) return text;
   return text + "; after throttling " + listed(retries.throttled_waits, retries) +
-         " (--throttled-base)";
+         (retries.hinted ? " (--retry-after, --hint)" : " (--throttled-base)");
 }
 
 }  // namespace retrystorm

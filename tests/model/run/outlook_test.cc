@@ -903,7 +903,8 @@ TEST(Outlook, SaysHowAHerdComesBack) {
                         "each with its connect and the request it wants by then: up to 715 "
                         "attempts pile up, and all are back after about 5.36s. "
                         "None pile up from a window of w = N (2 - exp(-w / lambda)) / (m - load) = "
-                        "9.24s on (N / m for connects alone): take --reconnect-base=9.3s\n"));
+                        "9.24s on (connects alone: 5,000 against 2,000/s, 2.5s at least): take "
+                        "--reconnect-base=9.3s\n"));
   EXPECT_NEAR(to_seconds(spread.herd->all_room), window_with_room(0, 1), 1e-3);
   EXPECT_EQ(spread.herd->base_for_room, 9300ms);
   const Outlook long_enough = look(kHerd + "reconnect-base = 9300ms\n", "reconnect", 1s);
@@ -1214,13 +1215,13 @@ TEST(Outlook, WarnsOfClientsThatDoNotThinkAndAreTurnedAway) {
       warned("strategy = fixed\n"),
       AllOf(HasSubstr("10 clients ask for 100/s, and 10/s are admitted (--rate-limit): each "
                       "may call once in 1s"),
-            HasSubstr("all together call some 100 times a second, so that 90 % of the calls"),
+            HasSubstr("all together make some 100 attempts a second, 90 % of them for nothing"),
             HasSubstr("--client-rate=10/s, or a --lambda well over 900ms")));
   const std::string budget =
       "growth = constant\nbackoff-base = 500ms\njitter = full\nretry-budget = 10%\n";
   EXPECT_THAT(warned(budget),
               AllOf(HasSubstr("Where the retry budget is empty it gives up at once"),
-                    HasSubstr("some 390 times a second, so that 97 %")));
+                    HasSubstr("some 390 attempts a second, 97 % of them")));
   EXPECT_THAT(warned("processes = 2\n"),
               AllOf(HasSubstr("Hold them back: a --lambda well over 900ms"),
                     HasSubstr("one --client-rate=10/s for all (--processes=1)")));
@@ -1344,6 +1345,27 @@ TEST(Outlook, KnowsThatAThrottleTurnsRequestsAway) {
   const std::string settings = std::string(kOpenWorkers) + "retry-on = hinted\n";
   EXPECT_THAT(look(settings, "throttle:50").warnings,
               Not(Contains(HasSubstr("this service turns nothing away"))));
+}
+
+// A client that is turned away at once, and waits as long as it is told, comes once in that time: w clients wait, the
+// others think, and 200 / (1 + w) = the rate of their requests; each of these attempts once, then a second time.
+TEST(Outlook, CountsTheWaitsThatAHintMakes) {
+  const std::string limited =
+      "clients = 200\nlambda = 0s\nrate-limit = 10\nhint = fixed\nhint-for = 2s\ngrowth = constant\n"
+      "backoff-base = 10s\njitter = none\nmax-retries = none\nretry-after = ";
+  const auto rate = [&](const std::string& use) {
+    return look(limited + use + '\n').retries.errors.rate;
+  };
+  EXPECT_NEAR(rate("ignore"), 200 / 10.0, 0.1);
+  EXPECT_NEAR(rate("replace"), 200 / 2.0, 0.1);
+  EXPECT_NEAR(rate("at-least"), 200 / 10.0, 0.1);
+  EXPECT_NEAR(rate("clamp"), 200 / 10.0, 0.1);
+  EXPECT_NEAR(rate("spread"), 200 / 2.5, 0.1) << "the hint, and up to half of it more";
+  EXPECT_NEAR(look(limited + "replace\nhint = spread\nhint-to = 6s\n").retries.errors.rate,
+              200 / 4.0, 0.1);
+  EXPECT_NEAR(look(limited + "replace\nhint = computed\n").retries.errors.rate, 200 / 1.0, 0.1)
+      << "a whole second at least";
+  EXPECT_NEAR(look(limited + "replace\nhint = none\n").retries.errors.rate, 200 / 10.0, 0.1);
 }
 
 }  // namespace
