@@ -113,7 +113,7 @@ void find_unused_of_clients(UnusedOptions& unused, const ScenarioOptions& scenar
   if (scenario.graph.topology.empty()) return find_unused(unused, scenario.workload);
   // Who retries is another matter.
   ScenarioOptions all_retry = scenario;
-  all_retry.graph.retry_at = RetryAt::kAll;
+  all_retry.graph.retry_at = "all";
   const Topology topology = topology_or_none(all_retry);
   if (topology.empty() || topology.edges.front().clients.empty()) {
     return find_unused(unused, scenario.workload);
@@ -350,7 +350,7 @@ std::vector<OutlookOfRow> look_ahead_at_all(const ScenarioOptions& options) {
     if (all.size() > 1) continue;
     // All callers have the same waits, also where the clients do not retry.
     outlook.retries.usual_waits =
-        options.graph.retry_at != RetryAt::kNone &&
+        options.graph.retry_at != "none" &&
         look_ahead(OutlookInput{.workload = options.workload}).retries.usual_waits;
   }
   return all;

@@ -701,20 +701,21 @@ std::string phases_text(const ClientsResult& clients) {
 
 std::string graph_text(const GraphResult& graph) {
   std::size_t width = 8;
-  bool all_hold = true, several_callers = false;
+  bool all_hold = true;
   for (const NodeResult& each : graph.nodes) {
     width = std::max(width, each.name.size());
     all_hold &= each.holds;
   }
-  for (const EdgeResult& each : graph.edges) several_callers |= each.share < 1;
   const int name_width = static_cast<int>(width);
   std::string text =
-      format("%-*s  calls a   at the end, a second:                       of its workers\n",
-             name_width, "") +
-      format("%-*s  request  offered  refused  in time  for nobody   busy   %s   queue\n",
+      format(
+          "%-*s  calls a request:   at the end, a second:                       of its workers\n",
+          name_width, "") +
+      format("%-*s      run   outage  offered  refused  in time  for nobody   busy   %s   queue\n",
              name_width, "service", all_hold ? " held" : "calls");
   for (const NodeResult& each : graph.nodes) {
-    text += format("%-*s  %7.2f", name_width, each.name.c_str(), each.amplification);
+    text += format("%-*s  %7.2f", name_width, each.name.c_str(), each.amplification) +
+            (each.during ? format("  %7.2f", *each.during) : "        -");
     if (each.end) {
       const NodeInterval& end = *each.end;
       text += format("  %7.1f  %7.1f  %7.1f  %9.0f%%  %5.1f  %6.1f  %6zu", end.offered, end.refused,
@@ -726,18 +727,24 @@ std::string graph_text(const GraphResult& graph) {
     }
     text += '\n';
   }
-  if (several_callers) {
-    for (const EdgeResult& each : graph.edges) {
-      if (each.share >= 1) continue;
-      text += format("%-*s  %7.2f  from %s, %.0f %% of its calls\n", name_width, each.to.c_str(),
-                     each.amplification, each.from.c_str(), 100 * each.share);
-    }
+  for (const EdgeResult& each : graph.edges) {
+    if (each.share >= 1) continue;
+    text += format("%-*s  %7.2f  from %s, %.0f %% of its calls\n", name_width, each.to.c_str(),
+                   each.amplification, each.from.c_str(), 100 * each.share);
   }
   for (const ClientsResult& each : graph.clients) {
     text += each.name + ": " + each.title + ", " + callers_text(each.clients, each.arrival_rate) +
             ": " + percent_text(each.counts.success_share()) + " of the requests succeeded, " +
             format("%.2f attempts each", each.counts.amplification()) + phases_text(each) + '\n';
   }
+  std::string full;
+  for (const NodeResult& each : graph.nodes) {
+    if (!each.full_at) continue;
+    full += format("%s%s at %s (%zu of %zu workers, %zu waiting)", full.empty() ? "full: " : ", ",
+                   each.name.c_str(), format_duration(*each.full_at).c_str(), each.full_workers,
+                   each.full_workers, each.full_queue);
+  }
+  if (!full.empty()) text += full + '\n';
   const std::string first = first_death(graph);
   return first.empty() ? text : text + first + '\n';
 }
@@ -745,8 +752,11 @@ std::string graph_text(const GraphResult& graph) {
 namespace {
 
 nlohmann::ordered_json graph_json(const GraphResult& graph) {
-  const auto seconds = [](const std::optional<Duration>& time) {
-    return time ? nlohmann::ordered_json(rounded(to_seconds(*time))) : nlohmann::ordered_json();
+  const auto number = [](const std::optional<double>& value) {
+    return value ? nlohmann::ordered_json(rounded(*value)) : nlohmann::ordered_json();
+  };
+  const auto seconds = [&number](const std::optional<Duration>& time) {
+    return number(time ? std::optional(to_seconds(*time)) : std::nullopt);
   };
   nlohmann::ordered_json json{{"died_first", nullptr}, {"why", nullptr}};
   if (graph.first) {
@@ -756,8 +766,13 @@ nlohmann::ordered_json graph_json(const GraphResult& graph) {
   for (const NodeResult& each : graph.nodes) {
     json["nodes"].push_back({{"node", each.name},
                              {"amplification", rounded(each.amplification)},
+                             {"amplification_during", number(each.during)},
                              {"died_at", seconds(each.died)},
                              {"back_at", seconds(each.back)}});
+    if (!each.full_at) continue;
+    json["nodes"].back().update({{"full_at", seconds(each.full_at)},
+                                 {"full_workers", each.full_workers},
+                                 {"full_queue", each.full_queue}});
   }
   for (const EdgeResult& each : graph.edges) {
     json["edges"].push_back({{"from", each.from},
@@ -766,19 +781,15 @@ nlohmann::ordered_json graph_json(const GraphResult& graph) {
                              {"share", rounded(each.share)}});
   }
   for (const ClientsResult& each : graph.clients) {
-    const auto ok = [&each](std::size_t phase) {
-      return each.ok[phase] ? nlohmann::ordered_json(rounded(*each.ok[phase]))
-                            : nlohmann::ordered_json();
-    };
     json["clients"].push_back({{"clients", each.name},
                                {"requests", each.counts.requests},
                                {"attempts", each.counts.attempts},
                                {"ok", each.counts.ok},
                                {"gave_up", each.counts.gave_up()},
                                {"success_share", rounded(each.counts.success_share())},
-                               {"ok_per_s_before", ok(0)},
-                               {"ok_per_s_during", ok(1)},
-                               {"ok_per_s_after", ok(2)}});
+                               {"ok_per_s_before", number(each.ok[0])},
+                               {"ok_per_s_during", number(each.ok[1])},
+                               {"ok_per_s_after", number(each.ok[2])}});
   }
   return json;
 }

@@ -57,13 +57,16 @@ std::optional<double> GraphWatch::calm_rate(std::size_t node) const {
   return answers / static_cast<double>(windows);
 }
 
+std::size_t GraphWatch::phase_of(Duration t, Duration window) const {
+  return !begins_ || t <= *begins_ ? 0 : ends_ && t - window >= *ends_ ? 2 : 1;
+}
+
 std::array<std::optional<double>, 3> GraphWatch::ok_of(std::size_t edge) const {
   std::array<double, 3> sums{};
   std::array<std::size_t, 3> windows{};
   for (std::size_t i = 1; i < edges_[edge].size(); ++i) {
     const EdgeWindow& each = edges_[edge][i];
-    const bool before = !begins_ || each.t <= *begins_;
-    const std::size_t phase = before ? 0 : ends_ && each.t - each.window >= *ends_ ? 2 : 1;
+    const std::size_t phase = phase_of(each.t, each.window);
     sums[phase] += each.edge.calls.ok;
     ++windows[phase];
   }
@@ -76,9 +79,12 @@ std::array<std::optional<double>, 3> GraphWatch::ok_of(std::size_t edge) const {
 
 GraphResult GraphWatch::result() const {
   GraphResult result;
-  double requests = 0;
+  double requests = 0, requests_during = 0;
   for (std::size_t i = 0; i < edges_.size() && shape_.edges[i].from == GraphShape::kClients; ++i) {
-    for (const EdgeWindow& each : edges_[i]) requests += each.edge.calls.requests;
+    for (const EdgeWindow& each : edges_[i]) {
+      requests += each.edge.calls.requests;
+      if (phase_of(each.t, each.window) == 1) requests_during += each.edge.calls.requests;
+    }
     if (!shape_.edges[i].clients.empty()) {
       result.clients.push_back({.name = shape_.edges[i].clients, .ok = ok_of(i)});
     }
@@ -90,13 +96,27 @@ GraphResult GraphWatch::result() const {
                     .died = states_[i].died,
                     .back = states_[i].back};
     if (!windows_[i].empty()) node.end = windows_[i].back().node;
+    for (const Window& each : windows_[i]) {
+      constexpr double kAll = 0.95;  // of the workers, in the mean
+      const double taken = each.node.busy + (node.holds ? each.node.calling : 0);
+      const bool full = taken >= kAll * static_cast<double>(each.node.workers);
+      if (full && phase_of(each.t, each.window) > 0 && each.node.queue > node.full_queue) {
+        node.full_at = each.t;
+        node.full_workers = each.node.workers;
+        node.full_queue = each.node.queue;
+      }
+    }
     result.nodes.push_back(std::move(node));
   }
   for (std::size_t i = 0; i < edges_.size(); ++i) {
     const GraphShape::Edge& edge = shape_.edges[i];
-    double attempts = 0;
-    for (const EdgeWindow& each : edges_[i]) attempts += each.edge.calls.attempts;
+    double attempts = 0, during = 0;
+    for (const EdgeWindow& each : edges_[i]) {
+      attempts += each.edge.calls.attempts;
+      if (phase_of(each.t, each.window) == 1) during += each.edge.calls.attempts;
+    }
     NodeResult& called = result.nodes[edge.to];
+    if (requests_during > 0) called.during = called.during.value_or(0) + during / requests_during;
     result.edges.push_back({.from = shape_.caller(edge), .to = called.name});
     if (requests <= 0) continue;
     result.edges.back().amplification = attempts / requests;

@@ -73,8 +73,12 @@ struct NodeResult {
   std::optional<NodeInterval> end{};  // the last window
   bool holds = true;                  // its workers wait for answers
   double amplification = 0;           // calls for each request of the clients, of the whole run
-  std::optional<Duration> died{};     // when, if it did
-  std::optional<Duration> back{};     // when it was back
+  std::optional<double> during{};     // the same in the windows of the outage
+  // Since the outage began, the end of the window with the longest queue while all workers were taken.
+  std::optional<Duration> full_at{};
+  std::size_t full_workers = 0, full_queue = 0;
+  std::optional<Duration> died{};  // when, if it did
+  std::optional<Duration> back{};  // when it was back
 };
 
 // Those who call a service: what its calls came to.
@@ -143,6 +147,8 @@ class GraphWatch {
     std::optional<Duration> died{}, back{};
     std::size_t dead_in_queue = 0;  // at the end of the window in which it had died
   };
+  // Of a window: 0 before the outage, 1 in it, 2 after it.
+  std::size_t phase_of(Duration t, Duration window) const;
   // Good answers to these calls before the outage, in it and after it.
   std::array<std::optional<double>, 3> ok_of(std::size_t edge) const;
   // Of answers in time, before the outage. Empty without such windows.

@@ -137,16 +137,19 @@ def kind_line($name; $client):
       end;
 
 # A line for each service of a run: what was offered to it in the last 5 s, what became of that, and the calls of it for
-# each request of the clients in the whole run. $nodes: {node, lines}, the one that the clients call first.
+# each request of the clients, in the whole run and in the outage; then, which service had all its workers taken since the
+# outage began, and how many waited at most. $nodes: {node, lines}, the one that the clients call first.
 def nodes_table($nodes; $client):
   def left($width): . + (" " * ($width - length) // "");
   def right($width): tostring | (" " * ($width - length) // "") + .;
   ($client | only("interval") | last.t) as $last_t
   | ($client | only("summary") | {requests: map(.requests) | add, retries: map(.retries) | add}) as $summary
+  | [$client | only("outage") | .[].t] as $outage | ($outage[0] // $last_t) as $from | ($outage[1] // $last_t) as $to
+  | [$client | only("interval")[] | select(.t > $from and .t <= $to)] as $during
   | ([$nodes[].node | length, 7] | max) as $width
   | [$nodes[] | .lines |= on_the_time_of($client)] as $nodes
-  | ("" | left($width)) + "     calls a     at the end, a second:" + ("workers" | right(38)),
-    ("service" | left($width)) + ([["request", 12], ["offered", 10], ["refused", 10], ["served", 10], ["failed", 10],
+  | ("" | left($width)) + "  calls a request:        at the end, a second:" + ("workers" | right(38)),
+    ("service" | left($width)) + ([["run", 9], ["outage", 9], ["offered", 12], ["refused", 10], ["served", 10], ["failed", 10],
                                    ["late", 10], ["busy", 8], ["queue", 8]]
                                   | map(.[1] as $width | .[0] | right($width)) | join("")),
     ($nodes[] | .node as $node
@@ -154,11 +157,20 @@ def nodes_table($nodes; $client):
      | (if $node == $nodes[0].node then $summary.requests + $summary.retries
         else [$nodes[].lines | only("edge") | group_by(.to)[] | select(.[0].to == $node) | last.attempts_total] | add // 0
         end) as $attempts
+     | def until($t): [$nodes[].lines | [only("edge")[] | select(.to == $node and .t <= $t)] | last.attempts_total] | add // 0;
+       (if $node == $nodes[0].node then $during | map(.attempts) | add else until($to) - until($from) end) as $in_outage
+     | ($during | map(.requests) | add) as $begun
      | ($node | left($width))
-       + ($attempts / ([$summary.requests, 1] | max) | cell(2; "") | right(12))
+       + ($attempts / ([$summary.requests, 1] | max) | cell(2; "") | right(9))
+       + (if ($begun // 0) > 0 then $in_outage / $begun else null end | cell(2; "") | right(9))
        + ([$last | map(.offered), map([.rejected[]] | add), map(.served), map(.failed),
-           map([.completed - .served - .failed, 0] | max) | mean | cell(1; "") | right(10)] | join(""))
-       + ($last | map(.busy) | mean | cell(1; "") | right(8)) + ($last | last.waiting | right(8)));
+           map([.completed - .served - .failed, 0] | max) | mean | cell(1; "")]
+          | [(.[0] | right(12)), (.[1:][] | right(10))] | join(""))
+       + ($last | map(.busy) | mean | cell(1; "") | right(8)) + ($last | last.waiting | right(8))),
+    ([$nodes[] | .node as $node
+      | [.lines | only("interval")[] | select(.t > $from and .waiting > 0 and .busy >= .workers)] | select(length > 0)
+      | max_by(.waiting) | "\($node) at \(.t | fixed(0)) s (\(.busy) of \(.workers) workers, \(.waiting) waiting)"]
+     | select(length > 0) | "full: " + join(", "));
 
 # The calls a second of each service behind the first one, real and simulated, in each window of a simulated run. `apart`:
 # the difference in percent of the calls of that window or, if they are more, of those before the outage. $nodes: as above, of

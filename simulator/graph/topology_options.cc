@@ -33,19 +33,32 @@ ChainedService parse_service(std::string_view text) {
   return service;
 }
 
+// The words of --retry-at that mean these calls. "api" means all that it makes, "api.db" and "clients.web" some.
+std::set<std::string> names_of(const Topology& topology, const GraphEdge& edge) {
+  const bool ours = edge.from == GraphEdge::kClients;
+  const std::string from = ours ? "clients" : topology.nodes[edge.from].name;
+  std::set<std::string> names{"all", from, from + '.' + topology.nodes[edge.to].name};
+  if (ours) names.insert("top");
+  if (!edge.clients.empty()) names.insert(from + '.' + edge.clients);
+  if (topology.nodes[edge.to].calls.empty()) names.insert("bottom");
+  return names;
+}
+
 // Does this caller retry?
-bool retries(RetryAt where, const Topology& topology, const GraphEdge& edge) {
-  switch (where) {
-    case RetryAt::kTop:
-      return edge.from == GraphEdge::kClients;
-    case RetryAt::kBottom:
-      return topology.nodes[edge.to].calls.empty();
-    case RetryAt::kNone:
-      return false;
-    case RetryAt::kAll:
-      break;
+bool retries(const std::string& where, const Topology& topology, const GraphEdge& edge) {
+  const std::set<std::string> names = names_of(topology, edge);
+  const auto words = split(where, '+');
+  return std::any_of(words.begin(), words.end(),
+                     [&names](std::string_view word) { return names.contains(std::string(word)); });
+}
+
+void check_retry_at(const std::string& where, const Topology& topology) {
+  std::set<std::string> names{"none"};
+  for (const GraphEdge& each : topology.edges) names.merge(names_of(topology, each));
+  for (const std::string_view word : split(where, '+')) {
+    if (names.contains(std::string(word))) continue;
+    throw std::invalid_argument("--retry-at: " + unknown_name(word, {names.begin(), names.end()}));
   }
-  return true;
 }
 
 Topology topology_of(const std::vector<ChainedService>& chain, const GraphNode& usual,
@@ -139,14 +152,18 @@ void declare_options(OptionList& options, GraphOptions& graph) {
       options, graph.waiting,
       "--chain, --topology: whether a worker waits for the answers of the services that it calls, as threads do, "
       "or is free meanwhile, as in an event loop");
-  options.choice<RetryAt>(
-      "retry-at", graph.retry_at,
-      {{"all", RetryAt::kAll},
-       {"top", RetryAt::kTop},
-       {"bottom", RetryAt::kBottom},
-       {"none", RetryAt::kNone}},
+  Option& retry_at = options.text(
+      "retry-at",
       "--chain, --topology: who retries: every caller, only the clients, only those who call a service that calls "
-      "nobody, or nobody");
+      "nobody, or nobody; or names of callers, as in clients+api, or of their calls, as in api.db",
+      [&graph](std::string_view text) {
+        graph.retry_at = text;
+        std::erase(graph.retry_at, ' ');
+        std::replace(graph.retry_at.begin(), graph.retry_at.end(), '>', '.');
+      },
+      [&graph] { return graph.retry_at; });
+  retry_at.kind = Option::Kind::kChoice;
+  retry_at.choices = {"all", "top", "bottom", "none"};
   declare_deadline(
       options, graph.deadline,
       "--chain, --topology: what an attempt carries along as its deadline: nothing, the time until its timeout, or "
@@ -192,11 +209,8 @@ void find_unused(UnusedOptions& unused, const GraphOptions& graph, const Service
 
 void find_unused_retries(UnusedOptions& unused, const GraphOptions& graph,
                          const WorkloadOptions& clients, const Topology& topology) {
-  if (!graph.on() || graph.retry_at == RetryAt::kAll) return;
-  GraphOptions shown = graph;
-  OptionList list;
-  declare_options(list, shown);
-  find_unused(unused, clients, topology, graph.topology, list.find("retry-at")->get(),
+  if (!graph.on() || graph.retry_at == "all") return;
+  find_unused(unused, clients, topology, graph.topology, graph.retry_at,
               [&](const GraphEdge& edge) { return retries(graph.retry_at, topology, edge); });
 }
 
@@ -217,6 +231,7 @@ void check(const GraphOptions& graph, const WorkloadOptions& workload,
   }
   const Topology topology = make_topology(graph, service, workload);
   find_node(topology, graph.outage_of, "--outage-of");
+  check_retry_at(graph.retry_at, topology);
   for (const GraphNode& each : topology.nodes) {
     if (each.service.abandoned == Abandoned::kCancel) {
       refuse(

@@ -26,19 +26,13 @@ struct ChainedService {
   std::optional<Duration> timeout{};
 };
 
-// Which callers retry. Clients call the first service, and services call others.
-enum class RetryAt {
-  kAll,
-  kTop,     // only the clients
-  kBottom,  // only those who call a service that calls nobody
-  kNone,
-};
-
 struct GraphOptions {
   std::vector<ChainedService> chain{};  // empty: not given
   TopologyFile topology{};              // likewise
   Waiting waiting = Waiting::kHold;
-  RetryAt retry_at = RetryAt::kAll;
+  // Which callers retry: all, none, top (the clients), bottom (those who call a service that calls nobody), and names of
+  // callers or of their calls, as in "clients+api.db"; `check` refuses others.
+  std::string retry_at = "all";
   DeadlinePropagation deadline = DeadlinePropagation::kNone;
   std::string outage_of{};  // empty: of the last one
 

@@ -91,6 +91,10 @@ TEST(GraphOptions, AreRefusedWhereTheyMeanNothing) {
   EXPECT_THAT(error_of(chain + "abandoned = cancel\n"), HasSubstr("--abandoned=skip"));
   EXPECT_THAT(error_of(chain + "outage = reconnect\n"), HasSubstr("--outage=reconnect is about"));
   EXPECT_EQ(error_of(chain + "outage-of = api\n"), "");
+  EXPECT_THAT(error_of(chain + "retry-at = clients+apu\n"), HasSubstr("did you mean api?"));
+  EXPECT_THAT(error_of(chain + "retry-at = db\n"), HasSubstr("--retry-at: 'db' is not"))
+      << "calls nobody";
+  EXPECT_THAT(error_of(chain + "retry-at = api.api\n"), HasSubstr("--retry-at: "));
   EXPECT_TRUE(unused_options(options_of(chain + "workers = 7\n")).contains("workers"));
   EXPECT_TRUE(unused_options(options_of("retry-at = top\n")).contains("retry-at"));
   EXPECT_FALSE(unused_options(options_of(chain + "queue-length = 7\n")).contains("queue-length"));
@@ -139,6 +143,12 @@ TEST(Chain, RetriesOnlyWhereItIsTold) {
   EXPECT_THAT(calls("top"), testing::Pointwise(testing::DoubleNear(0.01), {3, 3, 3}));
   EXPECT_THAT(calls("bottom"), testing::Pointwise(testing::DoubleNear(0.01), {1, 1, 3}));
   EXPECT_THAT(calls("all"), testing::Pointwise(testing::DoubleNear(0.05), {3, 9, 27}));
+  // In each form in which a hop has a name.
+  for (const char* hop : {"clients", "clients.a", "clients>a"}) EXPECT_EQ(calls(hop), calls("top"));
+  for (const char* hop : {"b", "b.c", "b > c", "bottom + b"})
+    EXPECT_EQ(calls(hop), calls("bottom"));
+  EXPECT_THAT(calls("a"), testing::Pointwise(testing::DoubleNear(0.02), {1, 3, 3}));
+  EXPECT_THAT(calls("clients+b"), testing::Pointwise(testing::DoubleNear(0.05), {3, 3, 9}));
 }
 
 // Each hop fails by itself with e before it calls: f = e + (1 - e) (f of the next)^n.
@@ -275,6 +285,49 @@ TEST(GraphWatch, FindsWhoDiesFirst) {
   EXPECT_THAT(
       first_death(result),
       testing::StartsWith("api died first, at 25s: 9 requests wait in its queue, 7 of them dead "));
+}
+
+// The calls a request of the outage's windows, not of the run, and who was full at its worst, also if all come back.
+TEST(GraphWatch, SaysWhatTheOutageMadeOfServices) {
+  GraphWatch watch(chain_of({"api", "db"}));
+  const auto see = [&watch](int t, double requests, double calls, double busy, std::size_t queue) {
+    GraphInterval at = window(t, {100, 100});
+    at.edges.resize(2);
+    at.edges[0].calls.requests = at.edges[0].calls.attempts = requests;
+    at.edges[1].calls.attempts = calls;
+    at.nodes[1].workers = 50;
+    at.nodes[1].busy = busy;
+    at.nodes[1].queue = queue;
+    take(watch, at);
+  };
+  for (int t = 5; t <= 15; t += 5) see(t, 100, 100, 50, 3);  // full, but before the outage
+  watch.outage_begins(15s);
+  see(20, 100, 200, 49.9, 800);
+  see(25, 100, 700, 50, 1126);
+  watch.outage_ends(25s);
+  see(30, 100, 100, 40, 2000);  // not full
+  see(35, 100, 100, 50, 5);
+  const GraphResult result = watch.result();
+  EXPECT_EQ(result.first, std::nullopt);
+  EXPECT_DOUBLE_EQ(result.nodes[0].during.value(), 1);
+  EXPECT_DOUBLE_EQ(result.nodes[1].during.value(), 4.5);
+  EXPECT_DOUBLE_EQ(result.nodes[1].amplification, 1400 / 700.0);
+  EXPECT_EQ(result.nodes[0].full_at, std::nullopt);
+  EXPECT_EQ(result.nodes[1].full_at, 25s);
+  EXPECT_EQ(result.nodes[1].full_workers, 50u);
+  EXPECT_EQ(result.nodes[1].full_queue, 1126u);
+}
+
+// Nobody retries without an outage, and in it all do: 27 calls a request of the clients, see above.
+TEST(Chain, CountsTheCallsOfTheOutage) {
+  const SimulationResult run = run_of(
+      "arrivals = open\nrate = 200\nstrategy = fixed\nfixed-delay = 5ms\nmax-attempts = 3\ntimeout = 2s\n"
+      "outage-at = 20s\noutage-for = 20s\nobserve = 40s\noutage = errors:1\n" +
+      std::string(kThree));
+  const NodeResult& last = run.summary.graph->nodes.back();
+  EXPECT_NEAR(last.during.value(), 27, 0.5);
+  EXPECT_NEAR(last.amplification, 1 + 26 * 20 / 80.0, 0.3);
+  EXPECT_EQ(last.full_at, std::nullopt);
 }
 
 // A caller of a dead service dies with it.
