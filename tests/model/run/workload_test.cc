@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 
 #include "model/retry/strategies.h"
 
@@ -80,6 +83,65 @@ TEST(LibraryWay, IsKnownOfEachStrategy) {
     EXPECT_FALSE(each.connections.empty()) << each.name;
   }
   EXPECT_THROW(library_way("nothing"), std::invalid_argument);
+}
+
+// What the libraries' own documents and sources say of a pool for one host.
+TEST(LibraryWay, IsThatOfEachLibrary) {
+  const std::map<std::string_view, std::string_view> kWays{
+      // undici: no bound, keepAliveTimeout 4 s. Java's SDK: maxConnections 50, connectionMaxIdleTime 60 s,
+      // connectionAcquisitionTimeout 10 s. JavaScript's: maxSockets 50. botocore: max_pool_connections 10, not blocking.
+      {"anthropic", "kind=keep-alive idle=4s"},
+      {"openai", "kind=keep-alive idle=4s"},
+      {"aws-java-2025", "kind=keep-alive size=50 idle=1m0s wait=10s apart"},
+      {"aws-java-2025-dynamodb", "kind=keep-alive size=50 idle=1m0s wait=10s apart"},
+      {"aws-js-2025", "kind=keep-alive size=50"},
+      {"aws-standard", "kind=keep-alive size=50"},
+      {"aws-dynamodb", "kind=keep-alive size=50"},
+      {"aws-adaptive", "kind=keep-alive most-idle=10"},
+      {"aws-legacy", "kind=keep-alive most-idle=10"},
+      {"aws-legacy-dynamodb", "kind=keep-alive most-idle=10"},
+      {"aws-standard-2025", "kind=keep-alive most-idle=10"},
+      // ClientConfiguration.maxConnections 25.
+      {"aws-cpp-2025", "kind=keep-alive size=25 apart again"},
+      // .NET: PooledConnectionIdleTimeout 1 min. Java: jdk.httpclient.keepalive.timeout 30 s.
+      {"azure", "kind=keep-alive idle=1m0s again"},
+      {"polly", "kind=keep-alive idle=1m0s again"},
+      {"resilience4j", "kind=keep-alive idle=30s again"},
+      {"resilience4j-retry", "kind=keep-alive idle=30s again"},
+      // Go: MaxIdleConnsPerHost 2, or with cleanhttp GOMAXPROCS + 1; IdleConnTimeout 90 s.
+      {"cenkalti", "kind=keep-alive most-idle=2 idle=1m30s again"},
+      {"go-retryablehttp", "kind=keep-alive most-idle=5 idle=1m30s again"},
+      // Envoy: max_connections 1024, idle_timeout 1 h. urllib3: maxsize 1, block False.
+      {"envoy", "kind=keep-alive size=1024 idle=1h0m0s"},
+      {"envoy-budget", "kind=keep-alive size=1024 idle=1h0m0s"},
+      {"urllib3", "kind=keep-alive most-idle=1"},
+      {"finagle", "kind=keep-alive"},
+      {"google-cloud", "kind=multiplexed"},
+      {"grpc", "kind=multiplexed"},
+      {"hbase", "kind=multiplexed streams=10000"},
+      {"linkerd", "kind=multiplexed again"},
+  };
+  for (const NamedStrategy& each : named_strategies()) {
+    const ConnectionSettings way = library_way(each.name).connections;
+    const auto found = kWays.find(each.name);
+    if (found == kWays.end()) {
+      EXPECT_EQ(way, ConnectionSettings()) << each.name << " is no library";
+      continue;
+    }
+    std::string text = way.multiplexed() ? "kind=multiplexed" : "kind=keep-alive";
+    const auto add = [&text](bool differs, const std::string& what) {
+      if (differs) text += ' ' + what;
+    };
+    add(way.pool_size != ConnectionSettings::kUnbounded, "size=" + std::to_string(way.pool_size));
+    add(way.pool_max_idle != ConnectionSettings::kUnbounded,
+        "most-idle=" + std::to_string(way.pool_max_idle));
+    add(way.pool_idle != Duration::max(), "idle=" + format_duration(way.pool_idle));
+    add(way.pool_wait != Duration::max(), "wait=" + format_duration(way.pool_wait));
+    add(way.streams != 100, "streams=" + std::to_string(way.streams));
+    add(!way.pool_wait_counts, "apart");  // from the timeout
+    add(way.retry_lost, "again");         // what is lost
+    EXPECT_EQ(text, found->second) << each.name;
+  }
 }
 
 }  // namespace
