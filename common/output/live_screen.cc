@@ -128,7 +128,8 @@ std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
       if (!last.empty() && last.size() + 1 + word.size() > width) {
         lines.emplace_back(word);
       } else {
-        last += (last.empty() ? "" : " ") + std::string(word);
+        if (!last.empty()) last += ' ';
+        last += word;
       }
     }
   }
