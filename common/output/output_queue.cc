@@ -45,8 +45,8 @@ std::string lost(const std::string& name, std::size_t lines) {
 }
 
 std::string failure(const std::string& name, int error) {
-  return "writing to " + name + " failed: " + std::generic_category().message(error) +
-         ": it ends here\n";
+  return "writing to " + name + " failed" +
+         (error == 0 ? "" : ": " + std::generic_category().message(error)) + ": it ends here\n";
 }
 
 // Do both lead to one terminal, pipe or file?
@@ -284,6 +284,10 @@ int StandardStreams::finish() {
 bool flush_standard_output() {
   errno = 0;
   if (std::cout.flush()) return true;
+  if (errno == 0) {  // it has failed earlier: why?
+    std::cout.clear();
+    std::cout << std::endl;
+  }
   std::cerr << failure("standard output", errno);
   return false;
 }

@@ -353,6 +353,11 @@ TEST_F(FullDisk, IsToldByASimulation) {
   expect_tells(simulate);
 }
 
+TEST_F(FullDisk, IsToldByWhatIsLongerThanABuffer) {
+  ChildProcess settings(RETRYSTORM_SIMULATE, {"--print-settings"}, 0, as_standard_output());
+  expect_tells(settings);
+}
+
 TEST_F(FullDisk, IsToldByTheHelp) {
   for (const char* program : {RETRYSTORM_SERVER, RETRYSTORM_STUDIES}) {
     ChildProcess help(program, {"--help"}, 0, as_standard_output());
