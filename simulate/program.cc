@@ -373,7 +373,7 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
                         : "they retry by default, not as you do: give your retries (--strategy, "
                           "--max-attempts, --backoff-base)\n");
     }
-    const std::string label = cells == 1 || to_improve.is_well() ? "" : row_name(grid, cell) + ": ";
+    const std::string label = cells == 1 ? "" : row_name(grid, cell) + ": ";
     for (const std::string& text :
          tried_suggestions(with_values(given, grid, grid.values(cell)), to_improve.result(),
                            grid.names(), campaign, stop)) {

@@ -106,7 +106,8 @@ TEST(Simulate, SaysAfterATableWhatToTry) {
       "try: --most=outage-for --expect='down<20%', to see how long an outage it survives";
   EXPECT_EQ(last_line({"--strategy=exponential", "--backlog=256"}), longer);
   EXPECT_EQ(last_line({"--strategy=exponential", "--backlog=256", "--sweep=outage=freeze,drop"}),
-            longer);
+            "outage=freeze: " + longer)
+      << "it was found for this row";
   EXPECT_THAT(last_line({"--strategy=exponential", "--sweep=outage-for=5s,10s"}),
               testing::Not(testing::StartsWith("try:")));
   // 20 workers for 100 ms have served 190 in a time of 1 s: half of what comes too late. A queue of 4,096
