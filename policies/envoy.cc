@@ -8,6 +8,7 @@
 #include "common/cli/foreign_names.h"
 #include "model/base/text.h"
 #include "model/retry/retry_on.h"
+#include "policies/kubernetes.h"
 #include "policies/mesh.h"
 #include "policies/readers.h"
 #include "policies/values.h"
@@ -129,8 +130,12 @@ class Reader {
       if (const Node* match = node.find("match"); match != nullptr && match->is_map()) {
         add_match(around, *match, node.find("name") == nullptr);
       }
-      const Node* own = either(node, "retry_policy");
-      const bool is_route = is_action(node);
+      if (const Node* kind = node.find("kind")) {
+        around.name = shown(kind->text + ' ' + node.text_at({"metadata", "name"}));
+      }
+      const bool is_options = node.name == "options" && node.find("retries") != nullptr;
+      const Node* own = is_options ? node.find("retries") : either(node, "retry_policy");
+      const bool is_route = is_options || is_action(node);
       // A route's is one without retry_on, too.
       if (own != nullptr && !is_policy(*own) && !(is_route && own->is_map())) own = nullptr;
       if (node.find("routes") != nullptr) {
@@ -381,6 +386,18 @@ bool is_envoy(const std::vector<Node>& documents) {
 
 PolicyFile read_envoy(const std::vector<Node>& documents) {
   return Reader().read(documents);
+}
+
+// RouteOption, VirtualHostOption: projects/gloo/api/v1/options/retries/retries.proto.
+PolicyFile read_kgateway(const std::vector<Node>& documents) {
+  std::vector<Node> own;
+  for (const Node* each : objects_of(documents)) {
+    if (each->text_at({"apiVersion"}).starts_with("gateway.solo.io/")) own.push_back(*each);
+  }
+  PolicyFile file = Reader().read(own);
+  file.kind = file.policies.empty() ? "" : "kgateway configuration";
+  file.format = {};
+  return file;
 }
 
 }  // namespace retrystorm

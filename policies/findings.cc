@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "model/base/text.h"
 #include "model/retry/median_waits.h"
@@ -31,6 +32,7 @@ class Facts {
   const RetrySettings& retry() const { return workload_.retry; }
   const LimitSettings& limit() const { return retry().limit; }
   const std::vector<Duration>& waits() const { return waits_; }  // without jitter
+  const Setting* setting(std::string_view option) const { return policy_.find(option); }
   std::size_t line(std::string_view option) const {
     const Setting* setting = policy_.find(option);
     return setting == nullptr || setting->line == 0 ? policy_.line : setting->line;
@@ -74,7 +76,9 @@ class Finder {
   explicit Finder(const Policy& policy) : facts_(policy), notes_(policy.notes) {}
 
   std::vector<Note> find() {
+    find_short_timeouts();
     if (facts_.retries()) {
+      find_time_of_all();
       find_attempts_that_never_begin();
       find_timeouts_not_retried();
       find_caps();
@@ -91,6 +95,37 @@ class Finder {
  private:
   void add(Note::Level level, const char* rule, std::size_t line, std::string text) {
     notes_.push_back({level, rule, line, std::move(text)});
+  }
+
+  // Hardly an answer comes over a network within so little: the unit may be wrong.
+  void find_short_timeouts() {
+    for (const char* option : {"timeout", "deadline"}) {
+      const Setting* limit = facts_.setting(option);
+      if (limit == nullptr || limit->line == 0 || limit->value == "none") continue;
+      if (parse_duration(limit->value) >= std::chrono::milliseconds(10)) continue;
+      add(Note::Level::kWarning, "short-timeout", limit->line,
+          "hardly an answer comes within " + limit->value + ": is the unit right?");
+    }
+  }
+
+  // Where the program is known to have no limit.
+  void find_time_of_all() {
+    const auto per_try = facts_.per_try();
+    const Setting* deadline = facts_.setting("deadline");
+    const std::size_t n = facts_.waits().size() + 1;
+    if (!per_try || deadline == nullptr || deadline->value != "none" || n > kMostWaits) return;
+    add(Note::Level::kNote, "long-tries", facts_.line("timeout"),
+        "nothing limits the time of all attempts: " + std::to_string(n) + " x " +
+            readable(*per_try) + " and the waits are up to " + readable(time_of(n, *per_try)));
+  }
+
+  // Of so many attempts, with the longest waits between them.
+  Duration time_of(std::size_t attempts, Duration per_try) const {
+    Duration time = scale(per_try, static_cast<double>(attempts));
+    for (std::size_t i = 0; i + 1 < attempts; ++i) {
+      time = saturating_add(time, scale(facts_.waits()[i], facts_.jitter_range().second));
+    }
+    return time;
   }
 
   // Attempt k begins after k-1 timeouts and the waits between them.
@@ -137,12 +172,8 @@ class Finder {
 
   // What would leave all attempts their time.
   std::string remedy(std::size_t attempts, Duration deadline, Duration per_try) const {
-    Duration waits{0};
-    for (std::size_t i = 0; i + 1 < attempts; ++i) {
-      waits = saturating_add(waits, scale(facts_.waits()[i], facts_.jitter_range().second));
-    }
     const auto n = static_cast<double>(attempts);
-    const Duration needed = saturating_add(scale(per_try, n), waits);
+    const Duration needed = time_of(attempts, per_try), waits = time_of(attempts, Duration{0});
     std::string text = "there is room for all with " + readable(needed) + " in all";
     if (waits < deadline) {
       text += ", or with " + readable(scale(deadline - waits, 1 / n)) + " for each attempt";
@@ -160,9 +191,19 @@ class Finder {
           "--rejection-cost)");
     }
     if (!facts_.limit().has_deadline()) return;
-    add(Note::Level::kNote, "no-attempt-timeout", facts_.line("deadline"),
-        "an attempt that hangs takes all of the " + readable(facts_.limit().deadline) +
-            " and is not retried: no attempt has a timeout of its own");
+    const Duration all = facts_.limit().deadline;
+    const Setting* timeout = facts_.setting("timeout");
+    const Duration one = timeout == nullptr ? all : parse_duration(timeout->value);
+    const std::size_t n = facts_.waits().size() + 1;
+    if (one >= all) {
+      add(Note::Level::kNote, "no-attempt-timeout", facts_.line("deadline"),
+          "an attempt that hangs takes all of the " + readable(all) +
+              " and is not retried: no attempt has a timeout of its own");
+    } else if (n <= kMostWaits && time_of(n, one) > all) {
+      add(Note::Level::kNote, "cut-short", timeout->line,
+          std::to_string(n) + " x " + readable(one) + " are more than the " + readable(all) +
+              " in all");
+    }
   }
 
   void find_caps() {
@@ -229,7 +270,7 @@ class Finder {
     const double share = budget.deposit / (budget.deposit + lost);
     add(Note::Level::kNote, "budget-empties", facts_.line("budget-deposit"),
         "while more than " + readable(to_digits(100 * share, 2)) +
-            " % of the calls fail, the retries stop: a failure takes " + readable(lost) +
+            " % of the attempts fail, the retries stop: a failure takes " + readable(lost) +
             (lost == 1 ? " token" : " tokens") + " of " + readable(budget.tokens) +
             ", a success gives " + readable(budget.deposit));
   }
@@ -243,6 +284,12 @@ class Finder {
     if (!same.empty()) {
       add(Note::Level::kWarning, "permanent", facts_.line("retry-on"),
           same + " stay what they are: a retry gets the same answer");
+    }
+    for (std::size_t status = 200; status < 300; ++status) {
+      if (!on.statuses[status]) continue;
+      add(Note::Level::kWarning, "retries-success", facts_.line("retry-on"),
+          std::to_string(status) + " says that all is well, and is retried");
+      break;
     }
     if (on.statuses[500]) {
       add(Note::Level::kNote, "repeats-work", facts_.line("retry-on"),
@@ -287,6 +334,30 @@ void find_doubles(const std::vector<LayeredPolicy>& policies, std::vector<LayerF
   }
 }
 
+// Services of one mesh call one another, and before each of them it retries.
+void find_chains(const std::vector<LayeredPolicy>& policies, std::vector<LayerFinding>& findings) {
+  std::set<std::string_view> hosts;
+  std::multiset<double> attempts;
+  const LayeredPolicy* first = nullptr;
+  for (const LayeredPolicy& each : policies) {
+    const Policy& policy = *each.policy;
+    if (policy.refused || !policy.has_retries || policy.layer != "mesh") continue;
+    const double most = attempts_of(policy);
+    for (const std::string& host : policy.hosts) {
+      if (most > 1 && hosts.insert(host).second) attempts.insert(most);
+    }
+    if (first == nullptr && !attempts.empty()) first = &each;
+  }
+  if (attempts.size() < 2) return;
+  const double one = *attempts.rbegin(), other = *std::next(attempts.rbegin());
+  findings.push_back(
+      {*first,
+       {Note::Level::kNote, "layers", first->policy->line,
+        "the mesh retries before " + std::to_string(attempts.size()) +
+            " services: where one of them calls another, attempts multiply, up to " +
+            readable(one) + " x " + readable(other) + " = " + readable(one * other)}});
+}
+
 }  // namespace
 
 std::vector<LayerFinding> layer_findings(const std::vector<LayeredPolicy>& policies) {
@@ -318,6 +389,7 @@ std::vector<LayerFinding> layer_findings(const std::vector<LayeredPolicy>& polic
           host + " is retried in more than one place: " + parts + " = " + readable(product) +
               " attempts of one request at most; let only one of them retry"}});
   }
+  find_chains(policies, findings);
   find_doubles(policies, findings);
   return findings;
 }

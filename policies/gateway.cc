@@ -74,6 +74,7 @@ class Reader {
  public:
   PolicyFile read(const std::vector<Node>& documents, ReadAs as) {
     for (const Node* each : objects_of(documents)) {
+      if (is_object(*each, kEnvoyGroup, "SecurityPolicy")) note_side_calls(*each);
       if (is_gateway_route(*each)) routes_.push_back(each);
       if (is_object(*each, kEnvoyGroup, "BackendTrafficPolicy")) traffic_.push_back(each);
       if (is_object(*each, kExperimentalGroup, "XBackendTrafficPolicy")) read_constraint(*each);
@@ -99,6 +100,17 @@ class Reader {
   }
 
  private:
+  // What a policy asks others for, such as keys.
+  void note_side_calls(const Node& node) {
+    const Node* retry = node.name == "backendSettings" ? node.find("retry") : nullptr;
+    if (retry != nullptr) {
+      file_.notes.push_back({Note::Level::kNote, std::string(kNotModelled), retry->line,
+                             "the retry of a SecurityPolicy's side call, such as for keys (JWKS), "
+                             "is of no route"});
+    }
+    for (const Node& each : node.children) note_side_calls(each);
+  }
+
   // The policy for an object, such as a route or the gateway that it belongs to.
   const Node* policy_for(std::string_view kind, std::string_view name, const std::string& space) {
     for (std::size_t i = 0; i < traffic_.size(); ++i) {
@@ -384,6 +396,7 @@ bool is_gateway(const std::vector<Node>& documents) {
   const auto objects = objects_of(documents);
   return std::any_of(objects.begin(), objects.end(), [](const Node* each) {
     return is_gateway_route(*each) || is_object(*each, kEnvoyGroup, "BackendTrafficPolicy") ||
+           is_object(*each, kEnvoyGroup, "SecurityPolicy") ||
            is_object(*each, kExperimentalGroup, "XBackendTrafficPolicy");
   });
 }

@@ -8,6 +8,7 @@
 
 #include "model/base/text.h"
 #include "model/retry/retry_on.h"
+#include "policies/mesh.h"
 #include "policies/readers.h"
 #include "policies/text_files.h"
 #include "policies/values.h"
@@ -173,17 +174,20 @@ Policy policy_of(const Section& section) {
   for (const Field& each : kFields)
     add_field(policy, each, find(section.settings, each.name), kProgram);
   if (find(section.settings, "timeout server") == nullptr) {
-    policy.note(
-        Note::Level::kWarning, "no-deadline", section.line,
-        "timeout server is not given: a request that is never answered waits for ever; here "
-        "--timeout ends it");
+    note_no_deadline(policy, "timeout server");
   }
   add_conditions(policy, section.settings);
   policy.assume("retry-budget", "none", "HAProxy has no limit on all retries together");
   if (const Node* other = find(section.settings, "option redispatch")) {
     policy.not_modelled(other->line,
                         "option redispatch: the last retry goes to another server, at once");
+  } else if (const Setting* retries = policy.find("max-retries");
+             section.servers > 1 && retries != nullptr && retries->value != "0") {
+    policy.note(Note::Level::kWarning, "same-server", section.line,
+                "without option redispatch each retry goes to the server that failed, though there "
+                "are others");
   }
+  policy.assume("deadline", "none", "HAProxy has no limit on the time of all tries");
   if (const Node* off = find(section.settings, "http-request disable-l7-retry")) {
     policy.not_modelled(off->line,
                         "http-request disable-l7-retry: requests that are retried only where the "

@@ -14,8 +14,8 @@ namespace retrystorm {
 namespace {
 
 constexpr std::string_view kKnownKinds =
-    "a gRPC service config, Envoy, Istio, resilience4j, AWS, .NET's standard resilience handler, Gateway API, "
-    "Envoy Gateway, Linkerd, Traefik, NGINX or HAProxy";
+    "a gRPC service config, Envoy, Istio, resilience4j, Spring Cloud Gateway, AWS, .NET's standard resilience "
+    "handler, Gateway API, Envoy Gateway, kgateway, Linkerd, Traefik, NGINX or HAProxy";
 
 bool has_template(std::string_view text) {
   return text.find("{{") != text.npos || text.find("{%") != text.npos ||
@@ -107,6 +107,18 @@ bool is_json(std::string_view text) {
   return first != text.npos && (text[first] == '{' || text[first] == '[');
 }
 
+// Adds what is of another kind in the same file.
+void join(PolicyFile& file, PolicyFile more) {
+  if (file.kind.empty() || more.kind.empty()) {
+    if (file.kind.empty()) file = std::move(more);
+    return;
+  }
+  for (Policy& each : more.policies) file.add(std::move(each));
+  file.notes.insert(file.notes.end(), more.notes.begin(), more.notes.end());
+  file.kind += ", and " + more.kind;
+  file.format = {};
+}
+
 PolicyFile read_any(std::string_view text, ReadAs as) {
   if (is_script(text)) {
     throw BadFile(
@@ -151,20 +163,14 @@ PolicyFile read_any(std::string_view text, ReadAs as) {
   }
   if (is_istio(documents)) return read_istio(documents);
   if (is_envoy(documents)) return read_envoy(documents);
+  PolicyFile file = read_spring_gateway(documents);
   const auto entries = flat_entries(documents);
-  if (is_resilience4j(entries)) return read_resilience4j(entries);
+  if (is_resilience4j(entries)) join(file, read_resilience4j(entries));
+  if (is_gateway(documents)) join(file, read_gateway(documents, as));
+  if (is_linkerd(documents)) join(file, read_linkerd(documents));
+  join(file, read_kgateway(documents));
+  if (!file.kind.empty()) return file;
   if (is_dotnet(documents)) return read_dotnet(documents);
-  if (is_gateway(documents)) {
-    PolicyFile file = read_gateway(documents, as);
-    if (!is_linkerd(documents)) return file;
-    // Some of the objects are Linkerd's.
-    PolicyFile more = read_linkerd(documents);
-    for (Policy& each : more.policies) file.add(std::move(each));
-    file.notes.insert(file.notes.end(), more.notes.begin(), more.notes.end());
-    file.kind += ", and " + more.kind;
-    return file;
-  }
-  if (is_linkerd(documents)) return read_linkerd(documents);
   if (is_traefik(documents)) return read_traefik(documents);
   if (is_nginx_ingress(documents)) return read_nginx_ingress(documents);
   refuse_unknown(text, documents);

@@ -58,6 +58,7 @@ class Reader {
     for (const Node* each : objects_of(documents)) {
       if (is_object(*each, kGroup, "VirtualService")) services_.push_back(each);
       if (is_object(*each, kGroup, "DestinationRule")) add_rule(*each);
+      if (is_object(*each, "v1", "Service")) add_service(*each);
     }
     for (const Node* each : services_) read_service(*each);
     if (file_.policies.empty()) {
@@ -67,6 +68,18 @@ class Reader {
   }
 
  private:
+  // The protocol of a port is its appProtocol, or its name before a dash.
+  void add_service(const Node& object) {
+    knows_protocols_ = true;
+    const Node* ports = object.at({"spec", "ports"});
+    if (ports == nullptr) return;
+    for (const Node& each : ports->children) {
+      const Node* told = each.find({"appProtocol", "name"});
+      if (told == nullptr || told->text.substr(0, told->text.find('-')) != "grpc") continue;
+      grpc_.insert(full_host(object.text_at({"metadata", "name"}), object));
+    }
+  }
+
   void add_rule(const Node& object) {
     const std::string host = object.text_at({"spec", "host"});
     if (host.empty()) return;
@@ -131,13 +144,6 @@ class Reader {
       file_.add(std::move(policy));
       return;
     }
-    add_field(policy, kTimeout, route.find(kTimeout.name), kProgram);
-    if (retries != nullptr && retries->is_map()) {
-      read_retries(policy, *retries);
-    } else {
-      set_default_retries(policy);
-    }
-    note_faults(policy, route);
     std::set<std::string> seen;
     std::string first;
     for (const Node& each : destinations->children) {
@@ -146,6 +152,16 @@ class Reader {
       const std::string full = full_host(host, service);
       if (first.empty()) first = full;
       if (seen.insert(full).second) policy.hosts.push_back(shown(full));
+    }
+    add_field(policy, kTimeout, route.find(kTimeout.name), kProgram);
+    if (retries != nullptr && retries->is_map()) {
+      read_retries(policy, *retries);
+    } else {
+      set_default_retries(policy);
+    }
+    note_faults(policy, route);
+    if (const Node* matches = route.find("match")) {
+      for (const Node& each : matches->children) check_method(policy, each.at({"method", "exact"}));
     }
     const std::string subset =
         destinations->children.empty()
@@ -196,8 +212,17 @@ class Reader {
           "retryOn with blanks after its commas is refused by the API server, and taken from "
           "a file");
     }
-    add_conditions(policy, given ? on->text : std::string(kDefaultConditions), {},
-                   given ? on->line : 0, false);
+    if (!add_conditions(policy, given ? on->text : std::string(kDefaultConditions), {},
+                        given ? on->line : 0, false)) {
+      return;
+    }
+    const bool grpc = std::any_of(policy.hosts.begin(), policy.hosts.end(),
+                                  [this](const auto& each) { return grpc_.contains(each); });
+    if (!grpc && knows_protocols_) return;
+    policy.note(grpc ? Note::Level::kWarning : Note::Level::kNote, "grpc-unseen", on->line,
+                std::string(grpc ? "its service is gRPC's" : "if a service is gRPC's") +
+                    ", these words do not see its failures, whose HTTP status is 200: add "
+                    "unavailable");
   }
 
   static void note_faults(Policy& policy, const Node& route) {
@@ -311,6 +336,8 @@ class Reader {
   PolicyFile file_;
   std::vector<const Node*> services_;
   std::map<std::string, Rule> rules_;
+  std::set<std::string> grpc_;    // hosts that speak it
+  bool knows_protocols_ = false;  // there are Services in the file
 };
 
 }  // namespace

@@ -173,6 +173,7 @@ void read_profile(PolicyFile& file, const Node& object) {
     policy.layer = "mesh";
     add_field(policy, kTimeout, route.find(kTimeout.name), kProgram);
     settle_timeouts(policy, kProgram, "", "timeout");
+    check_method(policy, route.at({"condition", "method"}));
     const Node* retryable = route.find("isRetryable");
     const bool retries = retryable != nullptr && is_true(retryable->text);
     note_others(

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "model/base/text.h"
+#include "model/retry/retry_on.h"
 #include "policies/values.h"
 
 namespace retrystorm {
@@ -103,7 +104,7 @@ void settle_timeouts(Policy& policy, std::string_view program, std::string_view 
   }
 }
 
-void add_conditions(Policy& policy, std::string_view list, const std::vector<std::string>& codes,
+bool add_conditions(Policy& policy, std::string_view list, const std::vector<std::string>& codes,
                     std::size_t line, bool has_headers) {
   std::vector<std::string_view> words;
   for (const std::string_view each : parts_of(list, ',')) {
@@ -170,7 +171,23 @@ void add_conditions(Policy& policy, std::string_view list, const std::vector<std
   if (only_grpc) {
     policy.not_modelled(line, "gRPC statuses are not statuses of HTTP: near ones stand for them");
   }
-  policy.set("retry-on", value.empty() ? "none" : value, line, "retry_on: " + shown(list, 160));
+  if (value.empty()) value = "none";
+  policy.set("retry-on", value, line, "retry_on: " + shown(list, 160));
+  return grpc.empty() && !only_grpc && parse_retry_on(value).statuses.any();
+}
+
+void note_no_deadline(Policy& policy, std::string_view name) {
+  policy.note(
+      Note::Level::kWarning, "no-deadline", policy.line,
+      std::string(name) +
+          " is not given: a request that is never answered waits for ever; here --timeout ends it");
+}
+
+void check_method(Policy& policy, const Node* method) {
+  constexpr std::string_view kOfMethods = "ABCDEFGHIJKLMNOPQRSTUVWXYZ-, ";  // and of lists
+  if (method == nullptr || method->text.find_first_not_of(kOfMethods) == std::string::npos) return;
+  policy.note(Note::Level::kWarning, kNoEffect, method->line,
+              field_text(*method) + " is no method: no request has it");
 }
 
 void add_concurrency(Policy& policy, const Node& limit) {

@@ -22,9 +22,15 @@ void settle_timeouts(Policy& policy, std::string_view program, std::string_view 
                      std::string_view of_all);
 
 // What `retry_on` lists, with the codes that belong to it, as --retry-on; after `settle_timeouts`.
-// Notes what has no effect.
-void add_conditions(Policy& policy, std::string_view list, const std::vector<std::string>& codes,
+// Notes what has no effect. Returns whether it looks at statuses, and at none of gRPC.
+bool add_conditions(Policy& policy, std::string_view list, const std::vector<std::string>& codes,
                     std::size_t line, bool has_headers);
+
+// Notes that without the setting of this name an attempt has no timeout.
+void note_no_deadline(Policy& policy, std::string_view name);
+
+// Notes a method, or a list of them, that no request has, such as "GET /a". `method` may be null.
+void check_method(Policy& policy, const Node* method);
 
 // A limit that never holds, as their files have it.
 inline constexpr std::string_view kNoLimit = "4294967295";

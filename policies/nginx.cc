@@ -185,7 +185,10 @@ void drop_timeouts(Policy& policy) {
 
 // No try begins after the time limit; one that has begun is not cut.
 void settle_time_limit(Policy& policy, const Node* limit) {
-  if (limit == nullptr) return;
+  if (limit == nullptr) {
+    policy.assume("deadline", "none", "there is no proxy_next_upstream_timeout");
+    return;
+  }
   Duration all{0};
   try {
     all = duration_or(std::chrono::seconds(1), limit->text);

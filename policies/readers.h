@@ -43,6 +43,9 @@ bool is_linkerd(const std::vector<Node>& documents);
 PolicyFile read_gateway(const std::vector<Node>& documents, ReadAs as);
 PolicyFile read_linkerd(const std::vector<Node>& documents);
 
+// kgateway (once Gloo): options of routes, in Envoy's words. Without a kind if there are none.
+PolicyFile read_kgateway(const std::vector<Node>& documents);
+
 // Traefik: also labels, such as those of a compose file; its TOML is read first.
 bool is_traefik_toml(std::string_view text);
 bool is_traefik(const std::vector<Node>& documents);
@@ -68,6 +71,9 @@ std::string guess_dotnet(const std::vector<Node>& documents);
 std::vector<std::vector<Entry>> flat_entries(const std::vector<Node>& documents);
 bool is_resilience4j(const std::vector<std::vector<Entry>>& documents);
 PolicyFile read_resilience4j(const std::vector<std::vector<Entry>>& documents);
+
+// Without a kind if there is no filter Retry.
+PolicyFile read_spring_gateway(const std::vector<Node>& documents);
 
 // AWS: a config or credentials file, or a list of environment variables.
 bool is_aws_config(std::string_view text);

@@ -20,16 +20,6 @@ namespace {
 constexpr std::string_view kProgram = "resilience4j";
 constexpr std::string_view kPrefix = "resilience4j.";
 
-std::string wait(std::string_view text) {
-  return option_text(spring_duration(text));
-}
-
-std::string attempts(std::string_view text) {
-  const std::string count = whole_number(text);
-  if (count == "0") throw std::invalid_argument("this must be at least 1: the start fails");
-  return count;
-}
-
 std::string multiplier(std::string_view text) {
   const std::string number = plain_share(text);
   if (parse_number(number, 0, 1e9) < 1) {
@@ -45,39 +35,40 @@ std::string window_kind(std::string_view text) {
   throw std::invalid_argument("this is COUNT_BASED or TIME_BASED");
 }
 
-std::string seconds(std::string_view text) {
-  return whole_number(text) + 's';
-}
-
 std::string jitter(std::string_view text) {
   const std::string factor = plain_share(text);
   if (parse_number(factor, 0, 1e9) >= 1) throw std::invalid_argument("this must be below 1");
   return "proportional:" + factor;
 }
 
-constexpr Field kMaxAttempts = field(foreign_name(kProgram, "maxAttempts"), attempts, "3");
-constexpr Field kWait = field(foreign_name(kProgram, "waitDuration"), wait, "500ms");
+constexpr Field kMaxAttempts = field(foreign_name(kProgram, "maxAttempts"), count_from_one, "3");
+constexpr Field kWait = field(foreign_name(kProgram, "waitDuration"), spring_wait, "500ms");
 constexpr Field kFactor =
     field(foreign_name(kProgram, "exponentialBackoffMultiplier"), multiplier, "1.5");
-constexpr Field kCap = field(foreign_name(kProgram, "exponentialMaxWaitDuration"), wait);
+constexpr Field kCap = field(foreign_name(kProgram, "exponentialMaxWaitDuration"), spring_wait);
 constexpr Field kJitter =
     field(foreign_name(kProgram, "randomizedWaitFactor"), jitter, "proportional:0.5");
-constexpr Field kTimeLimit = field(foreign_name(kProgram, "timeoutDuration"), wait, "1s");
+constexpr Field kTimeLimit = field(foreign_name(kProgram, "timeoutDuration"), spring_wait, "1s");
 constexpr std::array kBreaker{
     field(foreign_name(kProgram, "slidingWindowType"), window_kind, "calls"),
-    field(foreign_name(kProgram, "minimumNumberOfCalls"), attempts, "100"),
+    field(foreign_name(kProgram, "minimumNumberOfCalls"), count_from_one, "100"),
     field(foreign_name(kProgram, "failureRateThreshold"), percent_as_share, "0.5"),
-    field(foreign_name(kProgram, "slowCallDurationThreshold"), wait, "1m"),
+    field(foreign_name(kProgram, "slowCallDurationThreshold"), spring_wait, "1m"),
     field(foreign_name(kProgram, "slowCallRateThreshold"), percent_as_share, "1"),
-    field(foreign_name(kProgram, "waitDurationInOpenState"), wait, "1m"),
-    field(foreign_name(kProgram, "permittedNumberOfCallsInHalfOpenState"), attempts, "10")};
-constexpr Field kWindowCalls = field(foreign_name(kProgram, "slidingWindowSize"), attempts, "100");
-const Field kWindowTime{
-    .name = "slidingWindowSize", .option = "breaker-time", .read = seconds, .standard = "100s"};
+    field(foreign_name(kProgram, "waitDurationInOpenState"), spring_wait, "1m"),
+    field(foreign_name(kProgram, "permittedNumberOfCallsInHalfOpenState"), count_from_one, "10")};
+constexpr Field kWindowCalls =
+    field(foreign_name(kProgram, "slidingWindowSize"), count_from_one, "100");
+const Field kWindowTime{.name = "slidingWindowSize",
+                        .option = "breaker-time",
+                        .read = whole_seconds,
+                        .standard = "100s"};
 
 // One slice for each second.
-const Field kWindowSlices{
-    .name = "slidingWindowSize", .option = "breaker-slices", .read = attempts, .standard = "100"};
+const Field kWindowSlices{.name = "slidingWindowSize",
+                          .option = "breaker-slices",
+                          .read = count_from_one,
+                          .standard = "100"};
 
 // The properties of one instance or configuration, by their relaxed names.
 using Properties = std::map<std::string, Node>;
@@ -283,7 +274,12 @@ void read_retry(Policy& policy, const Instance& instance) {
                                                        : "3 attempts are in force") +
                     "; the property is maxAttempts");
   }
-  set(policy, kMaxAttempts, instance.inherited(kMaxAttempts.name));
+  const Node* attempts = instance.inherited(kMaxAttempts.name);
+  if (set(policy, kMaxAttempts, attempts)) {
+    policy.note(
+        Note::Level::kNote, kDependsOnVersion, attempts->line,
+        "read as 2.x; before 1.7 the key was maxRetryAttempts, and without it there were 3");
+  }
   read_waits(policy, instance);
   if (const Node* function = instance.inherited("intervalBiFunction")) {
     policy.not_modelled(

@@ -214,6 +214,20 @@ std::string whole_number(std::string_view text) {
   return whole(text, 4'294'967'295);
 }
 
+std::string count_from_one(std::string_view text) {
+  const std::string count = whole_number(text);
+  if (count == "0") throw std::invalid_argument("this must be at least 1: the start fails");
+  return count;
+}
+
+std::string whole_seconds(std::string_view text) {
+  return whole_number(text) + 's';
+}
+
+std::string spring_wait(std::string_view text) {
+  return option_text(spring_duration(text));
+}
+
 std::string signed_number(std::string_view text) {
   return whole(text, kMostSigned);
 }

@@ -42,8 +42,14 @@ Duration timespan(std::string_view text);
 // "500ms", "2s", "PT0.5S", and a bare number of milliseconds (Spring).
 Duration spring_duration(std::string_view text);
 
+// The same as an option's text.
+std::string spring_wait(std::string_view text);
+
 // A whole number, such as 5 or 5.0.
 std::string whole_number(std::string_view text);
+// The same of attempts, or of what else there must be one.
+std::string count_from_one(std::string_view text);
+std::string whole_seconds(std::string_view text);
 // The parts of a list. Throws BadFile if there are too many.
 std::vector<std::string_view> parts_of(std::string_view text, char separator);
 // The same of what a program holds in 32 bits with a sign.

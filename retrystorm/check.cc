@@ -366,6 +366,8 @@ int check_files(const Invocation& invocation, const CheckOptions& typed) {
              "--config=service.ini, which\n`retrystorm service` makes of what you know of it\n";
     } else if (cases.empty()) {
       std::cout << "There is no policy to run, or none has changed.\n";
+    } else if (disturbances.size() < retrystorm::disturbances().size()) {
+      std::cout << "Not run: the freezes of 1 s, 10 s and 60 s; your outage takes their place.\n";
     }
     std::cout << std::flush;
   };

@@ -324,6 +324,10 @@ TEST(Linkerd, BecomesOptions) {
         profile(routes + "  retryBudget: {retryRatio: 0.001, minRetriesPerSecond: 7, ttl: 30s}\n"),
         {{"budget-deposit", "0.001"}, {"budget-minimum-rate", "7"}, {"budget-ttl", "30s"}},
         {"percent 7 retryRatio: 0.001 is a share, 0.1 % of the requests: the 7 retries a second"}},
+       {"a method that is none",
+        profile("  routes:\n  - {name: r, isRetryable: true, condition: {method: GET /r/}}\n"),
+        {},
+        {"no-effect 6 method: GET /r/ is no method"}},
        {"a part of a budget",
         profile(routes + "  retryBudget: {retryRatio: 0.5}\n"),
         {},
@@ -473,6 +477,7 @@ TEST(Nginx, BecomesOptions) {
               "    proxy_next_upstream_tries 2;\n"),
         {{"max-attempts", "2"}, {"retry-on", "429+502+transport"}},
         {"repeats-work 5 non_idempotent"}},
+       {"no limit in time for all tries", nginx(""), {{"deadline", "none"}}, {}},
        {"a timeout takes all the time",
         nginx("    proxy_next_upstream_timeout 10s;\n"),
         {{"retry-on", "transport"}},
@@ -559,6 +564,16 @@ TEST(HaProxy, BecomesOptions) {
               Not(HasSubstr("option redispatch")));
 }
 
+// HAProxy's configuration.txt, "option redispatch": without it only the same server is asked again.
+TEST(HaProxy, AsksTheSameServerAgainWithoutRedispatch) {
+  const std::string two = "  server t 10.0.0.2:80\n";
+  EXPECT_THAT(said(read_policies(haproxy(two))), HasSubstr("same-server 5 "));
+  for (const std::string& text :
+       {haproxy(two, "  option redispatch\n"), haproxy(""), haproxy(two + "  retries 0\n")}) {
+    EXPECT_THAT(said(read_policies(text)), Not(HasSubstr("same-server")));
+  }
+}
+
 // Sections that inherit much: each had a copy of all of it, of which these took 6 GB.
 TEST(HaProxy, CopiesOnlyWhatIsRead) {
   std::string text = "defaults\n  timeout server 2s\n";
@@ -567,6 +582,124 @@ TEST(HaProxy, CopiesOnlyWhatIsRead) {
   const PolicyFile file = read_policies(text);
   ASSERT_EQ(file.policies.size(), 1u);
   EXPECT_EQ(file.policies[0].find("timeout")->value, "2s");
+}
+
+// ---- Spring Cloud Gateway ----
+
+std::string spring(const std::string& filters, const std::string& route = "") {
+  return "spring:\n  cloud:\n    gateway:\n      httpclient: {response-timeout: 2s}\n"
+         "      default-filters:\n" +
+         filters + route;
+}
+
+// Defaults: its reference, "Retry GatewayFilter Factory" (3, 5XX, GET, IOException and its own TimeoutException, no
+// backoff), BackoffConfig (5 ms, x 2).
+TEST(SpringGateway, RetryBecomesOptions) {
+  const std::string route =
+      "      routes:\n      - id: shop\n        uri: http://shop\n        filters:\n        - ";
+  expect_rows(
+      "Spring Cloud Gateway",
+      {{"defaults",
+        spring("      - TokenRelay\n      - Retry\n"),
+        {{"max-retries", "3"},
+         {"growth", "none"},
+         {"timeout", "2s"},
+         {"retry-on", "5xx+transport+timeout"},
+         {"retry-budget", "none"}},
+        {"methods: GET: others are not retried"}},
+       {"all arguments, relaxed names",
+        spring("      - name: Retry\n        args:\n          retries: 4\n"
+               "          methods: [GET, POST]\n          statuses: NOT_FOUND, BAD_GATEWAY\n"
+               "          series: []\n          exceptions: java.io.IOException\n"
+               "          backoff: {firstBackoff: 30ms, maxBackOff: 700, factor: 3}\n"),
+        {{"max-retries", "4"},
+         {"growth", "exponential"},
+         {"backoff-base", "30ms"},
+         {"backoff-cap", "700ms"},
+         {"backoff-factor", "3"},
+         {"retry-on", "404+502+transport"}},
+        {"methods: GET, POST: others"}},
+       {"in short, of a route",
+        spring("      - SaveSession\n",
+               route + "Retry=2,SERVICE_UNAVAILABLE,PUT,10ms,50ms,2,false\n"),
+        {{"max-retries", "2"}, {"backoff-base", "10ms"}, {"backoff-cap", "50ms"}},
+        {"methods: PUT: others"}},
+       {"a method that is none, an answer that is well",
+        spring("      - {name: Retry, args: {methods: GET /shop, series: SUCCESSFUL}}\n"),
+        {{"retry-on", "2xx+transport+timeout"}},
+        {"no-effect 6 methods: GET /shop is no method"}},
+       {"none",
+        spring("      - {name: Retry, args: {retries: 0}}\n"),
+        {},
+        {"refused 6 retries"},
+        true}});
+  const PolicyFile named = read_policies(spring("      - A\n", route + "Retry\n"));
+  EXPECT_EQ(named.policies[0].names[0], "shop");
+}
+
+// NettyRoutingFilter throws org.springframework.cloud.gateway.support.TimeoutException, which is not a
+// java.util.concurrent.TimeoutException.
+TEST(SpringGateway, RetriesItsOwnTimeoutOnly) {
+  const auto with = [](const std::string& exceptions) {
+    return read_policies(
+        spring("      - {name: Retry, args: {exceptions: '" + exceptions + "'}}\n"));
+  };
+  const PolicyFile other = with("java.io.IOException, java.util.concurrent.TimeoutException");
+  EXPECT_EQ(other.policies[0].find("retry-on")->value, "5xx+transport");
+  EXPECT_THAT(said(other), HasSubstr("no-effect 6 java.util.concurrent.TimeoutException is not"));
+  const PolicyFile own = with("org.springframework.cloud.gateway.support.TimeoutException");
+  EXPECT_EQ(own.policies[0].find("retry-on")->value, "5xx+timeout");
+}
+
+// The breakers of resilience4j in the same file are no retries.
+TEST(SpringGateway, StandsBesideResilience4j) {
+  const std::string breakers =
+      "resilience4j:\n  circuitbreaker: {configs: {default: {slidingWindowSize: 9}}}\n";
+  const PolicyFile file = read_policies(spring("      - Retry\n") + breakers);
+  ASSERT_EQ(file.policies.size(), 1u);
+  EXPECT_EQ(file.policies[0].find("max-retries")->value, "3");
+  EXPECT_THAT(file.kind, HasSubstr("and resilience4j"));
+  const PolicyFile both =
+      read_policies(spring("      - Retry\n") + "resilience4j.retry.instances.a.maxAttempts: 7\n");
+  EXPECT_EQ(both.policies.size(), 2u);
+}
+
+// ---- kgateway ----
+
+constexpr const char* kRouteOption =
+    "apiVersion: gateway.solo.io/v1\nkind: RouteOption\nmetadata: {name: o}\nspec:\n  options:\n"
+    "    retries: {retryOn: 'connect-failure', numRetries: 4, perTryTimeout: '3s'}\n"
+    "    timeout: 8s\n";
+
+// Envoy's words and defaults.
+TEST(KGateway, RouteOptionsAreEnvoys) {
+  const NamedTexts expected{{"max-retries", "4"},     {"timeout", "3s"},
+                            {"deadline", "8s"},       {"retry-on", "transport"},
+                            {"backoff-base", "25ms"}, {"backoff-cap", "250ms"}};
+  expect_rows("kgateway",
+              {{"alone", kRouteOption, expected, {}},
+               {"beside its route",
+                route("    filters: [{type: ExtensionRef, extensionRef: {kind: "
+                      "RouteOption, name: o}}]\n") +
+                    "---\n" + kRouteOption,
+                expected,
+                {}},
+               {"one retry within 15 s",
+                "apiVersion: gateway.solo.io/v1\nkind: RouteOption\nspec:\n  options: {retries: "
+                "{retryOn: 5xx}}\n",
+                {{"max-retries", "1"}, {"deadline", "15s"}},
+                {}}});
+  EXPECT_EQ(read_policies(kRouteOption).policies[0].names[0], "RouteOption o");
+}
+
+// Its retries are of the fetch of keys.
+TEST(EnvoyGateway, NamesSideCalls) {
+  const std::string policy =
+      "apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: SecurityPolicy\nmetadata: {name: p}\nspec:\n"
+      "  jwt: {providers: [{name: a, remoteJWKS: {backendSettings: {retry: {numRetries: 3}}}}]}\n";
+  const PolicyFile file = read_policies(policy);
+  EXPECT_TRUE(file.policies.empty());
+  EXPECT_THAT(said(file), HasSubstr("not-modelled 5 the retry of a SecurityPolicy's side call"));
 }
 
 }  // namespace

@@ -491,6 +491,9 @@ TEST(Resilience4j, HasItsDefaultsAndItsVersions) {
       "resilience4j.retry.instances.a.waitDuration=1s\n");
   EXPECT_EQ(old.find("max-attempts")->value, "3");
   EXPECT_THAT(said(old.notes), HasSubstr("version 1 maxRetryAttempts: 5: removed"));
+  // resilience4j's issue 1077: with 1.5 this means 3.
+  EXPECT_THAT(said(plain.notes),
+              HasSubstr("version 1 read as 2.x; before 1.7 the key was maxRetryAttempts"));
   EXPECT_TRUE(only("resilience4j.retry.instances.a.max-attempts=0\n").refused);
   EXPECT_EQ(
       only("resilience4j.retry.instances.a.max-attempts=${N:7}\n").find("max-attempts")->value,
@@ -541,6 +544,15 @@ TEST(AwsConfig, HasAPolicyForEachProfile) {
               IsSupersetOf(NamedTexts{{"strategy", "aws-adaptive"}, {"max-attempts", "20"}}));
   EXPECT_THAT(file.policies[1].names, ElementsAre("profile batch"));
   EXPECT_EQ(line_of(file.policies[1], "max-attempts"), 10u);
+}
+
+// aws-cli topics/config-vars.rst: of the command line, in seconds, 0 for none.
+TEST(AwsConfig, HasTheTimeoutOfTheCommandLine) {
+  const Policy policy = only("[default]\nretry_mode = standard\ncli_read_timeout = 45\n");
+  EXPECT_EQ(policy.find("timeout")->value, "45s");
+  EXPECT_THAT(said(policy.notes), HasSubstr("assumed 3 cli_read_timeout is of the command line"));
+  EXPECT_EQ(only("[default]\nretry_mode = standard\ncli_read_timeout = 0\n").find("timeout"),
+            nullptr);
 }
 
 TEST(AwsConfig, AsksWhoReadsItWhereItHasNoMode) {

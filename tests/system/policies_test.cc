@@ -167,7 +167,8 @@ TEST(Check, FindsByArithmeticAndEndsWithIt) {
     EXPECT_EQ(object["line"], 8);
     EXPECT_EQ(object["level"], "warning");
   }
-  EXPECT_THAT(types, ElementsAre("start", "policy", "finding", "finding", "finding", "finding"));
+  EXPECT_THAT(
+      types, ElementsAre("start", "policy", "finding", "finding", "finding", "finding", "finding"));
 
   // A folder is all files in it that are read.
   const TempDir folder;
@@ -610,6 +611,7 @@ TEST(Check, PrintsACommandThatMakesTheSameRuns) {
   const std::string line = checked.err.substr(
       begin + kBegin.size(), checked.err.find('\n', begin + 1) - begin - kBegin.size());
   EXPECT_THAT(line, HasSubstr("--outage=capacity:0.01 --outage-for=6s"));
+  EXPECT_THAT(checked.err, HasSubstr("Not run: the freezes of 1 s, 10 s and 60 s; your outage"));
   Arguments arguments{"--json=-"};
   for (const std::string_view word : split(line, ' ')) {
     arguments.push_back(
