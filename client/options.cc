@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "common/calls/request_runner.h"
 #include "model/graph/graph_options.h"
 
 namespace retrystorm {
@@ -269,18 +270,24 @@ void check(const ClientOptions& options, const std::vector<std::string>& typed) 
 }
 
 void fit_descriptors(ClientOptions& options, std::size_t descriptors) {
-  // The number of descriptors for output, signals, the watchdog and the ports.
-  constexpr std::size_t kReserve = 24;
-  const std::size_t most = descriptors - std::min(kReserve, descriptors);
+  // The number of descriptors for output, signals, the watchdog and the ports; and of those that the page's readers
+  // may have.
+  constexpr std::size_t kReserve = 24, kPage = 96;
+  const std::size_t reserve = kReserve + (options.dashboard ? kPage : 0);
+  const std::size_t most = descriptors - std::min(reserve, descriptors);
+  const std::size_t at_once = attempts_at_once(options.workload.retry.hedge);
   const bool open = options.workload.arrivals == Arrivals::kOpen;
-  if (open && options.max_threads == ClientOptions().max_threads && most > 0) {
-    options.max_threads = std::min(options.max_threads, most);
+  if (open && options.max_threads == ClientOptions().max_threads && most >= at_once) {
+    options.max_threads = std::min(options.max_threads, most / at_once);
   }
   const std::size_t wanted = open ? options.max_threads : options.workload.clients;
-  if (wanted <= most) return;
+  if (wanted <= most / at_once) return;
   throw std::runtime_error((open ? "--max-threads " : "--clients ") + std::to_string(wanted) +
                            " is too many: a process may open " + std::to_string(descriptors) +
-                           " files here (ulimit -n), which leaves " + std::to_string(most));
+                           " files here (ulimit -n), which leaves " + std::to_string(most) +
+                           (at_once > 1 ? ", and each may have " + std::to_string(at_once) +
+                                              " attempts at once (--hedge-max)"
+                                        : ""));
 }
 
 Outlook look_ahead(const ClientOptions& options, const WorkloadOptions& workload) {

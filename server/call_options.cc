@@ -1,5 +1,6 @@
 #include "server/call_options.h"
 
+#include <algorithm>
 #include <map>
 #include <stdexcept>
 
@@ -180,6 +181,22 @@ UpstreamSettings make_upstream(const CallOptions& calls) {
   }
   for (const CalleeSettings& each : upstream.callees) check_edge(each, calls);
   return upstream;
+}
+
+std::size_t fit_calls(UpstreamSettings& upstream, std::size_t descriptors) {
+  if (!upstream.any()) return 0;
+  std::size_t each = 1;
+  for (const CalleeSettings& callee : upstream.callees) {
+    each = std::max(each, attempts_at_once(callee.edge.caller.retry.hedge));
+  }
+  const std::size_t most = std::max<std::size_t>(descriptors / 2 / each, 1);
+  if (upstream.threads > most && upstream.threads != CallOptions().threads) {
+    throw std::runtime_error("--call-threads " + std::to_string(upstream.threads) +
+                             " is too many: a process may open " + std::to_string(descriptors) +
+                             " files here (ulimit -n), which leaves " + std::to_string(most));
+  }
+  upstream.threads = std::min(upstream.threads, most);
+  return upstream.threads * each;
 }
 
 }  // namespace retrystorm

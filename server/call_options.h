@@ -42,4 +42,8 @@ void find_unused(UnusedOptions& unused, const CallOptions& calls, const ServiceO
 // options contradict each other.
 UpstreamSettings make_upstream(const CallOptions& calls);
 
+// Lowers the number of threads, if it is not given, so that the attempts of all calls take at most half of the
+// descriptors. Returns how many they take. Throws std::runtime_error if it is given, and too many.
+std::size_t fit_calls(UpstreamSettings& upstream, std::size_t descriptors);
+
 }  // namespace retrystorm

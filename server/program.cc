@@ -1,6 +1,5 @@
 #include "server/program.h"
 
-#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -68,14 +67,13 @@ void check_command_line(const Invocation&, const ServerOptions& options) {
 }
 
 int serve(const Invocation& invocation, const ServerOptions& asked) {
-  const UpstreamSettings upstream = make_upstream(asked.calls);
+  UpstreamSettings upstream = make_upstream(asked.calls);
   ServerOptions options = asked;
   const std::uint64_t seed = options.seed ? *options.seed : std::random_device()();
   const bool live = wants_screen(options.live);
   occupy_standard_descriptors();
   const std::size_t descriptors = raise_descriptor_limit();
-  const std::size_t for_calls = upstream.any() ? std::min(upstream.threads, descriptors / 2) : 0;
-  fit_connections(options.service, descriptors - for_calls);
+  fit_connections(options.service, descriptors - fit_calls(upstream, descriptors));
   check_backlog(options.service, longest_backlog());
   OutputFile json_file(options.json);
   EndSignals signals(live ? EndSignals::Suspension::kTold : EndSignals::Suspension::kDefault);

@@ -1,14 +1,22 @@
 #include "study/table_files.h"
 
+#include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstddef>
+#include <iostream>
 #include <stdexcept>
 #include <system_error>
 
+#include "common/os/process.h"
+
 namespace retrystorm {
 namespace {
+
+constexpr int kLook = 200;  // ms between looks whether a blocked file is still wanted
 
 std::string joined(const std::vector<std::string>& cells, const char* between) {
   std::string line;
@@ -32,8 +40,16 @@ LineFile::LineFile(const std::string& path) : file_(path) {
 void LineFile::write(const std::string& line) {
   if (file_.descriptor() < 0) return;
   const std::string text = line + '\n';
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t written = ::write(file_.descriptor(), &text[done], text.size() - done);
+  for (std::size_t done = 0; done < text.size() && !is_blocked_;) {
+    // A pipe with room takes so much without blocking. Its reader may have stopped.
+    pollfd room{file_.descriptor(), POLLOUT, 0};
+    if (poll(&room, 1, kLook) == 0) {
+      is_blocked_ = EndSignals::end_requested();
+      if (is_blocked_) std::cerr << file_.path() << " was blocked: it ends early\n";
+      continue;
+    }
+    const ssize_t written = ::write(file_.descriptor(), &text[done],
+                                    std::min<std::size_t>(text.size() - done, PIPE_BUF));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
       throw std::runtime_error("writing to " + file_.path() +

@@ -20,11 +20,13 @@ class LineFile {
  public:
   // Opens the file as `OutputFile` does, and empties it.
   explicit LineFile(const std::string& path);
-  // Throws std::runtime_error if the file cannot be written.
+  // Throws std::runtime_error if the file cannot be written. Once the program's end is requested, does not wait for
+  // a pipe's reader: the rest is lost.
   void write(const std::string& line);
 
  private:
   OutputFile file_;
+  bool is_blocked_ = false;
 };
 
 // The files of a table. Construct them before `WorkOutput`: one may be a FIFO (see `OutputFile`).

@@ -26,6 +26,12 @@ namespace retrystorm {
 
 class ClientConnections;
 
+// How many attempts of one request may be under way at a time.
+inline std::size_t attempts_at_once(const HedgeSettings& hedge) {
+  if (hedge.on == HedgeOn::kTimeout) return 2;  // more only if several in a row are late
+  return hedge.any() ? 1 + std::size_t{hedge.most} : 1;
+}
+
 // The caller's thread sends each attempt and waits before the next one. What the clients of one
 // process share is used under that process's lock. Each client is run by one thread at a time.
 // Different clients run at the same time.

@@ -4,16 +4,15 @@
 #include <netdb.h>
 #include <netinet/tcp.h>
 #include <openssl/err.h>
-#include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
-#include <ctime>
+#include <utility>
+
+#include "common/os/process.h"
 
 namespace retrystorm {
 namespace {
@@ -43,10 +42,17 @@ NoAnswer kind_of(int error) {
   }
 }
 
-timespec timespec_of(Duration time) {
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
-  return {.tv_sec = static_cast<std::time_t>(seconds.count()),
-          .tv_nsec = static_cast<long>((time - seconds).count())};
+// OpenSSL would read on as long as records come that are no data. A handshake takes some twenty reads.
+constexpr int kMostReads = 64;
+
+// A callback of OpenSSL's: after so many reads, nothing more seems to be there.
+long bound_reads(BIO* bytes, int operation, const char* /*to*/, std::size_t /*size*/,
+                 int /*number*/, long /*number*/, int result, std::size_t* /*processed*/) {
+  if (operation != BIO_CB_READ) return result;
+  if (--*reinterpret_cast<int*>(BIO_get_callback_arg(bytes)) >= 0) return result;
+  BIO_clear_retry_flags(bytes);
+  BIO_set_retry_read(bytes);
+  return -1;
 }
 
 }  // namespace
@@ -56,12 +62,12 @@ void Connection::renew(TimePoint deadline) {
   fault_ = Fault::kNone;
   why_.clear();
   is_closed_ = false;
-  begin_ = end_ = line_ = lines_ = 0;
+  begin_ = end_ = 0;
 }
 
 bool Connection::can_be_used_again() const {
-  if (descriptor_ < 0 || is_closed_ || begin_ != end_) return false;
-  pollfd state{descriptor_, POLLIN | POLLRDHUP, 0};
+  if (!socket_ || is_closed_ || begin_ != end_) return false;
+  pollfd state{socket(), POLLIN | POLLRDHUP, 0};
   return poll(&state, 1, 0) == 0;
 }
 
@@ -71,7 +77,7 @@ bool Connection::open(const Url& url, SSL_CTX* tls, TimePoint deadline, Protocol
   if (protocol == Protocol::kHttp2) {
     // A small frame would wait for the answer to the one before it.
     constexpr int kOn = 1;
-    setsockopt(descriptor_, IPPROTO_TCP, TCP_NODELAY, &kOn, sizeof(kOn));
+    setsockopt(socket(), IPPROTO_TCP, TCP_NODELAY, &kOn, sizeof(kOn));
   }
   return tls == nullptr || shake_hands(tls, url.host, protocol);
 }
@@ -86,14 +92,15 @@ bool Connection::connect(const Url& url) {
   }
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> address(found, &freeaddrinfo);
 
-  const int descriptor =
-      ::socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (descriptor < 0) return fail_by(errno);
+  Descriptor made = Descriptor::of_connection(
+      ::socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!made) return fail_by(errno);
+  const int descriptor = made.number();
   const linger reset{.l_onoff = 1, .l_linger = 0};
   setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
   {
     const std::scoped_lock lock(mutex_);
-    descriptor_ = descriptor;
+    socket_ = std::move(made);
   }
   if (::connect(descriptor, address->ai_addr, address->ai_addrlen) == 0) return true;
   if (errno != EINPROGRESS) return fail_by(errno);
@@ -106,9 +113,13 @@ bool Connection::connect(const Url& url) {
 
 bool Connection::shake_hands(SSL_CTX* tls, const std::string& host, Protocol protocol) {
   tls_.reset(SSL_new(tls));
-  if (tls_ == nullptr || SSL_set_fd(tls_.get(), descriptor_) != 1) {
+  if (tls_ == nullptr || SSL_set_fd(tls_.get(), socket()) != 1) {
     return fail(Fault::kShortage, "no memory for TLS");
   }
+  BIO* const bytes = SSL_get_rbio(tls_.get());
+  BIO_set_callback_arg(bytes, reinterpret_cast<char*>(&reads_left_));
+  BIO_set_callback_ex(bytes, bound_reads);
+  reads_left_ = kMostReads;
   in6_addr number{};
   const bool is_name = inet_pton(AF_INET, host.c_str(), &number) != 1 &&
                        inet_pton(AF_INET6, host.c_str(), &number) != 1;
@@ -132,52 +143,55 @@ bool Connection::shake_hands(SSL_CTX* tls, const std::string& host, Protocol pro
 void Connection::shut() {
   tls_.reset();
   const std::scoped_lock lock(mutex_);
-  if (descriptor_ >= 0) close(descriptor_);
-  descriptor_ = -1;
+  socket_ = {};
 }
 
 void Connection::interrupt() {
   const std::scoped_lock lock(mutex_);
-  if (descriptor_ >= 0) shutdown(descriptor_, SHUT_RDWR);
+  if (socket_) shutdown(socket(), SHUT_RDWR);
 }
 
-ssize_t Connection::read(char* to, std::size_t size) {
-  if (begin_ == end_) {
-    if (size >= buffer_.size()) {
-      line_ = lines_ = 0;
-      return receive(to, size);
+bool Connection::read_line(std::string& line, std::size_t& most) {
+  line.clear();
+  while (true) {
+    if (begin_ == end_ && !fill()) return false;
+    const std::string_view unread(buffer_.data() + begin_, end_ - begin_);
+    const std::string_view part = unread.substr(0, unread.find('\n'));
+    line += part;
+    begin_ += part.size();
+    if (line.size() >= std::min(most, kLongestLine)) {
+      return fail(Fault::kBroken, "the answer's head is too long");
     }
-    const ssize_t received = receive(buffer_.data(), buffer_.size());
-    if (received <= 0) return received;
-    begin_ = 0;
-    end_ = static_cast<std::size_t>(received);
+    if (begin_ < end_) break;
   }
-  // cpp-httplib reads lines byte by byte, in heads, chunks and trailers, but bodies in larger
-  // pieces.
-  const bool in_a_line = size == 1;
-  size = std::min(size, end_ - begin_);
-  std::copy_n(buffer_.data() + begin_, size, to);
-  begin_ += size;
-  if (!in_a_line) {
-    line_ = lines_ = 0;
-  } else if (++lines_ > kLongestHead || ++line_ > kLongestLine) {
-    fail(Fault::kBroken, "the answer's head is too long");
-    return -1;
-  } else if (*to == '\n') {
-    line_ = 0;
-  }
-  return static_cast<ssize_t>(size);
+  ++begin_;
+  most -= line.size() + 1;
+  if (line.ends_with('\r')) line.pop_back();
+  return true;
 }
 
-ssize_t Connection::receive(char* to, std::size_t size) {
-  while (Clock::now() < deadline_) {
-    const Step step = try_to_read(to, size);
-    if (step.size > 0) return static_cast<ssize_t>(step.size);
-    if (step.waits_for == 0) return is_closed_ ? 0 : -1;
-    if (!wait(step.waits_for)) return -1;
+bool Connection::read(std::uint64_t size, std::string& to, std::size_t kept) {
+  while (size > 0) {
+    if (begin_ == end_ && !fill()) return false;
+    const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(size, end_ - begin_));
+    to.append(buffer_.data() + begin_, std::min(part, kept - to.size()));
+    begin_ += part;
+    size -= part;
   }
-  fail(Fault::kTimedOut, "no answer in time");
-  return -1;
+  return true;
+}
+
+bool Connection::fill() {
+  while (Clock::now() < deadline_) {
+    const Step step = try_to_read(buffer_.data(), buffer_.size());
+    if (step.size > 0) {
+      begin_ = 0;
+      end_ = step.size;
+      return true;
+    }
+    if (step.waits_for == 0 || !wait(step.waits_for)) return false;
+  }
+  return fail(Fault::kTimedOut, "no answer in time");
 }
 
 Connection::Step Connection::try_to_read(char* to, std::size_t size) {
@@ -186,7 +200,7 @@ Connection::Step Connection::try_to_read(char* to, std::size_t size) {
     return step_of_tls(
         SSL_read(tls_.get(), to, static_cast<int>(std::min<std::size_t>(size, 1U << 30U))));
   }
-  const ssize_t received = recv(descriptor_, to, size, 0);
+  const ssize_t received = recv(socket(), to, size, 0);
   if (received > 0) return {.size = static_cast<std::size_t>(received)};
   if (received == 0) {
     is_closed_ = true;
@@ -197,14 +211,13 @@ Connection::Step Connection::try_to_read(char* to, std::size_t size) {
   return {};
 }
 
-ssize_t Connection::write(const char* from, std::size_t size) {
-  std::size_t done = 0;
-  while (done < size) {
-    const Step step = try_to_write(from + done, size - done);
-    done += step.size;
-    if (step.size == 0 && (step.waits_for == 0 || !wait(step.waits_for))) return -1;
+bool Connection::write(std::string_view text) {
+  while (!text.empty()) {
+    const Step step = try_to_write(text.data(), text.size());
+    text.remove_prefix(step.size);
+    if (step.size == 0 && (step.waits_for == 0 || !wait(step.waits_for))) return false;
   }
-  return static_cast<ssize_t>(size);
+  return true;
 }
 
 Connection::Step Connection::try_to_write(const char* from, std::size_t size) {
@@ -213,7 +226,7 @@ Connection::Step Connection::try_to_write(const char* from, std::size_t size) {
     return step_of_tls(
         SSL_write(tls_.get(), from, static_cast<int>(std::min<std::size_t>(size, 1U << 30U))));
   }
-  const ssize_t sent = send(descriptor_, from, size, MSG_NOSIGNAL);
+  const ssize_t sent = send(socket(), from, size, MSG_NOSIGNAL);
   if (sent > 0) return {.size = static_cast<std::size_t>(sent)};
   if (sent == 0 || errno == EAGAIN || errno == EINTR) return {.waits_for = POLLOUT};
   fail_by(errno);
@@ -224,13 +237,14 @@ bool Connection::wait(short events) {
   while (true) {
     const Duration left = deadline_ - Clock::now();
     if (left <= Duration::zero()) return fail(Fault::kTimedOut, "no answer in time");
-    pollfd waits{descriptor_, events, 0};
+    pollfd waits{socket(), events, 0};
     const timespec time = timespec_of(left);
     if (ppoll(&waits, 1, &time, nullptr) > 0) return true;
   }
 }
 
 Connection::Step Connection::step_of_tls(int result) {
+  reads_left_ = kMostReads;  // of the next one
   if (result > 0) return {.size = static_cast<std::size_t>(result)};
   switch (SSL_get_error(tls_.get(), result)) {
     case SSL_ERROR_WANT_READ:

@@ -1,29 +1,28 @@
 // A connection to a server, by TCP or TLS, that ends at its deadline.
 #pragma once
 
-#include <httplib.h>
 #include <netinet/in.h>
 #include <openssl/ssl.h>
 #include <poll.h>
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "common/http/url.h"
+#include "common/os/descriptor.h"
 #include "model/base/duration.h"
 #include "model/retry/attempt_result.h"
 
 namespace retrystorm {
 
-// The stream that cpp-httplib uses for a request and its answer. cpp-httplib 0.11 has no total
-// deadline: its read timeout starts again with each byte. It also reads lines of any length, and
-// its regular expression for the first line of an answer recurses once or twice per letter, so that
-// 30 kB crash the program. Here nothing lasts beyond the deadline, and no line is longer than
-// `kLongestLine`. Not thread-safe, except for `interrupt`.
-class Connection final : public httplib::Stream {
+// What a request is written to and its answer read from. Nothing lasts beyond the deadline, whatever the other side
+// sends, and no line is longer than `kLongestLine`. Not thread-safe, except for `interrupt`.
+class Connection final {
  public:
   static constexpr std::size_t kLongestLine = 8 * 1024;
   static constexpr std::size_t kLongestHead = 64 * 1024;
@@ -48,7 +47,7 @@ class Connection final : public httplib::Stream {
   bool open(const Url& url, SSL_CTX* tls, TimePoint deadline, Protocol protocol = Protocol::kHttp1);
   // Makes an open connection ready for the next request, which must end by the deadline.
   void renew(TimePoint deadline);
-  bool is_open() const { return descriptor_ >= 0; }
+  bool is_open() const { return static_cast<bool>(socket_); }
   // Is it open, and has the server neither closed it nor sent anything unasked?
   bool can_be_used_again() const;
   // Closes with a reset, which frees the port at once. A normal close would keep the port for up to
@@ -66,34 +65,32 @@ class Connection final : public httplib::Stream {
   // True if the server has closed the connection.
   bool is_closed() const { return is_closed_; }
 
-  // Waits until the server sends something or closes the connection. Not for TLS, which also sends
-  // messages of its protocol.
-  bool wait_for_answer() { return wait(POLLIN); }
+  bool write(std::string_view text);
+  // Reads a line without its end. It may be as long as `most` and `kLongestLine`; its length is taken from `most`.
+  // Returns false at a fault, or where the server has closed the connection.
+  bool read_line(std::string& line, std::size_t& most);
+  // Reads so many bytes, and adds them to `to` until that has `kept`. Returns false as `read_line`.
+  bool read(std::uint64_t size, std::string& to, std::size_t kept);
 
   // What a read or write that does not wait has come to.
   struct Step {
     std::size_t size = 0;  // bytes
     short waits_for = 0;   // if none: the event of poll to wait for; 0 = the connection is over
   };
+  // None takes for ever, although the other side may send without end.
   Step try_to_read(char* to, std::size_t size);
   Step try_to_write(const char* from, std::size_t size);
 
   // Makes the current operation fail soon. Safe from any thread.
   void interrupt();
 
-  bool is_readable() const override { return true; }
-  bool is_writable() const override { return true; }
-  ssize_t read(char* to, std::size_t size) override;
-  ssize_t write(const char* from, std::size_t size) override;
-  void get_remote_ip_and_port(std::string& /*ip*/, int& /*port*/) const override {}
-  void get_local_ip_and_port(std::string& /*ip*/, int& /*port*/) const override {}
-  socket_t socket() const override { return descriptor_; }
+  int socket() const { return socket_.number(); }
 
  private:
   bool connect(const Url& url);
   bool shake_hands(SSL_CTX* tls, const std::string& host, Protocol protocol);
-  // Waits for data and reads it, like `recv`.
-  ssize_t receive(char* to, std::size_t size);
+  // Waits for data, and fills the buffer with it.
+  bool fill();
   // Waits for one of poll's events. Returns false at the deadline.
   bool wait(short events);
   // What a call of OpenSSL that returned `result` has come to.
@@ -110,12 +107,12 @@ class Connection final : public httplib::Stream {
   bool is_closed_ = false;
 
   std::mutex mutex_;  // guards changes to the descriptor
-  int descriptor_ = -1;
+  Descriptor socket_;
   std::unique_ptr<SSL, decltype(&SSL_free)> tls_{nullptr, SSL_free};
+  int reads_left_ = 0;  // of a step of `tls_`
 
   std::array<char, 4096> buffer_;
   std::size_t begin_ = 0, end_ = 0;  // the unread part of the buffer
-  std::size_t line_ = 0, lines_ = 0;
 };
 
 }  // namespace retrystorm

@@ -35,15 +35,6 @@ bool is_of_connection(const std::string& name) {
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
-std::string authority_of(const HttpRequest& request) {
-  const auto host = request.headers.find("Host");
-  if (host != request.headers.end()) return host->second;
-  const Url& url = request.url;
-  const bool is_numeric_v6 = url.host.find(':') != std::string::npos && url.host.front() != '[';
-  const std::string name = is_numeric_v6 ? '[' + url.host + ']' : url.host;
-  return url.port == (url.tls ? 443 : 80) ? name : name + ':' + std::to_string(url.port);
-}
-
 nghttp2_nv field(const std::string& name, const std::string& value) {
   // nghttp2 copies both, but takes them as not const.
   const auto bytes = [](const std::string& text) {
@@ -54,25 +45,33 @@ nghttp2_nv field(const std::string& name, const std::string& value) {
 
 }  // namespace
 
-// A request and its answer. The thread that sends it owns it.
+// A request and its answer.
 struct Http2Connection::Exchange {
+  using Fields = std::vector<std::pair<std::string, std::string>>;
+
+  Exchange(Fields head_fields, const std::string& its_body, std::size_t most)
+      : fields(std::move(head_fields)), body(its_body), kept(most) {}
+
+  const Fields fields;
   const std::string& body;
-  std::size_t kept;
-  HttpAnswer answer{};
+  const std::size_t kept;
   std::condition_variable changed{};
+
+  // The connection's thread's own.
+  httplib::Response response{};
   std::size_t sent = 0;  // of the body
   std::size_t head = 0;  // bytes of the answer's head so far
   std::int32_t stream = 0;
   bool complete = false;  // the whole answer is here
+
+  std::atomic<bool> given_up = false;  // nobody waits for it
+  // With the lock.
+  HttpAnswer answer{};
   bool done = false;
   bool interrupted = false;
-  bool opens = false;  // it is the one that opens the connection
-
   bool is_over() const { return done || interrupted; }
-  // `ends`: because the connection ends.
-  void fail(Connection::Fault fault, const std::string& why, NoAnswer kind, bool ends = false) {
-    const bool lost = ends && !opens && kind == NoAnswer::kReset && head == 0;
-    answer = {.fault = fault, .why = why, .no_answer = kind, .lost = lost};
+  void end(HttpAnswer with) {
+    answer = std::move(with);
     done = true;
     changed.notify_one();
   }
@@ -94,7 +93,7 @@ struct Http2Connection::Callbacks {
     const std::string_view key(reinterpret_cast<const char*>(name), name_size);
     const std::string_view text(reinterpret_cast<const char*>(value), value_size);
     try {
-      httplib::Response& response = exchange->answer.response;
+      httplib::Response& response = exchange->response;
       if (key == ":status") {  // nghttp2 has checked it
         std::from_chars(text.data(), text.data() + text.size(), response.status);
         response.headers.clear();  // those of an interim answer
@@ -111,7 +110,7 @@ struct Http2Connection::Callbacks {
                   const std::uint8_t* data, std::size_t size, void* /*self*/) {
     Exchange* const exchange = of(session, stream);
     if (exchange == nullptr) return 0;
-    std::string& body = exchange->answer.response.body;
+    std::string& body = exchange->response.body;
     try {
       body.append(reinterpret_cast<const char*>(data),
                   std::min(size, exchange->kept - body.size()));
@@ -124,8 +123,9 @@ struct Http2Connection::Callbacks {
   static int frame(nghttp2_session* session, const nghttp2_frame* frame, void* data) {
     auto& self = *static_cast<Http2Connection*>(data);
     if (frame->hd.type == NGHTTP2_SETTINGS && !self.accepted_) {
-      self.accepted_ = true;
-      if (self.first_ != nullptr) self.first_->changed.notify_one();
+      const std::scoped_lock lock(self.mutex_);
+      self.accepted_ = !self.over_;
+      self.first_->changed.notify_one();
     } else if (frame->hd.type == NGHTTP2_GOAWAY) {
       self.going_away_ = true;
     } else if ((frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA) &&
@@ -136,20 +136,21 @@ struct Http2Connection::Callbacks {
   }
 
   static int closed(nghttp2_session* session, std::int32_t stream, std::uint32_t error,
-                    void* self) {
+                    void* data) {
+    auto& self = *static_cast<Http2Connection*>(data);
     Exchange* const exchange = of(session, stream);
     if (exchange == nullptr) return 0;
     if (exchange->complete) {
-      exchange->done = true;
-      exchange->changed.notify_one();
+      const std::scoped_lock lock(self.mutex_);
+      exchange->end({.response = std::move(exchange->response)});
     } else if (exchange->head > Connection::kLongestHead) {
-      exchange->fail(Connection::Fault::kBroken, "the answer's head is too long", NoAnswer::kOther);
+      self.fail(*exchange, "the answer's head is too long", NoAnswer::kOther);
     } else {
-      exchange->fail(
-          Connection::Fault::kBroken,
-          std::string("the server has ended the request: ") + nghttp2_http2_strerror(error),
-          NoAnswer::kReset, static_cast<Http2Connection*>(self)->going_away_);
+      self.fail(*exchange,
+                std::string("the server has ended the request: ") + nghttp2_http2_strerror(error),
+                NoAnswer::kReset, self.going_away_);
     }
+    self.under_way_.erase(stream);
     return 0;
   }
 
@@ -173,11 +174,8 @@ Http2Connection::Http2Connection(const HttpRequest& request)
       session_(nullptr, nghttp2_session_del) {}
 
 Http2Connection::~Http2Connection() {
-  {
-    const std::scoped_lock lock(mutex_);
-    over_ = true;
-    wake();
-  }
+  over_ = true;
+  wake();
   if (thread_.joinable()) thread_.join();
 }
 
@@ -220,62 +218,52 @@ HttpAnswer Http2Connection::open(Duration patience, std::size_t kept, const http
                                  const std::function<void()>& accepted,
                                  Interruption* interruption) {
   const TimePoint deadline = saturating_add(Clock::now(), patience);
-  Exchange exchange{.body = request_.body, .kept = kept, .opens = true};
-  const Interruption::Scope scope(interruption, [&] { interrupt(exchange); });
-  // Nobody else uses it before it is accepted. The thread waits for the lock.
-  std::unique_lock lock(mutex_);
+  first_ = make_exchange(kept, more);
+  const Interruption::Scope scope(interruption, [this] { interrupt(*first_); });
   if (!begin(deadline)) {
     const auto fault = connection_.fault();
     return {.fault = fault == Connection::Fault::kNone ? Connection::Fault::kShortage : fault,
             .why = why_,
             .no_answer = no_answer_};
   }
-  first_ = &exchange;
-  if (submit(exchange, more)) {
-    exchange.changed.wait_until(lock, bounded(deadline),
-                                [&] { return exchange.is_over() || accepted_; });
+  {
+    std::unique_lock lock(mutex_);
+    has_begun_ = true;
+    hand_over(first_);
+    first_->changed.wait_until(lock, bounded(deadline),
+                               [this] { return first_->is_over() || accepted_; });
+    if (!accepted_) over_ = true;
+    wake();
   }
-  first_ = nullptr;
-  if (!accepted_) {
-    if (!exchange.done) exchange.fail(Connection::Fault::kTimedOut, "no answer in time", {});
-    over_ = true;
-  } else {
-    lock.unlock();
-    accepted();
-    lock.lock();
-    exchange.changed.wait_until(lock, bounded(deadline), [&] { return exchange.is_over(); });
-  }
-  return finish(exchange);
+  if (accepted_) accepted();
+  return await(first_, deadline);
 }
 
 HttpAnswer Http2Connection::send(Duration patience, std::size_t kept, const httplib::Headers& more,
                                  Interruption* interruption) {
   const TimePoint deadline = saturating_add(Clock::now(), patience);
-  Exchange exchange{.body = request_.body, .kept = kept};
-  const Interruption::Scope scope(interruption, [&] { interrupt(exchange); });
-  std::unique_lock lock(mutex_);
-  if (submit(exchange, more)) {
-    exchange.changed.wait_until(lock, bounded(deadline), [&] { return exchange.is_over(); });
+  const Shared exchange = make_exchange(kept, more);
+  const Interruption::Scope scope(interruption, [&] { interrupt(*exchange); });
+  {
+    const std::scoped_lock lock(mutex_);
+    hand_over(exchange);
   }
-  return finish(exchange);
+  return await(exchange, deadline);
 }
 
 void Http2Connection::interrupt(Exchange& exchange) {
   const std::scoped_lock lock(mutex_);
   exchange.interrupted = true;
   exchange.changed.notify_one();
+  if (!has_begun_) connection_.interrupt();
 }
 
-bool Http2Connection::submit(Exchange& exchange, const httplib::Headers& more) {
-  if (over_) {
-    exchange.fail(Connection::Fault::kBroken, why_, no_answer_, true);
-    return false;
-  }
-  std::vector<std::pair<std::string, std::string>> fields{
-      {":method", request_.method},
-      {":scheme", request_.url.tls ? "https" : "http"},
-      {":authority", authority_of(request_)},
-      {":path", request_.url.path}};
+Http2Connection::Shared Http2Connection::make_exchange(std::size_t kept,
+                                                       const httplib::Headers& more) const {
+  Exchange::Fields fields{{":method", request_.method},
+                          {":scheme", request_.url.tls ? "https" : "http"},
+                          {":authority", authority_of(request_)},
+                          {":path", request_.url.path}};
   for (const httplib::Headers* headers : {&request_.headers, &more}) {
     for (const auto& [name, value] : *headers) {
       const std::string lower = to_lower(name);
@@ -285,51 +273,67 @@ bool Http2Connection::submit(Exchange& exchange, const httplib::Headers& more) {
   if (!request_.body.empty()) {
     fields.emplace_back("content-length", std::to_string(request_.body.size()));
   }
-  std::vector<nghttp2_nv> head;
-  head.reserve(fields.size());
-  for (const auto& [name, value] : fields) head.push_back(field(name, value));
-  const nghttp2_data_provider body{.source = {.ptr = nullptr}, .read_callback = Callbacks::body};
-  exchange.stream = nghttp2_submit_request(session_.get(), nullptr, head.data(), head.size(),
-                                           exchange.body.empty() ? nullptr : &body, &exchange);
-  if (exchange.stream < 0) {
-    exchange.fail(Connection::Fault::kBroken, nghttp2_strerror(exchange.stream), NoAnswer::kOther);
-    going_away_ = true;  // for example, no further number for a stream
-    return false;
-  }
-  exchanges_.insert(&exchange);
-  wake();
-  return true;
+  return std::make_shared<Exchange>(std::move(fields), request_.body, kept);
 }
 
-HttpAnswer Http2Connection::finish(Exchange& exchange) {
-  exchanges_.erase(&exchange);
-  if (exchange.stream > 0)
-    nghttp2_session_set_stream_user_data(session_.get(), exchange.stream, nullptr);
-  if (!exchange.done) {
-    exchange.answer = {.fault = Connection::Fault::kTimedOut, .why = "no answer in time"};
-    nghttp2_submit_rst_stream(session_.get(), NGHTTP2_FLAG_NONE, exchange.stream, NGHTTP2_CANCEL);
+void Http2Connection::hand_over(const Shared& exchange) {
+  if (!over_) {
+    handed_over_.push_back(exchange);
+    return wake();
   }
-  wake();
-  return std::move(exchange.answer);
+  if (exchange->given_up) return;
+  const bool lost = no_answer_ == NoAnswer::kReset && exchange != first_;
+  exchange->end(
+      {.fault = Connection::Fault::kBroken, .why = why_, .no_answer = no_answer_, .lost = lost});
+}
+
+HttpAnswer Http2Connection::await(const Shared& exchange, TimePoint deadline) {
+  std::unique_lock lock(mutex_);
+  exchange->changed.wait_until(lock, bounded(deadline), [&] { return exchange->is_over(); });
+  if (exchange->done) return std::move(exchange->answer);
+  exchange->given_up = true;
+  hand_over(exchange);
+  return {.fault = Connection::Fault::kTimedOut, .why = "no answer in time"};
+}
+
+void Http2Connection::take_over() {
+  std::vector<Shared> all;
+  {
+    const std::scoped_lock lock(mutex_);
+    all.swap(handed_over_);
+  }
+  for (const Shared& each : all) {
+    if (!each->given_up) {
+      submit(each);
+    } else if (under_way_.erase(each->stream) > 0) {
+      nghttp2_session_set_stream_user_data(session_.get(), each->stream, nullptr);
+      nghttp2_submit_rst_stream(session_.get(), NGHTTP2_FLAG_NONE, each->stream, NGHTTP2_CANCEL);
+    }
+  }
+}
+
+void Http2Connection::submit(const Shared& exchange) {
+  std::vector<nghttp2_nv> head;
+  head.reserve(exchange->fields.size());
+  for (const auto& [name, value] : exchange->fields) head.push_back(field(name, value));
+  const nghttp2_data_provider body{.source = {.ptr = nullptr}, .read_callback = Callbacks::body};
+  exchange->stream =
+      nghttp2_submit_request(session_.get(), nullptr, head.data(), head.size(),
+                             exchange->body.empty() ? nullptr : &body, exchange.get());
+  if (exchange->stream < 0) {
+    going_away_ = true;  // for example, no further number for a stream
+    return fail(*exchange, nghttp2_strerror(exchange->stream), NoAnswer::kOther);
+  }
+  under_way_.emplace(exchange->stream, exchange);
 }
 
 void Http2Connection::wake() const {
   eventfd_write(wakes_.number(), 1);
 }
 
-bool Http2Connection::is_accepted() const {
-  const std::scoped_lock lock(mutex_);
-  return accepted_;
-}
-
-bool Http2Connection::can_be_used_again() const {
-  const std::scoped_lock lock(mutex_);
-  return accepted_ && !going_away_ && !over_;
-}
-
 void Http2Connection::run() {
-  std::unique_lock lock(mutex_);
   while (!over_) {
+    take_over();
     const short writable = write();
     if (over_) break;
     if (nghttp2_session_want_read(session_.get()) == 0 &&
@@ -342,9 +346,7 @@ void Http2Connection::run() {
     std::array<pollfd, 2> waits{
         pollfd{connection_.socket(), static_cast<short>(POLLIN | writable), 0},
         pollfd{wakes_.number(), POLLIN, 0}};
-    lock.unlock();
     poll(waits.data(), waits.size(), -1);
-    lock.lock();
     eventfd_t count = 0;
     if (waits[1].revents != 0) eventfd_read(wakes_.number(), &count);
     if (waits[0].revents != 0 && !over_) read();
@@ -372,33 +374,41 @@ short Http2Connection::write() {
   }
 }
 
+// Only one part at a time: the server may send without end.
 void Http2Connection::read() {
   std::array<char, kPart> part;
-  while (true) {
-    const Connection::Step step = connection_.try_to_read(part.data(), part.size());
-    if (step.size == 0) {
-      if (step.waits_for != 0) return;
-      // Whether a server that hangs up closes the connection or resets it, with requests that it has not read, is chance.
-      const bool hangs_up =
-          connection_.is_closed() || (!accepted_ && connection_.no_answer() == NoAnswer::kReset);
-      if (!hangs_up) return break_off(connection_.why(), connection_.no_answer());
-      return break_off(accepted_ ? "the server has closed the connection"
-                                 : "the server has closed the connection: does it speak HTTP/2?",
-                       NoAnswer::kReset);
-    }
+  const Connection::Step step = connection_.try_to_read(part.data(), part.size());
+  if (step.size > 0) {
     const ssize_t taken = nghttp2_session_mem_recv(
         session_.get(), reinterpret_cast<const std::uint8_t*>(part.data()), step.size);
-    if (taken < 0) return break_off(nghttp2_strerror(static_cast<int>(taken)), NoAnswer::kOther);
+    if (taken < 0) break_off(nghttp2_strerror(static_cast<int>(taken)), NoAnswer::kOther);
+  } else if (step.waits_for == 0) {
+    // Whether a server that hangs up closes the connection or resets it, with requests that it has not read, is chance.
+    const bool hangs_up =
+        connection_.is_closed() || (!accepted_ && connection_.no_answer() == NoAnswer::kReset);
+    if (!hangs_up) return break_off(connection_.why(), connection_.no_answer());
+    break_off(accepted_ ? "the server has closed the connection"
+                        : "the server has closed the connection: does it speak HTTP/2?",
+              NoAnswer::kReset);
   }
 }
 
+void Http2Connection::fail(Exchange& exchange, const std::string& why, NoAnswer kind, bool ends) {
+  const bool lost =
+      ends && &exchange != first_.get() && kind == NoAnswer::kReset && exchange.head == 0;
+  const std::scoped_lock lock(mutex_);
+  exchange.end({.fault = Connection::Fault::kBroken, .why = why, .no_answer = kind, .lost = lost});
+}
+
 void Http2Connection::break_off(const std::string& why, NoAnswer kind) {
-  over_ = true;
-  why_ = why;
-  no_answer_ = kind;
-  for (Exchange* each : exchanges_) {
-    if (!each->done) each->fail(Connection::Fault::kBroken, why, kind, true);
+  {
+    const std::scoped_lock lock(mutex_);
+    over_ = true;
+    why_ = why;
+    no_answer_ = kind;
+    for (const Shared& each : handed_over_) hand_over(each);
   }
+  for (const auto& [stream, each] : under_way_) fail(*each, why, kind, true);
 }
 
 }  // namespace retrystorm

@@ -1,37 +1,97 @@
 #include "common/http/http_client.h"
 
-#include <algorithm>
-#include <cctype>
-#include <exception>
+#include <charconv>
+#include <cstdint>
+#include <limits>
 #include <new>
 #include <string_view>
 #include <utility>
 
+#include "model/base/text.h"
+
 namespace retrystorm {
 namespace {
 
-// The header Host leaves out the default port. `Messages` assumes that of HTTP.
-int port_in_messages(const Url& url) {
-  return url.tls && url.port == 443 ? 80 : url.port;
+// The request without its body (RFC 9112).
+std::string head_of(const HttpRequest& request, httplib::Headers headers) {
+  headers.insert(request.headers.begin(), request.headers.end());
+  const auto add = [&headers](const char* name, const std::string& value) {
+    if (headers.count(name) == 0) headers.emplace(name, value);
+  };
+  add("Host", authority_of(request));
+  add("Accept", "*/*");
+  add("User-Agent", "retrystorm");
+  add("Connection", "close");
+  const bool has_body = !request.body.empty();
+  if (has_body) add("Content-Type", "text/plain");
+  if (has_body || request.method.starts_with('P')) {  // POST, PUT, PATCH
+    add("Content-Length", std::to_string(request.body.size()));
+  }
+  std::string head = request.method + ' ' + request.url.path + " HTTP/1.1\r\n";
+  for (const auto& [name, value] : headers) head.append(name).append(": ").append(value) += "\r\n";
+  return head + "\r\n";
 }
 
-// Are they the same but for upper and lower case?
-bool is_same_token(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
-    return std::tolower(x) == std::tolower(y);
-  });
+// What follows reads the parts of an answer. Each returns false if that cannot be: the connection has a fault or was
+// closed, or what comes is not HTTP.
+bool read_head(Connection& from, httplib::Response& to, std::size_t& most) {
+  std::string line;
+  if (!from.read_line(line, most)) return false;
+  if (!line.starts_with("HTTP/1.1 ") && !line.starts_with("HTTP/1.0 ")) return false;
+  to = {};
+  to.version = line.substr(0, 8);
+  const char* const status = &line[9];
+  const char* const end = line.data() + line.size();
+  const auto parsed = std::from_chars(status, end, to.status);
+  if (parsed.ptr != status + 3 || to.status < 100 || (parsed.ptr != end && *parsed.ptr != ' ')) {
+    return false;
+  }
+  while (from.read_line(line, most)) {
+    if (line.empty()) return true;
+    const std::size_t colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    to.headers.emplace(line.substr(0, colon), trimmed(std::string_view(line).substr(colon + 1)));
+  }
+  return false;
+}
+
+bool read_chunks(Connection& from, std::string& body, std::size_t kept) {
+  std::string line;
+  for (std::uint64_t size = 1; size > 0;) {
+    std::size_t most = Connection::kLongestHead;
+    if (!from.read_line(line, most)) return false;
+    // Extensions may follow.
+    const auto parsed = std::from_chars(line.data(), line.data() + line.size(), size, 16);
+    if (parsed.ec != std::errc() || !from.read(size, body, kept)) return false;
+    if (size > 0 && (!from.read_line(line, most) || !line.empty())) return false;
+  }
+  std::size_t most = Connection::kLongestHead;
+  do {  // the trailers
+    if (!from.read_line(line, most)) return false;
+  } while (!line.empty());
+  return true;
+}
+
+bool read_body(Connection& from, const std::string& method, httplib::Response& to,
+               std::size_t kept) {
+  if (method == "HEAD" || to.status < 200 || to.status == 204 || to.status == 304) return true;
+  const std::string length = to.get_header_value("Content-Length");
+  if (to.has_header("Transfer-Encoding")) {
+    const std::string codings = to_lower(to.get_header_value("Transfer-Encoding"));
+    if (codings.ends_with("chunked")) return read_chunks(from, to.body, kept);
+  } else if (!length.empty()) {
+    std::uint64_t size = 0;
+    const char* const end = length.data() + length.size();
+    const auto parsed = std::from_chars(length.data(), end, size);
+    return parsed.ec == std::errc() && parsed.ptr == end && from.read(size, to.body, kept);
+  }
+  constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
+  return !from.read(kAll, to.body, kept) && from.is_closed();
 }
 
 }  // namespace
 
-HttpClient::HttpClient(const HttpRequest& request)
-    : url_(request.url),
-      tls_(request.tls),
-      messages_(request.url.host, port_in_messages(request.url)) {
-  // Bodies stay compressed. Nothing needs their content, and a small one can decompress to an
-  // enormous one that takes longer than the deadline.
-  messages_.set_decompress(false);
-}
+HttpClient::HttpClient(const HttpRequest& request) : url_(request.url), tls_(request.tls) {}
 
 HttpAnswer HttpClient::send(const HttpRequest& request, Duration patience, std::size_t kept,
                             const httplib::Headers& more) {
@@ -49,79 +109,47 @@ HttpAnswer HttpClient::send_on(Connection& connection, const HttpRequest& reques
   answer.lost = was_open && answer.fault == Connection::Fault::kBroken &&
                 answer.no_answer == NoAnswer::kReset && !connection.has_answer();
   const httplib::Response& response = answer.response;
-  const bool kept_by_server = answer && response.version != "HTTP/1.0" &&
-                              !is_same_token(response.get_header_value("Connection"), "close");
+  const bool kept_by_server = answer && response.version != "HTTP/1.0" && response.status >= 200 &&
+                              to_lower(response.get_header_value("Connection")) != "close";
   if (!kept_by_server || !connection.can_be_used_again()) connection.shut();
   return answer;
 }
 
 HttpAnswer HttpClient::try_to_send(Connection& connection, const HttpRequest& request,
                                    Duration patience, std::size_t kept,
-                                   const httplib::Headers& more) {
-  HttpAnswer answer;
-  try {
-    answer = exchange(connection, request, patience, kept, more);
-  } catch (const std::bad_alloc&) {
-    answer = {.fault = Connection::Fault::kShortage, .why = "no memory"};
-  } catch (const std::exception& error) {
-    answer = {.fault = Connection::Fault::kBroken, .why = error.what()};
-  }
-  return answer;
-}
-
-HttpAnswer HttpClient::exchange(Connection& connection, const HttpRequest& request,
-                                Duration patience, std::size_t kept, const httplib::Headers& more) {
+                                   const httplib::Headers& more) try {
   const TimePoint deadline = saturating_add(Clock::now(), patience);
-  httplib::Request message;
-  message.method = request.method;
-  message.path = request.url.path;
-  message.headers = request.headers;
-  message.headers.insert(more.begin(), more.end());
-  if (message.has_header("Expect")) {
-    message.content_length_ = request.body.size();
-    message.content_provider_ = [&](std::size_t, std::size_t, httplib::DataSink& to) {
-      return connection.wait_for_answer() && to.write(request.body.data(), request.body.size());
-    };
-  } else {
-    message.body = request.body;
-  }
-  std::string body;
-  message.content_receiver = [&](const char* data, std::size_t length, std::uint64_t,
-                                 std::uint64_t) {
-    body.append(data, std::min(length, kept - body.size()));
-    return true;
-  };
-
-  const auto failed = [&connection]() -> HttpAnswer {
-    const auto fault = connection.fault();
-    if (fault == Connection::Fault::kNone) {
-      const bool is_closed = connection.is_closed();
-      return {.fault = Connection::Fault::kBroken,
-              .why = is_closed ? "the connection was closed before the end of the answer"
-                               : "the answer is not HTTP",
-              .no_answer = is_closed ? NoAnswer::kReset : NoAnswer::kOther};
-    }
-    return {.fault = fault, .why = connection.why(), .no_answer = connection.no_answer()};
-  };
-  // cpp-httplib would wait for a body of the length that a 304 names.
-  bool has_no_body = false;
-  message.response_handler = [&has_no_body](const httplib::Response& head) {
-    has_no_body = head.status == 304;
-    return !has_no_body;
-  };
-  if (connection.is_open()) {
-    connection.renew(deadline);
-  } else if (!connection.open(url_, tls_.get(), deadline)) {
-    return failed();
-  }
+  std::string text = head_of(request, more);
+  bool asks_first = request.headers.count("Expect") + more.count("Expect") > 0;
+  if (!asks_first) text += request.body;
+  if (connection.is_open()) connection.renew(deadline);
+  bool goes_on = (connection.is_open() || connection.open(url_, tls_.get(), deadline)) &&
+                 connection.write(text);
   HttpAnswer answer;
-  httplib::Error error{};
-  if (!messages_.process_request(connection, message, answer.response, true, error) &&
-      !has_no_body) {
-    return failed();
+  int& status = answer.response.status = 100;
+  std::size_t most = Connection::kLongestHead;  // of all heads together
+  // Interim answers come before the answer (RFC 9110, 15.2). After 101 nothing else comes.
+  while (goes_on && status < 200 && status != 101) {
+    goes_on = read_head(connection, answer.response, most);
+    if (goes_on && status == 100 && std::exchange(asks_first, false)) {
+      goes_on = connection.write(request.body);
+    }
   }
-  answer.response.body = std::move(body);
-  return answer;
+  if (goes_on && read_body(connection, request.method, answer.response, kept)) {
+    if (asks_first) connection.shut();  // the server may still wait for the body
+    return answer;
+  }
+  if (connection.fault() != Connection::Fault::kNone) {
+    return {
+        .fault = connection.fault(), .why = connection.why(), .no_answer = connection.no_answer()};
+  }
+  const bool is_closed = connection.is_closed();
+  return {.fault = Connection::Fault::kBroken,
+          .why = is_closed ? "the connection was closed before the end of the answer"
+                           : "the answer is not HTTP",
+          .no_answer = is_closed ? NoAnswer::kReset : NoAnswer::kOther};
+} catch (const std::bad_alloc&) {
+  return {.fault = Connection::Fault::kShortage, .why = "no memory"};
 }
 
 }  // namespace retrystorm

@@ -34,7 +34,8 @@ class HttpClient {
 
   // Sends the request on a new connection. Returns within `patience` and a few milliseconds. Throws nothing: running out of memory is a
   // fault. `more`: additional headers. Keeps the first `kept` bytes of the answer's body. With the
-  // header `Expect: 100-continue`, the body is sent only if the server asks for it.
+  // header `Expect: 100-continue`, the body is sent only if the server asks for it. Interim answers and trailers are
+  // skipped.
   HttpAnswer send(const HttpRequest& request, Duration patience, std::size_t kept,
                   const httplib::Headers& more = {});
 
@@ -47,20 +48,11 @@ class HttpClient {
   void interrupt() { connection_.interrupt(); }
 
  private:
-  // cpp-httplib's requests and answers, on a `Connection`.
-  struct Messages : httplib::ClientImpl {
-    using ClientImpl::ClientImpl;
-    using ClientImpl::process_request;
-  };
-
   HttpAnswer try_to_send(Connection& connection, const HttpRequest& request, Duration patience,
                          std::size_t kept, const httplib::Headers& more);
-  HttpAnswer exchange(Connection& connection, const HttpRequest& request, Duration patience,
-                      std::size_t kept, const httplib::Headers& more);
 
   const Url url_;
   const std::shared_ptr<SSL_CTX> tls_;
-  Messages messages_;
   Connection connection_;
 };
 

@@ -110,6 +110,15 @@ void OnceNotice::print(const std::function<std::string()>& text) {
   });
 }
 
+std::string authority_of(const HttpRequest& request) {
+  const auto host = request.headers.find("Host");
+  if (host != request.headers.end()) return host->second;
+  const Url& url = request.url;
+  const bool is_numeric_v6 = url.host.find(':') != std::string::npos && url.host.front() != '[';
+  const std::string name = is_numeric_v6 ? '[' + url.host + ']' : url.host;
+  return url.port == (url.tls ? 443 : 80) ? name : name + ':' + std::to_string(url.port);
+}
+
 void check(const RequestOptions& options) {
   for (const std::string& each : options.headers) parse_header(each);
   if (options.insecure && !options.cacert.empty()) {

@@ -54,6 +54,9 @@ struct HttpRequest {
 // of them is not available, or if something cannot be sent as it is.
 HttpRequest make_request(const RequestOptions& options);
 
+// The host and the port, as the request's headers name them.
+std::string authority_of(const HttpRequest& request);
+
 // Throws std::invalid_argument if options contradict each other, or if a header is not valid. Reads
 // nothing.
 void check(const RequestOptions& options);

@@ -12,6 +12,8 @@
 #include <cstring>
 #include <memory>
 
+#include "common/os/process.h"
+
 namespace retrystorm {
 namespace {
 
@@ -33,15 +35,6 @@ Descriptor listen_at(const addrinfo& where, int backlog) {
   socket = {};
   errno = error;
   return {};
-}
-
-std::size_t port_of(int socket) {
-  sockaddr_storage address{};
-  socklen_t size = sizeof(address);
-  getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size);
-  return ntohs(address.ss_family == AF_INET6
-                   ? reinterpret_cast<const sockaddr_in6&>(address).sin6_port
-                   : reinterpret_cast<const sockaddr_in&>(address).sin_port);
 }
 
 }  // namespace
@@ -67,7 +60,7 @@ Listener::Listener(const Address& address, std::size_t backlog) {
     if (!socket_) error = errno;
   }
   if (socket_) {
-    port_ = port_of(socket_.number());
+    port_ = static_cast<std::size_t>(local_port(socket_.number()));
   } else if (error == EADDRINUSE) {
     throw AddressInUse("port " + port + " is already in use");
   } else {
@@ -76,7 +69,7 @@ Listener::Listener(const Address& address, std::size_t backlog) {
 }
 
 Descriptor Listener::accept() const {
-  return Descriptor(accept4(socket_.number(), nullptr, nullptr, SOCK_CLOEXEC));
+  return Descriptor::of_connection(accept4(socket_.number(), nullptr, nullptr, SOCK_CLOEXEC));
 }
 
 KernelState Listener::kernel_state() const {

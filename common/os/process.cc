@@ -14,12 +14,8 @@
 #include <cerrno>
 #include <condition_variable>
 #include <cstdint>
-#include <cstdlib>
-#include <exception>
-#include <filesystem>
 #include <fstream>
 #include <limits>
-#include <new>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -59,46 +55,52 @@ void occupy_standard_descriptors() {
   if (descriptor >= 0) close(descriptor);
 }
 
+std::atomic<bool> EndSignals::any_end_{false};
+
 EndSignals::EndSignals(Suspension suspension) {
   std::signal(SIGPIPE, SIG_IGN);
-  sigemptyset(&set_);
-  const auto add = [this](int number) {
+  sigset_t stops;
+  sigemptyset(&stops);
+  sigemptyset(&ends_);
+  const auto add = [](sigset_t& to, int number) {
     struct sigaction now {};
     if (sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN) return;
-    sigaddset(&set_, number);
+    sigaddset(&to, number);
   };
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) add(number);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) add(ends_, number);
   if (suspension == Suspension::kTold) {
-    for (const int number : {SIGTSTP, SIGCONT}) add(number);
+    for (const int number : {SIGTSTP, SIGCONT}) add(stops, number);
   }
-  signals_ = signalfd(-1, &set_, SFD_NONBLOCK | SFD_CLOEXEC);
-  wake_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-  if (signals_ < 0 || wake_ < 0) {
-    const std::string why = std::generic_category().message(errno);
-    close(signals_);
-    throw std::runtime_error("cannot watch for signals: " + why);
+  end_signals_ = Descriptor(signalfd(-1, &ends_, SFD_NONBLOCK | SFD_CLOEXEC));
+  stop_signals_ = Descriptor(signalfd(-1, &stops, SFD_NONBLOCK | SFD_CLOEXEC));
+  wake_ = Descriptor(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+  const std::string cannot = "cannot watch for signals: ";
+  if (!end_signals_ || !stop_signals_ || !wake_) {
+    throw std::runtime_error(cannot + std::generic_category().message(errno));
   }
-  pthread_sigmask(SIG_BLOCK, &set_, nullptr);
+  pthread_sigmask(SIG_BLOCK, &ends_, nullptr);
+  pthread_sigmask(SIG_BLOCK, &stops, nullptr);
+  try {
+    thread_ = std::jthread([this](const std::stop_token& done) { watch(done); });
+  } catch (const std::system_error& error) {
+    throw std::runtime_error(cannot + error.what());
+  }
 }
 
 EndSignals::~EndSignals() {
-  next_one_ = {};
-  close(signals_);
-  close(wake_);
+  cancel();
 }
 
 bool EndSignals::wait_until(TimePoint deadline) {
   while (!end_) {
     const Duration left = std::max(deadline - Clock::now(), Duration::zero());
     // Waits in steps: on some systems a far deadline does not fit in a timespec.
-    const auto step = std::min<Duration>(left, std::chrono::hours(1));
-    const auto seconds = std::chrono::floor<std::chrono::seconds>(step);
-    const timespec wait{.tv_sec = seconds.count(), .tv_nsec = (step - seconds).count()};
-    std::array<pollfd, 2> both{{{signals_, POLLIN, 0}, {wake_, POLLIN, 0}}};
+    const timespec wait = timespec_of(std::min<Duration>(left, std::chrono::hours(1)));
+    std::array<pollfd, 2> both{{{stop_signals_.number(), POLLIN, 0}, {wake_.number(), POLLIN, 0}}};
     ppoll(both.data(), both.size(), &wait, nullptr);
     if (both[1].revents != 0) break;
     if (both[0].revents != 0) {
-      take_signal();
+      take_stop();
     } else if (Clock::now() >= deadline) {
       break;
     }
@@ -106,23 +108,18 @@ bool EndSignals::wait_until(TimePoint deadline) {
   return end_;
 }
 
-void EndSignals::take_signal() {
+void EndSignals::watch(const std::stop_token& done) {
+  std::array<pollfd, 2> both{{{end_signals_.number(), POLLIN, 0}, {wake_.number(), POLLIN, 0}}};
+  while (both[0].revents == 0 && both[1].revents == 0) poll(both.data(), both.size(), -1);
+  if (both[0].revents != 0) request_end();
+  allow_the_next(done);
+}
+
+void EndSignals::take_stop() {
   signalfd_siginfo info{};
-  if (read(signals_, &info, sizeof(info)) != sizeof(info)) return;  // another thread took it
+  if (read(stop_signals_.number(), &info, sizeof(info)) != sizeof(info)) return;
   if (info.ssi_signo == SIGTSTP) return suspend();
-  if (info.ssi_signo == SIGCONT) {
-    if (suspendable_ != nullptr) suspendable_->resume();
-    return;
-  }
-  std::call_once(first_, [this] {
-    try {
-      next_one_ = std::jthread([this](const std::stop_token& done) { allow_the_next(done); });
-    } catch (const std::exception&) {
-      // No thread or no memory: the second signal then has no effect, and only SIGKILL ends the
-      // program faster than the orderly end.
-    }
-  });
-  request_end();
+  if (suspendable_ != nullptr) suspendable_->resume();
 }
 
 void EndSignals::suspend() {
@@ -136,9 +133,8 @@ void EndSignals::suspend() {
   if (suspendable_ != nullptr) suspendable_->resume();
 }
 
-// A thread that takes the next signal with its default action. A signal that arrives together with
-// the first one counts as the same request: timeout(1), for example, signals the process and then
-// its group.
+// Gives the next signal its default action. One that arrives together with the first counts as the same request:
+// timeout(1), for example, signals the process and then its group.
 void EndSignals::allow_the_next(const std::stop_token& done) {
   std::mutex mutex;
   std::condition_variable_any never;
@@ -146,102 +142,66 @@ void EndSignals::allow_the_next(const std::stop_token& done) {
   const auto no = [] { return false; };
   never.wait_for(lock, done, std::chrono::milliseconds(100), no);
   const timespec at_once{};
-  while (sigtimedwait(&set_, nullptr, &at_once) > 0) {
+  while (sigtimedwait(&ends_, nullptr, &at_once) > 0) {
   }
-  pthread_sigmask(SIG_UNBLOCK, &set_, nullptr);
+  if (done.stop_requested()) return;
+  pthread_sigmask(SIG_UNBLOCK, &ends_, nullptr);
   never.wait(lock, done, no);
 }
 
 void EndSignals::request_end() {
-  end_ = true;
+  end_ = any_end_ = true;
   cancel();
 }
 
 void EndSignals::cancel() {
   constexpr std::uint64_t kOne = 1;
-  [[maybe_unused]] const auto written = write(wake_, &kOne, sizeof(kOne));
+  [[maybe_unused]] const auto written = write(wake_.number(), &kOne, sizeof(kOne));
 }
 
-namespace {
+timespec timespec_of(Duration time) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
+  return {.tv_sec = static_cast<std::time_t>(seconds.count()),
+          .tv_nsec = static_cast<long>((time - seconds).count())};
+}
 
-// The local port of a socket; 0 if it has none.
-int local_port(int descriptor) {
+int local_port(int socket) {
   sockaddr_storage address{};
   socklen_t size = sizeof(address);
-  if (getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
+  if (getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
   return ntohs(address.ss_family == AF_INET6
                    ? reinterpret_cast<const sockaddr_in6&>(address).sin6_port
                    : reinterpret_cast<const sockaddr_in&>(address).sin_port);
 }
 
-// Calls `use` with each connection of this process, and its local port.
-template <typename Use>
-void each_connection(Use use) {
-  // Only the open descriptors, not all up to the limit, which may be a billion.
-  std::vector<int> descriptors;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", ignored)) {
-    descriptors.push_back(std::atoi(entry.path().filename().c_str()));
-  }
-  for (const int descriptor : descriptors) {
-    if (descriptor <= STDERR_FILENO) continue;
-    int domain = 0, listening = 0;
-    socklen_t size = sizeof(int);
-    // Skips listening sockets: their servers close them.
-    if (getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) == 0 &&
-        listening != 0) {
-      continue;
-    }
-    size = sizeof(int);
-    if (getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 &&
-        (domain == AF_INET || domain == AF_INET6)) {
-      use(descriptor, local_port(descriptor));
-    }
-  }
-}
-
-}  // namespace
-
 void shut_down_all_sockets(const std::vector<int>& spared_ports) {
-  each_connection([&spared_ports](int descriptor, int port) {
-    if (std::find(spared_ports.begin(), spared_ports.end(), port) == spared_ports.end()) {
-      shutdown(descriptor, SHUT_RDWR);
-    }
+  each_connection([&spared_ports](int connection) {
+    const bool spared = std::find(spared_ports.begin(), spared_ports.end(),
+                                  local_port(connection)) != spared_ports.end();
+    // One that does not connect yet stays as it is.
+    return !spared && shutdown(connection, SHUT_RDWR) == 0;
   });
 }
 
 void reset_connections(int port) {
-  each_connection([port](int descriptor, int its_port) {
-    if (its_port != port) return;
+  each_connection([port](int connection) {
+    if (local_port(connection) != port) return false;
     // Connecting to AF_UNSPEC dissolves the connection and sends a reset.
     const sockaddr none{.sa_family = AF_UNSPEC, .sa_data = {}};
-    if (connect(descriptor, &none, sizeof(none)) != 0) shutdown(descriptor, SHUT_RDWR);
+    if (connect(connection, &none, sizeof(none)) != 0) shutdown(connection, SHUT_RDWR);
+    return true;
   });
 }
 
-SocketCloser::SocketCloser() : thread_([this](const std::stop_token& done) { run(done); }) {}
-
 void SocketCloser::begin(Duration grace) {
-  {
-    const std::scoped_lock lock(mutex_);
-    from_ = Clock::now() + grace;
-  }
-  begun_.notify_all();
+  from_ = Clock::now() + grace;
+  begun_.release();
 }
 
 void SocketCloser::run(const std::stop_token& done) {
-  {
-    std::unique_lock lock(mutex_);
-    if (!begun_.wait(lock, done, [this] { return from_ != TimePoint::max(); })) return;
-  }
-  constexpr auto kPause = std::chrono::milliseconds(5);
-  for (; !done.stop_requested(); std::this_thread::sleep_for(kPause)) {
-    if (Clock::now() < from_) continue;
-    try {
-      shut_down_all_sockets();
-    } catch (const std::bad_alloc&) {
-      // The service's threads have all memory. Some is free again once they have ended.
-    }
+  begun_.acquire();
+  for (; !done.stop_requested(); std::this_thread::sleep_for(std::chrono::milliseconds(5))) {
+    if (Clock::now() >= from_) shut_down_all_sockets();
   }
 }
 

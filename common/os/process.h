@@ -2,13 +2,14 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <csignal>
 #include <cstddef>
-#include <mutex>
+#include <ctime>
+#include <semaphore>
 #include <thread>
 #include <vector>
 
+#include "common/os/descriptor.h"
 #include "model/base/duration.h"
 
 namespace retrystorm {
@@ -39,11 +40,11 @@ class Suspendable {
   ~Suspendable() = default;
 };
 
-// Receives the signals that end a program in one place, instead of in handlers. Signals that are
+// Receives the signals that end a program on a thread of its own, instead of in handlers. Signals that are
 // ignored when the program starts stay ignored, as nohup requires. The first signal requests the
 // end. The next one, unless it comes together with the first, has its default action and ends the
-// program at once. Construct this object before the first thread starts: threads inherit the
-// blocked signals. Also ignores SIGPIPE. Safe from any thread, except for `on_suspend`.
+// program at once, whatever its other threads wait for. Construct this object before the first thread starts: threads
+// inherit the blocked signals. Also ignores SIGPIPE. Safe from any thread, except for `on_suspend`.
 class EndSignals {
  public:
   enum class Suspension {
@@ -51,7 +52,7 @@ class EndSignals {
     kTold      // a thread that waits here notifies the `on_suspend` object
   };
 
-  // Throws std::runtime_error if no descriptors are left.
+  // Throws std::runtime_error if no descriptors or threads are left.
   explicit EndSignals(Suspension suspension = Suspension::kDefault);
   ~EndSignals();
 
@@ -70,26 +71,36 @@ class EndSignals {
   // Has the same effect as a signal.
   void request_end();
 
+  // Was the end of any such object requested?
+  static bool end_requested() { return any_end_; }
+
   // Ends all waits, now and later.
   void cancel();
 
  private:
-  void take_signal();
+  void watch(const std::stop_token& done);
+  void take_stop();
   void suspend();
   void allow_the_next(const std::stop_token& done);
 
-  sigset_t set_;
-  int signals_ = -1;
-  int wake_ = -1;  // stays readable once no thread may wait any more
+  static std::atomic<bool> any_end_;
+
+  sigset_t ends_;
+  Descriptor end_signals_, stop_signals_;
+  Descriptor wake_;  // stays readable once no thread may wait any more
   std::atomic<bool> end_{false};
   Suspendable* suspendable_ = nullptr;
-  std::once_flag first_;
-  std::jthread next_one_;
+  std::jthread thread_;
 };
 
+// For poll and its like.
+timespec timespec_of(Duration time);
+
+// The local port of a socket; 0 if it has none.
+int local_port(int socket);
+
 // Shuts down every connection of this process, so that threads blocked on one return. Does not
-// touch listening sockets (their servers close them), the standard streams, or connections whose
-// local port is one of `spared_ports`.
+// touch connections whose local port is one of `spared_ports`.
 void shut_down_all_sockets(const std::vector<int>& spared_ports = {});
 
 // Resets every connection with this local port. The other end sees the reset at once. The
@@ -102,7 +113,8 @@ void reset_connections(int port);
 class SocketCloser {
  public:
   // Throws std::system_error if its thread cannot be started.
-  SocketCloser();
+  SocketCloser() : thread_([this](const std::stop_token& done) { run(done); }) {}
+  ~SocketCloser() { begun_.release(); }
 
   // Call it once.
   void begin(Duration grace);
@@ -110,8 +122,7 @@ class SocketCloser {
  private:
   void run(const std::stop_token& done);
 
-  std::mutex mutex_;
-  std::condition_variable_any begun_;
+  std::counting_semaphore<2> begun_{0};
   TimePoint from_ = TimePoint::max();
   std::jthread thread_;
 };

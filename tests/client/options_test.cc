@@ -301,6 +301,18 @@ TEST(FitDescriptors, RefusesMoreClientsThanFit) {
   EXPECT_THROW(fit_descriptors(options, 3), std::runtime_error);
 }
 
+TEST(FitDescriptors, CountsHedgesAndThePage) {
+  ClientOptions options;
+  options.workload.clients = 20;
+  options.workload.retry.hedge.delay = std::chrono::milliseconds(10);
+  options.workload.retry.hedge.most = 10;
+  EXPECT_NO_THROW(fit_descriptors(options, 24 + 20 * 11));
+  EXPECT_THAT([&] { fit_descriptors(options, 23 + 20 * 11); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("--hedge-max")));
+  options.dashboard = true;
+  EXPECT_THROW(fit_descriptors(options, 24 + 20 * 11), std::runtime_error);
+}
+
 TEST(FitDescriptors, TakesAsManyThreadsForOpenArrivalsAsFit) {
   ClientOptions options;
   options.workload.arrivals = Arrivals::kOpen;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tests/support/child_process.h"
 #include "tests/support/sockets.h"
@@ -18,12 +19,16 @@ namespace retrystorm::test {
 enum FrameType : char {
   kData = 0,
   kHeaders = 1,
+  kPriority = 2,
   kReset = 3,
   kSettings = 4,
+  kPing = 6,
   kGoAway = 7,
-  kContinuation = 9
+  kWindowUpdate = 8,
+  kContinuation = 9,
+  kUnknown = 0x3f
 };
-inline constexpr char kEndStream = 1, kEndHeaders = 4;
+inline constexpr char kEndStream = 1, kEndHeaders = 4, kAck = 1;
 inline constexpr std::uint32_t kCancel = 8;
 
 inline const std::string kOkHead(1, '\x88');  // HPACK: ":status: 200" of the static table
@@ -49,16 +54,37 @@ inline std::uint32_t number_at(const std::string& bytes, std::size_t place, std:
   return number;
 }
 
+inline std::string bytes_of(const Frame& frame) {
+  return big_endian(static_cast<std::uint32_t>(frame.payload.size())).substr(1) + frame.type +
+         frame.flags + big_endian(frame.stream) + frame.payload;
+}
+
+// Frames that ask nothing and answer nothing.
+inline const std::vector<Frame> kFloods{{kPing, kAck, 0, std::string(8, 'x')},
+                                        {.type = kUnknown},
+                                        {kPriority, 0, 1, big_endian(0) + 'w'},
+                                        {.type = kSettings, .flags = kAck},
+                                        {kData, 0, 1, ""},
+                                        {kWindowUpdate, 0, 99, big_endian(1)},
+                                        {kReset, 0, 1, big_endian(8)}};
+
+// Functions for a `FakeServer`. This one accepts the connection, and then sends the frame as fast as it can, until the
+// client closes it.
+inline void flood(const Socket& socket, const Frame& frame) {
+  socket.receive(kPatience, "SM\r\n\r\n");  // the preface
+  socket.send(bytes_of({.type = kSettings}));
+  std::string many;
+  for (int i = 0; i < 4000; ++i) many += bytes_of(frame);
+  while (socket.send(many)) {
+  }
+}
+
 // The server's end of a connection.
 class Http2Peer {
  public:
   explicit Http2Peer(Socket socket) : socket_(std::move(socket)) { take(24); }  // the preface
 
-  void send(const Frame& frame) const {
-    const auto size = static_cast<std::uint32_t>(frame.payload.size());
-    socket_.send(big_endian(size).substr(1) + frame.type + frame.flags + big_endian(frame.stream) +
-                 frame.payload);
-  }
+  void send(const Frame& frame) const { socket_.send(bytes_of(frame)); }
   void settle(const std::string& settings = {}) const {
     send({.type = kSettings, .payload = settings});
   }

@@ -7,8 +7,12 @@
 #include <cstdlib>
 #include <fstream>
 #include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include "tests/support/child_process.h"
+#include "tests/support/http2_peer.h"
 #include "tests/support/sockets.h"
 
 namespace retrystorm::test {
@@ -116,6 +120,36 @@ TEST_F(Interrupted, BeforeAnythingHasHappened) {
   // order.
   ASSERT_TRUE(eventually([this] { return !read_file(json_path()).empty(); }));
   expect_ends_well(client, SIGINT);
+}
+
+TEST_F(Interrupted, WithNoDescriptorLeft) {
+  if (!kCanRunOutOfDescriptors) GTEST_SKIP() << "the sanitizer needs descriptors itself";
+  const Listener silent;
+  ClientUnderTest client(storm(silent.url()));
+  ASSERT_TRUE(all_in_flight());
+  const rlimit none{3, 3};
+  ASSERT_EQ(prlimit(client.pid(), RLIMIT_NOFILE, &none, nullptr), 0);
+  expect_ends_well(client, SIGTERM);
+}
+
+// At its time and by a signal. Each connection has a flood of its own.
+TEST(ClientFaults, EndsBesideFloods) {
+  for (const Frame& frame : {kFloods.at(0), kFloods.at(1)}) {
+    std::vector<std::jthread> floods;
+    const FakeServer server([&](Socket socket) {
+      floods.emplace_back([frame, its = std::move(socket)] { flood(its, frame); });
+    });
+    for (const std::string duration : {"1s", "1h"}) {
+      ClientUnderTest client({"--url", server.url(), "--connections", "multiplexed", "--clients",
+                              "20", "--lambda", "10ms", "--timeout", "5m", "--duration", duration});
+      if (duration == "1h") {
+        EXPECT_TRUE(eventually([&] { return client.out().find("OK:") != std::string::npos; }));
+        client.signal(SIGTERM);
+      }
+      EXPECT_EQ(client.exit_code(kEnd + 1s), 0);
+      EXPECT_THAT(client.out(), HasSubstr("verdict:   "));
+    }
+  }
 }
 
 TEST(ClientFaults, TimesOutOnAServerThatDrips) {

@@ -260,6 +260,87 @@ TEST_F(HttpAttemptTest, IsOkWithALongHead) {
   EXPECT_EQ(attempt(server.url(), kPatience), Outcome::kOk);
 }
 
+// What comes before and after an answer's own parts (RFC 9110, 15.2, and 9112, 7.1).
+TEST_F(HttpAttemptTest, IsOkWithInterimAnswersChunksAndTrailers) {
+  const std::string head = "HTTP/1.1 200 OK\r\n",
+                    chunked = head + "Transfer-Encoding: chunked\r\n\r\n";
+  std::string many;
+  for (int i = 0; i < 11'000; ++i) many += "1\r\nx\r\n";
+  for (const std::string& text :
+       {"HTTP/1.1 100 Continue\r\n\r\n" + head + "Content-Length: 2\r\n\r\nOK",
+        "HTTP/1.1 102 Processing\r\n\r\n" + head + "Content-Length: 2\r\n\r\nOK",
+        "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n" + head +
+            "Content-Length: 0\r\n\r\n",
+        chunked + "2\r\nOK\r\n0\r\nServer-Timing: a;dur=1\r\nX-Sum: 7\r\n\r\n",
+        chunked + "A;name=value\r\n0123456789\r\n0;last\r\n\r\n", chunked + many + "000\r\n\r\n",
+        head + "Transfer-Encoding: gzip, Chunked\r\nContent-Length: 7\r\n\r\n0\r\n\r\n",
+        std::string("HTTP/1.1 204 No Content\r\n\r\n")}) {
+    const FakeServer server([&](const Socket& socket) {
+      while (!socket.receive(kPatience, "\r\n\r\n").empty()) socket.send(text);
+    });
+    const HttpRequest request{.url = resolve_url(server.url())};
+    HttpAttempt attempt(request);
+    Connection kept;
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_EQ(attempt.run(kPatience, nullptr, &kept).outcome, Outcome::kOk)
+          << attempt.why() << text.substr(0, 200);
+      EXPECT_TRUE(kept.is_open());
+    }
+  }
+}
+
+TEST_F(HttpAttemptTest, IsAnErrorWhereChunksOrLengthsAreNone) {
+  const std::string head = "HTTP/1.1 200 OK\r\n",
+                    chunked = head + "Transfer-Encoding: chunked\r\n\r\n";
+  for (const std::string& text :
+       {chunked + "2\r\nOKAY\r\n0\r\n\r\n", chunked + "x\r\n\r\n", chunked + "-1\r\n\r\n",
+        chunked + "\r\n\r\n", chunked + "11111111111111111\r\nx", chunked + "0\r\n\r",
+        chunked + "1", head + "Content-Length: -1\r\n\r\n", head + "Content-Length: 1,1\r\n\r\nx",
+        head + "Content-Length: 99999999999999999999\r\n\r\n",
+        std::string("HTTP/1.1 20 OK\r\n\r\n"), std::string("HTTP/1.1 2000 OK\r\n\r\n"),
+        std::string("HTTP/2 200\r\n\r\n"), std::string("HTTP/1.1 102 Processing\r\n\r\n")}) {
+    const FakeServer server([&](const Socket& socket) {
+      socket.receive(5s, "\r\n\r\n");
+      socket.send(text);
+    });
+    EXPECT_EQ(attempt(server.url(), kPatience), Outcome::kError) << text;
+  }
+}
+
+TEST_F(HttpAttemptTest, TimesOutWhenTheEndOfAChunkedAnswerDrips) {
+  for (const char* last : {"5;name=", "0\r\nX-Slow: ", "5\r\nabc"}) {
+    const FakeServer server([&](const Socket& socket) {
+      socket.receive(5s, "\r\n\r\n");
+      socket.send(std::string("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n") + last);
+      for (int i = 0; i < 1000 && socket.send("."); ++i) std::this_thread::sleep_for(250ms);
+    });
+    EXPECT_EQ(attempt(server.url(), 300ms), Outcome::kTimedOut) << last;
+  }
+}
+
+TEST_F(HttpAttemptTest, SendsABodyOnlyWhereItIsAskedFor) {
+  for (const bool asks : {true, false}) {
+    std::string rest;
+    const FakeServer server([&](const Socket& socket) {
+      socket.receive(5s, "\r\n\r\n");
+      if (asks) socket.send("HTTP/1.1 100 Continue\r\n\r\n");
+      if (asks) rest = socket.receive(kPatience, "a body");
+      socket.send("HTTP/1.1 204 No Content\r\n\r\n");
+      if (!asks) rest = socket.receive(kPatience);
+    });
+    const HttpRequest request{.url = resolve_url(server.url()),
+                              .method = "POST",
+                              .headers = {{"Expect", "100-continue"}},
+                              .body = "a body"};
+    Connection kept;
+    HttpAttempt attempt(request);
+    EXPECT_EQ(attempt.run(kPatience, nullptr, &kept).status, 204);
+    EXPECT_EQ(kept.is_open(), asks);
+    kept.shut();
+    EXPECT_TRUE(eventually([&] { return rest == (asks ? "a body" : ""); }));
+  }
+}
+
 TEST_F(HttpAttemptTest, TimesOutWhenTheBodyHasNoEnd) {
   const FakeServer server(endless("HTTP/1.1 200 OK\r\n\r\n", "."));
   EXPECT_EQ(attempt(server.url(), 300ms), Outcome::kTimedOut);
@@ -359,6 +440,43 @@ TEST_F(HttpsAttemptTest, TimesOutWhenTheHandshakeDrips) {
     for (int i = 0; i < 1000 && socket.send("\x02"); ++i) std::this_thread::sleep_for(10ms);
   });
   EXPECT_EQ(attempt(url(server.port()), 300ms), Outcome::kTimedOut);
+}
+
+// Such a message may come at any time in a handshake (RFC 5246, 7.4.1.1), and OpenSSL reads on without returning.
+TEST_F(HttpsAttemptTest, TimesOutWhenTheHandshakeIsAFlood) {
+  using namespace std::string_view_literals;
+  const FakeServer server(endless("", std::string("\x16\x03\x03\x00\x04\x00\x00\x00\x00"sv)));
+  EXPECT_EQ(attempt(url(server.port()), 300ms), Outcome::kTimedOut);
+}
+
+// A TLS server that answers with messages that are no data (RFC 8446, 4.6), or with bytes in a record each.
+TEST_F(HttpsAttemptTest, TimesOutWhenRecordsHaveNoEnd) {
+  const Certificate certificate("DNS:localhost");
+  const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(SSL_CTX_new(TLS_server_method()),
+                                                                  SSL_CTX_free);
+  SSL_CTX_use_certificate(context.get(), certificate.get());
+  SSL_CTX_use_PrivateKey(context.get(), certificate.key());
+  const auto update = [](SSL* tls) {
+    return SSL_key_update(tls, SSL_KEY_UPDATE_NOT_REQUESTED) == 1 && SSL_do_handshake(tls) == 1;
+  };
+  const auto ticket = [](SSL* tls) {
+    return SSL_new_session_ticket(tls) == 1 && SSL_do_handshake(tls) == 1;
+  };
+  const auto byte = [](SSL* tls) { return SSL_write(tls, "x", 1) == 1; };
+  for (const std::function<bool(SSL*)>& more :
+       {std::function<bool(SSL*)>(update), std::function<bool(SSL*)>(ticket),
+        std::function<bool(SSL*)>(byte)}) {
+    const FakeServer server([&](const Socket& socket) {
+      const std::unique_ptr<SSL, decltype(&SSL_free)> tls(SSL_new(context.get()), SSL_free);
+      SSL_set_fd(tls.get(), socket.descriptor());
+      if (SSL_accept(tls.get()) != 1) return;
+      constexpr std::string_view kHead = "HTTP/1.1 200 OK\r\n\r\n";
+      SSL_write(tls.get(), kHead.data(), static_cast<int>(kHead.size()));
+      while (more(tls.get())) {
+      }
+    });
+    EXPECT_EQ(attempt(url(server.port()), 300ms), Outcome::kTimedOut);
+  }
 }
 
 TEST_F(HttpsAttemptTest, TimesOutWhenConnectingHangs) {

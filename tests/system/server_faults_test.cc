@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <csignal>
 #include <string>
 #include <vector>
 
 #include "tests/support/child_process.h"
+#include "tests/support/http2_peer.h"
 #include "tests/support/sockets.h"
 
 namespace retrystorm::test {
@@ -161,6 +163,56 @@ TEST(ServerOutOfDescriptors, KeepsServingWhenTheyComeBack) {
   ASSERT_EQ(prlimit(server.pid(), RLIMIT_NOFILE, &enough, nullptr), 0);
   expect_to_fill_and_recover(server, 60);
   EXPECT_EQ(server.exit_code(0s), std::nullopt);
+}
+
+// The hedges of its calls leave some for the admin port.
+TEST(ServerOutOfDescriptors, LeavesSomeBesideItsCalls) {
+  const Listener silent;
+  ServerUnderTest server(
+      {"--base-delay", "0s", "--admin-port", "any", "--calls", "up=" + silent.url(), "--call-hedge",
+       "1ms", "--call-hedge-max", "10", "--call-timeout", "1h"},
+      200);
+  std::vector<Socket> waiting;
+  for (int i = 0; i < 60; ++i) {
+    waiting.push_back(connect_to(server.port()));
+    waiting.back().send("GET /api HTTP/1.1\r\n\r\n");
+  }
+  const std::string before = "metrics on http://127.0.0.1:";
+  const int admin = std::stoi(server.err().substr(server.err().find(before) + before.size()));
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_THAT(get(admin, kPatience, "/status"), StartsWith("HTTP/1.1 200"));
+  }
+  server.signal(SIGTERM);
+  EXPECT_EQ(server.exit_code(3s * kSlowness), 0);
+}
+
+TEST(ServerOutOfDescriptors, EndsWithNoneLeft) {
+  if (!kCanRunOutOfDescriptors) GTEST_SKIP() << "the sanitizer needs descriptors itself";
+  const Listener silent;
+  ServerUnderTest server(
+      {"--base-delay", "0s", "--calls", "up=" + silent.url(), "--call-timeout", "1h"}, 500);
+  std::vector<Socket> waiting;
+  for (int i = 0; i < 20; ++i) {
+    waiting.push_back(connect_to(server.port()));
+    waiting.back().send("GET /api HTTP/1.1\r\n\r\n");
+  }
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(silent.accept(kPatience));
+  const rlimit none{3, 3};
+  ASSERT_EQ(prlimit(server.pid(), RLIMIT_NOFILE, &none, nullptr), 0);
+  server.signal(SIGTERM);
+  EXPECT_EQ(server.exit_code(3s * kSlowness), 0);
+}
+
+TEST(ServerFloods, LeaveItItsEnd) {
+  for (const Frame& frame : {kFloods.at(0), kFloods.at(1)}) {
+    const FakeServer up([&](const Socket& socket) { flood(socket, frame); });
+    ServerUnderTest server({"--base-delay", "0s", "--calls", "up=" + up.url(), "--call-timeout",
+                            "200ms", "--call-max-retries", "0", "--call-connections",
+                            "multiplexed"});
+    EXPECT_THAT(get(server.port(), kPatience), StartsWith("HTTP/1.1 50"));
+    server.signal(SIGTERM);
+    EXPECT_EQ(server.exit_code(3s * kSlowness), 0);
+  }
 }
 
 TEST(ServerOutOfDescriptors, RefusesToStartWithHardlyAny) {

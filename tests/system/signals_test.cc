@@ -11,6 +11,7 @@
 
 #include "common/os/process.h"
 #include "tests/support/child_process.h"
+#include "tests/support/fifo.h"
 #include "tests/support/sockets.h"
 
 namespace retrystorm::test {
@@ -47,6 +48,20 @@ TEST(Signals, ThatComeTogetherAreOneWish) {
   client.signal(SIGINT);
   EXPECT_EQ(client.exit_code(), 0) << client.err();
   EXPECT_THAT(client.out(), HasSubstr("verdict:   "));
+}
+
+// A table's file is a pipe whose reader has stopped.
+TEST(Signals, EndASweepWhoseTableNobodyReads) {
+  for (const int number : {SIGINT, SIGTERM}) {
+    const Fifo fifo;
+    ChildProcess simulate(RETRYSTORM_SIMULATE,
+                          {"--sweep", "timeout=1s:3000s:1s", "--runs", "1", "--clients", "1",
+                           "--csv", fifo.path(), "--threads", "1"});
+    ASSERT_TRUE(fifo.full());
+    simulate.signal(number);
+    EXPECT_TRUE(simulate.exit_code(2s * kSlowness)) << simulate.err();
+    EXPECT_THAT(simulate.err(), HasSubstr("was blocked"));
+  }
 }
 
 // The program hangs at its end.

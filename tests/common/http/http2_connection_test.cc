@@ -8,6 +8,7 @@
 #include <future>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "tests/support/certificate.h"
 #include "tests/support/child_process.h"
@@ -156,6 +157,41 @@ TEST_F(Http2ConnectionTest, BoundsTheHeadOfAnAnswer) {
   for (int i = 0; i < 5; ++i) peer.send({kContinuation, i == 4 ? kEndHeaders : char{0}, 1, part});
   const HttpAnswer answer = first.get();
   EXPECT_EQ(answer.fault, Connection::Fault::kBroken);
+}
+
+// Every request ends at its deadline, and the connection when it is wanted no more, whatever the server sends.
+TEST_F(Http2ConnectionTest, BearsFloods) {
+  for (const Frame& frame : kFloods) {
+    const FakeServer server([&](const Socket& socket) { flood(socket, frame); });
+    const HttpRequest request = make_request({.url = server.url()});
+    const TimePoint begin = Clock::now();
+    {
+      Http2Connection connection(request);
+      connection.open(300ms, 0, {}, [] {});
+      std::vector<std::future<HttpAnswer>> more;
+      for (int i = 0; i < 5; ++i) {
+        more.push_back(
+            std::async(std::launch::async, [&] { return connection.send(300ms, 0, {}); }));
+      }
+      for (auto& each : more) EXPECT_FALSE(each.get());
+      connection.can_be_used_again();
+    }
+    EXPECT_LT(Clock::now() - begin, 2s * kSlowness) << int{frame.type};
+  }
+}
+
+// Also while it connects.
+TEST_F(Http2ConnectionTest, CanBeInterruptedWhileItConnects) {
+  const FullListener full;
+  const HttpRequest request = make_request({.url = full.url()});
+  Http2Connection connection(request);
+  Interruption interruption;
+  auto answer = std::async(std::launch::async, [&] {
+    return connection.open(
+        std::chrono::hours(1), 0, {}, [] {}, &interruption);
+  });
+  while (answer.wait_for(20ms) != std::future_status::ready) interruption.interrupt();
+  EXPECT_FALSE(answer.get());
 }
 
 TEST_F(Http2ConnectionTest, SaysThatAServerDoesNotSpeakIt) {

@@ -2,13 +2,18 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
+#include <csignal>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "common/http/connection.h"
+#include "common/http/listening.h"
 #include "common/os/process.h"
+#include "tests/support/child_process.h"
 #include "tests/support/sockets.h"
 
 namespace retrystorm {
@@ -80,11 +85,34 @@ TEST(CheckBeforeReading, AcceptsOnlyASmallBodyWithALength) {
 TEST(ShutDownAllSockets, SparesListeners) {
   const test::Listener listener;
   const PageServer page_server(0, {page("/a", "alpha")});
-  const test::Socket connection = test::connect_to(listener.port());
+  Connection connection;
+  ASSERT_TRUE(connection.open(resolve_url(listener.url()), nullptr, Clock::now() + 10s));
   shut_down_all_sockets();
-  EXPECT_FALSE(connection.send("x"));
+  std::signal(SIGPIPE, SIG_IGN);
+  EXPECT_FALSE(connection.write("x"));
   EXPECT_TRUE(test::connect_to(listener.port()));
   EXPECT_THAT(test::get(page_server.port(), 10s, "/a"), EndsWith("alpha"));
+}
+
+// Neither without descriptors nor without /proc, whose folder needs one.
+TEST(ShutDownAllSockets, NeedsNoDescriptor) {
+  if (!test::kCanRunOutOfDescriptors) GTEST_SKIP() << "the sanitizer needs descriptors itself";
+  const test::Listener other;
+  const Listener own({}, 5);
+  const int port = static_cast<int>(own.port());
+  const test::Socket client = test::connect_to(port);
+  const Descriptor kept = own.accept();
+  Connection connection;
+  ASSERT_TRUE(connection.open(resolve_url(other.url()), nullptr, Clock::now() + 10s));
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  const rlimit none{.rlim_cur = 0, .rlim_max = limit.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &none);
+  reset_connections(port);
+  shut_down_all_sockets();
+  setrlimit(RLIMIT_NOFILE, &limit);
+  EXPECT_TRUE(client.closed_by_peer(1s));
+  EXPECT_FALSE(connection.can_be_used_again());
 }
 
 TEST(PageServer, MayEndAtOnce) {
