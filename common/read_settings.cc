@@ -1,20 +1,19 @@
 #include "common/read_settings.h"
 
 #include <CLI/CLI.hpp>
-#include <fstream>
 #include <optional>
+#include <sstream>
 #include <stdexcept>
 
 #include "common/cli/settings_file.h"
-#include "common/exit_code.h"
+#include "common/os/foreign_file.h"
 #include "model/base/text.h"
 
 namespace retrystorm {
 
 std::map<std::string, std::string, std::less<>> read_settings(const std::string& path,
                                                               const OptionList& options) {
-  std::ifstream file(path);
-  if (!file) throw UnreadableFile("cannot read the settings in " + in_quotes(path));
+  std::istringstream file(read_foreign_file(path, kLongestSettings));
   std::map<std::string, std::string, std::less<>> settings;
   // Both forms of an option count as one.
   const auto find = [&options](const std::string& name) -> std::optional<KnownOption> {
@@ -31,7 +30,6 @@ std::map<std::string, std::string, std::less<>> read_settings(const std::string&
   } catch (const CLI::Error& error) {
     throw std::invalid_argument(path + ": " + error.what());
   }
-  if (file.bad()) throw UnreadableFile("cannot read the settings in " + in_quotes(path));
   return settings;
 }
 

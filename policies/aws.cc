@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 
@@ -15,16 +16,23 @@
 namespace retrystorm {
 namespace {
 
+std::string at_least_one(std::string_view text) {
+  const std::string count = whole_number(text);
+  if (count == "0")
+    throw std::invalid_argument("this must be at least 1: it counts the first attempt");
+  return count;
+}
+
 constexpr std::string_view kAws = "AWS";
-constexpr Field kMaxAttempts = field(foreign_name(kAws, "max_attempts"), count_from_one);
-// aws-cli topics/config-vars.rst: in seconds, 0 for none.
-constexpr Field kReadTimeout = field(foreign_name(kAws, "cli_read_timeout"), whole_seconds);
+constexpr Field kMaxAttempts = field(foreign_name(kAws, "max_attempts"), at_least_one);
 
 // The values of a profile.
 struct Profile {
   std::string name{};
-  std::size_t again = 0;  // the line of another section of it; 0: there is none
-  std::optional<Node> mode{}, attempts{}, timeout{};
+  bool prefixed = false;       // [profile x], not [x]
+  std::size_t again = 0;       // the line of the same section once more; 0: there is none
+  std::size_t other_form = 0;  // likewise, of [x] beside [profile x]
+  std::optional<Node> mode{}, attempts{};
 };
 
 std::string strategy_of(const std::string& mode, bool botocore) {
@@ -62,14 +70,13 @@ Policy policy_of(const Profile& profile, ReadAs as) {
                 "aws-standard-2025");
   }
   if (profile.attempts) add_field(policy, kMaxAttempts, &*profile.attempts, "AWS SDKs");
-  if (profile.timeout && profile.timeout->text != "0") {
-    add_field(policy, kReadTimeout, &*profile.timeout, "AWS SDKs");
-    policy.note(Note::Level::kNote, kAssumed, profile.timeout->line,
-                "cli_read_timeout is of the command line: an SDK's timeouts stand in the program");
-  }
   if (mode == "adaptive") {
     policy.note(Note::Level::kNote, kAssumed, profile.mode->line,
                 "adaptive slows down after throttling (429) only, not after errors or timeouts");
+  }
+  if (profile.other_form > 0) {
+    policy.note(Note::Level::kNote, kAssumed, profile.other_form,
+                "[NAME] and [profile NAME] are one profile: only one of the two counts");
   }
   policy.note(Note::Level::kNote, kAssumed, 0,
               "AWS_RETRY_MODE, AWS_MAX_ATTEMPTS and what the program sets itself overrule a file");
@@ -104,15 +111,13 @@ void take(Profile& profile, std::string_view name, std::string_view value, std::
     profile.mode = scalar_node(name, mode, line);
   } else if (name == "max_attempts") {
     profile.attempts = scalar_node(name, value, line);
-  } else if (name == "cli_read_timeout") {
-    profile.timeout = scalar_node(name, value, line);
   }
 }
 
+constexpr std::string_view kProfile = "profile ";
+
 // The profile that a section is; empty for other sections, such as [sso-session x].
 std::string profile_of(std::string_view section) {
-  constexpr std::string_view kProfile = "profile ";
-  section = trimmed(section);
   if (section.starts_with(kProfile)) {
     section = trimmed(section.substr(kProfile.size()));
     if (section.size() > 1 && section.front() == '"' && section.back() == '"') {
@@ -143,24 +148,36 @@ bool is_aws_config(std::string_view text) {
 PolicyFile read_aws_config(std::string_view text, ReadAs as) {
   std::vector<Profile> profiles;
   std::map<std::string, std::size_t> places;  // of profiles, by name
-  std::size_t section = 0;                    // the profile of the line, counted from 1; 0: none
+  std::set<std::string_view> sections;
+  std::size_t section = 0;  // the profile of the line, counted from 1; 0: none
   each_line(text, [&](std::string_view line, std::size_t number) {
     const std::string_view plain = trimmed(line);
     if (plain.empty() || plain.front() == '#' || plain.front() == ';') return;
     // Indented: a value of the key above, such as `s3 =`.
     if (line.front() == ' ' || line.front() == '\t') return;
     if (plain.front() == '[') {
-      const std::size_t end = plain.find(']');
-      const std::string name = profile_of(plain.substr(1, end - 1));
+      const std::string_view title = trimmed(plain.substr(1, plain.find(']') - 1));
+      const std::string name = profile_of(title);
       section = 0;
       if (name.empty()) return;
+      const Profile fresh{.name = name, .prefixed = title.starts_with(kProfile)};
       const auto [place, is_new] = places.try_emplace(name, profiles.size());
       if (is_new) {
         check_count(profiles.size());
-        profiles.push_back({.name = name});
-      } else if (profiles[place->second].again == 0) {
-        profiles[place->second].again = number;
+        profiles.push_back(fresh);
       }
+      // Two ways to write one name are two sections for botocore, of which the last one counts. Otherwise [x] has no
+      // effect beside [profile x].
+      Profile& there = profiles[place->second];
+      const bool botocore = as == ReadAs::kBotocore, other = there.prefixed != fresh.prefixed;
+      const bool counts = !other || fresh.prefixed || (botocore && title == "default");
+      if (!sections.insert(title).second || (!is_new && !other && !botocore)) {
+        if (there.again == 0) there.again = number;
+      } else if (counts) {
+        there = fresh;
+      }
+      if (other) there.other_form = number;
+      if (!counts) return;
       section = place->second + 1;
       return;
     }

@@ -18,6 +18,20 @@ namespace {
 
 constexpr std::size_t kMostWaits = 1'000;  // that are looked at
 
+// Polly's median waits are multiples of the base, and each after the first twelve is twice the one before: tanh is 1
+// there. So what takes some milliseconds for each wait is computed once.
+std::vector<Duration> polly_waits(const BackoffSettings& settings, std::size_t retries) {
+  static const std::vector<Duration> first =
+      median_waits({.base = std::chrono::seconds(1), .jitter = {.kind = Jitter::Kind::kPolly}}, 12);
+  std::vector<Duration> waits;
+  double multiple = 0;
+  while (waits.size() < retries) {
+    multiple = waits.size() < first.size() ? to_seconds(first[waits.size()]) : 2 * multiple;
+    waits.push_back(std::min(scale(settings.base, multiple), settings.cap));
+  }
+  return waits;
+}
+
 // A policy as settings, with what the findings ask.
 class Facts {
  public:
@@ -25,8 +39,9 @@ class Facts {
       : policy_(policy), workload_(scenario_of(options_of(policy)).workload) {
     BackoffSettings plain = retry().backoff;
     if (!plain.jitter.is_growth()) plain.jitter = {};
-    const double retries = std::min<double>(retry().limit.max_retries, kMostWaits);
-    waits_ = median_waits(plain, static_cast<std::size_t>(retries));
+    const std::size_t retries = std::min<std::size_t>(retry().limit.max_retries, kMostWaits);
+    waits_ = plain.jitter.kind == Jitter::Kind::kPolly ? polly_waits(plain, retries)
+                                                       : median_waits(plain, retries);
   }
 
   const RetrySettings& retry() const { return workload_.retry; }
@@ -136,23 +151,23 @@ class Finder {
     const std::size_t attempts = facts_.waits().size() + 1;
     const bool unlimited = facts_.limit().max_retries >= kMostWaits;
     const auto [least, greatest] = facts_.jitter_range();
-    const auto begin = [&, per_try](std::size_t attempt, double part) {
-      Duration time{0};
-      for (std::size_t i = 0; i + 1 < attempt; ++i) {
-        time = saturating_add(saturating_add(time, *per_try), scale(facts_.waits()[i], part));
+    // The last attempt that begins before the time is up, and when.
+    const auto last_begun = [&, per_try](double part) {
+      std::pair<std::size_t, Duration> last{1, 0};
+      for (const Duration wait : facts_.waits()) {
+        const Duration next =
+            saturating_add(saturating_add(last.second, *per_try), scale(wait, part));
+        if (next >= deadline) break;
+        last = {last.first + 1, next};
       }
-      return time;
+      return last;
     };
-    const auto begun = [&](double part) {
-      std::size_t attempt = 1;
-      while (attempt < attempts && begin(attempt + 1, part) < deadline) ++attempt;
-      return attempt;
-    };
-    const std::size_t at_most = begun(least), at_least = begun(greatest);
+    const auto [at_most, begins_first] = last_begun(least);
+    const auto [at_least, begins_last] = last_begun(greatest);
     if (unlimited) return;
     const std::string n = std::to_string(attempts);
     if (at_most < attempts) {
-      const Duration last = deadline - begin(at_most, least);
+      const Duration last = deadline - begins_first;
       const std::string cut = last < *per_try ? ", and attempt " + std::to_string(at_most) +
                                                     " is cut after " + readable(last)
                                               : "";
@@ -161,7 +176,7 @@ class Finder {
               " never begins where attempts time out: " + std::to_string(at_most) + " x " +
               readable(*per_try) + " and the waits fill the " + readable(deadline) + " in all" +
               cut + "; " + remedy(attempts, deadline, *per_try));
-    } else if (at_least < attempts || begin(attempts, greatest) + *per_try > deadline) {
+    } else if (at_least < attempts || begins_last + *per_try > deadline) {
       add(Note::Level::kNote, "cut-short", facts_.line("timeout"),
           std::string("where attempts time out, the last of ") + n +
               (at_least < attempts ? " does not always begin" : " is cut short") + ": " + n +
@@ -361,13 +376,15 @@ void find_chains(const std::vector<LayeredPolicy>& policies, std::vector<LayerFi
 }  // namespace
 
 std::vector<LayerFinding> layer_findings(const std::vector<LayeredPolicy>& policies) {
-  std::map<std::string, std::map<std::string, LayeredPolicy>> hosts;  // by host and layer: the most
+  // By host and layer: the most attempts, and whose.
+  std::map<std::string, std::map<std::string, std::pair<double, LayeredPolicy>>> hosts;
   for (const LayeredPolicy& each : policies) {
     const Policy& policy = *each.policy;
     if (policy.refused || !policy.has_retries || policy.layer.empty()) continue;
+    const std::pair attempts{attempts_of(policy), each};
     for (const std::string& host : policy.hosts) {
-      LayeredPolicy& most = hosts[host][policy.layer];
-      if (most.policy == nullptr || attempts_of(*most.policy) < attempts_of(policy)) most = each;
+      auto& most = hosts[host].try_emplace(policy.layer, attempts).first->second;
+      if (most.first < attempts.first) most = attempts;
     }
   }
   std::vector<LayerFinding> findings;
@@ -375,14 +392,14 @@ std::vector<LayerFinding> layer_findings(const std::vector<LayeredPolicy>& polic
     if (layers.size() < 2) continue;
     double product = 1;
     std::string parts;
-    for (const auto& [layer, each] : layers) {
-      const double attempts = attempts_of(*each.policy);
+    for (const auto& [layer, most] : layers) {
+      const auto& [attempts, each] = most;
       product *= attempts;
       parts += (parts.empty() ? "" : " x ") + readable(attempts) + " (" + layer + ", " +
                printable(each.path) + ':' + std::to_string(each.policy->line) + ')';
     }
     if (product <= 1) continue;
-    const LayeredPolicy& last = layers.rbegin()->second;
+    const LayeredPolicy& last = layers.rbegin()->second.second;
     findings.push_back(
         {last,
          {Note::Level::kWarning, "layers", last.policy->line,

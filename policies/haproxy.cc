@@ -60,10 +60,11 @@ const Node* find(const Settings& settings, std::string_view name) {
   return found == settings.end() ? nullptr : &found->second;
 }
 
-// Words, until a comment.
-// Those after the 64th are left out: HAProxy refuses so long a line (MAX_LINE_ARGS).
+// Words, until a comment. What is beyond 64 words or 300 bytes is left out, since sections inherit the rest: HAProxy
+// refuses more words (MAX_LINE_ARGS), and nothing that is read here is as long.
 std::vector<std::string> words_of(std::string_view line) {
-  constexpr std::size_t kMostWords = 64;
+  constexpr std::size_t kMostWords = 64, kLongest = 300;
+  line = line.substr(0, kLongest);
   std::vector<std::string> words;
   std::string word;
   for (const char c : line.substr(0, line.find('#'))) {

@@ -33,21 +33,12 @@ std::string annotation_duration(std::string_view text) {
 
 // Statuses, ranges of them, "5xx" and "gateway-error", joined by commas.
 std::string http_statuses(std::string_view text) {
-  std::string value;
+  RetryOn on;
   for (const std::string_view part : parts_of(text, ',')) {
     const std::string_view word = trimmed(part);
-    const std::size_t dash = word.find('-');
-    if (word == "5xx" || word == "gateway-error") {
-      value += word == "5xx" ? "+5xx" : "+502+503+504";
-      continue;
-    }
-    constexpr double kLeast = 100, kMost = 599;
-    const double first = parse_number(word.substr(0, dash), kLeast, kMost);
-    const double last =
-        dash == word.npos ? first : parse_number(word.substr(dash + 1), first, kMost);
-    for (double status = first; status <= last; ++status) value += '+' + print_number(status);
+    add_statuses(on, word == "5xx" ? "500-599" : word == "gateway-error" ? "502-504" : word);
   }
-  return to_string(parse_retry_on(value.substr(1)));
+  return to_string(on);
 }
 
 std::string grpc_statuses(std::string_view text) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <stdexcept>
 
 #include "model/base/text.h"
@@ -115,10 +116,10 @@ bool add_conditions(Policy& policy, std::string_view list, const std::vector<std
     return condition != nullptr && condition->grpc;
   });
   std::string value;
-  const auto add = [&value](std::string_view part) {
+  std::set<std::string, std::less<>> added;
+  const auto add = [&value, &added](std::string_view part) {
     for (const std::string_view each : split(part, '+')) {
-      const auto parts = split(value, '+');
-      if (!value.empty() && std::find(parts.begin(), parts.end(), each) != parts.end()) continue;
+      if (!added.emplace(each).second) continue;
       value.append(value.empty() ? "" : "+").append(each);
     }
   };

@@ -270,13 +270,16 @@ class Reader {
     const Node* pass = nullptr;
     for (const Node& each : block.children) {
       if (each.is_list()) continue;
-      // Each block has a copy of what it inherits, so only of what is read.
+      // Each block has a copy of what it inherits, so only of what is read, which is short.
       const std::size_t end = each.name.find('_') + 1;
       const bool is_read =
           is_module(each.name.substr(0, end)) &&
           (each.name.substr(end) == "read_timeout" || each.name.substr(end) == "next_upstream" ||
            each.name.substr(end) == "next_upstream_tries" ||
            each.name.substr(end) == "next_upstream_timeout");
+      if (is_read && each.text.size() > 300) {
+        throw BadFile("line " + std::to_string(each.line) + ": too long to be read");
+      }
       if (is_read) around[each.name] = each;
       if (is_module(each.name.substr(0, end)) && each.name.substr(end) == "pass") pass = &each;
       if (each.name == "include") {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMostNotes = 100'000;    // of a file
 constexpr std::size_t kMostPolicies = 10'000;  // in a file: each takes some kB
-constexpr std::size_t kMostDifferent = 1'000;  // each takes a millisecond
+constexpr std::size_t kMostDifferent = 500;    // each takes some milliseconds
 
 void drop_what_has_no_effect(Policy& policy) {
   // One option may have been what another needed.
@@ -204,6 +204,9 @@ bool add_field(Policy& policy, const Field& field, const Node* node, std::string
   }
   try {
     if (!node->is_scalar()) throw std::invalid_argument("a single value is expected here");
+    // Many may inherit it.
+    constexpr std::size_t kLongestValue = 1'000;
+    if (node->text.size() > kLongestValue) throw std::invalid_argument("this is too long");
     policy.set(std::string(field.option), field.read(node->text), node->line, field_text(*node));
     return true;
   } catch (const std::invalid_argument& error) {

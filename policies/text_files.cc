@@ -1,10 +1,9 @@
 #include "policies/text_files.h"
 
 #include <algorithm>
-#include <fstream>
 #include <string>
 
-#include "common/exit_code.h"
+#include "common/os/foreign_file.h"
 #include "model/base/text.h"
 #include "policies/policy.h"
 
@@ -50,17 +49,11 @@ bool goes_on(std::string_view line) {
 }  // namespace
 
 std::string read_text_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text(kLongestFile + 1, '\0');
-  if (!file.read(text.data(), static_cast<std::streamsize>(text.size())) && !file.eof()) {
-    throw UnreadableFile("cannot read " + in_quotes(printable(path)));
+  try {
+    return read_foreign_file(path, kLongestFile);
+  } catch (const UnreadableFile& error) {
+    throw UnreadableFile(printable(error.what()));
   }
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > kLongestFile) {
-    throw UnreadableFile(printable(path) + ": it is longer than " +
-                         std::to_string(kLongestFile >> 20) + " MB");
-  }
-  return text;
 }
 
 void each_line(std::string_view text,

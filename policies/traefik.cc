@@ -9,7 +9,6 @@
 #include <stdexcept>
 
 #include "model/base/text.h"
-#include "model/retry/retry_on.h"
 #include "policies/kubernetes.h"
 #include "policies/readers.h"
 #include "policies/text_files.h"
@@ -159,30 +158,21 @@ class Reader {
   }
 
   static void set_conditions(Policy& policy, const Node& retry) {
-    std::string on;
+    RetryOn on;
     const Node* off = retry.find("disableRetryOnNetworkError", kCase);
-    if (off == nullptr || !is_true(off->text)) on = "transport";
+    on.transport = off == nullptr || !is_true(off->text);
     const Node* statuses = retry.find("status", kCase);
     if (statuses != nullptr) {
       for (const Node& each : statuses->children) {
-        const std::size_t dash = each.text.find('-');
         try {
-          constexpr double kLeast = 100, kMost = 599;
-          const double first = parse_number(each.text.substr(0, dash), kLeast, kMost);
-          const double last = dash == each.text.npos
-                                  ? first
-                                  : parse_number(each.text.substr(dash + 1), first, kMost);
-          for (double status = first; status <= last; ++status) {
-            on += (on.empty() ? "" : "+") + print_number(status);
-          }
+          add_statuses(on, each.text);
         } catch (const std::invalid_argument& error) {
           policy.note(Note::Level::kError, kRefusedRule, each.line,
                       "status: " + shown(error.what()));
         }
       }
     }
-    policy.set("retry-on", to_string(parse_retry_on(on.empty() ? "none" : on)),
-               statuses == nullptr ? 0 : statuses->line,
+    policy.set("retry-on", to_string(on), statuses == nullptr ? 0 : statuses->line,
                statuses == nullptr ? "Traefik retries only what could not be sent" : "status");
     const Node* unsafe = retry.find("retryNonIdempotentMethod", kCase);
     if (statuses == nullptr) return;

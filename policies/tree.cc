@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::size_t kMostNodes = 100'000;
 constexpr std::size_t kDeepest = 100;
-constexpr std::size_t kMostAliases = 1'000;
 
 [[noreturn]] void refuse(const std::string& format, std::size_t line, std::size_t column,
                          const std::string& why) {
@@ -29,14 +28,11 @@ class Bounds {
   void add_node(std::size_t line) {
     if (++nodes_ > kMostNodes) fail(line, "more than " + std::to_string(kMostNodes) + " values");
   }
-  void add_alias(std::size_t line) {
-    if (++aliases_ > kMostAliases) {
-      fail(line, "more than " + std::to_string(kMostAliases) + " aliases");
-    }
-  }
   // A copy of a node, by an anchor or an alias.
   void add_copy(const Node& node, std::size_t line) {
     add_node(line);
+    copied_ += node.name.size() + node.text.size();
+    if (copied_ > kLongestFile) fail(line, "aliases of more than 4 MB");
     for (const Node& child : node.children) add_copy(child, line);
   }
   static void check_depth(std::size_t depth, std::size_t line) {
@@ -48,7 +44,7 @@ class Bounds {
     throw BadFile("line " + std::to_string(line) + ": " + what + ": too large to be read");
   }
 
-  std::size_t nodes_ = 0, aliases_ = 0;
+  std::size_t nodes_ = 0, copied_ = 0;  // the last in bytes
 };
 
 void refuse_twins(const std::vector<Node>& members) {
@@ -221,7 +217,6 @@ class YamlReader {
   }
 
   Node alias() {
-    bounds_.add_alias(line());
     const auto found = anchors_.find(text_of(event_.data.alias.anchor));
     if (found == anchors_.end()) refuse("YAML", line(), 0, "an alias without an anchor before it");
     if (found->second == nullptr) refuse("YAML", line(), 0, "an alias inside of its own anchor");
@@ -306,6 +301,14 @@ std::string without_comments(std::string_view json) {
 }
 
 std::vector<Node> parse_yaml(std::string_view text) {
+  // LibYAML compares each %TAG with all before it. (In UTF-16 there is a zero byte between its letters.)
+  constexpr std::size_t kMostTags = 1'000;
+  std::size_t tags = 0;
+  for (std::size_t at = text.find('%'); at != text.npos; at = text.find('%', at + 1)) {
+    const std::string_view next = text.substr(at + 1, 2);
+    if (next.starts_with('T') || next == std::string_view("\0T", 2)) ++tags;
+  }
+  if (tags > kMostTags) throw BadFile("more than 1000 times %T: too large to be read");
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   const bool json = first != text.npos && (text[first] == '{' || text[first] == '[');
   // The reader does not copy its text.

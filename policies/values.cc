@@ -232,6 +232,14 @@ std::string signed_number(std::string_view text) {
   return whole(text, kMostSigned);
 }
 
+void add_statuses(RetryOn& on, std::string_view range) {
+  const std::size_t dash = range.find('-');
+  const std::size_t first = parse_count(range.substr(0, dash), 100, 599);
+  const std::size_t last =
+      dash == range.npos ? first : parse_count(range.substr(dash + 1), first, 599);
+  for (std::size_t status = first; status <= last; ++status) on.statuses.set(status);
+}
+
 std::string plain_share(std::string_view text) {
   return print_number(number(text, 1e9));
 }

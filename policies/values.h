@@ -11,6 +11,7 @@
 
 #include "model/base/duration.h"
 #include "model/base/text.h"
+#include "model/retry/retry_on.h"
 
 namespace retrystorm {
 
@@ -55,6 +56,8 @@ std::vector<std::string_view> parts_of(std::string_view text, char separator);
 // The same of what a program holds in 32 bits with a sign.
 inline constexpr std::uint32_t kMostSigned = 2'147'483'647;
 std::string signed_number(std::string_view text);
+// Adds a status, or a range such as 500-504, from 100 to 599.
+void add_statuses(RetryOn& on, std::string_view range);
 // Any number of at least 0.
 std::string plain_share(std::string_view text);
 // A percentage as a share: 20 becomes 0.2.

@@ -59,10 +59,28 @@ std::optional<Sample> sample_of(std::string_view line) {
     line.remove_prefix(1);
   }
   line = trimmed(line);
+  // What is no count spoils the sums that it is part of.
   const auto value = number_of(line.substr(0, line.find_first_of(" \t")));
-  if (!value || *value < 0) return std::nullopt;
-  sample.value = *value;
+  sample.value = value && *value >= 0 ? *value : std::numeric_limits<double>::quiet_NaN();
   return sample;
+}
+
+// Whether the buckets only grow, up to the count, and the sum is one of times that are within their buckets.
+bool is_possible(const TimeHistogram& times) {
+  std::map<double, double> all = times.at_most;
+  all.emplace(std::numeric_limits<double>::infinity(), times.count);
+  double least = 0, most = 0, low = 0, below = 0;
+  for (const auto& [bound, so_far] : all) {
+    if (!(so_far >= below)) return false;
+    if (so_far > below) least += (so_far - below) * low;
+    if (so_far > below) most += (so_far - below) * bound;
+    low = bound;
+    below = so_far;
+  }
+  constexpr double kRounding = 1e-6;
+  return times.count >= below && times.sum >= (1 - kRounding) * least &&
+         times.sum <= (1 + kRounding) * most &&
+         from_seconds(times.sum / times.count) > Duration::zero();
 }
 
 }  // namespace
@@ -152,6 +170,7 @@ TimeHistogram read_histogram(std::string_view text, const std::string& name) {
     return current;
   };
   std::map<std::string, std::pair<double, double>, std::less<>> totals;  // sum and count
+  constexpr std::size_t kMostNames = 50'000;
   each_line(text, [&](std::string_view line, std::size_t) {
     line = trimmed(line);
     if (line.empty() || line.front() == '#') return;
@@ -166,6 +185,7 @@ TimeHistogram read_histogram(std::string_view text, const std::string& name) {
       totals[std::string(sample->name.substr(0, sample->name.size() - kCount.size()))].second +=
           sample->value;
     }
+    if (totals.size() > kMostNames) throw BadFile("more than 50000 names: too large to be read");
   });
   std::vector<std::string_view> names;
   for (const auto& [each, ignored] : all) names.push_back(each);
@@ -201,6 +221,9 @@ TimeHistogram read_histogram(std::string_view text, const std::string& name) {
     std::map<double, double> seconds;
     for (const auto& [bound, so_far] : result.at_most) seconds[bound / 1'000] = so_far;
     result.at_most = std::move(seconds);
+  }
+  if (!is_possible(result)) {
+    throw BadFile(shown(found->first) + ": its _sum, _count and buckets do not fit together");
   }
   return result;
 }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <span>
 #include <sstream>
 #include <stdexcept>
@@ -123,22 +124,24 @@ std::string title_of(const Grid& grid, const NamedOptions& given, const MapOptio
 class FinishedCells {
  public:
   // Throws std::runtime_error if the file has cells of another map, or cannot be written.
-  FinishedCells(const std::string& path, const std::string& title)
-      : file_(path.empty() ? "" : path + ".new") {
+  FinishedCells(const std::string& path, const std::string& title) {
     if (path.empty()) return;
+    const std::string beside = make_beside(path);
     std::ifstream old(path);
     std::string line;
     if (std::getline(old, line) && line != title) {
+      std::filesystem::remove(beside);
       throw std::runtime_error(path +
                                " holds cells of another map, or of another build of this program: "
                                "choose another file, or remove it");
     }
-    file_.write(title);
+    file_.emplace(beside);
+    file_->write(title);
     // Ignores a row that a crash cut short.
     while (std::getline(old, line) && !old.eof()) {
-      if (read(line)) file_.write(line);
+      if (read(line)) file_->write(line);
     }
-    std::filesystem::rename(path + ".new", path);
+    std::filesystem::rename(beside, path);
   }
 
   // Null if the cell is missing.
@@ -150,14 +153,15 @@ class FinishedCells {
   void add(const std::vector<std::string>& values, CellValues figures) {
     std::vector<std::string> texts = values;
     for (const auto& figure : figures) texts.push_back(figure.is_null() ? "" : figure.dump());
-    file_.write(csv_row(texts));
+    if (file_) file_->write(csv_row(texts));
     cells_.emplace(csv_row(values), std::move(figures));
   }
 
  private:
   // Returns true if it is the row of a cell that was missing.
   bool read(const std::string& line) {
-    if (line.starts_with('#')) return false;  // the comment at the head of a table
+    // The comment at the head of a table, or no row.
+    if (line.starts_with('#') || line.size() > 100'000) return false;
     const auto texts = split(line, ',');
     const std::size_t columns = cell_columns().size();
     if (texts.size() <= columns) return false;
@@ -172,7 +176,7 @@ class FinishedCells {
     return cells_.emplace(line.substr(0, values - 1), std::move(figures)).second;
   }
 
-  LineFile file_;
+  std::optional<LineFile> file_;
   std::map<std::string, CellValues> cells_;  // by their values, as in a row
 };
 

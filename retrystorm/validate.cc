@@ -4,13 +4,13 @@
 #include <fstream>
 #include <iomanip>
 #include <iostream>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "common/exit_code.h"
+#include "common/os/foreign_file.h"
 #include "retrystorm/study_command.h"
 #include "study/validation/validation.h"
 
@@ -36,14 +36,6 @@ void declare(CLI::App& app, ValidateOptions& options) {
       ->group("Run");
 }
 
-std::string read(const std::string& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  if (!file) throw UnreadableFile("cannot read " + path);
-  return text.str();
-}
-
 void print(const Cells& cells) {
   // "±" has two bytes and one column.
   const bool titles = cells == validation::kTitles;
@@ -54,7 +46,7 @@ void print(const Cells& cells) {
 }
 
 int validate(const Invocation&, const ValidateOptions& options) {
-  const std::string page = options.page.empty() ? "" : read(options.page);
+  const std::string page = options.page.empty() ? "" : read_foreign_file(options.page, 1'000'000);
   if (!page.empty()) validation::with_table(page, {});  // checks the page before minutes of work
   const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
   const std::vector<Finding> findings = validation::validate(

@@ -227,7 +227,10 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
     const Scenario one = make_scenario(options_of(cell), seed);
     check_length(one);
     check_verdict(one);
-    check_memory(one, std::min(campaign.threads, static_cast<std::size_t>(total)), memory_limit());
+    // The results of the runs of a row are kept until it is done, and the rows.
+    constexpr double kRun = 1'200, kRow = 1'600;
+    check_memory(one, std::min(campaign.threads, static_cast<std::size_t>(total)),
+                 memory_limit() - kRun * static_cast<double>(most_runs) - kRow * grid.size());
     return one;
   };
   // Before anything runs. For a large grid, only the ends are checked, because all would take longer than

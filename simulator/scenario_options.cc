@@ -378,6 +378,9 @@ double memory_needed(const Scenario& scenario) {
   constexpr double kPool = 600;  // its line and idle connections
   const std::size_t pools =
       scenario.workload.connections.kept() ? process_count(scenario.workload) : 0;
+  constexpr double kProcess = 1'800;  // its budgets and gates
+  const double processes =
+      RetryPolicy(scenario.workload.retry).has_process() ? process_count(scenario.workload) : 0;
   constexpr double kBucket = 8;    // of the wait queue: at least one for every four seconds
   constexpr double kWindow = 150;  // of the verdict
   const HedgeSettings& hedge = scenario.workload.retry.hedge;
@@ -385,8 +388,9 @@ double memory_needed(const Scenario& scenario) {
   constexpr double kHistory = 1e5;  // of the latencies of a process
   const double histories =
       hedge.percentile > 0 ? kHistory * static_cast<double>(process_count(scenario.workload)) : 0;
-  return clients * kClient * (double_use ? 2 : 1) + histories + static_cast<double>(pools) * kPool +
-         seconds / 4 * kBucket + seconds / to_seconds(RecoveryTracker::kWindow) * kWindow +
+  return clients * kClient * (double_use ? 2 : 1) + histories + processes * kProcess +
+         static_cast<double>(pools) * kPool + seconds / 4 * kBucket +
+         seconds / to_seconds(RecoveryTracker::kWindow) * kWindow +
          std::min(static_cast<double>(scenario.service.max_connections), attempts) * kConnection;
 }
 

@@ -1,5 +1,6 @@
 #include "study/scenario_checks.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <stdexcept>
@@ -17,8 +18,9 @@ void check_memory(const Scenario& scenario, std::size_t at_once, double there) {
   if (needed <= 0.9 * there) return;
   const auto gigabytes = [](double bytes) { return print_number(std::round(bytes / 1e8) / 10); };
   throw std::runtime_error("this needs about " + gigabytes(needed) +
-                           " GB of memory, but there are only " + gigabytes(there) +
-                           ": choose a smaller --scale, a shorter --observe or fewer --threads");
+                           " GB of memory, but there are only " + gigabytes(std::max(there, 0.0)) +
+                           ": choose a smaller --scale, a shorter --observe, fewer --runs or fewer "
+                           "--threads");
 }
 
 void check_length(const Scenario& scenario) {

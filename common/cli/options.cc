@@ -12,6 +12,7 @@
 
 #include "common/cli/help.h"
 #include "common/cli/settings_file.h"
+#include "common/os/foreign_file.h"
 #include "common/output/start_json.h"
 #include "model/retry/strategies.h"
 
@@ -358,6 +359,10 @@ void set_up_app(CLI::App& app) {
   app.allow_config_extras(CLI::config_extras_mode::error);
   app.config_formatter(settings_reader(app));
   app.set_config("--config", "", "read options from this file (INI or TOML, names as here)")
+      ->check([](const std::string& path) {  // CLI11 would open it, whatever it is
+        if (!is_plain_file(path)) throw CLI::FileError("--config: cannot read " + in_quotes(path));
+        return std::string();
+      })
       ->type_name("FILE")
       ->group(kGeneral);
   const std::string meaning = "print the settings in force as a file for --config, and exit";

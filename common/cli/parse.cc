@@ -15,6 +15,7 @@
 #include "common/cli/foreign_names.h"
 #include "common/cli/help.h"
 #include "common/cli/options.h"
+#include "common/cli/settings_file.h"
 #include "common/exit_code.h"
 #include "common/output/output_queue.h"
 
@@ -299,7 +300,6 @@ bool drop(const CLI::App& app, const CLI::ParseError& error, std::vector<std::st
 
 void parse_words(CLI::App& app, std::vector<std::string> words, const OnError& refuse) {
   const TwoForms forms(app);
-  const auto config_extras = app.get_allow_config_extras();
   std::optional<CLI::ParseError> of_value;
   for (bool again = true; again;) {
     again = false;
@@ -313,17 +313,15 @@ void parse_words(CLI::App& app, std::vector<std::string> words, const OnError& r
     } catch (const CLI::ArgumentMismatch& error) {  // CLI11 has read no further
       refuse(error);
       again = drop(app, error, words);
-    } catch (const CLI::ConfigError& error) {  // nor here
-      if (!is_unknown_setting(error)) throw;
-      refuse(error);
-      app.allow_config_extras(CLI::config_extras_mode::ignore);
-      again = true;
+    } catch (const CLI::ConfigError&) {
+      throw;
     } catch (const CLI::ExtrasError&) {  // see below
     } catch (const CLI::ParseError& error) {
       of_value = error;
     }
   }
-  app.allow_config_extras(config_extras);
+  const std::string unknown = take_unknown_settings(app);
+  if (!unknown.empty()) refuse(CLI::ConfigError::Extras(unknown));
   forms.overrule_files(words);
   bool found = false;
   apply_in_order(app, [&](const CLI::ParseError& error) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/cli/options.h"
+#include "model/base/text.h"
 
 namespace retrystorm {
 namespace {
@@ -34,19 +35,19 @@ std::string list_of(const std::vector<std::string>& values) {
   return text + (values.size() > kMost ? ", ..." : "");
 }
 
-// Reads a settings file of at most 1 MB. Accepts a byte order mark, which some editors write at the
+// Reads a settings file of at most 100 kB. Accepts a byte order mark, which some editors write at the
 // beginning. Refuses several values of an option that takes one, wherever they stand: CLI11 would take
-// the first or the last.
+// the first or the last. Of a longer file, and of a section in many others, CLI11 would make gigabytes.
 class SettingsFile : public CLI::ConfigTOML {
  public:
   SettingsFile(CLI::App* app, FindSetting find) : app_(app), find_(std::move(find)) {}
 
   std::vector<CLI::ConfigItem> from_config(std::istream& input) const override {
-    constexpr std::size_t kLongest = 1'000'000;
-    std::string text(kLongest + 1, '\0');
+    std::string text(kLongestSettings + 1, '\0');
     input.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(input.gcount()));
-    if (text.size() > kLongest) throw CLI::FileError("--config: the file is longer than 1 MB");
+    if (text.size() > kLongestSettings)
+      throw CLI::FileError("--config: the file is longer than 100 kB");
     constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
     if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
     const std::size_t begin = text.find_first_not_of(" \t\r\n");
@@ -55,27 +56,39 @@ class SettingsFile : public CLI::ConfigTOML {
           "--config: this is JSON, write lines of NAME = VALUE (`retrystorm import` "
           "makes them of other programs' files)");
     }
+    constexpr std::ptrdiff_t kMostDots = 10;
+    for (const std::string_view line : split(text, '\n')) {
+      const std::string_view name = line.substr(0, line.find_first_of("=#"));
+      if (std::count(name.begin(), name.end(), '.') > kMostDots) {
+        throw CLI::ConfigError("--config: more than 10 dots in a name");
+      }
+    }
     std::istringstream settings(text);
     auto read = CLI::ConfigTOML::from_config(settings);
-    refuse_unknown(read);
+    if (app_ != nullptr) drop_unknown(read);
     join_values(read);
     return read;
   }
 
+  std::string take_unknown() const {
+    names_ = 0;
+    return std::exchange(unknown_, {});
+  }
+
  private:
-  // CLI11 would refuse the first unknown name only.
-  void refuse_unknown(const std::vector<CLI::ConfigItem>& all) const {
-    if (app_ == nullptr || app_->get_allow_config_extras() != CLI::config_extras_mode::error) {
-      return;
-    }
-    std::string names;
-    for (const CLI::ConfigItem& each : all) {
-      const bool heading = each.name == "++";  // of a section, of which this program has none
-      if (each.parents.empty() ? find_option(*app_, each.name) != nullptr : !heading) continue;
-      names.append(names.empty() ? "" : "\n")
-          .append(heading ? '[' + each.parents.back() + ']' : each.name);
-    }
-    if (!names.empty()) throw CLI::ConfigError::Extras(names);
+  // CLI11 would refuse the first unknown name only, and with `++` and `--` as names it would begin or end the program.
+  void drop_unknown(std::vector<CLI::ConfigItem>& all) const {
+    constexpr int kMost = 10;
+    std::erase_if(all, [&](const CLI::ConfigItem& each) {
+      const bool in_section = !each.parents.empty();  // of which this program has none
+      if (!in_section && find_option(*app_, each.name) != nullptr) return false;
+      const bool heading = in_section && each.name == "++";
+      if ((heading || !in_section) && ++names_ <= kMost) {
+        unknown_.append(unknown_.empty() ? "" : "\n")
+            .append(heading ? '[' + each.parents.back() + ']' : each.name);
+      }
+      return true;
+    });
   }
 
   // Joins the lines of each option into its first one. Refuses several values of an option that takes one.
@@ -114,6 +127,8 @@ class SettingsFile : public CLI::ConfigTOML {
 
   CLI::App* app_;  // null: of no program
   FindSetting find_;
+  mutable std::string unknown_;  // CLI11 reads with a const object
+  mutable int names_ = 0;        // how many there were
 };
 
 // The text as written in a settings file: in quotes unless it is a single word. Some texts cannot
@@ -187,6 +202,11 @@ std::shared_ptr<CLI::Config> settings_reader(CLI::App& app) {
 
 std::shared_ptr<CLI::Config> settings_reader(FindSetting find) {
   return std::make_shared<SettingsFile>(nullptr, std::move(find));
+}
+
+std::string take_unknown_settings(const CLI::App& app) {
+  const auto* file = dynamic_cast<const SettingsFile*>(app.get_config_formatter().get());
+  return file == nullptr ? "" : file->take_unknown();
 }
 
 bool wants_settings(const CLI::App& app) {

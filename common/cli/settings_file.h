@@ -1,6 +1,7 @@
 // The output of `--print-settings`: the current settings as a file that `--config` reads.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -13,6 +14,8 @@ class Config;
 }  // namespace CLI
 
 namespace retrystorm {
+
+inline constexpr std::size_t kLongestSettings = 100'000;  // of a file, in bytes
 
 // An option that a settings file may have.
 struct KnownOption {
@@ -27,6 +30,10 @@ std::shared_ptr<CLI::Config> settings_reader(CLI::App& app);
 
 // The same for files that no program takes as a whole. What `find` does not know is read all the same.
 std::shared_ptr<CLI::Config> settings_reader(FindSetting find);
+
+// The names in the files that `app` has read which none of its options has, one a line: the first ten. They were
+// left out. Afterwards there are none.
+std::string take_unknown_settings(const CLI::App& app);
 
 // Returns true if `--print-settings` was given.
 bool wants_settings(const CLI::App& app);

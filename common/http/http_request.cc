@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "common/exit_code.h"
+#include "common/os/foreign_file.h"
 #include "model/base/text.h"
 
 namespace retrystorm {
@@ -48,17 +48,11 @@ std::pair<std::string, std::string> parse_header(const std::string& text) {
 std::string read_body(const std::string& body) {
   if (body.empty() || body.front() != '@') return body;
   const std::string path = body.substr(1);
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw UnreadableFile("--body: cannot open '" + path + "'");
-  std::string content(kLongestBody + 1, '\0');
-  file.read(content.data(), static_cast<std::streamsize>(content.size()));
-  // For example a folder, which can be opened but not read.
-  if (file.bad()) throw UnreadableFile("--body: cannot read '" + path + "'");
-  content.resize(static_cast<std::size_t>(file.gcount()));
-  if (content.size() > kLongestBody) {
-    throw std::runtime_error("--body: '" + path + "' is longer than 16 MB");
+  try {
+    return read_foreign_file(path, kLongestBody);
+  } catch (const UnreadableFile& error) {
+    throw UnreadableFile(std::string("--body: ") + error.what());
   }
-  return content;
 }
 
 // OpenSSL calls this in the handshake, for each certificate of the server's chain.

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <iostream>
 #include <stdexcept>
 #include <system_error>
@@ -57,6 +58,18 @@ void OutputFile::take_standard_output() {
   if (descriptor_ < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
     refuse(path_, std::generic_category().message(errno));
   }
+}
+
+std::string make_beside(const std::string& path) {
+  struct stat there {};
+  if (lstat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {
+    refuse(path, "it is not a regular file");
+  }
+  std::string beside = path + ".XXXXXX";
+  const int descriptor = mkostemp(beside.data(), O_CLOEXEC);
+  if (descriptor < 0) refuse(path, std::generic_category().message(errno));
+  close(descriptor);
+  return beside;
 }
 
 void OutputFile::empty() const {

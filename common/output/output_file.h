@@ -40,4 +40,8 @@ class OutputFile {
   bool regular_ = false;
 };
 
+// Makes an empty file for its owner beside `path`, to be renamed to it, and returns its path, which nobody can know
+// before. Throws std::runtime_error if it cannot, or if it would replace a link, a pipe or a device.
+std::string make_beside(const std::string& path);
+
 }  // namespace retrystorm

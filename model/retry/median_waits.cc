@@ -83,7 +83,8 @@ WaitSpan first_waits_span(const BackoffSettings& settings) {
 
 std::vector<Duration> median_waits(const BackoffSettings& settings, std::size_t retries) {
   const Backoff backoff(settings);
-  const std::vector<QuantileRandom> quantiles = quantiles_of(settings.jitter);
+  std::vector<QuantileRandom> quantiles = quantiles_of(settings.jitter);
+  if (settings.jitter.kind == Jitter::Kind::kNone) quantiles.resize(1, quantiles.front());
   std::vector<Duration> medians;
   std::vector<Duration> before{Duration::zero()};  // what the next wait grows from
   RetryState state;

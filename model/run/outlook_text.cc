@@ -100,7 +100,8 @@ std::string readable(double number) {
 }
 
 std::string readable(Duration duration) {
-  if (duration == Duration::max()) return "unlimited";
+  if (duration > Duration::max() / 2)
+    return "unlimited";  // centuries, which rounding would overflow
   Duration::rep unit = 1;
   while (duration.count() / unit >= 1000) unit *= 10;
   return format_duration(Duration((duration.count() + unit / 2) / unit * unit));

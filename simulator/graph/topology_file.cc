@@ -1,15 +1,13 @@
 #include "simulator/graph/topology_file.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
-#include <memory>
 #include <set>
 #include <stdexcept>
 #include <utility>
 
+#include "common/os/foreign_file.h"
 #include "model/base/text.h"
-#include "model/base/unreadable_file.h"
 #include "model/graph/graph_options.h"
 #include "simulator/graph/topology_options.h"
 
@@ -251,18 +249,7 @@ TopologyFile::TopologyFile(std::string path, std::string_view text) : path_(std:
 }
 
 TopologyFile TopologyFile::read(const std::string& path) {
-  // Not a stream, because streams would make the web page larger.
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
-                                                             &std::fclose);
-  std::string text(kLongestFile + 1, '\0');
-  if (file != nullptr) text.resize(std::fread(text.data(), 1, text.size(), file.get()));
-  if (file == nullptr || std::ferror(file.get()) != 0) {
-    throw UnreadableFile("--topology: cannot read " + in_quotes(path));
-  }
-  if (text.size() > kLongestFile) {
-    throw UnreadableFile("--topology: " + in_quotes(path) + " is longer than 1 MB");
-  }
-  return {path, text};
+  return {path, read_foreign_file(path, kLongestFile)};
 }
 
 std::set<std::string> TopologyFile::set_in(std::string_view section) const {

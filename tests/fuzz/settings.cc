@@ -1,10 +1,13 @@
-// Files of settings (--config): either refused with a usage error, or read, printed and made into a run.
+// Files of settings (--config): either refused with a usage error, or read, printed and made into a run. Their names that
+// no option has are told. The same as files of a swept strategy.
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 
+#include "common/cli/settings_file.h"
 #include "simulate/options.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -13,13 +16,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   SimulatorOptions options;
   set_up_app(app);
   add_simulator_options(app, options);
-  std::istringstream file(std::string(reinterpret_cast<const char*>(data), size));
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  std::istringstream file(text), strategy(text);
+  try {
+    settings_reader([](const std::string&) { return std::nullopt; })->from_config(strategy);
+  } catch (const CLI::Error&) {
+  }
   try {
     app.parse_from_stream(file);
     apply_in_order(app);
   } catch (const CLI::ParseError&) {
     return 0;
   }
+  if (!take_unknown_settings(app).empty()) return 0;
   options_json(app);
   try {
     make_scenario(options, 1);

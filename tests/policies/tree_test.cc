@@ -115,11 +115,18 @@ TEST(Tree, RefusesWhatWouldGrow) {
     bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + repeated(last, 8) + last +
             "]\n";
   }
-  std::string aliases = "a: &a 1\nb: [";
-  aliases += repeated("*a, ", 2'000) + "]\n";
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_THAT(tree_refusal(parse_yaml, bomb), HasSubstr("too large to be read"));
-  EXPECT_THAT(tree_refusal(parse_yaml, aliases), HasSubstr("more than 1000 aliases"));
+  // Aliases of a long text, also as a key, and anchors in anchors.
+  const std::string text = "&x \"" + repeated("y", 2'000'000) + "\"";
+  for (const std::string& copies :
+       {"a: " + text + "\nb: [*x, *x, *x]\n", "a: " + text + "\nb: [{*x : 1}, {*x : 1}]\n",
+        "&a [&b [&c [" + text + "]]]\n"}) {
+    EXPECT_THAT(tree_refusal(parse_yaml, copies), HasSubstr("aliases of more than 4 MB"));
+  }
+  std::string tags;
+  for (int i = 0; i <= 1'000; ++i) tags += "%TAG !a" + std::to_string(i) + "! b\n";
+  EXPECT_THAT(tree_refusal(parse_yaml, tags + "---\n"), HasSubstr("too large to be read"));
   EXPECT_THAT(tree_refusal(parse_yaml, repeated("[", 100'000)), HasSubstr("too large to be read"));
   EXPECT_THAT(tree_refusal(parse_yaml, repeated("- ", 1'000)), HasSubstr("too large to be read"));
   EXPECT_NE(tree_refusal(parse_yaml, repeated("? ", 2'000)), "");

@@ -147,5 +147,33 @@ TEST(Histogram, SaysWhatIsMissing) {
   EXPECT_THAT(refused(b, ""), HasSubstr("has no _sum and _count"));
 }
 
+TEST(Histogram, HasTimesWithinItsBuckets) {
+  const auto refused = [](const std::string& buckets, const std::string& sum,
+                          const std::string& count) -> std::string {
+    try {
+      read_histogram("a_bucket{le=\"0.1\"} " + buckets + "\n" + sum + "\na_count " + count + "\n",
+                     "");
+    } catch (const BadFile& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const std::string half = "500\na_bucket{le=\"0.5\"} 1000\na_bucket{le=\"+Inf\"} 1000";
+  // Between 500 x 0.1 s and 500 x 0.1 s + 500 x 0.5 s.
+  for (const char* sum : {"a_sum 50", "a_sum 200", "a_sum 300"}) {
+    EXPECT_EQ(refused(half, sum, "1000"), "") << sum;
+  }
+  for (const char* sum : {"", "a_sum NaN", "a_sum -9", "a_sum 0", "a_sum 1e-300", "a_sum 49",
+                          "a_sum 301", "a_sum 1e6", "a_sum +Inf"}) {
+    EXPECT_THAT(refused(half, sum, "1000"), HasSubstr("do not fit together")) << sum;
+  }
+  EXPECT_THAT(refused(half, "a_sum 200", "900"), HasSubstr("do not fit together"));
+  EXPECT_THAT(refused("500\na_bucket{le=\"0.5\"} 400", "a_sum 99", "1000"),
+              HasSubstr("do not fit together"));
+  EXPECT_THAT(refused("500\na_bucket{le=\"0.5\"} NaN", "a_sum 99", "1000"),
+              HasSubstr("do not fit together"));
+  EXPECT_EQ(refused("500", "a_sum 1e6", "1000"), "");  // half are above the last bound
+}
+
 }  // namespace
 }  // namespace retrystorm::test

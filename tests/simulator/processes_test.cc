@@ -48,6 +48,19 @@ TEST(Processes, ABudgetOfATenthKeepsTheLoadAtElevenTenths) {
   expect_consistent(with, 1000);
 }
 
+// A million of them, of 50 clients, took 1.77 GB.
+TEST(Processes, CountInTheMemoryThatARunNeeds) {
+  const auto needed = [](const std::string& settings) {
+    ScenarioOptions options;
+    OptionList list;
+    declare_options(list, options);
+    list.apply("clients = 50\nprocesses = 1000000\n" + settings);
+    return memory_needed(make_scenario(options, 1));
+  };
+  EXPECT_LT(needed("strategy = fixed\n"), 1e8);
+  EXPECT_GT(needed("strategy = fixed\nretry-budget = aws\nbreaker-calls = 100\n"), 1.7e9);
+}
+
 // AWS: 500 tokens at 14 a retry pay for 35 retries of each process, and then for none.
 TEST(Processes, HaveSeparateBudgets) {
   const std::string settings =

@@ -2,15 +2,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <csignal>
 #include <ctime>
 #include <fstream>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -30,6 +33,7 @@ using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::SizeIs;
 using ::testing::StartsWith;
 
 struct Done {
@@ -675,23 +679,35 @@ spec:
               HasSubstr("\nprocesses: 20 of 20 runs down with --processes=4: ask whether"));
 }
 
+// As long as a file may be.
+std::string repeated(const std::string& begin, const std::string& part,
+                     const std::string& end = "") {
+  constexpr std::size_t kSize = 4'194'000;
+  std::string text = begin;
+  while (text.size() + part.size() + end.size() <= kSize) text += part;
+  return text + end;
+}
+
+std::string numbered(std::size_t count,
+                     const std::function<std::string(const std::string&)>& part) {
+  std::string text;
+  for (std::size_t i = 1; i <= count; ++i) text += part(std::to_string(i));
+  return text;
+}
+
+// The exit code with so much memory to write to, within two seconds of processor time.
+int code_within(const char* program, const Arguments& arguments, rlim_t bytes = 64 << 20) {
+  ChildProcess process(program, arguments, 0, [bytes] {
+    const rlimit memory{bytes, bytes}, time{2, 2};
+    setrlimit(RLIMIT_DATA, &memory);
+    setrlimit(RLIMIT_CPU, &time);
+  });
+  return process.exit_code(4 * kPatience).value_or(-1);
+}
+
 // Files of the greatest length, made to be large in memory. The limit is for what a program writes to.
 TEST(Check, StaysWithin64MegabytesWhateverTheFile) {
   if (!kCanRunOutOfMemory) GTEST_SKIP() << "a sanitizer takes more memory itself";
-  constexpr std::size_t kSize = 4'194'000;
-  const auto repeated = [](const std::string& begin, const std::string& part,
-                           const std::string& end = "") {
-    std::string text = begin;
-    while (text.size() + part.size() + end.size() <= kSize) text += part;
-    return text + end;
-  };
-  const auto code_within = [](const std::string& path, rlim_t bytes) {
-    ChildProcess process(RETRYSTORM_STUDIES, {"check", path}, 0, [bytes] {
-      const rlimit limit{bytes, bytes};
-      setrlimit(RLIMIT_DATA, &limit);
-    });
-    return process.exit_code().value_or(-1);
-  };
   const TempDir dir;
   const std::string envoy = "virtual_hosts:\n- routes:\n";
   for (
@@ -711,9 +727,144 @@ TEST(Check, StaysWithin64MegabytesWhateverTheFile) {
            envoy,
            "  - route: {cluster: c, retry_policy: {num_retries: 1, retry_on: 'a,b,c,d,e,f'}}\n")}) {
     const std::string path = written(dir, "hostile", text);
-    EXPECT_THAT(code_within(path, 64 << 20), AnyOf(0, 2, 3)) << text.substr(0, 60);
+    EXPECT_THAT(code_within(RETRYSTORM_STUDIES, {"check", path}), AnyOf(0, 2, 3))
+        << text.substr(0, 60);
   }
-  EXPECT_THAT(code_within(dir.file("hostile"), 3 << 20), Not(AnyOf(0, 2, 3)));  // the limit counts
+  EXPECT_THAT(code_within(RETRYSTORM_STUDIES, {"check", dir.file("hostile")}, 3 << 20),
+              Not(AnyOf(0, 2, 3)));  // the limit counts
+}
+
+// What files can make of little: ranges, aliases, inheritance, policies that differ.
+TEST(Check, IsDoneWithinTwoSecondsWhateverTheFile) {
+  if (!kCanRunOutOfMemory) GTEST_SKIP() << "a sanitizer takes more of both";
+  const TempDir dir;
+  const std::string mode = "defaults\n mode http\n retry-on ", nines(1'000'000, '9');
+  const std::string linkerd =
+      "kind: Service\nmetadata: {name: a, annotations: "
+      "{retry.linkerd.io/http: \"";
+  for (const std::string& text :
+       {'{' +
+            numbered(450,
+                     [](const std::string& n) {
+                       return "\"R" + n + R"(":{"Retry":{"Delay":"00:00:00.)" + n +
+                              R"(","MaxRetryAttempts":1000},"AttemptTimeout":{"Timeout":)"
+                              R"("00:00:10"},"TotalRequestTimeout":{"Timeout":"23:00:00"}},)";
+                     }) +
+            "\"x\":1}",
+        linkerd + numbered(9'999, [](const std::string&) { return "100-599,"; }) + "500\"}}\n",
+        "http: {middlewares: {a: {retry: {attempts: 3, status: [" +
+            numbered(40'000, [](const std::string&) { return "100-599,"; }) + "500]}}}}\n",
+        repeated("http { proxy_next_upstream " + nines + ";\n", "location /{proxy_pass http://a;}",
+                 "}"),
+        "http { proxy_next_upstream " + nines + ";\n" +
+            numbered(40'000,
+                     [](const std::string&) { return "location /{proxy_pass http://a;}"; }) +
+            "}",
+        "%YAML 1.1\n" +
+            numbered(200'000, [](const std::string& n) { return "%TAG !a" + n + "! b\n"; }) +
+            "---\na: 1\n",
+        "a: &x \"" + nines + "\"\nb:\n" +
+            numbered(990, [](const std::string&) { return "- *x\n"; }),
+        mode + nines + '\n' +
+            numbered(9'000, [](const std::string& n) { return "backend b" + n + "\n server a\n"; }),
+        numbered(9'000,
+                 [](const std::string& n) {
+                   return "resilience4j.retry.configs.c" + n + ".base-config=c" +
+                          std::to_string(std::stoi(n) + 1) + "\nresilience4j.retry.instances.i" +
+                          n + ".base-config=c1\n";
+                 }),
+        "resilience4j.retry.configs.default.wait-duration=" + nines + '\n' +
+            numbered(9'000,
+                     [](const std::string& n) {
+                       return "resilience4j.retry.instances.i" + n + ".max-attempts=3\n";
+                     }),
+        "virtual_hosts:\n- routes:\n" +
+            numbered(450,
+                     [](const std::string& n) {
+                       return "  - route: {timeout: 9s, retry_policy: {retry_on: 5xx, "
+                              "num_retries: 1000, per_try_timeout: 0.01s, "
+                              "retry_back_off: {base_interval: 0." +
+                              n + "s}}}\n";
+                     }),
+        numbered(450, [](const std::string& n) {
+          return "[profile p" + n + "]\nmax_attempts=" + n + '\n';
+        })}) {
+    const std::string path = written(dir, "hostile", text);
+    EXPECT_THAT(code_within(RETRYSTORM_STUDIES, {"check", path}), AnyOf(0, 2, 3))
+        << text.substr(0, 60);
+  }
+}
+
+TEST(Settings, AreReadWithinTwoSecondsOrRefused) {
+  if (!kCanRunOutOfMemory) GTEST_SKIP() << "a sanitizer takes more of both";
+  const TempDir dir;
+  std::string dots, ones;
+  for (int i = 0; i < 40'000; ++i) {
+    dots += "a.";
+    ones += "1,";
+  }
+  for (const std::string& text :
+       {std::string("++=1\n"), std::string("\"++\"=1\n"), std::string("++ = [1,2]\n"),
+        std::string("--=1\n"), '[' + dots + "a]\nrate=1\n", dots + "a=1\n",
+        numbered(8'000, [](const std::string& n) { return "n" + n + "=1\n"; }),
+        numbered(110'000, [](const std::string& n) { return "n" + n + "=1\n"; }),
+        numbered(9'000, [](const std::string&) { return "[[a]]\n"; }),
+        numbered(4'000, [](const std::string& n) { return "[a" + n + ".b.c.d.e.f.g.h]\n"; }),
+        "rate=" + ones + '\n', "rate=[" + ones + "]\n", repeated("", "rate=1\n")}) {
+    const std::string path = written(dir, "hostile.ini", text);
+    EXPECT_GE(code_within(RETRYSTORM_SIMULATE, {"--config", path}), 2) << text.substr(0, 60);
+    code_within(RETRYSTORM_SIMULATE,
+                {"--sweep=strategy=" + path, "--runs=2", "--seed=1", "--clients=2"});
+    EXPECT_GE(code_within(RETRYSTORM_SIMULATE, {"--topology", path}), 2) << text.substr(0, 60);
+  }
+  const std::string many = written(
+      dir, "many.ini", numbered(500, [](const std::string& n) { return "n" + n + "=1\n"; }));
+  EXPECT_THAT(lines(done(RETRYSTORM_SIMULATE, {"--config", many}).err), SizeIs(10));
+}
+
+TEST(Metrics, AreReadWithinTwoSecondsOrRefused) {
+  if (!kCanRunOutOfMemory) GTEST_SKIP() << "a sanitizer takes more of both";
+  const TempDir dir;
+  for (const std::string& text :
+       {numbered(300'000, [](const std::string& n) { return "a" + n + "_sum 1\n"; }),
+        numbered(160'000, [](const std::string& n) { return "a_bucket{le=\"" + n + "\"} 1\n"; }),
+        repeated("", "a_bucket{l=\"x\",le=\"1\"} 1\n"), repeated("a{le=\"", "\\\"")}) {
+    const std::string path = written(dir, "metrics", text);
+    EXPECT_EQ(code_within(RETRYSTORM_STUDIES,
+                          {"service", "--rate=9", "--used=50%", "--from-prometheus", path}),
+              2)
+        << text.substr(0, 60);
+  }
+}
+
+// As bash makes it of `check <(helm template ...)`. What is no file is told at once.
+TEST(ForeignFiles, AreReadFromAFifoAndNotFromDevices) {
+  const TempDir dir;
+  const std::string fifo = dir.file("fifo");
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  const auto fed = [&](const char* program, const Arguments& arguments, const std::string& text) {
+    std::thread writer([&] { std::ofstream(fifo) << text; });
+    const Done ended = done(program, arguments);
+    writer.join();
+    return ended;
+  };
+  const std::string policy = std::string(200'000, '\n') + kA6;  // more than a pipe holds
+  EXPECT_THAT(fed(RETRYSTORM_STUDIES, {"check", fifo}, policy).out, HasSubstr("line 200001"));
+  EXPECT_THAT(fed(RETRYSTORM_SIMULATE, {"--config", fifo}, "strategey=fixed\n").err,
+              StartsWith("--config: strategey was not expected"));
+  for (const std::string& path :
+       {dir.file(""), std::string("/dev/zero"), std::string("/proc/kmsg")}) {
+    for (const auto& [program, arguments] : std::vector<std::pair<const char*, Arguments>>{
+             {RETRYSTORM_STUDIES, {"check", path}},
+             {RETRYSTORM_STUDIES, {"service", "--rate=9", "--from-prometheus", path}},
+             {RETRYSTORM_SIMULATE, {"--config", path}},
+             {RETRYSTORM_SIMULATE, {"--sweep=strategy=" + path, "--seed=1"}},
+             {RETRYSTORM_SIMULATE, {"--topology", path}}}) {
+      const Done refused = done(program, arguments);
+      EXPECT_EQ(refused.code, 2) << path << arguments[0];
+      EXPECT_THAT(lines(refused.err), SizeIs(1)) << refused.err;
+    }
+  }
 }
 
 // What was there before is not held against a change.

@@ -1,9 +1,11 @@
 // The studies as programs: what they compute is what `simulate` does.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -87,7 +89,7 @@ TEST(Retrystorm, NamesItsCommandsAndWhatIsWrong) {
            {{"job", "--workers=5"}, "workers has no effect"},
            {{"job", "--tasks=0"}, "--tasks"},
            {{"schedule", "--strategies=fixd"}, "did you mean fixed?"},
-           {{"schedule", "--strategies=/nowhere/mine.ini"}, "cannot read the settings"},
+           {{"schedule", "--strategies=/nowhere/mine.ini"}, "cannot read '/nowhere/mine.ini'"},
            {{"remedies", "--strategies=fixd"}, "did you mean fixed?"},
            {{"schedule", "--waits=0"}, "--waits"},
            {{"schedule", "--fails-until=1s"}, "belong together: give both"},
@@ -667,6 +669,41 @@ TEST(RetrystormMap, GoesOnWhereItWas) {
   const Ended other = run(RETRYSTORM_STUDIES, small_map({"--resume", cells, "--timeout=1s"}));
   EXPECT_EQ(other.code, 1);
   EXPECT_THAT(other.err, HasSubstr("holds cells of another map"));
+}
+
+TEST(RetrystormMap, NamesARowWithoutItsRuns) {
+  const TempDir dir;
+  const std::string cells = dir.file("cells");
+  ASSERT_EQ(run(RETRYSTORM_STUDIES, small_map({"--resume", cells})).code, 0);
+  std::string text = read_file(cells);
+  const std::size_t runs = text.find(",3,", text.find('\n'));  // --runs=3
+  ASSERT_NE(runs, text.npos);
+  std::ofstream(cells) << text.erase(runs + 1, 1);
+  const Ended refused = run(RETRYSTORM_STUDIES, small_map({"--resume", cells}));
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("a row without its number of runs"));
+  EXPECT_THAT(lines(refused.err), SizeIs(1));
+  EXPECT_EQ(read_file(cells), text);
+}
+
+// As root, a device would be gone for the whole machine.
+TEST(RetrystormMap, ReplacesNothingButFiles) {
+  const TempDir dir;
+  const std::string precious = dir.file("precious"), cells = dir.file("cells");
+  const std::string link = dir.file("link"), fifo = dir.file("fifo");
+  std::ofstream(precious) << "precious";
+  std::filesystem::create_symlink(precious, link);
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  for (const std::string& path : {link, fifo}) {
+    const Ended refused = run(RETRYSTORM_STUDIES, small_map({"--resume", path}));
+    EXPECT_EQ(refused.code, 1);
+    EXPECT_THAT(refused.err, HasSubstr("it is not a regular file"));
+  }
+  // Once a known name, through which somebody else's link was followed.
+  std::filesystem::create_symlink(precious, cells + ".new");
+  EXPECT_EQ(run(RETRYSTORM_STUDIES, small_map({"--resume", cells})).code, 0);
+  EXPECT_EQ(read_file(precious), "precious");
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
 }
 
 // As machines share them: the rows of all cells are those of the map.

@@ -64,7 +64,7 @@ TEST(ClientUsage, RefusesBadInput) {
       {{"--method=BREW"}, "--method: 'BREW' is not known"},
       {{"--header=Authorization"}, "is not a header like 'Name: value'"},
       {{"--header=A: b\r\nC: d"}, "has control characters in it"},
-      {{"--body=@/nonexistent"}, "--body: cannot open '/nonexistent'"},
+      {{"--body=@/nonexistent"}, "--body: cannot read '/nonexistent'"},
       {{"--dashboard", "--server-status=https://127.0.0.1/"}, "--server-status"},
       {{"--max-threads=5"}, "--max-threads has no effect without --arrivals=open"},
       {{"--arrivals=open", "--max-threads=0"}, "--max-threads"},

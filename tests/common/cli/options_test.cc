@@ -409,8 +409,26 @@ TEST_F(OptionsTest, SaysThatAFileOfJsonIsNoSettings) {
 }
 
 TEST_F(OptionsTest, RefusesAFileWithoutEnd) {
-  EXPECT_EQ(refusal({"--config=/dev/zero"}),
-            "--config: the file is longer than 1 MB (see --help)\n");
+  EXPECT_THAT(refusal({"--config=/dev/zero"}), HasSubstr("--config: cannot read '/dev/zero'"));
+  const test::TempDir dir;
+  const std::string path = dir.file("storm.ini");
+  std::ofstream(path) << std::string(100'001, '\n');
+  EXPECT_EQ(refusal({"--config", path.c_str()}),
+            "--config: the file is longer than 100 kB (see --help)\n");
+}
+
+// CLI11 means the beginning and the end of a section by these names.
+TEST_F(OptionsTest, KnowsNoOptionNamedPlusOrMinus) {
+  const test::TempDir dir;
+  const std::string path = dir.file("storm.ini");
+  for (const char* text : {"++=1\n", "\"++\"=1\n", "++ = [1,2]\n"}) {
+    std::ofstream(path) << text;
+    EXPECT_THAT(refusal({"--config", path.c_str()}), HasSubstr("--config: ++ was not expected"));
+  }
+  std::ofstream(path) << "--=1\n";
+  EXPECT_THAT(refusal({"--config", path.c_str()}), HasSubstr("--config: -- was not expected"));
+  std::ofstream(path) << "[a.a.a.a.a.a.a.a.a.a.a.a]\n";
+  EXPECT_THAT(refusal({"--config", path.c_str()}), HasSubstr("more than 10 dots"));
 }
 
 TEST_F(OptionsTest, TheCommandLineOverrulesAFileInAnyForm) {

@@ -69,10 +69,12 @@ TEST(HttpRequest, ReadsTheBodyFromAFile) {
 
 TEST(HttpRequest, RefusesAFileThatCannotBeRead) {
   const TempDir dir;
+  std::ofstream(dir.file("long")) << std::string(16'000'001, 'x');
   for (const auto& [body, why] :
-       {std::pair(dir.file("missing"), "cannot open"), std::pair(dir.file(""), "cannot read"),
-        std::pair(std::string("/dev/zero"), "longer than 16 MB"),
-        std::pair(std::string(), "cannot open ''")}) {
+       {std::pair(dir.file("missing"), "cannot read"), std::pair(dir.file(""), "cannot read"),
+        std::pair(std::string("/dev/zero"), "cannot read"),
+        std::pair(std::string(), "cannot read ''"),
+        std::pair(dir.file("long"), "longer than 16000 kB")}) {
     const RequestOptions options{.body = "@" + body};
     EXPECT_THAT([&] { make_request(options); }, ThrowsMessage<std::runtime_error>(testing::AllOf(
                                                     HasSubstr("--body"), HasSubstr(why))));

@@ -94,6 +94,14 @@ TEST(MedianWaits, AreNearlyExactWhereAJitterComputesThem) {
   EXPECT_NEAR(to_seconds(medians[1]), low, 0.01 * low);
 }
 
+// The findings on policies of .NET rest on it.
+TEST(MedianWaits, OfPollyDoubleAfterTheFirstTwelve) {
+  const auto medians = median_waits(backoff_of("jitter = polly\nbackoff-base = 1s\n"), 16);
+  for (std::size_t i = 12; i < medians.size(); ++i) {
+    EXPECT_NEAR(to_seconds(medians[i]) / to_seconds(medians[i - 1]), 2, 1e-4) << i;
+  }
+}
+
 // A strategy's own --grow-from=jittered, made for its normal jitter of a tenth, made the waits
 // shrink with full jitter: from 1 s to 0.04 s in eleven retries.
 TEST(MedianWaits, FallForNoStrategyGrowthAndJitter) {

@@ -973,6 +973,9 @@ TEST(Outlook, WritesNumbersAsPeopleDo) {
   EXPECT_EQ(readable(Outlook::kUnlimited), "unlimited");
   EXPECT_EQ(readable(Duration(214'666'666)), "215ms");
   EXPECT_EQ(readable(Duration(81'920'000'000)), "1m21.9s");
+  EXPECT_EQ(readable(Duration::max()), "unlimited");
+  EXPECT_EQ(readable(Duration::max() - Duration(100'000'000)),
+            "unlimited");  // rounded, it would be negative
 }
 
 // What all rows have in common comes once, with the rest of the rows by name. Waits are each strategy's own.
