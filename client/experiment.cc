@@ -517,12 +517,13 @@ void Experiment::finish() {
   const TimePoint now = Clock::now();
   report_dropped_arrivals();
   const FleetTotals totals = fleet_->totals();
-  const Counts& counts = totals.counts;
+  Counts counts = totals.counts;
   const std::optional<std::size_t> waiting_at_end = waiting();
   fleet_->stop();
   report_commands(kCommandPatience);
   if (fleet_->trace() != nullptr) recorder_->report_requests(fleet_->trace()->take_rest());
-  const ClientHistory history = fleet_->history();
+  ClientHistory history = fleet_->history();
+  history.latencies.end(workload_.timeout, counts);
   recorder_->summarize(
       {.title = retries_title(workload_.retry),
        .outage = recorder_->outage(),

@@ -99,6 +99,7 @@ std::optional<JobResult> Fleet::job_result() const {
 }
 
 void Fleet::stop() {
+  counts_.end(runner_.now());
   waits_.stop();
   if (connections_) connections_->stop();
   runner_.stop();

@@ -87,12 +87,16 @@ class Judge {
     }
   }
 
-  std::vector<Accepted> judge_runs(const Runs& now, const Runs* before) const {
+  std::vector<Accepted> judge_runs(const Cell& cell, const Runs& now, const Runs* before) const {
     const bool all = now.size() == options_.runs;
     const Hits hits = hits_of(now, before);
     std::vector<Accepted> result(plans_.size());
     std::vector<Judgement> after_all;
-    if (all) after_all = judge_once(now, options_.expectations);
+    std::vector<Expectation> claims = options_.expectations;
+    for (Expectation& each : claims) {  // errors last for the whole run
+      if (!cell.outage() && each.figure == "success_during") each.figure = "success_share";
+    }
+    if (all) after_all = judge_once(now, claims);
     for (std::size_t i = 0; i < plans_.size(); ++i) {
       if (plans_[i]) {
         result[i] = judge(*plans_[i], now.size(), hits.down, hits.open);
@@ -218,7 +222,7 @@ int run_policies(const Invocation& invocation, const StudyOptions& options,
   }
   study.tell_outlook(invocation, told, set_by_all(cases));
   const auto judgements = [&](const Study::Runs& runs, const Cell& cell) {
-    return judge.judge_runs(runs[cell.now], cell.before ? &runs[*cell.before] : nullptr);
+    return judge.judge_runs(cell, runs[cell.now], cell.before ? &runs[*cell.before] : nullptr);
   };
   // Whether a claim about the policy of this cell is broken, in any disturbance.
   const auto is_over = [&](const Study::Runs& runs, std::size_t number) {

@@ -306,14 +306,26 @@ std::string too_few_attempts(const ScenarioOptions& options,
   const Disturbance& outage = options.timeline.outage;
   if (outage.kind != Disturbance::Kind::kErrors || outage.value >= 1) return "";
   const double failing = outage.value;
-  const double attempts = look_ahead(options).retries.errors.attempts;
+  const Outlook ahead = look_ahead(options);
+  const double attempts = ahead.retries.errors.attempts;
   const auto most = [failing](double number) { return most_with(failing, number); };
   std::string text;
   for (const Expectation& claim : claims) {
     const bool at_least = claim.relation == Expectation::Relation::kAbove ||
                           claim.relation == Expectation::Relation::kAtLeast;
     if (!claim.figure.starts_with("success_during") || !at_least || claim.bound >= 1) continue;
-    if (most(attempts) > claim.bound) continue;
+    if (most(attempts) > claim.bound) {
+      const double needed = ahead.wanted * claim.bound / (1 - failing);
+      if (options.workload.arrivals == Arrivals::kOpen && ahead.service &&
+          ahead.outage->errors_cost.value_or(false) && needed > ahead.service->capacity) {
+        text = "where " + percent(failing, 2) + " of the attempts fail, " +
+               percent(claim.bound, 2) + " of " + readable(ahead.wanted) + "/s take " +
+               readable(needed) + " attempts/s = " + readable(ahead.wanted) + " x " +
+               readable(claim.bound) + " / (1 - " + readable(failing) + "), and the service does " +
+               readable(ahead.service->capacity) + "/s: its queue grows, whatever the budget";
+      }
+      continue;
+    }
     const std::string each = readable(failing), n = readable(attempts);
     text = "where " + percent(failing, 2) + " of the attempts fail, " + n +
            (attempts == 1 ? " attempt lets" : " attempts let") + " 1 - " + each + '^' + n + " = " +

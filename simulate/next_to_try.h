@@ -64,7 +64,8 @@ class RowToImprove {
 
 // Of claims of the success in an outage of errors: says that the attempts of a request are too few for
 // one of them, and how many may do, with a line "try: --max-retries=N". If p of the attempts fail, at most
-// 1 - p^n of the requests succeed with n attempts. Empty if there are enough.
+// 1 - p^n of the requests succeed with n attempts. Or that they are more than the service can do, where errors cost it as
+// much as answers. Empty if there are enough.
 std::string too_few_attempts(const ScenarioOptions& options,
                              const std::vector<Expectation>& claims);
 

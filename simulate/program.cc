@@ -72,6 +72,11 @@ int run_once(const Invocation& invocation, const SimulatorOptions& options, std:
   const SimulationResult result = simulation.run([&output] { return output.interrupted(); });
   RunJudge judge(options.expectations, std::cout, output.json(), held_back(scenario));
   judge.judge(result.summary, one_run_figures(result));
+  if (!options.quiet && options.service.rate_limit.rate > 0) {
+    const AskedRow asked{options, {}, summarize({result_of(result)}), {}};
+    const Evaluator evaluator(1, [&output] { return output.interrupted(); });
+    tell_trials({{"", AnswerTrials(asked, evaluator, seed, 1, true)}}, output.json());
+  }
   const int fault = output.finish();
   return fault != 0 ? fault : judge.exit_code();
 }
@@ -237,12 +242,13 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
   // its runs.
   const auto cells = static_cast<std::size_t>(grid.size());
   const std::size_t tried = std::min<std::size_t>(cells, 1000);
-  MoreColumns more{.errors_by = true};
+  MoreColumns more{.outage = false, .errors_by = true};
   const auto add_columns = [&more](const Scenario& one) {
     more.processes |= sharing_processes(one.workload) > 0;
     more.hedges |= one.workload.retry.hedge.any();
     more.reconnects |= loses_connections(one);
     more.graph |= !one.topology.empty();
+    more.outage |= one.outage_at.has_value();
     more.job |= one.workload.arrivals == Arrivals::kJob;
     for (std::size_t i = 0; i < one.topology.client_edges(); ++i) {
       const std::string& name = one.topology.edges[i].clients;

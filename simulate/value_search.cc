@@ -83,6 +83,25 @@ std::string none_found(const std::string& name, const LimitValue& limit,
                      : "too few runs to decide " + open + ": --runs=" + std::to_string(needed);
 }
 
+// The value that comes nearest to a claim which is broken with all, a line for each such claim.
+void print_nearest(const std::string& name, const std::vector<Expectation>& claims,
+                   const std::vector<TriedValue>& tried) {
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    const bool more = claims[i].relation > Expectation::Relation::kAtMost;
+    const auto broken = [i](const auto& each) {
+      return each.judgements[i].finding == Finding::kBroken && each.judgements[i].value;
+    };
+    if (!std::all_of(tried.begin(), tried.end(), broken)) continue;
+    const auto best =
+        std::max_element(tried.begin(), tried.end(), [&](const auto& a, const auto& b) {
+          const double one = *a.judgements[i].value, other = *b.judgements[i].value;
+          return more ? one < other : one > other;
+        });
+    std::cout << "nearest: " << name << '=' << best->value << ", "
+              << judgement_text(claims[i], best->judgements[i]) << '\n';
+  }
+}
+
 // The calm before the outage in a search for the size of a budget: as long as it saves. After less it
 // would seem too small. Empty if it stays as it is.
 std::string calm_for_budget(const std::string& searched, const NamedOptions& given,
@@ -173,6 +192,7 @@ int find_value(const Invocation& invocation, const SimulatorOptions& options, st
   const auto stop = [&output] { return output.interrupted(); };
   const Evaluator evaluator(threads, stop);
   std::map<std::string, CellResult> results;
+  std::vector<TriedValue> all_tried;
   const bool may_observe = !given.contains("observe");
   const auto judged = [&](const std::string& value) -> std::optional<TriedValue> {
     // A value whose queue is only slow to drain is no limit.
@@ -193,6 +213,7 @@ int find_value(const Invocation& invocation, const SimulatorOptions& options, st
         continue;
       }
       print_tried(options, name, tried, result, observed, json);
+      all_tried.push_back(tried);
       return tried;
     }
   };
@@ -233,6 +254,7 @@ int find_value(const Invocation& invocation, const SimulatorOptions& options, st
   }
   if (!limit->found) {
     if (!turned) std::cout << none_found(name, *limit, options.expectations) << '\n';
+    print_nearest(name, options.expectations, all_tried);
   } else {
     std::cout << "the " << word << ' ' << name
               << (one_limit ? ""

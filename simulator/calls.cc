@@ -637,6 +637,7 @@ RunLatencies Calls::end(TimePoint now) {
     const RetryState& retry = calls_[slot].retry;
     if (RetryPolicy::has_begun(retry)) latencies_.add_unfinished(retry.begun, now);
   }
+  latencies_.end(timeout_, counts_);
   return std::move(latencies_);
 }
 

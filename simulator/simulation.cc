@@ -162,6 +162,8 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
     recovery.outage_failed = true;
     recovery.reason = "the job was done before its outage began";
   }
+  RunLatencies latencies = calls().end(now);  // says what of the counts is left out
+  for (const auto& each : others_) latencies += each->calls().end(now);
   SimulationResult result{
       .summary = {.title = observers_.run.empty() ? std::string()
                            : others_.empty()
@@ -172,6 +174,7 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
                   .elapsed = now - TimePoint{},
                   .counts = totals(),
                   .recovery = std::move(recovery),
+                  .latencies = std::move(latencies),
                   .job = job,
                   .reconnect = reconnects_ ? std::optional(reconnects_->result()) : std::nullopt,
                   .graph = graph_ ? std::optional(graph_->result()) : std::nullopt,
@@ -226,7 +229,6 @@ void Simulation::take_other(TimePoint now) {
 }
 
 void Simulation::add_clients(TimePoint now, Summary& summary) {
-  summary.latencies = calls().end(now);
   const auto add = [&](Clients& clients, const WorkloadOptions& workload) {
     if (workload.arrivals != Arrivals::kOpen || others_.empty()) {
       summary.clients += workload.clients;
@@ -244,7 +246,6 @@ void Simulation::add_clients(TimePoint now, Summary& summary) {
   };
   add(clients_, scenario_.workload);
   for (std::size_t i = 0; i < others_.size(); ++i) {
-    summary.latencies += others_[i]->calls().end(now);
     add(*others_[i], scenario_.topology.edges[i + 1].caller);
   }
   // After the end of the recorder, because the last phase ends there.

@@ -507,14 +507,15 @@ TriedBacklog tried(std::size_t backlog, const CellResult& result) {
 }  // namespace
 
 AnswerTrials::AnswerTrials(const AskedRow& asked, const Evaluator& evaluator, std::uint64_t seed,
-                           std::size_t runs)
+                           std::size_t runs, bool of_limit)
     : evaluator_(evaluator),
       seed_(seed),
       runs_(std::min(runs, kMostRuns)),
-      tries_backlogs_(hangs_on_backlog(asked.options, asked.given)) {
+      tries_backlogs_(!of_limit && hangs_on_backlog(asked.options, asked.given)) {
   if (asked.result.decided() == 0) return;
   if (tries_backlogs_) try_backlogs(asked);
   for (const Rule rule : kRules) {
+    if (of_limit && rule != no_burst) continue;
     for (const Trial& trial : rule(asked)) {
       if (asked.given.contains(trial.option) && !trial.is_estimate) continue;
       has_trials_ = true;

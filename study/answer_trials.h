@@ -60,9 +60,10 @@ class AnswerTrials {
     bool differs() const { return !difference.text.empty(); }
   };
 
-  // Makes the runs: at most so many of each trial, and at most 60, with the seeds from `seed` on.
+  // Makes the runs: at most so many of each trial, and at most 60, with the seeds from `seed` on. `of_limit`: only what
+  // a rate limit admits at once is tried, which hardly hangs on luck, so that one run says it.
   AnswerTrials(const AskedRow& asked, const Evaluator& evaluator, std::uint64_t seed,
-               std::size_t runs);
+               std::size_t runs, bool of_limit = false);
 
   // Is there anything that the answer may hang on?
   bool any() const { return tries_backlogs_ || has_trials_; }

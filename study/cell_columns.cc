@@ -158,6 +158,10 @@ const CellColumn kColumns[] = {
     {"", 0, nullptr, "longest_without_ok_s", time_json<&C::longest_without_ok>},
 };
 
+// The titles of columns that say nothing without an outage.
+constexpr std::string_view kOfOutage =
+    "recovered relapsed recovering undecided collapsed errors gone p90 recovery rec. p90 OK lost";
+
 const CellColumn kReconnectColumns[] = {
     {"connected", 11,
      [](const C& c) { return c.back_share ? narrow_percent(*c.back_share, 2) : "-"; }, "back_share",
@@ -255,9 +259,11 @@ const PhaseColumn kErrorsByColumn{
     [](const P& p) { return !p.errors_by.empty() ? pairs_text(errors_by_json(p)) : "-"; },
     "errors_by_", "", errors_by_json};
 
-void add_phase(std::vector<CellColumn>& columns, const PhaseColumn& column, std::size_t phase) {
+// `outage`: is there one in any row?
+void add_phase(std::vector<CellColumn>& columns, const PhaseColumn& column, std::size_t phase,
+               bool outage) {
   const std::string when(kPhaseNames[phase]);
-  const std::string title = column.text == nullptr ? "" : column.title + (' ' + when);
+  const std::string title = column.text == nullptr || !outage ? "" : column.title + (' ' + when);
   columns.push_back({title, static_cast<int>(title.size()) + 2,
                      [&column, phase](const C& c) { return column.text(c.phases[phase]); },
                      column.name + when + column.unit,
@@ -290,29 +296,30 @@ void add_clients(std::vector<CellColumn>& columns, const std::string& name) {
 std::vector<CellColumn> cell_columns(const MoreColumns& more) {
   std::vector<CellColumn> columns(std::begin(kColumns), std::end(kColumns));
   for (CellColumn& column : columns) {
+    if (!more.outage && kOfOutage.find(column.title) != kOfOutage.npos) column.title.clear();
+    if (!more.outage && column.name == "ok_per_s") {
+      column.title = "OK/s";
+      column.width = 9;
+      column.text = [](const C& c) { return fixed(c.ok_per_s, 1); };
+    }
     if (!more.job || column.name != "makespan_median_s") continue;
     column.title = "makespan";
     column.width = 10;
     column.text = [](const C& c) { return c.jobs > 0 ? time_text(c.makespan_median) : "-"; };
   }
   for (std::size_t phase = 0; phase < kPhaseNames.size(); ++phase) {
-    for (const PhaseColumn& column : kPhaseColumns) add_phase(columns, column, phase);
+    for (const PhaseColumn& each : kPhaseColumns) add_phase(columns, each, phase, more.outage);
   }
   for (std::size_t phase = 0; more.errors_by && phase < kPhaseNames.size(); ++phase) {
-    add_phase(columns, kErrorsByColumn, phase);
+    add_phase(columns, kErrorsByColumn, phase, more.outage);
   }
-  if (more.reconnects) {
-    columns.insert(columns.end(), std::begin(kReconnectColumns), std::end(kReconnectColumns));
-  }
-  if (more.processes) {
-    columns.insert(columns.end(), std::begin(kProcessColumns), std::end(kProcessColumns));
-  }
-  if (more.hedges) {
-    columns.insert(columns.end(), std::begin(kHedgeColumns), std::end(kHedgeColumns));
-  }
-  if (more.graph) {
-    columns.insert(columns.end(), std::begin(kGraphColumns), std::end(kGraphColumns));
-  }
+  const auto add_if = [&columns](bool some, const auto& others) {
+    if (some) columns.insert(columns.end(), std::begin(others), std::end(others));
+  };
+  add_if(more.reconnects, kReconnectColumns);
+  add_if(more.processes, kProcessColumns);
+  add_if(more.hedges, kHedgeColumns);
+  add_if(more.graph, kGraphColumns);
   for (const std::string& name : more.clients) add_clients(columns, name);
   return columns;
 }

@@ -27,6 +27,7 @@ struct MoreColumns {
   bool hedges = false;                 // requests are hedged
   bool graph = false;                  // there are services behind services
   bool job = false;                    // workers do one: its makespan is for people, too
+  bool outage = true;                  // none: OK/s are for people, and verdicts are not
   bool errors_by = false;              // the only values that are no numbers: errors by their kind
   std::vector<std::string> clients{};  // of several kinds: their names
 };

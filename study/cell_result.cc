@@ -1,6 +1,7 @@
 #include "study/cell_result.h"
 
 #include <algorithm>
+#include <array>
 #include <initializer_list>
 #include <map>
 
@@ -118,15 +119,19 @@ std::optional<double> mean_of(const std::vector<Result>& runs,
   return values.empty() ? std::nullopt : std::optional(mean(values).value);
 }
 
+template <typename Result, typename Value>
+std::vector<Value> values_of(const std::vector<Result>& results, Value Result::*value) {
+  std::vector<Value> all;
+  for (const Result& each : results) all.push_back(each.*value);
+  return all;
+}
+
 PhaseResult summarize_phase(const std::vector<RunResult>& runs, std::size_t number) {
   std::vector<PhaseResult> phases;
-  std::vector<std::optional<TimeBound>> p50, p99;
   std::vector<double> errors_by;
   for (const RunResult& run : runs) {
     const PhaseResult& phase = run.phases[number];
     phases.push_back(phase);
-    p50.push_back(phase.request_p50);
-    p99.push_back(phase.request_p99);
     errors_by.resize(std::max(errors_by.size(), phase.errors_by.size()));
     for (std::size_t i = 0; i < phase.errors_by.size(); ++i) {
       errors_by[i] += phase.errors_by[i] / static_cast<double>(runs.size());
@@ -140,8 +145,8 @@ PhaseResult summarize_phase(const std::vector<RunResult>& runs, std::size_t numb
           .timed_out = mean_of(phases, &PhaseResult::timed_out),
           .errors = mean_of(phases, &PhaseResult::errors),
           .requests_per_s = mean_of(phases, &PhaseResult::requests_per_s),
-          .request_p50 = median_bound(p50),
-          .request_p99 = median_bound(p99),
+          .request_p50 = median_bound(values_of(phases, &PhaseResult::request_p50)),
+          .request_p99 = median_bound(values_of(phases, &PhaseResult::request_p99)),
           .errors_by = errors_by};
 }
 
@@ -191,11 +196,8 @@ CellResult summarize(const std::vector<RunResult>& runs, double misses) {
   cell.alike = runs.size() > 1 && std::all_of(runs.begin(), runs.end(), [&runs](const auto& each) {
                  return each == runs.front();
                });
-  std::vector<std::optional<Duration>> errors_gone, recovery, makespan, all_back, without_ok;
-  std::vector<std::optional<TimeBound>> p50, p99;
-  std::vector<double> amplification, success_share, ok_per_s, gave_up, not_sent, unfinished,
-      doubtful, ok_lost, not_sent_share;
-  std::vector<double> nothing_retried, never_sent, calls, calls_done;
+  std::vector<std::optional<Duration>> errors_gone, recovery, without_ok;
+  std::vector<double> nothing_retried;
   for (const RunResult& run : runs) {
     const auto when = [&run](std::initializer_list<Verdict> verdicts,
                              const std::optional<Duration>& time) {
@@ -203,40 +205,22 @@ CellResult summarize(const std::vector<RunResult>& runs, double misses) {
           std::find(verdicts.begin(), verdicts.end(), run.verdict) != verdicts.end();
       return counts ? time : std::nullopt;
     };
-    cell.no_outage += run.verdict == Verdict::kNoOutage ? 1 : 0;
-    cell.recovered += run.verdict == Verdict::kRecovered ? 1 : 0;
-    cell.relapsed += run.verdict == Verdict::kRelapsed ? 1 : 0;
-    cell.recovering += run.verdict == Verdict::kRecovering ? 1 : 0;
-    cell.undecided += run.verdict == Verdict::kUndecided ? 1 : 0;
-    cell.collapsed += run.verdict == Verdict::kCollapsed ? 1 : 0;
+    using C = CellResult;  // in the order of `Verdict`
+    constexpr std::array kCounts{&C::no_outage, &C::undecided,  &C::recovered,
+                                 &C::relapsed,  &C::recovering, &C::collapsed};
+    ++(cell.*kCounts.at(static_cast<std::size_t>(run.verdict)));
     errors_gone.push_back(when({Verdict::kRecovered, Verdict::kRecovering}, run.errors_gone));
     recovery.push_back(when({Verdict::kRecovered}, run.time_to_recovery));
     cell.to_watch = std::max(cell.to_watch, run.to_watch);
     cell.cut += run.cut ? 1 : 0;
     cell.queued += run.queue_wait ? 1 : 0;
     cell.queue_wait = std::max(cell.queue_wait, run.queue_wait);
-    amplification.push_back(run.amplification);
-    success_share.push_back(run.success_share);
-    ok_per_s.push_back(run.ok_per_s);
-    gave_up.push_back(run.gave_up);
-    not_sent.push_back(run.not_sent);
-    not_sent_share.push_back(run.not_sent_share);
-    unfinished.push_back(run.unfinished);
-    doubtful.push_back(run.doubtful);
-    never_sent.push_back(run.never_sent);
     cell.jobs += run.observed ? 1 : 0;
     cell.jobs_done += run.makespan ? 1 : 0;
-    calls.push_back(run.calls);
-    calls_done.push_back(run.calls_done);
     cell.observed = std::max(cell.observed, run.observed.value_or(Duration::zero()));
     if (run.nothing_retried > 0) nothing_retried.push_back(run.nothing_retried);
     cell.not_retryable |= run.not_retryable;
-    p50.push_back(run.request_p50);
-    p99.push_back(run.request_p99);
-    makespan.push_back(run.makespan);
-    all_back.push_back(run.all_back);
     if (run.longest_without_ok) without_ok.push_back(run.longest_without_ok);
-    ok_lost.push_back(run.ok_lost);
     cell.peak_concurrency = std::max(cell.peak_concurrency, run.peak_concurrency);
     cell.peak_is_bound |= run.peak_is_bound;
   }
@@ -253,27 +237,32 @@ CellResult summarize(const std::vector<RunResult>& runs, double misses) {
   cell.recovery_median = censored_quantile(recovery, 0.5);
   cell.recovery_p90 = censored_quantile(recovery, 0.9);
   cell.recovery_interval = censored_median_interval(recovery, misses);
-  cell.amplification = mean(amplification, misses);
-  cell.success_share = mean(success_share, misses);
-  cell.ok_per_s = mean(ok_per_s).value;
-  cell.gave_up = mean(gave_up).value;
-  cell.not_sent = mean(not_sent).value;
-  cell.not_sent_share = mean(not_sent_share).value;
-  cell.unfinished = mean(unfinished).value;
-  cell.never_sent = mean(never_sent).value;
-  cell.calls = mean(calls).value;
-  cell.calls_done = mean(calls_done).value;
-  cell.doubtful = mean(doubtful).value;
+  cell.amplification = mean(values_of(runs, &RunResult::amplification), misses);
+  cell.success_share = mean(values_of(runs, &RunResult::success_share), misses);
+  const auto mean_of_all = [&runs](double RunResult::*value) {
+    return mean(values_of(runs, value)).value;
+  };
+  cell.ok_per_s = mean_of_all(&RunResult::ok_per_s);
+  cell.gave_up = mean_of_all(&RunResult::gave_up);
+  cell.not_sent = mean_of_all(&RunResult::not_sent);
+  cell.not_sent_share = mean_of_all(&RunResult::not_sent_share);
+  cell.unfinished = mean_of_all(&RunResult::unfinished);
+  cell.never_sent = mean_of_all(&RunResult::never_sent);
+  cell.calls = mean_of_all(&RunResult::calls);
+  cell.calls_done = mean_of_all(&RunResult::calls_done);
+  cell.doubtful = mean_of_all(&RunResult::doubtful);
   if (cell.doubtful >= Counts::kManyLeftOut && cell.success_share.interval) {
     cell.success_share.interval->low *= 1 - cell.doubtful;
   }
   if (nothing_retried.size() == runs.size()) cell.nothing_retried = mean(nothing_retried).value;
-  cell.request_p50 = median_bound(p50);
-  cell.request_p99 = median_bound(p99);
-  cell.ok_lost = mean(ok_lost).value;
+  cell.request_p50 = median_bound(values_of(runs, &RunResult::request_p50));
+  cell.request_p99 = median_bound(values_of(runs, &RunResult::request_p99));
+  cell.ok_lost = mean_of_all(&RunResult::ok_lost);
+  const auto makespan = values_of(runs, &RunResult::makespan);
   cell.makespan_median = censored_quantile(makespan, 0.5);
   cell.makespan_interval = censored_median_interval(makespan, misses);
   cell.back_share = mean_of(runs, &RunResult::back_share);
+  const auto all_back = values_of(runs, &RunResult::all_back);
   cell.all_back_median = censored_quantile(all_back, 0.5);
   cell.all_back_p90 = censored_quantile(all_back, 0.9);
   cell.throttled_share = mean_of(runs, &RunResult::throttled_share);

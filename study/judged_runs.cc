@@ -143,12 +143,20 @@ Figures cell_figures(const CellResult& cell) {
                                                           {"recovering", cell.recovering},
                                                           {"undecided", cell.undecided},
                                                           {"collapsed", cell.collapsed}};
+  // Of these runs at least so many, and at most.
+  const auto set_interval = [&](const std::string& name, std::size_t runs, std::size_t least,
+                                std::size_t most) {
+    const bool any = runs > 0;
+    figures[name + "_low"] = any ? Figures(sure_interval(least, runs, cell.misses).low) : Figures();
+    figures[name + "_high"] =
+        any ? Figures(sure_interval(most, runs, cell.misses).high) : Figures();
+  };
   for (const auto& [name, count] : verdicts) {
-    const auto part = share(count, cell.runs, cell.misses);
+    const auto part = share(count, cell.runs);
     figures[name] = part ? Figures(part->value) : Figures();
-    figures[std::string(name) + "_low"] = part ? Figures(part->interval.low) : Figures();
-    figures[std::string(name) + "_high"] = part ? Figures(part->interval.high) : Figures();
+    set_interval(name, cell.runs, count, count);
   }
+  set_interval("down", cell.decided(), cell.down_runs(), cell.down_runs() + cell.recovering);
   return figures;
 }
 
@@ -185,18 +193,17 @@ std::string held_back(const Scenario& scenario) {
          readable(through) + "/s through (" + (by_pools ? "--pool-size" : "--client-rate") + ')';
 }
 
-std::vector<std::size_t> looks(std::size_t most) {
-  std::vector<std::size_t> after;
-  for (std::size_t runs = kFirstLook; runs < most; runs *= 2) after.push_back(runs);
-  after.push_back(most);
-  return after;
+std::vector<Look> looks(std::size_t most) {
+  std::vector<Look> all;
+  for (std::size_t runs = kFirstLook; runs < most; runs *= 2) all.push_back({runs});
+  for (Look& each : all) each.misses = kUsualMisses / static_cast<double>(all.size());
+  all.push_back({most});
+  return all;
 }
 
 std::optional<JudgedRuns> judge_runs(const Evaluator& evaluator, const Scenario& scenario,
                                      std::uint64_t seed, std::size_t most,
                                      const std::vector<Expectation>& expectations) {
-  const std::vector<std::size_t> plan = looks(most);
-  const double misses = kUsualMisses / static_cast<double>(plan.size());
   const std::vector<Kind> kinds = kinds_of(expectations);
   const std::string held_back = retrystorm::held_back(scenario);
   std::vector<std::string> wanted;  // of each run's summary
@@ -205,7 +212,8 @@ std::optional<JudgedRuns> judge_runs(const Evaluator& evaluator, const Scenario&
   }
   JudgedRuns result{.runs = {}, .judgements = std::vector<Judgement>(expectations.size())};
   std::vector<std::vector<Value>> values;  // of each run: those of the wanted figures
-  for (const std::size_t until : plan) {
+  for (const Look& look : looks(most)) {
+    const std::size_t until = look.runs;
     const std::size_t before = result.runs.size();
     values.resize(until);
     std::vector<Watch> watches;
@@ -221,12 +229,12 @@ std::optional<JudgedRuns> judge_runs(const Evaluator& evaluator, const Scenario&
     }
     result.runs.insert(result.runs.end(), runs.begin(), runs.end());
 
-    const CellResult cell = summarize(result.runs, misses);
+    const CellResult cell = summarize(result.runs, look.misses);
     Figures figures = cell_figures(cell);
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       std::vector<Value> each;
       for (const auto& run : values) each.push_back(run[i]);
-      add_mean(figures, wanted[i], each, misses);
+      add_mean(figures, wanted[i], each, look.misses);
     }
     const bool last = until == most;
     const auto judge_now = [&](const Expectation& claim, Kind kind) {

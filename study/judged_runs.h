@@ -1,11 +1,11 @@
 // Makes runs of one scenario until claims about them are decided.
 //
-// The claims are judged after 25, 50, 100, ... runs, and finally after `most`. The number of looks, k,
-// is fixed before the first run. At each look, the intervals miss with a probability of 5 % / k. So a
-// claim is decided wrongly with a probability of at most 5 % in all looks together. The seeds count up,
-// so the same options give the same runs and findings with any number of threads.
+// The claims are judged after 25, 50, 100, ... runs, and finally after `most`. A claim is decided wrongly if the true
+// value is beyond one end of an interval: after all runs with a probability of 2.5 %, as in one look, and at all looks
+// before together with as much. The seeds count up, so the same options give the same runs and findings with any
+// number of threads.
 //
-// - The interval of `down` holds all that the runs which are still recovering may come to.
+// - A share of the runs has `sure_interval`. That of `down` holds all that runs still recovering may come to.
 // - A figure of the table that has an interval there (a share, a mean, a median) is judged by it.
 // - Any other figure of a run's summary is judged by the interval of its mean over the runs.
 // - A figure of the table without an interval is judged by its value after all runs.
@@ -44,8 +44,11 @@ Figures cell_figures(const CellResult& cell);
 // intervals are left out, since one run has none.
 Figures one_run_figures(const SimulationResult& run);
 
-// The numbers of runs after which the claims are judged.
-std::vector<std::size_t> looks(std::size_t most);
+struct Look {
+  std::size_t runs = 0;          // after which the claims are judged
+  double misses = kUsualMisses;  // of its intervals, at both ends together
+};
+std::vector<Look> looks(std::size_t most);
 
 // "the load is 300/s, and the clients let no more than 120/s through (--client-rate)": then requests wait in the
 // clients before any outage, and ever longer. Empty where that is not so, or not known.

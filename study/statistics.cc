@@ -8,11 +8,8 @@ namespace retrystorm {
 
 namespace {
 
-constexpr double kZ = 1.959963984540054;  // the normal distribution's 97.5 % quantile
-
 // The value that a normal variate exceeds, in either direction, with the probability `misses`.
 double normal_z(double misses) {
-  if (misses == kUsualMisses) return kZ;
   double low = 0, high = 40;
   for (int i = 0; i < 100; ++i) {
     const double middle = (low + high) / 2;
@@ -25,11 +22,8 @@ double normal_z(double misses) {
 // three on, Fisher's expansion (1926) is off by less than 0.8 % if `misses` is 5 %.
 double student_t(double degrees, double misses) {
   constexpr double kPi = 3.141592653589793;
-  if (degrees < 1.5) return misses == kUsualMisses ? 12.706204736 : 1 / std::tan(kPi * misses / 2);
-  if (degrees < 2.5) {
-    return misses == kUsualMisses ? 4.302652730
-                                  : (1 - misses) * std::sqrt(2 / (misses * (2 - misses)));
-  }
+  if (degrees < 1.5) return 1 / std::tan(kPi * misses / 2);
+  if (degrees < 2.5) return (1 - misses) * std::sqrt(2 / (misses * (2 - misses)));
   const double z = normal_z(misses), z2 = z * z;
   return z + z * (z2 + 1) / (4 * degrees) +
          z * ((5 * z2 + 16) * z2 + 3) / (96 * degrees * degrees) +
@@ -102,13 +96,20 @@ double greatest_share(std::size_t hits, std::size_t runs, double misses) {
 }
 
 double least_share(std::size_t hits, std::size_t runs, double misses) {
-  double low = 0, high = 1;
-  if (hits == 0) return low;
-  for (int i = 0; i < 60; ++i) {
-    const double middle = (low + high) / 2;
-    (1 - binomial_at_most(hits - 1, runs, middle) < misses ? low : high) = middle;
+  return 1 - greatest_share(runs - hits, runs, misses);
+}
+
+Interval sure_interval(std::size_t hits, std::size_t runs, double misses) {
+  const Interval wilson = wilson_interval(hits, runs, misses);
+  const std::size_t others = runs - hits;
+  constexpr std::size_t kMany = 1000;  // of both: then these are hardly different
+  if (std::min(hits, others) > kMany) return wilson;
+  if (others < hits) {
+    const Interval mirrored = sure_interval(others, runs, misses);
+    return {1 - mirrored.high, 1 - mirrored.low};
   }
-  return low;
+  return {std::min(wilson.low, least_share(hits, runs, misses / 2)),
+          std::max(wilson.high, greatest_share(hits, runs, misses / 2))};
 }
 
 Interval newcombe_interval(std::size_t our_hits, std::size_t our_runs, std::size_t their_hits,

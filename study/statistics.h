@@ -42,6 +42,10 @@ double binomial_at_most(std::size_t hits, std::size_t runs, double share);
 double greatest_share(std::size_t hits, std::size_t runs, double misses = kUsualMisses);
 double least_share(std::size_t hits, std::size_t runs, double misses = kUsualMisses);
 
+// For decisions: Wilson's interval, or Clopper and Pearson's where that is wider. Each end misses with at most half of
+// `misses`; Wilson's alone with up to three times as much.
+Interval sure_interval(std::size_t hits, std::size_t runs, double misses = kUsualMisses);
+
 // The 95 % interval of the difference of two shares, ours minus theirs, from Wilson's interval of
 // each (Newcombe 1998, method 10). For runs with the same seeds, which are correlated, it is wider
 // than necessary.

@@ -89,7 +89,6 @@ struct Heading {
   std::string_view words, figure;
 };
 constexpr std::array kHeadings{
-    Heading{"given_up", "gave_up"},
     Heading{"back_after", "recovery"},
     Heading{"back", "recovery"},
     Heading{"down_at_the_end", "down"},
@@ -99,6 +98,15 @@ constexpr std::array kHeadings{
     Heading{"attempts_throttled", "throttled_share"},
     Heading{"capacity_idle", "idle_share"},
     Heading{"all_connected_after", "all_back"},
+    Heading{"attempts_not_sent", "not_sent_share"},
+    Heading{"load", "amplification"},
+};
+
+// The same of parts of a name. Points are "_", too.
+constexpr std::array kParts{
+    Heading{"given_up", "gave_up"},  Heading{"req__", "request_"},
+    Heading{"rec__", "recovery_"},   Heading{"amplif_", "amplification"},
+    Heading{"conc_", "concurrency"}, Heading{"gone_p90", "errors_gone_p90"},
 };
 
 // "OK/s_after_the_outage" is ok_per_s_after.
@@ -116,6 +124,7 @@ std::string as_in_json(std::string name) {
     replace("_after" + std::string(outage), "_after");
     replace("_before" + std::string(outage), "_before");
   }
+  for (const Heading& part : kParts) replace(part.words, part.figure);
   for (const Heading& each : kHeadings) {
     if (each.words == name) return std::string(each.figure);
   }
@@ -388,10 +397,14 @@ std::optional<std::size_t> runs_to_decide(const Expectation& expectation,
   const double end = value < bound ? *judgement.high : *judgement.low;
   const double ratio = (end - value) / (bound - value);
   if (!(ratio >= 1 && std::isfinite(ratio))) return std::nullopt;
-  double times = ratio * ratio;
-  // Wilson's interval of a share p ends where (p - end)^2 = z^2 end (1 - end) / runs.
-  if (is_of_verdict(expectation.figure)) times *= bound * (1 - bound) / (end * (1 - end));
-  const double runs = static_cast<double>(judgement.runs) * times;
+  double runs = static_cast<double>(judgement.runs) * ratio * ratio;
+  if (is_of_verdict(expectation.figure)) {
+    // Wilson's interval of a share p ends where (p - end)^2 = z^2 end (1 - end) / runs. And with no hit, or nothing but
+    // hits, a run must be one as often as the bound says with a probability of 2.5 % at most.
+    const double beyond = std::abs(value - bound);
+    runs = 1.959964 * 1.959964 * bound * (1 - bound) / (beyond * beyond);
+    if (value == 0 || value == 1) runs = std::max(runs, std::log(0.025) / std::log1p(-beyond));
+  }
   if (!(runs < kMostRuns)) return std::nullopt;
   // Rounded up to two digits, and more than there were.
   const double unit = std::max(std::pow(10, std::floor(std::log10(runs)) - 1), 1.0);

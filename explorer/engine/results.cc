@@ -1,9 +1,9 @@
 #include "explorer/engine/results.h"
 
+#include <array>
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <type_traits>
 
 #include "model/base/text.h"
 #include "study/cell_columns.h"
@@ -14,81 +14,83 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Calls `visit` with each field of a result.
+// Calls `visit` with each of these fields and its name, in that order.
+template <std::size_t kCount, typename Visit, typename... Field>
+void visit_each(const std::array<const char*, kCount>& names, const std::string& end,
+                const Visit& visit, Field&... fields) {
+  static_assert(sizeof...(fields) == kCount);
+  std::size_t next = 0;
+  (visit(names[next++] + end, fields), ...);
+}
+
+// Calls `visit` with each field of a result and its name. It does not compile if one is missing here.
+template <typename Phase, typename Visit>
+void each_field(Phase& phase, const std::string& name, const Visit& visit) {
+  auto& [success, gave_up, not_sent, attempts_per_s, ok_per_s, timed_out, errors, requests_per_s,
+         request_p50, request_p99, errors_by] = phase;
+  visit_each(
+      std::array{"success_", "gave_up_", "not_sent_", "attempts_per_s_", "ok_per_s_", "timed_out_",
+                 "errors_", "requests_per_s_", "request_p50_ns_", "request_p99_ns_", "errors_by_"},
+      name, visit, success, gave_up, not_sent, attempts_per_s, ok_per_s, timed_out, errors,
+      requests_per_s, request_p50, request_p99, errors_by);
+}
+
 template <typename Result, typename Visit>
 void each_field(Result& result, const Visit& visit) {
-  visit("verdict", result.verdict);
-  visit("errors_gone_ns", result.errors_gone);
-  visit("time_to_recovery_ns", result.time_to_recovery);
-  visit("to_watch_ns", result.to_watch);
-  visit("queue_wait_ns", result.queue_wait);
-  visit("amplification", result.amplification);
-  visit("success_share", result.success_share);
-  visit("ok_per_s", result.ok_per_s);
-  visit("gave_up", result.gave_up);
-  visit("not_sent", result.not_sent);
-  visit("not_sent_share", result.not_sent_share);
-  visit("unfinished", result.unfinished);
-  visit("request_p50_ns", result.request_p50);
-  visit("request_p99_ns", result.request_p99);
-  visit("ok_lost", result.ok_lost);
-  visit("peak_concurrency", result.peak_concurrency);
-  visit("makespan_ns", result.makespan);
-  visit("throttled_share", result.throttled_share);
-  visit("idle_share", result.idle_share);
-  visit("provided", result.provided);
-  visit("longest_without_ok_ns", result.longest_without_ok);
-  visit("processes", result.processes);
-  visit("process_rate", result.process_rate);
-  visit("hedges", result.hedges);
-  visit("hedges_won", result.hedges_won);
-  visit("died_first", result.died_first);
-  visit("last_calls", result.last_calls);
-  visit("clients", result.clients);
-  visit("back_share", result.back_share);
-  visit("all_back_ns", result.all_back);
+  auto& [verdict, errors_gone, time_to_recovery, to_watch, queue_wait, cut, amplification,
+         success_share, ok_per_s, gave_up, not_sent, not_sent_share, unfinished, doubtful,
+         never_sent, nothing_retried, not_retryable, request_p50, request_p99, ok_lost,
+         peak_concurrency, peak_is_bound, calls, calls_done, observed, makespan, throttled_share,
+         idle_share, provided, longest_without_ok, processes, process_rate, hedges, hedges_won,
+         back_share, all_back, died_first, last_calls, clients, phases] = result;
+  visit_each(std::array{"verdict",         "errors_gone_ns", "time_to_recovery_ns",
+                        "to_watch_ns",     "queue_wait_ns",  "cut",
+                        "amplification",   "success_share",  "ok_per_s",
+                        "gave_up",         "not_sent",       "not_sent_share",
+                        "unfinished",      "doubtful",       "never_sent",
+                        "nothing_retried", "not_retryable",  "request_p50_ns",
+                        "request_p99_ns",  "ok_lost",        "peak_concurrency",
+                        "peak_is_bound",   "calls",          "calls_done",
+                        "observed_ns",     "makespan_ns",    "throttled_share",
+                        "idle_share",      "provided",       "longest_without_ok_ns",
+                        "processes",       "process_rate",   "hedges",
+                        "hedges_won",      "back_share",     "all_back_ns",
+                        "died_first",      "last_calls",     "clients"},
+             "", visit, verdict, errors_gone, time_to_recovery, to_watch, queue_wait, cut,
+             amplification, success_share, ok_per_s, gave_up, not_sent, not_sent_share, unfinished,
+             doubtful, never_sent, nothing_retried, not_retryable, request_p50, request_p99,
+             ok_lost, peak_concurrency, peak_is_bound, calls, calls_done, observed, makespan,
+             throttled_share, idle_share, provided, longest_without_ok, processes, process_rate,
+             hedges, hedges_won, back_share, all_back, died_first, last_calls, clients);
   for (std::size_t i = 0; i < kPhaseNames.size(); ++i) {
-    auto& phase = result.phases[i];
-    const auto visit_phase = [&](const char* name, auto& value) {
-      visit((name + std::string(kPhaseNames[i])).c_str(), value);
-    };
-    visit_phase("success_", phase.success);
-    visit_phase("gave_up_", phase.gave_up);
-    visit_phase("not_sent_", phase.not_sent);
-    visit_phase("attempts_per_s_", phase.attempts_per_s);
-    visit_phase("ok_per_s_", phase.ok_per_s);
-    visit_phase("timed_out_", phase.timed_out);
-    visit_phase("errors_", phase.errors);
-    visit_phase("request_p50_ns_", phase.request_p50);
-    visit_phase("request_p99_ns_", phase.request_p99);
+    each_field(phases[i], std::string(kPhaseNames[i]), visit);
   }
 }
 
 Json to_json(Verdict verdict) {
   return to_string(verdict);
 }
-Json to_json(const std::optional<Duration>& time) {
-  return time ? Json(time->count()) : Json(nullptr);
+Json to_json(Duration time) {
+  return time.count();
 }
-Json to_json(const std::optional<TimeBound>& time) {
-  return time ? Json{time->time.count(), time->or_more} : Json(nullptr);
+Json to_json(const TimeBound& time) {
+  return {time.time.count(), time.or_more};
 }
-Json to_json(const std::optional<double>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-Json to_json(const std::string& text) {
-  return text;
+Json to_json(const RetryOn& failures) {
+  return to_string(failures);
 }
 Json to_json(const std::vector<ClientsFigures>& clients) {
   Json json = Json::array();
   for (const auto& each : clients) json.push_back({each.name, each.success, each.attempts});
   return json;
 }
-Json to_json(double value) {
+template <typename Value>
+Json to_json(const Value& value) {
   return value;
 }
-Json to_json(std::size_t value) {
-  return value;
+template <typename Value>
+Json to_json(const std::optional<Value>& value) {
+  return value ? to_json(*value) : Json(nullptr);
 }
 
 void read(const Json& json, Verdict& verdict) {
@@ -101,16 +103,15 @@ void read(const Json& json, Verdict& verdict) {
   }
   throw std::invalid_argument(in_quotes(name) + " is no verdict");
 }
-void read(const Json& json, std::optional<Duration>& time) {
-  time = json.is_null() ? std::nullopt : std::optional(Duration(json.get<Duration::rep>()));
+void read(const Json& json, Duration& time) {
+  time = Duration(json.get<Duration::rep>());
 }
-void read(const Json& json, std::optional<TimeBound>& time) {
-  time = json.is_null() ? std::nullopt
-                        : std::optional(TimeBound{.time = Duration(json.at(0).get<Duration::rep>()),
-                                                  .or_more = json.at(1).get<bool>()});
+void read(const Json& json, TimeBound& time) {
+  read(json.at(0), time.time);
+  time.or_more = json.at(1).get<bool>();
 }
-void read(const Json& json, std::optional<double>& value) {
-  value = json.is_null() ? std::nullopt : std::optional(json.get<double>());
+void read(const Json& json, RetryOn& failures) {
+  failures = parse_retry_on(json.get<std::string>());
 }
 void read(const Json& json, std::vector<ClientsFigures>& clients) {
   for (const Json& each : json) {
@@ -118,9 +119,13 @@ void read(const Json& json, std::vector<ClientsFigures>& clients) {
         {each.at(0).get<std::string>(), each.at(1).get<double>(), each.at(2).get<double>()});
   }
 }
-template <typename Number>
-void read(const Json& json, Number& value) {
-  value = json.get<Number>();
+template <typename Value>
+void read(const Json& json, Value& value) {
+  value = json.get<Value>();
+}
+template <typename Value>
+void read(const Json& json, std::optional<Value>& value) {
+  if (!json.is_null()) read(json, value.emplace());
 }
 
 Json difference(double value, const std::optional<Interval>& interval) {
@@ -162,13 +167,14 @@ std::optional<double> seconds(const std::optional<Duration>& time) {
 
 Json result_json(const RunResult& result) {
   Json json = Json::object();
-  each_field(result, [&json](const char* name, const auto& value) { json[name] = to_json(value); });
+  each_field(result,
+             [&json](const std::string& name, const auto& value) { json[name] = to_json(value); });
   return json;
 }
 
 RunResult read_result(const Json& json) {
   RunResult result;
-  each_field(result, [&json](const char* name, auto& value) { read(json.at(name), value); });
+  each_field(result, [&json](const std::string& name, auto& value) { read(json.at(name), value); });
   return result;
 }
 

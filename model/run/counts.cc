@@ -1,6 +1,7 @@
 #include "model/run/counts.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 namespace retrystorm {
@@ -18,12 +19,11 @@ std::uint64_t Counts::nothing_retried() const {
 }
 
 double Counts::success_share() const {
-  const std::uint64_t known = ok + gave_up() + failing;
-  return known == 0 ? 1 : static_cast<double>(ok) / static_cast<double>(known);
+  return known() == 0 ? 1 : static_cast<double>(ok) / static_cast<double>(known());
 }
 
 std::uint64_t Counts::left_out() const {
-  return requests - std::min(requests, ok + gave_up() + failing);
+  return requests - std::min(requests, known());
 }
 
 double Counts::left_out_share() const {
@@ -50,39 +50,29 @@ void Counts::count(const AttemptResult& result) {
   }
 }
 
+namespace {
+
+template <typename Combine>
+void combine(Counts& a, const Counts& b, const Combine& into) {
+  constexpr std::array kFields{&Counts::ok,        &Counts::errors,     &Counts::timed_out,
+                               &Counts::requests,  &Counts::attempts,   &Counts::retries,
+                               &Counts::hedges,    &Counts::hedges_won, &Counts::not_sent,
+                               &Counts::throttled, &Counts::failing,    &Counts::young};
+  for (const auto field : kFields) into(a.*field, b.*field);
+  for (std::size_t i = 0; i < b.gave_up_by.size(); ++i) into(a.gave_up_by[i], b.gave_up_by[i]);
+  for (std::size_t i = 0; i < b.errors_by.size(); ++i) into(a.errors_by[i], b.errors_by[i]);
+}
+
+}  // namespace
+
 Counts& Counts::operator+=(const Counts& other) {
-  ok += other.ok;
-  errors += other.errors;
-  timed_out += other.timed_out;
-  requests += other.requests;
-  attempts += other.attempts;
-  retries += other.retries;
-  hedges += other.hedges;
-  hedges_won += other.hedges_won;
-  for (std::size_t i = 0; i < gave_up_by.size(); ++i) gave_up_by[i] += other.gave_up_by[i];
-  not_sent += other.not_sent;
-  throttled += other.throttled;
-  failing += other.failing;
-  for (std::size_t i = 0; i < errors_by.size(); ++i) errors_by[i] += other.errors_by[i];
+  combine(*this, other, [](std::uint64_t& a, std::uint64_t b) { a += b; });
   return *this;
 }
 
 Counts operator-(const Counts& a, const Counts& b) {
-  Counts result{.ok = a.ok - b.ok,
-                .errors = a.errors - b.errors,
-                .timed_out = a.timed_out - b.timed_out,
-                .requests = a.requests - b.requests,
-                .attempts = a.attempts - b.attempts,
-                .retries = a.retries - b.retries,
-                .hedges = a.hedges - b.hedges,
-                .hedges_won = a.hedges_won - b.hedges_won,
-                .gave_up_by = a.gave_up_by,
-                .not_sent = a.not_sent - b.not_sent,
-                .throttled = a.throttled - b.throttled,
-                .failing = a.failing - b.failing,
-                .errors_by = a.errors_by};
-  for (std::size_t i = 0; i < b.gave_up_by.size(); ++i) result.gave_up_by[i] -= b.gave_up_by[i];
-  for (std::size_t i = 0; i < b.errors_by.size(); ++i) result.errors_by[i] -= b.errors_by[i];
+  Counts result = a;
+  combine(result, b, [](std::uint64_t& one, std::uint64_t other) { one -= other; });
   return result;
 }
 

@@ -27,6 +27,7 @@ struct Counts {
   std::uint64_t not_sent = 0;    // attempts refused by a gate of the client's process
   std::uint64_t throttled = 0;   // errors by which the service asked for less load
   std::uint64_t failing = 0;     // requests that are being retried now
+  std::uint64_t young = 0;       // of these, at the end of a run: see `RunLatencies::end`
   ErrorCounts errors_by{};       // errors, by kind
 
   // Requests without an attempt, so far or for good.
@@ -42,11 +43,12 @@ struct Counts {
   // Retry amplification: attempts sent per request, or 1 without requests.
   double amplification() const;
 
-  // The share of requests that succeeded. Only requests with a known result count: they succeeded,
-  // were given up, or have failed and are being retried. 1 when there are none.
+  // The requests with a known result: they succeeded, were given up, or are being retried and not `young`.
+  std::uint64_t known() const { return ok + gave_up() + failing - young; }
+  // The share of them that succeeded. 1 when there are none.
   double success_share() const;
 
-  // The requests that it leaves out, and their share of all. They are under way, and have not failed yet.
+  // The requests that it leaves out, and their share of all. They are under way.
   std::uint64_t left_out() const;
   double left_out_share() const;
   // From which share on reports name them beside the share that succeeded.

@@ -20,6 +20,18 @@ void RunLatencies::begin_phase(TimePoint now) {
   requests_.resize(std::max(requests_.size(), index_of(starts_.size() - 1) + 1));
 }
 
+void RunLatencies::end(Duration timeout, Counts& counts) {
+  const bool had_outage = starts_.size() > 2;
+  const auto p99 = had_outage ? began_in(RunPhase::kBefore).times.ended.quantile(0.99) : timeout;
+  const Duration least = std::min(timeout, p99.value_or(timeout));
+  std::uint64_t old = 0;
+  for (Requests& each : requests_) {
+    std::erase_if(each.unfinished, [least](Duration age) { return age < least; });
+    old += each.unfinished.size();
+  }
+  counts.young = counts.failing - std::min(counts.failing, old);
+}
+
 RunLatencies& RunLatencies::operator+=(const RunLatencies& other) {
   requests_.resize(std::max(requests_.size(), other.requests_.size()));
   for (std::size_t i = 0; i < other.requests_.size(); ++i) {
@@ -30,6 +42,7 @@ RunLatencies& RunLatencies::operator+=(const RunLatencies& other) {
     sum.requests.add(each.requests);
     sum.so_far.add(each.so_far);
     sum.gave_up += each.gave_up;
+    sum.unfinished.insert(sum.unfinished.end(), each.unfinished.begin(), each.unfinished.end());
   }
   return *this;
 }
@@ -62,6 +75,7 @@ RunLatencies::Began RunLatencies::began_in(RunPhase phase) const {
     const Requests& requests = requests_[index];
     result.ok += requests.both.count() + requests.attempts.count();
     result.gave_up += requests.gave_up;
+    result.unfinished += requests.unfinished.size();
     requests.add_times_to(result.times);
   };
   if (phase == RunPhase::kBefore && !leaves_out_warm_up_) add(0);

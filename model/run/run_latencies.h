@@ -9,6 +9,7 @@
 
 #include "model/base/duration.h"
 #include "model/base/latency.h"
+#include "model/run/counts.h"
 
 namespace retrystorm {
 
@@ -64,8 +65,15 @@ class RunLatencies {
     requests.requests.add(request);
     ++requests.gave_up;
   }
-  // A request is still under way.
-  void add_unfinished(TimePoint begun, TimePoint now) { of(begun).so_far.add(now - begun); }
+  // A request is still under way at the end of the run.
+  void add_unfinished(TimePoint begun, TimePoint now) {
+    of(begun).so_far.add(now - begun);
+    of(begun).unfinished.push_back(now - begun);
+  }
+
+  // The run has ended. What is under way and younger than one attempt's timeout and than the p99 of before the outage,
+  // if there was one, neither succeeded nor failed. Older requests failed. Sets `young` of the clients' counts.
+  void end(Duration timeout, Counts& counts);
 
   // Adds those of other clients of the same run.
   RunLatencies& operator+=(const RunLatencies& other);
@@ -74,16 +82,18 @@ class RunLatencies {
   RequestTimes requests() const;
 
   struct Began {
-    std::uint64_t ok = 0, gave_up = 0;
+    std::uint64_t ok = 0, gave_up = 0, unfinished = 0;
     RequestTimes times{};
   };
-  // The requests that began in this phase.
+  // The requests that began in this phase. Those that are left out have a time only.
   Began began_in(RunPhase phase) const;
 
  private:
   struct Requests {
     LatencyHistogram both{}, attempts{}, requests{}, so_far{};
     std::uint64_t gave_up = 0;
+    std::vector<Duration>
+        unfinished{};  // the times of `so_far`; from the end on without those that are left out
 
     void add_times_to(RequestTimes& times) const;
   };

@@ -35,7 +35,7 @@ RunPhases PhaseTotals::phases(const RunLatencies& latencies) const {
                  .counts = parts_[i].counts,
                  .ok = began.ok,
                  .gave_up = began.gave_up,
-                 .unfinished = began.times.so_far.count(),
+                 .unfinished = began.unfinished,
                  .request_p50 = began.times.quantile(0.5),
                  .request_p99 = began.times.quantile(0.99)};
   }

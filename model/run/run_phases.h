@@ -19,13 +19,13 @@ inline constexpr std::array<std::string_view, 3> kPhaseNames{"before", "during",
 struct PhaseFigures {
   Duration length{0};
   Counts counts{};  // what happened in this phase, whenever the requests began
-  // The requests that began in this phase, whenever they ended.
+  // The requests that began in this phase, whenever they ended. Those that are too young at the end of the run are
+  // left out: see `RunLatencies::end`.
   std::uint64_t ok = 0, gave_up = 0, unfinished = 0;
   std::optional<TimeBound> request_p50{}, request_p99{};
 
   std::uint64_t requests() const { return ok + gave_up + unfinished; }
-  // The share of the requests that succeeded. A request that is unfinished at the end of the run
-  // counts as failed. Nothing without requests.
+  // The share of the requests that succeeded. Unfinished ones have failed. Nothing without requests.
   std::optional<double> success_share() const;
 };
 

@@ -185,6 +185,26 @@ TEST(NextToTry, SaysWhenTheAttemptsAreTooFewForAClaim) {
   EXPECT_EQ(few("2", "success-during>99%", "freeze"), "");
 }
 
+// A request needs 1 / 0.7 attempts, and 99.9 % of 300/s then need 428/s of the workers, who do 20 / 50 ms = 400/s.
+TEST(TooFewAttempts, SaysThatTheyAreMoreThanTheServiceCanDo) {
+  const auto said = [](const std::string& rate, const std::string& after) {
+    return too_few_attempts(
+        scenario_of({{"service", "workers"},
+                     {"workers", "20"},
+                     {"service-time", "50ms"},
+                     {"arrivals", "open"},
+                     {"rate", rate},
+                     {"max-attempts", "10"},
+                     {"outage", "errors:30%"},
+                     {"error-after", after}}),
+        {parse_expectation("success-during>99.9%", run_figures(any_summary()))});
+  };
+  EXPECT_THAT(said("300", "service"),
+              testing::AllOf(testing::HasSubstr("428 attempts/s"), testing::HasSubstr("400/s")));
+  EXPECT_EQ(said("270", "service"), "");    // 385/s
+  EXPECT_EQ(said("300", "admission"), "");  // errors cost nothing
+}
+
 TEST(RowToImprove, IsTheFirstRowEvenIfNoneIsDecided) {
   RowToImprove row;
   row.see(1, {.runs = 3, .undecided = 3});

@@ -572,7 +572,9 @@ TEST(Simulation, ReportsWhatHappenedInEachPhase) {
   EXPECT_EQ(before.length, 9s);
   EXPECT_EQ(during.length, 20s);
   EXPECT_EQ(after.length, 30s);
-  EXPECT_EQ(before.requests() + during.requests() + after.requests(), summary.counts.requests);
+  const std::uint64_t young = summary.latencies.requests().so_far.count() - after.unfinished;
+  EXPECT_EQ(before.requests() + during.requests() + after.requests() + young,
+            summary.counts.requests);
   EXPECT_EQ(before.counts.attempts + during.counts.attempts + after.counts.attempts,
             summary.counts.attempts);
   EXPECT_EQ(before.ok + during.ok + after.ok, summary.counts.ok);
@@ -626,6 +628,53 @@ TEST(Simulation, RetriesAfterTheHintOfTheServer) {
   const std::uint64_t listening = run(scenario_of(options)).summary.counts.attempts;
   EXPECT_GT(ignoring, 10'000u);
   EXPECT_LE(listening, 201u);  // little more than one for each refusal and each answer
+}
+
+// A service that is well has some ten requests in it at any moment, also at the end. None of them has failed.
+TEST(Simulation, CountsNoRequestAsFailedThatHasJustBegun) {
+  for (const Arrivals arrivals : {Arrivals::kOpen, Arrivals::kClosed}) {
+    SimulatorOptions options = with_strategy("none");
+    options.workload.arrivals = arrivals;
+    options.outage_for = 1s;
+    options.observe = 60s;
+    const Summary summary = run(scenario_of(options)).summary;
+    EXPECT_EQ(summary.phases->at(2).success_share(), 1);
+    EXPECT_GT(summary.latencies.requests().so_far.count(), 0);
+    EXPECT_EQ(summary.counts.success_share(), 1);
+  }
+}
+
+// Nobody is answered after 1 s of calm, so what is under way at the end has failed, but for the last 100 ms.
+TEST(Simulation, CountsOldRequestsAsFailed) {
+  SimulatorOptions options = with_strategy("fixed");
+  options.workload.arrivals = Arrivals::kOpen;
+  options.timeline.outage = parse_disturbance("freeze", Engine::kSimulated);
+  options.outage_for = 30s;
+  options.observe = 1ms;
+  const auto during = run(scenario_of(options)).summary.phases->at(1);
+  EXPECT_EQ(during.success_share(), 0);
+  EXPECT_NEAR(static_cast<double>(during.unfinished), 100 * 29.9, 4 * std::sqrt(100 * 29.9));
+}
+
+// Of 0.1^5 of the requests all five attempts fail. Some are being retried when the run ends: these have not failed.
+TEST(Simulation, CountsNoRequestAsFailedThatIsRetriedForAShortTime) {
+  SimulatorOptions options = with_strategy("exponential");
+  options.workload.arrivals = Arrivals::kOpen;
+  options.workload.rate = 400;
+  options.workload.retry.limit.max_retries = 4;
+  options.service.capacity = Capacity::kWorkers;
+  options.service.workers.workers = 64;
+  options.service.errors.share = 0.1;
+  options.outage_for = 0s;
+  options.observe = 60s;
+  double succeed = 0;
+  constexpr int kRuns = 10;
+  for (int seed = 0; seed < kRuns; ++seed) {
+    const Scenario scenario = make_scenario(options, static_cast<std::uint64_t>(seed));
+    succeed += run(scenario).summary.counts.success_share() / kRuns;
+  }
+  const double failed = 1e-5, requests = kRuns * 60 * 400;
+  EXPECT_NEAR(succeed, 1 - failed, 4 * std::sqrt(failed / requests));
 }
 
 }  // namespace

@@ -566,5 +566,22 @@ TEST(CellTable, RefusesAFileThatCannotBeWritten) {
                std::runtime_error);
 }
 
+// Without an outage there are five verdicts that no run can have, and times of what never was.
+TEST(CellTable, HasOkAndTimesInPlaceOfVerdictsWithoutAnOutage) {
+  const Grid grid(std::vector<Axis>{{"rate", {"100"}}});
+  std::ostringstream out;
+  JsonLines nowhere("");
+  CellTable table(grid, out, nowhere, {}, {.outage = false, .errors_by = true});
+  table.add(0, {.runs = 1, .no_outage = 1, .ok_per_s = 99.9});
+  for (const char* head : {"down", "success", "OK/s", "req. p50", "req. p99"}) {
+    EXPECT_THAT(out.str(), HasSubstr(head));
+  }
+  for (const char* head : {"recover", "relapsed", "undecided", "collapsed", "gone", "OK lost",
+                           "before", "during", "after"}) {
+    EXPECT_THAT(out.str(), testing::Not(HasSubstr(head)));
+  }
+  EXPECT_THAT(out.str(), HasSubstr("99.9"));
+}
+
 }  // namespace
 }  // namespace retrystorm

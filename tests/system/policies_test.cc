@@ -263,6 +263,22 @@ TEST(Check, RunsThePolicyOnTheService) {
 
 // 150/s of 200/s for 10 s and 60 s: what waits is worked off at 50/s, in 30 s and in 180 s, whatever is retried. gRPC retries no
 // timeouts, so no policy is to blame.
+// With one attempt 90 % and 50 % succeed where so many of the answers are no errors.
+TEST(Check, JudgesTheSuccessInEachDisturbance) {
+  const TempDir dir;
+  const std::string file =
+      written(dir, "once.properties", "resilience4j.retry.instances.a.maxAttempts=1\n");
+  const auto checked = [&](const std::string& claim) {
+    return done(RETRYSTORM_STUDIES, {"check", file, "--service=workers", "--arrivals=open",
+                                     "--rate=100", "--runs=5", "--expect=success in it" + claim});
+  };
+  EXPECT_THAT(checked(">30%").out,
+              AllOf(HasSubstr("disturbance=errors 10 %: expect success in it>30%: holds"),
+                    HasSubstr("disturbance=errors 50 %: expect success in it>30%: holds")));
+  EXPECT_THAT(checked(">95%").out,
+              HasSubstr("disturbance=errors 50 %: expect success in it>95%: broken"));
+}
+
 TEST(Check, BlamesNoPolicyForWhatIsSoWithoutRetries) {
   const TempDir dir;
   const std::string file = written(dir, "grpc.json",

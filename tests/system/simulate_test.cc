@@ -291,6 +291,31 @@ TEST(Simulate, SaysThatNoValueSufficesBecauseTheAttemptsAreTooFew) {
   EXPECT_THAT(process.out(), HasSubstr("\ntry: --max-retries=6 (99.22 %)\n"));
 }
 
+// 99.9 % of 300/s with 30 % of errors need 300 x 0.999 / 0.7 = 428 attempts/s, of 20 workers that do 400/s.
+TEST(Simulate, SaysThatNoValueSufficesBecauseTheRetriesAreTooMany) {
+  ChildProcess process(
+      RETRYSTORM_SIMULATE,
+      {"--seed=1", "--service=workers", "--workers=20", "--service-time=50ms", "--arrivals=open",
+       "--rate=300", "--outage=errors:30%", "--error-after=service", "--outage-for=20s",
+       "--max-attempts=10", "--retry-budget=grpc", "--runs=10", "--least=budget-deposit=0.1:0.5",
+       "--expect=success-during>99.9%"});
+  EXPECT_EQ(process.exit_code(), 3);
+  EXPECT_THAT(process.out(), HasSubstr("428 attempts/s"));
+  EXPECT_THAT(process.out(),
+              HasSubstr("\nnearest: budget-deposit=0.5, expect success-during>99.9%"));
+}
+
+// Three calls of a second are admitted at once, or one: then the others are turned away.
+TEST(Simulate, TriesTheBurstOfALimitAlsoWithOneRun) {
+  const auto told = [](const char* burst) {
+    return output_of({"--seed=1", "--arrivals=job", "--tasks=20", "--calls=2", "--clients=20",
+                      "--workers-start=1ms", "--service=workers", "--workers=100",
+                      "--service-time=50ms", "--rate-limit=20", "--max-attempts=2", burst});
+  };
+  EXPECT_THAT(told("--retry-after=ignore"), HasSubstr("\nrate-burst: "));
+  EXPECT_THAT(told("--rate-burst=1"), Not(HasSubstr("rate-burst: ")));
+}
+
 // None of 20 runs down leaves a share of up to 16.1 %. For 5 % it takes 73 (3.84 * 0.95 / 0.05).
 TEST(Simulate, SaysHowManyRunsASearchNeeds) {
   const auto search = [](const std::string& claim) {

@@ -159,5 +159,49 @@ TEST(RunLatencies, SeparateAttemptsFromRequests) {
   EXPECT_NEAR(to_seconds(latencies.requests().quantile(0.5)->time), 5, 0.02);
 }
 
+// 99 of 100 requests before the outage took 100 ms, and the timeout is 2 s.
+TEST(RunLatencies, LeaveOutWhatIsUnderWayAndYoung) {
+  const auto at = [](Duration time) { return TimePoint{} + time; };
+  const auto ended = [&](Duration timeout, bool outage) {
+    RunLatencies latencies;
+    for (int i = 0; i < 100; ++i)
+      latencies.add_ok(at(6s), i == 0 ? 5s : 100ms, i == 0 ? 5s : 100ms);
+    if (outage) {
+      latencies.begin_phase(at(30s));
+      latencies.begin_phase(at(40s));
+    }
+    for (const Duration age : {50ms, 60ms, 150ms, 1500ms, 3000ms}) {
+      latencies.add_unfinished(at(100s) - age, at(100s));
+    }
+    Counts counts{.ok = 100, .requests = 105, .failing = 4};
+    latencies.end(timeout, counts);
+    const auto phase = latencies.began_in(outage ? RunPhase::kAfter : RunPhase::kBefore);
+    EXPECT_EQ(phase.times.so_far.count(), 5);  // their times count as before
+    return std::pair(phase.unfinished, counts);
+  };
+  EXPECT_EQ(ended(2s, true).first, 3);
+  EXPECT_EQ(ended(70ms, true).first, 3);
+  EXPECT_EQ(ended(55ms, true).first, 4);
+  EXPECT_EQ(ended(2s, false).first, 1);  // nothing is before an outage
+  // At most 3 and 1 of those that are being retried are old.
+  EXPECT_EQ(ended(2s, true).second.young, 1);
+  EXPECT_EQ(ended(2s, false).second.young, 3);
+  EXPECT_EQ(ended(2s, false).second.left_out(), 4);
+  EXPECT_EQ(ended(2s, false).second.success_share(), 100.0 / 101);
+}
+
+// Of two kinds of clients each has its own timeout.
+TEST(RunLatencies, AddUpWhatIsLeftOut) {
+  RunLatencies sum;
+  for (const Duration timeout : {1s, 3s}) {
+    RunLatencies one;
+    Counts counts;
+    one.add_unfinished(TimePoint{} + 8s, TimePoint{} + 10s);
+    one.end(timeout, counts);
+    sum += one;
+  }
+  EXPECT_EQ(sum.began_in(RunPhase::kBefore).unfinished, 1);
+}
+
 }  // namespace
 }  // namespace retrystorm

@@ -830,6 +830,20 @@ TEST(Outlook, KnowsThatAJobHasNoMoreWorkersThanTasks) {
               HasSubstr("up to 200/s if all fail at once (20 clients, each once in 100ms)"));
 }
 
+// Two workers that take 50 ms for each call never drift apart. A random time or wait spreads them, and one is alone.
+TEST(Outlook, NamesAJobInLockstep) {
+  const auto in_step = [](const std::string& more) {
+    return text_of("arrivals = job\ntasks = 20\nservice = workers\nservice-time = 50ms\n" + more)
+               .find("lockstep") != std::string::npos;
+  };
+  EXPECT_TRUE(in_step("strategy = none\n"));
+  EXPECT_TRUE(in_step("backoff-base = 1s\njitter = none\n"));
+  EXPECT_FALSE(in_step("backoff-base = 1s\njitter = full\n"));
+  EXPECT_FALSE(in_step("strategy = none\nservice-time = exponential:50ms\n"));
+  EXPECT_FALSE(in_step("strategy = none\ntasks = 1\n"));
+  EXPECT_FALSE(in_step("strategy = none\narrivals = closed\n"));
+}
+
 // Divisions by zero, and times that are as long as possible.
 TEST(Outlook, CopesWithExtremes) {
   for (const char* settings :
