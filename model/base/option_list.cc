@@ -48,16 +48,7 @@ Option& OptionList::duration(std::string_view names, Duration& target, std::stri
 
 Option& OptionList::duration_or_none(std::string_view names, Duration& target, std::string help,
                                      Duration least) {
-  Option& option = add(
-      names, Option::Kind::kDuration, std::move(help),
-      [&target, least](std::string_view text) {
-        target = is_none(text) ? Duration::max() : parse_duration(text, least);
-      },
-      [&target] {
-        return target == Duration::max() ? std::string(kNoneWord) : format_duration(target);
-      });
-  option.takes_none = true;
-  return bounded(option, to_seconds(least), option.most);
+  return or_none(duration(names, target, std::move(help), least), target, Duration::max());
 }
 
 Option& OptionList::number(std::string_view names, double& target, std::string help, double least,
@@ -71,15 +62,23 @@ Option& OptionList::number(std::string_view names, double& target, std::string h
 
 Option& OptionList::number_or_none(std::string_view names, double& target, std::string help,
                                    double least, double most) {
-  constexpr double kUnbounded = std::numeric_limits<double>::infinity();
+  return or_none(number(names, target, std::move(help), least, most), target,
+                 std::numeric_limits<double>::infinity());
+}
+
+Option& OptionList::one_of(std::string_view names, std::vector<std::string_view> choices,
+                           std::string help, std::function<void(std::size_t)> choose,
+                           std::function<std::string()> get) {
   Option& option = add(
-      names, Option::Kind::kNumber, std::move(help),
-      [&target, least, most](std::string_view text) {
-        target = is_none(text) ? kUnbounded : parse_factor(text, least, most);
+      names, Option::Kind::kChoice, std::move(help),
+      [choices, choose = std::move(choose)](std::string_view text) {
+        const auto found = std::find(choices.begin(), choices.end(), text);
+        if (found == choices.end()) throw std::invalid_argument(unknown_name(text, choices));
+        choose(static_cast<std::size_t>(found - choices.begin()));
       },
-      [&target] { return target == kUnbounded ? std::string(kNoneWord) : print_number(target); });
-  option.takes_none = true;
-  return bounded(option, least, most);
+      std::move(get));
+  option.choices = std::move(choices);
+  return option;
 }
 
 Option& OptionList::yes_or_no(std::string_view names, bool& target, std::string help) {

@@ -146,6 +146,13 @@ class OptionList {
 
   static Option& bounded(Option& option, double least, double most);
 
+  // Makes `unlimited` the value that is written "none".
+  template <typename Value>
+  static Option& or_none(Option& option, Value& target, Value unlimited);
+
+  Option& one_of(std::string_view names, std::vector<std::string_view> choices, std::string help,
+                 std::function<void(std::size_t)> choose, std::function<std::string()> get);
+
   std::string group_;
   std::vector<Option> options_;
 };
@@ -162,18 +169,23 @@ Option& OptionList::count(std::string_view names, Count& target, std::string hel
   return bounded(option, static_cast<double>(least), static_cast<double>(most));
 }
 
+template <typename Value>
+Option& OptionList::or_none(Option& option, Value& target, Value unlimited) {
+  option.takes_none = true;
+  option.set = [&target, unlimited, set = std::move(option.set)](std::string_view text) {
+    is_none(text) ? void(target = unlimited) : set(text);
+  };
+  option.get = [&target, unlimited, get = std::move(option.get)] {
+    return target == unlimited ? std::string(kNoneWord) : get();
+  };
+  return option;
+}
+
 template <typename Count>
 Option& OptionList::count_or_none(std::string_view names, Count& target, std::string help,
                                   std::uint64_t least, std::uint64_t most) {
-  static constexpr Count kUnbounded = std::numeric_limits<Count>::max();
-  Option& option = add(
-      names, Option::Kind::kCount, std::move(help),
-      [&target, least, most](std::string_view text) {
-        target = is_none(text) ? kUnbounded : static_cast<Count>(parse_count(text, least, most));
-      },
-      [&target] { return target == kUnbounded ? std::string(kNoneWord) : std::to_string(target); });
-  option.takes_none = true;
-  return bounded(option, static_cast<double>(least), static_cast<double>(most));
+  return or_none(count(names, target, std::move(help), least, most), target,
+                 std::numeric_limits<Count>::max());
 }
 
 template <typename Enum>
@@ -182,25 +194,15 @@ Option& OptionList::choice(std::string_view names, Enum& target,
                            std::string help) {
   std::vector<std::string_view> choices;
   for (const auto& [name, value] : values) choices.push_back(name);
-  Option& option = add(
-      names, Option::Kind::kChoice, std::move(help),
-      [&target, values, choices](std::string_view text) {
-        for (const auto& [name, value] : values) {
-          if (name == text) {
-            target = value;
-            return;
-          }
-        }
-        throw std::invalid_argument(unknown_name(text, choices));
-      },
+  return one_of(
+      names, choices, std::move(help),
+      [&target, values](std::size_t chosen) { target = values[chosen].second; },
       [&target, values] {
         for (const auto& [name, value] : values) {
           if (value == target) return std::string(name);
         }
         return std::string();
       });
-  option.choices = std::move(choices);
-  return option;
 }
 
 template <typename Settings>
@@ -208,20 +210,10 @@ Option& OptionList::preset(std::string_view names, Settings& target,
                            std::span<const Settings> presets, std::string help) {
   std::vector<std::string_view> choices;
   for (const Settings& each : presets) choices.push_back(each.name);
-  Option& option = add(
-      names, Option::Kind::kChoice, std::move(help),
-      [&target, presets, choices](std::string_view text) {
-        for (const Settings& each : presets) {
-          if (each.name == text) {
-            target = each;
-            return;
-          }
-        }
-        throw std::invalid_argument(unknown_name(text, choices));
-      },
+  return one_of(
+      names, choices, std::move(help),
+      [&target, presets](std::size_t chosen) { target = presets[chosen]; },
       [&target] { return std::string(target.name); });
-  option.choices = std::move(choices);
-  return option;
 }
 
 // Options that were given but have no effect, by name, each with a sentence that gives the reason.
