@@ -14,7 +14,8 @@ bool HedgePolicy::pay(TimePoint now, HedgeState& state, RetryState& hedge,
   if (process == nullptr) return true;
   // Like a retry after a failure of no particular kind.
   const AttemptResult failure{.outcome = Outcome::kError, .failure = Failure::kTransient};
-  const bool paid = (!process->hedges || process->hedges->withdraw(now)) &&
+  const bool paid = (!process->retry_switch || process->retry_switch->lets_retry(now)) &&
+                    (!process->hedges || process->hedges->withdraw(now)) &&
                     (!process->budget || process->budget->withdraw(now, failure, hedge));
   state.stopped = !paid;
   return paid;

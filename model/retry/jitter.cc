@@ -22,19 +22,20 @@ struct KindInfo {
   Amount amount;
   double preset_amount;  // the share if none is given
 };
-constexpr std::array<KindInfo, 9> kKinds{{
+constexpr std::array<KindInfo, 10> kKinds{{
     {"none", Jitter::Kind::kNone, Amount::kNone, 0},
     {"full", Jitter::Kind::kFull, Amount::kNone, 0},
     {"equal", Jitter::Kind::kEqual, Amount::kNone, 0},
     {"normal", Jitter::Kind::kNormal, Amount::kShare, 0.1},
     {"proportional", Jitter::Kind::kProportional, Amount::kShare, 0.2},
+    {"shorter", Jitter::Kind::kShorter, Amount::kShare, 0.1},
     {"additive", Jitter::Kind::kAdditive, Amount::kTimeOrPercent, 0},
     {"exponential", Jitter::Kind::kExponential, Amount::kNone, 0},
     {"decorrelated", Jitter::Kind::kDecorrelated, Amount::kNone, 0},
     {"polly", Jitter::Kind::kPolly, Amount::kNone, 0},
 }};
 constexpr double kMostNormal = 1e9;
-constexpr double kMostProportional = 1;
+constexpr double kMostShare = 1;
 constexpr double kMostPercent = 1e9;
 constexpr Duration kUsualSpread = std::chrono::seconds(1);
 
@@ -62,6 +63,9 @@ Duration Jitter::of(Duration v, Random& random) const {
     case Kind::kProportional:
       if (amount == 0) return v;
       return scale(v, 1 + amount * (2 * random.uniform() - 1));
+    case Kind::kShorter:
+      if (amount == 0) return v;
+      return scale(v, 1 - amount + amount * random.uniform());
     case Kind::kAdditive:
       if (amount > 0) return scale(v, 1 + amount / 100 * random.uniform());
       return saturating_add(v, scale(spread, random.uniform()));
@@ -89,9 +93,8 @@ Jitter parse_jitter(std::string_view text) {
       throw std::invalid_argument(in_quotes(text) + ": " + std::string(name) +
                                   " jitter takes no amount");
     case Amount::kShare:
-      jitter.amount = info->kind == Jitter::Kind::kNormal
-                          ? parse_spread(amount, kMostNormal)
-                          : parse_number(amount, 0, kMostProportional);
+      jitter.amount = info->kind == Jitter::Kind::kNormal ? parse_spread(amount, kMostNormal)
+                                                          : parse_number(amount, 0, kMostShare);
       break;
     case Amount::kTimeOrPercent:
       if (amount.ends_with('%')) {

@@ -17,6 +17,7 @@ struct Jitter {
     kEqual,         // v/2 + u * v/2 (likewise)
     kNormal,        // v * (1 + a * z), z standard normal, at least 0 (Twisted, smira)
     kProportional,  // v * (1 + a * (2u - 1)) (gRPC, cenkalti/backoff, Azure)
+    kShorter,       // v * (1 - a + a * u): at most v, at least (1 - a) of it (BullMQ)
     kAdditive,      // v + u * spread (Google Cloud's documents), or v + u * a % of v (HBase, tower)
     kExponential,   // -ln(1 - u) * v: exponentially distributed with mean v
     kDecorrelated,  // base + u * (3 * last - base), initially last = base (AWS, 2015)
@@ -24,7 +25,8 @@ struct Jitter {
   };
 
   Kind kind = Kind::kNone;
-  double amount = 0;   // kNormal and kProportional: a share; kAdditive: percent of the wait
+  double amount =
+      0;  // kNormal, kProportional and kShorter: a share; kAdditive: percent of the wait
   Duration spread{0};  // kAdditive, if `amount` is 0
 
   // The last two kinds compute each wait from the previous one, so they replace the growth.
@@ -37,8 +39,8 @@ struct Jitter {
   bool operator==(const Jitter&) const = default;
 };
 
-// Reads "none", "full", "normal:0.1" or just "0.1", "proportional:0.2", "additive:1s",
-// "additive:1%" and so on. Throws std::invalid_argument with a readable message.
+// Reads "none", "full", "normal:0.1" or just "0.1", "proportional:0.2", "shorter:0.1",
+// "additive:1s", "additive:1%" and so on. Throws std::invalid_argument with a readable message.
 Jitter parse_jitter(std::string_view text);
 std::string to_string(const Jitter& jitter);
 

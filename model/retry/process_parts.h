@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "model/base/duration.h"
@@ -13,6 +14,7 @@
 #include "model/retry/attempt_result.h"
 #include "model/retry/hedge.h"
 #include "model/retry/retry_state.h"
+#include "model/retry/retry_switch.h"
 
 namespace retrystorm {
 
@@ -76,6 +78,7 @@ class Gate {
 struct RetryProcess {
   std::unique_ptr<RetryBudget> budget;  // null without one
   std::vector<std::unique_ptr<Gate>> gates;
+  std::optional<RetrySwitch> retry_switch{};
   std::unique_ptr<HedgeProcess> hedges{};  // null if nothing is shared for hedges
 };
 

@@ -5,7 +5,7 @@
 namespace retrystorm {
 
 bool ProcessSettings::any() const {
-  return budget.kind != BudgetSettings::Kind::kNone || has_gates();
+  return budget.kind != BudgetSettings::Kind::kNone || retry_switch.on() || has_gates();
 }
 
 bool ProcessSettings::has_gates() const {
@@ -20,6 +20,7 @@ void declare_options(OptionList& options, ProcessSettings& settings) {
   declare_options(options, settings.throttle);
   declare_options(options, settings.concurrency_limit);
   declare_options(options, settings.client_rate);
+  declare_options(options, settings.retry_switch);
 }
 
 void find_unused(UnusedOptions& unused, const ProcessSettings& settings) {
@@ -28,6 +29,7 @@ void find_unused(UnusedOptions& unused, const ProcessSettings& settings) {
   find_unused(unused, settings.throttle);
   find_unused(unused, settings.concurrency_limit);
   find_unused(unused, settings.client_rate);
+  find_unused(unused, settings.retry_switch);
 }
 
 void check(const ProcessSettings& settings) {
@@ -39,6 +41,7 @@ std::unique_ptr<RetryProcess> make_process(const ProcessSettings& settings, Time
   if (!settings.any()) return nullptr;
   auto process = std::make_unique<RetryProcess>();
   process->budget = make_budget(settings.budget, now);
+  if (settings.retry_switch.on()) process->retry_switch.emplace(settings.retry_switch, now);
   auto& gates = process->gates;
   if (auto rate = make_client_rate(settings.client_rate, now)) gates.push_back(std::move(rate));
   if (settings.concurrency_limit.kind != ConcurrencyLimitSettings::Kind::kNone) {

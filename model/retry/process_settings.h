@@ -9,6 +9,7 @@
 #include "model/retry/client_rate.h"
 #include "model/retry/concurrency_limit.h"
 #include "model/retry/process_parts.h"
+#include "model/retry/retry_switch.h"
 #include "model/retry/throttle.h"
 
 namespace retrystorm {
@@ -19,10 +20,11 @@ struct ProcessSettings {
   ThrottleSettings throttle;
   ConcurrencyLimitSettings concurrency_limit;
   ClientRateSettings client_rate;
+  RetrySwitchSettings retry_switch;
 
   // Is any part on?
   bool any() const;
-  bool has_gates() const;
+  bool has_gates() const;  // not counting the switch, which stops no first attempt
 };
 
 void declare_options(OptionList& options, ProcessSettings& settings);

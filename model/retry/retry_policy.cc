@@ -119,6 +119,9 @@ Decision RetryPolicy::give_up(GiveUp reason, TimePoint now, RetryState& state,
 void RetryPolicy::record(TimePoint now, const AttemptResult& result, RetryState& state,
                          RetryProcess& process) const {
   for (const auto& gate : process.gates) gate->attempt_ended(now, result);
+  if (process.retry_switch) {
+    process.retry_switch->attempt_ended(now, result.outcome != Outcome::kOk);
+  }
   if (!process.budget) return;
   process.budget->attempt_ended(now, as_budgets_see(result, limit_.retry_on), state);
   if (result.outcome == Outcome::kOk) process.budget->request_ends(now, state);
@@ -156,8 +159,14 @@ Decision RetryPolicy::after_failure(TimePoint now, const AttemptResult& result, 
   Duration wait = backoff_.next(state, result.failure == Failure::kThrottled, random);
   wait = with_hint(hint_, wait, result.retry_after, random);
   if (const auto reason = limited(now, state, wait)) return end(*reason);
-  if (process != nullptr && process->budget && !process->budget->withdraw(now, result, state)) {
-    return end(GiveUp::kBudget);
+  if (process == nullptr) return retry(wait, state, random, metrics);
+  const bool off = process->retry_switch && !process->retry_switch->lets_retry(now);
+  if (off || (process->budget && !process->budget->withdraw(now, result, state))) {
+    Decision denied = end(off ? GiveUp::kGate : GiveUp::kBudget);
+    if (when_refused_ == WhenRefused::kBackOff) {
+      denied.wait = saturating_add(denied.wait, count_sleep(metrics, wait));
+    }
+    return denied;
   }
   return retry(wait, state, random, metrics);
 }

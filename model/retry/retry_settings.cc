@@ -19,8 +19,8 @@ void declare_parts(OptionList& options, RetrySettings& settings) {
   options.choice<WhenRefused>(
       "when-refused", settings.when_refused,
       {{"give-up", WhenRefused::kGiveUp}, {"back-off", WhenRefused::kBackOff}},
-      "whether a request fails at once or backs off when a gate (such as the breaker) refuses an "
-      "attempt");
+      "when a gate (such as the breaker) refuses an attempt: whether the request fails at once or "
+      "backs off; when the budget or the switch refuses a retry: whether it waits before it fails");
 }
 
 }  // namespace
@@ -48,10 +48,11 @@ void find_unused(UnusedOptions& unused, const RetrySettings& settings) {
   find_unused(unused, settings.hedge, defaults.hedge);
   find_unused(unused, settings.pacer, defaults.pacer);
   find_unused(unused, settings.process);
-  if (!settings.process.has_gates()) {
+  if (!settings.process.any()) {
     find_unused<RetrySettings>(
         unused, settings, defaults,
-        "without a gate (--breaker, --throttle, --concurrency-limit, --client-rate)",
+        "without a gate or a budget (--breaker, --throttle, --concurrency-limit, --client-rate, "
+        "--retry-switch, --retry-budget)",
         {"when-refused"});
   }
 }

@@ -15,7 +15,9 @@
 
 namespace retrystorm {
 
-// What happens to a request when a gate refuses one of its attempts.
+// What happens to a request when a gate refuses one of its attempts. When the budget or the switch refuses a
+// retry, it fails in any case, with kBackOff after the wait: so do AWS's clients of 2026 for long polls
+// (aws/aws-cli#10342).
 enum class WhenRefused {
   kGiveUp,   // it fails at once
   kBackOff,  // it waits as after a failure, which counts as a retry

@@ -89,6 +89,7 @@ std::string retries_in_words(const RetrySettings& settings) {
   if (process.budget.kind != BudgetSettings::Kind::kNone) add(budget(process.budget));
   if (process.breaker.on) add("breaker " + std::string(process.breaker.name));
   if (process.throttle.on) add("throttle " + std::string(process.throttle.name));
+  if (process.retry_switch.on()) add("a retry switch");
   using Limit = ConcurrencyLimitSettings::Kind;
   if (process.concurrency_limit.kind != Limit::kNone) add("a concurrency limit");
   using Rate = ClientRateSettings::Kind;

@@ -606,7 +606,7 @@ Outlook look_ahead(const OutlookInput& asked) {
   outlook.client_rate = client_rate_of(workload);
   ProcessSettings others = retry.process;
   if (outlook.client_rate != kUnlimited) others.client_rate = {};
-  outlook.gates = others.has_gates();
+  outlook.gates = others.has_gates() || others.retry_switch.on();
   outlook.later = input.later;
   if (input.service) {
     outlook.service = look_at_service(*input.service, workload.timeout);

@@ -37,7 +37,8 @@ Storm::Storm(const OutlookInput& input, double wanted, std::size_t processes,
       hedge_delay_(retrystorm::hedge_delay(input)),
       hedges_(hedge_delay_ == Duration::max() ? 0 : input.workload.retry.hedge.most),
       hedge_budget_(input.workload.retry.hedge.budget),
-      client_rate_(client_rate_of(input.workload)) {
+      client_rate_(client_rate_of(input.workload)),
+      backs_off_(input.workload.retry.when_refused == WhenRefused::kBackOff) {
   for (Duration& wait : waits_) wait = std::max(wait, input.turnaround);
 }
 
@@ -164,7 +165,9 @@ Spending Storm::spending(const Outlook::Failing& failing, double cost) const {
 }
 
 double Storm::affordable(Duration takes, bool again) const {
-  const double first = to_seconds(saturating_add(think_, takes));
+  // A client whose retry is denied may wait nonetheless.
+  const Duration denied = backs_off_ ? first_wait(takes) : Duration::zero();
+  const double first = to_seconds(saturating_add(saturating_add(think_, takes), denied));
   const double retry = to_seconds(saturating_add(takes, first_wait(takes)));
   const double most = callers_ / first;
   if (most == kUnlimited) return most;

@@ -121,6 +121,7 @@ class Storm {
   double hedges_;  // of a request, at most
   double hedge_budget_;
   double client_rate_;
+  bool backs_off_;  // after a denied retry
   double room_ = kUnlimited;
   Duration counted_wait_{0};
 };

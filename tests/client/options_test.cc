@@ -220,7 +220,7 @@ TEST_F(ClientOptionsTest, RefusesOptionsThatHaveNoEffect) {
        "processes has no effect without a retry budget, a gate or kept connections"},
       {{"--retry-budget=grpc", "--arrivals=open", "--clients-per-process=5"},
        "clients-per-process has no effect with --arrivals=open, give --processes"},
-      {{"--retry-budget=grpc", "--when-refused=back-off"}, "when-refused has no effect without"},
+      {{"--when-refused=back-off"}, "when-refused has no effect without"},
       {{"--budget-tokens=5"}, "budget-tokens has no effect without --retry-budget"},
       {{"--breaker-trials=5"}, "breaker-trials has no effect without --breaker"},
       {{"--throttle-ratio=3"}, "throttle-ratio has no effect without --throttle"},

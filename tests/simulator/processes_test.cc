@@ -176,6 +176,34 @@ TEST(Processes, RefusedRequestsMayBackOff) {
   expect_consistent(result, 1000);
 }
 
+// AWS's clients of 2026 and long polls: the quota is empty and all fails at once, but a client calls only once a
+// second, and not after each think time of a tenth.
+TEST(Processes, DeniedRetriesMayBackOff) {
+  const std::string settings =
+      "clients = 50\nlambda = 100ms\nservice = workers\nworkers = 100\nservice-time = 1ms\n"
+      "outage = errors:1\noutage-at = 0s\noutage-for = 300s\nobserve = 0s\nstrategy = fixed\n"
+      "backoff-base = 900ms\nretry-budget = tokens\nbudget-tokens = 0\nwhen-refused = ";
+  const Counts at_once = run_of(settings + "give-up\n").summary.counts;
+  const Counts later = run_of(settings + "back-off\n").summary.counts;
+  EXPECT_NEAR(static_cast<double>(at_once.attempts), 300 * 50 / 0.1, 0.02 * 300 * 50 / 0.1);
+  EXPECT_NEAR(static_cast<double>(later.attempts), 300 * 50 / 1.0, 0.02 * 300 * 50);
+  EXPECT_EQ(later.retries, 0);
+}
+
+// Half of all attempts fail for 100 s: each request has 1/2 + 1/4 + 1/8 retries, for 30 s, and then none.
+TEST(Processes, ARetrySwitchTurnsRetriesOff) {
+  const std::string settings =
+      "arrivals = open\nrate = 100\nservice = workers\nworkers = 100\nservice-time = 1ms\n"
+      "strategy = retryguard\noutage = errors:0.5:503\noutage-at = 10s\noutage-for = 100s\nobserve = ";
+  const Counts soon = run_of(settings + "20s\n").summary.counts;
+  EXPECT_NEAR(static_cast<double>(soon.retries), 30 * 100 * 0.875, 0.1 * 30 * 100 * 0.875);
+  EXPECT_NEAR(static_cast<double>(soon.gave_up_by[static_cast<std::size_t>(GiveUp::kGate)]),
+              70 * 100 * 0.5, 0.1 * 70 * 100 * 0.5);
+  // On again 30 s after the outage: the next failures are retried, for 30 s.
+  const Counts again = run_of(settings + "80s\nat = 160s set error-share=0.5\n").summary.counts;
+  EXPECT_NEAR(static_cast<double>(again.retries), 2 * 30 * 100 * 0.875, 0.1 * 2 * 30 * 100 * 0.875);
+}
+
 // A request that waits for a token is neither sent nor refused.
 TEST(Processes, AClientRateLetsAttemptsWait) {
   const SimulationResult result = run_of(

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "model/retry/backoff.h"
@@ -272,6 +273,21 @@ TEST(Backoff, ATablesPrintedFormCanBeReadAgain) {
   EXPECT_THROW(table.set(too_many), std::invalid_argument);
 }
 
+// BullMQ: with a jitter of .1 from 90 to 100 % of the wait. All of it is full jitter, half of it equal jitter.
+TEST(Jitter, ShorterIsAtMostTheWait) {
+  const auto some = exponential_backoff(20s, 2, Duration::max(), "shorter:0.1");
+  EXPECT_THAT(waits(some, 0, 3), ElementsAre(18s, 36s, 72s));
+  EXPECT_THAT(waits(some, 0.5, 3), ElementsAre(19s, 38s, 76s));
+  expect_near(waits(some, kAlmostOne, 3), {20, 40, 80});
+  for (const double u : {0.0, 0.25, 0.5}) {
+    for (const auto& [share, name] :
+         {std::pair("shorter:1", "full"), std::pair("shorter:0.5", "equal")}) {
+      EXPECT_EQ(waits(exponential_backoff(16s, 2, 1h, share), u, 3),
+                waits(exponential_backoff(16s, 2, 1h, name), u, 3));
+    }
+  }
+}
+
 TEST(Backoff, NoGrowthIsNoWait) {
   BackoffSettings settings;
   settings.growth = Growth::kNone;
@@ -280,8 +296,8 @@ TEST(Backoff, NoGrowthIsNoWait) {
 
 TEST(ParseJitter, ReadsWhatItWrites) {
   for (const char* text :
-       {"none", "full", "equal", "normal:0.1", "proportional:0.5", "additive:1.5s", "additive:7%",
-        "exponential", "decorrelated", "polly"}) {
+       {"none", "full", "equal", "normal:0.1", "proportional:0.5", "shorter:0.1", "additive:1.5s",
+        "additive:7%", "exponential", "decorrelated", "polly"}) {
     EXPECT_EQ(to_string(parse_jitter(text)), text);
   }
   EXPECT_EQ(to_string(parse_jitter("0.3")), "normal:0.3");
@@ -295,9 +311,10 @@ TEST(ParseJitter, ReadsWhatItWrites) {
 
 TEST(ParseJitter, ExplainsEachRefusalInOneSentence) {
   for (const char* text :
-       {"", "ful", "full:1", "normal:", "normal:-1", "normal:nan", "-0.1", "proportional:1.1",
-        "additive:-1s", "additive:x", "additive:-1%", "additive:%", "additive:1%%", "full:1%",
-        "normal:1x", "10", "normal:20", ":1", "1e999"}) {
+       {"",           "ful",          "full:1",           "normal:",      "normal:-1",
+        "normal:nan", "-0.1",         "proportional:1.1", "shorter:1.1",  "additive:-1s",
+        "additive:x", "additive:-1%", "additive:%",       "additive:1%%", "full:1%",
+        "normal:1x",  "10",           "normal:20",        ":1",           "1e999"}) {
     EXPECT_THROW(parse_jitter(text), std::invalid_argument) << text;
   }
 }

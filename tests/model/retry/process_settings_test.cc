@@ -62,6 +62,29 @@ TEST(ProcessSettings, RefusalsDoNotCountInTheOtherGates) {
   EXPECT_FALSE(sends(kStart + 61s, other));
 }
 
+// As AWS's clients of 2026 do for long polls: the quota is empty, and the failure is told after the wait.
+TEST(ProcessSettings, ADeniedRetryWaitsWhereItBacksOff) {
+  for (const WhenRefused when : {WhenRefused::kGiveUp, WhenRefused::kBackOff}) {
+    RetrySettings settings = retry_settings("fixed");
+    settings.process = settings_of<ProcessSettings>("retry-budget = tokens\nbudget-tokens = 0");
+    settings.when_refused = when;
+    EXPECT_TRUE(unused_options(settings).empty());
+    const RetryPolicy policy(settings);
+    const auto process = policy.make_process(kStart);
+    RetryMetrics metrics;
+    RetryState state;
+    ScriptedRandom none{};
+    policy.begin_request(state, 0s);
+    policy.may_send(kStart, state, process.get(), none);
+    const Decision denied =
+        policy.after(kStart, timed_out(2s), state, process.get(), none, metrics);
+    EXPECT_FALSE(denied.retry);
+    EXPECT_EQ(denied.gave_up, GiveUp::kBudget);
+    EXPECT_EQ(denied.wait, when == WhenRefused::kBackOff ? 100ms : 0ms);
+    EXPECT_EQ(metrics.total_sleep, denied.wait);
+  }
+}
+
 // A retry that a gate refuses is given back to the budget.
 TEST(ProcessSettings, RefusedRetriesAreNotActive) {
   RetrySettings settings = retry_settings("fixed");
