@@ -142,13 +142,24 @@ void declare_options(OptionList& options, WorkloadOptions& workload) {
              1'000'000'000)
       .with_unit("clients")
       .basic = "Clients";
-  options
-      .choice<Arrivals>(
-          "arrivals", workload.arrivals,
-          {{"closed", Arrivals::kClosed}, {"open", Arrivals::kOpen}, {"job", Arrivals::kJob}},
-          "whether clients think after each success, requests arrive at --rate whatever the server "
-          "does, or workers do the --tasks of a job")
-      .basic = "Clients";
+  Option& arrivals = options.choice<Arrivals>(
+      "arrivals", workload.arrivals,
+      {{"closed", Arrivals::kClosed}, {"open", Arrivals::kOpen}, {"job", Arrivals::kJob}},
+      "whether clients think after each success, requests arrive at --rate whatever the server "
+      "does, or workers do the --tasks of a job; burst:N is a job of N clients that call once, all at "
+      "the same time");
+  arrivals.basic = "Clients";
+  arrivals.set = [&workload, name = std::move(arrivals.set)](std::string_view text) {
+    constexpr std::string_view kBurst = "burst:";
+    if (!text.starts_with(kBurst)) return name(text);
+    const std::uint64_t count = parse_count(text.substr(kBurst.size()), 1, 1'000'000'000);
+    if (workload.clients != WorkloadOptions().clients && workload.clients != count) {
+      throw std::invalid_argument(std::string(text) + " sets --clients too: leave that out");
+    }
+    workload.arrivals = Arrivals::kJob;
+    workload.clients = count;
+    workload.job = {.tasks = count, .calls = 1, .workers_start = Duration::zero()};
+  };
   options
       .number("rate", workload.rate, "open arrivals: how many requests arrive a second (Poisson)",
               1e-3, 1e9)

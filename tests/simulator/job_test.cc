@@ -53,6 +53,28 @@ TEST(SimulatedJob, EndsWithItsLastCall) {
   EXPECT_FALSE(result.summary.capacity.has_value());
 }
 
+TEST(SimulatedJob, ABurstIsAJobOfOneCallEach) {
+  const auto all = [](const std::string& settings) {
+    ScenarioOptions options;
+    OptionList list;
+    declare_options(list, options);
+    list.apply(settings);
+    std::string text;
+    for (const Option& each : list.all()) text += each.name + '=' + each.get() + '\n';
+    return text;
+  };
+  EXPECT_EQ(all("arrivals = burst:70\n"),
+            all("clients = 70\narrivals = job\ntasks = 70\ncalls = 1\nworkers-start = 0s\n"));
+  const SimulationResult result =
+      run_job("arrivals = burst:70\nservice = workers\nworkers = 10\nservice-time = 100ms\n");
+  EXPECT_EQ(result.summary.counts.ok, 70u);
+  EXPECT_NEAR(to_seconds(result.summary.job->makespan.value()), 0.7, 1e-3);
+  for (const char* wrong : {"arrivals = burst", "arrivals = burst:0", "arrivals = burst:x",
+                            "clients = 3\narrivals = burst:4"}) {
+    EXPECT_THROW(all(wrong), std::invalid_argument) << wrong;
+  }
+}
+
 TEST(SimulatedJob, WorkersComeAndGo) {
   JobWatch watch;
   run_job(
