@@ -5,6 +5,7 @@
 
 #include "model/base/text.h"
 #include "model/retry/schedule.h"
+#include "model/run/outlook_warnings.h"
 
 namespace retrystorm {
 
@@ -25,6 +26,9 @@ void print_schedule(std::ostream& out, std::ostream& notes, const ClientOptions&
       for (const Duration each : *waits[i].spread) out << ',' << print_number(to_seconds(each));
     }
     out << '\n';
+  }
+  for (const std::string& each : warnings_of(options.workload.retry)) {
+    notes << "warning: " << each << '\n';
   }
   if (waits.size() < options.print_schedule) {
     notes << "no more waits: a request is given up "

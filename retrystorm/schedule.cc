@@ -11,6 +11,7 @@
 #include "common/output/report.h"
 #include "common/output/start_json.h"
 #include "model/base/text.h"
+#include "model/run/outlook_warnings.h"
 #include "retrystorm/study_command.h"
 #include "study/cells.h"
 #include "study/fitted_table.h"
@@ -24,7 +25,7 @@ struct ScheduleOptions {
   WorkloadOptions workload;
   std::string strategies = "exponential";
   std::size_t waits = 10;
-  std::optional<Duration> fails_until, succeeds_above;
+  std::optional<Duration> fails_until, succeeds_above, attempt_takes;
   TableFiles table;
   std::string json;
 };
@@ -36,6 +37,8 @@ void declare(CLI::App& app, ScheduleOptions& options) {
   add_count(*group, "--waits", options.waits, "how many waits to print for each strategy", 1,
             1'000'000)
       ->group("Study");
+  add_optional_duration(*group, "--attempt-takes", options.attempt_takes,
+                        "how long each attempt takes before it fails; otherwise no time");
   add_optional_duration(*group, "--fails-until", options.fails_until,
                         "attempts fail until a wait has reached this ...");
   add_optional_duration(*group, "--succeeds-above", options.succeeds_above,
@@ -97,27 +100,34 @@ int schedule(const Invocation& invocation, const ScheduleOptions& options) {
   OpenTableFiles files(options.table, csv_comment(invocation.results_command, seed));
   WorkOutput output(OutputFile(options.json));
   write_start(invocation, seed, options.workload.seed.has_value(), output.json());
-  Rows rows("wait", {"strategy", "attempt", "delay_seconds", "p5", "p50", "p95", "outcome"},
-            files.csv_comment, std::move(files.csv), output.json());
-  Table table{
-      .columns = {{.title = "strategy", .code = true}, {.title = "attempt"}, {.title = "wait, s"}},
-      .rows = {}};
+  Rows rows(
+      "wait",
+      {"strategy", "attempt", "delay_seconds", "p5", "p50", "p95", "outcome", "elapsed_seconds"},
+      files.csv_comment, std::move(files.csv), output.json());
+  Table table{.columns = {{.title = "strategy", .code = true},
+                          {.title = "attempt"},
+                          {.title = "wait, s"},
+                          {.title = "sum, s"}},
+              .rows = {}};
   if (story) {
     table.columns.push_back({.title = "outcome"});
   } else {
     for (const char* title : {"p5", "p50", "p95"}) table.columns.push_back({.title = title});
   }
+  std::string warnings;
   std::string ended;  // the strategies with fewer waits than asked for
   for (std::size_t i = 0; i < each.size() && !output.interrupted(); ++i) {
     const WorkloadOptions& workload = each[i].workload;
     const std::string& name = asked.strategies[i].name;
     std::size_t attempt = 0;
     for (const ScheduledWait& one :
-         scheduled_waits(workload.retry, workload.think_time, seed, options.waits, story)) {
+         scheduled_waits(workload.retry, workload.think_time, seed, options.waits, story,
+                         options.attempt_takes.value_or(Duration::zero()))) {
       ++attempt;
       const double wait = to_seconds(one.wait);
       std::vector<Json> values{name, attempt, wait};
-      std::vector<std::string> texts{name, std::to_string(attempt), print_number(wait)};
+      std::vector<std::string> texts{name, std::to_string(attempt), print_number(wait),
+                                     print_number(to_seconds(one.until))};
       for (std::size_t p = 0; p < ScheduledWait::kShares.size(); ++p) {
         const Json share = one.spread ? Json(to_seconds((*one.spread)[p])) : Json(nullptr);
         values.push_back(share);
@@ -125,9 +135,13 @@ int schedule(const Invocation& invocation, const ScheduleOptions& options) {
       }
       const char* const outcome = one.failed ? "failure" : "success";
       values.push_back(story ? Json(outcome) : Json(nullptr));
+      values.emplace_back(to_seconds(one.until));
       if (story) texts.emplace_back(outcome);
       rows.write(values);
       table.rows.push_back(texts);
+    }
+    for (const std::string& each : warnings_of(workload.retry)) {
+      warnings += wrapped(name + ": warning: ", each, 2);
     }
     if (attempt < options.waits) {
       ended += (ended.empty() ? "" : ", ") + name + ' ' + end_of_schedule(workload.retry, attempt);
@@ -138,6 +152,7 @@ int schedule(const Invocation& invocation, const ScheduleOptions& options) {
   write_markdown(files.markdown, table);
   print_overruling(asked.given);
   print(std::cout, table);
+  std::cout << warnings;
   print_note(std::cout, "no more waits, for a request is given up", ended);
   return output.finish();
 }
@@ -146,8 +161,8 @@ int schedule(const Invocation& invocation, const ScheduleOptions& options) {
 
 const Command kSchedule{
     "schedule",
-    "Prints the waits of strategies before the first retries of a request, and where waits are\n"
-    "random the quantiles p5, p50 and p95 of a thousand more clients. Needs no network.",
+    "Prints the waits of strategies before the first retries of a request and their sum, and where\n"
+    "waits are random the quantiles p5, p50 and p95 of a thousand more clients. Needs no network.",
     "retrystorm schedule --strategies=exponential,grpc --waits=8 --markdown=waits.md",
     [](const Command& command, int argc, const char* const* argv) {
       return run_command<ScheduleOptions>(command, argc, argv, declare, schedule);

@@ -15,19 +15,23 @@ namespace retrystorm {
 // otherwise a refused connection or a 503.
 AttemptResult retried_failure(const RetryOn& retried);
 
-// Attempts take no time, and the budget and gates of the process are ignored. `policy` must outlive
-// the client.
+// Each attempt takes `takes`, or what is left before the deadline. The budget and gates of the process are
+// ignored. `policy` must outlive the client.
 class FailingClient {
  public:
   FailingClient(const RetryPolicy& policy, const RetrySettings& settings, Duration think_time,
-                std::uint64_t seed, std::uint64_t index);
+                std::uint64_t seed, std::uint64_t index, Duration takes = Duration::zero());
 
   // Fails the next attempt and returns the wait after it; nothing once the request is given up.
   std::optional<Duration> fail();
 
+  // From the begin of the first attempt to the end of the last wait.
+  Duration elapsed() const { return now_ - TimePoint{}; }
+
  private:
   const RetryPolicy* policy_;
   AttemptResult failure_;
+  Duration takes_;
   ClientRandom random_;
   RetryState state_;
   RetryMetrics metrics_;

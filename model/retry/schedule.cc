@@ -20,13 +20,13 @@ Duration quantile(std::vector<Duration>& waits, double p) {
 }
 
 std::vector<ScheduledWait> all_fail(const RetrySettings& settings, Duration think_time,
-                                    std::uint64_t seed, std::size_t count) {
+                                    std::uint64_t seed, std::size_t count, Duration takes) {
   constexpr std::size_t kDraws = 1000;
   const RetryPolicy policy(settings);
-  FailingClient client(policy, settings, think_time, seed, 0);
+  FailingClient client(policy, settings, think_time, seed, 0, takes);
   std::vector<FailingClient> others;
   for (std::size_t i = 1; i <= kDraws; ++i) {
-    others.emplace_back(policy, settings, think_time, seed, i);
+    others.emplace_back(policy, settings, think_time, seed, i, takes);
   }
   std::vector<ScheduledWait> schedule;
   bool random = false;
@@ -40,7 +40,8 @@ std::vector<ScheduledWait> all_fail(const RetrySettings& settings, Duration thin
     }
     const auto [least, most] = std::minmax_element(waits.begin(), waits.end());
     random = random || *least < *most;
-    auto& spread = schedule.emplace_back(ScheduledWait{.wait = *wait}).spread.emplace();
+    auto& spread = schedule.emplace_back(ScheduledWait{.wait = *wait, .until = client.elapsed()})
+                       .spread.emplace();
     for (std::size_t i = 0; i < spread.size(); ++i) {
       spread[i] = quantile(waits, ScheduledWait::kShares[i]);
     }
@@ -53,7 +54,7 @@ std::vector<ScheduledWait> all_fail(const RetrySettings& settings, Duration thin
 
 std::vector<ScheduledWait> scripted(const RetrySettings& settings, Duration think_time,
                                     std::uint64_t seed, std::size_t count,
-                                    const ScheduleStory& story) {
+                                    const ScheduleStory& story, Duration takes) {
   const RetryPolicy policy(settings);
   ClientRandom random(seed, 0);
   RetryState state;
@@ -68,10 +69,11 @@ std::vector<ScheduledWait> scripted(const RetrySettings& settings, Duration thin
   while (schedule.size() < count) {
     policy.may_send(now, state, nullptr, random);
     const AttemptResult result = failed ? failure : AttemptResult();
+    now = saturating_add(now, std::min(takes, policy.time_left(now, state)));
     const Decision decision = policy.after(now, result, state, nullptr, random, metrics);
     if (decision.gave_up) break;
     now = saturating_add(now, decision.wait);
-    schedule.push_back({.wait = decision.wait, .failed = failed});
+    schedule.push_back({.wait = decision.wait, .until = now - TimePoint{}, .failed = failed});
     failing = failing && decision.wait < story.fails_until;
     if (!decision.retry) begin_request();
     failed = failing || decision.wait <= story.succeeds_above;
@@ -83,9 +85,10 @@ std::vector<ScheduledWait> scripted(const RetrySettings& settings, Duration thin
 
 std::vector<ScheduledWait> scheduled_waits(const RetrySettings& settings, Duration think_time,
                                            std::uint64_t seed, std::size_t count,
-                                           const std::optional<ScheduleStory>& story) {
-  return story ? scripted(settings, think_time, seed, count, *story)
-               : all_fail(settings, think_time, seed, count);
+                                           const std::optional<ScheduleStory>& story,
+                                           Duration takes) {
+  return story ? scripted(settings, think_time, seed, count, *story, takes)
+               : all_fail(settings, think_time, seed, count, takes);
 }
 
 std::string end_of_schedule(const RetrySettings& settings, std::size_t waits) {

@@ -190,6 +190,36 @@ void warn_of_hedges(Outlook& outlook) {
   }
 }
 
+std::vector<std::string> warnings_of(const RetrySettings& retry) {
+  std::vector<std::string> warnings;
+  const auto say = [&warnings](const std::string& text) { warnings.push_back(text); };
+  const LimitSettings& limit = retry.limit;
+  const BackoffSettings& backoff = retry.backoff;
+  if (limit.max_retries > 0 && !retry.pacer.on && backoff.growth != Growth::kNone &&
+      backoff.base > backoff.cap) {
+    say("the first wait of " + readable(backoff.base) + " is above the cap of " +
+        readable(backoff.cap) + ": no wait is longer than the cap (--backoff-base, --backoff-cap)");
+  }
+  const std::size_t steps = backoff.table.size();
+  if (backoff.growth == Growth::kTable && !backoff.jitter.is_growth() && !retry.pacer.on &&
+      limit.max_retries > 0 && limit.max_retries < steps) {
+    say("a request has " + readable(limit.max_retries) + " retries, and --backoff-table has " +
+        readable(static_cast<double>(steps)) + " numbers: the last " +
+        (steps - limit.max_retries == 1
+             ? "is"
+             : readable(static_cast<double>(steps - limit.max_retries)) + " are") +
+        " never reached (--max-retries)");
+  }
+  if (retry.strategy == "none" && limit.max_retries > 0) {
+    say("--strategy=none means no retries, but " +
+        (limit.max_retries == LimitSettings::kUnlimited
+             ? std::string("any number is made")
+             : "up to " + readable(limit.max_retries) + " are made") +
+        " (--max-retries): leave out one of the two");
+  }
+  return warnings;
+}
+
 void warn(Outlook& outlook, const OutlookInput& input, const Storm& storm) {
   if (outlook.herd) {
     warn_of_herd(outlook);
@@ -286,7 +316,9 @@ void warn(Outlook& outlook, const OutlookInput& input, const Storm& storm) {
   // Only a simulation lets so little time pass between them.
   if (!open && input.turnaround > Duration::zero()) {
     const Duration pause = std::max(workload.mean_think_time(), input.turnaround);
-    const double stopped = outlook.gates ? outlook.clients / to_seconds(pause) : 0;
+    const double stopped = outlook.gates && workload.retry.process.has_gates()
+                               ? outlook.clients / to_seconds(pause)
+                               : 0;
     const double refused =
         outlook.retries.may_err || (input.outage && input.outage->kind == Disturbance::Kind::kDrop)
             ? outlook.retries.errors.rate
@@ -307,29 +339,7 @@ void warn(Outlook& outlook, const OutlookInput& input, const Storm& storm) {
         "queue has no bound. If yours does, that is retried, and decides (--queue-length, "
         "--rejection-cost)");
   }
-  const BackoffSettings& backoff = workload.retry.backoff;
-  if (limit.max_retries > 0 && !workload.retry.pacer.on && backoff.growth != Growth::kNone &&
-      backoff.base > backoff.cap) {
-    say("the first wait of " + readable(backoff.base) + " is above the cap of " +
-        readable(backoff.cap) + ": no wait is longer than the cap (--backoff-base, --backoff-cap)");
-  }
-  const std::size_t steps = backoff.table.size();
-  if (backoff.growth == Growth::kTable && !backoff.jitter.is_growth() && !workload.retry.pacer.on &&
-      limit.max_retries > 0 && limit.max_retries < steps) {
-    say("a request has " + readable(limit.max_retries) + " retries, and --backoff-table has " +
-        readable(static_cast<double>(steps)) + " numbers: the last " +
-        (steps - limit.max_retries == 1
-             ? "is"
-             : readable(static_cast<double>(steps - limit.max_retries)) + " are") +
-        " never reached (--max-retries)");
-  }
-  if (workload.retry.strategy == "none" && limit.max_retries > 0) {
-    say("--strategy=none means no retries, but " +
-        (limit.max_retries == LimitSettings::kUnlimited
-             ? std::string("any number is made")
-             : "up to " + readable(limit.max_retries) + " are made") +
-        " (--max-retries): leave out one of the two");
-  }
+  for (const std::string& each : warnings_of(workload.retry)) say(each);
   if (open && (input.clients_given || input.think_time_given)) {
     const std::string names = !input.think_time_given ? "--clients"
                               : !input.clients_given  ? "--lambda"
