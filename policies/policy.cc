@@ -176,19 +176,6 @@ std::string shown(std::string_view text, std::size_t longest) {
   return line;
 }
 
-std::string printable(std::string_view text) {
-  std::string line;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    // Those beyond ASCII take two bytes in UTF-8.
-    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
-    const bool beyond = byte == 0xc2 && next >= 0x80 && next < 0xa0;
-    line += byte < ' ' || byte == 0x7f || beyond ? '?' : text[i];
-    if (beyond) ++i;
-  }
-  return line;
-}
-
 std::string field_text(const Node& field) {
   return shown(field.name) + (field.is_scalar() ? ": " + shown(field.text) : "");
 }

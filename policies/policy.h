@@ -103,8 +103,6 @@ consteval Field field(const ForeignName& called, std::string (*read)(std::string
 // A text from a file in one line, fit for terminals and comments: not longer than this, and with `?`
 // for each byte that is not printable.
 std::string shown(std::string_view text, std::size_t longest = 80);
-// A path, or a message with a path in it, fit for terminals: with `?` for each control character.
-std::string printable(std::string_view text);
 // "name: text" as it stands in the file.
 std::string field_text(const Node& field);
 

@@ -133,7 +133,9 @@ std::string import_command(const CheckedFile& file, const Policy& policy, const 
 }
 
 PolicyToRun to_run(const CheckedFile& file, const CheckedPolicy& policy, const std::string& as) {
-  return {.name = printable(file.path) + ':' + std::to_string(policy.policy->line),
+  std::string name = printable(file.path) + ':' + std::to_string(policy.policy->line);
+  std::replace(name.begin(), name.end(), '`', '\'');  // they could end a fence of Markdown
+  return {.name = name,
           .settings = options_of(*policy.policy),
           .format = file.file.format.empty() ? std::nullopt
                                              : std::optional(parse_export_format(file.file.format)),
@@ -223,7 +225,7 @@ void print_notes(const std::vector<Found>& all, const CheckedFile& file,
     const std::string line = note.line > 0 ? "line " + std::to_string(note.line) : "";
     if (markdown) {
       std::cout << "- **" << level_name(note.level) << "**" << (line.empty() ? "" : " ") << line
-                << ": " << text << '\n';
+                << ": " << as_markdown(text) << '\n';
       continue;
     }
     std::string head = std::string("  ") + level_name(note.level);
@@ -238,10 +240,12 @@ void print_files(const std::vector<CheckedFile>& files, const std::vector<Found>
                  bool markdown) {
   const char* const end = markdown ? "\n\n" : "\n";
   for (const CheckedFile& file : files) {
-    std::cout << (markdown ? "## " : "") << printable(file.path) << ": " << file.file.kind << end;
+    std::cout << (markdown ? "## " + as_markdown_code(file.path) : printable(file.path)) << ": "
+              << file.file.kind << end;
     print_notes(all, file, nullptr, markdown);
     for (const CheckedPolicy& each : file.policies) {
-      std::cout << (markdown ? "\n### " : "\n") << summary(*each.policy) << end;
+      const std::string text = summary(*each.policy);
+      std::cout << (markdown ? "\n### " + as_markdown(text) : '\n' + text) << end;
       print_notes(all, file, &each, markdown);
     }
     std::cout << '\n';

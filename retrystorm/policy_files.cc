@@ -52,7 +52,7 @@ std::string summary(const Policy& policy) {
   } else {
     text += retries_title(scenario_of(options_of(policy)).workload.retry);
   }
-  text += ": " + policy.names.front();
+  text += ": " + printable(policy.names.front());
   if (policy.names.size() > 1) {
     text += " and " + std::to_string(policy.names.size() - 1) + " more";
   }

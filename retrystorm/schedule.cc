@@ -51,6 +51,10 @@ Compared asked_for(const Invocation& invocation, const std::string& list) {
   const CLI::Option& config = *invocation.app.get_config_ptr();
   const bool listed = find_option(invocation.app, "strategies")->count() > 0;
   const NamedOptions given = given_to_study(invocation.app, {});
+  // A growth of one's own is that of no strategy: all else is by default, as in the other programs.
+  if (!listed && config.count() == 0 && given.contains("growth")) {
+    return {.strategies = {{.name = "as given", .settings = given}}, .given = {}};
+  }
   if (listed || config.count() == 0 || overruling_text(given).empty()) {
     return compared(invocation, list, {});
   }

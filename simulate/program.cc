@@ -145,10 +145,7 @@ void print_common(const NamedOptions& in_force, const Grid& grid, const std::str
 }
 
 void list_cells(const Grid& grid) {
-  const auto print = [](const std::vector<std::string>& row) {
-    for (std::size_t i = 0; i < row.size(); ++i) std::cout << (i > 0 ? "," : "") << row[i];
-    std::cout << '\n';
-  };
+  const auto print = [](const std::vector<std::string>& row) { std::cout << csv_row(row) << '\n'; };
   std::vector<std::string> names;
   for (const Axis& axis : grid.axes()) names.push_back(underscored(axis.name));
   print(names);

@@ -71,7 +71,8 @@ void CellTable::flush() {
 void CellTable::write(std::size_t cell, const CellResult& result) {
   const auto values = grid_.values(cell);
   const bool wide = print_ == Print::kWide;
-  std::vector<std::string> texts = values;
+  std::vector<std::string> texts;
+  for (const std::string& value : values) texts.push_back(as_markdown(value));
   for (std::size_t i = 0; wide && i < values.size(); ++i) {
     out_ << std::setw(widths_[i]) << values[i];
   }

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <string>
 
+#include "common/output/plain_text.h"
+
 namespace retrystorm {
 namespace {
 
@@ -24,11 +26,11 @@ void ProgressBar::show(std::size_t done) {
   const TimePoint now = Clock::now();
   if (out_ == nullptr || now - drawn_ < std::chrono::milliseconds(200)) return;
   drawn_ = now;
-  *out_ << bar(done, runs_, now - start_) << std::flush;
+  PlainText::write_as_it_is(*out_, bar(done, runs_, now - start_));
 }
 
 void ProgressBar::clear() {
-  if (out_ != nullptr) *out_ << "\r\033[K" << std::flush;
+  if (out_ != nullptr) PlainText::write_as_it_is(*out_, "\r\033[K");
 }
 
 }  // namespace retrystorm

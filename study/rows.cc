@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/output/json_text.h"
+#include "model/base/text.h"
 
 namespace retrystorm {
 
@@ -21,7 +22,7 @@ void Rows::add_assumed(const std::string& options) {
 
 void Rows::begin() {
   if (std::exchange(begun_, true)) return;
-  if (!comment_.empty()) csv_.write(comment_);
+  if (!comment_.empty()) csv_.write(printable(comment_));
   csv_.write(csv_row(names_));
 }
 

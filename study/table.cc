@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/base/text.h"
+
 namespace retrystorm {
 namespace {
 
@@ -80,7 +82,7 @@ std::string markdown_text(const Table& table) {
   std::string text = markdown_row(titles) + '\n' + markdown_rule(titles.size());
   for (std::vector<std::string> row : table.rows) {
     for (std::size_t i = 0; i < row.size(); ++i) {
-      if (table.columns[i].code) row[i] = '`' + row[i] + '`';
+      row[i] = table.columns[i].code ? as_markdown_code(row[i]) : as_markdown(row[i]);
     }
     text += '\n' + markdown_row(row);
   }

@@ -25,8 +25,12 @@ std::string joined(const std::vector<std::string>& cells, const char* between) {
 }
 
 std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted = "\"";
+  // A spreadsheet would compute a cell that begins like a formula, if it is no number.
+  const bool formula = text.size() > 1 &&
+                       std::string_view("=+-@\t").find(text[0]) != std::string_view::npos &&
+                       std::string_view("0123456789.").find(text[1]) == std::string_view::npos;
+  if (!formula && text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = formula ? "\"'" : "\"";
   for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
   return quoted + '"';
 }
@@ -66,7 +70,13 @@ std::string csv_row(const std::vector<std::string>& cells) {
 }
 
 std::string markdown_row(const std::vector<std::string>& cells) {
-  return "| " + joined(cells, " | ") + " |";
+  std::string row = "|";
+  for (const std::string& cell : cells) {
+    row += ' ';
+    for (const char c : cell) row += c == '|' ? "\\|" : std::string(1, c);
+    row += " |";
+  }
+  return row;
 }
 
 std::string markdown_rule(std::size_t columns) {

@@ -13,6 +13,7 @@
 #include "common/cli/settings_file.h"
 #include "common/exit_code.h"
 #include "common/output/output_queue.h"
+#include "common/output/plain_text.h"
 
 namespace retrystorm {
 
@@ -22,6 +23,7 @@ int run_program(const std::string& about, const std::string& thrift, int argc,
   // Without this, a write beyond the limit on the length of files (ulimit -f) would end the program.
   // Now it fails like a write to a full disk.
   std::signal(SIGXFSZ, SIG_IGN);
+  const PlainText out(std::cout), err(std::cerr);
   CLI::App app(about);
   app.footer(example);
   set_up_app(app);

@@ -250,11 +250,15 @@ StandardStreams::StandardStreams(EndSignals& signals, OutputQueue::WhenFull when
                                                        ? &out_
                                                        : &err_))),
       old_out_((std::cout.flush(), std::cout.rdbuf(&out_))) {
+  plain_out_.emplace(std::cout);
+  plain_err_.emplace(std::cerr);
   std::cerr << std::nounitbuf;  // so that it is written in whole lines, or at a flush
 }
 
 StandardStreams::~StandardStreams() {
   finish();
+  plain_out_.reset();
+  plain_err_.reset();
   std::cout.rdbuf(old_out_);
   std::cerr.rdbuf(old_err_);
   std::cerr << std::unitbuf;

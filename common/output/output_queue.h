@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <streambuf>
 #include <string>
 
 #include "common/os/process.h"
+#include "common/output/plain_text.h"
 #include "model/base/duration.h"
 
 namespace retrystorm {
@@ -102,6 +104,7 @@ class StandardStreams {
   OutputQueue out_;
   std::streambuf* const old_err_;
   std::streambuf* const old_out_;
+  std::optional<PlainText> plain_out_, plain_err_;
 };
 
 // For a program that prints without such queues: flushes standard output after its last line. If

@@ -7,7 +7,7 @@ const WORDS = {
   arrivals: 'How requests come', rate: 'Requests per second', lambda: 'A client thinks for', processes: 'Client processes',
   deadline: 'A request is given up after', growth: 'How the waits grow', 'backoff-base': 'The first wait (backoff)', 'backoff-factor': 'Each wait is longer by a factor of',
   'backoff-cap': 'The longest wait', jitter: 'Randomness of the waits', 'retry-on': 'What is retried', 'retry-after': 'The server’s hint how long to wait',
-  breaker: 'Circuit breaker', throttle: 'Clients throttle themselves', 'retry-budget': 'Retry budget', 'when-refused': 'When it may not send',
+  breaker: 'Circuit breaker', throttle: 'Clients throttle themselves', 'retry-budget': 'Retry budget', 'retry-switch': 'No retries while more than this fails', 'when-refused': 'When it may not send',
   service: 'Kind of service', 'base-delay': 'A request takes', limit: 'It slows down above', k: 'Again with every further', 'curve-factor': 'Each time by a factor of',
   workers: 'Workers', 'service-time': 'A request takes', 'queue-length': 'Places in the queue', 'queue-order': 'Who is next in the queue', 'queue-drop': 'Dropped from the queue',
   backlog: 'Connections that may wait', accepts: 'It accepts', 'max-connections': 'Connections, at most', 'shed-above': 'It turns requests away above',

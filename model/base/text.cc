@@ -110,8 +110,37 @@ double within(std::string_view text, std::initializer_list<Form> others, double 
 
 }  // namespace
 
+std::string printable(std::string_view text, std::string_view kept) {
+  std::string line;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    // Those beyond ASCII take two bytes in UTF-8.
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+    const bool beyond = byte == 0xc2 && next >= 0x80 && next < 0xa0;
+    const bool control = byte < ' ' || byte == 0x7f;
+    line += beyond || (control && kept.find(text[i]) == kept.npos) ? '?' : text[i];
+    if (beyond) ++i;
+  }
+  return line;
+}
+
+std::string as_markdown(std::string_view text) {
+  std::string escaped;
+  for (const char c : printable(text)) {
+    if (std::string_view("\\`*_[]<>#~&").find(c) != std::string_view::npos) escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
+
+std::string as_markdown_code(std::string_view text) {
+  std::string line = printable(text);
+  std::replace(line.begin(), line.end(), '`', '\'');
+  return '`' + line + '`';
+}
+
 std::string in_quotes(std::string_view text) {
-  return std::string("'").append(text).append("'");
+  return '\'' + printable(text) + '\'';
 }
 
 std::string shell_word(std::string_view word) {
@@ -123,7 +152,7 @@ std::string shell_word(std::string_view word) {
   for (std::size_t at = 0; (at = quoted.find('\'', at)) != std::string::npos; at += 4) {
     quoted.replace(at, 1, "'\\''");
   }
-  return in_quotes(quoted);
+  return '\'' + quoted + '\'';
 }
 
 std::string underscored(std::string_view name) {

@@ -9,7 +9,13 @@
 
 namespace retrystorm {
 
-// The text in single quotes: 'text'.
+// What others wrote, fit for where it goes. In a line for people: `?` for each control character but those in
+// `kept`. In Markdown: as text in which nothing is markup or HTML, or as code. (In CSV: `csv_row`.)
+std::string printable(std::string_view text, std::string_view kept = {});
+std::string as_markdown(std::string_view text);
+std::string as_markdown_code(std::string_view text);
+
+// The text in single quotes: 'text', printable.
 std::string in_quotes(std::string_view text);
 
 // A word as typed in a shell, quoted if necessary.

@@ -46,6 +46,16 @@ TEST(Table, IsMarkdownWithTheGroupInFrontOfItsFirstColumn) {
 
 TEST(CsvRow, QuotesTextThatWouldBeTwoCells) {
   EXPECT_EQ(csv_row({"a", "", "b, c", "\"d\""}), "a,,\"b, c\",\"\"\"d\"\"\"");
+  EXPECT_EQ(csv_row({"a\rb", "c\nd"}), "\"a\rb\",\"c\nd\"");
+}
+
+TEST(CsvRow, HasNoFormulas) {
+  EXPECT_EQ(csv_row({"=1+1.ini", "@a", "-a", "\tb"}), "\"'=1+1.ini\",\"'@a\",\"'-a\",\"'\tb\"");
+  EXPECT_EQ(csv_row({"-1.5", "+3", "-.5", "-", "a=b"}), "-1.5,+3,-.5,-,a=b");
+}
+
+TEST(MarkdownRow, KeepsPipesInTheirCells) {
+  EXPECT_EQ(markdown_row({"a|b", "`c|d`"}), "| a\\|b | `c\\|d` |");
 }
 
 TEST(LineFile, SaysWhichFileCannotBeWritten) {

@@ -24,6 +24,7 @@ using ::testing::Contains;
 using ::testing::ContainsRegex;
 using ::testing::Each;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 using ::testing::Not;
@@ -467,15 +468,16 @@ TEST(RetrystormSchedule, HasTheWaitsThatTheClientPrints) {
   EXPECT_EQ(study.code, 0) << study.err;
   const auto rows = csv_lines(csv);
   ASSERT_THAT(rows, SizeIs(1 + 6));
-  EXPECT_EQ(rows[0], "strategy,attempt,delay_seconds,p5,p50,p95,outcome");
+  EXPECT_EQ(rows[0], "strategy,attempt,delay_seconds,p5,p50,p95,outcome,elapsed_seconds");
   EXPECT_THAT(lines(read_file(csv))[0],
               MatchesRegex("# .* schedule --strategies=fixed,aws-legacy .*, retrystorm "
                            "[0-9]+[.][0-9]+[.][0-9]+.*, seed 5"));
-  EXPECT_EQ(rows[1], "fixed,1,0.1,,,,");
+  EXPECT_EQ(rows[1], "fixed,1,0.1,,,,,0.1");
+  EXPECT_EQ(rows[3], "fixed,3,0.1,,,,,0.3");
   const auto text = lines(study.out);
   ASSERT_THAT(text, SizeIs(1 + 6));
-  EXPECT_THAT(text[1], StartsWith("fixed             1          0.1"));
-  EXPECT_THAT(lines(read_file(markdown))[2], StartsWith("| `fixed` | 1 | 0.1 | "));
+  EXPECT_THAT(text[1], StartsWith("fixed             1          0.1          0.1"));
+  EXPECT_THAT(lines(read_file(markdown))[2], StartsWith("| `fixed` | 1 | 0.1 | 0.1 | "));
   const auto objects = read_json_lines(json);
   ASSERT_THAT(objects, SizeIs(1 + 6));
   EXPECT_EQ(objects[0]["type"], "start");
@@ -488,7 +490,28 @@ TEST(RetrystormSchedule, HasTheWaitsThatTheClientPrints) {
   const auto printed = lines(
       run(RETRYSTORM_CLIENT, {"--strategy=aws-legacy", "--print-schedule=3", "--seed=5"}).out);
   EXPECT_EQ(printed[0], "attempt,delay_seconds,p5,p50,p95");
-  for (std::size_t i = 1; i <= 3; ++i) EXPECT_EQ(rows[3 + i], "aws-legacy," + printed[i] + ',');
+  for (std::size_t i = 1; i <= 3; ++i)
+    EXPECT_THAT(rows[3 + i], StartsWith("aws-legacy," + printed[i] + ",,"));
+}
+
+// kubernetes/kubernetes#57291: a container dies 10 s after each start.
+TEST(RetrystormSchedule, SaysHowLongUntilTheNthRetry) {
+  const TempDir dir;
+  const Ended study =
+      run(RETRYSTORM_STUDIES,
+          {"schedule", "--growth=exponential", "--backoff-base=10s", "--backoff-cap=5m",
+           "--attempt-takes=10s", "--waits=6", "--csv", dir.file("csv")});
+  EXPECT_EQ(study.code, 0) << study.err;
+  EXPECT_THAT(
+      csv_lines(dir.file("csv")),
+      ElementsAre(HasSubstr("elapsed_seconds"), EndsWith(",20.0"), EndsWith(",50.0"),
+                  EndsWith(",100.0"), EndsWith(",190.0"), EndsWith(",360.0"), EndsWith(",670.0")));
+  const Ended warned = run(RETRYSTORM_STUDIES, {"schedule", "--growth=exponential",
+                                                "--backoff-base=1h", "--backoff-cap=10m"});
+  EXPECT_THAT(warned.out, HasSubstr("warning: the first wait of 1h"));
+  const Ended client = run(RETRYSTORM_CLIENT, {"--growth=exponential", "--backoff-base=1h",
+                                               "--backoff-cap=10m", "--print-schedule=1"});
+  EXPECT_THAT(client.err, HasSubstr("warning: the first wait of 1h"));
 }
 
 TEST(RetrystormSchedule, FollowsAStory) {
@@ -498,9 +521,10 @@ TEST(RetrystormSchedule, FollowsAStory) {
                            "--fails-until=200ms", "--succeeds-above=0s", "--csv", dir.file("csv")});
   EXPECT_EQ(study.code, 0) << study.err;
   EXPECT_THAT(csv_lines(dir.file("csv")),
-              ElementsAre(HasSubstr("outcome"), "exponential,1,0.1,,,,failure",
-                          "exponential,2,0.271828,,,,failure", "exponential,3,0.0,,,,success",
-                          "exponential,4,0.1,,,,failure"));
+              ElementsAre(HasSubstr("outcome"), "exponential,1,0.1,,,,failure,0.1",
+                          "exponential,2,0.271828,,,,failure,0.371828",
+                          "exponential,3,0.0,,,,success,0.371828",
+                          "exponential,4,0.1,,,,failure,0.471828"));
 }
 
 // The rows of a table as CSV, without their labels.

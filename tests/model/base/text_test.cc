@@ -147,6 +147,21 @@ TEST(ParseRate, MayHaveItsUnit) {
   }
 }
 
+TEST(Printable, HasNoControlCharacters) {
+  EXPECT_EQ(printable("a\033[31mb\r\n\tc\x7f"), "a?[31mb???c?");
+  EXPECT_EQ(printable("a\n\tb\r", "\n\t"), "a\n\tb?");
+  EXPECT_EQ(printable("\xc2\x9b"
+                      "31m \xc3\xa9 \xe2\x86\x92"),
+            "?31m \xc3\xa9 \xe2\x86\x92");
+  EXPECT_EQ(in_quotes("a\033"), "'a?'");
+}
+
+TEST(AsMarkdown, HasNoMarkup) {
+  EXPECT_EQ(as_markdown("<b>[a](b) `c` *d* e_f\n# g&lt;"),
+            "\\<b\\>\\[a\\](b) \\`c\\` \\*d\\* e\\_f?\\# g\\&lt;");
+  EXPECT_EQ(as_markdown_code("a`b<c>"), "`a'b<c>`");
+}
+
 TEST(ParseCount, TakesThousandsThatAreWhole) {
   EXPECT_EQ(parse_count("10k", 1, 1'000'000), 10'000);
   EXPECT_EQ(parse_count("1m", 1, 1'000'000), 1'000'000);
