@@ -14,8 +14,10 @@
 #include "model/base/text.h"
 #include "retrystorm/heat_map.h"
 #include "retrystorm/study_command.h"
+#include "simulator/syn_repeats.h"
 #include "study/cell_columns.h"
 #include "study/cells.h"
+#include "study/fitted_table.h"
 
 namespace retrystorm {
 namespace {
@@ -120,6 +122,12 @@ std::string title_of(const Grid& grid, const NamedOptions& given, const MapOptio
          " by " + std::to_string(std::hash<std::string>()(bytes.str()));
 }
 
+// The last moment before the timeout at which kernels repeat a dropped SYN. Zero if there is none.
+Duration repeat_before(const ScenarioOptions& options) {
+  if (!look_ahead(options).repeats_syns) return Duration::zero();
+  return SynRepeats(options.syn_linear_timeouts, options.workload.timeout).last();
+}
+
 // The finished cells, as rows of a file, so that an interrupted map continues where it stopped.
 class FinishedCells {
  public:
@@ -201,6 +209,44 @@ void write_picture_data(const std::string& folder, const HeatMap& map, const Gri
   }
 }
 
+// Says why a service may be down with some timeouts, and neither with shorter nor with longer ones.
+void explain_stripes(const Grid& grid, const std::vector<CellValues>& figures,
+                     const std::function<ScenarioOptions(std::size_t cell)>& options_of) {
+  const auto place_of = [](const std::vector<std::string>& names, const char* name) {
+    return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+  };
+  const std::size_t axis = place_of(grid.names(), "timeout"),
+                    down = place_of(cell_names({}), "down");
+  if (axis == grid.names().size()) return;
+  std::map<std::vector<std::string>, std::map<Duration, std::size_t>> lines;  // by other values
+  for (std::size_t cell = 0; cell < figures.size(); ++cell) {
+    std::vector<std::string> others = grid.values(cell);
+    others[axis].clear();
+    if (!figures[cell][down].is_null()) lines[others][options_of(cell).workload.timeout] = cell;
+  }
+  constexpr double kTurn = 0.5;
+  for (const auto& [others, line] : lines) {
+    bool rises = false, falls = false;
+    std::optional<std::size_t> last;
+    for (const auto& [timeout, cell] : line) {
+      if (last) {
+        const double change =
+            figures[cell][down].get<double>() - figures[*last][down].get<double>();
+        rises |=
+            change >= kTurn && repeat_before(options_of(cell)) > repeat_before(options_of(*last));
+        falls |= change <= -kTurn;
+      }
+      last = cell;
+    }
+    if (!rises || !falls) continue;
+    print_wrapped(
+        std::cout, "stripes: ",
+        "1, 2, ... s after a full accept queue dropped them, the clients' kernels repeat their SYNs, all at "
+        "once. A timeout just above such a moment has that herd, one below has not (--syn-linear-timeouts)");
+    return;
+  }
+}
+
 int map(const Invocation& invocation, const MapOptions& options) {
   ScenarioOptions any;
   OptionList list;
@@ -264,6 +310,8 @@ int map(const Invocation& invocation, const MapOptions& options) {
   print_overruling(given);
   const HeatMap map(list, grid, options.show, figures);
   map.print(std::cout);
+  explain_stripes(grid, figures,
+                  [&](std::size_t cell) { return cell_options(given, grid, grid.values(cell)); });
   for (const Table& table : map.tables()) {
     write_markdown(study.markdown(), table);
     study.markdown().write("");

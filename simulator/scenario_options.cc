@@ -216,11 +216,12 @@ void declare_options(OptionList& options, ScenarioOptions& scenario) {
               1e-3, 1e6)
       .with_range("0.01", "10");
   options
-      .count("syn-linear-timeouts", scenario.syn_linear_timeouts,
-             "how many times (and once more) the clients' kernel repeats a dropped SYN after 1 "
-             "s, before it waits 2, 4, ... s: Linux's sysctl tcp_syn_linear_timeouts; 0 = before "
-             "Linux 6.5",
-             0, 255)
+      .count(
+          "syn-linear-timeouts", scenario.syn_linear_timeouts,
+          "how many times (and once more) the clients' kernel repeats a dropped SYN after 1 "
+          "s, before it waits 2, 4, ... s (Linux's sysctl tcp_syn_linear_timeouts): 4 = Linux 6.5 "
+          "and later, after 1, 2, 3, 4, 5, 7, ... s; 0 = before, after 1, 3, 7, ... s",
+          0, 255)
       .with_unit("repeats")
       .with_range("0", "10");
   declare_options(options, scenario.workload);

@@ -34,13 +34,16 @@ class SynRepeats {
   // `patience` is the client's timeout. Repeats that would come later are left out.
   explicit SynRepeats(std::size_t linear, Duration patience = Duration::max())
       : linear_(static_cast<std::uint32_t>(linear)) {
-    Duration waited{0};
     for (std::uint32_t sent = 0; sent <= linear_ + kDoublings; ++sent) {
-      waited += wait_after(sent);
-      if (waited >= patience) break;
+      const Duration next = last_ + wait_after(sent);
+      if (next >= patience) break;
+      last_ = next;
       waits_.emplace_back();
     }
   }
+
+  // When the last repeat comes within that timeout, after the first SYN. Zero if there is none.
+  Duration last() const { return last_; }
 
   // An attempt's SYN was dropped after `sent` repeats.
   void drop(TimePoint now, const Attempt& attempt, std::uint32_t sent) {
@@ -87,6 +90,7 @@ class SynRepeats {
   }
 
   const std::uint32_t linear_;
+  Duration last_{0};
   // One queue per number of repeats. All waits in a queue are equally long, so it stays sorted.
   std::vector<Fifo<Wait>> waits_;
   TimePoint next_ = TimePoint::max();

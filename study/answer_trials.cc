@@ -8,6 +8,7 @@
 #include "common/output/fixed.h"
 #include "model/base/text.h"
 #include "model/run/outlook.h"
+#include "simulator/syn_repeats.h"
 #include "study/fitted_table.h"
 #include "study/judged_runs.h"
 #include "study/process_trial.h"
@@ -33,16 +34,24 @@ bool is_chain(const AskedRow& asked) {
   return asked.options.graph.chain.size() > 1 && has_outage(asked);
 }
 
+Trial trial_of(const AskedRow& asked, const char* option, const std::string& value,
+               const std::string& question) {
+  Trial trial{option, value, question, asked.options};
+  OptionList list;
+  declare_options(list, trial.options);
+  list.set(option, value);
+  return trial;
+}
+
 // A service that is down for most seeds may owe it to requests whose clients have hung up. In a chain they also take
 // workers from others.
 std::vector<Trial> skip_abandoned(const AskedRow& asked) {
-  Trial trial{"abandoned", "skip", "your server notices that a caller has hung up", asked.options};
-  Abandoned& abandoned = trial.options.service.abandoned;
   const bool chained = asked.options.graph.chain.size() > 1;
   const bool may_owe = chained || asked.result.mostly_down();
-  if (!may_owe || abandoned != Abandoned::kServe) return {};
+  if (!may_owe || asked.options.service.abandoned != Abandoned::kServe) return {};
+  Trial trial =
+      trial_of(asked, "abandoned", "skip", "your server notices that a caller has hung up");
   trial.may_win = chained;
-  abandoned = Abandoned::kSkip;
   return {trial};
 }
 
@@ -56,9 +65,8 @@ std::vector<Trial> accept_when_free(const AskedRow& asked) {
   for (const char* its : {"max-connections", "queue-length", "queue-order", "queue-drop"}) {
     if (asked.given.contains(its)) return {};
   }
-  Trial trial{"accepts", "when-free", "your server accepts more than it serves (docs/server.md)",
-              asked.options};
-  trial.options.service.when_free = true;
+  Trial trial = trial_of(asked, "accepts", "when-free",
+                         "your server accepts more than it serves (docs/server.md)");
   trial.may_win = graph.on();
   return {trial};
 }
@@ -79,15 +87,10 @@ std::vector<Trial> other_waits_for_pool(const AskedRow& asked) {
             "/s = " + readable(from_seconds(room / capacity)) +
             " in the service, of a timeout of " + readable(ahead.timeout) + ')';
   }
-  Trial beside{"pool-wait-counts", "no",
-               "your client's timeout includes the wait for a connection" + takes, asked.options};
-  beside.options.workload.connections.pool_wait_counts = false;
-  const Duration wait = workload.timeout / 4;
-  Trial shorter{"pool-wait", format_duration(wait),
-                "your client waits for a connection for as long as its timeout lasts",
-                asked.options};
-  shorter.options.workload.connections.pool_wait = wait;
-  return {beside, shorter};
+  return {trial_of(asked, "pool-wait-counts", "no",
+                   "your client's timeout includes the wait for a connection" + takes),
+          trial_of(asked, "pool-wait", format_duration(workload.timeout / 4),
+                   "your client waits for a connection for as long as its timeout lasts")};
 }
 
 // Where the service is slower for a while, all requests have hedges that nothing limits.
@@ -97,9 +100,7 @@ std::vector<Trial> limited_hedges(const AskedRow& asked) {
       !has_outage(asked)) {
     return {};
   }
-  constexpr double kShare = 0.05;
-  Trial trial{"hedge-budget", print_number(kShare), "nothing limits your hedges", asked.options};
-  trial.options.workload.retry.hedge.budget = kShare;
+  Trial trial = trial_of(asked, "hedge-budget", "0.05", "nothing limits your hedges");
   trial.may_win = true;
   return {trial};
 }
@@ -113,10 +114,8 @@ std::vector<Trial> a_tenth_more_load(const AskedRow& asked) {
       workload.rate * kMore >= capacity_of(asked.options.service)) {
     return {};
   }
-  const double rate = to_digits(workload.rate * kMore, 3);
-  Trial trial{"rate", print_number(rate), "your load and your service time are known to a tenth",
-              asked.options};
-  trial.options.workload.rate = rate;
+  Trial trial = trial_of(asked, "rate", print_number(to_digits(workload.rate * kMore, 3)),
+                         "your load and your service time are known to a tenth");
   trial.is_estimate = true;
   return {trial};
 }
@@ -131,36 +130,72 @@ std::vector<Trial> other_timeouts(const AskedRow& asked) {
     return trials;
   }
   for (const Duration timeout : {5 * workload.timeout, workload.timeout / 4}) {
-    Trial trial{"timeout", format_duration(timeout),
-                "your clients give up after " + readable(workload.timeout), asked.options};
-    trial.options.workload.timeout = timeout;
-    trials.push_back(trial);
+    trials.push_back(trial_of(asked, "timeout", format_duration(timeout),
+                              "your clients give up after " + readable(workload.timeout)));
   }
   return trials;
 }
 
-// A service that hangs may go on, slowly: then its queue has no end at the accept queue.
-std::vector<Trial> slow_outage(const AskedRow& asked) {
-  if (!is_frozen(asked) || !has_workers(asked) || asked.options.graph.on() ||
-      asked.result.mostly_not_back()) {
+// Above a moment at which kernels repeat the SYNs that a full accept queue dropped, those come all at once, on top of
+// the rest.
+std::vector<Trial> repeated_syns(const AskedRow& asked) {
+  const Duration timeout = asked.options.workload.timeout;
+  if (asked.options.graph.on() || !look_ahead(asked.options).repeats_syns) return {};
+  const std::size_t linear = asked.options.syn_linear_timeouts, other = linear == 0 ? 4 : 0;
+  const Duration last = SynRepeats(linear, timeout).last();
+  std::vector<Trial> trials;
+  if (asked.options.workload.has_timeout() && last > Duration::zero()) {
+    const Duration below = std::chrono::floor<std::chrono::seconds>(last);
+    trials.push_back(trial_of(asked, "timeout", format_duration(below),
+                              "your clients wait for longer than " + readable(below) +
+                                  ", when their kernels repeat the SYNs that were dropped"));
+    trials[0].is_estimate = trials[0].must_turn = true;
+  }
+  if (SynRepeats(other, timeout).last() != last) {
+    trials.push_back(trial_of(asked, "syn-linear-timeouts", std::to_string(other),
+                              std::string("your clients' Linux is ") +
+                                  (linear == 0 ? "older than 6.5" : "6.5 or later")));
+  }
+  return trials;
+}
+
+// What clients retry, and whether their waits have jitter, is not the same in all libraries.
+std::vector<Trial> other_retries(const AskedRow& asked) {
+  const RetrySettings& retry = asked.options.workload.retry;
+  if (!has_outage(asked) || !has_workers(asked) || retry.limit.max_retries == 0 ||
+      asked.given.contains("strategy")) {
     return {};
   }
-  constexpr double kSlow = 10;
-  Trial trial{"outage", "slow:" + readable(kSlow), "your service stops altogether in an outage",
-              asked.options};
-  trial.options.timeline.outage = {.kind = Disturbance::Kind::kSlow, .value = kSlow};
+  if (asked.result.mostly_down()) {
+    RetryOn errors = retry.limit.retry_on;
+    errors.timeout = false;
+    if (errors == retry.limit.retry_on) return {};
+    return {trial_of(asked, "retry-on", to_string(errors),
+                     "your clients retry what timed out, not only errors")};
+  }
+  if (retry.backoff.jitter.kind != Jitter::Kind::kNone) return {};
+  Trial trial = trial_of(asked, "jitter", "full", "your waits have no jitter");
+  trial.must_turn = true;
   return {trial};
+}
+
+// A service that hangs may go on, slowly: then its queue has no end at the accept queue. One that crashes has no queue.
+std::vector<Trial> other_outages(const AskedRow& asked) {
+  if (!is_frozen(asked) || !has_workers(asked) || asked.options.graph.on()) return {};
+  if (asked.result.mostly_down()) {
+    return {
+        trial_of(asked, "outage", "drop", "your service hangs in an outage, and does not crash")};
+  }
+  if (asked.result.mostly_not_back()) return {};
+  return {trial_of(asked, "outage", "slow:10", "your service stops altogether in an outage")};
 }
 
 // A connect with TLS and a login costs more than a request.
 std::vector<Trial> other_connects(const AskedRow& asked) {
   if (!loses_connections(asked.options.timeline.outage) || asked.result.mostly_not_back())
     return {};
-  constexpr std::uint32_t kCalls = 3;
-  Trial trial{"reconnect-calls", std::to_string(kCalls),
-              "a connect costs your service no more than a request (TLS, a login)", asked.options};
-  trial.options.workload.reconnect.calls = kCalls;
-  return {trial};
+  return {trial_of(asked, "reconnect-calls", "3",
+                   "a connect costs your service no more than a request (TLS, a login)")};
 }
 
 // Of a herd that comes back the last ones wait for as long as the queue takes.
@@ -169,17 +204,14 @@ std::vector<Trial> half_the_timeout(const AskedRow& asked) {
       asked.result.mostly_not_back()) {
     return {};
   }
-  const Duration timeout = asked.options.workload.timeout / 2;
-  Trial trial{"timeout", format_duration(timeout), "none of your clients gives up sooner",
-              asked.options};
-  trial.options.workload.timeout = timeout;
+  Trial trial = trial_of(asked, "timeout", format_duration(asked.options.workload.timeout / 2),
+                         "none of your clients gives up sooner");
   trial.is_estimate = true;
   return {trial};
 }
 
 std::vector<Trial> outage_for(const AskedRow& asked, Duration length, const std::string& question) {
-  Trial trial{"outage-for", format_duration(length), question, asked.options};
-  trial.options.outage_for = length;
+  Trial trial = trial_of(asked, "outage-for", format_duration(length), question);
   trial.is_estimate = true;
   return {trial};
 }
@@ -212,12 +244,9 @@ std::vector<Trial> full_budgets(const AskedRow& asked) {
   if (!has_outage(asked) || asked.options.graph.on()) return {};
   const auto saves = look_ahead(asked.options).budget_saves;
   if (!saves) return {};
-  Trial trial{"outage-at", format_duration(saves->of),
-              "all is well for only " + readable(saves->calm) +
-                  " before your outages, and not for " + readable(saves->of),
-              asked.options};
-  trial.options.outage_at = saves->of;
-  return {trial};
+  return {trial_of(asked, "outage-at", format_duration(saves->of),
+                   "all is well for only " + readable(saves->calm) +
+                       " before your outages, and not for " + readable(saves->of))};
 }
 
 // A peak in the calm opens the connections that the pools may have, and keeps them. What is sent on those is not
@@ -261,11 +290,25 @@ std::vector<Trial> full_pools(const AskedRow& asked) {
     return {};
   }
   const std::size_t size = room / process_count(workload);
-  Trial trial{"connections", "keep-alive",
-              "each of your attempts gets a connection at once, and no pool makes it wait",
-              asked.options, "--connections=keep-alive --pool-size=" + std::to_string(size)};
-  trial.options.workload.connections.kind = Connections::kKeepAlive;
+  Trial trial =
+      trial_of(asked, "connections", "keep-alive",
+               "each of your attempts gets a connection at once, and no pool makes it wait");
   trial.options.workload.connections.pool_size = size;
+  trial.what += " --pool-size=" + std::to_string(size);
+  return {trial, trial_of(asked, "connections", "multiplexed", trial.question)};
+}
+
+// What is sent on connections that are kept is not counted by the backlog, and those who share them have fewer.
+std::vector<Trial> connections_of_their_own(const AskedRow& asked) {
+  if (!is_frozen(asked) || asked.options.graph.on()) return {};
+  const auto other = with_own_connections(asked.options, asked.given);
+  if (!other) return {};
+  const std::size_t count = process_count(asked.options.workload);
+  Trial trial{"processes", std::to_string(*other->workload.processes),
+              std::to_string(count) + (count == 1 ? " process shares" : " processes share") +
+                  " all connections",
+              *other};
+  if (other->workload.connections.pool_size == 1) trial.what += " --pool-size=1";
   return {trial};
 }
 
@@ -278,12 +321,9 @@ std::vector<Trial> no_burst(const AskedRow& asked) {
       (asked.result.throttled_share.value_or(0) == 0 && !fits)) {
     return {};
   }
-  Trial trial{"rate-burst", "1",
-              "your limit admits " + readable(bucket_size(limit.burst, limit.rate)) +
-                  " calls at once, those of a second",
-              asked.options};
-  trial.options.service.rate_limit.burst.requests = 1;
-  return {trial};
+  return {trial_of(asked, "rate-burst", "1",
+                   "your limit admits " + readable(bucket_size(limit.burst, limit.rate)) +
+                       " calls at once, those of a second")};
 }
 
 // What errors cost the service that gives them decides whether it has work left for the rest.
@@ -292,10 +332,8 @@ std::vector<Trial> errors_that_cost_work(const AskedRow& asked) {
       asked.options.timeline.outage.kind != Disturbance::Kind::kErrors || !has_outage(asked)) {
     return {};
   }
-  Trial trial{"error-after", "service", "your service works for what it answers with an error",
-              asked.options};
-  trial.options.service.errors.after = ErrorAfter::kService;
-  return {trial};
+  return {trial_of(asked, "error-after", "service",
+                   "your service works for what it answers with an error")};
 }
 
 // Whether a worker waits for the answers of its calls decides which service of a chain dies. A file says it for
@@ -303,10 +341,8 @@ std::vector<Trial> errors_that_cost_work(const AskedRow& asked) {
 std::vector<Trial> other_waiting(const AskedRow& asked) {
   if (!is_chain(asked)) return {};
   const bool held = asked.options.graph.waiting == Waiting::kHold;
-  Trial trial{"waiting", held ? "free" : "hold",
-              "a worker of your services waits for the answers of its calls", asked.options};
-  trial.options.graph.waiting = held ? Waiting::kFree : Waiting::kHold;
-  return {trial};
+  return {trial_of(asked, "waiting", held ? "free" : "hold",
+                   "a worker of your services waits for the answers of its calls")};
 }
 
 // The services of a chain that call others, with four times the workers and a quarter of them: they limit what gets
@@ -337,12 +373,10 @@ std::vector<Trial> other_backlogs(const AskedRow& asked) {
   std::vector<Trial> trials;
   if (!is_chain(asked) || !is_frozen(asked) || asked.options.scale != 1) return trials;
   for (const std::size_t backlog : {4096, 128}) {
-    Trial trial{"backlog", std::to_string(backlog),
-                "your servers listen with " + std::to_string(asked.options.service.backlog),
-                asked.options};
-    trial.options.service.backlog = backlog;
-    trial.may_win = true;
-    trials.push_back(trial);
+    trials.push_back(
+        trial_of(asked, "backlog", std::to_string(backlog),
+                 "your servers listen with " + std::to_string(asked.options.service.backlog)));
+    trials.back().may_win = true;
   }
   return trials;
 }
@@ -368,16 +402,14 @@ std::vector<Trial> shorter_calls(const AskedRow& asked) {
 // The last wait of a table repeats for ever, which few policies do that are written as a table.
 std::vector<Trial> table_that_ends(const AskedRow& asked) {
   const RetrySettings& retry = asked.options.workload.retry;
-  const auto waits = static_cast<std::uint32_t>(retry.backoff.table.size());
   if (retry.backoff.growth != Growth::kTable || retry.limit.has_deadline() ||
       retry.limit.max_retries != LimitSettings::kUnlimited) {
     return {};
   }
-  Trial trial{"max-retries", std::to_string(waits),
-              "your policy goes on with its last wait, " +
-                  readable(scale(retry.backoff.base, retry.backoff.table.back())) + ", for ever",
-              asked.options};
-  trial.options.workload.retry.limit.max_retries = waits;
+  Trial trial =
+      trial_of(asked, "max-retries", std::to_string(retry.backoff.table.size()),
+               "your policy goes on with its last wait, " +
+                   readable(scale(retry.backoff.base, retry.backoff.table.back())) + ", for ever");
   trial.may_win = true;
   return {trial};
 }
@@ -424,10 +456,13 @@ constexpr Rule kRules[] = {
     shorter_calls,
     pools_that_a_peak_has_opened,
     full_pools,
+    connections_of_their_own,
     no_burst,
     other_processes,
     other_timeouts,
-    slow_outage,
+    repeated_syns,
+    other_retries,
+    other_outages,
     other_connects,
 };
 
@@ -576,6 +611,7 @@ void AnswerTrials::try_other(const Trial& trial, const AskedRow& asked) {
     return;
   Outcome outcome{
       .trial = trial, .result = *result, .difference = difference(trial, *result, asked.result)};
+  if (trial.must_turn && outcome.difference.weight < 1) outcome.difference = {};
   if (!outcome.differs() && !broken.empty()) {
     outcome.difference = {.text = broken, .weight = 1};
   }

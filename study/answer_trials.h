@@ -35,6 +35,7 @@ struct Trial {
   std::string what = "--" + option + '=' + value;
   bool is_estimate = false;  // the value of the row is no better known where it was given
   bool may_win = false;      // does it matter if more, or fewer, succeed in the outage?
+  bool must_turn = false;    // does only another verdict matter?
 
   // "20 of 20 runs down with --backlog=4096: ask whether ...", after how its runs differ.
   std::string text(const std::string& differences, const std::string& price) const {

@@ -31,4 +31,15 @@ std::vector<ScenarioOptions> with_other_processes(const ScenarioOptions& options
   return others;
 }
 
+std::optional<ScenarioOptions> with_own_connections(const ScenarioOptions& options,
+                                                    const NamedOptions& given) {
+  const WorkloadOptions& workload = options.workload;
+  const bool open = workload.arrivals == Arrivals::kOpen;
+  if (!workload.connections.kept() || given.contains("pool-size")) return std::nullopt;
+  constexpr std::size_t kMany = 100;
+  auto other = with_processes(options, given, open ? kMany : workload.clients);
+  if (other && !open) other->workload.connections.pool_size = 1;
+  return other;
+}
+
 }  // namespace retrystorm

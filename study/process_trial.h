@@ -1,5 +1,5 @@
 // Does the result depend on the number of processes? A retry budget is in each of them, so more processes have more
-// tokens, and fewer requests each.
+// tokens, and fewer requests each. And they share the connections that they keep.
 #pragma once
 
 #include <cstddef>
@@ -19,5 +19,10 @@ std::optional<ScenarioOptions> with_processes(const ScenarioOptions& options,
 // is among the options `given`; without those for which there are too few clients or processes.
 std::vector<ScenarioOptions> with_other_processes(const ScenarioOptions& options,
                                                   const NamedOptions& given);
+
+// With a kept connection for each client, which is a process then, or open arrivals from a hundred processes. Nothing if
+// no connections are kept, or it was said who shares them.
+std::optional<ScenarioOptions> with_own_connections(const ScenarioOptions& options,
+                                                    const NamedOptions& given);
 
 }  // namespace retrystorm

@@ -731,6 +731,11 @@ Outlook look_ahead(const OutlookInput& asked) {
       }
     }
   }
+  // Whoever accepts nothing for a while, or only when a worker is free, has a full accept queue.
+  const bool fills = (input.outage && input.outage->kind == Disturbance::Kind::kFreeze) ||
+                     (input.service && input.service->accepts_when_free());
+  outlook.repeats_syns =
+      fills && !workload.connections.multiplexed() && workload.timeout > std::chrono::seconds(1);
   if (input.outage && input.outage_for > Duration::zero()) {
     outlook.outage = look_at_outage(input, outlook, storm, overloaded);
     if (loses_connections(workload, input.outage)) {

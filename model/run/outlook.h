@@ -209,6 +209,8 @@ struct Outlook {
   Retries retries{};
   std::optional<Outage> outage{};
   std::optional<Herd> herd{};
+  // Can SYNs be dropped that the clients' kernels repeat before an attempt times out?
+  bool repeats_syns = false;
   std::vector<std::string> warnings{};  // a sentence each, with its arithmetic
 
   // Are errors retried, but no timeouts? Then it decides which of them a service with too many requests

@@ -227,6 +227,7 @@ std::vector<std::string> deciding_options(const Outlook& outlook) {
   const bool graph_freezes = !outlook.graph.empty() && outlook.outage &&
                              outlook.outage->what.kind == Disturbance::Kind::kFreeze;
   if (graph_freezes) add({"backlog"});
+  if (outlook.repeats_syns) add({"syn-linear-timeouts"});
   if (!outlook.graph.empty()) add({"waiting", "abandoned"});
   if (outlook.herd) add({"reconnect-base", "reconnect-calls"});
   if (workers || (outlook.service && outlook.outage)) add({"abandoned"});

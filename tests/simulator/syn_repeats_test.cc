@@ -44,6 +44,18 @@ TEST(SynRepeats, EndWithThePatienceOfTheirClients) {
   EXPECT_EQ(repeats.next(), TimePoint::max());
 }
 
+TEST(SynRepeats, HaveALastOneWithinATimeout) {
+  const auto last = [](std::size_t linear, Duration timeout) {
+    return SynRepeats(linear, timeout).last() / SynRepeats::kSecond;
+  };
+  EXPECT_EQ(last(4, 1s), 0);
+  EXPECT_EQ(last(4, 1050ms), 1);
+  EXPECT_EQ(last(4, 2050ms), 2);
+  EXPECT_EQ(last(0, 2050ms), 1);
+  EXPECT_EQ(last(4, 30s), 19);
+  EXPECT_EQ(last(0, 30s), 15);
+}
+
 TEST(SynRepeats, ComeInTheOrderOfTheirTimes) {
   SynRepeats repeats(0);
   EXPECT_EQ(repeats.next(), TimePoint::max());

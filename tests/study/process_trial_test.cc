@@ -27,5 +27,23 @@ TEST(ProcessTrial, HasFourTimesTheProcessesAndAQuarter) {
   EXPECT_EQ(counts({{"strategy", "grpc"}, {"clients-per-process", "10"}}), Counts{});
 }
 
+TEST(ProcessTrial, GivesEachClientAConnectionOfItsOwn) {
+  const auto other = [](const NamedOptions& options) {
+    return with_own_connections(scenario_of(options), options);
+  };
+  const auto each = other({{"connections", "keep-alive"}, {"clients", "600"}});
+  ASSERT_TRUE(each);
+  EXPECT_EQ(process_count(each->workload), 600u);
+  EXPECT_EQ(each->workload.connections.pool_size, 1u);
+  const auto open = other({{"connections", "keep-alive"}, {"arrivals", "open"}});
+  ASSERT_TRUE(open);
+  EXPECT_EQ(process_count(open->workload), 100u);
+  // None are kept, or it is said who shares them.
+  EXPECT_FALSE(other({{"connections", "new"}}));
+  EXPECT_FALSE(other({{"connections", "keep-alive"}, {"processes", "6"}}));
+  EXPECT_FALSE(other({{"connections", "keep-alive"}, {"clients-per-process", "10"}}));
+  EXPECT_FALSE(other({{"connections", "keep-alive"}, {"pool-size", "20"}}));
+}
+
 }  // namespace
 }  // namespace retrystorm

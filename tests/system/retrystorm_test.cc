@@ -174,6 +174,20 @@ TEST(Retrystorm, ComparesAFileOfSettingsBesideTheStrategies) {
   }
 }
 
+// Just above 1 s and 2 s the kernels of the clients repeat what a full accept queue dropped.
+TEST(Retrystorm, ExplainsTheStripesOfAMap) {
+  const auto map_of = [](const std::string& timeouts) {
+    return run(RETRYSTORM_STUDIES,
+               {"map", "--x=timeout=" + timeouts, "--y=backlog=256,511", "--strategies=fixed",
+                "--service=workers", "--workers=28", "--service-time=exponential:50ms",
+                "--arrivals=open", "--rate=230", "--max-attempts=3", "--backoff-base=250ms",
+                "--outage-for=8s", "--runs=4", "--seed=1"})
+        .out;
+  };
+  EXPECT_THAT(map_of("900ms,1050ms,1900ms,2050ms"), HasSubstr("\nstripes: "));
+  EXPECT_THAT(map_of("900ms,1050ms"), Not(HasSubstr("stripes: ")));
+}
+
 TEST(Retrystorm, TakesAStrategyForAListOfOne) {
   for (const char* command : {"strategies", "map", "job", "schedule"}) {
     const Ended one = run(RETRYSTORM_STUDIES, quick(command) + Arguments{"--strategy=polly"});

@@ -735,6 +735,56 @@ TEST(Simulate, TriesTheUsualBacklogs) {
   EXPECT_THAT(with({"--rate=200", "--outage=slow:2"}).at(2), StartsWith("try: "));
 }
 
+// The trials of a service whose answer hangs on something, a line each.
+std::vector<std::string> trials_of(const Arguments& more) {
+  Arguments all{"--service=workers", "--max-attempts=3", "--runs=6", "--seed=1"};
+  all.insert(all.end(), more.begin(), more.end());
+  return unwrapped_lines(output_of(all));
+}
+
+// As real sockets do: what a full accept queue drops comes again after 1, 2, ... s, all of it at once.
+TEST(Simulate, TriesATimeoutBelowTheRepeatsOfTheKernel) {
+  const auto with = [](const char* timeout, const Arguments& more = {}) {
+    Arguments all{"--workers=28",
+                  "--service-time=exponential:50ms",
+                  "--arrivals=open",
+                  "--rate=230",
+                  "--backoff-base=250ms",
+                  "--outage-for=8s",
+                  timeout};
+    all.insert(all.end(), more.begin(), more.end());
+    return trials_of(all);
+  };
+  const auto below = [](const char* value) {
+    return Contains(
+        StartsWith(std::string("timeout: 0 of 6 runs down with --timeout=") + value + " ("));
+  };
+  EXPECT_THAT(with("--timeout=1050ms"), below("1s"));
+  EXPECT_THAT(with("--timeout=2050ms"), below("2s"));
+  EXPECT_THAT(with("--timeout=900ms"), testing::Each(Not(HasSubstr("kernels"))));
+  // Before Linux 6.5 there is no repeat after 2 s.
+  EXPECT_THAT(
+      with("--timeout=2050ms"),
+      Contains(StartsWith("syn-linear-timeouts: 0 of 6 runs down with --syn-linear-timeouts=0 (")));
+  EXPECT_THAT(with("--timeout=2050ms", {"--syn-linear-timeouts=4"}),
+              testing::Each(Not(StartsWith("syn-linear"))));
+}
+
+// 600 requests in 600 connections are 1.5 s of work, more than the timeout. With real sockets it is the same.
+TEST(Simulate, TriesAConnectionForEachClient) {
+  const Arguments kept{"--workers=20",        "--service-time=50ms", "--clients=600",
+                       "--lambda=2s",         "--timeout=1s",        "--backoff-base=400ms",
+                       "--max-attempts=none", "--outage-for=10s",    "--connections=keep-alive",
+                       "--backlog=32"};
+  const auto with = [&kept](Arguments more) {
+    more.insert(more.begin(), kept.begin(), kept.end());
+    return trials_of(more);
+  };
+  EXPECT_THAT(with({}), Contains(StartsWith("processes: 6 of 6 runs down with --processes=600 "
+                                            "--pool-size=1: ask whether 6 processes share")));
+  EXPECT_THAT(with({"--processes=6"}), testing::Each(Not(StartsWith("processes:"))));
+}
+
 TEST(Simulate, SweepsTheStrategyAlsoWithTheFlagForOne) {
   const std::string sweep = "--sweep=strategy=fixed,responsive";
   EXPECT_EQ(output_of({"--seed=1", "--exponential-backoff", sweep}),
