@@ -16,15 +16,10 @@
 namespace retrystorm {
 namespace {
 
-std::string at_least_one(std::string_view text) {
-  const std::string count = whole_number(text);
-  if (count == "0")
-    throw std::invalid_argument("this must be at least 1: it counts the first attempt");
-  return count;
-}
-
 constexpr std::string_view kAws = "AWS";
-constexpr Field kMaxAttempts = field(foreign_name(kAws, "max_attempts"), at_least_one);
+constexpr Field kMaxAttempts = field(foreign_name(kAws, "max_attempts"), count_from_one);
+// aws-cli topics/config-vars.rst: in seconds, 0 for none.
+constexpr Field kReadTimeout = field(foreign_name(kAws, "cli_read_timeout"), whole_seconds);
 
 // The values of a profile.
 struct Profile {
@@ -32,7 +27,7 @@ struct Profile {
   bool prefixed = false;       // [profile x], not [x]
   std::size_t again = 0;       // the line of the same section once more; 0: there is none
   std::size_t other_form = 0;  // likewise, of [x] beside [profile x]
-  std::optional<Node> mode{}, attempts{};
+  std::optional<Node> mode{}, attempts{}, timeout{};
 };
 
 std::string strategy_of(const std::string& mode, bool botocore) {
@@ -70,6 +65,11 @@ Policy policy_of(const Profile& profile, ReadAs as) {
                 "aws-standard-2025");
   }
   if (profile.attempts) add_field(policy, kMaxAttempts, &*profile.attempts, "AWS SDKs");
+  if (profile.timeout && profile.timeout->text != "0") {
+    add_field(policy, kReadTimeout, &*profile.timeout, "AWS SDKs");
+    policy.note(Note::Level::kNote, kAssumed, profile.timeout->line,
+                "cli_read_timeout is of the command line: an SDK's timeouts stand in the program");
+  }
   if (mode == "adaptive") {
     policy.note(Note::Level::kNote, kAssumed, profile.mode->line,
                 "adaptive slows down after throttling (429) only, not after errors or timeouts");
@@ -111,6 +111,8 @@ void take(Profile& profile, std::string_view name, std::string_view value, std::
     profile.mode = scalar_node(name, mode, line);
   } else if (name == "max_attempts") {
     profile.attempts = scalar_node(name, value, line);
+  } else if (name == "cli_read_timeout") {
+    profile.timeout = scalar_node(name, value, line);
   }
 }
 

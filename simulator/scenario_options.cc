@@ -381,7 +381,7 @@ double memory_needed(const Scenario& scenario) {
       scenario.workload.connections.kept() ? process_count(scenario.workload) : 0;
   constexpr double kProcess = 1'800;  // its budgets and gates
   const double processes =
-      RetryPolicy(scenario.workload.retry).has_process() ? process_count(scenario.workload) : 0;
+      RetryPolicy(scenario.workload.retry).has_process() ? static_cast<double>(process_count(scenario.workload)) : 0;
   constexpr double kBucket = 8;    // of the wait queue: at least one for every four seconds
   constexpr double kWindow = 150;  // of the verdict
   const HedgeSettings& hedge = scenario.workload.retry.hedge;

@@ -65,7 +65,7 @@ void LiveCounts::follow(const NextAttempt& next, bool was_retry, TimePoint begun
 void LiveCounts::leave_unfinished(std::size_t place, TimePoint begun, TimePoint now) {
   end_request(place);
   const std::scoped_lock lock(mutex_);
-  history_.latencies.add_unfinished(begun, std::min(now, ended_.load()));
+  history_.latencies.add_unfinished(begun, std::min(now, run_ended_.load()));
 }
 
 void LiveCounts::begin_phase(TimePoint now) {

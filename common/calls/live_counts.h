@@ -67,7 +67,7 @@ class LiveCounts {
   // Counts what happens to a request after one of its attempts ended or was not sent.
   void follow(const NextAttempt& next, bool was_retry, TimePoint begun, Duration request_time);
   // The run ends. What comes later is not noted.
-  void end(TimePoint now) { ended_ = now; }
+  void end(TimePoint now) { run_ended_ = now; }
   // The run stops while this request is under way.
   void leave_unfinished(std::size_t place, TimePoint begun, TimePoint now);
   // An outage begins or ends.
@@ -105,7 +105,7 @@ class LiveCounts {
   std::atomic<std::size_t> in_flight_{0}, waiting_to_retry_{0}, hedged_{0};
   TimeHistograms histograms_;
 
-  std::atomic<TimePoint> ended_{TimePoint::max()};
+  std::atomic<TimePoint> run_ended_{TimePoint::max()};
   std::atomic<bool> has_error_{false};
   mutable std::mutex mutex_;  // guards `history_`
   ClientHistory history_;

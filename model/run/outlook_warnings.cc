@@ -66,20 +66,17 @@ void warn_of_limit(Outlook& outlook, const OutlookInput& input, const Storm& sto
             : readable(outlook.clients) + " clients ask for " + readable(outlook.wanted) + "/s") +
       ", and " + most + " are admitted (--rate-limit): each may call once in " +
       readable(held ? from_seconds(static_cast<double>(outlook.processes) / limit) : each);
-  const bool hinted =
-      retry.hint.use != HintUse::kIgnore && input.service->hint.kind != HintKind::kNone;
   const Outlook::Failing& failing = outlook.retries.errors;
-  // A wait as long as the hint is not computed.
-  if ((!hinted || failing.limited_by_budget) && !retry.pacer.on && !outlook.gates) {
+  if (!retry.pacer.on && !outlook.gates) {
     const double attempts = std::max(storm.attempts_beside(failing, limit, answer), limit);
     text += failing.limited_by_budget
                 ? ". Where the retry budget is empty it gives up at once, and asks anew"
                 : "";
     const double digits = attempts < 100 ? 1 : 10;
-    text += ". Turned away, all together call some " +
-            readable(std::round(attempts / digits) * digits) + " times a second, so that " +
+    text += ". Turned away, all together make some " +
+            readable(std::round(attempts / digits) * digits) + " attempts a second, " +
             readable(std::round(100 * (1 - limit / attempts))) +
-            " % of the calls are wasted (--lambda, --backoff-base, --max-attempts)";
+            " % of them for nothing (--lambda, --backoff-base, --max-attempts)";
   }
   // Clients with a process each, that call at a rate of their own, would call in step.
   const double own = rate_of_each(limit, outlook.processes);
@@ -233,6 +230,12 @@ void warn(Outlook& outlook, const OutlookInput& input, const Storm& storm) {
   const auto per_second = [](double rate) { return readable(rate) + "/s"; };
   warn_of_late_turns(outlook, workload);
   warn_of_job_in_step(outlook, input);
+  if (outlook.connections && !outlook.connections->multiplexed && input.service &&
+      input.service->accepts_when_free() &&
+      outlook.connections->open > static_cast<double>(input.service->most_connections())) {
+    say("each kept connection keeps a worker (--accepts=when-free), and there are more of them: "
+        "others wait until one is closed (--server-idle)");
+  }
   if (outlook.service) {
     warn_of_processes_in_step(outlook, workload);
     const Outlook::Service& service = *outlook.service;

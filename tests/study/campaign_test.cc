@@ -571,7 +571,7 @@ TEST(CellTable, HasOkAndTimesInPlaceOfVerdictsWithoutAnOutage) {
   const Grid grid(std::vector<Axis>{{"rate", {"100"}}});
   std::ostringstream out;
   JsonLines nowhere("");
-  CellTable table(grid, out, nowhere, {}, {.outage = false, .errors_by = true});
+  CellTable table(grid, out, nowhere, TableFiles(), {.outage = false, .errors_by = true});
   table.add(0, {.runs = 1, .no_outage = 1, .ok_per_s = 99.9});
   for (const char* head : {"down", "success", "OK/s", "req. p50", "req. p99"}) {
     EXPECT_THAT(out.str(), HasSubstr(head));

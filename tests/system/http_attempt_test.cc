@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 
+#include <cerrno>
 #include <csignal>
 #include <fstream>
 #include <string_view>
@@ -334,7 +336,7 @@ TEST_F(HttpAttemptTest, SendsABodyOnlyWhereItIsAskedFor) {
                               .body = "a body"};
     Connection kept;
     HttpAttempt attempt(request);
-    EXPECT_EQ(attempt.run(kPatience, nullptr, &kept).status, 204);
+    EXPECT_EQ(attempt.run(kPatience, nullptr, &kept).outcome, Outcome::kOk) << attempt.why();
     EXPECT_EQ(kept.is_open(), asks);
     kept.shut();
     EXPECT_TRUE(eventually([&] { return rest == (asks ? "a body" : ""); }));
@@ -459,20 +461,20 @@ TEST_F(HttpsAttemptTest, TimesOutWhenRecordsHaveNoEnd) {
   const auto update = [](SSL* tls) {
     return SSL_key_update(tls, SSL_KEY_UPDATE_NOT_REQUESTED) == 1 && SSL_do_handshake(tls) == 1;
   };
-  const auto ticket = [](SSL* tls) {
-    return SSL_new_session_ticket(tls) == 1 && SSL_do_handshake(tls) == 1;
-  };
   const auto byte = [](SSL* tls) { return SSL_write(tls, "x", 1) == 1; };
   for (const std::function<bool(SSL*)>& more :
-       {std::function<bool(SSL*)>(update), std::function<bool(SSL*)>(ticket),
-        std::function<bool(SSL*)>(byte)}) {
+       {std::function<bool(SSL*)>(update), std::function<bool(SSL*)>(byte)}) {
     const FakeServer server([&](const Socket& socket) {
       const std::unique_ptr<SSL, decltype(&SSL_free)> tls(SSL_new(context.get()), SSL_free);
       SSL_set_fd(tls.get(), socket.descriptor());
       if (SSL_accept(tls.get()) != 1) return;
       constexpr std::string_view kHead = "HTTP/1.1 200 OK\r\n\r\n";
       SSL_write(tls.get(), kHead.data(), static_cast<int>(kHead.size()));
-      while (more(tls.get())) {
+      const auto is_there = [&socket] {  // nobody has read the request
+        char byte = 0;
+        return recv(socket.descriptor(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0 || errno == EAGAIN;
+      };
+      while (is_there() && more(tls.get())) {
       }
     });
     EXPECT_EQ(attempt(url(server.port()), 300ms), Outcome::kTimedOut);

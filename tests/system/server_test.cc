@@ -155,8 +155,8 @@ TEST(Server, LeavesAWorkerToItsConnectionIfItAcceptsWhenOneIsFree) {
   const ServerUnderTest server({"--service", "workers", "--workers", "2", "--service-time", "1ms",
                                 "--accepts", "when-free", "--report-interval", "20ms"});
   const std::string request = "GET /api HTTP/1.1\r\nHost: h\r\nConnection: keep-alive\r\n\r\n";
-  Socket first = connect_to(server.port());
-  const Socket second = connect_to(server.port()), third = connect_to(server.port());
+  Socket first = connect_to(server.port()), second = connect_to(server.port());
+  const Socket third = connect_to(server.port());
   ASSERT_TRUE(third.send(request));
   for (int i = 0; i < 100; ++i) {
     for (const Socket* each : {&first, &second}) {
