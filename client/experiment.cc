@@ -33,6 +33,8 @@ constexpr Duration kCommandLatency = 100ms;
 constexpr Duration kAnswerLatency = 10ms;
 // How much longer than planned the server keeps an outage if this client never ends it.
 constexpr Duration kLease = 2s;
+// How long the run's end waits for the answer to the last order.
+constexpr Duration kLastOrder = 1s;
 // How long the run's end waits for the command that ends an outage.
 constexpr Duration kCommandPatience = 10s;
 // A notice is printed if an outage is recorded at least this much too long.
@@ -511,7 +513,7 @@ void Experiment::finish() {
   outage_begins_at_ = TimePoint::max();
   if (recorder_->in_outage() || is_ordered(Order::Kind::kBegin)) end_outage();
   // Stopping the fleet shuts down every connection of this process.
-  if (dependencies_.control != nullptr) dependencies_.control->finish(kLease);
+  if (dependencies_.control != nullptr) dependencies_.control->finish(kLastOrder);
   take_answers();
   look_for_service(1);
   const TimePoint now = Clock::now();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <string>
 
@@ -46,7 +47,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kWords{
      {"all-retryable-errors", "transport+timeout+500+502+503+504"}}};
 constexpr std::string_view kStatuses = "401 403 404 408 421 425 429 500 501 502 503 504";
 
-using Settings = std::map<std::string, Node, std::less<>>;  // by their words
+// By their words. Sections share what they inherit.
+using Settings = std::map<std::string, std::shared_ptr<const Node>, std::less<>>;
 
 struct Section {
   std::string kind{}, name{};
@@ -57,11 +59,11 @@ struct Section {
 
 const Node* find(const Settings& settings, std::string_view name) {
   const auto found = settings.find(name);
-  return found == settings.end() ? nullptr : &found->second;
+  return found == settings.end() ? nullptr : found->second.get();
 }
 
-// Words, until a comment. What is beyond 64 words or 300 bytes is left out, since sections inherit the rest: HAProxy
-// refuses more words (MAX_LINE_ARGS), and nothing that is read here is as long.
+// Words, until a comment. What is beyond 64 words or 300 bytes is left out: HAProxy refuses more words (MAX_LINE_ARGS),
+// and nothing that is read here is as long.
 std::vector<std::string> words_of(std::string_view line) {
   constexpr std::size_t kMostWords = 64, kLongest = 300;
   line = line.substr(0, kLongest);
@@ -126,7 +128,7 @@ std::vector<Section> sections_of(std::string_view text) {
     if (std::find(kRead.begin(), kRead.end(), name) == kRead.end()) return;
     std::string value;
     for (; at < words.size(); ++at) value += (value.empty() ? "" : " ") + words[at];
-    section.settings[name] = scalar_node(name, value, number);
+    section.settings[name] = std::make_shared<const Node>(scalar_node(name, value, number));
   });
   return sections;
 }

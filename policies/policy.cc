@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMostNotes = 100'000;    // of a file
 constexpr std::size_t kMostPolicies = 10'000;  // in a file: each takes some kB
-constexpr std::size_t kMostDifferent = 500;    // each takes some milliseconds
+constexpr std::size_t kMostDifferent = 400;    // each takes some milliseconds
 
 void drop_what_has_no_effect(Policy& policy) {
   // One option may have been what another needed.

@@ -175,7 +175,7 @@ Instance instance_of(const Module& module, const std::string& name, const Proper
     }
     const Properties* next = &found->second;
     const auto& levels = instance.levels;
-    constexpr std::size_t kMost = 100;  // more are as good as a circle
+    constexpr std::size_t kMost = 20;  // more are as good as a circle
     if (levels.size() > kMost || std::find(levels.begin(), levels.end(), next) != levels.end()) {
       instance.missing = wanted;
       return instance;

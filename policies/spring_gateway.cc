@@ -16,10 +16,9 @@ namespace {
 constexpr std::string_view kProgram = "Spring Cloud Gateway";
 constexpr Field kRetries = field(foreign_name(kProgram, "retries"), count_from_one, "3");
 constexpr Field kTimeout = field(foreign_name(kProgram, "response-timeout"), spring_wait);
-constexpr std::array kBackoff{
-    field(foreign_name(kProgram, "firstBackoff"), spring_wait, "5ms"),
-    field(foreign_name(kProgram, "factor"), count_from_one, "2"),
-    field(foreign_name(kProgram, "maxBackoff"), spring_wait)};
+constexpr std::array kBackoff{field(foreign_name(kProgram, "firstBackoff"), spring_wait, "5ms"),
+                              field(foreign_name(kProgram, "factor"), count_from_one, "2"),
+                              field(foreign_name(kProgram, "maxBackoff"), spring_wait)};
 
 // The words of the lists, each with the failures that it stands for.
 constexpr std::string_view kWords =
@@ -69,8 +68,9 @@ std::string conditions(Policy& policy, const Node& arguments) {
       on = (on == "none" ? "" : on + '+').append(known->substr(word.size() + 1));
     } else if (word == "java.util.concurrent.TimeoutException") {
       policy.note(Note::Level::kWarning, kNoEffect, policy.line,
-                  shown(word) + " is not what response-timeout throws (the gateway's own "
-                                "TimeoutException is): a timeout is not retried");
+                  shown(word) +
+                      " is not what response-timeout throws (the gateway's own "
+                      "TimeoutException is): a timeout is not retried");
     } else if (!word.empty()) {
       policy.not_modelled(policy.line, "what is retried: " + shown(word));
     }
@@ -98,7 +98,8 @@ Policy policy_of(const Node& arguments, const std::string& name, std::size_t lin
   check_method(policy, &methods);
   policy.not_modelled(line, field_text(methods) + ": others are not retried");
   for (const char* other : {"jitter", "timeout"}) {
-    if (const Node* node = arguments.find(other)) policy.not_modelled(node->line, field_text(*node));
+    if (const Node* node = arguments.find(other))
+      policy.not_modelled(node->line, field_text(*node));
   }
   return policy;
 }

@@ -237,7 +237,8 @@ void add_statuses(RetryOn& on, std::string_view range) {
   const std::size_t first = parse_count(range.substr(0, dash), 100, 599);
   const std::size_t last =
       dash == range.npos ? first : parse_count(range.substr(dash + 1), first, 599);
-  for (std::size_t status = first; status <= last; ++status) on.statuses.set(status);
+  const auto all = decltype(on.statuses)().set();
+  on.statuses |= all >> (all.size() - 1 - (last - first)) << first;
 }
 
 std::string plain_share(std::string_view text) {

@@ -7,6 +7,7 @@
 
 #include "common/cli/parse.h"
 #include "common/os/process.h"
+#include "common/output/plain_text.h"
 #include "model/base/text.h"
 
 namespace retrystorm {
@@ -26,6 +27,7 @@ int run_commands(int argc, const char* const* argv) {
     if (command->name == word) return command->run(*command, argc, argv);
     names.emplace_back(command->name);
   }
+  const PlainText plain(std::cerr);
   if (!word.empty() && word[0] != '-') {
     std::cerr << unknown_name(word, names) << " (see --help)\n";
     return static_cast<int>(CLI::ExitCodes::ExtrasError);

@@ -122,12 +122,6 @@ std::string title_of(const Grid& grid, const NamedOptions& given, const MapOptio
          " by " + std::to_string(std::hash<std::string>()(bytes.str()));
 }
 
-// The last moment before the timeout at which kernels repeat a dropped SYN. Zero if there is none.
-Duration repeat_before(const ScenarioOptions& options) {
-  if (!look_ahead(options).repeats_syns) return Duration::zero();
-  return SynRepeats(options.syn_linear_timeouts, options.workload.timeout).last();
-}
-
 // The finished cells, as rows of a file, so that an interrupted map continues where it stopped.
 class FinishedCells {
  public:
@@ -212,39 +206,37 @@ void write_picture_data(const std::string& folder, const HeatMap& map, const Gri
 // Says why a service may be down with some timeouts, and neither with shorter nor with longer ones.
 void explain_stripes(const Grid& grid, const std::vector<CellValues>& figures,
                      const std::function<ScenarioOptions(std::size_t cell)>& options_of) {
-  const auto place_of = [](const std::vector<std::string>& names, const char* name) {
-    return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
-  };
-  const std::size_t axis = place_of(grid.names(), "timeout"),
-                    down = place_of(cell_names({}), "down");
-  if (axis == grid.names().size()) return;
-  std::map<std::vector<std::string>, std::map<Duration, std::size_t>> lines;  // by other values
+  const std::vector<std::string> names = grid.names(), columns = cell_names({});
+  const std::size_t axis = std::find(names.begin(), names.end(), "timeout") - names.begin();
+  const std::size_t down = std::find(columns.begin(), columns.end(), "down") - columns.begin();
+  if (axis == names.size()) return;
+  // By the other values: the share that is down, and the last repeat of a SYN before each timeout.
+  std::map<std::vector<std::string>, std::map<Duration, std::pair<double, Duration>>> lines;
   for (std::size_t cell = 0; cell < figures.size(); ++cell) {
+    const ScenarioOptions options = options_of(cell);
+    const Duration timeout = options.workload.timeout;
+    const Duration patience = look_ahead(options).repeats_syns ? timeout : Duration::zero();
     std::vector<std::string> others = grid.values(cell);
     others[axis].clear();
-    if (!figures[cell][down].is_null()) lines[others][options_of(cell).workload.timeout] = cell;
+    if (figures[cell][down].is_null()) continue;
+    lines[others][timeout] = {figures[cell][down],
+                              SynRepeats(options.syn_linear_timeouts, patience).last()};
   }
-  constexpr double kTurn = 0.5;
-  for (const auto& [others, line] : lines) {
-    bool rises = false, falls = false;
-    std::optional<std::size_t> last;
-    for (const auto& [timeout, cell] : line) {
-      if (last) {
-        const double change =
-            figures[cell][down].get<double>() - figures[*last][down].get<double>();
-        rises |=
-            change >= kTurn && repeat_before(options_of(cell)) > repeat_before(options_of(*last));
-        falls |= change <= -kTurn;
-      }
-      last = cell;
-    }
-    if (!rises || !falls) continue;
-    print_wrapped(
-        std::cout, "stripes: ",
-        "1, 2, ... s after a full accept queue dropped them, the clients' kernels repeat their SYNs, all at "
-        "once. A timeout just above such a moment has that herd, one below has not (--syn-linear-timeouts)");
-    return;
-  }
+  const bool striped = std::any_of(lines.begin(), lines.end(), [](const auto& line) {
+    const auto turns = [&line](bool up) {
+      return std::adjacent_find(line.second.begin(), line.second.end(), [up](auto& a, auto& b) {
+               const auto& [share, last] = a.second;
+               const auto& [then, repeat] = b.second;
+               return up ? then - share >= 0.5 && repeat > last : share - then >= 0.5;
+             }) != line.second.end();
+    };
+    return turns(true) && turns(false);
+  });
+  if (!striped) return;
+  print_wrapped(std::cout, "stripes: ",
+                "1, 2, ... s after a full accept queue dropped them, the clients' kernels repeat "
+                "their SYNs, all at once. A timeout just above such a moment has that herd, one "
+                "below has not (--syn-linear-timeouts)");
 }
 
 int map(const Invocation& invocation, const MapOptions& options) {

@@ -265,8 +265,8 @@ int remedies(const Invocation& invocation, const RemediesOptions& options) {
     if (is_own && cell.decided() > 0 && !cell.mostly_not_back() &&
         hangs_on_backlog(scenario, options_of[i])) {
       scenario.service.backlog = kLong;
-      const auto tried = study.run_beside(scenario, std::min(options.runs, kRunsBeside));
-      if (!tried.empty() && summarize(tried).mostly_not_back()) {
+      const auto beside = study.run_beside(scenario, std::min(options.runs, kRunsBeside));
+      if (!beside.empty() && summarize(beside).mostly_not_back()) {
         lost[c] += (lost[c].empty() ? "" : ", ") + remedies[r].title;
       }
     }

@@ -144,8 +144,8 @@ int schedule(const Invocation& invocation, const ScheduleOptions& options) {
       rows.write(values);
       table.rows.push_back(texts);
     }
-    for (const std::string& each : warnings_of(workload.retry)) {
-      warnings += wrapped(name + ": warning: ", each, 2);
+    for (const std::string& text : warnings_of(workload.retry)) {
+      warnings += wrapped(name + ": warning: ", text, 2);
     }
     if (attempt < options.waits) {
       ended += (ended.empty() ? "" : ", ") + name + ' ' + end_of_schedule(workload.retry, attempt);

@@ -75,7 +75,8 @@ int run_once(const Invocation& invocation, const SimulatorOptions& options, std:
   if (!options.quiet && options.service.rate_limit.rate > 0) {
     const AskedRow asked{options, {}, summarize({result_of(result)}), {}};
     const Evaluator evaluator(1, [&output] { return output.interrupted(); });
-    tell_trials({{"", AnswerTrials(asked, evaluator, seed, 1, true)}}, output.json());
+    JsonLines none(OutputFile(""), OutputQueue::WhenFull::kWait);  // the summary is the last line
+    tell_trials({{"", AnswerTrials(asked, evaluator, seed, 1, true)}}, none);
   }
   const int fault = output.finish();
   return fault != 0 ? fault : judge.exit_code();

@@ -216,12 +216,11 @@ void declare_options(OptionList& options, ScenarioOptions& scenario) {
               1e-3, 1e6)
       .with_range("0.01", "10");
   options
-      .count(
-          "syn-linear-timeouts", scenario.syn_linear_timeouts,
-          "how many times (and once more) the clients' kernel repeats a dropped SYN after 1 "
-          "s, before it waits 2, 4, ... s (Linux's sysctl tcp_syn_linear_timeouts): 4 = Linux 6.5 "
-          "and later, after 1, 2, 3, 4, 5, 7, ... s; 0 = before, after 1, 3, 7, ... s",
-          0, 255)
+      .count("syn-linear-timeouts", scenario.syn_linear_timeouts,
+             "how many times (and once more) the clients' kernel repeats a dropped SYN after 1 s, "
+             "before it waits 2, 4, ... s (the sysctl tcp_syn_linear_timeouts): 4 = Linux 6.5 and "
+             "later, after 1, 2, 3, 4, 5, 7, ... s; 0 = before, after 1, 3, 7, ... s",
+             0, 255)
       .with_unit("repeats")
       .with_range("0", "10");
   declare_options(options, scenario.workload);
@@ -380,8 +379,8 @@ double memory_needed(const Scenario& scenario) {
   const std::size_t pools =
       scenario.workload.connections.kept() ? process_count(scenario.workload) : 0;
   constexpr double kProcess = 1'800;  // its budgets and gates
-  const double processes =
-      RetryPolicy(scenario.workload.retry).has_process() ? static_cast<double>(process_count(scenario.workload)) : 0;
+  const bool shares = RetryPolicy(scenario.workload.retry).has_process();
+  const double processes = shares ? static_cast<double>(process_count(scenario.workload)) : 0;
   constexpr double kBucket = 8;    // of the wait queue: at least one for every four seconds
   constexpr double kWindow = 150;  // of the verdict
   const HedgeSettings& hedge = scenario.workload.retry.hedge;

@@ -144,6 +144,7 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
     scenario_.workload.connections.kept() ? run_with(pools, controls)() : run_with(controls)();
   }
 
+  if (loop_.now() >= end_) control(loop_.now());  // what was due beside the last event
   const TimePoint now = loop_.now();
   Recovery recovery = recorder_.end(now, totals(), server_.waiting());
   if (recovery.to_watch) recovery.reason += ": --observe=" + brief_duration(*recovery.to_watch);

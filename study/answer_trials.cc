@@ -55,6 +55,15 @@ std::vector<Trial> skip_abandoned(const AskedRow& asked) {
   return {trial};
 }
 
+bool unfit(const ScenarioOptions& options) {
+  try {
+    make_scenario(options, 1);
+    return false;
+  } catch (const std::exception&) {
+    return true;
+  }
+}
+
 // Whether it accepts more than it serves decides what bounds its queue. Who gave a queue in the server has said so.
 std::vector<Trial> accept_when_free(const AskedRow& asked) {
   const GraphOptions& graph = asked.options.graph;
@@ -67,7 +76,8 @@ std::vector<Trial> accept_when_free(const AskedRow& asked) {
   }
   Trial trial = trial_of(asked, "accepts", "when-free",
                          "your server accepts more than it serves (docs/server.md)");
-  trial.may_win = graph.on();
+  // A file of services may have queues, which such a server has not.
+  if (unfit(trial.options)) return {};
   return {trial};
 }
 
@@ -136,8 +146,7 @@ std::vector<Trial> other_timeouts(const AskedRow& asked) {
   return trials;
 }
 
-// Above a moment at which kernels repeat the SYNs that a full accept queue dropped, those come all at once, on top of
-// the rest.
+// With a timeout above a moment at which kernels repeat dropped SYNs, these come all at once.
 std::vector<Trial> repeated_syns(const AskedRow& asked) {
   const Duration timeout = asked.options.workload.timeout;
   if (asked.options.graph.on() || !look_ahead(asked.options).repeats_syns) return {};
@@ -183,8 +192,7 @@ std::vector<Trial> other_retries(const AskedRow& asked) {
 std::vector<Trial> other_outages(const AskedRow& asked) {
   if (!is_frozen(asked) || !has_workers(asked) || asked.options.graph.on()) return {};
   if (asked.result.mostly_down()) {
-    return {
-        trial_of(asked, "outage", "drop", "your service hangs in an outage, and does not crash")};
+    return {trial_of(asked, "outage", "drop", "your service hangs, and does not crash")};
   }
   if (asked.result.mostly_not_back()) return {};
   return {trial_of(asked, "outage", "slow:10", "your service stops altogether in an outage")};
@@ -305,9 +313,7 @@ std::vector<Trial> connections_of_their_own(const AskedRow& asked) {
   if (!other) return {};
   const std::size_t count = process_count(asked.options.workload);
   Trial trial{"processes", std::to_string(*other->workload.processes),
-              std::to_string(count) + (count == 1 ? " process shares" : " processes share") +
-                  " all connections",
-              *other};
+              "all connections are of " + std::to_string(count) + " processes or fewer", *other};
   if (other->workload.connections.pool_size == 1) trial.what += " --pool-size=1";
   return {trial};
 }

@@ -36,8 +36,7 @@ std::optional<ScenarioOptions> with_own_connections(const ScenarioOptions& optio
   const WorkloadOptions& workload = options.workload;
   const bool open = workload.arrivals == Arrivals::kOpen;
   if (!workload.connections.kept() || given.contains("pool-size")) return std::nullopt;
-  constexpr std::size_t kMany = 100;
-  auto other = with_processes(options, given, open ? kMany : workload.clients);
+  auto other = with_processes(options, given, open ? 100 : workload.clients);
   if (other && !open) other->workload.connections.pool_size = 1;
   return other;
 }

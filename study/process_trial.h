@@ -20,8 +20,8 @@ std::optional<ScenarioOptions> with_processes(const ScenarioOptions& options,
 std::vector<ScenarioOptions> with_other_processes(const ScenarioOptions& options,
                                                   const NamedOptions& given);
 
-// With a kept connection for each client, which is a process then, or open arrivals from a hundred processes. Nothing if
-// no connections are kept, or it was said who shares them.
+// With a process and a kept connection for each client, or open arrivals from 100 processes. Nothing where none are
+// kept, or it was said who shares them.
 std::optional<ScenarioOptions> with_own_connections(const ScenarioOptions& options,
                                                     const NamedOptions& given);
 

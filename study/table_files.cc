@@ -25,10 +25,11 @@ std::string joined(const std::vector<std::string>& cells, const char* between) {
 }
 
 std::string csv_cell(const std::string& text) {
-  // A spreadsheet would compute a cell that begins like a formula, if it is no number.
-  const bool formula = text.size() > 1 &&
-                       std::string_view("=+-@\t").find(text[0]) != std::string_view::npos &&
-                       std::string_view("0123456789.").find(text[1]) == std::string_view::npos;
+  // A spreadsheet would compute a cell that begins like a formula. A number with a sign is none.
+  const auto begins = [&text](std::size_t at, std::string_view with) {
+    return text.size() > 1 && with.find(text[at]) != std::string_view::npos;
+  };
+  const bool formula = begins(0, "=@\t") || (begins(0, "+-") && !begins(1, "0123456789."));
   if (!formula && text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = formula ? "\"'" : "\"";
   for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);

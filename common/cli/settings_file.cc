@@ -79,14 +79,16 @@ class SettingsFile : public CLI::ConfigTOML {
   // CLI11 would refuse the first unknown name only, and with `++` and `--` as names it would begin or end the program.
   void drop_unknown(std::vector<CLI::ConfigItem>& all) const {
     constexpr int kMost = 10;
+    bool told = false;  // the section that follows
     std::erase_if(all, [&](const CLI::ConfigItem& each) {
       const bool in_section = !each.parents.empty();  // of which this program has none
+      if (names_ == kMost) return true;
       if (!in_section && find_option(*app_, each.name) != nullptr) return false;
       const bool heading = in_section && each.name == "++";
-      if ((heading || !in_section) && ++names_ <= kMost) {
-        unknown_.append(unknown_.empty() ? "" : "\n")
-            .append(heading ? '[' + each.parents.back() + ']' : each.name);
-      }
+      told = in_section && (told || heading);
+      if (told && !heading) return true;
+      unknown_.append(++names_ == 1 ? "" : "\n")
+          .append(heading ? '[' + each.parents.back() + ']' : each.fullname());
       return true;
     });
   }

@@ -35,9 +35,11 @@ Descriptor::~Descriptor() {
 }
 
 void each_connection(const std::function<bool(int number)>& use) {
-  const std::scoped_lock lock(connections_mutex);
-  for (std::size_t i = 0; i < connections.size(); i = connections._Find_next(i)) {
-    if (connections[i] && use(static_cast<int>(i))) connections[i] = false;
+  // The lock is taken for each: with thousands of them, others would wait for long.
+  for (std::size_t i = 0; i < connections.size(); ++i) {
+    const std::scoped_lock lock(connections_mutex);
+    if (!connections[i]) i = connections._Find_next(i);
+    if (i < connections.size() && use(static_cast<int>(i))) connections[i] = false;
   }
 }
 

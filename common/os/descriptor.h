@@ -26,7 +26,7 @@ class Descriptor {
   int number_ = -1;
 };
 
-// Calls `use` with each connection of this process, while none of them is closed. Leaves out from now on those for
+// Calls `use` with each connection of this process, which is not closed meanwhile. Leaves out from now on those for
 // which it returns true. Needs neither memory nor descriptors. Safe from any thread.
 void each_connection(const std::function<bool(int number)>& use);
 

@@ -176,8 +176,9 @@ int local_port(int socket) {
 
 void shut_down_all_sockets(const std::vector<int>& spared_ports) {
   each_connection([&spared_ports](int connection) {
-    const bool spared = std::find(spared_ports.begin(), spared_ports.end(),
-                                  local_port(connection)) != spared_ports.end();
+    const bool spared =
+        !spared_ports.empty() && std::find(spared_ports.begin(), spared_ports.end(),
+                                           local_port(connection)) != spared_ports.end();
     // One that does not connect yet stays as it is.
     return !spared && shutdown(connection, SHUT_RDWR) == 0;
   });

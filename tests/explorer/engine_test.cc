@@ -103,10 +103,11 @@ TEST(Engine, TriesWhatAnAnswerHangsOn) {
   EXPECT_THAT(
       hangs.at("lines").at(0).get<std::string>(),
       testing::ContainsRegex("^backlog: comes back below about [0-9]+, not above .*: ask "));
-  // The experiment's service with a given backlog leaves nothing to try.
+  // The answer of the experiment's service with a given backlog hangs on nothing that is tried.
   Json known = kSmall;
   known["backlog"] = "256";
-  EXPECT_EQ(tried(known), Json({{"any", false}, {"hangs", false}, {"lines", Json::array()}}));
+  EXPECT_EQ(tried(known).at("hangs"), false);
+  EXPECT_TRUE(tried(known).at("lines").empty());
 }
 
 TEST(Engine, RefusesRunsThatAreTooLarge) {

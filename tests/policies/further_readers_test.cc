@@ -452,6 +452,11 @@ TEST(Toml, IsRefusedWithItsLine) {
   for (int i = 0; i < 200'000; ++i) long_list += "1,";
   EXPECT_THAT(refusal(head + deep + " = 1\n"), HasSubstr("more than 40 levels"));
   EXPECT_THAT(refusal(head + long_list + "]\n"), HasSubstr("more than 100000 values"));
+  std::string dotted;
+  for (int i = 0; i < 2'000; ++i) {
+    dotted += "a" + std::to_string(i) + ".b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z=1\n";
+  }
+  EXPECT_THAT(refusal("[http.middlewares]\n" + dotted), HasSubstr("more than 100000 values"));
 }
 
 // ---- NGINX ----

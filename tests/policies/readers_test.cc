@@ -679,7 +679,7 @@ TEST(Readers, BoundTheNumberOfPolicies) {
     return text;
   };
   EXPECT_THAT(read_policies(instances(100)).policies, SizeIs(100));
-  EXPECT_THAT(refusal_of_file(instances(501)), HasSubstr("more than 500 different policies"));
+  EXPECT_THAT(refusal_of_file(instances(401)), HasSubstr("more than 400 different policies"));
   std::string documents = instances(1);
   for (int i = 0; i <= 100; ++i) {
     documents +=

@@ -13,6 +13,7 @@
 #include "model/run/outlook.h"
 #include "simulator/scenario_options.h"
 #include "simulator/simulation.h"
+#include "tests/support/scenario_settings.h"
 
 namespace retrystorm {
 namespace {
@@ -20,22 +21,14 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 
-ScenarioOptions options_of(const std::string& settings) {
-  ScenarioOptions options;
-  OptionList list;
-  declare_options(list, options);
-  list.apply(settings);
-  return options;
-}
-
 struct AcceptsRun final : RunObserver, ServiceObserver {
   explicit AcceptsRun(const std::string& settings, std::uint64_t seed = 1) {
-    LineReport clients(out);
-    ServiceLineReport service(out, ServiceLineReport::Stamp::kVirtual);
-    ScenarioOptions options = options_of(settings);
+    LineReport client_lines(out);
+    ServiceLineReport service_lines(out, ServiceLineReport::Stamp::kVirtual);
+    ScenarioOptions options = options_from(settings);
     options.server_report_interval = 1s;
     result = Simulation(make_scenario(options, seed),
-                        {.run = {this, &clients}, .service = {this, &service}})
+                        {.run = {this, &client_lines}, .service = {this, &service_lines}})
                  .run();
   }
   void on_interval(const RunInterval& interval) override { clients.push_back(interval); }
@@ -58,7 +51,7 @@ int runs_down(const std::string& settings, int runs) {
   int down = 0;
   for (int seed = 1; seed <= runs; ++seed) {
     const auto number = static_cast<std::uint64_t>(seed);
-    down += is_down(Simulation(make_scenario(options_of(settings), number), {}).run());
+    down += is_down(Simulation(make_scenario(options_from(settings), number), {}).run());
   }
   return down;
 }
@@ -130,7 +123,7 @@ TEST(Accepts, LeavesAWorkerToItsConnection) {
   EXPECT_EQ(run.clients.back().clients.kept->idle + run.service.back().concurrency, 3u);
   EXPECT_EQ(run.result.peak_concurrency, 3u);
   EXPECT_GT(run.result.summary.counts.timed_out, 100u);
-  EXPECT_THAT(look_ahead(options_of(settings)).warnings,
+  EXPECT_THAT(look_ahead(options_from(settings)).warnings,
               ::testing::Contains(HasSubstr("kept connection")));
   // A server that accepts all serves all. One whose idle connections end lets others in.
   EXPECT_EQ(AcceptsRun(settings + "accepts = all\n").result.summary.counts.timed_out, 0u);
@@ -149,7 +142,7 @@ TEST(Accepts, IsASettingOfEachService) {
 
 std::string unused(const std::string& settings) {
   UnusedOptions options;
-  find_unused(options, options_of(settings));
+  find_unused(options, options_from(settings));
   std::string all;
   for (const auto& [name, why] : options) all += why + '\n';
   return all;

@@ -13,6 +13,7 @@
 
 #include "simulator/scenario_options.h"
 #include "simulator/simulation.h"
+#include "tests/support/scenario_settings.h"
 
 namespace retrystorm {
 namespace {
@@ -20,21 +21,13 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-ScenarioOptions options_of(const std::string& settings) {
-  ScenarioOptions options;
-  OptionList list;
-  declare_options(list, options);
-  list.apply(settings);
-  return options;
-}
-
 SimulationResult run_of(const std::string& settings, std::uint64_t seed = 1) {
-  return Simulation(make_scenario(options_of(settings), seed), {}).run();
+  return Simulation(make_scenario(options_from(settings), seed), {}).run();
 }
 
 std::string error_of(const std::string& settings) {
   try {
-    make_scenario(options_of(settings), 1);
+    make_scenario(options_from(settings), 1);
   } catch (const std::invalid_argument& error) {
     return error.what();
   }
@@ -87,7 +80,7 @@ TEST(ParseChain, SaysWhereAChainIsWrong) {
 TEST(GraphOptions, AreRefusedWhereTheyMeanNothing) {
   const std::string chain = "chain = api 2x5ms > db 2x5ms\n";
   EXPECT_THAT(error_of(chain + "outage-of = dv\n"), HasSubstr("--outage-of: "));
-  EXPECT_TRUE(unused_options(options_of(chain + "server-idle = 3s\n")).contains("server-idle"));
+  EXPECT_TRUE(unused_options(options_from(chain + "server-idle = 3s\n")).contains("server-idle"));
   EXPECT_THAT(error_of(chain + "abandoned = cancel\n"), HasSubstr("--abandoned=skip"));
   EXPECT_THAT(error_of(chain + "outage = reconnect\n"), HasSubstr("--outage=reconnect is about"));
   EXPECT_EQ(error_of(chain + "outage-of = api\n"), "");
@@ -95,9 +88,9 @@ TEST(GraphOptions, AreRefusedWhereTheyMeanNothing) {
   EXPECT_THAT(error_of(chain + "retry-at = db\n"), HasSubstr("--retry-at: 'db' is not"))
       << "calls nobody";
   EXPECT_THAT(error_of(chain + "retry-at = api.api\n"), HasSubstr("--retry-at: "));
-  EXPECT_TRUE(unused_options(options_of(chain + "workers = 7\n")).contains("workers"));
-  EXPECT_TRUE(unused_options(options_of("retry-at = top\n")).contains("retry-at"));
-  EXPECT_FALSE(unused_options(options_of(chain + "queue-length = 7\n")).contains("queue-length"));
+  EXPECT_TRUE(unused_options(options_from(chain + "workers = 7\n")).contains("workers"));
+  EXPECT_TRUE(unused_options(options_from("retry-at = top\n")).contains("retry-at"));
+  EXPECT_FALSE(unused_options(options_from(chain + "queue-length = 7\n")).contains("queue-length"));
 }
 
 // One service is the chain of length one.
@@ -261,7 +254,7 @@ GraphShape chain_of(const std::vector<std::string>& names) {
 TEST(GraphOptions, AreToldWithWhoRetries) {
   const auto title = [](const std::string& settings) {
     return callers_title(
-        make_scenario(options_of("chain = api 2x5ms > orders 2x5ms > db 2x5ms\n" + settings), 1));
+        make_scenario(options_from("chain = api 2x5ms > orders 2x5ms > db 2x5ms\n" + settings), 1));
   };
   EXPECT_EQ(title(""), "fixed retries");
   EXPECT_EQ(title("retry-at = bottom\nmax-retries = 2\n"),

@@ -262,7 +262,7 @@ TEST(Hedges, BalanceInEverySetting) {
     } else {
       options.insert(variants[i].begin(), variants[i].end());
     }
-    ScenarioOptions scenario = scenario_of(options);
+    ScenarioOptions scenario = retrystorm::scenario_of(options);
     refuse(unused_options(scenario));
     scenario.trace = 50;
     const Summary summary = Simulation(make_scenario(scenario, 7), {}).run().summary;

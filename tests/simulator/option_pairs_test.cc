@@ -407,7 +407,7 @@ struct PatientCaller final : Caller {
 class PoolLike {
  public:
   PoolLike(const ServiceOptions& options, std::uint64_t seed)
-      : max_connections_(options.max_connections), service_(options, seed) {}
+      : max_connections_(options.most_connections()), service_(options, seed) {}
 
   void arrive(TimePoint now, std::uint32_t number) {
     parked_.push(number);
@@ -498,8 +498,11 @@ TEST(OptionPairs, EachPairOfValuesKeepsWhatMustHold) {
     if (!may_hedge(options)) options.workload.retry.hedge = {};
     const Scenario scenario = make_scenario(options, seed);
     const WatchedRun followed = watched_run(scenario, 1'000'000);
-    expect_sound(followed.result.summary, followed.watcher, scenario);
-    expect_same(followed.watcher.requests, followed, scenario);
+    // What is cut, since clients fail without end and without a wait, has no last interval.
+    if (!followed.result.cut) {
+      expect_sound(followed.result.summary, followed.watcher, scenario);
+      expect_same(followed.watcher.requests, followed, scenario);
+    }
     const WatchedRun again = watched_run(scenario, 0);
     EXPECT_EQ(followed.printed, again.printed);
     expect_engines_agree(scenario.service, seed);

@@ -10,6 +10,7 @@
 #include "model/run/outlook_warnings.h"
 #include "simulator/scenario_options.h"
 #include "simulator/simulation.h"
+#include "tests/support/scenario_settings.h"
 
 namespace retrystorm {
 namespace {
@@ -17,17 +18,9 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-ScenarioOptions options_of(const std::string& settings) {
-  ScenarioOptions options;
-  OptionList list;
-  declare_options(list, options);
-  list.apply(settings);
-  return options;
-}
-
 std::vector<ScheduledWait> schedule_of(const std::string& settings, std::size_t waits,
                                        Duration takes = Duration::zero()) {
-  return scheduled_waits(options_of(settings).workload.retry, Duration::zero(), 1, waits, {},
+  return scheduled_waits(options_from(settings).workload.retry, Duration::zero(), 1, waits, {},
                          takes);
 }
 
@@ -107,7 +100,7 @@ TEST(PublicReports, WindowsOfFullJitter) {
 TEST(PublicReports, ABaseAboveTheCap) {
   const std::string settings =
       "growth = exponential\nbackoff-base = 1h\nbackoff-cap = 10m\njitter = full\n";
-  EXPECT_THAT(warnings_of(options_of(settings).workload.retry),
+  EXPECT_THAT(warnings_of(options_from(settings).workload.retry),
               ElementsAre(HasSubstr(" is above the cap of 10m")));
   EXPECT_LE(schedule_of(settings, 1)[0].wait, std::chrono::minutes(10));
 }
@@ -150,7 +143,7 @@ TEST(PublicReports, JobsOfCalls) {
        0, 2.5 * 3600 + 8, 0.001},
   };
   for (const JobCase& each : cases) {
-    const ScenarioOptions options = options_of(each.settings);
+    const ScenarioOptions options = options_from(each.settings);
     const SimulationResult result = Simulation(make_scenario(options, 1), {}).run();
     ASSERT_TRUE(result.summary.job && result.summary.job->makespan) << each.report;
     EXPECT_EQ(result.summary.counts.ok, each.ok) << each.report;

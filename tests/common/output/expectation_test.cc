@@ -183,16 +183,16 @@ TEST(Expectation, SaysHowManyRunsWouldDecide) {
     return runs_to_decide(claim(text), {.value = value, .low = low, .high = high, .runs = 100});
   };
   EXPECT_EQ(needed("success>5%", 0.07, 0.028, 0.13), 450);      // 100 * (.042 / .02)^2 = 441
-  EXPECT_EQ(needed("down<5%", 0.03, 0.01, 0.072), 320);         // 441 * .0475 / (.072 * .928) = 314
-  EXPECT_EQ(needed("down<5%", 0.07, 0.028, 0.13), 770);         // 441 * .0475 / (.028 * .972) = 770
-  EXPECT_EQ(needed("down<5%", 0.0, 0.0, 0.104), 230);           // 100 * (.104 / .896) * (.95 / .05)
+  EXPECT_EQ(needed("down<5%", 0.03, 0.01, 0.072), 460);         // 3.8415 * .0475 / .0004 = 456
+  EXPECT_EQ(needed("down<5%", 0.07, 0.028, 0.13), 460);         // the same
+  EXPECT_EQ(needed("down<5%", 0.0, 0.0, 0.104), 101);           // 73 would do: more than were made
   EXPECT_EQ(needed("down<5%", 0.05, 0.01, 0.1), std::nullopt);  // at the bound
   EXPECT_EQ(runs_to_decide(claim("down<5%"), {.finding = Finding::kHolds, .value = 0.0}),
             std::nullopt);
   EXPECT_EQ(runs_to_decide(claim("down<5%"), {.why = "undecided"}), std::nullopt);
   EXPECT_THAT(
       judgement_text(claim("down<5%"), {.value = 0.0, .low = 0.0, .high = 0.104, .runs = 100}),
-      testing::EndsWith("100 runs): too few runs to decide, --runs=230 may do"));
+      testing::EndsWith("100 runs): too few runs to decide, --runs=101 may do"));
 }
 
 TEST(RunJudge, JudgesOneRunAsItIs) {

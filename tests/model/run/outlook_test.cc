@@ -1104,8 +1104,8 @@ TEST(Outlook, NamesTheOptionsThatDecide) {
                           "processes", "outage-at", "backoff-base", "retry-on"));
   EXPECT_THAT(deciding_options(look("connections = keep-alive\npool-size = 5\n")),
               ElementsAre("strategy", "service", "arrivals", "clients", "lambda", "timeout",
-                          "outage", "outage-for", "observe", "abandoned", "pool-size", "processes",
-                          "pool-wait", "pool-wait-counts"));
+                          "outage", "outage-for", "observe", "syn-linear-timeouts", "abandoned",
+                          "pool-size", "processes", "pool-wait", "pool-wait-counts"));
   EXPECT_THAT(
       deciding_options(look("connections = multiplexed\n")),
       ElementsAre("strategy", "service", "arrivals", "clients", "lambda", "timeout", "outage",
@@ -1114,7 +1114,7 @@ TEST(Outlook, NamesTheOptionsThatDecide) {
               Not(Contains("accepts")));
   EXPECT_THAT(deciding_options(look("")),
               ElementsAre("strategy", "service", "arrivals", "clients", "lambda", "timeout",
-                          "outage", "outage-for", "observe", "abandoned"));
+                          "outage", "outage-for", "observe", "syn-linear-timeouts", "abandoned"));
   // A client rate, as any gate, is one for all clients of a process.
   EXPECT_THAT(deciding_options(look("client-rate = aws-adaptive\n")), Contains("processes"));
   EXPECT_THAT(deciding_options(look("client-rate = 10/s\n")), Contains("processes"));

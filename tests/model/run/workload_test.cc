@@ -114,6 +114,7 @@ TEST(LibraryWay, IsThatOfEachLibrary) {
       // Envoy: max_connections 1024, idle_timeout 1 h. urllib3: maxsize 1, block False.
       {"envoy", "kind=keep-alive size=1024 idle=1h0m0s"},
       {"envoy-budget", "kind=keep-alive size=1024 idle=1h0m0s"},
+      {"retryguard", "kind=keep-alive size=1024 idle=1h0m0s"},  // a mesh of Envoys
       {"urllib3", "kind=keep-alive most-idle=1"},
       {"finagle", "kind=keep-alive"},
       {"google-cloud", "kind=multiplexed"},
