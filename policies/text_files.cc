@@ -49,11 +49,7 @@ bool goes_on(std::string_view line) {
 }  // namespace
 
 std::string read_text_file(const std::string& path) {
-  try {
-    return read_foreign_file(path, kLongestFile);
-  } catch (const UnreadableFile& error) {
-    throw UnreadableFile(printable(error.what()));
-  }
+  return read_foreign_file(path, kLongestFile);
 }
 
 void each_line(std::string_view text,

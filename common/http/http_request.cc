@@ -47,12 +47,7 @@ std::pair<std::string, std::string> parse_header(const std::string& text) {
 
 std::string read_body(const std::string& body) {
   if (body.empty() || body.front() != '@') return body;
-  const std::string path = body.substr(1);
-  try {
-    return read_foreign_file(path, kLongestBody);
-  } catch (const UnreadableFile& error) {
-    throw UnreadableFile(std::string("--body: ") + error.what());
-  }
+  return read_foreign_file(body.substr(1), kLongestBody, "--body: ");
 }
 
 // OpenSSL calls this in the handshake, for each certificate of the server's chain.

@@ -27,16 +27,19 @@ inline bool is_plain_file(const std::string& path) {
 }
 
 // What is in the file; of a FIFO, until its end. Throws UnreadableFile, also if it is longer than `most` bytes.
-inline std::string read_foreign_file(const std::string& path, std::size_t most) {
+// `whose`: how its message begins, such as "--body: ".
+inline std::string read_foreign_file(const std::string& path, std::size_t most,
+                                     const std::string& whose = "") {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(
       is_plain_file(path) ? std::fopen(path.c_str(), "rbe") : nullptr, &std::fclose);
   std::string text(most + 1, '\0');
   if (file != nullptr) text.resize(std::fread(text.data(), 1, text.size(), file.get()));
   if (file == nullptr || std::ferror(file.get()) != 0) {
-    throw UnreadableFile("cannot read " + in_quotes(path));
+    throw UnreadableFile(whose + "cannot read " + in_quotes(path));
   }
   if (text.size() <= most) return text;
-  throw UnreadableFile(in_quotes(path) + " is longer than " + std::to_string(most / 1'000) + " kB");
+  throw UnreadableFile(whose + in_quotes(path) + " is longer than " + std::to_string(most / 1'000) +
+                       " kB");
 }
 
 }  // namespace retrystorm

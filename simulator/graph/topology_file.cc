@@ -249,11 +249,7 @@ TopologyFile::TopologyFile(std::string path, std::string_view text) : path_(std:
 }
 
 TopologyFile TopologyFile::read(const std::string& path) {
-  try {
-    return {path, read_foreign_file(path, kLongestFile)};
-  } catch (const UnreadableFile& error) {
-    throw UnreadableFile("--topology: " + std::string(error.what()));
-  }
+  return {path, read_foreign_file(path, kLongestFile, "--topology: ")};
 }
 
 std::set<std::string> TopologyFile::set_in(std::string_view section) const {
