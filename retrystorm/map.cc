@@ -128,7 +128,7 @@ class FinishedCells {
   // Throws std::runtime_error if the file has cells of another map, or cannot be written.
   FinishedCells(const std::string& path, const std::string& title) {
     if (path.empty()) return;
-    const std::string beside = make_beside(path);
+    const std::string beside = make_beside(path, "cannot write to " + path).path;
     std::ifstream old(path);
     std::string line;
     if (std::getline(old, line) && line != title) {

@@ -1,7 +1,5 @@
 #include "server/admin.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,8 +12,8 @@
 
 #include "common/http/secret.h"
 #include "common/metrics/exposition.h"
-#include "common/os/descriptor.h"
 #include "common/output/json_text.h"
+#include "common/output/output_file.h"
 #include "model/base/text.h"
 
 namespace retrystorm {
@@ -151,25 +149,18 @@ nlohmann::ordered_json server_status(const ServerInterval& totals, Duration upti
 
 namespace {
 
-// Writes the token to a file that only its owner can read, from the moment it is created. The file
-// is written next to `path` under an unpredictable name and then renamed. It replaces an existing
-// regular file, but no link, pipe or device.
+// Writes the token to a file that only its owner can read, from the moment it is created.
 void write_token(const std::string& path, const std::string& token) {
-  const std::string cannot = "cannot write the token to " + in_quotes(path) + ": ";
-  struct stat there {};
-  if (lstat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {
-    throw std::runtime_error(cannot + "it is not a regular file");
-  }
-  std::string beside = path + ".XXXXXX";
-  const Descriptor file(mkostemp(beside.data(), O_CLOEXEC));
+  const std::string cannot = "cannot write the token to " + in_quotes(path);
+  const auto [beside, file] = make_beside(path, cannot);
   const std::string line = token + '\n';
-  if (file && write(file.number(), line.data(), line.size()) == static_cast<ssize_t>(line.size()) &&
+  if (write(file.number(), line.data(), line.size()) == static_cast<ssize_t>(line.size()) &&
       std::rename(beside.c_str(), path.c_str()) == 0) {
     return;
   }
   const int error = errno;
-  if (file) unlink(beside.c_str());
-  throw std::runtime_error(cannot + std::strerror(error));
+  unlink(beside.c_str());
+  throw std::runtime_error(cannot + ": " + std::strerror(error));
 }
 
 }  // namespace

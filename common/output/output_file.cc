@@ -60,16 +60,15 @@ void OutputFile::take_standard_output() {
   }
 }
 
-std::string make_beside(const std::string& path) {
+FileBeside make_beside(const std::string& path, const std::string& cannot) {
   struct stat there {};
   if (lstat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {
-    refuse(path, "it is not a regular file");
+    throw std::runtime_error(cannot + ": it is not a regular file");
   }
   std::string beside = path + ".XXXXXX";
-  const int descriptor = mkostemp(beside.data(), O_CLOEXEC);
-  if (descriptor < 0) refuse(path, std::generic_category().message(errno));
-  close(descriptor);
-  return beside;
+  Descriptor file(mkostemp(beside.data(), O_CLOEXEC));
+  if (!file) throw std::runtime_error(cannot + ": " + std::generic_category().message(errno));
+  return {std::move(beside), std::move(file)};
 }
 
 void OutputFile::empty() const {

@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "common/os/descriptor.h"
+
 namespace retrystorm {
 
 // An open, locked file. Its old content stays until `empty` is called.
@@ -40,8 +42,13 @@ class OutputFile {
   bool regular_ = false;
 };
 
-// Makes an empty file for its owner beside `path`, to be renamed to it, and returns its path, which nobody can know
-// before. Throws std::runtime_error if it cannot, or if it would replace a link, a pipe or a device.
-std::string make_beside(const std::string& path);
+struct FileBeside {
+  std::string path;
+  Descriptor file;
+};
+
+// Makes an empty file for its owner beside `path`, to be renamed to it. Nobody can know its path before. Throws
+// std::runtime_error, which begins with `cannot`, if it cannot, or if it would replace a link, a pipe or a device.
+FileBeside make_beside(const std::string& path, const std::string& cannot);
 
 }  // namespace retrystorm
