@@ -43,6 +43,16 @@ Trial trial_of(const AskedRow& asked, const char* option, const std::string& val
   return trial;
 }
 
+// What a file of services says may contradict a value, such as its queues a server that has none.
+bool can_be(const ScenarioOptions& options) {
+  try {
+    make_scenario(options, 1);
+    return true;
+  } catch (const std::invalid_argument&) {
+    return false;
+  }
+}
+
 // A service that is down for most seeds may owe it to requests whose clients have hung up. In a chain they also take
 // workers from others.
 std::vector<Trial> skip_abandoned(const AskedRow& asked) {
@@ -55,15 +65,6 @@ std::vector<Trial> skip_abandoned(const AskedRow& asked) {
   return {trial};
 }
 
-bool unfit(const ScenarioOptions& options) {
-  try {
-    make_scenario(options, 1);
-    return false;
-  } catch (const std::exception&) {
-    return true;
-  }
-}
-
 // Whether it accepts more than it serves decides what bounds its queue. Who gave a queue in the server has said so.
 std::vector<Trial> accept_when_free(const AskedRow& asked) {
   const GraphOptions& graph = asked.options.graph;
@@ -74,11 +75,8 @@ std::vector<Trial> accept_when_free(const AskedRow& asked) {
   for (const char* its : {"max-connections", "queue-length", "queue-order", "queue-drop"}) {
     if (asked.given.contains(its)) return {};
   }
-  Trial trial = trial_of(asked, "accepts", "when-free",
-                         "your server accepts more than it serves (docs/server.md)");
-  // A file of services may have queues, which such a server has not.
-  if (unfit(trial.options)) return {};
-  return {trial};
+  return {trial_of(asked, "accepts", "when-free",
+                   "your server accepts more than it serves (docs/server.md)")};
 }
 
 // A full pool decides by what an attempt in line costs, and libraries differ in that: it may wait beside the timeout of
@@ -559,6 +557,7 @@ AnswerTrials::AnswerTrials(const AskedRow& asked, const Evaluator& evaluator, st
     if (of_limit && rule != no_burst) continue;
     for (const Trial& trial : rule(asked)) {
       if (asked.given.contains(trial.option) && !trial.is_estimate) continue;
+      if (!can_be(trial.options)) continue;
       has_trials_ = true;
       const bool is_answered =
           std::any_of(outcomes_.begin(), outcomes_.end(), [&trial](const Outcome& each) {
