@@ -1,5 +1,7 @@
 #include "study/cell_columns.h"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <iterator>
 
@@ -159,8 +161,9 @@ const CellColumn kColumns[] = {
 };
 
 // The titles of columns that say nothing without an outage.
-constexpr std::string_view kOfOutage =
-    "recovered relapsed recovering undecided collapsed errors gone p90 recovery rec. p90 OK lost";
+constexpr std::array<std::string_view, 10> kOfOutage{
+    "recovered",   "relapsed", "recovering", "undecided", "collapsed",
+    "errors gone", "gone p90", "recovery",   "rec. p90",  "OK lost"};
 
 const CellColumn kReconnectColumns[] = {
     {"connected", 11,
@@ -296,7 +299,10 @@ void add_clients(std::vector<CellColumn>& columns, const std::string& name) {
 std::vector<CellColumn> cell_columns(const MoreColumns& more) {
   std::vector<CellColumn> columns(std::begin(kColumns), std::end(kColumns));
   for (CellColumn& column : columns) {
-    if (!more.outage && kOfOutage.find(column.title) != kOfOutage.npos) column.title.clear();
+    if (!more.outage &&
+        std::find(kOfOutage.begin(), kOfOutage.end(), column.title) != kOfOutage.end()) {
+      column.title.clear();
+    }
     if (!more.outage && column.name == "ok_per_s") {
       column.title = "OK/s";
       column.width = 9;

@@ -25,8 +25,7 @@ struct Jitter {
   };
 
   Kind kind = Kind::kNone;
-  double amount =
-      0;  // kNormal, kProportional and kShorter: a share; kAdditive: percent of the wait
+  double amount = 0;   // of kAdditive in percent of the wait, of the others a share
   Duration spread{0};  // kAdditive, if `amount` is 0
 
   // The last two kinds compute each wait from the previous one, so they replace the growth.
