@@ -30,14 +30,14 @@ show_help() {
 
 # --- building ---------------------------------------------------------------------------------
 
-# build PRESET [TARGET...]: one script at a time
+# build PRESET [TARGET...]: one script at a time in each folder
 build() {
   local preset=$1 target lock
   local targets=()
   shift
   for target in "$@"; do targets+=(--target "$target"); done
   (
-    cd "$root" && mkdir -p build && exec {lock}>build/.lock || exit
+    cd "$root" && mkdir -p build && exec {lock}>"build/.lock.$preset" || exit
     flock --nonblock "$lock" || {
       say "waiting for another script, which builds"
       flock "$lock"
