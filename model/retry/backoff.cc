@@ -107,7 +107,7 @@ void declare_options(OptionList& options, BackoffSettings& settings) {
       .text(
           "jitter",
           "the randomness of each wait, as KIND[:AMOUNT]: none, full, equal, normal:0.1 (or "
-          "0.1), proportional:0.2, shorter:0.1 (up to a tenth less), additive:1s or additive:1%, exponential, decorrelated, polly",
+          "0.1), proportional:0.2, shorter:0.1, additive:1s or additive:1%, exponential, decorrelated, polly",
           [&settings](std::string_view text) { set_jitter(settings, parse_jitter(text)); },
           [&jitter] { return to_string(jitter); })
       .with_examples({"none", "full", "equal", "normal:0.1", "proportional:0.2", "additive:1s",

@@ -146,8 +146,7 @@ void declare_options(OptionList& options, WorkloadOptions& workload) {
       "arrivals", workload.arrivals,
       {{"closed", Arrivals::kClosed}, {"open", Arrivals::kOpen}, {"job", Arrivals::kJob}},
       "whether clients think after each success, requests arrive at --rate whatever the server "
-      "does, or workers do the --tasks of a job; burst:N is a job of N clients that call once, all at "
-      "the same time");
+      "does, or workers do the --tasks of a job; burst:N is N clients at once");
   arrivals.basic = "Clients";
   arrivals.set = [&workload, name = std::move(arrivals.set)](std::string_view text) {
     constexpr std::string_view kBurst = "burst:";

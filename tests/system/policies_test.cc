@@ -312,8 +312,7 @@ TEST(Check, BlamesHedges) {
             "--arrivals=open", "--rate=90", "--runs=5", "--expect=down<50%"});
   EXPECT_THAT(checked.out, HasSubstr("\ntry: write this, no hedges (0 of 20 runs are down"));
   // Of three attempts that fail by half 1 - 0.5^3 = 87.5 % succeed, of one 50 %.
-  EXPECT_THAT(checked.out,
-              testing::ContainsRegex("at a price: 50 % succeed in errors 50 % and not 8[78] %"));
+  EXPECT_THAT(checked.out, HasSubstr("at a price: 50 % succeed in errors 50 % and not 88 %"));
   EXPECT_THAT(checked.out, Not(HasSubstr("frozen 1 s (20 down of 20)")));
 }
 

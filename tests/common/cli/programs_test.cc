@@ -88,12 +88,12 @@ TEST(Programs, RefuseABadValueInOneLineThatNamesTheOption) {
     std::size_t tried = 0;
     for (const CLI::Option* option : options_of(all.app)) {
       if (!strict.contains(option->get_type_name())) continue;
-      if (option->get_single_name() == "outage-of") continue;  // any word may be a service's name
+      const std::string of_services = option->get_single_name();  // any word may be a name of one
+      if (of_services == "outage-of" || of_services == "retry-at") continue;
       for (const std::string& name : option->get_lnames()) {
         for (const char* value : {"nan", "NaN", "inf", "-inf", "infinity", "1e999", "-1", "-1s", "",
                                   " ", "garbage", "1 2", "0x10", "1s2", "+1e", "\xff"}) {
           if (name == "capacity" && value == std::string("1 2")) continue;  // from 1 s on, doubled
-          if (name == "retry-at") continue;  // names, of a chain that is not given here
           const std::string word = "--" + name + "=" + value;
           testing::internal::CaptureStderr();
           const int code = exit_code_of(all.app, {word});
@@ -121,7 +121,7 @@ TEST(Programs, ShortHelpIsWhatMostPeopleNeed) {
     declare(program, all);
     const std::vector<std::string> help = test::lines(help_of(all.app, "--help"));
     EXPECT_GT(help.size(), 15) << program.name;
-    EXPECT_LE(help.size(), 70) << program.name;
+    EXPECT_LE(help.size(), 68) << program.name;
     for (const std::string& line : help) EXPECT_LE(line.size(), 100) << program.name << line;
     EXPECT_EQ(
         help.back(),
