@@ -956,7 +956,7 @@ TEST(Check, EndsWithWhatIsKnownByThen) {
       on_small_service({"check", a6, "--runs=100000", "--json=" + dir.file("json")});
   // Of these runs a thousand take a second.
   ChildProcess check(RETRYSTORM_STUDIES, endless);
-  ASSERT_TRUE(eventually([&] { return processor_time(check.pid()) >= 1s; }));
+  ASSERT_TRUE(eventually([&] { return processor_time(check.pid()) >= 1s * kSlowness; }));
   check.signal(SIGINT);
   EXPECT_EQ(check.exit_code(10s * kSlowness), 1);
   EXPECT_THAT(check.err(), EndsWith("interrupted\n"));
