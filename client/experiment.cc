@@ -171,17 +171,7 @@ void Experiment::begin() {
   }
   recorder_.emplace(start_);
   most_before_ = 0;
-  if (dependencies_.screen != nullptr) {
-    // The screen hides the line that printed the page's address.
-    shown_ = std::make_unique<ScreenReport>(
-        dashboard == nullptr ? title(workload_) : "live page: " + dashboard->address(),
-        *dependencies_.screen, dependencies_.out, [this](const RunInterval& interval) {
-          const auto held = held_down(interval);
-          return held ? held->why + '\n' + remedies_text(*held) : std::string();
-        });
-  } else {
-    shown_ = std::make_unique<LineReport>(dependencies_.out);
-  }
+  shown_ = std::make_unique<LineReport>(dependencies_.out);
   recorder_->add(*shown_, options_.report_interval);
   recorder_->add(json_report_, options_.report_interval);
   if (dependencies_.judge != nullptr)

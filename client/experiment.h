@@ -25,7 +25,6 @@
 #include "common/output/json_lines.h"
 #include "common/output/json_report.h"
 #include "common/output/line_report.h"
-#include "common/output/live_screen.h"
 #include "model/run/run_recorder.h"
 
 namespace retrystorm {
@@ -46,7 +45,6 @@ class Experiment {
     const HttpRequest& request;
     JsonLines& json;
     std::ostream& out;    // gets the lines and the summary
-    Terminal* screen;     // shows the run instead of the lines
     CurrentFleet& fleet;  // set to the clients of each run
     ServerProcess* server = nullptr;
     OutageCommand* outage_command = nullptr;

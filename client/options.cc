@@ -56,9 +56,8 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
   add_optional_duration(*run, "--duration", options.duration,
                         "how long the client runs; until it is stopped when not given")
       ->group("Run");
-  auto* interval = add_duration(*run, "--report-interval", options.report_interval,
-                                "how long each report line covers; 1s with --live",
-                                std::chrono::milliseconds(1));
+  add_duration(*run, "--report-interval", options.report_interval,
+               "how long each report line covers", std::chrono::milliseconds(1));
   add_text(*run, "--json", options.json, "write JSON Lines to this file; - = standard output")
       ->group("Run");
   add_expectations(*run, options.expectations, run_figures(any_summary()),
@@ -70,16 +69,6 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
       *run, "--metrics-port", "PORT", "0",
       [&options](const std::string& text) { options.metrics_port = parse_watch_port(text); },
       "port on 127.0.0.1 for /metrics and /status; any = any free port, 0 = none");
-  auto* live = run->add_flag_callback(
-      "--live",
-      [&options, interval] {
-        options.live = true;
-        if (interval->count() > 0) return;
-        options.report_interval = std::chrono::seconds(1);
-        interval->default_str("1s");  // what `options_json` shows is what is in force
-      },
-      "redraw one screen instead of printing lines");
-  live->group("Run");
   add_quiet(*run, options.quiet, "what is printed before the run");
 
   add_request_options(app, options.request);
@@ -148,18 +137,6 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
             "open arrivals: how many requests may be in flight or waiting for a retry, each on a "
             "thread; what arrives beyond that is counted and reported, but not sent",
             1, 1'000'000);
-
-  auto* schedule = option_group(app, "Schedule (no network)");
-  add_count(*schedule, "--print-schedule", options.print_schedule,
-            "print the first COUNT waits of the strategy as attempt,delay_seconds (p5,p50,p95 of "
-            "random ones), and exit",
-            1, 1'000'000)
-      ->default_str("")
-      ->group("Retries");
-  add_optional_duration(*schedule, "--schedule-fails-until", options.schedule_fails_until,
-                        "with --print-schedule: attempts fail until a wait has reached this ...");
-  add_optional_duration(*schedule, "--schedule-succeeds-above", options.schedule_succeeds_above,
-                        "... and from then on succeed while the wait is above this");
 }
 
 void check_command_line(const Invocation& invocation, const ClientOptions& options) {
@@ -188,7 +165,7 @@ void check(const ClientOptions& options, const std::vector<std::string>& typed) 
   wrong.add(unused);
   // A job ends by itself.
   const bool ends = options.duration || options.workload.arrivals == Arrivals::kJob;
-  if (!options.expectations.empty() && !ends && options.print_schedule == 0) {
+  if (!options.expectations.empty() && !ends) {
     wrong.add("--expect judges a run that ends: give --duration, such as --duration=110s");
   }
   wrong.attempt([&] { check_trace(options.trace, options.json); });
@@ -253,12 +230,6 @@ void check(const ClientOptions& options, const std::vector<std::string>& typed) 
   if (options.deadline == DeadlinePropagation::kRequest &&
       !options.workload.retry.limit.has_deadline()) {
     wrong.add("--deadline-propagation=request needs a --deadline");
-  }
-  if (options.schedule_fails_until.has_value() != options.schedule_succeeds_above.has_value()) {
-    wrong.add("--schedule-fails-until and --schedule-succeeds-above belong together: give both");
-  }
-  if (options.schedule_fails_until && options.print_schedule == 0) {
-    wrong.add("--schedule-fails-until has no effect without --print-schedule");
   }
   if (!options.server_status.empty() && !options.dashboard && !options.outage_at) {
     wrong.add("--server-status has no effect without an outage (--outage-at) or --dashboard");

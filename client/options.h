@@ -28,7 +28,6 @@ struct ClientOptions {
   std::size_t trace = 0;
   std::size_t max_threads = FleetLimits::kDefaultMaxThreads;
   WatchPort metrics_port;
-  bool live = false;
   bool quiet = false;
 
   TimelineOptions timeline;
@@ -43,10 +42,6 @@ struct ClientOptions {
   bool dashboard = false;
   std::size_t dashboard_port = 8072;
   std::string server_status;
-
-  std::size_t print_schedule = 0;
-  std::optional<Duration> schedule_fails_until;
-  std::optional<Duration> schedule_succeeds_above;
 };
 
 void add_client_options(CLI::App& app, ClientOptions& options);

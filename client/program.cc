@@ -14,7 +14,6 @@
 #include "client/outage/outage_command.h"
 #include "client/outage/server_control.h"
 #include "client/outage/server_process.h"
-#include "client/print_schedule.h"
 #include "common/http/http_request.h"
 #include "common/http/orders.h"
 #include "common/http/page_server.h"
@@ -23,7 +22,6 @@
 #include "common/os/process.h"
 #include "common/output/expectation.h"
 #include "common/output/json_lines.h"
-#include "common/output/live_screen.h"
 #include "common/output/output_file.h"
 #include "common/output/output_queue.h"
 
@@ -53,12 +51,6 @@ std::string orders_to_check(const ClientOptions& options) {
 int run_clients(const Invocation& invocation, const ClientOptions& asked) {
   ClientOptions options = asked;
   const std::uint64_t seed = options.workload.seed ? *options.workload.seed : random_seed();
-  if (options.print_schedule > 0) {
-    print_schedule(std::cout, std::cerr, options, seed);
-    return flush_standard_output() ? 0 : 1;
-  }
-
-  const bool live = wants_screen(options.live);
   occupy_standard_descriptors();
   fit_descriptors(options, raise_descriptor_limit());
   // Opening a pipe waits for its reader. So files are opened before `signals` blocks the signals:
@@ -70,7 +62,7 @@ int run_clients(const Invocation& invocation, const ClientOptions& asked) {
   std::optional<OutageCommand> outage_command;
   if (!options.outage_commands.begin.empty()) outage_command.emplace(options.outage_commands);
   OutputFile json_file(options.json);
-  EndSignals signals(live ? EndSignals::Suspension::kTold : EndSignals::Suspension::kDefault);
+  EndSignals signals;
   std::optional<ServerControl> control;
   if (sends_orders(options)) {
     control.emplace(resolve_url(server_admin_url(options, request.url)), token);
@@ -78,8 +70,6 @@ int run_clients(const Invocation& invocation, const ClientOptions& asked) {
   }
   StandardStreams streams(signals, OutputQueue::WhenFull::kDrop);
   JsonLines json(std::move(json_file), OutputQueue::WhenFull::kDrop);
-  Terminal terminal(streams.out());
-  signals.on_suspend(terminal);
   auto values = options_json(invocation.app);
   values["seed"] = seed;
   values["syn_linear_timeouts"] = syn_linear_timeouts();
@@ -118,7 +108,6 @@ int run_clients(const Invocation& invocation, const ClientOptions& asked) {
              {.request = request,
               .json = json,
               .out = std::cout,
-              .screen = live ? &terminal : nullptr,
               .fleet = fleet,
               .server = server ? &*server : nullptr,
               .outage_command = outage_command ? &*outage_command : nullptr,

@@ -32,8 +32,6 @@ void add_server_options(CLI::App& app, ServerOptions& options) {
       "given");
   add_text(*server, "--json", options.json, "write JSON Lines to this file; - = standard output")
       ->group("Server");
-  server->add_flag("--live", options.live, "redraw one screen instead of printing lines")
-      ->group("Server");
   add_text(*server, "--name", options.name,
            "the name of this service in the lines about its calls");
   add_service_options(app, options.service, Engine::kReal);

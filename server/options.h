@@ -26,7 +26,6 @@ struct ServerOptions {
   bool print_token = false;
   bool wants_token() const { return print_token || !token_file.empty(); }
   std::optional<std::uint64_t> seed;  // of the service's random numbers; random if not given
-  bool live = false;
   Duration report_interval = std::chrono::seconds(1);
   std::string json;
 };

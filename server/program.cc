@@ -12,7 +12,6 @@
 #include "common/output/json_lines.h"
 #include "common/output/json_report.h"
 #include "common/output/line_report.h"
-#include "common/output/live_screen.h"
 #include "common/output/output_file.h"
 #include "common/output/output_queue.h"
 #include "common/output/report.h"
@@ -70,16 +69,13 @@ int serve(const Invocation& invocation, const ServerOptions& asked) {
   UpstreamSettings upstream = make_upstream(asked.calls);
   ServerOptions options = asked;
   const std::uint64_t seed = options.seed ? *options.seed : std::random_device()();
-  const bool live = wants_screen(options.live);
   occupy_standard_descriptors();
   const std::size_t descriptors = raise_descriptor_limit();
   fit_connections(options.service, descriptors - fit_calls(upstream, descriptors));
   check_backlog(options.service, longest_backlog());
   OutputFile json_file(options.json);
-  EndSignals signals(live ? EndSignals::Suspension::kTold : EndSignals::Suspension::kDefault);
+  EndSignals signals;
   StandardStreams streams(signals, OutputQueue::WhenFull::kDrop);
-  Terminal terminal(streams.out());
-  signals.on_suspend(terminal);
   SocketCloser closer;
   HttpServer server(options.service, seed, options.address, upstream, options.keeps_deadlines);
   Admin admin(server, options);
@@ -94,16 +90,10 @@ int serve(const Invocation& invocation, const ServerOptions& asked) {
   json.write(start_json("server", invocation.command, start, std::chrono::system_clock::now()));
   ServiceJsonReport json_report(json.sink());
   CallsJsonReport calls_report(options.name, server.upstream(), json.sink());
-  std::unique_ptr<ServiceObserver> shown;
-  if (live) {
-    shown = std::make_unique<ServiceScreenReport>(
-        "retrystorm server, port " + std::to_string(server.port()) + " (Ctrl-C ends it)", terminal);
-  } else {
-    shown = std::make_unique<ServiceLineReport>(std::cout, ServiceLineReport::Stamp::kWallClock);
-  }
+  ServiceLineReport lines(std::cout, ServiceLineReport::Stamp::kWallClock);
   std::optional<Reporter> reporter(
       std::in_place, server, options.report_interval,
-      std::vector<ServiceObserver*>{shown.get(), &json_report, &calls_report});
+      std::vector<ServiceObserver*>{&lines, &json_report, &calls_report});
 
   std::jthread ender([&](const std::stop_token& served) {
     const std::stop_callback no_more(served, [&signals] { signals.cancel(); });
@@ -114,7 +104,6 @@ int serve(const Invocation& invocation, const ServerOptions& asked) {
   });
   server.run();
   reporter.reset();
-  terminal.close();
   const bool written = json.finish();
   const int code = streams.finish();
   return written ? code : 1;

@@ -50,15 +50,6 @@ void add_simulator_options(CLI::App& app, SimulatorOptions& options) {
                  "print every column of the table for people, however wide it is");
   add_table_files(*many, options.table.csv, options.table.markdown);
 
-  auto* hidden = option_group(app, "Hidden capacity");
-  hidden->add_flag("--hidden-capacity", options.hidden_capacity,
-                   "find the share to which the load must be cut for the service to recover from "
-                   "the outage, by bisection with each of --runs seeds (20 if that is 1)");
-  add_duration(*hidden, "--relief-after", options.relief.after,
-               "how long after the outage the load is cut");
-  add_duration(*hidden, "--relief-for", options.relief.hold,
-               "how long the service then has to recover", 4 * RecoveryTracker::kWindow);
-
   auto* report = option_group(app, "Report");
   add_duration(*report, "--report-interval", options.report_interval,
                "how long each report line covers, in virtual time", std::chrono::milliseconds(1));
@@ -123,11 +114,9 @@ void check_sweep(const Invocation& invocation, const SimulatorOptions& options) 
 void check_files(Contradictions& wrong, const SimulatorOptions& options, bool many) {
   const bool of_server = options.server_lines || !options.server_json.empty();
   const bool tables = !options.table.csv.empty() || !options.table.markdown.empty();
-  if (options.hidden_capacity || !(options.least + options.most).empty()) {
+  if (!(options.least + options.most).empty()) {
     if (of_server || tables || options.trace > 0) {
-      wrong.add(std::string(options.hidden_capacity ? "--hidden-capacity"
-                            : options.least.empty() ? "--most"
-                                                    : "--least") +
+      wrong.add(std::string(options.least.empty() ? "--most" : "--least") +
                 " writes lines and --json only");
     }
     return;
@@ -167,21 +156,6 @@ void check(const SimulatorOptions& options, const std::vector<std::string>& type
       wrong.add("--least and --most exclude each other");
     }
     if (!options.sweeps.empty()) wrong.add(name + " excludes --sweep");
-    if (options.hidden_capacity) wrong.add(name + " excludes --hidden-capacity");
-  }
-  if (options.hidden_capacity) {
-    if (!options.expectations.empty()) wrong.add("--expect has no effect with --hidden-capacity");
-    if (options.outage_length() == Duration::zero()) {
-      wrong.add("--hidden-capacity needs an outage that brings the service down");
-    }
-    if (options.observe != SimulatorOptions().observe) {
-      wrong.add("observe has no effect with --hidden-capacity: see --relief-for");
-    }
-    if (!options.sweeps.empty()) {
-      wrong.add("--hidden-capacity is found for one set of options: it excludes --sweep");
-    }
-  } else if (options.relief != ReliefOptions()) {
-    wrong.add("relief-after and relief-for have no effect without --hidden-capacity");
   }
   if ((options.list_cells || options.cell > 0) && options.sweeps.empty()) {
     wrong.add("--list-cells and --cell need a --sweep");

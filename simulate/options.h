@@ -9,7 +9,6 @@
 #include "common/cli/program.h"
 #include "simulator/scenario_options.h"
 #include "study/cell_table.h"
-#include "study/hidden_capacity.h"
 
 namespace retrystorm {
 
@@ -27,8 +26,6 @@ struct SimulatorOptions : ScenarioOptions {
   bool quiet = false;
   std::string json, server_json;
   TableFiles table;
-  bool hidden_capacity = false;
-  ReliefOptions relief;
 };
 
 void add_simulator_options(CLI::App& app, SimulatorOptions& options);

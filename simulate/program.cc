@@ -23,7 +23,6 @@
 #include "model/base/text.h"
 #include "model/retry/title.h"
 #include "simulate/before_run.h"
-#include "simulate/hidden_search.h"
 #include "simulate/next_to_try.h"
 #include "simulate/notes.h"
 #include "simulate/processes.h"
@@ -420,7 +419,6 @@ int simulate(const Invocation& invocation, const SimulatorOptions& options) {
     return flush_standard_output() ? kExitHolds : kExitFault;
   }
   if (!(options.least + options.most).empty()) return find_value(invocation, options, seed);
-  if (options.hidden_capacity) return find_hidden(invocation, options, seed);
   return many ? run_many(invocation, options, seed) : run_once(invocation, options, seed);
 }
 

@@ -149,6 +149,20 @@ constexpr std::array kSynonyms{
     Synonym{"iterations", "runs"},
 };
 
+// Options of earlier versions, and what does the same now.
+struct Replaced {
+  std::string_view option, now;
+};
+constexpr std::array kReplaced{
+    Replaced{"print-schedule", "retrystorm schedule --waits=COUNT"},
+    Replaced{"schedule-fails-until", "retrystorm schedule --fails-until"},
+    Replaced{"schedule-succeeds-above", "retrystorm schedule --succeeds-above"},
+    Replaced{"live", "client --dashboard, which shows a run on a page"},
+    Replaced{"hidden-capacity", "simulate --most=rate --expect='down<50%'"},
+    Replaced{"relief-after", "simulate --at='80s load 0.5'"},
+    Replaced{"relief-for", "simulate --observe"},
+};
+
 // The option that is meant by another word, or else one that is spelt nearly so. Empty: none.
 std::string meant_by(const std::string& word, const std::vector<std::string>& names) {
   for (const Synonym& each : kSynonyms) {
@@ -236,10 +250,17 @@ class Refusals {
   // "--strategey was not expected: did you mean --strategy?"
   void add_unexpected(const std::string& word, const std::string& where = "") {
     const std::size_t begin = std::min(word.find_first_not_of('-'), word.size());
-    const std::string meant =
-        meant_by(word.substr(begin, word.find('=', begin) - begin), names_of(app_));
+    const std::string name = word.substr(begin, word.find('=', begin) - begin);
+    const std::string shown = where + word.substr(0, word.find('='));
+    const auto replaced = std::find_if(kReplaced.begin(), kReplaced.end(),
+                                       [&](const Replaced& each) { return each.option == name; });
+    if (replaced != kReplaced.end()) {
+      lines_ += shown + " is no longer an option: use " + std::string(replaced->now) + '\n';
+      return;
+    }
+    const std::string meant = meant_by(name, names_of(app_));
     note(meant);
-    lines_ += where + word.substr(0, word.find('=')) + " was not expected" +
+    lines_ += shown + " was not expected" +
               (meant.empty() ? " (see --help)" : ": did you mean --" + meant + '?') + '\n';
   }
 

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <fstream>
 #include <limits>
 #include <stdexcept>
@@ -57,29 +58,21 @@ void occupy_standard_descriptors() {
 
 std::atomic<bool> EndSignals::any_end_{false};
 
-EndSignals::EndSignals(Suspension suspension) {
+EndSignals::EndSignals() {
   std::signal(SIGPIPE, SIG_IGN);
-  sigset_t stops;
-  sigemptyset(&stops);
   sigemptyset(&ends_);
-  const auto add = [](sigset_t& to, int number) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction now {};
-    if (sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN) return;
-    sigaddset(&to, number);
-  };
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) add(ends_, number);
-  if (suspension == Suspension::kTold) {
-    for (const int number : {SIGTSTP, SIGCONT}) add(stops, number);
+    if (sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN) continue;
+    sigaddset(&ends_, number);
   }
   end_signals_ = Descriptor(signalfd(-1, &ends_, SFD_NONBLOCK | SFD_CLOEXEC));
-  stop_signals_ = Descriptor(signalfd(-1, &stops, SFD_NONBLOCK | SFD_CLOEXEC));
   wake_ = Descriptor(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
   const std::string cannot = "cannot watch for signals: ";
-  if (!end_signals_ || !stop_signals_ || !wake_) {
+  if (!end_signals_ || !wake_) {
     throw std::runtime_error(cannot + std::generic_category().message(errno));
   }
   pthread_sigmask(SIG_BLOCK, &ends_, nullptr);
-  pthread_sigmask(SIG_BLOCK, &stops, nullptr);
   try {
     thread_ = std::jthread([this](const std::stop_token& done) { watch(done); });
   } catch (const std::system_error& error) {
@@ -89,6 +82,8 @@ EndSignals::EndSignals(Suspension suspension) {
 
 EndSignals::~EndSignals() {
   cancel();
+  // What is told of an error may wait for a reader.
+  if (std::uncaught_exceptions() > 0) pthread_sigmask(SIG_UNBLOCK, &ends_, nullptr);
 }
 
 bool EndSignals::wait_until(TimePoint deadline) {
@@ -96,14 +91,9 @@ bool EndSignals::wait_until(TimePoint deadline) {
     const Duration left = std::max(deadline - Clock::now(), Duration::zero());
     // Waits in steps: on some systems a far deadline does not fit in a timespec.
     const timespec wait = timespec_of(std::min<Duration>(left, std::chrono::hours(1)));
-    std::array<pollfd, 2> both{{{stop_signals_.number(), POLLIN, 0}, {wake_.number(), POLLIN, 0}}};
-    ppoll(both.data(), both.size(), &wait, nullptr);
-    if (both[1].revents != 0) break;
-    if (both[0].revents != 0) {
-      take_stop();
-    } else if (Clock::now() >= deadline) {
-      break;
-    }
+    pollfd wake{wake_.number(), POLLIN, 0};
+    ppoll(&wake, 1, &wait, nullptr);
+    if (wake.revents != 0 || Clock::now() >= deadline) break;
   }
   return end_;
 }
@@ -113,24 +103,6 @@ void EndSignals::watch(const std::stop_token& done) {
   while (both[0].revents == 0 && both[1].revents == 0) poll(both.data(), both.size(), -1);
   if (both[0].revents != 0) request_end();
   allow_the_next(done);
-}
-
-void EndSignals::take_stop() {
-  signalfd_siginfo info{};
-  if (read(stop_signals_.number(), &info, sizeof(info)) != sizeof(info)) return;
-  if (info.ssi_signo == SIGTSTP) return suspend();
-  if (suspendable_ != nullptr) suspendable_->resume();
-}
-
-void EndSignals::suspend() {
-  if (suspendable_ != nullptr) suspendable_->suspend();
-  sigset_t one;
-  sigemptyset(&one);
-  sigaddset(&one, SIGTSTP);
-  pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
-  raise(SIGTSTP);  // stopped here, unless no shell could continue the program
-  pthread_sigmask(SIG_BLOCK, &one, nullptr);
-  if (suspendable_ != nullptr) suspendable_->resume();
 }
 
 // Gives the next signal its default action. One that arrives together with the first counts as the same request:

@@ -30,38 +30,19 @@ std::size_t longest_backlog();
 // read-only, so writing to them fails.
 void occupy_standard_descriptors();
 
-// Notified before the terminal stops the program (Ctrl-Z), and after it continues.
-class Suspendable {
- public:
-  virtual void suspend() = 0;
-  virtual void resume() = 0;
-
- protected:
-  ~Suspendable() = default;
-};
-
 // Receives the signals that end a program on a thread of its own, instead of in handlers. Signals that are
 // ignored when the program starts stay ignored, as nohup requires. The first signal requests the
 // end. The next one, unless it comes together with the first, has its default action and ends the
 // program at once, whatever its other threads wait for. Construct this object before the first thread starts: threads
-// inherit the blocked signals. Also ignores SIGPIPE. Safe from any thread, except for `on_suspend`.
+// inherit the blocked signals. Also ignores SIGPIPE. Safe from any thread.
 class EndSignals {
  public:
-  enum class Suspension {
-    kDefault,  // Ctrl-Z stops the program immediately
-    kTold      // a thread that waits here notifies the `on_suspend` object
-  };
-
   // Throws std::runtime_error if no descriptors or threads are left.
-  explicit EndSignals(Suspension suspension = Suspension::kDefault);
+  EndSignals();
   ~EndSignals();
 
   EndSignals(const EndSignals&) = delete;
   EndSignals& operator=(const EndSignals&) = delete;
-
-  // Needed with `Suspension::kTold`. Call it before the first wait. `who` must outlive the last
-  // wait.
-  void on_suspend(Suspendable& who) { suspendable_ = &who; }
 
   // Waits until the end is requested, `cancel` is called or `deadline` has passed. Returns true if
   // the end was requested.
@@ -79,17 +60,14 @@ class EndSignals {
 
  private:
   void watch(const std::stop_token& done);
-  void take_stop();
-  void suspend();
   void allow_the_next(const std::stop_token& done);
 
   static std::atomic<bool> any_end_;
 
   sigset_t ends_;
-  Descriptor end_signals_, stop_signals_;
+  Descriptor end_signals_;
   Descriptor wake_;  // stays readable once no thread may wait any more
   std::atomic<bool> end_{false};
-  Suspendable* suspendable_ = nullptr;
   std::jthread thread_;
 };
 

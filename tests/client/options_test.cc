@@ -48,7 +48,6 @@ TEST_F(ClientOptionsTest, HasTheDocumentedDefaults) {
   EXPECT_EQ(options.server_pid, 0);
   EXPECT_EQ(options.outage_at, std::nullopt);
   EXPECT_EQ(options.outage_for, std::nullopt);
-  EXPECT_EQ(options.print_schedule, 0);
   EXPECT_NO_THROW(check(options));
   const auto json = options_json(app_);
   EXPECT_EQ(json["url"], "http://127.0.0.1:8070/api");
@@ -85,7 +84,7 @@ TEST_F(ClientOptionsTest, JudgesARunWithADuration) {
 TEST_F(ClientOptionsTest, SetsEach) {
   const ClientOptions& options =
       given({"--url=http://h/", "--duration=1m", "--report-interval=1s", "--json=f",
-             "--server-pid=42", "--outage-at=15s", "--outage-for=20s", "--print-schedule=3"});
+             "--server-pid=42", "--outage-at=15s", "--outage-for=20s"});
   EXPECT_EQ(options.request.url, "http://h/");
   EXPECT_EQ(options.duration, 60s);
   EXPECT_EQ(options.report_interval, 1s);
@@ -93,7 +92,6 @@ TEST_F(ClientOptionsTest, SetsEach) {
   EXPECT_EQ(options.server_pid, 42);
   EXPECT_EQ(options.outage_at, 15s);
   EXPECT_EQ(options.outage_for, 20s);
-  EXPECT_EQ(options.print_schedule, 3);
   EXPECT_NO_THROW(check(options));
 }
 
@@ -244,10 +242,6 @@ TEST_F(ClientOptionsTest, RefusesOptionsThatHaveNoEffect) {
   }
 }
 
-TEST_F(ClientOptionsTest, ASchedulesOutcomesNeedASchedule) {
-  refuses({"--schedule-fails-until=1s", "--schedule-succeeds-above=1s"}, "--print-schedule");
-}
-
 TEST_F(ClientOptionsTest, ThePagesPortNeedsThePage) {
   refuses({"--dashboard-port=1"}, "--dashboard-port has no effect without --dashboard");
 }
@@ -283,10 +277,6 @@ TEST_F(ClientOptionsTest, TakesOptionsThatHaveAnEffectOrAreTheDefault) {
     parse_words(app, arguments);
     EXPECT_NO_THROW(check(options)) << arguments[0] << ' ' << arguments.back();
   }
-}
-
-TEST_F(ClientOptionsTest, ASchedulesOutcomesNeedBothTheirBounds) {
-  refuses({"--print-schedule=5", "--schedule-fails-until=1s"}, "--schedule-succeeds-above");
 }
 
 // Each attempt needs a connection.

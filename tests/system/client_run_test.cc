@@ -297,21 +297,5 @@ TEST(ClientRun, RetriesWhatIsTurnedAway) {
   EXPECT_GT(summary["retries"], 0);
 }
 
-TEST(ClientRun, PrintsAScheduleWithoutTheNetwork) {
-  ClientUnderTest client({"--strategy=linear", "--print-schedule", "3"});
-  EXPECT_EQ(client.exit_code(), 0);
-  EXPECT_EQ(client.out(), "attempt,delay_seconds\n1,1\n2,2\n3,3\n");
-  EXPECT_EQ(client.err(), "");
-}
-
-TEST(ClientRun, PrintsTheSameScheduleForTheSameSeed) {
-  ClientUnderTest first({"--exponential-backoff", "--print-schedule", "9", "--seed", "5"});
-  ClientUnderTest second({"--strategy", "exponential", "--print-schedule", "9", "--seed", "5"});
-  ASSERT_EQ(first.exit_code(), 0);
-  ASSERT_EQ(second.exit_code(), 0);
-  EXPECT_EQ(lines(first.out()).size(), 10);
-  EXPECT_EQ(first.out(), second.out());
-}
-
 }  // namespace
 }  // namespace retrystorm::test

@@ -32,20 +32,17 @@ TEST(Scenarios, AreThere) {
 }
 
 TEST(Scenarios, OfTheClientAreUnderstood) {
-  // Some files contain an outage, which needs a process to freeze. Printing a schedule runs
-  // nothing.
+  // Some files contain an outage, which needs a process to freeze. Printing settings runs nothing.
   const ChildProcess anybody("/bin/sleep", {"60"});
   for (const std::string& path : scenarios()) {
     if (is_for_the_server(path) || is_for_simulate(path)) continue;
-    Arguments arguments{"--config", path, "--print-schedule", "1"};
+    Arguments arguments{"--config", path, "--print-settings"};
     if (read_file(path).find("\noutage-at") != std::string::npos) {
       arguments.push_back("--server-pid=" + std::to_string(anybody.pid()));
     }
     ClientUnderTest client(arguments);
     EXPECT_EQ(client.exit_code(), 0) << path << ": " << client.err();
-    // Random waits add columns.
-    EXPECT_THAT(client.out(), testing::MatchesRegex("attempt,delay_seconds(,p5,p50,p95)?\n1,.*\n"))
-        << path;
+    EXPECT_THAT(client.out(), testing::HasSubstr("clients = ")) << path;
   }
 }
 

@@ -505,33 +505,6 @@ TEST(Simulate, RunsACellOfASweepAsTheWholeSweepDoes) {
   }
 }
 
-TEST(Simulate, TellsTheHiddenCapacity) {
-  const TempDir dir;
-  const Arguments workers{"--hidden-capacity",  "--seed=1",
-                          "--runs=6",           "--service=workers",
-                          "--workers=2",        "--arrivals=open",
-                          "--rate=10",          "--max-retries=3",
-                          "--relief-after=30s", "--json=" + dir.file("json")};
-  const std::string out = output_of(workers);
-  EXPECT_THAT(out, HasSubstr("stays down with all its load: 6 of 6 runs\ncomes back at: "));
-  EXPECT_THAT(out, HasSubstr("hidden capacity: "));
-  const auto lines = read_json_lines(dir.file("json"));
-  ASSERT_THAT(lines, SizeIs(1 + 6 + 1));
-  EXPECT_EQ(lines[1]["type"], "threshold");
-  EXPECT_EQ(lines.back()["type"], "hidden_capacity");
-  EXPECT_EQ(lines.back()["stay_down"], 6);
-  const double share = lines.back()["share"];
-  EXPECT_GT(share, 0.4);
-  EXPECT_LT(share, 0.5);
-  EXPECT_LE(lines.back()["share_low"].get<double>(), share);
-  EXPECT_GE(lines.back()["share_high"].get<double>(), share);
-
-  EXPECT_THAT(output_of({"--hidden-capacity", "--seed=1", "--runs=2", "--strategy=none"}),
-              HasSubstr("nothing is hidden: the service does not stay down"));
-  EXPECT_THAT(output_of({"--hidden-capacity", "--seed=1", "--runs=2", "--relief-for=30s"}),
-              HasSubstr("no cut of the load gets it back within the time"));
-}
-
 // 4 x 60/s are more than the 200/s of the database. What keeps the chain well is that few calls get there.
 TEST(Simulate, PrintsATrialOnceForAllRowsOfASweep) {
   const TempDir dir;

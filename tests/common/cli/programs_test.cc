@@ -21,6 +21,7 @@
 #include "common/cli/foreign_names.h"
 #include "common/cli/help.h"
 #include "common/cli/options.h"
+#include "common/cli/parse.h"
 #include "common/cli/program.h"
 #include "common/cli/settings_file.h"
 #include "common/output/expectation.h"
@@ -241,13 +242,13 @@ TEST(PrintSettings, ReadBackToTheSameForOddOptions) {
     expect_round_trip(kPrograms[1], each);
     expect_round_trip(kPrograms[2], each);
   }
-  expect_round_trip(kPrograms[1], {"--url=http://h:80/a?b=c&d", "--json=with space's.jsonl",
-                                   "--live", "--dashboard", "--metrics-port=any", "--server-pid=42",
-                                   "--outage-at=1s", "--outage-for=2s"});
+  expect_round_trip(kPrograms[1],
+                    {"--url=http://h:80/a?b=c&d", "--json=with space's.jsonl", "--dashboard",
+                     "--metrics-port=any", "--server-pid=42", "--outage-at=1s", "--outage-for=2s"});
   expect_round_trip(kPrograms[2], {"--sweep=backlog=5,6", "--sweep=strategy=all", "--runs=3",
                                    "--scale=0.001", "--abandoned=skip", "--server-lines"});
-  expect_round_trip(kPrograms[0], {"--host=::1", "--admin-port=any", "--live", "--k=1e-9",
-                                   "--factor=1.2", "--baseDelay=20ms"});
+  expect_round_trip(kPrograms[0], {"--host=::1", "--admin-port=any", "--k=1e-9", "--factor=1.2",
+                                   "--baseDelay=20ms"});
 }
 
 // A blank after the semicolon belongs to the file's format, not to the next action.
@@ -363,7 +364,7 @@ TEST(Explain, KnowsTheHeadsOfTables) {
     expect_explained(column.name);
   }
   for (const std::string& head : fitted_heads()) expect_explained(head);
-  // Those of scripts/demo, and the rows of --live.
+  // Those of scripts/demo, and of the live page.
   for (const char* word :
        {"run", "baseline", "OK at end", "errors gone", "recovered", "amplification",
         "attempts/req.", "peak conc.", "verdict", "OK", "errors", "timed out", "not sent",
