@@ -75,6 +75,7 @@ std::vector<std::vector<Entry>> parse_properties(std::string_view text) {
         throw BadFile("more than " + std::to_string(kMost) + " values: too large to be read");
       }
       documents.back().push_back(entry_of(line, begin));
+      check_name(documents.back().back().key, begin);
     }
     line.clear();
     begin = 0;

@@ -52,6 +52,7 @@ Node node_of(const toml::node& from, std::size_t depth) {
   if (const toml::table* table = from.as_table()) {
     node.kind = Node::Kind::kMap;
     for (const auto& [key, value] : *table) {
+      check_name(key.str(), key.source().begin.line);
       node.children.push_back(node_of(value, depth + 1));
       node.children.back().name = std::string(key.str());
       node.children.back().line = key.source().begin.line;

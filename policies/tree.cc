@@ -47,9 +47,10 @@ class Bounds {
   std::size_t nodes_ = 0, copied_ = 0;  // the last in bytes
 };
 
-void refuse_twins(const std::vector<Node>& members) {
+void check_names(const std::vector<Node>& members) {
   std::set<std::string_view> names;
   for (const Node& each : members) {
+    check_name(each.name, each.line);
     if (!names.insert(each.name).second) refuse("YAML", each.line, 0, "a key is given twice");
   }
 }
@@ -196,7 +197,7 @@ class YamlReader {
       value.line = key.line;
       (key.text == "<<" && !key.quoted ? merged : node.children).push_back(std::move(value));
     }
-    refuse_twins(node.children);
+    check_names(node.children);
     std::set<std::string, std::less<>> names;
     for (const Node& each : node.children) names.insert(each.name);
     const auto merge = [&](const Node& from) {
@@ -231,6 +232,12 @@ class YamlReader {
 };
 
 }  // namespace
+
+void check_name(std::string_view name, std::size_t line) {
+  if (name.size() <= kLongestName) return;
+  throw BadFile("line " + std::to_string(line) + ": a name of more than " +
+                std::to_string(kLongestName) + " letters: too large to be read");
+}
 
 const Node* Node::find(std::initializer_list<std::string_view> names) const {
   if (!is_map()) return nullptr;
@@ -267,7 +274,7 @@ const Node* Node::at(std::initializer_list<std::string_view> path) const {
 
 std::string Node::text_at(std::initializer_list<std::string_view> path) const {
   const Node* found = at(path);
-  return found != nullptr && found->is_scalar() ? found->text : "";
+  return found != nullptr && found->is_scalar() ? found->text.substr(0, kLongestName) : "";
 }
 
 Node scalar_node(std::string_view name, std::string_view text, std::size_t line) {

@@ -17,6 +17,8 @@
 namespace retrystorm {
 
 constexpr std::size_t kLongestFile = 4 << 20;  // in bytes
+// Of a name, in bytes: readers join names, show them and look for similar ones.
+constexpr std::size_t kLongestName = 1000;
 
 // A file that cannot be read as what it is. The message says where and why.
 class BadFile : public std::runtime_error {
@@ -47,9 +49,12 @@ struct Node {
   const Node* find(std::string_view key, NameCase name_case) const;
   // The member at the end of this path of names; null if there is none.
   const Node* at(std::initializer_list<std::string_view> path) const;
-  // The text of a scalar there; empty if there is none.
+  // The text of a scalar there, a name or a number: at most `kLongestName` of it. Empty if there is none.
   std::string text_at(std::initializer_list<std::string_view> path) const;
 };
+
+// Throws BadFile if it is longer than `kLongestName`.
+void check_name(std::string_view name, std::size_t line);
 
 // A value of a file of lines.
 Node scalar_node(std::string_view name, std::string_view text, std::size_t line);

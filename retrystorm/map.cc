@@ -1,10 +1,12 @@
 // Where does the collapse begin? A grid of any two options, for each strategy.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iostream>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -131,7 +133,7 @@ class FinishedCells {
     const std::string beside = make_beside(path, "cannot write to " + path).path;
     std::ifstream old(path);
     std::string line;
-    if (std::getline(old, line) && line != title) {
+    if (read_line(old, line) && line != title) {
       std::filesystem::remove(beside);
       throw std::runtime_error(path +
                                " holds cells of another map, or of another build of this program: "
@@ -140,10 +142,23 @@ class FinishedCells {
     file_.emplace(beside);
     file_->write(title);
     // Ignores a row that a crash cut short.
-    while (std::getline(old, line) && !old.eof()) {
+    while (read_line(old, line) && !old.eof()) {
       if (read(line)) file_->write(line);
     }
     std::filesystem::rename(beside, path);
+  }
+
+  // A line that is longer than any row counts as an empty one.
+  static bool read_line(std::istream& file, std::string& line) {
+    line.assign(100'000, '\0');
+    if (!file.getline(line.data(), static_cast<std::streamsize>(line.size()))) {
+      if (file.gcount() == 0 || file.eof()) return false;
+      file.clear();
+      file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+      line.clear();
+    }
+    line.resize(std::strlen(line.c_str()));
+    return true;
   }
 
   // Null if the cell is missing.
@@ -163,7 +178,7 @@ class FinishedCells {
   // Returns true if it is the row of a cell that was missing.
   bool read(const std::string& line) {
     // The comment at the head of a table, or no row.
-    if (line.starts_with('#') || line.size() > 100'000) return false;
+    if (line.starts_with('#')) return false;
     const auto texts = split(line, ',');
     const std::size_t columns = cell_columns().size();
     if (texts.size() <= columns) return false;

@@ -77,7 +77,7 @@ std::string markdown_text(const Table& table) {
   std::vector<std::string> titles;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const auto& [title, group, code] = table.columns[i];
-    titles.push_back(begins_group(table, i) ? group + ": " + title : title);
+    titles.push_back(as_markdown(begins_group(table, i) ? group + ": " + title : title));
   }
   std::string text = markdown_row(titles) + '\n' + markdown_rule(titles.size());
   for (std::vector<std::string> row : table.rows) {

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "common/os/process.h"
+#include "model/base/text.h"
 
 namespace retrystorm {
 namespace {
@@ -24,13 +25,17 @@ std::string joined(const std::vector<std::string>& cells, const char* between) {
   return line;
 }
 
-std::string csv_cell(const std::string& text) {
+std::string csv_cell(const std::string& cell) {
+  std::string text = printable(cell, "\t");
+  // What would be a command in the log of a CI.
+  for (std::size_t at = text.find("##["); at != text.npos; at = text.find("##[")) text[at] = '?';
   // A spreadsheet would compute a cell that begins like a formula. A number with a sign is none.
   const auto begins = [&text](std::size_t at, std::string_view with) {
     return text.size() > 1 && with.find(text[at]) != std::string_view::npos;
   };
   const bool formula = begins(0, "=@\t") || (begins(0, "+-") && !begins(1, "0123456789."));
-  if (!formula && text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  const bool command = text.starts_with("::");
+  if (!formula && !command && text.find_first_of(",\"") == std::string::npos) return text;
   std::string quoted = formula ? "\"'" : "\"";
   for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
   return quoted + '"';

@@ -58,7 +58,9 @@ class SettingsFile : public CLI::ConfigTOML {
     }
     constexpr std::ptrdiff_t kMostDots = 10;
     for (const std::string_view line : split(text, '\n')) {
-      const std::string_view name = line.substr(0, line.find_first_of("=#"));
+      // In a heading and in quotes, both are letters of the name.
+      std::string_view name = line.substr(0, line.find_first_of("=#"));
+      if (name.find_first_of("[\"'`") != name.npos) name = line;
       if (std::count(name.begin(), name.end(), '.') > kMostDots) {
         throw CLI::ConfigError("--config: more than 10 dots in a name");
       }

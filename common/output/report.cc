@@ -740,9 +740,10 @@ std::string graph_text(const GraphResult& graph) {
   std::string full;
   for (const NodeResult& each : graph.nodes) {
     if (!each.full_at) continue;
-    full += format("%s%s at %s (%zu of %zu workers, %zu waiting)", full.empty() ? "full: " : ", ",
-                   each.name.c_str(), format_duration(*each.full_at).c_str(), each.full_workers,
-                   each.full_workers, each.full_queue);
+    full += format("%s%s from %s on (%zu of %zu workers, at most %zu waiting)",
+                   full.empty() ? "full: " : ", ", each.name.c_str(),
+                   format_duration(*each.full_at).c_str(), each.full_workers, each.full_workers,
+                   each.full_queue);
   }
   if (!full.empty()) text += full + '\n';
   const std::string first = first_death(graph);

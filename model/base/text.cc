@@ -140,7 +140,8 @@ std::string as_markdown_code(std::string_view text) {
 }
 
 std::string in_quotes(std::string_view text) {
-  return '\'' + printable(text) + '\'';
+  constexpr std::size_t kShown = 200;
+  return '\'' + printable(text.substr(0, kShown)) + (text.size() > kShown ? "...'" : "'");
 }
 
 std::string shell_word(std::string_view word) {
@@ -310,11 +311,17 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+namespace {
+constexpr std::size_t kLongestWord = 100;  // the time is its square
+}
+
 std::string_view nearest(std::string_view wrong, const std::vector<std::string_view>& known) {
   constexpr std::size_t kSlip = 2;  // letters
+  if (wrong.size() > kLongestWord) return {};
   std::string_view best;
   std::size_t least = std::max<std::size_t>(wrong.size() / 2, 1) + 1;
   for (const std::string_view name : known) {
+    if (name.size() > kLongestWord) continue;
     const std::size_t far = edit_distance(wrong, name);
     // Of names that are as near, one that begins like this.
     const bool begins = name.starts_with(wrong) && !best.starts_with(wrong);
@@ -336,8 +343,10 @@ std::string_view nearest(std::string_view wrong, const std::vector<std::string_v
 
 std::vector<std::string_view> nearest_names(std::string_view wrong,
                                             std::vector<std::string_view> known, std::size_t most) {
+  wrong = wrong.substr(0, kLongestWord);
   const auto rank = [wrong](std::string_view name) {
-    return std::pair(wrong.empty() || name.find(wrong) == name.npos, edit_distance(wrong, name));
+    return std::pair(wrong.empty() || name.find(wrong) == name.npos,
+                     edit_distance(wrong, name.substr(0, kLongestWord)));
   };
   std::stable_sort(known.begin(), known.end(),
                    [&rank](std::string_view a, std::string_view b) { return rank(a) < rank(b); });

@@ -100,11 +100,11 @@ GraphResult GraphWatch::result() const {
       constexpr double kAll = 0.95;  // of the workers, in the mean
       const double taken = each.node.busy + (node.holds ? each.node.calling : 0);
       const bool full = taken >= kAll * static_cast<double>(each.node.workers);
-      if (full && phase_of(each.t, each.window) > 0 && each.node.queue > node.full_queue) {
-        node.full_at = each.t;
-        node.full_workers = each.node.workers;
-        node.full_queue = each.node.queue;
-      }
+      if (!full || phase_of(each.t, each.window) == 0) continue;
+      if (!node.full_at) node.full_at = each.t;
+      if (each.node.queue < node.full_queue) continue;
+      node.full_workers = each.node.workers;
+      node.full_queue = each.node.queue;
     }
     result.nodes.push_back(std::move(node));
   }

@@ -74,7 +74,7 @@ struct NodeResult {
   bool holds = true;                  // its workers wait for answers
   double amplification = 0;           // calls for each request of the clients, of the whole run
   std::optional<double> during{};     // the same in the windows of the outage
-  // Since the outage began, the end of the window with the longest queue while all workers were taken.
+  // Since the outage began: the end of the first window in which all workers were taken, and the longest queue of these.
   std::optional<Duration> full_at{};
   std::size_t full_workers = 0, full_queue = 0;
   std::optional<Duration> died{};  // when, if it did

@@ -151,7 +151,7 @@ std::string why_recovering(Windows after, double baseline, const std::string& si
 // What keeps the service down.
 std::string held_by(const RecoveryTracker::Window& window) {
   return per_second(window.rates().attempts, "attempts") +
-         (window.counts.retries > 0 ? " keep it down" : " arrive, and none is a retry");
+         (window.counts.retries > 0 ? " keep it down" : " arrive, and the clients retry none");
 }
 
 // `mended`: what is true again after the outage; empty if something else was changed.

@@ -293,6 +293,13 @@ std::set<std::string> TopologyFile::set_in_all_services() const {
   return names;
 }
 
+namespace {
+void refuse_more(std::size_t count, std::size_t most, const std::string& what) {
+  if (count <= most) return;
+  throw std::invalid_argument("at most " + std::to_string(most) + ' ' + what + " are possible");
+}
+}  // namespace
+
 Topology TopologyFile::topology(const GraphNode& node, const GraphEdge& edge,
                                 const GraphEdge& clients) const {
   Topology topology;
@@ -302,6 +309,7 @@ Topology TopologyFile::topology(const GraphNode& node, const GraphEdge& edge,
   for (const TopologySection& each : sections_) {
     if (each.name == kClients) {
       topology.edges.push_back(read_clients(each, clients));
+      refuse_more(topology.edges.size(), Topology::kMostKinds, "kinds of clients");
       continue;
     }
     if (!each.to.empty()) {
@@ -310,20 +318,13 @@ Topology TopologyFile::topology(const GraphNode& node, const GraphEdge& edge,
     }
     number.emplace(each.name, nodes.size());
     nodes.push_back(read_node(each, node));
+    refuse_more(nodes.size(), Topology::kMostNodes, "services");
   }
   if (nodes.empty()) throw std::invalid_argument("it has no service, only calls");
-  if (nodes.size() > Topology::kMostNodes) {
-    throw std::invalid_argument("at most " + std::to_string(Topology::kMostNodes) +
-                                " services are possible");
-  }
   const std::vector<std::size_t> order = in_order(nodes, number);
   std::vector<std::size_t> place(nodes.size());
   for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
 
-  if (topology.edges.size() > Topology::kMostKinds) {
-    throw std::invalid_argument("at most " + std::to_string(Topology::kMostKinds) +
-                                " kinds of clients are possible");
-  }
   if (topology.edges.empty()) topology.edges.push_back(clients);
   for (const std::size_t at : order) {
     NamedNode& named = nodes[at];

@@ -66,7 +66,7 @@ TEST(Golden, RunsAreTheSameFromVersionToVersion) {
         {"arrivals", "open"},
         {"strategy", "begin"},
         {"outage-of", "db"}},
-       0x96b4a2c436fb2bcf},
+       0x3d1f340262f2a90d},
   };
   for (const auto& [options, checksum] : cases) {
     std::string given;

@@ -306,7 +306,7 @@ TEST(GraphWatch, SaysWhatTheOutageMadeOfServices) {
   EXPECT_DOUBLE_EQ(result.nodes[1].during.value(), 4.5);
   EXPECT_DOUBLE_EQ(result.nodes[1].amplification, 1400 / 700.0);
   EXPECT_EQ(result.nodes[0].full_at, std::nullopt);
-  EXPECT_EQ(result.nodes[1].full_at, 25s);
+  EXPECT_EQ(result.nodes[1].full_at, 20s);
   EXPECT_EQ(result.nodes[1].full_workers, 50u);
   EXPECT_EQ(result.nodes[1].full_queue, 1126u);
 }

@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 
 // A run with these options, as on the command line.
-SimulationResult run_of(const std::string& settings, std::uint64_t seed = 1) {
+SimulationResult processes_run(const std::string& settings, std::uint64_t seed = 1) {
   ScenarioOptions options;
   OptionList list;
   declare_options(list, options);
@@ -41,9 +41,9 @@ void expect_consistent(const SimulationResult& result, std::size_t clients) {
 // three times as much.
 TEST(Processes, ABudgetOfATenthKeepsTheLoadAtElevenTenths) {
   const std::string three = kDead + "strategy = fixed\nmax-retries = 2\nlambda = 1s\n";
-  const SimulationResult without = run_of(three);
+  const SimulationResult without = processes_run(three);
   EXPECT_NEAR(without.summary.counts.amplification(), 3, 0.05);
-  const SimulationResult with = run_of(three + "retry-budget = sre\n");
+  const SimulationResult with = processes_run(three + "retry-budget = sre\n");
   EXPECT_NEAR(with.summary.counts.amplification(), 1.1, 0.01);
   expect_consistent(with, 1000);
 }
@@ -65,9 +65,9 @@ TEST(Processes, CountInTheMemoryThatARunNeeds) {
 TEST(Processes, HaveSeparateBudgets) {
   const std::string settings =
       kDead + "strategy = fixed\nmax-retries = 2\nlambda = 1s\nretry-budget = aws\n";
-  EXPECT_EQ(run_of(settings).summary.counts.retries, 10 * 35);
-  EXPECT_EQ(run_of(settings + "clients-per-process = 1000\n").summary.counts.retries, 35);
-  EXPECT_EQ(run_of(settings + "clients-per-process = 300\n").summary.counts.retries, 4 * 35);
+  EXPECT_EQ(processes_run(settings).summary.counts.retries, 10 * 35);
+  EXPECT_EQ(processes_run(settings + "clients-per-process = 1000\n").summary.counts.retries, 35);
+  EXPECT_EQ(processes_run(settings + "clients-per-process = 300\n").summary.counts.retries, 4 * 35);
 }
 
 // Requests arrive from outside and none is answered. More and more are waiting, but the number of
@@ -75,23 +75,23 @@ TEST(Processes, HaveSeparateBudgets) {
 TEST(Processes, DoNotGrowWithTheStorm) {
   const std::string settings =
       kDead + "arrivals = open\nrate = 100\nstrategy = fixed\nretry-budget = aws\n";
-  const Summary one = run_of(settings).summary;
+  const Summary one = processes_run(settings).summary;
   EXPECT_EQ(one.processes, 1u);
   EXPECT_EQ(one.counts.retries, 35);
-  const Summary three = run_of(settings + "processes = 3\n").summary;
+  const Summary three = processes_run(settings + "processes = 3\n").summary;
   EXPECT_EQ(three.processes, 3u);
   EXPECT_EQ(three.counts.retries, 3 * 35);
   EXPECT_NEAR(three.process_rate(), 100. / 3, 1);
-  EXPECT_EQ(run_of(settings + "scale = 3\n").summary.processes, 3u);
-  EXPECT_EQ(run_of(settings + "retry-budget = none\n").summary.processes, 0u);
+  EXPECT_EQ(processes_run(settings + "scale = 3\n").summary.processes, 3u);
+  EXPECT_EQ(processes_run(settings + "retry-budget = none\n").summary.processes, 0u);
 }
 
 // Eleven clients in three processes: 4, 4 and 3. Each process may have one retry at a time, which waits for
 // an hour.
 TEST(Processes, AreAsManyAsGiven) {
   const auto retrying = [](const std::string& processes) {
-    return run_of(kDead + "clients = 11\nlambda = 1s\nstrategy = fixed\nfixed-delay = 1h\n" +
-                  "retry-budget = concurrent\nbudget-min-concurrency = 1\n" + processes)
+    return processes_run(kDead + "clients = 11\nlambda = 1s\nstrategy = fixed\nfixed-delay = 1h\n" +
+                         "retry-budget = concurrent\nbudget-min-concurrency = 1\n" + processes)
         .summary.counts.failing;
   };
   EXPECT_EQ(retrying("processes = 3\n"), 3u);
@@ -144,7 +144,8 @@ TEST(Processes, AdaptiveThrottlingSendsKTimesTheAcceptedRate) {
       "outage-at = 0s\noutage-for = 0s\nobserve = 1000s\n"
       "throttle = sre\n";
   for (const int k : {2, 3}) {
-    const SimulationResult result = run_of(wanted + "throttle-ratio = " + std::to_string(k) + "\n");
+    const SimulationResult result =
+        processes_run(wanted + "throttle-ratio = " + std::to_string(k) + "\n");
     const Counts& counts = result.summary.counts;
     // The first two minutes fill the window.
     EXPECT_NEAR(static_cast<double>(counts.attempts) / static_cast<double>(counts.ok), k, 0.06 * k);
@@ -155,7 +156,7 @@ TEST(Processes, AdaptiveThrottlingSendsKTimesTheAcceptedRate) {
 
 TEST(Processes, AttemptsRefusedByABreakerAreNotCounted) {
   const SimulationResult result =
-      run_of(kDead + "strategy = none\nlambda = 1s\nbreaker = resilience4j\n");
+      processes_run(kDead + "strategy = none\nlambda = 1s\nbreaker = resilience4j\n");
   const Counts& counts = result.summary.counts;
   // Its window of a hundred calls fails once. Then each process has ten trials a minute.
   EXPECT_LE(counts.attempts, 10 * (200 + 5 * 10));
@@ -167,9 +168,9 @@ TEST(Processes, AttemptsRefusedByABreakerAreNotCounted) {
 // resilience4j's Retry around its CircuitBreaker: a refused attempt is retried, and counts as a retry.
 TEST(Processes, RefusedRequestsMayBackOff) {
   const SimulationResult result =
-      run_of(kDead +
-             "strategy = fixed\nfixed-delay = 500ms\nmax-retries = 2\nlambda = 1s\n"
-             "breaker = resilience4j\nwhen-refused = back-off\n");
+      processes_run(kDead +
+                    "strategy = fixed\nfixed-delay = 500ms\nmax-retries = 2\nlambda = 1s\n"
+                    "breaker = resilience4j\nwhen-refused = back-off\n");
   const Counts& counts = result.summary.counts;
   EXPECT_GT(counts.not_sent, 2 * counts.gave_up());
   EXPECT_LE(counts.not_sent, 3 * counts.requests);
@@ -183,8 +184,8 @@ TEST(Processes, DeniedRetriesMayBackOff) {
       "clients = 50\nlambda = 100ms\nservice = workers\nworkers = 100\nservice-time = 1ms\n"
       "outage = errors:1\noutage-at = 0s\noutage-for = 300s\nobserve = 0s\nstrategy = fixed\n"
       "backoff-base = 900ms\nretry-budget = tokens\nbudget-tokens = 0\nwhen-refused = ";
-  const Counts at_once = run_of(settings + "give-up\n").summary.counts;
-  const Counts later = run_of(settings + "back-off\n").summary.counts;
+  const Counts at_once = processes_run(settings + "give-up\n").summary.counts;
+  const Counts later = processes_run(settings + "back-off\n").summary.counts;
   EXPECT_NEAR(static_cast<double>(at_once.attempts), 300 * 50 / 0.1, 0.02 * 300 * 50 / 0.1);
   EXPECT_NEAR(static_cast<double>(later.attempts), 300 * 50 / 1.0, 0.02 * 300 * 50);
   EXPECT_EQ(later.retries, 0);
@@ -195,18 +196,19 @@ TEST(Processes, ARetrySwitchTurnsRetriesOff) {
   const std::string settings =
       "arrivals = open\nrate = 100\nservice = workers\nworkers = 100\nservice-time = 1ms\n"
       "strategy = retryguard\noutage = errors:0.5:503\noutage-at = 10s\noutage-for = 100s\nobserve = ";
-  const Counts soon = run_of(settings + "20s\n").summary.counts;
+  const Counts soon = processes_run(settings + "20s\n").summary.counts;
   EXPECT_NEAR(static_cast<double>(soon.retries), 30 * 100 * 0.875, 0.1 * 30 * 100 * 0.875);
   EXPECT_NEAR(static_cast<double>(soon.gave_up_by[static_cast<std::size_t>(GiveUp::kGate)]),
               70 * 100 * 0.5, 0.1 * 70 * 100 * 0.5);
   // On again 30 s after the outage: the next failures are retried, for 30 s.
-  const Counts again = run_of(settings + "80s\nat = 160s set error-share=0.5\n").summary.counts;
+  const Counts again =
+      processes_run(settings + "80s\nat = 160s set error-share=0.5\n").summary.counts;
   EXPECT_NEAR(static_cast<double>(again.retries), 2 * 30 * 100 * 0.875, 0.1 * 2 * 30 * 100 * 0.875);
 }
 
 // A request that waits for a token is neither sent nor refused.
 TEST(Processes, AClientRateLetsAttemptsWait) {
-  const SimulationResult result = run_of(
+  const SimulationResult result = processes_run(
       "clients = 100\nlambda = 1s\nrate-limit = 10\noutage-for = 0s\nobserve = 300s\n"
       "strategy = fixed\nclient-rate = aws-adaptive\n");
   const Counts& counts = result.summary.counts;
@@ -225,10 +227,10 @@ TEST(Processes, AGivenClientRateIsKept) {
   for (const char* rate : {"strategy = begin\nclient-rate = 600/min\nprocesses = 1\n",
                            "strategy = begin\nclient-rate = 5/s\nprocesses = 2\n",
                            "strategy = fixed\nclient-rate = 10/s\nprocesses = 1\n"}) {
-    const SimulationResult result =
-        run_of(std::string(
-                   "clients = 10\nlambda = 0s\nrate-limit = 10\noutage-for = 0s\nobserve = 60s\n") +
-               rate);
+    const SimulationResult result = processes_run(
+        std::string(
+            "clients = 10\nlambda = 0s\nrate-limit = 10\noutage-for = 0s\nobserve = 60s\n") +
+        rate);
     const Counts& counts = result.summary.counts;
     EXPECT_EQ(counts.errors, 0);
     EXPECT_NEAR(static_cast<double>(counts.attempts), 10 * 90, 2);
@@ -241,7 +243,7 @@ TEST(Processes, AGivenClientRateIsKept) {
 // Nothing answers: an attempt of 2 s, half a second of wait, and the rest of the deadline.
 TEST(Deadline, EndsRequestsAndCutsTheirLastAttemptShort) {
   const SimulationResult result =
-      run_of(kDead + "strategy = fixed\nfixed-delay = 500ms\ndeadline = 3s\nlambda = 1s\n");
+      processes_run(kDead + "strategy = fixed\nfixed-delay = 500ms\ndeadline = 3s\nlambda = 1s\n");
   const Counts& counts = result.summary.counts;
   EXPECT_EQ(counts.gave_up_by[0], 0);
   EXPECT_GT(counts.gave_up_by[static_cast<std::size_t>(GiveUp::kDeadline)], 50'000);
@@ -254,7 +256,7 @@ TEST(Deadline, EndsRequestsAndCutsTheirLastAttemptShort) {
 
 // A request waits for a token no longer than its deadline. Then it is given up without being sent.
 TEST(Deadline, EndsTheWaitForAToken) {
-  const SimulationResult result = run_of(
+  const SimulationResult result = processes_run(
       "clients = 100\nlambda = 1s\nrate-limit = 10\noutage-for = 0s\nobserve = 300s\n"
       "strategy = fixed\nclient-rate = aws-adaptive\ndeadline = 1s\n");
   const Counts& counts = result.summary.counts;
@@ -267,7 +269,7 @@ TEST(Deadline, EndsTheWaitForAToken) {
 
 // At 99 OK/s without a failure each request is one attempt: both take the base delay.
 TEST(RequestTime, IsTheLatencyIfNothingFails) {
-  const Summary summary = run_of("outage-for = 0s\n").summary;
+  const Summary summary = processes_run("outage-for = 0s\n").summary;
   EXPECT_EQ(summary.latencies.requests().ended.max(), summary.latencies.attempts().max());
   EXPECT_EQ(summary.counts.success_share(), 1);
   EXPECT_EQ(summary.counts.failing, 0);
@@ -275,10 +277,11 @@ TEST(RequestTime, IsTheLatencyIfNothingFails) {
 
 TEST(Processes, SameSeedSameRun) {
   const std::string settings = "strategy = exponential\nretry-budget = finagle\nthrottle = sre\n";
-  const Counts a = run_of(settings, 7).summary.counts, b = run_of(settings, 7).summary.counts;
+  const Counts a = processes_run(settings, 7).summary.counts,
+               b = processes_run(settings, 7).summary.counts;
   EXPECT_EQ(a.attempts, b.attempts);
   EXPECT_EQ(a.not_sent, b.not_sent);
-  EXPECT_NE(a.attempts, run_of(settings, 8).summary.counts.attempts);
+  EXPECT_NE(a.attempts, processes_run(settings, 8).summary.counts.attempts);
 }
 
 }  // namespace

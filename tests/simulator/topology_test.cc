@@ -112,6 +112,14 @@ TEST(TopologyFile, HasNoCirclesAndNothingThatNobodyCalls) {
   many += '\n';
   for (int i = 1; i < 65; ++i) many += "[s" + std::to_string(i) + "]\n";
   EXPECT_THAT(file_error(many), HasSubstr("at most 64 services are possible"));
+  // No more are read than are possible: a hundred thousand would take ten seconds.
+  std::string services, kinds = "[a]\n";
+  for (int i = 0; i < 100'000; ++i) services += "[s" + std::to_string(i) + "]\n";
+  for (int i = 0; i < 50'000; ++i) kinds += "[clients.c" + std::to_string(i) + "]\n";
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_THAT(file_error(services), HasSubstr("at most 64 services are possible"));
+  EXPECT_THAT(file_error(kinds), HasSubstr("kinds of clients are possible"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
 }
 
 TEST(ParseCalls, ReadsGroupsAndWhatStandsAfterAName) {

@@ -148,6 +148,11 @@ std::string markup_of(const std::string& markdown) {
   return text;
 }
 
+// The first line is the command, as one can give it again.
+void expect_plain_rows(const std::string& csv) {
+  expect_plain(csv.substr(csv.find('\n') + 1), "CSV");
+}
+
 void expect_markdown(const std::string& markdown) {
   expect_no_controls(markdown, "Markdown");
   const std::string markup = markup_of(markdown);
@@ -257,6 +262,7 @@ TEST_F(HostileNames, OfStrategiesInTables) {
   };
   const auto expect_files = [&](std::size_t rows) {
     expect_table(read_file(csv), rows);
+    expect_plain_rows(read_file(csv));
     expect_markdown(read_file(markdown));
     expect_json_lines(read_file(json));
   };
@@ -275,6 +281,24 @@ TEST_F(HostileNames, OfStrategiesInTables) {
       0);
   expect_markdown(read_file(markdown));
   expect_json_lines(read_file(json));
+}
+
+TEST_F(HostileNames, OfStrategiesInMapsAndRemedies) {
+  const std::string csv = dir_.file("csv"), markdown = dir_.file("md"), json = dir_.file("json");
+  const auto with = [&](Arguments arguments) {
+    arguments.insert(arguments.end(), {"--runs=1", "--seed=1", "--strategies=" + list_,
+                                       "--csv=" + csv, "--markdown=" + markdown, "--json=" + json});
+    return arguments;
+  };
+  for (const Arguments& command : {with({"map", "--x=clients=5", "--y=backlog=5", "--observe=15s",
+                                         "--outage-at=5s", "--outage-for=1s"}),
+                                   with({"remedies", "--clients=5", "--remedy=`<b>|: 60s restart"}),
+                                   with({"job", "--tasks=10"})}) {
+    EXPECT_EQ(expect(RETRYSTORM_STUDIES, command).code, 0) << command[0];
+    expect_markdown(read_file(markdown));
+    expect_json_lines(read_file(json));
+    expect_plain_rows(read_file(csv));
+  }
 }
 
 // The commands in the start lines have the names.

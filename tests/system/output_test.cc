@@ -59,6 +59,13 @@ class Pipe {
 
   bool full() const { return is_full(ends_[1]); }
 
+  void fill() const {
+    fcntl(ends_[1], F_SETFL, O_NONBLOCK);
+    while (write(ends_[1], "text\n", 5) > 0) {
+    }
+    fcntl(ends_[1], F_SETFL, 0);
+  }
+
   // Closes this object's end and reads everything until all writers have closed theirs.
   std::string read_to_the_end() {
     close(ends_[1]);
@@ -263,6 +270,18 @@ TEST(UnreadFile, DoesNotKeepAProgramFromEnding) {
   }
 }
 
+// What went wrong is told at the very end, when the threads for signals have ended.
+TEST(BlockedError, DoesNotKeepAProgramFromEnding) {
+  const Pipe pipe;
+  pipe.fill();
+  ChildProcess client(RETRYSTORM_CLIENT,
+                      {"--url=http://127.0.0.1:9/api", "--duration=100ms", "--seed=1", "--quiet"},
+                      0, [&] { pipe.as_standard_output(true)(); });
+  EXPECT_EQ(client.exit_code(2s * kSlowness), std::nullopt);
+  client.signal(SIGTERM);
+  EXPECT_EQ(client.exit_code(kEnd), 128 + SIGTERM);
+}
+
 TEST(SharedFile, IsRefusedToTheSecondProgram) {
   const TempDir dir;
   const ServerUnderTest server({"--json", dir.file("json")});
@@ -344,8 +363,8 @@ TEST_F(FullDisk, IsToldByAClient) {
 }
 
 TEST_F(FullDisk, IsToldByASchedule) {
-  ChildProcess client(RETRYSTORM_CLIENT, {"--print-schedule", "3"}, 0, as_standard_output());
-  expect_tells(client);
+  ChildProcess schedule(RETRYSTORM_STUDIES, {"schedule", "--waits=3"}, 0, as_standard_output());
+  expect_tells(schedule);
 }
 
 TEST_F(FullDisk, IsToldByASimulation) {

@@ -431,8 +431,11 @@ TEST_F(OptionsTest, KnowsNoOptionNamedPlusOrMinus) {
   EXPECT_THAT(refusal({"--config", path.c_str()}), HasSubstr("--config: -- was not expected"));
   std::ofstream(path) << "a.rate=1\nrate=2\n";
   EXPECT_THAT(refusal({"--config", path.c_str()}), HasSubstr("--config: a.rate was not expected"));
-  std::ofstream(path) << "[a.a.a.a.a.a.a.a.a.a.a.a]\n";
-  EXPECT_THAT(refusal({"--config", path.c_str()}), HasSubstr("more than 10 dots"));
+  for (const char* text : {"[a.a.a.a.a.a.a.a.a.a.a.a]\n", "[\"#\".a.a.a.a.a.a.a.a.a.a.a]\n",
+                           "[=.a.a.a.a.a.a.a.a.a.a.a]\n", "\"=\".a.a.a.a.a.a.a.a.a.a.a = 1\n"}) {
+    std::ofstream(path) << text;
+    EXPECT_THAT(refusal({"--config", path.c_str()}), HasSubstr("more than 10 dots"));
+  }
 }
 
 TEST_F(OptionsTest, TheCommandLineOverrulesAFileInAnyForm) {

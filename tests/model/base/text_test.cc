@@ -173,6 +173,7 @@ TEST(ParseCount, TakesThousandsThatAreWhole) {
 TEST(Nearest, IsTheOneWithFewSlipsOrElseOneThatHasTheWord) {
   const std::vector<std::string_view> names{"backlog", "max-retries", "backoff-base", "strategy"};
   EXPECT_EQ(nearest("strategey", names), "strategy");
+  EXPECT_EQ(nearest(std::string(4'000'000, 's'), names), "");
   EXPECT_EQ(nearest("backoff", names), "backoff-base");
   EXPECT_EQ(nearest("retries", names), "max-retries");
   EXPECT_EQ(nearest("max-retry", names), "max-retries");
