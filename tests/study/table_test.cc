@@ -46,7 +46,11 @@ TEST(Table, IsMarkdownWithTheGroupInFrontOfItsFirstColumn) {
 
 TEST(CsvRow, QuotesTextThatWouldBeTwoCells) {
   EXPECT_EQ(csv_row({"a", "", "b, c", "\"d\""}), "a,,\"b, c\",\"\"\"d\"\"\"");
-  EXPECT_EQ(csv_row({"a\rb", "c\nd"}), "\"a\rb\",\"c\nd\"");
+  EXPECT_EQ(csv_row({"a\rb", "c\nd"}), "a?b,c?d");
+}
+
+TEST(CsvRow, CommandsNoLog) {
+  EXPECT_EQ(csv_row({"::error::a", "##[error]b", "\033[2J"}), "\"::error::a\",?#[error]b,?[2J");
 }
 
 TEST(CsvRow, HasNoFormulas) {
