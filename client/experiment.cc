@@ -34,7 +34,7 @@ constexpr Duration kAnswerLatency = 10ms;
 // How much longer than planned the server keeps an outage if this client never ends it.
 constexpr Duration kLease = 2s;
 // How long the run's end waits for the answer to the last order.
-constexpr Duration kLastOrder = 1s;
+constexpr Duration kLastOrder = 1500ms;
 // How long the run's end waits for the command that ends an outage.
 constexpr Duration kCommandPatience = 10s;
 // A notice is printed if an outage is recorded at least this much too long.

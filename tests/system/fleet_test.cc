@@ -123,7 +123,8 @@ INSTANTIATE_TEST_SUITE_P(
         std::pair("AimdLimit", "concurrency-limit = aimd:20\nlimit-min = 2\n"),
         std::pair("ClientRate", "client-rate = aws-adaptive\nrate-min = 1000\n"),
         std::pair("ClientRateAndDeadline",
-                  "client-rate = aws-adaptive\nrate-min = 1000\ndeadline = 50ms\n"),
+                  kSlowness > 1 ? "client-rate = aws-adaptive\nrate-min = 1000\ndeadline = 250ms\n"
+                                : "client-rate = aws-adaptive\nrate-min = 1000\ndeadline = 50ms\n"),
         std::pair("AllOfThem",
                   "retry-budget = grpc\nbreaker = polly\nbreaker-open-for = 20ms\n"
                   "throttle = grpc\nconcurrency-limit = aimd:20\nclient-rate = aws-adaptive\n"

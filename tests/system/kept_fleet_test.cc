@@ -143,15 +143,15 @@ void accept_and(Socket connection,
 class HostilePeers : public testing::TestWithParam<HostilePeer> {};
 
 TEST_P(HostilePeers, AreCountedAndNeverWaitedForBeyondTheTimeout) {
-  constexpr Duration kTimeout = 100ms, kInTime = kTimeout + 50ms * kSlowness;
+  constexpr Duration kTimeout = 100ms * kSlowness, kInTime = kTimeout + 50ms * kSlowness;
   constexpr unsigned kAttempts = 5;
   const FakeServer server(GetParam().serve);
   // The longest attempt of each run, one after the other with a think time of 1 ms. A busy machine makes some
   // runs late, a fault all.
   Duration longest = Duration::max();
   for (int run = 0; run < 5 && longest > kInTime; ++run) {
-    KeptFleet fleet(server.url(),
-                    "connections = "s + GetParam().connections + "\ntimeout = 100ms\n");
+    KeptFleet fleet(server.url(), "connections = "s + GetParam().connections +
+                                      "\ntimeout = " + format_duration(kTimeout) + '\n');
     longest = Duration::zero();
     TimePoint last = Clock::now();
     const auto over = [&] {

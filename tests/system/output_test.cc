@@ -89,8 +89,8 @@ Arguments storm(const std::string& url) {
 }
 
 // Thousands of lines, with little work per line.
-const Arguments kManyLines{"--clients", "10",  "--outage-at",       "10s",   "--outage-for", "10s",
-                           "--observe", "12m", "--report-interval", "100ms", "--seed",       "1",
+const Arguments kManyLines{"--clients", "10", "--outage-at",       "10s",   "--outage-for", "10s",
+                           "--observe", "6m", "--report-interval", "100ms", "--seed",       "1",
                            "--quiet"};
 
 Arguments server_that_reports() {

@@ -89,10 +89,11 @@ TEST(Trace, TellsOfThoseThatAreTurnedAwayToo) {
 TEST(Trace, FollowsThoseThatBeginInTheOutage) {
   const ServerUnderTest server;
   // Most clients are thinking when the server is frozen, so four requests begin soon.
-  const Trace trace = trace_of({"--url=" + server.url(), "--clients=50", "--lambda=300ms",
-                                "--strategy=fixed", "--timeout=300ms", "--fixed-delay=100ms",
-                                "--server-pid=" + std::to_string(server.pid()), "--outage-at=300ms",
-                                "--outage-for=1s", "--duration=3s", "--trace=4"});
+  const Trace trace =
+      trace_of({"--url=" + server.url(), "--clients=50", "--lambda=300ms", "--strategy=fixed",
+                "--timeout=300ms", "--fixed-delay=100ms",
+                "--server-pid=" + std::to_string(server.pid()), "--outage-at=300ms",
+                "--outage-for=1s", kSlowness > 1 ? "--duration=9s" : "--duration=3s", "--trace=4"});
   ASSERT_EQ(trace.requests.size(), 4u);
   for (const auto& [number, request] : trace.requests) {
     EXPECT_GE(request["t"], trace.frozen_at);
