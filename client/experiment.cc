@@ -22,11 +22,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::string title(const WorkloadOptions& workload) {
-  return retries_title(workload.retry) + ", " +
-         callers_text(workload.clients, arrival_rate(workload)) + " (Ctrl-C ends them)";
-}
-
 // How long a command from the page, the report of an outage's command, or a job's end may wait.
 constexpr Duration kCommandLatency = 100ms;
 // How long the answer to an order may wait to be taken.

@@ -298,7 +298,7 @@ TEST(Engine, CountsWhichServiceDiesFirst) {
   const Json cell = asked({{"ask", "summarize"}, {"results", results}})["cell"];
   EXPECT_EQ(cell.contains("died_first"),
             results[0]["died_first"] != "" || results[1]["died_first"] != "");
-  EXPECT_EQ(read_result(results[0]).died_first, results[0]["died_first"]);
+  EXPECT_EQ(read_result(results[0]).died_first, results[0]["died_first"].get<std::string>());
 }
 
 TEST(Engine, ReadsASeedAsTextToo) {
