@@ -166,8 +166,8 @@ void Experiment::begin() {
   }
   recorder_.emplace(start_);
   most_before_ = 0;
-  shown_ = std::make_unique<LineReport>(dependencies_.out);
-  recorder_->add(*shown_, options_.report_interval);
+  lines_.emplace(dependencies_.out);
+  recorder_->add(*lines_, options_.report_interval);
   recorder_->add(json_report_, options_.report_interval);
   if (dependencies_.judge != nullptr)
     recorder_->add(*dependencies_.judge, options_.report_interval);

@@ -151,7 +151,7 @@ class Experiment {
   std::uint64_t dropped_reported_ = 0;  // arrivals
   JsonReport json_report_;
   PageReport page_report_;
-  std::unique_ptr<RunObserver> shown_;  // what the terminal shows
+  std::optional<LineReport> lines_;  // of the current run
   std::optional<RunRecorder> recorder_;
 };
 

@@ -41,9 +41,4 @@ std::optional<HeldDown> held_down(const ServerStatus& server, Duration timeout, 
                   .shed_above = static_cast<std::size_t>(std::max(10.0, 3 * most_before))};
 }
 
-std::string remedies_text(const HeldDown& held) {
-  return "What may help: turn away above " + readable(static_cast<double>(held.shed_above)) +
-         " requests, restart the service, half the load.";
-}
-
 }  // namespace retrystorm

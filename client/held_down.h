@@ -26,7 +26,4 @@ struct HeldDown {
 std::optional<HeldDown> held_down(const ServerStatus& server, Duration timeout, double attempts,
                                   double most_before);
 
-// "What may help: ...", in words.
-std::string remedies_text(const HeldDown& held);
-
 }  // namespace retrystorm

@@ -148,19 +148,6 @@ class FinishedCells {
     std::filesystem::rename(beside, path);
   }
 
-  // A line that is longer than any row counts as an empty one.
-  static bool read_line(std::istream& file, std::string& line) {
-    line.assign(100'000, '\0');
-    if (!file.getline(line.data(), static_cast<std::streamsize>(line.size()))) {
-      if (file.gcount() == 0 || file.eof()) return false;
-      file.clear();
-      file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
-      line.clear();
-    }
-    line.resize(std::strlen(line.c_str()));
-    return true;
-  }
-
   // Null if the cell is missing.
   const CellValues* find(const std::vector<std::string>& values) const {
     const auto found = cells_.find(csv_row(values));
@@ -175,6 +162,19 @@ class FinishedCells {
   }
 
  private:
+  // A line that is longer than any row counts as an empty one.
+  static bool read_line(std::istream& file, std::string& line) {
+    line.assign(100'000, '\0');
+    if (!file.getline(line.data(), static_cast<std::streamsize>(line.size()))) {
+      if (file.gcount() == 0 || file.eof()) return false;
+      file.clear();
+      file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+      line.clear();
+    }
+    line.resize(std::strlen(line.c_str()));
+    return true;
+  }
+
   // Returns true if it is the row of a cell that was missing.
   bool read(const std::string& line) {
     // The comment at the head of a table, or no row.

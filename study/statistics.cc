@@ -136,17 +136,6 @@ Mean mean(const std::vector<double>& values, double misses) {
   return result;
 }
 
-Median median(std::vector<double> values, double misses) {
-  if (values.empty()) return {};
-  std::sort(values.begin(), values.end());
-  const std::size_t n = values.size();
-  Median result{.value = values[(n - 1) / 2], .interval = {}};
-  if (const std::size_t j = rank_of_low_end(n, misses); j > 0) {
-    result.interval = {values[j - 1], values[n - j]};
-  }
-  return result;
-}
-
 std::optional<Duration> censored_quantile(std::vector<std::optional<Duration>> times, double q) {
   if (times.empty()) return std::nullopt;
   const auto rank = static_cast<std::size_t>(std::ceil(q * static_cast<double>(times.size())));

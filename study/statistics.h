@@ -60,15 +60,6 @@ struct Mean {
 
 Mean mean(const std::vector<double>& values, double misses = kUsualMisses);
 
-// The median of values, or the lower of the two in the middle. Its 95 % interval is by ranks, which
-// needs no assumption about the distribution. Fewer than six values have no interval.
-struct Median {
-  double value = 0;
-  std::optional<Interval> interval;
-};
-
-Median median(std::vector<double> values, double misses = kUsualMisses);
-
 // A quantile of times, some of which are censored: a run in which the event was not observed took
 // longer than all others. Empty if the quantile falls on one of these, or if there are no times.
 // q is in (0, 1].
@@ -78,8 +69,8 @@ std::optional<Duration> censored_quantile(std::vector<std::optional<Duration>> t
 // so may the median. Empty ones are left out.
 std::optional<TimeBound> median_bound(const std::vector<std::optional<TimeBound>>& times);
 
-// The 95 % interval of the median of such times, by ranks as for `Median`. An end that falls on a
-// censored time is empty. Fewer than six times have no interval.
+// The 95 % interval of the median of such times, by ranks, which needs no assumption about the
+// distribution. An end that falls on a censored time is empty. Fewer than six times have no interval.
 struct TimeInterval {
   std::optional<Duration> low, high;
 };

@@ -39,7 +39,8 @@ struct OpenTableFiles {
   LineFile csv, markdown;
 };
 
-// Quotes cells that contain a comma, a quote or a line break. One that begins a formula gets an apostrophe.
+// Quotes cells that contain a comma or a quote. Control characters become `?`. One that begins a formula gets an
+// apostrophe.
 std::string csv_row(const std::vector<std::string>& cells);
 std::string markdown_row(const std::vector<std::string>& cells);
 // The line below the titles.

@@ -756,9 +756,6 @@ nlohmann::ordered_json graph_json(const GraphResult& graph) {
   const auto number = [](const std::optional<double>& value) {
     return value ? nlohmann::ordered_json(rounded(*value)) : nlohmann::ordered_json();
   };
-  const auto seconds = [&number](const std::optional<Duration>& time) {
-    return number(time ? std::optional(to_seconds(*time)) : std::nullopt);
-  };
   nlohmann::ordered_json json{{"died_first", nullptr}, {"why", nullptr}};
   if (graph.first) {
     json["died_first"] = graph.nodes[*graph.first].name;
@@ -768,10 +765,10 @@ nlohmann::ordered_json graph_json(const GraphResult& graph) {
     json["nodes"].push_back({{"node", each.name},
                              {"amplification", rounded(each.amplification)},
                              {"amplification_during", number(each.during)},
-                             {"died_at", seconds(each.died)},
-                             {"back_at", seconds(each.back)}});
+                             {"died_at", seconds_json(each.died)},
+                             {"back_at", seconds_json(each.back)}});
     if (!each.full_at) continue;
-    json["nodes"].back().update({{"full_at", seconds(each.full_at)},
+    json["nodes"].back().update({{"full_at", seconds_json(each.full_at)},
                                  {"full_workers", each.full_workers},
                                  {"full_queue", each.full_queue}});
   }

@@ -114,36 +114,42 @@ TEST(Mean, OfOneValueHasNoInterval) {
   EXPECT_EQ(mean({}).value, 0);
 }
 
+std::vector<std::optional<Duration>> in_seconds(const std::vector<int>& values) {
+  std::vector<std::optional<Duration>> times;
+  for (const int each : values) times.emplace_back(each * 1s);
+  return times;
+}
+
 // The ranks are those of tables of the binomial distribution: 6 and 15 of 20, 2 and 9 of 10.
 TEST(Median, HasAnIntervalByRanks) {
-  std::vector<double> values;
+  std::vector<int> values;
   for (int i = 20; i >= 1; --i) values.push_back(i);
-  Median twenty = median(values);
-  EXPECT_EQ(twenty.value, 10);
-  ASSERT_TRUE(twenty.interval);
-  EXPECT_EQ(twenty.interval->low, 6);
-  EXPECT_EQ(twenty.interval->high, 15);
-  const Median ten = median({values.end() - 10, values.end()});
-  EXPECT_EQ(ten.interval.value().low, 2);
-  EXPECT_EQ(ten.interval.value().high, 9);
-  const Median six = median({1, 2, 3, 4, 5, 6});
-  EXPECT_EQ(six.interval.value().low, 1);
-  EXPECT_EQ(six.interval.value().high, 6);
+  EXPECT_EQ(censored_quantile(in_seconds(values), 0.5), 10s);
+  const auto twenty = censored_median_interval(in_seconds(values));
+  ASSERT_TRUE(twenty);
+  EXPECT_EQ(twenty->low, 6s);
+  EXPECT_EQ(twenty->high, 15s);
+  const auto ten = censored_median_interval(in_seconds({values.end() - 10, values.end()}));
+  EXPECT_EQ(ten.value().low, 2s);
+  EXPECT_EQ(ten.value().high, 9s);
+  const auto six = censored_median_interval(in_seconds({1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(six.value().low, 1s);
+  EXPECT_EQ(six.value().high, 6s);
 }
 
 TEST(Median, OfFewValuesHasNoInterval) {
-  EXPECT_EQ(median({3, 1, 2, 9, 4}).value, 3);
-  EXPECT_FALSE(median({3, 1, 2, 9, 4}).interval);
-  EXPECT_FALSE(median({}).interval);
+  EXPECT_EQ(censored_quantile(in_seconds({3, 1, 2, 9, 4}), 0.5), 3s);
+  EXPECT_FALSE(censored_median_interval(in_seconds({3, 1, 2, 9, 4})));
+  EXPECT_FALSE(censored_median_interval({}));
 }
 
 // Half to the power of 3,000 underflows. The normal distribution is close enough there.
 TEST(Median, OfManyValuesHasAnIntervalToo) {
-  std::vector<double> values;
+  std::vector<int> values;
   for (int i = 1; i <= 3000; ++i) values.push_back(i);
-  const Median many = median(values);
-  EXPECT_NEAR(many.interval.value().low, 1500.5 - 1.96 * std::sqrt(750), 1);
-  EXPECT_NEAR(many.interval.value().high, 1500.5 + 1.96 * std::sqrt(750), 1);
+  const auto many = censored_median_interval(in_seconds(values));
+  EXPECT_NEAR(to_seconds(many.value().low.value()), 1500.5 - 1.96 * std::sqrt(750), 1);
+  EXPECT_NEAR(to_seconds(many.value().high.value()), 1500.5 + 1.96 * std::sqrt(750), 1);
 }
 
 TEST(CensoredMedian, HasAnIntervalThatMayEndNever) {
