@@ -99,15 +99,13 @@ class RunningFleet {
 
 class FleetParts : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
-// The service sheds much of its load: successes and failures alternate in every thread.
+// Successes and failures alternate in every thread, however slow the machine makes the clients.
 TEST_P(FleetParts, AccountForEverything) {
-  const ServerUnderTest server(
-      {"--base-delay=2ms", "--shed-above=" + std::to_string(20 / kSlowness)});
+  const ServerUnderTest server({"--base-delay=2ms", "--error-share=0.4"});
   RunningFleet fleet(server.url(), GetParam().second);
   fleet.run_until(3000);
-  const Counts counts = fleet.stop();
-  EXPECT_GT(counts.ok, 0);
-  EXPECT_GT(counts.errors, 0);
+  EXPECT_TRUE(eventually([&] { return fleet.counts().ok > 0 && fleet.counts().errors > 0; }));
+  fleet.stop();
 }
 
 INSTANTIATE_TEST_SUITE_P(
