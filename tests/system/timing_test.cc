@@ -95,7 +95,7 @@ TEST(Latency, IsNoneForThoseTurnedAway) {
   EXPECT_LT(Clock::now() - start, 900ms);
 }
 
-// Allows the time that starting the program takes, plus a little for the work.
+// Three times as long as a start, whatever the machine: the work is little, and nothing waits.
 TEST(Simulate, TakesTheTimeOfItsWork) {
   if (kSlowness > 1) GTEST_SKIP() << "a sanitizer slows the work more than the start";
   const auto run = [](const std::string& arguments) {
@@ -105,7 +105,7 @@ TEST(Simulate, TakesTheTimeOfItsWork) {
   };
   // Measures both again until the machine is not busy with other work.
   EXPECT_TRUE(eventually([&] {
-    return run("--clients 10 --outage-for 1s --observe 1s --seed 1") < run("--help") + 40ms;
+    return run("--clients 10 --outage-for 1s --observe 1s --seed 1") < 3 * run("--help");
   }));
 }
 
