@@ -113,7 +113,7 @@ TEST_F(Outage, HoldsClientsWithoutATimeout) {
     ASSERT_EQ(client.exit_code(), 0) << outage_for;
     EXPECT_TRUE(awake(server_));
     const auto summary = read_json_lines(json_path()).back();
-    EXPECT_GT(summary["ok"], 20);
+    EXPECT_GT(summary["ok"], 0);
     for (const char* none : {"retries", "timed_out", "errors"}) {
       EXPECT_EQ(summary[none], 0) << none << ' ' << outage_for;
     }
