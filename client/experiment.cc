@@ -1,5 +1,7 @@
 #include "client/experiment.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <exception>
 #include <iostream>
@@ -10,6 +12,7 @@
 #include "client/outage/doubts.h"
 #include "common/cli/options.h"
 #include "common/http/orders.h"
+#include "words/words.h"
 #include "common/output/json_text.h"
 #include "common/output/report.h"
 #include "common/output/start_json.h"
@@ -168,6 +171,16 @@ void Experiment::begin() {
   most_before_ = 0;
   lines_.emplace(dependencies_.out);
   recorder_->add(*lines_, options_.report_interval);
+  if (options_.look.verbose) {
+    recorder_->add(figures_.emplace(dependencies_.out), options_.report_interval);
+  } else {
+    const std::string below =
+        options_.outage_at || dependencies_.server != nullptr
+            ? words_of({"below-client", {{"seed", std::to_string(seed_)}}})
+            : words_of("seen-below");
+    answer_.emplace(dependencies_.out, style_of(STDOUT_FILENO, options_.look.color), below);
+    recorder_->add(*answer_, options_.report_interval);
+  }
   recorder_->add(json_report_, options_.report_interval);
   if (dependencies_.judge != nullptr)
     recorder_->add(*dependencies_.judge, options_.report_interval);
@@ -190,16 +203,15 @@ Recovery Experiment::checked(Recovery recovery) const {
       {.by = made_by(outage_),
        .begin_failed = commands != nullptr && commands->begin_failed(),
        .end_failed = commands != nullptr && !recorder_->in_outage() && commands->end_failed()});
-  if (recovery.to_watch) recovery.reason += ": let it run for longer (--duration)";
+  if (recovery.to_watch) recovery.causes.push_back({"watch-longer", {}});
   if (recovery.verdict == Verdict::kCollapsed && !recorder_->outage().empty() && !server_status()) {
-    recovery.reason += "; whether its queue empties is not known here (--server-status)";
+    recovery.causes.push_back({"queue-unknown", {}});
   }
   const bool is_open =
       recovery.verdict == Verdict::kNoOutage || recovery.verdict == Verdict::kUndecided;
   if (is_open && options_.outage_at && recorder_->outage().empty()) {
-    recovery.reason =
-        (outage_failed_ ? "the outage could not be begun" : "the run ended before the outage") +
-        (recovery.reason.empty() ? "" : "; " + recovery.reason);
+    recovery.causes.insert(recovery.causes.begin(),
+                           {outage_failed_ ? "begin-missed" : "ended-before-outage", {}});
   }
   return recovery;
 }

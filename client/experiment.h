@@ -24,6 +24,7 @@
 #include "common/os/process.h"
 #include "common/output/json_lines.h"
 #include "common/output/json_report.h"
+#include "common/output/answer.h"
 #include "common/output/line_report.h"
 #include "model/run/run_recorder.h"
 
@@ -152,6 +153,8 @@ class Experiment {
   JsonReport json_report_;
   PageReport page_report_;
   std::optional<LineReport> lines_;  // of the current run
+  std::optional<AnswerReport> answer_;
+  std::optional<SummaryReport> figures_;
   std::optional<RunRecorder> recorder_;
 };
 

@@ -29,6 +29,7 @@ struct ClientOptions {
   std::size_t max_threads = FleetLimits::kDefaultMaxThreads;
   WatchPort metrics_port;
   bool quiet = false;
+  AnswerLook look;
 
   TimelineOptions timeline;
   std::string server_admin;  // as given; use `server_admin_url`

@@ -20,8 +20,10 @@
 #include "common/http/url.h"
 #include "common/os/kernel.h"
 #include "common/os/process.h"
+#include "common/output/before_line.h"
 #include "common/output/expectation.h"
 #include "common/output/json_lines.h"
+#include "model/retry/title.h"
 #include "common/output/output_file.h"
 #include "common/output/output_queue.h"
 
@@ -52,6 +54,12 @@ int run_clients(const Invocation& invocation, const ClientOptions& asked) {
   ClientOptions options = asked;
   const std::uint64_t seed = options.workload.seed ? *options.workload.seed : random_seed();
   occupy_standard_descriptors();
+  if (options.look.explain) {
+    const std::vector<OutlookOfRow> rows = {{"", look_ahead(options, options.workload)}};
+    std::cout << outlook_text(rows.front().outlook)
+              << assumed_text(invocation.app, assumed_list(invocation.app, options_json(invocation.app), rows), rows);
+    return flush_standard_output() ? kExitHolds : kExitFault;
+  }
   fit_descriptors(options, raise_descriptor_limit());
   // Opening a pipe waits for its reader. So files are opened before `signals` blocks the signals:
   // Ctrl-C still ends the program.
@@ -73,11 +81,10 @@ int run_clients(const Invocation& invocation, const ClientOptions& asked) {
   auto values = options_json(invocation.app);
   values["seed"] = seed;
   values["syn_linear_timeouts"] = syn_linear_timeouts();
-  if (!options.workload.seed) std::cerr << "seed " << seed << '\n';
   if (!options.quiet) {
-    const std::vector<OutlookOfRow> rows = {{"", look_ahead(options, options.workload)}};
-    std::cerr << outlook_text(rows.front().outlook)
-              << assumed_text(invocation.app, assumed_list(invocation.app, values, rows), rows);
+    const Outlook outlook = look_ahead(options, options.workload);
+    print_before(std::cerr, before_line(outlook, retries_title(options.workload.retry)),
+                 outlook.warnings, style_of(STDERR_FILENO, options.look.color));
   }
   CurrentFleet fleet;
   const ClientMetrics metrics(fleet);

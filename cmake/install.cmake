@@ -54,8 +54,6 @@ file(READ LICENSE licence)
 file(WRITE ${CMAKE_BINARY_DIR}/copyright "${licence}
 The program retrystorm contains LibYAML (https://github.com/yaml/libyaml), under the same licence:
 Copyright (c) 2006-2020 Kirill Simonov
-It contains toml++ (https://github.com/marzer/tomlplusplus), under the same licence, too:
-Copyright (c) Mark Gillard
 ")
 install(FILES ${CMAKE_BINARY_DIR}/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # Debian requires a changelog in every package, with the highest compression.

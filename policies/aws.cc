@@ -17,9 +17,9 @@ namespace retrystorm {
 namespace {
 
 constexpr std::string_view kAws = "AWS";
-constexpr Field kMaxAttempts = field(foreign_name(kAws, "max_attempts"), count_from_one);
+constexpr Field kMaxAttempts{"max_attempts", "max-attempts", count_from_one};
 // aws-cli topics/config-vars.rst: in seconds, 0 for none.
-constexpr Field kReadTimeout = field(foreign_name(kAws, "cli_read_timeout"), whole_seconds);
+constexpr Field kReadTimeout{"cli_read_timeout", "timeout", whole_seconds};
 
 // The values of a profile.
 struct Profile {

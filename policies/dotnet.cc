@@ -4,7 +4,6 @@
 // RetryHelper), dotnet/runtime (ConfigurationBinder).
 #include <algorithm>
 #include <array>
-#include <initializer_list>
 #include <stdexcept>
 #include <utility>
 
@@ -75,21 +74,19 @@ std::string hints(std::string_view text) {
   return is_true(text) ? "replace" : "ignore";
 }
 
-constexpr Field kGrowth = field(foreign_name(kProgram, "BackoffType"), growth, "exponential");
-constexpr std::array kRetry{
-    field(foreign_name(kProgram, "MaxRetryAttempts"), count<1>, "3"),
-    field(foreign_name(kProgram, "Delay"), delay, "2s"),
-    field(foreign_name(kProgram, "MaxDelay"), delay),
-    field(foreign_name(kProgram, "ShouldRetryAfterHeader"), hints, "replace")};
-constexpr std::array kBreaker{
-    field(foreign_name(kProgram, "FailureRatio"), ratio, "0.1"),
-    field(foreign_name(kProgram, "MinimumThroughput"), count<2>, "100"),
-    field(foreign_name(kProgram, "SamplingDuration"), breaker_time, "30s"),
-    field(foreign_name(kProgram, "BreakDuration"), breaker_time, "5s")};
-constexpr Field kPermits = field(foreign_name(kProgram, "PermitLimit"), limit, "fixed:1000");
+constexpr Field kGrowth{"BackoffType", "growth", growth, "exponential"};
+constexpr std::array kRetry{Field{"MaxRetryAttempts", "max-retries", count<1>, "3"},
+                            Field{"Delay", "backoff-base", delay, "2s"},
+                            Field{"MaxDelay", "backoff-cap", delay},
+                            Field{"ShouldRetryAfterHeader", "retry-after", hints, "replace"}};
+constexpr std::array kBreaker{Field{"FailureRatio", "breaker-failure-share", ratio, "0.1"},
+                              Field{"MinimumThroughput", "breaker-min-calls", count<2>, "100"},
+                              Field{"SamplingDuration", "breaker-time", breaker_time, "30s"},
+                              Field{"BreakDuration", "breaker-open-for", breaker_time, "5s"}};
+constexpr Field kPermits{"PermitLimit", "concurrency-limit", limit, "fixed:1000"};
 // "Timeout" in a section of this name.
-constexpr Field kTotal = field(foreign_name(kProgram, "TotalRequestTimeout"), timeout, "30s");
-constexpr Field kAttempt = field(foreign_name(kProgram, "AttemptTimeout"), timeout, "10s");
+constexpr Field kTotal{"TotalRequestTimeout", "deadline", timeout, "30s"};
+constexpr Field kAttempt{"AttemptTimeout", "timeout", timeout, "10s"};
 
 const std::vector<std::string_view> kRetryNames{
     "MaxRetryAttempts", "BackoffType", "UseJitter", "Delay", "MaxDelay", "ShouldRetryAfterHeader"};
@@ -256,71 +253,7 @@ bool has_options(const Node& node) {
          std::any_of(node.children.begin(), node.children.end(), has_options);
 }
 
-// ---- sections of a program's own ----
-
-bool has_part(std::string_view name, std::string_view part) {
-  for (std::size_t i = 0; i + part.size() <= name.size(); ++i) {
-    if (is_same_name(name.substr(i, part.size()), part, kCase)) return true;
-  }
-  return false;
-}
-
-bool ends_in(std::string_view name, std::string_view end) {
-  return name.size() >= end.size() &&
-         is_same_name(name.substr(name.size() - end.size()), end, kCase);
-}
-
-// A time by its unit in its name, or as .NET writes it.
-std::string named_time(const Node& node) {
-  for (const auto& [end, unit] : std::initializer_list<std::pair<std::string_view, const char*>>{
-           {"milliseconds", "ms"}, {"ms", "ms"}, {"seconds", "s"}, {"minutes", "m"}}) {
-    if (ends_in(node.name, end)) return whole_number(node.text) + unit;
-  }
-  return option_text(timespan(node.text));
-}
-
-// What the names in a map may mean; empty if none is of retries.
-std::string guessed(const Node& map) {
-  std::string count, delay, faults;
-  for (const Node& each : map.children) {
-    if (!each.is_scalar()) continue;
-    const bool is_count = (has_part(each.name, "retry") || has_part(each.name, "retries") ||
-                           has_part(map.name, "retry")) &&
-                          (ends_in(each.name, "count") || ends_in(each.name, "attempts") ||
-                           ends_in(each.name, "retries"));
-    const bool is_delay = (has_part(each.name, "delay") || has_part(each.name, "retryinterval")) &&
-                          !has_part(each.name, "max");
-    try {
-      if (is_count && count.empty()) count = " --max-retries=" + whole_number(each.text);
-      if (is_delay && (delay.empty() || has_part(each.name, "retry"))) {
-        delay = " --backoff-base=" + named_time(each);
-      }
-    } catch (const std::invalid_argument&) {
-      faults += ", but line " + std::to_string(each.line) + " is no time or number of .NET";
-    }
-  }
-  if (count.empty()) return "";
-  return "line " + std::to_string(map.line) + " may mean" + count + delay + faults;
-}
-
-void add_guesses(const Node& node, std::string& text, std::size_t& count) {
-  constexpr std::size_t kMost = 4;
-  const std::string one = node.is_map() && count < kMost ? guessed(node) : "";
-  if (!one.empty()) {
-    text += (text.empty() ? "" : ", ") + one;
-    ++count;
-  }
-  for (const Node& each : node.children) add_guesses(each, text, count);
-}
-
 }  // namespace
-
-std::string guess_dotnet(const std::vector<Node>& documents) {
-  std::string text;
-  std::size_t count = 0;
-  for (const Node& each : documents) add_guesses(each, text, count);
-  return text;
-}
 
 bool is_dotnet(const std::vector<Node>& documents) {
   return std::any_of(documents.begin(), documents.end(), has_options);

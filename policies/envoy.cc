@@ -5,7 +5,6 @@
 #include <map>
 #include <stdexcept>
 
-#include "common/cli/foreign_names.h"
 #include "model/base/text.h"
 #include "model/retry/retry_on.h"
 #include "policies/kubernetes.h"
@@ -59,19 +58,18 @@ std::string duration(std::string_view text) {
   return option_text(protobuf_duration(text));
 }
 
-constexpr Field kRetries = field(foreign_name(kProgram, "num_retries"), whole_number, "1");
-constexpr Field kTryTimeout = field(foreign_name(kProgram, "per_try_timeout"), duration);
-constexpr Field kRouteTimeout = field(foreign_name(kProgram, "timeout"), duration, kDefaultTimeout);
-constexpr Field kBase =
-    field(foreign_name(kProgram, "base_interval"), positive_protobuf_duration, "25ms");
-constexpr Field kCap = field(foreign_name(kProgram, "max_interval"), positive_protobuf_duration);
+constexpr Field kRetries{"num_retries", "max-retries", whole_number, "1"};
+constexpr Field kTryTimeout{"per_try_timeout", "timeout", duration};
+constexpr Field kRouteTimeout{"timeout", "deadline", duration, kDefaultTimeout};
+constexpr Field kBase{"base_interval", "backoff-base", positive_protobuf_duration, "25ms"};
+constexpr Field kCap{"max_interval", "backoff-cap", positive_protobuf_duration};
 constexpr std::array kBudget{
-    field(foreign_name(kProgram, "budget_percent"), percent_as_share, "0.2"),
-    field(foreign_name(kProgram, "min_retry_concurrency"), whole_number, "3"),
-    field(foreign_name(kProgram, "budget_interval"), duration)};
-constexpr Field kMaxRetries = field(foreign_name(kProgram, "max_retries"), whole_number, "3");
+    Field{"budget_percent", "budget-share", percent_as_share, "0.2"},
+    Field{"min_retry_concurrency", "budget-min-concurrency", whole_number, "3"},
+    Field{"budget_interval", "budget-interval", duration}};
+constexpr Field kMaxRetries{"max_retries", "budget-min-concurrency", whole_number, "3"};
 
-constexpr const ForeignName& kHedgeOnTimeout = foreign_name(kProgram, "hedge_on_per_try_timeout");
+constexpr std::string_view kHedgeOnTimeout = "hedge_on_per_try_timeout";
 
 bool is_policy(const Node& node) {
   return node.is_map() &&
@@ -248,7 +246,7 @@ class Reader {
     const Node* hedges = action == nullptr ? nullptr : either(*action, "hedge_policy");
     if (hedges == nullptr) hedges = either(retry, "hedge_policy");
     if (hedges == nullptr) return;
-    const Node* late = unwrapped(either(*hedges, kHedgeOnTimeout.name));
+    const Node* late = unwrapped(either(*hedges, kHedgeOnTimeout));
     for (const char* name : {"initial_requests", "additional_request_chance"}) {
       if (const Node* found = either(*hedges, name)) {
         policy.note(Note::Level::kNote, kNoEffect, found->line,

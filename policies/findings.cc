@@ -332,23 +332,6 @@ std::vector<Note> findings_of(const Policy& policy) {
 
 namespace {
 
-void find_doubles(const std::vector<LayeredPolicy>& policies, std::vector<LayerFinding>& findings) {
-  std::map<std::string, const LayeredPolicy*> first;
-  for (const LayeredPolicy& each : policies) {
-    if (!each.policy->unique_names) continue;
-    for (const std::string& name : each.policy->names) {
-      const auto [found, is_new] = first.try_emplace(name, &each);
-      if (is_new || found->second->path == each.path) continue;
-      findings.push_back(
-          {each,
-           {Note::Level::kWarning, std::string(kNoEffect), each.policy->line,
-            name + " is in " + printable(found->second->path) + ':' +
-                std::to_string(found->second->policy->line) +
-                ", too: of one name in several files the program takes the first that it reads"}});
-    }
-  }
-}
-
 // Services of one mesh call one another, and before each of them it retries.
 void find_chains(const std::vector<LayeredPolicy>& policies, std::vector<LayerFinding>& findings) {
   std::set<std::string_view> hosts;
@@ -407,7 +390,6 @@ std::vector<LayerFinding> layer_findings(const std::vector<LayeredPolicy>& polic
               " attempts of one request at most; let only one of them retry"}});
   }
   find_chains(policies, findings);
-  find_doubles(policies, findings);
   return findings;
 }
 

@@ -28,22 +28,20 @@ std::string limit(std::string_view text) {
   return "fixed:" + whole_number(text);
 }
 
-constexpr std::array kRetry{field(foreign_name(kApi, "attempts"), signed_number, "2"),
-                            field(foreign_name(kApi, "backoff"), duration, "25ms")};
-constexpr std::array kTimeouts{field(foreign_name(kApi, "request"), duration),
-                               field(foreign_name(kApi, "backendRequest"), duration)};
-constexpr std::array kConstraint{field(foreign_name(kApi, "percent"), percent_as_share, "0.2"),
-                                 field(foreign_name(kApi, "interval"), duration, "10s")};
-constexpr Field kNumRetries = field(foreign_name(kEnvoy, "numRetries"), signed_number, "2");
-constexpr Field kTryTimeout = field(foreign_name(kEnvoy, "timeout"), duration);
-constexpr Field kRequestTimeout = field(foreign_name(kEnvoy, "requestTimeout"), duration);
-constexpr std::array kWaits{field(foreign_name(kEnvoy, "baseInterval"), duration, "25ms"),
-                            field(foreign_name(kEnvoy, "maxInterval"), duration)};
-constexpr Field kMinRetries = field(foreign_name(kEnvoy, "minRetryConcurrency"), whole_number, "3");
-constexpr Field kMaxRetries =
-    field(foreign_name(kEnvoy, "maxParallelRetries"), whole_number, "1024");
-constexpr Field kMaxRequests =
-    field(foreign_name(kEnvoy, "maxParallelRequests"), limit, "fixed:1024");
+constexpr std::array kRetry{Field{"attempts", "max-retries", signed_number, "2"},
+                            Field{"backoff", "backoff-base", duration, "25ms"}};
+constexpr std::array kTimeouts{Field{"request", "deadline", duration},
+                               Field{"backendRequest", "timeout", duration}};
+constexpr std::array kConstraint{Field{"percent", "budget-deposit", percent_as_share, "0.2"},
+                                 Field{"interval", "budget-ttl", duration, "10s"}};
+constexpr Field kNumRetries{"numRetries", "max-retries", signed_number, "2"};
+constexpr Field kTryTimeout{"timeout", "timeout", duration};
+constexpr Field kRequestTimeout{"requestTimeout", "deadline", duration};
+constexpr std::array kWaits{Field{"baseInterval", "backoff-base", duration, "25ms"},
+                            Field{"maxInterval", "backoff-cap", duration}};
+constexpr Field kMinRetries{"minRetryConcurrency", "budget-min-concurrency", whole_number, "3"};
+constexpr Field kMaxRetries{"maxParallelRetries", "budget-min-concurrency", whole_number, "1024"};
+constexpr Field kMaxRequests{"maxParallelRequests", "concurrency-limit", limit, "fixed:1024"};
 
 // How a route's retries are read, which the API leaves open in part.
 struct Implementation {

@@ -29,17 +29,16 @@ std::string any_duration(std::string_view text) {
   return option_text(protobuf_duration(text));
 }
 
-constexpr std::array kBackoff{
-    field(foreign_name(kGrpc, "initialBackoff"), positive_protobuf_duration),
-    field(foreign_name(kGrpc, "backoffMultiplier"), factor),
-    field(foreign_name(kGrpc, "maxBackoff"), positive_protobuf_duration)};
+constexpr std::array kBackoff{Field{"initialBackoff", "backoff-base", positive_protobuf_duration},
+                              Field{"backoffMultiplier", "backoff-factor", factor},
+                              Field{"maxBackoff", "backoff-cap", positive_protobuf_duration}};
 
-constexpr Field kHedgingDelay = field(foreign_name(kGrpc, "hedgingDelay"), any_duration, "0s");
-constexpr Field kTimeout = field(foreign_name(kGrpc, "timeout"), any_duration);
-constexpr Field kAttemptTimeout = field(foreign_name(kGrpc, "perAttemptRecvTimeout"), any_duration);
-constexpr Field kMaxAttempts = field(foreign_name(kGrpc, "maxAttempts"), whole_number);
-constexpr std::array kThrottling{field(foreign_name(kGrpc, "maxTokens"), plain_share),
-                                 field(foreign_name(kGrpc, "tokenRatio"), plain_share)};
+constexpr Field kHedgingDelay{"hedgingDelay", "hedge", any_duration, "0s"};
+constexpr Field kTimeout{"timeout", "deadline", any_duration};
+constexpr Field kAttemptTimeout{"perAttemptRecvTimeout", "timeout", any_duration};
+constexpr Field kMaxAttempts{"maxAttempts", "max-attempts", whole_number};
+constexpr std::array kThrottling{Field{"maxTokens", "budget-tokens", plain_share},
+                                 Field{"tokenRatio", "budget-deposit", plain_share}};
 
 constexpr std::array<std::string_view, 17> kCodes{
     "OK",        "CANCELLED",      "UNKNOWN",           "INVALID_ARGUMENT",   "DEADLINE_EXCEEDED",

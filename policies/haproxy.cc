@@ -32,9 +32,9 @@ std::string wait(std::string_view text) {
   return option_text(std::min<Duration>(time(text), std::chrono::seconds(1)));
 }
 
-constexpr std::array kFields{field(foreign_name(kProgram, "retries"), whole_number, "3"),
-                             field(foreign_name(kProgram, "timeout connect"), wait, "1s"),
-                             field(foreign_name(kProgram, "timeout server"), duration)};
+constexpr std::array kFields{Field{"retries", "max-retries", whole_number, "3"},
+                             Field{"timeout connect", "backoff-base", wait, "1s"},
+                             Field{"timeout server", "timeout", duration}};
 
 // The words of retry-on, and the failures that they stand for.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kWords{

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kKnownKinds =
     "a gRPC service config, Envoy, Istio, resilience4j, Spring Cloud Gateway, AWS, .NET's standard resilience "
-    "handler, Gateway API, Envoy Gateway, kgateway, Linkerd, Traefik, NGINX or HAProxy";
+    "handler, Gateway API, Envoy Gateway, kgateway, Linkerd, NGINX or HAProxy";
 
 bool has_template(std::string_view text) {
   return text.find("{{") != text.npos || text.find("{%") != text.npos ||
@@ -61,7 +61,7 @@ struct FalseFriend {
 constexpr std::string_view kDotNet =
     "an appsettings file of .NET whose retries, if it has any, are in names of its own: what they do is in "
     "the program's code";
-constexpr std::array<FalseFriend, 16> kFalseFriends{{
+constexpr std::array<FalseFriend, 17> kFalseFriends{{
     {"argoproj.io/", "Argo's, whose retryPolicy is a word and is for jobs"},
     {"getambassador.io/", "Emissary's, whose retry_policy is not Envoy's"},
     {"projectcontour.io/", "Contour's HTTPProxy"},
@@ -69,8 +69,8 @@ constexpr std::array<FalseFriend, 16> kFalseFriends{{
     {"litellm", "LiteLLM's, whose retry_policy is not Envoy's"},
     {"ErrorRetries", "LiteLLM's, whose retry_policy is not Envoy's"},
     {"virtualRouterName", "AWS App Mesh's"},
-    {".retry.attempts=",
-     "labels of Traefik in another program's file: give them as a YAML list of labels"},
+    {"traefik.", "Traefik's"},
+    {"[http.middlewares", "Traefik's"},
     {"healthcheck:", "a compose file, whose retries are of health checks"},
     {"envoy_local_cluster_json", "Consul's (HCL); the JSON in it is Envoy's: give that alone"},
     {"nginx.ingress.kubernetes.io/", "an Ingress of NGINX's controller"},
@@ -87,17 +87,11 @@ void refuse_template(std::string_view text) {
   }
 }
 
-[[noreturn]] void refuse_unknown(std::string_view text, const std::vector<Node>& documents = {}) {
+[[noreturn]] void refuse_unknown(std::string_view text) {
   for (const FalseFriend& each : kFalseFriends) {
     if (text.find(each.sign) == text.npos) continue;
-    std::string what(each.what);
-    if (each.what == kDotNet) {
-      if (const std::string guess = guess_dotnet(documents); !guess.empty()) {
-        what += "; by the names, " + guess;
-      }
-    }
-    throw BadFile("this looks like " + what + ": that is not read here; what is read is " +
-                  std::string(kKnownKinds));
+    throw BadFile("this looks like " + std::string(each.what) +
+                  ": that is not read here; what is read is " + std::string(kKnownKinds));
   }
   throw BadFile("there is no retry policy of a kind that is known: " + std::string(kKnownKinds));
 }
@@ -125,7 +119,6 @@ PolicyFile read_any(std::string_view text, ReadAs as) {
         "this looks like a script: nothing of it is run or evaluated; give a file of "
         "NAME=VALUE lines, or a config file");
   }
-  if (is_traefik_toml(text)) return read_traefik({parse_toml(text)});
   if (is_haproxy(text)) {
     refuse_template(text);
     return read_haproxy(text);
@@ -171,9 +164,8 @@ PolicyFile read_any(std::string_view text, ReadAs as) {
   join(file, read_kgateway(documents));
   if (!file.kind.empty()) return file;
   if (is_dotnet(documents)) return read_dotnet(documents);
-  if (is_traefik(documents)) return read_traefik(documents);
   if (is_nginx_ingress(documents)) return read_nginx_ingress(documents);
-  refuse_unknown(text, documents);
+  refuse_unknown(text);
 }
 
 constexpr std::array<std::pair<std::string_view, ReadAs>, 6> kWords{

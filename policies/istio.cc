@@ -33,15 +33,15 @@ std::string wait(std::string_view text) {
   return option_text(value);
 }
 
-constexpr Field kAttempts = field(foreign_name(kProgram, "attempts"), signed_number, "2");
-constexpr Field kTryTimeout = field(foreign_name(kProgram, "perTryTimeout"), wait);
-constexpr Field kTimeout = field(foreign_name(kProgram, "timeout"), duration, "none");
-constexpr Field kBase = field(foreign_name(kProgram, "backoff"), wait, "25ms");
+constexpr Field kAttempts{"attempts", "max-retries", signed_number, "2"};
+constexpr Field kTryTimeout{"perTryTimeout", "timeout", wait};
+constexpr Field kTimeout{"timeout", "deadline", duration, "none"};
+constexpr Field kBase{"backoff", "backoff-base", wait, "25ms"};
 constexpr std::array kBudget{
-    field(foreign_name(kProgram, "percent"), percent_as_share, "0.2"),
-    field(foreign_name(kProgram, "minRetryConcurrency"), whole_number, "3"),
-    field(foreign_name(kProgram, "budgetInterval"), duration)};
-constexpr Field kMaxRetries = field(foreign_name(kProgram, "maxRetries"), whole_number);
+    Field{"percent", "budget-share", percent_as_share, "0.2"},
+    Field{"minRetryConcurrency", "budget-min-concurrency", whole_number, "3"},
+    Field{"budgetInterval", "budget-interval", duration}};
+constexpr Field kMaxRetries{"maxRetries", "budget-min-concurrency", whole_number};
 
 // A rule's host and what it says about connections to it.
 struct Rule {

@@ -1,4 +1,4 @@
-// Objects of Kubernetes: what Istio, the Gateway API, Linkerd and Traefik have in common.
+// Objects of Kubernetes: what Istio, the Gateway API and Linkerd have in common.
 #pragma once
 
 #include <string>

@@ -53,16 +53,16 @@ std::string grpc_statuses(std::string_view text) {
 }
 
 constexpr std::array kBudget{
-    field(foreign_name(kProgram, "retryRatio"), plain_share, "0.2"),
-    field(foreign_name(kProgram, "minRetriesPerSecond"), whole_number, "10"),
-    field(foreign_name(kProgram, "ttl"), profile_duration, "10s")};
-constexpr Field kTimeout = field(foreign_name(kProgram, "timeout"), profile_duration, "10s");
+    Field{"retryRatio", "budget-deposit", plain_share, "0.2"},
+    Field{"minRetriesPerSecond", "budget-minimum-rate", whole_number, "10"},
+    Field{"ttl", "budget-ttl", profile_duration, "10s"}};
+constexpr Field kTimeout{"timeout", "deadline", profile_duration, "10s"};
 constexpr std::array kAnnotations{
-    field(foreign_name(kProgram, "retry.linkerd.io/limit"), whole_number, "1"),
-    field(foreign_name(kProgram, "retry.linkerd.io/timeout"), annotation_duration),
-    field(foreign_name(kProgram, "timeout.linkerd.io/request"), annotation_duration, "none")};
-constexpr Field kHttp = field(foreign_name(kProgram, "retry.linkerd.io/http"), http_statuses);
-constexpr Field kGrpc = field(foreign_name(kProgram, "retry.linkerd.io/grpc"), grpc_statuses);
+    Field{"retry.linkerd.io/limit", "max-retries", whole_number, "1"},
+    Field{"retry.linkerd.io/timeout", "timeout", annotation_duration},
+    Field{"timeout.linkerd.io/request", "deadline", annotation_duration, "none"}};
+constexpr Field kHttp{"retry.linkerd.io/http", "retry-on", http_statuses};
+constexpr Field kGrpc{"retry.linkerd.io/grpc", "retry-on", grpc_statuses};
 
 // Of annotations others are for other programs, so only those that begin like Linkerd's count.
 void note_unknown(Policy& policy, const Node& all) {

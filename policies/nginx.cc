@@ -22,9 +22,8 @@ std::string duration(std::string_view text) {
   return option_text(duration_or(std::chrono::seconds(1), text));
 }
 
-constexpr Field kTries =
-    field(foreign_name(kProgram, "proxy_next_upstream_tries"), whole_number, "0");
-constexpr Field kReadTimeout = field(foreign_name(kProgram, "proxy_read_timeout"), duration, "1m");
+constexpr Field kTries{"proxy_next_upstream_tries", "max-attempts", whole_number, "0"};
+constexpr Field kReadTimeout{"proxy_read_timeout", "timeout", duration, "1m"};
 constexpr std::string_view kConditions = "proxy_next_upstream";
 constexpr std::string_view kTimeLimit = "proxy_next_upstream_timeout";
 

@@ -49,7 +49,6 @@ std::string content_of(const Policy& policy) {
   add(policy.refused ? "refused" : "");
   add(policy.has_retries ? "" : "limits");
   add(policy.layer);
-  add(policy.unique_names ? "unique" : "");
   for (const Setting& each : policy.settings) {
     add(each.option);
     add(each.value);

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "common/cli/finding_rules.h"
-#include "common/cli/foreign_names.h"
 #include "policies/tree.h"
 #include "study/named_options.h"
 
@@ -51,8 +50,6 @@ struct Policy {
   // file says it. Parts before the same service multiply their attempts.
   std::vector<std::string> hosts{};
   std::string layer{};
-  // Does its program skip a second one of the same name, in another file?
-  bool unique_names = false;
 
   void set(std::string option, std::string value, std::size_t at, std::string source);
   // A setting that is not in the file.
@@ -93,12 +90,6 @@ struct Field {
   std::string (*read)(std::string_view text) = nullptr;
   std::string_view standard{};  // as the option's text; empty: the option is not set
 };
-
-// A field whose option is that of the table of names.
-consteval Field field(const ForeignName& called, std::string (*read)(std::string_view text),
-                      std::string_view standard = {}) {
-  return {.name = called.name, .option = called.option, .read = read, .standard = standard};
-}
 
 // A text from a file in one line, fit for terminals and comments: not longer than this, and with `?`
 // for each byte that is not printable.

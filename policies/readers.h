@@ -46,11 +46,6 @@ PolicyFile read_linkerd(const std::vector<Node>& documents);
 // kgateway (once Gloo): options of routes, in Envoy's words. Without a kind if there are none.
 PolicyFile read_kgateway(const std::vector<Node>& documents);
 
-// Traefik: also labels, such as those of a compose file; its TOML is read first.
-bool is_traefik_toml(std::string_view text);
-bool is_traefik(const std::vector<Node>& documents);
-PolicyFile read_traefik(const std::vector<Node>& documents);
-
 // NGINX, and an Ingress of its controller.
 bool is_nginx(std::string_view text);
 bool is_nginx_ingress(const std::vector<Node>& documents);
@@ -63,8 +58,6 @@ PolicyFile read_haproxy(std::string_view text);
 // .NET: an appsettings file.
 bool is_dotnet(const std::vector<Node>& documents);
 PolicyFile read_dotnet(const std::vector<Node>& documents);
-// What settings of a program's own may mean, by their names: "line 3 may mean --max-retries=5"; empty if nothing.
-std::string guess_dotnet(const std::vector<Node>& documents);
 
 // The keys of all documents: one list for each, in their order. Only of resilience4j and of what
 // makes a document a profile's.

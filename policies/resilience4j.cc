@@ -41,24 +41,21 @@ std::string jitter(std::string_view text) {
   return "proportional:" + factor;
 }
 
-constexpr Field kMaxAttempts = field(foreign_name(kProgram, "maxAttempts"), count_from_one, "3");
-constexpr Field kWait = field(foreign_name(kProgram, "waitDuration"), spring_wait, "500ms");
-constexpr Field kFactor =
-    field(foreign_name(kProgram, "exponentialBackoffMultiplier"), multiplier, "1.5");
-constexpr Field kCap = field(foreign_name(kProgram, "exponentialMaxWaitDuration"), spring_wait);
-constexpr Field kJitter =
-    field(foreign_name(kProgram, "randomizedWaitFactor"), jitter, "proportional:0.5");
-constexpr Field kTimeLimit = field(foreign_name(kProgram, "timeoutDuration"), spring_wait, "1s");
+constexpr Field kMaxAttempts{"maxAttempts", "max-attempts", count_from_one, "3"};
+constexpr Field kWait{"waitDuration", "backoff-base", spring_wait, "500ms"};
+constexpr Field kFactor{"exponentialBackoffMultiplier", "backoff-factor", multiplier, "1.5"};
+constexpr Field kCap{"exponentialMaxWaitDuration", "backoff-cap", spring_wait};
+constexpr Field kJitter{"randomizedWaitFactor", "jitter", jitter, "proportional:0.5"};
+constexpr Field kTimeLimit{"timeoutDuration", "timeout", spring_wait, "1s"};
 constexpr std::array kBreaker{
-    field(foreign_name(kProgram, "slidingWindowType"), window_kind, "calls"),
-    field(foreign_name(kProgram, "minimumNumberOfCalls"), count_from_one, "100"),
-    field(foreign_name(kProgram, "failureRateThreshold"), percent_as_share, "0.5"),
-    field(foreign_name(kProgram, "slowCallDurationThreshold"), spring_wait, "1m"),
-    field(foreign_name(kProgram, "slowCallRateThreshold"), percent_as_share, "1"),
-    field(foreign_name(kProgram, "waitDurationInOpenState"), spring_wait, "1m"),
-    field(foreign_name(kProgram, "permittedNumberOfCallsInHalfOpenState"), count_from_one, "10")};
-constexpr Field kWindowCalls =
-    field(foreign_name(kProgram, "slidingWindowSize"), count_from_one, "100");
+    Field{"slidingWindowType", "breaker-window", window_kind, "calls"},
+    Field{"minimumNumberOfCalls", "breaker-min-calls", count_from_one, "100"},
+    Field{"failureRateThreshold", "breaker-failure-share", percent_as_share, "0.5"},
+    Field{"slowCallDurationThreshold", "breaker-slow-call", spring_wait, "1m"},
+    Field{"slowCallRateThreshold", "breaker-slow-share", percent_as_share, "1"},
+    Field{"waitDurationInOpenState", "breaker-open-for", spring_wait, "1m"},
+    Field{"permittedNumberOfCallsInHalfOpenState", "breaker-trials", count_from_one, "10"}};
+constexpr Field kWindowCalls{"slidingWindowSize", "breaker-calls", count_from_one, "100"};
 const Field kWindowTime{.name = "slidingWindowSize",
                         .option = "breaker-time",
                         .read = whole_seconds,

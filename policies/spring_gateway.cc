@@ -14,11 +14,11 @@ namespace retrystorm {
 namespace {
 
 constexpr std::string_view kProgram = "Spring Cloud Gateway";
-constexpr Field kRetries = field(foreign_name(kProgram, "retries"), count_from_one, "3");
-constexpr Field kTimeout = field(foreign_name(kProgram, "response-timeout"), spring_wait);
-constexpr std::array kBackoff{field(foreign_name(kProgram, "firstBackoff"), spring_wait, "5ms"),
-                              field(foreign_name(kProgram, "factor"), count_from_one, "2"),
-                              field(foreign_name(kProgram, "maxBackoff"), spring_wait)};
+constexpr Field kRetries{"retries", "max-retries", count_from_one, "3"};
+constexpr Field kTimeout{"response-timeout", "timeout", spring_wait};
+constexpr std::array kBackoff{Field{"firstBackoff", "backoff-base", spring_wait, "5ms"},
+                              Field{"factor", "backoff-factor", count_from_one, "2"},
+                              Field{"maxBackoff", "backoff-cap", spring_wait}};
 
 // The words of the lists, each with the failures that it stands for.
 constexpr std::string_view kWords =

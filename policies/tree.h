@@ -59,9 +59,6 @@ void check_name(std::string_view name, std::size_t line);
 // A value of a file of lines.
 Node scalar_node(std::string_view name, std::string_view text, std::size_t line);
 
-// A TOML file as a map. Throws BadFile.
-Node parse_toml(std::string_view text);
-
 // JSON without its comments, which some programs take: blanks are in their place.
 std::string without_comments(std::string_view json);
 

@@ -35,8 +35,7 @@ Duration protobuf_duration(std::string_view text);
 Duration go_duration(std::string_view text);
 // "1m30s", without fractions: up to four numbers of up to five digits (Gateway API, Envoy Gateway).
 Duration gateway_duration(std::string_view text);
-// "1m30s", "500ms"; a bare number counts in this unit: seconds in NGINX and Traefik, milliseconds in
-// HAProxy.
+// "1m30s", "500ms"; a bare number counts in this unit: seconds in NGINX, milliseconds in HAProxy.
 Duration duration_or(Duration unit, std::string_view text);
 // "00:00:02.5", "1.02:00:00" with days, and a bare number of days (.NET).
 Duration timespan(std::string_view text);

@@ -1,4 +1,6 @@
 // Is a retry policy in another program's file safe for a service?
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
@@ -7,6 +9,7 @@
 #include <map>
 #include <stdexcept>
 
+#include "common/output/answer.h"
 #include "common/output/json_text.h"
 #include "common/output/output_queue.h"
 #include "model/base/text.h"
@@ -16,7 +19,7 @@
 #include "retrystorm/policy_files.h"
 #include "retrystorm/policy_runs.h"
 #include "retrystorm/study_command.h"
-#include "study/fitted_table.h"
+#include "words/words.h"
 #include "study/judged_runs.h"
 
 namespace retrystorm {
@@ -121,27 +124,24 @@ bool can_run(const Policy& policy) {
 }
 
 // Finds the policy among those of its file. Two that begin in one line are told apart by a name.
-std::string import_command(const CheckedFile& file, const Policy& policy, const std::string& as) {
-  std::string command = "retrystorm import " + shell_word(file.path) + as;
-  if (file.policies.size() == 1) return command;
+std::string start_of(const CheckedFile& file, const Policy& policy) {
+  std::string start = " --start=" + shell_word(file.path);
+  if (file.policies.size() == 1) return start;
   const auto in_line =
       std::count_if(file.policies.begin(), file.policies.end(),
                     [&policy](const auto& each) { return each.policy->line == policy.line; });
   if (in_line > 1 && policy.names.empty()) return "";
-  return command + " --policy=" +
+  return start + " --policy=" +
          (in_line > 1 ? shell_word(policy.names.front()) : std::to_string(policy.line));
 }
 
-PolicyToRun to_run(const CheckedFile& file, const CheckedPolicy& policy, const std::string& as) {
+PolicyToRun to_run(const CheckedFile& file, const CheckedPolicy& policy) {
   std::string name = printable(file.path) + ':' + std::to_string(policy.policy->line);
   std::replace(name.begin(), name.end(), '`', '\'');  // they could end a fence of Markdown
   return {.name = name,
           .settings = options_of(*policy.policy),
-          .format = file.file.format.empty() ? std::nullopt
-                                             : std::optional(parse_export_format(file.file.format)),
-          .names = names_in(file.file, *policy.policy, file.path),
           .multiplexed = sends_over_one_connection(file.file),
-          .import = import_command(file, *policy.policy, as)};
+          .start = start_of(file, *policy.policy)};
 }
 
 // Finds what each policy was before: the policy of a name that it has, too, or the only one if both are.
@@ -215,12 +215,17 @@ const char* level_name(Note::Level level) {
                                           : "note";
 }
 
-// What is read, and what is found: of each file first what is about the whole of it. `policy` null: of the file.
-void print_notes(const std::vector<Found>& all, const CheckedFile& file,
-                 const CheckedPolicy* policy, bool markdown) {
+// What is found: of each file first what is about the whole of it. `policy` null: of the file. Of the notes, which break
+// nothing, the first few, unless `whole`. Returns how many are left out.
+std::size_t print_notes(const std::vector<Found>& all, const CheckedFile& file,
+                        const CheckedPolicy* policy, bool markdown, bool whole,
+                        const AnswerLook& look) {
+  constexpr std::size_t kMostNotes = 3;
+  std::size_t notes = 0;
   for (const Found& each : all) {
     if (each.file != &file || each.policy != policy) continue;
     const Note& note = *each.note;
+    if (note.level == Note::Level::kNote && ++notes > kMostNotes && !whole) continue;
     const std::string text = note.text + " (" + note.rule + (each.old ? ", as before)" : ")");
     const std::string line = note.line > 0 ? "line " + std::to_string(note.line) : "";
     if (markdown) {
@@ -232,23 +237,32 @@ void print_notes(const std::vector<Found>& all, const CheckedFile& file,
     head.resize(11, ' ');
     head += line;
     head.resize(std::max<std::size_t>(head.size() + 1, 22), ' ');
-    print_wrapped(std::cout, head, text);
+    std::cout << painted(fitted(head, text, style_of(STDOUT_FILENO, look.color)),
+                         note.level == Note::Level::kNote ? Tone::kPlain : Tone::kDoubt,
+                         style_of(STDOUT_FILENO, look.color));
   }
+  return whole || notes < kMostNotes ? 0 : notes - kMostNotes;
 }
 
 void print_files(const std::vector<CheckedFile>& files, const std::vector<Found>& all,
-                 bool markdown) {
+                 bool markdown, const AnswerLook& look) {
+  const bool whole = markdown || look.verbose;
+  std::size_t left_out = 0;
   const char* const end = markdown ? "\n\n" : "\n";
   for (const CheckedFile& file : files) {
     std::cout << (markdown ? "## " + as_markdown_code(file.path) : printable(file.path)) << ": "
               << file.file.kind << end;
-    print_notes(all, file, nullptr, markdown);
+    left_out += print_notes(all, file, nullptr, markdown, whole, look);
     for (const CheckedPolicy& each : file.policies) {
       const std::string text = summary(*each.policy);
-      std::cout << (markdown ? "\n### " + as_markdown(text) : '\n' + text) << end;
-      print_notes(all, file, &each, markdown);
+      std::cout << (markdown ? "\n### " + as_markdown(text) : text) << end;
+      left_out += print_notes(all, file, &each, markdown, whole, look);
     }
-    std::cout << '\n';
+    if (markdown) std::cout << '\n';
+  }
+  if (left_out > 0) {
+    const Statement more{"more-notes", {{"count", static_cast<double>(left_out)}}};
+    print_dim(std::cout, words_of(more), style_of(STDOUT_FILENO, look.color));
   }
 }
 
@@ -313,15 +327,15 @@ bool has_unknown(const std::vector<CheckedFile>& files) {
   });
 }
 
-// The policies that can be run. Those that have not changed are left out. `as`: " --as=NAME", if that was given.
-std::vector<PolicyCase> cases_of(const std::vector<CheckedFile>& files, const std::string& as) {
+// The policies that can be run. Those that have not changed are left out.
+std::vector<PolicyCase> cases_of(const std::vector<CheckedFile>& files) {
   std::vector<PolicyCase> cases;
   for (const CheckedFile& file : files) {
     for (const CheckedPolicy& each : file.policies) {
       if (!can_run(*each.policy)) continue;
-      PolicyCase one{.policy = to_run(file, each, as)};
+      PolicyCase one{.policy = to_run(file, each)};
       if (each.before.policy != nullptr && can_run(*each.before.policy->policy)) {
-        one.before = to_run(*each.before.file, *each.before.policy, as);
+        one.before = to_run(*each.before.file, *each.before.policy);
         if (one.before->settings == one.policy.settings) continue;
       }
       cases.push_back(std::move(one));
@@ -355,14 +369,11 @@ int check_files(const Invocation& invocation, const CheckOptions& typed) {
     options.json = "-";
   }
   if (!options.workload.seed) options.workload.seed = 1;  // for the same verdict each time
-  const CLI::Option* as = find_option(invocation.app, "as");
-  const std::vector<PolicyCase> cases =
-      given.empty() ? std::vector<PolicyCase>()
-                    : cases_of(files, as->count() > 0 ? " --as=" + text_of(*as) : "");
+  const std::vector<PolicyCase> cases = given.empty() ? std::vector<PolicyCase>() : cases_of(files);
   const auto tell = [&](JsonLines& json) {
     if (options.format == Format::kSarif) write_sarif(all, !old_files.empty());
     write_json(files, all, json);
-    print_files(files, all, markdown);
+    print_files(files, all, markdown, options.look);
     if (given.empty()) {
       std::cout
           << "Nothing was run: give your service and its load, such as --service=workers "

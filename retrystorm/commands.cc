@@ -6,18 +6,43 @@
 #include <vector>
 
 #include "common/cli/parse.h"
+#include "common/exit_code.h"
 #include "common/os/process.h"
+#include "common/output/output_queue.h"
 #include "common/output/plain_text.h"
 #include "model/base/text.h"
+#include "simulate/program.h"
 
 namespace retrystorm {
 namespace {
 
-const Command* const kCommands[] = {&kStrategies, &kRemedies, &kMapStudy, &kJobStudy,
-                                    &kSchedule,   &kValidate, &kCheck,    &kRecommend,
-                                    &kImport,     &kExport,   &kService};
+// By purpose: ask, compare, translate, trust.
+const Command* const kCommands[] = {&kSimulate, &kCheck,   &kRecommend, &kRemedies,
+                                    &kStrategies, &kMapStudy, &kJobStudy, &kService,
+                                    &kSchedule, &kImport,  &kExport};
+
+constexpr std::string_view kOverview =
+    R"(After an outage, does your service come back, or do its clients' retries keep it down?
+
+  simulate    one run, many runs, sweeps            check      is this policy file safe?
+  recommend   better settings for your service      remedies   it is down: what ends it?
+  strategies  what gRPC, AWS and others do          map        where it tips over
+  job         workers, and a table that follows     service    options from your p99 and load
+  schedule    the waits of a policy                 import     a policy file as settings
+  export      settings as a policy file
+
+  retrystorm check my-service-config.json
+  retrystorm simulate --workers=64 --service-time=80ms --rate=400 --outage-for=30s --runs=100
+
+retrystorm COMMAND -h, --explain WORD, docs/README.md
+)";
 
 }  // namespace
+
+const Command kSimulate{"simulate", "One run, many runs, or a sweep of settings.", "",
+                        [](const Command&, int argc, const char* const* argv) {
+                          return run_simulate(argc, argv, 2);
+                        }};
 
 int run_commands(int argc, const char* const* argv) {
   occupy_standard_descriptors();
@@ -28,6 +53,14 @@ int run_commands(int argc, const char* const* argv) {
     names.emplace_back(command->name);
   }
   const PlainText plain(std::cerr);
+  if (argc < 2) {
+    std::cout << kOverview;
+    return flush_standard_output() ? kExitHolds : kExitFault;
+  }
+  if (word == "validate") {
+    std::cerr << "validate is no longer a command: use scripts/validate\n";
+    return static_cast<int>(CLI::ExitCodes::ExtrasError);
+  }
   if (!word.empty() && word[0] != '-') {
     std::cerr << unknown_name(word, names) << " (see --help)\n";
     return static_cast<int>(CLI::ExitCodes::ExtrasError);
@@ -35,7 +68,6 @@ int run_commands(int argc, const char* const* argv) {
   CLI::App app("Studies of many simulated runs, and retry policies in other programs' files.");
   set_up_help(app);
   for (const Command* command : kCommands) app.add_subcommand(command->name, command->about);
-  app.require_subcommand();
   return parse(app, argc, argv).value_or(0);
 }
 

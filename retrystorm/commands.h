@@ -20,8 +20,8 @@ extern const Command kRecommend;
 extern const Command kRemedies;
 extern const Command kSchedule;
 extern const Command kService;
+extern const Command kSimulate;
 extern const Command kStrategies;
-extern const Command kValidate;
 
 // Runs the command that the first argument names. Returns the exit code.
 int run_commands(int argc, const char* const* argv);

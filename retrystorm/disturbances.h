@@ -30,9 +30,6 @@ inline const std::vector<StudyDisturbance>& disturbances() {
   return all;
 }
 
-// Hardly longer than a timeout: here retries still save many requests, and budgets fail them.
-inline const StudyDisturbance kShortFreeze{"frozen 3 s", true, {{"outage-for", "3s"}}};
-
 // These disturbances with the outage among the options, which is taken out of them, in place of the freezes. Throws
 // std::invalid_argument if that is none.
 std::vector<StudyDisturbance> with_own_outage(NamedOptions& given);

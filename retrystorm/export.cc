@@ -38,8 +38,7 @@ const Command kExport{
     "service config, Envoy, Istio, Envoy Gateway, resilience4j, AWS config or .NET settings. What the\n"
     "format cannot say is named: in comments, or on standard error where it has none. The others are\n"
     "read only, for they could say next to nothing of a policy: in Gateway API's routes, Linkerd, NGINX\n"
-    "and HAProxy the waits are fixed or up to the implementation, and Traefik's factor follows from the\n"
-    "attempts. Of these only Linkerd has a budget.",
+    "and HAProxy the waits are fixed or up to the implementation. Of these only Linkerd has a budget.",
     "retrystorm export --as=istio --strategy=envoy --max-retries=2",
     [](const Command& command, int argc, const char* const* argv) {
       return run_command<ExportOptions>(command, argc, argv, declare, export_settings);

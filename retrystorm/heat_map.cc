@@ -13,7 +13,7 @@
 
 #include "model/base/duration.h"
 #include "model/base/text.h"
-#include "study/fitted_table.h"
+#include "study/notes.h"
 #include "study/statistics.h"
 
 namespace retrystorm {

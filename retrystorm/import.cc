@@ -69,7 +69,7 @@ const Command kImport{
     "import",
     "Prints the retry policy in another program's file as a file for --config: each option with the\n"
     "line that it comes from, what is not in the file, and what is not modelled. Reads gRPC service\n"
-    "configs, Envoy, Istio, resilience4j, AWS, .NET, Gateway API, Linkerd, Traefik, NGINX and HAProxy,\n"
+    "configs, Envoy, Istio, resilience4j, AWS, .NET, Gateway API, Linkerd, NGINX and HAProxy,\n"
     "recognised by their content.",
     "retrystorm import service_config.json --policy=helloworld.Greeter >policy.ini",
     [](const Command& command, int argc, const char* const* argv) {

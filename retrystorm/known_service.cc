@@ -10,7 +10,6 @@
 #include "model/base/text.h"
 #include "policies/policy.h"
 #include "policies/text_files.h"
-#include "study/validation/formulas.h"
 
 namespace retrystorm {
 namespace {
@@ -18,6 +17,15 @@ namespace {
 constexpr double kZ99 = 2.3263478740408408;  // the normal distribution's 99 % quantile
 constexpr double kUsualSpread = 0.5;         // that of lognormal:80ms
 constexpr std::size_t kMostWorkers = 1'000'000;
+
+// The share of requests that must wait for one of so many workers, of which `busy` are busy on average (Erlang C).
+double waiting_share(std::size_t workers, double busy) {
+  double refused = 1;  // if nobody waited (Erlang B)
+  for (std::size_t n = 1; n <= workers; ++n) {
+    refused = busy * refused / (static_cast<double>(n) + busy * refused);
+  }
+  return refused / (1 - busy / static_cast<double>(workers) * (1 - refused));
+}
 
 // A line such as `name_bucket{path="/",le="0.1"} 24 1700000000`.
 struct Sample {
@@ -137,7 +145,7 @@ EstimatedService estimate(const KnownService& known) {
   // All that come must be served.
   service.workers = std::max(static_cast<std::size_t>(workers),
                              static_cast<std::size_t>(std::floor(service.busy)) + 1);
-  service.waits = validation::erlang_c(static_cast<int>(service.workers), service.busy);
+  service.waits = waiting_share(service.workers, service.busy);
   return service;
 }
 

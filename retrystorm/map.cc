@@ -19,7 +19,7 @@
 #include "simulator/syn_repeats.h"
 #include "study/cell_columns.h"
 #include "study/cells.h"
-#include "study/fitted_table.h"
+#include "study/notes.h"
 
 namespace retrystorm {
 namespace {

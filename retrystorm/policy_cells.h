@@ -2,12 +2,9 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "policies/export.h"
 #include "retrystorm/disturbances.h"
 #include "retrystorm/study_command.h"
 
@@ -16,12 +13,11 @@ namespace retrystorm {
 struct PolicyToRun {
   std::string name;  // such as "file.yaml:12"
   NamedOptions settings;
-  std::optional<ExportFormat> format{};  // of its file, if a change can be written in it
-  FileNames names{};                     // there
   // Does its program send all requests of a process over one connection? Then it runs so, unless
   // --connections is given.
   bool multiplexed = false;
-  std::string import{};  // the command that prints it as a settings file; empty if there is none
+  std::string
+      start{};  // the options with which `recommend` starts from it; empty if there are none
 };
 
 // The scenario of a policy in a disturbance, with these settings in place of its own. `given`: options that hold for all.
@@ -52,25 +48,7 @@ std::size_t down_runs(const Runs& runs);
 // one observes. Errors last for the whole run.
 double success_in(const StudyDisturbance& disturbance, const CellResult& result);
 
-// The same without retries and hedges: each request is one attempt.
-void send_once(ScenarioOptions& options);
-
 // Runs of what is no cell of a study have so many seeds.
 inline constexpr std::size_t kBesideRuns = 20;
-
-// What happens to a service, with the settings that leave it down.
-struct TitledScenario {
-  std::string title;
-  ScenarioOptions options;
-};
-
-// Whether the service would be down with them if it did something else: skipped requests whose callers have hung up,
-// or, where that is not enough, turned away what would be answered too late. Leaves out what was `given`. `label`: before each line.
-void print_service_changes(const Study& study, const std::string& label,
-                           const std::vector<TitledScenario>& all, const NamedOptions& given);
-
-// "in 3 of 20 runs (frozen 10 s)", or "in none of 20 runs of each": where runs are down, or not back in time.
-std::string down_with(const Study& study, const std::vector<TitledScenario>& all,
-                      const std::function<void(ScenarioOptions&)>& change);
 
 }  // namespace retrystorm

@@ -1,5 +1,7 @@
 #include "retrystorm/policy_runs.h"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
@@ -9,12 +11,15 @@
 #include <stdexcept>
 #include <utility>
 
+#include "common/output/answer.h"
 #include "common/output/json_text.h"
 #include "model/base/text.h"
-#include "retrystorm/policy_advice.h"
+#include "model/run/outlook.h"
 #include "study/acceptance.h"
-#include "study/fitted_table.h"
+#include "study/notes.h"
 #include "study/judged_runs.h"
+#include "study/trials.h"
+#include "words/words.h"
 
 namespace retrystorm {
 namespace {
@@ -201,6 +206,72 @@ std::string as_words(const Invocation& invocation, const NamedOptions& given) {
   return words;
 }
 
+// Says where nothing that failed is retried: such a disturbance is no test of the retries.
+void print_not_retried(const std::string& label, std::span<const Cell> cells,
+                       const std::vector<StudyCell>& study, const Study::Runs& runs) {
+  std::string names;
+  bool hangs = false;
+  for (const Cell& each : cells) {
+    if (runs[each.now].empty()) continue;
+    const CellResult result = summarize(runs[each.now]);
+    if (result.nothing_retried == 0) continue;
+    add_to_list(names, each.disturbance->title + " (" + to_string(result.not_retryable) + ')');
+    hangs |= look_ahead(study[each.now].options).hangs_on_rejections();
+  }
+  print_note(std::cout, label + "nothing was retried, these failures are not retryable", names);
+  if (hangs) {
+    std::cout << "  Only errors are retried. They decide where a service turns requests away: give "
+                 "--queue-length\n  and --rejection-cost\n";
+  }
+}
+
+// Where most runs are down, or not back in time; if none is, the outage after which it takes longest to be back.
+const Cell& worst_of(std::span<const Cell> cells, const Study::Runs& runs) {
+  const Cell* worst = &cells.front();
+  std::size_t most = 0;
+  Duration longest{-1};
+  for (const Cell& each : cells) {
+    const std::size_t hits = hits_of(runs[each.now]).all();
+    const auto back = summarize(runs[each.now]).recovery_median;
+    const bool latest = hits == 0 && most == 0 && each.outage() && back && *back >= longest;
+    if (latest) longest = *back;
+    if (latest || hits > most) worst = &each;
+    most = std::max(most, hits);
+  }
+  return *worst;
+}
+
+// Of a policy in all disturbances. `turned`: ten percent more load or less capacity has another answer.
+RunAnswer answer_of(std::span<const Cell> cells, const Study::Runs& runs, const std::string& name,
+                    bool turned) {
+  std::size_t all = 0, down = 0, open = 0;
+  double most = 0;
+  for (const Cell& each : cells) {
+    const Hits hits = hits_of(runs[each.now]);
+    all += runs[each.now].size();
+    down += hits.down;
+    open += hits.open;
+    most = std::max(most, greatest_share(hits.all(), runs[each.now].size()));
+  }
+  const Cell& worst = worst_of(cells, runs);
+  const Hits hits = hits_of(runs[worst.now]);
+  Statement what{"check-back", {{"runs", static_cast<double>(all)}, {"share", ShareOf{most}}}};
+  Tone tone = Tone::kGood;
+  if (down + open > 0) {
+    tone = down > 0 ? Tone::kBad : Tone::kDoubt;
+    what = {down > 0 ? "check-down" : "check-open",
+            {{"down", static_cast<double>(down > 0 ? hits.down : hits.open)},
+             {"runs", static_cast<double>(runs[worst.now].size())},
+             {"fault", worst.disturbance->title}}};
+  }
+  if (turned) {
+    tone = Tone::kDoubt;
+    what = {"only-just", {{"answer", words_of(what)}}};
+  }
+  if (!name.empty()) what = {"of-policy", {{"policy", name}, {"answer", words_of(what)}}};
+  return {tone, what};
+}
+
 }  // namespace
 
 int run_policies(const Invocation& invocation, const StudyOptions& options,
@@ -283,10 +354,43 @@ int run_policies(const Invocation& invocation, const StudyOptions& options,
   if (multiplexed && !given.contains("connections")) {
     std::cout << kRunMultiplexed << '\n';
   }
-  std::vector<OutlookOfRow> rows;
-  for (const std::size_t each : told) rows.push_back({"", look_ahead(plan.study[each].options)});
-  print_premises(invocation, rows, set_by_all(cases));
-  judge.print_plans(of_changes);
+  if (options.look.verbose) {
+    std::vector<OutlookOfRow> rows;
+    for (const std::size_t each : told) rows.push_back({"", look_ahead(plan.study[each].options)});
+    print_premises(invocation, rows, set_by_all(cases));
+    judge.print_plans(of_changes);
+  }
+  const Style style = style_of(STDOUT_FILENO, options.look.color);
+  const auto cells_of = [&](std::size_t policy) {
+    return std::span<const Cell>(&plan.cells[policy * disturbances.size()], disturbances.size());
+  };
+  // What could turn the answer is tried in the worst disturbance. The trials of ten percent belong to the answer.
+  std::vector<AnswerTrials> trials;
+  std::vector<CellResult> results(cases.size());
+  std::vector<std::vector<Expectation>> holding(cases.size());
+  std::vector<std::vector<AnswerTrials::Outcome>> turned(cases.size());
+  for (std::size_t i = 0; i < cases.size() && !table.rows.empty(); ++i) {
+    const Cell& worst = worst_of(cells_of(i), runs);
+    results[i] = summarize(runs[worst.now]);
+    const bool hold = std::all_of(cells_of(i).begin(), cells_of(i).end(), [&](const Cell& cell) {
+      const auto judged = judgements(runs, cell);
+      return std::all_of(judged.begin(), judged.end(), [](const Accepted& each) {
+        return each.judgement.finding == Finding::kHolds;
+      });
+    });
+    if (hold) holding[i] = options.expectations;
+    trials.emplace_back(AskedRow{plan.study[worst.now].options, given, results[i], holding[i]},
+                        study.evaluator(), study.seed(), kBesideRuns);
+    if (!cases[i].before) {
+      for (AnswerTrials::Outcome& each : trials[i].of_a_tenth()) {
+        if (each.turn != AnswerTrials::Turn::kNone) turned[i].push_back(std::move(each));
+      }
+    }
+    print_headline(std::cout,
+                   answer_of(cells_of(i), runs, cases.size() > 1 ? cases[i].policy.name : "",
+                             std::any_of(turned[i].begin(), turned[i].end(), turns_verdict)),
+                   style);
+  }
   if (table.rows.empty()) {
     std::cout << "No disturbance has had its first runs: nothing can be said yet.\n";
   } else {
@@ -298,37 +402,24 @@ int run_policies(const Invocation& invocation, const StudyOptions& options,
     std::cout
         << "open: neither down nor back at the end, so that \"at most\" counts them as down\n";
   }
-  const std::string words = as_words(invocation, given);
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    const std::span<const Cell> cells(&plan.cells[i * disturbances.size()], disturbances.size());
-    std::vector<const Runs*> all;
-    for (const Cell& each : cells) all.push_back(&runs[each.now]);
-    const PolicyToRun& policy = cases[i].policy;
-    PolicyAdvice advice(cases.size() > 1 ? policy.name + ": " : "", policy, disturbances, all,
-                        study, options, given, words);
-    const bool hold = std::all_of(cells.begin(), cells.end(), [&](const Cell& cell) {
-      const auto judged = judgements(runs, cell);
-      return std::all_of(judged.begin(), judged.end(), [](const Accepted& each) {
-        return each.judgement.finding == Finding::kHolds;
-      });
-    });
-    advice.print_not_retried();
-    if (!cases[i].before) {
-      advice.print_budget();
-      advice.try_others(hold);
-      if (hold) advice.print_nothing_to_change();
-    }
-    // Or not back in time.
-    const auto hits = [](const Runs* each) { return hits_of(*each).all(); };
-    if (std::any_of(all.begin(), all.end(),
-                    [&](const Runs* each) { return is_majority(hits(each), each->size()); })) {
-      advice.print_service_changes();
-    }
-    if (policy.format && !hold && std::any_of(all.begin(), all.end(), hits)) {
-      advice.print_change_to_try();
-    }
-    if (!cases[i].before) advice.print_others();
-    if (!markdown) advice.print_command();
+  std::string start;  // the first policy that does not hold
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const std::string label = cases.size() > 1 ? cases[i].policy.name + ": " : "";
+    print_not_retried(label, cells_of(i), plan.study, runs);
+    if (holding[i].empty() && start.empty()) start = cases[i].policy.start;
+    if (cases[i].before) continue;
+    std::size_t lines = 0;
+    const auto tell = [&](const AnswerTrials::Outcome& each) {
+      constexpr std::size_t kMost = 4;
+      if (++lines > kMost && !options.look.verbose) return;
+      std::cout << painted(fitted("  " + label, trial_words(each), style),
+                           each.turn == AnswerTrials::Turn::kBack ? Tone::kGood : Tone::kDoubt, style);
+    };
+    for (const AnswerTrials::Outcome& each : turned[i]) tell(each);
+    trials[i].others(tell);
+  }
+  if (!start.empty()) {
+    std::cout << "next: retrystorm recommend" << start << as_words(invocation, given) << '\n';
   }
   return study.finish(fence);
 }

@@ -21,8 +21,7 @@ struct PolicyCase {
 };
 
 // Puts each policy in each of `disturbances`, with the options that were `given` for all, and prints what came
-// of it: what its retry budget costs, and for a policy that leaves the service down the least change with
-// which it comes back. A policy that breaks a claim gets no more runs. Where there is a policy before, both
+// of it and what the answer hangs on, and for a policy that does not hold the command that searches a better one. A policy that breaks a claim gets no more runs. Where there is a policy before, both
 // have the same seeds, and only runs that are down now and were not down before count as down. Returns the exit code.
 // Throws std::invalid_argument if so few runs cannot show a claim. There is at least one case. `before_runs`
 // is called when all options have been checked, with the file of --json. With `markdown`, all is printed as

@@ -129,21 +129,16 @@ class Recommendation {
   bool is_certified(const Settings& settings) const;
   std::vector<Row> rows() const;
   std::string why_not(const Row& row, const Settings& recommended) const;
+  std::string distance(const Settings& settings, const Settings& recommended) const;
   std::string missed_text(std::size_t claim, const MissedClaim& miss) const;
   std::string settings_text(const Settings& settings) const;
   std::string down_text(const Standing& standing) const;
-  std::string found_in_part() const;
 
   void print_plan(bool complete) const;
   Table table_of(const std::vector<Row>& rows) const;
   void print_choice(const std::vector<Row>& rows) const;
-  void print_variations(const std::vector<Row>& rows) const;
   void print_warning(const Settings& recommended) const;
-  void print_prices(const std::vector<Row>& rows);
-  void print_timeouts(const Settings& recommended);
-  void print_picture(const std::vector<Row>& rows) const;
-  void print_settings(const std::vector<Row>& rows) const;
-  void print_beyond_retries(const Settings& nearest) const;
+  void print_settings(const Settings& settings) const;
   void print_nearest() const;
   void write(const std::vector<Row>& rows);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iostream>
+#include <numeric>
 #include <stdexcept>
 
 #include "common/output/json_text.h"
@@ -11,7 +12,7 @@
 #include "retrystorm/study_command.h"
 #include "retrystorm/usual_remedies.h"
 #include "simulator/changes.h"
-#include "study/backlog_trial.h"
+#include "words/words.h"
 
 namespace retrystorm {
 namespace {
@@ -92,9 +93,9 @@ std::vector<Case> cases_of(const Compared& asked) {
   }
   if (!cases.empty()) return cases;
   if (!asked.given.empty()) return {{"this service", asked.given}};
-  return {{"curve, retried for ever", {}},
-          {"workers, retried for ever", {{"service", "workers"}}},
-          {"workers, given up after 3 retries",
+  return {{"slows with load, endless retries", {}},
+          {"workers, endless retries", {{"service", "workers"}}},
+          {"workers, 3 retries",
            {{"service", "workers"}, {"arrivals", "open"}, {"rate", "100"}, {"max-retries", "3"}}}};
 }
 
@@ -243,19 +244,26 @@ int remedies(const Invocation& invocation, const RemediesOptions& options) {
   const auto results = study.run();
   if (!results) return study.finish();
 
-  Table table{.columns = {{.title = "remedy"}}, .rows = {}};
+  // A column for each case; with --verbose how many runs are down, and the attempts, too.
+  Table table{.columns = {{.title = "remedy"}}};
+  const bool all_figures = options.look.verbose || !options.table.markdown.empty();
   for (const Case& each : cases) {
-    for (const char* title : {"down", "back after", "load"}) {
-      table.columns.push_back({.title = title, .group = each.title});
-    }
+    table.columns.push_back({.title = "back after", .group = each.title});
+    if (!all_figures) continue;
+    table.columns.push_back({.title = "down", .group = each.title});
+    table.columns.push_back({.title = "attempts", .group = each.title});
   }
   for (const Remedy& remedy : remedies) {
     table.rows.emplace_back(table.columns.size(), "-");
     table.rows.back()[0] = remedy.title;
   }
+  struct Helped {
+    std::size_t tried = 0, back = 0;
+  };
+  std::vector<Helped> helped(remedies.size());
   std::vector<std::string> runs, unharmed;
   // Few people know how long the accept queue of their server is. This one is that of Go, the longest.
-  constexpr std::size_t kLong = kUsualBacklogs.back(), kRunsBeside = 10;
+  constexpr std::size_t kLong = 4096, kRunsBeside = 10;
   std::vector<std::string> lost(cases.size());  // the remedies that do not help with it
   for (std::size_t i = 0; i < results->size(); ++i) {
     CellResult cell = (*results)[i];
@@ -263,7 +271,9 @@ int remedies(const Invocation& invocation, const RemediesOptions& options) {
     ScenarioOptions scenario = scenario_of(options_of[i]);
     cell.held = held_below_load(scenario, cell);
     if (is_own && cell.decided() > 0 && !cell.mostly_not_back() &&
-        hangs_on_backlog(scenario, options_of[i])) {
+        !options_of[i].contains("backlog") && scenario.scale == 1 && !scenario.graph.on() &&
+        !scenario.workload.connections.multiplexed() &&
+        scenario.timeline.outage.kind == Disturbance::Kind::kFreeze) {
       scenario.service.backlog = kLong;
       const auto beside = study.run_beside(scenario, std::min(options.runs, kRunsBeside));
       if (!beside.empty() && summarize(beside).mostly_not_back()) {
@@ -274,13 +284,17 @@ int remedies(const Invocation& invocation, const RemediesOptions& options) {
       unharmed.push_back(cases[c].title +
                          " comes back in all runs without any remedy: there is nothing to remedy");
     }
-    const std::string state(cell.unsettled());
-    const auto down = cell.down();
-    const std::vector<std::string> texts{state.empty() && down ? percent(down->value, 0) : state,
-                                         recovery_text(cell),
-                                         fixed(rounded(cell.amplification.value), 1)};
-    std::copy(texts.begin(), texts.end(),
-              table.rows[r].begin() + 1 + static_cast<std::ptrdiff_t>(texts.size() * c));
+    const std::size_t width = (table.columns.size() - 1) / cases.size();
+    std::vector<std::string>& row = table.rows[r];
+    ++helped[r].tried;
+    if (!cell.mostly_not_back() && cell.decided() > 0) ++helped[r].back;
+    row[1 + width * c] = recovery_text(cell);
+    if (all_figures) {
+      const std::string state(cell.unsettled());
+      const auto down = cell.down();
+      row[2 + width * c] = state.empty() && down ? share_words(down->value) : state;
+      row[3 + width * c] = number_words(cell.amplification.value);
+    }
     study.write_row(i, cell);
     runs.push_back(
         run_line(std::to_string(c + 1) + '-' + std::to_string(r + 1), options_of[i], study.seed()));
@@ -289,7 +303,27 @@ int remedies(const Invocation& invocation, const RemediesOptions& options) {
     print_overruling(asked.given);
     print_brought(asked.strategies, asked.given);
   }
-  study.show(table);
+  // The best first.
+  std::vector<std::size_t> order(remedies.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&helped](std::size_t a, std::size_t b) {
+    return helped[a].back > helped[b].back;
+  });
+  Table sorted{.columns = table.columns};
+  std::string for_all;
+  for (const std::size_t r : order) {
+    sorted.rows.push_back(table.rows[r]);
+    const bool all = helped[r].back == helped[r].tried;
+    sorted.tones.push_back(all ? Tone::kGood : helped[r].back > 0 ? Tone::kDoubt : Tone::kBad);
+    if (all && helped[r].tried == cases.size() && !remedies[r].actions.empty()) {
+      for_all += (for_all.empty() ? "" : ", ") + remedies[r].title;
+    }
+  }
+  study.show(sorted);
+  if (unharmed.empty()) {
+    const Statement summary{for_all.empty() ? "remedies-none" : "remedies-for-all", {{"remedies", for_all}}};
+    std::cout << words_of(summary) << ".\n";
+  }
   for (const std::string& each : unharmed) std::cout << wrapped("", each, 2);
   for (std::size_t c = 0; c < cases.size(); ++c) {
     if (lost[c].empty()) continue;

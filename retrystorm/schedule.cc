@@ -14,7 +14,7 @@
 #include "model/run/outlook_warnings.h"
 #include "retrystorm/study_command.h"
 #include "study/cells.h"
-#include "study/fitted_table.h"
+#include "study/notes.h"
 
 namespace retrystorm {
 namespace {

@@ -75,17 +75,20 @@ int strategies(const Invocation& invocation, const StrategiesOptions& options) {
 
   Table table{.columns = {{.title = "strategy", .code = true}}, .rows = {}};
   for (const StudyDisturbance& disturbance : disturbances()) {
-    const auto add = [&](const char* title) {
-      table.columns.push_back({.title = title, .group = disturbance.title});
+    const auto add = [&](const char* title, int rank) {
+      table.columns.push_back({.title = title, .group = disturbance.title, .rank = rank});
     };
     if (disturbance.outage) {
-      add("down");
-      add("back after");
+      add("down", 1);
+      add("back after", 3);
     }
-    add("success");
-    add("load");
+    add("answered", 2);
+    add("attempts", 4);
   }
-  for (const Rank& rank : ranks) table.rows.push_back({listed[rank.strategy].name});
+  for (const Rank& rank : ranks) {
+    table.rows.push_back({listed[rank.strategy].name});
+    table.tones.push_back(rank.down == 0 ? Tone::kGood : rank.down >= 1e5 ? Tone::kBad : Tone::kDoubt);
+  }
   for (std::size_t d = 0; d < disturbances().size(); ++d) {
     for (std::size_t i = 0; i < ranks.size(); ++i) {
       const std::size_t number = cell_of(d, ranks[i].strategy);

@@ -9,9 +9,12 @@
 #include <iostream>
 #include <numeric>
 #include <random>
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 
+#include "common/output/answer.h"
+#include "common/output/before_line.h"
 #include "common/output/json_text.h"
 #include "common/output/report.h"
 #include "common/output/start_json.h"
@@ -21,7 +24,8 @@
 #include "retrystorm/policy_files.h"
 #include "study/cell_columns.h"
 #include "study/cells.h"
-#include "study/fitted_table.h"
+#include "study/notes.h"
+#include "words/words.h"
 #include "study/judged_runs.h"
 #include "study/progress_bar.h"
 #include "study/scenario_checks.h"
@@ -104,6 +108,7 @@ void add_study_options(CLI::App& app, StudyOptions& options, const std::vector<s
       "3: one is broken, 4: one is not decided")
       ->group("Study");
   add_study_files(*many, options.table, options.json);
+  add_look(*option_group(app, "Report"), options.look);
 }
 
 void add_max_time(CLI::App& app, StudyOptions& options) {
@@ -276,8 +281,22 @@ void Study::tell_outlook(const Invocation& invocation, const std::vector<std::si
   const std::string assumed =
       assumed_list(invocation.app, options_json(invocation.app), rows, set_in_cells);
   rows_.add_assumed(assumed);
-  std::cerr << outlook_text(rows, "other rows differ, too")
-            << assumed_text(invocation.app, assumed, rows) << std::flush;
+  if (options_.look.verbose) {
+    std::cerr << outlook_text(rows, "other rows differ, too")
+              << assumed_text(invocation.app, assumed, rows) << std::flush;
+    return;
+  }
+  std::vector<std::string> warnings;
+  for (const OutlookOfRow& row : rows) {
+    for (const std::string& each : row.outlook.warnings) {
+      const bool is_new = std::find(warnings.begin(), warnings.end(), each) == warnings.end();
+      if (is_new) warnings.push_back(each);
+    }
+  }
+  const Statement line{"before-sweep",
+                       {{"rows", static_cast<double>(cells_.size())},
+                        {"runs", static_cast<double>(options_.runs)}}};
+  print_before(std::cerr, words_of(line), warnings, style_of(STDERR_FILENO, options_.look.color));
 }
 
 std::optional<std::vector<CellResult>> Study::run() {
@@ -310,7 +329,7 @@ std::vector<std::size_t> Study::all_cells() const {
 bool Study::run_cells(
     const std::vector<std::size_t>& cells,
     const std::function<void(std::size_t cell, const std::vector<RunResult>&)>& done) {
-  ProgressBar bar(isatty(STDERR_FILENO) == 1 ? &std::cerr : nullptr, cells.size() * options_.runs);
+  ProgressBar bar(progress_stream(), cells.size() * options_.runs);
   complete_ = evaluator().run(
       cells.size(), [&](std::size_t i) { return scenarios_[cells[i]]; },
       seeds_from(seed_, options_.runs),
@@ -320,7 +339,7 @@ bool Study::run_cells(
         }
         done(cells[i], runs);
       },
-      [&bar](std::size_t runs) { bar.show(runs); });
+      [&bar](const RunResult& run) { bar.see(run); });
   bar.clear();
   end_work(complete_);
   return complete_;
@@ -329,7 +348,7 @@ bool Study::run_cells(
 Study::Runs Study::run_in_rounds(const std::function<std::vector<std::size_t>(const Runs&)>& open) {
   constexpr std::size_t kFirstRound = 15;
   Runs results(cells_.size());
-  ProgressBar bar(isatty(STDERR_FILENO) == 1 ? &std::cerr : nullptr, cells_.size() * options_.runs);
+  ProgressBar bar(progress_stream(), cells_.size() * options_.runs);
   complete_ = true;
   for (std::size_t before = 0; complete_ && before < options_.runs;) {
     const std::vector<std::size_t> cells = open(results);
@@ -340,7 +359,7 @@ Study::Runs Study::run_in_rounds(const std::function<std::vector<std::size_t>(co
         cells.size(), [&](std::size_t i) { return scenarios_[cells[i]]; },
         seeds_from(seed_ + before, until - before),
         [&round](std::size_t i, const std::vector<RunResult>& runs) { round[i] = runs; },
-        [&bar, done = before * cells_.size()](std::size_t runs) { bar.show(done + runs); });
+        [&bar](const RunResult& run) { bar.see(run); });
     if (!complete_) break;
     for (std::size_t i = 0; i < cells.size(); ++i) {
       results[cells[i]].insert(results[cells[i]].end(), round[i].begin(), round[i].end());
@@ -409,9 +428,13 @@ void Study::show(const Table& table, bool as_markdown) {
   if (as_markdown) {
     std::cout << "```\n\n" << markdown_text(table) << "\n\n```\n";
   } else {
-    print(std::cout, table);
+    const Style style = style_of(STDOUT_FILENO, options_.look.color);
+    const std::size_t left_out = print(std::cout, table, options_.look.verbose ? Style() : style);
+    if (left_out > 0) {
+      print_dim(std::cout, words_of({"below-table", {{"count", static_cast<double>(left_out)}}}), style);
+    }
   }
-  print_unsettled(std::cout, written_);
+  print_remarks(std::cout, written_);
 }
 
 int Study::finish(const char* end) {
@@ -422,7 +445,11 @@ int Study::finish(const char* end) {
       labels.emplace_back(labels_[i], cells_[cell].labels[i]);
     }
     for (std::size_t i = 0; i < judgements.size(); ++i) {
-      write_finding(std::cout, output_.json(), labels, options_.expectations[i], judgements[i]);
+      // What holds needs no line.
+      std::ostringstream unseen;
+      const bool shown = options_.look.verbose || judgements[i].finding != Finding::kHolds;
+      write_finding(shown ? std::cout : unseen, output_.json(), labels, options_.expectations[i],
+                    judgements[i]);
       findings.push_back(judgements[i].finding);
     }
   }

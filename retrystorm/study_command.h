@@ -31,6 +31,7 @@ struct StudyOptions : ScenarioOptions {
   std::size_t runs = 100;  // of each cell
   std::size_t threads = 0;
   std::optional<Duration> max_time{};
+  AnswerLook look;
   std::string json;
   TableFiles table;
   std::vector<Expectation> expectations;

@@ -1,6 +1,9 @@
 #include "simulate/before_run.h"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
 #include <set>
 #include <utility>
@@ -8,8 +11,11 @@
 #include "common/cli/options.h"
 #include "common/output/report.h"
 #include "common/output/start_json.h"
+#include "common/output/before_line.h"
+#include "common/output/style.h"
 #include "model/retry/title.h"
 #include "model/run/outlook.h"
+#include "words/words.h"
 
 namespace retrystorm {
 namespace {
@@ -41,10 +47,6 @@ void warn_of_factor(const Invocation& invocation, Outlook& outlook) {
 
 }  // namespace
 
-void tell_seed(const SimulatorOptions& options, std::uint64_t seed) {
-  if (!options.workload.seed) std::cerr << "seed " << seed << '\n';
-}
-
 void add_different(std::vector<std::string>& names, ScenarioOptions asked, ScenarioOptions run) {
   OptionList as_asked, in_run;
   declare_options(as_asked, asked);
@@ -55,25 +57,64 @@ void add_different(std::vector<std::string>& names, ScenarioOptions asked, Scena
   }
 }
 
-std::string tell_outlook(const Invocation& invocation, const SimulatorOptions& asked,
-                         const ScenarioOptions& run, nlohmann::ordered_json& start,
-                         const std::vector<std::string>& swept) {
+namespace {
+
+void print(const SimulatorOptions& asked, const std::string& line,
+           const std::vector<std::string>& warnings) {
+  if (!asked.quiet) print_before(std::cerr, line, warnings, style_of(STDERR_FILENO, asked.look.color));
+}
+
+}  // namespace
+
+std::string tell_before(const Invocation& invocation, const SimulatorOptions& asked,
+                        const ScenarioOptions& run, nlohmann::ordered_json& start,
+                        const std::vector<std::string>& swept) {
   start["title"] = retries_title(run.workload.retry);
   std::vector<OutlookOfRow> all = look_ahead_at_all(run);
   for (OutlookOfRow& each : all) warn_of_factor(invocation, each.outlook);
   std::vector<std::string> no_defaults = swept;
   add_options_of_kinds(no_defaults, run);
   const std::string assumed = assumed_list(invocation.app, start, all, no_defaults);
-  if (!asked.quiet) {
-    std::cerr << (all.size() == 1 ? outlook_text(all.front().outlook) : outlook_text(all, ""))
-              << assumed_text(invocation.app, assumed, all, most_runs_of(invocation, asked) > 1)
-              << std::flush;
-  }
+  print(asked,
+        before_line(all.front().outlook, retries_title(run.workload.retry), run.service.workers.workers),
+        all.front().outlook.warnings);
   if (all.size() == 1) start["outlook"] = outlook_json(all.front().outlook);
   for (const auto& [name, outlook] : all) {
     if (!name.empty()) start["outlooks"][name] = outlook_json(outlook);
   }
   return assumed;
+}
+
+std::string defaults_that_matter(const Invocation& invocation, const ScenarioOptions& run) {
+  const auto given = [&invocation](const char* name) {
+    return find_option(invocation.app, name)->count() > 0;
+  };
+  Statements all;
+  const WorkloadOptions& workload = run.workload;
+  if (!given("timeout") && workload.has_timeout()) {
+    all.push_back({"default-timeout", {{"timeout", workload.timeout}}});
+  }
+  const bool frozen = run.timeline.outage.kind == Disturbance::Kind::kFreeze &&
+                      run.outage_length() > Duration::zero();
+  if (!given("backlog") && frozen && !run.graph.on()) {
+    all.push_back({"default-backlog", {{"backlog", static_cast<double>(run.service.backlog)}}});
+  }
+  if (!given("connections") && !workload.connections.kept()) {
+    all.push_back({"default-connections", {}});
+  }
+  std::string text;
+  for (const Statement& each : all) text += (text.empty() ? "" : ", ") + words_of(each);
+  return text;
+}
+
+void print_arithmetic(const Invocation& invocation, const ScenarioOptions& run) {
+  std::vector<OutlookOfRow> all = look_ahead_at_all(run);
+  for (OutlookOfRow& each : all) warn_of_factor(invocation, each.outlook);
+  std::vector<std::string> no_defaults;
+  add_options_of_kinds(no_defaults, run);
+  const std::string assumed = assumed_list(invocation.app, options_json(invocation.app), all, no_defaults);
+  std::cout << (all.size() == 1 ? outlook_text(all.front().outlook) : outlook_text(all, ""))
+            << assumed_text(invocation.app, assumed, all, false);
 }
 
 std::string row_name(const Grid& grid, std::size_t cell) {
@@ -85,28 +126,30 @@ std::string row_name(const Grid& grid, std::size_t cell) {
   return name;
 }
 
-std::string tell_outlooks(const Invocation& invocation, const SimulatorOptions& asked,
-                          const nlohmann::ordered_json& start, const Grid& grid,
-                          const std::function<ScenarioOptions(std::size_t cell)>& options_of) {
+std::string tell_before(const Invocation& invocation, const SimulatorOptions& asked,
+                        const nlohmann::ordered_json& start, const Grid& grid,
+                        const std::function<ScenarioOptions(std::size_t cell)>& options_of,
+                        std::size_t runs) {
   constexpr std::size_t kMostRows = 100;
   const auto cells = static_cast<std::size_t>(grid.size());
   std::vector<OutlookOfRow> rows;
-  std::vector<std::string> no_defaults = grid.names();
+  std::vector<std::string> no_defaults = grid.names(), warnings;
   const std::size_t step = cells > kMostRows ? cells - 1 : 1;
   for (std::size_t cell = 0; cell < cells; cell += step) {
     const ScenarioOptions run = options_of(cell);
     rows.push_back({row_name(grid, cell), look_ahead(run)});
     warn_of_factor(invocation, rows.back().outlook);
+    for (const std::string& each : rows.back().outlook.warnings) {
+      const bool is_new = std::find(warnings.begin(), warnings.end(), each) == warnings.end();
+      if (is_new) warnings.push_back(each);
+    }
     add_different(no_defaults, asked, run);
     add_options_of_kinds(no_defaults, run);
   }
-  const std::string assumed = assumed_list(invocation.app, start, rows, no_defaults);
-  if (!asked.quiet) {
-    std::cerr << outlook_text(rows)
-              << assumed_text(invocation.app, assumed, rows, most_runs_of(invocation, asked) > 1)
-              << std::flush;
-  }
-  return assumed;
+  const Statement line{asked.expectations.empty() ? "before-sweep" : "before-sweep-at-most",
+                       {{"rows", grid.size()}, {"runs", static_cast<double>(runs)}}};
+  print(asked, words_of(line), warnings);
+  return assumed_list(invocation.app, start, rows, no_defaults);
 }
 
 }  // namespace retrystorm

@@ -13,25 +13,29 @@
 
 namespace retrystorm {
 
-// Prints a random seed, so that the run can be repeated.
-void tell_seed(const SimulatorOptions& options, std::uint64_t seed);
-
 // The options whose values differ from those of `asked`: what is swept, and what a swept strategy
 // brings.
 void add_different(std::vector<std::string>& names, ScenarioOptions asked, ScenarioOptions run);
 
-// Prints the outlook of a run with these options, and adds it to the first line. Returns what was assumed
-// (see `assumed_list`).
-std::string tell_outlook(const Invocation& invocation, const SimulatorOptions& asked,
-                         const ScenarioOptions& run, nlohmann::ordered_json& start,
-                         const std::vector<std::string>& swept = {});
+// Prints a line about a run with these options, and warnings, and adds what can be said by arithmetic to the first line
+// of JSON. Returns what was assumed (see `assumed_list`).
+std::string tell_before(const Invocation& invocation, const SimulatorOptions& asked,
+                        const ScenarioOptions& run, nlohmann::ordered_json& start,
+                        const std::vector<std::string>& swept = {});
+
+// The same for the rows of a table with so many runs each. Of many rows, that of the first and the last.
+std::string tell_before(const Invocation& invocation, const SimulatorOptions& asked,
+                        const nlohmann::ordered_json& start, const Grid& grid,
+                        const std::function<ScenarioOptions(std::size_t cell)>& options_of,
+                        std::size_t runs);
+
+// "timeout 2 s, backlog 256, new connections": of the options on which an answer hangs most those that were not given.
+std::string defaults_that_matter(const Invocation& invocation, const ScenarioOptions& run);
+
+// Prints to standard output what can be said by arithmetic of these options, and what was assumed. Nothing is run.
+void print_arithmetic(const Invocation& invocation, const ScenarioOptions& run);
 
 // "strategy=fixed, timeout=2s"
 std::string row_name(const Grid& grid, std::size_t cell);
-
-// The same for the rows of a table. Of many rows, that of the first and the last.
-std::string tell_outlooks(const Invocation& invocation, const SimulatorOptions& asked,
-                          const nlohmann::ordered_json& start, const Grid& grid,
-                          const std::function<ScenarioOptions(std::size_t cell)>& options_of);
 
 }  // namespace retrystorm

@@ -1,5 +1,4 @@
-// Notes about a simulated run for the person who started it: when the outage begins and ends, and
-// what to try next.
+// Notes about a simulated run for the person who started it: when the outage begins and ends.
 #pragma once
 
 #include <functional>
@@ -18,7 +17,6 @@ class RunNotes final : public RunObserver {
 
   void on_outage(Duration t, OutageEvent event, const std::string& what) override;
   void on_action(Duration t, const std::string& what) override;
-  void on_summary(const Summary& summary) override;
 
  private:
   const ScenarioOptions& options_;

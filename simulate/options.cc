@@ -46,8 +46,7 @@ void add_simulator_options(CLI::App& app, SimulatorOptions& options) {
       "run only this cell (counted from 1, in the order of --list-cells), to split a sweep among "
       "machines; 0 = all",
       0, 1'000'000'000);
-  many->add_flag("--wide", options.wide,
-                 "print every column of the table for people, however wide it is");
+  many->add_flag("--wide", options.look.verbose, "the same as --verbose")->group("");
   add_table_files(*many, options.table.csv, options.table.markdown);
 
   auto* report = option_group(app, "Report");
@@ -56,7 +55,10 @@ void add_simulator_options(CLI::App& app, SimulatorOptions& options) {
   add_duration(*report, "--server-report-interval", options.server_report_interval,
                "how long each of the server's report lines covers, in virtual time",
                std::chrono::milliseconds(1));
-  add_quiet(*report, options.quiet, "what is printed before the run, and the backlog trial");
+  add_look(*report, options.look);
+  add_quiet(*report, options.quiet, "what is printed before the run");
+  report->add_flag("--no-trials", options.no_trials,
+                   "do not try what could turn the answer of many runs");
   report->add_flag(
       "--print-processes", options.print_processes,
       "--chain, --topology: print the command lines of the real programs as JSON, and run nothing");

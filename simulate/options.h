@@ -20,10 +20,10 @@ struct SimulatorOptions : ScenarioOptions {
   std::string least, most;  // the option of which that value is looked for
   bool list_cells = false;
   bool print_processes = false;
-  bool wide = false;
   std::size_t cell = 0;  // the only one to run, counted from 1; 0 = all
   bool server_lines = false;
-  bool quiet = false;
+  bool quiet = false, no_trials = false;
+  AnswerLook look;
   std::string json, server_json;
   TableFiles table;
 };

@@ -10,4 +10,7 @@ namespace retrystorm {
 // readable message if it cannot start.
 int simulate(const Invocation& invocation, const SimulatorOptions& options);
 
+// The program: parses its options, from argument number `first` on, and runs it. Returns the exit code.
+int run_simulate(int argc, const char* const* argv, int first = 1);
+
 }  // namespace retrystorm

@@ -1,5 +1,7 @@
 #include "simulate/value_search.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <iostream>
 #include <map>
@@ -9,22 +11,26 @@
 #include <utility>
 
 #include "common/cli/options.h"
+#include "common/output/answer.h"
 #include "common/output/fixed.h"
 #include "common/output/json_lines.h"
 #include "common/output/start_json.h"
+#include "common/output/style.h"
 #include "common/output/work_output.h"
 #include "model/base/text.h"
 #include "simulate/before_run.h"
-#include "simulate/next_to_try.h"
 #include "simulator/simulation.h"
+#include "study/cell_answer.h"
 #include "study/cells.h"
 #include "study/evaluator.h"
 #include "study/judged_runs.h"
 #include "study/limit_value.h"
 #include "study/scenario_checks.h"
 #include "study/sweep.h"
+#include "study/notes.h"
 #include "study/threads.h"
-#include "study/trial_lines.h"
+#include "study/trials.h"
+#include "words/words.h"
 
 namespace retrystorm {
 namespace {
@@ -55,32 +61,10 @@ void print_tried(const SimulatorOptions& options, const std::string& name, const
     line[underscored(name)] = tried.value;
     line["observe_s"] = to_seconds(observed);
     json.write(line);
+    if (!options.look.verbose) continue;
     std::cout << name << '=' << tried.value << ": " << judgement_text(claim, tried.judgements[i])
               << slow << std::endl;
   }
-}
-
-// Why the claims hold for no value.
-std::string none_found(const std::string& name, const LimitValue& limit,
-                       const std::vector<Expectation>& claims) {
-  const TriedValue& tried = *limit.beside;
-  const std::string runs = std::to_string(limit.runs) + " runs";
-  if (tried.finding() == Finding::kBroken) {
-    return (limit.against.empty()
-                ? "there is no such " + name + " among the " + std::to_string(limit.values) +
-                      " tried from " + limit.spans.front().from + " to " + limit.spans.back().to +
-                      ", not even " + tried.value
-                : "it is broken at the end of the range: " + tried.value) +
-           " (broken; " + runs + ')';
-  }
-  std::size_t needed = 0;
-  for (std::size_t i = 0; i < claims.size(); ++i) {
-    needed = std::max(needed, runs_to_decide(claims[i], tried.judgements[i]).value_or(0));
-  }
-  const std::string open =
-      "whether there is such a " + name + ": " + tried.value + " is not decided (" + runs + ')';
-  return needed == 0 ? "it is not decided " + open
-                     : "too few runs to decide " + open + ": --runs=" + std::to_string(needed);
 }
 
 // The value that comes nearest to a claim which is broken with all, a line for each such claim.
@@ -101,6 +85,16 @@ void print_nearest(const std::string& name, const std::vector<Expectation>& clai
               << judgement_text(claims[i], best->judgements[i]) << '\n';
   }
 }
+
+// What a search came to.
+struct Answered {
+  const SimulatorOptions& options;
+  const std::string& name;
+  bool least;
+  const LimitValue& limit;
+  const std::vector<TriedValue>& tried;
+  const CellResult* found;  // the runs of that value; null if there is none
+};
 
 // The calm before the outage in a search for the size of a budget: as long as it saves. After less it
 // would seem too small. Empty if it stays as it is.
@@ -129,6 +123,64 @@ std::string in_words(const std::vector<Span>& spans) {
 bool holds_at_other_end(const LimitValue& limit, bool least) {
   const Span& other = least ? limit.spans.front() : limit.spans.back();
   return !limit.found && other.finding == Finding::kHolds;
+}
+
+// The answer in a line, and what to know beside it.
+void tell_answer(const Answered& search) {
+  const auto& [options, name, least, limit, tried, found] = search;
+  const Style style = style_of(STDOUT_FILENO, options.look.color);
+  std::string claims;
+  for (const Expectation& each : options.expectations) {
+    claims += (claims.empty() ? "" : words_of("and")) + each.text;
+  }
+  const bool one_limit = limit.against.empty(), turned = holds_at_other_end(limit, least);
+  const auto text_of = [](const std::optional<TriedValue>& each) {
+    return each ? each->value : std::string();
+  };
+  const std::string beside =
+      limit.beside ? std::string(to_string(limit.beside->finding())) : std::string();
+  const std::vector<StatementValue> values{
+      {"option", name},
+      {"kind", words_of(least ? "least" : "greatest")},
+      {"claims", claims},
+      {"value", text_of(limit.found)},
+      {"beside", text_of(limit.beside)},
+      {"finding", beside},
+      {"spans", in_words(limit.spans)},
+      {"other", (least ? "--most=" + options.least : "--least=" + options.most)}};
+  RunAnswer answer;
+  if (turned) {
+    answer = {Tone::kDoubt, {"search-turned", values}};
+  } else if (limit.found && !one_limit) {
+    answer = {Tone::kDoubt, {"search-several", values}};
+  } else if (limit.found) {
+    const bool decided = !limit.beside || limit.beside->finding() == Finding::kBroken;
+    answer = {decided ? Tone::kGood : Tone::kDoubt,
+              {limit.beside ? "search-found" : "search-found-at-end", values}};
+  } else {
+    const bool broken = limit.beside->finding() == Finding::kBroken;
+    answer = {broken ? Tone::kBad : Tone::kDoubt, {broken ? "search-none" : "search-undecided", values}};
+  }
+  print_headline(std::cout, answer, style);
+  if (!limit.found) {
+    std::size_t needed = 0;
+    for (std::size_t i = 0; i < options.expectations.size(); ++i) {
+      needed = std::max(needed, runs_to_decide(options.expectations[i], limit.beside->judgements[i]).value_or(0));
+    }
+    if (needed > 0) {
+      std::cout << fitted("  ", words_of({"search-needs", {{"runs", std::to_string(needed)}}}), style);
+    }
+    print_nearest(name, options.expectations, tried);
+  } else {
+    const bool slow = found->recovery_median && *found->recovery_median > Duration::zero();
+    const std::string success = unclaimed_success(options.expectations, *found);
+    if (slow || !success.empty()) std::cout << fitted("  ", words_of(block_of(*found)), style);
+  }
+  print_dim(std::cout,
+            words_of({"below-search",
+                      {{"values", static_cast<double>(limit.values)},
+                       {"runs", static_cast<double>(limit.runs)}}}),
+            style);
 }
 
 }  // namespace
@@ -178,16 +230,9 @@ int find_value(const Invocation& invocation, const SimulatorOptions& options, st
   if (!calm.empty()) start["outage_at"] = calm;
   WorkOutput output(OutputFile(options.json));
   JsonLines& json = output.json();
-  tell_seed(options, seed);
-  if (!options.quiet) {
-    const Grid ends({{.name = name, .values = {scale.values.front(), scale.values.back()}}});
-    tell_outlooks(invocation, options, start, ends,
-                  [&](std::size_t cell) { return options_of(ends.values(cell).front()); });
-    if (!calm.empty()) {
-      std::cerr << "calm       " << calm
-                << " before the outage, as long as the budget saves (--outage-at)\n";
-    }
-  }
+  const Grid ends({{.name = name, .values = {scale.values.front(), scale.values.back()}}});
+  tell_before(invocation, options, start, ends,
+              [&](std::size_t cell) { return options_of(ends.values(cell).front()); }, most_runs);
   json.write(start_json("simulate", invocation.command, start));
   const auto stop = [&output] { return output.interrupted(); };
   const Evaluator evaluator(threads, stop);
@@ -240,65 +285,26 @@ int find_value(const Invocation& invocation, const SimulatorOptions& options, st
               {"spans", spans},
               {"values", limit->values},
               {"runs", limit->runs}});
-  const std::string word = least ? "least" : "greatest";
-  const bool one_limit = limit->against.empty(), turned = holds_at_other_end(*limit, least);
-  if (turned) {
-    std::cout << "no " << name << (least ? " from which on" : " up to which")
-              << " it holds: " << in_words(limit->spans) << " (" << limit->values << " values, "
-              << limit->runs << " runs)\n"
-              << (least ? "--most=" + options.least + " finds up to where it holds\n"
-                        : "--least=" + options.most + " finds from where on it holds\n");
-  } else if (!one_limit) {
-    std::cout << "no one limit of " << name
-              << "; of the values that were tried: " << in_words(limit->spans) << '\n';
-  }
-  if (!limit->found) {
-    if (!turned) std::cout << none_found(name, *limit, options.expectations) << '\n';
-    print_nearest(name, options.expectations, all_tried);
-  } else {
-    std::cout << "the " << word << ' ' << name
-              << (one_limit ? ""
-                  : least   ? " from which on it holds"
-                            : " up to which it holds")
-              << ": " << limit->found->value << " (";
-    if (limit->beside) {
-      std::cout << limit->beside->value << ": " << to_string(limit->beside->finding());
-    } else {
-      std::cout << "the " << word << " one tried";
-    }
-    std::cout << "; " << limit->values << " values, " << limit->runs << " runs)\n";
-  }
-  if (limit->found) {
-    const CellResult& found = results[limit->found->value];
-    const auto back = found.recovery_median;
-    const bool is_slow = back && *back > Duration::zero();
-    const std::string success = unclaimed_success(options.expectations, found);
-    const std::string slow = is_slow ? "the service is back after " + readable(*back) : "";
-    const bool both = is_slow && !success.empty();
-    if (is_slow || !success.empty())
-      std::cout << "  with it " << slow << (both ? ", " : "") << success << '\n';
-  }
-  if (const std::string bound = limit_by_arithmetic(name, options_of(scale.values.back()));
-      !bound.empty()) {
-    std::cout << bound << '\n';
-  }
+  tell_answer({options, name, least, *limit, all_tried,
+               limit->found ? &results[limit->found->value] : nullptr});
   if (limit->beside && limit->beside->finding() == Finding::kUndecided) {
-    print_unsettled(std::cout, {{limit->beside->value, results[limit->beside->value]}});
-  }
-  if (limit->found && one_limit && limit->further > 0) {
-    std::cout << limit->further << " further value" << (limit->further == 1 ? " agrees" : "s agree")
-              << " with that\n";
+    print_remarks(std::cout, {{limit->beside->value, results[limit->beside->value]}});
   }
   const TriedValue& shown = limit->found ? *limit->found : *limit->beside;
-  if (!limit->found && shown.finding() == Finding::kBroken) {
-    const std::string why = too_few_attempts(options_of(shown.value), options.expectations);
-    if (!why.empty()) std::cout << why << '\n';
-  }
-  if (!options.quiet && most_runs > 1 && name != "backlog") {
-    const AnswerTrials trials({options_of(shown.value), given, results[shown.value],
-                               holding(options.expectations, shown.judgements)},
-                              evaluator, seed, most_runs);
-    tell_trials({{name + '=' + shown.value, trials}}, json);
+  if (!options.no_trials && most_runs > 1) {
+    const Style style = style_of(STDOUT_FILENO, options.look.color);
+    const std::vector<Expectation> holds = holding(options.expectations, shown.judgements);
+    const ScenarioOptions at = options_of(shown.value);
+    const AnswerTrials trials({at, given, results[shown.value], holds}, evaluator, seed, most_runs);
+    std::size_t lines = 0;
+    for (const auto& outcomes : {trials.of_a_tenth(), trials.others()}) {
+      for (const AnswerTrials::Outcome& each : outcomes) {
+        if (!each.trial.with.empty() && each.trial.with.front().first == name) continue;
+        json.write(trial_json(name + '=' + shown.value, each));
+        if (each.turn == AnswerTrials::Turn::kNone || ++lines > 4) continue;
+        std::cout << painted(fitted("  ", trial_words(each), style), Tone::kDoubt, style);
+      }
+    }
   }
   const int fault = output.finish();
   if (fault != 0) return fault;

@@ -147,21 +147,22 @@ SimulationResult Simulation::run(const std::function<bool()>& stop) {
   if (loop_.now() >= end_) control(loop_.now());  // what was due beside the last event
   const TimePoint now = loop_.now();
   Recovery recovery = recorder_.end(now, totals(), server_.waiting());
-  if (recovery.to_watch) recovery.reason += ": --observe=" + brief_duration(*recovery.to_watch);
+  if (recovery.to_watch) {
+    recovery.causes.push_back({"watch-until", {{"until", brief_duration(*recovery.to_watch)}}});
+  }
   if (reconnects_ && recovery.verdict == Verdict::kUndecided) {
-    recovery.reason += "; the line reconnect tells when all clients are back";
+    recovery.causes.push_back({"see-reconnect", {}});
   }
   if (cut) {
     recovery.verdict = scenario_.outage_at ? Verdict::kUndecided : Verdict::kNoOutage;
     recovery.to_watch.reset();
-    recovery.reason = "cut at " + brief_duration(now - TimePoint{}) +
-                      ": clients that ask again at once fail without end (--lambda)";
+    recovery.causes = {{"cut", {{"at", brief_duration(now - TimePoint{})}}}};
   }
   const std::optional<JobResult> job = clients_.job_result(now);
   if (job && job->makespan && scenario_.outage_at && *job->makespan < *scenario_.outage_at) {
     recovery.verdict = Verdict::kUndecided;
     recovery.outage_failed = true;
-    recovery.reason = "the job was done before its outage began";
+    recovery.causes = {{"job-done-before", {}}};
   }
   RunLatencies latencies = calls().end(now);  // says what of the counts is left out
   for (const auto& each : others_) latencies += each->calls().end(now);

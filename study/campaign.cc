@@ -13,7 +13,6 @@ bool run_campaign(const Grid& grid, const CampaignOptions& options,
                   const std::function<void(std::size_t cell, const CellResult&)>& finished) {
   const auto cells = static_cast<std::size_t>(grid.size());
   ProgressBar bar(progress, cells * options.runs);
-  bar.show(0);
   const bool complete = Evaluator(options.threads, stop)
                             .run(
                                 cells, scenario, seeds_from(options.seed, options.runs),
@@ -23,7 +22,7 @@ bool run_campaign(const Grid& grid, const CampaignOptions& options,
                                   table.add(cell, result);
                                   if (finished) finished(cell, result);
                                 },
-                                [&bar](std::size_t runs) { bar.show(runs); });
+                                [&bar](const RunResult& run) { bar.see(run); });
   bar.clear();
   table.flush();
   return complete;

@@ -31,7 +31,7 @@ CellTable::CellTable(const Grid& grid, std::ostream& out, JsonLines& json, OpenT
   std::vector<std::string> titles;
   for (const Axis& axis : grid.axes()) {
     titles.push_back(axis.name);
-    if (print_ == Print::kFitted) continue;
+    if (print_ == Print::kNothing) continue;
     std::size_t width = axis.name.size();
     for (const std::string& value : axis.values) width = std::max(width, value.size());
     widths_.push_back(static_cast<int>(width) + kColumnGap);
@@ -55,17 +55,10 @@ void CellTable::add(std::size_t cell, const CellResult& result) {
   }
 }
 
-void CellTable::add_others(const std::vector<std::string>& others) {
-  if (!rows_to_print_.empty()) rows_to_print_.back().others = others;
-}
-
 void CellTable::flush() {
   for (const auto& [cell, result] : finished_) write(cell, result);
   finished_.clear();
   rows_.begin();
-  if (rows_to_print_.empty()) return;
-  print_fitted(out_, grid_.names(), rows_to_print_);
-  rows_to_print_.clear();
 }
 
 void CellTable::write(std::size_t cell, const CellResult& result) {
@@ -82,11 +75,7 @@ void CellTable::write(std::size_t cell, const CellResult& result) {
     // A long text moves what follows, but stays apart from it.
     if (wide) out_ << "  " << std::setw(column.width - kColumnGap) << texts.back();
   }
-  if (wide) {
-    out_ << std::endl;
-  } else {
-    rows_to_print_.push_back({values, result, {}});
-  }
+  if (wide) out_ << std::endl;
   rows_.write(cell_values(values, result, more_));
   markdown_.write(markdown_row(texts));
 }

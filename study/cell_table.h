@@ -10,7 +10,6 @@
 #include "common/output/json_lines.h"
 #include "study/cell_columns.h"
 #include "study/cell_result.h"
-#include "study/fitted_table.h"
 #include "study/rows.h"
 #include "study/sweep.h"
 #include "study/table_files.h"
@@ -18,12 +17,11 @@
 namespace retrystorm {
 
 // Writes rows in the order of the cells. A row is written as soon as all rows before it are, except
-// to a terminal's table of kFitted, which is printed by `flush`.
+// that `flush` prints those after a gap.
 class CellTable {
  public:
-  // What is printed: every column for people, or what fits a terminal (see fitted_table.h). The files
-  // have every column.
-  enum class Print { kWide, kFitted };
+  // What is printed: every column for people, or nothing. The files have every column.
+  enum class Print { kWide, kNothing };
 
   // `more`: what the runs have. Everything except the files must outlive the table. Throws std::runtime_error if a file cannot be written.
   CellTable(const Grid& grid, std::ostream& out, JsonLines& json,
@@ -35,9 +33,6 @@ class CellTable {
 
   // Throws std::runtime_error if writing fails.
   void add(std::size_t cell, const CellResult& result);
-
-  // Adds what is printed beside the figures of the last row (see FittedRow).
-  void add_others(const std::vector<std::string>& others);
 
   // Call it at the end. Prints all finished cells, even if a cell before them is not finished,
   // because the sweep was interrupted.
@@ -55,7 +50,6 @@ class CellTable {
   std::vector<int> widths_;  // of the axes
   std::size_t next_ = 0;
   std::map<std::size_t, CellResult> finished_;
-  std::vector<FittedRow> rows_to_print_;  // kFitted
 };
 
 }  // namespace retrystorm

@@ -57,7 +57,7 @@ bool Evaluator::each(std::size_t count, const std::function<void(std::size_t)>& 
 bool Evaluator::run(std::size_t cells, const std::function<Scenario(std::size_t)>& scenario,
                     const Seeds& seeds,
                     const std::function<void(std::size_t, const std::vector<RunResult>&)>& done,
-                    const std::function<void(std::size_t)>& ran) const {
+                    const std::function<void(const RunResult&)>& ran) const {
   // A cell with unfinished runs. All its runs share one scenario, because making one can take as
   // long as a short run. (No std::call_once: with clang's thread sanitizer it hangs forever after an
   // exception.)
@@ -99,7 +99,7 @@ bool Evaluator::run(std::size_t cells, const std::function<Scenario(std::size_t)
       done(number, cell.results);
       open.erase(number);
     }
-    if (ran) ran(runs);
+    if (ran) ran(result);
   });
   return runs == cells * seeds.size();
 }

@@ -31,12 +31,12 @@ class Evaluator {
   bool each(std::size_t count, const std::function<void(std::size_t)>& task) const;
 
   // Runs each of `cells` cells with each of the seeds. `done` gets the results of a cell, in the
-  // order of the seeds. After every run, `ran` gets the number of runs so far. Both are called from
+  // order of the seeds. After every run, `ran` gets its result. Both are called from
   // one thread at a time. Returns true if all cells were finished.
   bool run(std::size_t cells, const std::function<Scenario(std::size_t cell)>& scenario,
            const Seeds& seeds,
            const std::function<void(std::size_t cell, const std::vector<RunResult>&)>& done,
-           const std::function<void(std::size_t runs)>& ran = nullptr) const;
+           const std::function<void(const RunResult&)>& ran = nullptr) const;
 
   // The results of one scenario, in the order of the seeds. Empty if the work was stopped.
   // `observers` returns the observers of a run, by its index in that order.

@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "model/run/implied.h"
+
 namespace retrystorm {
 
 void apply_options(const OptionList& list, const NamedOptions& options,
@@ -25,8 +27,20 @@ void apply_options(const OptionList& list, const NamedOptions& options,
     }
     return found;
   };
+  NamedOptions implied;
+  attempt("", [&] {
+    imply(
+        [&](std::string_view name) {
+          const Option* option = list.find(name);
+          return option != nullptr && find(*option) != options.end();
+        },
+        [&](const std::string& target, const std::string& value) { implied[target] = value; });
+  });
   for (const Option& option : list.all()) {
     const auto found = find(option);
+    if (const auto value = implied.find(option.name); value != implied.end()) {
+      list.set(option.name, value->second);
+    }
     if (found == options.end()) continue;
     attempt(found->first, [&] {
       if (!option.same_as.empty() && options.contains(option.same_as)) {

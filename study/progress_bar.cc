@@ -1,36 +1,54 @@
 #include "study/progress_bar.h"
 
+#include <unistd.h>
+
 #include <chrono>
+#include <iostream>
 #include <string>
 
 #include "common/output/plain_text.h"
+#include "words/words.h"
 
 namespace retrystorm {
-namespace {
 
-std::string bar(std::size_t done, std::size_t total, Duration elapsed) {
-  constexpr std::size_t kWidth = 40;
-  const double share = static_cast<double>(done) / static_cast<double>(total);
-  const auto full = static_cast<std::size_t>(share * kWidth);
-  const Duration left = scale(elapsed, done == 0 ? 0 : (1 - share) / share);
-  return "\r[" + std::string(full, '#') + std::string(kWidth - full, '.') + "] " +
-         std::to_string(done) + "/" + std::to_string(total) + " runs" +
-         (done == 0
-              ? ""
-              : ", " + format_duration(std::chrono::round<std::chrono::seconds>(left)) + " left  ");
+void ProgressBar::see(const RunResult& run) {
+  ++done_;
+  back_ += run.verdict == Verdict::kRecovered || run.verdict == Verdict::kNoOutage ? 1 : 0;
+  down_ += run.verdict == Verdict::kCollapsed || run.verdict == Verdict::kRelapsed ? 1 : 0;
+  if (out_ == nullptr) return;
+  const Duration elapsed = Clock::now() - start_;
+  const double share = static_cast<double>(done_) / static_cast<double>(runs_);
+  const Duration left = std::chrono::ceil<std::chrono::seconds>(scale(elapsed, (1 - share) / share));
+  draw(words_of({"progress-left",
+                 {{"done", static_cast<double>(done_)},
+                  {"runs", static_cast<double>(runs_)},
+                  {"back", static_cast<double>(back_)},
+                  {"down", static_cast<double>(down_)},
+                  {"left", left}}}));
 }
 
-}  // namespace
+void ProgressBar::see_trial() {
+  draw(words_of({"trials-progress", {{"done", static_cast<double>(++trials_)}}}));
+}
 
 void ProgressBar::show(std::size_t done) {
+  draw(words_of({"progress",
+                 {{"done", static_cast<double>(done)}, {"runs", static_cast<double>(runs_)}}}));
+}
+
+void ProgressBar::draw(const std::string& line) {
   const TimePoint now = Clock::now();
   if (out_ == nullptr || now - drawn_ < std::chrono::milliseconds(200)) return;
   drawn_ = now;
-  PlainText::write_as_it_is(*out_, bar(done, runs_, now - start_));
+  PlainText::write_as_it_is(*out_, "\r\033[K" + line);
 }
 
 void ProgressBar::clear() {
   if (out_ != nullptr) PlainText::write_as_it_is(*out_, "\r\033[K");
+}
+
+std::ostream* progress_stream() {
+  return isatty(STDERR_FILENO) == 1 ? &std::cerr : nullptr;
 }
 
 }  // namespace retrystorm

@@ -1,14 +1,15 @@
-// A progress bar on one line of a terminal.
+// The progress of many runs, on one line of a terminal: what they have found so far, and how long the rest takes.
 #pragma once
 
 #include <cstddef>
 #include <ostream>
 
 #include "model/base/duration.h"
+#include "study/cell_result.h"
 
 namespace retrystorm {
 
-// Not thread-safe. The destructor removes the bar.
+// Not thread-safe. The destructor removes the line.
 class ProgressBar {
  public:
   // `runs`: the total. `out` may be null: draws nothing.
@@ -18,17 +19,26 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  // Shows that `done` runs are done. Draws at most a few times a second.
+  // Takes the result of one more run, or of one more trial. Draws at most a few times a second.
+  void see(const RunResult& run);
+  void see_trial();
+  // So many runs are done; what they have found is not told.
   void show(std::size_t done);
 
-  // Removes the bar, to make room for another line.
+  // Removes the line, to make room for another one.
   void clear();
 
  private:
+  void draw(const std::string& line);
+
   std::ostream* const out_;
   const std::size_t runs_;
   const TimePoint start_;
   TimePoint drawn_;
+  std::size_t done_ = 0, back_ = 0, down_ = 0, trials_ = 0;
 };
+
+// Where progress is shown: standard error, if it is a terminal; or else null.
+std::ostream* progress_stream();
 
 }  // namespace retrystorm

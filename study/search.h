@@ -98,8 +98,6 @@ class Search {
   Settings simplified(Settings settings, double more_cost = kSameCost);
 
   const std::vector<Settings>& tried() const { return tried_; }
-  // How many were dropped because they were down too often, by situation.
-  const std::vector<std::size_t>& dropped() const { return dropped_; }
 
  private:
   bool extend(std::vector<Settings>& all, std::size_t until);

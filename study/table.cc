@@ -47,12 +47,40 @@ std::string group_line(const Table& table, std::vector<std::size_t>& widths) {
 
 }  // namespace
 
-void print(std::ostream& out, const Table& table) {
+namespace {
+
+std::vector<std::size_t> widths_of(const Table& table) {
   std::vector<std::size_t> widths;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     widths.push_back(width_of(table.columns[i].title));
     for (const auto& row : table.rows) widths[i] = std::max(widths[i], width_of(row[i]));
   }
+  return widths;
+}
+
+std::size_t width_of(const Table& table) {
+  std::vector<std::size_t> widths = widths_of(table);
+  group_line(table, widths);
+  std::size_t all = 0;
+  for (const std::size_t each : widths) all += (all == 0 ? 0 : 2) + each;
+  return all;
+}
+
+}  // namespace
+
+std::size_t print(std::ostream& out, Table table, const Style& style) {
+  std::size_t left_out = 0;
+  while (width_of(table) > style.width) {
+    const auto last = std::max_element(
+        table.columns.begin(), table.columns.end(),
+        [](const Table::Column& a, const Table::Column& b) { return a.rank < b.rank; });
+    if (last == table.columns.end() || last->rank == 0) break;
+    const auto at = last - table.columns.begin();
+    table.columns.erase(last);
+    for (auto& row : table.rows) row.erase(row.begin() + at);
+    ++left_out;
+  }
+  std::vector<std::size_t> widths = widths_of(table);
   const std::string groups = group_line(table, widths);
   if (const std::size_t end = groups.find_last_not_of(' '); end != std::string::npos) {
     out << groups.substr(0, end + 1) << '\n';
@@ -64,19 +92,29 @@ void print(std::ostream& out, const Table& table) {
       const bool left = i == 0 || table.columns[i].code;
       row.append(i == 0 ? "" : "  ").append(left ? text + room : room + text);
     }
-    out << row.substr(0, row.find_last_not_of(' ') + 1) << '\n';
+    return row.substr(0, row.find_last_not_of(' ') + 1);
   };
-  line([&](std::size_t i) { return table.columns[i].title; });
-  for (const auto& row : table.rows) {
-    line([&row](std::size_t i) { return row[i]; });
+  out << line([&](std::size_t i) { return table.columns[i].title; }) << '\n';
+  const std::size_t whole = width_of(table);
+  for (std::size_t row = 0; row < table.rows.size(); ++row) {
+    std::string text = line([&](std::size_t i) { return table.rows[row][i]; });
+    const std::string remark = row < table.remarks.size() ? table.remarks[row] : "";
+    const bool beside = whole + 3 + width_of(remark) <= style.width;
+    if (!remark.empty() && beside) {
+      text += std::string(whole + 3 - width_of(text), ' ') + remark;
+    }
+    const Tone tone = row < table.tones.size() ? table.tones[row] : Tone::kPlain;
+    out << painted(text, tone, style) << '\n';
+    if (!remark.empty() && !beside) out << painted(fitted("    ", remark, style), tone, style);
   }
   out << std::flush;
+  return left_out;
 }
 
 std::string markdown_text(const Table& table) {
   std::vector<std::string> titles;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    const auto& [title, group, code] = table.columns[i];
+    const auto& [title, group, code, rank] = table.columns[i];
     titles.push_back(as_markdown(begins_group(table, i) ? group + ": " + title : title));
   }
   std::string text = markdown_row(titles) + '\n' + markdown_rule(titles.size());

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "common/cli/finding_rules.h"
-#include "common/cli/foreign_names.h"
 #include "common/cli/glossary.h"
 #include "common/cli/options.h"
 #include "model/base/text.h"
@@ -126,10 +125,9 @@ std::string basic_options(const CLI::App& app) {
   std::string text;
   for (const auto& [title, lines] : groups) text += '\n' + title + '\n' + lines;
   return text +
-         "\n--help GROUP prints the options of a group, --help OPTION one of them, --help-all every "
-         "option\nwith its other names, --explain WORD what a word means. docs/how-do-i.md has a "
-         "command for each\nquestion, such as which settings to begin with (installed: "
-         "share/doc/retrystorm; see README.md).\n";
+         "\n--help-all prints every option with its other names, --explain WORD what a word or an option\n"
+         "means. docs/how-do-i.md has a command for each question, such as which settings to begin with\n"
+         "(installed: share/doc/retrystorm; see README.md).\n";
 }
 
 // An option with all of its names.
@@ -159,11 +157,6 @@ std::string every_option(const CLI::App& app) {
   return text;
 }
 
-// The part of a group's title that names it.
-std::string short_title(const std::string& title) {
-  return to_lower(title.substr(0, title.find_first_of(":(")));
-}
-
 }  // namespace
 
 std::string HelpFormatter::make_help(const CLI::App* app, std::string name,
@@ -191,50 +184,6 @@ std::string HelpFormatter::make_help(const CLI::App* app, std::string name,
   }
   if (!commands.empty()) text += "\nCommands (each has its own --help)\n" + commands;
   return text + (mode == CLI::AppFormatMode::All ? every_option(*app) : basic_options(*app));
-}
-
-std::string help_about(const CLI::App& app, const std::string& name) {
-  const std::string wanted(trimmed(short_title(name)));
-  const std::string option_name =
-      wanted.substr(std::min(wanted.find_first_not_of('-'), wanted.size()));
-  std::vector<std::string> titles, names;
-  std::vector<const CLI::Option*> found, nearly;  // nearly: the words are part of the group's name
-  std::string one;                                // the option of that name
-  const auto visit = [&](const std::string& title, const CLI::App& part) {
-    for (const CLI::Option* option : part.get_options()) {
-      if (is_inherited(part, *option) || option->get_group().empty()) continue;
-      const auto& spelt = option->get_lnames();
-      names.insert(names.end(), spelt.begin(), spelt.end());
-      if (option->check_lname(option_name)) {
-        add_whole(one, *option);
-        const std::string& group = title.empty() ? option->get_group() : title;
-        one.append(kLongColumn, ' ').append("group: ").append(group).append("\n");
-      }
-      bool is_in = false, has_words = false;
-      for (const std::string& each : {title, option->get_group()}) {
-        if (each == kNoGroup || each.empty()) continue;
-        const std::string known(trimmed(short_title(each)));
-        is_in = is_in || known == wanted;
-        has_words = has_words || (' ' + known + ' ').find(' ' + wanted + ' ') != known.npos;
-        if (std::find(titles.begin(), titles.end(), known) == titles.end()) titles.push_back(known);
-      }
-      if (is_in) found.push_back(option);
-      if (has_words) nearly.push_back(option);
-    }
-  };
-  for (const CLI::App* group : groups_of(app)) visit(group->get_group(), *group);
-  visit("", app);
-  if (found.empty() && one.empty()) found = nearly;
-  if (found.empty() && one.empty()) {
-    const auto meant = nearest(option_name, {names.begin(), names.end()});
-    throw std::invalid_argument(
-        "--help: there is no option " + in_quotes(name) +
-        (meant.empty() ? "" : " (did you mean --" + std::string(meant) + "?)") +
-        ", and the group " + unknown_name(name, {titles.begin(), titles.end()}));
-  }
-  std::string text;
-  for (const CLI::Option* option : found) add_whole(text, *option);
-  return found.empty() ? one : text;
 }
 
 namespace {
@@ -336,27 +285,6 @@ std::string explained_finding(const std::string& word) {
   return text;
 }
 
-// The options that files of other programs call so: with their help if `whole`.
-std::string explained_abroad(const Experiment& experiment, const std::string& word, bool whole) {
-  std::vector<std::pair<std::string, std::string>> found;  // options, and the programs
-  for (const ForeignName& each : kForeignNames) {
-    if (bare_word(each.name) != word) continue;
-    const auto same = std::find_if(found.begin(), found.end(),
-                                   [&each](const auto& one) { return one.first == each.option; });
-    if (same == found.end()) {
-      found.emplace_back(each.option, each.program);
-    } else {
-      same->second.append(", ").append(each.program);
-    }
-  }
-  std::string text;
-  for (const auto& [option, programs] : found) {
-    text.append("in files of ").append(programs).append(": --").append(option) += '\n';
-    if (whole) add_whole(text, *experiment.app.get_option_no_throw("--" + option));
-  }
-  return text;
-}
-
 // The entry of the glossary for this word.
 std::string glossary_entry(const Words& words, const std::string& word) {
   for (const auto& [name, meaning] : words) {
@@ -398,7 +326,6 @@ std::string explain(const CLI::App& app, const std::string& asked) {
   const std::string own = explained_option(app, word);
   text += own.empty() ? explained_option(experiment.app, word) : own;
   if (text.empty()) text = explained_value(experiment, asked);
-  text += explained_abroad(experiment, word, text.empty());
   if (!is_option) text += explained_finding(word);
   if (text.empty() && !is_option) text = explained_figure(words, underscored(figure));
   if (!text.empty()) return text;
@@ -409,7 +336,6 @@ std::string explain(const CLI::App& app, const std::string& asked) {
     known.push_back(option.name);
     for (const auto value : option.choices) known.push_back(value);
   }
-  for (const ForeignName& each : kForeignNames) known.push_back(each.name);
   for (const FindingRule& each : kFindingRules) known.push_back(each.name);
   std::string_view meant;
   std::size_t least = std::max<std::size_t>(word.size() / 4, word.size() > 2 ? 1 : 0) + 1;

@@ -15,13 +15,7 @@ class HelpFormatter final : public CLI::Formatter {
                         CLI::AppFormatMode mode) const override;
 };
 
-// The options of one group, named as in either help, with all their names; or one option, by any of
-// its names, and the group that it is in. Throws std::invalid_argument with a readable message if
-// there is no such group or option.
-std::string help_about(const CLI::App& app, const std::string& name);
-
-// What a word means: one of the output, an option, a value of options, or what the files of other
-// programs call an option. Ignores case, blanks and dashes. A word of several is one argument. Knows the
+// What a word means: one of the output, an option, or a value of options. Ignores case, blanks and dashes. A word of several is one argument. Knows the
 // heads of tables, the names of CSV columns and of claims, the words at the left of a summary, and the
 // findings of `retrystorm check`. Ends with a new line. Throws std::invalid_argument for any other word.
 std::string explain(const CLI::App& app, const std::string& word);

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <iostream>
 #include <memory>
 #include <set>
@@ -195,6 +196,23 @@ void add_quiet(CLI::App& app, bool& target, const std::string& left_out) {
   app.add_flag("--quiet", target, "leave out " + left_out)->group("Run");
 }
 
+void add_look(CLI::App& app, AnswerLook& look) {
+  app.add_flag("-v,--verbose", look.verbose, "print all that is known, not the answer alone")
+      ->group("Run");
+  app.add_flag("--explain-run", look.explain, "the same as --explain without a word")->group("");
+  add_value(
+      app, "--color", "WHEN", "auto",
+      [&look](const std::string& text) {
+        constexpr std::array kNames{"auto", "always", "never"};
+        const auto found = std::find(kNames.begin(), kNames.end(), text);
+        if (found == kNames.end()) {
+          throw std::invalid_argument(unknown_name(text, {"auto", "always", "never"}));
+        }
+        look.color = static_cast<ColorWish>(found - kNames.begin());
+      },
+      "auto (on a terminal, unless NO_COLOR is set), always or never");
+}
+
 void add_trace(CLI::App& app, std::size_t& target) {
   add_count(app, "--trace", target,
             "record every attempt of the first COUNT requests that begin during the outage "
@@ -324,8 +342,7 @@ void hide(CLI::App& app, const std::string& name) {
 }
 
 void set_up_help(CLI::App& app) {
-  app.set_help_flag("-h,--help", "print the most common options, or those of a group, and exit")
-      ->group(kGeneral);
+  app.set_help_flag("-h,--help", "print the most common options, and exit")->group(kGeneral);
   app.set_help_all_flag("--help-all", "print every option with its other names, and exit")
       ->group(kGeneral);
   app.set_version_flag("--version", version_text(), "print the version, and exit")->group(kGeneral);

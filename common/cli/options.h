@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/output/expectation.h"
+#include "common/output/style.h"
 #include "model/base/duration.h"
 #include "model/base/option_list.h"
 #include "model/run/outlook.h"
@@ -82,6 +83,16 @@ CLI::Option* add_expectations(CLI::App& app, std::vector<Expectation>& target, c
 
 // Adds `--quiet`, for the programs that run clients.
 void add_quiet(CLI::App& app, bool& target, const std::string& left_out);
+
+// How much is printed, and how it looks.
+struct AnswerLook {
+  bool verbose = false;
+  bool explain = false;  // only the arithmetic before a run; nothing is run
+  ColorWish color = ColorWish::kAuto;
+};
+
+// Adds `--verbose`, `--explain` without a word and `--color`, for the programs that print an answer of runs.
+void add_look(CLI::App& app, AnswerLook& look);
 
 // Adds `--trace`, for the programs that run clients.
 void add_trace(CLI::App& app, std::size_t& target);

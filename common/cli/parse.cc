@@ -12,12 +12,13 @@
 #include <string_view>
 #include <utility>
 
-#include "common/cli/foreign_names.h"
 #include "common/cli/help.h"
 #include "common/cli/options.h"
 #include "common/cli/settings_file.h"
 #include "common/exit_code.h"
 #include "common/output/output_queue.h"
+#include "model/retry/strategies.h"
+#include "model/run/implied.h"
 
 namespace retrystorm {
 namespace {
@@ -70,26 +71,13 @@ std::string typed_name(const CLI::Option& option, int argc, const char* const* a
   return "--" + option.get_single_name();
 }
 
-// The group or option in "--help GROUP", "--help=GROUP" or "--help --OPTION".
-std::optional<std::string> wanted_help(const std::vector<std::string>& words) {
-  const std::string kHelp = "--help";
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i].starts_with(kHelp + '=')) return words[i].substr(kHelp.size() + 1);
-    if (words[i] != kHelp && words[i] != "-h") continue;
-    std::string group;
-    for (std::size_t j = i + 1; j < words.size() && !words[j].starts_with('-'); ++j) {
-      group += (group.empty() ? "" : " ") + words[j];
-    }
-    if (group.empty() && i + 2 == words.size() && words.back().starts_with("--")) {
-      return words.back().substr(0, words.back().find('='));
-    }
-    return group.empty() ? std::nullopt : std::optional(group);
+// An option after --explain is its value, not an option of this command. Without a word at the end of the line it asks
+// for the arithmetic of a run with the other options.
+void join_explained_option(const CLI::App& app, std::vector<std::string>& words) {
+  if (!words.empty() && words.back() == kExplain && find_option(app, "explain-run") != nullptr) {
+    words.back() = "--explain-run";
+    return;
   }
-  return std::nullopt;
-}
-
-// An option after --explain is its value, not an option of this command.
-void join_explained_option(std::vector<std::string>& words) {
   const auto explain = std::find(words.begin(), words.end(), kExplain);
   if (words.end() - explain < 2 || !explain[1].starts_with("--")) return;
   *explain += '=' + explain[1];
@@ -105,50 +93,6 @@ std::vector<std::string> names_of(CLI::App& app) {
   return names;
 }
 
-// What people call things that have other names here. Of the names of one thing the first that a
-// program has is meant.
-struct Synonym {
-  std::string_view word, option;
-};
-constexpr std::array kSynonyms{
-    Synonym{"latency", "service-time"},
-    Synonym{"latency", "timeout"},
-    Synonym{"response-time", "service-time"},
-    Synonym{"rps", "rate"},
-    Synonym{"qps", "rate"},
-    Synonym{"tps", "rate"},
-    Synonym{"load", "rate"},
-    Synonym{"throughput", "rate"},
-    Synonym{"layers", "max-attempts"},
-    Synonym{"tiers", "max-attempts"},
-    Synonym{"users", "clients"},
-    Synonym{"connections", "clients"},
-    Synonym{"concurrency", "workers"},
-    Synonym{"concurrency", "clients"},
-    Synonym{"pool-size", "workers"},
-    Synonym{"requests", "rate"},
-    Synonym{"requests-per-second", "rate"},
-    Synonym{"attempt-timeout", "timeout"},
-    Synonym{"request-timeout", "timeout"},
-    Synonym{"think", "think-time"},
-    Synonym{"failure-rate", "error-share"},
-    Synonym{"queue-size", "queue-length"},
-    Synonym{"outage-duration", "outage-for"},
-    Synonym{"outage-length", "outage-for"},
-    Synonym{"base", "backoff-base"},
-    Synonym{"initial-delay", "backoff-base"},
-    Synonym{"cap", "backoff-cap"},
-    Synonym{"retry-limit", "max-retries"},
-    Synonym{"retries", "max-retries"},
-    Synonym{"attempts", "max-attempts"},
-    Synonym{"backoff", "backoff-base"},
-    Synonym{"multiplier", "backoff-factor"},
-    Synonym{"budget", "retry-budget"},
-    Synonym{"duration", "observe"},
-    Synonym{"trials", "runs"},
-    Synonym{"iterations", "runs"},
-};
-
 // Options of earlier versions, and what does the same now.
 struct Replaced {
   std::string_view option, now;
@@ -163,19 +107,11 @@ constexpr std::array kReplaced{
     Replaced{"relief-for", "simulate --observe"},
 };
 
-// The option that is meant by another word, or else one that is spelt nearly so. Empty: none.
+// The option that is spelt nearly so. Empty: none.
 std::string meant_by(const std::string& word, const std::vector<std::string>& names) {
-  for (const Synonym& each : kSynonyms) {
-    const bool known = std::find(names.begin(), names.end(), each.option) != names.end();
-    if (each.word == word && known) return std::string(each.option);
-  }
-  // "maxAttempts" is our max-attempts; "maxTokens" is gRPC's.
+  // "maxAttempts" is max-attempts.
   for (const std::string& name : names) {
     if (plain_word(name) == plain_word(word)) return name;
-  }
-  for (const ForeignName& each : kForeignNames) {
-    const bool known = std::find(names.begin(), names.end(), each.option) != names.end();
-    if (plain_word(each.name) == plain_word(word) && known) return std::string(each.option);
   }
   return std::string(nearest(word, {names.begin(), names.end()}));
 }
@@ -184,7 +120,7 @@ std::string meant_by(const std::string& word, const std::vector<std::string>& na
 // make: "--growth: 'fibonacci' is not known: ...".
 std::string help_on_value(const CLI::App& app, const std::string& line) {
   const std::size_t name = line.find(kEmptyValue);
-  if (name != line.npos) return "--help " + line.substr(2, name - 2);
+  if (name != line.npos) return kExplain + ' ' + line.substr(0, name);
   const std::size_t end = line.find("' is not known");
   const std::size_t begin = end == line.npos ? end : line.rfind('\'', end - 1);
   if (begin == line.npos) return "--help";
@@ -258,10 +194,24 @@ class Refusals {
       lines_ += shown + " is no longer an option: use " + std::string(replaced->now) + '\n';
       return;
     }
+    if (begin == 0 && where.empty()) {
+      const std::string instead = instead_of(word);
+      lines_ += in_quotes(word) + " is no option" +
+                (instead.empty() ? " (see --help)" : ": write " + instead) + '\n';
+      return;
+    }
     const std::string meant = meant_by(name, names_of(app_));
     note(meant);
     lines_ += shown + " was not expected" +
               (meant.empty() ? " (see --help)" : ": did you mean --" + meant + '?') + '\n';
+  }
+
+  // A word without dashes may be the value that somebody had in mind.
+  std::string instead_of(const std::string& word) const {
+    if (word.ends_with(".ini")) return "--config=" + shell_word(word);
+    if (find_strategy(word) != nullptr) return "--strategy=" + word;
+    const std::string meant = meant_by(word.substr(0, word.find('=')), names_of(app_));
+    return meant.empty() ? "" : "--" + meant + (word.find('=') == word.npos ? "=..." : word.substr(word.find('=')));
   }
 
   void add_unexpected_words() {
@@ -305,6 +255,28 @@ class Refusals {
   int code_ = 0;
 };
 
+// An option that is swept or searched counts as given.
+void add_implied(CLI::App& app) {
+  const auto given = [&app](std::string_view name) {
+    const CLI::Option* option = find_option(app, std::string(name));
+    if (option == nullptr) return false;
+    if (option->count() > 0) return true;
+    for (const char* of : {"sweep", "least", "most"}) {
+      const CLI::Option* values = find_option(app, of);
+      if (values == nullptr) continue;
+      for (const std::string& each : values->results()) {
+        if (option->check_lname(each.substr(0, each.find('=')))) return true;
+      }
+    }
+    return false;
+  };
+  imply(given, [&app](const std::string& target, const std::string& value) {
+    each_option(app, [&](CLI::Option& option) {
+      if (option.check_lname(target)) option.add_result(value);
+    });
+  });
+}
+
 // Removes the option that has no value from these words. Returns whether it is there.
 bool drop(const CLI::App& app, const CLI::ParseError& error, std::vector<std::string>& words) {
   const std::string text = error.what();
@@ -344,6 +316,11 @@ void parse_words(CLI::App& app, std::vector<std::string> words, const OnError& r
   const std::string unknown = take_unknown_settings(app);
   if (!unknown.empty()) refuse(CLI::ConfigError::Extras(unknown));
   forms.overrule_files(words);
+  try {
+    add_implied(app);
+  } catch (const std::invalid_argument& error) {
+    refuse(CLI::ValidationError(error.what()));
+  }
   bool found = false;
   apply_in_order(app, [&](const CLI::ParseError& error) {
     found = true;
@@ -366,12 +343,8 @@ std::optional<int> parse(CLI::App& app, int argc, const char* const* argv, int f
     for (int i = 1; i < std::min(first, argc); ++i) name.append(" ").append(argv[i]);
     app.name(name);
     words = arguments(argc, argv, first);
-    if (const auto wanted = wanted_help(words)) {
-      std::cout << help_about(app, *wanted);
-      return kExitHolds;
-    }
     replace_exponential_backoff(words);
-    join_explained_option(words);
+    join_explained_option(app, words);
     parse_words(app, words, [&refused](const CLI::ParseError& error) { refused.add(error); });
     if (refused.lines().empty()) return std::nullopt;
     try {

@@ -21,4 +21,24 @@ std::string pairs_text(const nlohmann::ordered_json& object) {
   return text;
 }
 
+nlohmann::ordered_json statement_json(const Statement& statement) {
+  struct AsJson {
+    nlohmann::ordered_json operator()(double number) const { return rounded(number); }
+    nlohmann::ordered_json operator()(ShareOf share) const { return share.share; }
+    nlohmann::ordered_json operator()(Duration time) const { return rounded(to_seconds(time)); }
+    nlohmann::ordered_json operator()(const std::string& text) const { return text; }
+  };
+  nlohmann::ordered_json object{{"id", statement.id}};
+  for (const StatementValue& value : statement.values) {
+    object[std::string(value.name)] = std::visit(AsJson{}, value.of);
+  }
+  return object;
+}
+
+nlohmann::ordered_json statements_json(const Statements& statements) {
+  auto all = nlohmann::ordered_json::array();
+  for (const Statement& each : statements) all.push_back(statement_json(each));
+  return all;
+}
+
 }  // namespace retrystorm

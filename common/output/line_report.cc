@@ -16,7 +16,7 @@ void LineReport::on_interval(const RunInterval& interval) {
   out_ << client_line(interval.rates) << std::endl;
 }
 
-void LineReport::on_summary(const Summary& summary) {
+void SummaryReport::on_summary(const Summary& summary) {
   out_ << summary_text(summary) << std::endl;
   if (summary.graph) out_ << '\n' << graph_text(*summary.graph) << std::flush;
 }

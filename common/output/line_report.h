@@ -9,19 +9,30 @@
 
 namespace retrystorm {
 
-// Prints the client's line after each interval, and the summary at the end. The lines of a job stand at growing
-// distances, each at a time a fifth longer than the one before: some forty of two hours.
+// Prints the client's line after each interval. The lines of a job stand at growing distances, each at a time a fifth
+// longer than the one before: some forty of two hours.
 class LineReport final : public RunObserver {
  public:
   // `out` must outlive the report.
   explicit LineReport(std::ostream& out) : out_(out) {}
 
   void on_interval(const RunInterval& interval) override;
-  void on_summary(const Summary& summary) override;
 
  private:
   std::ostream& out_;
   Duration next_of_job_{0};
+};
+
+// Prints all that is known of the run at its end.
+class SummaryReport final : public RunObserver {
+ public:
+  // `out` must outlive the report.
+  explicit SummaryReport(std::ostream& out) : out_(out) {}
+
+  void on_summary(const Summary& summary) override;
+
+ private:
+  std::ostream& out_;
 };
 
 // Prints the server's line after each interval, with the time of the machine or the virtual clock.

@@ -9,6 +9,7 @@
 
 #include "common/output/json_text.h"
 #include "model/run/disturbance.h"
+#include "words/words.h"
 
 namespace retrystorm {
 namespace {
@@ -574,14 +575,15 @@ std::string summary_text(const Summary& summary) {
   // The default outage, a frozen server, is not mentioned.
   const bool is_default = summary.outage.empty() || summary.outage == print_disturbance({});
   if (!is_default) text += " (after " + short_outage(summary.outage) + ")";
-  return recovery.reason.empty() ? text : text + "\nreason:    " + recovery.reason;
+  return recovery.causes.empty() ? text : text + "\nreason:    " + words_of(recovery.causes);
 }
 
 nlohmann::ordered_json recovery_json(const Recovery& recovery) {
   return {
       {"verdict", to_string(recovery.verdict)},
-      {"reason", recovery.reason.empty() ? nlohmann::ordered_json(nullptr)
-                                         : nlohmann::ordered_json(recovery.reason)},
+      {"reason", recovery.causes.empty() ? nlohmann::ordered_json(nullptr)
+                                         : nlohmann::ordered_json(words_of(recovery.causes))},
+      {"causes", statements_json(recovery.causes)},
       {"baseline_ok", recovery.baseline_ok ? nlohmann::ordered_json(rounded(*recovery.baseline_ok))
                                            : nlohmann::ordered_json(nullptr)},
       {"errors_gone_s", seconds_json(recovery.errors_gone)},

@@ -25,7 +25,7 @@
 #include "model/base/text.h"
 #include "model/retry/failing_client.h"
 #include "simulator/simulation.h"
-#include "study/answer_trials.h"
+#include "study/trials.h"
 #include "study/evaluator.h"
 #include "study/scenario_checks.h"
 #include "study/statistics.h"
@@ -368,16 +368,17 @@ Json trials(const Json& question) {
   const CellResult result = summarize(read_results(question.at("results")));
   const Evaluator evaluator(1, [&patience] { return patience.over(); });
   const AnswerTrials trials({options, given, result, {}}, evaluator, seed_of(question),
-                            question.at("runs").get<std::size_t>());
-  patience.check();
+                      question.at("runs").get<std::size_t>());
   Json lines = Json::array();
-  if (trials.backlogs()) lines.push_back(backlog_trial_text(*trials.backlogs()));
-  for (const AnswerTrials::Outcome& each : trials.outcomes()) {
-    if (!each.differs()) continue;
-    lines.push_back(each.trial.option + ": " +
-                    each.trial.text(each.difference.text, each.difference.price));
+  bool any = false;
+  for (const auto& outcomes : {trials.of_a_tenth(), trials.others()}) {
+    for (const AnswerTrials::Outcome& each : outcomes) {
+      any = true;
+      if (each.turn != AnswerTrials::Turn::kNone) lines.push_back(trial_words(each));
+    }
   }
-  return {{"any", trials.any()}, {"hangs", trials.hangs()}, {"lines", std::move(lines)}};
+  patience.check();
+  return {{"any", any}, {"hangs", !lines.empty()}, {"lines", std::move(lines)}};
 }
 
 Json share(const Json& question) {

@@ -31,7 +31,7 @@ namespace retrystorm {
 //                                  {"difference": {name: {value, low, high}}}: results - against
 //   trials     given seed results runs
 //                                  what the answer of these results may hang on, with so many runs of each trial (see
-//                                  study/answer_trials.h): {"any": is there anything to try?, "hangs": has a trial another
+//                                  study/trials.h): {"any": is there anything to try?, "hangs": has a trial another
 //                                  answer?, "lines": [text, ...], as `simulate` prints them}
 //   share      hits runs           the 95 % interval of a share: {"low", "high"}
 //   waits      given seed clients attempts

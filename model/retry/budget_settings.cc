@@ -1,7 +1,6 @@
 #include "model/retry/budget_settings.h"
 
 #include <array>
-#include <cmath>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -190,16 +189,6 @@ void check(const BudgetSettings& settings) {
         "budget-threshold is a share of the bucket: it must be 0 with --budget-ttl, which has no "
         "bucket");
   }
-}
-
-double even_deposit(const BudgetSettings& budget, double share) {
-  return (budget.cost + budget.failure_cost) * share / (1 - share);
-}
-
-// Of n attempts share + ... + share^n = (1 - share^n) share / (1 - share) fail, and in 1 - share^n of the requests
-// one succeeds.
-double tokens_lost(const BudgetSettings& budget, double share, double attempts) {
-  return (1 - std::pow(share, attempts)) * (even_deposit(budget, share) - budget.deposit);
 }
 
 std::unique_ptr<RetryBudget> make_budget(const BudgetSettings& settings, TimePoint now) {

@@ -58,13 +58,6 @@ void find_unused(UnusedOptions& unused, const BudgetSettings& settings);
 // Throws std::invalid_argument with a readable message when settings contradict each other.
 void check(const BudgetSettings& settings);
 
-// The deposit with which a bucket of tokens keeps its level while a share of the attempts, below 1, fails: for
-// each request that succeeds, share / (1 - share) attempts fail, each followed by a retry.
-double even_deposit(const BudgetSettings& budget, double share);
-// The tokens that gRPC's throttle, in which failures cost and successes give, then loses for each request of so many
-// attempts at most. Below 0 if it gains some.
-double tokens_lost(const BudgetSettings& budget, double share, double attempts);
-
 // Null if the settings have no budget.
 std::unique_ptr<RetryBudget> make_budget(const BudgetSettings& settings, TimePoint now);
 

@@ -107,8 +107,8 @@ std::optional<QueueLeft> queue_left(Windows before, Windows last) {
                    from_seconds(sum / static_cast<double>(before.size()) / calm_ok)};
 }
 
-std::string per_second(double rate, const std::string& what) {
-  return readable(rate) + ' ' + what + "/s";
+double number(std::uint64_t count) {
+  return static_cast<double>(count);
 }
 
 // The load that the clients offer in a window, as a factor on that before the outage.
@@ -117,9 +117,10 @@ double load_in(const RecoveryTracker::Window& window) {
                                           : to_seconds(window.expected) / to_seconds(window.length);
 }
 
-// "45 of 99.2 OK/s"
-std::string of_baseline(const RecoveryTracker::Window& window, double baseline) {
-  return readable(window.rates().ok) + " of " + per_second(baseline * load_in(window), "OK");
+// Adds OK/s of these windows, and of the baseline at their load.
+void add_ok(Statement& statement, const RecoveryTracker::Window& window, double baseline) {
+  statement.values.push_back({"ok", window.rates().ok});
+  statement.values.push_back({"baseline", baseline * load_in(window)});
 }
 
 // How long to watch until a queue is empty and three more windows have passed, in whole minutes.
@@ -129,49 +130,50 @@ Duration longer(Windows after, const Draining& queue) {
       RecoveryTracker::kWindow * (RecoveryTracker::kConsecutiveWindows + 1));
 }
 
-// `since`: what it has not come back from, if that is not the outage. `unwell`: see `unwell_before`. It comes first,
-// because the caller goes on with what to do.
-std::string why_draining(Windows after, double baseline, const Draining& queue,
-                         const std::string& since, const std::string& unwell) {
-  const auto last = joined(after.last(RecoveryTracker::kConsecutiveWindows));
-  return "not yet back " + since + (since.empty() ? "(" : " (") + of_baseline(last, baseline) +
-         ')' + (unwell.empty() ? ":" : unwell + ';') + " its queue of " +
-         readable(static_cast<double>(queue.waiting)) + " falls by " + readable(queue.rate) +
-         "/s and is empty in " + readable(queue.left());
+Statement why_draining(Windows after, double baseline, const Draining& queue) {
+  Statement why{"queue-drains", {}};
+  add_ok(why, joined(after.last(RecoveryTracker::kConsecutiveWindows)), baseline);
+  why.values.push_back({"waiting", number(queue.waiting)});
+  why.values.push_back({"rate", queue.rate});
+  why.values.push_back({"left", queue.left()});
+  return why;
 }
 
-std::string why_recovering(Windows after, double baseline, const std::string& since,
-                           bool errors_gone) {
+Statement why_recovering(Windows after, double baseline, bool errors_gone) {
   const auto last = joined(after.last(RecoveryTracker::kConsecutiveWindows));
-  return "not yet back" + std::string(since.empty() ? "" : " ") + since + ": " +
-         (errors_gone ? "the errors are gone, but " : "") + of_baseline(last, baseline) +
-         " in the last " + readable(last.length);
+  Statement why{errors_gone ? "below-baseline-without-errors" : "below-baseline", {}};
+  add_ok(why, last, baseline);
+  why.values.push_back({"window", last.length});
+  return why;
 }
 
-// What keeps the service down.
-std::string held_by(const RecoveryTracker::Window& window) {
-  return per_second(window.rates().attempts, "attempts") +
-         (window.counts.retries > 0 ? " keep it down" : " arrive, and the clients retry none");
+// Adds what keeps the service down.
+void add_load(Statement& why, const RecoveryTracker::Window& window) {
+  why.values.push_back({"attempts", window.rates().attempts});
+  why.values.push_back({"retries", window.rates().retries});
 }
 
 // `mended`: what is true again after the outage; empty if something else was changed.
-std::string why_collapsed(Windows after, const std::string& since, std::string_view mended) {
+Statements why_collapsed(Windows after, std::string_view mended) {
   const auto last = joined(after.last(RecoveryTracker::kConsecutiveWindows));
-  const std::string attempts = per_second(last.rates().attempts, "attempts");
   const auto without_answer = [&last](NoAnswer why) {
     return last.counts.errors_by[error_kind({.outcome = Outcome::kError, .no_answer = why})];
   };
   if (last.counts.attempts > 0 &&
       without_answer(NoAnswer::kRefused) + without_answer(NoAnswer::kUnreachable) ==
           last.counts.finished()) {
-    return "the service is gone: all " + attempts + " are refused, or reach nothing";
+    return {{"service-gone", {{"attempts", last.rates().attempts}}}};
   }
-  std::string text = since.empty() ? "does not come back" : "down ";
-  text += since + ": " + held_by(last);
-  if (after.back().waiting.value_or(0) > 0) {
-    text += ", " + readable(static_cast<double>(*after.back().waiting)) + " wait";
+  const bool retried = last.counts.retries > 0;
+  Statements all{{mended.empty() ? (retried ? "kept-down-by-retries" : "kept-down")
+                                 : (retried ? "held-by-retries" : "held-without-retries"),
+                  {}}};
+  add_load(all.front(), last);
+  if (!mended.empty()) all.front().values.push_back({"mended", std::string(mended)});
+  if (const auto waiting = after.back().waiting.value_or(0); waiting > 0) {
+    all.push_back({"queue-at-end", {{"waiting", number(waiting)}}});
   }
-  return mended.empty() ? text : text + ", " + std::string(mended);
+  return all;
 }
 
 double ok_share(const RecoveryTracker::Window& calm) {
@@ -179,15 +181,9 @@ double ok_share(const RecoveryTracker::Window& calm) {
   return ended > 0 ? static_cast<double>(calm.counts.ok) / ended : 1;
 }
 
-// "before the outage only 4 % of the attempts were OK"
-std::string unwell_text(const RecoveryTracker::Window& calm) {
-  return "before the outage only " + readable(std::round(100 * ok_share(calm))) +
-         " % of the attempts were OK";
-}
-
-// What is to be added to a reason if the baseline was no calm. Empty if all was well.
-std::string unwell_before(const RecoveryTracker::Window& calm) {
-  return ok_share(calm) < 0.9 ? "; but " + unwell_text(calm) : "";
+// Adds that the baseline was no calm, if so.
+void add_unwell(Statements& all, const RecoveryTracker::Window& calm) {
+  if (ok_share(calm) < 0.9) all.push_back({"unwell-before", {{"share", ShareOf{ok_share(calm)}}}});
 }
 
 // Finds the first of `kConsecutiveWindows` consecutive windows that satisfy `holds`. The predicate
@@ -232,7 +228,7 @@ class Baseline {
 
 struct Judged {
   Verdict verdict = Verdict::kNoOutage;
-  std::string reason{};
+  Statements causes{};
   std::optional<Duration> to_watch{};  // to see its queue empty
 };
 
@@ -242,8 +238,7 @@ Judged judge_calm(Windows all) {
   if (all.size() < kThree) {
     const auto whole = joined(all);
     if (whole.counts.ok > 0 || whole.counts.failures() == 0) return {};
-    return {Verdict::kUndecided, "none of " + readable(static_cast<double>(whole.counts.attempts)) +
-                                     " attempts was OK, in less than the 15 s of a verdict"};
+    return {Verdict::kUndecided, {{"none-ok-yet", {{"attempts", number(whole.counts.attempts)}}}}};
   }
   const Windows last = all.last(kThree);
   for (const auto& each : last) {
@@ -262,19 +257,20 @@ Judged judge_calm(Windows all) {
     });
     if (answers) return {};
     if (const auto queue = draining(all)) {
-      return {Verdict::kRecovering, why_draining(all, base.rate(), *queue, "", ""),
-              longer(all, *queue)};
+      return {Verdict::kRecovering, {why_draining(all, base.rate(), *queue)}, longer(all, *queue)};
     }
-    return {Verdict::kCollapsed, "down without an outage: " + of_baseline(end, base.rate()) +
-                                     " in the last " + readable(end.length) + ", " + held_by(end)};
+    Statement why{"down-by-itself", {{"window", end.length}}};
+    add_ok(why, end, base.rate());
+    add_load(why, end);
+    return {Verdict::kCollapsed, {std::move(why)}};
   }
   if (draining(all) || end.counts.ok > 0 ||
       !Baseline(end.counts.attempts, end.length).is_enough()) {
     return {};
   }
-  return {Verdict::kCollapsed,
-          "never was well: none of " + readable(static_cast<double>(end.counts.attempts)) +
-              " attempts in the last " + readable(end.length) + " was OK, " + held_by(end)};
+  Statement why{"never-well", {{"count", number(end.counts.attempts)}, {"window", end.length}}};
+  add_load(why, end);
+  return {Verdict::kCollapsed, {std::move(why)}};
 }
 
 }  // namespace
@@ -389,13 +385,11 @@ void RecoveryTracker::set_load(TimePoint now, double load, std::optional<double>
   thinking_ = thinking;
 }
 
-std::string RecoveryTracker::since_text(std::size_t disturbance) const {
-  return "since " + at_text(disturbances_[disturbance]);
-}
-
-std::string RecoveryTracker::at_text(const Disturbed& what) const {
+Statement RecoveryTracker::with(Statement statement, const Disturbed& what) const {
   using Tenths = std::chrono::duration<std::int64_t, std::deci>;
-  return what.what + " at " + clock_text(std::chrono::round<Tenths>(what.at - start_));
+  statement.values.push_back({"what", what.what});
+  statement.values.push_back({"at", clock_text(std::chrono::round<Tenths>(what.at - start_))});
+  return statement;
 }
 
 void RecoveryTracker::outage_begins(TimePoint now, const Counts& totals, std::string_view mended) {
@@ -444,7 +438,7 @@ Recovery RecoveryTracker::recovery() const {
   if (phase_ == Phase::kBefore) {
     const Judged judged = judge_calm(before_);
     result.verdict = judged.verdict;
-    result.reason = judged.reason;
+    result.causes = judged.causes;
     result.to_watch = judged.to_watch;
     return result;
   }
@@ -465,15 +459,11 @@ Recovery RecoveryTracker::recovery() const {
   }));
   const Baseline base(calm.counts.ok, calm.length);
   if (base.rate() <= 0) {
-    result.reason =
-        before_.empty() ? "nothing to compare with: the outage began within the first 5 s"
-        : !has_calm
-            ? "nothing to compare with: " + at_text(last_before_) +
-                  " was less than 10 s before the outage; let that come earlier, or the outage later"
-        : calm.counts.attempts == 0
-            ? "nothing to compare with: no attempt before the outage"
-            : "down before the outage: none of " +
-                  readable(static_cast<double>(calm.counts.attempts)) + " attempts was OK";
+    result.causes = {before_.empty() ? Statement{"outage-too-early", {}}
+                     : !has_calm     ? with({"change-before-outage", {}}, last_before_)
+                     : calm.counts.attempts == 0
+                         ? Statement{"no-attempt-before", {}}
+                         : Statement{"down-before", {{"attempts", number(calm.counts.attempts)}}}};
     return result;
   }
 
@@ -529,17 +519,16 @@ Recovery RecoveryTracker::recovery() const {
   result.ok_lost = std::max(result.ok_lost, 0.0);
 
   if (!enough) {
-    result.reason = "too few answers before the outage to compare with: " +
-                    readable(static_cast<double>(calm.counts.ok)) + " in " + readable(calm.length);
+    result.causes = {
+        {"few-answers-before", {{"answers", number(calm.counts.ok)}, {"time", calm.length}}}};
     return result;
   }
   if (ok_share(calm) < kWell) {
-    result.reason = "the service was not well: " + unwell_text(calm);
+    result.causes = {{"not-well-before", {{"share", ShareOf{ok_share(calm)}}}}};
     return result;
   }
   if (after.size() < kConsecutiveWindows) {
-    result.reason = phase_ == Phase::kDuring ? "the run ended before the outage did"
-                                             : "not watched for 15 s after the outage";
+    result.causes = {{phase_ == Phase::kDuring ? "ended-in-outage" : "too-short-after", {}}};
     return result;
   }
   // The windows that are no evidence against the recovery, because of another disturbance; and the first one since when
@@ -574,35 +563,35 @@ Recovery RecoveryTracker::recovery() const {
     return draining(until) || no_errors(last_ones) ||
            std::any_of(last_ones.begin(), last_ones.end(), answers);
   };
-  std::string since, unjudged;
+  std::optional<std::size_t> since;  // what it is not back from, if that is not the outage
+  Statements unjudged;
   std::optional<std::size_t>
       lasting;  // why it is not known whether the service would have come back
   if (away) {
     const auto judge_first = [&](std::size_t windows, std::size_t later) {
       after = after.first(windows);
-      unjudged = "; not judged " + since_text(later);
+      unjudged = {with({"not-judged-since", {}}, disturbances_[later])};
       if (!in_force_.empty() && is_coming(after)) lasting = later;
     };
     const std::size_t by = *after[left_at].disturbed_by;
-    const std::string text = since_text(by);
     const Lasting leaves =
         by + 1 == disturbances_.size() ? disturbances_[by].leaves : Lasting::kNothing;
     if (recovered_at && (judged <= left_at || leaves == Lasting::kSetting)) {
-      unjudged = "; not judged " + text;
+      unjudged = {with({"not-judged-since", {}}, disturbances_[by])};
     } else if (judged > left_at) {
       const bool stays = leaves == Lasting::kSetting || leaves == Lasting::kLoad;
       if (recovered_at) {
-        since = text;
+        since = by;
       } else if (stays) {
         const bool came = left_at >= kConsecutiveWindows && is_coming(after.first(left_at));
         if (came && !draining(after)) lasting = by;
-        unjudged = "; " + at_text(disturbances_[by]) + " lasts to the end";
+        unjudged = {with({"lasts-to-end", {}}, disturbances_[by])};
       }
       if (judged < after.size()) judge_first(judged, *after[judged].disturbed_by);
     } else if (left_at >= kConsecutiveWindows) {
       judge_first(left_at, by);
     } else {
-      result.reason = "not watched for 15 s after the outage without another disturbance, " + text;
+      result.causes = {with({"disturbed-after", {}}, disturbances_[by])};
       return result;
     }
   }
@@ -622,54 +611,52 @@ Recovery RecoveryTracker::recovery() const {
     }
     if (!relapse) relapse = relapse_of_three;
   }
-  if (recovered_at && (relapse || since.empty())) {
+  if (recovered_at && (relapse || !since)) {
     result.verdict = relapse ? Verdict::kRelapsed : Verdict::kRecovered;
-    result.reason =
-        "back at 90 % of " + per_second(base.rate(), "OK") + ' ' +
-        (*recovered_at == 0 ? "at once" : "after " + format_duration(*start(recovered_at)));
+    result.causes = {{*recovered_at == 0 ? "back-at-once" : "back-after",
+                      {{"baseline", base.rate()}, {"after", *start(recovered_at)}}}};
     if (relapse) {
-      result.reason += ", below 75 % again after " + format_duration(*start(relapse)) +
-                       "; at the end " + of_baseline(joined(last), base.rate());
+      Statement again{"low-again", {{"after", *start(relapse)}}};
+      add_ok(again, joined(last), base.rate());
+      result.causes.push_back(std::move(again));
     } else if (!base.is_missed(outage.counts.ok, outage.expected, 0.9, 0)) {
       const double missing =
           base.rate() * to_seconds(outage.expected) - static_cast<double>(outage.counts.ok);
-      result.reason +=
-          missing < 1 ? "; the outage cost no answers" : "; the outage cost hardly an answer";
+      result.causes.push_back({missing < 1 ? "cost-nothing" : "cost-little", {}});
     }
     const auto queue =
         relapse || !unjudged.empty() ? std::nullopt : queue_left(calm_windows(), last);
     if (queue) {
       result.queue_wait = queue->wait;
-      result.reason += ", but its queue is not empty: a request waits for " +
-                       readable(queue->wait) + " (" + readable(queue->before) + " before)";
+      result.causes.push_back({"queue-left", {{"wait", queue->wait}, {"before", queue->before}}});
     }
-    result.reason += unwell_before(calm) + unjudged;
+    add_unwell(result.causes, calm);
+    result.causes.insert(result.causes.end(), unjudged.begin(), unjudged.end());
     return result;
   }
   if (std::none_of(last.begin(), last.end(), tried)) {
-    result.reason = "no attempt in the last " + readable(joined(last).length) +
-                    ": all clients wait or hold back";
+    result.causes = {{"no-attempt-at-end", {{"window", joined(last).length}}}};
     return result;
   }
   if (lasting) {
-    result.reason = "not yet back before " + at_text(disturbances_[*lasting]) +
-                    ", which lasts to the end: whether it would have come back is not known; let "
-                    "that come later, or end the run before it";
+    result.causes = {with({"not-back-before", {}}, disturbances_[*lasting])};
     return result;
   }
   if (const auto queue = draining(after)) {
     result.verdict = Verdict::kRecovering;
-    result.reason = why_draining(after, base.rate(), *queue, since, unwell_before(calm));
+    result.causes = {why_draining(after, base.rate(), *queue)};
     result.to_watch = longer(after, *queue);
+    unjudged.clear();
   } else if (is_coming(after)) {
     result.verdict = Verdict::kRecovering;
-    result.reason =
-        why_recovering(after, base.rate(), since, no_errors(last)) + unwell_before(calm) + unjudged;
+    result.causes = {why_recovering(after, base.rate(), no_errors(last))};
   } else {
     result.verdict = Verdict::kCollapsed;
-    result.reason =
-        why_collapsed(after, since, changed_ ? "" : mended_) + unwell_before(calm) + unjudged;
+    result.causes = why_collapsed(after, changed_ ? "" : mended_);
   }
+  if (since) result.causes.push_back(with({"since", {}}, disturbances_[*since]));
+  add_unwell(result.causes, calm);
+  result.causes.insert(result.causes.end(), unjudged.begin(), unjudged.end());
   return result;
 }
 

@@ -63,6 +63,7 @@
 #include <vector>
 
 #include "model/base/duration.h"
+#include "model/base/statement.h"
 #include "model/run/counts.h"
 
 namespace retrystorm {
@@ -92,7 +93,7 @@ enum class Lasting {
 // Times are starts of windows, counted from the end of the outage.
 struct Recovery {
   Verdict verdict = Verdict::kNoOutage;
-  std::string reason{};  // of the verdict, in a sentence; empty without an outage
+  Statements causes{};  // of the verdict, the main one first; empty without an outage
   // If the service's queue empties: how long after the outage the run must go on to see it back.
   std::optional<Duration> to_watch{};
   std::optional<double> baseline_ok;  // OK/s before the outage
@@ -204,9 +205,8 @@ class RecoveryTracker {
     std::string what;
     Lasting leaves = Lasting::kNothing;
   };
-  // "since errors:1 at 1:20"
-  std::string since_text(std::size_t disturbance) const;
-  std::string at_text(const Disturbed& what) const;  // "errors:1 at 1:20"
+  // The values `what` and `at` of a disturbance.
+  Statement with(Statement statement, const Disturbed& what) const;
 
   const TimePoint start_;
   Phase phase_ = Phase::kBefore;

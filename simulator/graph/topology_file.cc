@@ -8,6 +8,7 @@
 
 #include "common/os/foreign_file.h"
 #include "model/base/text.h"
+#include "model/run/implied.h"
 #include "model/graph/graph_options.h"
 #include "simulator/graph/topology_options.h"
 
@@ -143,6 +144,15 @@ GraphEdge read_clients(const TopologySection& section, GraphEdge edge) {
   declare_clients_options(list, edge);
   set_all(list, section);
   check_at(section.line, [&] {
+    imply(
+        [&](std::string_view name) {
+          const auto& lines = section.settings;
+          const Option* option = list.find(name);
+          return option != nullptr && std::any_of(lines.begin(), lines.end(), [&](const auto& each) {
+                   return list.find(each.name) == option;
+                 });
+        },
+        [&list](const std::string& target, const std::string& value) { list.set(target, value); });
     if (edge.caller.arrivals == Arrivals::kJob) {
       throw std::invalid_argument(
           "clients of several kinds have no job: --arrivals=closed or open");

@@ -132,12 +132,12 @@ TEST(Look, HasTheTitleOfTheRetries) {
 }
 
 TEST(Look, NamesOptionsWithoutEffect) {
-  const Json description = describe({{"workers", "5"}, {"time-limit", "1h"}}, 1);
+  const Json description = describe({{"service", "curve"}, {"workers", "5"}, {"time-limit", "1h"}}, 1);
   EXPECT_THAT(description["unused"]["workers"].get<std::string>(),
               HasSubstr("workers has no effect"));
   EXPECT_EQ(description["unused"]["time-limit"], "time-limit has no effect without --arrivals=job");
-  EXPECT_EQ(description["command"], "build/bin/simulate --seed=1");
-  EXPECT_TRUE(describe({{"workers", "5"}, {"service", "workers"}}, 1)["unused"].empty());
+  EXPECT_EQ(description["command"], "build/bin/simulate --service=curve --seed=1");
+  EXPECT_TRUE(describe({{"workers", "5"}}, 1)["unused"].empty());
 }
 
 TEST(Look, LeavesOutRefusedOptionsAndSaysWhy) {

@@ -16,7 +16,6 @@
 #include "model/base/random.h"
 #include "model/base/text.h"
 #include "model/retry/strategies.h"
-#include "policies/changes.h"
 #include "policies/findings.h"
 #include "policies/import.h"
 
@@ -273,67 +272,6 @@ TEST(Export, BeginsWithoutFault) {
   const Exported grpc = export_policy(begin, ExportFormat::kGrpc);
   EXPECT_THAT(grpc.differences, Contains(HasSubstr("none is retried after a timeout")));
   EXPECT_THAT(grpc.differences, Contains("retry-budget is sre here, and grpc in the file"));
-}
-
-// The least change comes first, and has the lines that the file does not have yet.
-TEST(Changes, AreLinesOfTheFile) {
-  const auto changes_of = [](const std::string& text, ExportFormat format,
-                             const std::string& path = "application.yml") {
-    std::vector<std::pair<std::string, std::string>> changes;
-    const PolicyFile file = read_policies(text);
-    const Policy& policy = file.policies.at(0);
-    for (const PolicyChange& each :
-         changes_to(options_of(policy), format, names_in(file, policy, path))) {
-      std::string lines;
-      for (const std::string& line : each.lines) lines += std::string(trimmed(line)) + ';';
-      changes.emplace_back(each.title, lines);
-    }
-    return changes;
-  };
-  EXPECT_THAT(changes_of(R"({"methodConfig": [{"name": [{}], "retryPolicy": {"maxAttempts": 4,
-        "initialBackoff": "0.1s", "maxBackoff": "1s", "backoffMultiplier": 2,
-        "retryableStatusCodes": ["UNAVAILABLE"]}}]})",
-                         ExportFormat::kGrpc),
-              ElementsAre(Pair("a retry budget of 10 %",
-                               R"("retryThrottling": {"maxTokens": 10, "tokenRatio": 0.1};)"),
-                          Pair("one retry", R"("maxAttempts": 2,;)"),
-                          Pair("no retries", "(no retryPolicy);")));
-  EXPECT_THAT(changes_of(R"({"methodConfig": [{"name": [{}], "timeout": "1s", "hedgingPolicy":
-        {"maxAttempts": 3, "hedgingDelay": "0.3s", "nonFatalStatusCodes": ["UNAVAILABLE"]}}]})",
-                         ExportFormat::kGrpc),
-              ElementsAre(Pair("a retry budget of 10 %",
-                               R"("retryThrottling": {"maxTokens": 10, "tokenRatio": 0.1};)"),
-                          Pair("one hedge", R"("maxAttempts": 2,;)"),
-                          Pair("hedges after twice the time", R"("hedgingDelay": "0.6s",;)"),
-                          Pair("no hedges", "(no hedgingPolicy);")));
-  const std::string r4j = "resilience4j.retry.instances.payments.maxAttempts=9\n";
-  const auto of_r4j = changes_of(r4j, ExportFormat::kResilience4j);
-  ASSERT_THAT(of_r4j, SizeIs(4));  // it has no budget
-  EXPECT_THAT(of_r4j[0], Pair("a circuit breaker",
-                              StartsWith("resilience4j:;circuitbreaker:;instances:;payments:;")));
-  EXPECT_THAT(of_r4j[1], Pair("waits that grow",
-                              "resilience4j:;retry:;instances:;payments:;"
-                              "enableExponentialBackoff: true;exponentialBackoffMultiplier: 2;"));
-  // In the words of the file.
-  EXPECT_THAT(changes_of(r4j, ExportFormat::kResilience4j, "application.properties"),
-              Contains(Pair("one retry", "resilience4j.retry.instances.payments.maxAttempts=2;")));
-  EXPECT_THAT(changes_of("AWS_RETRY_MODE=standard\nAWS_MAX_ATTEMPTS=4\n", ExportFormat::kAws),
-              Contains(Pair("one retry", "AWS_MAX_ATTEMPTS=2;")));
-  const std::string route =
-      "apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata: {name: v}\nspec:\n"
-      "  hosts: [orders]\n  http:\n  - route: [{destination: {host: orders}}]\n"
-      "    retries: {attempts: 9, perTryTimeout: 1s}\n";
-  EXPECT_THAT(changes_of(route, ExportFormat::kIstio),
-              Contains(Pair("a retry budget of 10 %",
-                            HasSubstr(";metadata:;name: orders;spec:;host: orders;"))));
-  // With the change the policy is what the file then says.
-  const auto settings =
-      options_of(read_policies("resilience4j.retry.instances.a.maxAttempts=9\n").policies.at(0));
-  const PolicyChange one = changes_to(settings, ExportFormat::kResilience4j)[2];
-  EXPECT_EQ(one.title, "one retry");
-  NamedOptions expected = settings;
-  expected["max-attempts"] = "2";
-  EXPECT_EQ(one.settings, expected);
 }
 
 // A link to the explorer may have only options that its page knows.

@@ -188,20 +188,6 @@ TEST(Findings, MultiplyTheLayersBeforeOneHost) {
   EXPECT_THAT(layer_findings({{"a", &mesh.policies[0]}, {"b", &mesh.policies[0]}}), SizeIs(0));
 }
 
-// Traefik's reader of files: "HTTP middleware already configured, skipping" (pkg/provider/file/file.go).
-TEST(Findings, NameAMiddlewareThatIsDefinedTwice) {
-  const auto traefik = [](const std::string& name) {
-    return read_policies("http:\n  middlewares:\n    " + name + ":\n      retry: {attempts: 3}\n");
-  };
-  const PolicyFile one = traefik("again"), two = traefik("again"), other = traefik("other");
-  const auto found = layer_findings({{"one.yml", &one.policies[0]},
-                                     {"other.yml", &other.policies[0]},
-                                     {"two.yml", &two.policies[0]}});
-  ASSERT_THAT(found, SizeIs(1));
-  EXPECT_EQ(found[0].at.path, "two.yml");
-  EXPECT_THAT(found[0].note.text, HasSubstr("again is in one.yml:4, too"));
-}
-
 TEST(Findings, HaveARuleEach) {
   for (const std::string& text :
        {istio("    retries: {attempts: 2}\n"), istio("    timeout: 1s\n    retries: {}\n"),

@@ -1,4 +1,4 @@
-// Policies of further programs as options: .NET, Gateway API, Linkerd, Traefik, NGINX, HAProxy. Files of each,
+// Policies of further programs as options: .NET, Gateway API, Linkerd, NGINX, HAProxy. Files of each,
 // what they become by the programs' own rules, and what is said.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -144,6 +144,19 @@ TEST(DotNet, OfNoOptionsIsTheNamedStrategy) {
   EXPECT_THAT(settings_text(file, file.policies.at(0), "f"), HasSubstr("strategy = polly\n"));
 }
 
+// Its middlewares in TOML, in labels of containers and in objects of Kubernetes.
+TEST(Traefik, IsRefusedWithWhatIsRead) {
+  for (const char* text :
+       {"[http.middlewares.m.retry]\nattempts = 3\ninitialInterval = \"200ms\"\n",
+        "services:\n  a:\n    labels:\n    - traefik.http.middlewares.m.retry.attempts=3\n",
+        "apiVersion: traefik.io/v1alpha1\nkind: Middleware\nspec:\n  retry: {attempts: 3}\n"}) {
+    EXPECT_THAT([text] { read_policies(text); },
+                ::testing::ThrowsMessage<BadFile>(
+                    HasSubstr("this looks like Traefik's: that is not read here; what is read is a "
+                              "gRPC service config")));
+  }
+}
+
 TEST(DotNet, RefusesNamesOfItsOwn) {
   for (const char* text :
        {R"({"ConnectionStrings": {"Db": "Password=secret"}, "Policies": {"RetryCount": 3}})",
@@ -156,25 +169,6 @@ TEST(DotNet, RefusesNamesOfItsOwn) {
       EXPECT_THAT(error.what(), Not(HasSubstr("secret")));
     }
   }
-}
-
-// A guess for the reader, and no verdict.
-TEST(DotNet, GuessesWhatNamesOfItsOwnMean) {
-  const auto guess = [](const std::string& section) {
-    try {
-      read_policies(R"({"AllowedHosts": "*", )" + section + "}");
-    } catch (const BadFile& error) {
-      return std::string(error.what());
-    }
-    return std::string();
-  };
-  EXPECT_THAT(guess(R"("Retries": {"MaxRetryAttempts": 5, "DelayInSeconds": 9})"),
-              HasSubstr("line 1 may mean --max-retries=5 --backoff-base=9s"));
-  EXPECT_THAT(guess(R"("A": {"PollyRetryCount": "3", "DelayMs": 7, "RetryDelay": "00:00:02"})"),
-              HasSubstr("--max-retries=3 --backoff-base=2s"));
-  EXPECT_THAT(guess(R"("JitterRetryPolicy": {"MaxRetries": 5, "SeedDelay": "00:00:00:100"})"),
-              HasSubstr("--max-retries=5, but line 1 is no time or number of .NET"));
-  EXPECT_THAT(guess(R"("Cache": {"Count": 5, "Delay": 3})"), Not(HasSubstr("may mean")));
 }
 
 TEST(Timespan, IsReadAsDotNetDoes) {
@@ -370,8 +364,6 @@ TEST(Linkerd, BecomesOptions) {
         true}});
 }
 
-// ---- Traefik ----
-
 // Routes of the Gateway API with and without Linkerd's annotations.
 TEST(Linkerd, StandsBesideTheGatewayApi) {
   const std::string plain =
@@ -387,76 +379,6 @@ TEST(Linkerd, StandsBesideTheGatewayApi) {
     EXPECT_EQ(file.policies[0].find("max-retries")->value, "3");
     EXPECT_EQ(file.policies[1].find("max-retries")->value, "2");
   }
-}
-
-TEST(Traefik, BecomesOptions) {
-  // 2^(1/2) by hand; waits that vary by half.
-  const NamedTexts expected{
-      {"max-attempts", "3"},          {"backoff-base", "200ms"},
-      {"growth", "exponential"},      {"backoff-factor", "1.4142135623730951"},
-      {"jitter", "proportional:0.5"}, {"retry-on", "transport"}};
-  const std::string unused = "no router of the file uses this middleware";
-  expect_rows(
-      "Traefik",
-      {{"YAML",
-        "http:\n  middlewares:\n    m:\n      retry: {attempts: 3, initialInterval: 200ms}\n",
-        expected,
-        {unused}},
-       {"TOML, with names in any case",
-        "[http.middlewares.m.retry]\nAttempts = 3\ninitialinterval = \"200ms\"\n",
-        expected,
-        {unused}},
-       {"an object of Kubernetes",
-        "apiVersion: traefik.io/v1alpha1\nkind: Middleware\nmetadata: {name: m}\nspec:\n"
-        "  retry: {attempts: 3, initialInterval: 200ms}\n",
-        expected,
-        {unused}},
-       {"labels",
-        "services:\n  a:\n    labels:\n    - traefik.http.middlewares.m.retry.attempts=3\n"
-        "    - \"traefik.http.middlewares.m.retry.initialinterval=200ms\"\n",
-        expected,
-        {unused}},
-       {"at once",
-        "[http.routers.r]\nmiddlewares = [\"m@file\"]\n[http.middlewares.m.retry]\nattempts = 2\n",
-        {{"max-attempts", "2"}, {"growth", "none"}},
-        {}},
-       {"a bare number is seconds, and statuses",
-        "http: {middlewares: {m: {retry: {attempts: 2, initialInterval: 2, status: [\"502-504\"]}}}}\n",
-        {{"backoff-base", "2s"}, {"backoff-factor", "2"}, {"retry-on", "502+503+504+transport"}},
-        {"POST, LOCK and PATCH"}},
-       {"no attempts",
-        "http: {middlewares: {m: {retry: {initialInterval: 2s}}}}\n",
-        {},
-        {"attempts is missing"},
-        true}});
-  EXPECT_THAT(said(read_policies("[http.routers.r]\nmiddlewares = [\"m@file\"]\n"
-                                 "[http.middlewares.m.retry]\nattempts = 2\n")),
-              Not(HasSubstr(unused)));
-}
-
-TEST(Toml, IsRefusedWithItsLine) {
-  const auto refusal = [](const std::string& text) -> std::string {
-    try {
-      read_policies(text);
-    } catch (const BadFile& error) {
-      return error.what();
-    }
-    return "";
-  };
-  const std::string head = "[http.middlewares.m.retry]\n";
-  EXPECT_THAT(refusal(head + "attempts = secret\n"), HasSubstr("line 2, column"));
-  EXPECT_THAT(refusal(head + "attempts = secret\n"), Not(HasSubstr("secret")));
-  EXPECT_THAT(refusal(head + "[a.\x01]\n"), HasSubstr("not valid TOML"));
-  std::string deep = "a", long_list = "a = [";
-  for (int i = 0; i < 200; ++i) deep += ".a";
-  for (int i = 0; i < 200'000; ++i) long_list += "1,";
-  EXPECT_THAT(refusal(head + deep + " = 1\n"), HasSubstr("more than 40 levels"));
-  EXPECT_THAT(refusal(head + long_list + "]\n"), HasSubstr("more than 100000 values"));
-  std::string dotted;
-  for (int i = 0; i < 2'000; ++i) {
-    dotted += "a" + std::to_string(i) + ".b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z=1\n";
-  }
-  EXPECT_THAT(refusal("[http.middlewares]\n" + dotted), HasSubstr("more than 100000 values"));
 }
 
 // ---- NGINX ----

@@ -9,6 +9,7 @@
 
 #include "simulate/options.h"
 #include "simulator/simulation.h"
+#include "tests/support/facts.h"
 
 namespace retrystorm {
 namespace {
@@ -221,10 +222,10 @@ TEST(Verdict, IsAboutTheOutage) {
   EXPECT_EQ(verdict({{"capacity", "60s 0.5; 80s..100s 1"}}).verdict, Verdict::kRecovered);
   const Recovery set = verdict({{"at", "80s set error-share=1"}});
   EXPECT_EQ(set.verdict, Verdict::kRecovered);
-  EXPECT_THAT(set.reason, HasSubstr("; not judged since set error-share=1 at 1:20"));
+  EXPECT_EQ(test::facts(set.causes.back()), "not-judged-since(what=set error-share=1, at=1:20)");
   const Recovery less = verdict({{"capacity", "80s 0.3"}});
   EXPECT_EQ(less.verdict, Verdict::kRecovered);
-  EXPECT_THAT(less.reason, HasSubstr("; not judged since capacity 0.3 at 1:20"));
+  EXPECT_EQ(test::facts(less.causes.back()), "not-judged-since(what=capacity 0.3, at=1:20)");
 }
 
 // The service does 100/s, and is asked for 50/s. When it wakes at 1:30, 3000 wait: t s later, 3000 - 50 t, for a hundredth
@@ -254,8 +255,7 @@ TEST(Verdict, IsNotKnownWhereWhatLastsBeginsOnTheWayBack) {
         std::tuple("fault", "110s-300s capacity:0.3", "capacity:0.3")}) {
     const Recovery result = recovery(name, value);
     EXPECT_EQ(result.verdict, Verdict::kUndecided) << value;
-    EXPECT_THAT(result.reason,
-                HasSubstr(std::string("not yet back before ") + what + " at 1:50, which lasts"));
+    EXPECT_EQ(test::facts(result.causes), std::string("not-back-before(what=") + what + ", at=1:50)");
     EXPECT_EQ(result.to_watch, std::nullopt);
   }
 }

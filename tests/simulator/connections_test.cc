@@ -1,4 +1,4 @@
-// Kept connections, in whole runs. (`retrystorm validate` compares pools with closed forms.)
+// Kept connections, in whole runs. (`scripts/validate` compares pools with closed forms.)
 #include <gtest/gtest.h>
 
 #include <chrono>

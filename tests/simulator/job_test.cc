@@ -9,6 +9,7 @@
 
 #include "simulator/scenario_options.h"
 #include "simulator/simulation.h"
+#include "tests/support/facts.h"
 
 namespace retrystorm {
 namespace {
@@ -145,9 +146,9 @@ TEST(SimulatedJob, HasNoVerdictIfItIsDoneBeforeItsOutage) {
       "workers-start = 0s\noutage-for = 1s\noutage-at = ";
   const SimulationResult before = run_job(job + "20s\n");
   EXPECT_EQ(before.summary.recovery.verdict, Verdict::kUndecided);
-  EXPECT_EQ(before.summary.recovery.reason, "the job was done before its outage began");
+  EXPECT_EQ(test::facts(before.summary.recovery.causes), "job-done-before");
   const SimulationResult after = run_job(job + "5s\n");
-  EXPECT_NE(after.summary.recovery.reason, before.summary.recovery.reason);
+  EXPECT_FALSE(says(after.summary.recovery.causes, "job-done-before"));
 }
 
 TEST(SimulatedJob, RefusesOptionsThatHaveNoEffect) {

@@ -640,7 +640,8 @@ TEST(TopologyFile, SaysWhatIsWrongWithClients) {
               HasSubstr("line 3: 'seed' is no option of clients"));
   EXPECT_THAT(why("[clients.app]\narrivals = job\n"),
               HasSubstr("line 2: clients of several kinds have no job"));
-  EXPECT_THAT(why("[clients.app]\nrate = 5\n"), HasSubstr("line 3: rate has no effect without"));
+  EXPECT_THAT(why("[clients.app]\narrivals = closed\nrate = 5\n"),
+              HasSubstr("line 4: rate has no effect without"));
   EXPECT_THAT(why("[clients.app]\nclients = 0\n"), HasSubstr("line 3: clients: "));
   EXPECT_THAT(why("[clients.app]\n[clients.app]\n"),
               HasSubstr("line 3: [clients.app] is there already"));

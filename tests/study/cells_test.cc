@@ -104,15 +104,19 @@ TEST(RefuseUnused, RefusesOptionsWithoutEffectThatHaveTheDefault) {
   };
   const Axis rate{"rate", {"60", "100"}}, workers{"workers", {"10", "20", "30"}};
   const Axis outage{"outage-for", {"5s", "10s"}};
-  EXPECT_EQ(refused({}, {rate}), "rate has no effect without --arrivals=open");
-  EXPECT_THAT(refused({}, {outage, rate}), StartsWith("rate has no effect"));
-  EXPECT_THAT(refused({}, {{"rate", {"100", "60"}}}), StartsWith("rate has no effect"));
-  EXPECT_THAT(refused({}, {workers}), StartsWith("workers has no effect"));
+  const NamedOptions closed{{"arrivals", "closed"}, {"service", "curve"}};
+  EXPECT_EQ(refused(closed, {rate}), "rate has no effect without --arrivals=open");
+  EXPECT_THAT(refused(closed, {outage, rate}), StartsWith("rate has no effect"));
+  EXPECT_THAT(refused(closed, {{"rate", {"100", "60"}}}), StartsWith("rate has no effect"));
+  EXPECT_THAT(refused(closed, {workers}), StartsWith("workers has no effect"));
+  // What they imply is enough.
+  EXPECT_EQ(refused({}, {rate}), "");
+  EXPECT_EQ(refused({}, {workers}), "");
   EXPECT_THAT(refused({}, {{"streams", {"100", "250"}}}), StartsWith("streams has no effect"));
   EXPECT_EQ(refused({{"arrivals", "open"}}, {outage, rate}), "");
   EXPECT_EQ(refused({}, {{"service", {"curve", "workers"}}, workers}), "");
   EXPECT_EQ(refused({}, {{"strategy", {"fixed", "exponential"}}, outage}), "");
-  EXPECT_EQ(refused({{"workers", "20"}}, {outage}, {"workers"}),
+  EXPECT_EQ(refused({{"service", "curve"}, {"workers", "20"}}, {outage}, {"workers"}),
             "workers has no effect without --service=workers");
   EXPECT_EQ(refused({{"workers", "20"}}, {{"service", {"curve", "workers"}}}, {"workers"}), "");
   EXPECT_EQ(refused({{"workers", "20"}}, {outage}), "");  // of a settings file

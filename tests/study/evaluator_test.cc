@@ -67,7 +67,7 @@ TEST(Evaluator, RunsEachCellWithAllSeedsAndMakesItsScenarioOnce) {
   const Seeds seeds = seeds_from(1, 4);
   std::atomic<int> made = 0;
   std::map<std::size_t, std::vector<RunResult>> cells;
-  std::vector<std::size_t> ran;
+  std::vector<RunResult> ran;
   const bool complete = Evaluator(3).run(
       3,
       [&](std::size_t cell) {
@@ -76,10 +76,10 @@ TEST(Evaluator, RunsEachCellWithAllSeedsAndMakesItsScenarioOnce) {
       },
       seeds,
       [&](std::size_t cell, const std::vector<RunResult>& results) { cells[cell] = results; },
-      [&](std::size_t runs) { ran.push_back(runs); });
+      [&](const RunResult& run) { ran.push_back(run); });
   EXPECT_TRUE(complete);
   EXPECT_EQ(made, 3);
-  EXPECT_THAT(ran, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12));
+  EXPECT_EQ(ran.size(), 12u);
   ASSERT_EQ(cells.size(), 3);
   for (const auto& [cell, results] : cells) {
     const auto alone = Evaluator(1).run(make_scenario(small(10 + cell), 0), seeds);
@@ -99,7 +99,7 @@ TEST(Evaluator, CutsRunsThatFailWithoutEnd) {
   const SimulationResult result = Simulation(scenario, {}).run();
   ASSERT_TRUE(result.cut);
   EXPECT_EQ(result.summary.recovery.verdict, Verdict::kUndecided);
-  EXPECT_THAT(result.summary.recovery.reason, ::testing::HasSubstr("cut at 13"));
+  EXPECT_TRUE(says(result.summary.recovery.causes, "cut"));
   // Two million failures, and 100 for each client and second. Ten requests a second are served, for 100 ms each, so
   // that 15 of the 16 clients fail 10,000 times a second.
   const double failures = 2e6 + 16 * 100 * to_seconds(scenario.length);

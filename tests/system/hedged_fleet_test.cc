@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "client/fleet.h"
-#include "study/validation/observed_run.h"
 #include "tests/support/child_process.h"
 #include "tests/support/sockets.h"
+#include "tests/validation/observed_run.h"
 
 namespace retrystorm::test {
 namespace {

@@ -236,13 +236,6 @@ TEST(Check, RunsThePolicyOnTheService) {
   EXPECT_THAT(back.err, HasSubstr("\nassumed    --service=curve, --arrivals=closed, --lambda=10s"));
   EXPECT_THAT(back.out,
               HasSubstr("\nnothing was retried, these failures are not retryable: frozen 10 s"));
-  // gRPC's throttle lets requests fail that retries would save: of errors of 50 % 1 - 0.5^4 = 93.75 % succeed
-  // with four attempts, and hardly more than half without retries.
-  EXPECT_THAT(back.out, ContainsRegex("\nretry budget grpc fails requests that retries would have "
-                                      "saved: .*\n.*errors 50 % (3[5-9]|4[0-4])\\.[0-9]+ %\n"));
-  EXPECT_THAT(back.out, HasSubstr("none of 25 runs is down; the service is back at once"));
-  EXPECT_THAT(back.out, HasSubstr("succeed in errors 50 %"));
-  EXPECT_THAT(down.out, Not(HasSubstr("nothing to change")));
   // Its requests share a connection, unless something else is said.
   EXPECT_THAT(back.out, Not(HasSubstr("gRPC sends")));
   const Done shared = checked(calm, "--threads=2");
@@ -250,19 +243,16 @@ TEST(Check, RunsThePolicyOnTheService) {
               HasSubstr("\ngRPC sends all requests of a process over one connection: "));
   EXPECT_THAT(shared.err, HasSubstr("\nconnection multiplexed (--connections)"));
   EXPECT_THAT(shared.err, Not(HasSubstr("--connections=new")));
-  // What to write instead, in the words of the file.
-  EXPECT_THAT(down.out, HasSubstr("\ntry: write this, "));
-  // By hand: 1 - 5 % to the power of 1/20.
-  EXPECT_THAT(down.out, ContainsRegex(" \\(0 of 20 runs are down in each disturbance, so at most "
-                                      "13\\.91 %; after"));
+  // What to do next, once and only where it does not hold.
+  EXPECT_THAT(down.out, HasSubstr("\nnext: retrystorm recommend --start=" + storm +
+                                  " --backlog=48 --clients=100 --k=2 --limit=5\n"));
+  EXPECT_THAT(back.out, Not(HasSubstr("next: ")));
   // Options of retries replace those of the policy.
   const Done overruled = checked(storm, "--max-attempts=1");
   EXPECT_THAT(overruled.out, HasSubstr("every policy with max-attempts=1"));
   EXPECT_THAT(overruled.out, HasSubstr("frozen 60 s  0 of 5  45.07 %"));
 }
 
-// 150/s of 200/s for 10 s and 60 s: what waits is worked off at 50/s, in 30 s and in 180 s, whatever is retried. gRPC retries no
-// timeouts, so no policy is to blame.
 // With one attempt 90 % and 50 % succeed where so many of the answers are no errors.
 TEST(Check, JudgesTheSuccessInEachDisturbance) {
   const TempDir dir;
@@ -279,7 +269,8 @@ TEST(Check, JudgesTheSuccessInEachDisturbance) {
               HasSubstr("disturbance=errors 50 %: expect success in it>95%: broken"));
 }
 
-TEST(Check, BlamesNoPolicyForWhatIsSoWithoutRetries) {
+// 150/s of 200/s for 60 s: what waits is worked off at 50/s, in 180 s.
+TEST(Check, CountsWhatIsOpen) {
   const TempDir dir;
   const std::string file = written(dir, "grpc.json",
                                    R"({"methodConfig": [{"name": [{}], "timeout": "5s",
@@ -290,47 +281,6 @@ TEST(Check, BlamesNoPolicyForWhatIsSoWithoutRetries) {
                                 "--runs=5", "--expect=down<50%", "--observe=45s"});
   EXPECT_THAT(checked.out, HasSubstr("frozen 60 s  0 of 5, 5 open"));
   EXPECT_THAT(checked.out, HasSubstr("\nopen: neither down nor back at the end"));
-  EXPECT_THAT(
-      checked.out,
-      HasSubstr(
-          "no policy helps, for it is so without any retries (a longer --observe decides): "));
-  EXPECT_THAT(checked.out, HasSubstr("frozen 60 s (20 still recovering of 20)"));
-  EXPECT_THAT(checked.out, Not(HasSubstr("does not help")));
-  EXPECT_THAT(checked.out, Not(HasSubstr("do not help")));
-}
-
-// 90/s of 200/s: with two hedges each it is up to 270/s, with one 180/s, and without any half is free.
-TEST(Check, BlamesHedges) {
-  const TempDir dir;
-  const std::string file = written(dir, "grpc.json",
-                                   R"({"methodConfig": [{"name": [{}], "timeout": "1s",
-    "hedgingPolicy": {"maxAttempts": 3, "hedgingDelay": "0.3s",
-    "nonFatalStatusCodes": ["UNAVAILABLE"]}}]})");
-  const Done checked =
-      done(RETRYSTORM_STUDIES,
-           {"check", file, "--service=workers", "--workers=20", "--service-time=exponential:100ms",
-            "--arrivals=open", "--rate=90", "--runs=5", "--expect=down<50%"});
-  EXPECT_THAT(checked.out, HasSubstr("\ntry: write this, no hedges (0 of 20 runs are down"));
-  // Of three attempts that fail by half 1 - 0.5^3 = 87.5 % succeed, of one 50 %.
-  EXPECT_THAT(checked.out, HasSubstr("at a price: 50 % succeed in errors 50 % and not 88 %"));
-  EXPECT_THAT(checked.out, Not(HasSubstr("frozen 1 s (20 down of 20)")));
-}
-
-// 80/s of 160/s with 15 workers of 94 ms: next to all requests take more than 50 ms, so there are nearly 240/s.
-TEST(Check, SaysThatHedgesOverloadTheCalm) {
-  const TempDir dir;
-  const std::string file = written(dir, "grpc.json",
-                                   R"({"methodConfig": [{"name": [{}], "timeout": "0.8s",
-    "hedgingPolicy": {"maxAttempts": 3, "hedgingDelay": "0.05s",
-    "nonFatalStatusCodes": ["UNAVAILABLE"]}}],
-    "retryThrottling": {"maxTokens": 10, "tokenRatio": 0.1}})");
-  const Done checked =
-      done(RETRYSTORM_STUDIES, {"check", file, "--service=workers", "--workers=15",
-                                "--service-time=lognormal:94.01ms:0.617", "--arrivals=open",
-                                "--rate=80", "--runs=5", "--expect=down<50%"});
-  EXPECT_THAT(checked.out, HasSubstr("\nits hedges overload the service before any outage: "));
-  EXPECT_THAT(checked.out, HasSubstr("\ntry: write this, "));
-  EXPECT_THAT(checked.out + checked.err, Not(HasSubstr("a longer --observe may do")));
 }
 
 // 800/s is what 64 workers of 80 ms can do. With one retry at 400/s a queue that takes longer than the timeout of 2 s, which is
@@ -346,7 +296,6 @@ TEST(Check, TriesOtherBacklogs) {
                                      "--rate=400", "--runs=5", "--expect=down<50%", more});
   };
   const Done back = checked("--threads=2");
-  EXPECT_THAT(back.out, ContainsRegex("\nnothing to change \\(but see below\\): none of 25 runs"));
   EXPECT_THAT(unwrapped_lines(back.out),
               testing::Contains(testing::ContainsRegex(
                   "^frozen 60 s: backlog: comes back below about [0-9]+, not "
@@ -359,99 +308,7 @@ TEST(Check, TriesOtherBacklogs) {
   EXPECT_THAT(back.out, HasSubstr("\nexit code 3: for the warning above (no-jitter)\n"));
   EXPECT_EQ(checked("--threads=1").out, back.out);
   const Done given = checked("--backlog=256");
-  EXPECT_THAT(given.out, ContainsRegex("\nnothing to change[^:]*: none of 25 runs is down"));
   EXPECT_THAT(given.out, Not(HasSubstr("backlog: ")));
-}
-
-// A breaker keeps the service up, too, but stays open for a minute after a freeze of 30 s, so that most requests fail. One retry is 880/s
-// at most, which the freeze leaves for a second, and of errors of 50 % it saves half: 1 - 0.5^2 = 75 % succeed, and with two 87 %.
-TEST(Check, ProposesNoChangeWithWhichMostRequestsFail) {
-  const TempDir dir;
-  const std::string file = written(dir, "application.yml",
-                                   "resilience4j:\n  retry:\n    instances:\n      a:\n"
-                                   "        maxAttempts: 3\n        waitDuration: 500ms\n"
-                                   "        enableExponentialBackoff: true\n"
-                                   "        exponentialBackoffMultiplier: 2\n");
-  const Done checked = done(
-      RETRYSTORM_STUDIES,
-      {"check", file, "--service=workers", "--workers=64", "--service-time=80ms", "--arrivals=open",
-       "--rate=440", "--timeout=1s", "--outage-for=30s", "--runs=20", "--expect=down<50%"});
-  EXPECT_THAT(
-      unwrapped_lines(checked.out),
-      testing::Contains(ContainsRegex("^try: write this, one retry .* after each outage at least "
-                                      "(100|9[0-9.]+) % of the requests succeed\\):$")));
-  EXPECT_THAT(checked.out,
-              ContainsRegex("\n            maxAttempts: 2\n"
-                            "  at a price: 7[45] % succeed in errors 50 % and not 8[678] %"));
-}
-
-// Tokens fall where more than ratio / (1 + ratio) fails: with 0.1 more than 9.1 %. Of a tenth of errors 1 in 10^4 is left after four
-// attempts. And whom nobody waits for is not served with --abandoned=skip: then all are back after 60 s at once.
-TEST(Check, SaysWhatTokenRatioErrorsNeed) {
-  const TempDir dir;
-  const std::string file = written(dir, "grpc.json",
-                                   R"({"methodConfig": [{"name": [{}], "timeout": "2s",
-    "retryPolicy": {"maxAttempts": 4, "initialBackoff": "0.1s", "maxBackoff": "1s",
-    "backoffMultiplier": 2, "retryableStatusCodes": ["UNAVAILABLE"]}}],
-    "retryThrottling": {"maxTokens": 10, "tokenRatio": 0.1}})");
-  const auto checked = [&file](const std::string& more) {
-    return done(
-        RETRYSTORM_STUDIES,
-        {"check", file, "--service=workers", "--workers=64", "--service-time=lognormal:80ms",
-         "--arrivals=open", "--rate=400", "--runs=5", "--expect=down<50%", "--observe=45s", more});
-  };
-  const Done serves = checked("--threads=2");
-  EXPECT_THAT(serves.out, HasSubstr("frozen 60 s  0 of 5, 5 open"));
-  EXPECT_THAT(
-      serves.out,
-      HasSubstr("\nwith --abandoned=skip: down, or not back in time,\n  in none of 20 runs"));
-  // 0.1 / 0.9 = 0.11.
-  EXPECT_THAT(serves.out, HasSubstr(" = 0.11):\n"));
-  EXPECT_THAT(serves.out, ContainsRegex("\n    \"tokenRatio\": 0\\.(15|2|25|3|4)\n"));
-  // By hand: 400/s x 0.1111 failures less 400/s x 0.9999 x 0.1 are 4.44 tokens/s, and half of the tokens are 5 and 500.
-  EXPECT_THAT(unwrapped_lines(serves.out),
-              testing::Contains(HasSubstr(
-                  "or a larger maxTokens, if such errors end soon: 44.4 failures/s less 40 "
-                  "tokens/s for successes take 4.44 tokens/s in each process, so that retries "
-                  "stop at half of the 10 after about 1.13s; with 1000, the most of gRPC, "
-                  "after about 1m53s")));
-  EXPECT_THAT(serves.out, Not(HasSubstr("nothing to change")));
-  const Done skips = checked("--abandoned=skip");
-  EXPECT_THAT(skips.out, HasSubstr("\nnothing to change for storms: none of 25 runs is down"));
-}
-
-// Errors of the reader's own are those whose figures are told: of 30 % at most 70 % succeed without retries, for a bucket of
-// 10 tokens is soon empty: 400/s x (1 - 0.3^4) x (0.3 / 0.7 - 0.1) = 130.4 tokens/s.
-TEST(Check, TellsOfTheReadersOwnErrors) {
-  const TempDir dir;
-  const Done checked = done(RETRYSTORM_STUDIES,
-                            {"check", written(dir, "grpc.json", kA6), "--service=workers",
-                             "--workers=64", "--service-time=lognormal:80ms", "--arrivals=open",
-                             "--rate=400", "--runs=5", "--expect=down<50%", "--outage=errors:0.3"});
-  EXPECT_THAT(checked.out, ContainsRegex("\nnothing to change for storms.*; the service is back "
-                                         "at once,\n  (69|70|71)\\.[0-9] % of the requests succeed "
-                                         "in 30 % of the attempts fail for 20s,"));
-  EXPECT_THAT(unwrapped_lines(checked.out),
-              testing::Contains(HasSubstr("take 130 tokens/s in each process, so that retries "
-                                          "stop at half of the 10 after about 38.4ms;")));
-}
-
-// A third fails: 0.33 / 0.67 = 0.49, and with 100 tokens a fifth more is enough. At most 1 - 0.33^4 = 98.8 % succeed.
-TEST(Check, ProposesTheLeastRoundTokenRatio) {
-  const TempDir dir;
-  std::string text = kA6;
-  text.replace(text.find("\"maxTokens\": 10"), 15, "\"maxTokens\": 100");
-  const Done checked =
-      done(RETRYSTORM_STUDIES,
-           {"check", written(dir, "grpc.json", text), "--arrivals=open", "--rate=100", "--runs=20",
-            "--expect=down<50%", "--outage=errors:33%", "--outage-for=60s"});
-  EXPECT_THAT(unwrapped_lines(checked.out),
-              testing::Contains(HasSubstr("(98.8 % of the requests succeed in ")));
-  EXPECT_THAT(checked.out, HasSubstr(" = 0.49):\n    \"tokenRatio\": 0.6\n"));
-  EXPECT_THAT(checked.out, ContainsRegex("it takes a tokenRatio of [0-9.]+ with --processes=4"));
-  // 100/s x (0.487 - 0.0988) = 38.8 tokens/s.
-  EXPECT_THAT(unwrapped_lines(checked.out),
-              testing::Contains(HasSubstr("stop at half of the 100 after about 1.29s")));
 }
 
 // Nobody is answered in a freeze, but for those who still wait at its end: 5 s of 10 s with this deadline.
@@ -477,21 +334,31 @@ TEST(Check, SaysHowManyRequestsOfTheDisturbanceSucceed) {
   EXPECT_NEAR(std::stod(shown.substr(1)), 50, 25);
 }
 
-// Twice the load of a service whose callers never give up the queue of a freeze: it drains at nothing.
+// With a queue of 511 nobody is answered in time after the freeze, unless what nobody waits for is skipped.
 TEST(Check, TriesAServiceThatSkipsWhatIsAbandoned) {
   const TempDir dir;
-  const std::string storm = written(dir, "storm.properties",
-                                    "resilience4j.retry.instances.a.maxAttempts=4\n"
-                                    "resilience4j.retry.instances.a.waitDuration=100ms\n");
-  const Arguments arguments{"check",           storm,        "--service=workers",
-                            "--arrivals=open", "--rate=100", "--backlog=4096",
-                            "--timeout=1s",    "--runs=5",   "--expect=down<50%"};
+  const std::string file =
+      written(dir, "few.properties",
+              "resilience4j.retry.instances.a.maxAttempts=3\n"
+              "resilience4j.retry.instances.a.waitDuration=500ms\n"
+              "resilience4j.retry.instances.a.enableExponentialBackoff=true\n");
+  Arguments arguments{"check",
+                      file,
+                      "--service=workers",
+                      "--workers=64",
+                      "--service-time=lognormal:80ms",
+                      "--arrivals=open",
+                      "--rate=400",
+                      "--backlog=511",
+                      "--timeout=1s",
+                      "--outage-for=30s",
+                      "--runs=5",
+                      "--expect=down<50%"};
   const Done down = done(RETRYSTORM_STUDIES, arguments);
   EXPECT_EQ(down.code, 3) << down.out << down.err;
-  EXPECT_THAT(down.out, HasSubstr("\nwith --abandoned=skip"));
-  Arguments given = arguments;
-  given.emplace_back("--abandoned=serve");
-  EXPECT_THAT(done(RETRYSTORM_STUDIES, given).out, Not(HasSubstr("with --abandoned=skip")));
+  EXPECT_THAT(down.out, HasSubstr(" with --abandoned=skip ("));
+  arguments.emplace_back("--abandoned=serve");
+  EXPECT_THAT(done(RETRYSTORM_STUDIES, arguments).out, Not(HasSubstr("with --abandoned=skip")));
 }
 
 TEST(Check, TakesAFixedNumberOfRunsUnlessTheOutcomeIsCertain) {
@@ -563,7 +430,6 @@ const std::vector<std::pair<const char*, std::string>>& one_of_each_kind() {
       {"Linkerd",
        "apiVersion: linkerd.io/v1alpha2\nkind: ServiceProfile\nspec:\n"
        "  routes: [{name: a, isRetryable: true}]\n"},
-      {"Traefik", "[http.middlewares.m.retry]\nattempts = 4\ninitialInterval = '200ms'\n"},
       {"NGINX",
        "upstream b { server a; server c; }\nserver { location / { proxy_pass http://b; "
        "proxy_read_timeout 1s; } }\n"},
@@ -614,42 +480,17 @@ TEST(Check, AgreesWithSimulateAboutTheImport) {
   }
 }
 
-// The command that it prints makes the runs of an outage of the reader's own again. A tenth of the freezes' 60 s piles up
-// what is no storm: 150/s for 6 s are worked off at 50/s in 18 s.
-TEST(Check, PrintsACommandThatMakesTheSameRuns) {
+// It takes the place of the freezes.
+TEST(Check, TakesTheReadersOwnOutage) {
   const TempDir dir;
   const std::string file = written(dir, "grpc.json", kA6);
   const Done checked =
       done(RETRYSTORM_STUDIES,
            {"check", file, "--service=workers", "--arrivals=open", "--rate=150", "--runs=5",
             "--expect=down<50%", "--outage=capacity:0.01", "--outage-for=6s", "--json=-"});
-  EXPECT_EQ(checked.err.find("frozen"), checked.err.npos);
   EXPECT_THAT(checked.err, HasSubstr("\n0.01 times the capacity for 6s  0 of 5 "));
-  constexpr std::string_view kBegin = "\n  simulate ";
-  const std::size_t begin = checked.err.find(kBegin);
-  ASSERT_NE(begin, checked.err.npos) << checked.err;
-  const std::string line = checked.err.substr(
-      begin + kBegin.size(), checked.err.find('\n', begin + 1) - begin - kBegin.size());
-  EXPECT_THAT(line, HasSubstr("--outage=capacity:0.01 --outage-for=6s"));
   EXPECT_THAT(checked.err, HasSubstr("Not run: the freezes of 1 s, 10 s and 60 s; your outage"));
-  Arguments arguments{"--json=-"};
-  for (const std::string_view word : split(line, ' ')) {
-    arguments.push_back(
-        word == "strategy=mine.ini"
-            ? "strategy=" + written(dir, "mine.ini", done(RETRYSTORM_STUDIES, {"import", file}).out)
-            : std::string(word));
-  }
-  const auto cell = [](const std::string& lines) {
-    const std::size_t at = lines.find("{\"type\":\"cell\"");
-    auto json = nlohmann::json::parse(lines.substr(at, lines.find('\n', at) - at));
-    for (const char* name :
-         {"policy", "disturbance", "strategy", "processes", "process_requests_per_s",
-          "errors_by_before", "errors_by_during", "errors_by_after"}) {
-      json.erase(name);
-    }
-    return json;
-  };
-  EXPECT_EQ(cell(checked.out), cell(done(RETRYSTORM_SIMULATE, arguments).out));
+  EXPECT_THAT(checked.err, Not(HasSubstr("\nfrozen")));
 }
 
 // 30 retries at a time, of which each lasts 2 s, are 15/s: with the load of 10/s less than the 40/s that 4 workers of 100 ms can
@@ -681,8 +522,7 @@ spec:
   check.insert(check.end(), service.begin(), service.end());
   const Done asked = done(RETRYSTORM_STUDIES, check);
   EXPECT_EQ(asked.code, 0) << asked.out << asked.err;
-  EXPECT_THAT(asked.out, HasSubstr("\nwith --processes=4: 15 of 15 runs down, or not back"));
-  EXPECT_THAT(asked.out, HasSubstr("\nnothing to change with --processes=1 (but see below): "));
+  EXPECT_THAT(asked.out, HasSubstr(" with --processes=4: ask whether"));
   EXPECT_THAT(asked.out, HasSubstr("with --timeout=500ms: ask whether your clients give up"));
   check.emplace_back("--processes=1");
   EXPECT_THAT(done(RETRYSTORM_STUDIES, check).out, Not(HasSubstr("with --processes=4")));
@@ -732,7 +572,6 @@ TEST(Check, StaysWithin64MegabytesWhateverTheFile) {
        repeated("", "resilience4j.retry.instances.a.maxAttempts=3\n"), repeated("", "- "),
        repeated("", "["), repeated("{\"methodConfig\":[", "0,", "0]}"),
        repeated("a: &a 1\nb: [", "*a ,", "]"), repeated("", "---\n"),
-       repeated("[http.middlewares.m.retry]\nattempts = 3\na=[", "{},", "]"),
        repeated("[default]\nmax_attempts=3\n", "[a]\n"),
        repeated("A=1\nAWS_MAX_ATTEMPTS=3\n", "A=\n"),
        repeated("upstream b{server a;}server{location / {proxy_pass http://b;\n}", "a;", "}"),
@@ -768,8 +607,6 @@ TEST(Check, IsDoneWithinTwoSecondsWhateverTheFile) {
                      }) +
             "\"x\":1}",
         linkerd + numbered(9'999, [](const std::string&) { return "100-599,"; }) + "500\"}}\n",
-        "http: {middlewares: {a: {retry: {attempts: 3, status: [" +
-            numbered(40'000, [](const std::string&) { return "100-599,"; }) + "500]}}}}\n",
         repeated("http { proxy_next_upstream " + nines + ";\n", "location /{proxy_pass http://a;}",
                  "}"),
         "http { proxy_next_upstream " + nines + ";\n" +
@@ -971,24 +808,6 @@ TEST(Check, EndsWithWhatIsKnownByThen) {
   EXPECT_THAT(over.err, EndsWith("the time of --max-time is over\n"));
 }
 
-// 500/s of 800/s: five attempts of each are a storm after 10 s, and a throttle ends it. In a freeze of 3 s four retries, the
-// last one begun 1.5 s after the first, save what comes more than 2 s, the timeout, before its end. A throttle saves them not.
-TEST(Check, SaysWhatItsChangeCostsInAShortFreeze) {
-  const TempDir dir;
-  const std::string file = written(dir, "five.json", kFive);
-  const Done checked = done(
-      RETRYSTORM_STUDIES,
-      {"check", file, "--service=workers", "--workers=64", "--service-time=80ms", "--arrivals=open",
-       "--rate=500", "--timeout=2s", "--connections=new", "--runs=5", "--expect=down<50%"});
-  EXPECT_THAT(checked.out, HasSubstr("\"retryThrottling\""));
-  std::smatch match;
-  ASSERT_TRUE(std::regex_search(checked.out, match,
-                                std::regex("([0-9]+) % succeed in frozen 3 s and not ([0-9]+) %")))
-      << checked.out;
-  EXPECT_LT(std::stod(match[1]), 100 * 2.0 / 3);
-  EXPECT_GT(std::stod(match[2]), 100 * 2.0 / 3);
-}
-
 TEST(Recommend, PrintsAFileThatPassesTheCheck) {
   const TempDir dir;
   const std::string five = written(dir, "five.json", kFive);
@@ -1003,7 +822,6 @@ TEST(Recommend, PrintsAFileThatPassesTheCheck) {
   EXPECT_THAT(found.out, HasSubstr("\nrecommended "));
   EXPECT_THAT(found.out, HasSubstr("\nyours: down, or not back in time, in "));
   EXPECT_THAT(found.out, HasSubstr("\nThe recommended settings"));
-  EXPECT_THAT(found.out, HasSubstr("\nload +20 % "));
   // With any number of threads.
   EXPECT_EQ(recommended("--threads=1").out, found.out);
   std::size_t candidates = 0, certified = 0;
@@ -1031,7 +849,6 @@ TEST(Recommend, KeepsWhatIsWellAndEndsWhatIsEndless) {
   const Done usual = recommended("--backlog=16");
   ASSERT_EQ(usual.code, 0) << usual.out << usual.err;
   EXPECT_THAT(usual.out, HasSubstr("\nrecommended: begin as it is: of "));
-  EXPECT_THAT(usual.out, Not(HasSubstr(" settings that were varied differ")));
   const Done endless = recommended("--start=fixed");
   ASSERT_EQ(endless.code, 0) << endless.out << endless.err;
   EXPECT_THAT(endless.out, HasSubstr("\nyours: down, or not back in time, in "));
@@ -1055,51 +872,22 @@ TEST(Recommend, ShowsTheTimesToBeBackThatPartTheSettings) {
   EXPECT_THAT(found.out, ContainsRegex("\ncheaper +[0-9]+ of [0-9]+ .* % +[0-9.]+ s +[0-9.]+ s "));
 }
 
-// Sent once, only what comes in the last 2 s of a freeze of 3 s, the timeout, can be answered, and half of what comes where
-// half of the answers are errors. The budget of `begin` pays for a retry of a tenth more, half of which succeed.
-TEST(Recommend, SaysWhatItsSettingsCostBesideTheUsualOnes) {
-  const Done found =
-      done(RETRYSTORM_STUDIES,
-           on_small_service({"recommend", "--strategy=none", "--quick", "--candidates=10",
-                             "--timeout=2s", "--expect=down<10%", "--expect=success>30%"}));
-  std::smatch match;
-  const std::string number = "([0-9.]+) %";
-  ASSERT_TRUE(
-      std::regex_search(found.out, match,
-                        std::regex("\nprice of (?:recommended|safer|yours|none): success " +
-                                   number + " in frozen 3 s \\(begin " + number + "\\) and " +
-                                   number + " in errors 50 % \\(begin " + number + "\\)")))
-      << found.out << found.err;
-  EXPECT_LT(std::stod(match[1]), 100 * 2.0 / 3);
-  EXPECT_GT(std::stod(match[2]), 100 * 2.0 / 3);
-  // The shares of 12,000 requests, of which the standard deviation is 0.5 %.
-  EXPECT_NEAR(std::stod(match[3]), 50, 4 * 0.5);
-  EXPECT_NEAR(std::stod(match[4]), 55, 4 * 0.5);
-}
-
 TEST(Recommend, SaysWhichClaimIsInTheWay) {
   const Done none = done(RETRYSTORM_STUDIES,
                          on_small_service({"recommend", "--quick", "--candidates=10",
                                            "--expect=down<10%", "--expect=amplification<0.1"}));
   EXPECT_EQ(none.code, 3) << none.err;
   EXPECT_THAT(none.out, HasSubstr("No settings meet all claims.\nThe nearest: --strategy="));
-  EXPECT_THAT(none.out, HasSubstr("\nWithout amplification<0.1: "));
+  EXPECT_THAT(none.out, HasSubstr(" misses amplification<0.1 ("));
 }
 
-// 1,800 requests wait after 60 s, and drain at 10 a second: not within 45 s, with or without retries. What has
-// waited for longer than its caller does needs no work.
-TEST(Recommend, SaysWhatTheServiceCanDoWhereNoRetriesHelp) {
+// 1,800 requests wait after 60 s, and drain at 10 a second: not within 45 s, with or without retries.
+TEST(Recommend, SaysThatNoRetriesHelp) {
   const Done none = done(RETRYSTORM_STUDIES, {"recommend", "--quick", "--candidates=10",
                                               "--service=workers", "--workers=4", "--arrivals=open",
                                               "--rate=30", "--backlog=4096", "--observe=45s"});
   EXPECT_EQ(none.code, 3) << none.err;
-  EXPECT_THAT(none.out,
-              HasSubstr("\ndown<5% alone is in the way.\nwithout any retries: down, or not back"));
-  EXPECT_THAT(none.out, HasSubstr("20 of 20 runs (frozen 60 s)"));
-  EXPECT_THAT(
-      none.out,
-      HasSubstr(
-          "\nwith --abandoned=skip: down, or not back in time,\n  in none of 20 runs of each"));
+  EXPECT_THAT(none.out, HasSubstr("No settings meet all claims.\ndown<5% is in the way: "));
 }
 
 // The service that it prints has the percentiles that it was given.

@@ -65,8 +65,8 @@ TEST(Retrystorm, NamesItsCommandsAndWhatIsWrong) {
   EXPECT_EQ(help.code, 0);
   EXPECT_THAT(help.out, HasSubstr("COMMAND [OPTIONS]"));
   EXPECT_THAT(help.out, HasSubstr("\n  strategies  "));
-  for (const char* each : {"strategies", "remedies", "map", "job", "schedule", "validate", "check",
-                           "import", "export", "service"}) {
+  for (const char* each : {"strategies", "remedies", "map", "job", "schedule", "check", "import",
+                           "export", "service"}) {
     for (const std::string& line : lines(run(RETRYSTORM_STUDIES, {each, "--help"}).out)) {
       EXPECT_LE(line.size(), 100) << each << ": " << line;
     }
@@ -78,6 +78,7 @@ TEST(Retrystorm, NamesItsCommandsAndWhatIsWrong) {
   for (const auto& [arguments, said] : std::vector<std::pair<Arguments, std::string>>{
            {{}, "A subcommand is required"},
            {{"strategie"}, "did you mean strategies?"},
+           {{"validate", "--seeds=5"}, "validate is no longer a command: use scripts/validate"},
            {{"strategies", "--strategies=fixd"}, "did you mean fixed?"},
            {{"strategies", "--strategy=fixed", "--strategies=none"},
             "--strategies excludes --strategy"},
@@ -225,8 +226,7 @@ TEST(Retrystorm, PrintsAllOfItsSettings) {
            {"remedies", {"runs"}},
            {"map", {"x", "y", "strategies", "show", "cell", "runs"}},
            {"job", {"strategies", "runs"}},
-           {"schedule", {"strategies", "waits"}},
-           {"validate", {"seeds", "threads"}}}) {
+           {"schedule", {"strategies", "waits"}}}) {
     const std::string settings = run(RETRYSTORM_STUDIES, {command, "--print-settings"}).out;
     for (const std::string& name : own) {
       EXPECT_THAT(settings, HasSubstr("\n# " + name + " = ")) << command;

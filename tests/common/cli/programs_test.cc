@@ -18,7 +18,6 @@
 
 #include "client/options.h"
 #include "common/cli/finding_rules.h"
-#include "common/cli/foreign_names.h"
 #include "common/cli/help.h"
 #include "common/cli/options.h"
 #include "common/cli/parse.h"
@@ -31,7 +30,6 @@
 #include "server/options.h"
 #include "simulate/options.h"
 #include "study/cell_columns.h"
-#include "study/fitted_table.h"
 #include "tests/support/temp_dir.h"
 
 namespace retrystorm {
@@ -122,12 +120,8 @@ TEST(Programs, ShortHelpIsWhatMostPeopleNeed) {
     declare(program, all);
     const std::vector<std::string> help = test::lines(help_of(all.app, "--help"));
     EXPECT_GT(help.size(), 15) << program.name;
-    EXPECT_LE(help.size(), 68) << program.name;
+    EXPECT_LE(help.size(), 70) << program.name;
     for (const std::string& line : help) EXPECT_LE(line.size(), 100) << program.name << line;
-    EXPECT_EQ(
-        help.back(),
-        "question, such as which settings to begin with (installed: share/doc/retrystorm; see "
-        "README.md).");
   }
 }
 
@@ -148,24 +142,6 @@ TEST(Programs, HelpBreaksNoLineWithinAValue) {
   for (const std::string& line : test::lines(help)) EXPECT_LE(line.size(), 100) << line;
 }
 
-TEST(Programs, HelpOfAnOptionIsWholeWithItsGroup) {
-  ProgramOptions all;
-  declare(kPrograms[2], all);
-  for (const char* name : {"timeout", "--timeout"}) {
-    const std::string text = help_about(all.app, name);
-    EXPECT_THAT(text, testing::StartsWith("  --timeout DURATION=2s")) << text;
-    EXPECT_THAT(text, testing::HasSubstr("group: Clients"));
-  }
-  // By any of its names; a group goes first.
-  EXPECT_THAT(help_about(all.app, "max-delay"), testing::HasSubstr("--backoff-cap,"));
-  EXPECT_THAT(help_about(all.app, "pacer"), testing::HasSubstr("--initial-interval"));
-  // Words of a group's name, if no group has this name.
-  EXPECT_THAT(help_about(all.app, "budget"), testing::HasSubstr("--budget-tokens"));
-  EXPECT_THAT([&] { help_about(all.app, "timeot"); },
-              testing::ThrowsMessage<std::invalid_argument>(testing::AllOf(
-                  testing::HasSubstr("did you mean --timeout?"), testing::HasSubstr("backoff"))));
-}
-
 // Help as one line for each option.
 std::string unwrapped(const std::string& help) {
   const std::string whole = std::regex_replace(help, std::regex("(\n  -[^ \n]*,)\n  "), "$1");
@@ -181,6 +157,7 @@ TEST(Programs, LongHelpHasEveryOptionByEachName) {
       EXPECT_LE(line.size(), 100) << program.name << line;
     }
     for (const CLI::Option* option : options_of(all.app)) {
+      if (option->get_group().empty()) continue;  // another form of one that is there
       EXPECT_THAT(help, HasSubstr("\n  " + option->get_name(false, true))) << program.name;
       EXPECT_THAT(help, HasSubstr(option->get_description())) << program.name;
     }
@@ -363,7 +340,6 @@ TEST(Explain, KnowsTheHeadsOfTables) {
     if (!column.title.empty()) expect_explained(column.title);
     expect_explained(column.name);
   }
-  for (const std::string& head : fitted_heads()) expect_explained(head);
   // Those of scripts/demo, and of the live page.
   for (const char* word :
        {"run", "baseline", "OK at end", "errors gone", "recovered", "amplification",
@@ -391,7 +367,6 @@ TEST(Explain, KnowsTheWordsAtTheLeftOfASummary) {
   summary.arrival_lag.emplace();
   summary.failed_commands = summary.failed_orders = 1;
   summary.recovery.verdict = Verdict::kCollapsed;
-  summary.recovery.reason = "does not come back";
   summary.outage = "drop";
   summary.job.emplace();
   summary.reconnect.emplace();
@@ -408,15 +383,6 @@ TEST(Explain, KnowsTheWordsAtTheLeftOfASummary) {
     EXPECT_THAT(text, HasSubstr(words));
     expect_explained(words);
   }
-
-  CellResult cell{
-      .runs = 2, .recovered = 2, .gave_up = 1, .not_sent = 1, .ok_lost = 1, .peak_concurrency = 1};
-  cell.makespan_median = cell.all_back_median = cell.longest_without_ok = std::chrono::seconds(1);
-  cell.throttled_share = cell.idle_share = cell.processes = cell.process_rate = cell.back_share = 1;
-  std::ostringstream upright;
-  print_fitted(upright, {}, {FittedRow{.values = {}, .result = cell}});
-  EXPECT_THAT(upright.str(), HasSubstr("\ncapacity idle "));
-  expect_explained_at_the_left(upright.str());
 
   WorkloadOptions workload;
   OutlookInput input{.workload = workload, .outage_for = std::chrono::seconds(1)};
@@ -498,20 +464,6 @@ TEST(Explain, KnowsOptionsAndTheirValues) {
   ProgramOptions other;
   declare(kPrograms[0], other);
   EXPECT_THAT(explain(other.app, "--retry-budget"), StartsWith("  --retry-budget NAME="));
-}
-
-TEST(Explain, KnowsWhatOtherProgramsCallOurOptions) {
-  ProgramOptions all;
-  declare(kPrograms[2], all);
-  for (const ForeignName& each : kForeignNames) {
-    EXPECT_NE(find_option(all.app, std::string(each.option)), nullptr) << each.option;
-    EXPECT_THAT(explain(all.app, std::string(each.name)),
-                testing::ContainsRegex("in files of [^:]*" + std::string(each.program) +
-                                       "[^:]*: --" + std::string(each.option) + '\n'));
-  }
-  EXPECT_THAT(explain(all.app, "maxTokens"), HasSubstr("  --budget-tokens NUMBER"));
-  EXPECT_THAT(explain(all.app, "perTryTimeout"),
-              testing::StartsWith("in files of Envoy, Istio: --timeout\n  --timeout DURATION"));
 }
 
 }  // namespace

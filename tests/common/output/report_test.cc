@@ -150,7 +150,7 @@ Summary recovered_run() {
                     .gave_up_by = {2, 0, 0, 0, 1},
                     .failing = 12};
   summary.recovery.verdict = Verdict::kRecovered;
-  summary.recovery.reason = "back at 90 % of 99.2 OK/s after 10s";
+  summary.recovery.causes = {{"back-after", {{"baseline", 99.2}, {"after", Duration(10s)}}}};
   summary.recovery.baseline_ok = 99.2;
   summary.recovery.errors_gone = 5s;
   summary.recovery.time_to_half = 0s;
@@ -182,7 +182,7 @@ TEST(SummaryText, IsForAPerson) {
       "recovery:  baseline 99.2 OK/s; errors gone after 5s; 50 % after 0s, 90 % after 10s, 95 % "
       "never; 2400 OK lost\n"
       "verdict:   recovered\n"
-      "reason:    back at 90 % of 99.2 OK/s after 10s");
+      "reason:    back at 90 % of 99.2 OK/s after 10 s");
 }
 
 // 250 of 9000 + 10 + 990 = 10,000 attempts.
@@ -372,7 +372,9 @@ TEST(SummaryJson, HasTheDocumentedFields) {
   const auto json = summary_json(recovered_run());
   EXPECT_EQ(json["type"], "summary");
   EXPECT_EQ(json["verdict"], "recovered");
-  EXPECT_EQ(json["reason"], "back at 90 % of 99.2 OK/s after 10s");
+  EXPECT_EQ(json["reason"], "back at 90 % of 99.2 OK/s after 10 s");
+  EXPECT_EQ(json["causes"][0]["id"], "back-after");
+  EXPECT_EQ(json["causes"][0]["after"], 10.0);
   EXPECT_EQ(json["baseline_ok"], 99.2);
   EXPECT_EQ(json["errors_gone_s"], 5.0);
   EXPECT_EQ(json["time_to_recovery_s"], 10.0);

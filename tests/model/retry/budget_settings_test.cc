@@ -134,16 +134,6 @@ TEST(GrpcBudget, ClosesAtATenthOfFailures) {
 
 // --- AWS ---
 
-// 0.33 + 0.33^2 + 0.33^3 + 0.33^4 = 0.486696 failures of each request, of which 1 - 0.33^4 succeed.
-TEST(GrpcBudget, LosesWhatFailuresTakeLessWhatSuccessesGive) {
-  const auto grpc = settings_of<BudgetSettings>("retry-budget = grpc\nbudget-deposit = 0.1");
-  EXPECT_NEAR(tokens_lost(grpc, 0.33, 4), 0.486696 - 0.0988141, 1e-6);
-  // It loses nothing where p / (1 - p) is the ratio.
-  EXPECT_NEAR(tokens_lost(grpc, 0.1 / 1.1, 4), 0, 1e-12);
-  // Without a retry.
-  EXPECT_NEAR(tokens_lost(grpc, 0.5, 1), 0.5 - 0.05, 1e-12);
-}
-
 TEST(AwsBudget, PaysFor35TransientRetriesOr100Throttled) {
   auto transient = token_budget("retry-budget = aws");
   EXPECT_EQ(retries_in_a_row(transient, kError), 35);

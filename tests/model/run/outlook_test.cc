@@ -1,4 +1,4 @@
-// Compares what is printed before a run with closed forms (`study/validation` has their sources) and
+// Compares what is printed before a run with closed forms (`tests/validation` has their sources) and
 // with figures computed by hand.
 #include "model/run/outlook.h"
 

@@ -10,6 +10,8 @@
 
 #include "model/base/random.h"
 
+#include "tests/support/facts.h"
+
 namespace retrystorm {
 namespace {
 
@@ -108,7 +110,7 @@ class History {
 
   Recovery result() const { return tracker_.recovery(); }
   Verdict verdict() const { return result().verdict; }
-  std::string reason() const { return result().reason; }
+  std::string reason() const { return test::facts(result().causes); }
   const RecoveryTracker& tracker() const { return tracker_; }
   TimePoint now() const { return now_; }
 
@@ -155,14 +157,14 @@ TEST(Recovery, SaysThatAServiceIsDownWithoutAnOutage) {
   EXPECT_EQ(died.verdict(), Verdict::kCollapsed);
   EXPECT_EQ(died.tracker().verdict(), Verdict::kCollapsed);
   EXPECT_EQ(died.reason(),
-            "down without an outage: 0 of 100 OK/s in the last 15s, 400 attempts/s keep it down");
+            "down-by-itself(window=15s, ok=0, baseline=100, attempts=400, retries=400)");
   EXPECT_EQ(History().windows(6, 100).windows(2, 0, 400).verdict(), Verdict::kNoOutage);
   EXPECT_EQ(History().windows(6, 100).windows(3, 0, 0).verdict(), Verdict::kNoOutage);
   // Two windows are too few for either.
   History brief;
   brief.windows(2, 0, 20);
   EXPECT_EQ(brief.verdict(), Verdict::kUndecided);
-  EXPECT_EQ(brief.reason(), "none of 200 attempts was OK, in less than the 15 s of a verdict");
+  EXPECT_EQ(brief.reason(), "none-ok-yet(attempts=200)");
   EXPECT_EQ(History().windows(2, 1, 20).verdict(), Verdict::kNoOutage);
   EXPECT_EQ(History().windows(2, 0, 0).verdict(), Verdict::kNoOutage);
   History never;
@@ -170,7 +172,7 @@ TEST(Recovery, SaysThatAServiceIsDownWithoutAnOutage) {
   EXPECT_EQ(never.verdict(), Verdict::kCollapsed);
   EXPECT_EQ(
       never.reason(),
-      "never was well: none of 300 attempts in the last 15s was OK, 20 attempts/s keep it down");
+      "never-well(count=300, window=15s, attempts=20, retries=20)");
   // Too few attempts; a service that is metered; the end of a job.
   EXPECT_EQ(History().windows(3, 0, 0.4).verdict(), Verdict::kNoOutage);
   EXPECT_EQ(History().windows(6, 15, 100'000).verdict(), Verdict::kNoOutage);
@@ -186,7 +188,7 @@ TEST(Recovery, LeavesAQueueThatEmptiesOpenWithoutAnOutage) {
   draining.queues(queue, 0, 400);
   EXPECT_EQ(draining.verdict(), Verdict::kRecovering);
   EXPECT_EQ(draining.reason(),
-            "not yet back (0 of 100 OK/s): its queue of 3,000 falls by 40/s and is empty in 1m15s");
+            "queue-drains(ok=0, baseline=100, waiting=3000, rate=40, left=1m15s)");
   EXPECT_GT(draining.result().to_watch, 30s + 55s + 75s);
 }
 
@@ -330,37 +332,36 @@ TEST(Recovery, SaysWhy) {
   const auto after = [] { return History().calm_and_outage(); };
   EXPECT_EQ(History().windows(5, 100).reason(), "");
   EXPECT_EQ(after().windows(3, 0, 472).reason(),
-            "does not come back: 472 attempts/s keep it down, nothing is broken any more");
+            "held-by-retries(attempts=472, retries=472, mended=nothing is broken any more)");
   EXPECT_EQ(after().action().windows(3, 0, 472).reason(),
-            "does not come back: 472 attempts/s keep it down");
-  EXPECT_EQ(after().windows(3, 100).reason(), "back at 90 % of 100 OK/s at once");
+            "kept-down-by-retries(attempts=472, retries=472)");
+  EXPECT_EQ(after().windows(3, 100).reason(), "back-at-once(baseline=100, after=0s)");
   EXPECT_EQ(after().windows(2, 0, 100).windows(3, 100).reason(),
-            "back at 90 % of 100 OK/s after 10s");
+            "back-after(baseline=100, after=10s)");
   EXPECT_EQ(after().windows(3, 100).windows(1, 20).windows(2, 80).reason(),
-            "back at 90 % of 100 OK/s at once, below 75 % again after 15s; at the end 60 of 100 "
-            "OK/s");
-  EXPECT_EQ(after().windows(3, 45, 30).reason(), "not yet back: 45 of 100 OK/s in the last 15s");
+            "back-at-once(baseline=100, after=0s); low-again(after=15s, ok=60, baseline=100)");
+  EXPECT_EQ(after().windows(3, 45, 30).reason(), "below-baseline(ok=45, baseline=100, window=15s)");
   EXPECT_EQ(after().windows(3, 45).reason(),
-            "not yet back: the errors are gone, but 45 of 100 OK/s in the last 15s");
+            "below-baseline-without-errors(ok=45, baseline=100, window=15s)");
   EXPECT_EQ(History().windows(6, 100).stop().windows(2, 100).go_on().windows(3, 100).reason(),
-            "back at 90 % of 100 OK/s at once; the outage cost no answers");
+            "back-at-once(baseline=100, after=0s); cost-nothing");
 }
 
 TEST(Recovery, SaysWhyItIsUndecided) {
   EXPECT_EQ(History().part(4s, 100).stop().windows(1, 0, 9).go_on().windows(3, 100).reason(),
-            "nothing to compare with: the outage began within the first 5 s");
+            "outage-too-early");
   EXPECT_EQ(History().windows(6, 0).stop().windows(4, 0, 9).go_on().windows(3, 100).reason(),
-            "nothing to compare with: no attempt before the outage");
+            "no-attempt-before");
   EXPECT_EQ(History().windows(6, 0, 48).stop().windows(4, 0, 9).go_on().windows(3, 0, 48).reason(),
-            "down before the outage: none of 1,200 attempts was OK");
+            "down-before(attempts=1200)");
   EXPECT_EQ(History().windows(6, 0.2).stop().windows(4, 0, 1).go_on().windows(8, 0.2).reason(),
-            "too few answers before the outage to compare with: 5 in 25s");
+            "few-answers-before(answers=5, time=25s)");
   EXPECT_EQ(History().windows(6, 100).stop().windows(4, 0, 9).reason(),
-            "the run ended before the outage did");
+            "ended-in-outage");
   EXPECT_EQ(History().calm_and_outage().windows(2, 100).reason(),
-            "not watched for 15 s after the outage");
+            "too-short-after");
   EXPECT_EQ(History().calm_and_outage().windows(3, 0).reason(),
-            "no attempt in the last 15s: all clients wait or hold back");
+            "no-attempt-at-end(window=15s)");
 }
 
 TEST(Recovery, KnowsWhenErrorsWereGoneWithoutABaseline) {
@@ -383,13 +384,13 @@ TEST(Recovery, SaysThatTheServiceWasUnwellBeforeTheOutage) {
         .result();
   };
   EXPECT_EQ(after_calm_of(49).verdict, Verdict::kUndecided);
-  EXPECT_EQ(after_calm_of(49).reason,
-            "the service was not well: before the outage only 49 % of the attempts were OK");
+  EXPECT_EQ(test::facts(after_calm_of(49).causes),
+            "not-well-before(share=0.49)");
   EXPECT_EQ(after_calm_of(50).verdict, Verdict::kRecovered);
   EXPECT_EQ(
-      after_calm_of(50).reason,
-      "back at 90 % of 50 OK/s at once; but before the outage only 50 % of the attempts were OK");
-  EXPECT_EQ(after_calm_of(95).reason, "back at 90 % of 95 OK/s at once");
+      test::facts(after_calm_of(50).causes),
+      "back-at-once(baseline=50, after=0s); unwell-before(share=0.5)");
+  EXPECT_EQ(test::facts(after_calm_of(95).causes), "back-at-once(baseline=95, after=0s)");
   EXPECT_EQ(
       History()
           .windows(6, 60, 40)
@@ -398,9 +399,7 @@ TEST(Recovery, SaysThatTheServiceWasUnwellBeforeTheOutage) {
           .go_on()
           .queues({1175, 940, 705, 470}, 0, 188)
           .reason(),
-      "not yet back (0 of 60 OK/s); but before the outage only 60 % of the attempts were OK; its queue "
-      "of 470 "
-      "falls by 47/s and is empty in 10s");
+      "queue-drains(ok=0, baseline=60, waiting=470, rate=47, left=10s); unwell-before(share=0.6)");
 }
 
 // The result with a window for each of these lengths of the queue at its end, with this many attempts/s.
@@ -412,8 +411,8 @@ Recovery with_queue(const std::vector<std::size_t>& waiting, double attempts = 1
 TEST(Recovery, AQueueThatEmptiesIsNotACollapse) {
   const Recovery result = with_queue({1175, 940, 705, 470});
   EXPECT_EQ(result.verdict, Verdict::kRecovering);
-  EXPECT_EQ(result.reason,
-            "not yet back (0 of 100 OK/s): its queue of 470 falls by 47/s and is empty in 10s");
+  EXPECT_EQ(test::facts(result.causes),
+            "queue-drains(ok=0, baseline=100, waiting=470, rate=47, left=10s)");
   // 20 s that have passed, 10 s more and four windows are 50 s.
   EXPECT_EQ(result.to_watch, 1min);
   // The queue must get shorter over three windows,
@@ -424,8 +423,8 @@ TEST(Recovery, AQueueThatEmptiesIsNotACollapse) {
   EXPECT_EQ(with_queue({500, 400, 350, 312}).verdict, Verdict::kRecovering);
   EXPECT_EQ(with_queue({500, 400, 350, 313}).verdict, Verdict::kCollapsed);
   EXPECT_EQ(
-      with_queue({500, 400, 350, 313}).reason,
-      "does not come back: 188 attempts/s keep it down, 313 wait, nothing is broken any more");
+      test::facts(with_queue({500, 400, 350, 313}).causes),
+      "held-by-retries(attempts=188, retries=188, mended=nothing is broken any more); queue-at-end(waiting=313)");
 }
 
 // A service that does 200/s, of 187 attempts/s (170 requests, and a budget of a tenth of that). After a
@@ -435,8 +434,8 @@ TEST(Recovery, AQueueThatEmptiesSlowlyIsNotACollapse) {
   for (std::size_t i = 0; i < 12; ++i) waiting.push_back(3675 - i * 65);
   const Recovery result = with_queue(waiting, 187);
   EXPECT_EQ(result.verdict, Verdict::kRecovering);
-  EXPECT_EQ(result.reason,
-            "not yet back (0 of 100 OK/s): its queue of 2,960 falls by 13/s and is empty in 3m48s");
+  EXPECT_EQ(test::facts(result.causes),
+            "queue-drains(ok=0, baseline=100, waiting=2960, rate=13, left=3m47.692307692s)");
   EXPECT_EQ(result.to_watch, 6min);  // 60 s + 228 s + 20 s
 }
 
@@ -474,14 +473,13 @@ TEST(Recovery, SaysThatTheQueueOfAServiceThatIsBackIsNotEmpty) {
   const Recovery late = back_with({5200, 5100, 5000});
   EXPECT_EQ(late.verdict, Verdict::kRecovered);
   EXPECT_EQ(late.queue_wait, 50s);
-  EXPECT_EQ(late.reason,
-            "back at 90 % of 100 OK/s at once, but its queue is not empty: a request waits for 50s "
-            "(100ms before)");
+  EXPECT_EQ(test::facts(late.causes),
+            "back-at-once(baseline=100, after=0s); queue-left(wait=50s, before=100ms)");
   // One that was long for a while, or that is no longer than a second or ten times the calm's.
   for (const auto& waiting : std::vector<std::vector<std::size_t>>{
            {5000, 5000, 20}, {5000, 20, 5000}, {100, 100, 100}, {99, 5000, 5000}}) {
     EXPECT_EQ(back_with(waiting).queue_wait, std::nullopt);
-    EXPECT_EQ(back_with(waiting).reason, "back at 90 % of 100 OK/s at once");
+    EXPECT_EQ(test::facts(back_with(waiting).causes), "back-at-once(baseline=100, after=0s)");
   }
 }
 
@@ -507,9 +505,9 @@ TEST(Recovery, AQueueThatLevelsOffIsACollapse) {
 
 TEST(Recovery, SaysThatTheServiceIsGone) {
   EXPECT_EQ(History().calm_and_outage().refused(4, 120).reason(),
-            "the service is gone: all 120 attempts/s are refused, or reach nothing");
+            "service-gone(attempts=120)");
   EXPECT_EQ(History().calm_and_outage().refused(2, 120).windows(2, 0, 120).reason(),
-            "does not come back: 120 attempts/s keep it down, nothing is broken any more");
+            "held-by-retries(attempts=120, retries=120, mended=nothing is broken any more)");
 }
 
 TEST(Recovery, MissesAShareOnlyBeyondCountingNoise) {
@@ -776,12 +774,12 @@ TEST(Recovery, IsNotRevokedByAnotherDisturbance) {
   history.calm_and_outage().windows(6, 100);
   history.fault_begins("errors:1").windows(2, 0, 100);
   EXPECT_EQ(history.verdict(), Verdict::kRecovered) << "it is in force";
-  EXPECT_THAT(history.reason(), HasSubstr("; not judged since errors:1 at 1:20"));
+  EXPECT_THAT(history.reason(), HasSubstr("; not-judged-since(what=errors:1, at=1:20)"));
   history.fault_ends("errors:1").windows(2, 0, 300);
   EXPECT_EQ(history.verdict(), Verdict::kRecovered) << "too soon to tell";
   history.windows(4, 100);
   EXPECT_EQ(history.verdict(), Verdict::kRecovered) << "it has come back from both";
-  EXPECT_EQ(history.reason(), "back at 90 % of 100 OK/s at once");
+  EXPECT_EQ(history.reason(), "back-at-once(baseline=100, after=0s)");
   EXPECT_EQ(history.result().time_to_recovery, 0s);
   history.windows(3, 20, 300);
   EXPECT_EQ(history.verdict(), Verdict::kRelapsed) << "nothing disturbs it then";
@@ -792,11 +790,11 @@ TEST(Recovery, NamesTheDisturbanceThatItDoesNotComeBackFrom) {
   history.calm_and_outage().windows(6, 100).fault_begins("errors:1").windows(2, 0, 100);
   history.fault_ends("errors:1").windows(3, 0, 300);
   EXPECT_EQ(history.verdict(), Verdict::kCollapsed);
-  EXPECT_EQ(history.reason(), "down since errors:1 at 1:20: 300 attempts/s keep it down");
+  EXPECT_EQ(history.reason(), "kept-down-by-retries(attempts=300, retries=300); since(what=errors:1, at=1:20)");
   history.windows(1, 50, 50);
   EXPECT_EQ(history.verdict(), Verdict::kRecovering);
   EXPECT_EQ(history.reason(),
-            "not yet back since errors:1 at 1:20: 16.7 of 100 OK/s in the last 15s");
+            "below-baseline(ok=16.6667, baseline=100, window=15s); since(what=errors:1, at=1:20)");
 }
 
 TEST(Recovery, IsStillDownWhenItIsDisturbedOnceMore) {
@@ -805,8 +803,8 @@ TEST(Recovery, IsStillDownWhenItIsDisturbedOnceMore) {
   history.disturb("set x=1").windows(2, 50, 100);
   EXPECT_EQ(history.verdict(), Verdict::kCollapsed);
   EXPECT_EQ(history.reason(),
-            "down since restart at 1:20: 300 attempts/s keep it down; not judged since set x=1 at "
-            "1:40");
+            "kept-down-by-retries(attempts=300, retries=300); since(what=restart, at=1:20); "
+            "not-judged-since(what=set x=1, at=1:40)");
 }
 
 // What ends within the first windows after the outage leaves nothing to judge, or what was there before it.
@@ -816,18 +814,14 @@ TEST(Recovery, IsJudgedWhereNothingElseDisturbs) {
   EXPECT_EQ(soon.verdict(), Verdict::kUndecided);
   EXPECT_EQ(
       soon.reason(),
-      "not watched for 15 s after the outage without another disturbance, since slow:2 at 1:00");
+      "disturbed-after(what=slow:2, at=1:00)");
   late.calm_and_outage().windows(3, 0, 300).disturb("restart").windows(2, 90, 10);
   EXPECT_EQ(late.verdict(), Verdict::kCollapsed);
   EXPECT_EQ(late.reason(),
-            "does not come back: 300 attempts/s keep it down; not judged since restart at 1:05");
+            "kept-down-by-retries(attempts=300, retries=300); not-judged-since(what=restart, at=1:05)");
   late.windows(2, 100);
   EXPECT_EQ(late.verdict(), Verdict::kRecovered);
 }
-
-const std::string kNotKnown =
-    ", which lasts to the end: whether it would have come back is not known; let that come later, or end the run "
-    "before it";
 
 // The queue falls by 20/s, and would be empty at 1:32.5. From 1:15 on there is less capacity: it grows.
 TEST(Recovery, IsNotJudgedOnItsWayBackBeforeLessCapacityUntilTheEnd) {
@@ -840,12 +834,12 @@ TEST(Recovery, IsNotJudgedOnItsWayBackBeforeLessCapacityUntilTheEnd) {
   History capacity = begun();
   capacity.disturb("capacity 0.3", Lasting::kLess).queues({500, 700, 900, 1100}, 0, 100);
   EXPECT_EQ(capacity.verdict(), Verdict::kUndecided);
-  EXPECT_EQ(capacity.reason(), "not yet back before capacity 0.3 at 1:15" + kNotKnown);
+  EXPECT_EQ(capacity.reason(), "not-back-before(what=capacity 0.3, at=1:15)");
   EXPECT_EQ(capacity.result().to_watch, std::nullopt);
   History fault = begun();
   fault.fault_begins("slow:9").queues({500, 700, 900, 1100}, 0, 100);
   EXPECT_EQ(fault.verdict(), Verdict::kUndecided);
-  EXPECT_EQ(fault.reason(), "not yet back before slow:9 at 1:15" + kNotKnown);
+  EXPECT_EQ(fault.reason(), "not-back-before(what=slow:9, at=1:15)");
   // With all of the capacity it is judged again, and by what held it down since.
   capacity.disturb("capacity 1", Lasting::kAllOfIt).queues({1100, 1200, 1300, 1400}, 0, 100);
   EXPECT_EQ(capacity.verdict(), Verdict::kCollapsed);
@@ -858,7 +852,7 @@ TEST(Recovery, IsNotJudgedOnItsWayBackBeforeASettingThatStays) {
     History history, drains;
     history.calm_and_outage().windows(4, 30, 70).disturb("that", leaves).windows(5, 20, 80);
     EXPECT_EQ(history.verdict(), Verdict::kUndecided);
-    EXPECT_EQ(history.reason(), "not yet back before that at 1:10" + kNotKnown);
+    EXPECT_EQ(history.reason(), "not-back-before(what=that, at=1:10)");
     history.windows(3, 100);
     EXPECT_EQ(history.verdict(), Verdict::kRecovered) << "that did not keep it from coming back";
     drains.calm_and_outage().queues({900, 800, 700}, 0, 100).disturb("that", leaves);
@@ -873,7 +867,7 @@ TEST(Recovery, IsJudgedAfterASettingThatMayHelp) {
     History history;
     history.calm_and_outage().windows(before, 0, 300).disturb("set x=1", Lasting::kSetting);
     EXPECT_EQ(history.windows(5, 0, 300).verdict(), Verdict::kCollapsed);
-    EXPECT_THAT(history.reason(), HasSubstr("300 attempts/s keep it down; set x=1 at "));
+    EXPECT_THAT(history.reason(), HasSubstr("kept-down-by-retries(attempts=300, retries=300); "));
     EXPECT_EQ(history.windows(3, 100).verdict(), Verdict::kRecovered);
   }
 }
@@ -883,13 +877,13 @@ TEST(Recovery, IsNotRevokedByWhatStays) {
     History history;
     history.calm_and_outage().windows(6, 100).disturb("that", leaves).windows(6, 50, 50);
     EXPECT_EQ(history.verdict(), Verdict::kRecovered);
-    EXPECT_EQ(history.reason(), "back at 90 % of 100 OK/s at once; not judged since that at 1:20");
+    EXPECT_EQ(history.reason(), "back-at-once(baseline=100, after=0s); not-judged-since(what=that, at=1:20)");
   }
   // The load is another matter, because the baseline follows it.
   History load;
   load.calm_and_outage().windows(6, 100).disturb("load 2", Lasting::kLoad).windows(6, 0, 300);
   EXPECT_EQ(load.verdict(), Verdict::kCollapsed);
-  EXPECT_EQ(load.reason(), "down since load 2 at 1:20: 300 attempts/s keep it down");
+  EXPECT_EQ(load.reason(), "kept-down-by-retries(attempts=300, retries=300); since(what=load 2, at=1:20)");
 }
 
 TEST(Recovery, IsNotJudgedWithLessCapacityFromTheOutageOn) {
@@ -897,11 +891,11 @@ TEST(Recovery, IsNotJudgedWithLessCapacityFromTheOutageOn) {
   soon.calm_and_outage().windows(2, 0, 300).disturb("capacity 0.3", Lasting::kLess);
   soon.windows(8, 0, 300);
   EXPECT_EQ(soon.verdict(), Verdict::kUndecided);
-  EXPECT_THAT(soon.reason(), HasSubstr("without another disturbance, since capacity 0.3 at 1:00"));
+  EXPECT_THAT(soon.reason(), HasSubstr("disturbed-after(what=capacity 0.3, at=1:00)"));
   within.windows(6, 100).stop().windows(2, 0, 100).disturb("capacity 0.3", Lasting::kLess);
   within.windows(2, 0, 100).go_on().windows(8, 0, 300);
   EXPECT_EQ(within.verdict(), Verdict::kUndecided);
-  EXPECT_THAT(within.reason(), HasSubstr("since capacity 0.3 at 0:40"));
+  EXPECT_THAT(within.reason(), HasSubstr("(what=capacity 0.3, at=0:40)"));
 }
 
 // What was in force before the outage is in the baseline.
@@ -921,7 +915,7 @@ TEST(Recovery, HasTheBaselineOfTheLoadThatIsInForceWhenTheOutageBegins) {
   // What changes later is measured against it: 30 OK/s of a load of 0.3 are 100 of 1.
   history.load(1).windows(4, 50, 50);
   EXPECT_EQ(history.reason(),
-            "not yet back since load 1.000000 at 1:05: 50 of 100 OK/s in the last 15s");
+            "below-baseline(ok=50, baseline=100, window=15s); since(what=load 1.000000, at=1:05)");
 }
 
 TEST(Recovery, HasTheBaselineSinceTheLastFaultBeforeTheOutage) {
@@ -939,16 +933,14 @@ TEST(Recovery, IsNotJudgedWithoutACalmSinceTheLastChange) {
     EXPECT_EQ(history.result().baseline_ok, std::nullopt);
     return history.reason();
   };
-  const std::string begins = "nothing to compare with: ";
-  const std::string ends =
-      " was less than 10 s before the outage; let that come earlier, or the outage later";
+  const std::string begins = "change-before-outage(what=";
   History load, fault, part;
   load.windows(5, 100).load(0.3).windows(1, 30);
-  EXPECT_EQ(run(load), begins + "load 0.300000 at 0:25" + ends);
+  EXPECT_EQ(run(load), begins + "load 0.300000, at=0:25)");
   fault.windows(2, 100).fault_begins("drop").windows(3, 0, 100).fault_ends("drop").windows(1, 100);
-  EXPECT_EQ(run(fault), begins + "the end of drop at 0:25" + ends);
+  EXPECT_EQ(run(fault), begins + "the end of drop, at=0:25)");
   part.windows(5, 100).part(1s, 100).disturb("restart").part(2s, 100);
-  EXPECT_EQ(run(part), begins + "restart at 0:26" + ends);
+  EXPECT_EQ(run(part), begins + "restart, at=0:26)");
 }
 
 // What is set when the run begins, or just as the outage begins, changes nothing in the calm.
@@ -971,7 +963,7 @@ TEST(Recovery, FollowsTheLoadThatTheUserSets) {
   History half;
   half.calm_and_outage().windows(3, 0, 100).load(0.5).windows(4, 20, 20);
   EXPECT_EQ(half.verdict(), Verdict::kRecovering);
-  EXPECT_EQ(half.reason(), "not yet back: 20 of 50 OK/s in the last 15s");
+  EXPECT_EQ(half.reason(), "below-baseline(ok=20, baseline=50, window=15s)");
 }
 
 // 100 clients that get 50 OK/s, and think for 1 s each: half of a cycle of 2 s. With three times the load a cycle is
@@ -980,7 +972,7 @@ TEST(Recovery, ExpectsOfClosedClientsWhatTheirThinkTimeLeaves) {
   History history;
   history.windows(6, 50).stop().windows(4, 0, 100).go_on().windows(3, 0, 100);
   history.load(3, 1. / 100).windows(4, 40, 10);
-  EXPECT_EQ(history.reason(), "not yet back: 40 of 75 OK/s in the last 15s");
+  EXPECT_EQ(history.reason(), "below-baseline(ok=40, baseline=75, window=15s)");
 }
 
 TEST(Recovery, AnotherOutageStartsTheVerdictAgain) {

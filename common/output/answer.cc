@@ -1,0 +1,209 @@
+#include "common/output/answer.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+
+#include "words/words.h"
+
+namespace retrystorm {
+namespace {
+
+constexpr std::array<std::string_view, 9> kBlocks{"·", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+constexpr std::array<std::string_view, 9> kAscii{".", "_", "_", "-", "-", "=", "=", "#", "#"};
+
+// All that is offered is the last but one, so that more can be seen.
+std::size_t level_of(double ok, double full) {
+  if (ok <= 0 || full <= 0) return 0;
+  constexpr double kFull = 7;
+  return std::clamp<std::size_t>(static_cast<std::size_t>(std::lround(kFull * ok / full)), 1,
+                                 kBlocks.size() - 1);
+}
+
+const PhaseFigures& phase_of(const RunPhases& phases, RunPhase phase) {
+  return phases[static_cast<std::size_t>(phase)];
+}
+
+double best_of(const RunCurve& curve) {
+  double best = 0;
+  for (const auto& each : curve.points) best = std::max(best, each.ok);
+  return best;
+}
+
+}  // namespace
+
+Strip strip_of(const RunCurve& curve, double full, std::size_t most, const Style& style) {
+  Strip strip;
+  if (curve.points.empty()) return strip;
+  const std::size_t joined = (curve.points.size() + most - 1) / most;
+  const auto& blocks = style.unicode ? kBlocks : kAscii;
+  Duration begin{0};
+  for (std::size_t i = 0; i < curve.points.size(); i += joined) {
+    double ok = 0;
+    Duration from = begin;
+    const std::size_t end = std::min(i + joined, curve.points.size());
+    for (std::size_t k = i; k < end; ++k) {
+      ok += curve.points[k].ok * to_seconds(curve.points[k].end - from);
+      from = curve.points[k].end;
+    }
+    const Duration until = curve.points[end - 1].end;
+    if (i == 0) strip.mark = until;
+    // A bracket stands before the mark in whose first half an outage begins, or after the one in whose second half.
+    const Duration half = begin + (until - begin) / 2;
+    for (const auto& [from_when, to_when] : curve.outages) {
+      const bool begins = from_when < half && (i == 0 || from_when >= begin - (until - begin) / 2);
+      const bool ends = to_when && *to_when < half && i > 0 && *to_when >= begin - (until - begin) / 2;
+      if (begins && ends) {
+        strip.marks += "[]";  // shorter than half a mark
+        continue;
+      }
+      if (ends) strip.marks += ']';
+      if (begins) strip.marks += '[';
+    }
+    strip.marks += blocks[level_of(ok / std::max(to_seconds(until - begin), 1e-9), full)];
+    begin = until;
+  }
+  return strip;
+}
+
+RunAnswer answer_of(const Summary& summary) {
+  const Recovery& recovery = summary.recovery;
+  const std::string why = words_of(recovery.causes);
+  const auto in_outage = summary.phases ? phase_of(*summary.phases, RunPhase::kDuring).success_share() : std::nullopt;
+  switch (recovery.verdict) {
+    case Verdict::kCollapsed:
+      return {Tone::kBad, {"answer-down", {{"why", why}}}};
+    case Verdict::kRelapsed:
+      return {Tone::kBad, {"answer-relapsed", {{"why", why}}}};
+    case Verdict::kRecovering:
+      return {Tone::kDoubt, {"answer-recovering", {{"why", why}}}};
+    case Verdict::kUndecided:
+      return {Tone::kDoubt, {"answer-undecided", {{"why", why}}}};
+    case Verdict::kNoOutage: {
+      const double success = summary.counts.success_share();
+      return {success >= 0.99 ? Tone::kGood : Tone::kDoubt,
+              {"answer-no-outage", {{"share", ShareOf{success}}}}};
+    }
+    case Verdict::kRecovered:
+      break;
+  }
+  if (recovery.queue_wait) return {Tone::kDoubt, {"answer-back-with-queue", {{"why", why}}}};
+  const Duration after = recovery.time_to_recovery.value_or(Duration::zero());
+  RunAnswer answer{Tone::kGood, {after == Duration::zero() ? "answer-back-at-once" : "answer-back", {}}};
+  answer.headline.values = {{"after", after}, {"share", ShareOf{in_outage.value_or(1)}}};
+  if (!in_outage) {
+    answer.headline.id = after == Duration::zero() ? "answer-back-at-once-alone" : "answer-back-alone";
+  } else if (in_outage == 1.0) {
+    answer.headline.id =
+        after == Duration::zero() ? "answer-back-at-once-with-all" : "answer-back-with-all";
+  }
+  return answer;
+}
+
+std::optional<RunAnswer> seen_in(const RunCurve& curve) {
+  constexpr double kFell = 0.75, kBack = 0.9;  // of the OK/s before
+  constexpr double kBeyondChance = 4;          // standard deviations of a count
+  double seconds = 0, answers = 0;
+  const auto begin_of = [&curve](std::size_t i) { return i == 0 ? Duration::zero() : curve.points[i - 1].end; };
+  for (std::size_t i = 0; i < curve.points.size(); ++i) {
+    const double length = to_seconds(curve.points[i].end - begin_of(i));
+    const double before = seconds > 0 ? answers / seconds : 0, expected = before * length;
+    const double missing = expected - curve.points[i].ok * length;
+    if (curve.points[i].ok >= kFell * before || missing < kBeyondChance * std::sqrt(expected)) {
+      seconds += length;
+      answers += curve.points[i].ok * length;
+      continue;
+    }
+    double least = curve.points[i].ok;
+    std::size_t back = i + 1;
+    for (; back < curve.points.size() && curve.points[back].ok < kBack * before; ++back) {
+      least = std::min(least, curve.points[back].ok);
+    }
+    const bool lasts = back == curve.points.size();
+    return RunAnswer{lasts ? Tone::kBad : Tone::kGood,
+                     {lasts ? "seen-down" : "seen-back",
+                      {{"from", clock_text(begin_of(i))},
+                       {"to", clock_text(curve.points[back - 1].end)},
+                       {"share", ShareOf{least / before}}}}};
+  }
+  return std::nullopt;
+}
+
+void CurveRecorder::on_interval(const RunInterval& interval) {
+  curve_.points.push_back({interval.t, interval.rates.ok});
+}
+
+void CurveRecorder::on_outage(Duration t, OutageEvent event, const std::string& /*what*/) {
+  if (event == OutageEvent::kBegin) {
+    curve_.outages.emplace_back(t, std::nullopt);
+  } else if (!curve_.outages.empty()) {
+    curve_.outages.back().second = t;
+  }
+}
+
+namespace {
+
+constexpr std::size_t kMostMarks = 32;
+
+}  // namespace
+
+void print_headline(std::ostream& out, const RunAnswer& answer, const Style& style) {
+  const std::string sign = sign_of(answer.tone, style);
+  out << painted(fitted(sign + (sign.empty() ? "" : " "), words_of(answer.headline) + '.', style),
+                 answer.tone, style);
+}
+
+void print_strip(std::ostream& out, const RunCurve& curve, double full, const std::string& beside,
+                 const Style& style) {
+  if (curve.points.empty()) return;
+  if (full <= 0) full = best_of(curve);
+  const Strip strip = strip_of(curve, full, kMostMarks, style);
+  const std::string text = words_of(
+      {"strip", {{"first", full}, {"marks", strip.marks}, {"last", curve.points.back().ok}}});
+  out << fitted("  ", text + (beside.empty() ? "" : "   ") + beside, style);
+}
+
+std::string strip_legend(const RunCurve& curve, const Style& style) {
+  const Duration mark = strip_of(curve, 1, kMostMarks, style).mark;
+  return words_of({curve.outages.empty() ? "strip-legend" : "strip-legend-outage", {{"mark", mark}}});
+}
+
+void print_dim(std::ostream& out, const std::string& text, const Style& style) {
+  out << painted(fitted("  ", text, style), Tone::kDim, style);
+}
+
+void AnswerReport::on_summary(const Summary& summary) {
+  const auto seen = summary.recovery.verdict == Verdict::kNoOutage && curve().outages.empty()
+                        ? seen_in(curve())
+                        : std::nullopt;
+  print_headline(out_, seen ? *seen : answer_of(summary), style_);
+  print_strip(out_, curve(), summary.recovery.baseline_ok.value_or(0), strip_legend(curve(), style_), style_);
+  Statements answered;
+  if (summary.phases) {
+    const RunPhases& phases = *summary.phases;
+    const auto add = [&answered](std::string_view id, const PhaseFigures& phase) {
+      if (const auto share = phase.success_share()) {
+        answered.push_back({id, {{"share", ShareOf{*share}}}});
+      }
+    };
+    add("answered-before", phase_of(phases, RunPhase::kBefore));
+    add("answered-during", phase_of(phases, RunPhase::kDuring));
+    add("answered-after", phase_of(phases, RunPhase::kAfter));
+  } else {
+    answered.push_back({"answered", {{"share", ShareOf{summary.counts.success_share()}}}});
+  }
+  std::string list;
+  for (const Statement& each : answered) list += (list.empty() ? "" : ", ") + words_of(each);
+  out_ << fitted("  ",
+                 words_of({"answered-line",
+                           {{"list", list}, {"attempts", summary.counts.amplification()}}}),
+                 style_);
+  if (!below_.empty()) print_dim(out_, below_, style_);
+  const bool down = summary.recovery.verdict == Verdict::kCollapsed ||
+                    summary.recovery.verdict == Verdict::kRelapsed;
+  print_dim(out_, words_of(down ? "next-down" : "next-one-run"), style_);
+  out_ << std::flush;
+}
+
+}  // namespace retrystorm

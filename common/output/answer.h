@@ -1,0 +1,81 @@
+// The answer of a run at a glance: a sentence, a strip of OK/s, what was answered.
+#pragma once
+
+#include <optional>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/output/style.h"
+#include "model/base/statement.h"
+#include "model/run/run_observer.h"
+
+namespace retrystorm {
+
+// OK/s over the time of a run, and its outages.
+struct RunCurve {
+  struct Point {
+    Duration end{};
+    double ok = 0;  // per second, since the point before
+  };
+  std::vector<Point> points{};
+  std::vector<std::pair<Duration, std::optional<Duration>>> outages{};  // without an end: it lasts
+};
+
+// "▇▇▇▇▇▇[····]············", one mark for a window; windows are joined so that at most `most` marks are needed.
+// `full`: OK/s that are all there is to answer. Returns the length of a mark, too.
+struct Strip {
+  std::string marks;
+  Duration mark{};
+};
+Strip strip_of(const RunCurve& curve, double full, std::size_t most, const Style& style);
+
+// What became of the run, and how good that is.
+struct RunAnswer {
+  Tone tone = Tone::kPlain;
+  Statement headline{};
+};
+RunAnswer answer_of(const Summary& summary);
+
+// The answer of a run in which no outage was announced: what is to be seen in its rates, such as a server that somebody
+// has stopped by hand. Nothing where OK/s never fell by more than chance does.
+std::optional<RunAnswer> seen_in(const RunCurve& curve);
+
+// Collects the curve of a run.
+class CurveRecorder : public RunObserver {
+ public:
+  void on_interval(const RunInterval& interval) override;
+  void on_outage(Duration t, OutageEvent event, const std::string& what) override;
+  const RunCurve& curve() const { return curve_; }
+
+ private:
+  RunCurve curve_;
+};
+
+// "✓ Comes back at once.", as a line.
+void print_headline(std::ostream& out, const RunAnswer& answer, const Style& style);
+// The strip of the curve, and what is said beside it. Nothing without a curve. `full`: see `strip_of`; 0: the best.
+void print_strip(std::ostream& out, const RunCurve& curve, double full, const std::string& beside,
+                 const Style& style);
+// What the marks of the strip are.
+std::string strip_legend(const RunCurve& curve, const Style& style);
+// A line that is less important than the others.
+void print_dim(std::ostream& out, const std::string& text, const Style& style);
+
+// Collects a run, and prints its answer at the end: at most four lines. `below`: what the program knows besides, dim.
+class AnswerReport final : public CurveRecorder {
+ public:
+  // `out` must outlive the report.
+  AnswerReport(std::ostream& out, const Style& style, std::string below)
+      : out_(out), style_(style), below_(std::move(below)) {}
+
+  void on_summary(const Summary& summary) override;
+
+ private:
+  std::ostream& out_;
+  const Style style_;
+  const std::string below_;
+};
+
+}  // namespace retrystorm

@@ -1,0 +1,119 @@
+#include "common/output/style.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+
+namespace retrystorm {
+namespace {
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+bool is_utf8() {
+  std::string locale;
+  for (const char* each : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    if (locale.empty()) locale = environment(each);
+  }
+  std::transform(locale.begin(), locale.end(), locale.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return locale.find("utf-8") != locale.npos || locale.find("utf8") != locale.npos;
+}
+
+// Colours that stay readable on a dark and on a light background.
+std::string_view code_of(Tone tone) {
+  switch (tone) {
+    case Tone::kGood:
+      return "32";
+    case Tone::kBad:
+      return "31";
+    case Tone::kDoubt:
+      return "33";
+    case Tone::kDim:
+      return "2";
+    case Tone::kBold:
+      return "1";
+    case Tone::kPlain:
+      break;
+  }
+  return "";
+}
+
+}  // namespace
+
+Style style_of(int descriptor, ColorWish wish) {
+  constexpr std::size_t kWidest = 100, kNarrowest = 40;
+  Style style;
+  style.terminal = isatty(descriptor) == 1;
+  const bool plain = std::getenv("NO_COLOR") != nullptr || environment("TERM") == "dumb";
+  style.color = wish == ColorWish::kAlways || (wish == ColorWish::kAuto && style.terminal && !plain);
+  style.unicode = !style.terminal || is_utf8();
+  winsize window{};
+  if (style.terminal && ioctl(descriptor, TIOCGWINSZ, &window) == 0 && window.ws_col > 0) {
+    style.width = std::clamp<std::size_t>(window.ws_col, kNarrowest, kWidest);
+  }
+  return style;
+}
+
+std::string painted(std::string_view text, Tone tone, const Style& style) {
+  const std::string_view code = code_of(tone);
+  if (!style.color || code.empty()) return std::string(text);
+  return "\033[" + std::string(code) + 'm' + std::string(text) + "\033[0m";
+}
+
+std::string sign_of(Tone tone, const Style& style) {
+  switch (tone) {
+    case Tone::kGood:
+      return style.unicode ? "✓" : "[back]";
+    case Tone::kBad:
+      return style.unicode ? "✗" : "[down]";
+    case Tone::kDoubt:
+      return style.unicode ? "!" : "[??]";
+    default:
+      return "";
+  }
+}
+
+std::string fitted(const std::string& head, std::string_view text, const Style& style) {
+  const std::size_t indent = columns_of(head);
+  std::string all = head;
+  std::size_t column = indent;
+  bool first = true;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t blanks = std::min(text.find_first_not_of(' ', begin), text.size()) - begin;
+    const std::size_t word = begin + blanks;
+    const std::size_t end = std::min(text.find(' ', word), text.size());
+    const std::size_t width = columns_of(text.substr(word, end - word));
+    if (!first && column + blanks + width > style.width) {
+      all += '\n' + std::string(indent, ' ');
+      column = indent;
+    } else {
+      all.append(text.substr(begin, blanks));
+      column += blanks;
+    }
+    all.append(text.substr(word, end - word));
+    column += width;
+    first = false;
+    begin = end;
+  }
+  return all + '\n';
+}
+
+std::size_t columns_of(std::string_view text) {
+  std::size_t columns = 0;
+  bool escape = false;
+  for (const char c : text) {
+    if (c == '\033') escape = true;
+    const bool continues = (static_cast<unsigned char>(c) & 0xc0) == 0x80;
+    if (!escape && !continues) ++columns;
+    if (escape && c == 'm') escape = false;
+  }
+  return columns;
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,38 @@
+// How text for people looks on a stream: colour, Unicode, width. Each stream by itself.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace retrystorm {
+
+enum class ColorWish { kAuto, kAlways, kNever };
+
+struct Style {
+  bool color = false;
+  bool unicode = true;
+  std::size_t width = 100;  // columns: the terminal's, at most 100
+  bool terminal = false;
+};
+
+// Of standard output or standard error (`descriptor` 1 or 2). Without a wish: colour on a terminal, unless NO_COLOR is
+// set or TERM is dumb. Unicode as the locale has it; without a terminal always, since the text may go anywhere.
+Style style_of(int descriptor, ColorWish wish = ColorWish::kAuto);
+
+// What an answer means. Never colour alone: each has a sign and a word.
+enum class Tone { kGood, kBad, kDoubt, kDim, kBold, kPlain };
+
+std::string painted(std::string_view text, Tone tone, const Style& style);
+// "✓", "✗", "!"; without Unicode "[back]", "[down]", "[??]". Empty for other tones.
+std::string sign_of(Tone tone, const Style& style);
+
+// The head and the text in lines no wider than the style's, the later ones below the text's begin; with the last
+// newline. Breaks at blanks only.
+std::string fitted(const std::string& head, std::string_view text, const Style& style);
+
+// How many columns the text takes: a letter of UTF-8 is one, colours are none.
+std::size_t columns_of(std::string_view text);
+
+}  // namespace retrystorm

@@ -1,0 +1,296 @@
+#include "simulate/many_answers.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "common/output/answer.h"
+#include "model/run/disturbance.h"
+#include "model/run/outlook.h"
+#include "simulate/before_run.h"
+#include "simulator/simulation.h"
+#include "study/cell_answer.h"
+#include "study/cells.h"
+#include "study/progress_bar.h"
+#include "words/words.h"
+
+namespace retrystorm {
+namespace {
+
+constexpr std::size_t kMostRows = 12;   // more are not tried
+constexpr std::size_t kMostTrials = 6;  // more lines nobody reads
+
+// "down in 60 of 60 runs with  --backlog=511  nginx ... ask for 511": the first part only where it is another one
+// than that of the line before.
+void print_trial(const AnswerTrials::Outcome& outcome, std::string& last, const Style& style) {
+  const std::string how = words_of(outcome.how);
+  const std::string shown = how == last ? std::string(columns_of(how), ' ') : how;
+  last = how;
+  Statement note{outcome.edge ? "trial-note-edge" : "trial-note",
+                 {{"note", words_of(outcome.trial.note)}}};
+  if (outcome.edge) note.values.push_back({"edge", static_cast<double>(*outcome.edge)});
+  const Tone tone = outcome.turn == AnswerTrials::Turn::kBack ? Tone::kGood : Tone::kDoubt;
+  std::cout << painted(fitted("  " + shown + "  ", what_of(outcome.trial) + "   " + words_of(note), style),
+                       tone, style)
+            << std::flush;
+}
+
+// "down in 60 of 60 runs with", without the numbers of the row's runs.
+bool is_worse(const AnswerTrials::Outcome& a, const AnswerTrials::Outcome& b) { return a.weight > b.weight; }
+
+struct Candidate {
+  std::string option, value;
+  bool of_clients = true;  // and of what they do where all is well, too
+};
+
+// What may get a service back, what costs the least first.
+std::vector<Candidate> candidates_for(const ScenarioOptions& options) {
+  const RetrySettings& retry = options.workload.retry;
+  const bool retries = retry.limit.max_retries > 0;
+  const bool unlimited = retry.process.budget.kind == BudgetSettings::Kind::kNone;
+  std::vector<Candidate> all;
+  if (options.graph.on()) {  // all others are about one service
+    if (retries && unlimited) all.push_back({"retry-budget", "10%"});
+    return all;
+  }
+  const Outlook ahead = look_ahead(options);
+  if (loses_connections(options.timeline.outage)) {
+    // The window in which all clients come back without a queue.
+    if (ahead.herd && ahead.herd->base_for_room > Duration::zero()) {
+      all.push_back({"reconnect-base", readable(ahead.herd->base_for_room)});
+    }
+    return all;
+  }
+  const HedgeSettings& hedge = retry.hedge;
+  const bool hedged = hedge.any() && hedge.on == HedgeOn::kDelay;
+  if (hedged && hedge.budget == HedgeSettings::kNoBudget) all.push_back({"hedge-budget", "0.05"});
+  const bool grows = retry.pacer.on || retry.backoff.jitter.is_growth() ||
+                     retry.backoff.growth == Growth::kExponential ||
+                     retry.backoff.growth == Growth::kTable;
+  // Longer waits help clients that wait for their answers. Where new requests come anyway, only fewer retries do.
+  if (retries && !grows && options.workload.arrivals != Arrivals::kOpen) {
+    all.push_back({"strategy", "exponential"});
+  } else if (retries && unlimited) {
+    all.push_back({"retry-budget", "10%"});
+  }
+  if (const auto length = advised_queue_length(ahead); length && options.scale == 1) {
+    all.push_back({"queue-length", std::to_string(*length), false});
+  }
+  if (retries) all.push_back({"max-retries", "0", false});
+  if (hedged) all.push_back({"hedge", "none", false});
+  return all;
+}
+
+}  // namespace
+
+ManyAnswers::ManyAnswers(const SimulatorOptions& options, const NamedOptions& given,
+                         const Grid& grid, const CampaignOptions& campaign,
+                         const std::function<bool()>& stop, JsonLines& json)
+    : options_(options),
+      given_(given),
+      grid_(grid),
+      campaign_(campaign),
+      stop_(stop),
+      json_(json),
+      evaluator_(campaign.threads, stop),
+      style_(style_of(STDOUT_FILENO, options.look.color)) {}
+
+AnswerTrials ManyAnswers::trials_of(const ScenarioOptions& options, const NamedOptions& row,
+                              const AnsweredCell& cell) const {
+  return AnswerTrials({options, row, cell.result, cell.holding}, evaluator_, campaign_.seed, campaign_.runs);
+}
+
+void ManyAnswers::tell_strip(const ScenarioOptions& options, const CellResult& result) const {
+  // That of the first run which ends as most do.
+  CurveRecorder curve;
+  double full = 0;
+  for (std::size_t i = 0; i < std::min<std::size_t>(campaign_.runs, 20); ++i) {
+    CurveRecorder one;
+    const Scenario scenario = make_scenario(options, campaign_.seed + i);
+    const SimulationResult run = Simulation(scenario, {.run = {&one}}).run(stop_);
+    const Verdict verdict = run.summary.recovery.verdict;
+    const bool down = verdict == Verdict::kCollapsed || verdict == Verdict::kRelapsed;
+    if (i == 0 || down == result.mostly_down()) {
+      curve = one;
+      full = run.summary.recovery.baseline_ok.value_or(0);
+    }
+    if (down == result.mostly_down()) break;
+  }
+  print_strip(std::cout, curve.curve(), full, words_of(block_of(result)), style_);
+}
+
+void ManyAnswers::tell_one(const AnsweredCell& cell, const MoreColumns& more) const {
+  const CellResult& result = cell.result;
+  const NamedOptions row = with_values(given_, grid_, grid_.values(0));
+  const ScenarioOptions options = scenario_of(row);
+  const AnswerTrials trials = trials_of(options, row, cell);
+  const bool tries = !options_.no_trials && campaign_.runs > 1;
+  std::vector<AnswerTrials::Outcome> turned;
+  const auto note = [&](const std::vector<AnswerTrials::Outcome>& outcomes) {
+    for (const AnswerTrials::Outcome& each : outcomes) {
+      json_.write(trial_json("", each));
+      if (each.turn != AnswerTrials::Turn::kNone) turned.push_back(each);
+    }
+  };
+  if (tries) note(trials.of_a_tenth());
+  const bool by_a_tenth = std::any_of(turned.begin(), turned.end(), turns_verdict);
+  print_headline(std::cout, answer_of(result, by_a_tenth), style_);
+  tell_strip(options, result);
+  for (const Statement& each : remarks_of(result)) {
+    std::cout << painted(fitted("  ", words_of(each), style_), Tone::kDoubt, style_);
+  }
+  std::string last;
+  std::size_t lines = 0;
+  for (const AnswerTrials::Outcome& each : turned) {
+    print_trial(each, last, style_);
+    ++lines;
+  }
+  if (tries) {
+    ProgressBar progress(progress_stream(), 0);
+    const std::vector<AnswerTrials::Outcome> others = trials.others([&](const AnswerTrials::Outcome& outcome) {
+      progress.clear();
+      if (++lines <= kMostTrials || options_.look.verbose) print_trial(outcome, last, style_);
+    });
+    progress.clear();
+    note(others);
+    const auto worst = std::min_element(turned.begin(), turned.end(), is_worse);
+    tell_help(options, row, result, worst == turned.end() ? nullptr : &*worst);
+  }
+  if (options_.look.verbose) {
+    for (const CellColumn& column : cell_columns(more)) {
+      if (column.title.empty()) continue;
+      std::cout << "  " << column.title << std::string(22 - std::min<std::size_t>(column.title.size(), 21), ' ')
+                << column.text(result) << '\n';
+    }
+  }
+  const std::uint64_t first = campaign_.seed, end = first + result.runs - 1;
+  print_dim(std::cout,
+            words_of({"below-many",
+                      {{"below", words_of(below_of(result))},
+                       {"seeds", "seeds " + std::to_string(first) + " to " + std::to_string(end)}}}),
+            style_);
+  std::cout << std::flush;
+}
+
+void ManyAnswers::tell_help(const ScenarioOptions& options, const NamedOptions& row,
+                            const CellResult& result, const AnswerTrials::Outcome* worst) const {
+  const bool turned = worst != nullptr && worst->weight > 1 && !worst->trial.with.empty();
+  if (result.decided() == 0 || !result.had_outage() || (!result.mostly_down() && !turned)) return;
+  constexpr std::size_t kRuns = 20;
+  const std::size_t runs = std::min(campaign_.runs, kRuns);
+  const auto run_of = [&](const NamedOptions& with) -> std::optional<CellResult> {
+    try {
+      const auto results =
+          evaluator_.run(make_scenario(scenario_of(with), campaign_.seed), seeds_from(campaign_.seed, runs));
+      if (results.empty()) return std::nullopt;
+      return summarize(results);
+    } catch (const std::invalid_argument&) {
+      return std::nullopt;  // it contradicts another option
+    }
+  };
+  const bool beside = turned && !result.mostly_down();
+  for (const Candidate& help : candidates_for(options)) {
+    if (row.contains(help.option) || (beside && !help.of_clients)) continue;
+    NamedOptions with = row;
+    with[help.option] = help.value;
+    const auto helped = run_of(with);
+    if (!helped || helped->down_runs() + helped->recovering > 0 || helped->decided() == 0) continue;
+    if (beside) {
+      for (const auto& [name, value] : worst->trial.with) with[name] = value;
+      const auto also = run_of(with);
+      if (!also || also->down_runs() + also->recovering > 0) continue;
+    }
+    const std::string what = "--" + help.option + '=' + help.value;
+    Statement tried{beside ? "try-also" : "try",
+                    {{"what", what},
+                     {"down", 0.0},
+                     {"runs", static_cast<double>(helped->decided())},
+                     {"also", turned ? "with " + what_of(worst->trial) : ""}}};
+    std::string text = words_of(tried);
+    const auto during = [](const CellResult& cell) { return cell.phases[1].success; };
+    if (during(*helped) && during(result) && *during(*helped) < *during(result) - 0.005) {
+      text += "; " + words_of({"try-price",
+                               {{"share", ShareOf{*during(*helped)}}, {"asked", ShareOf{*during(result)}}}});
+    }
+    std::cout << painted(fitted("  ", text, style_), Tone::kGood, style_) << std::flush;
+    return;
+  }
+}
+
+void ManyAnswers::tell_rows(const std::map<std::size_t, AnsweredCell>& cells, bool complete) const {
+  std::vector<AnsweredRow> rows;
+  std::vector<std::string> names;
+  const bool one_axis = grid_.axes().size() == 1;
+  for (const auto& [cell, answered] : cells) {
+    const std::vector<std::string> values = grid_.values(cell);
+    rows.push_back({values, answered.result});
+    names.push_back(one_axis ? values.front() : row_name(grid_, cell));
+  }
+  std::size_t left_out = 0;
+  if (!options_.look.verbose) left_out = print(std::cout, answers_of(grid_.names(), rows), style_);
+  std::string summary;
+  for (const Statement& each : summary_of(names, rows)) {
+    summary += (summary.empty() ? "" : " ") + words_of(each) + '.';
+  }
+  if (!summary.empty()) std::cout << fitted("", summary, style_) << std::flush;
+  if (complete && !options_.no_trials && cells.size() <= kMostRows && campaign_.runs > 1) {
+    // A line for each trial that turns a row.
+    struct Told {
+      AnswerTrials::Outcome outcome{};
+      std::vector<std::pair<std::string, std::string>> rows{};  // how, and the row
+      double weight = 0;
+    };
+    std::vector<Told> all;
+    ProgressBar progress(progress_stream(), 0);
+    std::size_t index = 0;
+    for (const auto& [cell, answered] : cells) {
+      const NamedOptions row = with_values(given_, grid_, grid_.values(cell));
+      const ScenarioOptions options = scenario_of(row);
+      const AnswerTrials trials = trials_of(options, row, answered);
+      std::vector<AnswerTrials::Outcome> outcomes = trials.of_a_tenth();
+      const auto others = trials.others();
+      outcomes.insert(outcomes.end(), others.begin(), others.end());
+      progress.see_trial();
+      for (const AnswerTrials::Outcome& each : outcomes) {
+        json_.write(trial_json(row_name(grid_, cell), each));
+        if (each.turn == AnswerTrials::Turn::kNone) continue;
+        auto told = std::find_if(all.begin(), all.end(), [&each](const Told& one) {
+          return one.outcome.trial.note.id == each.trial.note.id &&
+                 (one.outcome.turn == AnswerTrials::Turn::kBack) == (each.turn == AnswerTrials::Turn::kBack);
+        });
+        if (told == all.end()) told = all.insert(all.end(), Told{.outcome = each});
+        std::string name = names[index];
+        if (each.edge) name += " from " + number_words(static_cast<double>(*each.edge));
+        told->rows.emplace_back(words_of(each.how), name);
+        told->weight += each.weight;
+      }
+      ++index;
+    }
+    progress.clear();
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Told& a, const Told& b) { return a.weight > b.weight; });
+    const std::size_t shown = options_.look.verbose ? all.size() : std::min<std::size_t>(all.size(), 4);
+    for (std::size_t i = 0; i < shown; ++i) {
+      const Told& told = all[i];
+      std::string list, how;
+      for (const auto& [each, row] : told.rows) {
+        list += (list.empty() ? "" : how == each ? ", " : "; ") + (how == each ? row : each + ' ' + what_of(told.outcome.trial) + ": " + row);
+        how = each;
+      }
+      const bool good = told.outcome.turn == AnswerTrials::Turn::kBack;
+      std::cout << painted(fitted("", list + " (" + words_of(told.outcome.trial.note) + ')', style_),
+                           good ? Tone::kGood : Tone::kDoubt, style_)
+                << std::flush;
+    }
+  }
+  print_dim(std::cout,
+            left_out > 0 ? words_of({"below-rows-left-out", {{"count", static_cast<double>(left_out)}}})
+                         : words_of("below-rows"),
+            style_);
+}
+
+}  // namespace retrystorm

@@ -1,0 +1,299 @@
+#include "study/cell_answer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "study/statistics.h"
+#include "words/words.h"
+
+namespace retrystorm {
+namespace {
+
+StatementValue count(std::string_view name, std::size_t number) {
+  return {name, static_cast<double>(number)};
+}
+
+const PhaseResult& phase_of(const CellResult& cell, RunPhase phase) {
+  return cell.phases[static_cast<std::size_t>(phase)];
+}
+
+bool has_phases(const CellResult& cell) {
+  return phase_of(cell, RunPhase::kDuring).attempts_per_s.has_value();
+}
+
+std::size_t back_runs(const CellResult& cell) {
+  return cell.decided() - cell.down_runs() - cell.recovering;
+}
+
+// The whole answer hangs on so many requests that are left out, or never sent.
+constexpr double kMany = 0.05;
+
+std::string list_of(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    text += i == 0 ? "" : i + 1 == names.size() ? words_of("and") : ", ";
+    text += names[i];
+  }
+  return text;
+}
+
+}  // namespace
+
+RunAnswer answer_of(const CellResult& cell, bool turned) {
+  const std::size_t decided = cell.decided(), down = cell.down_runs();
+  const auto of_runs = [&](std::string_view id, std::string_view name, std::size_t number) {
+    return Statement{id, {count(name, number), count("runs", decided)}};
+  };
+  RunAnswer answer;
+  if (cell.has_open_jobs()) {
+    return {Tone::kBad,
+            {"runs-job-open", {count("done", cell.jobs_done), count("runs", cell.jobs), {"time", cell.observed}}}};
+  }
+  if (decided == 0) return {Tone::kDoubt, {"runs-undecided", {count("runs", cell.runs)}}};
+  if (!cell.had_outage()) {
+    if (down > 0) return {Tone::kBad, of_runs("runs-down-by-themselves", "down", down)};
+    const double success = cell.success_share.value;
+    answer = {success >= 0.99 ? Tone::kGood : Tone::kDoubt,
+              {cell.jobs > 0 ? "runs-job" : "answer-no-outage", {{"share", ShareOf{success}}}}};
+    if (cell.makespan_median) answer.headline.values.push_back({"time", *cell.makespan_median});
+    return answer;
+  }
+  if (cell.mostly_down()) {
+    answer = {Tone::kBad, of_runs(down == decided ? "runs-all-down" : "runs-down", "down", down)};
+  } else if (cell.mostly_not_back()) {
+    answer = {Tone::kDoubt, of_runs("runs-not-back", "open", cell.recovering)};
+  } else if (cell.back_in_vain()) {
+    answer = {Tone::kDoubt,
+              {"runs-in-vain",
+               {{"share", ShareOf{phase_of(cell, RunPhase::kAfter).success.value_or(0)}}}}};
+  } else {
+    const std::size_t back = back_runs(cell);
+    answer = {back == decided ? Tone::kGood : Tone::kDoubt,
+              of_runs(back == decided ? "runs-all-back" : "runs-back", "back", back)};
+  }
+  if (turned) {
+    answer.tone = Tone::kDoubt;
+    answer.headline = {"only-just", {{"answer", words_of(answer.headline)}}};
+  }
+  return answer;
+}
+
+Statements remarks_of(const CellResult& cell) {
+  Statements all;
+  const auto of_runs = [&](std::string_view id, std::size_t number) {
+    all.push_back({id, {count("count", number), count("runs", cell.runs)}});
+  };
+  if (cell.has_open_jobs()) {
+    all.push_back({"remark-calls", {{"done", cell.calls_done}, {"calls", cell.calls}}});
+  }
+  if (!cell.held.empty()) {
+    all.push_back({"remark-held", {{"what", cell.held}}});
+  } else if (cell.recovering > 0) {
+    of_runs("remark-recovering", cell.recovering);
+    if (cell.to_watch) all.back().values.push_back({"until", *cell.to_watch});
+    if (cell.to_watch) all.back().id = "remark-recovering-until";
+  }
+  if (cell.queued > 0) {
+    of_runs("remark-queued", cell.queued);
+    all.back().values.push_back({"wait", *cell.queue_wait});
+  }
+  if (cell.cut > 0) of_runs("remark-cut", cell.cut);
+  if (cell.undecided > 0 && cell.held.empty()) of_runs("remark-undecided", cell.undecided);
+  if (cell.back_in_vain()) {
+    all.push_back({"remark-in-vain",
+                   {{"share", ShareOf{phase_of(cell, RunPhase::kAfter).success.value_or(0)}}}});
+  }
+  const bool left_out =
+      cell.unfinished >= Counts::kManyLeftOut && !has_phases(cell) && !cell.has_open_jobs();
+  if (cell.never_sent >= kMany && !cell.has_open_jobs() && (left_out || cell.back_in_vain())) {
+    all.push_back({cell.not_sent_share > 0 ? "remark-held-back" : "remark-own-queue",
+                   {{"share", ShareOf{cell.never_sent}}}});
+  } else if (left_out) {
+    all.push_back({"remark-left-out", {{"share", ShareOf{cell.unfinished}}}});
+  }
+  if (cell.nothing_retried > 0) {
+    all.push_back({"remark-not-retried", {{"what", to_string(cell.not_retryable)}}});
+  }
+  if (cell.unserved()) all.push_back({"remark-unserved", {}});
+  if (cell.down_runs() > 0 && !cell.had_outage()) all.push_back({"remark-by-itself", {}});
+  if (cell.alike) all.push_back({"remark-alike", {}});
+  return all;
+}
+
+namespace {
+
+// "at once", "5 s", "never", "not yet"
+std::string back_after(const CellResult& cell) {
+  if (!cell.had_outage()) return "-";
+  if (!cell.recovery_median) return std::string(cell.not_back(0.5));
+  return *cell.recovery_median == Duration::zero() ? words_of("at-once")
+                                                   : time_words(*cell.recovery_median);
+}
+
+std::string share_or(const std::optional<double>& share) {
+  return share ? share_words(*share) : "-";
+}
+
+std::string answered_in(const CellResult& cell, RunPhase phase) {
+  return share_or(phase_of(cell, phase).success);
+}
+
+}  // namespace
+
+Statement block_of(const CellResult& cell) {
+  if (!has_phases(cell)) return {"block-whole", {{"share", ShareOf{cell.success_share.value}}}};
+  return {cell.recovery_median ? "block" : "block-not-back",
+          {{"back", back_after(cell)},
+           {"during", answered_in(cell, RunPhase::kDuring)},
+           {"after", answered_in(cell, RunPhase::kAfter)}}};
+}
+
+Statement below_of(const CellResult& cell) {
+  const double attempts = cell.amplification.value;
+  const auto down = cell.down();
+  if (!down || !cell.unsettled().empty()) return {"below-runs", {{"attempts", attempts}}};
+  return {"below-runs-down",
+          {{"share", ShareOf{down->value}},
+           {"low", ShareOf{down->interval.low}},
+           {"high", ShareOf{down->interval.high}},
+           {"attempts", attempts}}};
+}
+
+Table answers_of(const std::vector<std::string>& axes, const std::vector<AnsweredRow>& rows) {
+  struct Figure {
+    const char* group;
+    const char* title;
+    int rank;
+    std::string (*text)(const CellResult&);
+    bool (*shown)(const CellResult&);
+  };
+  using C = CellResult;
+  const auto outage = [](const C& c) { return has_phases(c); };
+  const auto always = [](const C&) { return true; };
+  static const Figure kFigures[] = {
+      {"stays", "down", 0,
+       [](const C& c) {
+         if (!c.unsettled().empty()) return words_of("not-decided");
+         if (c.decided() == 0) return std::string("-");
+         return c.down_runs() == 0
+                    ? std::string("0")
+                    : words_of({"of", {count("part", c.down_runs()), count("all", c.decided())}});
+       },
+       always},
+      {"back", "after", 1, back_after, [](const C& c) { return c.had_outage(); }},
+      {"all", "connected", 3,
+       [](const C& c) { return c.all_back_median ? time_words(*c.all_back_median) : "never"; },
+       [](const C& c) { return c.back_share.has_value(); }},
+      {"", "job takes", 1,
+       [](const C& c) { return c.makespan_median ? time_words(*c.makespan_median) : "not done"; },
+       [](const C& c) { return c.jobs > 0; }},
+      {"answered in", "the outage", 2,
+       [](const C& c) { return answered_in(c, RunPhase::kDuring); }, outage},
+      {"answered", "after it", 4, [](const C& c) { return answered_in(c, RunPhase::kAfter); },
+       outage},
+      {"", "answered", 2, [](const C& c) { return share_words(c.success_share.value); },
+       [](const C& c) { return !has_phases(c); }},
+      {"attempts", "per request", 3, [](const C& c) { return number_words(c.amplification.value); },
+       always},
+      {"", "throttled", 5, [](const C& c) { return share_or(c.throttled_share); },
+       [](const C& c) { return c.throttled_share.value_or(0) > 0; }},
+      {"hedges", "per request", 5,
+       [](const C& c) { return c.hedges ? number_words(*c.hedges) : "-"; },
+       [](const C& c) { return c.hedges.has_value(); }},
+      {"longest without", "an answer", 5,
+       [](const C& c) { return c.longest_without_ok ? time_words(*c.longest_without_ok) : "-"; },
+       [](const C& c) { return c.longest_without_ok.has_value() && c.jobs == 0; }},
+  };
+  Table table;
+  for (const std::string& axis : axes) table.columns.push_back({.title = axis, .code = true});
+  table.rows.resize(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    table.rows[i] = rows[i].values;
+    table.tones.push_back(answer_of(rows[i].result).tone);
+  }
+  for (const Figure& each : kFigures) {
+    const bool shown = std::any_of(rows.begin(), rows.end(), [&each](const AnsweredRow& row) {
+      return each.shown(row.result);
+    });
+    if (!shown) continue;
+    table.columns.push_back({.title = each.title, .group = each.group, .rank = each.rank});
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      table.rows[i].push_back(each.shown(rows[i].result) ? each.text(rows[i].result) : "-");
+    }
+  }
+  if (!rows.empty()) {
+    for (const ClientsFigures& kind : rows.front().result.clients) {
+      table.columns.push_back({.title = kind.name, .group = "answered", .rank = 5});
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        const ClientsFigures* clients = find_clients(rows[i].result.clients, kind.name);
+        table.rows[i].push_back(clients != nullptr ? share_words(clients->success) : "-");
+      }
+    }
+  }
+  // What is the same in all rows is said once, below them.
+  Statements common = rows.empty() ? Statements() : remarks_of(rows.front().result);
+  for (const AnsweredRow& row : rows) {
+    const Statements own = remarks_of(row.result);
+    std::erase_if(common, [&own](const Statement& each) { return !says(own, each.id); });
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::string remark;
+    for (const Statement& each : remarks_of(rows[i].result)) {
+      if (rows.size() > 1 && says(common, each.id)) continue;
+      remark = words_of(each);
+      break;
+    }
+    table.remarks.push_back(remark);
+  }
+  return table;
+}
+
+Statements summary_of(const std::vector<std::string>& names, const std::vector<AnsweredRow>& rows) {
+  std::vector<std::string> down, whole;
+  std::size_t undecided = 0, most_runs = 0;
+  bool none_down = false, outage = false;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const CellResult& cell = rows[i].result;
+    outage |= cell.had_outage();
+    most_runs = std::max(most_runs, cell.decided());
+    if (cell.decided() == 0 || cell.mostly_not_back()) ++undecided;
+    if (cell.mostly_down()) {
+      down.push_back(names[i]);
+      --undecided;
+      continue;
+    }
+    none_down |= cell.decided() > 0 && cell.down_runs() == 0;
+    const double during = phase_of(cell, RunPhase::kDuring).success.value_or(0);
+    if (has_phases(cell) && during > 0.995) whole.push_back(names[i]);
+  }
+  Statements all;
+  const std::size_t count_down = down.size();
+  if (count_down == rows.size()) {
+    all.push_back({"rows-all-down", {}});
+  } else if (count_down == 0 && undecided == 0 && outage) {
+    all.push_back({"rows-all-back", {}});
+  } else if (count_down == 1) {
+    all.push_back({"rows-one-down", {{"row", down[0]}}});
+  } else if (count_down > 0 && count_down <= 4) {
+    all.push_back({"rows-down", {{"rows", list_of(down)}}});
+  } else if (count_down > 0) {
+    all.push_back({"rows-many-down", {count("down", count_down), count("rows", rows.size())}});
+  }
+  if (!whole.empty() && whole.size() < rows.size() && whole.size() <= 3) {
+    all.push_back({whole.size() == 1 ? "rows-one-answers-all" : "rows-answer-all",
+                   {{"rows", list_of(whole)}}});
+  }
+  if (none_down && most_runs > 0) {
+    all.push_back({"zero-may-be",
+                   {count("runs", most_runs), {"share", ShareOf{wilson_interval(0, most_runs).high}}}});
+  }
+  for (const Statement& each : rows.empty() ? Statements() : remarks_of(rows.front().result)) {
+    const bool common = rows.size() > 1 && std::all_of(rows.begin(), rows.end(), [&](const AnsweredRow& row) {
+      return says(remarks_of(row.result), each.id);
+    });
+    if (common) all.push_back({"in-each-row", {{"remark", words_of(each)}}});
+  }
+  return all;
+}
+
+}  // namespace retrystorm

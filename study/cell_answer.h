@@ -1,0 +1,37 @@
+// The answer of many runs of a setting at a glance, and the table of several settings.
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "common/output/answer.h"
+#include "model/base/statement.h"
+#include "study/cell_result.h"
+#include "study/table.h"
+
+namespace retrystorm {
+
+// What became of most runs. `turned`: a trial of ten percent more load or less capacity has another answer.
+RunAnswer answer_of(const CellResult& cell, bool turned = false);
+
+// What a reader must know before he believes the figures, the most important first.
+Statements remarks_of(const CellResult& cell);
+
+// "answered: in the outage 9 %, after it 98.9 %", and after which time most runs are back.
+Statement block_of(const CellResult& cell);
+// "1 % down (95 %: 0.2 to 5.4 %) · 1.5 attempts per request"
+Statement below_of(const CellResult& cell);
+
+struct AnsweredRow {
+  std::vector<std::string> values{};  // of the axes
+  CellResult result{};
+};
+
+// A row for each setting: whether it stays down, when it is back, what is answered, what it costs, and a remark.
+Table answers_of(const std::vector<std::string>& axes, const std::vector<AnsweredRow>& rows);
+
+// Which rows come back and which do not; `names`: what each row is called.
+Statements summary_of(const std::vector<std::string>& names, const std::vector<AnsweredRow>& rows);
+
+}  // namespace retrystorm

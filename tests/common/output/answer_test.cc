@@ -1,0 +1,106 @@
+#include "common/output/answer.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <sstream>
+#include <vector>
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+
+RunCurve curve_of(const std::vector<double>& ok) {
+  RunCurve curve;
+  for (std::size_t i = 0; i < ok.size(); ++i) {
+    curve.points.push_back({5s * static_cast<int>(i + 1), ok[i]});
+  }
+  return curve;
+}
+
+TEST(Strip, HasAMarkForEachWindow) {
+  const Style style;
+  EXPECT_EQ(strip_of(curve_of({0, 1, 50, 100, 114}), 100, 48, style).marks, "·▁▄▇█");
+  EXPECT_EQ(strip_of(curve_of({0, 1, 50, 100, 114}), 100, 48, Style{.unicode = false}).marks, "._-##");
+  EXPECT_EQ(strip_of(RunCurve(), 100, 48, style).marks, "");
+}
+
+TEST(Strip, JoinsWindowsWhereThereAreTooMany) {
+  const Strip strip = strip_of(curve_of({100, 0, 100, 100}), 100, 2, Style());
+  EXPECT_EQ(strip.marks, "▄▇");
+  EXPECT_EQ(strip.mark, Duration(10s));
+}
+
+TEST(Strip, HasBracketsAroundAnOutage) {
+  RunCurve curve = curve_of({100, 100, 0, 0, 100});
+  curve.outages = {{10s, Duration(20s)}};
+  EXPECT_EQ(strip_of(curve, 100, 48, Style()).marks, "▇▇[··]▇");
+  curve.outages = {{11s, Duration(12s)}};  // in the mark that begins at 10 s
+  EXPECT_EQ(strip_of(curve, 100, 48, Style()).marks, "▇▇[]··▇");
+  curve.outages = {{0s, std::nullopt}};
+  EXPECT_EQ(strip_of(curve, 100, 48, Style()).marks, "[▇▇··▇");
+}
+
+Summary summary_of(Verdict verdict) {
+  Summary summary;
+  summary.recovery.verdict = verdict;
+  return summary;
+}
+
+TEST(RunAnswer, HasAnIdAndATone) {
+  const RunAnswer down = answer_of(summary_of(Verdict::kCollapsed));
+  EXPECT_EQ(down.headline.id, "answer-down");
+  EXPECT_EQ(down.tone, Tone::kBad);
+  Summary back = summary_of(Verdict::kRecovered);
+  EXPECT_EQ(answer_of(back).headline.id, "answer-back-at-once-alone");
+  EXPECT_EQ(answer_of(back).tone, Tone::kGood);
+  back.recovery.time_to_recovery = 5s;
+  EXPECT_EQ(answer_of(back).headline.id, "answer-back-alone");
+  back.recovery.queue_wait = 3s;
+  EXPECT_EQ(answer_of(back).tone, Tone::kDoubt);
+  EXPECT_EQ(answer_of(summary_of(Verdict::kUndecided)).tone, Tone::kDoubt);
+  EXPECT_EQ(answer_of(summary_of(Verdict::kRelapsed)).headline.id, "answer-relapsed");
+}
+
+// A server that somebody has stopped by hand, and nothing was announced.
+TEST(SeenInTheRates, AServerThatWasStoppedAndWoken) {
+  const auto seen = seen_in(curve_of({48, 50, 25, 24, 49, 50}));
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(seen->headline.id, "seen-back");
+  EXPECT_EQ(seen->tone, Tone::kGood);
+  EXPECT_EQ(std::get<std::string>(seen->headline.values[0].of), "0:10");
+  EXPECT_EQ(std::get<std::string>(seen->headline.values[1].of), "0:20");
+  EXPECT_NEAR(std::get<ShareOf>(seen->headline.values[2].of).share, 24 / 49.0, 1e-9);
+}
+
+TEST(SeenInTheRates, AServerThatStaysDown) {
+  const auto seen = seen_in(curve_of({48, 50, 0, 0, 0}));
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(seen->headline.id, "seen-down");
+  EXPECT_EQ(seen->tone, Tone::kBad);
+}
+
+// 2/s are 10 in a window: five are no surprise.
+TEST(SeenInTheRates, NothingThatIsChance) {
+  EXPECT_FALSE(seen_in(curve_of({2, 2, 1, 2, 2})));
+  EXPECT_FALSE(seen_in(curve_of({50, 45, 52, 44, 50})));
+  EXPECT_FALSE(seen_in(RunCurve()));
+}
+
+TEST(Fitted, IsNoWiderThanItsStyle) {
+  const Style narrow{.width = 20};
+  EXPECT_EQ(fitted("- ", "one two three four five six", narrow), "- one two three four\n  five six\n");
+  // A long word has a line of its own.
+  EXPECT_EQ(fitted("", "a abcdefghijklmnopqrstuvwxyz b", narrow), "a\nabcdefghijklmnopqrstuvwxyz\nb\n");
+}
+
+TEST(Painted, HasColourOnlyWhereTheStyleHas) {
+  EXPECT_EQ(painted("x", Tone::kGood, Style()), "x");
+  EXPECT_EQ(painted("x", Tone::kGood, Style{.color = true}), "\033[32mx\033[0m");
+  EXPECT_EQ(painted("x", Tone::kPlain, Style{.color = true}), "x");
+  EXPECT_EQ(sign_of(Tone::kBad, Style{.unicode = false}), "[down]");
+}
+
+}  // namespace
+}  // namespace retrystorm

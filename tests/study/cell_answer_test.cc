@@ -1,0 +1,93 @@
+#include "study/cell_answer.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <sstream>
+
+namespace retrystorm {
+namespace {
+
+using namespace std::chrono_literals;
+
+CellResult cell_of(std::size_t recovered, std::size_t collapsed, std::size_t recovering = 0) {
+  CellResult cell{.runs = recovered + collapsed + recovering,
+                  .recovered = recovered,
+                  .recovering = recovering,
+                  .collapsed = collapsed};
+  if (recovered > collapsed + recovering) cell.recovery_median = 5s;
+  for (PhaseResult& phase : cell.phases) {
+    phase = {.success = 0.95, .attempts_per_s = 100, .ok_per_s = 98};
+  }
+  return cell;
+}
+
+TEST(CellAnswer, IsOfMostRuns) {
+  EXPECT_EQ(answer_of(cell_of(20, 0)).headline.id, "runs-all-back");
+  EXPECT_EQ(answer_of(cell_of(20, 0)).tone, Tone::kGood);
+  EXPECT_EQ(answer_of(cell_of(19, 1)).headline.id, "runs-back");
+  EXPECT_EQ(answer_of(cell_of(19, 1)).tone, Tone::kDoubt);
+  EXPECT_EQ(answer_of(cell_of(0, 20)).headline.id, "runs-all-down");
+  EXPECT_EQ(answer_of(cell_of(1, 19)).tone, Tone::kBad);
+  EXPECT_EQ(answer_of(cell_of(5, 0, 15)).headline.id, "runs-not-back");
+  EXPECT_EQ(answer_of(CellResult{.runs = 5, .undecided = 5}).headline.id, "runs-undecided");
+}
+
+// Nobody knows his load to a tenth: if that turns the answer, it is not green.
+TEST(CellAnswer, IsOnlyJustWhereATenthTurnsIt) {
+  for (const CellResult& cell : {cell_of(20, 0), cell_of(0, 20)}) {
+    const RunAnswer answer = answer_of(cell, true);
+    EXPECT_EQ(answer.tone, Tone::kDoubt);
+    EXPECT_EQ(answer.headline.id, "only-just");
+  }
+}
+
+TEST(CellAnswer, HasRemarksAboutFiguresThatSayLess) {
+  EXPECT_TRUE(remarks_of(cell_of(20, 0)).empty());
+  EXPECT_TRUE(says(remarks_of(cell_of(5, 0, 15)), "remark-recovering"));
+  CellResult cell = cell_of(20, 0);
+  cell.phases[2].success = 0.1;
+  EXPECT_TRUE(says(remarks_of(cell), "remark-in-vain"));
+  EXPECT_EQ(answer_of(cell).headline.id, "runs-in-vain");
+  cell = cell_of(20, 0);
+  cell.nothing_retried = 3;
+  EXPECT_TRUE(says(remarks_of(cell), "remark-not-retried"));
+  cell = CellResult{.runs = 4, .no_outage = 4, .jobs = 4, .jobs_done = 1};
+  EXPECT_TRUE(says(remarks_of(cell), "remark-calls"));
+  EXPECT_EQ(answer_of(cell).headline.id, "runs-job-open");
+}
+
+TEST(CellAnswer, OfSeveralRowsIsATable) {
+  std::ostringstream out;
+  const std::vector<AnsweredRow> rows{{{"fixed"}, cell_of(0, 20)}, {{"exponential"}, cell_of(20, 0)}};
+  EXPECT_EQ(print(out, answers_of({"strategy"}, rows), Style{.width = 100}), 0u);
+  EXPECT_EQ(out.str(),
+            "                stays   back  answered in  answered     attempts\n"
+            "strategy         down  after   the outage  after it  per request\n"
+            "fixed        20 of 20  never         95 %      95 %            1\n"
+            "exponential         0    5 s         95 %      95 %            1\n");
+  const Statements summary = summary_of({"fixed", "exponential"}, rows);
+  EXPECT_TRUE(says(summary, "rows-one-down"));
+  EXPECT_TRUE(says(summary, "zero-may-be"));
+}
+
+// Those of the least interest go first, and how many is said.
+TEST(CellAnswer, LeavesOutColumnsWhereThereIsNoRoom) {
+  std::ostringstream out;
+  const std::vector<AnsweredRow> rows{{{"fixed"}, cell_of(0, 20)}, {{"exponential"}, cell_of(20, 0)}};
+  EXPECT_EQ(print(out, answers_of({"strategy"}, rows), Style{.width = 45}), 2u);
+  EXPECT_EQ(out.str(),
+            "                stays   back  answered in\n"
+            "strategy         down  after   the outage\n"
+            "fixed        20 of 20  never         95 %\n"
+            "exponential         0    5 s         95 %\n");
+}
+
+TEST(CellAnswer, SaysOfAllRowsWhatIsTrueOfAll) {
+  EXPECT_TRUE(says(summary_of({"a", "b"}, {{{"a"}, cell_of(20, 0)}, {{"b"}, cell_of(20, 0)}}), "rows-all-back"));
+  EXPECT_TRUE(says(summary_of({"a", "b"}, {{{"a"}, cell_of(0, 9)}, {{"b"}, cell_of(0, 9)}}), "rows-all-down"));
+  EXPECT_FALSE(says(summary_of({"a", "b"}, {{{"a"}, cell_of(0, 9)}, {{"b"}, cell_of(1, 0, 9)}}), "rows-all-back"));
+}
+
+}  // namespace
+}  // namespace retrystorm

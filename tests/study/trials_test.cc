@@ -1,0 +1,169 @@
+#include "study/trials.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace retrystorm {
+namespace {
+
+constexpr std::size_t kRuns = 8;
+
+// A service with a runs' result, and the trials of it.
+struct Tried {
+  NamedOptions given;
+  ScenarioOptions options = scenario_of(given);
+  Evaluator evaluator{2};
+  CellResult result = summarize(evaluator.run(make_scenario(options, 1), seeds_from(1, kRuns)));
+
+  std::vector<AnswerTrials::Outcome> all(const std::vector<Expectation>& holding = {}) const {
+    const AnswerTrials trials({options, given, result, holding}, evaluator, 1, kRuns);
+    std::vector<AnswerTrials::Outcome> outcomes = trials.of_a_tenth();
+    const auto others = trials.others();
+    outcomes.insert(outcomes.end(), others.begin(), others.end());
+    return outcomes;
+  }
+};
+
+// "rate=440", for each trial of the row.
+std::set<std::string> values(const std::vector<AnswerTrials::Outcome>& outcomes, const std::string& row) {
+  std::set<std::string> all;
+  for (const AnswerTrials::Outcome& each : outcomes) {
+    if (each.trial.row != row) continue;
+    std::string text;
+    for (const auto& [name, value] : each.trial.with) {
+      text += (text.empty() ? "" : " ") + name + '=' + value;
+    }
+    all.insert(text);
+  }
+  return all;
+}
+
+const AnswerTrials::Outcome* find(const std::vector<AnswerTrials::Outcome>& outcomes, const std::string& row,
+                            const std::string& value = "") {
+  const auto found = std::find_if(outcomes.begin(), outcomes.end(), [&](const auto& each) {
+    return each.trial.row == row && (value.empty() || each.trial.with.front().second == value);
+  });
+  return found == outcomes.end() ? nullptr : &*found;
+}
+
+// 64 workers that are half used, whose clients give up after three attempts.
+NamedOptions service() {
+  return {{"service", "workers"},     {"workers", "64"},   {"service-time", "lognormal:80ms"},
+          {"arrivals", "open"},       {"rate", "400"},     {"timeout", "1s"},
+          {"growth", "exponential"},  {"max-attempts", "3"}, {"backoff-base", "500ms"},
+          {"outage-for", "30s"}};
+}
+
+TEST(Trials, OfATenthAreALoadAndACapacity) {
+  const auto outcomes = Tried{service()}.all();
+  EXPECT_EQ(values(outcomes, "load"), std::set<std::string>{"rate=440"});
+  EXPECT_EQ(values(outcomes, "capacity"), std::set<std::string>{"capacity=0s 0.9"});
+  EXPECT_EQ(values(Tried{{{"outage-for", "5s"}}}.all(), "load"), std::set<std::string>{"clients=1100"});
+}
+
+// A frozen process finds a full accept queue: 256 requests are 0.3 s of work for 800/s, 511 are 0.6 s, beside the load
+// too much for a timeout of a second.
+TEST(Trials, FindWhereTheBacklogTurnsTheAnswer) {
+  const Tried tried{service()};
+  ASSERT_EQ(tried.result.down_runs(), 0u);
+  const auto outcomes = tried.all();
+  const AnswerTrials::Outcome* outcome = find(outcomes, "backlog");
+  ASSERT_NE(outcome, nullptr);
+  EXPECT_EQ(outcome->turn, AnswerTrials::Turn::kDown);
+  ASSERT_EQ(outcome->backlogs.size(), 1u);
+  EXPECT_EQ(outcome->backlogs.front().backlog, 511u);
+  ASSERT_TRUE(outcome->edge);
+  EXPECT_GT(*outcome->edge, 256u);
+  EXPECT_LT(*outcome->edge, 511u);
+  // Well below it comes back, well above it does not.
+  for (const double factor : {0.8, 1.25}) {
+    NamedOptions given = service();
+    given["backlog"] = std::to_string(static_cast<int>(static_cast<double>(*outcome->edge) * factor));
+    EXPECT_EQ(Tried{given}.result.mostly_down(), factor > 1) << given["backlog"];
+  }
+}
+
+TEST(Trials, TryNothingThatWasGiven) {
+  NamedOptions given = service();
+  given["backlog"] = "256";
+  EXPECT_EQ(values(Tried{given}.all(), "backlog"), std::set<std::string>());
+  // Tomcat's may be that of its acceptor only.
+  given["backlog"] = "100";
+  EXPECT_NE(values(Tried{given}.all(), "backlog"), std::set<std::string>());
+}
+
+// Down for good if it accepts all, and back if it does not.
+TEST(Trials, SayWhetherItAcceptsMoreThanItServes) {
+  const NamedOptions accepts_all{
+      {"service", "workers"},    {"workers", "32"},    {"service-time", "exponential:50ms"},
+      {"arrivals", "open"},      {"rate", "400"},      {"max-attempts", "3"},
+      {"growth", "exponential"}, {"timeout", "1s"},    {"backoff-base", "200ms"},
+      {"backlog", "511"},        {"outage-for", "10s"}};
+  const auto outcomes = Tried{accepts_all}.all();
+  const AnswerTrials::Outcome* outcome = find(outcomes, "accepts");
+  ASSERT_NE(outcome, nullptr);
+  EXPECT_EQ(outcome->turn, AnswerTrials::Turn::kBack);
+  EXPECT_EQ(outcome->result.down_runs(), 0u);
+  for (const auto& [name, value] : NamedOptions{{"accepts", "all"},
+                                                {"max-connections", "20000"},
+                                                {"queue-length", "1000"},
+                                                {"connections", "multiplexed"}}) {
+    NamedOptions known = accepts_all;
+    known[name] = value;
+    EXPECT_EQ(find(Tried{known}.all(), "accepts"), nullptr) << name;
+  }
+}
+
+TEST(Trials, HaveFourTimesTheProcessesOfABudgetAndAQuarter) {
+  const auto processes = [](NamedOptions given) {
+    given["outage-for"] = "5s";
+    return values(Tried{given}.all(), "processes");
+  };
+  using Values = std::set<std::string>;
+  // A process for each hundred clients.
+  EXPECT_EQ(processes({{"strategy", "grpc"}, {"clients", "400"}}), (Values{"processes=16", "processes=1"}));
+  // One with open arrivals, so that there is no quarter.
+  EXPECT_EQ(processes({{"strategy", "grpc"}, {"arrivals", "open"}}), Values{"processes=4"});
+  // Of three clients none is for a fourth process.
+  EXPECT_EQ(processes({{"strategy", "grpc"}, {"clients", "3"}}), Values{});
+  // No budget; a number that is known.
+  EXPECT_EQ(processes({{"strategy", "grpc"}, {"retry-budget", "none"}}), Values{});
+  EXPECT_EQ(processes({{"strategy", "grpc"}, {"processes", "10"}}), Values{});
+  EXPECT_EQ(processes({{"strategy", "grpc"}, {"clients-per-process", "10"}}), Values{});
+}
+
+TEST(Trials, TellOfEachThatTurnsTheAnswerAsItComes) {
+  const Tried tried{service()};
+  const AnswerTrials trials({tried.options, tried.given, tried.result, {}}, tried.evaluator, 1, kRuns);
+  std::vector<std::string> told;
+  const auto all = trials.others([&](const AnswerTrials::Outcome& each) { told.push_back(what_of(each.trial)); });
+  std::vector<std::string> turned;
+  for (const AnswerTrials::Outcome& each : all) {
+    if (each.turn != AnswerTrials::Turn::kNone) turned.push_back(what_of(each.trial));
+  }
+  EXPECT_EQ(told, turned);
+  EXPECT_FALSE(told.empty());
+}
+
+TEST(Trials, AreLinesOfJsonWithIdsAndNumbers) {
+  const auto outcomes = Tried{service()}.all();
+  const AnswerTrials::Outcome* outcome = find(outcomes, "backlog");
+  ASSERT_NE(outcome, nullptr);
+  const auto line = trial_json("a row", *outcome);
+  EXPECT_EQ(line.at("type"), "trial");
+  EXPECT_EQ(line.at("trial"), "backlog");
+  EXPECT_EQ(line.at("row"), "a row");
+  EXPECT_EQ(line.at("with").at("backlog"), "511");
+  EXPECT_EQ(line.at("how").at("id"), "turns-down");
+  EXPECT_EQ(line.at("how").at("down"), kRuns);
+  EXPECT_EQ(line.at("turns"), true);
+  EXPECT_EQ(line.at("edge"), *outcome->edge);
+}
+
+}  // namespace
+}  // namespace retrystorm

@@ -1,0 +1,20 @@
+// A thousand runs: one or two minutes of processor time.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "tests/validation/validation.h"
+
+namespace retrystorm::validation {
+namespace {
+
+TEST(Validate, TheSimulatorAgreesWithTheFormulas) {
+  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  for (const Finding& each : validate(cases(), kUsualSeeds, cores)) {
+    EXPECT_TRUE(each.agrees) << markdown(cells(each));
+  }
+}
+
+}  // namespace
+}  // namespace retrystorm::validation

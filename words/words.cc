@@ -1,0 +1,343 @@
+#include "words/words.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+
+#include "model/base/text.h"
+
+namespace retrystorm {
+namespace {
+
+struct Row {
+  std::string_view id;
+  std::string_view words;  // {NAME} is the value of this name
+};
+
+constexpr std::array kRows{
+    // What became of a run: model/run/recovery.cc
+    Row{"back-at-once", "back at 90 % of {baseline} OK/s at once"},
+    Row{"back-after", "back at 90 % of {baseline} OK/s after {after}"},
+    Row{"below-baseline", "{ok} of {baseline} OK/s in the last {window}"},
+    Row{"below-baseline-without-errors",
+        "the errors are gone, but {ok} of {baseline} OK/s in the last {window}"},
+    Row{"change-before-outage",
+        "nothing to compare with: {what} at {at} was less than 10 s before the outage; let that come "
+        "earlier, or the outage later"},
+    Row{"cost-little", "the outage cost hardly an answer"},
+    Row{"cost-nothing", "the outage cost no answers"},
+    Row{"disturbed-after",
+        "not watched for 15 s after the outage without {what} at {at}, another disturbance"},
+    Row{"down-before", "down before the outage: none of {attempts} attempts was OK"},
+    Row{"down-by-itself",
+        "without an outage: {ok} of {baseline} OK/s in the last {window}, of {attempts} attempts/s"},
+    Row{"ended-in-outage", "the run ended before the outage did"},
+    Row{"few-answers-before",
+        "too few answers before the outage to compare with: {answers} in {time}"},
+    Row{"held-by-retries", "{mended}, but {retries} retries a second keep it down"},
+    Row{"held-without-retries", "{mended}, but {attempts} requests a second are too many for it"},
+    Row{"kept-down-by-retries", "{retries} retries a second keep it down"},
+    Row{"kept-down", "{attempts} requests a second are too many for it"},
+    Row{"lasts-to-end", "{what} at {at} lasts to the end"},
+    Row{"low-again", "below 75 % again after {after}, and {ok} of {baseline} OK/s at the end"},
+    Row{"never-well",
+        "it never was well: none of {count} attempts in the last {window} was OK"},
+    Row{"no-attempt-at-end", "no attempt in the last {window}: all clients wait or hold back"},
+    Row{"no-attempt-before", "nothing to compare with: no attempt before the outage"},
+    Row{"none-ok-yet", "none of {attempts} attempts was OK, in less than the 15 s of a verdict"},
+    Row{"not-back-before",
+        "not yet back before {what} at {at}, which lasts to the end: whether it would have come back "
+        "is not known; let that come later, or end the run before it"},
+    Row{"not-judged-since", "not judged since {what} at {at}"},
+    Row{"not-well-before",
+        "the service was not well: before the outage only {share} of the attempts were OK"},
+    Row{"outage-too-early", "nothing to compare with: the outage began within the first 5 s"},
+    Row{"queue-at-end", "{waiting} requests wait"},
+    Row{"queue-drains",
+        "{ok} of {baseline} OK/s, but its queue of {waiting} falls by {rate}/s and is empty in {left}"},
+    Row{"queue-left", "its queue is not empty: a request waits for {wait} ({before} before)"},
+    Row{"service-gone", "the service is gone: all {attempts} attempts/s are refused, or reach nothing"},
+    Row{"since", "since {what} at {at}"},
+    Row{"too-short-after", "not watched for 15 s after the outage"},
+    Row{"unwell-before", "but before the outage only {share} of the attempts were OK"},
+    // The answer of a run: common/output/answer.cc
+    Row{"answer-back", "Comes back after {after}; {share} of the requests of the outage got an answer"},
+    Row{"answer-back-alone", "Comes back after {after}"},
+    Row{"answer-back-at-once-alone", "Comes back at once"},
+    Row{"answer-back-at-once",
+        "Comes back at once; {share} of the requests of the outage got an answer"},
+    Row{"answer-back-at-once-with-all",
+        "Comes back at once, and every request of the outage gets its answer"},
+    Row{"answer-back-with-all",
+        "Comes back after {after}, and every request of the outage gets its answer"},
+    Row{"answer-back-with-queue", "Comes back, but not quite: {why}"},
+    Row{"answer-down", "Stays down: {why}"},
+    Row{"answer-no-outage", "No outage: {share} of the requests are answered"},
+    Row{"answer-recovering", "Still coming back: {why}"},
+    Row{"answer-relapsed", "Comes back, and goes down again: {why}"},
+    Row{"answer-undecided", "Not decided: {why}"},
+    Row{"answered", "{share}"},
+    Row{"answered-after", "after it {share}"},
+    Row{"answered-before", "before {share}"},
+    Row{"answered-during", "in the outage {share}"},
+    Row{"answered-line", "answered: {list} · {attempts} attempts per request"},
+    Row{"below-client", "one run, seed {seed}"},
+    Row{"below-one-run", "one run, seed {seed} · defaults that matter: {defaults} · not modelled: replicas, networks"},
+    Row{"below-one-run-given", "one run, seed {seed} · not modelled: replicas, networks"},
+    Row{"default-backlog", "backlog {backlog}"},
+    Row{"default-connections", "new connections"},
+    Row{"default-timeout", "timeout {timeout}"},
+    Row{"next-down", "how often? --runs=100   what ends it? retrystorm remedies   why? --explain   figures: -v"},
+    Row{"next-one-run", "how often? --runs=100   why? --explain   figures: -v"},
+    Row{"seen-back", "Came back: from {from} to {to} OK/s fell to {share} of what they were"},
+    Row{"seen-down", "Stays down since {from}: OK/s fell to {share} of what they were"},
+    Row{"seen-below", "read from the rates: no outage was announced. To have it judged: --server-pid=PID --outage-for=20s"},
+    Row{"strip", "OK/s {first} {marks} {last}"},
+    Row{"strip-legend", "a mark is {mark}"},
+    Row{"strip-legend-outage", "a mark is {mark}, [ ] the outage"},
+    // Before a run: simulate/before_run.cc
+    Row{"before-clients", "{clients} clients: {retries}"},
+    Row{"before-load", "{service}, load {load}/s ({used})"},
+    Row{"before-load-alone", "load {load}/s"},
+    Row{"before-workers", "{workers} workers do {capacity}/s"},
+    Row{"before-curve", "service {capacity}/s"},
+    Row{"before-unlimited", "service without a limit"},
+    Row{"before-retries", "{retries}"},
+    Row{"before-attempts", "{attempts} attempts: up to {rate}/s if all fail"},
+    Row{"before-attempts-too-many", "{attempts} attempts: up to {rate}/s if all fail, too many"},
+    Row{"before-outage", "{what} for {length}"},
+    Row{"before-outage-at", "{what} {from} to {to}"},
+    Row{"before-sweep", "{rows} rows of {runs} runs"},
+    Row{"before-sweep-at-most", "{rows} rows of up to {runs} runs"},
+    Row{"at-clock", "{at} {what}"},
+    // The answer of many runs: study/cell_answer.cc
+    Row{"and", " and "},
+    Row{"at-once", "at once"},
+    Row{"below-many", "{below} · {seeds} · figures: -v"},
+    Row{"below-runs", "{attempts} attempts per request"},
+    Row{"below-runs-down", "{share} down (95 %: {low} to {high}) · {attempts} attempts per request"},
+    Row{"below-rows", "intervals, p99: -v · one row: --cell=N"},
+    Row{"below-rows-left-out", "{count} more columns, intervals, p99: -v · one row: --cell=N"},
+    Row{"below-table", "{count} more columns: -v"},
+    Row{"block", "back {back} · answered: in the outage {during}, after it {after}"},
+    Row{"block-not-back", "answered: in the outage {during}, after it {after}"},
+    Row{"block-whole", "answered: {share}"},
+    Row{"in-each-row", "In each row: {remark}"},
+    Row{"not-decided", "not decided"},
+    Row{"of", "{part} of {all}"},
+    Row{"only-just", "{answer}, but only just"},
+    Row{"remark-alike", "all runs are alike: nothing random changed a figure"},
+    Row{"remark-by-itself", "down without an outage, more often in longer runs (--observe)"},
+    Row{"remark-calls", "{done} of {calls} calls are done"},
+    Row{"remark-cut", "{count} of {runs} cut: clients that ask again at once fail without end (--lambda)"},
+    Row{"remark-held", "held below its load by the remedy: {what}"},
+    Row{"remark-held-back", "{share} never sent: the clients hold them back"},
+    Row{"remark-in-vain", "back, but only {share} are answered after the outage"},
+    Row{"remark-left-out", "{share} not ended at the end, and left out"},
+    Row{"remark-not-retried", "nothing was retried: {what} is not retryable here"},
+    Row{"remark-own-queue", "{share} never sent: the clients' own queue grows (--client-rate, --pool-size)"},
+    Row{"remark-queued", "{count} of {runs} back with a queue: a request waits for up to {wait}"},
+    Row{"remark-recovering", "{count} of {runs} are still coming back"},
+    Row{"remark-recovering-until", "{count} of {runs} are still coming back: --observe={until}"},
+    Row{"remark-undecided", "{count} of {runs} not decided: --runs=1 says why"},
+    Row{"remark-unserved", "most requests were not answered before the outage either"},
+    Row{"remedies-for-all", "Ends all: {remedies}"},
+    Row{"remedies-none", "None of them ends all"},
+    Row{"rows-all-back", "All come back"},
+    Row{"rows-all-down", "All stay down"},
+    Row{"rows-answer-all", "{rows} answer all of the outage"},
+    Row{"rows-down", "{rows} stay down"},
+    Row{"rows-many-down", "{down} of {rows} stay down"},
+    Row{"rows-one-answers-all", "{rows} answers all of the outage"},
+    Row{"rows-one-down", "Only {row} stays down"},
+    Row{"runs-all-back", "Comes back in all {runs} runs"},
+    Row{"runs-all-down", "Stays down in all {runs} runs"},
+    Row{"runs-back", "Comes back in {back} of {runs} runs"},
+    Row{"runs-down", "Stays down in {down} of {runs} runs"},
+    Row{"runs-down-by-themselves", "Goes down without an outage in {down} of {runs} runs"},
+    Row{"runs-in-vain", "Comes back, but only {share} of the requests after the outage are answered"},
+    Row{"runs-job", "The job takes {time}; {share} of its requests are answered"},
+    Row{"runs-job-open", "The job is done within {time} in only {done} of {runs} runs"},
+    Row{"runs-not-back", "Still coming back in {open} of {runs} runs"},
+    Row{"runs-undecided", "Not decided: none of {runs} runs has a verdict"},
+    Row{"zero-may-be", "{runs} runs: \"0\" may be up to {share}"},
+    // A policy: retrystorm/policy_runs.cc
+    Row{"check-back", "Comes back in all {runs} runs (95 %: at most {share} stay down in any fault)"},
+    Row{"check-down", "Stays down in {down} of {runs} runs: {fault}"},
+    Row{"check-open", "Not back at the end in {down} of {runs} runs: {fault}"},
+    Row{"more-notes", "{count} more notes: -v   --explain WORD says more of a word in brackets"},
+    Row{"of-policy", "{policy}: {answer}"},
+    // A search: simulate/value_search.cc
+    Row{"below-search", "{values} values, {runs} runs · each of them: -v"},
+    Row{"greatest", "greatest"},
+    Row{"least", "least"},
+    Row{"search-found",
+        "The {kind} {option} at which {claims} holds: {value} ({beside}: {finding})"},
+    Row{"search-found-at-end",
+        "The {kind} {option} at which {claims} holds: {value}, the {kind} one tried"},
+    Row{"search-needs", "--runs={runs} decides it"},
+    Row{"search-none", "No {option} that was tried is such that {claims} holds: {spans}"},
+    Row{"search-several", "No one limit of {option} for {claims}: {spans}; {value} is the nearest"},
+    Row{"search-turned", "For {claims} there is a limit on the other side: {spans}; {other} finds it"},
+    Row{"search-undecided", "Not decided: whether {claims} holds at {option}={beside}"},
+    // What could turn it: study/trials.cc
+    Row{"if-abandoned", "where the server skips requests whose callers have hung up"},
+    Row{"if-accepts", "where it accepts no more than it serves"},
+    Row{"if-backlog", "nginx and Node.js ask for 511, Go for 4096, Tomcat for 100"},
+    Row{"if-burst", "where the limit admits one call at once, not {calls}"},
+    Row{"if-capacity", "a tenth less capacity"},
+    Row{"if-connects-cost", "where a connect costs three requests (TLS, a login)"},
+    Row{"if-crash", "crashed, not frozen"},
+    Row{"if-errors-cost", "where errors cost the service its work"},
+    Row{"if-few-workers", "more than you gave it"},
+    Row{"if-hedges", "hedges within a budget"},
+    Row{"if-inner-timeouts", "shorter inside than outside"},
+    Row{"if-linux-new", "clients with Linux 6.5 or later"},
+    Row{"if-linux-old", "clients with Linux before 6.5"},
+    Row{"if-load", "a tenth more load"},
+    Row{"if-longer", "an outage twice as long"},
+    Row{"if-many-workers", "fewer than you gave it"},
+    Row{"if-no-jitter", "waits with jitter"},
+    Row{"if-own-connections", "not those of {processes} processes"},
+    Row{"if-peak", "after a peak that has opened all connections of the pools"},
+    Row{"if-pool-wait-apart", "where the timeout does not include the wait for a connection"},
+    Row{"if-pool-wait-short", "where clients wait less long for a connection"},
+    Row{"if-pools", "where pools bound the connections"},
+    Row{"if-processes", "not {processes}, each with a budget"},
+    Row{"if-saved", "a full retry budget, after a calm longer than {calm}"},
+    Row{"if-shorter", "an outage half as long"},
+    Row{"if-slow", "slow, not frozen"},
+    Row{"if-table-ends", "where the policy ends with its last wait"},
+    Row{"if-timeout", "where clients give up at another time"},
+    Row{"if-timeout-below-syns", "before their kernels repeat the SYNs that were dropped"},
+    Row{"if-timeout-half", "where clients give up sooner"},
+    Row{"if-timeouts-retried", "where timeouts are not retried"},
+    Row{"if-waiting", "whether a worker waits for the answers of its calls"},
+    Row{"inner-timeouts", "timeouts of {timeouts} for the calls inside"},
+    Row{"trial-line", "{how} {what}: {note}"},
+    Row{"trial-line-edge", "{how} {what}: {note}; it turns at about {edge}"},
+    Row{"trial-note", "{note}"},
+    Row{"trial-note-edge", "{note}; it turns at about {edge}"},
+    Row{"trials-progress", "what could turn it: {done} tried"},
+    Row{"try", "try {what}: down in {down} of {runs}"},
+    Row{"try-also", "try {what}: down in {down} of {runs}, also {also}"},
+    Row{"try-price", "price: in the outage {share} answered, not {asked}"},
+    Row{"turns-after", "{share} answered after the outage, not {asked}, with"},
+    Row{"turns-back", "back in {back} of {runs} runs with"},
+    Row{"turns-claim", "{claim} is broken with"},
+    Row{"turns-down", "down in {down} of {runs} runs with"},
+    Row{"turns-during", "{share} answered in the outage, not {asked}, with"},
+    Row{"turns-not-back", "not back in {open} of {runs} runs with"},
+    Row{"turns-ok", "{ok} OK/s, not {asked}, with"},
+    Row{"workers-of", "{workers} workers of {service}"},
+    Row{"progress", "{done} of {runs} runs"},
+    Row{"progress-left", "{done} of {runs} runs: {back} back, {down} down · {left} left"},
+    // What the engines add
+    Row{"begin-failed", "the outage did not happen: --outage-begin failed"},
+    Row{"begin-missed", "the outage could not be begun"},
+    Row{"cut", "cut at {at}: clients that ask again at once fail without end (--lambda)"},
+    Row{"end-failed", "--outage-end failed"},
+    Row{"ended-before-outage", "the run ended before the outage"},
+    Row{"job-done-before", "the job was done before its outage began"},
+    Row{"may-go-on", "or the outage goes on: did --outage-end reach what answers?"},
+    Row{"may-go-on-failed", "the outage may go on: --outage-end failed"},
+    Row{"queue-unknown", "whether its queue empties is not known here (--server-status)"},
+    Row{"see-reconnect", "the line reconnect tells when all clients are back"},
+    Row{"unfelt-commands",
+        "the outage was not felt, the service answered all through it as before: did --outage-begin "
+        "reach what answers?"},
+    Row{"unfelt-signals",
+        "the outage was not felt, the service answered all through it as before: is --server-pid the "
+        "process that answers?"},
+    Row{"watch-longer", "let it run for longer (--duration)"},
+    Row{"watch-until", "--observe={until} shows it"},
+};
+
+struct InWords {
+  std::string operator()(double number) const { return number_words(number); }
+  std::string operator()(ShareOf share) const { return share_words(share.share); }
+  std::string operator()(Duration time) const { return time_words(time); }
+  std::string operator()(const std::string& text) const { return text; }
+};
+
+// "of {digits} digits": so that a number near a bound is not rounded to it.
+std::string digits_of(double number, int digits) {
+  return print_number(to_digits(number, digits));
+}
+
+}  // namespace
+
+std::string words_of(const Statement& statement) {
+  const auto row = std::find_if(kRows.begin(), kRows.end(),
+                                [&](const Row& each) { return each.id == statement.id; });
+  // A statement without words is a fault of ours, which must not hide what it says.
+  std::string text(row == kRows.end() ? statement.id : row->words);
+  for (const StatementValue& value : statement.values) {
+    const std::string place = '{' + std::string(value.name) + '}';
+    const std::string words = std::visit(InWords{}, value.of);
+    for (std::size_t at = text.find(place); at != text.npos; at = text.find(place, at)) {
+      text.replace(at, place.size(), words);
+      at += words.size();
+    }
+    if (row == kRows.end()) text += ' ' + std::string(value.name) + '=' + words;
+  }
+  return text;
+}
+
+std::string words_of(std::string_view id) {
+  return words_of(Statement{.id = id});
+}
+
+std::string words_of(const Statements& statements) {
+  std::string text;
+  for (const Statement& each : statements) text += (text.empty() ? "" : "; ") + words_of(each);
+  return text;
+}
+
+std::string number_words(double number) {
+  if (!std::isfinite(number)) return "unlimited";
+  if (std::abs(number) < 100) return digits_of(number, 3);
+  if (std::abs(number) >= 1e15) return print_number(number);
+  std::string digits = std::to_string(std::llround(number));
+  for (std::size_t i = digits.size(); i > 3 && digits[i - 4] != '-';) {
+    i -= 3;
+    digits.insert(i, 1, ',');
+  }
+  return digits;
+}
+
+std::string share_words(double share) {
+  if (share <= 0) return "0 %";
+  if (share >= 1) return "100 %";
+  const double percent = 100 * share;
+  if (percent >= 99.5) {
+    // So many decimals that two digits of what is missing are shown.
+    const double missing = 100 * (1 - share);
+    const double digit = std::pow(10, std::floor(std::log10(missing)) - 1);
+    return print_number(100 - std::ceil(missing / digit - 1e-6) * digit) + " %";
+  }
+  return digits_of(percent, percent < 10 ? 2 : 3) + " %";
+}
+
+std::string time_words(Duration time) {
+  if (time > Duration::max() / 2) return "unlimited";
+  const double seconds = to_seconds(time);
+  if (seconds == 0) return "0 s";
+  if (seconds < 1) {
+    return seconds < 1e-3 ? digits_of(1e6 * seconds, 3) + " us" : digits_of(1e3 * seconds, 3) + " ms";
+  }
+  if (to_digits(seconds, 3) < 60) return digits_of(seconds, 3) + " s";
+  const auto whole = std::llround(seconds);
+  const auto two = [](long long large, const char* of, long long small, const char* rest) {
+    return std::to_string(large) + of + (small == 0 ? "" : ' ' + std::to_string(small) + rest);
+  };
+  if (whole < 3600) return two(whole / 60, " min", whole % 60, " s");
+  return two(whole / 3600, " h", whole % 3600 / 60, " min");
+}
+
+std::string count_words(double count, const std::string& what) {
+  return number_words(count) + ' ' + what + (count == 1 ? "" : "s");
+}
+
+}  // namespace retrystorm
