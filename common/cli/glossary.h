@@ -1,5 +1,5 @@
 // The words that the programs use for results, with their meanings. They come from glossary.json, which
-// the explorer and docs/output.md show too.
+// the explorer shows too.
 #pragma once
 
 #include <span>

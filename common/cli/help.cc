@@ -348,12 +348,12 @@ std::string explain(const CLI::App& app, const std::string& asked) {
     const auto parts = split(name, '-');
     if (meant.empty() && std::find(parts.begin(), parts.end(), asked) != parts.end()) meant = name;
   }
-  throw std::invalid_argument(in_quotes(asked) + " is not known" +
-                              (meant.empty() ? "" : " (did you mean " + std::string(meant) + "?)") +
-                              (is_option
-                                   ? ": --help-all has the options of this program, "
-                                     "docs/options.md those of all"
-                                   : ": docs/output.md has all words, --help-all all options"));
+  throw std::invalid_argument(
+      in_quotes(asked) + " is not known" +
+      (meant.empty() ? "" : " (did you mean " + std::string(meant) + "?)") +
+      (is_option ? ": --help-all has the options of this program, "
+                   "the manual pages those of all"
+                 : ": --explain knows the words of the output, --help-all has all options"));
 }
 
 }  // namespace retrystorm

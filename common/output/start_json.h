@@ -9,7 +9,7 @@
 
 namespace retrystorm {
 
-// "retrystorm 1.1.0 (2f76069a1)"
+// "retrystorm 1.0.0 (2f76069a1)"
 std::string version_text();
 
 // The program, its version, the command that repeats the run, and every option. `started_at` is the
@@ -19,7 +19,7 @@ nlohmann::ordered_json start_json(
     const std::string& program, const std::string& command, const nlohmann::ordered_json& options,
     std::optional<std::chrono::system_clock::time_point> started_at = std::nullopt);
 
-// "# simulate --runs=9, retrystorm 1.1.0 (2f76069a1), seed 5", in one line whatever the command is.
+// "# simulate --runs=9, retrystorm 1.0.0 (2f76069a1), seed 5", in one line whatever the command is.
 std::string csv_comment(const std::string& command, std::uint64_t seed);
 
 }  // namespace retrystorm

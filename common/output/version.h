@@ -3,7 +3,7 @@
 
 namespace retrystorm {
 
-// "1.1.0"
+// "1.0.0"
 extern const char* const kVersion;
 
 // The commit that was built: "2f76069a1", or "2f76069a1-dirty" if files differed from it when CMake

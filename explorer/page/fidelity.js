@@ -36,7 +36,7 @@ export function mountFidelity() {
     make('div', {className: 'fidelity-lists'},
       make('div', {}, make('h3', {}, 'Modelled'), list(MODELLED)), make('div', {}, make('h3', {}, 'Not modelled'), list(NOT_MODELLED))),
     details(`Compared with theory: ${agree} of ${validation.length - 1} cases agree`,
-      'Closed forms and published figures, ten seeds each (scripts/validate; docs/validation.md names the sources).',
+      'Closed forms and published figures, ten seeds each (scripts/validate; docs/validation-sources.csv names the sources).',
       table('Cases compared with theory', validation, 'fidelity-validation')),
     details(`Compared with the real programs: ${same} settings, the same verdict in both`,
       'The largest difference of a rate in any window of 5 s, except the two in which the outage begins and ends, in percent of the OK/s before it. Beside it, for comparison, how far simulated runs differ from each other when answers take up to 1 ms longer (docs/simulator.md).',

@@ -77,7 +77,7 @@ TEST(Golden, RunsAreTheSameFromVersionToVersion) {
   }
 }
 
-// Before version 1.1.0 errors were answered with 500 by default. The checksum is of the lines, but for the
+// In the first versions, errors were answered with 500 by default. The checksum is of the lines, but for the
 // summary, of commit e774c69 with --strategy=grpc --outage=errors:0.5, which does not retry a 500.
 TEST(Golden, ErrorsOf500HaveTheLinesOfBefore) {
   const std::string all = printed_with({{"strategy", "grpc"}, {"outage", "errors:50%:500"}});

@@ -419,7 +419,7 @@ TEST(SimulateUsage, ExplainsItsWordsAndItsOptions) {
   ChildProcess studies(RETRYSTORM_STUDIES, {"--explain", "--quiet"});
   EXPECT_GT(studies.exit_code(), 100);
   EXPECT_THAT(studies.err(), HasSubstr("'--quiet' is not known: --help-all has the options of this "
-                                       "program, docs/options.md those of all"));
+                                       "program, the manual pages those of all"));
   ChildProcess map(RETRYSTORM_STUDIES, {"map", "--explain", "--threads"});
   EXPECT_EQ(map.exit_code(), 0) << map.err();
   ChildProcess all(RETRYSTORM_SIMULATE, {"--help-all"});

@@ -1,4 +1,4 @@
-// The cases that validate the simulator, in the order of docs/validation.md.
+// The cases that validate the simulator, in the order of docs/validation.csv.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace retrystorm::validation {
 
 struct Case {
-  int row = 0;         // in the table of sources in docs/validation.md
+  int row = 0;         // in docs/validation-sources.csv
   std::string what{};  // what is measured
   double expected = 0;
   enum class Relation { kEqual, kLess } relation = Relation::kEqual;  // measured to expected

@@ -1,6 +1,6 @@
 // Closed forms that the simulator is compared with: plain functions of numbers, for any parameters.
 // Rates are per second, times are in seconds. `a` is the offered traffic in Erlangs: rate * service
-// time. docs/validation.md lists the sources next to the measured values.
+// time. docs/validation-sources.csv lists the sources.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// The cases with services behind services, in the order of docs/validation.md.
+// The cases with services behind services, in the order of docs/validation.csv.
 #pragma once
 
 #include <vector>

@@ -1,10 +1,8 @@
 // The program of scripts/validate: does the simulator agree with closed forms and published figures?
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <fstream>
 #include <iomanip>
 #include <iostream>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -12,9 +10,9 @@
 #include "common/cli/options.h"
 #include "common/cli/program.h"
 #include "common/exit_code.h"
-#include "common/os/foreign_file.h"
 #include "common/os/process.h"
 #include "common/output/output_queue.h"
+#include "study/table_files.h"
 #include "tests/validation/validation.h"
 
 namespace retrystorm {
@@ -26,7 +24,7 @@ using validation::Finding;
 struct ValidateOptions {
   std::size_t seeds = validation::kUsualSeeds;
   std::size_t threads = 0;
-  std::string page;
+  std::string table;
 };
 
 void declare(CLI::App& app, ValidateOptions& options) {
@@ -34,8 +32,8 @@ void declare(CLI::App& app, ValidateOptions& options) {
   // More would overlap with the seeds of the next case.
   add_count(*run, "--seeds", options.seeds, "how many seeds each case has", 2, 99)->group("Run");
   add_threads(*run, options.threads)->group("Run");
-  add_text(*run, "--write", options.page,
-           "write the table into this page, in place of the one there: docs/validation.md")
+  add_text(*run, "--write", options.table,
+           "write the table into this file, as CSV: docs/validation.csv")
       ->group("Run");
 }
 
@@ -49,17 +47,15 @@ void print(const Cells& cells) {
 }
 
 int validate(const Invocation&, const ValidateOptions& options) {
-  const std::string page = options.page.empty() ? "" : read_foreign_file(options.page, 1'000'000);
-  if (!page.empty()) validation::with_table(page, {});  // checks the page before minutes of work
+  LineFile table(options.table);  // before minutes of work
   const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
   const std::vector<Finding> findings = validation::validate(
       validation::cases(), options.seeds, options.threads > 0 ? options.threads : cores);
   print(validation::kTitles);
-  for (const Finding& each : findings) print(validation::cells(each));
-  if (!page.empty()) {
-    std::ofstream file(options.page);
-    file << validation::with_table(page, findings);
-    if (!file.flush()) throw std::runtime_error("cannot write " + options.page);
+  table.write(validation::csv_line(validation::kTitles));
+  for (const Finding& each : findings) {
+    print(validation::cells(each));
+    table.write(validation::csv_line(validation::cells(each)));
   }
   if (!flush_standard_output()) return 1;
   const auto agrees = [](const Finding& each) { return each.agrees; };
@@ -80,8 +76,8 @@ int main(int argc, char** argv) {
   using retrystorm::ValidateOptions;
   retrystorm::occupy_standard_descriptors();
   return retrystorm::run_program<ValidateOptions>(
-      "Compares the simulator with closed forms and published figures: docs/validation.md gives\n"
-      "their sources. Ends with 3 if a case does not agree, and with 4 if there are too few "
+      "Compares the simulator with closed forms and published figures: docs/validation.md says\n"
+      "which. Ends with 3 if a case does not agree, and with 4 if there are too few "
       "seeds to tell.",
       "try fewer --threads", argc, argv, retrystorm::declare, retrystorm::validate);
 }

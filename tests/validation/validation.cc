@@ -5,9 +5,9 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <stdexcept>
 
 #include "study/statistics.h"
+#include "study/table_files.h"
 #include "study/threads.h"
 
 namespace retrystorm::validation {
@@ -83,19 +83,8 @@ Cells cells(const Finding& finding) {
                               : "no"};
 }
 
-std::string markdown(const Cells& cells) {
-  std::string line = "|";
-  for (const std::string& each : cells) line.append(" ").append(each).append(" |");
-  return line;
-}
-
-std::string with_table(const std::string& page, const std::vector<Finding>& findings) {
-  const std::string head = markdown(kTitles) + '\n';
-  const std::size_t begin = page.find(head);
-  if (begin == page.npos) throw std::runtime_error("the page has no table " + head);
-  std::string result = page.substr(0, begin) + head + "|---|---|---|---|---|---|\n";
-  for (const Finding& each : findings) result += markdown(cells(each)) + '\n';
-  return result;
+std::string csv_line(const Cells& cells) {
+  return csv_row(std::vector<std::string>(cells.begin(), cells.end()));
 }
 
 }  // namespace retrystorm::validation

@@ -38,11 +38,7 @@ using Cells = std::array<std::string, 6>;
 inline const Cells kTitles{"row", "case", "expected", "measured", "±", "agrees"};
 Cells cells(const Finding& finding);
 
-// A row of a Markdown table, without a line break.
-std::string markdown(const Cells& cells);
-
-// Returns the page with a new table in place of the old one, which must be the last thing on the
-// page. Throws std::runtime_error if there is none.
-std::string with_table(const std::string& page, const std::vector<Finding>& findings);
+// A line of docs/validation.csv, without its end.
+std::string csv_line(const Cells& cells);
 
 }  // namespace retrystorm::validation
