@@ -51,7 +51,7 @@ std::size_t down_runs(const Runs& runs) {
 
 double success_in(const StudyDisturbance& disturbance, const CellResult& result) {
   const auto& during = result.phases[1].success;
-  return disturbance.outage && during ? *during : result.success_share.value;
+  return disturbance.outage && during ? *during : result.success_share;
 }
 
 }  // namespace retrystorm

@@ -16,8 +16,8 @@
 #include "model/base/text.h"
 #include "model/run/outlook.h"
 #include "study/acceptance.h"
-#include "study/notes.h"
 #include "study/judged_runs.h"
+#include "study/notes.h"
 #include "study/trials.h"
 #include "words/words.h"
 
@@ -173,7 +173,7 @@ std::vector<std::string> figures_of(const Cell& cell, const Runs& runs) {
   const CellResult result = summarize(runs);
   return {cell.outage() ? back_text(result) : "-",
           success_text(success_in(*cell.disturbance, result)),
-          fixed(rounded(result.amplification.value), 2)};
+          fixed(rounded(result.amplification), 2)};
 }
 
 // The options that every policy sets.
@@ -232,7 +232,7 @@ const Cell& worst_of(std::span<const Cell> cells, const Study::Runs& runs) {
   Duration longest{-1};
   for (const Cell& each : cells) {
     const std::size_t hits = hits_of(runs[each.now]).all();
-    const auto back = summarize(runs[each.now]).recovery_median;
+    const auto back = summarize(runs[each.now]).time_to_recovery;
     const bool latest = hits == 0 && most == 0 && each.outage() && back && *back >= longest;
     if (latest) longest = *back;
     if (latest || hits > most) worst = &each;
@@ -413,7 +413,8 @@ int run_policies(const Invocation& invocation, const StudyOptions& options,
       constexpr std::size_t kMost = 4;
       if (++lines > kMost && !options.look.verbose) return;
       std::cout << painted(fitted("  " + label, trial_words(each), style),
-                           each.turn == AnswerTrials::Turn::kBack ? Tone::kGood : Tone::kDoubt, style);
+                           each.turn == AnswerTrials::Turn::kBack ? Tone::kGood : Tone::kDoubt,
+                           style);
     };
     for (const AnswerTrials::Outcome& each : turned[i]) tell(each);
     trials[i].others(tell);

@@ -129,7 +129,7 @@ std::string held_below_load(const ScenarioOptions& scenario, const CellResult& c
 
 std::string recovery_text(const CellResult& cell) {
   const std::string text = back_text(cell);
-  if (!cell.recovery_median || cell.recovery_p90 == cell.recovery_median) return text;
+  if (!cell.time_to_recovery || cell.recovery_p90 == cell.time_to_recovery) return text;
   return text + " (90 %: " + back_text(cell, 0.9) + ')';
 }
 
@@ -293,7 +293,7 @@ int remedies(const Invocation& invocation, const RemediesOptions& options) {
       const std::string state(cell.unsettled());
       const auto down = cell.down();
       row[2 + width * c] = state.empty() && down ? share_words(down->value) : state;
-      row[3 + width * c] = number_words(cell.amplification.value);
+      row[3 + width * c] = number_words(cell.amplification);
     }
     study.write_row(i, cell);
     runs.push_back(
@@ -321,7 +321,8 @@ int remedies(const Invocation& invocation, const RemediesOptions& options) {
   }
   study.show(sorted);
   if (unharmed.empty()) {
-    const Statement summary{for_all.empty() ? "remedies-none" : "remedies-for-all", {{"remedies", for_all}}};
+    const Statement summary{for_all.empty() ? "remedies-none" : "remedies-for-all",
+                            {{"remedies", for_all}}};
     std::cout << words_of(summary) << ".\n";
   }
   for (const std::string& each : unharmed) std::cout << wrapped("", each, 2);

@@ -106,17 +106,17 @@ SituationFigures SimulatedTrials::figures(const Settings& settings) const {
   for (std::size_t i = 0; i < situations_.size(); ++i) {
     const CellResult cell = summarize(runs(settings, i));
     if (situations_[i].brief) {
-      figures.failed += 1 - cell.success_share.value;
+      figures.failed += 1 - cell.success_share;
       ++counted;
     }
-    figures.attempts += cell.amplification.value;
+    figures.attempts += cell.amplification;
     if (!situations_[i].outage) {
-      figures.in_errors.push_back(cell.success_share.value);
+      figures.in_errors.push_back(cell.success_share);
       continue;
     }
     figures.in_outage.push_back(
         cell.phases[static_cast<std::size_t>(RunPhase::kDuring)].success.value_or(1));
-    figures.most_attempts = std::max(figures.most_attempts, cell.amplification.value);
+    figures.most_attempts = std::max(figures.most_attempts, cell.amplification);
     figures.back = figures.back && cell.recovery_p90
                        ? std::optional(std::max(*figures.back, *cell.recovery_p90))
                        : std::nullopt;

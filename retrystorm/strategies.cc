@@ -62,7 +62,7 @@ int strategies(const Invocation& invocation, const StrategiesOptions& options) {
     for (std::size_t d = 0; d < disturbances().size(); ++d) {
       const CellResult& cell = (*results)[cell_of(d, s)];
       if (const auto down = cell.down()) rank.down += down->value;
-      rank.success += cell.success_share.value;
+      rank.success += cell.success_share;
     }
     // A difference that is smaller than the shown digits does not count.
     rank.down = std::round(1e5 * rank.down);
@@ -87,7 +87,9 @@ int strategies(const Invocation& invocation, const StrategiesOptions& options) {
   }
   for (const Rank& rank : ranks) {
     table.rows.push_back({listed[rank.strategy].name});
-    table.tones.push_back(rank.down == 0 ? Tone::kGood : rank.down >= 1e5 ? Tone::kBad : Tone::kDoubt);
+    table.tones.push_back(rank.down == 0     ? Tone::kGood
+                          : rank.down >= 1e5 ? Tone::kBad
+                                             : Tone::kDoubt);
   }
   for (std::size_t d = 0; d < disturbances().size(); ++d) {
     for (std::size_t i = 0; i < ranks.size(); ++i) {
@@ -98,8 +100,8 @@ int strategies(const Invocation& invocation, const StrategiesOptions& options) {
         row.push_back(down_text(cell));
         row.push_back(back_text(cell));
       }
-      row.push_back(success_text(cell.success_share.value));
-      row.push_back(fixed(rounded(cell.amplification.value), 2));  // of what the row has
+      row.push_back(success_text(cell.success_share));
+      row.push_back(fixed(rounded(cell.amplification), 2));  // of what the row has
       study.write_row(number, cell);
     }
   }

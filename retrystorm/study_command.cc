@@ -24,12 +24,12 @@
 #include "retrystorm/policy_files.h"
 #include "study/cell_columns.h"
 #include "study/cells.h"
-#include "study/notes.h"
-#include "words/words.h"
 #include "study/judged_runs.h"
+#include "study/notes.h"
 #include "study/progress_bar.h"
 #include "study/scenario_checks.h"
 #include "study/threads.h"
+#include "words/words.h"
 
 namespace retrystorm {
 namespace {
@@ -293,9 +293,9 @@ void Study::tell_outlook(const Invocation& invocation, const std::vector<std::si
       if (is_new) warnings.push_back(each);
     }
   }
-  const Statement line{"before-sweep",
-                       {{"rows", static_cast<double>(cells_.size())},
-                        {"runs", static_cast<double>(options_.runs)}}};
+  const Statement line{
+      "before-sweep",
+      {{"rows", static_cast<double>(cells_.size())}, {"runs", static_cast<double>(options_.runs)}}};
   print_before(std::cerr, words_of(line), warnings, style_of(STDERR_FILENO, options_.look.color));
 }
 
@@ -431,7 +431,8 @@ void Study::show(const Table& table, bool as_markdown) {
     const Style style = style_of(STDOUT_FILENO, options_.look.color);
     const std::size_t left_out = print(std::cout, table, options_.look.verbose ? Style() : style);
     if (left_out > 0) {
-      print_dim(std::cout, words_of({"below-table", {{"count", static_cast<double>(left_out)}}}), style);
+      print_dim(std::cout, words_of({"below-table", {{"count", static_cast<double>(left_out)}}}),
+                style);
     }
   }
   print_remarks(std::cout, written_);
@@ -481,7 +482,7 @@ std::string run_line(std::string name, const NamedOptions& options, std::uint64_
 }
 
 std::string back_text(const CellResult& cell, double share) {
-  const auto& time = share == 0.5 ? cell.recovery_median : cell.recovery_p90;
+  const auto& time = share == 0.5 ? cell.time_to_recovery : cell.recovery_p90;
   return time ? print_number(rounded(to_seconds(*time))) + " s" : std::string(cell.not_back(share));
 }
 

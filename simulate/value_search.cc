@@ -25,9 +25,9 @@
 #include "study/evaluator.h"
 #include "study/judged_runs.h"
 #include "study/limit_value.h"
+#include "study/notes.h"
 #include "study/scenario_checks.h"
 #include "study/sweep.h"
-#include "study/notes.h"
 #include "study/threads.h"
 #include "study/trials.h"
 #include "words/words.h"
@@ -42,7 +42,7 @@ std::string unclaimed_success(const std::vector<Expectation>& claims, const Cell
     return each.figure.starts_with("success");
   });
   const auto& after = result.phases[2].success;
-  const double success = after.value_or(result.success_share.value);
+  const double success = after.value_or(result.success_share);
   if (is_claimed || success >= kAll) return "";
   return percent(success, 2) + " of the requests " +
          (after ? "after the outage succeed" : "succeed");
@@ -51,7 +51,7 @@ std::string unclaimed_success(const std::vector<Expectation>& claims, const Cell
 void print_tried(const SimulatorOptions& options, const std::string& name, const TriedValue& tried,
                  const CellResult& result, Duration observed, JsonLines& json) {
   const std::string success = unclaimed_success(options.expectations, result);
-  const auto back = result.recovery_median;
+  const auto back = result.time_to_recovery;
   const std::string slow =
       (back && *back > Duration::zero() ? ", back after " + readable(*back) : "") +
       (success.empty() ? "" : ", " + success);
@@ -159,20 +159,23 @@ void tell_answer(const Answered& search) {
               {limit.beside ? "search-found" : "search-found-at-end", values}};
   } else {
     const bool broken = limit.beside->finding() == Finding::kBroken;
-    answer = {broken ? Tone::kBad : Tone::kDoubt, {broken ? "search-none" : "search-undecided", values}};
+    answer = {broken ? Tone::kBad : Tone::kDoubt,
+              {broken ? "search-none" : "search-undecided", values}};
   }
   print_headline(std::cout, answer, style);
   if (!limit.found) {
     std::size_t needed = 0;
     for (std::size_t i = 0; i < options.expectations.size(); ++i) {
-      needed = std::max(needed, runs_to_decide(options.expectations[i], limit.beside->judgements[i]).value_or(0));
+      needed = std::max(
+          needed, runs_to_decide(options.expectations[i], limit.beside->judgements[i]).value_or(0));
     }
     if (needed > 0) {
-      std::cout << fitted("  ", words_of({"search-needs", {{"runs", std::to_string(needed)}}}), style);
+      std::cout << fitted("  ", words_of({"search-needs", {{"runs", std::to_string(needed)}}}),
+                          style);
     }
     print_nearest(name, options.expectations, tried);
   } else {
-    const bool slow = found->recovery_median && *found->recovery_median > Duration::zero();
+    const bool slow = found->time_to_recovery && *found->time_to_recovery > Duration::zero();
     const std::string success = unclaimed_success(options.expectations, *found);
     if (slow || !success.empty()) std::cout << fitted("  ", words_of(block_of(*found)), style);
   }
@@ -231,8 +234,9 @@ int find_value(const Invocation& invocation, const SimulatorOptions& options, st
   WorkOutput output(OutputFile(options.json));
   JsonLines& json = output.json();
   const Grid ends({{.name = name, .values = {scale.values.front(), scale.values.back()}}});
-  tell_before(invocation, options, start, ends,
-              [&](std::size_t cell) { return options_of(ends.values(cell).front()); }, most_runs);
+  tell_before(
+      invocation, options, start, ends,
+      [&](std::size_t cell) { return options_of(ends.values(cell).front()); }, most_runs);
   json.write(start_json("simulate", invocation.command, start));
   const auto stop = [&output] { return output.interrupted(); };
   const Evaluator evaluator(threads, stop);

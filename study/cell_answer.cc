@@ -47,15 +47,16 @@ RunAnswer answer_of(const CellResult& cell, bool turned) {
   RunAnswer answer;
   if (cell.has_open_jobs()) {
     return {Tone::kBad,
-            {"runs-job-open", {count("done", cell.jobs_done), count("runs", cell.jobs), {"time", cell.observed}}}};
+            {"runs-job-open",
+             {count("done", cell.jobs_done), count("runs", cell.jobs), {"time", *cell.observed}}}};
   }
   if (decided == 0) return {Tone::kDoubt, {"runs-undecided", {count("runs", cell.runs)}}};
   if (!cell.had_outage()) {
     if (down > 0) return {Tone::kBad, of_runs("runs-down-by-themselves", "down", down)};
-    const double success = cell.success_share.value;
+    const double success = cell.success_share;
     answer = {success >= 0.99 ? Tone::kGood : Tone::kDoubt,
               {cell.jobs > 0 ? "runs-job" : "answer-no-outage", {{"share", ShareOf{success}}}}};
-    if (cell.makespan_median) answer.headline.values.push_back({"time", *cell.makespan_median});
+    if (cell.makespan) answer.headline.values.push_back({"time", *cell.makespan});
     return answer;
   }
   if (cell.mostly_down()) {
@@ -97,7 +98,7 @@ Statements remarks_of(const CellResult& cell) {
     of_runs("remark-queued", cell.queued);
     all.back().values.push_back({"wait", *cell.queue_wait});
   }
-  if (cell.cut > 0) of_runs("remark-cut", cell.cut);
+  if (cell.cut_runs > 0) of_runs("remark-cut", cell.cut_runs);
   if (cell.undecided > 0 && cell.held.empty()) of_runs("remark-undecided", cell.undecided);
   if (cell.back_in_vain()) {
     all.push_back({"remark-in-vain",
@@ -125,9 +126,9 @@ namespace {
 // "at once", "5 s", "never", "not yet"
 std::string back_after(const CellResult& cell) {
   if (!cell.had_outage()) return "-";
-  if (!cell.recovery_median) return std::string(cell.not_back(0.5));
-  return *cell.recovery_median == Duration::zero() ? words_of("at-once")
-                                                   : time_words(*cell.recovery_median);
+  if (!cell.time_to_recovery) return std::string(cell.not_back(0.5));
+  return *cell.time_to_recovery == Duration::zero() ? words_of("at-once")
+                                                    : time_words(*cell.time_to_recovery);
 }
 
 std::string share_or(const std::optional<double>& share) {
@@ -141,15 +142,15 @@ std::string answered_in(const CellResult& cell, RunPhase phase) {
 }  // namespace
 
 Statement block_of(const CellResult& cell) {
-  if (!has_phases(cell)) return {"block-whole", {{"share", ShareOf{cell.success_share.value}}}};
-  return {cell.recovery_median ? "block" : "block-not-back",
+  if (!has_phases(cell)) return {"block-whole", {{"share", ShareOf{cell.success_share}}}};
+  return {cell.time_to_recovery ? "block" : "block-not-back",
           {{"back", back_after(cell)},
            {"during", answered_in(cell, RunPhase::kDuring)},
            {"after", answered_in(cell, RunPhase::kAfter)}}};
 }
 
 Statement below_of(const CellResult& cell) {
-  const double attempts = cell.amplification.value;
+  const double attempts = cell.amplification;
   const auto down = cell.down();
   if (!down || !cell.unsettled().empty()) return {"below-runs", {{"attempts", attempts}}};
   return {"below-runs-down",
@@ -182,18 +183,18 @@ Table answers_of(const std::vector<std::string>& axes, const std::vector<Answere
        always},
       {"back", "after", 1, back_after, [](const C& c) { return c.had_outage(); }},
       {"all", "connected", 3,
-       [](const C& c) { return c.all_back_median ? time_words(*c.all_back_median) : "never"; },
+       [](const C& c) { return c.all_back ? time_words(*c.all_back) : "never"; },
        [](const C& c) { return c.back_share.has_value(); }},
       {"", "job takes", 1,
-       [](const C& c) { return c.makespan_median ? time_words(*c.makespan_median) : "not done"; },
+       [](const C& c) { return c.makespan ? time_words(*c.makespan) : "not done"; },
        [](const C& c) { return c.jobs > 0; }},
-      {"answered in", "the outage", 2,
-       [](const C& c) { return answered_in(c, RunPhase::kDuring); }, outage},
+      {"answered in", "the outage", 2, [](const C& c) { return answered_in(c, RunPhase::kDuring); },
+       outage},
       {"answered", "after it", 4, [](const C& c) { return answered_in(c, RunPhase::kAfter); },
        outage},
-      {"", "answered", 2, [](const C& c) { return share_words(c.success_share.value); },
+      {"", "answered", 2, [](const C& c) { return share_words(c.success_share); },
        [](const C& c) { return !has_phases(c); }},
-      {"attempts", "per request", 3, [](const C& c) { return number_words(c.amplification.value); },
+      {"attempts", "per request", 3, [](const C& c) { return number_words(c.amplification); },
        always},
       {"", "throttled", 5, [](const C& c) { return share_or(c.throttled_share); },
        [](const C& c) { return c.throttled_share.value_or(0) > 0; }},
@@ -284,13 +285,15 @@ Statements summary_of(const std::vector<std::string>& names, const std::vector<A
                    {{"rows", list_of(whole)}}});
   }
   if (none_down && most_runs > 0) {
-    all.push_back({"zero-may-be",
-                   {count("runs", most_runs), {"share", ShareOf{wilson_interval(0, most_runs).high}}}});
+    all.push_back(
+        {"zero-may-be",
+         {count("runs", most_runs), {"share", ShareOf{wilson_interval(0, most_runs).high}}}});
   }
   for (const Statement& each : rows.empty() ? Statements() : remarks_of(rows.front().result)) {
-    const bool common = rows.size() > 1 && std::all_of(rows.begin(), rows.end(), [&](const AnsweredRow& row) {
-      return says(remarks_of(row.result), each.id);
-    });
+    const bool common =
+        rows.size() > 1 && std::all_of(rows.begin(), rows.end(), [&](const AnsweredRow& row) {
+          return says(remarks_of(row.result), each.id);
+        });
     if (common) all.push_back({"in-each-row", {{"remark", words_of(each)}}});
   }
   return all;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <initializer_list>
 #include <map>
+#include <type_traits>
 
 namespace retrystorm {
 
@@ -108,17 +108,6 @@ RunResult result_of(const SimulationResult& run) {
 
 namespace {
 
-// The mean of the values that are not empty.
-template <typename Result>
-std::optional<double> mean_of(const std::vector<Result>& runs,
-                              std::optional<double> Result::*value) {
-  std::vector<double> values;
-  for (const Result& run : runs) {
-    if (run.*value) values.push_back(*(run.*value));
-  }
-  return values.empty() ? std::nullopt : std::optional(mean(values).value);
-}
-
 template <typename Result, typename Value>
 std::vector<Value> values_of(const std::vector<Result>& results, Value Result::*value) {
   std::vector<Value> all;
@@ -126,28 +115,87 @@ std::vector<Value> values_of(const std::vector<Result>& results, Value Result::*
   return all;
 }
 
-PhaseResult summarize_phase(const std::vector<RunResult>& runs, std::size_t number) {
-  std::vector<PhaseResult> phases;
-  std::vector<double> errors_by;
-  for (const RunResult& run : runs) {
-    const PhaseResult& phase = run.phases[number];
-    phases.push_back(phase);
-    errors_by.resize(std::max(errors_by.size(), phase.errors_by.size()));
-    for (std::size_t i = 0; i < phase.errors_by.size(); ++i) {
-      errors_by[i] += phase.errors_by[i] / static_cast<double>(runs.size());
+double of_many(const std::vector<double>& values, OfMany) {
+  return mean(values).value;
+}
+
+// The mean of those that are there.
+std::optional<double> of_many(const std::vector<std::optional<double>>& values, OfMany) {
+  std::vector<double> some;
+  for (const auto& each : values) {
+    if (each) some.push_back(*each);
+  }
+  return some.empty() ? std::nullopt : std::optional(mean(some).value);
+}
+
+std::optional<Duration> of_many(const std::vector<std::optional<Duration>>& values, OfMany how) {
+  if (how == OfMany::kMost) return *std::max_element(values.begin(), values.end());
+  return censored_quantile(values, 0.5);
+}
+
+std::optional<TimeBound> of_many(const std::vector<std::optional<TimeBound>>& values, OfMany) {
+  return median_bound(values);
+}
+
+template <typename Value>
+Value of_many(const std::vector<Value>& values, OfMany) {
+  if constexpr (std::is_same_v<Value, RetryOn>) {
+    RetryOn all{};
+    for (const RetryOn& each : values) all |= each;
+    return all;
+  } else {
+    return *std::max_element(values.begin(), values.end());
+  }
+}
+
+// In each place, the mean of those that are there. `values`: not empty.
+std::vector<double> of_many(const std::vector<std::vector<double>>& values, OfMany) {
+  std::vector<double> means;
+  for (const std::vector<double>& each : values) {
+    means.resize(std::max(means.size(), each.size()));
+    for (std::size_t i = 0; i < each.size(); ++i) {
+      means[i] += each[i] / static_cast<double>(values.size());
     }
   }
-  return {.success = mean_of(phases, &PhaseResult::success),
-          .gave_up = mean_of(phases, &PhaseResult::gave_up),
-          .not_sent = mean_of(phases, &PhaseResult::not_sent),
-          .attempts_per_s = mean_of(phases, &PhaseResult::attempts_per_s),
-          .ok_per_s = mean_of(phases, &PhaseResult::ok_per_s),
-          .timed_out = mean_of(phases, &PhaseResult::timed_out),
-          .errors = mean_of(phases, &PhaseResult::errors),
-          .requests_per_s = mean_of(phases, &PhaseResult::requests_per_s),
-          .request_p50 = median_bound(values_of(phases, &PhaseResult::request_p50)),
-          .request_p99 = median_bound(values_of(phases, &PhaseResult::request_p99)),
-          .errors_by = errors_by};
+  return means;
+}
+
+// Of clients with the same names.
+std::vector<ClientsFigures> of_many(const std::vector<std::vector<ClientsFigures>>& values,
+                                    OfMany) {
+  std::vector<ClientsFigures> means = values.front();
+  for (std::size_t i = 0; i < means.size(); ++i) {
+    const auto mean_of = [&](double ClientsFigures::*value) {
+      double sum = 0;
+      for (const auto& each : values) sum += each[i].*value;
+      return sum / static_cast<double>(values.size());
+    };
+    means[i].success = mean_of(&ClientsFigures::success);
+    means[i].attempts = mean_of(&ClientsFigures::attempts);
+  }
+  return means;
+}
+
+// Those that count only in runs with some verdicts, or of whose runs the most frequent is taken.
+void summarize_others(const std::vector<RunResult>& runs, CellResult& cell) {
+  std::vector<std::optional<Duration>> errors_gone, recovery;
+  std::map<std::string, std::size_t> deaths;
+  for (const RunResult& run : runs) {
+    const bool back = run.verdict == Verdict::kRecovered;
+    const bool counts = back || run.verdict == Verdict::kRecovering;
+    errors_gone.push_back(counts ? run.errors_gone : std::nullopt);
+    recovery.push_back(back ? run.time_to_recovery : std::nullopt);
+    if (!run.died_first.empty()) ++deaths[run.died_first];
+  }
+  for (const auto& [name, count] : deaths) {
+    const double share = static_cast<double>(count) / static_cast<double>(runs.size());
+    if (share > cell.died_first_share) cell.died_first = name, cell.died_first_share = share;
+  }
+  cell.errors_gone = censored_quantile(errors_gone, 0.5);
+  cell.errors_gone_p90 = censored_quantile(errors_gone, 0.9);
+  cell.time_to_recovery = censored_quantile(recovery, 0.5);
+  cell.recovery_p90 = censored_quantile(recovery, 0.9);
+  cell.recovery_interval = censored_median_interval(recovery, cell.misses);
 }
 
 }  // namespace
@@ -193,99 +241,49 @@ CellResult summarize(const std::vector<RunResult>& runs, double misses) {
   CellResult cell;
   cell.misses = misses;
   cell.runs = runs.size();
+  if (runs.empty()) return cell;
   cell.alike = runs.size() > 1 && std::all_of(runs.begin(), runs.end(), [&runs](const auto& each) {
                  return each == runs.front();
                });
-  std::vector<std::optional<Duration>> errors_gone, recovery, without_ok;
-  std::vector<double> nothing_retried;
+  for (const FigureRow& row : figure_rows()) {
+    if (row.of_many == OfMany::kOther) continue;
+    std::visit([&](auto member) { cell.*member = of_many(values_of(runs, member), row.of_many); },
+               row.member);
+  }
+  cell.clients = of_many(values_of(runs, &RunResult::clients), OfMany::kTypical);
+  for (std::size_t i = 0; i < cell.phases.size(); ++i) {
+    std::vector<PhaseResult> phases;
+    for (const RunResult& each : runs) phases.push_back(each.phases[i]);
+    for (const PhaseRow& row : phase_rows()) {
+      std::visit(
+          [&](auto member) {
+            cell.phases[i].*member = of_many(values_of(phases, member), OfMany::kTypical);
+          },
+          row.member);
+    }
+  }
   for (const RunResult& run : runs) {
-    const auto when = [&run](std::initializer_list<Verdict> verdicts,
-                             const std::optional<Duration>& time) {
-      const bool counts =
-          std::find(verdicts.begin(), verdicts.end(), run.verdict) != verdicts.end();
-      return counts ? time : std::nullopt;
-    };
     using C = CellResult;  // in the order of `Verdict`
     constexpr std::array kCounts{&C::no_outage, &C::undecided,  &C::recovered,
                                  &C::relapsed,  &C::recovering, &C::collapsed};
     ++(cell.*kCounts.at(static_cast<std::size_t>(run.verdict)));
-    errors_gone.push_back(when({Verdict::kRecovered, Verdict::kRecovering}, run.errors_gone));
-    recovery.push_back(when({Verdict::kRecovered}, run.time_to_recovery));
-    cell.to_watch = std::max(cell.to_watch, run.to_watch);
-    cell.cut += run.cut ? 1 : 0;
+    cell.cut_runs += run.cut ? 1 : 0;
     cell.queued += run.queue_wait ? 1 : 0;
-    cell.queue_wait = std::max(cell.queue_wait, run.queue_wait);
     cell.jobs += run.observed ? 1 : 0;
     cell.jobs_done += run.makespan ? 1 : 0;
-    cell.observed = std::max(cell.observed, run.observed.value_or(Duration::zero()));
-    if (run.nothing_retried > 0) nothing_retried.push_back(run.nothing_retried);
-    cell.not_retryable |= run.not_retryable;
-    if (run.longest_without_ok) without_ok.push_back(run.longest_without_ok);
-    cell.peak_concurrency = std::max(cell.peak_concurrency, run.peak_concurrency);
-    cell.peak_is_bound |= run.peak_is_bound;
+    if (run.nothing_retried == 0) cell.nothing_retried = 0;
   }
-  std::map<std::string, std::size_t> deaths;
-  for (const RunResult& run : runs) {
-    if (!run.died_first.empty()) ++deaths[run.died_first];
-  }
-  for (const auto& [name, count] : deaths) {
-    const double share = static_cast<double>(count) / static_cast<double>(runs.size());
-    if (share > cell.died_first_share) cell.died_first = name, cell.died_first_share = share;
-  }
-  cell.errors_gone_median = censored_quantile(errors_gone, 0.5);
-  cell.errors_gone_p90 = censored_quantile(errors_gone, 0.9);
-  cell.recovery_median = censored_quantile(recovery, 0.5);
-  cell.recovery_p90 = censored_quantile(recovery, 0.9);
-  cell.recovery_interval = censored_median_interval(recovery, misses);
-  cell.amplification = mean(values_of(runs, &RunResult::amplification), misses);
-  cell.success_share = mean(values_of(runs, &RunResult::success_share), misses);
-  const auto mean_of_all = [&runs](double RunResult::*value) {
-    return mean(values_of(runs, value)).value;
+  summarize_others(runs, cell);
+  const auto interval_of = [&](double RunResult::*figure) {
+    return mean(values_of(runs, figure), misses).interval;
   };
-  cell.ok_per_s = mean_of_all(&RunResult::ok_per_s);
-  cell.gave_up = mean_of_all(&RunResult::gave_up);
-  cell.not_sent = mean_of_all(&RunResult::not_sent);
-  cell.not_sent_share = mean_of_all(&RunResult::not_sent_share);
-  cell.unfinished = mean_of_all(&RunResult::unfinished);
-  cell.never_sent = mean_of_all(&RunResult::never_sent);
-  cell.calls = mean_of_all(&RunResult::calls);
-  cell.calls_done = mean_of_all(&RunResult::calls_done);
-  cell.doubtful = mean_of_all(&RunResult::doubtful);
-  if (cell.doubtful >= Counts::kManyLeftOut && cell.success_share.interval) {
-    cell.success_share.interval->low *= 1 - cell.doubtful;
+  cell.amplification_interval = interval_of(&RunResult::amplification);
+  cell.success_interval = interval_of(&RunResult::success_share);
+  if (cell.doubtful >= Counts::kManyLeftOut && cell.success_interval) {
+    cell.success_interval->low *= 1 - cell.doubtful;
   }
-  if (nothing_retried.size() == runs.size()) cell.nothing_retried = mean(nothing_retried).value;
-  cell.request_p50 = median_bound(values_of(runs, &RunResult::request_p50));
-  cell.request_p99 = median_bound(values_of(runs, &RunResult::request_p99));
-  cell.ok_lost = mean_of_all(&RunResult::ok_lost);
-  const auto makespan = values_of(runs, &RunResult::makespan);
-  cell.makespan_median = censored_quantile(makespan, 0.5);
-  cell.makespan_interval = censored_median_interval(makespan, misses);
-  cell.back_share = mean_of(runs, &RunResult::back_share);
-  const auto all_back = values_of(runs, &RunResult::all_back);
-  cell.all_back_median = censored_quantile(all_back, 0.5);
-  cell.all_back_p90 = censored_quantile(all_back, 0.9);
-  cell.throttled_share = mean_of(runs, &RunResult::throttled_share);
-  cell.idle_share = mean_of(runs, &RunResult::idle_share);
-  cell.provided = mean_of(runs, &RunResult::provided);
-  cell.longest_without_ok = censored_quantile(without_ok, 0.5);
-  cell.processes = mean_of(runs, &RunResult::processes);
-  cell.process_rate = mean_of(runs, &RunResult::process_rate);
-  cell.hedges = mean_of(runs, &RunResult::hedges);
-  cell.last_calls = mean_of(runs, &RunResult::last_calls);
-  cell.hedges_won = mean_of(runs, &RunResult::hedges_won);
-  // All runs of a cell have the same clients.
-  if (!runs.empty()) cell.clients = runs.front().clients;
-  for (std::size_t i = 0; i < cell.clients.size(); ++i) {
-    const auto mean_of_clients = [&](double ClientsFigures::*value) {
-      double sum = 0;
-      for (const RunResult& run : runs) sum += run.clients[i].*value;
-      return sum / static_cast<double>(runs.size());
-    };
-    cell.clients[i].success = mean_of_clients(&ClientsFigures::success);
-    cell.clients[i].attempts = mean_of_clients(&ClientsFigures::attempts);
-  }
-  for (std::size_t i = 0; i < cell.phases.size(); ++i) cell.phases[i] = summarize_phase(runs, i);
+  cell.makespan_interval = censored_median_interval(values_of(runs, &RunResult::makespan), misses);
+  cell.all_back_p90 = censored_quantile(values_of(runs, &RunResult::all_back), 0.9);
   return cell;
 }
 

@@ -1,6 +1,5 @@
 #include "explorer/engine/results.h"
 
-#include <array>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -13,59 +12,6 @@ namespace retrystorm {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// Calls `visit` with each of these fields and its name, in that order.
-template <std::size_t kCount, typename Visit, typename... Field>
-void visit_each(const std::array<const char*, kCount>& names, const std::string& end,
-                const Visit& visit, Field&... fields) {
-  static_assert(sizeof...(fields) == kCount);
-  std::size_t next = 0;
-  (visit(names[next++] + end, fields), ...);
-}
-
-// Calls `visit` with each field of a result and its name. It does not compile if one is missing here.
-template <typename Phase, typename Visit>
-void each_field(Phase& phase, const std::string& name, const Visit& visit) {
-  auto& [success, gave_up, not_sent, attempts_per_s, ok_per_s, timed_out, errors, requests_per_s,
-         request_p50, request_p99, errors_by] = phase;
-  visit_each(
-      std::array{"success_", "gave_up_", "not_sent_", "attempts_per_s_", "ok_per_s_", "timed_out_",
-                 "errors_", "requests_per_s_", "request_p50_ns_", "request_p99_ns_", "errors_by_"},
-      name, visit, success, gave_up, not_sent, attempts_per_s, ok_per_s, timed_out, errors,
-      requests_per_s, request_p50, request_p99, errors_by);
-}
-
-template <typename Result, typename Visit>
-void each_field(Result& result, const Visit& visit) {
-  auto& [verdict, errors_gone, time_to_recovery, to_watch, queue_wait, cut, amplification,
-         success_share, ok_per_s, gave_up, not_sent, not_sent_share, unfinished, doubtful,
-         never_sent, nothing_retried, not_retryable, request_p50, request_p99, ok_lost,
-         peak_concurrency, peak_is_bound, calls, calls_done, observed, makespan, throttled_share,
-         idle_share, provided, longest_without_ok, processes, process_rate, hedges, hedges_won,
-         back_share, all_back, died_first, last_calls, clients, phases] = result;
-  visit_each(std::array{"verdict",         "errors_gone_ns", "time_to_recovery_ns",
-                        "to_watch_ns",     "queue_wait_ns",  "cut",
-                        "amplification",   "success_share",  "ok_per_s",
-                        "gave_up",         "not_sent",       "not_sent_share",
-                        "unfinished",      "doubtful",       "never_sent",
-                        "nothing_retried", "not_retryable",  "request_p50_ns",
-                        "request_p99_ns",  "ok_lost",        "peak_concurrency",
-                        "peak_is_bound",   "calls",          "calls_done",
-                        "observed_ns",     "makespan_ns",    "throttled_share",
-                        "idle_share",      "provided",       "longest_without_ok_ns",
-                        "processes",       "process_rate",   "hedges",
-                        "hedges_won",      "back_share",     "all_back_ns",
-                        "died_first",      "last_calls",     "clients"},
-             "", visit, verdict, errors_gone, time_to_recovery, to_watch, queue_wait, cut,
-             amplification, success_share, ok_per_s, gave_up, not_sent, not_sent_share, unfinished,
-             doubtful, never_sent, nothing_retried, not_retryable, request_p50, request_p99,
-             ok_lost, peak_concurrency, peak_is_bound, calls, calls_done, observed, makespan,
-             throttled_share, idle_share, provided, longest_without_ok, processes, process_rate,
-             hedges, hedges_won, back_share, all_back, died_first, last_calls, clients);
-  for (std::size_t i = 0; i < kPhaseNames.size(); ++i) {
-    each_field(phases[i], std::string(kPhaseNames[i]), visit);
-  }
-}
 
 Json to_json(Verdict verdict) {
   return to_string(verdict);
@@ -167,14 +113,15 @@ std::optional<double> seconds(const std::optional<Duration>& time) {
 
 Json result_json(const RunResult& result) {
   Json json = Json::object();
-  each_field(result,
-             [&json](const std::string& name, const auto& value) { json[name] = to_json(value); });
+  each_figure(result,
+              [&json](const std::string& name, const auto& value) { json[name] = to_json(value); });
   return json;
 }
 
 RunResult read_result(const Json& json) {
   RunResult result;
-  each_field(result, [&json](const std::string& name, auto& value) { read(json.at(name), value); });
+  each_figure(result,
+              [&json](const std::string& name, auto& value) { read(json.at(name), value); });
   return result;
 }
 

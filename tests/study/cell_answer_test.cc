@@ -11,11 +11,10 @@ namespace {
 using namespace std::chrono_literals;
 
 CellResult cell_of(std::size_t recovered, std::size_t collapsed, std::size_t recovering = 0) {
-  CellResult cell{.runs = recovered + collapsed + recovering,
-                  .recovered = recovered,
-                  .recovering = recovering,
-                  .collapsed = collapsed};
-  if (recovered > collapsed + recovering) cell.recovery_median = 5s;
+  CellResult cell;
+  cell.runs = recovered + collapsed + recovering;
+  cell.recovered = recovered, cell.recovering = recovering, cell.collapsed = collapsed;
+  if (recovered > collapsed + recovering) cell.time_to_recovery = 5s;
   for (PhaseResult& phase : cell.phases) {
     phase = {.success = 0.95, .attempts_per_s = 100, .ok_per_s = 98};
   }
@@ -30,7 +29,9 @@ TEST(CellAnswer, IsOfMostRuns) {
   EXPECT_EQ(answer_of(cell_of(0, 20)).headline.id, "runs-all-down");
   EXPECT_EQ(answer_of(cell_of(1, 19)).tone, Tone::kBad);
   EXPECT_EQ(answer_of(cell_of(5, 0, 15)).headline.id, "runs-not-back");
-  EXPECT_EQ(answer_of(CellResult{.runs = 5, .undecided = 5}).headline.id, "runs-undecided");
+  CellResult undecided;
+  undecided.runs = undecided.undecided = 5;
+  EXPECT_EQ(answer_of(undecided).headline.id, "runs-undecided");
 }
 
 // Nobody knows his load to a tenth: if that turns the answer, it is not green.
@@ -52,14 +53,16 @@ TEST(CellAnswer, HasRemarksAboutFiguresThatSayLess) {
   cell = cell_of(20, 0);
   cell.nothing_retried = 3;
   EXPECT_TRUE(says(remarks_of(cell), "remark-not-retried"));
-  cell = CellResult{.runs = 4, .no_outage = 4, .jobs = 4, .jobs_done = 1};
+  cell = CellResult();
+  cell.runs = cell.no_outage = cell.jobs = 4, cell.jobs_done = 1, cell.observed = 1h;
   EXPECT_TRUE(says(remarks_of(cell), "remark-calls"));
   EXPECT_EQ(answer_of(cell).headline.id, "runs-job-open");
 }
 
 TEST(CellAnswer, OfSeveralRowsIsATable) {
   std::ostringstream out;
-  const std::vector<AnsweredRow> rows{{{"fixed"}, cell_of(0, 20)}, {{"exponential"}, cell_of(20, 0)}};
+  const std::vector<AnsweredRow> rows{{{"fixed"}, cell_of(0, 20)},
+                                      {{"exponential"}, cell_of(20, 0)}};
   EXPECT_EQ(print(out, answers_of({"strategy"}, rows), Style{.width = 100}), 0u);
   EXPECT_EQ(out.str(),
             "                stays   back  answered in  answered     attempts\n"
@@ -74,7 +77,8 @@ TEST(CellAnswer, OfSeveralRowsIsATable) {
 // Those of the least interest go first, and how many is said.
 TEST(CellAnswer, LeavesOutColumnsWhereThereIsNoRoom) {
   std::ostringstream out;
-  const std::vector<AnsweredRow> rows{{{"fixed"}, cell_of(0, 20)}, {{"exponential"}, cell_of(20, 0)}};
+  const std::vector<AnsweredRow> rows{{{"fixed"}, cell_of(0, 20)},
+                                      {{"exponential"}, cell_of(20, 0)}};
   EXPECT_EQ(print(out, answers_of({"strategy"}, rows), Style{.width = 45}), 2u);
   EXPECT_EQ(out.str(),
             "                stays   back  answered in\n"
@@ -84,9 +88,12 @@ TEST(CellAnswer, LeavesOutColumnsWhereThereIsNoRoom) {
 }
 
 TEST(CellAnswer, SaysOfAllRowsWhatIsTrueOfAll) {
-  EXPECT_TRUE(says(summary_of({"a", "b"}, {{{"a"}, cell_of(20, 0)}, {{"b"}, cell_of(20, 0)}}), "rows-all-back"));
-  EXPECT_TRUE(says(summary_of({"a", "b"}, {{{"a"}, cell_of(0, 9)}, {{"b"}, cell_of(0, 9)}}), "rows-all-down"));
-  EXPECT_FALSE(says(summary_of({"a", "b"}, {{{"a"}, cell_of(0, 9)}, {{"b"}, cell_of(1, 0, 9)}}), "rows-all-back"));
+  EXPECT_TRUE(says(summary_of({"a", "b"}, {{{"a"}, cell_of(20, 0)}, {{"b"}, cell_of(20, 0)}}),
+                   "rows-all-back"));
+  EXPECT_TRUE(says(summary_of({"a", "b"}, {{{"a"}, cell_of(0, 9)}, {{"b"}, cell_of(0, 9)}}),
+                   "rows-all-down"));
+  EXPECT_FALSE(says(summary_of({"a", "b"}, {{{"a"}, cell_of(0, 9)}, {{"b"}, cell_of(1, 0, 9)}}),
+                    "rows-all-back"));
 }
 
 }  // namespace

@@ -113,7 +113,7 @@ TEST(Evaluator, CutsRunsThatFailWithoutEnd) {
   });
   EXPECT_LE(made, 3);
   const CellResult cell = summarize(runs);
-  EXPECT_EQ(cell.cut, 20);
+  EXPECT_EQ(cell.cut_runs, 20);
   EXPECT_EQ(cell.undecided, 20);
 }
 
