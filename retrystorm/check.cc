@@ -19,6 +19,7 @@
 #include "retrystorm/policy_files.h"
 #include "retrystorm/policy_runs.h"
 #include "retrystorm/study_command.h"
+#include "study/notes.h"
 #include "words/words.h"
 #include "study/judged_runs.h"
 
@@ -375,14 +376,11 @@ int check_files(const Invocation& invocation, const CheckOptions& typed) {
     write_json(files, all, json);
     print_files(files, all, markdown, options.look);
     if (given.empty()) {
-      std::cout
-          << "Nothing was run: give your service and its load, such as --service=workers "
-             "--workers=64\n--service-time=lognormal:80ms --arrivals=open --rate=400, or as "
-             "--config=service.ini, which\n`retrystorm service` makes of what you know of it\n";
+      say({"check-ask-service"});
     } else if (cases.empty()) {
-      std::cout << "There is no policy to run, or none has changed.\n";
+      say({"check-nothing-to-run"});
     } else if (disturbances.size() < retrystorm::disturbances().size()) {
-      std::cout << "Not run: the freezes of 1 s, 10 s and 60 s; your outage takes their place.\n";
+      say({"check-own-outage"});
     }
     std::cout << std::flush;
   };

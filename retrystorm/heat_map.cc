@@ -11,10 +11,11 @@
 #include <string_view>
 #include <type_traits>
 
+#include "common/output/answer.h"
 #include "model/base/duration.h"
 #include "model/base/text.h"
-#include "study/notes.h"
 #include "study/statistics.h"
+#include "words/words.h"
 
 namespace retrystorm {
 namespace {
@@ -209,24 +210,95 @@ std::vector<Table> HeatMap::tables() const {
   return tables;
 }
 
-void HeatMap::print(std::ostream& out) const {
+void HeatMap::print(std::ostream& out, const Style& style, bool numbers) const {
+  if (show_ == "down" && !numbers) {
+    print_marks(out, style);
+  } else {
+    print_numbers(out, style);
+  }
+  out << std::flush;
+}
+
+// Where most runs are down: from which value of the horizontal axis on, in each line.
+Statement HeatMap::where_down(std::size_t panel) const {
+  const std::size_t columns = across_.texts.size();
+  std::size_t down = 0, cells = 0;
+  bool one_limit = true;  // in each line, and there only
+  std::optional<std::size_t> least, most;
+  for (const auto& row : shown_[panel]) {
+    std::size_t first = columns;
+    for (std::size_t i = 0; i < columns; ++i) {
+      const bool is_down = row[i].figure.value_or(0) > 50;
+      cells += row[i].figure ? 1 : 0;
+      down += is_down ? 1 : 0;
+      if (is_down) first = std::min(first, i);
+      if (!is_down && first < columns) one_limit = false;
+    }
+    if (first == columns) continue;
+    least = std::min(least.value_or(first), first);
+    most = std::max(most.value_or(first), first);
+  }
+  const StatementValue of_axis{"option", across_.name};
+  if (down == 0) return {"map-back"};
+  if (down == cells) return {"map-down"};
+  if (!one_limit || *most == 0) {
+    return {"map-some", {{"down", static_cast<double>(down)}, {"cells", static_cast<double>(cells)}}};
+  }
+  if (least == most) return {"map-from", {of_axis, {"from", across_.texts[*least]}}};
+  return {"map-from-to",
+          {of_axis, {"from", across_.texts[*least]}, {"to", across_.texts[*most]}}};
+}
+
+void HeatMap::print_marks(std::ostream& out, const Style& style) const {
+  const auto mark = [&style](const Shown& shown) -> std::pair<std::string_view, Tone> {
+    const bool plain = !style.unicode;
+    if (!shown.figure || shown.open) return {"?", Tone::kDim};
+    const double percent = *shown.figure;
+    if (percent <= 0) return {plain ? "." : "·", Tone::kGood};
+    if (percent >= 100) return {plain ? "#" : "█", Tone::kBad};
+    if (percent < 100.0 / 3) return {plain ? "-" : "░", Tone::kDoubt};
+    if (percent <= 200.0 / 3) return {plain ? "+" : "▒", Tone::kDoubt};
+    return {plain ? "*" : "▓", Tone::kDoubt};
+  };
+  const int width = static_cast<int>(up_.longest());
+  for (std::size_t panel = 0; panel < panels_.size(); ++panel) {
+    const std::string sentence = words_of(where_down(panel));
+    out << fitted("", panels_[panel].empty()
+                          ? sentence
+                          : words_of({"of-policy", {{"policy", panels_[panel]}, {"answer", sentence}}}),
+                  style);
+    for (std::size_t row = 0; row < up_.texts.size(); ++row) {
+      out << "  " << std::string(row == 0 ? up_.name : std::string(up_.name.size(), ' ')) << ' '
+          << std::setw(width) << up_.texts[row] << "  ";
+      for (const Shown& each : shown_[panel][row]) {
+        const auto [text, tone] = mark(each);
+        out << painted(text, tone, style);
+      }
+      out << '\n';
+    }
+  }
+  print_dim(out,
+            words_of({style.unicode ? "map-marks" : "map-marks-ascii",
+                      {{"option", across_.name},
+                       {"first", across_.texts.front()},
+                       {"last", across_.texts.back()},
+                       {"runs", count_words(static_cast<double>(runs_), "run")}}}),
+            style);
+}
+
+void HeatMap::print_numbers(std::ostream& out, const Style& style) const {
   const bool down = show_ == "down";
-  const bool of_runs = down || is_verdict(show_);
-  const std::string runs = std::to_string(runs_) + " runs";
-  const std::string what = (down ? "down (collapsed or relapsed)" : show_) +
-                           (percent_ ? " in %" : "") +
-                           (!of_runs ? ", " + runs + " each"
-                            : down   ? " of the runs with a verdict, " + runs + " each"
-                                     : " of " + runs);
   const std::size_t least = down && across_.longest() < 5 ? 6 : 8;
   const int width = static_cast<int>(std::max(across_.longest() + 2, least));
   const int first = static_cast<int>(std::max<std::size_t>(up_.longest() + 1, 8));
   const auto all = tables();
   for (std::size_t panel = 0; panel < all.size(); ++panel) {
-    if (panel > 0) out << '\n';
-    print_note(out, panels_[panel].empty() ? "map" : panels_[panel],
-               what + ", " + up_.name + " down, " + across_.name + " across" +
-                   (down ? "; +: half or more still recovering or undecided" : ""));
+    const Statement title{down ? "map-title-down" : percent_ ? "map-title-share" : "map-title",
+                          {{"what", show_},
+                           {"runs", count_words(static_cast<double>(runs_), "run")},
+                           {"up", up_.name},
+                           {"across", across_.name}}};
+    out << fitted(panels_[panel].empty() ? "" : panels_[panel] + ": ", words_of(title), style);
     out << std::setw(first) << "";
     for (const std::string& text : across_.texts) out << std::setw(width) << text;
     out << '\n';
@@ -237,25 +309,14 @@ void HeatMap::print(std::ostream& out) const {
       out << '\n';
     }
   }
-  if (of_runs) {
-    const auto range = [this](std::size_t hits) {
-      const Interval interval = wilson_interval(hits, runs_);
-      return fixed(100 * interval.low, 0) + " to " + fixed(100 * interval.high, 0) + " %";
-    };
-    out << "95 % intervals for " << runs << " (--runs): 0 is " << range(0) << ", "
-        << fixed(100 * static_cast<double>(runs_ / 2) / static_cast<double>(runs_), 0) << " is "
-        << range(runs_ / 2);
-    if (down) {
-      out << ".\n"
-          << wrapped("",
-                     "Where some are still recovering, so not down yet, or undecided, it is wider "
-                     "(--csv; a longer --observe decides)",
-                     2);
-    } else {
-      out << '\n';
-    }
-  }
-  out << std::flush;
+  if (!down && !is_verdict(show_)) return;
+  const Interval none = wilson_interval(0, runs_), half = wilson_interval(runs_ / 2, runs_);
+  out << fitted("",
+                words_of({"map-intervals",
+                          {{"most", ShareOf{none.high}},
+                           {"low", ShareOf{half.low}},
+                           {"high", ShareOf{half.high}}}}),
+                style);
 }
 
 // "recovery median (s)"

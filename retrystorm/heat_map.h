@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "common/output/style.h"
 #include "model/base/option_list.h"
+#include "model/base/statement.h"
 #include "study/cell_columns.h"
 #include "study/sweep.h"
 #include "study/table.h"
@@ -26,8 +28,9 @@ class HeatMap {
   HeatMap(const OptionList& options, const Grid& grid, const std::string& show,
           const std::vector<CellValues>& cells);
 
-  // A block for each panel. Names keep their order from the top down. Numbers are sorted.
-  void print(std::ostream& out) const;
+  // A block for each panel: of shares of runs that are down a sentence, and a mark for each cell; of other
+  // figures, or as `numbers`, the figures. Names keep their order from the top down. Numbers are sorted.
+  void print(std::ostream& out, const Style& style, bool numbers) const;
 
   // A table with the same texts for each panel.
   std::vector<Table> tables() const;
@@ -56,6 +59,9 @@ class HeatMap {
     bool open = false;  // half or more of the runs are still recovering or undecided
   };
 
+  void print_numbers(std::ostream& out, const Style& style) const;
+  void print_marks(std::ostream& out, const Style& style) const;
+  Statement where_down(std::size_t panel) const;
   static Labels labels_of(const OptionList& options, const Axis& axis);
   std::string text_of(const Shown& shown) const;
   std::string scale_title() const;

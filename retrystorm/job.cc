@@ -8,6 +8,8 @@
 #include "common/output/json_text.h"
 #include "common/output/report.h"
 #include "retrystorm/study_command.h"
+#include "study/notes.h"
+#include "words/words.h"
 
 namespace retrystorm {
 namespace {
@@ -134,8 +136,9 @@ int job(const Invocation& invocation, const JobOptions& options) {
   print_brought(listed, given);
   study.show(table);
   if (without_outage > 0) {
-    std::cout << "the job was done before its outage began in " << without_outage << " of "
-              << all_runs << (all_runs == 1 ? " run\n" : " runs\n");
+    say({"job-before-outage",
+                                  {{"count", static_cast<double>(without_outage)},
+                                   {"runs", count_words(static_cast<double>(all_runs), "run")}}}, style_of(1, options.look.color));
   }
   return study.finish();
 }

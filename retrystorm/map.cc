@@ -20,6 +20,7 @@
 #include "study/cell_columns.h"
 #include "study/cells.h"
 #include "study/notes.h"
+#include "words/words.h"
 
 namespace retrystorm {
 namespace {
@@ -248,10 +249,7 @@ void explain_stripes(const Grid& grid, const std::vector<CellValues>& figures,
     return turns(true) && turns(false);
   });
   if (!striped) return;
-  print_wrapped(std::cout, "stripes: ",
-                "1, 2, ... s after a full accept queue dropped them, the clients' kernels repeat "
-                "their SYNs, all at once. A timeout just above such a moment has that herd, one "
-                "below has not (--syn-linear-timeouts)");
+  say({"map-stripes"});
 }
 
 int map(const Invocation& invocation, const MapOptions& options) {
@@ -316,7 +314,7 @@ int map(const Invocation& invocation, const MapOptions& options) {
   }
   print_overruling(given);
   const HeatMap map(list, grid, options.show, figures);
-  map.print(std::cout);
+  map.print(std::cout, style_of(STDOUT_FILENO, options.look.color), options.look.verbose);
   explain_stripes(grid, figures,
                   [&](std::size_t cell) { return cell_options(given, grid, grid.values(cell)); });
   for (const Table& table : map.tables()) {

@@ -55,10 +55,8 @@ void print_premises(const Invocation& invocation, const std::vector<OutlookOfRow
     if (std::find(kPremises.begin(), kPremises.end(), name) == kPremises.end()) continue;
     assumed += (assumed.empty() ? "" : ", ") + ("--" + name + '=' + value);
   }
-  const std::string given = "run at " + readable(first.wanted) + "/s on a service of up to " +
-                            readable(first.service->capacity) + "/s";
-  if (assumed.empty()) std::cout << given << '\n';
-  print_note(std::cout, given + ", and by default", assumed);
+  say({assumed.empty() ? "check-premises" : "check-premises-assumed",
+       {{"load", first.wanted}, {"capacity", first.service->capacity}, {"assumed", assumed}}});
 }
 
 // A policy in a disturbance.
@@ -82,13 +80,11 @@ class Judge {
   void print_plans(bool of_changes) const {
     for (std::size_t i = 0; i < plans_.size(); ++i) {
       if (!plans_[i]) continue;
-      std::cout << options_.expectations[i].text << " holds in a disturbance if at most "
-                << plans_[i]->most_for << " of " << plans_[i]->runs << " runs are "
-                << (of_changes ? "down now and were not before" : "down at the end");
-      if (plans_[i]->least_against <= plans_[i]->runs) {
-        std::cout << ", and is broken by " << plans_[i]->least_against;
-      }
-      std::cout << '\n';
+      say({of_changes ? "check-plan-of-changes" : "check-plan",
+           {{"claim", options_.expectations[i].text},
+            {"most", static_cast<double>(plans_[i]->most_for)},
+            {"runs", static_cast<double>(plans_[i]->runs)},
+            {"least", static_cast<double>(plans_[i]->least_against)}}});
     }
   }
 
@@ -218,11 +214,9 @@ void print_not_retried(const std::string& label, std::span<const Cell> cells,
     add_to_list(names, each.disturbance->title + " (" + to_string(result.not_retryable) + ')');
     hangs |= look_ahead(study[each.now].options).hangs_on_rejections();
   }
-  print_note(std::cout, label + "nothing was retried, these failures are not retryable", names);
-  if (hangs) {
-    std::cout << "  Only errors are retried. They decide where a service turns requests away: give "
-                 "--queue-length\n  and --rejection-cost\n";
-  }
+  if (names.empty()) return;
+  say({hangs ? "check-not-retried-queue" : "check-not-retried", {{"faults", names}}}, style_of(1),
+      label);
 }
 
 // Where most runs are down, or not back in time; if none is, the outage after which it takes longest to be back.
@@ -352,7 +346,7 @@ int run_policies(const Invocation& invocation, const StudyOptions& options,
   const bool multiplexed = std::any_of(
       cases.begin(), cases.end(), [](const PolicyCase& each) { return each.policy.multiplexed; });
   if (multiplexed && !given.contains("connections")) {
-    std::cout << kRunMultiplexed << '\n';
+    say({"check-multiplexed"});
   }
   if (options.look.verbose) {
     std::vector<OutlookOfRow> rows;
@@ -392,15 +386,14 @@ int run_policies(const Invocation& invocation, const StudyOptions& options,
                    style);
   }
   if (table.rows.empty()) {
-    std::cout << "No disturbance has had its first runs: nothing can be said yet.\n";
+    say({"check-nothing-yet"});
   } else {
     study.show(table, markdown);
   }
   const bool open = std::any_of(plan.cells.begin(), plan.cells.end(),
                                 [&](const Cell& cell) { return hits_of(runs[cell.now]).open > 0; });
   if (open) {
-    std::cout
-        << "open: neither down nor back at the end, so that \"at most\" counts them as down\n";
+    say({"check-counts-open"});
   }
   std::string start;  // the first policy that does not hold
   for (std::size_t i = 0; i < trials.size(); ++i) {
@@ -420,7 +413,7 @@ int run_policies(const Invocation& invocation, const StudyOptions& options,
     trials[i].others(tell);
   }
   if (!start.empty()) {
-    std::cout << "next: retrystorm recommend" << start << as_words(invocation, given) << '\n';
+    say({"check-next", {{"command", "retrystorm recommend" + start + as_words(invocation, given)}}});
   }
   return study.finish(fence);
 }

@@ -10,10 +10,6 @@
 
 namespace retrystorm {
 
-inline constexpr const char* kRunMultiplexed =
-    "gRPC sends all requests of a process over one connection: this is run with "
-    "--connections=multiplexed";
-
 // Two versions of a policy: what counts is what the change does. Without `before`, the policy alone.
 struct PolicyCase {
   PolicyToRun policy;

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/output/style.h"
+#include "model/base/statement.h"
 #include "policies/export.h"
 #include "retrystorm/policy_space.h"
 #include "retrystorm/simulated_trials.h"
@@ -128,18 +130,17 @@ class Recommendation {
   std::vector<Settings> by_merit(std::vector<Settings> all, const SimulatedTrials& trials) const;
   bool is_certified(const Settings& settings) const;
   std::vector<Row> rows() const;
-  std::string why_not(const Row& row, const Settings& recommended) const;
-  std::string distance(const Settings& settings, const Settings& recommended) const;
-  std::string missed_text(std::size_t claim, const MissedClaim& miss) const;
+  Statements why_not(const Row& row, const Settings& recommended) const;
+  Statements distance(const Settings& settings, const Settings& recommended) const;
+  Statement missed(std::size_t claim, const MissedClaim& miss) const;
   std::string settings_text(const Settings& settings) const;
-  std::string down_text(const Standing& standing) const;
+  Style style() const { return style_of(1, options_.look.color); }
 
-  void print_plan(bool complete) const;
   Table table_of(const std::vector<Row>& rows) const;
-  void print_choice(const std::vector<Row>& rows) const;
-  void print_warning(const Settings& recommended) const;
-  void print_settings(const Settings& settings) const;
+  void print_choice(const Settings& settings) const;
+  void print_beside(const Settings& recommended, bool complete) const;
   void print_nearest() const;
+  void print_best_so_far() const;
   void write(const std::vector<Row>& rows);
 
   const RecommendOptions& options_;

@@ -1,16 +1,16 @@
 // What `retrystorm recommend` prints.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <iostream>
-#include <limits>
 #include <utility>
 
+#include "common/output/answer.h"
 #include "common/output/json_text.h"
 #include "model/base/text.h"
 #include "retrystorm/policy_files.h"
-#include "retrystorm/policy_runs.h"
 #include "retrystorm/recommend.h"
-#include "study/notes.h"
+#include "words/words.h"
 
 namespace retrystorm {
 namespace {
@@ -26,10 +26,6 @@ std::string value_text(const Expectation& claim, double value) {
   return print_number(rounded(value));
 }
 
-std::string share_text(double share) {
-  return percent(share, 2);
-}
-
 // Of a named strategy: its name first, then what differs from it.
 std::vector<std::pair<std::string, std::string>> sorted_settings(const PolicySpace& space,
                                                                  const Settings& settings) {
@@ -40,93 +36,86 @@ std::vector<std::pair<std::string, std::string>> sorted_settings(const PolicySpa
   return all;
 }
 
-std::string seconds_text(const std::optional<Duration>& time) {
-  return time ? print_number(rounded(to_seconds(*time))) + " s" : "not in time";
+const char* more_or_less(double difference, const char* more, const char* less) {
+  return difference > 0 ? more : less;
 }
 
 }  // namespace
 
 // Why these settings are not the recommended ones.
-std::string Recommendation::why_not(const Row& row, const Settings& recommended) const {
+Statements Recommendation::why_not(const Row& row, const Settings& recommended) const {
   const Standing standing = fresh_.standing(row.settings);
   for (std::size_t i = 0; i < standing.down.size(); ++i) {
     const DownRuns& down = standing.down[i];
     if (down.hits > certificate_.most_for) {
-      return "down, or not back in time, in " + std::to_string(down.hits) + " of " +
-             std::to_string(down.runs) + " runs (" + question_.situations[i].title + ')';
+      return {{"setting-down",
+               {{"down", static_cast<double>(down.hits)},
+                {"runs", static_cast<double>(down.runs)},
+                {"fault", question_.situations[i].title}}}};
     }
   }
-  if (!passes(certificate_, standing)) return "its runs were interrupted";
-  std::string claims;
+  if (!passes(certificate_, standing)) return {{"setting-interrupted"}};
+  Statements claims;
   for (const auto& [claim, miss] : fresh_.missed(row.settings, 2 * misses_)) {
-    claims += (claims.empty() ? "misses " : " and ") + missed_text(claim, miss);
+    claims.push_back(missed(claim, miss));
   }
-  if (!claims.empty()) return claims;
-  return distance(row.settings, recommended);
+  return claims.empty() ? distance(row.settings, recommended) : claims;
 }
 
 // What differs clearly in the certificate's runs and in the variations.
-std::string Recommendation::distance(const Settings& settings, const Settings& recommended) const {
+Statements Recommendation::distance(const Settings& settings, const Settings& recommended) const {
   const SituationFigures ours = fresh_.figures(recommended), its = fresh_.figures(settings);
-  std::string text;
-  const auto add = [&text](double difference, double least, const std::string& what,
-                           const std::string& amount) {
-    if (std::abs(difference) < least) return;
-    text += (text.empty() ? "" : ", ") + what + (difference > 0 ? " +" : " -") + amount;
-  };
-  const double failed = its.failed - ours.failed, attempts = its.attempts - ours.attempts;
-  add(failed, 0.001, "failed requests", percent(std::abs(failed), 1));
-  add(attempts, 0.01, "attempts of a request", fixed(std::abs(attempts), 2));
+  Statements all;
+  if (const double failed = its.failed - ours.failed; std::abs(failed) >= 0.001) {
+    all.push_back({more_or_less(failed, "setting-more-failed", "setting-less-failed"),
+                   {{"share", ShareOf{std::abs(failed)}}}});
+  }
+  if (const double attempts = its.attempts - ours.attempts; std::abs(attempts) >= 0.01) {
+    all.push_back({more_or_less(attempts, "setting-more-attempts", "setting-less-attempts"),
+                   {{"attempts", std::abs(attempts)}}});
+  }
   if (ours.back && its.back) {
-    const double back = to_seconds(*its.back) - to_seconds(*ours.back);
-    add(back, 0.5, "back after", print_number(rounded(std::abs(back))) + " s");
+    const Duration later = *its.back - *ours.back;
+    if (std::chrono::abs(later) >= std::chrono::milliseconds(500)) {
+      all.push_back({later > Duration::zero() ? "setting-later" : "setting-sooner",
+                     {{"time", std::chrono::abs(later)}}});
+    }
   } else if (ours.back || its.back) {
-    text +=
-        (text.empty() ? "" : ", ") + std::string(its.back ? "back in time" : "not back in time");
+    all.push_back({its.back ? "setting-back" : "setting-not-back"});
   }
   const double down = static_cast<double>(down_when_varied(settings)) -
                       static_cast<double>(down_when_varied(recommended));
-  add(down, 1, "down where something differs", print_number(std::abs(down)) + " runs");
-  return text.empty() ? "nothing tells them apart" : text;
-}
-
-// "success>99% (errors 10 %): 98.4 %"
-std::string Recommendation::missed_text(std::size_t claim, const MissedClaim& miss) const {
-  const SituationClaim& missed = question_.claims[claim];
-  return missed.claim.text + " (" + question_.situations[miss.situation].title +
-         "): " + value_text(missed.claim, miss.value);
-}
-
-void Recommendation::print_plan(bool complete) const {
-  std::cout << search_.tried().size() << " settings were tried in " << question_.situations.size()
-            << " disturbances: " << question_.down.text << " in each";
-  for (const SituationClaim& each : question_.claims) {
-    std::cout << ", " << claim_text(each, question_.situations);
+  if (down != 0) {
+    all.push_back({more_or_less(down, "setting-more-down", "setting-less-down"),
+                   {{"runs", std::abs(down)}}});
   }
-  std::cout << ".\n";
-  if (question_.multiplexed) std::cout << kRunMultiplexed << '\n';
-  std::cout << "Certified: down, or not back in time, in at most " << certificate_.most_for
-            << " of " << certificate_.runs << " runs of each with fresh seeds (95 %).\n";
-  if (!complete) std::cout << "Interrupted: what is unfinished is not certified.\n";
-  std::cout << '\n';
+  return all.empty() ? Statements{{"setting-same"}} : all;
 }
 
+Statement Recommendation::missed(std::size_t claim, const MissedClaim& miss) const {
+  const SituationClaim& missed = question_.claims[claim];
+  return {"setting-misses",
+          {{"claim", missed.claim.text},
+           {"fault", question_.situations[miss.situation].title},
+           {"value", value_text(missed.claim, miss.value)}}};
+}
+
+// A remark behind a row says why it is not the recommended one: of the first two that are not.
 Table Recommendation::table_of(const std::vector<Row>& rows) const {
   Table table{.columns = {{.title = "setting", .code = true},
-                          {.title = "down"},
-                          {.title = "at most"},
-                          {.title = "p90", .group = "back after"},
-                          {.title = question_.situations[kShownOutage].title, .group = "success"},
-                          {.title = "errors 10 %", .group = "success"},
-                          {.title = "50 %", .group = "success"},
-                          {.title = "mean", .group = "load"},
-                          {.title = "worst outage", .group = "load"}},
+                          {.title = "down", .group = "stays"},
+                          {.title = "at most", .group = "stays", .rank = 2},
+                          {.title = "after", .group = "back"},
+                          {.title = question_.situations[kShownOutage].title, .group = "answered"},
+                          {.title = "errors 10 %", .group = "answered"},
+                          {.title = "50 %", .group = "answered"},
+                          {.title = "per request", .group = "attempts"},
+                          {.title = "at most", .group = "attempts", .rank = 1}},
               .rows = {}};
   if (parting_ != nullptr) {
-    table.columns.back().title = "worst";  // for room
-    table.columns.insert(table.columns.begin() + 4,
-                         {.title = parting_->title, .group = "back after"});
+    table.columns.insert(table.columns.begin() + 4, {.title = parting_->title, .group = "back"});
   }
+  std::size_t reasons = 0;
   for (const Row& row : rows) {
     const Standing standing = fresh_.standing(row.settings);
     const auto worst = std::max_element(
@@ -135,91 +124,89 @@ Table Recommendation::table_of(const std::vector<Row>& rows) const {
         });
     if (worst->runs == 0) continue;
     std::vector<std::string> texts{
-        row.name, std::to_string(worst->hits) + " of " + std::to_string(worst->runs),
-        share_text(greatest_share(worst->hits, worst->runs, misses_))};
+        row.name,
+        words_of({"of",
+                  {{"part", static_cast<double>(worst->hits)},
+                   {"all", static_cast<double>(worst->runs)}}}),
+        share_words(greatest_share(worst->hits, worst->runs, misses_))};
     if (standing.costs.empty()) {
       texts.resize(table.columns.size(), "-");
     } else {
       const SituationFigures figures = fresh_.figures(row.settings);
-      texts.push_back(seconds_text(figures.back));
+      const auto time_text = [](const std::optional<Duration>& time) {
+        return time ? time_words(*time) : words_of("not-in-time");
+      };
+      const auto answered = [](const std::optional<double>& share) {
+        return share ? share_words(*share) : "-";
+      };
+      texts.push_back(time_text(figures.back));
       if (parting_ != nullptr) {
-        texts.push_back(seconds_text(varied_trials_.back_of(row.settings, *parting_)));
+        texts.push_back(time_text(varied_trials_.back_of(row.settings, *parting_)));
       }
-      texts.push_back(success_text(figures.in_outage[kShownOutage]));
-      for (const double each : figures.in_errors) texts.push_back(success_text(each));
-      texts.push_back(fixed(figures.attempts, 2));
-      texts.push_back(fixed(figures.most_attempts, 2));
+      texts.push_back(answered(figures.in_outage[kShownOutage]));
+      for (const double each : figures.in_errors) texts.push_back(answered(each));
+      texts.push_back(number_words(figures.attempts));
+      texts.push_back(number_words(figures.most_attempts));
     }
+    const bool is_choice = row.name == kRecommended;
+    const bool has_reason = !is_choice && (row.name == kYours || reasons++ == 0);
     table.rows.push_back(std::move(texts));
+    table.tones.push_back(is_choice                    ? Tone::kGood
+                          : is_certified(row.settings) ? Tone::kPlain
+                                                       : Tone::kDoubt);
+    table.remarks.push_back(has_reason ? words_of(why_not(row, rows.front().settings)) : "");
   }
   return table;
 }
 
-// What is recommended, why not what the search started from, and how far away the second is.
-void Recommendation::print_choice(const std::vector<Row>& rows) const {
-  const Settings& settings = rows.front().settings;
-  const std::string& base = space_.name(settings[0]);
-  std::string what = base;
-  for (const auto& [name, value] : space_.changes(settings)) {
-    what += (what == base ? " with " : ", ") + name + " = " + value;
+// What is recommended: in one sentence, and as options.
+void Recommendation::print_choice(const Settings& settings) const {
+  const bool as_it_is = settings == space_.strategy(0);
+  const auto tried = static_cast<double>(search_.tried().size());
+  print_headline(std::cout,
+                 {Tone::kGood,
+                  {as_it_is ? "recommend-start" : "recommend-found",
+                   {{"what", as_it_is ? space_.name(settings[0]) : settings_text(settings)},
+                    {"count", tried}}}},
+                 style());
+  std::string full;
+  for (const auto& [name, value] : space_.in_full(settings)) {
+    full += (full.empty() ? "" : "  ") + name + "=" + value;
   }
-  if (settings == space_.strategy(0)) {
-    what += " as it is: of " + std::to_string(search_.tried().size()) +
-            " settings none stays up where this is down, and none costs clearly less";
-  }
-  print_wrapped(std::cout, std::string(kRecommended) + ": ", what);
-  bool second = false;
-  for (const Row& row : rows) {
-    const bool start = row.settings == space_.strategy(0);
-    if (row.settings == settings || (second && !start)) continue;
-    print_wrapped(std::cout, row.name + ": ", why_not(row, settings));
-    second = second || !start;
-  }
+  std::cout << fitted("  ", full, style());
 }
 
 // What is certified holds for what was given only.
-void Recommendation::print_warning(const Settings& recommended) const {
+void Recommendation::print_beside(const Settings& recommended, bool complete) const {
   std::string where;
+  std::size_t up = 0;
   for (const Variation& variation : variations_) {
     const DownRuns worst = varied_trials_.worst_of(recommended, variation);
+    if (worst.runs > 0 && worst.hits == 0) ++up;
     if (worst.hits == 0) continue;
-    where += (where.empty() ? "" : ", ") + variation.title + " (" + std::to_string(worst.hits) +
-             " of " + std::to_string(worst.runs) + " runs)";
+    where += (where.empty() ? "" : ", ") + words_of({"variation-down",
+                                                     {{"what", variation.title},
+                                                      {"down", static_cast<double>(worst.hits)},
+                                                      {"runs", static_cast<double>(worst.runs)}}});
   }
-  if (where.empty()) return;
-  print_wrapped(std::cout, "Warning: ",
-                "the recommended settings are down where this differs: " + where + '.');
-}
-
-void Recommendation::print_settings(const Settings& settings) const {
-  const NamedOptions changes = space_.changes(settings);
-  const std::string& strategy = space_.name(settings[0]);
-  std::cout << "\nThe recommended settings"
-            << (strategy == kYours ? " are yours" : ", for --config:")
-            << (strategy == kYours && !changes.empty() ? " with\n" : "\n");
-  if (strategy != kYours) {
-    for (const auto& [name, value] : sorted_settings(space_, settings)) {
-      std::cout << name << " = " << value << '\n';
-    }
+  const auto tell = [this](const Statement& what, Tone tone) {
+    std::cout << painted(fitted("  ", words_of(what), style()), tone, style());
+  };
+  if (!complete) return tell({"recommend-interrupted"}, Tone::kDoubt);
+  if (where.empty()) {
+    tell({"recommend-varied", {{"count", static_cast<double>(up)}}}, Tone::kPlain);
+  } else {
+    tell({"recommend-varied-down", {{"list", where}}}, Tone::kDoubt);
   }
-  for (const auto& [name, value] : changes) {
-    std::cout << name << " = " << value << "  # not " << space_.unchanged(name) << '\n';
-  }
-  std::string full;
-  for (const auto& [name, value] : space_.in_full(settings)) {
-    full += (full.empty() ? "" : ", ") + name + " = " + value;
-  }
-  print_wrapped(std::cout, "In full: ", full);
-  const ScenarioOptions options = scenario_of(space_.options_of(settings, question_.given));
+  const ScenarioOptions options = scenario_of(space_.options_of(recommended, question_.given));
   if (const auto length =
           options.graph.on() ? std::nullopt : advised_queue_length(look_ahead(options))) {
-    print_wrapped(std::cout, "The service's part: ",
-                  "bound its queue, such as --queue-length=" + std::to_string(*length) +
-                      ", and search again: other settings may be enough.");
+    tell({"recommend-queue", {{"length", std::to_string(*length)}}}, Tone::kPlain);
   }
-  if (!question_.format) return;
-  std::cout << '\n';
-  print_exported(export_policy(options.workload, *question_.format, question_.names));
+  const double most = greatest_share(certificate_.most_for, certificate_.runs, misses_);
+  tell({options_.start.empty() ? "recommend-below" : "recommend-below-start",
+        {{"share", ShareOf{most}}, {"seed", std::to_string(study_.seed())}}},
+       Tone::kDim);
 }
 
 // As options, in one line.
@@ -238,26 +225,32 @@ std::string Recommendation::settings_text(const Settings& settings) const {
 
 // What stands in the way.
 void Recommendation::print_nearest() const {
-  std::cout << "No settings meet all claims.\n";
   const std::vector<Settings> ranked = search_.ranked();
+  Statements why;
   if (ranked.empty()) {
-    std::cout << question_.down.text << " is in the way: all settings are down too often.\n";
+    why.push_back({"recommend-all-down", {{"claim", question_.down.text}}});
   } else {
-    std::string misses;
-    for (const auto& [claim, miss] : trials_.missed(ranked.front())) {
-      misses += (misses.empty() ? "" : ", ") + missed_text(claim, miss);
-    }
+    for (const auto& [claim, miss] : trials_.missed(ranked.front())) why.push_back(missed(claim, miss));
     const Standing standing = trials_.standing(ranked.front());
     for (std::size_t i = 0; i < standing.down.size(); ++i) {
-      const DownRuns& down = standing.down[i];
-      if (down.hits == 0) continue;
-      misses += (misses.empty() ? "" : ", ") + question_.down.text + " (" +
-                question_.situations[i].title + "): " + std::to_string(down.hits) + " of " +
-                std::to_string(down.runs) + " runs";
+      if (standing.down[i].hits == 0) continue;
+      why.push_back({"setting-down",
+                     {{"down", static_cast<double>(standing.down[i].hits)},
+                      {"runs", static_cast<double>(standing.down[i].runs)},
+                      {"fault", question_.situations[i].title}}});
     }
-    print_wrapped(std::cout, "The nearest: ", settings_text(ranked.front()) + " misses " + misses);
   }
-  std::cout << "`retrystorm remedies` has what a service can do.\n";
+  print_headline(std::cout,
+                 {Tone::kBad,
+                  {"recommend-none",
+                   {{"count", static_cast<double>(search_.tried().size())},
+                    {"why", words_of(why)}}}},
+                 style());
+  if (!ranked.empty()) {
+    std::cout << fitted(
+        "  ", words_of({"recommend-nearest", {{"what", settings_text(ranked.front())}}}), style());
+  }
+  print_dim(std::cout, words_of("recommend-what-else"), style());
 }
 
 void Recommendation::write(const std::vector<Row>& rows) {
@@ -298,18 +291,17 @@ void Recommendation::write(const std::vector<Row>& rows) {
   }
 }
 
-// "0 of 36 runs of a disturbance, 9.6 % at most (95 %)"
-std::string Recommendation::down_text(const Standing& standing) const {
-  DownRuns worst{.runs = std::numeric_limits<std::size_t>::max()};
-  for (const DownRuns& each : standing.down) {
-    if (each.runs > 0 && std::pair(each.hits, worst.runs) > std::pair(worst.hits, each.runs)) {
-      worst = each;
-    }
-  }
-  return std::to_string(worst.hits) + " of " + std::to_string(worst.runs) +
-         " runs of a disturbance, " +
-         narrow_percent(wilson_interval(worst.hits, worst.runs, kUsualMisses).high, 1) +
-         " at most (95 %)";
+// Interrupted before any settings were certified: the best by then.
+void Recommendation::print_best_so_far() const {
+  const std::vector<Settings> ranked = search_.ranked();
+  const std::string best = !found_.empty()    ? settings_text(found_.front())
+                           : !ranked.empty() ? settings_text(ranked.front())
+                                             : "";
+  print_headline(std::cout,
+                 {Tone::kDoubt,
+                  {best.empty() ? "recommend-nothing-yet" : "recommend-best-so-far",
+                   {{"what", best}, {"count", static_cast<double>(search_.tried().size())}}}},
+                 style());
 }
 
 int Recommendation::run() {
@@ -318,50 +310,49 @@ int Recommendation::run() {
   study_.end_work(complete);
   const std::vector<Row> all = rows();
   write(all);
-  const bool certified = !all.empty() && all.front().name == kRecommended;
   if (found_.empty()) {
     if (complete) {
       print_nearest();
-    } else if (const auto ranked = search_.ranked(); !ranked.empty()) {
-      const Standing standing = trials_.standing(ranked.front());
-      print_wrapped(std::cout, "",
-                    "The best of " + std::to_string(search_.tried().size()) +
-                        " settings by then: " + settings_text(ranked.front()) + ": down in " +
-                        down_text(standing) + ". Claim nothing before the rest has run.");
     } else {
-      std::cout << "Nothing can be said: not every disturbance has been tried by then.\n";
+      print_best_so_far();
     }
     const int code = study_.finish();
     return code == 0 ? kExitBroken : code;
   }
-  print_plan(complete);
+  const bool certified = !all.empty() && all.front().name == kRecommended;
   const Table table = table_of(all);
   if (table.rows.empty()) {  // interrupted before its first fresh run
-    print_wrapped(
-        std::cout, "",
-        "None of the " + std::to_string(found_.size()) +
-            " best settings has had a run with a fresh seed yet. The best by then, of which no "
-            "claim can be made: " +
-            settings_text(found_.front()));
+    print_best_so_far();
     const int code = study_.finish();
     return code == 0 ? kExitUndecided : code;
   }
-  study_.show(table);
-  std::cout << '\n';
   if (certified) {
-    print_choice(all);
-    if (complete) print_warning(all.front().settings);
+    print_choice(all.front().settings);
   } else {
-    print_wrapped(std::cout, all.front().name + ": ", why_not(all.front(), all.front().settings));
+    print_headline(std::cout,
+                   {Tone::kDoubt,
+                    {"recommend-not-certified",
+                     {{"row", all.front().name},
+                      {"why", words_of(why_not(all.front(), all.front().settings))}}}},
+                   style());
   }
+  study_.show(table);
   // The others are known by their names.
   for (const Row& row : all) {
     if (row.name == kSafer || row.name == kCheaper || row.name.starts_with(kRefused) ||
         row.name.starts_with(kUnfinished)) {
-      print_wrapped(std::cout, "The settings of " + row.name + ": ", settings_text(row.settings));
+      std::cout << fitted("  " + row.name + ": ", settings_text(row.settings), style());
     }
   }
-  if (certified) print_settings(all.front().settings);
+  if (certified) {
+    print_beside(all.front().settings, complete);
+    if (question_.format) {
+      const ScenarioOptions options =
+          scenario_of(space_.options_of(all.front().settings, question_.given));
+      std::cout << '\n';
+      print_exported(export_policy(options.workload, *question_.format, question_.names));
+    }
+  }
   const int code = study_.finish();
   return code != 0 || certified ? code : kExitUndecided;
 }

@@ -12,6 +12,7 @@
 #include "retrystorm/study_command.h"
 #include "retrystorm/usual_remedies.h"
 #include "simulator/changes.h"
+#include "study/notes.h"
 #include "words/words.h"
 
 namespace retrystorm {
@@ -206,7 +207,7 @@ int remedies(const Invocation& invocation, const RemediesOptions& options) {
   for (const UsualRemedy& one : tried) {
     const Remedy remedy{one.title, one.actions};
     if (!one.left_out.empty()) {
-      left_out.push_back(one.title + " is left out: " + one.left_out);
+      left_out.push_back(words_of({"left-out", {{"what", one.title}, {"why", one.left_out}}}));
       continue;
     }
     std::string why;
@@ -217,7 +218,7 @@ int remedies(const Invocation& invocation, const RemediesOptions& options) {
     if (can_be) {
       remedies.push_back(remedy);
     } else if (are_usual) {
-      left_out.push_back(remedy.title + " is left out: " + why);
+      left_out.push_back(words_of({"left-out", {{"what", remedy.title}, {"why", why}}}));
     } else {
       throw std::invalid_argument("--remedy " + in_quotes(remedy.title) + ": " + why);
     }
@@ -281,8 +282,7 @@ int remedies(const Invocation& invocation, const RemediesOptions& options) {
       }
     }
     if (remedies[r].actions.empty() && cell.recovered == cell.runs) {
-      unharmed.push_back(cases[c].title +
-                         " comes back in all runs without any remedy: there is nothing to remedy");
+      unharmed.push_back(words_of({"remedies-nothing-to-do", {{"case", cases[c].title}}}));
     }
     const std::size_t width = (table.columns.size() - 1) / cases.size();
     std::vector<std::string>& row = table.rows[r];
@@ -325,16 +325,16 @@ int remedies(const Invocation& invocation, const RemediesOptions& options) {
                             {{"remedies", for_all}}};
     std::cout << words_of(summary) << ".\n";
   }
-  for (const std::string& each : unharmed) std::cout << wrapped("", each, 2);
+  const Style style = style_of(1, options.look.color);
+  for (const std::string& each : unharmed) std::cout << fitted("", each, style);
   for (std::size_t c = 0; c < cases.size(); ++c) {
     if (lost[c].empty()) continue;
-    std::cout << wrapped(
-        "",
-        cases[c].title + " does not come back with --backlog=" + std::to_string(kLong) +
-            ", which servers in Go have, by: " + lost[c] + ": ask what your server listens with",
-        2);
+    say({"remedies-long-backlog",
+                                  {{"case", cases[c].title},
+                                   {"backlog", std::to_string(kLong)},
+                                   {"remedies", lost[c]}}}, style);
   }
-  for (const std::string& each : left_out) std::cout << wrapped("", each, 2);
+  for (const std::string& each : left_out) std::cout << fitted("", each, style);
   write_picture_data(options.picture_data, cases, remedies, runs);
   return study.finish();
 }

@@ -15,6 +15,7 @@
 #include "retrystorm/study_command.h"
 #include "study/cells.h"
 #include "study/notes.h"
+#include "words/words.h"
 
 namespace retrystorm {
 namespace {
@@ -130,12 +131,12 @@ int schedule(const Invocation& invocation, const ScheduleOptions& options) {
       ++attempt;
       const double wait = to_seconds(one.wait);
       std::vector<Json> values{name, attempt, wait};
-      std::vector<std::string> texts{name, std::to_string(attempt), print_number(wait),
-                                     print_number(to_seconds(one.until))};
+      std::vector<std::string> texts{name, std::to_string(attempt), number_words(wait),
+                                     number_words(to_seconds(one.until))};
       for (std::size_t p = 0; p < ScheduledWait::kShares.size(); ++p) {
         const Json share = one.spread ? Json(to_seconds((*one.spread)[p])) : Json(nullptr);
         values.push_back(share);
-        if (!story) texts.push_back(one.spread ? print_number(share.get<double>()) : "");
+        if (!story) texts.push_back(one.spread ? number_words(share.get<double>()) : "");
       }
       const char* const outcome = one.failed ? "failure" : "success";
       values.push_back(story ? Json(outcome) : Json(nullptr));
@@ -145,7 +146,7 @@ int schedule(const Invocation& invocation, const ScheduleOptions& options) {
       table.rows.push_back(texts);
     }
     for (const std::string& text : warnings_of(workload.retry)) {
-      warnings += wrapped(name + ": warning: ", text, 2);
+      warnings += fitted(name + ": warning: ", text, style_of(1));
     }
     if (attempt < options.waits) {
       ended += (ended.empty() ? "" : ", ") + name + ' ' + end_of_schedule(workload.retry, attempt);
@@ -157,7 +158,7 @@ int schedule(const Invocation& invocation, const ScheduleOptions& options) {
   print_overruling(asked.given);
   print(std::cout, table);
   std::cout << warnings;
-  print_note(std::cout, "no more waits, for a request is given up", ended);
+  if (!ended.empty()) say({"schedule-ended", {{"list", ended}}});
   return output.finish();
 }
 

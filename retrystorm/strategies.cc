@@ -8,6 +8,7 @@
 #include "model/base/text.h"
 #include "retrystorm/disturbances.h"
 #include "retrystorm/study_command.h"
+#include "study/notes.h"
 
 namespace retrystorm {
 namespace {
@@ -111,12 +112,8 @@ int strategies(const Invocation& invocation, const StrategiesOptions& options) {
   const bool any_down =
       std::any_of(ranks.begin(), ranks.end(), [](const Rank& each) { return each.down > 0; });
   if (ranks.size() > 1 && !any_down) {
-    std::cout << wrapped(
-        "",
-        "none is down after a freeze, so the order is that of the requests that succeeded. What "
-        "parts them is more load (" +
-            std::string(given.contains("rate") ? "--rate" : "--clients") + ")",
-        2);
+    say({"strategies-none-down",
+                  {{"option", std::string(given.contains("rate") ? "--rate" : "--clients")}}}, style_of(1, options.look.color));
   }
   return study.finish();
 }

@@ -198,12 +198,12 @@ Compared compared(const Invocation& invocation, const std::string& list,
 
 void print_overruling(const NamedOptions& given, const std::string& whose) {
   const std::string text = overruling_text(given, whose);
-  if (!text.empty()) std::cout << wrapped("", text, 2);
+  if (!text.empty()) std::cout << fitted("", text, style_of(STDOUT_FILENO));
 }
 
 void print_brought(const std::vector<ListedStrategy>& strategies, const NamedOptions& given) {
   for (const std::string& text : {brought_text(strategies, given), left_text(strategies, given)}) {
-    if (!text.empty()) std::cout << wrapped("", text, 2);
+    if (!text.empty()) std::cout << fitted("", text, style_of(STDOUT_FILENO));
   }
 }
 

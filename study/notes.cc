@@ -2,34 +2,13 @@
 
 #include <algorithm>
 
-#include "common/output/fixed.h"
 #include "study/cell_answer.h"
 #include "words/words.h"
 
 namespace retrystorm {
 
-void print_note(std::ostream& out, const std::string& label, const std::string& text) {
-  if (text.empty()) return;
-  const auto print = [&out](const std::string& line) {
-    const bool first = line[0] != ' ';
-    out << wrapped(first ? "" : "  ", std::string_view(line).substr(first ? 0 : 2), 2);
-  };
-  std::string line = label + ": ";
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(", ", at), text.size());
-    const std::string part = text.substr(at, end - at) + (end < text.size() ? "," : "");
-    if (line.size() + 1 + part.size() > kLineWidth) {
-      print(line);
-      line = "  ";
-    }
-    line += (line.back() == ' ' ? "" : " ") + part;
-    at = end + 2;
-  }
-  print(line);
-}
-
-void print_wrapped(std::ostream& out, const std::string& head, const std::string& text) {
-  out << wrapped(head, text, head.size());
+void say(const Statement& statement, const Style& style, const std::string& head, std::ostream& out) {
+  out << fitted(head, words_of(statement), style);
 }
 
 void print_remarks(std::ostream& out, const std::vector<std::pair<std::string, CellResult>>& cells) {
@@ -45,7 +24,9 @@ void print_remarks(std::ostream& out, const std::vector<std::pair<std::string, C
       same->second += ", " + name;
     }
   }
-  for (const auto& [text, names] : all) print_wrapped(out, names.empty() ? "" : names + ": ", text);
+  for (const auto& [text, names] : all) {
+    out << fitted(names.empty() ? "" : names + ": ", text, style_of(1));
+  }
 }
 
 }  // namespace retrystorm
