@@ -19,9 +19,9 @@
 #include "retrystorm/policy_files.h"
 #include "retrystorm/policy_runs.h"
 #include "retrystorm/study_command.h"
+#include "study/judged_runs.h"
 #include "study/notes.h"
 #include "words/words.h"
-#include "study/judged_runs.h"
 
 namespace retrystorm {
 namespace {
@@ -267,6 +267,33 @@ void print_files(const std::vector<CheckedFile>& files, const std::vector<Found>
   }
 }
 
+// What is found, in one sentence, which is the reason of the exit code if `harm` is there.
+void print_reason(const std::vector<Found>& all, bool unknown, bool was_run, const Style& style) {
+  const auto harm =
+      std::find_if(all.begin(), all.end(), [](const Found& each) { return each.is_new_harm(); });
+  if (harm == all.end()) {
+    if (!was_run) {
+      print_headline(std::cout,
+                     unknown ? RunAnswer{Tone::kDoubt, {"check-unknown"}}
+                             : RunAnswer{Tone::kGood, {"check-no-harm"}},
+                     style);
+    }
+    return;
+  }
+  const auto count = static_cast<double>(
+      std::count_if(all.begin(), all.end(), [](const Found& each) { return each.is_new_harm(); }));
+  const Statement reason{was_run ? "check-exit-code" : "check-harm",
+                         {{"found", count_words(count, "finding")},
+                          {"code", static_cast<double>(kExitBroken)},
+                          {"line", std::to_string(harm->line())},
+                          {"rule", std::string(harm->note->rule)}}};
+  if (was_run) {
+    std::cout << painted(fitted("  ", words_of(reason), style), Tone::kDoubt, style);
+  } else {
+    print_headline(std::cout, {Tone::kDoubt, reason}, style);
+  }
+}
+
 using Json = nlohmann::ordered_json;
 
 void write_sarif(const std::vector<Found>& all, bool of_changes) {
@@ -371,9 +398,14 @@ int check_files(const Invocation& invocation, const CheckOptions& typed) {
   }
   if (!options.workload.seed) options.workload.seed = 1;  // for the same verdict each time
   const std::vector<PolicyCase> cases = given.empty() ? std::vector<PolicyCase>() : cases_of(files);
-  const auto tell = [&](JsonLines& json) {
+  const auto write = [&](JsonLines& json) {
     if (options.format == Format::kSarif) write_sarif(all, !old_files.empty());
     write_json(files, all, json);
+  };
+  const auto print = [&] {
+    if (!markdown) {
+      print_reason(all, has_unknown(files), !cases.empty(), style_of(1, options.look.color));
+    }
     print_files(files, all, markdown, options.look);
     if (given.empty()) {
       say({"check-ask-service"});
@@ -388,23 +420,17 @@ int check_files(const Invocation& invocation, const CheckOptions& typed) {
   if (cases.empty()) {
     JsonLines json(options.json);
     write_start(invocation, *options.workload.seed, true, json);
-    tell(json);
+    write(json);
+    print();
     if (!json.finish() || !flush_standard_output()) return kExitFault;
   } else {
     if (options.expectations.empty()) {
       options.expectations.push_back(parse_expectation("down<1%", cell_figures({})));
     }
-    code = run_policies(invocation, options, cases, disturbances, given, markdown, tell);
+    code = run_policies(invocation, options, cases, disturbances, given, markdown, write, print);
   }
   if (code == kExitFault || code == kExitBroken) return code;
-  const auto harm =
-      std::find_if(all.begin(), all.end(), [](const Found& each) { return each.is_new_harm(); });
-  if (harm != all.end()) {
-    // A broken expectation. No run says so, and the finding stands far above.
-    if (!given.empty()) {
-      std::cout << "exit code " << kExitBroken << ": for the " << level_name(harm->note->level)
-                << " above (" << harm->note->rule << ")\n";
-    }
+  if (std::any_of(all.begin(), all.end(), [](const Found& each) { return each.is_new_harm(); })) {
     return flush_standard_output() ? kExitBroken : kExitFault;
   }
   return has_unknown(files) ? std::max<int>(code, kExitUndecided) : code;

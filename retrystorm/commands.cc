@@ -17,9 +17,9 @@ namespace retrystorm {
 namespace {
 
 // By purpose: ask, compare, translate, trust.
-const Command* const kCommands[] = {&kSimulate, &kCheck,   &kRecommend, &kRemedies,
-                                    &kStrategies, &kMapStudy, &kJobStudy, &kService,
-                                    &kSchedule, &kImport,  &kExport};
+const Command* const kCommands[] = {&kSimulate,   &kCheck,    &kRecommend, &kRemedies,
+                                    &kStrategies, &kMapStudy, &kJobStudy,  &kService,
+                                    &kSchedule,   &kImport,   &kExport};
 
 constexpr std::string_view kOverview =
     R"(After an outage, does your service come back, or do its clients' retries keep it down?
@@ -39,10 +39,9 @@ retrystorm COMMAND -h, --explain WORD, docs/README.md
 
 }  // namespace
 
-const Command kSimulate{"simulate", "One run, many runs, or a sweep of settings.", "",
-                        [](const Command&, int argc, const char* const* argv) {
-                          return run_simulate(argc, argv, 2);
-                        }};
+const Command kSimulate{
+    "simulate", "One run, many runs, or a sweep of settings.", "",
+    [](const Command&, int argc, const char* const* argv) { return run_simulate(argc, argv, 2); }};
 
 int run_commands(int argc, const char* const* argv) {
   occupy_standard_descriptors();

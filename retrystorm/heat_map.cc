@@ -242,11 +242,11 @@ Statement HeatMap::where_down(std::size_t panel) const {
   if (down == 0) return {"map-back"};
   if (down == cells) return {"map-down"};
   if (!one_limit || *most == 0) {
-    return {"map-some", {{"down", static_cast<double>(down)}, {"cells", static_cast<double>(cells)}}};
+    return {"map-some",
+            {{"down", static_cast<double>(down)}, {"cells", static_cast<double>(cells)}}};
   }
   if (least == most) return {"map-from", {of_axis, {"from", across_.texts[*least]}}};
-  return {"map-from-to",
-          {of_axis, {"from", across_.texts[*least]}, {"to", across_.texts[*most]}}};
+  return {"map-from-to", {of_axis, {"from", across_.texts[*least]}, {"to", across_.texts[*most]}}};
 }
 
 void HeatMap::print_marks(std::ostream& out, const Style& style) const {
@@ -263,9 +263,10 @@ void HeatMap::print_marks(std::ostream& out, const Style& style) const {
   const int width = static_cast<int>(up_.longest());
   for (std::size_t panel = 0; panel < panels_.size(); ++panel) {
     const std::string sentence = words_of(where_down(panel));
-    out << fitted("", panels_[panel].empty()
-                          ? sentence
-                          : words_of({"of-policy", {{"policy", panels_[panel]}, {"answer", sentence}}}),
+    out << fitted("",
+                  panels_[panel].empty()
+                      ? sentence
+                      : words_of({"of-policy", {{"policy", panels_[panel]}, {"answer", sentence}}}),
                   style);
     for (std::size_t row = 0; row < up_.texts.size(); ++row) {
       out << "  " << std::string(row == 0 ? up_.name : std::string(up_.name.size(), ' ')) << ' '
@@ -293,7 +294,9 @@ void HeatMap::print_numbers(std::ostream& out, const Style& style) const {
   const int first = static_cast<int>(std::max<std::size_t>(up_.longest() + 1, 8));
   const auto all = tables();
   for (std::size_t panel = 0; panel < all.size(); ++panel) {
-    const Statement title{down ? "map-title-down" : percent_ ? "map-title-share" : "map-title",
+    const Statement title{down       ? "map-title-down"
+                          : percent_ ? "map-title-share"
+                                     : "map-title",
                           {{"what", show_},
                            {"runs", count_words(static_cast<double>(runs_), "run")},
                            {"up", up_.name},

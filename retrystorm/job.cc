@@ -137,8 +137,9 @@ int job(const Invocation& invocation, const JobOptions& options) {
   study.show(table);
   if (without_outage > 0) {
     say({"job-before-outage",
-                                  {{"count", static_cast<double>(without_outage)},
-                                   {"runs", count_words(static_cast<double>(all_runs), "run")}}}, style_of(1, options.look.color));
+         {{"count", static_cast<double>(without_outage)},
+          {"runs", count_words(static_cast<double>(all_runs), "run")}}},
+        style_of(1, options.look.color));
   }
   return study.finish();
 }

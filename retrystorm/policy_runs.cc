@@ -161,15 +161,14 @@ Table table_of(bool of_changes, bool of_many) {
   const auto add = [&table](const char* title) { table.columns.push_back({.title = title}); };
   add("down");
   if (of_changes) add("only now");
-  for (const char* title : {"at most", "back after", "success in it", "load"}) add(title);
+  for (const char* title : {"at most", "back after", "answered", "attempts"}) add(title);
   return table;
 }
 
 std::vector<std::string> figures_of(const Cell& cell, const Runs& runs) {
   const CellResult result = summarize(runs);
   return {cell.outage() ? back_text(result) : "-",
-          success_text(success_in(*cell.disturbance, result)),
-          fixed(rounded(result.amplification), 2)};
+          share_words(success_in(*cell.disturbance, result)), number_words(result.amplification)};
 }
 
 // The options that every policy sets.
@@ -271,13 +270,15 @@ RunAnswer answer_of(std::span<const Cell> cells, const Study::Runs& runs, const 
 int run_policies(const Invocation& invocation, const StudyOptions& options,
                  const std::vector<PolicyCase>& cases,
                  const std::vector<StudyDisturbance>& disturbances, const NamedOptions& given,
-                 bool markdown, const std::function<void(JsonLines&)>& before_runs) {
+                 bool markdown, const std::function<void(JsonLines&)>& before_runs,
+                 const std::function<void()>& print_findings) {
   const Plan plan = plan_of(options, cases, disturbances, given);
   const bool of_changes = std::any_of(
       cases.begin(), cases.end(), [](const PolicyCase& each) { return each.before.has_value(); });
   const Judge judge(options);
   Study study(invocation, options, {"policy", "disturbance"}, plan.study);
   before_runs(study.json());
+  if (markdown) print_findings();
   // What is no table is as in a terminal.
   const char* const fence = markdown ? "```\n" : "";
   constexpr std::size_t kMostTold = 30;
@@ -322,7 +323,7 @@ int run_policies(const Invocation& invocation, const StudyOptions& options,
     if (cases.size() == 1) row.erase(row.begin());
     row.push_back(down_of(now, before));
     if (of_changes) row.push_back(before == nullptr ? "-" : std::to_string(hits.down));
-    row.push_back(percent(greatest_share(hits.down + hits.open, now.size()), 2));
+    row.push_back(share_words(greatest_share(hits.down + hits.open, now.size())));
     std::vector<std::string> figures = figures_of(cell, now);
     if (before != nullptr) {
       const std::vector<std::string> old = figures_of(cell, *before);
@@ -342,13 +343,10 @@ int run_policies(const Invocation& invocation, const StudyOptions& options,
     study.judge(cell.now, std::move(judged));
   }
   std::cout << fence;
-  print_overruling(given, "every policy");
   const bool multiplexed = std::any_of(
       cases.begin(), cases.end(), [](const PolicyCase& each) { return each.policy.multiplexed; });
-  if (multiplexed && !given.contains("connections")) {
-    say({"check-multiplexed"});
-  }
   if (options.look.verbose) {
+    if (multiplexed && !given.contains("connections")) say({"check-multiplexed"});
     std::vector<OutlookOfRow> rows;
     for (const std::size_t each : told) rows.push_back({"", look_ahead(plan.study[each].options)});
     print_premises(invocation, rows, set_by_all(cases));
@@ -385,10 +383,12 @@ int run_policies(const Invocation& invocation, const StudyOptions& options,
                              std::any_of(turned[i].begin(), turned[i].end(), turns_verdict)),
                    style);
   }
+  if (!markdown) print_findings();
+  print_overruling(given, "every policy");
   if (table.rows.empty()) {
     say({"check-nothing-yet"});
   } else {
-    study.show(table, markdown);
+    study.show(table, markdown, options.look.verbose);
   }
   const bool open = std::any_of(plan.cells.begin(), plan.cells.end(),
                                 [&](const Cell& cell) { return hits_of(runs[cell.now]).open > 0; });
@@ -413,7 +413,8 @@ int run_policies(const Invocation& invocation, const StudyOptions& options,
     trials[i].others(tell);
   }
   if (!start.empty()) {
-    say({"check-next", {{"command", "retrystorm recommend" + start + as_words(invocation, given)}}});
+    say({"check-next",
+         {{"command", "retrystorm recommend" + start + as_words(invocation, given)}}});
   }
   return study.finish(fence);
 }

@@ -20,11 +20,13 @@ struct PolicyCase {
 // of it and what the answer hangs on, and for a policy that does not hold the command that searches a better one. A policy that breaks a claim gets no more runs. Where there is a policy before, both
 // have the same seeds, and only runs that are down now and were not down before count as down. Returns the exit code.
 // Throws std::invalid_argument if so few runs cannot show a claim. There is at least one case. `before_runs`
-// is called when all options have been checked, with the file of --json. With `markdown`, all is printed as
+// is called when all options have been checked, with the file of --json, and `print_findings` below the
+// answer, or before the runs with `markdown`. With `markdown`, all is printed as
 // Markdown.
 int run_policies(const Invocation& invocation, const StudyOptions& options,
                  const std::vector<PolicyCase>& cases,
                  const std::vector<StudyDisturbance>& disturbances, const NamedOptions& given,
-                 bool markdown, const std::function<void(JsonLines&)>& before_runs);
+                 bool markdown, const std::function<void(JsonLines&)>& before_runs,
+                 const std::function<void()>& print_findings);
 
 }  // namespace retrystorm

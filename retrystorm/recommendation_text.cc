@@ -86,8 +86,8 @@ Statements Recommendation::distance(const Settings& settings, const Settings& re
   const double down = static_cast<double>(down_when_varied(settings)) -
                       static_cast<double>(down_when_varied(recommended));
   if (down != 0) {
-    all.push_back({more_or_less(down, "setting-more-down", "setting-less-down"),
-                   {{"runs", std::abs(down)}}});
+    all.push_back(
+        {more_or_less(down, "setting-more-down", "setting-less-down"), {{"runs", std::abs(down)}}});
   }
   return all.empty() ? Statements{{"setting-same"}} : all;
 }
@@ -123,12 +123,11 @@ Table Recommendation::table_of(const std::vector<Row>& rows) const {
           return a.hits < b.hits || (a.hits == b.hits && a.runs > b.runs);
         });
     if (worst->runs == 0) continue;
-    std::vector<std::string> texts{
-        row.name,
-        words_of({"of",
-                  {{"part", static_cast<double>(worst->hits)},
-                   {"all", static_cast<double>(worst->runs)}}}),
-        share_words(greatest_share(worst->hits, worst->runs, misses_))};
+    std::vector<std::string> texts{row.name,
+                                   words_of({"of",
+                                             {{"part", static_cast<double>(worst->hits)},
+                                              {"all", static_cast<double>(worst->runs)}}}),
+                                   share_words(greatest_share(worst->hits, worst->runs, misses_))};
     if (standing.costs.empty()) {
       texts.resize(table.columns.size(), "-");
     } else {
@@ -230,7 +229,8 @@ void Recommendation::print_nearest() const {
   if (ranked.empty()) {
     why.push_back({"recommend-all-down", {{"claim", question_.down.text}}});
   } else {
-    for (const auto& [claim, miss] : trials_.missed(ranked.front())) why.push_back(missed(claim, miss));
+    for (const auto& [claim, miss] : trials_.missed(ranked.front()))
+      why.push_back(missed(claim, miss));
     const Standing standing = trials_.standing(ranked.front());
     for (std::size_t i = 0; i < standing.down.size(); ++i) {
       if (standing.down[i].hits == 0) continue;
@@ -240,12 +240,12 @@ void Recommendation::print_nearest() const {
                       {"fault", question_.situations[i].title}}});
     }
   }
-  print_headline(std::cout,
-                 {Tone::kBad,
-                  {"recommend-none",
-                   {{"count", static_cast<double>(search_.tried().size())},
-                    {"why", words_of(why)}}}},
-                 style());
+  print_headline(
+      std::cout,
+      {Tone::kBad,
+       {"recommend-none",
+        {{"count", static_cast<double>(search_.tried().size())}, {"why", words_of(why)}}}},
+      style());
   if (!ranked.empty()) {
     std::cout << fitted(
         "  ", words_of({"recommend-nearest", {{"what", settings_text(ranked.front())}}}), style());
@@ -294,7 +294,7 @@ void Recommendation::write(const std::vector<Row>& rows) {
 // Interrupted before any settings were certified: the best by then.
 void Recommendation::print_best_so_far() const {
   const std::vector<Settings> ranked = search_.ranked();
-  const std::string best = !found_.empty()    ? settings_text(found_.front())
+  const std::string best = !found_.empty()   ? settings_text(found_.front())
                            : !ranked.empty() ? settings_text(ranked.front())
                                              : "";
   print_headline(std::cout,

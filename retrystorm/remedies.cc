@@ -330,9 +330,8 @@ int remedies(const Invocation& invocation, const RemediesOptions& options) {
   for (std::size_t c = 0; c < cases.size(); ++c) {
     if (lost[c].empty()) continue;
     say({"remedies-long-backlog",
-                                  {{"case", cases[c].title},
-                                   {"backlog", std::to_string(kLong)},
-                                   {"remedies", lost[c]}}}, style);
+         {{"case", cases[c].title}, {"backlog", std::to_string(kLong)}, {"remedies", lost[c]}}},
+        style);
   }
   for (const std::string& each : left_out) std::cout << fitted("", each, style);
   write_picture_data(options.picture_data, cases, remedies, runs);

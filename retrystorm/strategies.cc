@@ -113,7 +113,8 @@ int strategies(const Invocation& invocation, const StrategiesOptions& options) {
       std::any_of(ranks.begin(), ranks.end(), [](const Rank& each) { return each.down > 0; });
   if (ranks.size() > 1 && !any_down) {
     say({"strategies-none-down",
-                  {{"option", std::string(given.contains("rate") ? "--rate" : "--clients")}}}, style_of(1, options.look.color));
+         {{"option", std::string(given.contains("rate") ? "--rate" : "--clients")}}},
+        style_of(1, options.look.color));
   }
   return study.finish();
 }

@@ -423,7 +423,7 @@ void Study::write_row(std::size_t cell, std::size_t run,
   rows_.write(values);
 }
 
-void Study::show(const Table& table, bool as_markdown) {
+void Study::show(const Table& table, bool as_markdown, bool remarks) {
   write_markdown(files_.markdown, table);
   if (as_markdown) {
     std::cout << "```\n\n" << markdown_text(table) << "\n\n```\n";
@@ -435,7 +435,7 @@ void Study::show(const Table& table, bool as_markdown) {
                 style);
     }
   }
-  print_remarks(std::cout, written_);
+  if (remarks) print_remarks(std::cout, written_);
 }
 
 int Study::finish(const char* end) {

@@ -144,7 +144,7 @@ class Study {
 
   // Prints the results of the study, and writes them as Markdown. `as_markdown` prints them so, too, between
   // blocks of plain text.
-  void show(const Table& table, bool as_markdown = false);
+  void show(const Table& table, bool as_markdown = false, bool remarks = true);
 
   JsonLines& json() { return output_.json(); }
   LineFile& markdown() { return files_.markdown; }

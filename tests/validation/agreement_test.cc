@@ -12,7 +12,7 @@ namespace {
 TEST(Validate, TheSimulatorAgreesWithTheFormulas) {
   const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
   for (const Finding& each : validate(cases(), kUsualSeeds, cores)) {
-    EXPECT_TRUE(each.agrees) << markdown(cells(each));
+    EXPECT_TRUE(each.agrees) << csv_line(cells(each));
   }
 }
 
