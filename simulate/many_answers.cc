@@ -34,7 +34,10 @@ void print_trial(const AnswerTrials::Outcome& outcome, std::string& last, const 
                  {{"note", words_of(outcome.trial.note)}}};
   if (outcome.edge) note.values.push_back({"edge", static_cast<double>(*outcome.edge)});
   const Tone tone = outcome.turn == AnswerTrials::Turn::kBack ? Tone::kGood : Tone::kDoubt;
-  std::cout << painted(fitted("  " + shown + "  ", what_of(outcome.trial) + "   " + words_of(note), style),
+  constexpr std::size_t kOption = 16;
+  std::string what = what_of(outcome.trial);
+  what.resize(std::max(what.size() + 2, kOption), ' ');
+  std::cout << painted(fitted("  " + shown + "  ", what + words_of(note), style),
                        tone, style)
             << std::flush;
 }

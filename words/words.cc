@@ -286,7 +286,7 @@ constexpr std::array kRows{
     // What could turn it: study/trials.cc
     Row{"if-abandoned", "where the server skips requests whose callers have hung up"},
     Row{"if-accepts", "where it accepts no more than it serves"},
-    Row{"if-backlog", "nginx and Node.js ask for 511, Go for 4096, Tomcat for 100"},
+    Row{"if-backlog", "nginx and Node.js have 511, Go 4096, Tomcat 100"},
     Row{"if-burst", "where the limit admits one call at once, not {calls}"},
     Row{"if-capacity", "a tenth less capacity"},
     Row{"if-connects-cost", "where a connect costs three requests (TLS, a login)"},

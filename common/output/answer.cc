@@ -158,7 +158,11 @@ void print_strip(std::ostream& out, const RunCurve& curve, double full, const st
                  const Style& style) {
   if (curve.points.empty()) return;
   if (full <= 0) full = best_of(curve);
-  const Strip strip = strip_of(curve, full, kMostMarks, style);
+  // As many marks as have room in the line, if these are enough for a picture.
+  constexpr std::size_t kLeastMarks = 12, kAround = 20;
+  const std::size_t others = columns_of(beside) + kAround;
+  const std::size_t room = style.width > others ? style.width - others : 0;
+  const Strip strip = strip_of(curve, full, std::clamp(room, kLeastMarks, kMostMarks), style);
   const std::string text = words_of(
       {"strip", {{"first", full}, {"marks", strip.marks}, {"last", curve.points.back().ok}}});
   out << fitted("  ", text + (beside.empty() ? "" : "   ") + beside, style);

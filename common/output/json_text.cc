@@ -1,6 +1,7 @@
 #include "common/output/json_text.h"
 
 #include <cmath>
+#include <cstdint>
 
 namespace retrystorm {
 
@@ -23,7 +24,13 @@ std::string pairs_text(const nlohmann::ordered_json& object) {
 
 nlohmann::ordered_json statement_json(const Statement& statement) {
   struct AsJson {
-    nlohmann::ordered_json operator()(double number) const { return rounded(number); }
+    nlohmann::ordered_json operator()(double number) const {
+      constexpr double kExact = 1e15;  // below, a whole number is a count
+      if (number == std::round(number) && std::abs(number) < kExact) {
+        return static_cast<std::int64_t>(number);
+      }
+      return rounded(number);
+    }
     nlohmann::ordered_json operator()(ShareOf share) const { return share.share; }
     nlohmann::ordered_json operator()(Duration time) const { return rounded(to_seconds(time)); }
     nlohmann::ordered_json operator()(const std::string& text) const { return text; }

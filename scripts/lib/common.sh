@@ -458,19 +458,15 @@ print_table() {
     title=${name%=*}
     if ((${#title} > width)); then width=${#title}; fi
   done
-  local format="%-${width}s %9s %9s %12s %12s %14s %12s  %s\\n"
+  local format="%-${width}s %12s %11s %21s %11s  %s\\n"
   # shellcheck disable=SC2059
-  printf "$format" run baseline 'OK at end' 'errors gone' 'recovered' amplification \
-    'peak conc.' verdict
-  # shellcheck disable=SC2059
-  printf "$format" '' 'OK/s' 'OK/s' 'after' 'after' 'attempts/req.' requests ''
+  printf "$format" '' 'OK/s before' 'at the end' 'attempts per request' 'back after' ''
   for name in "$@"; do
     title=${name%=*}
     name=${name#*=}
     # shellcheck disable=SC2059
     jq -L "$lib" -nr --arg name "$title" --slurpfile client "$results/$name.client.jsonl" \
-      --slurpfile server "$results/$name.server.jsonl" \
-      'include "runs"; table_row($name; $client; $server) | .[]' |
+      'include "runs"; table_row($name; $client) | .[]' |
       { mapfile -t cells && printf "$format" "${cells[@]}"; }
   done
 }

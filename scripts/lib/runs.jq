@@ -34,16 +34,19 @@ def cell($digits; $unit): if . == null then "-" else "\(fixed($digits))\($unit)"
 def ok_at_end:
   only("interval") | (last.t - 15 + 0.1) as $from | map(select(.t > $from) | .ok) | mean;
 
-def table_row($name; $client; $server):
+# What became of a run, in the words of the programs.
+def outcome:
+  {"no outage": "no outage", "recovered": "comes back", "collapsed": "stays down", "relapsed": "goes down again",
+   "recovering": "still coming back"}[.] // "not decided";
+
+def table_row($name; $client):
   ($client | only("summary") | last) as $summary
   | [$name,
      ($summary.baseline_ok | cell(1; "")),
      ($client | ok_at_end | cell(1; "")),
-     ($summary.errors_gone_s | cell(0; " s")),
-     ($summary.time_to_recovery_s | cell(0; " s")),
      ($summary | if .requests > 0 then (.requests + .retries) / .requests else .amplification end | cell(2; "")),
-     ($server | on_the_time_of($client) | only("interval") | map(.concurrency) | max | cell(0; "")),
-     $summary.verdict];
+     ($summary.time_to_recovery_s | cell(0; " s")),
+     ($summary.verdict | outcome)];
 
 # The concurrency at which the delay reaches the clients' timeout. Above it, no answer comes in time.
 def fatal_concurrency($client; $server):
