@@ -393,7 +393,7 @@ std::vector<RunResult> Study::run_beside(const ScenarioOptions& options, std::si
 void Study::write_row(std::size_t cell, const CellResult& result) {
   for (Judgement& each : judgements_[cell]) {
     if (each.recovering > 0 && !result.held.empty()) {
-      each.doubt = "held below its load: it answers " + result.held;
+      each.doubt = Statement{"claim-held-below", {{"what", result.held}}};
     }
   }
   write_row(cells_[cell].labels, result);

@@ -35,26 +35,19 @@
 namespace retrystorm {
 namespace {
 
-// What the claims do not say: "26.55 % of the requests succeed", where that is clearly not all of them.
-std::string unclaimed_success(const std::vector<Expectation>& claims, const CellResult& result) {
+// The share of the requests that succeed, where the claims do not say it, and that is clearly not all of them.
+std::optional<double> unclaimed_success(const std::vector<Expectation>& claims,
+                                        const CellResult& result) {
   constexpr double kAll = 0.99;
   const bool is_claimed = std::any_of(claims.begin(), claims.end(), [](const Expectation& each) {
     return each.figure.starts_with("success");
   });
-  const auto& after = result.phases[2].success;
-  const double success = after.value_or(result.success_share);
-  if (is_claimed || success >= kAll) return "";
-  return percent(success, 2) + " of the requests " +
-         (after ? "after the outage succeed" : "succeed");
+  const double success = result.phases[2].success.value_or(result.success_share);
+  return is_claimed || success >= kAll ? std::nullopt : std::optional(success);
 }
 
 void print_tried(const SimulatorOptions& options, const std::string& name, const TriedValue& tried,
-                 const CellResult& result, Duration observed, JsonLines& json) {
-  const std::string success = unclaimed_success(options.expectations, result);
-  const auto back = result.time_to_recovery;
-  const std::string slow =
-      (back && *back > Duration::zero() ? ", back after " + readable(*back) : "") +
-      (success.empty() ? "" : ", " + success);
+                 Duration observed, JsonLines& json) {
   for (std::size_t i = 0; i < tried.judgements.size(); ++i) {
     const Expectation& claim = options.expectations[i];
     nlohmann::ordered_json line = judgement_json(claim, tried.judgements[i]);
@@ -62,8 +55,8 @@ void print_tried(const SimulatorOptions& options, const std::string& name, const
     line["observe_s"] = to_seconds(observed);
     json.write(line);
     if (!options.look.verbose) continue;
-    std::cout << name << '=' << tried.value << ": " << judgement_text(claim, tried.judgements[i])
-              << slow << std::endl;
+    print_headline(std::cout, answer_of(claim, tried.judgements[i], name + '=' + tried.value),
+                   style_of(1, options.look.color));
   }
 }
 
@@ -81,8 +74,10 @@ void print_nearest(const std::string& name, const std::vector<Expectation>& clai
           const double one = *a.judgements[i].value, other = *b.judgements[i].value;
           return more ? one < other : one > other;
         });
-    std::cout << "nearest: " << name << '=' << best->value << ", "
-              << judgement_text(claims[i], best->judgements[i]) << '\n';
+    const Statement nearest =
+        answer_of(claims[i], best->judgements[i], name + '=' + best->value).headline;
+    std::cout << fitted("  ", words_of({"search-nearest", {{"what", words_of(nearest)}}}),
+                        style_of(1));
   }
 }
 
@@ -90,6 +85,7 @@ void print_nearest(const std::string& name, const std::vector<Expectation>& clai
 struct Answered {
   const SimulatorOptions& options;
   const std::string& name;
+  bool is_time;  // the values are durations
   bool least;
   const LimitValue& limit;
   const std::vector<TriedValue>& tried;
@@ -127,15 +123,17 @@ bool holds_at_other_end(const LimitValue& limit, bool least) {
 
 // The answer in a line, and what to know beside it.
 void tell_answer(const Answered& search) {
-  const auto& [options, name, least, limit, tried, found] = search;
+  const auto& [options, name, is_time, least, limit, tried, found] = search;
   const Style style = style_of(STDOUT_FILENO, options.look.color);
   std::string claims;
   for (const Expectation& each : options.expectations) {
     claims += (claims.empty() ? "" : words_of("and")) + each.text;
   }
   const bool one_limit = limit.against.empty(), turned = holds_at_other_end(limit, least);
-  const auto text_of = [](const std::optional<TriedValue>& each) {
-    return each ? each->value : std::string();
+  const auto text_of = [is_time](const std::optional<TriedValue>& each) {
+    if (!each) return std::string();
+    return is_time && each->value != kNoneWord ? time_words(parse_duration(each->value))
+                                               : each->value;
   };
   const std::string beside =
       limit.beside ? std::string(to_string(limit.beside->finding())) : std::string();
@@ -176,8 +174,8 @@ void tell_answer(const Answered& search) {
     print_nearest(name, options.expectations, tried);
   } else {
     const bool slow = found->time_to_recovery && *found->time_to_recovery > Duration::zero();
-    const std::string success = unclaimed_success(options.expectations, *found);
-    if (slow || !success.empty()) std::cout << fitted("  ", words_of(block_of(*found)), style);
+    const bool success = unclaimed_success(options.expectations, *found).has_value();
+    if (slow || success) std::cout << fitted("  ", words_of(block_of(*found)), style);
   }
   print_dim(std::cout,
             words_of({"below-search",
@@ -261,7 +259,7 @@ int find_value(const Invocation& invocation, const SimulatorOptions& options, st
                   << std::endl;
         continue;
       }
-      print_tried(options, name, tried, result, observed, json);
+      print_tried(options, name, tried, observed, json);
       all_tried.push_back(tried);
       return tried;
     }
@@ -289,9 +287,10 @@ int find_value(const Invocation& invocation, const SimulatorOptions& options, st
               {"spans", spans},
               {"values", limit->values},
               {"runs", limit->runs}});
-  tell_answer({options, name, least, *limit, all_tried,
+  const bool is_time = list.find(name)->kind == Option::Kind::kDuration;
+  tell_answer({options, name, is_time, least, *limit, all_tried,
                limit->found ? &results[limit->found->value] : nullptr});
-  if (limit->beside && limit->beside->finding() == Finding::kUndecided) {
+  if (options.look.verbose && limit->beside && limit->beside->finding() == Finding::kUndecided) {
     print_remarks(std::cout, {{limit->beside->value, results[limit->beside->value]}});
   }
   const TriedValue& shown = limit->found ? *limit->found : *limit->beside;

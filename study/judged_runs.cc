@@ -46,12 +46,12 @@ class Watch final : public RunObserver {
 };
 
 // What the intervals do not say.
-void add_doubts(const Expectation& claim, const CellResult& cell, const std::string& held_back,
-                Judgement& judgement) {
+void add_doubts(const Expectation& claim, const CellResult& cell,
+                const std::optional<Statement>& held_back, Judgement& judgement) {
   doubt_success(claim, cell.doubtful, judgement);
   if (!cell.had_outage() || cell.mostly_down()) return;
-  std::string why = held_back;
-  if (why.empty() && cell.unserved()) {
+  std::optional<Statement> why = held_back;
+  if (!why && cell.unserved()) {
     why = few_answered(*cell.phases[0].ok_per_s / *cell.phases[0].requests_per_s);
   }
   doubt_recovery(claim, why, judgement);
@@ -181,16 +181,19 @@ Figures one_run_figures(const SimulationResult& run) {
   return figures;
 }
 
-std::string held_back(const Scenario& scenario) {
-  if (!scenario.topology.empty() || scenario.workload.arrivals != Arrivals::kOpen) return "";
+std::optional<Statement> held_back(const Scenario& scenario) {
+  if (!scenario.topology.empty() || scenario.workload.arrivals != Arrivals::kOpen)
+    return std::nullopt;
   const Outlook ahead =
       look_ahead(OutlookInput{.workload = scenario.workload, .service = scenario.service});
   const double pools = ahead.connections ? ahead.connections->through : kUnlimited;
   const bool by_pools = pools < ahead.client_rate;
   const double through = std::min(pools, ahead.client_rate), load = scenario.workload.rate;
-  if (load <= through) return "";
-  return "the load is " + readable(load) + "/s, and the clients let no more than " +
-         readable(through) + "/s through (" + (by_pools ? "--pool-size" : "--client-rate") + ')';
+  if (load <= through) return std::nullopt;
+  return Statement{"claim-held-back",
+                   {{"load", load},
+                    {"through", through},
+                    {"option", std::string(by_pools ? "--pool-size" : "--client-rate")}}};
 }
 
 std::vector<Look> looks(std::size_t most) {
@@ -205,7 +208,7 @@ std::optional<JudgedRuns> judge_runs(const Evaluator& evaluator, const Scenario&
                                      std::uint64_t seed, std::size_t most,
                                      const std::vector<Expectation>& expectations) {
   const std::vector<Kind> kinds = kinds_of(expectations);
-  const std::string held_back = retrystorm::held_back(scenario);
+  const std::optional<Statement> held_back = retrystorm::held_back(scenario);
   std::vector<std::string> wanted;  // of each run's summary
   for (std::size_t i = 0; i < expectations.size(); ++i) {
     if (kinds[i] == Kind::kMeanOfSummaries) wanted.push_back(expectations[i].figure);
@@ -261,7 +264,7 @@ std::optional<JudgedRuns> judge_runs(const Evaluator& evaluator, const Scenario&
       return std::any_of(result.judgements.begin(), result.judgements.end(), holds);
     };
     const bool open = any([](const Judgement& each) {
-      return each.finding == Finding::kUndecided && each.recovering == 0 && each.doubt.empty();
+      return each.finding == Finding::kUndecided && each.recovering == 0 && !each.doubt;
     });
     const bool broken = any([](const Judgement& each) { return each.finding == Finding::kBroken; });
     if (broken && !last) {
@@ -283,7 +286,7 @@ std::vector<Judgement> judge_once(const std::vector<RunResult>& runs,
     judgements.push_back(each.verdict ? judge_verdicts(each, runs, true) : judge(each, figures));
     judgements.back().runs = runs.size();
     if (hangs_on_recovering(each, cell)) judgements.back().recovering = cell.recovering;
-    add_doubts(each, cell, "", judgements.back());
+    add_doubts(each, cell, std::nullopt, judgements.back());
   }
   return judgements;
 }
@@ -292,11 +295,12 @@ void write_finding(std::ostream& out, JsonLines& json,
                    const std::vector<std::pair<std::string, std::string>>& labels,
                    const Expectation& expectation, const Judgement& judgement) {
   nlohmann::ordered_json line = judgement_json(expectation, judgement);
+  std::string row;
   for (const auto& [name, value] : labels) {
-    out << with_dashes(name) << '=' << value << ": ";
+    row += (row.empty() ? "" : ", ") + with_dashes(name) + '=' + value;
     line[name] = value;
   }
-  out << judgement_text(expectation, judgement) << '\n';
+  print_headline(out, answer_of(expectation, judgement, row), style_of(1));
   json.write(line);
 }
 

@@ -52,7 +52,7 @@ std::vector<Look> looks(std::size_t most);
 
 // "the load is 300/s, and the clients let no more than 120/s through (--client-rate)": then requests wait in the
 // clients before any outage, and ever longer. Empty where that is not so, or not known.
-std::string held_back(const Scenario& scenario);
+std::optional<Statement> held_back(const Scenario& scenario);
 
 struct JudgedRuns {
   std::vector<RunResult> runs;

@@ -14,6 +14,7 @@
 #include "common/output/json_text.h"
 #include "common/output/report.h"
 #include "model/base/text.h"
+#include "words/words.h"
 
 namespace retrystorm {
 namespace {
@@ -45,16 +46,16 @@ void flatten(Figures& figures, const std::string& name, const Json& json) {
   }
 }
 
-std::vector<std::string_view> words_of(std::string_view name) {
+std::vector<std::string_view> parts_of(std::string_view name) {
   return split(name, '_');
 }
 
 // May `name` stand for the figure?
 bool stands_for(std::string_view name, std::string_view figure) {
   static constexpr std::array<std::string_view, 4> kOptional{"share", "median", "ms", "s"};
-  const auto given = words_of(name);
+  const auto given = parts_of(name);
   std::size_t next = 0;
-  for (const std::string_view word : words_of(figure)) {
+  for (const std::string_view word : parts_of(figure)) {
     if (next < given.size() && given[next] == word) {
       ++next;
     } else if (std::find(kOptional.begin(), kOptional.end(), word) == kOptional.end()) {
@@ -66,7 +67,7 @@ bool stands_for(std::string_view name, std::string_view figure) {
 
 // The unit of a time in seconds; 0 if the figure is not a time.
 double time_unit_of(std::string_view figure) {
-  const auto words = words_of(figure);
+  const auto words = parts_of(figure);
   if (std::find(words.begin(), words.end(), "ms") != words.end()) return 1e-3;
   const std::size_t n = words.size();
   const auto follows = [&](std::string_view word) { return n > 1 && words[n - 2] == word; };
@@ -74,7 +75,7 @@ double time_unit_of(std::string_view figure) {
 }
 
 bool is_share(std::string_view figure) {
-  const auto words = words_of(figure);
+  const auto words = parts_of(figure);
   return is_of_verdict(figure) || words.front() == "success" ||
          std::find(words.begin(), words.end(), "share") != words.end();
 }
@@ -178,15 +179,13 @@ std::string readable_name(std::string figure) {
   return with_dashes(figure);
 }
 
-std::string print(double value, const Expectation& expectation) {
-  std::array<char, 64> text{};
+StatementValue value_of(std::string_view name, double value, const Expectation& expectation) {
   if (expectation.time_unit > 0) {
-    return std::isinf(value) ? "never"
-                             : format_duration(from_seconds(value * expectation.time_unit));
+    if (std::isinf(value)) return {name, words_of("never")};
+    return {name, from_seconds(value * expectation.time_unit)};
   }
-  std::snprintf(text.data(), text.size(), expectation.percent ? "%.2f %%" : "%.5g",
-                expectation.percent ? value * 100 : value);
-  return text.data();
+  if (expectation.percent) return {name, ShareOf{value}};
+  return {name, value};
 }
 
 Finding judge_bound(Relation relation, double bound, double low, double high) {
@@ -359,24 +358,22 @@ void doubt_success(const Expectation& expectation, double left_out, Judgement& j
       Finding::kUndecided) {
     return;
   }
-  judgement.doubt = "it leaves out " + percent(left_out, 2) +
-                    " of the requests, which had not ended, or not begun, when the run did";
+  judgement.doubt = {"claim-left-out", {{"share", ShareOf{left_out}}}};
 }
 
-void doubt_recovery(const Expectation& expectation, const std::string& why, Judgement& judgement) {
+void doubt_recovery(const Expectation& expectation, const std::optional<Statement>& why,
+                    Judgement& judgement) {
   const std::string& figure = expectation.figure;
   const bool is_about_it = expectation.verdict == Verdict::kRecovered || figure == "down" ||
                            figure == "recovered" || figure.starts_with("recovery_") ||
                            figure.starts_with("time_to_") || figure.starts_with("errors_gone");
-  if (why.empty() || !is_about_it || judgement.finding != Finding::kHolds) return;
+  if (!why || !is_about_it || judgement.finding != Finding::kHolds) return;
   judgement.finding = Finding::kUndecided;
   judgement.doubt = why;
 }
 
-std::string few_answered(double share) {
-  return "only " + percent(share, 2) +
-         " of the requests before the outage were answered in that time, and OK/s are compared "
-         "with that";
+Statement few_answered(double share) {
+  return {"claim-few-answered", {{"share", ShareOf{share}}}};
 }
 
 Judgement judge(const Expectation& expectation, Verdict verdict) {
@@ -389,7 +386,7 @@ Judgement judge(const Expectation& expectation, Verdict verdict) {
 std::optional<std::size_t> runs_to_decide(const Expectation& expectation,
                                           const Judgement& judgement) {
   constexpr std::size_t kForAnInterval = 100;
-  if (judgement.finding != Finding::kUndecided || !judgement.value || !judgement.doubt.empty()) {
+  if (judgement.finding != Finding::kUndecided || !judgement.value || judgement.doubt) {
     return std::nullopt;
   }
   if (!judgement.low) return kForAnInterval;
@@ -412,48 +409,71 @@ std::optional<std::size_t> runs_to_decide(const Expectation& expectation,
   return std::max(least, judgement.runs + 1);
 }
 
-std::string judgement_text(const Expectation& expectation, const Judgement& judgement) {
-  std::string text =
-      "expect " + expectation.text + ": " + std::string(to_string(judgement.finding));
-  std::string details = judgement.why;
-  const auto add = [&details](const std::string& part) {
-    details += (details.empty() ? "" : ", ") + part;
-  };
+namespace {
+
+// Why it is not decided, or what would decide it.
+std::optional<Statement> reason_of(const Expectation& expectation, const Judgement& judgement) {
+  if (judgement.stopped) return Statement{"claim-stopped"};
+  if (judgement.doubt) return judgement.doubt;
+  if (judgement.recovering > 0) {
+    return Statement{"claim-recovering", {{"count", static_cast<double>(judgement.recovering)}}};
+  }
+  if (judgement.undecided > 0) {
+    return Statement{"claim-no-verdict", {{"count", static_cast<double>(judgement.undecided)}}};
+  }
+  if (const auto runs = runs_to_decide(expectation, judgement)) {
+    return Statement{"claim-more-runs", {{"runs", std::to_string(*runs)}}};
+  }
+  const bool none = expectation.bound == 0;
+  if (judgement.finding == Finding::kUndecided && expectation.percent &&
+      judgement.value == expectation.bound && (none || expectation.bound == 1)) {
+    return Statement{"claim-not-exact",
+                     {{"claim", with_dashes(expectation.figure) + (none ? "<1%" : ">99%")}}};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Statements details_of(const Expectation& expectation, const Judgement& judgement) {
+  Statements details;
+  if (!judgement.why.empty()) details.push_back({"claim-why", {{"why", judgement.why}}});
   if (judgement.value) {
-    add(print(*judgement.value, expectation) + (judgement.after ? " of the whole run" : ""));
-  }
-  if (judgement.low) {
-    add("interval " + print(*judgement.low, expectation) + " to " +
-        print(*judgement.high, expectation));
-  }
-  if (judgement.after) {
-    add(judgement.after->first + ' ' + print(judgement.after->second, expectation));
-  }
-  // A request of the calm may succeed only after the outage.
-  if (judgement.value && expectation.figure == "success_before") add("however late");
-  if (judgement.runs != 1) add(std::to_string(judgement.runs) + " runs");
-  if (!details.empty()) text += " (" + details + ')';
-  if (judgement.stopped) {
-    text += ": not looked at further, another claim is broken";
-  } else if (!judgement.doubt.empty()) {
-    text += ": " + judgement.doubt;
-  } else if (judgement.recovering > 0) {
-    text += ": " + std::to_string(judgement.recovering) +
-            " of the runs are still recovering, a longer --observe may do";
-  } else if (judgement.undecided > 0) {
-    text += ": " + std::to_string(judgement.undecided) +
-            " of the runs have no verdict, --runs=1 says why";
-  } else if (const auto runs = runs_to_decide(expectation, judgement)) {
-    text += ": too few runs to decide, --runs=" + std::to_string(*runs) + " may do";
-  } else if (judgement.finding == Finding::kUndecided && expectation.percent &&
-             judgement.value == expectation.bound) {
-    const bool none = expectation.bound == 0;
-    if (none || expectation.bound == 1) {
-      text += ": no number of runs shows exactly that, but " + with_dashes(expectation.figure) +
-              (none ? "<1%" : ">99%") + " can be shown";
+    details.push_back({judgement.low     ? "claim-value-interval"
+                       : judgement.after ? "claim-value-whole"
+                                         : "claim-value",
+                       {value_of("value", *judgement.value, expectation)}});
+    if (judgement.low) {
+      details.back().values.push_back(value_of("low", *judgement.low, expectation));
+      details.back().values.push_back(value_of("high", *judgement.high, expectation));
     }
   }
-  return text;
+  if (judgement.after) {
+    details.push_back({"claim-after",
+                       {{"name", judgement.after->first},
+                        value_of("value", judgement.after->second, expectation)}});
+  }
+  // A request of the calm may succeed only after the outage.
+  if (judgement.value && expectation.figure == "success_before") details.push_back({"claim-late"});
+  if (judgement.runs != 1) {
+    details.push_back(
+        {"claim-runs", {{"runs", count_words(static_cast<double>(judgement.runs), "run")}}});
+  }
+  if (const auto reason = reason_of(expectation, judgement)) details.push_back(*reason);
+  return details;
+}
+
+RunAnswer answer_of(const Expectation& expectation, const Judgement& judgement,
+                    const std::string& row) {
+  const bool holds = judgement.finding == Finding::kHolds;
+  const bool broken = judgement.finding == Finding::kBroken;
+  Statement what{
+      holds    ? "claim-holds"
+      : broken ? "claim-broken"
+               : "claim-undecided",
+      {{"claim", expectation.text}, {"details", words_of(details_of(expectation, judgement))}}};
+  if (!row.empty()) what = {"of-policy", {{"policy", row}, {"answer", words_of(what)}}};
+  return {holds ? Tone::kGood : broken ? Tone::kBad : Tone::kDoubt, what};
 }
 
 nlohmann::ordered_json judgement_json(const Expectation& expectation, const Judgement& judgement) {
@@ -471,7 +491,7 @@ nlohmann::ordered_json judgement_json(const Expectation& expectation, const Judg
   }
   json["runs"] = judgement.runs;
   if (judgement.recovering > 0) json["recovering"] = judgement.recovering;
-  if (!judgement.doubt.empty()) json["doubt"] = judgement.doubt;
+  if (judgement.doubt) json["doubt"] = words_of(*judgement.doubt);
   return json;
 }
 
@@ -497,12 +517,12 @@ void RunJudge::judge(const Summary& summary, const Figures& figures) {
       const double answered = static_cast<double>(calm.ok) /
                               static_cast<double>(std::max<std::uint64_t>(calm.requests, 1));
       const bool is_down = judgement.value == 1 && each.figure == "down";
-      std::string why = held_back_;
-      if (why.empty() && answered < RecoveryTracker::kWell) why = few_answered(answered);
+      std::optional<Statement> why = held_back_;
+      if (!why && answered < RecoveryTracker::kWell) why = few_answered(answered);
       if (!is_down) doubt_recovery(each, why, judgement);
     }
     findings_.push_back(judgement.finding);
-    out_ << judgement_text(each, judgement) << std::endl;
+    print_headline(out_, answer_of(each, judgement), style_of(1));
     json_.write(judgement_json(each, judgement));
   }
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/exit_code.h"
+#include "common/output/answer.h"
 #include "model/run/recovery.h"
 #include "model/run/run_observer.h"
 
@@ -67,7 +68,7 @@ struct Judgement {
   bool stopped = false;  // not looked at further, because another claim is broken
   // The same as `recovering` of those without a verdict: more time does not help.
   std::size_t undecided = 0;
-  std::string doubt{};  // why it is not decided, and more runs do not help
+  std::optional<Statement> doubt{};  // why it is not decided, and more runs do not help
 };
 
 // Judges a claim about a figure: by its interval if it has one, otherwise by its value.
@@ -77,11 +78,12 @@ Judgement judge(const Expectation& expectation, const Figures& figures);
 // decides it: the interval reaches down to where all of them fail.
 void doubt_success(const Expectation& expectation, double left_out, Judgement& judgement);
 
-// A claim that the service comes back does not hold where OK/s that are back say little: `why`, a sentence.
-void doubt_recovery(const Expectation& expectation, const std::string& why, Judgement& judgement);
+// A claim that the service comes back does not hold where OK/s that are back say little, if `why` is there.
+void doubt_recovery(const Expectation& expectation, const std::optional<Statement>& why,
+                    Judgement& judgement);
 
 // Why OK/s that are back say little if so few of the requests of the calm, a share, were answered in it.
-std::string few_answered(double share);
+Statement few_answered(double share);
 
 // Judges a claim about the verdict of one run. A run without a verdict decides nothing.
 Judgement judge(const Expectation& expectation, Verdict verdict);
@@ -92,8 +94,11 @@ Judgement judge(const Expectation& expectation, Verdict verdict);
 std::optional<std::size_t> runs_to_decide(const Expectation& expectation,
                                           const Judgement& judgement);
 
-// "expect down<5%: holds (0.0 %, interval 0.0 % to 2.9 %, 200 runs)"
-std::string judgement_text(const Expectation& expectation, const Judgement& judgement);
+// The value with its interval, and why it is not decided, or what would decide it.
+Statements details_of(const Expectation& expectation, const Judgement& judgement);
+// "✓ down<5% holds: 0 % (95 %: 0 % to 2.9 %), 200 runs", as a line. `row`: of which row it is, or empty.
+RunAnswer answer_of(const Expectation& expectation, const Judgement& judgement,
+                    const std::string& row = "");
 nlohmann::ordered_json judgement_json(const Expectation& expectation, const Judgement& judgement);
 
 // The exit code of the worst of these findings.
@@ -106,7 +111,7 @@ class RunJudge final : public RunObserver {
   // All must outlive the judge.
   // `held_back`: a doubt about all claims of the recovery, see `doubt_recovery`.
   RunJudge(const std::vector<Expectation>& expectations, std::ostream& out, JsonLines& json,
-           std::string held_back = "")
+           std::optional<Statement> held_back = std::nullopt)
       : expectations_(expectations), out_(out), json_(json), held_back_(std::move(held_back)) {}
 
   void on_summary(const Summary& summary) override { judge(summary, run_figures(summary)); }
@@ -121,7 +126,7 @@ class RunJudge final : public RunObserver {
   const std::vector<Expectation>& expectations_;
   std::ostream& out_;
   JsonLines& json_;
-  const std::string held_back_;
+  const std::optional<Statement> held_back_;
   std::vector<Finding> findings_;
 };
 

@@ -8,6 +8,7 @@
 #include "study/cell_columns.h"
 #include "study/named_options.h"
 #include "study/statistics.h"
+#include "tests/support/facts.h"
 
 namespace retrystorm {
 namespace {
@@ -152,15 +153,15 @@ TEST(JudgedRuns, DecideNothingForRunsThatAreStillRecovering) {
   const auto judged_as = [&runs](const std::string& text) {
     const Expectation claim = parse_expectation(text, known_figures());
     const Judgement judgement = judge_once(runs, {claim}).at(0);
-    return judgement_text(claim, judgement);
+    EXPECT_EQ(says(details_of(claim, judgement), "claim-recovering"),
+              judgement.finding == Finding::kUndecided);
+    return std::pair(judgement.finding, judgement.recovering);
   };
   for (const char* claim : {"down<5%", "down>=5%"}) {
-    EXPECT_THAT(judged_as(claim), HasSubstr("not decided"));
-    EXPECT_THAT(judged_as(claim),
-                EndsWith(": 30 of the runs are still recovering, a longer --observe may do"));
+    EXPECT_EQ(judged_as(claim), std::pair(Finding::kUndecided, std::size_t{30})) << claim;
   }
-  EXPECT_THAT(judged_as("down<45%"), HasSubstr("holds"));
-  EXPECT_THAT(judged_as("down>45%"), HasSubstr("broken"));
+  EXPECT_EQ(judged_as("down<45%").first, Finding::kHolds);
+  EXPECT_EQ(judged_as("down>45%").first, Finding::kBroken);
 }
 
 // Of 3 runs none is down: the advised number is the least whose interval decides, and more than 3.
@@ -180,8 +181,9 @@ TEST(JudgedRuns, AdviseTheLeastNumberOfRunsThatDecides) {
 TEST(JudgedRuns, AdviseNoMoreRunsWhereAllAreStillRecovering) {
   const std::vector<RunResult> runs(3, {.verdict = Verdict::kRecovering});
   const Expectation claim = parse_expectation("down<50%", known_figures());
-  EXPECT_THAT(judgement_text(claim, judge_once(runs, {claim}).at(0)),
-              EndsWith(": 3 of the runs are still recovering, a longer --observe may do"));
+  const Statements details = details_of(claim, judge_once(runs, {claim}).at(0));
+  EXPECT_TRUE(says(details, "claim-recovering"));
+  EXPECT_FALSE(says(details, "claim-more-runs"));
 }
 
 // Of n perfect runs the interval begins at 0 and ends at 1, the other end is never there: such a claim is neither
@@ -197,8 +199,7 @@ TEST(JudgedRuns, DoNotBreakAClaimThatAllOfThemSatisfy) {
   }
   const std::vector<RunResult> one(1000, {.verdict = Verdict::kRecovered});
   const Expectation claim = parse_expectation("recovered>=100%", known_figures());
-  EXPECT_THAT(judgement_text(claim, judge_once(one, {claim}).at(0)),
-              EndsWith(": no number of runs shows exactly that, but recovered>99% can be shown"));
+  EXPECT_TRUE(says(details_of(claim, judge_once(one, {claim}).at(0)), "claim-not-exact"));
 }
 
 // In most runs the slowest of a hundred requests had lasted for a minute at the end, and was not over.
@@ -259,14 +260,15 @@ TEST(JudgedRuns, DecideNothingThatRequestsLeftOutMayChange) {
   const std::vector<RunResult> runs(200, {.success_share = 1, .doubtful = 0.5});
   const auto judged_as = [&runs](const std::string& text) {
     const Expectation claim = parse_expectation(text, known_figures());
-    return judgement_text(claim, judge_once(runs, {claim}).at(0));
+    const Judgement judgement = judge_once(runs, {claim}).at(0);
+    return std::pair(judgement.finding, test::facts(details_of(claim, judgement)));
   };
-  EXPECT_THAT(
-      judged_as("success>95%"),
-      AllOf(HasSubstr("not decided (100.00 %, interval 50.00 % to 100.00 %"),
-            HasSubstr(": it leaves out 50.00 % of the requests"), Not(HasSubstr("too few runs"))));
-  EXPECT_THAT(judged_as("success>49%"), HasSubstr("holds"));
-  EXPECT_THAT(judged_as("success<49%"), HasSubstr("broken"));
+  EXPECT_EQ(judged_as("success>95%"),
+            std::pair(Finding::kUndecided,
+                      std::string("claim-value-interval(value=1, low=0.5, high=1); "
+                                  "claim-runs(runs=200 runs); claim-left-out(share=0.5)")));
+  EXPECT_EQ(judged_as("success>49%").first, Finding::kHolds);
+  EXPECT_EQ(judged_as("success<49%").first, Finding::kBroken);
 }
 
 // Where 40 of 100 requests a second are answered in the calm, 40 again are no service. 60 are, for better or worse.
@@ -298,18 +300,18 @@ TEST(JudgedRuns, KnowWhatTheClientsLetThrough) {
     options["rate"] = rate;
     return make_scenario(scenario_of(options), 1);
   };
-  EXPECT_EQ(held_back(scenario("119")), "");
-  EXPECT_EQ(held_back(scenario("300")),
-            "the load is 300/s, and the clients let no more than 120/s through (--client-rate)");
+  EXPECT_FALSE(held_back(scenario("119")));
+  EXPECT_EQ(test::facts({*held_back(scenario("300"))}),
+            "claim-held-back(load=300, through=120, option=--client-rate)");
   const Expectation claim = parse_expectation("down<50%", known_figures());
   const auto runs = judge_runs(Evaluator(2), scenario("300"), 1, 10, {claim}).value();
   EXPECT_EQ(runs.judgements[0].finding, Finding::kUndecided);
-  EXPECT_THAT(judgement_text(claim, runs.judgements[0]), EndsWith("(--client-rate)"));
+  EXPECT_TRUE(says(details_of(claim, runs.judgements[0]), "claim-held-back"));
   options.erase("client-rate");
   options["connections"] = "keep-alive";
   options["pool-size"] = "10";
-  EXPECT_EQ(held_back(scenario("300")),
-            "the load is 300/s, and the clients let no more than 100/s through (--pool-size)");
+  EXPECT_EQ(test::facts({*held_back(scenario("300"))}),
+            "claim-held-back(load=300, through=100, option=--pool-size)");
 }
 
 TEST(JudgedRuns, SayThatAnotherClaimEndedThem) {
@@ -317,8 +319,8 @@ TEST(JudgedRuns, SayThatAnotherClaimEndedThem) {
   ASSERT_LT(runs.runs.size(), 1000);
   EXPECT_EQ(runs.judgements[0].finding, Finding::kBroken);
   EXPECT_TRUE(runs.judgements[1].stopped);
-  EXPECT_THAT(judgement_text(parse_expectation("recovered", known_figures()), runs.judgements[1]),
-              EndsWith(": not looked at further, another claim is broken"));
+  EXPECT_TRUE(says(details_of(parse_expectation("recovered", known_figures()), runs.judgements[1]),
+                   "claim-stopped"));
 }
 
 TEST(JudgedRuns, AreTheSameWithAnyNumberOfThreads) {

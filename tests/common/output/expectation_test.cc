@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "common/output/json_lines.h"
+#include "tests/support/facts.h"
 
 namespace retrystorm {
 namespace {
@@ -123,8 +124,8 @@ TEST(Expectation, OfATimeThatMayBeMoreHoldsNoUpperBound) {
   EXPECT_EQ(found("request-p99<4s", open), Finding::kBroken);
   EXPECT_EQ(found("request-p99<6s", open), Finding::kUndecided);
   EXPECT_EQ(found("request-p99>4s", open), Finding::kHolds);
-  EXPECT_EQ(judgement_text(claim("request-p99<6s"), judge(claim("request-p99<6s"), open)),
-            "expect request-p99<6s: not decided (5s, interval 5s to never)");
+  EXPECT_EQ(test::facts(details_of(claim("request-p99<6s"), judge(claim("request-p99<6s"), open))),
+            "claim-value-interval(value=5s, low=5s, high=never)");
   const Figures known{{"request_p99_ms", 5000}, {"request_p99_ms_high", 5000}};
   EXPECT_EQ(found("request-p99<6s", known), Finding::kHolds);
 }
@@ -132,8 +133,8 @@ TEST(Expectation, OfATimeThatMayBeMoreHoldsNoUpperBound) {
 TEST(Expectation, SaysThatASuccessOfTheCalmMayBeLate) {
   const Expectation before{
       .text = "success-before>99%", .verdict = {}, .figure = "success_before", .percent = true};
-  EXPECT_EQ(judgement_text(before, {.finding = Finding::kHolds, .value = 0.995}),
-            "expect success-before>99%: holds (99.50 %, however late)");
+  EXPECT_EQ(test::facts(details_of(before, {.finding = Finding::kHolds, .value = 0.995})),
+            "claim-value(value=0.995); claim-late");
 }
 
 // The names that it gives are those of claims.
@@ -147,15 +148,15 @@ TEST(Expectation, OfTheWholeRunNamesTheFigureAfterTheOutage) {
                         {"errors", 7},
                         {"errors_after", nullptr}};
   const auto text = [&figures](const std::string& typed) {
-    return judgement_text(claim(typed), judge(claim(typed), figures));
+    return test::facts(details_of(claim(typed), judge(claim(typed), figures)));
   };
-  EXPECT_EQ(text("OK/s>30"), "expect OK/s>30: holds (33.7 of the whole run, OK/s-after 1.6)");
+  EXPECT_EQ(text("OK/s>30"), "claim-value-whole(value=33.7); claim-after(name=OK/s-after, value=1.6)");
   EXPECT_EQ(text("success>20%"),
-            "expect success>20%: holds (28.60 % of the whole run, success-after 0.45 %)");
+            "claim-value-whole(value=0.286); claim-after(name=success-after, value=0.0045)");
   EXPECT_EQ(text("request-p99<1s"),
-            "expect request-p99<1s: broken (6.42s of the whole run, request-p99-after 5s)");
-  EXPECT_EQ(text("OK/s-after>1"), "expect OK/s-after>1: holds (1.6)");
-  EXPECT_EQ(text("errors<9"), "expect errors<9: holds (7)");  // without an outage
+            "claim-value-whole(value=6.42s); claim-after(name=request-p99-after, value=5s)");
+  EXPECT_EQ(text("OK/s-after>1"), "claim-value(value=1.6)");
+  EXPECT_EQ(text("errors<9"), "claim-value(value=7)");  // without an outage
   EXPECT_EQ(claim("OK/s-after>1").figure, "ok_per_s_after");
   EXPECT_EQ(claim("success-after>1%").figure, "success_after");
   EXPECT_EQ(claim("request-p99-after<1s").figure, "request_p99_after_ms");
@@ -190,9 +191,9 @@ TEST(Expectation, SaysHowManyRunsWouldDecide) {
   EXPECT_EQ(runs_to_decide(claim("down<5%"), {.finding = Finding::kHolds, .value = 0.0}),
             std::nullopt);
   EXPECT_EQ(runs_to_decide(claim("down<5%"), {.why = "undecided"}), std::nullopt);
-  EXPECT_THAT(
-      judgement_text(claim("down<5%"), {.value = 0.0, .low = 0.0, .high = 0.104, .runs = 100}),
-      testing::EndsWith("100 runs): too few runs to decide, --runs=101 may do"));
+  EXPECT_TRUE(
+      says(details_of(claim("down<5%"), {.value = 0.0, .low = 0.0, .high = 0.104, .runs = 100}),
+           "claim-more-runs"));
 }
 
 TEST(RunJudge, JudgesOneRunAsItIs) {
