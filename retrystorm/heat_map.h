@@ -32,6 +32,9 @@ class HeatMap {
   // figures, or as `numbers`, the figures. Names keep their order from the top down. Numbers are sorted.
   void print(std::ostream& out, const Style& style, bool numbers) const;
 
+  // In which places of a panel most runs are down.
+  Statement where_down(std::size_t panel) const;
+
   // A table with the same texts for each panel.
   std::vector<Table> tables() const;
 
@@ -61,7 +64,6 @@ class HeatMap {
 
   void print_numbers(std::ostream& out, const Style& style) const;
   void print_marks(std::ostream& out, const Style& style) const;
-  Statement where_down(std::size_t panel) const;
   static Labels labels_of(const OptionList& options, const Axis& axis);
   std::string text_of(const Shown& shown) const;
   std::string scale_title() const;

@@ -19,6 +19,7 @@
 #include "common/output/report.h"
 #include "common/output/start_json.h"
 #include "model/base/text.h"
+#include "model/run/implied.h"
 #include "model/retry/title.h"
 #include "retrystorm/disturbances.h"
 #include "retrystorm/policy_files.h"
@@ -151,6 +152,15 @@ NamedOptions given_to_study(const CLI::App& app, const std::vector<std::string>&
     if (given.contains(each)) {
       throw std::invalid_argument("--" + std::string(each) +
                                   ": only simulate has services behind services");
+    }
+  }
+  // What another option implies is no choice of the user's: --tasks in a study of jobs.
+  for (const Implied& each : kImplied) {
+    const auto target = given.find(std::string(each.target));
+    if (target != given.end() && target->second == each.value &&
+        given.contains(std::string(each.option)) &&
+        std::find(own.begin(), own.end(), each.target) != own.end()) {
+      given.erase(target);
     }
   }
   refuse_own(given, own);

@@ -10,6 +10,7 @@
 
 #include "simulator/scenario_options.h"
 #include "study/cell_columns.h"
+#include "tests/support/facts.h"
 #include "tests/support/temp_dir.h"
 
 namespace retrystorm {
@@ -43,9 +44,9 @@ class HeatMapTest : public ::testing::Test {
   }
 
   std::string text(std::vector<Axis> axes, const std::vector<CellValues>& cells,
-                   const std::string& show = "down") {
+                   const std::string& show = "down", bool numbers = true) {
     std::ostringstream out;
-    map(std::move(axes), cells, show).print(out);
+    map(std::move(axes), cells, show).print(out, Style(), numbers);
     return out.str();
   }
 
@@ -58,33 +59,35 @@ TEST_F(HeatMapTest, SortsNumbersAndMarksOpenCells) {
   const std::vector<CellValues> cells{
       down(1),    down(0.25), down(0.5),
       down(0.75), down(0),    cell({{"recovered", 5}, {"undecided", 5}, {"down", nullptr}})};
-  EXPECT_EQ(text(axes, cells),
-            "map: down (collapsed or relapsed) in % of the runs with a verdict, 10 runs each, "
-            "outage-for down,\n  max-retries across; "
-            "+: half or more still recovering or undecided\n"
-            "             4    10  none\n"
-            "      5s     0    -+    75\n"
-            "     10s    25    50   100\n"
-            // Wilson's: 0 and 5 of 10 (Newcombe 1998 has the formula).
-            "95 % intervals for 10 runs (--runs): 0 is 0 to 28 %, 50 is 24 to 76 %.\n"
-            "Where some are still recovering, so not down yet, or undecided, it is wider (--csv; a "
-            "longer\n  --observe decides)\n");
+  EXPECT_THAT(text(axes, cells), HasSubstr("\n             4    10  none\n"
+                                           "      5s     0    -+    75\n"
+                                           "     10s    25    50   100\n"));
+  EXPECT_THAT(text(axes, cells, "down", false), HasSubstr(" 5s  ·?▓\n              10s  ░▒█\n"));
+  EXPECT_EQ(test::facts(map(axes, cells).where_down(0)), "map-from(option=max-retries, from=none)");
+}
+
+TEST_F(HeatMapTest, SaysFromWhereOnItIsDown) {
+  const auto said = [this](const std::vector<double>& shares) {
+    std::vector<CellValues> cells;
+    for (const double share : shares) cells.push_back(down(share));
+    return test::facts(
+        map({{"clients", {"1", "2"}}, {"backlog", {"5", "6", "7"}}}, cells).where_down(0));
+  };
+  EXPECT_EQ(said({0, 0, 0, 0.5, 0, 0}), "map-back");
+  EXPECT_EQ(said({1, 1, 1, 1, 1, 0.6}), "map-down");
+  EXPECT_EQ(said({0, 1, 1, 0, 0, 1}), "map-from-to(option=backlog, from=6, to=7)");
+  EXPECT_EQ(said({0, 0, 0, 0, 1, 1}), "map-from(option=backlog, from=6)");
+  EXPECT_EQ(said({0, 1, 0, 0, 0, 0}), "map-some(down=1, cells=6)");
 }
 
 TEST_F(HeatMapTest, KeepsTheOrderOfNamesAndHasABlockForEachStrategy) {
   const std::vector<Axis> axes{
       {"strategy", {"fixed", "grpc"}}, {"jitter", {"none", "full"}}, {"backlog", {"5"}}};
   const auto retries = [](double value) { return cell({{"amplification", value}}); };
-  EXPECT_EQ(text(axes, {retries(1), retries(2), retries(3.14159), cell({})}, "amplification"),
-            "fixed: amplification, 10 runs each, jitter down, backlog across\n"
-            "               5\n"
-            "    none       1\n"
-            "    full       2\n"
-            "\n"
-            "grpc: amplification, 10 runs each, jitter down, backlog across\n"
-            "               5\n"
-            "    none   3.142\n"
-            "    full       -\n");
+  const std::string all =
+      text(axes, {retries(1), retries(2), retries(3.14159), cell({})}, "amplification");
+  EXPECT_THAT(all, HasSubstr("\n               5\n    none       1\n    full       2\ngrpc: "));
+  EXPECT_THAT(all, HasSubstr("\n               5\n    none   3.142\n    full       -\n"));
 }
 
 TEST_F(HeatMapTest, ShowsAVerdictAsAShareOfTheRuns) {
