@@ -12,13 +12,13 @@
 #include "client/outage/doubts.h"
 #include "common/cli/options.h"
 #include "common/http/orders.h"
-#include "words/words.h"
 #include "common/output/json_text.h"
 #include "common/output/report.h"
 #include "common/output/start_json.h"
 #include "model/retry/strategies.h"
 #include "model/retry/title.h"
 #include "model/run/disturbance.h"
+#include "words/words.h"
 
 namespace retrystorm {
 namespace {
@@ -171,15 +171,13 @@ void Experiment::begin() {
   most_before_ = 0;
   lines_.emplace(dependencies_.out);
   recorder_->add(*lines_, options_.report_interval);
+  const Style style = style_of(STDOUT_FILENO, options_.look.color);
+  const std::string below = options_.outage_at || dependencies_.server != nullptr
+                                ? words_of({"below-client", {{"seed", std::to_string(seed_)}}})
+                                : words_of("seen-below");
+  recorder_->add(answer_.emplace(dependencies_.out, style, below), options_.report_interval);
   if (options_.look.verbose) {
-    recorder_->add(figures_.emplace(dependencies_.out), options_.report_interval);
-  } else {
-    const std::string below =
-        options_.outage_at || dependencies_.server != nullptr
-            ? words_of({"below-client", {{"seed", std::to_string(seed_)}}})
-            : words_of("seen-below");
-    answer_.emplace(dependencies_.out, style_of(STDOUT_FILENO, options_.look.color), below);
-    recorder_->add(*answer_, options_.report_interval);
+    recorder_->add(figures_.emplace(dependencies_.out, style), options_.report_interval);
   }
   recorder_->add(json_report_, options_.report_interval);
   if (dependencies_.judge != nullptr)

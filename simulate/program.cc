@@ -58,12 +58,13 @@ int run_once(const Invocation& invocation, const SimulatorOptions& options, std:
   JsonReport json_report(output.json().sink());
   ServiceLineReport service_lines(std::cout, ServiceLineReport::Stamp::kVirtual);
   ServiceJsonReport service_json(output.server_json().sink());
-  SummaryReport summary(std::cout);
-  AnswerReport answer(std::cout, style_of(STDOUT_FILENO, options.look.color),
+  const Style style = style_of(STDOUT_FILENO, options.look.color);
+  SummaryReport summary(std::cout, style);
+  AnswerReport answer(std::cout, style,
                       words_of({defaults.empty() ? "below-one-run-given" : "below-one-run",
                                 {{"seed", std::to_string(seed)}, {"defaults", defaults}}}));
-  SimulationObservers observers{.run = {&lines, &json_report}};
-  observers.run.push_back(options.look.verbose ? static_cast<RunObserver*>(&summary) : &answer);
+  SimulationObservers observers{.run = {&lines, &json_report, &answer}};
+  if (options.look.verbose) observers.run.push_back(&summary);
   if (options.server_lines) observers.service.push_back(&service_lines);
   if (!options.server_json.empty()) observers.service.push_back(&service_json);
   RunNotes notes(options, [&output](const std::string& line) { output.note(line); });
@@ -201,8 +202,9 @@ int run_many(const Invocation& invocation, const SimulatorOptions& options, std:
   } else {
     assumed = tell_before(invocation, options, start, grid, options_of, most_runs);
   }
-  CellTable table(grid, std::cout, output.json(), std::move(files), more,
-                  cells > 1 && options.look.verbose ? CellTable::Print::kWide : CellTable::Print::kNothing);
+  CellTable table(
+      grid, std::cout, output.json(), std::move(files), more,
+      cells > 1 && options.look.verbose ? CellTable::Print::kWide : CellTable::Print::kNothing);
   table.add_assumed(assumed);
   output.json().write(start_json("simulate", invocation.command, start));
   const auto stop = [&output] { return output.interrupted(); };

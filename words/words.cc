@@ -83,6 +83,22 @@ constexpr std::array kRows{
     Row{"answered-before", "before {share}"},
     Row{"answered-during", "in the outage {share}"},
     Row{"answered-line", "answered: {list} · {attempts} attempts per request"},
+    Row{"figures-after", "after"},
+    Row{"figures-before", "before"},
+    Row{"figures-during", "in the outage"},
+    Row{"figures-title", "{title}, {callers}, seed {seed}, {time}"},
+    Row{"figures-whole", "whole run"},
+    Row{"run-died-first", "{node} died first, at {at}: {why}"},
+    Row{"run-failed-commands", "{count} of the outage's commands failed"},
+    Row{"run-failed-orders", "{count} of the orders to the server were not carried out"},
+    Row{"run-first-error", "the first error was: {error}"},
+    Row{"run-job-done", "the job was done after {time}"},
+    Row{"run-late",
+        "{share} of the requests began more than {limit} late, the latest by {latest}: this machine does not keep up, so "
+        "that these figures are not the service's alone; a lower --rate, or the client on another machine"},
+    Row{"run-no-thread", "{count} requests found no thread"},
+    Row{"run-not-reconnected", "{back} of {clients} clients have a connection again"},
+    Row{"run-reconnected", "all {clients} clients had a connection again after {after}"},
     Row{"below-client", "one run, seed {seed}"},
     Row{"below-one-run",
         "one run, seed {seed} · defaults that matter: {defaults} · not modelled: replicas, networks"},
@@ -381,6 +397,23 @@ constexpr std::array kRows{
     Row{"watch-until", "--observe={until} shows it"},
 };
 
+// What people call a figure, where it is not its name in JSON with blanks.
+constexpr std::array kFigures{
+    Row{"amplification", "attempts per request"},
+    Row{"baseline_ok", "OK/s before the outage"},
+    Row{"errors_gone_s", "errors gone after"},
+    Row{"gave_up", "given up"},
+    Row{"longest_without_ok_s", "longest without an answer"},
+    Row{"ok_lost", "answers missing"},
+    Row{"ok_per_s", "OK/s"},
+    Row{"peak_attempts", "attempts/s at most"},
+    Row{"success", "answered"},
+    Row{"success_share", "answered"},
+    Row{"time_to_50_percent_s", "half back after"},
+    Row{"time_to_95_percent_s", "95 % back after"},
+    Row{"time_to_recovery_s", "back after"},
+};
+
 struct InWords {
   std::string operator()(double number) const { return number_words(number); }
   std::string operator()(ShareOf share) const { return share_words(share.share); }
@@ -420,6 +453,18 @@ std::string words_of(const Statements& statements) {
   std::string text;
   for (const Statement& each : statements) text += (text.empty() ? "" : "; ") + words_of(each);
   return text;
+}
+
+std::string figure_words(std::string name) {
+  for (const Row& each : kFigures) {
+    if (each.id == name) return std::string(each.words);
+  }
+  for (const std::string_view unit : {"_s", "_share"}) {
+    if (name.ends_with(unit) && !name.ends_with("per_s")) name.resize(name.size() - unit.size());
+  }
+  if (const std::size_t at = name.find("_ms"); at != name.npos) name.erase(at, 3);
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
 }
 
 std::string number_words(double number) {

@@ -18,6 +18,9 @@ std::string words_of(std::string_view id);
 // The clauses, with "; " between them.
 std::string words_of(const Statements& statements);
 
+// What people call a figure of the JSON: "attempts per request" for `amplification`.
+std::string figure_words(std::string name);
+
 // Numbers of two or three digits: "1,247", "99.5", "0.12"; "unlimited".
 std::string number_words(double number);
 // "99.6 %"; near the whole two digits of what is missing: "99.97 %", "99.9991 %". "0 %" and "100 %" are exact.

@@ -53,7 +53,8 @@ Strip strip_of(const RunCurve& curve, double full, std::size_t most, const Style
     const Duration half = begin + (until - begin) / 2;
     for (const auto& [from_when, to_when] : curve.outages) {
       const bool begins = from_when < half && (i == 0 || from_when >= begin - (until - begin) / 2);
-      const bool ends = to_when && *to_when < half && i > 0 && *to_when >= begin - (until - begin) / 2;
+      const bool ends =
+          to_when && *to_when < half && i > 0 && *to_when >= begin - (until - begin) / 2;
       if (begins && ends) {
         strip.marks += "[]";  // shorter than half a mark
         continue;
@@ -70,7 +71,8 @@ Strip strip_of(const RunCurve& curve, double full, std::size_t most, const Style
 RunAnswer answer_of(const Summary& summary) {
   const Recovery& recovery = summary.recovery;
   const std::string why = words_of(recovery.causes);
-  const auto in_outage = summary.phases ? phase_of(*summary.phases, RunPhase::kDuring).success_share() : std::nullopt;
+  const auto in_outage =
+      summary.phases ? phase_of(*summary.phases, RunPhase::kDuring).success_share() : std::nullopt;
   switch (recovery.verdict) {
     case Verdict::kCollapsed:
       return {Tone::kBad, {"answer-down", {{"why", why}}}};
@@ -90,10 +92,12 @@ RunAnswer answer_of(const Summary& summary) {
   }
   if (recovery.queue_wait) return {Tone::kDoubt, {"answer-back-with-queue", {{"why", why}}}};
   const Duration after = recovery.time_to_recovery.value_or(Duration::zero());
-  RunAnswer answer{Tone::kGood, {after == Duration::zero() ? "answer-back-at-once" : "answer-back", {}}};
+  RunAnswer answer{Tone::kGood,
+                   {after == Duration::zero() ? "answer-back-at-once" : "answer-back", {}}};
   answer.headline.values = {{"after", after}, {"share", ShareOf{in_outage.value_or(1)}}};
   if (!in_outage) {
-    answer.headline.id = after == Duration::zero() ? "answer-back-at-once-alone" : "answer-back-alone";
+    answer.headline.id =
+        after == Duration::zero() ? "answer-back-at-once-alone" : "answer-back-alone";
   } else if (in_outage == 1.0) {
     answer.headline.id =
         after == Duration::zero() ? "answer-back-at-once-with-all" : "answer-back-with-all";
@@ -101,11 +105,66 @@ RunAnswer answer_of(const Summary& summary) {
   return answer;
 }
 
+Statements remarks_of(const Summary& summary) {
+  constexpr double kFew = 0.01;
+  const Counts& counts = summary.counts;
+  const auto number = [](std::uint64_t count) { return static_cast<double>(count); };
+  Statements all;
+  if (const auto& lag = summary.arrival_lag; lag && counts.requests > 0) {
+    const double late = number(lag->late_starts) / number(counts.requests);
+    if (late >= kFew) {
+      all.push_back({"run-late",
+                     {{"share", ShareOf{late}},
+                      {"limit", ArrivalLag::kLate},
+                      {"latest", lag->latest_start}}});
+    }
+    if (lag->dropped_arrivals > 0) {
+      all.push_back({"run-no-thread", {{"count", number(lag->dropped_arrivals)}}});
+    }
+  }
+  if (!summary.first_error.empty()) {
+    all.push_back({"run-first-error", {{"error", summary.first_error}}});
+  }
+  if (counts.nothing_retried() > 0) {
+    all.push_back(
+        {"remark-not-retried", {{"what", to_string(summary.retry_metrics.not_retryable)}}});
+  }
+  if (summary.failed_commands.value_or(0) > 0) {
+    all.push_back({"run-failed-commands", {{"count", number(*summary.failed_commands)}}});
+  }
+  if (summary.failed_orders.value_or(0) > 0) {
+    all.push_back({"run-failed-orders", {{"count", number(*summary.failed_orders)}}});
+  }
+  if (const auto& job = summary.job) {
+    if (job->makespan) {
+      all.push_back({"run-job-done", {{"time", *job->makespan}}});
+    } else {
+      all.push_back(
+          {"remark-calls", {{"done", number(job->done)}, {"calls", number(job->calls())}}});
+    }
+  }
+  if (const auto& reconnect = summary.reconnect) {
+    Statement what{reconnect->all_back ? "run-reconnected" : "run-not-reconnected",
+                   {{"clients", number(reconnect->clients)}, {"back", number(reconnect->back)}}};
+    if (reconnect->all_back) what.values.push_back({"after", *reconnect->all_back});
+    all.push_back(what);
+  }
+  if (const auto& graph = summary.graph; graph && graph->first) {
+    const NodeResult& node = graph->nodes[*graph->first];
+    all.push_back(
+        {"run-died-first",
+         {{"node", node.name}, {"at", node.died.value_or(Duration::zero())}, {"why", graph->why}}});
+  }
+  return all;
+}
+
 std::optional<RunAnswer> seen_in(const RunCurve& curve) {
   constexpr double kFell = 0.75, kBack = 0.9;  // of the OK/s before
   constexpr double kBeyondChance = 4;          // standard deviations of a count
   double seconds = 0, answers = 0;
-  const auto begin_of = [&curve](std::size_t i) { return i == 0 ? Duration::zero() : curve.points[i - 1].end; };
+  const auto begin_of = [&curve](std::size_t i) {
+    return i == 0 ? Duration::zero() : curve.points[i - 1].end;
+  };
   for (std::size_t i = 0; i < curve.points.size(); ++i) {
     const double length = to_seconds(curve.points[i].end - begin_of(i));
     const double before = seconds > 0 ? answers / seconds : 0, expected = before * length;
@@ -170,7 +229,8 @@ void print_strip(std::ostream& out, const RunCurve& curve, double full, const st
 
 std::string strip_legend(const RunCurve& curve, const Style& style) {
   const Duration mark = strip_of(curve, 1, kMostMarks, style).mark;
-  return words_of({curve.outages.empty() ? "strip-legend" : "strip-legend-outage", {{"mark", mark}}});
+  return words_of(
+      {curve.outages.empty() ? "strip-legend" : "strip-legend-outage", {{"mark", mark}}});
 }
 
 void print_dim(std::ostream& out, const std::string& text, const Style& style) {
@@ -182,7 +242,8 @@ void AnswerReport::on_summary(const Summary& summary) {
                         ? seen_in(curve())
                         : std::nullopt;
   print_headline(out_, seen ? *seen : answer_of(summary), style_);
-  print_strip(out_, curve(), summary.recovery.baseline_ok.value_or(0), strip_legend(curve(), style_), style_);
+  print_strip(out_, curve(), summary.recovery.baseline_ok.value_or(0),
+              strip_legend(curve(), style_), style_);
   Statements answered;
   if (summary.phases) {
     const RunPhases& phases = *summary.phases;
@@ -199,10 +260,13 @@ void AnswerReport::on_summary(const Summary& summary) {
   }
   std::string list;
   for (const Statement& each : answered) list += (list.empty() ? "" : ", ") + words_of(each);
-  out_ << fitted("  ",
-                 words_of({"answered-line",
-                           {{"list", list}, {"attempts", summary.counts.amplification()}}}),
-                 style_);
+  out_ << fitted(
+      "  ",
+      words_of({"answered-line", {{"list", list}, {"attempts", summary.counts.amplification()}}}),
+      style_);
+  for (const Statement& each : remarks_of(summary)) {
+    out_ << painted(fitted("  ", words_of(each), style_), Tone::kDoubt, style_);
+  }
   if (!below_.empty()) print_dim(out_, below_, style_);
   const bool down = summary.recovery.verdict == Verdict::kCollapsed ||
                     summary.recovery.verdict == Verdict::kRelapsed;

@@ -38,6 +38,9 @@ struct RunAnswer {
 };
 RunAnswer answer_of(const Summary& summary);
 
+// What else a reader must know of the run: why its figures are not the service's, what failed, who died first.
+Statements remarks_of(const Summary& summary);
+
 // The answer of a run in which no outage was announced: what is to be seen in its rates, such as a server that somebody
 // has stopped by hand. Nothing where OK/s never fell by more than chance does.
 std::optional<RunAnswer> seen_in(const RunCurve& curve);

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 
+#include "common/output/figures_text.h"
 #include "common/output/report.h"
 
 namespace retrystorm {
@@ -17,7 +18,7 @@ void LineReport::on_interval(const RunInterval& interval) {
 }
 
 void SummaryReport::on_summary(const Summary& summary) {
-  out_ << summary_text(summary) << std::endl;
+  out_ << '\n' << figures_text(summary, style_) << std::flush;
   if (summary.graph) out_ << '\n' << graph_text(*summary.graph) << std::flush;
 }
 

@@ -4,6 +4,7 @@
 #include <ostream>
 #include <string>
 
+#include "common/output/style.h"
 #include "model/run/run_observer.h"
 #include "model/service/service_observer.h"
 
@@ -27,12 +28,13 @@ class LineReport final : public RunObserver {
 class SummaryReport final : public RunObserver {
  public:
   // `out` must outlive the report.
-  explicit SummaryReport(std::ostream& out) : out_(out) {}
+  SummaryReport(std::ostream& out, const Style& style) : out_(out), style_(style) {}
 
   void on_summary(const Summary& summary) override;
 
  private:
   std::ostream& out_;
+  const Style style_;
 };
 
 // Prints the server's line after each interval, with the time of the machine or the virtual clock.

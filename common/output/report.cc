@@ -27,22 +27,6 @@ std::string count_text(std::uint64_t count, const char* what) {
   return std::to_string(count) + ' ' + what;
 }
 
-std::string milliseconds_text(std::optional<Duration> latency) {
-  return latency ? format("%.1fms", to_seconds(*latency) * 1e3) : "-";
-}
-
-// ">58123.0ms" if it may be more.
-std::string milliseconds_text(const std::optional<TimeBound>& time) {
-  return time ? (time->or_more ? ">" : "") + milliseconds_text(time->time) : "-";
-}
-
-template <typename Times>
-std::string times_text(const Times& times) {
-  return "p50 " + milliseconds_text(times.quantile(0.5)) + ", p95 " +
-         milliseconds_text(times.quantile(0.95)) + ", p99 " +
-         milliseconds_text(times.quantile(0.99)) + ", max " + milliseconds_text(times.max());
-}
-
 // A time and its upper end, which is null if the time may be more.
 void add_bound(nlohmann::ordered_json& json, const std::string& name,
                const std::optional<TimeBound>& time) {
@@ -54,37 +38,6 @@ void add_bound(nlohmann::ordered_json& json, const std::string& name,
 std::string percent_text(double share) {
   const double percent = share * 100;
   return share < 1 && percent > 99.995 ? "almost 100 %" : format("%.2f %%", percent);
-}
-
-// Whether the client's machine kept up with the arrivals. If not, what it measures is not the service alone.
-std::string late_text(const Summary& summary) {
-  constexpr double kFew = 0.01;
-  if (!summary.arrival_lag) return "";
-  const ArrivalLag& lag = *summary.arrival_lag;
-  const auto late = static_cast<double>(lag.late_starts);
-  const auto all = static_cast<double>(summary.counts.requests);
-  if (all == 0 || late < kFew * all) return "";
-  return "warning:   " + percent_text(late / all) + " of the requests began more than " +
-         milliseconds_text(ArrivalLag::kLate) + " late, the latest by " +
-         milliseconds_text(lag.latest_start) +
-         ": this machine does\n           not keep up with the load, so that these figures are not "
-         "the service's alone: a lower\n           --rate, or the client on another machine\n";
-}
-
-// "12 given up (attempts 9, budget 3)"
-std::string given_up_text(const Counts& counts) {
-  std::string reasons;
-  for (std::size_t i = 0; i < kGiveUpNames.size(); ++i) {
-    if (counts.gave_up_by[i] == 0) continue;
-    std::string name(kGiveUpNames[i]);
-    std::replace(name.begin(), name.end(), '_', ' ');
-    reasons += (reasons.empty() ? " (" : ", ") + name + ' ' + std::to_string(counts.gave_up_by[i]);
-  }
-  return count_text(counts.gave_up(), "given up") + (reasons.empty() ? "" : reasons + ')');
-}
-
-std::string after_text(std::optional<Duration> time) {
-  return time ? "after " + format_duration(*time) : "never";
 }
 
 // Seconds, rounded to microseconds: a trace needs finer times than statistics of many requests.
@@ -121,29 +74,6 @@ nlohmann::ordered_json by_reason(const Value& value) {
   for (std::size_t i = 0; i < kGiveUpNames.size(); ++i)
     json[std::string(kGiveUpNames[i])] = value(i);
   return json;
-}
-
-// "98.20 % of 1990 requests; 36 given up; 218.1 attempts/s, 0.0 OK/s; p50 ..., p99 ...; 503 12"
-std::string phase_text(const PhaseFigures& phase) {
-  const auto success = phase.success_share();
-  std::string text = success ? percent_text(*success) + " of " : "";
-  text += count_text(phase.requests(), "requests");
-  if (phase.gave_up > 0) text += ", " + count_text(phase.gave_up, "given up");
-  if (phase.unfinished > 0) text += ", " + count_text(phase.unfinished, "unfinished");
-  if (phase.counts.not_sent > 0) text += ", " + count_text(phase.counts.not_sent, "not sent");
-  const Rates each = rates(phase.counts, phase.length);
-  text += format("; %.1f attempts/s, %.1f OK/s; ", each.attempts, each.ok);
-  text += "p50 " + milliseconds_text(phase.request_p50) + ", p99 " +
-          milliseconds_text(phase.request_p99);
-  const std::string errors = errors_text(phase.counts);
-  return errors.empty() ? text : text + "; " + errors;
-}
-
-// Without the digits of a rate such as 10/min.
-std::string short_outage(const std::string& printed) {
-  Disturbance what = parse_disturbance(printed, Engine::kReal);
-  if (what.value < 100) what.value = to_digits(what.value, 3);
-  return print_disturbance(what);
 }
 
 }  // namespace
@@ -425,157 +355,6 @@ nlohmann::ordered_json server_interval_json(Duration t, Duration window,
     json["used"] = rate(use.used);
   }
   return json;
-}
-
-std::string success_text(const Counts& counts) {
-  return percent_text(counts.success_share()) + " of the requests; " + given_up_text(counts);
-}
-
-std::string summary_text(const Summary& summary) {
-  const Counts& counts = summary.counts;
-  const Recovery& recovery = summary.recovery;
-  const RetryMetrics& metrics = summary.retry_metrics;
-  const std::chrono::milliseconds elapsed =
-      std::chrono::round<std::chrono::milliseconds>(summary.elapsed);
-
-  std::string text =
-      format("\n%s, %s, seed %llu, %s\n", summary.title.c_str(),
-             callers_text(summary.clients, summary.arrival_rate).c_str(),
-             static_cast<unsigned long long>(summary.seed), format_duration(elapsed).c_str());
-  if (summary.phases) {  // what the outage has left first, then what it did, last the calm
-    for (std::size_t i = kPhaseNames.size(); i-- > 0;) {
-      text += format("%-11s", (std::string(kPhaseNames[i]) + ':').c_str()) +
-              phase_text((*summary.phases)[i]) + '\n';
-    }
-  }
-  text += "requests:  " + count_text(counts.requests, "sent") + ", " +
-          count_text(counts.retries, "retries") + ", " +
-          format("retry amplification %.2f\n", counts.amplification());
-  if (counts.hedges > 0) {
-    text += "hedges:    " + count_text(counts.hedges, "sent (of the retries)") + ", " +
-            count_text(counts.hedges_won, "won\n");
-  }
-  text += "success:   " + success_text(counts) + ", " +
-          count_text(counts.failing, "failing at the end") +
-          (counts.left_out_share() >= Counts::kManyLeftOut
-               ? ", " + count_text(counts.left_out(), "unfinished and left out")
-               : "") +
-          (summary.phases ? " (of the whole run)\n" : "\n");
-  if (counts.nothing_retried() > 0) {
-    text += "           nothing was retried: " +
-            count_text(counts.nothing_retried(), "were not retryable (") +
-            to_string(metrics.not_retryable) + ")\n";
-  }
-  const std::string errors = errors_text(counts);
-  text += "attempts:  " + count_text(counts.ok, "OK") + ", " + count_text(counts.errors, "errors") +
-          (errors.empty() ? "" : " (" + errors + ")") + ", " +
-          count_text(counts.timed_out, "timed out") +
-          (counts.not_sent > 0 ? ", " + count_text(counts.not_sent, "not sent") : "") +
-          format("; at most %.1f a second\n", recovery.peak_attempts);
-  if (!summary.first_error.empty()) {
-    text += "           the first error was: " + summary.first_error + '\n';
-  }
-  if (counts.throttled > 0 && !summary.job) {
-    text += "throttled: " + count_text(counts.throttled, "attempts, ") +
-            percent_text(counts.throttled_share()) + " of all, were told to slow down\n";
-  }
-  if (summary.processes > 0) {
-    const double rate = summary.process_rate();
-    text += "processes: " + std::to_string(summary.processes) + ", " +
-            (rate < 1 ? readable(rate) : format("%.1f", rate)) + " requests a second each\n";
-  }
-  if (summary.arrival_lag) {
-    text += "arrivals:  " + count_text(summary.arrival_lag->dropped_arrivals, "found no thread") +
-            "; the others began " + milliseconds_text(summary.arrival_lag->latest_start) +
-            " late at the most\n";
-  }
-  text += "latency:   " + times_text(summary.latencies.attempts()) + " (of OK attempts)\n";
-  text += "           " + times_text(summary.latencies.requests()) +
-          " (of requests, from the first attempt on)\n";
-  text += "waits:     " + count_text(metrics.sleeps, "pauses") + ", " +
-          format("%.1f s in all", to_seconds(metrics.total_sleep));
-  if (summary.paced) {
-    text += " (sleeper: " + count_text(metrics.invocations, "invocations") + ", " +
-            count_text(metrics.ups, "ups") + ", " + count_text(metrics.downs, "downs") + ")";
-  }
-  text += format("; a client went without an OK for %.1f s at the longest\n",
-                 to_seconds(summary.longest_without_ok));
-  if (summary.failed_commands.value_or(0) > 0) {
-    text += "commands:  " + count_text(*summary.failed_commands, "of the outage's failed\n");
-  }
-  if (summary.failed_orders.value_or(0) > 0) {
-    text += "orders:    " + count_text(*summary.failed_orders, "to the server not carried out\n");
-  }
-  const bool by_itself = recovery.verdict == Verdict::kCollapsed && summary.outage.empty();
-  const bool can_recover = !recovery.outage_failed && recovery.baseline_ok != 0.0;
-  if (recovery.verdict != Verdict::kNoOutage && !by_itself && can_recover) {
-    text += recovery.baseline_ok ? format("recovery:  baseline %.1f OK/s", *recovery.baseline_ok)
-                                 : "recovery:  no baseline (too short a calm before the outage)";
-    const bool open =
-        recovery.verdict == Verdict::kRecovering || recovery.verdict == Verdict::kUndecided;
-    const auto when = [open](const std::optional<Duration>& time) {
-      return open && !time ? "not yet" : after_text(time);
-    };
-    text += "; errors gone " + when(recovery.errors_gone);
-    if (recovery.baseline_ok.value_or(0) > 0) {
-      text += "; 50 % " + when(recovery.time_to_half) + ", 90 % " +
-              when(recovery.time_to_recovery) + ", 95 % " + when(recovery.time_to_full);
-    }
-    text += format("; %.0f OK lost\n", recovery.ok_lost);
-  }
-  if (summary.job) {
-    const JobResult& job = *summary.job;
-    text += "job:       " + count_text(job.settings.tasks, "tasks of ") +
-            count_text(job.settings.calls, "calls, ") +
-            (job.makespan
-                 ? "done after " +
-                       format_duration(std::chrono::round<std::chrono::milliseconds>(*job.makespan))
-                 : count_text(job.done, "of ") + count_text(job.calls(), "calls done")) +
-            "; " + percent_text(counts.throttled_share()) + " of the attempts throttled\n";
-  }
-  if (summary.reconnect) {
-    const ReconnectResult& reconnect = *summary.reconnect;
-    const auto back = [](const std::optional<Duration>& after) {
-      return after_text(after ? std::optional(std::chrono::round<std::chrono::milliseconds>(*after))
-                              : std::nullopt);
-    };
-    text +=
-        "reconnect: " + count_text(reconnect.clients, "clients lost their connection: half ") +
-        "back " + back(reconnect.half_back) + ", all " + back(reconnect.all_back) +
-        (reconnect.all_back ? ""
-                            : " (" + count_text(reconnect.clients - reconnect.back, "are not)")) +
-        "; " + count_text(reconnect.attempts, "attempts, ") +
-        count_text(reconnect.failed, "failed\n");
-  }
-  if (summary.kept) {
-    const KeptConnections& kept = *summary.kept;
-    text +=
-        "kept:      " + count_text(kept.opened, "connections opened, ") +
-        (kept.given_up == 0 ? "" : count_text(kept.given_up, "of them closed by a timeout, ")) +
-        count_text(kept.open, "open at the end (") + count_text(kept.idle, "idle); ") +
-        count_text(kept.waited, "attempts waited in line") +
-        (kept.sent_again == 0 ? ""
-                              : ", " + count_text(kept.sent_again, "were lost and sent again")) +
-        '\n';
-  }
-  if (summary.kept && summary.on_waking) {
-    const FoundOnWaking& found = *summary.on_waking;
-    text += "waking:    " + count_text(found.accept_queue, "attempts in the accept queue and ") +
-            count_text(found.kept, "on kept connections, ") +
-            count_text(found.stale, "of them for nobody; ") +
-            count_text(found.no_room, "SYNs dropped\n");
-  }
-  if (summary.capacity) {
-    const CapacityUse& use = summary.capacity->use;
-    text += format("capacity:  %.0f unit-seconds provided, ", use.provided) +
-            count_text(use.used, "used, ") + percent_text(idle_share(use)) + " idle\n";
-  }
-  text += late_text(summary);
-  text += "verdict:   " + std::string(to_string(recovery.verdict));
-  // The default outage, a frozen server, is not mentioned.
-  const bool is_default = summary.outage.empty() || summary.outage == print_disturbance({});
-  if (!is_default) text += " (after " + short_outage(summary.outage) + ")";
-  return recovery.causes.empty() ? text : text + "\nreason:    " + words_of(recovery.causes);
 }
 
 nlohmann::ordered_json recovery_json(const Recovery& recovery) {

@@ -95,14 +95,8 @@ nlohmann::ordered_json errors_json(const Counts& counts);
 // Requests given up, by reason.
 nlohmann::ordered_json gave_up_json(const GiveUpCounts& counts);
 
-// "99.83 % of the requests; 12 given up (attempts 9, budget 3)"
-std::string success_text(const Counts& counts);
-
 // The source of the requests: "1000 clients", or "100 requests a second" if `arrival_rate` is not 0.
 std::string callers_text(std::size_t clients, double arrival_rate);
-
-// The summary as several lines of text, without the last newline.
-std::string summary_text(const Summary& summary);
 
 nlohmann::ordered_json summary_json(const Summary& summary);
 
