@@ -51,12 +51,12 @@ const back = cell => cell.recovered === 0 ? notBack(cell) : mostly(cell, cell.re
 
 // The figures of a cell: [term, text, name of the difference, its text, where it is there].
 const FIGURES = [
-  ['recovery', back, 'recovery_s', duration, 'outage'],
+  ['back after', back, 'recovery_s', duration, 'outage'],
   ['errors gone', cell => cell.errors_gone_median_s === null ? 'never' : after(cell.errors_gone_median_s), null, null, 'outage'],
   ['makespan', cell => half(cell.makespan_median_s, cell.makespan_low_s, cell.makespan_high_s), 'makespan_s', duration, 'job'],
   ['dies first', cell => `${cell.died_first}, in ${percent(cell.died_first_share)} of the runs`, null, null, 'services'],
-  ['amplification', cell => `${number(cell.amplification, 2)} attempts per request`, 'amplification', value => number(value, 2)],
-  ['OK lost', cell => number(cell.ok_lost), 'ok_lost', value => number(value), 'outage'],
+  ['attempts per request', cell => number(cell.amplification, 2), 'amplification', value => number(value, 2)],
+  ['answers missing', cell => number(cell.ok_lost), 'ok_lost', value => number(value), 'outage'],
   ['given up', cell => number(cell.gave_up), null, null, 'given up'],
   ['not sent', cell => number(cell.not_sent), null, null, 'not sent'],
   ['throttled', cell => percent(cell.throttled_share), null, null, 'throttled'],
@@ -64,7 +64,7 @@ const FIGURES = [
   ['peak concurrency', cell => number(cell.peak_concurrency)],
   ['request time', cell => `p50 ${requestTime(cell, 'request_p50_ms')}, p99 ${requestTime(cell, 'request_p99_ms')}`],
   // The calm dilutes it: the last to be looked at.
-  ['requests succeeded', cell => `${percent(cell.success_share)} of the whole run`, 'success_share', value => `${number(100 * value, 2)} points`],
+  ['answered', cell => `${percent(cell.success_share)} of the whole run`, 'success_share', value => `${number(100 * value, 2)} points`],
 ];
 
 // "Errors of the run that is drawn: 503 12 in the outage, 503 1 after it."
@@ -77,7 +77,7 @@ function errorsOfOne(summary) {
 const TILES = [
   ['back', back], ['answered afterwards', cell => cell.success_after === 0 ? 'none' : onAverage(cell, percent(cell.success_after))],
   ['attempts per request', cell => onAverage(cell, number(cell.amplification, 1))],
-  ['answers lost', cell => onAverage(cell, number(Math.max(cell.ok_lost, 0)))], ['slowest 1 % take', slowest],
+  ['answers missing', cell => onAverage(cell, number(Math.max(cell.ok_lost, 0)))], ['slowest 1 % take', slowest],
 ];
 const THERE = {
   'given up': cell => cell.gave_up > 0,
