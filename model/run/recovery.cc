@@ -421,242 +421,304 @@ Verdict RecoveryTracker::verdict() const {
   return judge_calm(before_).verdict;
 }
 
-Recovery RecoveryTracker::recovery() const {
-  Recovery result;
-  const Window calm = baseline();
-  const bool has_calm = !calm_windows().empty();
-  if (has_calm) result.baseline_ok = calm.rates().ok;
+double RecoveryTracker::peak_attempts() const {
   const bool short_run = before_.size() + during_.size() + after_.size() == 1;
   const Duration least = short_run ? std::chrono::seconds(1) : kWindow;
+  double peak = 0;
   for (const auto* windows : {&before_, &during_, &after_}) {
     for (const Window& window : *windows) {
       // Use at least a whole window: two attempts in the last millisecond are not a peak.
       const Duration length = std::max(window.length, least);
-      result.peak_attempts = std::max(result.peak_attempts, rates(window.counts, length).attempts);
+      peak = std::max(peak, rates(window.counts, length).attempts);
     }
   }
-  if (phase_ == Phase::kBefore) {
-    const Judged judged = judge_calm(before_);
-    result.verdict = judged.verdict;
-    result.causes = judged.causes;
-    result.to_watch = judged.to_watch;
-    return result;
-  }
-  result.verdict = Verdict::kUndecided;
-  Windows after(after_);
-  const auto errors_gone = [](const Window& window) {
-    return static_cast<double>(window.counts.failures()) <=
-           0.01 * static_cast<double>(window.counts.attempts);
-  };
-  const auto tried = [](const Window& window) { return window.counts.attempts > 0; };
-  const auto start = [&](std::optional<std::size_t> at) {
-    return at ? std::optional(after[*at].start) : std::nullopt;
-  };
-  result.errors_gone = start(first_running(after, [&](std::size_t first) {
-    const auto windows = after.subspan(first, kConsecutiveWindows);
-    return std::all_of(windows.begin(), windows.end(), tried) &&
-           std::all_of(windows.begin(), windows.end(), errors_gone);
-  }));
-  const Baseline base(calm.counts.ok, calm.length);
-  if (base.rate() <= 0) {
-    result.causes = {before_.empty() ? Statement{"outage-too-early", {}}
-                     : !has_calm     ? with({"change-before-outage", {}}, last_before_)
-                     : calm.counts.attempts == 0
-                         ? Statement{"no-attempt-before", {}}
-                         : Statement{"down-before", {{"attempts", number(calm.counts.attempts)}}}};
-    return result;
+  return peak;
+}
+
+// A run with an outage, step by step.
+class RecoveryTracker::Judge {
+ public:
+  explicit Judge(const RecoveryTracker& run)
+      : run_(run),
+        calm_(run.baseline()),
+        outage_(joined(run.during_)),
+        base_(calm_.counts.ok, calm_.length),
+        after_(run.after_) {}
+
+  Recovery judge() {
+    result_.verdict = Verdict::kUndecided;
+    measure_errors();
+    if (lacks_baseline()) return result_;
+    measure_recovery();
+    if (lacks_evidence()) return result_;
+    excuse_disturbed();
+    if (away_ && !choose_end()) return result_;
+    const auto relapse = find_relapse();
+    if (recovered_at_ && (relapse || !since_)) {
+      say_back(relapse);
+    } else {
+      say_not_back();
+    }
+    return result_;
   }
 
-  const auto misses = [&](const Window& window, double share, double sigmas) {
-    return base.is_missed(window.counts.ok, window.expected, share, sigmas);
-  };
-  const auto three_miss = [&](std::size_t first, double share, double sigmas) {
+ private:
+  static bool errors_gone(const Window& window) {
+    return static_cast<double>(window.counts.failures()) <=
+           0.01 * static_cast<double>(window.counts.attempts);
+  }
+  static bool tried(const Window& window) { return window.counts.attempts > 0; }
+  static bool no_errors(Windows windows) {
+    return std::all_of(windows.begin(), windows.end(), errors_gone);
+  }
+
+  std::optional<Duration> start(std::optional<std::size_t> at) const {
+    return at ? std::optional(after_[*at].start) : std::nullopt;
+  }
+  bool misses(const Window& window, double share, double sigmas) const {
+    return base_.is_missed(window.counts.ok, window.expected, share, sigmas);
+  }
+  bool three_miss(std::size_t first, double share, double sigmas) const {
     std::uint64_t ok = 0;
     Duration length{0};
-    for (const Window& window : after.subspan(first, kConsecutiveWindows)) {
+    for (const Window& window : after_.subspan(first, kConsecutiveWindows)) {
       ok += window.counts.ok;
       length += window.expected;
     }
-    return base.is_missed(ok, length, share, sigmas);
-  };
-  const auto reaches = [&](double share) {
-    return [=](std::size_t first) {
-      const auto windows = after.subspan(first, kConsecutiveWindows);
-      return std::none_of(windows.begin(), windows.end(),
-                          [&](const Window& each) { return misses(each, share, kSigmas); }) &&
-             !three_miss(first, share, kSigmas);
-    };
-  };
-  const Window outage = joined(during_);
-  // As many as fail in the calm, and no more than chance adds. None if none fails there.
-  const double fail_anyway = static_cast<double>(calm.counts.failures()) *
-                             static_cast<double>(outage.counts.attempts) /
-                             static_cast<double>(calm.counts.attempts);
-  const bool none_more = static_cast<double>(outage.counts.failures()) <=
-                         fail_anyway + kSigmas * std::sqrt(fail_anyway);
-  result.unfelt = none_more && base.is_missed(0, outage.expected, 0.9, kSigmas) &&
-                  !base.is_missed(outage.counts.ok, outage.expected, 0.9, kSigmas);
-  const bool enough = base.is_enough();
-  const auto recovered_at =
-      enough ? first_running(after, reaches(0.9)) : std::optional<std::size_t>();
-  const auto time_to = [&](double share) {
-    return start(enough ? first_running(after, reaches(share))
-                        : first_running(after, [&](std::size_t first) {
-                            return !three_miss(first, share, 0);
-                          }));
-  };
-  result.time_to_half = time_to(0.5);
-  result.time_to_recovery = time_to(0.9);
-  result.time_to_full = time_to(0.95);
-
-  const auto lose = [&](const Window& window) {
-    result.ok_lost +=
-        base.rate() * to_seconds(window.expected) - static_cast<double>(window.counts.ok);
-  };
-  std::for_each(during_.begin(), during_.end(), lose);
-  const auto lost = after.first(recovered_at.value_or(after.size()));
-  std::for_each(lost.begin(), lost.end(), lose);
-  result.ok_lost = std::max(result.ok_lost, 0.0);
-
-  if (!enough) {
-    result.causes = {
-        {"few-answers-before", {{"answers", number(calm.counts.ok)}, {"time", calm.length}}}};
-    return result;
+    return base_.is_missed(ok, length, share, sigmas);
   }
-  if (ok_share(calm) < kWell) {
-    result.causes = {{"not-well-before", {{"share", ShareOf{ok_share(calm)}}}}};
-    return result;
+  bool reaches(std::size_t first, double share) const {
+    const auto windows = after_.subspan(first, kConsecutiveWindows);
+    return std::none_of(windows.begin(), windows.end(),
+                        [&](const Window& each) { return misses(each, share, kSigmas); }) &&
+           !three_miss(first, share, kSigmas);
   }
-  if (after.size() < kConsecutiveWindows) {
-    result.causes = {{phase_ == Phase::kDuring ? "ended-in-outage" : "too-short-after", {}}};
-    return result;
-  }
-  // The windows that are no evidence against the recovery, because of another disturbance; and the first one since when
-  // the service is not back from one.
-  std::vector<bool> excused;
-  bool away = false;
-  std::size_t left_at = 0;      // where it was away
-  std::size_t undisturbed = 0;  // windows at the end
-  std::size_t judged = 0;       // the end of the last three of them in a row
-  for (std::size_t i = 0; i < after.size(); ++i) {
-    const bool disturbed = after[i].disturbed_by.has_value();
-    undisturbed = disturbed ? 0 : undisturbed + 1;
-    if (undisturbed >= kConsecutiveWindows) judged = i + 1;
-    if (i == recovered_at ||
-        (away && !disturbed && i + kConsecutiveWindows <= after.size() && reaches(0.9)(i))) {
-      away = false;
-    } else if (disturbed && !away) {
-      away = true;
-      left_at = i;
-    }
-    excused.push_back(away);
-  }
-  const auto no_errors = [&](Windows last_ones) {
-    return std::all_of(last_ones.begin(), last_ones.end(), errors_gone);
-  };
   // A few OK are not noise here, because a service that is down answers nothing.
-  const auto answers = [&](const Window& window) {
-    return window.rates().ok >= 0.1 * base.rate() * load_in(window);
-  };
-  const auto is_coming = [&](Windows until) {
-    const auto last_ones = until.last(kConsecutiveWindows);
-    return draining(until) || no_errors(last_ones) ||
-           std::any_of(last_ones.begin(), last_ones.end(), answers);
-  };
-  std::optional<std::size_t> since;  // what it is not back from, if that is not the outage
-  Statements unjudged;
-  std::optional<std::size_t>
-      lasting;  // why it is not known whether the service would have come back
-  if (away) {
-    const auto judge_first = [&](std::size_t windows, std::size_t later) {
-      after = after.first(windows);
-      unjudged = {with({"not-judged-since", {}}, disturbances_[later])};
-      if (!in_force_.empty() && is_coming(after)) lasting = later;
+  bool answers(const Window& window) const {
+    return window.rates().ok >= 0.1 * base_.rate() * load_in(window);
+  }
+  bool is_coming(Windows until) const {
+    const auto last = until.last(kConsecutiveWindows);
+    return draining(until) || no_errors(last) ||
+           std::any_of(last.begin(), last.end(),
+                       [this](const auto& each) { return answers(each); });
+  }
+  Statement with(std::string_view id, std::size_t disturbance) const {
+    return run_.with({id, {}}, run_.disturbances_[disturbance]);
+  }
+
+  void measure_errors() {
+    result_.errors_gone = start(first_running(after_, [this](std::size_t first) {
+      const auto windows = after_.subspan(first, kConsecutiveWindows);
+      return std::all_of(windows.begin(), windows.end(), tried) && no_errors(windows);
+    }));
+  }
+
+  bool lacks_baseline() {
+    if (base_.rate() > 0) return false;
+    result_.causes = {
+        run_.before_.empty()          ? Statement{"outage-too-early", {}}
+        : run_.calm_windows().empty() ? run_.with({"change-before-outage", {}}, run_.last_before_)
+        : calm_.counts.attempts == 0
+            ? Statement{"no-attempt-before", {}}
+            : Statement{"down-before", {{"attempts", number(calm_.counts.attempts)}}}};
+    return true;
+  }
+
+  void measure_recovery() {
+    // As many as fail in the calm, and no more than chance adds. None if none fails there.
+    const double fail_anyway = static_cast<double>(calm_.counts.failures()) *
+                               static_cast<double>(outage_.counts.attempts) /
+                               static_cast<double>(calm_.counts.attempts);
+    const bool none_more = static_cast<double>(outage_.counts.failures()) <=
+                           fail_anyway + kSigmas * std::sqrt(fail_anyway);
+    result_.unfelt = none_more && base_.is_missed(0, outage_.expected, 0.9, kSigmas) &&
+                     !base_.is_missed(outage_.counts.ok, outage_.expected, 0.9, kSigmas);
+    const bool enough = base_.is_enough();
+    const auto first_at = [&](double share) {
+      return first_running(after_, [&](std::size_t first) {
+        return enough ? reaches(first, share) : !three_miss(first, share, 0);
+      });
     };
-    const std::size_t by = *after[left_at].disturbed_by;
-    const Lasting leaves =
-        by + 1 == disturbances_.size() ? disturbances_[by].leaves : Lasting::kNothing;
-    if (recovered_at && (judged <= left_at || leaves == Lasting::kSetting)) {
-      unjudged = {with({"not-judged-since", {}}, disturbances_[by])};
-    } else if (judged > left_at) {
-      const bool stays = leaves == Lasting::kSetting || leaves == Lasting::kLoad;
-      if (recovered_at) {
-        since = by;
-      } else if (stays) {
-        const bool came = left_at >= kConsecutiveWindows && is_coming(after.first(left_at));
-        if (came && !draining(after)) lasting = by;
-        unjudged = {with({"lasts-to-end", {}}, disturbances_[by])};
+    if (enough) recovered_at_ = first_at(0.9);
+    result_.time_to_half = start(first_at(0.5));
+    result_.time_to_recovery = start(first_at(0.9));
+    result_.time_to_full = start(first_at(0.95));
+
+    const auto lose = [&](const Window& window) {
+      result_.ok_lost +=
+          base_.rate() * to_seconds(window.expected) - static_cast<double>(window.counts.ok);
+    };
+    std::for_each(run_.during_.begin(), run_.during_.end(), lose);
+    const auto lost = after_.first(recovered_at_.value_or(after_.size()));
+    std::for_each(lost.begin(), lost.end(), lose);
+    result_.ok_lost = std::max(result_.ok_lost, 0.0);
+  }
+
+  bool lacks_evidence() {
+    if (!base_.is_enough()) {
+      result_.causes = {
+          {"few-answers-before", {{"answers", number(calm_.counts.ok)}, {"time", calm_.length}}}};
+    } else if (ok_share(calm_) < kWell) {
+      result_.causes = {{"not-well-before", {{"share", ShareOf{ok_share(calm_)}}}}};
+    } else if (after_.size() < kConsecutiveWindows) {
+      result_.causes = {
+          {run_.phase_ == Phase::kDuring ? "ended-in-outage" : "too-short-after", {}}};
+    }
+    return !result_.causes.empty();
+  }
+
+  // Which windows are no evidence against the recovery, because of another disturbance.
+  void excuse_disturbed() {
+    std::size_t undisturbed = 0;  // windows at the end
+    for (std::size_t i = 0; i < after_.size(); ++i) {
+      const bool disturbed = after_[i].disturbed_by.has_value();
+      undisturbed = disturbed ? 0 : undisturbed + 1;
+      if (undisturbed >= kConsecutiveWindows) judged_ = i + 1;
+      if (i == recovered_at_ ||
+          (away_ && !disturbed && i + kConsecutiveWindows <= after_.size() && reaches(i, 0.9))) {
+        away_ = false;
+      } else if (disturbed && !away_) {
+        away_ = true;
+        left_at_ = i;
       }
-      if (judged < after.size()) judge_first(judged, *after[judged].disturbed_by);
-    } else if (left_at >= kConsecutiveWindows) {
-      judge_first(left_at, by);
-    } else {
-      result.causes = {with({"disturbed-after", {}}, disturbances_[by])};
-      return result;
+      excused_.push_back(away_);
     }
   }
-  const auto last = after.last(kConsecutiveWindows);
-  std::optional<std::size_t> relapse, relapse_of_three;
-  if (recovered_at) {
-    const std::size_t threes = after.size() - kConsecutiveWindows + 1 - *recovered_at;
-    const auto comparisons = static_cast<double>(after.size() - *recovered_at + threes);
+
+  // Only the first windows are judged, because of a later disturbance.
+  void judge_first(std::size_t windows, std::size_t later) {
+    after_ = after_.first(windows);
+    unjudged_ = {with("not-judged-since", later)};
+    if (!run_.in_force_.empty() && is_coming(after_)) lasting_ = later;
+  }
+
+  // Where the service is not back from another disturbance: which windows are judged. False if too few are.
+  bool choose_end() {
+    const std::size_t by = *after_[left_at_].disturbed_by;
+    const Lasting leaves =
+        by + 1 == run_.disturbances_.size() ? run_.disturbances_[by].leaves : Lasting::kNothing;
+    if (recovered_at_ && (judged_ <= left_at_ || leaves == Lasting::kSetting)) {
+      unjudged_ = {with("not-judged-since", by)};
+    } else if (judged_ > left_at_) {
+      const bool stays = leaves == Lasting::kSetting || leaves == Lasting::kLoad;
+      if (recovered_at_) {
+        since_ = by;
+      } else if (stays) {
+        const bool came = left_at_ >= kConsecutiveWindows && is_coming(after_.first(left_at_));
+        if (came && !draining(after_)) lasting_ = by;
+        unjudged_ = {with("lasts-to-end", by)};
+      }
+      if (judged_ < after_.size()) judge_first(judged_, *after_[judged_].disturbed_by);
+    } else if (left_at_ >= kConsecutiveWindows) {
+      judge_first(left_at_, by);
+    } else {
+      result_.causes = {with("disturbed-after", by)};
+      return false;
+    }
+    return true;
+  }
+
+  std::optional<std::size_t> find_relapse() const {
+    if (!recovered_at_) return std::nullopt;
+    std::optional<std::size_t> relapse, relapse_of_three;
+    const std::size_t threes = after_.size() - kConsecutiveWindows + 1 - *recovered_at_;
+    const auto comparisons = static_cast<double>(after_.size() - *recovered_at_ + threes);
     const double sigmas = std::sqrt(2 * natural_log(comparisons / (2 * kFalseRelapses)));
-    for (std::size_t i = after.size(); i-- > *recovered_at;) {
-      if (excused[i]) continue;
-      if (misses(after[i], 0.75, sigmas)) relapse = i;
-      if (i + kConsecutiveWindows <= after.size() && !excused[i + 1] && !excused[i + 2] &&
+    for (std::size_t i = after_.size(); i-- > *recovered_at_;) {
+      if (excused_[i]) continue;
+      if (misses(after_[i], 0.75, sigmas)) relapse = i;
+      if (i + kConsecutiveWindows <= after_.size() && !excused_[i + 1] && !excused_[i + 2] &&
           three_miss(i, 0.75, sigmas)) {
         relapse_of_three = i;
       }
     }
-    if (!relapse) relapse = relapse_of_three;
+    return relapse ? relapse : relapse_of_three;
   }
-  if (recovered_at && (relapse || !since)) {
-    result.verdict = relapse ? Verdict::kRelapsed : Verdict::kRecovered;
-    result.causes = {{*recovered_at == 0 ? "back-at-once" : "back-after",
-                      {{"baseline", base.rate()}, {"after", *start(recovered_at)}}}};
+
+  void say_back(std::optional<std::size_t> relapse) {
+    const auto last = after_.last(kConsecutiveWindows);
+    result_.verdict = relapse ? Verdict::kRelapsed : Verdict::kRecovered;
+    result_.causes = {{*recovered_at_ == 0 ? "back-at-once" : "back-after",
+                       {{"baseline", base_.rate()}, {"after", *start(recovered_at_)}}}};
     if (relapse) {
       Statement again{"low-again", {{"after", *start(relapse)}}};
-      add_ok(again, joined(last), base.rate());
-      result.causes.push_back(std::move(again));
-    } else if (!base.is_missed(outage.counts.ok, outage.expected, 0.9, 0)) {
+      add_ok(again, joined(last), base_.rate());
+      result_.causes.push_back(std::move(again));
+    } else if (!base_.is_missed(outage_.counts.ok, outage_.expected, 0.9, 0)) {
       const double missing =
-          base.rate() * to_seconds(outage.expected) - static_cast<double>(outage.counts.ok);
-      result.causes.push_back({missing < 1 ? "cost-nothing" : "cost-little", {}});
+          base_.rate() * to_seconds(outage_.expected) - static_cast<double>(outage_.counts.ok);
+      result_.causes.push_back({missing < 1 ? "cost-nothing" : "cost-little", {}});
     }
-    const auto queue =
-        relapse || !unjudged.empty() ? std::nullopt : queue_left(calm_windows(), last);
-    if (queue) {
-      result.queue_wait = queue->wait;
-      result.causes.push_back({"queue-left", {{"wait", queue->wait}, {"before", queue->before}}});
+    if (!relapse && unjudged_.empty()) {
+      if (const auto queue = queue_left(run_.calm_windows(), last)) {
+        result_.queue_wait = queue->wait;
+        result_.causes.push_back(
+            {"queue-left", {{"wait", queue->wait}, {"before", queue->before}}});
+      }
     }
-    add_unwell(result.causes, calm);
-    result.causes.insert(result.causes.end(), unjudged.begin(), unjudged.end());
-    return result;
+    add_what_else();
   }
-  if (std::none_of(last.begin(), last.end(), tried)) {
-    result.causes = {{"no-attempt-at-end", {{"window", joined(last).length}}}};
-    return result;
+
+  void say_not_back() {
+    const auto last = after_.last(kConsecutiveWindows);
+    if (std::none_of(last.begin(), last.end(), tried)) {
+      result_.causes = {{"no-attempt-at-end", {{"window", joined(last).length}}}};
+      return;
+    }
+    if (lasting_) {
+      result_.causes = {with("not-back-before", *lasting_)};
+      return;
+    }
+    if (const auto queue = draining(after_)) {
+      result_.verdict = Verdict::kRecovering;
+      result_.causes = {why_draining(after_, base_.rate(), *queue)};
+      result_.to_watch = longer(after_, *queue);
+      unjudged_.clear();
+    } else if (is_coming(after_)) {
+      result_.verdict = Verdict::kRecovering;
+      result_.causes = {why_recovering(after_, base_.rate(), no_errors(last))};
+    } else {
+      result_.verdict = Verdict::kCollapsed;
+      result_.causes = why_collapsed(after_, run_.changed_ ? "" : run_.mended_);
+    }
+    if (since_) result_.causes.push_back(with("since", *since_));
+    add_what_else();
   }
-  if (lasting) {
-    result.causes = {with({"not-back-before", {}}, disturbances_[*lasting])};
-    return result;
+
+  void add_what_else() {
+    add_unwell(result_.causes, calm_);
+    result_.causes.insert(result_.causes.end(), unjudged_.begin(), unjudged_.end());
   }
-  if (const auto queue = draining(after)) {
-    result.verdict = Verdict::kRecovering;
-    result.causes = {why_draining(after, base.rate(), *queue)};
-    result.to_watch = longer(after, *queue);
-    unjudged.clear();
-  } else if (is_coming(after)) {
-    result.verdict = Verdict::kRecovering;
-    result.causes = {why_recovering(after, base.rate(), no_errors(last))};
+
+  const RecoveryTracker& run_;
+  const Window calm_, outage_;
+  const Baseline base_;
+  Windows after_;  // as far as they are judged
+  Recovery result_;
+  std::optional<std::size_t> recovered_at_{};  // the window
+  std::vector<bool> excused_{};                // of `after_`
+  bool away_ = false;                          // at the end, because of another disturbance
+  std::size_t left_at_ = 0;                    // where it was away
+  std::size_t judged_ = 0;  // the end of the last three windows in a row without a disturbance
+  Statements unjudged_{};
+  // Disturbances: what it is not back from, if that is not the outage; and why it is not known whether it would
+  // have come back.
+  std::optional<std::size_t> since_{}, lasting_{};
+};
+
+Recovery RecoveryTracker::recovery() const {
+  Recovery result;
+  if (phase_ == Phase::kBefore) {
+    Judged judged = judge_calm(before_);
+    result.verdict = judged.verdict;
+    result.causes = std::move(judged.causes);
+    result.to_watch = judged.to_watch;
   } else {
-    result.verdict = Verdict::kCollapsed;
-    result.causes = why_collapsed(after, changed_ ? "" : mended_);
+    result = Judge(*this).judge();
   }
-  if (since) result.causes.push_back(with({"since", {}}, disturbances_[*since]));
-  add_unwell(result.causes, calm);
-  result.causes.insert(result.causes.end(), unjudged.begin(), unjudged.end());
+  if (!calm_windows().empty()) result.baseline_ok = baseline().rates().ok;
+  result.peak_attempts = peak_attempts();
   return result;
 }
 

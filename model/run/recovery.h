@@ -186,7 +186,9 @@ class RecoveryTracker {
 
  private:
   enum class Phase { kBefore, kDuring, kAfter };
+  class Judge;
 
+  double peak_attempts() const;
   // Those that make the baseline.
   std::span<const Window> calm_windows() const;
   TimePoint window_end_at(int windows) const { return phase_start_ + windows * kWindow; }
