@@ -571,16 +571,18 @@ Exported export_policy(const WorkloadOptions& workload, ExportFormat format,
       .has_comments = format != ExportFormat::kGrpc && format != ExportFormat::kDotNet};
   const PolicyFile file = read_policies(exported.text, ReadAs::kGrpcChannel);
   if (file.policies.size() != 1 || file.policies.front().refused) {
-    exported.differences.emplace_back(
-        "the format cannot hold a policy like this: its reader refuses it");
+    exported.differences.push_back({"export-refused"});
     return exported;
   }
   const LimitSettings& limit = workload.retry.limit;
   if (format == ExportFormat::kGrpc && limit.retry_on.timeout && limit.has_deadline()) {
-    exported.differences.emplace_back(
-        "no attempt has a timeout of its own in the file (only gRPC for Java knows one), so none is "
-        "retried after a timeout");
+    exported.differences.push_back({"export-no-attempt-timeout"});
   }
+  const auto differs = [&exported](const std::string& option, const std::string& here,
+                                   const std::string& there) {
+    exported.differences.push_back(
+        {"export-option", {{"option", option}, {"here", here}, {"there", there}}});
+  };
   WorkloadOptions wanted = workload;
   WorkloadOptions read = scenario_of(options_of(file.policies.front())).workload;
   OptionList wanted_list, read_list;
@@ -590,12 +592,9 @@ Exported export_policy(const WorkloadOptions& workload, ExportFormat format,
     const Option& option = wanted_list.all()[i];
     const std::string here = option.get(), there = read_list.all()[i].get();
     if (option.name == "strategy" || !option.same_as.empty() || here == there) continue;
-    exported.differences.push_back(option.name + " is " + here + " here, and " + there +
-                                   " in the file");
+    differs(option.name, here, there);
     if (option.name == "retry-on" && exported.text.find("\"INTERNAL\"") != std::string::npos) {
-      exported.differences.emplace_back(
-          "INTERNAL stands for the 500 of retry-on, but gRPC gives it for faults that stay, too: "
-          "keep it only if your service answers so when a retry may succeed");
+      exported.differences.push_back({"export-internal"});
     }
   }
   const BudgetSettings& throttle = read.retry.process.budget;
@@ -604,18 +603,14 @@ Exported export_policy(const WorkloadOptions& workload, ExportFormat format,
     // p > (1 - p) x deposit.
     const double share = throttle.deposit / (1 + throttle.deposit);
     exported.differences.push_back(
-        "retryThrottling counts failures, not retries: after " +
-        print_number(throttle.tokens * throttle.threshold) +
-        " failed attempts more than are made good, nothing is retried, and it stays so while more than " +
-        print_number(std::round(1000 * share) / 10) + " % of the attempts fail");
+        {"export-throttle",
+         {{"failures", throttle.tokens * throttle.threshold}, {"share", ShareOf{share}}}});
   }
   if (file.policies.front().find("timeout") == nullptr) {
     if (!workload.has_timeout()) return exported;
-    exported.differences.push_back("timeout is " + brief_duration(workload.timeout) +
-                                   " here, and none in the file");
+    differs("timeout", brief_duration(workload.timeout), "none");
   } else if (read.timeout != workload.timeout) {
-    exported.differences.push_back("timeout is " + brief_duration(workload.timeout) +
-                                   " here, and " + brief_duration(read.timeout) + " in the file");
+    differs("timeout", brief_duration(workload.timeout), brief_duration(read.timeout));
   }
   return exported;
 }

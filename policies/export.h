@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/base/statement.h"
 #include "model/run/workload.h"
 #include "policies/policy.h"
 
@@ -26,8 +27,8 @@ FileNames names_in(const PolicyFile& file, const Policy& policy, std::string_vie
 
 struct Exported {
   std::string text{};
-  // What the file cannot say: "backoff-cap is 5m here, and none in the file".
-  std::vector<std::string> differences{};
+  // What the file cannot say: of an option `export-option` with its name, its text here, and there.
+  Statements differences{};
   bool has_comments = true;  // may the format have comments (#)?
 };
 

@@ -11,6 +11,7 @@
 #include "common/exit_code.h"
 #include "model/base/text.h"
 #include "model/retry/title.h"
+#include "words/words.h"
 
 namespace retrystorm {
 namespace {
@@ -104,9 +105,9 @@ std::string explorer_link(const std::string& page, const NamedOptions& options) 
 }
 
 void print_exported(const Exported& exported) {
-  for (const std::string& each : exported.differences) {
+  for (const Statement& each : exported.differences) {
     (exported.has_comments ? std::cout : std::cerr)
-        << (exported.has_comments ? "# " : "") << "not the same: " << each << '\n';
+        << (exported.has_comments ? "# " : "") << "not the same: " << words_of(each) << '\n';
   }
   std::cout << exported.text;
 }

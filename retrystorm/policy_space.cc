@@ -197,12 +197,13 @@ std::string PolicySpace::unchanged(const std::string& option) const {
   return list.find(option)->get();
 }
 
-// The options, or whole sentences, of which a file of the format would say something else.
+// The options of which a file of the format would say something else, and what else it cannot say.
 std::set<std::string> PolicySpace::lost_in_file(const WorkloadOptions& workload) const {
   std::set<std::string> lost;
   if (!format_) return lost;
-  for (const std::string& each : export_policy(workload, *format_).differences) {
-    lost.insert(each.substr(0, each.find(" is ")));
+  for (const Statement& each : export_policy(workload, *format_).differences) {
+    const bool is_option = each.id == "export-option";
+    lost.insert(is_option ? std::get<std::string>(each.values.front().of) : std::string(each.id));
   }
   return lost;
 }

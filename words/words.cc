@@ -228,6 +228,18 @@ constexpr std::array kRows{
         "run at {load}/s on a service of up to {capacity}/s, and by default {assumed}"},
     Row{"more-notes", "{count} more notes: -v   --explain WORD says more of a word in brackets"},
     Row{"of-policy", "{policy}: {answer}"},
+    // A policy as a file of another program: policies/export.cc
+    Row{"export-internal",
+        "INTERNAL stands for the 500 of retry-on, but gRPC gives it for faults that stay, too: keep it only if your "
+        "service answers so when a retry may succeed"},
+    Row{"export-no-attempt-timeout",
+        "no attempt has a timeout of its own in the file (only gRPC for Java knows one), so none is retried after a "
+        "timeout"},
+    Row{"export-option", "{option} is {here} here, and {there} in the file"},
+    Row{"export-refused", "the format cannot hold a policy like this: its reader refuses it"},
+    Row{"export-throttle",
+        "retryThrottling counts failures, not retries: after {failures} failed attempts more than are made good, nothing "
+        "is retried, and it stays so while more than {share} of the attempts fail"},
     // A claim: common/output/expectation.cc
     Row{"claim-after", "{name} {value}"},
     Row{"claim-broken", "{claim} is broken: {details}"},
