@@ -138,24 +138,12 @@ ServicesSetting::ServicesSetting(const NamedOptions& given) {
 
 TopologyFile ServicesSetting::topology() const {
   if (file.empty()) return {};
-  const std::string path = "services";
   try {
-    return {path, file};
+    return {"", file};
+  } catch (const BadTopologyLine& error) {
+    throw std::invalid_argument(of.at(error.line - 1) + ": " + error.why);
   } catch (const std::invalid_argument& error) {
-    // "services: line 3: workers: ..."
-    std::string_view what = error.what();
-    what.remove_prefix(path.size() + 2);
-    constexpr std::string_view kLine = "line ";
-    const std::size_t colon = what.find(": ");
-    if (!what.starts_with(kLine) || colon == what.npos) {
-      throw std::invalid_argument(of.front() + ": " + std::string(what));
-    }
-    const auto line = parse_count(what.substr(kLine.size(), colon - kLine.size()), 1, of.size());
-    const std::string& name = of[line - 1];
-    std::string_view why = what.substr(colon + 2);
-    const std::string option = name.substr(name.rfind('.') + 1) + ": ";
-    if (why.starts_with(option)) why.remove_prefix(option.size());
-    throw std::invalid_argument(name + ": " + std::string(why));
+    throw std::invalid_argument(of.front() + ": " + error.what());
   }
 }
 

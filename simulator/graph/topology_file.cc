@@ -8,8 +8,8 @@
 
 #include "common/os/foreign_file.h"
 #include "model/base/text.h"
-#include "model/run/implied.h"
 #include "model/graph/graph_options.h"
+#include "model/run/implied.h"
 #include "simulator/graph/topology_options.h"
 
 namespace retrystorm {
@@ -17,10 +17,6 @@ namespace {
 
 constexpr std::size_t kLongestFile = 1'000'000;
 constexpr std::string_view kClients = "clients";
-
-std::string at_line(std::size_t line) {
-  return "line " + std::to_string(line) + ": ";
-}
 
 std::string full_name(const TopologySection& section) {
   return section.to.empty() ? section.name : section.name + '.' + section.to;
@@ -61,14 +57,14 @@ void set_all(const OptionList& list, const TopologySection& section) {
     std::vector<std::string_view> known;
     for (const Option& each : list.all()) known.push_back(each.name);
     if (option == nullptr) {
-      std::string message = at_line(line.number) + in_quotes(line.name) + " is no option of ";
+      std::string message = in_quotes(line.name) + " is no option of ";
       message += section.to.empty() ? "a service" : section.name == kClients ? kClients : "calls";
       const std::string_view meant = nearest(line.name, known);
       if (!meant.empty()) message += " (did you mean " + std::string(meant) + "?)";
-      throw std::invalid_argument(message);
+      throw BadTopologyLine(line.number, message);
     }
     if (!given.emplace(option->name, &line).second) {
-      throw std::invalid_argument(at_line(line.number) + line.name + " is given twice");
+      throw BadTopologyLine(line.number, line.name + " is given twice");
     }
   }
   for (const Option& option : list.all()) {
@@ -77,8 +73,7 @@ void set_all(const OptionList& list, const TopologySection& section) {
     try {
       option.set(found->second->value);
     } catch (const std::invalid_argument& error) {
-      throw std::invalid_argument(at_line(found->second->number) + option.name + ": " +
-                                  error.what());
+      throw BadTopologyLine(found->second->number, error.what(), option.name);
     }
   }
 }
@@ -87,7 +82,7 @@ void set_all(const OptionList& list, const TopologySection& section) {
 void refuse_unused(const UnusedOptions& unused, const TopologySection& section) {
   for (const TopologyLine& line : section.settings) {
     const auto found = unused.find(line.name);
-    if (found != unused.end()) throw std::invalid_argument(at_line(line.number) + found->second);
+    if (found != unused.end()) throw BadTopologyLine(line.number, found->second);
   }
 }
 
@@ -96,7 +91,7 @@ void check_at(std::size_t line, const Check& check) {
   try {
     check();
   } catch (const std::invalid_argument& error) {
-    throw std::invalid_argument(at_line(line) + error.what());
+    throw BadTopologyLine(line, error.what());
   }
 }
 
@@ -148,9 +143,9 @@ GraphEdge read_clients(const TopologySection& section, GraphEdge edge) {
         [&](std::string_view name) {
           const auto& lines = section.settings;
           const Option* option = list.find(name);
-          return option != nullptr && std::any_of(lines.begin(), lines.end(), [&](const auto& each) {
-                   return list.find(each.name) == option;
-                 });
+          return option != nullptr &&
+                 std::any_of(lines.begin(), lines.end(),
+                             [&](const auto& each) { return list.find(each.name) == option; });
         },
         [&list](const std::string& target, const std::string& value) { list.set(target, value); });
     if (edge.caller.arrivals == Arrivals::kJob) {
@@ -179,7 +174,7 @@ std::vector<std::size_t> in_order(const std::vector<NamedNode>& nodes,
       for (auto each = begin; each != path.end(); ++each) {
         circle += (circle.empty() ? "" : " > ") + *each;
       }
-      throw std::invalid_argument(at_line(node.section->line) + circle + ": a circle has no end");
+      throw BadTopologyLine(node.section->line, circle + ": a circle has no end");
     }
     if (states[at] == State::kNew) {
       states[at] = State::kUnderWay;
@@ -190,9 +185,9 @@ std::vector<std::size_t> in_order(const std::vector<NamedNode>& nodes,
           if (found == number.end()) {
             std::vector<std::string_view> known;
             for (const auto& each : number) known.push_back(each.first);
-            throw std::invalid_argument(
-                at_line(node.section->line) + node.node.name +
-                " calls a service without a section: " + unknown_name(call->to, known));
+            throw BadTopologyLine(node.section->line, node.node.name +
+                                                          " calls a service without a section: " +
+                                                          unknown_name(call->to, known));
           }
           self(self, found->second);
         }
@@ -205,9 +200,9 @@ std::vector<std::size_t> in_order(const std::vector<NamedNode>& nodes,
   visit(visit, 0);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (states[i] == State::kDone) continue;
-    throw std::invalid_argument(at_line(nodes[i].section->line) + "nobody calls " +
-                                nodes[i].node.name + ". The clients call " +
-                                nodes.front().node.name + ", the first section");
+    throw BadTopologyLine(nodes[i].section->line,
+                          "nobody calls " + nodes[i].node.name + ". The clients call " +
+                              nodes.front().node.name + ", the first section");
   }
   std::reverse(order.begin(), order.end());
   return order;
@@ -229,11 +224,10 @@ TopologyFile::TopologyFile(std::string path, std::string_view text) : path_(std:
       }
       const std::size_t equals = line.find('=');
       if (equals == line.npos) {
-        throw std::invalid_argument(at_line(number) + in_quotes(line) +
-                                    " is neither [NAME] nor NAME = VALUE");
+        throw BadTopologyLine(number, in_quotes(line) + " is neither [NAME] nor NAME = VALUE");
       }
       if (sections_.empty()) {
-        throw std::invalid_argument(at_line(number) + "a section such as [api] is expected first");
+        throw BadTopologyLine(number, "a section such as [api] is expected first");
       }
       sections_.back().settings.push_back(
           {.number = number,
@@ -244,17 +238,19 @@ TopologyFile::TopologyFile(std::string path, std::string_view text) : path_(std:
     std::set<std::string> names;
     for (const TopologySection& each : sections_) {
       if (!names.insert(full_name(each)).second) {
-        throw std::invalid_argument(at_line(each.line) + '[' + full_name(each) +
-                                    "] is there already");
+        throw BadTopologyLine(each.line, '[' + full_name(each) + "] is there already");
       }
     }
   };
+  const std::string begin = path_.empty() ? "" : path_ + ": ";
   try {
     parse();
     // Finds errors in the settings before anything else is looked at.
     topology({}, {}, {});
+  } catch (const BadTopologyLine& error) {
+    throw BadTopologyLine(error.line, error.why, error.option, begin);
   } catch (const std::invalid_argument& error) {
-    throw std::invalid_argument(path_ + ": " + error.what());
+    throw std::invalid_argument(begin + error.what());
   }
 }
 
@@ -361,8 +357,8 @@ Topology TopologyFile::topology(const GraphNode& node, const GraphEdge& edge,
   }
   if (!edges.empty()) {
     const TopologySection& left = *edges.begin()->second;
-    throw std::invalid_argument(at_line(left.line) + left.name + " does not call " + left.to +
-                                ": its line calls = ... does not name it");
+    throw BadTopologyLine(left.line, left.name + " does not call " + left.to +
+                                         ": its line calls = ... does not name it");
   }
   return topology;
 }

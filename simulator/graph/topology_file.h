@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,20 @@
 #include "model/graph/topology.h"
 
 namespace retrystorm {
+
+// A fault in a line of such a file: "PATH: line 3: workers: ...".
+struct BadTopologyLine : std::invalid_argument {
+  BadTopologyLine(std::size_t at, const std::string& because, const std::string& of = "",
+                  const std::string& begin = "")
+      : invalid_argument(begin + "line " + std::to_string(at) + ": " +
+                         (of.empty() ? "" : of + ": ") + because),
+        line(at),
+        option(of),
+        why(because) {}
+
+  std::size_t line;         // from 1
+  std::string option, why;  // `option` is empty where the line as a whole is wrong
+};
 
 struct TopologyLine {
   std::size_t number = 0;  // from 1
@@ -31,7 +46,7 @@ struct TopologySection {
   std::vector<TopologyLine> settings{};
 };
 
-// The text of a file: names and values are not looked at. `path` begins each message. The functions throw
+// The text of a file: names and values are not looked at. `path` begins each message, if it is not empty. The functions throw
 // std::invalid_argument with a readable message that names the line.
 class TopologyFile {
  public:
