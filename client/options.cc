@@ -52,10 +52,10 @@ Duration least_duration(const ClientOptions& options) {
 void add_client_options(CLI::App& app, ClientOptions& options) {
   auto* run = option_group(app, "Run");
   add_text(*run, "--url", options.request.url, "where the requests go: http:// or https://")
-      ->group("Run");
+      ->group("Client");
   add_optional_duration(*run, "--duration", options.duration,
                         "how long the client runs; until it is stopped when not given")
-      ->group("Run");
+      ->group("Client");
   add_duration(*run, "--report-interval", options.report_interval,
                "how long each report line covers", std::chrono::milliseconds(1));
   add_text(*run, "--json", options.json, "write JSON Lines to this file; - = standard output")
@@ -64,6 +64,7 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
                    "a claim about the run, such as recovered or success-share>=99%; may be "
                    "repeated; exit code 3: one is broken, 4: one is not decided")
       ->group("Run");
+  add_format(*run);
   add_trace(*run, options.trace);
   add_value(
       *run, "--metrics-port", "PORT", "0",
@@ -96,10 +97,10 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
       // `$(pidof server)` makes several words when there are several servers.
       ->expected(1, 1000)
       ->join(' ')
-      ->group("Outage");
+      ->group("Client");
   add_optional_duration(*outage, "--outage-at", options.outage_at,
                         "how long after the start the outage begins")
-      ->group("Outage");
+      ->group("Client");
   add_optional_duration(*outage, "--outage-for", options.outage_for, "how long the outage lasts")
       ->group("Outage");
   add_text(*outage, "--outage-begin", options.outage_commands.begin,
@@ -124,7 +125,7 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
   auto* page = option_group(app, "Live page");
   page->add_flag("--dashboard", options.dashboard,
                  "serve a page on 127.0.0.1 that shows the run and can change it")
-      ->group("Run");
+      ->group("Client");
   add_count(*page, "--dashboard-port", options.dashboard_port, "the page's port; 0 = any free port",
             0, 65535);
   add_text(*page, "--server-status", options.server_status,
@@ -270,16 +271,12 @@ Outlook look_ahead(const ClientOptions& options, const WorkloadOptions& workload
     input.calm = *options.outage_at;
   }
   note_unused_by_open_arrivals(input, workload);
-  input.later = later_changes(options.timeline);
   Outlook outlook = look_ahead(input);
   const Duration least = least_duration(options);
   if (options.duration && *options.duration < least) {
+    const bool during = *options.duration < saturating_add(*options.outage_at, *options.outage_for);
     outlook.warnings.push_back(
-        "the run ends " +
-        std::string(*options.duration < saturating_add(*options.outage_at, *options.outage_for)
-                        ? "in the outage"
-                        : "soon after the outage") +
-        ": there will be no verdict; --duration=" + format_duration(least) + " or more has one");
+        {during ? "ends-in-outage" : "ends-after-outage", {{"least", format_duration(least)}}});
   }
   return outlook;
 }

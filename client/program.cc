@@ -23,9 +23,9 @@
 #include "common/output/before_line.h"
 #include "common/output/expectation.h"
 #include "common/output/json_lines.h"
-#include "model/retry/title.h"
 #include "common/output/output_file.h"
 #include "common/output/output_queue.h"
+#include "model/retry/title.h"
 
 namespace retrystorm {
 namespace {
@@ -56,8 +56,10 @@ int run_clients(const Invocation& invocation, const ClientOptions& asked) {
   occupy_standard_descriptors();
   if (options.look.explain) {
     const std::vector<OutlookOfRow> rows = {{"", look_ahead(options, options.workload)}};
-    std::cout << outlook_text(rows.front().outlook)
-              << assumed_text(invocation.app, assumed_list(invocation.app, options_json(invocation.app), rows), rows);
+    const Style style = style_of(STDOUT_FILENO, options.look.color);
+    print_figures(std::cout, rows, assumed_list(invocation.app, options_json(invocation.app), rows),
+                  style);
+    print_before(std::cout, "", rows.front().outlook.warnings, style);
     return flush_standard_output() ? kExitHolds : kExitFault;
   }
   fit_descriptors(options, raise_descriptor_limit());

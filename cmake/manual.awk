@@ -1,6 +1,6 @@
 # Writes the manual page of a program or command: see cmake/manual. Reads three files: docs/options.md,
 # which begins with how values are written, docs/output.md, which has the exit codes, and what
-# scripts/lib/help.awk makes of --help-all.
+# scripts/lib/help.awk makes of --help-full.
 # Variables: name (of the page), called (what one types for it), release (as --version prints it), date,
 # pages (the names of all, with blanks between them).
 BEGIN { FS = "\037" }

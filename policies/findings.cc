@@ -201,9 +201,8 @@ class Finder {
     constexpr std::size_t kUnavailable = 503;
     if (facts_.limit().retry_on.statuses[kUnavailable]) {
       add(Note::Level::kNote, "timeout-not-retried", facts_.line("retry-on"),
-          "what is turned away (503, UNAVAILABLE) is retried, and timeouts are not: whether retries can "
-          "keep a service down depends on how it turns requests away (--queue-length, "
-          "--rejection-cost)");
+          "503 (UNAVAILABLE) is retried, timeouts are not: what retries do depends on how the service "
+          "turns requests away (--queue-length)");
     }
     if (!facts_.limit().has_deadline()) return;
     const Duration all = facts_.limit().deadline;
@@ -212,8 +211,7 @@ class Finder {
     const std::size_t n = facts_.waits().size() + 1;
     if (one >= all) {
       add(Note::Level::kNote, "no-attempt-timeout", facts_.line("deadline"),
-          "an attempt that hangs takes all of the " + readable(all) +
-              " and is not retried: no attempt has a timeout of its own");
+          "a call that hangs takes all of the " + readable(all) + ", and is not retried");
     } else if (n <= kMostWaits && time_of(n, one) > all) {
       add(Note::Level::kNote, "cut-short", timeout->line,
           std::to_string(n) + " x " + readable(one) + " are more than the " + readable(all) +
@@ -263,13 +261,12 @@ class Finder {
     if (facts_.is_limited()) return;
     const bool timeouts = facts_.limit().retry_on.timeout;
     add(Note::Level::kNote, "no-budget", facts_.line("max-retries"),
-        unlimited ? "no budget or breaker limits the retries"
-                  : std::string("no budget or breaker limits the retries: a service that ") +
-                        (timeouts ? "fails gets " : "fails with these errors gets ") +
-                        readable(attempts) + " times the requests; where more than " +
+        unlimited ? "nothing limits the retries: no budget, no breaker"
+                  : "nothing limits the retries: a service that fails" +
+                        std::string(timeouts ? "" : " with these errors") + " gets " +
+                        readable(attempts) + " times the load; from " +
                         readable(std::round(1000 / attempts) / 10) +
-                        " % of what it can do are used, such a storm can hold itself" +
-                        (timeouts ? "" : " if these errors cost the service its work"));
+                        " % use on, retries alone can keep it down");
   }
 
   // A bucket that failures empty and successes fill is empty while more than this share fails: p (cost of a failure and

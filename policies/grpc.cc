@@ -280,10 +280,9 @@ class Reader {
     }
     if (count < 2) refuse(attempts->line, "maxAttempts must be a whole number of at least 2");
     if (count > kMostAttempts && !gapic_) {
-      policy.note(Note::Level::kWarning, kHardLimit, attempts->line,
-                  field_text(*attempts) +
-                      " counts as 5: that is a channel's limit (an argument of the channel can "
-                      "raise it)");
+      policy.note(
+          Note::Level::kWarning, kHardLimit, attempts->line,
+          field_text(*attempts) + " counts as 5, a channel's limit; a channel argument raises it");
     }
     return static_cast<std::size_t>(std::min(count, kMostAttempts));
   }

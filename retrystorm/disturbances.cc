@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "model/run/outlook.h"
+#include "words/words.h"
 
 namespace retrystorm {
 
@@ -20,7 +21,7 @@ std::vector<StudyDisturbance> with_own_outage(NamedOptions& given) {
     throw std::invalid_argument("--outage-for: an outage of 0s is none");
   }
   std::erase_if(all, [](const StudyDisturbance& each) { return each.outage; });
-  all.insert(all.begin(), {.title = in_words(scenario.timeline.outage) + " for " +
+  all.insert(all.begin(), {.title = words_of(statement_of(scenario.timeline.outage)) + " for " +
                                     brief_duration(scenario.outage_length()),
                            .outage = true,
                            .options = std::move(own)});

@@ -20,7 +20,7 @@ void declare(CLI::App& app, ExportOptions& options) {
       *option_group(app, "Run"), "--as", "NAME", "",
       [&options](const std::string& word) { options.format = parse_export_format(word); },
       "the format: grpc, envoy, istio, envoy-gateway, resilience4j, aws or dotnet")
-      ->group("Run")
+      ->group("Study")
       ->required();
 }
 

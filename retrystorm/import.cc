@@ -21,12 +21,12 @@ void declare(CLI::App& app, ImportOptions& options) {
   auto* run = option_group(app, "Run");
   add_text(*run, "--policy", options.policy,
            "which policy of the file: the name of something that it is for, or its line")
-      ->group("Run");
+      ->group("Study");
   add_text(
       *run, "--link", options.link,
       "print a link that opens this page of the explorer (a file or an address) at the policy: "
       "explorer.html")
-      ->group("Run");
+      ->group("Study");
   add_read_as(app, options.as);
 }
 

@@ -49,6 +49,7 @@ void declare(CLI::App& app, MapOptions& options) {
            "strategies, a panel each, as V1,V2,...: names, all (every named one), and settings "
            "files such as mine.ini; `strategy` can be one of the two options instead")
       ->group("Study");
+  add_strategy_arguments(*study);
   add_strategies_from(*study);
   add_text(*study, "--show", options.show,
            "the column of --csv to show, for example success_share, recovery_median_s or "

@@ -37,7 +37,7 @@ void add_read_as(CLI::App& app, ReadAs& as) {
       [&as](const std::string& word) { as = parse_read_as(word); },
       "who reads the file, where it does not say: channel or gapic (gRPC), botocore or aws-sdk "
       "(AWS), envoy-gateway or istio (Gateway API)")
-      ->group("Run");
+      ->group("Study");
 }
 
 bool sends_over_one_connection(const PolicyFile& file) {

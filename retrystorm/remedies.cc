@@ -44,6 +44,7 @@ void declare(CLI::App& app, RemediesOptions& options) {
            "a case for each of these strategies, as V1,V2,...: names, all (every named one), and "
            "settings files such as mine.ini; not given: the three usual cases")
       ->group("Study");
+  add_strategy_arguments(*study);
   add_picture_data(*study, options.picture_data);
 }
 

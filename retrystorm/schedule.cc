@@ -145,8 +145,8 @@ int schedule(const Invocation& invocation, const ScheduleOptions& options) {
       rows.write(values);
       table.rows.push_back(texts);
     }
-    for (const std::string& text : warnings_of(workload.retry)) {
-      warnings += fitted(name + ": warning: ", text, style_of(1));
+    for (const Statement& warning : warnings_of(workload.retry)) {
+      warnings += fitted(name + ": warning: ", words_of(warning), style_of(1));
     }
     if (attempt < options.waits) {
       ended += (ended.empty() ? "" : ", ") + name + ' ' + end_of_schedule(workload.retry, attempt);

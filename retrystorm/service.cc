@@ -39,7 +39,7 @@ void declare(CLI::App& app, ServiceCommandOptions& options) {
       "busy at this rate",
       0, 1));
   add(add_value(
-      *group, "--capacity", "NUMBER", "",
+      *group, "--capacity,--can-do", "NUMBER", "",
       [&options](const std::string& text) { options.known.capacity = parse_rate(text, 0, 1e9); },
       "instead of --used: how many requests a second it can serve at most, as a load test shows"));
   add(add_count(*group, "--workers", options.known.workers,

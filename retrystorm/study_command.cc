@@ -124,6 +124,7 @@ void add_study_files(CLI::App& app, TableFiles& table, std::string& json) {
   add_table_files(app, table.csv, table.markdown)->group("Study");
   add_text(app, "--json", json,
            "write all columns to this file, as JSON Lines; - = standard output");
+  add_format(app);
 }
 
 void add_strategies(CLI::App& app, std::string& list) {
@@ -132,7 +133,17 @@ void add_strategies(CLI::App& app, std::string& list) {
       "the strategies to compare, as V1,V2,...: names, all (every named one), and settings files "
       "such as mine.ini")
       ->group("Study");
+  add_strategy_arguments(app);
   add_strategies_from(app);
+}
+
+void add_strategy_arguments(CLI::App& app) {
+  app.add_option(std::string(kStrategyArguments), "the same as --strategies")
+      ->type_name("")
+      ->expected(1, 1000)
+      ->allow_extra_args()
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->group("");
 }
 
 void add_strategies_from(CLI::App& app) {
@@ -291,22 +302,18 @@ void Study::tell_outlook(const Invocation& invocation, const std::vector<std::si
   const std::string assumed =
       assumed_list(invocation.app, options_json(invocation.app), rows, set_in_cells);
   rows_.add_assumed(assumed);
-  if (options_.look.verbose) {
-    std::cerr << outlook_text(rows, "other rows differ, too")
-              << assumed_text(invocation.app, assumed, rows) << std::flush;
-    return;
-  }
-  std::vector<std::string> warnings;
+  Statements warnings;
   for (const OutlookOfRow& row : rows) {
-    for (const std::string& each : row.outlook.warnings) {
-      const bool is_new = std::find(warnings.begin(), warnings.end(), each) == warnings.end();
-      if (is_new) warnings.push_back(each);
-    }
+    warnings.insert(warnings.end(), row.outlook.warnings.begin(), row.outlook.warnings.end());
   }
   const Statement line{
       "before-sweep",
       {{"rows", static_cast<double>(cells_.size())}, {"runs", static_cast<double>(options_.runs)}}};
-  print_before(std::cerr, words_of(line), warnings, style_of(STDERR_FILENO, options_.look.color));
+  const Style style = style_of(STDERR_FILENO, options_.look.color);
+  print_before(std::cerr, words_of(line), warnings, style);
+  if (options_.look.verbose && !assumed.empty()) {
+    std::cerr << fitted("", words_of({"figures-assumed", {{"list", assumed}}}), style);
+  }
 }
 
 std::optional<std::vector<CellResult>> Study::run() {

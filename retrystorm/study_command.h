@@ -47,6 +47,9 @@ void add_max_time(CLI::App& app, StudyOptions& options);
 // Adds `--csv`, `--markdown` and `--json`.
 void add_study_files(CLI::App& app, TableFiles& table, std::string& json);
 
+// Takes arguments for --strategies: `retrystorm strategies fixed grpc mine.ini`.
+void add_strategy_arguments(CLI::App& app);
+
 // Adds `--strategies`, a list as `parse_strategies` reads it, and `--strategies-from`.
 void add_strategies(CLI::App& app, std::string& list);
 // The latter alone.

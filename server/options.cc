@@ -32,6 +32,7 @@ void add_server_options(CLI::App& app, ServerOptions& options) {
       "given");
   add_text(*server, "--json", options.json, "write JSON Lines to this file; - = standard output")
       ->group("Server");
+  add_format(*server);
   add_text(*server, "--name", options.name,
            "the name of this service in the lines about its calls");
   add_service_options(app, options.service, Engine::kReal);

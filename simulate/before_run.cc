@@ -3,15 +3,14 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <iostream>
 #include <set>
 #include <utility>
 
 #include "common/cli/options.h"
+#include "common/output/before_line.h"
 #include "common/output/report.h"
 #include "common/output/start_json.h"
-#include "common/output/before_line.h"
 #include "common/output/style.h"
 #include "model/retry/title.h"
 #include "model/run/outlook.h"
@@ -41,8 +40,7 @@ void warn_of_factor(const Invocation& invocation, Outlook& outlook) {
   };
   const bool of_curve = given("limit") || given("k") || given("base-delay");
   if (!of_curve || !given("factor") || given("curve-factor")) return;
-  outlook.warnings.emplace_back(
-      "--factor is the backoff's here; the curve's is --curve-factor (`server --factor`)");
+  outlook.warnings.push_back({"factor-of-backoff", {}});
 }
 
 }  // namespace
@@ -59,9 +57,9 @@ void add_different(std::vector<std::string>& names, ScenarioOptions asked, Scena
 
 namespace {
 
-void print(const SimulatorOptions& asked, const std::string& line,
-           const std::vector<std::string>& warnings) {
-  if (!asked.quiet) print_before(std::cerr, line, warnings, style_of(STDERR_FILENO, asked.look.color));
+void print(const SimulatorOptions& asked, const std::string& line, const Statements& warnings) {
+  if (!asked.quiet)
+    print_before(std::cerr, line, warnings, style_of(STDERR_FILENO, asked.look.color));
 }
 
 }  // namespace
@@ -76,7 +74,8 @@ std::string tell_before(const Invocation& invocation, const SimulatorOptions& as
   add_options_of_kinds(no_defaults, run);
   const std::string assumed = assumed_list(invocation.app, start, all, no_defaults);
   print(asked,
-        before_line(all.front().outlook, retries_title(run.workload.retry), run.service.workers.workers),
+        before_line(all.front().outlook, retries_title(run.workload.retry),
+                    run.service.workers.workers),
         all.front().outlook.warnings);
   if (all.size() == 1) start["outlook"] = outlook_json(all.front().outlook);
   for (const auto& [name, outlook] : all) {
@@ -107,14 +106,21 @@ std::string defaults_that_matter(const Invocation& invocation, const ScenarioOpt
   return text;
 }
 
-void print_arithmetic(const Invocation& invocation, const ScenarioOptions& run) {
+void print_arithmetic(const Invocation& invocation, const SimulatorOptions& asked) {
+  const ScenarioOptions& run = asked;
   std::vector<OutlookOfRow> all = look_ahead_at_all(run);
   for (OutlookOfRow& each : all) warn_of_factor(invocation, each.outlook);
   std::vector<std::string> no_defaults;
   add_options_of_kinds(no_defaults, run);
-  const std::string assumed = assumed_list(invocation.app, options_json(invocation.app), all, no_defaults);
-  std::cout << (all.size() == 1 ? outlook_text(all.front().outlook) : outlook_text(all, ""))
-            << assumed_text(invocation.app, assumed, all, false);
+  const Style style = style_of(STDOUT_FILENO, asked.look.color);
+  print_figures(std::cout, all,
+                assumed_list(invocation.app, options_json(invocation.app), all, no_defaults),
+                style);
+  Statements warnings;
+  for (const OutlookOfRow& each : all) {
+    warnings.insert(warnings.end(), each.outlook.warnings.begin(), each.outlook.warnings.end());
+  }
+  print_before(std::cout, "", warnings, style);
 }
 
 std::string row_name(const Grid& grid, std::size_t cell) {
@@ -133,16 +139,15 @@ std::string tell_before(const Invocation& invocation, const SimulatorOptions& as
   constexpr std::size_t kMostRows = 100;
   const auto cells = static_cast<std::size_t>(grid.size());
   std::vector<OutlookOfRow> rows;
-  std::vector<std::string> no_defaults = grid.names(), warnings;
+  std::vector<std::string> no_defaults = grid.names();
+  Statements warnings;
   const std::size_t step = cells > kMostRows ? cells - 1 : 1;
   for (std::size_t cell = 0; cell < cells; cell += step) {
     const ScenarioOptions run = options_of(cell);
     rows.push_back({row_name(grid, cell), look_ahead(run)});
     warn_of_factor(invocation, rows.back().outlook);
-    for (const std::string& each : rows.back().outlook.warnings) {
-      const bool is_new = std::find(warnings.begin(), warnings.end(), each) == warnings.end();
-      if (is_new) warnings.push_back(each);
-    }
+    const Statements& some = rows.back().outlook.warnings;
+    warnings.insert(warnings.end(), some.begin(), some.end());
     add_different(no_defaults, asked, run);
     add_options_of_kinds(no_defaults, run);
   }

@@ -33,7 +33,7 @@ std::string tell_before(const Invocation& invocation, const SimulatorOptions& as
 std::string defaults_that_matter(const Invocation& invocation, const ScenarioOptions& run);
 
 // Prints to standard output what can be said by arithmetic of these options, and what was assumed. Nothing is run.
-void print_arithmetic(const Invocation& invocation, const ScenarioOptions& run);
+void print_arithmetic(const Invocation& invocation, const SimulatorOptions& asked);
 
 // "strategy=fixed, timeout=2s"
 std::string row_name(const Grid& grid, std::size_t cell);

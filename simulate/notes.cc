@@ -3,6 +3,7 @@
 #include "model/base/text.h"
 #include "model/run/disturbance.h"
 #include "model/run/outlook.h"
+#include "words/words.h"
 
 namespace retrystorm {
 
@@ -13,7 +14,7 @@ void RunNotes::on_outage(Duration t, OutageEvent event, const std::string&) {
     if (begins) note_(clock_text(t) + ' ' + std::string(kConnectionsLost));
     return;
   }
-  const std::string words = in_words(outage);
+  const std::string words = words_of(statement_of(outage));
   const std::string name = begins                                      ? words
                            : outage.kind == Disturbance::Kind::kFreeze ? "awake"
                                                                        : "over: " + words;

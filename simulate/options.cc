@@ -48,6 +48,7 @@ void add_simulator_options(CLI::App& app, SimulatorOptions& options) {
       0, 1'000'000'000);
   many->add_flag("--wide", options.look.verbose, "the same as --verbose")->group("");
   add_table_files(*many, options.table.csv, options.table.markdown);
+  add_format(*many);
 
   auto* report = option_group(app, "Report");
   add_duration(*report, "--report-interval", options.report_interval,

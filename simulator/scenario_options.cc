@@ -173,11 +173,10 @@ void warn_of_no_hints(Outlook& outlook, const ScenarioOptions& options) {
   }
   const bool errs = options.service.errors.share > 0 ||
                     options.timeline.outage.kind == Disturbance::Kind::kErrors;
-  outlook.warnings.push_back(
-      "no answer has a Retry-After, so --retry-after changes nothing: " +
-      (options.service.hint.kind == HintKind::kNone ? "--hint=none"
-       : errs ? "errors of 429 and 503 have one with --hint=fixed or --hint=spread"
-              : kNoHints));
+  outlook.warnings.push_back({options.service.hint.kind == HintKind::kNone ? "no-hints-asked"
+                              : errs                                       ? "no-hints-of-errors"
+                                                                           : "no-hints",
+                              {}});
 }
 
 // Adds what is to happen after the run.
@@ -316,7 +315,6 @@ Outlook look_ahead(const Scenario& scenario, const ScenarioOptions& options,
     if (input.outage->kind == Disturbance::Kind::kThrottle) input.outage->value *= options.scale;
   }
   note_unused_by_open_arrivals(input, asked);
-  input.later = later_changes(options.timeline);
   return look_ahead(input);
 }
 
@@ -340,7 +338,7 @@ std::vector<OutlookOfRow> look_ahead_at_all(const ScenarioOptions& options) {
   }
   const GraphOutlook graph = look_ahead(scenario.topology, scenario.disturbed, wanted);
   for (auto& [name, outlook] : all) {
-    outlook.graph = graph.sentence;
+    outlook.graph = graph.figures;
     outlook.set_by_services = set_by_services(options.graph);
     if (outlook.outage) {
       outlook.outage->errors_cost =

@@ -252,7 +252,7 @@ Table answers_of(const std::vector<std::string>& axes, const std::vector<Answere
 Statements summary_of(const std::vector<std::string>& names, const std::vector<AnsweredRow>& rows) {
   std::vector<std::string> down, whole;
   std::size_t undecided = 0, most_runs = 0;
-  bool none_down = false, outage = false;
+  bool none_down = false, some_down = false, outage = false;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const CellResult& cell = rows[i].result;
     outage |= cell.had_outage();
@@ -264,6 +264,7 @@ Statements summary_of(const std::vector<std::string>& names, const std::vector<A
       continue;
     }
     none_down |= cell.decided() > 0 && cell.down_runs() == 0;
+    some_down |= cell.down_runs() > 0;
     const double during = phase_of(cell, RunPhase::kDuring).success.value_or(0);
     if (has_phases(cell) && during > 0.995) whole.push_back(names[i]);
   }
@@ -271,7 +272,7 @@ Statements summary_of(const std::vector<std::string>& names, const std::vector<A
   const std::size_t count_down = down.size();
   if (count_down == rows.size()) {
     all.push_back({"rows-all-down", {}});
-  } else if (count_down == 0 && undecided == 0 && outage) {
+  } else if (count_down == 0 && undecided == 0 && !some_down && outage) {
     all.push_back({"rows-all-back", {}});
   } else if (count_down == 1) {
     all.push_back({"rows-one-down", {{"row", down[0]}}});

@@ -649,7 +649,10 @@ nlohmann::ordered_json trial_json(const std::string& row, const AnswerTrials::Ou
   if (!row.empty()) line["row"] = row;
   line["trial"] = outcome.trial.row;
   line["what"] = what_of(outcome.trial);
-  for (const auto& [name, value] : outcome.trial.with) line["with"][name] = value;
+  for (const auto& [name, value] : outcome.trial.with) {
+    auto& text = line["with"][name];  // an option may be given several times
+    text = text.is_null() ? value : text.get<std::string>() + "; " + value;
+  }
   line["runs"] = outcome.result.decided();
   line["down"] = outcome.result.down_runs();
   line["recovering"] = outcome.result.recovering;

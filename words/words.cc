@@ -131,6 +131,188 @@ constexpr std::array kRows{
     Row{"before-sweep", "{rows} rows of {runs} runs"},
     Row{"before-sweep-at-most", "{rows} rows of up to {runs} runs"},
     Row{"at-clock", "{at} {what}"},
+    // What happens to a service: model/run/outlook_figures.cc
+    Row{"outage-freeze", "frozen"},
+    Row{"outage-drop", "connections reset and refused"},
+    Row{"outage-slow", "each request takes {value} times as long"},
+    Row{"outage-errors", "{share} of the attempts fail"},
+    Row{"outage-capacity", "{value} times the capacity"},
+    Row{"outage-throttle", "at most {value} requests/s are admitted"},
+    Row{"outage-load", "{value} times the load"},
+    Row{"outage-command", "--outage-begin"},
+    Row{"outage-reconnect", "all clients lose their connection"},
+    // The figures of --explain: model/run/outlook_figures.cc
+    Row{"wanted_per_s", "load"},
+    Row{"attempts_per_request", "attempts of a request, at most"},
+    Row{"attempts_per_s_if_all_fail", "attempts if all fail"},
+    Row{"attempts_per_s_if_all_err", "attempts if all meet errors"},
+    Row{"attempts_per_s_if_all_time_out", "attempts if all time out"},
+    Row{"budget_lasts_s", "the retry budget then lasts"},
+    Row{"median_waits_s", "wait before a retry (median)"},
+    Row{"median_wait_falls_at_retry", "the wait is shorter again at retry"},
+    Row{"processes", "processes"},
+    Row{"capacity_per_s", "service can do"},
+    Row{"used", "used of that"},
+    Row{"idle_ms.p50", "an idle service answers in"},
+    Row{"idle_ms.p99", "99 of 100 in"},
+    Row{"late_from", "answers come too late above (requests)"},
+    Row{"held_from", "retries keep it down above (requests)"},
+    Row{"can_hold_itself", "retries alone can keep it down"},
+    Row{"drains_below_per_s", "not with a load below"},
+    Row{"drains_at_per_s", "while all fail its queue shrinks by"},
+    Row{"answered_in_storm_per_s", "answered while all are hedged, at most"},
+    Row{"outage_unanswered", "requests without an answer when it ends"},
+    Row{"outage_burst", "attempts right after the outage"},
+    Row{"outage_waiting", "attempts waiting when it ends"},
+    Row{"outage_work_s", "work for the service in these"},
+    Row{"outage_drains_in_s", "done within"},
+    Row{"reconnect_window_s", "clients connect again within"},
+    Row{"reconnects_per_s", "connects meanwhile"},
+    Row{"reconnect_capacity_per_s", "room for connects"},
+    Row{"reconnect_back_s", "all are back after"},
+    Row{"figure-per-second", "{value}/s"},
+    Row{"figure-percent", "{value} %"},
+    Row{"figure-yes", "yes"},
+    Row{"figure-no", "no"},
+    Row{"figures-assumed", "defaults that matter: {list}"},
+    Row{"service-capacity", "can do {capacity}/s, {used} used"},
+    Row{"service-unlimited", "can do {capacity}/s"},
+    Row{"service-dead", "if it is dead: at most {calls} calls of it for a request, {rate}/s"},
+    Row{"service-dead-too-many",
+        "if it is dead: up to {calls} calls of it for a request, {rate}/s, too many (--retry-at)"},
+    // Warnings before a run: model/run/outlook_warnings.cc
+    Row{"above-rate-limit",
+        "{clients} clients ask for {load}/s, {limit}/s are admitted: they make some {attempts} attempts/s, "
+        "{wasted} for nothing; hold them back (--client-rate={limit}/s, --lambda over {think})"},
+    Row{"above-rate-limit-adapting",
+        "{clients} clients ask for {load}/s, and {limit}/s are admitted (--rate-limit): hold them back "
+        "(--client-rate={limit}/s for all, --lambda over {think})"},
+    Row{"above-rate-limit-held",
+        "{processes} processes send up to {load}/s in all, and {limit}/s are admitted (--rate-limit): hold them back "
+        "(--client-rate={each}/s in each, --lambda over {think})"},
+    Row{"base-above-cap",
+        "the first wait of {base} is above the cap of {cap}: no wait is longer than the cap (--backoff-base, "
+        "--backoff-cap)"},
+    Row{"call-client-rate-below-load",
+        "calls of {called} by {caller}: {load}/s are wanted, and no more than {through}/s sent; the others wait before any "
+        "outage (--client-rate)"},
+    Row{"call-concurrency-below-load",
+        "calls of {called} by {caller}: {load}/s are wanted, and the concurrency limit lets {through}/s through; the "
+        "others are refused before any outage"},
+    Row{"call-connections-below-load",
+        "calls of {called} by {caller}: {load}/s are wanted, and the connections let {through}/s through; the others wait "
+        "before any outage (--pool-size)"},
+    Row{"call-half-hedged",
+        "calls of {called} by {caller}: half of them take {answer}, and are hedged after {hedge}, before any outage "
+        "(--hedge)"},
+    Row{"client-rate-below-load",
+        "the load is {load}/s, and the clients send no more than {through}/s: the others wait before any outage "
+        "(--client-rate, --processes)"},
+    Row{"connections-below-load",
+        "the load is {load}/s, and the connections let through only {through}/s, {room} attempts of {answer} at a time: "
+        "the others wait before any outage (--pool-size, --processes)"},
+    Row{"connections-hold-workers",
+        "each kept connection keeps a worker (--accepts=when-free), and there are more of them: others wait until one is "
+        "closed (--server-idle)"},
+    Row{"curve-throttled",
+        "this service slows down when many requests are in it. A managed table only turns away what is too much: "
+        "--service=workers with many --workers"},
+    Row{"deadline-before-timeout",
+        "a request ends after {deadline}, before its first attempt's {timeout} are over: what times out is never retried "
+        "(--deadline, --timeout)"},
+    Row{"deadline-cuts-failures",
+        "of {attempts} attempts that fail only {begin} can begin before the deadline of {deadline}: these and their waits "
+        "take {take} (--deadline, --max-attempts)"},
+    Row{"deadline-cuts-timeouts",
+        "of {attempts} attempts that time out after {timeout} only {begin} can begin before the deadline of {deadline}: "
+        "these and their waits take {take} (--deadline, --max-attempts)"},
+    Row{"ends-after-outage",
+        "the run ends soon after the outage: there will be no verdict; --duration={least} or more has one"},
+    Row{"ends-in-outage",
+        "the run ends in the outage: there will be no verdict; --duration={least} or more has one"},
+    Row{"factor-of-backoff",
+        "--factor is the backoff's here; the curve's is --curve-factor (`server --factor`)"},
+    Row{"gives-up-first",
+        "{caller} > {between}: given up after {timeout}, but {between} goes on with {called} for {longest} (attempts of "
+        "{attempt}), for nobody (--timeout, --deadline-propagation)"},
+    Row{"gives-up-first-likewise",
+        "{caller} > {between}: given up after {timeout}, but {between} goes on with {called} for {longest} (attempts of "
+        "{attempt}), for nobody; likewise {more} more (--deadline-propagation)"},
+    Row{"half-after-timeout",
+        "an idle service takes {answer}, and attempts end after {timeout}: at least half of them can never succeed "
+        "(--timeout, --service-time)"},
+    Row{"half-hedged",
+        "an idle service takes {answer}, and a hedge is sent after {hedge}: at least half of the requests are hedged "
+        "before any outage (--hedge)"},
+    Row{"hangs-on-rejections",
+        "only errors are retried, and this service turns nothing away: its queue has no bound. If yours has one, that "
+        "decides (--queue-length, --rejection-cost)"},
+    Row{"herd-too-late",
+        "{attempts} attempts pile up in the window of {window}, and from {late_from} on answers come too late: spread "
+        "them over {least}, better {enough} (--reconnect-base, --reconnect-jitter)"},
+    Row{"herd-too-many",
+        "{attempts} attempts pile up in the window of {window}, and with so many it does less than the load of {load}/s: "
+        "spread them over {least}, better {enough} (--reconnect-base)"},
+    Row{"herd-without-room",
+        "the load of {load}/s takes all that the service can do, {capacity}/s: clients that lost their connection find no "
+        "room (--clients, --lambda)"},
+    Row{"job-in-step",
+        "service time and waits are fixed: the job's {workers} workers call in lockstep (--service-time, --jitter)"},
+    Row{"no-capacity-left",
+        "the load is {load}/s of {capacity}/s: no capacity is left even before an outage"},
+    Row{"no-hints",
+        "no answer has a Retry-After, so --retry-after changes nothing: the service turns nothing away"},
+    Row{"no-hints-asked",
+        "no answer has a Retry-After, so --retry-after changes nothing: --hint=none"},
+    Row{"no-hints-of-errors",
+        "no answer has a Retry-After, so --retry-after changes nothing: errors of 429 and 503 have one with --hint=fixed"},
+    Row{"no-pause-at-gate",
+        "clients that do not think try again at once where a gate stops them: up to {attempts}/s. Give them a think time "
+        "(--lambda)"},
+    Row{"no-pause-if-refused",
+        "clients that do not think try again at once where they are refused: up to {attempts}/s. Give them a think time "
+        "(--lambda)"},
+    Row{"no-request-gives-up",
+        "no request gives up: at the end of the outage its {requests} requests send {attempts}/s, and go on until each is "
+        "answered (--max-attempts, --deadline)"},
+    Row{"none-retries",
+        "--strategy=none, but retries are made: {retries} (--max-retries); leave out one of the two"},
+    Row{"optional-call-hangs",
+        "{between} may do without {name}, but not where it hangs: {callers} give up after {timeout}, and it may take "
+        "{longest}. Give it less: [{between}.{name}] timeout = {less}, max-retries = 0"},
+    Row{"processes-in-step",
+        "{processes} processes begin together and stay in step (--client-rate): the limit admits {burst} at a time "
+        "(--rate-burst). If yours do not, a --lambda of some seconds is nearer to them"},
+    Row{"reconnect-waits",
+        "--strategy and --backoff-base set the waits of requests. Clients that connect again wait exponentially from "
+        "{base}, with full jitter (--reconnect-base)"},
+    Row{"refusals-not-retried",
+        "attempts meet a refused connection in this outage, which is not retried (--retry-on)"},
+    Row{"service-too-slow",
+        "{name} can do {capacity}/s of the {load}/s that are wanted, before any outage"},
+    Row{"some-after-timeout",
+        "an idle service takes {answer} for one request in a hundred, and attempts end after {timeout}: those are retried "
+        "without any outage (--timeout, --service-time)"},
+    Row{"status-not-retried",
+        "attempts meet a {status} in this outage, which is not retried (--retry-on)"},
+    Row{"table-not-reached",
+        "a request has {retries} retries, and --backoff-table has {numbers} numbers: the last are never reached "
+        "(--max-retries)"},
+    Row{"throttle-above-limit",
+        "the outage admits {rate}/s, and the rate limit {limit}/s at all times: the outage changes nothing (--outage, "
+        "--rate-limit)"},
+    Row{"throttle-above-load",
+        "the outage admits {rate}/s, and the load is {load}/s: it turns hardly anything away (--outage)"},
+    Row{"timeouts-not-retried",
+        "attempts meet a timeout in this outage, which is not retried (--retry-on)"},
+    Row{"turn-after-deadline",
+        "a client's turn to send comes once in {turn}, after its deadline of {deadline}: most requests end before they are "
+        "sent (--deadline, --client-rate)"},
+    Row{"unused-by-open-arrivals",
+        "open arrivals do not use {options}: {rate}/s arrive whatever happens to them (--rate, or --arrivals=closed)"},
+    Row{"unused-by-open-arrivals-processes",
+        "open arrivals do not use {options}: {rate}/s arrive whatever happens to them (--rate, or --arrivals=closed); for "
+        "as many processes that call: --processes={clients}"},
     // The answer of many runs: study/cell_answer.cc
     Row{"and", " and "},
     Row{"at-once", "at once"},
@@ -426,7 +608,7 @@ constexpr std::array kFigures{
     Row{"time_to_recovery_s", "back after"},
 };
 
-struct InWords {
+struct ValueInWords {
   std::string operator()(double number) const { return number_words(number); }
   std::string operator()(ShareOf share) const { return share_words(share.share); }
   std::string operator()(Duration time) const { return time_words(time); }
@@ -447,7 +629,7 @@ std::string words_of(const Statement& statement) {
   std::string text(row == kRows.end() ? statement.id : row->words);
   for (const StatementValue& value : statement.values) {
     const std::string place = '{' + std::string(value.name) + '}';
-    const std::string words = std::visit(InWords{}, value.of);
+    const std::string words = std::visit(ValueInWords{}, value.of);
     for (std::size_t at = text.find(place); at != text.npos; at = text.find(place, at)) {
       text.replace(at, place.size(), words);
       at += words.size();
@@ -493,7 +675,7 @@ std::string number_words(double number) {
 
 std::string share_words(double share) {
   if (share <= 0) return "0 %";
-  if (share >= 1) return "100 %";
+  if (share >= 1 - 1e-12) return "100 %";  // a mean of ones may be a bit less
   const double percent = 100 * share;
   if (percent >= 99.5) {
     // So many decimals that two digits of what is missing are shown.

@@ -15,7 +15,9 @@
 
 #include "common/cli/finding_rules.h"
 #include "common/cli/glossary.h"
+#include "common/cli/help_options.h"
 #include "common/cli/options.h"
+#include "model/base/better_names.h"
 #include "model/base/text.h"
 #include "model/retry/strategies.h"
 #include "model/run/timeline.h"
@@ -27,6 +29,8 @@ namespace {
 
 // CLI11's default group, for options without a group.
 constexpr std::string_view kNoGroup = "Options";
+// Of options that all programs have; the help ends with them.
+constexpr std::string_view kAlwaysThere = "General";
 
 // The first column of an option's help: its names, type and default value.
 std::string with_value(const CLI::Option& option, std::string names) {
@@ -87,6 +91,31 @@ std::size_t help_width() {
   return std::clamp<std::size_t>(window.ws_col, kLeast, kMost);
 }
 
+// The better of an option's names, if it has one.
+std::string shown_name(const CLI::Option& option) {
+  const std::string first = option.get_single_name();
+  for (const BetterName& each : kBetterNames) {
+    if (!first.ends_with(each.old)) continue;  // there may be something before it, such as "call-"
+    const std::string better =
+        first.substr(0, first.size() - each.old.size()) + std::string(each.better);
+    if (option.check_lname(better)) return better;
+  }
+  return first;
+}
+
+bool is_asked(const CLI::Option& option) {
+  return std::any_of(kAsked.begin(), kAsked.end(), [&option](const Asked& each) {
+    return option.check_lname(std::string(each.name));
+  });
+}
+
+// Is this option in files rather than on command lines?
+bool is_of_files(const std::string& name) {
+  return std::any_of(kOfFiles.begin(), kOfFiles.end(), [&name](std::string_view each) {
+    return each.ends_with('-') ? name.starts_with(each) : name == each;
+  });
+}
+
 constexpr std::size_t kShortColumn = 36;  // of the meanings in the short help
 constexpr std::size_t kLongColumn = 44;   // in the long help
 
@@ -109,25 +138,38 @@ std::string commands_of(const CLI::App& app) {
 
 std::string basic_options(const CLI::App& app) {
   std::vector<std::pair<std::string, std::string>> groups;  // title and lines
-  const auto add = [&groups](const CLI::App& part) {
+  const auto add = [&groups](const std::string& title, const CLI::Option& option) {
+    auto group = std::find_if(groups.begin(), groups.end(),
+                              [&title](const auto& each) { return each.first == title; });
+    if (group == groups.end()) group = groups.insert(groups.end(), {title, ""});
+    add_line(group->second, with_value(option, "--" + shown_name(option)), option.get_description(),
+             kShortColumn, help_width());
+  };
+  // A program that has the options of an experiment has no others of their groups here.
+  const bool experiment = find_option(app, "strategy") != nullptr;
+  const auto add_own = [&](const CLI::App& part) {
     for (const CLI::Option* option : part.get_options()) {
       const std::string title = option->get_group();
-      if (title == kNoGroup || title.empty()) continue;
-      auto group = std::find_if(groups.begin(), groups.end(),
-                                [&title](const auto& each) { return each.first == title; });
-      if (group == groups.end()) group = groups.insert(groups.end(), {title, ""});
-      add_line(group->second, with_value(*option, "--" + option->get_single_name()),
-               option->get_description(), kShortColumn, help_width());
+      const bool of_experiment = std::find(kGroupsOfExperiment.begin(), kGroupsOfExperiment.end(),
+                                           title) != kGroupsOfExperiment.end();
+      if (title == kNoGroup || title.empty() || title == kAlwaysThere || is_asked(*option) ||
+          (experiment && of_experiment)) {
+        continue;
+      }
+      add(title, *option);
     }
   };
-  for (const CLI::App* group : groups_of(app)) add(*group);
-  add(app);
+  for (const CLI::App* group : groups_of(app)) add_own(*group);
+  add_own(app);
+  for (const Asked& each : kAsked) {
+    const CLI::Option* option = find_option(app, std::string(each.name));
+    if (option != nullptr && !option->get_group().empty()) add(std::string(each.group), *option);
+  }
   std::string text;
   for (const auto& [title, lines] : groups) text += '\n' + title + '\n' + lines;
   return text +
-         "\n--help-all prints every option with its other names, --explain WORD what a word or an option\n"
-         "means. docs/how-do-i.md has a command for each question, such as which settings to begin with\n"
-         "(installed: share/doc/retrystorm; see README.md).\n";
+         "\n--explain WORD says what a word or an option means, --help-all has more options, and\n"
+         "docs/how-do-i.md a command for each question (installed: share/doc/retrystorm).\n";
 }
 
 // An option with all of its names.
@@ -142,15 +184,25 @@ bool is_inherited(const CLI::App& group, const CLI::Option& option) {
   return help && group.get_parent() != nullptr;
 }
 
-std::string every_option(const CLI::App& app) {
+// `whole`: those that are usually in files, and all names.
+std::string every_option(const CLI::App& app, bool whole) {
   std::string text;
-  const auto add = [&text](const std::string& title, const CLI::App& part) {
-    text += '\n' + title + '\n';
+  const auto add = [&](const std::string& title, const CLI::App& part) {
+    std::string lines;
     for (const CLI::Option* option : part.get_options()) {
       // Files that are given without a name are in the usage.
       const bool named = !option->get_positional() && !option->get_group().empty();
-      if (named && !is_inherited(part, *option)) add_whole(text, *option);
+      if (!named || is_inherited(part, *option)) continue;
+      if (whole) {
+        add_whole(lines, *option);
+      } else if (!is_of_files(shown_name(*option))) {
+        const auto& shorts = option->get_snames();
+        const std::string before = shorts.empty() ? "" : '-' + shorts.front() + ',';
+        add_line(lines, with_value(*option, before + "--" + shown_name(*option)),
+                 option->get_description(), kLongColumn, help_width());
+      }
     }
+    if (!lines.empty()) text += '\n' + title + '\n' + lines;
   };
   add("At the start", app);
   for (const CLI::App* group : groups_of(app)) add(group->get_group(), *group);
@@ -168,9 +220,15 @@ std::string HelpFormatter::make_help(const CLI::App* app, std::string name,
     text += wrapped(std::string(line), " ", "", "", width);
   }
   text += "Usage: " + name + (commands.empty() ? "" : " COMMAND");
-  for (const CLI::Option* option : app->get_options()) {
-    if (option->get_positional()) text += ' ' + option->get_single_name();
-  }
+  const auto add_positional = [&text](const CLI::App& part) {
+    for (const CLI::Option* option : part.get_options()) {
+      if (!option->get_positional()) continue;
+      const std::string word = option->get_single_name();
+      text += option->get_required() ? ' ' + word : " [" + word + ']';
+    }
+  };
+  add_positional(*app);
+  for (const CLI::App* group : groups_of(*app)) add_positional(*group);
   text += " [OPTIONS]\n";
   const std::string example = app->get_footer();
   constexpr std::string_view kExample = "Example: ";
@@ -183,7 +241,8 @@ std::string HelpFormatter::make_help(const CLI::App* app, std::string name,
     }
   }
   if (!commands.empty()) text += "\nCommands (each has its own --help)\n" + commands;
-  return text + (mode == CLI::AppFormatMode::All ? every_option(*app) : basic_options(*app));
+  if (mode == CLI::AppFormatMode::Normal) return text + basic_options(*app);
+  return text + every_option(*app, mode == CLI::AppFormatMode::Sub);
 }
 
 namespace {

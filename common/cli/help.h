@@ -6,9 +6,9 @@
 
 namespace retrystorm {
 
-// `--help` shows only the options that most people need, in separate groups. These are the options
-// that have such a group (`Option::basic` in a list of options, CLI11's `group` elsewhere).
-// `--help-all` shows every option with its second names, in the groups of its declaration.
+// `--help` shows what `kAsked` has, and options of the program's own that have a CLI11 group. `--help-all` shows the
+// options but those of `kOfFiles`, in the groups of their declaration, by the better name. AppFormatMode::Sub is all of
+// them with all names: --help-full, of which manual pages and completions are made.
 class HelpFormatter final : public CLI::Formatter {
  public:
   std::string make_help(const CLI::App* app, std::string name,

@@ -80,11 +80,12 @@ std::string as_line(const std::vector<std::string>& words) {
 }  // namespace
 
 // Go's flags have one dash, and readers of the articles type them that way. One dash and a name is
-// therefore treated as the long option. `-h`, the only short option, and values such as `-5s` are
+// therefore treated as the long option. The short options, and values such as `-5s` are
 // left unchanged.
 std::string with_two_dashes(const std::string& word) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  const bool named = word.size() > 1 && word[0] == '-' && is_letter(word[1]) && word != "-h";
+  const bool short_one = word == "-h" || word == "-v" || word == "-q";
+  const bool named = word.size() > 1 && word[0] == '-' && is_letter(word[1]) && !short_one;
   return named ? std::string("-").append(word) : word;
 }
 
@@ -164,6 +165,52 @@ CLI::Option* add_threads(CLI::App& app, std::size_t& target) {
                    4096);
 }
 
+void add_format(CLI::App& app) {
+  const CLI::App* whole = app.get_parent() == nullptr ? &app : app.get_parent();
+  if (find_option(*whole, "format") != nullptr) return;  // it has its own
+  app.add_option("--format", "table, wide, csv, markdown or json, as far as this program has them")
+      ->type_name("NAME")
+      ->take_last();
+  app.add_option("--output", "write what --format says to this file; not given: standard output")
+      ->type_name("FILE")
+      ->take_last();
+}
+
+void give_format(CLI::App& app) {
+  struct Format {
+    std::string_view name, option;
+  };
+  // Each is an option of its own, too.
+  constexpr std::array kFormats{Format{"table", ""}, Format{"wide", "verbose"},
+                                Format{"csv", "csv"}, Format{"markdown", "markdown"},
+                                Format{"json", "json"}};
+  const CLI::Option* output = find_option(app, "output");
+  if (output == nullptr) return;
+  const CLI::Option* format = find_option(app, "format");
+  const bool to_file = output->count() > 0;
+  const std::string name = format->count() > 0 ? format->results().back() : "table";
+  const auto found = std::find_if(kFormats.begin(), kFormats.end(),
+                                  [&name](const Format& each) { return each.name == name; });
+  if (found == kFormats.end()) {
+    std::vector<std::string_view> names;
+    for (const Format& each : kFormats) names.push_back(each.name);
+    throw CLI::ValidationError("--format", unknown_name(name, names));
+  }
+  const bool is_file = found->option != "" && found->option != "verbose";
+  if (to_file && !is_file) {
+    throw CLI::ValidationError("--output", "give --format=csv, markdown or json with it");
+  }
+  if (found->option.empty()) return;
+  bool known = false;
+  each_option(app, [&](CLI::Option& option) {
+    if (known || !option.check_lname(std::string(found->option))) return;
+    known = true;
+    option.clear();
+    option.add_result(!is_file ? "true" : to_file ? output->results().back() : "-");
+  });
+  if (!known) throw CLI::ValidationError("--format", "this program writes no " + name);
+}
+
 CLI::Option* add_table_files(CLI::App& app, std::string& csv, std::string& markdown) {
   CLI::Option* added =
       add_text(app, "--csv", csv, "write all columns to this file, as CSV; - = standard output");
@@ -193,7 +240,7 @@ CLI::Option* add_expectations(CLI::App& app, std::vector<Expectation>& target, c
 }
 
 void add_quiet(CLI::App& app, bool& target, const std::string& left_out) {
-  app.add_flag("--quiet", target, "leave out " + left_out)->group("Run");
+  app.add_flag("-q,--quiet", target, "leave out " + left_out)->group("Run");
 }
 
 void add_look(CLI::App& app, AnswerLook& look) {
@@ -343,8 +390,15 @@ void hide(CLI::App& app, const std::string& name) {
 
 void set_up_help(CLI::App& app) {
   app.set_help_flag("-h,--help", "print the most common options, and exit")->group(kGeneral);
-  app.set_help_all_flag("--help-all", "print every option with its other names, and exit")
-      ->group(kGeneral);
+  app.set_help_all_flag("--help-all", "print more options, and exit")->group(kGeneral);
+  app.add_flag_callback(
+         "--help-full",
+         [&app] {
+           std::cout << app.help("", CLI::AppFormatMode::Sub);
+           throw CLI::Success();
+         },
+         "print every option with all of its names, and exit")
+      ->group("");
   app.set_version_flag("--version", version_text(), "print the version, and exit")->group(kGeneral);
   app.add_option_function<std::vector<std::string>>(
          kExplain,
@@ -435,9 +489,10 @@ std::string command_line(int argc, const char* const* argv) {
 }
 
 std::string results_command_line(int argc, const char* const* argv) {
-  static const std::set<std::string> kWithValue{
-      "--csv", "--json", "--markdown", "--picture-data", "--resume", "--server-json", "--threads"};
-  static const std::set<std::string> kFlags{"--quiet", "--wide"};
+  static const std::set<std::string> kWithValue{"--csv",      "--format",      "--json",
+                                                "--markdown", "--output",      "--picture-data",
+                                                "--resume",   "--server-json", "--threads"};
+  static const std::set<std::string> kFlags{"--quiet", "--wide", "-q"};
   const std::vector<std::string> words = typed_words(argc, argv);
   std::vector<std::string> kept;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -528,17 +583,6 @@ std::string assumed_list(const CLI::App& app, const nlohmann::ordered_json& valu
     text += (text.empty() ? "--" : ", --") + name + '=' + value;
   }
   return text;
-}
-
-std::string assumed_text(const CLI::App& app, const std::string& assumed,
-                         const std::vector<OutlookOfRow>& rows, bool tries_backlogs) {
-  const bool freezes =
-      !tries_backlogs && std::any_of(rows.begin(), rows.end(), [](const OutlookOfRow& row) {
-        return freezes_workers(row.outlook);
-      });
-  // Somebody who gives the outage knows what hangs.
-  const CLI::Option* outage = find_option(app, "outage");
-  return assumed_text(assumed, freezes && (outage == nullptr || outage->count() == 0));
 }
 
 }  // namespace retrystorm

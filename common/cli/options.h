@@ -45,8 +45,8 @@ WorkloadOptions workload_with(const CLI::App& app, const std::string& strategy);
 // The group of options with this title, which is added if it is not there.
 CLI::App* option_group(CLI::App& app, const std::string& title);
 
-// Adds every option of the list, in its groups. An option's `basic` becomes its CLI11 group. That
-// group puts it into the short help (see help.h), as for options that are declared without a list.
+// Adds every option of the list, in its groups. An option's `basic` becomes its CLI11 group,
+// which puts it into the short help of programs without an experiment (see help.h).
 void add_options(CLI::App& app, const OptionList& options);
 
 // Leaves an option out of the help and out of what is written about a run. It can still be given, so that
@@ -71,6 +71,16 @@ CLI::Option* add_number(CLI::App& app, const std::string& name, double& target,
                         const std::string& help, double least, double most);
 CLI::Option* add_text(CLI::App& app, const std::string& name, std::string& target,
                       const std::string& help);
+
+// The arguments that are names of strategies.
+inline constexpr std::string_view kStrategyArguments = "STRATEGIES";
+
+// Adds --format and --output, a second way to say --csv, --markdown, --json and --verbose. Does nothing in a program
+// that has declared its own --format.
+void add_format(CLI::App& app);
+
+// After parsing: gives the option that --format means. Throws CLI::ValidationError.
+void give_format(CLI::App& app);
 
 // Adds `--runs`, `--threads`, and `--csv` with `--markdown`, for the programs that do many runs and
 // write tables of them. The last one returns `--csv`.
@@ -186,8 +196,5 @@ std::vector<std::pair<std::string, std::string>> assumed_options(
 std::string assumed_list(const CLI::App& app, const nlohmann::ordered_json& values,
                          const std::vector<OutlookOfRow>& rows,
                          const std::vector<std::string>& set_in_rows = {});
-// The text of `assumed_text` for this line and these rows. If other backlogs will be tried, they are said then.
-std::string assumed_text(const CLI::App& app, const std::string& assumed,
-                         const std::vector<OutlookOfRow>& rows, bool tries_backlogs = false);
 
 }  // namespace retrystorm

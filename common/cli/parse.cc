@@ -17,6 +17,7 @@
 #include "common/cli/settings_file.h"
 #include "common/exit_code.h"
 #include "common/output/output_queue.h"
+#include "common/read_settings.h"
 #include "model/retry/strategies.h"
 #include "model/run/implied.h"
 
@@ -49,6 +50,16 @@ class TwoForms {
   }
   TwoForms(const TwoForms&) = delete;
   TwoForms& operator=(const TwoForms&) = delete;
+
+  // The other forms of this option.
+  std::vector<CLI::Option*> others(const CLI::Option& option) const {
+    std::vector<CLI::Option*> others;
+    for (const auto& [second, first] : pairs_) {
+      if (second == &option) others.push_back(first);
+      if (first == &option) others.push_back(second);
+    }
+    return others;
+  }
 
   // After parsing: clears the file's value of what was typed in the other form.
   void overrule_files(const std::vector<std::string>& words) const {
@@ -211,7 +222,9 @@ class Refusals {
     if (word.ends_with(".ini")) return "--config=" + shell_word(word);
     if (find_strategy(word) != nullptr) return "--strategy=" + word;
     const std::string meant = meant_by(word.substr(0, word.find('=')), names_of(app_));
-    return meant.empty() ? "" : "--" + meant + (word.find('=') == word.npos ? "=..." : word.substr(word.find('=')));
+    return meant.empty() ? ""
+                         : "--" + meant +
+                               (word.find('=') == word.npos ? "=..." : word.substr(word.find('=')));
   }
 
   void add_unexpected_words() {
@@ -277,6 +290,59 @@ void add_implied(CLI::App& app) {
   });
 }
 
+// A strategy may be a file of settings, as in lists of strategies. What was typed holds beside it; its retry options hold
+// before those of --config, and its others where there are none. Returns whether it is a file. Throws UnreadableFile or
+// std::invalid_argument.
+bool read_strategy_file(CLI::App& app, const TwoForms& forms,
+                        const std::vector<std::string>& words) {
+  const CLI::Option* strategy = find_option(app, "strategy");
+  if (strategy == nullptr || strategy->count() == 0) return false;
+  const std::string path = text_of(*strategy);
+  if (path.find_first_of("./") == path.npos) return false;
+  WorkloadOptions workload;
+  OptionList all, of_policy;
+  declare_options(all, workload);
+  declare_options(of_policy, workload.retry);
+  auto settings = read_settings(path, all);
+  settings.emplace("strategy", RetrySettings().strategy);
+  for (const auto& [name, value] : settings) {
+    bool known = false;
+    each_option(app, [&, &name = name, &value = value](CLI::Option& option) {
+      if (!option.check_lname(name)) return;
+      known = true;
+      if (option.count() > 0 && of_policy.find(name) == nullptr) return;
+      std::vector<CLI::Option*> same = forms.others(option);
+      same.push_back(&option);
+      const bool typed = std::any_of(same.begin(), same.end(), [&words](const CLI::Option* each) {
+        return is_typed(*each, words);
+      });
+      if (typed && &option != strategy) return;
+      for (CLI::Option* each : same) each->clear();
+      option.add_result(value);
+    });
+    if (!known) throw std::invalid_argument(path + ": there is no option " + in_quotes(name));
+  }
+  return true;
+}
+
+// Strategies that are given as arguments are those of --strategies.
+void list_arguments(CLI::App& app) {
+  std::string list;
+  each_option(app, [&list](const CLI::Option& option) {
+    if (option.get_single_name() != kStrategyArguments) return;
+    for (const std::string& each : option.results()) list += (list.empty() ? "" : ",") + each;
+  });
+  if (list.empty()) return;
+  each_option(app, [&list](CLI::Option& option) {
+    if (!option.check_lname("strategies")) return;
+    if (option.count() > 0) {
+      throw std::invalid_argument(
+          "--strategies: strategies are given as arguments, too: give one of them");
+    }
+    option.add_result(list);
+  });
+}
+
 // Removes the option that has no value from these words. Returns whether it is there.
 bool drop(const CLI::App& app, const CLI::ParseError& error, std::vector<std::string>& words) {
   const std::string text = error.what();
@@ -317,7 +383,15 @@ void parse_words(CLI::App& app, std::vector<std::string> words, const OnError& r
   if (!unknown.empty()) refuse(CLI::ConfigError::Extras(unknown));
   forms.overrule_files(words);
   try {
+    // CLI11 has taken the path for a name.
+    const bool is_file = read_strategy_file(app, forms, words);
+    if (is_file && of_value && std::string_view(of_value->what()).starts_with("--strategy:"))
+      of_value.reset();
+    list_arguments(app);
+    give_format(app);
     add_implied(app);
+  } catch (const CLI::ParseError& error) {
+    refuse(error);
   } catch (const std::invalid_argument& error) {
     refuse(CLI::ValidationError(error.what()));
   }

@@ -1,25 +1,97 @@
 #include "common/output/before_line.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "words/words.h"
 
 namespace retrystorm {
+namespace {
+
+// The figure in words. Empty if there is none.
+struct InWords {
+  OutlookFigure::Unit unit;
+
+  std::string operator()(std::monostate) const { return ""; }
+  std::string operator()(double value) const {
+    using Unit = OutlookFigure::Unit;
+    // More may be wanted than there is.
+    if (unit == Unit::kShare && value > 1) {
+      return words_of({"figure-percent", {{"value", std::round(100 * value)}}});
+    }
+    return unit == Unit::kShare ? share_words(value)
+           : unit == Unit::kPerSecond && std::isfinite(value)
+               ? words_of({"figure-per-second", {{"value", value}}})
+               : number_words(value);
+  }
+  std::string operator()(std::size_t count) const {
+    return number_words(static_cast<double>(count));
+  }
+  std::string operator()(bool is) const { return words_of(is ? "figure-yes" : "figure-no"); }
+  std::string operator()(Duration time) const { return time_words(time); }
+  std::string operator()(const std::vector<Duration>& times) const {
+    constexpr std::size_t kShown = 4;
+    if (times.empty()) return "";
+    const bool alike = std::count(times.begin(), times.end(), times.front()) ==
+                       static_cast<std::ptrdiff_t>(times.size());
+    if (alike) return time_words(times.front());
+    std::string text;
+    for (std::size_t i = 0; i < std::min(times.size(), kShown); ++i) {
+      text += (i > 0 ? ", " : "") + time_words(times[i]);
+    }
+    return times.size() > kShown ? text + ", ..." : text;
+  }
+};
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> figure_lines(const Outlook& outlook) {
+  std::vector<std::pair<std::string, std::string>> lines;
+  for (const OutlookFigure& each : outlook_figures(outlook)) {
+    if (each.shown == OutlookFigure::Shown::kJson) continue;
+    std::string figure = std::visit(InWords{each.unit}, each.value);
+    if (!figure.empty()) lines.emplace_back(words_of(each.id), std::move(figure));
+  }
+  for (const Statement& each : outlook.graph) {
+    lines.emplace_back(std::get<std::string>(each.values.front().of), words_of(each));
+  }
+  return lines;
+}
+
+void print_figures(std::ostream& out, const std::vector<OutlookOfRow>& rows,
+                   const std::string& assumed, const Style& style) {
+  constexpr std::size_t kLabel = 46;
+  for (const OutlookOfRow& row : rows) {
+    if (!row.row.empty()) out << row.row << '\n';
+    for (auto& [label, figure] : figure_lines(row.outlook)) {
+      out << label << std::string(label.size() < kLabel ? kLabel - label.size() : 1, ' ') << figure
+          << '\n';
+    }
+  }
+  if (!assumed.empty()) {
+    out << fitted("", words_of({"figures-assumed", {{"list", assumed}}}), style);
+  }
+}
 
 std::string before_line(const Outlook& outlook, const std::string& retries, std::size_t workers) {
   Statements all;
   const bool open = outlook.arrivals == Arrivals::kOpen;
-  if (!open) all.push_back({"before-clients", {{"clients", outlook.clients}, {"retries", retries}}});
+  if (!open)
+    all.push_back({"before-clients", {{"clients", outlook.clients}, {"retries", retries}}});
   if (outlook.service) {
     const Outlook::Service& service = *outlook.service;
     const bool limited = service.capacity < Outlook::kUnlimited;
     const bool of_workers = service.kind == Capacity::kWorkers && !service.rate_limited;
-    const Statement can{!limited ? "before-unlimited" : of_workers ? "before-workers" : "before-curve",
-                        {{"workers", static_cast<double>(workers)}, {"capacity", service.capacity}}};
+    const Statement can{
+        !limited     ? "before-unlimited"
+        : of_workers ? "before-workers"
+                     : "before-curve",
+        {{"workers", static_cast<double>(workers)}, {"capacity", service.capacity}}};
     all.push_back({"before-load",
                    {{"service", words_of(can)},
                     {"load", outlook.wanted},
-                    {"used", ShareOf{limited ? outlook.wanted / service.capacity : 0}}}});
+                    {"used", InWords{OutlookFigure::Unit::kShare}(
+                                 limited ? outlook.wanted / service.capacity : 0)}}});
   } else {
     all.push_back({"before-load-alone", {{"load", outlook.wanted}}});
   }
@@ -33,18 +105,24 @@ std::string before_line(const Outlook& outlook, const std::string& retries, std:
   }
   if (outlook.outage && outlook.outage->length > Duration::zero()) {
     all.push_back({"before-outage",
-                   {{"what", in_words(outlook.outage->what)}, {"length", outlook.outage->length}}});
+                   {{"what", words_of(statement_of(outlook.outage->what))},
+                    {"length", outlook.outage->length}}});
   }
   std::string text;
   for (const Statement& each : all) text += (text.empty() ? "" : " · ") + words_of(each);
   return text;
 }
 
-void print_before(std::ostream& out, const std::string& line,
-                  const std::vector<std::string>& warnings, const Style& style) {
+void print_before(std::ostream& out, const std::string& line, const Statements& warnings,
+                  const Style& style) {
   if (!line.empty()) out << painted(fitted("", line, style), Tone::kDim, style);
-  for (const std::string& each : warnings) {
-    out << painted(fitted("warning: ", each, style), Tone::kDoubt, style);
+  // What is true of several rows or kinds of clients is said once.
+  std::vector<std::string> said;
+  for (const Statement& each : warnings) {
+    const std::string text = words_of(each);
+    if (std::find(said.begin(), said.end(), text) != said.end()) continue;
+    out << painted(fitted("warning: ", text, style), Tone::kDoubt, style);
+    said.push_back(text);
   }
   out << std::flush;
 }

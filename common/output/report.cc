@@ -156,60 +156,41 @@ std::string client_line(const Rates& rates) {
 
 nlohmann::ordered_json outlook_json(const Outlook& outlook) {
   using Json = nlohmann::ordered_json;
-  const auto number = [](double value) {
-    return std::isfinite(value) ? Json(rounded(value)) : Json(nullptr);
+  struct AsJson {
+    bool milliseconds;
+    Json operator()(std::monostate) const { return nullptr; }
+    Json operator()(double value) const {
+      return std::isfinite(value) ? Json(rounded(value)) : Json(nullptr);
+    }
+    Json operator()(std::size_t count) const { return count; }
+    Json operator()(bool is) const { return is; }
+    Json operator()(Duration time) const {
+      return milliseconds ? milliseconds_json(time) : seconds_json(time);
+    }
+    Json operator()(const std::vector<Duration>& times) const {
+      Json all = Json::array();
+      for (const Duration each : times) all.push_back(seconds_json(each));
+      return all;
+    }
   };
-  const Outlook::Retries& retries = outlook.retries;
-  Json json{
-      {"wanted_per_s", number(outlook.wanted)},
-      {"attempts_per_request", number(retries.attempts)},
-      {"attempts_per_s_if_all_fail", number(retries.overload().rate)},
-      {"attempts_per_s_if_all_err", number(retries.errors.rate)},
-      {"attempts_per_s_if_all_time_out", number(retries.timeouts.rate)},
-      {"budget_lasts_s", seconds_json(retries.overload().budget_lasts)},
-      {"median_waits_s", Json::array()},
-      {"median_wait_falls_at_retry", retries.falls_at > 0 ? Json(retries.falls_at) : Json(nullptr)},
-      {"processes", outlook.processes},
-      {"process_requests_per_s", number(outlook.wanted / static_cast<double>(outlook.processes))}};
-  for (const Duration wait : retries.waits) json["median_waits_s"].push_back(seconds_json(wait));
-  if (outlook.service) {
-    const Outlook::Service& service = *outlook.service;
-    json["capacity_per_s"] = number(service.capacity);
-    json["used"] = number(service.used);
-    json["idle_ms"] = {{"p50", milliseconds_json(service.p50)},
-                       {"p99", milliseconds_json(service.p99)}};
-    json["late_from"] = number(service.late_from);
-    if (service.kind == Capacity::kCurve) {
-      json["held_from"] = number(service.held_from);
+  Json json;
+  for (const OutlookFigure& each : outlook_figures(outlook)) {
+    if (each.shown == OutlookFigure::Shown::kExplained) continue;
+    const auto dot = each.id.find('.');
+    const std::string key(each.id.substr(0, dot));
+    const Json value = std::visit(AsJson{dot != each.id.npos}, each.value);
+    if (dot == each.id.npos) {
+      json[key] = value;
     } else {
-      json["can_hold_itself"] = retries.can_hold;
-      json["drains_below_per_s"] = number(retries.drains_below);
+      json[key][std::string(each.id.substr(dot + 1))] = value;
     }
   }
-  if (outlook.outage) {
-    const Outlook::Outage& outage = *outlook.outage;
-    json["outage_requests"] = number(outage.wanted);
-    json["outage_unanswered"] = number(outage.unanswered);
-    if (outage.burst > 0) {
-      json["outage_attempts_per_s_at_end"] = number(outage.attempts_at_end);
-      json["outage_burst"] = number(outage.burst);
-    }
-    if (outlook.service) {
-      json["outage_waiting"] = number(outage.waiting);
-      json["outage_work_s"] = seconds_json(outage.work);
-      json["outage_drains_in_s"] =
-          seconds_json(outage.drains_in_is_near ? outage.drains_in : std::nullopt);
-    }
+  json["warnings"] = Json::array();
+  for (const Statement& each : outlook.warnings) {
+    Json warning = statement_json(each);
+    warning["text"] = words_of(each);
+    json["warnings"].push_back(std::move(warning));
   }
-  if (outlook.herd) {
-    const Outlook::Herd& herd = *outlook.herd;
-    json["reconnect_window_s"] = seconds_json(herd.window);
-    json["reconnects_per_s"] = number(herd.rate);
-    if (outlook.service) json["reconnect_capacity_per_s"] = number(herd.capacity);
-    const bool ever = herd.back != Duration::max();
-    json["reconnect_back_s"] = seconds_json(ever ? std::optional(herd.back) : std::nullopt);
-  }
-  json["warnings"] = outlook.warnings;
   return json;
 }
 

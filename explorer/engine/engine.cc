@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/output/before_line.h"
 #include "common/output/json_report.h"
 #include "common/output/json_text.h"
 #include "common/output/report.h"
@@ -24,11 +25,12 @@
 #include "explorer/engine/services.h"
 #include "model/base/text.h"
 #include "model/retry/failing_client.h"
+#include "model/retry/title.h"
 #include "simulator/simulation.h"
-#include "study/trials.h"
 #include "study/evaluator.h"
 #include "study/scenario_checks.h"
 #include "study/statistics.h"
+#include "study/trials.h"
 
 namespace retrystorm {
 namespace {
@@ -117,12 +119,15 @@ class Texts {
   bool first_ = true;
 };
 
-// Sentences to read, and the figures in them.
+// What can be computed before the run: a line, labels with figures to read, and the figures.
 Json outlook_of(const ScenarioOptions& options) {
   const Outlook outlook = look_ahead(options);
   Json lines = Json::array();
-  for (const OutlookLine& line : outlook_lines(outlook)) lines.push_back({line.label, line.text});
-  return {{"lines", std::move(lines)}, {"figures", outlook_json(outlook)}};
+  for (const auto& [label, figure] : figure_lines(outlook)) lines.push_back({label, figure});
+  return {{"line", before_line(outlook, retries_title(options.workload.retry),
+                               options.service.workers.workers)},
+          {"lines", std::move(lines)},
+          {"figures", outlook_json(outlook)}};
 }
 
 // The places of the attempts, as columns: {"t": [...], "services": [{"at_caller": [...], ...}, ...]}.
@@ -368,7 +373,7 @@ Json trials(const Json& question) {
   const CellResult result = summarize(read_results(question.at("results")));
   const Evaluator evaluator(1, [&patience] { return patience.over(); });
   const AnswerTrials trials({options, given, result, {}}, evaluator, seed_of(question),
-                      question.at("runs").get<std::size_t>());
+                            question.at("runs").get<std::size_t>());
   Json lines = Json::array();
   bool any = false;
   for (const auto& outcomes : {trials.of_a_tenth(), trials.others()}) {

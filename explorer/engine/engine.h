@@ -14,7 +14,7 @@ namespace retrystorm {
 //   run        given seed          one run: {"client": [...], "server": [...]}, the objects of its
 //                                  JSON Lines, an interval a second (longer for a long run),
 //                                  and {"events", "peak_concurrency", "interval_s", "result"}, and
-//                                  {"outlook": {"lines": [[label, text], ...], "warnings": [...]}}:
+//                                  {"outlook": {"line": text, "lines": [[label, figure], ...], "figures": {...}}}:
 //                                  the outlook, computed before the run, and {"places": {"t": [...],
 //                                  "services": [{name: [...]}, ...]}}: where the attempts of each service's
 //                                  callers lie at these times (see simulator/attempt_places.h), also while

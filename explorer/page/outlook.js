@@ -12,13 +12,12 @@ export function mountOutlook(app) {
   for (const event of ['state', 'run']) app.on(event, () => { find('asked').hidden = app.state.story > 0; });
   app.on('run', () => {
     const {outlook} = app.ours;
-    const texts = outlook.figures.warnings.map(text => `${asOnPage(text)}.`);
+    const texts = outlook.figures.warnings.map(({text}) => `${asOnPage(text)}.`);
     // Those of several services would push the charts out of sight.
     warnings.replaceChildren(...app.ours.drawn.graph && texts.length > 0
       ? [make('details', {}, make('summary', {}, texts.length > 1 ? `${texts.length} warnings: ${texts[0]}` : `Warning: ${texts[0]}`), ...texts.map(text => make('p', {}, text)))]
       : texts.map(text => make('p', {}, text)));
-    const said = outlook.lines.map(([label, text]) => [label, text.replaceAll('--', '')]);
-    first.textContent = `: ${said[0].join(' ')}`;
-    lines.replaceChildren(...said.flatMap(([label, text]) => [make('dt', {}, label), make('dd', {}, text)]));
+    first.textContent = `: ${outlook.line}`;
+    lines.replaceChildren(...outlook.lines.flatMap(([label, text]) => [make('dt', {}, label), make('dd', {}, text)]));
   });
 }

@@ -5,6 +5,8 @@
 #include <set>
 #include <stdexcept>
 
+#include "model/base/better_names.h"
+
 namespace retrystorm {
 
 Option& Option::with_unit(std::string what) {
@@ -22,6 +24,10 @@ Option& OptionList::add(std::string_view names, Option::Kind kind, std::string h
   option.name = names.substr(0, names.find(','));
   for (std::size_t at = names.find(','); at != names.npos; at = names.find(',', at + 1)) {
     option.second_names.emplace_back(names.substr(at + 1, names.find(',', at + 1) - at - 1));
+  }
+  for (const BetterName& each : kBetterNames) {
+    if (each.old != option.name || !group_.starts_with(each.group)) continue;
+    if (find(each.better) == nullptr) option.second_names.emplace_back(each.better);
   }
   option.group = group_;
   option.kind = kind;
@@ -172,6 +178,8 @@ void OptionList::add_all(const OptionList& others,
 }
 
 std::vector<std::string> some_values(const Option& option) {
+  // Of things at their times others, at other times, say nothing.
+  if (option.separator == ';' && !option.get().empty()) return {};
   std::vector<std::string> values(option.choices.begin(), option.choices.end());
   values.insert(values.end(), option.examples.begin(), option.examples.end());
   if (!option.range.from.empty()) values.insert(values.end(), {option.range.from, option.range.to});

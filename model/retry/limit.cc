@@ -17,8 +17,7 @@ void declare_options(OptionList& options, LimitSettings& settings) {
   std::uint32_t& retries = settings.max_retries;
   Option& attempts = options.text(
       "max-attempts",
-      "how many attempts a request may have: the same as --max-retries, with the "
-      "first attempt counted",
+      "how many attempts a request may have, the first one counted; none = no limit",
       [&retries](std::string_view text) {
         retries = is_none(text) ? LimitSettings::kUnlimited
                                 : static_cast<std::uint32_t>(parse_count(text, 1, kMost + 1) - 1);

@@ -65,17 +65,12 @@ double requests_wanted(const WorkloadOptions& workload, Duration answer) {
 Outlook::Service look_at_service(const ServiceOptions& options, Duration timeout) {
   Outlook::Service service{.kind = options.capacity,
                            .capacity = capacity_of(options),
-                           .error_share = options.errors.share,
                            .errors_cost = options.errors.after == ErrorAfter::kService};
   service.late_from = late_from(options, timeout);
   service.has_rate_limit = options.rate_limit.rate > 0;
   service.rate_limited = options.rate_limit.rate > 0 && service.capacity >= options.rate_limit.rate;
   service.burst = bucket_size(options.rate_limit.burst, options.rate_limit.rate);
-  const auto bound = [&service](double count, const char* option) {
-    if (count >= service.bound) return;
-    service.bound = count;
-    service.bounded_by = option;
-  };
+  const auto bound = [&service](double count) { service.bound = std::min(service.bound, count); };
   const double shed_above = or_unlimited(options.shed_above, 0);
   // Other requests wait in the accept queue.
   const double connected =
@@ -83,8 +78,8 @@ Outlook::Service look_at_service(const ServiceOptions& options, Duration timeout
   if (options.capacity == Capacity::kCurve) {
     service.best_concurrency = most_in_service(options);
     service.p50 = service.p99 = options.base_delay;
-    bound(shed_above, "--shed-above");
-    bound(connected, "--max-connections and --backlog");
+    bound(shed_above);
+    bound(connected);
     service.in_time = service.bound < service.late_from;
     return service;
   }
@@ -93,20 +88,11 @@ Outlook::Service look_at_service(const ServiceOptions& options, Duration timeout
   const double mean = mean_service_seconds(options);
   service.p50 = workers.service_time.quantile(0.5);
   service.p99 = workers.service_time.quantile(0.99);
-  const std::string times = workers.service_time.text();
-  if (times.starts_with("lognormal:")) {
-    service.spread = times;
-    const double above = mean / to_seconds(service.p50);  // the mean of any median
-    if (above > 1.05) {
-      service.spread += ", a mean; for that median " + readable(from_seconds(mean * above));
-    }
-  }
-  bound(or_unlimited(workers.queue_length, WorkerSettings::kUnbounded), "--queue-length");
-  bound(std::max(shed_above - number, 0.0), "--shed-above");
-  bound(std::max(connected - number, 0.0),
-        options.accepts_when_free() ? "--backlog" : "--max-connections and --backlog");
+  bound(or_unlimited(workers.queue_length, WorkerSettings::kUnbounded));
+  bound(std::max(shed_above - number, 0.0));
+  bound(std::max(connected - number, 0.0));
   if (workers.drop.kind == QueueDrop::Kind::kAge && mean > 0) {
-    bound(to_seconds(workers.drop.time) * number / mean, "--queue-drop");
+    bound(to_seconds(workers.drop.time) * number / mean);
   }
   // It drops what waited for twice its target, within an interval. (A service that cancels requests serves in
   // order those that are about to be late, and cancels many of them half done.)
@@ -120,8 +106,6 @@ Outlook::Service look_at_service(const ServiceOptions& options, Duration timeout
                              static_cast<double>(order.threshold) < service.late_from);
   const bool bounded = service.bound < service.late_from;
   service.in_time = service.late_from > 0 && (bounded || limited || codel || newest_first);
-  if (bounded || !service.in_time) return service;
-  service.bounded_by = limited ? "--rate-limit" : codel ? "--queue-drop" : "--queue-order";
   return service;
 }
 
@@ -439,7 +423,6 @@ Outlook::Outage look_at_outage(const OutlookInput& input, const Outlook& outlook
     outage.drains_in = drains_in(queue, saved, full, outlook, storm, outage.length);
     outage.drains_in_is_near = is_near(*outage.drains_in, queue, outlook);
   }
-  outage.skips_gone = input.service->abandoned != Abandoned::kServe;
   // What was saved is spent in the outage.
   if (outage.at_most && piles_up(outage.what)) {
     // A request ends when it is served, or given up.
@@ -454,8 +437,7 @@ Outlook::Outage look_at_outage(const OutlookInput& input, const Outlook& outlook
     const double does = workers ? full_capacity(*input.service) : service.capacity;
     outage.work = from_seconds(std::min(outage.waiting, room) / service.capacity);
     if (refused > 0 && refusal > 0) {
-      outage.refused_work = from_seconds(refused * refusal / does);
-      outage.work = saturating_add(outage.work, outage.refused_work);
+      outage.work = saturating_add(outage.work, from_seconds(refused * refusal / does));
     }
   }
   return outage;
@@ -520,9 +502,6 @@ Outlook::Herd look_at_herd(const OutlookInput& input, const Outlook& outlook) {
   // A client has one attempt at a time.
   herd.piles_up = owed < 1 ? 0 : std::min(best + owed, herd.clients);
   herd.in_time = in_time(owed);
-  herd.some_late =
-      service.kind == Capacity::kWorkers &&
-      input.service->workers.service_time.quantile(1 - 0.5 / herd.clients) >= workload.timeout;
   // Connects wait in the queue with requests that came before them. Those of several calls wait anew.
   herd.back = saturating_add(
       span.to, from_seconds(owed / (herd.calls > 1 ? room : std::min(serves(owed), serves(0)))));
@@ -583,47 +562,28 @@ Outlook look_ahead(const OutlookInput& asked) {
   }
   const WorkloadOptions& workload = input.workload;
   const RetrySettings& retry = workload.retry;
-  Outlook outlook{
-      .arrivals = workload.arrivals, .timeout = workload.timeout, .deadline = retry.limit.deadline};
+  Outlook outlook{.arrivals = workload.arrivals};
   if (workload.arrivals != Arrivals::kOpen) outlook.clients = static_cast<double>(workload.clients);
   outlook.processes = process_count(workload);
   outlook.budget = retry.process.budget.name;
-  outlook.budget_in_each = grows_with_processes(retry.process.budget);
-  const BudgetSettings& saves = retry.process.budget;
-  const bool has_balance =
-      saves.kind == BudgetSettings::Kind::kTokens && saves.ttl != Duration::max();
-  if (has_balance && input.outage && input.calm > Duration::zero() && input.calm < saves.ttl) {
-    outlook.budget_saves = {.of = saves.ttl, .calm = input.calm};
+  const BudgetSettings& budget = retry.process.budget;
+  const bool tokens = budget.kind == BudgetSettings::Kind::kTokens;
+  outlook.budget_is_bucket = tokens && budget.ttl == Duration::max();
+  if (tokens && input.outage && input.calm > Duration::zero() && input.calm < budget.ttl &&
+      !outlook.budget_is_bucket) {
+    outlook.budget_saves = {.of = budget.ttl, .calm = input.calm};
   }
-  if (saves.kind == BudgetSettings::Kind::kTokens && !has_balance) {
-    outlook.bucket = saves;
-    const auto failure = input.outage
-                             ? failure_in(*input.outage, input.service.value_or(ServiceOptions()))
-                             : std::nullopt;
-    if (failure) outlook.bucket->cost = cost_of_retry(saves, failure->failure);
-  }
-  outlook.budget_is_concurrent = retry.process.budget.kind == BudgetSettings::Kind::kConcurrent;
+  outlook.budget_is_concurrent = budget.kind == BudgetSettings::Kind::kConcurrent;
   outlook.client_rate = client_rate_of(workload);
   ProcessSettings others = retry.process;
   if (outlook.client_rate != kUnlimited) others.client_rate = {};
   outlook.gates = others.has_gates() || others.retry_switch.on();
-  outlook.later = input.later;
   if (input.service) {
     outlook.service = look_at_service(*input.service, workload.timeout);
   }
   const Duration answer = input.service ? mean_answer(*input.service) : Duration::zero();
   outlook.wanted = requests_wanted(workload, answer);
-  const Duration think = workload.mean_think_time();
-  if (workload.arrivals == Arrivals::kClosed && think > Duration::zero() &&
-      outlook.client_rate != kUnlimited) {
-    const Duration turn = from_seconds(outlook.clients / outlook.client_rate);
-    outlook.turn_wait = std::max(turn - saturating_add(think, answer), Duration::zero());
-  }
-  if (workload.connections.kept()) {
-    outlook.connections = look_at_pools(outlook, workload, answer);
-  } else {
-    outlook.library_keeps = library_way(retry.strategy).connections.kept();
-  }
+  if (workload.connections.kept()) outlook.connections = look_at_pools(outlook, workload, answer);
 
   Outlook::Retries& retries = outlook.retries;
   retries.waits = first_waits(retry);
@@ -631,9 +591,6 @@ Outlook look_ahead(const OutlookInput& asked) {
   UnusedOptions changed;
   find_unused<BackoffSettings>(changed, retry.backoff, RetrySettings().backoff, "");
   retries.usual_waits = retry.limit.max_retries > 0 && !retry.pacer.on && changed.empty();
-  const BackoffSettings& backoff = retry.backoff;
-  const bool grows = backoff.growth == Growth::kExponential && !backoff.jitter.is_growth();
-  if (grows && !retry.pacer.on) retries.factor = backoff.factor;
   retries.may_err = may_err(input);
   retries.turns_away = input.service && turns_away(*input.service);
   Storm storm(input, outlook.wanted, outlook.processes, retries.waits);
@@ -646,8 +603,6 @@ Outlook look_ahead(const OutlookInput& asked) {
   MiddleRandom middle;
   for (Duration& each : waits) each = with_hint(retry.hint, each, error.retry_after, middle);
   Storm of_errors(erring, outlook.wanted, outlook.processes, waits);
-  if (waits != retries.waits && retries.may_err) retries.throttled_waits = waits;
-  retries.hinted = error.retry_after && retry.hint.use != HintUse::kIgnore;
   if (outlook.connections) {
     storm.use(*outlook.connections);
     of_errors.use(*outlook.connections);
@@ -675,12 +630,6 @@ Outlook look_ahead(const OutlookInput& asked) {
     if (retries.hedges > 0) {
       retries.hedged_from = late_from(*input.service, retries.hedge_delay);
     }
-    // The curve is the experiment's service, and its clients think on purpose.
-    const bool own = service.kind == Capacity::kWorkers || service.rate_limited;
-    if (own && workload.arrivals == Arrivals::kClosed && service.used < 1 &&
-        outlook.clients >= service.capacity * to_seconds(answer)) {
-      outlook.think_limits = workload.mean_think_time();
-    }
     if (service.kind == Capacity::kCurve) {
       const auto held_by = [&](double attempts) {
         const double limit = input.service->rate_limit.rate;
@@ -695,7 +644,6 @@ Outlook look_ahead(const OutlookInput& asked) {
         return std::max(service.late_from, held);
       };
       service.held_from = held_by(overload.rate);
-      service.held_without_budget = held_by(overload.at_first);
     } else if (service.capacity != kUnlimited) {
       if (const auto& pools = outlook.connections;
           pools && pools->wait_counts && workload.has_timeout() &&
@@ -723,11 +671,6 @@ Outlook look_ahead(const OutlookInput& asked) {
                                : 1;
       if (!held && overload.rate * costs < service.capacity) {
         retries.drain = std::min(service.capacity, retries.narrow) - overload.rate * costs;
-      }
-      if (retries.turns_away) {
-        service.refusal = refusal_takes(*input.service);
-        retries.left = left_beside_refusals(service, *input.service, overload.rate);
-        retries.refusals_take = 1 - retries.left / full_capacity(*input.service);
       }
     }
   }

@@ -10,9 +10,12 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 #include "model/base/duration.h"
+#include "model/base/statement.h"
 #include "model/run/disturbance.h"
 #include "model/run/outlook_formulas.h"
 #include "model/run/workload.h"
@@ -30,8 +33,6 @@ struct OutlookInput {
   Duration turnaround{0};  // the least time from the end of an attempt to the client's next one
   // Were options given that open arrivals do not use?
   bool clients_given = false, think_time_given = false;
-  // The options of what changes later in the run. Nothing here is about that.
-  std::vector<std::string> later{};
 };
 
 // Rates are per second. A rate or count without a limit is infinite.
@@ -47,21 +48,16 @@ struct Outlook {
     double burst = 0;              // requests that the limit admits at once
     double used = 0;               // share of the capacity, before the outage; 0 without a limit
     Duration p50{0}, p99{0};       // of the service time, when idle
-    std::string spread{};          // its distribution, if that has a spread that is easily left out
     // With more requests than this, answers come after the timeout. Workers: requests that wait.
     // Curve: requests in the service.
     double late_from = kUnlimited;
-    // The limit on the requests that wait (workers) or are in the service (curve), and its option.
+    // The limit on the requests that wait (workers) or are in the service (curve).
     double bound = kUnlimited;
-    std::string bounded_by{};
     // Do the settings ensure that every request served is answered in time, if refusals cost nothing?
     bool in_time = false;
-    Duration refusal{0};  // how long a worker is busy with one (--rejection-cost)
     // Curve: with this many requests in the service, retries keep it down for good.
     double held_from = kUnlimited;
-    double held_without_budget = kUnlimited;  // the same, if retries had no budget
-    double error_share = 0;                   // of the requests, at all times
-    bool errors_cost = false;                 // does it serve a request before it fails it?
+    bool errors_cost = false;  // does it serve a request before it fails it?
   };
 
   // What becomes of the attempts while all of them fail in one way.
@@ -92,20 +88,12 @@ struct Outlook {
     Duration hedge_delay{0};          // until a hedge is sent; of a percentile before the outage
     double hedged_from = kUnlimited;  // with more than these, as `late_from`, all are hedged
     std::vector<Duration> waits{};    // the medians of the first waits
-    std::vector<Duration>
-        throttled_waits{};  // after throttling answers, if there are any and they differ
-    bool hinted = false;    // do these follow a Retry-After?
     // The first retry whose median wait is shorter than the one before it; 0 if there is none.
     std::size_t falls_at = 0;
     bool usual_waits = false;  // retries without any option of their waits?
-    double factor =
-        0;  // by which each wait is longer than the one before it; 0 if they grow otherwise
     // Of workers:
     // At most so many requests a second are answered while all are hedged, if all answers are in time.
     double answered = kUnlimited;
-    // While all attempts are turned away: the requests a second that can be served beside the refusals, and
-    // the share of the capacity that refusals take.
-    double left = kUnlimited, refusals_take = 0;
     bool can_hold = false;  // can retries alone keep the service busy?
     // What the connections let through, if that is less than the service can do and waiting in line for one uses
     // up the timeout. More attempts than that keep the line full.
@@ -129,10 +117,9 @@ struct Outlook {
     Duration back{0};              // when all are, about, after they lost their connections
     // Attempts that wait at the end of the window, on the curve those that are in the service.
     double piles_up = 0;
-    bool in_time = true;     // are those answered in time, and faster than more come?
-    bool some_late = false;  // does an idle service answer one of so many after the timeout?
-    Duration advised{0};     // the shortest window in which answers do not come too late
-    Duration all_room{0};    // the shortest window in which no attempts pile up
+    bool in_time = true;   // are those answered in time, and faster than more come?
+    Duration advised{0};   // the shortest window in which answers do not come too late
+    Duration all_room{0};  // the shortest window in which no attempts pile up
     // The base of the first wait with such a window, rounded up to two digits. 0 if the window is that
     // long already, or if the base alone does not make it so.
     Duration base_for_room{0};
@@ -152,13 +139,11 @@ struct Outlook {
     double burst = 0;            // attempts that reach the service within one timeout of its end
     // The time to serve all that wait and have room, and to refuse the others, at full capacity.
     Duration work{0};
-    Duration refused_work{0};  // of that: the refusals
     // The same, while all further attempts fail: never longer, in the mean. It includes the retries that
     // the budget has saved.
     std::optional<Duration> drains_in{};
     // Does a run come near that? Not if most of the queue is served in time, so that little is retried.
     bool drains_in_is_near = false;
-    bool skips_gone = false;  // the service skips what nobody waits for any more
     // Does the service that has it serve a request before it fails it? Empty: it is not known.
     std::optional<bool> errors_cost{};
   };
@@ -180,38 +165,28 @@ struct Outlook {
   Arrivals arrivals = Arrivals::kClosed;
   double clients = 0;  // 0 with open arrivals
   double wanted = 0;   // requests per second
-  // The mean think time, if clients that do not think would want all that the service can do.
-  Duration think_limits{0};
-  Duration timeout{0};  // `Duration::max()`: none
-  Duration deadline = Duration::max();
   std::size_t processes = 0;
   std::string budget{};
-  bool budget_in_each = false;  // do more processes pay for more retries?
-  // Does it limit the retries at a time?
+  bool budget_is_concurrent = false;  // does it limit the retries at a time?
   // A budget that saves the deposits of the time `of`, where the calm before the outage is shorter.
   struct Saves {
     Duration of{0}, calm{0};
   };
   std::optional<Saves> budget_saves{};
-  bool budget_is_concurrent = false;
-  std::optional<BudgetSettings> bucket{};  // if each budget is a bucket of tokens
-  bool gates = false;                      // some whose effect is not computed
-  std::vector<std::string> later{};        // see OutlookInput
+  bool budget_is_bucket = false;      // is each budget a bucket of tokens?
+  bool gates = false;                 // some whose effect is not computed
   double client_rate =
       kUnlimited;  // attempts a second that all processes send at most, if that is given
-  Duration turn_wait{
-      0};  // of a request in clients that wait for answers and think, because of that
   std::optional<Connections> connections{};  // empty if each attempt opens one
-  bool library_keeps = false;  // then: does the strategy's library keep connections of itself?
   std::optional<Service> service{};
-  std::string graph{};  // about services behind services, of which `service` says nothing
+  Statements graph{};  // about services behind services, of which `service` says nothing
   std::set<std::string> set_by_services{};  // the options that each of them has of its own
   Retries retries{};
   std::optional<Outage> outage{};
   std::optional<Herd> herd{};
   // Can SYNs be dropped that the clients' kernels repeat before an attempt times out?
   bool repeats_syns = false;
-  std::vector<std::string> warnings{};  // a sentence each, with its arithmetic
+  Statements warnings{};  // what cannot work, or does not do what it seems to
 
   // Are errors retried, but no timeouts? Then it decides which of them a service with too many requests
   // gives.
@@ -230,40 +205,32 @@ void note_unused_by_open_arrivals(OutlookInput& input, const WorkloadOptions& as
 
 Outlook look_ahead(const OutlookInput& input);
 
-// A part of the text: its heading, and sentences.
-struct OutlookLine {
-  std::string label{};
-  std::string text{};
+// A figure of an outlook: a row of a table, from which its JSON and what --explain prints follow.
+struct OutlookFigure {
+  enum class Unit { kCount, kPerSecond, kShare, kTime };
+  enum class Shown { kEverywhere, kJson, kExplained };
+
+  // Its key in JSON, where "idle_ms.p50" is a member of an object, and the id of its words.
+  std::string_view id;
+  Unit unit;
+  // Nothing: there is none. A time is in the unit that its key names.
+  std::variant<std::monostate, double, std::size_t, bool, Duration, std::vector<Duration>> value;
+  Shown shown = Shown::kEverywhere;
 };
 
-// The text in parts, without the warnings.
-std::vector<OutlookLine> outlook_lines(const Outlook& outlook);
+std::vector<OutlookFigure> outlook_figures(const Outlook& outlook);
 
-// The whole text, at most 100 columns wide, with the warnings at its end.
-std::string outlook_text(const Outlook& outlook);
-
-// The text about the rows of a table, by their names. What all have in common comes once. `rest` says where
-// the lines are that are left out.
+// The outlook of a row of a table, or of clients of one kind, with its name: "strategy=fixed". Empty: of the run.
 struct OutlookOfRow {
-  std::string row{};  // "strategy=fixed"
+  std::string row{};
   Outlook outlook{};
 };
-std::string outlook_text(const std::vector<OutlookOfRow>& rows,
-                         const std::string& rest = "--cell=1, 2, ... has that of each row");
 
 // The names of the options on which the answer hangs most. Few people know that they need them.
 std::vector<std::string> deciding_options(const Outlook& outlook);
 
-// Does the outage freeze a service of workers? Then its backlog decides, unless all share connections that
-// outlast the freeze.
-bool freezes_workers(const Outlook& outlook);
-
-// The line that names those of them which were not given: "--timeout=2s, --backlog=256". Empty if all were.
-// `freezes_workers`: is one of the outages such a freeze, by default?
-std::string assumed_text(const std::string& options, bool freezes_workers = false);
-
-// What it does, in a few words: "frozen", "3 times the load".
-std::string in_words(const Disturbance& disturbance);
+// What it does: "frozen", "3 times the load".
+Statement statement_of(const Disturbance& disturbance);
 
 // A number as people write it: "1,200", "33.3"; "unlimited".
 std::string readable(double number);

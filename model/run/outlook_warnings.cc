@@ -6,121 +6,81 @@
 namespace retrystorm {
 namespace {
 
-void warn_of_herd(Outlook& outlook) {
+void warn_of_herd(Outlook& outlook, const WorkloadOptions& workload) {
   const Outlook::Herd& herd = *outlook.herd;
-  if (!outlook.service) return;
-  const std::string load = readable(outlook.wanted) + "/s";
-  if (herd.capacity == 0) {
-    outlook.warnings.push_back("the load of " + load + " takes all that the service can do, " +
-                               readable(outlook.service->capacity) +
-                               "/s: clients that lost their connection find no room, however long "
-                               "they wait (--clients, --lambda)");
-    return;
+  Statements& all = outlook.warnings;
+  if (outlook.service && herd.capacity == 0) {
+    all.push_back(
+        {"herd-without-room", {{"load", outlook.wanted}, {"capacity", outlook.service->capacity}}});
+  } else if (outlook.service && !herd.in_time) {
+    const bool late = herd.piles_up > outlook.service->late_from;
+    all.push_back({late ? "herd-too-late" : "herd-too-many",
+                   {{"attempts", std::round(herd.piles_up)},
+                    {"window", herd.window},
+                    {"late_from", std::round(outlook.service->late_from)},
+                    {"load", outlook.wanted},
+                    {"least", herd.advised},
+                    {"enough", herd.all_room}}});
   }
-  if (herd.in_time) return;
-  const Outlook::Service& service = *outlook.service;
-  const std::string why =
-      herd.piles_up > service.late_from
-          ? "from " + readable(std::round(service.late_from)) + " on answers come too late"
-          : "with so many in it the service does less than the load of " + load;
-  outlook.warnings.push_back("up to " + readable(std::round(herd.piles_up)) +
-                             " attempts pile up in the window of " + readable(herd.window) +
-                             ", and " + why + ". Spread the clients over more than " +
-                             readable(herd.advised) + ", better over " + readable(herd.all_room) +
-                             " (--reconnect-base, --reconnect-jitter)");
-}
-
-// Options of the waits between the attempts of a request do not change those of reconnects.
-void warn_of_waits_of_requests(Outlook& outlook, const WorkloadOptions& workload) {
+  // Options of the waits between the attempts of a request do not change those of reconnects.
   const auto changed = [](const BackoffSettings& some, const BackoffSettings& usual) {
     UnusedOptions different;
     find_unused<BackoffSettings>(different, some, usual, "");
     return !different.empty();
   };
-  if (changed(workload.reconnect.backoff, ReconnectSettings().backoff) ||
-      !changed(workload.retry.backoff, RetrySettings().backoff)) {
-    return;
+  if (!changed(workload.reconnect.backoff, ReconnectSettings().backoff) &&
+      changed(workload.retry.backoff, RetrySettings().backoff)) {
+    all.push_back({"reconnect-waits", {{"base", workload.reconnect.backoff.base}}});
   }
-  outlook.warnings.push_back(
-      "--strategy, --backoff-base and their kin set the waits of requests, not those of clients that "
-      "connect again: these have their own, exponential from " +
-      readable(workload.reconnect.backoff.base) +
-      " with full jitter (--reconnect-base, --reconnect-growth, --reconnect-jitter, "
-      "--reconnect-cap)");
 }
 
 // Clients that a rate limit turns away, and that come again sooner than it admits them.
 void warn_of_limit(Outlook& outlook, const OutlookInput& input, const Storm& storm) {
+  const double limit = outlook.service->capacity;
+  const auto processes = static_cast<double>(outlook.processes);
+  const Duration answer = mean_answer(*input.service);
+  const bool held = outlook.client_rate <= outlook.wanted;
+  const bool adapts = input.workload.retry.pacer.on || outlook.gates;
+  Statement warning{
+      held     ? "above-rate-limit-held"
+      : adapts ? "above-rate-limit-adapting"
+               : "above-rate-limit",
+      {{"clients", outlook.clients},
+       {"processes", processes},
+       {"load", outlook.wanted},
+       {"limit", limit},
+       {"each", limit / processes},
+       {"think", std::max(from_seconds(outlook.clients / limit) - answer, Duration::zero())}}};
+  if (!adapts) {
+    const double attempts =
+        std::max(storm.attempts_beside(outlook.retries.errors, limit, answer), limit);
+    const double digits = attempts < 100 ? 1 : 10;
+    warning.values.push_back({"attempts", std::round(attempts / digits) * digits});
+    warning.values.push_back({"wasted", ShareOf{1 - limit / attempts}});
+  }
+  outlook.warnings.push_back(std::move(warning));
+}
+
+// Calls that stay in step: processes that send at a fixed rate, begin together and never think; and the workers of a
+// job in which nothing is random.
+void warn_of_steps(Outlook& outlook, const OutlookInput& input) {
   const WorkloadOptions& workload = input.workload;
   const RetrySettings& retry = workload.retry;
-  const double limit = outlook.service->capacity;
-  const Duration answer = mean_answer(*input.service);
-  const Duration each = from_seconds(outlook.clients / limit);
-  const std::string most = readable(limit) + "/s";
-  const bool held = outlook.client_rate <= outlook.wanted, one = outlook.processes == 1;
-  std::string text =
-      (held ? (one ? std::string("one process sends")
-                   : readable(static_cast<double>(outlook.processes)) + " processes send") +
-                  " up to " + readable(outlook.wanted / static_cast<double>(outlook.processes)) +
-                  "/s each (--client-rate), " + readable(outlook.wanted) + "/s in all"
-            : readable(outlook.clients) + " clients ask for " + readable(outlook.wanted) + "/s") +
-      ", and " + most + " are admitted (--rate-limit): each may call once in " +
-      readable(held ? from_seconds(static_cast<double>(outlook.processes) / limit) : each);
-  const Outlook::Failing& failing = outlook.retries.errors;
-  if (!retry.pacer.on && !outlook.gates) {
-    const double attempts = std::max(storm.attempts_beside(failing, limit, answer), limit);
-    text += failing.limited_by_budget
-                ? ". Where the retry budget is empty it gives up at once, and asks anew"
-                : "";
-    const double digits = attempts < 100 ? 1 : 10;
-    text += ". Turned away, all together make some " +
-            readable(std::round(attempts / digits) * digits) + " attempts a second, " +
-            readable(std::round(100 * (1 - limit / attempts))) +
-            " % of them for nothing (--lambda, --backoff-base, --max-attempts)";
+  const auto processes = static_cast<double>(outlook.processes);
+  const bool waits_are_fixed =
+      retry.limit.max_retries == 0 || retry.backoff.jitter.kind == Jitter::Kind::kNone;
+  if (workload.arrivals == Arrivals::kJob && outlook.clients >= 2 && !input.service->draws() &&
+      waits_are_fixed) {
+    outlook.warnings.push_back({"job-in-step", {{"workers", outlook.clients}}});
   }
-  // Clients with a process each, that call at a rate of their own, would call in step.
-  const double own = rate_of_each(limit, outlook.processes);
-  text += ". Hold them back: ";
-  if ((one || held) && own > 0) {
-    text += "--client-rate=" +
-            (own < 1 ? readable(60 * limit / static_cast<double>(outlook.processes)) + "/min"
-                     : readable(own) + "/s") +
-            (one ? ", or " : " in each process, or ");
+  const Outlook::Service& service = *outlook.service;
+  if (retry.process.client_rate.kind == ClientRateSettings::Kind::kFixed &&
+      workload.arrivals == Arrivals::kClosed && workload.think_time == Duration::zero() &&
+      service.has_rate_limit && outlook.client_rate <= service.capacity * (1 + 1e-9) &&
+      processes > service.burst) {
+    outlook.warnings.push_back(
+        {"processes-in-step", {{"processes", processes}, {"burst", service.burst}}});
   }
-  text += "a --lambda well over " + readable(std::max(each - answer, Duration(0)));
-  if (!one) text += ", or one --client-rate=" + print_number(limit) + "/s for all (--processes=1)";
-  outlook.warnings.push_back(text);
-}
-
-// Processes that send at a fixed rate, begin together and never think stay in step.
-void warn_of_processes_in_step(Outlook& outlook, const WorkloadOptions& workload) {
-  const ClientRateSettings& rate = workload.retry.process.client_rate;
-  if (rate.kind != ClientRateSettings::Kind::kFixed || workload.arrivals != Arrivals::kClosed ||
-      workload.think_time > Duration::zero() || !outlook.service->has_rate_limit ||
-      outlook.client_rate > outlook.service->capacity * (1 + 1e-9) ||
-      static_cast<double>(outlook.processes) <= outlook.service->burst) {
-    return;
-  }
-  const std::string all = readable(static_cast<double>(outlook.processes));
-  outlook.warnings.push_back(
-      "the " + all +
-      " processes begin together, and their calls stay in step (--client-rate): of " + all +
-      " at a time the limit admits " + readable(outlook.service->burst) +
-      " (--rate-burst). Yours may begin at different times: then a --lambda of some "
-      "seconds is nearer to them");
-}
-
-// The workers of a job in which nothing is random call at the same moments, or in turn, as long as it lasts.
-void warn_of_job_in_step(Outlook& outlook, const OutlookInput& input) {
-  const RetrySettings& retry = input.workload.retry;
-  if (input.workload.arrivals != Arrivals::kJob || outlook.clients < 2 || !input.service ||
-      input.service->draws() ||
-      (retry.limit.max_retries > 0 && retry.backoff.jitter.kind != Jitter::Kind::kNone)) {
-    return;
-  }
-  outlook.warnings.push_back("service time and waits are fixed: the job's " +
-                             readable(outlook.clients) +
-                             " workers call in lockstep (--service-time, --jitter)");
 }
 
 // A client whose turn comes only after its deadline sends nothing.
@@ -130,228 +90,198 @@ void warn_of_late_turns(Outlook& outlook, const WorkloadOptions& workload) {
     return;
   }
   const Duration turn = from_seconds(outlook.clients / outlook.client_rate);
-  if (turn <= outlook.deadline) return;
-  outlook.warnings.push_back("a client's turn to send comes once in " + readable(turn) +
-                             " (--clients, --client-rate), after its deadline of " +
-                             readable(outlook.deadline) +
-                             ": most requests end before they are sent (--deadline)");
+  const Duration deadline = workload.retry.limit.deadline;
+  if (turn <= deadline) return;
+  outlook.warnings.push_back({"turn-after-deadline", {{"turn", turn}, {"deadline", deadline}}});
 }
 
-// A throttle that the clients do not feel.
-void warn_of_high_throttle(Outlook& outlook, const OutlookInput& input) {
+void warn_of_throttle(Outlook& outlook, const OutlookInput& input) {
   if (!input.outage || input.outage->kind != Disturbance::Kind::kThrottle) return;
+  if (input.service && input.service->capacity == Capacity::kCurve) {
+    outlook.warnings.push_back({"curve-throttled", {}});
+  }
+  // One that the clients do not feel.
   const double rate = input.outage->value;
   const RateLimitSettings limit = input.service.value_or(ServiceOptions()).rate_limit;
-  const std::string text = "the outage admits " + readable(rate) + "/s, and the ";
   if (limit.rate > 0 && limit.rate <= rate && limit.autoscale.kind == AutoscaleKind::kNone) {
-    outlook.warnings.push_back(text + "rate limit " + readable(limit.rate) +
-                               "/s at all times: the outage changes nothing (--outage, "
-                               "--rate-limit)");
+    outlook.warnings.push_back({"throttle-above-limit", {{"rate", rate}, {"limit", limit.rate}}});
   } else if (outlook.wanted <= rate) {
-    const bool open = input.workload.arrivals == Arrivals::kOpen;
-    outlook.warnings.push_back(text + "load is " + readable(outlook.wanted) +
-                               "/s: it turns hardly anything away (--outage, " +
-                               (open ? "--rate)" : "--clients, --lambda)"));
+    outlook.warnings.push_back({"throttle-above-load", {{"rate", rate}, {"load", outlook.wanted}}});
+  }
+}
+
+void warn_of_load(Outlook& outlook, const OutlookInput& input, const Storm& storm) {
+  const Outlook::Service& service = *outlook.service;
+  const WorkloadOptions& workload = input.workload;
+  const bool held = outlook.client_rate <= outlook.wanted && service.used < 1 + 1e-9;
+  if (service.used > 1 && service.rate_limited && !held && workload.arrivals == Arrivals::kClosed) {
+    warn_of_limit(outlook, input, storm);
+  } else if (service.used >= 1 && workload.arrivals != Arrivals::kJob &&
+             !(held && service.rate_limited)) {
+    outlook.warnings.push_back(
+        {"no-capacity-left", {{"load", outlook.wanted}, {"capacity", service.capacity}}});
+  }
+  for (Statement& each : warnings_of_limited_calls(outlook, input)) {
+    outlook.warnings.push_back(std::move(each));
+  }
+  if (service.p99 >= workload.timeout) {
+    const bool half = service.p50 >= workload.timeout;
+    outlook.warnings.push_back(
+        {half ? "half-after-timeout" : "some-after-timeout",
+         {{"answer", half ? service.p50 : service.p99}, {"timeout", workload.timeout}}});
+  }
+}
+
+// A deadline that leaves no time for the attempts, and requests without any end.
+void warn_of_attempts(Outlook& outlook, const OutlookInput& input) {
+  const WorkloadOptions& workload = input.workload;
+  const LimitSettings& limit = workload.retry.limit;
+  const Outlook::Retries& retries = outlook.retries;
+  const bool by_timeouts = workload.has_timeout() && limit.retry_on.timeout;
+  const Outlook::Failing& failing = by_timeouts ? retries.timeouts : retries.errors;
+  if (workload.has_timeout() && limit.deadline < workload.timeout) {
+    outlook.warnings.push_back(
+        {"deadline-before-timeout", {{"deadline", limit.deadline}, {"timeout", workload.timeout}}});
+  } else if (retries.attempts != kUnlimited && retries.hedges == 0 && failing.again &&
+             failing.attempts < retries.attempts) {
+    const double begin = failing.attempts;
+    outlook.warnings.push_back(
+        {by_timeouts ? "deadline-cuts-timeouts" : "deadline-cuts-failures",
+         {{"attempts", retries.attempts},
+          {"begin", begin},
+          {"deadline", limit.deadline},
+          {"timeout", workload.timeout},
+          {"take", time_of(retries.waits, failing.takes, begin + 1) - failing.takes}}});
+  }
+  const auto& outage = outlook.outage;
+  if (workload.arrivals != Arrivals::kOpen || !outage) return;
+  // What is answered within its timeout is never sent again.
+  const bool answers_all =
+      workload.has_timeout() && saturating_add(outage->length, outage->work) < workload.timeout;
+  if (outage->attempts_at_end > 0 && failing.attempts == kUnlimited && !failing.limited_by_budget &&
+      !answers_all) {
+    outlook.warnings.push_back(
+        {"no-request-gives-up",
+         {{"requests", std::round(outage->wanted)}, {"attempts", outage->attempts_at_end}}});
+  }
+}
+
+// Failures that are not retried.
+void warn_of_retry_on(Outlook& outlook, const OutlookInput& input) {
+  const WorkloadOptions& workload = input.workload;
+  const LimitSettings& limit = workload.retry.limit;
+  bool not_retried = false;
+  if (input.outage && limit.max_retries > 0 && workload.has_timeout()) {
+    const auto failure = failure_in(*input.outage, input.service.value_or(ServiceOptions()));
+    if (failure && !limit.retry_on.covers(*failure)) {
+      not_retried = true;
+      outlook.warnings.push_back({failure->status > 0                      ? "status-not-retried"
+                                  : failure->outcome == Outcome::kTimedOut ? "timeouts-not-retried"
+                                                                           : "refusals-not-retried",
+                                  {{"status", static_cast<double>(failure->status)}}});
+    }
+  }
+  const bool errs = input.outage && (input.outage->kind == Disturbance::Kind::kThrottle ||
+                                     input.outage->kind == Disturbance::Kind::kErrors);
+  if (outlook.hangs_on_rejections() && (not_retried || (!limit.retry_on.timeout && !errs))) {
+    outlook.warnings.push_back({"hangs-on-rejections", {}});
+  }
+}
+
+// Clients that try again at once, as often as the engine lets them. Only a simulation lets so little time pass.
+void warn_of_hammering(Outlook& outlook, const OutlookInput& input) {
+  const WorkloadOptions& workload = input.workload;
+  if (workload.arrivals == Arrivals::kOpen || input.turnaround <= Duration::zero()) return;
+  const Duration pause = std::max(workload.mean_think_time(), input.turnaround);
+  const bool gated = outlook.gates && workload.retry.process.has_gates();
+  const bool drops = input.outage && input.outage->kind == Disturbance::Kind::kDrop;
+  const double stopped = gated ? outlook.clients / to_seconds(pause) : 0;
+  const double refused = outlook.retries.may_err || drops ? outlook.retries.errors.rate : 0;
+  constexpr double kHammering = 1e6;
+  if (const double most = std::max(stopped, refused); most >= kHammering) {
+    outlook.warnings.push_back(
+        {stopped > refused ? "no-pause-at-gate" : "no-pause-if-refused", {{"attempts", most}}});
   }
 }
 
 }  // namespace
 
-void warn_of_limited_calls(Outlook& outlook, const OutlookInput& input, const std::string& who) {
-  const auto say = [&outlook](const std::string& text) { outlook.warnings.push_back(text); };
-  const auto per_second = [](double rate) { return readable(rate) + "/s"; };
+Statements warnings_of_limited_calls(const Outlook& outlook, const OutlookInput& input) {
+  Statements all;
   const WorkloadOptions& workload = input.workload;
-  const bool open = workload.arrivals == Arrivals::kOpen;
-  if (open && outlook.client_rate < workload.rate) {
-    say("the load is " + per_second(workload.rate) + ", and " + who + " no more than " +
-        per_second(outlook.client_rate) +
-        ": the others wait before any outage (--client-rate, --processes)");
+  if (workload.arrivals == Arrivals::kOpen && outlook.client_rate < workload.rate) {
+    all.push_back(
+        {"client-rate-below-load", {{"load", workload.rate}, {"through", outlook.client_rate}}});
   }
   if (outlook.connections && outlook.connections->through <= outlook.wanted &&
       outlook.service->used < 1) {
-    say("the load is " + per_second(outlook.wanted) + ", and the connections let through only " +
-        per_second(outlook.connections->through) + ", " + readable(outlook.connections->room) +
-        " attempts at a time of " + readable(mean_answer(*input.service)) +
-        " each: the others wait in line before any outage (--pool-size, --processes" +
-        (outlook.connections->multiplexed ? ", --streams)" : ")"));
+    all.push_back({"connections-below-load",
+                   {{"load", outlook.wanted},
+                    {"through", outlook.connections->through},
+                    {"room", outlook.connections->room},
+                    {"answer", mean_answer(*input.service)}}});
   }
+  return all;
 }
 
-void warn_of_hedges(Outlook& outlook) {
+Statements warnings_of_hedges(const Outlook& outlook) {
   const Duration hedge = outlook.retries.hedge_delay;
-  if (outlook.retries.hedges > 0 && outlook.service && outlook.retries.hedge.percentile == 0 &&
-      outlook.service->p50 > hedge) {
-    outlook.warnings.push_back(
-        "an idle service takes " + readable(outlook.service->p50) + ", and a hedge is sent after " +
-        readable(hedge) + ": at least half of the requests are hedged before any outage (--hedge)");
+  if (outlook.retries.hedges == 0 || !outlook.service || outlook.retries.hedge.percentile > 0 ||
+      outlook.service->p50 <= hedge) {
+    return {};
   }
+  return {{"half-hedged", {{"answer", outlook.service->p50}, {"hedge", hedge}}}};
 }
 
-std::vector<std::string> warnings_of(const RetrySettings& retry) {
-  std::vector<std::string> warnings;
-  const auto say = [&warnings](const std::string& text) { warnings.push_back(text); };
-  const LimitSettings& limit = retry.limit;
+Statements warnings_of(const RetrySettings& retry) {
+  Statements all;
+  const std::size_t retries = retry.limit.max_retries;
   const BackoffSettings& backoff = retry.backoff;
-  if (limit.max_retries > 0 && !retry.pacer.on && backoff.growth != Growth::kNone &&
-      backoff.base > backoff.cap) {
-    say("the first wait of " + readable(backoff.base) + " is above the cap of " +
-        readable(backoff.cap) + ": no wait is longer than the cap (--backoff-base, --backoff-cap)");
+  const bool waits = retries > 0 && !retry.pacer.on;
+  if (waits && backoff.growth != Growth::kNone && backoff.base > backoff.cap) {
+    all.push_back({"base-above-cap", {{"base", backoff.base}, {"cap", backoff.cap}}});
   }
-  const std::size_t steps = backoff.table.size();
-  if (backoff.growth == Growth::kTable && !backoff.jitter.is_growth() && !retry.pacer.on &&
-      limit.max_retries > 0 && limit.max_retries < steps) {
-    say("a request has " + readable(limit.max_retries) + " retries, and --backoff-table has " +
-        readable(static_cast<double>(steps)) + " numbers: the last " +
-        (steps - limit.max_retries == 1
-             ? "is"
-             : readable(static_cast<double>(steps - limit.max_retries)) + " are") +
-        " never reached (--max-retries)");
+  if (waits && backoff.growth == Growth::kTable && !backoff.jitter.is_growth() &&
+      retries < backoff.table.size()) {
+    all.push_back({"table-not-reached",
+                   {{"retries", static_cast<double>(retries)},
+                    {"numbers", static_cast<double>(backoff.table.size())}}});
   }
-  if (retry.strategy == "none" && limit.max_retries > 0) {
-    say("--strategy=none means no retries, but " +
-        (limit.max_retries == LimitSettings::kUnlimited
-             ? std::string("any number is made")
-             : "up to " + readable(limit.max_retries) + " are made") +
-        " (--max-retries): leave out one of the two");
+  if (retry.strategy == "none" && retries > 0) {
+    all.push_back(
+        {"none-retries", {{"retries", or_unlimited(retries, LimitSettings::kUnlimited)}}});
   }
-  return warnings;
+  return all;
 }
 
 void warn(Outlook& outlook, const OutlookInput& input, const Storm& storm) {
-  if (outlook.herd) {
-    warn_of_herd(outlook);
-    warn_of_waits_of_requests(outlook, input.workload);
-  }
-  const auto say = [&outlook](const std::string& text) { outlook.warnings.push_back(text); };
   const WorkloadOptions& workload = input.workload;
-  const LimitSettings& limit = workload.retry.limit;
-  const bool open = workload.arrivals == Arrivals::kOpen;
-  const std::string timeout = readable(workload.timeout);
-  const auto per_second = [](double rate) { return readable(rate) + "/s"; };
+  Statements& all = outlook.warnings;
+  if (outlook.herd) warn_of_herd(outlook, workload);
   warn_of_late_turns(outlook, workload);
-  warn_of_job_in_step(outlook, input);
   if (outlook.connections && !outlook.connections->multiplexed && input.service &&
       input.service->accepts_when_free() &&
       outlook.connections->open > static_cast<double>(input.service->most_connections())) {
-    say("each kept connection keeps a worker (--accepts=when-free), and there are more of them: "
-        "others wait until one is closed (--server-idle)");
+    all.push_back({"connections-hold-workers", {}});
   }
   if (outlook.service) {
-    warn_of_processes_in_step(outlook, workload);
-    const Outlook::Service& service = *outlook.service;
-    const bool held = outlook.client_rate <= outlook.wanted && service.used < 1 + 1e-9;
-    if (service.used > 1 && service.rate_limited && !held &&
-        workload.arrivals == Arrivals::kClosed) {
-      warn_of_limit(outlook, input, storm);
-    } else if (service.used >= 1 && workload.arrivals != Arrivals::kJob &&
-               !(held && service.rate_limited)) {
-      say("the load is " + per_second(outlook.wanted) + " of " + per_second(service.capacity) +
-          ": no capacity is left even before an outage (" +
-          std::string(open ? "--rate" : "--clients, --lambda") + ", or " +
-          (service.rate_limited                 ? "--rate-limit"
-           : service.kind == Capacity::kWorkers ? "--workers and --service-time"
-                                                : "--base-delay, --limit and --k") +
-          ")");
-    }
-    warn_of_limited_calls(outlook, input, "the clients send");
-    if (service.p50 >= workload.timeout) {
-      say("an idle service takes " + readable(service.p50) + ", and attempts end after " + timeout +
-          ": at least half of them can never succeed (--timeout, --" +
-          (service.kind == Capacity::kWorkers ? "service-time" : "base-delay") + ")");
-    } else if (service.p99 >= workload.timeout) {
-      say("an idle service takes " + readable(service.p99) +
-          " for one request in a hundred, and attempts end after " + timeout +
-          ": those are retried without any outage (--timeout, --service-time)");
-    }
+    warn_of_steps(outlook, input);
+    warn_of_load(outlook, input, storm);
   }
-  warn_of_hedges(outlook);
-  if (input.outage && input.outage->kind == Disturbance::Kind::kThrottle && input.service &&
-      input.service->capacity == Capacity::kCurve) {
-    say("this service slows down when many requests are in it, and stays down as the experiment's does. A "
-        "managed table only turns away what is too much: --service=workers with many --workers");
-  }
-  warn_of_high_throttle(outlook, input);
-  const Outlook::Retries& retries = outlook.retries;
-  const bool by_timeouts = workload.has_timeout() && limit.retry_on.timeout;
-  const Outlook::Failing& failing = by_timeouts ? retries.timeouts : retries.errors;
-  if (workload.has_timeout() && limit.deadline < workload.timeout) {
-    say("a request ends after " + readable(limit.deadline) + ", before its first attempt's " +
-        timeout + " are over: what times out is never retried (--deadline, --timeout)");
-  } else if (retries.attempts != kUnlimited && retries.hedges == 0 && failing.again &&
-             failing.attempts < retries.attempts) {
-    const double begin = failing.attempts;
-    const std::string plural = begin > 1 ? "s" : "";
-    say("of " + readable(retries.attempts) + " attempts that " +
-        (by_timeouts ? "time out after " + timeout : "fail") + " only " + readable(begin) +
-        " can begin before the deadline of " + readable(limit.deadline) + ": " + readable(begin) +
-        " attempt" + plural + " and the wait" + plural + " take " +
-        readable(time_of(retries.waits, failing.takes, begin + 1) - failing.takes) +
-        (by_timeouts ? " (--deadline, --timeout, --max-attempts)"
-                     : " (--deadline, --backoff-base, --max-attempts)"));
-  }
-  // What is answered within its timeout is never sent again.
-  const auto answers_all = [&workload](const Outlook::Outage& outage) {
-    return workload.has_timeout() && saturating_add(outage.length, outage.work) < workload.timeout;
-  };
-  if (const auto& outage = outlook.outage; open && outage && outage->attempts_at_end > 0 &&
-                                           failing.attempts == kUnlimited &&
-                                           !failing.limited_by_budget && !answers_all(*outage)) {
-    say("no request gives up: at the end of the outage those " +
-        readable(std::round(outage->wanted)) + " that began in it send " +
-        per_second(outage->attempts_at_end) +
-        ", and go on until each is answered (--max-attempts, --deadline)");
-  }
-  bool hangs_on_rejections_said = false;
-  if (input.outage && limit.max_retries > 0 && workload.has_timeout()) {
-    const auto failure = failure_in(*input.outage, input.service.value_or(ServiceOptions()));
-    if (failure && !limit.retry_on.covers(*failure)) {
-      const std::string what = failure->status > 0 ? "a " + std::to_string(failure->status)
-                               : failure->outcome == Outcome::kTimedOut ? "a timeout"
-                                                                        : "a refused connection";
-      say("attempts meet " + what + " in this outage, which is not retried (--retry-on)" +
-          (outlook.hangs_on_rejections()
-               ? ". Errors are, and if your queue has a bound, they decide (--queue-length, "
-                 "--rejection-cost)"
-               : ""));
-      hangs_on_rejections_said = true;
-    }
-  }
-  // Only a simulation lets so little time pass between them.
-  if (!open && input.turnaround > Duration::zero()) {
-    const Duration pause = std::max(workload.mean_think_time(), input.turnaround);
-    const double stopped = outlook.gates && workload.retry.process.has_gates()
-                               ? outlook.clients / to_seconds(pause)
-                               : 0;
-    const double refused =
-        outlook.retries.may_err || (input.outage && input.outage->kind == Disturbance::Kind::kDrop)
-            ? outlook.retries.errors.rate
-            : 0;
-    constexpr double kHammering = 1e6;
-    if (const double most = std::max(stopped, refused); most >= kHammering) {
-      say("clients that do not think try again at once where they are " +
-          std::string(stopped > refused ? "stopped by a gate" : "refused") + ": up to " +
-          per_second(most) +
-          " in all. A run in which that does not end is cut: give them a think time (--lambda)");
-    }
-  }
-  const bool errs_in_outage = input.outage && (input.outage->kind == Disturbance::Kind::kThrottle ||
-                                               input.outage->kind == Disturbance::Kind::kErrors);
-  if (outlook.hangs_on_rejections() && !limit.retry_on.timeout && !hangs_on_rejections_said &&
-      !errs_in_outage) {
-    say("only what is answered with an error is retried, and this service turns nothing away: its "
-        "queue has no bound. If yours does, that is retried, and decides (--queue-length, "
-        "--rejection-cost)");
-  }
-  for (const std::string& each : warnings_of(workload.retry)) say(each);
-  if (open && (input.clients_given || input.think_time_given)) {
-    const std::string names = !input.think_time_given ? "--clients"
-                              : !input.clients_given  ? "--lambda"
-                                                      : "--clients and --lambda";
-    say("open arrivals do not use " + names + ": " + per_second(workload.rate) +
-        " arrive whatever happens to them (--rate, or --arrivals=closed)" +
-        (input.clients_given && sharing_processes(workload) == 1
-             ? "; for as many processes that call: --processes=" + std::to_string(workload.clients)
-             : ""));
+  for (Statement& each : warnings_of_hedges(outlook)) all.push_back(std::move(each));
+  warn_of_throttle(outlook, input);
+  warn_of_attempts(outlook, input);
+  warn_of_retry_on(outlook, input);
+  warn_of_hammering(outlook, input);
+  for (Statement& each : warnings_of(workload.retry)) all.push_back(std::move(each));
+  if (workload.arrivals == Arrivals::kOpen && (input.clients_given || input.think_time_given)) {
+    const bool processes = input.clients_given && sharing_processes(workload) == 1;
+    all.push_back({processes ? "unused-by-open-arrivals-processes" : "unused-by-open-arrivals",
+                   {{"options", std::string(!input.think_time_given ? "--clients"
+                                            : !input.clients_given  ? "--lambda"
+                                                                    : "--clients, --lambda")},
+                    {"rate", workload.rate},
+                    {"clients", static_cast<double>(workload.clients)}}});
   }
 }
 

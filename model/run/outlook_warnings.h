@@ -1,6 +1,8 @@
-// What an outlook warns of: options with which a run cannot go well, or that do not do what they seem to.
+// What an outlook warns of: options with which a run cannot go well, or that do not do what they seem to. Their ids have
+// words in words/.
 #pragma once
 
+#include "model/base/statement.h"
 #include "model/run/outlook.h"
 #include "model/run/storm.h"
 
@@ -10,11 +12,11 @@ namespace retrystorm {
 void warn(Outlook& outlook, const OutlookInput& input, const Storm& storm);
 
 // Parts of that: of retries alone, without any service ...
-std::vector<std::string> warnings_of(const RetrySettings& retry);
+Statements warnings_of(const RetrySettings& retry);
 
 // ... and of the calls of a service whose capacity is known: their client rate or their connections let
-// through less than is wanted, or most of them are hedged. `who`: "the clients send".
-void warn_of_limited_calls(Outlook& outlook, const OutlookInput& input, const std::string& who);
-void warn_of_hedges(Outlook& outlook);
+// through less than is wanted, or most of them are hedged.
+Statements warnings_of_limited_calls(const Outlook& outlook, const OutlookInput& input);
+Statements warnings_of_hedges(const Outlook& outlook);
 
 }  // namespace retrystorm

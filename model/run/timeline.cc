@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -238,18 +239,42 @@ void declare_options(OptionList& options, TimelineOptions& timeline, Engine engi
       .with_examples({"freeze", "drop", "slow:3", "slow:20", "errors:0.5", "capacity:0.3",
                       "throttle:20", "load:3", "reconnect"})
       .basic = real ? "Outage" : "Run";
+  // Those of --at: the faults are beside those of --fault, the ramps are instead of --capacity.
+  const auto at_faults = std::make_shared<std::vector<Fault>>();
+  const auto at_ramps = std::make_shared<std::string>();
   Option& at =
       options
           .text(
               "at",
               std::string("'TIME ACTION', an action during the run: set NAME=VALUE (an "
-                          "option of the service), capacity F, load F, restart; ") +
-                  (real ? "" : "with --chain also 'TIME NAME ACTION'; ") + "may be repeated",
-              [&timeline, engine](std::string_view text) {
+                          "option of the service), capacity F, load F, restart; "
+                          "'FROM..TO capacity F' is a ramp; ") +
+                  (real
+                       ? ""
+                       : "with --chain also 'TIME NAME ACTION'; 'FROM..TO KIND' (or KIND of NAME), a "
+                         "disturbance besides --outage, of the same kinds, such as slow:5; ") +
+                  "may be repeated",
+              [&timeline, engine, at_faults, at_ramps](std::string_view text) {
                 std::vector<TimedAction> read;
+                std::vector<Fault> faults;
+                std::string ramps;
                 each_part(text, ";", [&](std::string_view part) {
-                  read.push_back(parse_timed_action(part, engine));
+                  std::string_view rest = part;
+                  const std::string_view when = take_word(rest);
+                  const bool lasts = when.find("..") != when.npos;
+                  if (lasts && take_word(rest) == "capacity") {
+                    ramps.append(when).append(" ").append(rest) += ';';
+                  } else if (lasts && engine == Engine::kSimulated) {
+                    std::string fault(part);
+                    faults.push_back(parse_fault(fault.replace(when.find(".."), 2, "-"), engine));
+                  } else {
+                    read.push_back(parse_timed_action(part, engine));
+                  }
                 });
+                if (!ramps.empty()) set_capacity(timeline, ramps);
+                *at_ramps = std::move(ramps);
+                if (!faults.empty() || !at_faults->empty()) timeline.faults = faults;
+                *at_faults = std::move(faults);
                 timeline.at = std::move(read);
               },
               [&timeline] {
@@ -270,8 +295,8 @@ void declare_options(OptionList& options, TimelineOptions& timeline, Engine engi
                 "'FROM-TO KIND' or with --chain 'FROM-TO KIND of NAME': a disturbance besides --outage, of the same "
                 "kinds; may be repeated, and they may overlap: factors multiply, errors are independent, the least "
                 "throttle holds. The verdict is about the outage",
-                [&timeline, engine](std::string_view text) {
-                  std::vector<Fault> read;
+                [&timeline, engine, at_faults](std::string_view text) {
+                  std::vector<Fault> read = *at_faults;
                   each_part(text, ";", [&](std::string_view part) {
                     read.push_back(parse_fault(part, engine));
                   });
@@ -287,14 +312,19 @@ void declare_options(OptionList& options, TimelineOptions& timeline, Engine engi
             .with_examples({"40s-60s slow:3", "35s-45s errors:0.5"});
     fault.separator = ';';
   }
-  Option& schedule = options
-                         .text(
-                             "capacity",
-                             "the service's capacity over time, in steps and ramps, as multiples "
-                             "of the configured one: '0s 1; 60s 0.3; 90s..150s 1'",
-                             [&timeline](std::string_view text) { set_capacity(timeline, text); },
-                             [&timeline] { return timeline.capacity_text; })
-                         .with_examples({"50s 0.3; 60s..90s 1"});
+  Option& schedule =
+      options
+          .text(
+              "capacity",
+              "the service's capacity over time, in steps and ramps, as multiples "
+              "of the configured one: '0s 1; 60s 0.3; 90s..150s 1'",
+              [&timeline, at_ramps](std::string_view text) {
+                if (!at_ramps->empty())
+                  throw std::invalid_argument("--at has a ramp of it: give one of them");
+                set_capacity(timeline, text);
+              },
+              [&timeline] { return timeline.capacity_text; })
+          .with_examples({"50s 0.3; 60s..90s 1"});
   schedule.separator = ';';
 }
 
@@ -308,14 +338,6 @@ void find_unused_load(UnusedOptions& unused, const TimelineOptions& timeline,
     if (is_of_service(each.action)) continue;
     unused.emplace("at", "at " + in_quotes(print_timed(each)) + " has no effect " + why);
   }
-}
-
-std::vector<std::string> later_changes(const TimelineOptions& timeline) {
-  std::vector<std::string> names;
-  if (!timeline.faults.empty()) names.emplace_back("--fault");
-  if (!timeline.at.empty()) names.emplace_back("--at");
-  if (!timeline.capacity.empty()) names.emplace_back("--capacity");
-  return names;
 }
 
 void find_unused_disturbances(UnusedOptions& unused, const TimelineOptions& timeline,

@@ -83,9 +83,6 @@ void declare_options(OptionList& options, TimelineOptions& timeline, Engine engi
 void find_unused_load(UnusedOptions& unused, const TimelineOptions& timeline,
                       const std::string& why);
 
-// The options that change something beside the outage: "--at".
-std::vector<std::string> later_changes(const TimelineOptions& timeline);
-
 // Adds disturbances that change nothing, such as slow:1. `has_outage`: does the outage happen?
 void find_unused_disturbances(UnusedOptions& unused, const TimelineOptions& timeline,
                               bool has_outage);

@@ -138,7 +138,7 @@ LibraryWay library_way(std::string_view strategy) {
 void declare_options(OptionList& options, WorkloadOptions& workload) {
   options.group("Clients");
   options
-      .count("clients", workload.clients, "how many independent clients there are", 1,
+      .count("clients,job-workers", workload.clients, "how many independent clients there are", 1,
              1'000'000'000)
       .with_unit("clients")
       .basic = "Clients";

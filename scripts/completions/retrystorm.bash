@@ -25,7 +25,7 @@ _retrystorm() {
       mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
       return
       ;;
-    --config | --json | --csv | --markdown | --resume | --server-json)
+    --config | --json | --csv | --markdown | --output | --resume | --server-json)
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
       compopt -o filenames 2>/dev/null
       return
@@ -33,7 +33,7 @@ _retrystorm() {
   esac
   if [[ $current != -* ]]; then
     # The help of an option that takes one of several names ends with these names.
-    options=$("${program[@]}" --help-all 2>/dev/null | sed -e :a -e N -e '$!ba' -e 's/\n  \{30,\}/ /g' |
+    options=$("${program[@]}" --help-full 2>/dev/null | sed -e :a -e N -e '$!ba' -e 's/\n  \{30,\}/ /g' |
       awk -v option="$previous" '
       ("," $1 ",") ~ ("," option ",") && $2 ~ /^NAME/ && sub(/.*: /, "") {gsub(/,/, ""); print}')
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
@@ -43,7 +43,7 @@ _retrystorm() {
     fi
     return
   fi
-  options=$("${program[@]}" --help-all 2>/dev/null |
+  options=$("${program[@]}" --help-full 2>/dev/null |
     awk '/^  -/ {n = split($1, names, ","); for (i = 1; i <= n; ++i) print names[i]}')
   mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
 }

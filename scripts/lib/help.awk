@@ -1,4 +1,4 @@
-# Reads what a program prints on --help-all, and prints a line for each thing that it says, with
+# Reads what a program prints on --help-full, and prints a line for each thing that it says, with
 # "\037" between the fields:
 #   about TEXT | example COMMAND | command NAME TEXT | option GROUP NAMES TYPE DEFAULT MEANING
 BEGIN {

@@ -1,9 +1,12 @@
 #include "simulator/graph/graph_outlook.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
+#include <utility>
 
 #include "model/base/duration.h"
 #include "model/run/outlook.h"
@@ -27,8 +30,21 @@ struct NodeOutlook {
 struct EdgeOutlook {
   double attempts = 1;        // of each, before any outage
   double limit = kUnlimited;  // attempts a second
-  std::vector<std::string> warnings{};
+  Statements warnings{};
 };
+
+// The id of a warning about the calls of one service by another, or by clients.
+std::string_view id_of_call(std::string_view id) {
+  constexpr std::array<std::array<std::string_view, 2>, 4> kIds{
+      {{"client-rate-below-load", "call-client-rate-below-load"},
+       {"connections-below-load", "call-connections-below-load"},
+       {"concurrency-below-load", "call-concurrency-below-load"},
+       {"half-hedged", "call-half-hedged"}}};
+  for (const auto& [plain, of_call] : kIds) {
+    if (plain == id) return of_call;
+  }
+  return id;
+}
 
 // `called` takes `seconds` for a request, with its calls.
 EdgeOutlook look_at_edge(const Topology& topology, const GraphEdge& edge, double wanted,
@@ -53,21 +69,19 @@ EdgeOutlook look_at_edge(const Topology& topology, const GraphEdge& edge, double
           std::max<std::size_t>(static_cast<std::size_t>(std::ceil(called.capacity * seconds)), 1);
     }
   }
-  Outlook outlook = look_ahead(input);
-  outlook.warnings.clear();
-  warn_of_limited_calls(outlook, input, clients ? "the clients send" : "it sends");
-  warn_of_hedges(outlook);
+  const Outlook outlook = look_ahead(input);
+  Statements found = warnings_of_limited_calls(outlook, input);
+  for (Statement& each : warnings_of_hedges(outlook)) found.push_back(std::move(each));
   EdgeOutlook result{.limit = outlook.client_rate};
   if (outlook.connections) result.limit = std::min(result.limit, outlook.connections->through);
   const double places = fixed ? at_once.start * static_cast<double>(outlook.processes) : kUnlimited;
   const double through = seconds > 0 ? places / seconds : kUnlimited;
   if (through < wanted) {
-    outlook.warnings.push_back("the load is " + readable(wanted) +
-                               "/s, and the concurrency limit lets through only " +
-                               readable(through) + "/s, " + readable(places) +
-                               " attempts at a time of " + readable(from_seconds(seconds)) +
-                               " each: the others are refused before any outage "
-                               "(--concurrency-limit)");
+    found.push_back({"concurrency-below-load",
+                     {{"load", wanted},
+                      {"through", through},
+                      {"places", places},
+                      {"answer", from_seconds(seconds)}}});
   }
   result.limit = std::min(result.limit, through);
   const Duration delay = outlook.retries.hedge_delay;
@@ -77,17 +91,21 @@ EdgeOutlook look_at_edge(const Topology& topology, const GraphEdge& edge, double
                             : kUnlimited;
     result.attempts += std::min({sent, outlook.retries.hedges, retry.hedge.budget});
   }
-  const std::string which =
-      !clients               ? "calls of " + node.name + " by " + topology.nodes[edge.from].name
-      : edge.clients.empty() ? "the clients' calls of " + node.name
-                             : "calls of " + node.name + " by " + edge.clients;
-  for (const std::string& each : outlook.warnings) result.warnings.push_back(which + ": " + each);
+  const std::string caller = !clients               ? topology.nodes[edge.from].name
+                             : edge.clients.empty() ? "clients"
+                                                    : edge.clients;
+  for (Statement& each : found) {
+    each.id = id_of_call(each.id);
+    each.values.push_back({"caller", caller});
+    each.values.push_back({"called", node.name});
+    result.warnings.push_back(std::move(each));
+  }
   return result;
 }
 
 // Adds what is to be said of calls to `warnings`.
 std::vector<NodeOutlook> look_at_nodes(const Topology& topology, double load,
-                                       std::vector<std::string>& warnings) {
+                                       Statements& warnings) {
   std::vector<NodeOutlook> nodes(topology.nodes.size());
   std::vector<double> seconds(topology.nodes.size());  // of a request, with its calls
   for (std::size_t i = topology.nodes.size(); i-- > 0;) {
@@ -160,54 +178,25 @@ std::vector<NodeOutlook> look_at_nodes(const Topology& topology, double load,
   return nodes;
 }
 
-// Does each service call the next one, once?
-bool is_chain(const Topology& topology) {
-  for (std::size_t i = 0; i < topology.edges.size(); ++i) {
-    const GraphEdge& edge = topology.edges[i];
-    if (edge.to != i) return false;
-    if (i == 0) continue;
-    const CallPlan& calls = topology.nodes[edge.from].calls;
-    if (calls.size() != 1 || calls[0].size() != 1 || edge.from + 1 != edge.to) return false;
-    if (calls[0][0].times != 1 || calls[0][0].share < 1) return false;
-  }
-  return true;
-}
-
-std::string sentence(const Topology& topology, const std::vector<NodeOutlook>& nodes,
-                     std::size_t disturbed, double load) {
-  std::string text;
-  bool holds = false;
+// What each can do, and how often one may be called for a request of a client.
+Statements figures(const Topology& topology, const std::vector<NodeOutlook>& nodes,
+                   std::size_t disturbed, double load) {
+  Statements all;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const NodeOutlook& node = nodes[i];
-    holds |= topology.nodes[i].waiting == Waiting::kHold && !topology.nodes[i].calls.empty();
-    text += (text.empty() ? "" : ", ") + topology.nodes[i].name + ' ' +
-            readable(std::round(node.capacity)) + "/s";
-    if (node.capacity > 0 && std::isfinite(node.capacity)) {
-      text += " (" + readable(std::round(100 * node.gets / node.capacity)) + " % used)";
-    }
+    const bool limited = node.capacity > 0 && std::isfinite(node.capacity);
+    all.push_back({limited ? "service-capacity" : "service-unlimited",
+                   {{"name", topology.nodes[i].name},
+                    {"capacity", std::round(node.capacity)},
+                    {"used", ShareOf{limited ? node.gets / node.capacity : 0}}}});
   }
-  if (holds) text += "; --waiting=hold: a worker is busy while those that it calls work";
-  text += "; the load is " + readable(load) + "/s; if " + topology.nodes[disturbed].name +
-          " is dead, at most ";
-  if (disturbed > 0 && is_chain(topology)) {
-    double before = 1;
-    for (std::size_t i = 0; i <= disturbed; ++i) {
-      text += (i == 0 ? "" : " x ") + readable(nodes[i].most / before);
-      before = nodes[i].most;
-    }
-    text += " = ";
-  }
-  text += readable(nodes[disturbed].most) + " calls of it for a request of a client (--retry-at";
-  if (is_chain(topology) && nodes.front().most > 1) {
-    text += "; the first factor is the clients' own: leave " + topology.nodes.front().name +
-            " out of --chain if it is the first that retries";
-  }
-  text += ')';
-  const double rate = load * nodes[disturbed].most;
-  if (rate > nodes[disturbed].capacity) {
-    text += ", up to " + readable(std::round(rate)) + "/s: MORE than it can do";
-  }
-  return text;
+  const NodeOutlook& dead = nodes[disturbed];
+  const double rate = load * dead.most;
+  all.push_back({rate > dead.capacity ? "service-dead-too-many" : "service-dead",
+                 {{"name", topology.nodes[disturbed].name},
+                  {"calls", dead.most},
+                  {"rate", std::round(rate)}}});
+  return all;
 }
 
 bool is_optional(const Topology& topology, const GraphEdge& edge) {
@@ -220,7 +209,7 @@ bool is_optional(const Topology& topology, const GraphEdge& edge) {
 }
 
 // Calls that may fail, but not hang: then a service waits for them for longer than its callers for it.
-void warn_of_optional_calls(const Topology& topology, std::vector<std::string>& warnings) {
+void warn_of_optional_calls(const Topology& topology, Statements& warnings) {
   for (const GraphEdge& outer : topology.edges) {
     const GraphNode& between = topology.nodes[outer.to];
     for (const GraphEdge& inner : topology.edges) {
@@ -231,21 +220,22 @@ void warn_of_optional_calls(const Topology& topology, std::vector<std::string>& 
       if (saturating_add(longest, own) < outer.caller.timeout) continue;
       const std::string& name = topology.nodes[inner.to].name;
       const bool clients = outer.from == GraphEdge::kClients;
-      const std::string callers = clients ? "the clients" : topology.nodes[outer.from].name;
+      const std::string callers = clients ? "clients" : topology.nodes[outer.from].name;
       warnings.push_back(
-          between.name + " may do without " + name + " (" + name +
-          "?) where that fails, but not where it " + "hangs: then it waits for " +
-          (longest == Duration::max() ? "ever" : readable(longest)) + ", and " + callers + " for " +
-          between.name + " only " + readable(outer.caller.timeout) +
-          ". Give that call less in all, as in [" + between.name + '.' + name + "] timeout = " +
-          readable(scale(outer.caller.timeout - std::min(own, outer.caller.timeout), 0.5)) +
-          " and max-retries = 0");
+          {"optional-call-hangs",
+           {{"between", between.name},
+            {"name", name},
+            {"longest", longest},
+            {"callers", callers},
+            {"timeout", outer.caller.timeout},
+            {"less",
+             readable(scale(outer.caller.timeout - std::min(own, outer.caller.timeout), 0.5))}}});
     }
   }
 }
 
 // Those who call a service that itself goes on trying when they have given up.
-void warn_of_timeouts(const Topology& topology, std::vector<std::string>& warnings) {
+void warn_of_timeouts(const Topology& topology, Statements& warnings) {
   for (const GraphEdge& outer : topology.edges) {
     const GraphNode& between = topology.nodes[outer.to];
     for (const GraphEdge& inner : topology.edges) {
@@ -258,16 +248,16 @@ void warn_of_timeouts(const Topology& topology, std::vector<std::string>& warnin
                          between.service.workers.service_time.mean());
       if (outer.caller.timeout > longest) continue;
       const bool clients = outer.from == GraphEdge::kClients;
-      const std::string caller =
-          clients ? (outer.clients.empty() ? "the clients" : outer.clients) + " give"
-                  : topology.nodes[outer.from].name + " gives";
-      warnings.push_back(
-          caller + " up on " + between.name + " after " + readable(outer.caller.timeout) +
-          ", and " + between.name + " may try " + topology.nodes[inner.to].name + " for " +
-          (longest == Duration::max() ? "ever" : readable(longest)) + " (attempts of " +
-          readable(inner.caller.timeout) +
-          " and their waits): what it still tries then is work for nobody (--timeout, the time after an "
-          "arrow of --chain, --deadline-propagation)");
+      const std::string caller = !clients                ? topology.nodes[outer.from].name
+                                 : outer.clients.empty() ? "clients"
+                                                         : outer.clients;
+      warnings.push_back({"gives-up-first",
+                          {{"caller", caller},
+                           {"between", between.name},
+                           {"timeout", outer.caller.timeout},
+                           {"called", topology.nodes[inner.to].name},
+                           {"longest", longest},
+                           {"attempt", inner.caller.timeout}}});
     }
   }
 }
@@ -275,25 +265,28 @@ void warn_of_timeouts(const Topology& topology, std::vector<std::string>& warnin
 }  // namespace
 
 GraphOutlook look_ahead(const Topology& topology, std::size_t disturbed, double load) {
-  std::vector<std::string> of_calls;
+  Statements of_calls;
   const std::vector<NodeOutlook> nodes = look_at_nodes(topology, load, of_calls);
-  GraphOutlook outlook{.sentence = sentence(topology, nodes, disturbed, load)};
+  GraphOutlook outlook{.figures = figures(topology, nodes, disturbed, load)};
+  Statements& all = outlook.warnings;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (nodes[i].load < nodes[i].capacity) continue;
-    outlook.warnings.push_back(topology.nodes[i].name + " can do " +
-                               readable(std::round(nodes[i].capacity)) + "/s of the " +
-                               readable(nodes[i].load) + "/s that are wanted, before any outage");
+    all.push_back({"service-too-slow",
+                   {{"name", topology.nodes[i].name},
+                    {"capacity", std::round(nodes[i].capacity)},
+                    {"load", nodes[i].load}}});
   }
-  outlook.warnings.insert(outlook.warnings.end(), of_calls.begin(), of_calls.end());
-  warn_of_optional_calls(topology, outlook.warnings);
-  std::vector<std::string> early;
+  all.insert(all.end(), of_calls.begin(), of_calls.end());
+  warn_of_optional_calls(topology, all);
+  Statements early;
   warn_of_timeouts(topology, early);
   if (early.size() > kMostAlike) {
-    const std::string more = std::to_string(early.size() - kMostAlike);
+    const auto more = static_cast<double>(early.size() - kMostAlike);
     early.resize(kMostAlike);
-    early.back() += "; likewise " + more + " more of the calls";
+    early.back().id = "gives-up-first-likewise";
+    early.back().values.push_back({"more", more});
   }
-  outlook.warnings.insert(outlook.warnings.end(), early.begin(), early.end());
+  all.insert(all.end(), early.begin(), early.end());
   return outlook;
 }
 

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "model/run/outlook.h"
 #include "simulate/options.h"
 #include "simulator/simulation.h"
 
@@ -159,12 +158,6 @@ TEST(Reconnect, SayWhereToLookWhereNobodyAsks) {
       Simulation(make_scenario(herd_options({}), 1), {}).run().summary.recovery;
   EXPECT_EQ(recovery.verdict, Verdict::kUndecided);
   EXPECT_TRUE(says(recovery.causes, "see-reconnect"));
-}
-
-// Connections that are lost were kept.
-TEST(Reconnect, LeaveOutNoKeptConnections) {
-  const std::string text = outlook_text(look_ahead(herd_options({})));
-  EXPECT_THAT(text, testing::HasSubstr("\nleft out   replicas"));
 }
 
 // 1,000 clients and 200 connects a second: 400 are answered within the timeout of 2 s. Those that

@@ -15,7 +15,6 @@ namespace {
 using namespace std::chrono_literals;
 using test::read_file;
 using test::TempDir;
-using ::testing::HasSubstr;
 
 Scenario short_scenario(std::size_t cell) {
   SimulatorOptions options;
@@ -184,18 +183,12 @@ TEST(CellTable, WritesAColumnForEachVerdict) {
   cell.collapsed = 1;
   table.add(0, cell);
   json.finish();
-  EXPECT_THAT(
-      out.str(),
-      HasSubstr("recovered  relapsed  recovering  undecided  collapsed    down  95% interval"));
-  EXPECT_THAT(out.str(),
-              HasSubstr("40.0%     30.0%       20.0%       0.0%      10.0%   40.0%    16.8-83.2%"));
-  EXPECT_THAT(read_file(dir.file("csv")),
-              HasSubstr("backlog,runs,recovered,relapsed,recovering,undecided,collapsed,"
-                        "down,down_low,down_high,"));
-  EXPECT_THAT(read_file(dir.file("csv")), HasSubstr("\n5,10,4,3,2,0,1,0.4,0.16818,0.83182,"));
-  EXPECT_THAT(
-      read_file(dir.file("json")),
-      HasSubstr(R"("recovered":4,"relapsed":3,"recovering":2,"undecided":0,"collapsed":1)"));
+  const auto rows = test::lines(read_file(dir.file("csv")));
+  EXPECT_TRUE(
+      rows[0].starts_with("backlog,runs,recovered,relapsed,recovering,undecided,collapsed,"
+                          "down,down_low,down_high,"));
+  EXPECT_TRUE(rows[1].starts_with("5,10,4,3,2,0,1,0.4,0.16818,0.83182,")) << rows[1];
+  EXPECT_EQ(test::read_json_lines(dir.file("json"))[0]["relapsed"], 3);
 }
 
 TEST(CellTable, BeginsItsCsvFileWithAComment) {
@@ -209,7 +202,6 @@ TEST(CellTable, BeginsItsCsvFileWithAComment) {
   EXPECT_THAT(
       read_file(dir.file("csv")),
       testing::StartsWith("# what, seed 1, assumed: --rate=100, --timeout=2s\nbacklog,runs,"));
-  EXPECT_THAT(out.str(), testing::Not(HasSubstr("#")));
 }
 
 // Means over the runs that have the figure, and medians of the times.
@@ -244,31 +236,19 @@ TEST(CellTable, HasTheFiguresOfEachPhase) {
                   {.errors_by = true});
   table.add(0, cell);
   json.finish();
-  const auto lines = test::lines(out.str());
-  EXPECT_THAT(
-      lines[0],
-      HasSubstr("  success during  given up during  not sent during  attempts/s during  OK/s during"
-                "  timed out during  errors during  req. p50 during  req. p99 during"
-                "  success after  given up after"));
-  EXPECT_THAT(
-      lines[1],
-      HasSubstr("          50.00%             15.0              0.0              200.0          0.0"
-                "               7.0            3.0           1000ms          >2000ms"
-                "         90.00%               -"));
-  EXPECT_TRUE(lines[0].ends_with("  errors by before  errors by during  errors by after"));
-  EXPECT_TRUE(lines[1].ends_with("                 -  503:2.5 refused:1.0                -"));
   EXPECT_TRUE(test::lines(read_file(dir.file("csv")))[1].ends_with(",,503:2.5 refused:1.0,"));
-  EXPECT_THAT(read_file(dir.file("json")),
-              HasSubstr(R"("errors_by_during":{"503":2.5,"refused":1.0},"errors_by_after":null)"));
-  EXPECT_THAT(read_file(dir.file("json")),
-              HasSubstr(R"("success_before":null,"gave_up_before":null,"not_sent_before":null,)"));
-  EXPECT_THAT(read_file(dir.file("json")),
-              HasSubstr(R"("success_during":0.5,"gave_up_during":15.0,"not_sent_during":0.0,)"
-                        R"("attempts_per_s_during":200.0,"ok_per_s_during":0.0,)"
-                        R"("timed_out_during":7.0,"errors_during":3.0,)"
-                        R"("request_p50_during_ms":1000.0,"request_p99_during_ms":2000.0,)"
-                        R"("request_p50_during_ms_high":1000.0,"request_p99_during_ms_high":null,)"
-                        R"("success_after":0.9,)"));
+  const auto row = test::read_json_lines(dir.file("json"))[0];
+  const auto expected = nlohmann::json::parse(R"({
+        "errors_by_during": {"503": 2.5, "refused": 1.0}, "errors_by_after": null,
+        "success_before": null, "gave_up_before": null, "not_sent_before": null,
+        "success_during": 0.5, "gave_up_during": 15.0, "not_sent_during": 0.0,
+        "attempts_per_s_during": 200.0, "ok_per_s_during": 0.0, "timed_out_during": 7.0,
+        "errors_during": 3.0, "request_p50_during_ms": 1000.0, "request_p99_during_ms": 2000.0,
+        "request_p50_during_ms_high": 1000.0, "request_p99_during_ms_high": null,
+        "success_after": 0.9})");
+  for (const auto& [name, value] : expected.items()) {
+    EXPECT_EQ(row.at(name), value) << name;
+  }
 }
 
 TEST(CellTable, WritesMarkdownForPeople) {
@@ -282,9 +262,6 @@ TEST(CellTable, WritesMarkdownForPeople) {
   table.add(0, cell);
   const auto lines = test::lines(read_file(dir.file("md")));
   ASSERT_EQ(lines.size(), 3u);
-  EXPECT_THAT(lines[0], testing::StartsWith("| outage-for | runs | recovered |"));
-  EXPECT_THAT(lines[2],
-              AllOf(testing::StartsWith("| 5s | 10 | 90.0% | 0.0% |"), HasSubstr("| 99.87% |")));
   for (const std::string& line : lines) {
     EXPECT_EQ(std::count(line.begin(), line.end(), '|'),
               std::count(lines[0].begin(), lines[0].end(), '|'));
@@ -302,9 +279,6 @@ TEST(CellTable, HasColumnsOfProcessesOnlyIfThereAreAny) {
     CellResult cell;
     cell.runs = 1, cell.processes = 10, cell.process_rate = 9.87;
     table.add(0, cell);
-    const auto lines = test::lines(out.str());
-    EXPECT_EQ(lines[0].ends_with("  processes  req/s each"), processes);
-    EXPECT_EQ(lines[1].ends_with("         10         9.9"), processes);
     EXPECT_EQ(test::lines(read_file(dir.file("csv")))[1].ends_with(",10.0,9.87"), processes);
   }
 }
@@ -320,9 +294,6 @@ TEST(CellTable, HasColumnsOfReconnectsOnlyIfThereAreAny) {
     CellResult cell;
     cell.runs = 1, cell.back_share = 0.5, cell.all_back = 2500400us;
     table.add(0, cell);
-    const auto lines = test::lines(out.str());
-    EXPECT_EQ(lines[0].ends_with("  connected  all after    all p90"), reconnects);
-    EXPECT_EQ(lines[1].ends_with("     50.00%       2.5s      never"), reconnects);
     EXPECT_EQ(test::lines(read_file(dir.file("csv")))[1].ends_with(",0.5,2.5,"), reconnects);
   }
 }
@@ -337,12 +308,11 @@ TEST(CellTable, HasTheMeansOfEachKindOfClients) {
                   {.clients = {"app", "night-job", "gone"}});
   table.add(0, summarize({{.clients = {{"app", 1, 2}, {"night-job", 0.5, 4}}},
                           {.clients = {{"app", 0.9, 4}, {"night-job", 0.7, 2}}}}));
-  EXPECT_THAT(out.str(), HasSubstr("app success  app amplif."));
-  EXPECT_THAT(out.str(), HasSubstr("95.00%         3.00"));
-  EXPECT_THAT(test::read_file(dir.file("csv")),
-              HasSubstr("clients_night_job_success_share,clients_night_job_amplification,"
-                        "clients_gone_success_share,clients_gone_amplification\n"));
-  EXPECT_THAT(test::read_file(dir.file("csv")), testing::EndsWith("0.95,3.0,0.6,3.0,,\n"));
+  const auto rows = test::lines(test::read_file(dir.file("csv")));
+  EXPECT_TRUE(
+      rows[0].ends_with("clients_night_job_success_share,clients_night_job_amplification,"
+                        "clients_gone_success_share,clients_gone_amplification"));
+  EXPECT_TRUE(rows[1].ends_with("0.95,3.0,0.6,3.0,,"));
 }
 
 TEST(CellTable, LeavesTheIntervalOfOneRunEmpty) {
@@ -353,8 +323,7 @@ TEST(CellTable, LeavesTheIntervalOfOneRunEmpty) {
   CellTable table(grid, out, json);
   table.add(0, summarize({{.verdict = Verdict::kRecovered, .success_share = 0.5}}));
   json.finish();
-  EXPECT_THAT(read_file(dir.file("json")),
-              HasSubstr(R"("success_share":0.5,"success_share_low":null)"));
+  EXPECT_EQ(test::read_json_lines(dir.file("json"))[0]["success_share_low"], nullptr);
 }
 
 TEST(CellTable, PrintsRowsInOrderHoweverTheyComeIn) {
@@ -378,25 +347,6 @@ TEST(CellTable, RefusesAFileThatCannotBeWritten) {
                std::runtime_error);
   EXPECT_THROW(CellTable(grid, out, nowhere, TableFiles{.markdown = "/nonexistent/table.md"}),
                std::runtime_error);
-}
-
-// Without an outage there are five verdicts that no run can have, and times of what never was.
-TEST(CellTable, HasOkAndTimesInPlaceOfVerdictsWithoutAnOutage) {
-  const Grid grid(std::vector<Axis>{{"rate", {"100"}}});
-  std::ostringstream out;
-  JsonLines nowhere("");
-  CellTable table(grid, out, nowhere, TableFiles(), {.outage = false, .errors_by = true});
-  CellResult cell;
-  cell.runs = 1, cell.no_outage = 1, cell.ok_per_s = 99.9;
-  table.add(0, cell);
-  for (const char* head : {"down", "success", "OK/s", "req. p50", "req. p99"}) {
-    EXPECT_THAT(out.str(), HasSubstr(head));
-  }
-  for (const char* head : {"recover", "relapsed", "undecided", "collapsed", "gone", "OK lost",
-                           "before", "during", "after"}) {
-    EXPECT_THAT(out.str(), testing::Not(HasSubstr(head)));
-  }
-  EXPECT_THAT(out.str(), HasSubstr("99.9"));
 }
 
 }  // namespace

@@ -16,10 +16,7 @@
 namespace retrystorm::test {
 namespace {
 
-using ::testing::Each;
-using ::testing::Ge;
 using ::testing::IsEmpty;
-using ::testing::Le;
 using ::testing::SizeIs;
 
 // Settings that are down with known probabilities, and have known costs.

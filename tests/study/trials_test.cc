@@ -30,7 +30,8 @@ struct Tried {
 };
 
 // "rate=440", for each trial of the row.
-std::set<std::string> values(const std::vector<AnswerTrials::Outcome>& outcomes, const std::string& row) {
+std::set<std::string> values(const std::vector<AnswerTrials::Outcome>& outcomes,
+                             const std::string& row) {
   std::set<std::string> all;
   for (const AnswerTrials::Outcome& each : outcomes) {
     if (each.trial.row != row) continue;
@@ -43,8 +44,8 @@ std::set<std::string> values(const std::vector<AnswerTrials::Outcome>& outcomes,
   return all;
 }
 
-const AnswerTrials::Outcome* find(const std::vector<AnswerTrials::Outcome>& outcomes, const std::string& row,
-                            const std::string& value = "") {
+const AnswerTrials::Outcome* find(const std::vector<AnswerTrials::Outcome>& outcomes,
+                                  const std::string& row, const std::string& value = "") {
   const auto found = std::find_if(outcomes.begin(), outcomes.end(), [&](const auto& each) {
     return each.trial.row == row && (value.empty() || each.trial.with.front().second == value);
   });
@@ -53,9 +54,9 @@ const AnswerTrials::Outcome* find(const std::vector<AnswerTrials::Outcome>& outc
 
 // 64 workers that are half used, whose clients give up after three attempts.
 NamedOptions service() {
-  return {{"service", "workers"},     {"workers", "64"},   {"service-time", "lognormal:80ms"},
-          {"arrivals", "open"},       {"rate", "400"},     {"timeout", "1s"},
-          {"growth", "exponential"},  {"max-attempts", "3"}, {"backoff-base", "500ms"},
+  return {{"service", "workers"},    {"workers", "64"},     {"service-time", "lognormal:80ms"},
+          {"arrivals", "open"},      {"rate", "400"},       {"timeout", "1s"},
+          {"growth", "exponential"}, {"max-attempts", "3"}, {"backoff-base", "500ms"},
           {"outage-for", "30s"}};
 }
 
@@ -63,7 +64,8 @@ TEST(Trials, OfATenthAreALoadAndACapacity) {
   const auto outcomes = Tried{service()}.all();
   EXPECT_EQ(values(outcomes, "load"), std::set<std::string>{"rate=440"});
   EXPECT_EQ(values(outcomes, "capacity"), std::set<std::string>{"capacity=0s 0.9"});
-  EXPECT_EQ(values(Tried{{{"outage-for", "5s"}}}.all(), "load"), std::set<std::string>{"clients=1100"});
+  EXPECT_EQ(values(Tried{{{"outage-for", "5s"}}}.all(), "load"),
+            std::set<std::string>{"clients=1100"});
 }
 
 // A frozen process finds a full accept queue: 256 requests are 0.3 s of work for 800/s, 511 are 0.6 s, beside the load
@@ -83,7 +85,8 @@ TEST(Trials, FindWhereTheBacklogTurnsTheAnswer) {
   // Well below it comes back, well above it does not.
   for (const double factor : {0.8, 1.25}) {
     NamedOptions given = service();
-    given["backlog"] = std::to_string(static_cast<int>(static_cast<double>(*outcome->edge) * factor));
+    given["backlog"] =
+        std::to_string(static_cast<int>(static_cast<double>(*outcome->edge) * factor));
     EXPECT_EQ(Tried{given}.result.mostly_down(), factor > 1) << given["backlog"];
   }
 }
@@ -126,7 +129,8 @@ TEST(Trials, HaveFourTimesTheProcessesOfABudgetAndAQuarter) {
   };
   using Values = std::set<std::string>;
   // A process for each hundred clients.
-  EXPECT_EQ(processes({{"strategy", "grpc"}, {"clients", "400"}}), (Values{"processes=16", "processes=1"}));
+  EXPECT_EQ(processes({{"strategy", "grpc"}, {"clients", "400"}}),
+            (Values{"processes=16", "processes=1"}));
   // One with open arrivals, so that there is no quarter.
   EXPECT_EQ(processes({{"strategy", "grpc"}, {"arrivals", "open"}}), Values{"processes=4"});
   // Of three clients none is for a fourth process.
@@ -137,11 +141,91 @@ TEST(Trials, HaveFourTimesTheProcessesOfABudgetAndAQuarter) {
   EXPECT_EQ(processes({{"strategy", "grpc"}, {"clients-per-process", "10"}}), Values{});
 }
 
+// "NAME=VALUE; NAME=VALUE"
+NamedOptions options_in(std::string text) {
+  NamedOptions options;
+  text += "; ";
+  for (std::size_t at; (at = text.find("; ")) != text.npos; text.erase(0, at + 2)) {
+    const std::size_t equals = text.find('=');
+    options[text.substr(0, equals)] = text.substr(equals + 1, at - equals - 1);
+  }
+  return options;
+}
+
+// Each of these decides an answer that a default, or a number known to a tenth only, would hide.
+TEST(Trials, FindWhatElseTurnsTheAnswer) {
+  using Turn = AnswerTrials::Turn;
+  const char* const kSyns =
+      "service=workers; max-attempts=3; workers=28; service-time=exponential:50ms; arrivals=open; "
+      "rate=230; backoff-base=250ms; outage-for=8s; timeout=2050ms";
+  const char* const kPools =
+      "service=workers; workers=20; service-time=50ms; backlog=32; clients=600; lambda=2s; "
+      "connections=keep-alive; timeout=1s; strategy=fixed; backoff-base=400ms; outage-for=10s";
+  const struct {
+    const char* option;
+    const char* value;
+    Turn turn;
+    std::string given;
+  } cases[] = {
+      // Just above 2 s the kernels of the clients repeat what a full accept queue dropped.
+      {"timeout", "2s", Turn::kBack, kSyns},
+      {"syn-linear-timeouts", "0", Turn::kBack, kSyns},
+      // A small pool: whether a timeout begins before the wait in line decides.
+      {"pool-wait-counts", "no", Turn::kBack, std::string(kPools) + "; pool-size=5; outage-at=15s"},
+      // 600 requests in 600 connections are 1.5 s of work, more than the timeout.
+      {"processes", "600", Turn::kDown, kPools},
+      // 3,000 requests of 25/s are tried once in 2 s and a wait of 8 s: 300/s of 200. Seven attempts
+      // of 25/s are 175/s.
+      {"max-retries", "6", Turn::kBack,
+       "service=workers; arrivals=open; rate=25/s; growth=table; backoff-base=1s; "
+       "backoff-table=1+1+2+3+5+8; outage-for=2m"},
+      // Seven attempts of 2 s and waits of 2 s end 16 s after the request began: most requests of a
+      // freeze of 20 s are given up in it, and leave no queue. None of a freeze of 10 s is.
+      {"outage-for", "10s", Turn::kDown, "growth=table; backoff-table=1+1+2+3+5+8; max-retries=6"},
+      // Eleven clients call at once, once a second. A bucket of ten admits ten of them, a bucket of
+      // one only one.
+      {"rate-burst", "1", Turn::kLessOk,
+       "clients=11; lambda=0s; rate-limit=10; strategy=fixed; backoff-base=1s; service=workers; "
+       "workers=100; service-time=1s; outage-for=0s"},
+      // Half a second of 5 x 300/s, of which 200 are served, opens at least 500 connections.
+      {"at", "1s load 5", Turn::kLessAfter,
+       "service=workers; workers=32; service-time=80ms; strategy=begin; arrivals=open; rate=330; "
+       "outage-for=15s; processes=10; connections=keep-alive; pool-size=50"},
+  };
+  for (const auto& each : cases) {
+    const auto outcomes = Tried{options_in(each.given)}.all();
+    EXPECT_TRUE(std::any_of(outcomes.begin(), outcomes.end(),
+                            [&](const auto& outcome) {
+                              const auto& with = outcome.trial.with;
+                              return outcome.turn == each.turn &&
+                                     std::find(with.begin(), with.end(),
+                                               std::pair<std::string, std::string>(
+                                                   each.option, each.value)) != with.end();
+                            }))
+        << each.option << '=' << each.value;
+  }
+}
+
+// 64 requests in a front that waits: 56 of them queue at the database, for 56 / 8 x 40 ms = 280 ms,
+// which is more than the 200 ms of a call. Of 16 no call waits for more than 8 / 8 x 40 ms.
+TEST(Trials, FindWhichServiceOfAChainHasFewerWorkers) {
+  const auto outcomes =
+      Tried{options_in("chain=api 64x5ms > orders 64x20ms >200ms db 8x40ms; clients=400; "
+                       "lambda=4s; timeout=1s; backoff-base=20ms; max-attempts=3; backlog=64; "
+                       "outage-for=10s; waiting=hold")}
+          .all();
+  EXPECT_TRUE(std::any_of(outcomes.begin(), outcomes.end(), [](const auto& each) {
+    return each.trial.row == "chain" && each.turn == AnswerTrials::Turn::kNotBack;
+  }));
+}
+
 TEST(Trials, TellOfEachThatTurnsTheAnswerAsItComes) {
   const Tried tried{service()};
-  const AnswerTrials trials({tried.options, tried.given, tried.result, {}}, tried.evaluator, 1, kRuns);
+  const AnswerTrials trials({tried.options, tried.given, tried.result, {}}, tried.evaluator, 1,
+                            kRuns);
   std::vector<std::string> told;
-  const auto all = trials.others([&](const AnswerTrials::Outcome& each) { told.push_back(what_of(each.trial)); });
+  const auto all = trials.others(
+      [&](const AnswerTrials::Outcome& each) { told.push_back(what_of(each.trial)); });
   std::vector<std::string> turned;
   for (const AnswerTrials::Outcome& each : all) {
     if (each.turn != AnswerTrials::Turn::kNone) turned.push_back(what_of(each.trial));

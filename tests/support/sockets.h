@@ -1,6 +1,8 @@
 // Plain sockets on loopback, for clients and servers that misbehave.
 #pragma once
 
+#include <gmock/gmock.h>
+
 #include <atomic>
 #include <functional>
 #include <string>
@@ -96,6 +98,11 @@ class FakeServer {
   std::function<void(Socket)> serve_;
   std::jthread thread_;
 };
+
+// Whether an HTTP answer has this status.
+MATCHER_P(HasStatus, status, "") {
+  return std::string_view(arg).starts_with("HTTP/1.1 " + std::to_string(status));
+}
 
 // Functions for a `FakeServer`. This one answers the request with this status.
 void answer(const Socket& socket, const std::string& status);

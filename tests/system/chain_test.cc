@@ -18,7 +18,6 @@ using namespace std::chrono_literals;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::StartsWith;
 
 constexpr const char* kLong = "1h";  // longer than any test
 
@@ -46,7 +45,7 @@ TEST(Chain, AnswersWhenItsCallsAreOver) {
   const ServerUnderTest middle(calling(leaf.url() + ", " + leaf.url()));
   const ServerUnderTest front(calling(middle.url()));
   const TimePoint start = Clock::now();
-  EXPECT_THAT(get(front.port(), kPatience), StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(get(front.port(), kPatience), HasStatus(200));
   EXPECT_GE(Clock::now() - start, 300ms);
 }
 
@@ -61,7 +60,7 @@ TEST(Chain, TellsTheNumberOfTheAttempt) {
                 HasSubstr(std::string(kAttemptNumber) + ": " + number + "\r\n"));
     answer(attempt, "500 Fault");
   }
-  EXPECT_THAT(request.receive(kPatience), StartsWith("HTTP/1.1 502 "));
+  EXPECT_THAT(request.receive(kPatience), HasStatus(502));
 }
 
 TEST(Chain, TellsWhyItsCallsHaveFailed) {
@@ -74,13 +73,13 @@ TEST(Chain, TellsWhyItsCallsHaveFailed) {
         calling(url, {"--call-timeout=50ms", "--upstream-failure=" + how}));
     return get(server.port(), kPatience);
   };
-  EXPECT_THAT(ask(hangs.url(), "502"), StartsWith("HTTP/1.1 502 "));
-  EXPECT_THAT(ask(hangs.url(), "pass"), StartsWith("HTTP/1.1 504 "));
-  EXPECT_THAT(ask(resets.url(), "pass"), StartsWith("HTTP/1.1 502 "));
+  EXPECT_THAT(ask(hangs.url(), "502"), HasStatus(502));
+  EXPECT_THAT(ask(hangs.url(), "pass"), HasStatus(504));
+  EXPECT_THAT(ask(resets.url(), "pass"), HasStatus(502));
   EXPECT_THAT(ask(refuses.url(), "pass-hint"),
-              AllOf(StartsWith("HTTP/1.1 503 "), HasSubstr("Retry-After: 7\r\n")));
+              AllOf(HasStatus(503), HasSubstr("Retry-After: 7\r\n")));
   EXPECT_THAT(ask(refuses.url(), "no-retry"),
-              AllOf(StartsWith("HTTP/1.1 503 "), HasSubstr(std::string(kRetry) + ": no\r\n")));
+              AllOf(HasStatus(503), HasSubstr(std::string(kRetry) + ": no\r\n")));
 }
 
 // Which the service above it obeys.
@@ -88,7 +87,7 @@ TEST(Chain, DoesNotRetryWhatSaysSo) {
   const FakeServer refuses([](const Socket& socket) { answer(socket, "503 Busy"); });
   const ServerUnderTest middle(calling(refuses.url(), {"--upstream-failure=no-retry"}));
   const ServerUnderTest front(calling(middle.url(), {"--call-max-attempts=1000"}));
-  EXPECT_THAT(get(front.port(), kPatience), StartsWith("HTTP/1.1 502 "));
+  EXPECT_THAT(get(front.port(), kPatience), HasStatus(502));
 }
 
 TEST(Chain, HoldsAWorkerDuringItsCallsOrFreesIt) {
@@ -103,7 +102,7 @@ TEST(Chain, HoldsAWorkerDuringItsCallsOrFreesIt) {
     if (holds) {
       EXPECT_FALSE(callee.accept(100ms));
       answer(call, "200 OK");
-      EXPECT_THAT(first.receive(kPatience), StartsWith("HTTP/1.1 200 "));
+      EXPECT_THAT(first.receive(kPatience), HasStatus(200));
     }
     EXPECT_TRUE(callee.accept(kPatience)) << holds;
   }
@@ -119,7 +118,7 @@ TEST(Chain, RepeatsAllItsCalls) {
     answer(first.accept(kPatience), "200 OK");
     answer(second.accept(kPatience), result);
   }
-  EXPECT_THAT(request.receive(kPatience), StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(request.receive(kPatience), HasStatus(200));
 }
 
 TEST(Chain, DoesTheRestOfItsWorkAfterItsCalls) {
@@ -129,7 +128,7 @@ TEST(Chain, DoesTheRestOfItsWorkAfterItsCalls) {
   const Socket request = request_to(server);
   answer(callee.accept(kPatience), "200 OK");
   const TimePoint start = Clock::now();
-  EXPECT_THAT(request.receive(kPatience), StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(request.receive(kPatience), HasStatus(200));
   EXPECT_GE(Clock::now() - start, 290ms);
 }
 
@@ -149,7 +148,7 @@ TEST(Chain, EndsItsCallsWithTheDeadline) {
   ASSERT_TRUE(left) << head;
   EXPECT_GT(*left, 0ms);
   EXPECT_LE(*left, 1s);
-  EXPECT_THAT(request.receive(kPatience), StartsWith("HTTP/1.1 502 "));
+  EXPECT_THAT(request.receive(kPatience), HasStatus(502));
 }
 
 TEST(Chain, DropsWhatIsTooLateForAWorker) {
@@ -158,7 +157,7 @@ TEST(Chain, DropsWhatIsTooLateForAWorker) {
   const Socket first = request_to(server, time_left("100000"));
   const Socket second = request_to(server, time_left("50"));
   EXPECT_THAT(second.receive(kPatience), IsEmpty());
-  EXPECT_THAT(first.receive(kPatience), StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(first.receive(kPatience), HasStatus(200));
 }
 
 TEST(Chain, RefusesARequestWithoutAThread) {
@@ -197,7 +196,7 @@ TEST(Chain, LosesItsCallsByARestart) {
   order.send("POST /control HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(admin) +
              "\r\nX-Retrystorm-Token: " + token.substr(0, token.find('\n')) +
              "\r\nContent-Length: 7\r\n\r\nrestart");
-  EXPECT_THAT(order.receive(kPatience), StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(order.receive(kPatience), HasStatus(200));
   EXPECT_TRUE(lost.closed_by_peer(kPatience));
   // The worker that it held is free again.
   const Socket next = request_to(server);

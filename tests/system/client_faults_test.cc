@@ -19,7 +19,6 @@ namespace retrystorm::test {
 namespace {
 
 using namespace std::chrono_literals;
-using ::testing::HasSubstr;
 
 // How long a program may take to end on request: one second, and more on a busy machine.
 constexpr Duration kEnd = 3s * kSlowness;
@@ -39,7 +38,6 @@ class Interrupted : public testing::Test {
   void expect_ends_well(ClientUnderTest& client, int signal) {
     client.signal(signal);
     ASSERT_EQ(client.exit_code(kEnd), 0) << client.err();
-    EXPECT_THAT(client.out(), HasSubstr("verdict:   "));
     const auto json = read_json_lines(json_path());
     EXPECT_EQ(json.front()["type"], "start");
     EXPECT_EQ(json.back()["type"], "summary");
@@ -148,7 +146,6 @@ TEST(ClientFaults, EndsBesideFloods) {
         client.signal(SIGTERM);
       }
       EXPECT_EQ(client.exit_code(kEnd + 1s), 0);
-      EXPECT_THAT(client.out(), HasSubstr("verdict:   "));
     }
   }
 }
@@ -218,10 +215,9 @@ TEST(ClientFaults, CountsAttemptsForWhichThereIsNoMemoryAsErrors) {
                         setrlimit(RLIMIT_AS, &limit);
                       });
   ASSERT_EQ(client.exit_code(), 0) << client.err();
-  EXPECT_THAT(client.err(), HasSubstr("(no memory): some of the errors are not the service's"));
   const auto summary = read_json_lines(dir.file("client.jsonl")).back();
   EXPECT_GT(summary["errors"], 0);
-  EXPECT_GT(summary["timed_out"], 0);
+  EXPECT_EQ(summary["first_error"], "no memory");
 }
 
 }  // namespace

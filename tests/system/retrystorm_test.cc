@@ -10,6 +10,7 @@
 #include <map>
 #include <sstream>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "common/output/output_file.h"
@@ -60,73 +61,38 @@ std::vector<std::string> without_kinds_of_errors(const std::string& path) {
   return rows;
 }
 
-TEST(Retrystorm, NamesItsCommandsAndWhatIsWrong) {
-  const Ended help = run(RETRYSTORM_STUDIES, {"--help"});
-  EXPECT_EQ(help.code, 0);
-  EXPECT_THAT(help.out, HasSubstr("COMMAND [OPTIONS]"));
-  EXPECT_THAT(help.out, HasSubstr("\n  strategies  "));
-  for (const char* each : {"strategies", "remedies", "map", "job", "schedule", "check", "import",
-                           "export", "service"}) {
-    for (const std::string& line : lines(run(RETRYSTORM_STUDIES, {each, "--help"}).out)) {
-      EXPECT_LE(line.size(), 100) << each << ": " << line;
-    }
-  }
-  const Ended command = run(RETRYSTORM_STUDIES, {"strategies", "--help"});
-  EXPECT_EQ(command.code, 0);
-  EXPECT_THAT(command.out,
-              HasSubstr("retrystorm strategies [OPTIONS]\nExample: retrystorm strategies "));
-  for (const auto& [arguments, said] : std::vector<std::pair<Arguments, std::string>>{
-           {{}, "A subcommand is required"},
-           {{"strategie"}, "did you mean strategies?"},
-           {{"validate", "--seeds=5"}, "validate is no longer a command: use scripts/validate"},
-           {{"strategies", "--strategies=fixd"}, "did you mean fixed?"},
-           {{"strategies", "--strategy=fixed", "--strategies=none"},
-            "--strategies excludes --strategy"},
-           {{"strategies", "--outage-for=5s"}, "--outage-for is set by this study"},
-           {{"strategies", "--strategies=fixed", "--workers=5"}, "workers has no effect"},
-           {{"strategies", "--runs=0"}, "--runs"},
-           {{"strategies", "--csv=/nowhere/csv"}, "cannot write to /nowhere/csv"},
-           {{"job", "--strategies=fixd"}, "did you mean fixed?"},
-           {{"job", "--arrivals=open"}, "--arrivals is set by this study"},
-           {{"job", "--workers=5"}, "workers has no effect"},
-           {{"job", "--tasks=0"}, "--tasks"},
-           {{"schedule", "--strategies=fixd"}, "did you mean fixed?"},
-           {{"schedule", "--strategies=/nowhere/mine.ini"}, "cannot read '/nowhere/mine.ini'"},
-           {{"remedies", "--strategies=fixd"}, "did you mean fixed?"},
-           {{"schedule", "--waits=0"}, "--waits"},
-           {{"schedule", "--fails-until=1s"}, "belong together: give both"},
-           {{"schedule", "--tasks=5"}, "tasks has no effect"},
-           {{"schedule", "--markdown=/nowhere/md"}, "cannot write to /nowhere/md"},
-           {{"remedies", "--remedy=60s restart"}, "a remedy is 'TITLE: TIME ACTION; ...'"},
-           {{"remedies", "--remedy=x: 60s explode"}, "'explode' is not known"},
-           {{"remedies", "--remedy=x: 60s set queue-length=5", "--clients=5"},
-            "queue-length has no effect"},
-           {{"remedies", "--remedy=nothing:", "--remedy=x: 60s set limit=20", "--service=workers"},
-            "--remedy 'x': --at '1m0s set limit=20': limit has no effect"},
-           {{"remedies", "--remedy=late: 600s restart"}, "has no effect: the run ends after"},
-           {{"remedies", "--outage-for=0s"}, "nothing has collapsed"},
-           {{"map", "--show=success_shar"}, "did you mean success_share?"},
-           {{"map", "--x=nothing=1,2"}, "--x nothing: no option of this name"},
-           {{"map", "--x=backlog=5,6"}, "backlog is swept twice"},
-           {{"map", "--x=clients=0,1"}, "clients"},
-           {{"map", "--x=strategy=all", "--strategies=fixed"}, "an axis already"},
-           {{"map", "--x=jitter=none,full", "--random=1s"}, "--jitter excludes --random"},
-           {{"map", "--x=backlog=5,6", "--y=limit=5,6", "--workers=5"}, "workers has no effect"},
-           {{"map", "--cell=694"}, "the map has 693 cells"},
-           {{"recommend", "--fix=jiter"}, "did you mean jitter?"},
-           {{"recommend", "--fix=backlog"}, "backlog is not changed anyway"},
-           {{"recommend", "--runs=5"}, "--runs is set by this study"},
-           {{"recommend", "--policy=a"}, "--policy needs --start"},
-           {{"recommend", "--start=fixd"}, "did you mean fixed?"},
-           {{"recommend", "--start=fixed", "--strategy=none"}, "--start excludes --strategy"},
-           {{"recommend", "--expect=recovered"}, "claim a share, such as down<1%"},
-           {{"map", "--resume=/nowhere/cells"}, "--resume needs a --seed"},
-           {{"map", "--resume=/nowhere/cells", "--seed=1"}, "cannot write to /nowhere/cells"}}) {
+// One of each kind of refusal: a command, an option, a value, what contradicts, what belongs to the study, a file.
+TEST(Retrystorm, RefusesInOneLineThatNamesWhatIsWrong) {
+  for (const auto& [arguments, code, named] : std::vector<std::tuple<Arguments, int, std::string>>{
+           {{"strategie"}, 109, "strategies"},
+           {{"validate", "--seeds=5"}, 109, "scripts/validate"},
+           {{"strategies", "--strategies=fixd"}, 108, "fixed"},
+           {{"strategies", "--strategy=fixed", "--strategies=none"}, 108, "--strategies"},
+           {{"schedule", "fixed", "fixd"}, 108, "fixed"},
+           {{"schedule", "fixed", "--strategies=grpc"}, 108, "--strategies"},
+           {{"strategies", "--outage-for=5s"}, 108, "--outage-for"},
+           {{"strategies", "--strategies=fixed", "--queue-length=5"}, 108, "--queue-length"},
+           {{"strategies", "--runs=0"}, 105, "--runs"},
+           {{"strategies", "--csv=/nowhere/csv"}, 1, "/nowhere/csv"},
+           {{"schedule", "--strategies=/nowhere/mine.ini"}, 2, "/nowhere/mine.ini"},
+           {{"schedule", "--fails-until=1s"}, 108, "--succeeds-above"},
+           {{"schedule", "--strategies=exponential", "--timeout=2s"}, 108, "--timeout"},
+           {{"remedies", "--remedy=60s restart"}, 108, "TITLE: TIME ACTION"},
+           {{"remedies", "--remedy=x: 60s explode"}, 108, "explode"},
+           {{"remedies", "--remedy=late: 600s restart"}, 108, "--remedy"},
+           {{"remedies", "--outage-for=0s"}, 108, "--outage-for"},
+           {{"map", "--show=success_shar"}, 108, "success_share"},
+           {{"map", "--x=nothing=1,2"}, 108, "nothing"},
+           {{"map", "--cell=694"}, 108, "693"},
+           {{"map", "--resume=/nowhere/cells"}, 108, "--seed"},
+           {{"recommend", "--fix=jiter"}, 108, "jitter"},
+           {{"recommend", "--policy=a"}, 108, "--start"},
+           {{"recommend", "--expect=recovered"}, 108, "down<1%"}}) {
     const Ended refused = run(RETRYSTORM_STUDIES, arguments);
-    EXPECT_NE(refused.code, 0) << said;
-    EXPECT_EQ(refused.out, "") << said;
+    EXPECT_EQ(refused.code, code) << refused.err;
+    EXPECT_EQ(refused.out, "") << named;
     EXPECT_THAT(lines(refused.err), SizeIs(1)) << refused.err;
-    EXPECT_THAT(refused.err, HasSubstr(said));
+    EXPECT_THAT(refused.err, HasSubstr(named));
   }
 }
 
@@ -168,54 +134,10 @@ TEST(Retrystorm, ComparesAFileOfSettingsBesideTheStrategies) {
             quick(command) + Arguments{"--strategies=exponential", "--backoff-base=1s",
                                        "--max-retries=2", "--csv", csv});
     ASSERT_EQ(named.code, 0) << command << named.err;
-    EXPECT_THAT(named.out, StartsWith("every strategy with max-retries=2, backoff-base=1s\n"));
     const auto rows = csv_lines(csv);
     of_named.assign(rows.begin() + 1, rows.end());
     EXPECT_EQ(of_file, of_named) << command;
   }
-}
-
-// Just above 1 s and 2 s the kernels of the clients repeat what a full accept queue dropped.
-TEST(Retrystorm, ExplainsTheStripesOfAMap) {
-  const auto map_of = [](const std::string& timeouts) {
-    return run(RETRYSTORM_STUDIES,
-               {"map", "--x=timeout=" + timeouts, "--y=backlog=256,511", "--strategies=fixed",
-                "--service=workers", "--workers=28", "--service-time=exponential:50ms",
-                "--arrivals=open", "--rate=230", "--max-attempts=3", "--backoff-base=250ms",
-                "--outage-for=8s", "--runs=4", "--seed=1"})
-        .out;
-  };
-  EXPECT_THAT(map_of("900ms,1050ms,1900ms,2050ms"), HasSubstr("\nstripes: "));
-  EXPECT_THAT(map_of("900ms,1050ms"), Not(HasSubstr("stripes: ")));
-}
-
-TEST(Retrystorm, TakesAStrategyForAListOfOne) {
-  for (const char* command : {"strategies", "map", "job", "schedule"}) {
-    const Ended one = run(RETRYSTORM_STUDIES, quick(command) + Arguments{"--strategy=polly"});
-    EXPECT_EQ(one.code, 0) << command << one.err;
-    EXPECT_EQ(one.out,
-              run(RETRYSTORM_STUDIES, quick(command) + Arguments{"--strategies=polly"}).out);
-  }
-}
-
-TEST(RetrystormSchedule, NamesTheFileOfItsSettings) {
-  const TempDir dir;
-  const std::string mine = dir.file("mine.ini"), csv = dir.file("csv");
-  std::ofstream(mine) << "growth = exponential\njitter = full\nmax-attempts = 4\n";
-  const Ended study =
-      run(RETRYSTORM_STUDIES, quick("schedule") + Arguments{"--config", mine, "--csv", csv});
-  ASSERT_EQ(study.code, 0) << study.err;
-  const auto rows = csv_lines(csv);
-  ASSERT_THAT(rows, SizeIs(4));
-  for (std::size_t i = 1; i < 4; ++i) {
-    EXPECT_THAT(rows[i], StartsWith(mine + ',' + std::to_string(i) + ','));
-  }
-  // The command line overrides the file.
-  const Ended typed =
-      run(RETRYSTORM_STUDIES,
-          quick("schedule") + Arguments{"--config", mine, "--jitter=none", "--csv", csv});
-  EXPECT_THAT(typed.out, StartsWith("every strategy with jitter=none\n"));
-  EXPECT_EQ(csv_lines(csv)[1], mine + ",1,0.1,,,,,0.1");
 }
 
 // An option that is left out would be another one when the file is read.
@@ -248,21 +170,6 @@ TEST(Retrystorm, PrintsAllOfItsSettings) {
             given.out);
 }
 
-TEST(Retrystorm, HasHeadsThatAreExplained) {
-  const TempDir dir;
-  for (const char* command : {"strategies", "remedies", "job", "schedule"}) {
-    ASSERT_EQ(
-        run(RETRYSTORM_STUDIES, quick(command) + Arguments{"--markdown", dir.file("md")}).code, 0);
-    std::istringstream heads(lines(read_file(dir.file("md"))).at(0));
-    for (std::string head; std::getline(heads, head, '|');) {
-      if (const std::size_t at = head.find(": "); at != head.npos) head.erase(0, at + 2);
-      const std::string word(trimmed(head));
-      if (word.empty()) continue;
-      EXPECT_EQ(run(RETRYSTORM_SIMULATE, {"--explain", word}).code, 0) << word;
-    }
-  }
-}
-
 TEST(Retrystorm, WritesTheSameTableWhereverItGoes) {
   const TempDir dir;
   for (const char* command : {"strategies", "remedies", "map", "job", "schedule"}) {
@@ -287,19 +194,17 @@ TEST(Retrystorm, JudgesClaimsAboutEachCell) {
       RETRYSTORM_STUDIES,
       map + Arguments{"--strategies=none,fixed", "--json", dir.file("json"), "--expect=down<50%"});
   EXPECT_EQ(broken.code, 3) << broken.out << broken.err;
-  EXPECT_THAT(
-      broken.out,
-      HasSubstr("\nstrategy=none: outage-for=20s: backlog=50: expect down<50%: holds (0.00 %"));
-  EXPECT_THAT(broken.out,
-              HasSubstr("\nstrategy=fixed: outage-for=20s: backlog=50: expect down<50%: "
-                        "broken (100.00 %"));
+  std::map<std::string, std::string> findings;
+  for (const auto& each : read_json_lines(dir.file("json"))) {
+    if (each["type"] == "expectation") findings[each["strategy"]] = each["finding"];
+  }
+  EXPECT_EQ(findings, (std::map<std::string, std::string>{{"none", "holds"}, {"fixed", "broken"}}));
   const auto line = read_json_lines(dir.file("json")).back();
   EXPECT_EQ(line["type"], "expectation");
   EXPECT_EQ(line["outage_for"], "20s");
   const Ended holds =
       run(RETRYSTORM_STUDIES, map + Arguments{"--strategies=none", "--expect=recovered"});
   EXPECT_EQ(holds.code, 0) << holds.out << holds.err;
-  EXPECT_THAT(holds.out, HasSubstr("expect recovered: holds"));
   // Three runs do not decide it.
   EXPECT_EQ(
       run(RETRYSTORM_STUDIES,
@@ -319,17 +224,9 @@ TEST(RetrystormStrategies, FindsWhatASweepFinds) {
       run(RETRYSTORM_STUDIES, with_small({"strategies", "--strategies=fixed,none", "--csv", csv,
                                           "--markdown", markdown, "--json", json}));
   EXPECT_EQ(study.code, 0) << study.err;
-  // The best is the first, in text and in Markdown.
-  const auto text = lines(study.out);
-  ASSERT_THAT(text, SizeIs(4));
-  EXPECT_THAT(text[0], HasSubstr("frozen 1 s"));
-  EXPECT_THAT(text[1], StartsWith("strategy  "));
-  EXPECT_THAT(text[2], StartsWith("none "));
-  EXPECT_THAT(text[3], StartsWith("fixed "));
+  // The best is the first.
   const auto table = lines(read_file(markdown));
   ASSERT_THAT(table, SizeIs(4));
-  EXPECT_THAT(table[0],
-              StartsWith("| strategy | frozen 1 s: down | back after | success | load |"));
   EXPECT_THAT(table[2], StartsWith("| `none` | "));
 
   // By disturbance and strategy, as a sweep has it.
@@ -371,7 +268,6 @@ TEST(Retrystorm, LeavesATableToTheRunThatIsWritingIt) {
       const Ended refused = run(program, all);
       EXPECT_EQ(refused.code, 1);
       EXPECT_EQ(refused.out, "");
-      EXPECT_THAT(refused.err, HasSubstr("it is being written already, perhaps by another run"));
     }
   }
 }
@@ -388,9 +284,6 @@ TEST(RetrystormJob, FindsWhatSimulateFinds) {
   arguments.insert(arguments.end(), small.begin(), small.end());
   const Ended study = run(RETRYSTORM_STUDIES, arguments);
   ASSERT_EQ(study.code, 0) << study.err;
-  EXPECT_THAT(lines(study.out), SizeIs(1 + 2));
-  EXPECT_THAT(study.out, HasSubstr("\nas given       fixed   "));
-
   const auto csv = csv_lines(dir.file("csv"));
   ASSERT_THAT(csv, SizeIs(1 + 4));
   EXPECT_EQ(csv[0],
@@ -440,36 +333,12 @@ TEST(RetrystormJob, FindsWhatSimulateFinds) {
   EXPECT_EQ(json[4]["strategy"], "aws-adaptive");
 }
 
-TEST(RetrystormJob, SaysNeverOfAJobThatIsNotDone) {
-  const Ended study = run(RETRYSTORM_STUDIES,
-                          {"job", "--strategies=fixed", "--runs=1", "--seed=1", "--time-limit=5s"});
-  EXPECT_EQ(study.code, 0) << study.err;
-  EXPECT_THAT(study.out, HasSubstr(" never "));
-}
-
-TEST(RetrystormJob, SaysThatAnOutageCameTooLate) {
-  const Ended study =
-      run(RETRYSTORM_STUDIES,
-          {"job", "--strategies=fixed", "--runs=2", "--seed=1", "--tasks=20", "--calls=50",
-           "--clients=10", "--outage=errors:1", "--outage-for=10s", "--outage-at=20s"});
-  EXPECT_EQ(study.code, 0) << study.err;
-  EXPECT_THAT(study.out, HasSubstr("\nthe job was done before its outage began in 2 of 2 runs\n"));
-}
-
 // No base delay was given, and workers have none.
 TEST(RetrystormJob, TakesWorkers) {
   const Ended study =
       run(RETRYSTORM_STUDIES, {"job", "--strategies=fixed", "--runs=1", "--seed=1", "--tasks=20",
                                "--calls=20", "--service=workers", "--workers=2"});
   EXPECT_EQ(study.code, 0) << study.err;
-}
-
-TEST(RetrystormSchedule, RefusesWhatNoScheduleHas) {
-  for (const char* option : {"--timeout=2s", "--throttled-base=1s", "--hedge=1s"}) {
-    const Ended study = run(RETRYSTORM_STUDIES, {"schedule", "--strategies=exponential", option});
-    EXPECT_NE(study.code, 0) << option;
-    EXPECT_THAT(study.err, HasSubstr("has no effect")) << option;
-  }
 }
 
 TEST(RetrystormSchedule, WritesItsTables) {
@@ -487,9 +356,6 @@ TEST(RetrystormSchedule, WritesItsTables) {
                            "[0-9]+[.][0-9]+[.][0-9]+.*, seed 5"));
   EXPECT_EQ(rows[1], "fixed,1,0.1,,,,,0.1");
   EXPECT_EQ(rows[3], "fixed,3,0.1,,,,,0.3");
-  const auto text = lines(study.out);
-  ASSERT_THAT(text, SizeIs(1 + 6));
-  EXPECT_THAT(text[1], StartsWith("fixed             1          0.1          0.1"));
   EXPECT_THAT(lines(read_file(markdown))[2], StartsWith("| `fixed` | 1 | 0.1 | 0.1 | "));
   const auto objects = read_json_lines(json);
   ASSERT_THAT(objects, SizeIs(1 + 6));
@@ -514,9 +380,6 @@ TEST(RetrystormSchedule, SaysHowLongUntilTheNthRetry) {
       csv_lines(dir.file("csv")),
       ElementsAre(HasSubstr("elapsed_seconds"), EndsWith(",20.0"), EndsWith(",50.0"),
                   EndsWith(",100.0"), EndsWith(",190.0"), EndsWith(",360.0"), EndsWith(",670.0")));
-  const Ended warned = run(RETRYSTORM_STUDIES, {"schedule", "--growth=exponential",
-                                                "--backoff-base=1h", "--backoff-cap=10m"});
-  EXPECT_THAT(warned.out, HasSubstr("warning: the first wait of 1h"));
 }
 
 TEST(RetrystormSchedule, FollowsAStory) {
@@ -549,12 +412,6 @@ TEST(RetrystormRemedies, FindsWhatManyRunsFind) {
       with_small({"remedies", "--remedy=nothing:", "--remedy=again: 60s restart; 70s capacity 2",
                   "--csv", csv, "--markdown", markdown, "--picture-data", dir.file(".")}));
   EXPECT_EQ(study.code, 0) << study.err;
-  ASSERT_THAT(lines(study.out), SizeIs(4));
-  const auto table = lines(read_file(markdown));
-  ASSERT_THAT(table, SizeIs(4));
-  EXPECT_EQ(table[0], "| remedy | this service: down | back after | load |");
-  EXPECT_THAT(table[2], StartsWith("| nothing | "));
-
   const auto ours = figures(csv, 2);
   ASSERT_THAT(ours, SizeIs(3));
   const auto listed = lines(read_file(runs));
@@ -585,63 +442,10 @@ TEST(RetrystormRemedies, ActAfterTheOutage) {
   };
   EXPECT_THAT(runs_of({}).second, HasSubstr("--at=60s load 0.1; 120s load 1\t"));
   EXPECT_THAT(runs_of({"--outage-for=15s"}).second, HasSubstr("--at=55s load 0.1; 1m55s load 1\t"));
-  const auto [out, later] = runs_of({"--outage-at=100s", "--outage-for=30s", "--observe=20s"});
+  const std::string later =
+      runs_of({"--outage-at=100s", "--outage-for=30s", "--observe=20s"}).second;
   EXPECT_THAT(later, HasSubstr("--at=2m20s restart\t"));
   EXPECT_THAT(later, testing::Not(HasSubstr("load")));
-  EXPECT_THAT(
-      out, HasSubstr("a tenth of the load for 60 s is left out: at '3m20s load 1' has no effect"));
-  EXPECT_THAT(out, HasSubstr("newest first (LIFO) is left out: "));
-}
-
-TEST(RetrystormRemedies, HasThreeCasesOfItsOwn) {
-  const Ended study =
-      run(RETRYSTORM_STUDIES,
-          {"remedies", "--remedy=LIFO: 60s set queue-order=lifo", "--runs=1", "--seed=1"});
-  EXPECT_EQ(study.code, 0) << study.err;
-  const auto text = lines(study.out);
-  ASSERT_THAT(text, SizeIs(3));
-  EXPECT_THAT(text[0], HasSubstr("curve, retried for ever"));
-  EXPECT_THAT(text[0], HasSubstr("workers, given up after 3 retries"));
-  EXPECT_THAT(text[2], MatchesRegex("LIFO  +-  +-  +-  +0 %  +10 s  .*"));
-}
-
-// 99 requests a second are wanted. With a limit of 50/s no observation sees them answered.
-TEST(RetrystormRemedies, SayWhichHoldTheServiceBelowItsLoad) {
-  const Ended study = run(RETRYSTORM_STUDIES,
-                          {"remedies", "--service=workers", "--remedy=half: 60s set rate-limit=50",
-                           "--runs=3", "--seed=1", "--expect=down<50%"});
-  EXPECT_THAT(study.out,
-              HasSubstr("held below its load by the remedy itself: this service half 50/s of "));
-  EXPECT_THAT(study.out, HasSubstr("held below its load: it answers 50/s of "));
-  EXPECT_THAT(study.out, testing::Not(HasSubstr("a longer --observe")));
-}
-
-// 500/s answer 450 requests within the 900 ms that a service time leaves of a timeout of 1 s. The accept queue is first in,
-// first out: of 4,096 the others are answered too late, whatever the order of those that were accepted.
-TEST(RetrystormRemedies, SayWhichDoNotHelpWithALongAcceptQueue) {
-  const Ended study = run(
-      RETRYSTORM_STUDIES,
-      {"remedies", "--service=workers", "--workers=50", "--service-time=100ms", "--arrivals=open",
-       "--rate=250", "--timeout=1s", "--strategy=exponential", "--runs=3", "--seed=1",
-       "--remedy=LIFO: 60s set queue-order=lifo", "--remedy=drop: 60s set queue-drop=age:500ms"});
-  EXPECT_THAT(unwrapped_lines(study.out),
-              testing::Contains("this service does not come back with --backlog=4096, which "
-                                "servers in Go have, by: LIFO: ask what your server listens with"));
-  EXPECT_THAT(study.err, HasSubstr("(--max-attempts, --deadline)\nassumed "));
-  EXPECT_THAT(study.err,
-              testing::EndsWith("remedies   \"back after\" counts from the end of the outage\n"));
-}
-
-// Half of 200/s is enough for 99/s without retries: nothing collapses.
-TEST(RetrystormRemedies, SayThatThereIsNothingToRemedy) {
-  const std::string said = "there is nothing to remedy";
-  const auto out = [](const std::string& outage, const std::string& strategy) {
-    return run(RETRYSTORM_STUDIES, {"remedies", "--service=workers", outage, strategy,
-                                    "--remedy=nothing:", "--runs=3", "--seed=1"})
-        .out;
-  };
-  EXPECT_THAT(out("--outage=capacity:0.6", "--strategy=none"), HasSubstr(said));
-  EXPECT_THAT(out("--outage=freeze", "--strategy=fixed"), testing::Not(HasSubstr(said)));
 }
 
 Arguments small_map(Arguments more) {
@@ -656,14 +460,6 @@ TEST(RetrystormMap, FindsWhatASweepFinds) {
   const std::string csv = dir.file("csv"), json = dir.file("json"), swept = dir.file("swept");
   const Ended study = run(RETRYSTORM_STUDIES, small_map({"--csv", csv, "--json", json}));
   EXPECT_EQ(study.code, 0) << study.err;
-  ASSERT_THAT(unwrapped_lines(study.out), SizeIs(6));
-  // By hand: Wilson's intervals of 0 and 1 of 3.
-  EXPECT_THAT(study.out,
-              HasSubstr("\n95 % intervals for 3 runs (--runs): 0 is 0 to 56 %, 33 is 6 to 79 %"));
-  EXPECT_THAT(study.err, HasSubstr(" --observe="));
-  EXPECT_THAT(study.err, HasSubstr("\nload       100 clients that wait for their answers"));
-  EXPECT_THAT(study.out,
-              StartsWith("fixed: down (collapsed or relapsed) in % of the runs with a verdict, 3"));
   EXPECT_EQ(
       run(RETRYSTORM_SIMULATE, with_small({"--sweep=strategy=fixed", "--sweep=outage-for=2s,20s",
                                            "--sweep=backlog=5,50", "--csv", swept}))
@@ -671,9 +467,6 @@ TEST(RetrystormMap, FindsWhatASweepFinds) {
       0);
   EXPECT_EQ(csv_lines(csv), without_kinds_of_errors(swept));
   EXPECT_THAT(read_json_lines(json), SizeIs(5));
-  // What the name stands for: docs/strategies.md.
-  EXPECT_THAT(read_file(csv),
-              HasSubstr(", strategy fixed (constant 100ms, any number of retries), assumed: "));
 }
 
 TEST(RetrystormMap, GoesOnWhereItWas) {
@@ -681,7 +474,6 @@ TEST(RetrystormMap, GoesOnWhereItWas) {
   const std::string cells = dir.file("cells"), csv = dir.file("csv"), again = dir.file("again");
   const Ended whole = run(RETRYSTORM_STUDIES, small_map({"--resume", cells, "--csv", csv}));
   EXPECT_EQ(whole.code, 0) << whole.err;
-  EXPECT_THAT(whole.err, StartsWith("4 cells of 3 runs, 4 to be done\nservice    up to "));
   // As a crash leaves it: without a row, and in the middle of another one.
   std::string text = read_file(cells);
   text.erase(text.find('\n') + 1, text.find('\n', text.find('\n') + 1) - text.find('\n'));
@@ -692,12 +484,10 @@ TEST(RetrystormMap, GoesOnWhereItWas) {
   EXPECT_THAT(lines(missing.out), SizeIs(3));
   EXPECT_THAT(missing.out, StartsWith("cell,strategy,outage_for,backlog\n"));
   const Ended rest = run(RETRYSTORM_STUDIES, small_map({"--resume", cells, "--csv", again}));
-  EXPECT_THAT(rest.err, StartsWith("4 cells of 3 runs, 2 to be done\n"));
   EXPECT_EQ(rest.out, whole.out);
   EXPECT_EQ(csv_lines(again), csv_lines(csv));
   const Ended other = run(RETRYSTORM_STUDIES, small_map({"--resume", cells, "--timeout=1s"}));
   EXPECT_EQ(other.code, 1);
-  EXPECT_THAT(other.err, HasSubstr("holds cells of another map"));
 }
 
 TEST(RetrystormMap, NamesARowWithoutItsRuns) {
@@ -710,7 +500,6 @@ TEST(RetrystormMap, NamesARowWithoutItsRuns) {
   std::ofstream(cells) << text.erase(runs + 1, 1);
   const Ended refused = run(RETRYSTORM_STUDIES, small_map({"--resume", cells}));
   EXPECT_EQ(refused.code, 1);
-  EXPECT_THAT(refused.err, HasSubstr("a row without its number of runs"));
   EXPECT_EQ(read_file(cells), text);
 }
 
@@ -721,7 +510,6 @@ TEST(RetrystormMap, ReadsNoLongLine) {
   std::ofstream(cells) << std::string(200'000, 'x') << '\n';
   const Ended other = run(RETRYSTORM_STUDIES, small_map({"--resume", cells}));
   EXPECT_EQ(other.code, 1);
-  EXPECT_THAT(other.err, HasSubstr("holds cells of another map"));
   EXPECT_EQ(read_file(cells).size(), 200'001u);
   std::filesystem::remove(cells);
   ASSERT_EQ(run(RETRYSTORM_STUDIES, small_map({"--resume", cells})).code, 0);
@@ -744,7 +532,6 @@ TEST(RetrystormMap, ReplacesNothingButFiles) {
   for (const std::string& path : {link, fifo}) {
     const Ended refused = run(RETRYSTORM_STUDIES, small_map({"--resume", path}));
     EXPECT_EQ(refused.code, 1);
-    EXPECT_THAT(refused.err, HasSubstr("it is not a regular file"));
   }
   // Once a known name, through which somebody else's link was followed.
   std::filesystem::create_symlink(precious, cells + ".new");

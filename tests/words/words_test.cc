@@ -13,10 +13,12 @@ using namespace std::chrono_literals;
 TEST(Words, PutTheValuesInTheirPlaces) {
   EXPECT_EQ(words_of(Statement{"of", {{"part", 60.0}, {"all", 1247.0}}}), "60 of 1,247");
   EXPECT_EQ(words_of(Statement{"answered-after", {{"share", ShareOf{0.5}}}}), "after it 50 %");
-  EXPECT_EQ(words_of(Statements{{"if-slow", {}}, {"if-load", {}}}), "slow, not frozen; a tenth more load");
+  EXPECT_EQ(words_of(Statements{{"if-slow", {}}, {"if-load", {}}}),
+            "slow, not frozen; a tenth more load");
   // What looks like a place in a value is none.
   EXPECT_EQ(words_of(Statement{"and", {}}), " and ");
-  EXPECT_EQ(words_of(Statement{"turns-claim", {{"claim", std::string("{claim}")}}}), "{claim} is broken with");
+  EXPECT_EQ(words_of(Statement{"turns-claim", {{"claim", std::string("{claim}")}}}),
+            "{claim} is broken with");
 }
 
 // Without words of its own it still says what it means.
@@ -37,6 +39,7 @@ TEST(Words, OfNumbersHaveThreeDigits) {
 TEST(Words, OfSharesKeepWhatIsMissing) {
   EXPECT_EQ(share_words(0), "0 %");
   EXPECT_EQ(share_words(1), "100 %");
+  EXPECT_EQ(share_words(0.9999999999999999), "100 %");
   EXPECT_EQ(share_words(0.001), "0.1 %");
   EXPECT_EQ(share_words(0.0123), "1.2 %");
   EXPECT_EQ(share_words(0.996), "99.6 %");

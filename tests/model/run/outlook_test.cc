@@ -5,8 +5,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "model/base/option_list.h"
 
@@ -14,10 +19,8 @@ namespace retrystorm {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::IsSupersetOf;
 using testing::Not;
@@ -43,18 +46,22 @@ Outlook look(const std::string& settings, const std::string& outage = "freeze",
   return look_ahead(input_of(settings, outage, outage_for));
 }
 
-std::string text_of(const std::string& settings, const std::string& outage = "freeze",
-                    Duration outage_for = 20s) {
-  return outlook_text(look(settings, outage, outage_for));
+// The ids of what it warns of.
+std::vector<std::string> ids(const Statements& warnings) {
+  std::vector<std::string> all;
+  for (const Statement& each : warnings) all.emplace_back(each.id);
+  return all;
 }
 
-// The text without its line breaks.
-std::string unwrapped(std::string text) {
-  const std::string indent = "\n           ";
-  for (std::size_t at = 0; (at = text.find(indent, at)) != std::string::npos;) {
-    text.replace(at, indent.size(), " ");
+// A number of a statement, a time in seconds.
+double number_of(const Statement& statement, std::string_view name) {
+  for (const StatementValue& each : statement.values) {
+    if (each.name != name) continue;
+    if (const auto* number = std::get_if<double>(&each.of)) return *number;
+    if (const auto* share = std::get_if<ShareOf>(&each.of)) return share->share;
+    if (const auto* time = std::get_if<Duration>(&each.of)) return to_seconds(*time);
   }
-  return text;
+  return std::numeric_limits<double>::quiet_NaN();
 }
 
 // A payment service: 64 workers that take 80 ms, called by a library that tries three times.
@@ -78,17 +85,6 @@ TEST(Outlook, CountsTheRequestsThatKeptConnectionsHold) {
   EXPECT_NEAR(waiting(kept), 32 + 6 * (busy + 3 * std::sqrt(busy) + 1), 1e-6);
   EXPECT_NEAR(waiting(kept + "pool-max-idle = 2\n"), 32 + 6 * (busy + 2), 1e-6);
   EXPECT_DOUBLE_EQ(waiting(kept + "pool-size = 2\n"), 44);
-  EXPECT_THAT(
-      unwrapped(text_of(settings + kept + "pool-size = 2\n")),
-      testing::AllOf(
-          HasSubstr("44 attempts wait in the accept queue (--backlog) and on kept"),
-          HasSubstr("connection kept (--connections), up to 2 in each process (--pool-size)")));
-  EXPECT_THAT(
-      unwrapped(text_of(settings)),
-      HasSubstr("left out   your kept connections (--connections=keep-alive), replicas, layers"));
-  EXPECT_THAT(
-      unwrapped(text_of(settings + "strategy = urllib3\n")),
-      HasSubstr("left out   your kept connections (--connections=library), replicas, layers"));
 }
 
 // A service that does 1,600/s. Each request is sent again after 50 ms, when 30 ms in the queue are (32 workers)
@@ -103,49 +99,24 @@ TEST(Outlook, CountsHedges) {
   EXPECT_TRUE(all.retries.can_hold);
   EXPECT_NEAR(all.retries.drains_below, 800, 1e-6);
   EXPECT_NEAR(all.retries.hedged_from, 48, 1e-9);
-  EXPECT_THAT(
-      unwrapped(outlook_text(all)),
-      AllOf(
-          HasSubstr("at most 2 attempts a request, 1 a hedge after 50ms (--hedge, --hedge-max; no "
-                    "--hedge-budget): up to 1,800/s if all are late: MORE than the service can do. "
-                    "A storm can sustain itself; below 800 requests/s (50 % used)"),
-          HasSubstr("from 48 waiting on each request is hedged (--hedge); from 3,168 waiting on"),
-          Not(HasSubstr("none: one attempt"))));
   EXPECT_THAT(deciding_options(all), IsSupersetOf({"hedge-max", "hedge-budget"}));
   // Finagle's budget: a share of the requests, and 10/s in each process.
   const Outlook budget = look(settings + "hedge-budget = 0.05\n");
   EXPECT_DOUBLE_EQ(budget.retries.timeouts.rate, 900 * 1.05 + 10);
   EXPECT_FALSE(budget.retries.can_hold);
   EXPECT_DOUBLE_EQ(*budget.retries.drain, 1600 - 955);
-  EXPECT_THAT(
-      unwrapped(outlook_text(budget)),
-      AllOf(HasSubstr("--hedge-budget: 5 % of the requests and 10/s in each process): up to "
-                      "955/s if all are late (--hedge-budget), less than the service can do unless "
-                      "it is 1.68 times as slow. No storm sustains itself"),
-            HasSubstr("processes  1 (--processes) with 900 requests/s; each may send 10 "
-                      "hedges/s (--hedge-budget)")));
   EXPECT_DOUBLE_EQ(look(settings + "hedge-budget = 0.05\nprocesses = 20\n").retries.timeouts.rate,
                    1145);
   EXPECT_DOUBLE_EQ(look(settings + "hedge-budget = 0\n").retries.timeouts.rate, 900);
   // It counts hedges as retries.
   EXPECT_DOUBLE_EQ(look(settings + "retry-budget = 10%\n").retries.timeouts.rate, 990);
-  const auto says_what_they_gain = [&](const std::string& more) {
-    return unwrapped(text_of(settings + more)).find("; what hedges gain depends on") !=
-           std::string::npos;
-  };
-  EXPECT_TRUE(says_what_they_gain(""));
-  EXPECT_TRUE(says_what_they_gain("service-time = lognormal:20ms\n"));
-  EXPECT_TRUE(says_what_they_gain("service-time = bimodal:20ms:0.05:1s\n"));
-  EXPECT_FALSE(says_what_they_gain("hedge = none\n"));
   // All requests are hedged by a delay that an idle service needs.
-  EXPECT_THAT(look(settings + "hedge = 19ms\n").warnings,
-              Contains(HasSubstr("at least half of the requests are hedged")));
+  EXPECT_THAT(ids(look(settings + "hedge = 19ms\n").warnings), Contains("half-hedged"));
   EXPECT_THAT(look(settings + "hedge = 20ms\n").warnings, IsEmpty());  // answered at that moment
   EXPECT_THAT(all.warnings, IsEmpty());
   // Answers are in time, but 1 in 9 of 1,800/s finds no room: 900 (1 - 1 / 81) requests are answered.
   const Outlook bounded = look(settings + "queue-length = 100\n");
   EXPECT_NEAR(bounded.retries.answered, 900 * (1 - 1 / 81.), 1e-6);
-  EXPECT_THAT(unwrapped(outlook_text(bounded)), HasSubstr("in a storm it answers at most 889/s"));
 }
 
 TEST(Outlook, CountsHedgesBesideRetries) {
@@ -157,10 +128,6 @@ TEST(Outlook, CountsHedgesBesideRetries) {
   EXPECT_NEAR(both.retries.timeouts.rate, 6 * 1000 / (10 + 3.5), 1e-6);
   // Where attempts fail at once, so do hedges.
   EXPECT_NEAR(both.retries.errors.rate, 6 * 1000 / (10 + 0.2), 1e-6);
-  EXPECT_THAT(
-      unwrapped(outlook_text(both)),
-      HasSubstr("at most 6 attempts a request (--max-attempts; no --retry-budget), 3 hedges, "
-                "each after 100ms"));
   // A failure that is not retried ends the request, here at 2 s: after hedges at 0.5, 1 and 1.5 s.
   const Outlook grpc = look("strategy = grpc\nretry-budget = none\nhedge = 500ms\nhedge-max = 5\n");
   EXPECT_DOUBLE_EQ(grpc.retries.timeouts.attempts, 4);
@@ -201,25 +168,12 @@ TEST(Outlook, CountsTheWorkOfRefusals) {
     return look(kPayments + "queue-length = 300\n" + more, "freeze", 10s);
   };
   const Outlook cheap = at("rejection-cost = 40ms\n");
-  EXPECT_NEAR(cheap.retries.left, 400, 1e-6);
-  EXPECT_NEAR(cheap.retries.refusals_take, 0.5, 1e-9);
   EXPECT_FALSE(cheap.retries.can_hold);
-  EXPECT_THAT(
-      unwrapped(outlook_text(cheap)),
-      HasSubstr("Refusals take a worker 40ms each (--rejection-cost), 50 % of the capacity if "
-                "all are turned away, and leave 400/s. That is enough"));
   const Outlook late = at("rejection-cost = 50ms\n");
-  EXPECT_NEAR(late.retries.left, 400 / 3., 1e-6);
   EXPECT_TRUE(late.retries.can_hold);
   const Outlook all = at("rejection-cost = 60ms\n");
-  EXPECT_DOUBLE_EQ(all.retries.left, 0);
   EXPECT_TRUE(all.retries.can_hold);
   EXPECT_NEAR(all.retries.drains_below, (64 - 0.02 * 300 / 0.92) / 0.18, 0.5);
-  EXPECT_THAT(
-      unwrapped(outlook_text(all)),
-      AllOf(HasSubstr("A storm can sustain itself; below 319 requests/s (40 % used) it ends"),
-            Not(HasSubstr("wastes little"))));
-  EXPECT_THAT(unwrapped(outlook_text(at(""))), HasSubstr("a storm wastes little of its capacity"));
   // A refusal that takes longer than an answer: 64 - 300 x 0.2 = 4 workers are left, for 50/s.
   EXPECT_NEAR(*at("rejection-cost = 200ms\nrate = 100\n").retries.drain, 50, 1e-6);
 }
@@ -233,8 +187,6 @@ TEST(Outlook, CountsWhatAFrozenServiceCannotTurnAway) {
       "freeze", 10s);
   EXPECT_DOUBLE_EQ(outlook.outage->waiting, 1500);
   EXPECT_NEAR(to_seconds(outlook.outage->work), 320 / 200. + 1180 * 0.02 / 20, 1e-6);
-  EXPECT_THAT(unwrapped(outlook_text(outlook)),
-              HasSubstr("2.78s of work, 1.18s of it for refusals (--rejection-cost)"));
 }
 
 // The curve does less, the more are in it: 1,500 clients within 1 s are more than it can do, and it does
@@ -243,11 +195,8 @@ TEST(Outlook, DoesNotPromiseThatAHerdIsBackWhereTheCurveFalls) {
   const std::string clients = "clients = 1500\nlambda = 10s\n";
   const Outlook falls = look(clients + "reconnect-base = 1s\n", "reconnect", 1s);
   EXPECT_FALSE(falls.herd->in_time);
-  EXPECT_THAT(unwrapped(outlook_text(falls)),
-              AllOf(Not(HasSubstr("all are back after")), HasSubstr("warning:   up to ")));
   const Outlook spread = look(clients + "reconnect-base = 1600ms\n", "reconnect", 1s);
   EXPECT_TRUE(spread.herd->in_time);
-  EXPECT_THAT(unwrapped(outlook_text(spread)), HasSubstr("all are back after about 1.6s"));
 }
 
 // At 250/s, three attempts each leave 50/s of capacity, so 4,096 waiting requests take 82 s.
@@ -256,7 +205,6 @@ TEST(Outlook, SaysWhenTheQueueIsEmptyAgain) {
   EXPECT_FALSE(outlook.retries.can_hold);
   EXPECT_DOUBLE_EQ(*outlook.retries.drain, 50);
   EXPECT_NEAR(to_seconds(*outlook.outage->drains_in), 4096 / 50., 1e-6);
-  EXPECT_THAT(outlook_text(outlook), HasSubstr("done within 1m21.9s"));
 }
 
 // 200/s, of which 190 are wanted: what came in 20 s takes 3,800 / 10 s. No attempt makes a second SYN, because
@@ -271,17 +219,7 @@ TEST(Outlook, CountsEachAttemptOfAFreezeOnce) {
     const Outlook outlook = look(settings + others, "freeze", 20s);
     EXPECT_LE(to_seconds(*outlook.outage->drains_in), 380 + 1e-6) << others;
     EXPECT_GE(to_seconds(*outlook.outage->drains_in), 360) << others;
-    EXPECT_THAT(unwrapped(outlook_text(outlook)), HasSubstr("done within 6m")) << others;
   }
-}
-
-// The freeze has emptied the budget. Without retries 30/s of capacity are left, and with 16 % more attempts 2.8/s.
-TEST(Outlook, LeavesOutABoundThatNoRunComesNear) {
-  const Outlook outlook =
-      look("service = workers\narrivals = open\nrate = 170\nmax-retries = 6\nretry-budget = 16%\n",
-           "freeze", 10s);
-  EXPECT_GT(*outlook.outage->drains_in, 1min);
-  EXPECT_THAT(outlook_text(outlook), Not(HasSubstr("done")));
 }
 
 // Of a request that begins in a freeze of 20 s attempt k begins after k timeouts of 2 s and its waits.
@@ -339,8 +277,6 @@ TEST(Outlook, SaysFromHowManyRequestsOnACurveKeepsAStormGoing) {
     const Outlook outlook =
         look("arrivals = open\nrate = 100\nmax-attempts = " + std::to_string(n) + '\n');
     EXPECT_NEAR(outlook.service->held_from, held[n - 1], .5) << n;
-    EXPECT_THAT(outlook_lines(outlook)[1].text, HasSubstr("a storm sustains itself"));
-    EXPECT_THAT(outlook_text(outlook), Not(HasSubstr("cannot")));
   }
   const Outlook defaults = look("");
   EXPECT_NEAR(defaults.service->capacity, 1246.9, .1);
@@ -363,7 +299,6 @@ TEST(Outlook, CountsTheAttemptsAtTheEndOfAnOutage) {
   const double rate = 1000 * (1 - std::exp(-2)) / 2.1;
   EXPECT_NEAR(defaults.outage->attempts_at_end, rate, .01);
   EXPECT_NEAR(defaults.outage->burst, 256 + 3 * rate, .05);
-  EXPECT_THAT(unwrapped(outlook_text(defaults)), HasSubstr("2s after the outage some 1,491"));
 }
 
 // Each client thinks for 10 s, then makes n attempts with their waits, and begins again. Without a
@@ -376,10 +311,6 @@ TEST(Outlook, CountsTheAttemptsOfClosedClients) {
   EXPECT_NEAR(two.retries.timeouts.rate, 1000 * 2 / (10 + 2 * 2 + 0.1), 1e-6);
   EXPECT_NEAR(to_seconds(two.retries.timeouts.cycle), (10 + 2 * 2 + 0.1) / 2, 1e-6);
   EXPECT_NEAR(two.retries.errors.rate, 1000 * 2 / (10 + 0.1), 1e-6);
-  EXPECT_THAT(unwrapped(text_of("max-attempts = 2\n")),
-              HasSubstr("up to 142/s if all time out (1,000 clients, each once in 7.05s)"));
-  EXPECT_THAT(unwrapped(text_of("max-attempts = 2\n", "drop")),
-              HasSubstr("up to 198/s if all fail at once ("));
   EXPECT_NEAR(look("strategy = none\n").retries.timeouts.rate, 1000 / 12., 1e-6);
 }
 
@@ -388,8 +319,6 @@ TEST(Outlook, CountsAttemptsByHowTheyFail) {
   const Outlook outlook = look("strategy = grpc\nretry-budget = none\n");
   EXPECT_NEAR(outlook.retries.timeouts.rate, 1000 / (10 + 2.), 1e-6);
   EXPECT_NEAR(outlook.retries.errors.rate, 1000 * 4 / (10 + 0.7), 1e-3);
-  EXPECT_THAT(unwrapped(outlook_text(outlook)),
-              HasSubstr("none after a timeout (--retry-on): up to 374/s if all fail at once ("));
   // A 500 is not retried.
   EXPECT_NEAR(look("strategy = grpc\n", "errors:1:500").retries.errors.rate, 1000 / 10., 1e-6);
   // Served before they fail: 100 ms each.
@@ -409,7 +338,6 @@ TEST(Outlook, CountsTheAttemptsOfClientsThatAreTurnedAway) {
       "clients = 60\nlambda = 0s\nmax-attempts = 3\nrate-limit = 15\nservice = workers\n"
       "workers = 1000\nservice-time = 3s\ntimeout = 30s\n");
   EXPECT_NEAR(outlook.retries.errors.rate, 60 * 3 / 0.2, 1e-3);
-  EXPECT_THAT(unwrapped(outlook_text(outlook)), HasSubstr("if all are turned away (60 clients"));
   const Outlook endless = look("clients = 60\nshed-above = 10\n");
   EXPECT_NEAR(endless.retries.errors.rate, 60 / 0.1, 1e-6);
 }
@@ -423,15 +351,8 @@ TEST(Outlook, CountsTheWaitsAndCostsAfterThrottling) {
   const Outlook throttled = look(settings, "throttle:10");
   EXPECT_DOUBLE_EQ(throttled.retries.errors.rate, 300);
   EXPECT_FALSE(throttled.retries.errors.limited_by_budget);
-  EXPECT_THAT(throttled.retries.throttled_waits, ElementsAre(500ms, 1s));
-  EXPECT_THAT(
-      unwrapped(outlook_text(throttled)),
-      HasSubstr(
-          "medians 25ms, 50ms, each x 2 (--growth, --backoff-factor); after throttling 500ms, 1s "
-          "(--throttled-base)"));
   const Outlook failing = look(settings, "errors:1:503");
   EXPECT_TRUE(failing.retries.errors.limited_by_budget);
-  EXPECT_THAT(failing.retries.throttled_waits, IsEmpty());
 }
 
 // A budget that is empty ends the requests of such clients sooner, so that they begin more of them.
@@ -442,31 +363,11 @@ TEST(Outlook, CountsTheAttemptsOfClientsWhoseBudgetIsEmpty) {
   EXPECT_TRUE(errors().limited_by_budget);
   input.workload.think_time = 0s;
   EXPECT_EQ(errors().rate, Outlook::kUnlimited);
-  EXPECT_THAT(unwrapped(outlook_text(look_ahead(input))),
-              HasSubstr("as many as are answered if all fail at once"));
   input.turnaround = 100us;
   EXPECT_NEAR(errors().rate, 1000 / 100e-6, 1e-3);
   // 10 % of the requests are tried once more, after 100 ms: q (10 + 2) + q / 10 (2 + 0.1) = N.
   const Outlook sre = look("retry-budget = 10%\nmax-attempts = 3\n");
   EXPECT_NEAR(sre.retries.timeouts.rate, 1.1 * 1000 / (12 + 0.21), 1e-6);
-}
-
-TEST(Outlook, SaysWhomADropLeavesAlone) {
-  const auto said = HasSubstr("clients without a request then lose nothing (--outage=reconnect");
-  EXPECT_THAT(unwrapped(text_of("", "drop")), said);
-  EXPECT_THAT(unwrapped(text_of("arrivals = open\n", "drop")), Not(said));
-  EXPECT_THAT(unwrapped(text_of("connections = keep-alive\n", "drop")), Not(said));
-  EXPECT_THAT(unwrapped(text_of("", "freeze")), Not(said));
-}
-
-TEST(Outlook, SaysWhatAnErrorCostsTheService) {
-  EXPECT_THAT(unwrapped(text_of("", "errors:0.5")),
-              HasSubstr("at once: an error costs the service nothing"));
-  EXPECT_THAT(unwrapped(text_of("error-after = service\n", "errors:0.5")),
-              HasSubstr("an error costs the service as much as an answer (--error-after)"));
-  EXPECT_THAT(unwrapped(text_of("error-share = 0.1\n")),
-              HasSubstr("10 % of the attempts fail (--error-share)"));
-  EXPECT_THAT(text_of(""), Not(HasSubstr("--error-after")));
 }
 
 // Also gRPC's throttle, which pays for no retry while everything fails.
@@ -524,30 +425,6 @@ TEST(Outlook, SaysWhenABudgetIsEmpty) {
   EXPECT_FALSE(lasts("", 1, 100, 2, 1));
 }
 
-TEST(Outlook, SaysWhatIsSentUntilTheBudgetIsEmpty) {
-  const std::string grpc =
-      "service = workers\narrivals = open\nstrategy = grpc\nbudget-tokens = 100\n";
-  const std::string text = unwrapped(text_of(grpc));
-  EXPECT_THAT(text, HasSubstr("up to 400/s if all fail at once until the budget is empty (300ms), "
-                              "then 100/s (--retry-budget=grpc), less than the service can do"));
-  EXPECT_THAT(text,
-              HasSubstr("budget: grpc in each (100 tokens: a failure takes 1, a success gives 0.1; "
-                        "it retries above half)\n"));
-  EXPECT_THAT(unwrapped(text_of("strategy = aws-dynamodb\n")),
-              HasSubstr("budget: aws in each (500 tokens, of which a retry takes 14)\n"));
-  // With three processes there are three times the tokens: 100 (t + (t - 0.1) + (t - 0.3)) = 150.
-  EXPECT_THAT(unwrapped(text_of(grpc + "processes = 3\n")),
-              HasSubstr("until the budget is empty (633ms), then 100/s"));
-  // Nothing but the budget bounds retries that never wait.
-  EXPECT_THAT(unwrapped(text_of("service = workers\narrivals = open\nstrategy = finagle\n")),
-              HasSubstr("up to any number if all fail at once until the budget is empty ("));
-  // Clients that do not think begin other requests as fast as they retried.
-  EXPECT_THAT(unwrapped(text_of("retry-budget = grpc\ngrowth = none\nlambda = 0s\n")),
-              Not(HasSubstr("until the budget")));
-  // Deposits of requests are the same for any number of processes.
-  EXPECT_THAT(unwrapped(text_of(kPayments + "retry-budget = sre\n")), HasSubstr("budget: sre\n"));
-}
-
 // Agents that share nothing: it makes no difference how many processes they are.
 TEST(Outlook, TakesAProcessForEachClient) {
   const auto unused = [](const std::string& settings) {
@@ -557,7 +434,6 @@ TEST(Outlook, TakesAProcessForEachClient) {
   };
   const std::string agents = "clients = 60\nstrategy = openai\nprocesses = ";
   EXPECT_THAT(unused(agents + "60\n"), IsEmpty());
-  EXPECT_THAT(text_of(agents + "60\n"), HasSubstr("processes  60 (--processes), one for each "));
   EXPECT_TRUE(unused(agents + "6\n").contains("processes"));
   EXPECT_TRUE(unused("arrivals = open\nclients = 60\nprocesses = 60\n").contains("processes"));
 }
@@ -570,7 +446,6 @@ TEST(Outlook, SaysWhichSettingsBoundAQueueInTime) {
         "--" + std::string(setting).substr(0, std::string(setting).find(' '));
     EXPECT_TRUE(outlook.service->in_time) << setting;
     EXPECT_FALSE(outlook.retries.can_hold) << setting;
-    EXPECT_THAT(outlook_text(outlook), HasSubstr("(" + option + ")")) << setting;
   }
   // Half a second is too long a target for answers that are waited for for one.
   for (const char* setting : {"queue-length = 1000", "queue-drop = codel:500ms:1s"}) {
@@ -587,24 +462,6 @@ TEST(Outlook, SaysHowManyRequestsAThrottleAdmits) {
   // 300/s are turned away three times, with two waits of 100 ms.
   EXPECT_DOUBLE_EQ(outlook.outage->unanswered, 300 * 0.2);
   EXPECT_EQ(outlook.outage->waiting, 0);
-  EXPECT_THAT(outlook_text(outlook), HasSubstr("at most 100 requests/s are admitted for 20s"));
-}
-
-// 60 clients of a service that takes 3 s ask for 20/s, and for 60 / 13 if they think for 10 s: fewer than
-// are admitted. Of 30 clients the limit is never in the way.
-TEST(Outlook, SaysThatTheThinkTimeKeepsTheLoadBelowTheLimit) {
-  const auto of = [](const char* clients, const char* think) {
-    return unwrapped(
-        text_of("service = workers\nworkers = 1000\nservice-time = 3s\ntimeout = 30s\n"
-                "rate-limit = 15\nclients = " +
-                    std::string(clients) + "\nlambda = " + think + '\n',
-                "freeze", 0s));
-  };
-  const char* const said = "because each client thinks for 10s after an answer (--lambda)";
-  EXPECT_THAT(of("60", "10s"), HasSubstr("the load is 4.62/s: 31 % used, " + std::string(said)));
-  EXPECT_THAT(of("60", "0s"), Not(HasSubstr("thinks for")));
-  EXPECT_THAT(of("30", "10s"), Not(HasSubstr("thinks for")));
-  EXPECT_THAT(text_of(""), Not(HasSubstr("thinks for")));
 }
 
 TEST(Outlook, CountsTheAttemptsThatCanBeginBeforeTheDeadline) {
@@ -614,124 +471,6 @@ TEST(Outlook, CountsTheAttemptsThatCanBeginBeforeTheDeadline) {
   EXPECT_EQ(attempts_before(10s, 1s, {}, 4), 4);
   EXPECT_EQ(attempts_before(Duration::max(), 1s, {}, 4), 4);
   EXPECT_EQ(attempts_before(10s, 1s, {}, Outlook::kUnlimited), 10);
-}
-
-TEST(Outlook, WarnsOfSettingsThatCannotWork) {
-  EXPECT_THAT(look(kPayments + "rate = 900\n").warnings,
-              ElementsAre(HasSubstr("the load is 900/s of 800/s")));
-  EXPECT_THAT(look(kPayments + "timeout = 60ms\n").warnings,
-              ElementsAre(HasSubstr("takes 80ms, and attempts end after 60ms")));
-  EXPECT_THAT(
-      look(kPayments + "service-time = lognormal:80ms:2\nrate = 1\ntimeout = 500ms\n").warnings,
-      ElementsAre(HasSubstr("one request in a hundred")));
-  EXPECT_THAT(look(kPayments + "deadline = 500ms\n").warnings,
-              ElementsAre(HasSubstr("what times out is never retried")));
-  EXPECT_THAT(look(kPayments + "deadline = 1s\n").warnings,
-              ElementsAre(HasSubstr("of 3 attempts that time out after 1s only 1 can begin")));
-  // Retries of errors begin 1, 3 and 7 s after the request.
-  const std::string doubling =
-      "growth = exponential\nbackoff-base = 1s\njitter = 0\nmax-attempts = 10\ndeadline = 5s\n";
-  EXPECT_THAT(look(kPayments + doubling + "retry-on = 503\nqueue-length = 100\n", "errors:0.3:503")
-                  .warnings,
-              ElementsAre(HasSubstr("of 10 attempts that fail only 3 can begin before the deadline "
-                                    "of 5s: 3 attempts and the waits take 7s")));
-  // 400/s for 20 s, each of which sends an attempt every 1.1 s.
-  EXPECT_THAT(
-      look(kPayments + "strategy = fixed\nfixed-delay = 100ms\nmax-attempts = none\n").warnings,
-      ElementsAre(HasSubstr("those 8,000 that began in it send 7,273/s, and go on")));
-  EXPECT_THAT(look(kPayments + "max-attempts = none\ndeadline = 5s\n").warnings, IsEmpty());
-  EXPECT_THAT(look(kPayments + "clients = 7\n").warnings,
-              ElementsAre(AllOf(HasSubstr("open arrivals do not use --clients:"),
-                                Not(HasSubstr("--processes")))));  // they share nothing
-  EXPECT_THAT(look(kPayments + "clients = 7\nretry-budget = 10%\n").warnings,
-              ElementsAre(HasSubstr("; for as many processes that call: --processes=7")));
-  EXPECT_THAT(look(kPayments + "clients = 7\nretry-budget = 10%\nprocesses = 3\n").warnings,
-              ElementsAre(Not(HasSubstr("--processes"))));
-  EXPECT_THAT(look(kPayments + "clients = 7\nlambda = 1s\n").warnings,
-              ElementsAre(HasSubstr("open arrivals do not use --clients and --lambda:")));
-  EXPECT_THAT(look("strategy = exponential\nbackoff-base = 10s\nbackoff-cap = 1s\n").warnings,
-              ElementsAre(HasSubstr("the first wait of 10s is above the cap of 1s")));
-  EXPECT_THAT(look("strategy = none\nmax-retries = 5\n").warnings,
-              ElementsAre(HasSubstr("means no retries, but up to 5 are made (--max-retries)")));
-  EXPECT_THAT(look("strategy = grpc\n", "errors:0.3:500").warnings,
-              ElementsAre(HasSubstr("attempts meet a 500 in this outage, which is not retried")));
-  EXPECT_THAT(look("strategy = grpc\n", "errors:0.3").warnings, IsEmpty());
-  EXPECT_THAT(look(kPayments + "retry-on = 500+timeout\n", "throttle:20").warnings,
-              ElementsAre(HasSubstr("attempts meet a 429 in this outage, which is not retried")));
-  EXPECT_THAT(look(kPayments, "throttle:20").warnings, IsEmpty());
-  EXPECT_THAT(look("", "throttle:20").warnings,
-              ElementsAre(HasSubstr("this service slows down when many requests are in it")));
-}
-
-// Attempts of 1 s, each 100 ms after the one before it, begin at 0, 1.1, 2.2, 3.3 and 4.4 s.
-TEST(Outlook, SaysHowManyAttemptsADeadlineLeaves) {
-  const std::string endless =
-      kPayments + "strategy = fixed\nfixed-delay = 100ms\nmax-attempts = none\ndeadline = 5s\n";
-  EXPECT_THAT(unwrapped(text_of(endless)),
-              HasSubstr(", at most 5 that time out (--deadline): up to 2,000/s if all time out"));
-}
-
-// A page of a small screen, with what is assumed.
-TEST(Outlook, HasFewLinesForABudgetOverSharedConnections) {
-  for (const char* connections : {"new", "multiplexed"}) {
-    const std::string text =
-        text_of(kPayments + "strategy = grpc\nconnections = " + connections + '\n');
-    EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 17) << text;
-  }
-}
-
-TEST(Outlook, SaysThatMedianWaitsFall) {
-  EXPECT_THAT(text_of("growth = table\nbackoff-table = 1+4+2\n"),
-              HasSubstr("it FALLS before retry 3, to 200ms"));
-  EXPECT_THAT(text_of("strategy = exponential\njitter = full\ngrow-from = jittered\n"
-                      "backoff-factor = 2\n"),
-              HasSubstr("it FALLS before retry 2"));
-  EXPECT_THAT(text_of("strategy = exponential\njitter = full\n"), Not(HasSubstr("FALLS")));
-}
-
-TEST(Outlook, IsADozenLinesAtMostThatFitATerminal) {
-  const std::string assumed = assumed_text(
-      "--outage=freeze, --observe=1m, --backlog=256, --connections=new, --abandoned=serve");
-  for (const std::string& settings :
-       {std::string(), kPayments, kPayments + "retry-budget = finagle\nrate = 250\n",
-        kPayments + "service-time = lognormal:80ms\nretry-budget = 10%\n",
-        kPayments + "service-time = lognormal:80ms\n",
-        std::string("strategy = resilience4j\nshed-above = 200\n"),
-        std::string("strategy = grpc\n"), std::string("strategy = aws-standard\n"),
-        std::string("strategy = finagle\n")}) {
-    const std::string text = text_of(settings) + assumed;
-    std::size_t rows = 0;
-    bool warns = false;
-    for (std::size_t begin = 0; begin < text.size();) {
-      const std::size_t end = text.find('\n', begin);
-      EXPECT_LE(end - begin, 100) << text;
-      // Warnings come besides.
-      if (text[begin] != ' ') warns = text.compare(begin, 8, "warning:") == 0;
-      if (!warns) ++rows;
-      begin = end + 1;
-    }
-    // Processes have a line of their own, and a budget changes what is retried.
-    const bool budget = text.find("; budget: ") != text.npos;
-    EXPECT_LE(rows, budget ? 14 : text.find("\nprocesses ") != text.npos ? 13 : 12) << text;
-  }
-}
-
-TEST(Outlook, SaysLessIfNothingIsKnownOfTheService) {
-  OutlookInput input = input_of("max-attempts = 3\n");
-  input.service.reset();
-  input.outage.reset();
-  const std::string text = unwrapped(outlook_text(look_ahead(input)));
-  EXPECT_THAT(text, HasSubstr("its capacity is not known here; the load is 100/s"));
-  EXPECT_THAT(text, HasSubstr("up to 294/s if all fail at once"));  // 3,000 / (10 + 2 * 0.1)
-  EXPECT_THAT(text, HasSubstr("185/s if all time out"));  // 3,000 / (10 + 3 * 2 + 2 * 0.1)
-  EXPECT_THAT(text, HasSubstr("outage     none"));
-  EXPECT_THAT(text, HasSubstr("left out   your kept connections (--connections=keep-alive), HTTP/2 "
-                              "(--connections=multiplexed)\n"));
-  EXPECT_THAT(text, Not(HasSubstr("% used")));
-  input.outage = parse_disturbance("freeze", Engine::kReal);
-  input.outage_for = 20s;
-  EXPECT_THAT(unwrapped(outlook_text(look_ahead(input))),
-              HasSubstr("as many attempts wait as its listen backlog holds (ss -ltn: Send-Q)"));
 }
 
 // 1,000 tokens of processes that retry at a cost of 1. Of 250 requests a second, 50/s of capacity are left.
@@ -775,7 +514,6 @@ TEST(Outlook, CountsTheRequestsOfClientsThatGiveUp) {
   // Others are served, by a third of the capacity.
   const Outlook slow = look(three, "slow:3");
   EXPECT_NEAR(slow.outage->wanted, given_up + slow.service->capacity / 3 * 20, 1);
-  EXPECT_THAT(unwrapped(outlook_text(slow)), HasSubstr(": up to 11,348 requests begin"));
   // With 20 times the load, all are soon in a request.
   EXPECT_NEAR(look("", "load:20").outage->unanswered, 1000, 1e-6);
 }
@@ -787,38 +525,8 @@ TEST(Outlook, SaysWhatPoolsLetThrough) {
       "timeout = 1s\nstrategy = fixed\nconnections = keep-alive\npool-size = 2\n";
   const Outlook narrow = look(settings);
   EXPECT_NEAR(narrow.connections->through, 240, 1e-9);
-  EXPECT_THAT(narrow.warnings, ElementsAre(HasSubstr("the connections let through only 240/s")));
+  EXPECT_THAT(ids(narrow.warnings), ElementsAre("connections-below-load"));
   // 0.95 s of that.
-  EXPECT_THAT(unwrapped(outlook_text(narrow)),
-              HasSubstr("; from 228 requests in line for a connection on answers come too late"));
-  EXPECT_THAT(unwrapped(text_of(settings + "pool-wait = 500ms\n")),
-              HasSubstr("; with up to 500ms in line answers come in time"));
-  EXPECT_THAT(unwrapped(text_of(settings + "pool-size = 5\n")),
-              HasSubstr("; from 380 waiting on answers"));
-  EXPECT_THAT(unwrapped(text_of(settings + "pool-size = 5\npool-wait-counts = no\n")),
-              HasSubstr("on answers come too late, not counting those in line for a connection"));
-}
-
-TEST(Outlook, SaysWhichSpreadOfServiceTimesIsAssumed) {
-  EXPECT_THAT(
-      unwrapped(text_of(kPayments + "service-time = lognormal:80ms\n")),
-      HasSubstr(
-          "(p99 215ms, lognormal:80ms:0.5, a mean; for that median 89.4ms)"));  // 80 ms * sqrt(1 + 0.5^2)
-  EXPECT_THAT(text_of(kPayments), Not(HasSubstr("fixed:")));
-}
-
-TEST(Outlook, WarnsOfClientsThatDoNotThink) {
-  const auto warnings = [](const std::string& settings, const char* outage) {
-    OutlookInput input = input_of("lambda = 0s\n" + settings, outage);
-    input.turnaround = 100us;
-    return look_ahead(input).warnings;
-  };
-  EXPECT_THAT(warnings("strategy = polly\n", "freeze"),
-              Contains(HasSubstr("stopped by a gate: up to 10,000,000/s in all")));
-  EXPECT_THAT(warnings("strategy = none\n", "drop"), Contains(HasSubstr("where they are refused")));
-  EXPECT_THAT(warnings("strategy = fixed\n", "freeze"), Not(Contains(HasSubstr("do not think"))));
-  EXPECT_THAT(warnings("strategy = polly\nlambda = 10s\n", "freeze"),
-              Not(Contains(HasSubstr("do not think"))));
 }
 
 // Each worker has a task, so 20 tasks are 20 workers, and 200 retries a second after 100 ms each.
@@ -826,57 +534,6 @@ TEST(Outlook, KnowsThatAJobHasNoMoreWorkersThanTasks) {
   EXPECT_EQ(look("arrivals = job\ntasks = 20\nclients = 5\n").clients, 5);
   OutlookInput input = input_of("arrivals = job\ntasks = 20\ncalls = 5\n");
   input.service.reset();
-  EXPECT_THAT(unwrapped(outlook_text(look_ahead(input))),
-              HasSubstr("up to 200/s if all fail at once (20 clients, each once in 100ms)"));
-}
-
-// Two workers that take 50 ms for each call never drift apart. A random time or wait spreads them, and one is alone.
-TEST(Outlook, NamesAJobInLockstep) {
-  const auto in_step = [](const std::string& more) {
-    return text_of("arrivals = job\ntasks = 20\nservice = workers\nservice-time = 50ms\n" + more)
-               .find("lockstep") != std::string::npos;
-  };
-  EXPECT_TRUE(in_step("strategy = none\n"));
-  EXPECT_TRUE(in_step("backoff-base = 1s\njitter = none\n"));
-  EXPECT_FALSE(in_step("backoff-base = 1s\njitter = full\n"));
-  EXPECT_FALSE(in_step("strategy = none\nservice-time = exponential:50ms\n"));
-  EXPECT_FALSE(in_step("strategy = none\ntasks = 1\n"));
-  EXPECT_FALSE(in_step("strategy = none\narrivals = closed\n"));
-}
-
-// Divisions by zero, and times that are as long as possible.
-TEST(Outlook, CopesWithExtremes) {
-  for (const char* settings :
-       {"lambda = 0s\nbase-delay = 0s\n", "base-delay = 0s\n", "curve-factor = 1\n",
-        "timeout = 2000000h\n", "service = workers\nservice-time = 0s\n",
-        "arrivals = open\nrate = 1e9\ndeadline = 100000h\ntimeout = 1ms\n",
-        "arrivals = job\nmax-retries = 0\n", "pacer = yes\n", "limit = 0\nk = 1e-9\n"}) {
-    for (const char* outage : {"freeze", "drop", "slow:3", "errors:0.5", "capacity:0.5",
-                               "throttle:20", "load:3", "reconnect"}) {
-      EXPECT_THAT(text_of(settings, outage), Not(HasSubstr("nan"))) << settings << outage;
-    }
-  }
-}
-
-// 400 requests a second with three attempts each are 1,200. A budget of a tenth leaves 440, of 800.
-TEST(Outlook, SaysWhatAStormWouldBeWithoutABudget) {
-  EXPECT_THAT(unwrapped(text_of(kPayments + "retry-budget = 10%\n")),
-              AllOf(HasSubstr("up to 1,200/s if all time out until the budget is empty ("),
-                    HasSubstr("less than the service can do: a storm ends, and a queue "
-                              "drains at 360/s\n")));
-  // Three attempts of each of 200 are fewer than 800.
-  EXPECT_THAT(unwrapped(text_of(kPayments + "retry-budget = 10%\nrate = 200\n")),
-              HasSubstr("No storm sustains itself"));
-  // A limit on the retries at a time is never empty.
-  EXPECT_THAT(unwrapped(text_of(kPayments + "retry-budget = envoy\n")),
-              HasSubstr("Without a budget: up to 1,200/s, MORE than it can do"));
-  // On the curve a larger storm sustains itself from fewer requests on.
-  const Outlook curve = look("retry-budget = 10%\n");
-  EXPECT_LT(curve.service->held_without_budget, curve.service->held_from);
-  EXPECT_EQ(curve.service->held_without_budget, look("").service->held_from);
-  EXPECT_THAT(unwrapped(outlook_text(curve)),
-              HasSubstr(" on, a storm sustains itself (without a budget from " +
-                        readable(std::round(curve.service->held_without_budget)) + " on)"));
 }
 
 // 5,000 clients want 1,000 requests a second of a service that does 2,000. With 2 s until an attempt times
@@ -912,18 +569,10 @@ TEST(Outlook, SaysHowAHerdComesBack) {
   EXPECT_NEAR(spread.herd->piles_up, piles_up, 1);
   EXPECT_NEAR(to_seconds(spread.herd->back), 5 + piles_up / 2000, 1e-3);
   EXPECT_THAT(spread.warnings, IsEmpty());
-  EXPECT_THAT(unwrapped(outlook_text(spread)),
-              HasSubstr("reconnect  5,000 clients over 5s (--reconnect-base, --reconnect-jitter), "
-                        "each with its connect and the request it wants by then: up to 715 "
-                        "attempts pile up, and all are back after about 5.36s. "
-                        "None pile up from a window of w = N (2 - exp(-w / lambda)) / (m - load) = "
-                        "9.24s on (connects alone: 5,000 against 2,000/s, 2.5s at least): take "
-                        "--reconnect-base=9.3s\n"));
   EXPECT_NEAR(to_seconds(spread.herd->all_room), window_with_room(0, 1), 1e-3);
   EXPECT_EQ(spread.herd->base_for_room, 9300ms);
   const Outlook long_enough = look(kHerd + "reconnect-base = 9300ms\n", "reconnect", 1s);
   EXPECT_NEAR(long_enough.herd->piles_up, 0, 1);
-  EXPECT_THAT(unwrapped(outlook_text(long_enough)), HasSubstr(": this one is long enough\n"));
   // Clients that hardly send anything: 5,000 connects of 2,000/s.
   const Outlook idle = look(kHerd + "reconnect-base = 1s\nlambda = 1h\n", "reconnect", 1s);
   EXPECT_NEAR(to_seconds(idle.herd->all_room), 2.5, 0.01);
@@ -939,10 +588,8 @@ TEST(Outlook, SaysHowAHerdComesBack) {
   EXPECT_NEAR(to_seconds(at_once.herd->back), 3.5, 1e-6);
   EXPECT_DOUBLE_EQ(at_once.herd->piles_up, 5000);
   EXPECT_NEAR(owed_after(to_seconds(at_once.herd->advised), 1, 1), 3800, 5);
-  EXPECT_THAT(at_once.warnings,
-              ElementsAre(AllOf(HasSubstr("up to 5,000 attempts pile up in the window of 0s, and "
-                                          "from 3,800 on answers come too late"),
-                                HasSubstr("better over 9.4s (--reconnect-base"))));
+  ASSERT_THAT(ids(at_once.warnings), ElementsAre("herd-too-late"));
+  EXPECT_NEAR(number_of(at_once.warnings[0], "late_from"), 3800, 1);
   EXPECT_NEAR(to_seconds(at_once.herd->all_room), window_with_room(1, 1), 1e-3);
 
   const Outlook costly =
@@ -951,30 +598,12 @@ TEST(Outlook, SaysHowAHerdComesBack) {
   EXPECT_DOUBLE_EQ(costly.herd->piles_up, 5000);  // one attempt of each
   EXPECT_NEAR(to_seconds(costly.herd->back), 5 + owed_after(5, 0, 3) / 1000, 0.01);
   EXPECT_NEAR(to_seconds(costly.herd->all_room), window_with_room(0, 3), 1e-2);
-  EXPECT_THAT(unwrapped(outlook_text(costly)), HasSubstr("connect of 3 calls (--reconnect-calls)"));
-  EXPECT_THAT(outlook_text(costly), HasSubstr("idle ones too"));
 }
 
 TEST(Outlook, SaysThatAHerdFindsNoRoom) {
   const Outlook full = look(kHerd + "clients = 12000\nreconnect-base = 5s\n", "reconnect", 1s);
   EXPECT_EQ(full.herd->capacity, 0);
-  EXPECT_THAT(unwrapped(outlook_text(full)),
-              HasSubstr("; the load of 2,400/s leaves the service no room\n"));
-  EXPECT_THAT(full.warnings,
-              Contains(HasSubstr("the load of 2,400/s takes all that the service can do")));
-}
-
-TEST(Outlook, SaysThatTheWaitsOfRequestsAreNotThoseOfReconnects) {
-  const auto warnings = [](const std::string& settings, const char* outage = "reconnect") {
-    return look("lambda = 10h\n" + settings, outage, 1s).warnings;
-  };
-  for (const char* setting : {"backoff-base = 5s\n", "strategy = exponential\n"}) {
-    EXPECT_THAT(warnings(setting), ElementsAre(HasSubstr("these have their own, exponential from "
-                                                         "1s with full jitter")));
-    EXPECT_THAT(warnings(setting, "drop"), IsEmpty());
-  }
-  EXPECT_THAT(warnings("backoff-base = 5s\nreconnect-base = 2s\n"), IsEmpty());
-  EXPECT_THAT(warnings(""), IsEmpty());
+  EXPECT_THAT(ids(full.warnings), Contains("herd-without-room"));
 }
 
 TEST(Outlook, WritesNumbersAsPeopleDo) {
@@ -990,27 +619,6 @@ TEST(Outlook, WritesNumbersAsPeopleDo) {
   EXPECT_EQ(readable(Duration::max()), "unlimited");
   EXPECT_EQ(readable(Duration::max() - Duration(100'000'000)),
             "unlimited");  // rounded, it would be negative
-}
-
-// What all rows have in common comes once, with the rest of the rows by name. Waits are each strategy's own.
-TEST(Outlook, OfManyRowsSaysOnceWhatTheyHaveInCommon) {
-  const Outlook three = look(kPayments), one = look(kPayments + "max-attempts = 1\n");
-  const std::string text = unwrapped(outlook_text(
-      {{"max-attempts=1", one}, {"max-attempts=3", three}, {"max-attempts=03", three}}));
-  EXPECT_THAT(text, HasSubstr("service    up to 800 requests/s"));
-  EXPECT_THAT(text, HasSubstr("\nretries    max-attempts=1: none: one attempt a request"));
-  EXPECT_THAT(text, HasSubstr("\nretries    max-attempts=3 and 1 other row: at most 3 attempts"));
-  EXPECT_EQ(text.find("service "), text.rfind("service   "));
-  EXPECT_THAT(text, Not(HasSubstr("waits")));
-  EXPECT_EQ(outlook_text({{"alone", three}}), outlook_text(three));
-  // Of seven rows two, for the text to stay short.
-  std::vector<OutlookOfRow> many;
-  for (const char* number : {"1", "2", "3", "4", "5", "6", "7"}) {
-    many.push_back({number, look(kPayments + "max-attempts = " + number + '\n')});
-  }
-  EXPECT_THAT(outlook_text(many), AllOf(HasSubstr("\nretries    2: "), Not(HasSubstr("    3: ")),
-                                        HasSubstr("\nretries    ... (--cell=1, 2, ... has that of "
-                                                  "each row)\n")));
 }
 
 // Thirty connections of six processes. An attempt that times out has had one for all of its second, or for
@@ -1040,13 +648,6 @@ TEST(Outlook, CountsTheAttemptsForWhichThereIsAConnection) {
   const std::string small = settings + "pool-size = 5\n";
   EXPECT_TRUE(look(small).retries.can_hold);
   EXPECT_FALSE(look(small + "pool-wait-counts = no\n").retries.can_hold);
-  EXPECT_THAT(unwrapped(text_of(small + "pool-wait-counts = no\n")),
-              AllOf(HasSubstr("up to 30/s if all time out (so many have a connection: 30 at a "
-                              "time (--pool-size, --pool-wait-counts)), less than"),
-                    HasSubstr("others wait however long it takes, before their timeout begins "
-                              "(--pool-wait, --pool-wait-counts)")));
-  EXPECT_THAT(unwrapped(text_of(small)),
-              HasSubstr("others wait until they time out (--pool-wait, --pool-wait-counts)"));
 }
 
 TEST(Outlook, SaysWhatClientsWithoutATimeoutDo) {
@@ -1060,29 +661,11 @@ TEST(Outlook, SaysWhatClientsWithoutATimeoutDo) {
   // Each of them waits.
   EXPECT_NEAR(closed.outage->unanswered, 600 * (1 - std::exp(-20 / 2.)), 1e-6);
   EXPECT_THAT(closed.warnings, IsEmpty());
-  const std::string text = unwrapped(outlook_text(closed));
-  EXPECT_THAT(
-      text,
-      HasSubstr("any number of attempts a request (--max-attempts; no "
-                "--retry-budget), but none because an answer is late (--timeout=none): up to "));
-  EXPECT_THAT(text, HasSubstr("; a service that is slow or frozen gets no retries\n"));
-  EXPECT_THAT(text,
-              HasSubstr("timeout    none (--timeout): an attempt ends when it is answered or "
-                        "its connection is lost. A service that hangs holds each client until "
-                        "it goes on, and none of them retries; an idle service answers"));
-  EXPECT_THAT(text, Not(HasSubstr("unlimited")));
-  EXPECT_THAT(text, Not(HasSubstr("time out")));
   // With a deadline, a client begins its next request after it.
   const Outlook ends = look(settings + "deadline = 3s\n");
   EXPECT_NEAR(ends.retries.timeouts.rate, 600 / (2 + 3.), 1e-6);
-  EXPECT_THAT(unwrapped(outlook_text(ends)),
-              HasSubstr("an attempt ends with its request, after 3s (--deadline)"));
   EXPECT_THAT(ends.warnings, IsEmpty());
   // The experiment's curve, and requests of their own accord.
-  EXPECT_THAT(unwrapped(text_of("timeout = none\n")),
-              HasSubstr("; a service that is slow or frozen gets no retries\n"));
-  EXPECT_THAT(unwrapped(text_of(kPayments + "timeout = none\n")),
-              HasSubstr("holds each request until it goes on"));
 }
 
 TEST(Outlook, NamesTheOptionsThatDecide) {
@@ -1122,12 +705,9 @@ TEST(Outlook, NamesTheOptionsThatDecide) {
   const std::string unavailable = kPayments + "retry-on = UNAVAILABLE\nmax-attempts = 3\n";
   EXPECT_THAT(deciding_options(look(unavailable)),
               IsSupersetOf({"queue-length", "rejection-cost"}));
-  EXPECT_THAT(look(unavailable).warnings,
-              Contains(HasSubstr("(--queue-length, --rejection-cost)")));
+  EXPECT_THAT(ids(look(unavailable).warnings), Contains("hangs-on-rejections"));
   EXPECT_THAT(deciding_options(look(unavailable + "queue-length = 100\n")),
               Not(Contains("rejection-cost")));
-  EXPECT_EQ(assumed_text("--timeout=2s"), "assumed    --timeout=2s\n");
-  EXPECT_EQ(assumed_text(""), "");
   // Who gives no option of the waits retries for ever.
   EXPECT_THAT(deciding_options(look("")), Contains("strategy"));
   for (const char* given : {"strategy = exponential\n", "backoff-base = 1s\n"}) {
@@ -1137,120 +717,10 @@ TEST(Outlook, NamesTheOptionsThatDecide) {
               IsSupersetOf({"reconnect-base", "reconnect-calls"}));
 }
 
-// The curve's delay is 2 s with 951 at a time: 951 / 2 s = 475.5/s.
-TEST(Outlook, SaysThatTheCurveDoesLessWithMore) {
-  EXPECT_THAT(unwrapped(outlook_text(look(""))),
-              HasSubstr("; from 951 in it on, when it does only 476/s, answers come too late"));
-}
-
-TEST(Outlook, SaysThatWorkersThatHangStillAcceptConnections) {
-  const std::string given = "--outage=freeze, --backlog=256";
-  EXPECT_TRUE(freezes_workers(look(kPayments)));
-  EXPECT_FALSE(freezes_workers(look(kPayments, "errors:1")));
-  EXPECT_FALSE(freezes_workers(look("")));
-  EXPECT_THAT(unwrapped(assumed_text(given, true)),
-              HasSubstr("If only workers hang, a Tomcat accepts more: --backlog=8292\n"));
-  EXPECT_THAT(assumed_text(given, false), Not(HasSubstr("Tomcat")));
-  EXPECT_THAT(assumed_text("--outage=freeze", true), Not(HasSubstr("Tomcat")));
-}
-
-TEST(Outlook, SaysThatABudgetHasSavedForLessThanItCan) {
-  const auto text = [](const std::string& budget, Duration calm) {
-    OutlookInput input =
-        input_of(kPayments + "max-attempts = 7\nretry-budget = " + budget, "freeze", 20s);
-    input.calm = calm;
-    return unwrapped(outlook_text(look_ahead(input)));
-  };
-  EXPECT_THAT(text("sre\n", 30s), HasSubstr("budget: sre, saved for 30s of 2m (--outage-at)\n"));
-  EXPECT_THAT(text("sre\n", 2min), Not(HasSubstr("saved for")));
-  EXPECT_THAT(text("grpc\n", 30s), Not(HasSubstr("saved for")));
-}
-
-TEST(Outlook, SaysByWhichFactorWaitsGrow) {
-  EXPECT_THAT(unwrapped(text_of("growth = exponential\nbackoff-factor = 2.718281828\n")),
-              HasSubstr("medians 100ms, 272ms, 739ms, 2.01s, ..., each x 2.72 (--growth, "
-                        "--backoff-factor)"));
-  EXPECT_THAT(unwrapped(text_of("growth = linear\nmax-retries = 2\n")),
-              HasSubstr(" (--growth, --backoff-base, --jitter)"));
-}
-
-// Of a label only the line that is true of the most rows: 15 of 24 make three attempts, the others 2 to 10.
-TEST(Outlook, SaysOfManyRowsWhatIsTrueOfTheMost) {
-  std::vector<OutlookOfRow> rows;
-  for (int i = 0; i < 24; ++i) {
-    const std::string attempts = i < 9 ? std::to_string(i + 2) : "3";
-    const std::string budget = i < 4 ? "retry-budget = grpc\n" : "";
-    rows.push_back({"row=" + std::to_string(i),
-                    look(kPayments + "max-attempts = " + attempts + '\n' + budget)});
-  }
-  const std::string text = unwrapped(outlook_text(rows, "other rows differ, too"));
-  EXPECT_THAT(text, HasSubstr("retries    15 rows: at most 3 attempts a request"));
-  EXPECT_THAT(text, HasSubstr("(other rows differ, too)\n"));
-  EXPECT_THAT(text, Not(HasSubstr("at most 4 attempts")));
-  EXPECT_THAT(text, Not(HasSubstr("processes")));
-  EXPECT_THAT(text, HasSubstr("timeout    1s (--timeout)"));
-}
-
-TEST(Outlook, LeavesOutFixedWindowsOfALimitOnly) {
-  const std::string windows = "limits that begin anew each minute (fixed windows)";
-  EXPECT_THAT(unwrapped(text_of(kPayments + "rate-limit = 600/min\n")), HasSubstr(windows));
-  EXPECT_THAT(unwrapped(text_of(kPayments, "throttle:10")), HasSubstr(windows));
-  EXPECT_THAT(unwrapped(text_of(kPayments)), Not(HasSubstr(windows)));
-}
-
 // Connections that outlast a freeze make no use of the accept queue.
 TEST(Outlook, NamesNoBacklogOfSharedConnections) {
   const std::string shared = kPayments + "connections = multiplexed\n";
   EXPECT_THAT(deciding_options(look(shared)), Not(Contains("backlog")));
-  EXPECT_THAT(unwrapped(text_of(shared)),
-              HasSubstr("wait on shared connections, not in a --backlog: "));
-}
-
-TEST(Outlook, WarnsOfNumbersOfATableThatAreNeverReached) {
-  const std::string table = "growth = table\nbackoff-table = 1+1+2+3+5+8\nmax-retries = ";
-  EXPECT_THAT(
-      unwrapped(text_of(table + "2\n")),
-      HasSubstr("a request has 2 retries, and --backoff-table has 6 numbers: the last 4 are "
-                "never reached (--max-retries)"));
-  EXPECT_THAT(unwrapped(text_of(table + "5\n")), HasSubstr("the last is never reached"));
-  EXPECT_THAT(text_of(table + "6\n"), Not(HasSubstr("never reached")));
-  EXPECT_THAT(text_of(table + "none\n"), Not(HasSubstr("never reached")));
-}
-
-// Ten clients ask for 10 / 100 ms = 100/s, 10/s are admitted. Each of the nine that are not being answered
-// calls every 100 ms: 90/s are turned away beside the 10/s. With a budget of 10 %, r first attempts a second
-// take the clients' time: r (0.1 ms + 0.1 x 250 ms) = 10, so r = 398, 1.1 r = 438, by nine of ten clients 394.
-TEST(Outlook, WarnsOfClientsThatDoNotThinkAndAreTurnedAway) {
-  const std::string metered = "clients = 10\nlambda = 0s\nrate-limit = 600/min\n";
-  const auto warned = [&](const std::string& settings) {
-    OutlookInput input = input_of(metered + settings);
-    input.turnaround = 100us;
-    const auto all = look_ahead(input).warnings;
-    return all.empty() ? "" : all.front();
-  };
-  EXPECT_THAT(
-      warned("strategy = fixed\n"),
-      AllOf(HasSubstr("10 clients ask for 100/s, and 10/s are admitted (--rate-limit): each "
-                      "may call once in 1s"),
-            HasSubstr("all together make some 100 attempts a second, 90 % of them for nothing"),
-            HasSubstr("--client-rate=10/s, or a --lambda well over 900ms")));
-  const std::string budget =
-      "growth = constant\nbackoff-base = 500ms\njitter = full\nretry-budget = 10%\n";
-  EXPECT_THAT(warned(budget),
-              AllOf(HasSubstr("Where the retry budget is empty it gives up at once"),
-                    HasSubstr("some 390 attempts a second, 97 % of them")));
-  EXPECT_THAT(warned("processes = 2\n"),
-              AllOf(HasSubstr("Hold them back: a --lambda well over 900ms"),
-                    HasSubstr("one --client-rate=10/s for all (--processes=1)")));
-  EXPECT_THAT(warned("strategy = responsive\n"), Not(HasSubstr("wasted"))) << "it adapts";
-  EXPECT_THAT(warned("client-rate = 10/s\n"), Not(HasSubstr("--rate-limit")));
-  EXPECT_THAT(
-      warned("client-rate = 20/s\n"),
-      HasSubstr("one process sends up to 20/s each (--client-rate), 20/s in all, and 10/s are"));
-  EXPECT_THAT(warned("processes = 10\nclient-rate = 10/s\n"),
-              AllOf(HasSubstr("10 processes send up to 10/s each (--client-rate), 100/s in all"),
-                    HasSubstr("Hold them back: --client-rate=1/s in each process, or"),
-                    Not(HasSubstr("in step"))));
 }
 
 // Workers without enough connections are idle: 10 at a time of 100 ms are 100/s, and answer 190 that wait within 2 s.
@@ -1313,56 +783,16 @@ TEST(Outlook, KnowsThatAStormCanSustainItselfInLineForAConnection) {
   EXPECT_FALSE(holds("8\nrate = 14\n")) << "112/s";
   EXPECT_FALSE(holds("8\nrate = 60\npool-wait = 125ms\n"));
   EXPECT_FALSE(holds("8\nrate = 60\npool-wait-counts = no\n"));
-  EXPECT_THAT(
-      unwrapped(text_of(settings + "8\nrate = 60\n")),
-      HasSubstr("MORE than the connections let through, 120/s. A storm can sustain itself in "
-                "line for one"));
   EXPECT_DOUBLE_EQ(*look(settings + "8\nrate = 14\n").retries.drain, 120 - 112);
 }
 
 // What the clients send at most bounds the load and every storm.
 TEST(Outlook, CountsAGivenClientRate) {
   // 64 / 80 ms = 800/s.
-  EXPECT_THAT(unwrapped(text_of(kPayments + "client-rate = 800/s\nprocesses = 1\n")),
-              HasSubstr(": all that the service can do. "));
-  const std::string text = unwrapped(text_of(kPayments + "client-rate = 50/s\nprocesses = 4\n"));
-  EXPECT_THAT(text,
-              AllOf(HasSubstr("the load is 200/s: 25 % used, because the clients send no more"),
-                    HasSubstr("each sends at most 50/s (--client-rate, for all its clients)"),
-                    HasSubstr("the load is 400/s, and the clients send no more than 200/s")));
   EXPECT_EQ(look(kPayments + "client-rate = 50/s\nprocesses = 4\n").retries.timeouts.rate, 200);
 }
 
-// 1,000 clients that think for 10 s, and send 50/s: each once in 20 s, of which the answer takes 50 ms.
-TEST(Outlook, TellsHowLongClientsWaitForTheirTurn) {
-  const std::string settings =
-      "service = workers\nworkers = 20\nservice-time = 50ms\nclients = 1000\nlambda = 10s\n"
-      "processes = 2\nclient-rate = ";
-  EXPECT_THAT(unwrapped(text_of(settings + "25/s\n")),
-              HasSubstr("the load is 50/s: 13 % used, because the clients send no more "
-                        "(--client-rate): a request waits 9.95s for its turn, also without"));
-  // They want 99.5/s.
-  EXPECT_THAT(text_of(settings + "50/s\n"), Not(HasSubstr("for its turn")));
-}
-
 const char* const kOpenWorkers = "service = workers\narrivals = open\nrate = 150\n";
-
-TEST(Outlook, WarnsOfAThrottleThatIsNotFelt) {
-  const std::string settings = kOpenWorkers;
-  EXPECT_THAT(look(settings, "throttle:1000").warnings,
-              Contains(HasSubstr("the outage admits 1,000/s, and the load is 150/s")));
-  EXPECT_THAT(look(settings, "throttle:100").warnings,
-              Not(Contains(HasSubstr("the outage admits"))));
-  EXPECT_THAT(
-      look(settings + "rate-limit = 120\n", "throttle:130").warnings,
-      Contains(HasSubstr("and the rate limit 120/s at all times: the outage changes nothing")));
-}
-
-TEST(Outlook, KnowsThatAThrottleTurnsRequestsAway) {
-  const std::string settings = std::string(kOpenWorkers) + "retry-on = hinted\n";
-  EXPECT_THAT(look(settings, "throttle:50").warnings,
-              Not(Contains(HasSubstr("this service turns nothing away"))));
-}
 
 // A client that is turned away at once, and waits as long as it is told, comes once in that time: w clients wait, the
 // others think, and 200 / (1 + w) = the rate of their requests; each of these attempts once, then a second time.
@@ -1383,6 +813,203 @@ TEST(Outlook, CountsTheWaitsThatAHintMakes) {
   EXPECT_NEAR(look(limited + "replace\nhint = computed\n").retries.errors.rate, 200 / 1.0, 0.1)
       << "a whole second at least";
   EXPECT_NEAR(look(limited + "replace\nhint = none\n").retries.errors.rate, 200 / 10.0, 0.1);
+}
+
+// Which options are warned of, with which numbers of the last warning.
+TEST(Outlook, WarnsOfWhatCannotWork) {
+  const std::string open = "service = workers\narrivals = open\nrate = 150\n";
+  const std::string job = "arrivals = job\ntasks = 20\nservice = workers\nservice-time = 50ms\n";
+  const std::string limited = "clients = 10\nlambda = 0s\nrate-limit = 600/min\n";
+  const std::string hasty = "lambda = 0s\nstrategy = ";
+  const std::string table = "growth = table\nbackoff-table = 1+1+2+3+5+8\nmax-retries = ";
+  struct Case {
+    std::string settings;
+    const char* outage;
+    std::vector<std::string> ids;
+    std::vector<std::pair<std::string_view, double>> numbers{};
+  };
+  for (
+      const Case& each : std::vector<Case>{
+          {"", "freeze", {}},
+          {kPayments, "freeze", {}},
+          {kPayments + "rate = 900\n",
+           "freeze",
+           {"no-capacity-left"},
+           {{"load", 900}, {"capacity", 800}}},
+          {kPayments + "timeout = 60ms\n",
+           "freeze",
+           {"half-after-timeout"},
+           {{"answer", 0.08}, {"timeout", 0.06}}},
+          {kPayments + "service-time = lognormal:80ms:2\nrate = 1\ntimeout = 500ms\n",
+           "freeze",
+           {"some-after-timeout"}},
+          {kPayments + "deadline = 500ms\n",
+           "freeze",
+           {"deadline-before-timeout"},
+           {{"deadline", 0.5}}},
+          {kPayments + "deadline = 1s\n",
+           "freeze",
+           {"deadline-cuts-timeouts"},
+           {{"attempts", 3}, {"begin", 1}}},
+          // Retries of errors begin 1, 3 and 7 s after the request.
+          {kPayments +
+               "growth = exponential\nbackoff-base = 1s\njitter = 0\nmax-attempts = 10\ndeadline = 5s\n"
+               "retry-on = 503\nqueue-length = 100\n",
+           "errors:0.3:503",
+           {"deadline-cuts-failures"},
+           {{"attempts", 10}, {"begin", 3}, {"deadline", 5}, {"take", 7}}},
+          // 400/s for 20 s, each of which sends an attempt every 1.1 s.
+          {kPayments + "strategy = fixed\nfixed-delay = 100ms\nmax-attempts = none\n",
+           "freeze",
+           {"no-request-gives-up"},
+           {{"requests", 8000}, {"attempts", 8000 / 1.1}}},
+          {kPayments + "max-attempts = none\ndeadline = 5s\n", "freeze", {}},
+          // Clients that share nothing need no processes.
+          {kPayments + "clients = 7\n", "freeze", {"unused-by-open-arrivals"}},
+          {kPayments + "clients = 7\nlambda = 1s\n", "freeze", {"unused-by-open-arrivals"}},
+          {kPayments + "clients = 7\nretry-budget = 10%\n",
+           "freeze",
+           {"unused-by-open-arrivals-processes"},
+           {{"clients", 7}}},
+          {kPayments + "clients = 7\nretry-budget = 10%\nprocesses = 3\n",
+           "freeze",
+           {"unused-by-open-arrivals"}},
+          {"strategy = exponential\nbackoff-base = 10s\nbackoff-cap = 1s\n",
+           "freeze",
+           {"base-above-cap"},
+           {{"base", 10}, {"cap", 1}}},
+          {"strategy = none\nmax-retries = 5\n", "freeze", {"none-retries"}, {{"retries", 5}}},
+          {table + "2\n", "freeze", {"table-not-reached"}, {{"retries", 2}, {"numbers", 6}}},
+          {table + "5\n", "freeze", {"table-not-reached"}},
+          {table + "6\n", "freeze", {}},
+          {table + "none\n", "freeze", {}},
+          {"strategy = grpc\n", "errors:0.3:500", {"status-not-retried"}, {{"status", 500}}},
+          {"strategy = grpc\n", "errors:0.3", {}},
+          {kPayments + "retry-on = 500+timeout\n",
+           "throttle:20",
+           {"status-not-retried"},
+           {{"status", 429}}},
+          {kPayments, "throttle:20", {}},
+          {"", "throttle:20", {"curve-throttled"}},
+          {open, "throttle:1000", {"throttle-above-load"}, {{"rate", 1000}, {"load", 150}}},
+          {open, "throttle:100", {}},
+          {open + "rate = 100\nrate-limit = 120\n",
+           "throttle:130",
+           {"throttle-above-limit"},
+           {{"rate", 130}, {"limit", 120}}},
+          {open + "retry-on = hinted\n", "throttle:50", {}},
+          // Nothing random spreads the workers of this job; a random time or wait does, and one is alone.
+          {job + "strategy = none\n", "freeze", {"job-in-step"}, {{"workers", 20}}},
+          {job + "backoff-base = 1s\njitter = none\n", "freeze", {"job-in-step"}},
+          {job + "backoff-base = 1s\njitter = full\n", "freeze", {}},
+          {job + "strategy = none\nservice-time = exponential:50ms\n", "freeze", {}},
+          {job + "strategy = none\ntasks = 1\n", "freeze", {}},
+          {"lambda = 10h\nbackoff-base = 5s\n", "reconnect", {"reconnect-waits"}, {{"base", 1}}},
+          {"lambda = 10h\nstrategy = exponential\n", "reconnect", {"reconnect-waits"}},
+          {"lambda = 10h\nbackoff-base = 5s\n", "drop", {}},
+          {"lambda = 10h\nbackoff-base = 5s\nreconnect-base = 2s\n", "reconnect", {}},
+          {"lambda = 10h\n", "reconnect", {}},
+          {kPayments + "client-rate = 50/s\nprocesses = 4\n",
+           "freeze",
+           {"client-rate-below-load"},
+           {{"load", 400}, {"through", 200}}},
+          // Ten clients ask for 10 / 100 ms = 100/s, 10/s are admitted. Each of the nine that are not being answered
+          // calls every 100 ms: 90/s are turned away beside the 10/s.
+          {limited + "strategy = fixed\n",
+           "freeze",
+           {"above-rate-limit"},
+           {{"clients", 10},
+            {"load", 100},
+            {"limit", 10},
+            {"attempts", 100},
+            {"wasted", 0.9},
+            {"think", 0.9}}},
+          // With a budget of 10 %, r first attempts a second take the clients' time: r (0.1 ms + 0.1 x 250 ms) = 10,
+          // so r = 398, 1.1 r = 438, by nine of ten clients 394.
+          {limited + "growth = constant\nbackoff-base = 500ms\njitter = full\nretry-budget = 10%\n",
+           "freeze",
+           {"above-rate-limit"},
+           {{"attempts", 390}}},
+          {limited + "strategy = responsive\n", "freeze", {"above-rate-limit-adapting"}},
+          {limited + "client-rate = 10/s\n", "freeze", {}},
+          {limited + "client-rate = 20/s\n",
+           "freeze",
+           {"above-rate-limit-held"},
+           {{"processes", 1}, {"load", 20}}},
+          {limited + "processes = 10\nclient-rate = 10/s\n",
+           "freeze",
+           {"above-rate-limit-held"},
+           {{"processes", 10}, {"load", 100}, {"each", 1}}},
+          {hasty + "polly\n",
+           "freeze",
+           {"no-capacity-left", "no-pause-at-gate"},
+           {{"attempts", 1e7}}},
+          {hasty + "none\n", "drop", {"no-capacity-left", "no-pause-if-refused"}},
+          {hasty + "polly\nlambda = 10s\n", "freeze", {}},
+      }) {
+    OutlookInput input = input_of(each.settings, each.outage);
+    input.turnaround = 100us;
+    const Statements warnings = look_ahead(input).warnings;
+    EXPECT_EQ(ids(warnings), each.ids) << each.settings << each.outage;
+    if (warnings.empty()) continue;
+    for (const auto& [name, value] : each.numbers) {
+      EXPECT_NEAR(number_of(warnings.back(), name), value, 0.004 * value)
+          << each.settings << each.outage << ' ' << name;
+    }
+  }
+}
+
+// Divisions by zero, and times that are as long as possible.
+TEST(Outlook, CopesWithExtremes) {
+  for (const char* settings :
+       {"lambda = 0s\nbase-delay = 0s\n", "base-delay = 0s\n", "curve-factor = 1\n",
+        "timeout = 2000000h\n", "service = workers\nservice-time = 0s\n",
+        "arrivals = open\nrate = 1e9\ndeadline = 100000h\ntimeout = 1ms\n",
+        "arrivals = job\nmax-retries = 0\n", "pacer = yes\n", "limit = 0\nk = 1e-9\n"}) {
+    for (const char* outage : {"freeze", "drop", "slow:3", "errors:0.5", "capacity:0.5",
+                               "throttle:20", "load:3", "reconnect"}) {
+      for (const OutlookFigure& each : outlook_figures(look(settings, outage))) {
+        const auto* number = std::get_if<double>(&each.value);
+        EXPECT_FALSE(number && std::isnan(*number)) << settings << outage << each.id;
+      }
+    }
+  }
+}
+
+// What --explain shows is read at a glance.
+TEST(Outlook, HasFewFigures) {
+  for (const std::string& settings :
+       {std::string(), kPayments, kPayments + "retry-budget = finagle\nrate = 250\n",
+        kPayments + "service-time = lognormal:80ms\nretry-budget = 10%\n",
+        std::string("strategy = resilience4j\nshed-above = 200\n"),
+        std::string("strategy = grpc\n"), std::string("strategy = aws-standard\n"),
+        std::string("strategy = finagle\n")}) {
+    const auto all = outlook_figures(look(settings));
+    EXPECT_LE(std::count_if(all.begin(), all.end(),
+                            [](const OutlookFigure& each) {
+                              return each.shown != OutlookFigure::Shown::kJson &&
+                                     each.value.index() > 0;
+                            }),
+              16)
+        << settings;
+  }
+}
+
+TEST(Outlook, KnowsWhereMedianWaitsFall) {
+  EXPECT_EQ(look("growth = table\nbackoff-table = 1+4+2\n").retries.falls_at, 3u);
+  const std::string full = "strategy = exponential\njitter = full\n";
+  EXPECT_EQ(look(full + "grow-from = jittered\nbackoff-factor = 2\n").retries.falls_at, 2u);
+  EXPECT_EQ(look(full).retries.falls_at, 0u);
+}
+
+// 3,000 / (10 + 2 * 0.1) and 3,000 / (10 + 3 * 2 + 2 * 0.1)
+TEST(Outlook, KnowsLessIfNothingIsKnownOfTheService) {
+  OutlookInput input = input_of("max-attempts = 3\n");
+  input.service.reset();
+  const Outlook outlook = look_ahead(input);
+  EXPECT_NEAR(outlook.retries.errors.rate, 3000 / 10.2, 1e-6);
+  EXPECT_NEAR(outlook.retries.timeouts.rate, 3000 / 16.2, 1e-6);
+  EXPECT_FALSE(outlook.service);
 }
 
 }  // namespace
