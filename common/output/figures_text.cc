@@ -58,8 +58,9 @@ std::string figures_text(const Summary& summary, const Style& style) {
       name.erase(at, phase.size());
       place = i;
     }
-    const auto [row, is_new] = rows.try_emplace(name);
-    if (is_new) order.push_back(name);
+    const std::string shown = figure_words(name);
+    const auto [row, is_new] = rows.try_emplace(shown);
+    if (is_new) order.push_back(shown);
     std::string& text = row->second[place];
     if (!or_more) {
       text = value_text(unit_of, value);
@@ -89,7 +90,11 @@ std::string figures_text(const Summary& summary, const Style& style) {
   }
   for (const std::string& name : order) {
     const Values& values = rows.at(name);
-    put("  " + figure_words(name), kName + 2);
+    const auto says_nothing = [](const std::string& value) {
+      return value.empty() || value == "-";
+    };
+    if (std::all_of(values.begin(), values.end(), says_nothing)) continue;
+    put("  " + name, kName + 2);
     for (std::size_t i = 0; summary.phases && i < kWhole; ++i) put(values[i], kValue);
     text += values[kWhole] + '\n';
   }

@@ -62,7 +62,7 @@ TEST_F(HeatMapTest, SortsNumbersAndMarksOpenCells) {
   EXPECT_THAT(text(axes, cells), HasSubstr("\n             4    10  none\n"
                                            "      5s     0    -+    75\n"
                                            "     10s    25    50   100\n"));
-  EXPECT_THAT(text(axes, cells, "down", false), HasSubstr(" 5s  ·?▓\n              10s  ░▒█\n"));
+  EXPECT_THAT(text(axes, cells, "down", false), HasSubstr(" 5s  ·?▓\n             10s  ░▒█\n"));
   EXPECT_EQ(test::facts(map(axes, cells).where_down(0)), "map-from(option=max-retries, from=none)");
 }
 
