@@ -69,7 +69,7 @@ TEST(Retrystorm, RefusesInOneLineThatNamesWhatIsWrong) {
            {{"strategies", "--strategies=fixd"}, 108, "fixed"},
            {{"strategies", "--strategy=fixed", "--strategies=none"}, 108, "--strategies"},
            {{"schedule", "fixed", "fixd"}, 108, "fixed"},
-           {{"schedule", "fixed", "--strategies=grpc"}, 108, "--strategies"},
+           {{"schedule", "fixed", "--strategies=grpc"}, 105, "--strategies"},
            {{"strategies", "--outage-for=5s"}, 108, "--outage-for"},
            {{"strategies", "--strategies=fixed", "--queue-length=5"}, 108, "--queue-length"},
            {{"strategies", "--runs=0"}, 105, "--runs"},
