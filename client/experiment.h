@@ -22,9 +22,9 @@
 #include "client/server_monitor.h"
 #include "common/http/http_request.h"
 #include "common/os/process.h"
+#include "common/output/answer.h"
 #include "common/output/json_lines.h"
 #include "common/output/json_report.h"
-#include "common/output/answer.h"
 #include "common/output/line_report.h"
 #include "model/run/run_recorder.h"
 

@@ -37,13 +37,14 @@ void print_trial(const AnswerTrials::Outcome& outcome, std::string& last, const 
   constexpr std::size_t kOption = 16;
   std::string what = what_of(outcome.trial);
   what.resize(std::max(what.size() + 2, kOption), ' ');
-  std::cout << painted(fitted("  " + shown + "  ", what + words_of(note), style),
-                       tone, style)
+  std::cout << painted(fitted("  " + shown + "  ", what + words_of(note), style), tone, style)
             << std::flush;
 }
 
 // "down in 60 of 60 runs with", without the numbers of the row's runs.
-bool is_worse(const AnswerTrials::Outcome& a, const AnswerTrials::Outcome& b) { return a.weight > b.weight; }
+bool is_worse(const AnswerTrials::Outcome& a, const AnswerTrials::Outcome& b) {
+  return a.weight > b.weight;
+}
 
 struct Candidate {
   std::string option, value;
@@ -103,8 +104,9 @@ ManyAnswers::ManyAnswers(const SimulatorOptions& options, const NamedOptions& gi
       style_(style_of(STDOUT_FILENO, options.look.color)) {}
 
 AnswerTrials ManyAnswers::trials_of(const ScenarioOptions& options, const NamedOptions& row,
-                              const AnsweredCell& cell) const {
-  return AnswerTrials({options, row, cell.result, cell.holding}, evaluator_, campaign_.seed, campaign_.runs);
+                                    const AnsweredCell& cell) const {
+  return AnswerTrials({options, row, cell.result, cell.holding}, evaluator_, campaign_.seed,
+                      campaign_.runs);
 }
 
 void ManyAnswers::tell_strip(const ScenarioOptions& options, const CellResult& result) const {
@@ -154,10 +156,11 @@ void ManyAnswers::tell_one(const AnsweredCell& cell, const MoreColumns& more) co
   }
   if (tries) {
     ProgressBar progress(progress_stream(), 0);
-    const std::vector<AnswerTrials::Outcome> others = trials.others([&](const AnswerTrials::Outcome& outcome) {
-      progress.clear();
-      if (++lines <= kMostTrials || options_.look.verbose) print_trial(outcome, last, style_);
-    });
+    const std::vector<AnswerTrials::Outcome> others =
+        trials.others([&](const AnswerTrials::Outcome& outcome) {
+          progress.clear();
+          if (++lines <= kMostTrials || options_.look.verbose) print_trial(outcome, last, style_);
+        });
     progress.clear();
     note(others);
     const auto worst = std::min_element(turned.begin(), turned.end(), is_worse);
@@ -166,16 +169,18 @@ void ManyAnswers::tell_one(const AnsweredCell& cell, const MoreColumns& more) co
   if (options_.look.verbose) {
     for (const CellColumn& column : cell_columns(more)) {
       if (column.title.empty()) continue;
-      std::cout << "  " << column.title << std::string(22 - std::min<std::size_t>(column.title.size(), 21), ' ')
+      std::cout << "  " << column.title
+                << std::string(22 - std::min<std::size_t>(column.title.size(), 21), ' ')
                 << column.text(result) << '\n';
     }
   }
   const std::uint64_t first = campaign_.seed, end = first + result.runs - 1;
-  print_dim(std::cout,
-            words_of({"below-many",
-                      {{"below", words_of(below_of(result))},
-                       {"seeds", "seeds " + std::to_string(first) + " to " + std::to_string(end)}}}),
-            style_);
+  print_dim(
+      std::cout,
+      words_of({"below-many",
+                {{"below", words_of(below_of(result))},
+                 {"seeds", "seeds " + std::to_string(first) + " to " + std::to_string(end)}}}),
+      style_);
   std::cout << std::flush;
 }
 
@@ -187,8 +192,8 @@ void ManyAnswers::tell_help(const ScenarioOptions& options, const NamedOptions& 
   const std::size_t runs = std::min(campaign_.runs, kRuns);
   const auto run_of = [&](const NamedOptions& with) -> std::optional<CellResult> {
     try {
-      const auto results =
-          evaluator_.run(make_scenario(scenario_of(with), campaign_.seed), seeds_from(campaign_.seed, runs));
+      const auto results = evaluator_.run(make_scenario(scenario_of(with), campaign_.seed),
+                                          seeds_from(campaign_.seed, runs));
       if (results.empty()) return std::nullopt;
       return summarize(results);
     } catch (const std::invalid_argument&) {
@@ -216,8 +221,10 @@ void ManyAnswers::tell_help(const ScenarioOptions& options, const NamedOptions& 
     std::string text = words_of(tried);
     const auto during = [](const CellResult& cell) { return cell.phases[1].success; };
     if (during(*helped) && during(result) && *during(*helped) < *during(result) - 0.005) {
-      text += "; " + words_of({"try-price",
-                               {{"share", ShareOf{*during(*helped)}}, {"asked", ShareOf{*during(result)}}}});
+      text +=
+          "; " +
+          words_of({"try-price",
+                    {{"share", ShareOf{*during(*helped)}}, {"asked", ShareOf{*during(result)}}}});
     }
     std::cout << painted(fitted("  ", text, style_), Tone::kGood, style_) << std::flush;
     return;
@@ -263,7 +270,8 @@ void ManyAnswers::tell_rows(const std::map<std::size_t, AnsweredCell>& cells, bo
         if (each.turn == AnswerTrials::Turn::kNone) continue;
         auto told = std::find_if(all.begin(), all.end(), [&each](const Told& one) {
           return one.outcome.trial.note.id == each.trial.note.id &&
-                 (one.outcome.turn == AnswerTrials::Turn::kBack) == (each.turn == AnswerTrials::Turn::kBack);
+                 (one.outcome.turn == AnswerTrials::Turn::kBack) ==
+                     (each.turn == AnswerTrials::Turn::kBack);
         });
         if (told == all.end()) told = all.insert(all.end(), Told{.outcome = each});
         std::string name = names[index];
@@ -276,23 +284,29 @@ void ManyAnswers::tell_rows(const std::map<std::size_t, AnsweredCell>& cells, bo
     progress.clear();
     std::stable_sort(all.begin(), all.end(),
                      [](const Told& a, const Told& b) { return a.weight > b.weight; });
-    const std::size_t shown = options_.look.verbose ? all.size() : std::min<std::size_t>(all.size(), 4);
+    const std::size_t shown =
+        options_.look.verbose ? all.size() : std::min<std::size_t>(all.size(), 4);
     for (std::size_t i = 0; i < shown; ++i) {
       const Told& told = all[i];
       std::string list, how;
       for (const auto& [each, row] : told.rows) {
-        list += (list.empty() ? "" : how == each ? ", " : "; ") + (how == each ? row : each + ' ' + what_of(told.outcome.trial) + ": " + row);
+        list += (list.empty()  ? ""
+                 : how == each ? ", "
+                               : "; ") +
+                (how == each ? row : each + ' ' + what_of(told.outcome.trial) + ": " + row);
         how = each;
       }
       const bool good = told.outcome.turn == AnswerTrials::Turn::kBack;
-      std::cout << painted(fitted("", list + " (" + words_of(told.outcome.trial.note) + ')', style_),
-                           good ? Tone::kGood : Tone::kDoubt, style_)
+      std::cout << painted(
+                       fitted("", list + " (" + words_of(told.outcome.trial.note) + ')', style_),
+                       good ? Tone::kGood : Tone::kDoubt, style_)
                 << std::flush;
     }
   }
   print_dim(std::cout,
-            left_out > 0 ? words_of({"below-rows-left-out", {{"count", static_cast<double>(left_out)}}})
-                         : words_of("below-rows"),
+            left_out > 0
+                ? words_of({"below-rows-left-out", {{"count", static_cast<double>(left_out)}}})
+                : words_of("below-rows"),
             style_);
 }
 

@@ -18,7 +18,8 @@ void ProgressBar::see(const RunResult& run) {
   if (out_ == nullptr) return;
   const Duration elapsed = Clock::now() - start_;
   const double share = static_cast<double>(done_) / static_cast<double>(runs_);
-  const Duration left = std::chrono::ceil<std::chrono::seconds>(scale(elapsed, (1 - share) / share));
+  const Duration left =
+      std::chrono::ceil<std::chrono::seconds>(scale(elapsed, (1 - share) / share));
   draw(words_of({"progress-left",
                  {{"done", static_cast<double>(done_)},
                   {"runs", static_cast<double>(runs_)},
@@ -32,8 +33,8 @@ void ProgressBar::see_trial() {
 }
 
 void ProgressBar::show(std::size_t done) {
-  draw(words_of({"progress",
-                 {{"done", static_cast<double>(done)}, {"runs", static_cast<double>(runs_)}}}));
+  draw(words_of(
+      {"progress", {{"done", static_cast<double>(done)}, {"runs", static_cast<double>(runs_)}}}));
 }
 
 void ProgressBar::draw(const std::string& line) {

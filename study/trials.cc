@@ -30,7 +30,9 @@ bool is_frozen(const AskedRow& asked) {
   return asked.options.timeline.outage.kind == Disturbance::Kind::kFreeze && has_outage(asked);
 }
 
-bool is_one(const AskedRow& asked) { return !asked.options.graph.on(); }
+bool is_one(const AskedRow& asked) {
+  return !asked.options.graph.on();
+}
 
 bool has_workers(const AskedRow& asked) {
   return asked.options.service.capacity == Capacity::kWorkers;
@@ -48,9 +50,13 @@ bool is_job(const AskedRow& asked) {
   return asked.options.workload.arrivals == Arrivals::kJob;
 }
 
-bool has_timeout(const AskedRow& asked) { return asked.options.workload.has_timeout(); }
+bool has_timeout(const AskedRow& asked) {
+  return asked.options.workload.has_timeout();
+}
 
-bool comes_back(const AskedRow& asked) { return !asked.result.mostly_not_back(); }
+bool comes_back(const AskedRow& asked) {
+  return !asked.result.mostly_not_back();
+}
 
 // --- What is tried ----------------------------------------------------------------------------------------------
 
@@ -106,7 +112,8 @@ std::vector<Trial> accepts(const AskedRow& asked) {
 // Those of common servers: 128 is the limit of Linux before 5.4 (net.core.somaxconn), 511 is that of nginx and Node.js,
 // and 4096 is the limit since Linux 5.4 (Documentation/networking/ip-sysctl), which servers in Go use.
 constexpr std::array<std::size_t, 3> kUsualBacklogs{128, 511, 4096};
-constexpr std::size_t kBacklogOfTomcat = 100;  // if only its workers hang, it accepts many more connections
+constexpr std::size_t kBacklogOfTomcat =
+    100;  // if only its workers hang, it accepts many more connections
 
 // Only a frozen process finds a full accept queue. Multiplexed connections outlast the freeze. At another scale a
 // backlog is none that a server has. First those that are likely to turn the answer: a service that comes back may not
@@ -210,7 +217,8 @@ std::vector<Trial> outages(const AskedRow& asked) {
   const auto most = asked.options.workload.retry.limit.max_retries;
   const bool gives_up = most != LimitSettings::kUnlimited && most > 0;
   if (is_frozen(asked) && comes_back(asked) && !is_job(asked)) {
-    if (is_one(asked) && gives_up && length > std::chrono::seconds(1)) lasting(length / 2, "if-shorter");
+    if (is_one(asked) && gives_up && length > std::chrono::seconds(1))
+      lasting(length / 2, "if-shorter");
     if (is_chain(asked) || has_workers(asked)) lasting(2 * length, "if-longer");
   }
   if (is_frozen(asked) && has_workers(asked) && is_one(asked)) {
@@ -248,8 +256,7 @@ std::optional<Trial> opened_by_a_peak(const AskedRow& asked) {
   constexpr Duration kFrom = std::chrono::seconds(1), kTo = std::chrono::milliseconds(1500);
   const Duration over = saturating_add(kTo, from_seconds(room / (capacity - workload.rate)));
   if (over > asked.options.outage_at / 2) return std::nullopt;
-  const double factor =
-      std::ceil((room / to_seconds(kTo - kFrom) + capacity) / workload.rate);
+  const double factor = std::ceil((room / to_seconds(kTo - kFrom) + capacity) / workload.rate);
   Trial trial{.with = {{"at", "1s load " + print_number(factor)}, {"at", "1.5s load 1"}},
               .note = {"if-peak", {}},
               .options = asked.options};
@@ -267,7 +274,8 @@ std::vector<Trial> connections(const AskedRow& asked) {
   const WorkloadOptions& workload = asked.options.workload;
   const ConnectionSettings& kept = workload.connections;
   if (!has_outage(asked)) return trials;
-  if (kept.kept() && has_timeout(asked) && look_ahead(asked.options).connections->room != kUnlimited) {
+  if (kept.kept() && has_timeout(asked) &&
+      look_ahead(asked.options).connections->room != kUnlimited) {
     trials.push_back(with(asked, {{"pool-wait-counts", "no"}}, {"if-pool-wait-apart", {}}));
     trials.push_back(with(asked, {{"pool-wait", format_duration(workload.timeout / 4)}},
                           {"if-pool-wait-short", {}}));
@@ -277,19 +285,20 @@ std::vector<Trial> connections(const AskedRow& asked) {
   if (kept.kept()) {
     if (auto peak = opened_by_a_peak(asked)) trials.push_back(*std::move(peak));
     const std::size_t own = is_open(asked) ? 100 : workload.clients;
-    const bool is_known = asked.given.contains("pool-size") ||
-                          asked.given.contains("processes") ||
+    const bool is_known = asked.given.contains("pool-size") || asked.given.contains("processes") ||
                           asked.given.contains("clients-per-process");
     if (!is_known && own <= 10'000) {
       With options{{"processes", std::to_string(own)}};
       if (!is_open(asked)) options.emplace_back("pool-size", "1");
-      trials.push_back(
-          with(asked, options, {"if-own-connections", {{"processes", static_cast<double>(processes)}}}));
+      trials.push_back(with(
+          asked, options, {"if-own-connections", {{"processes", static_cast<double>(processes)}}}));
     }
   } else if (const std::size_t room = 2 * asked.options.service.workers.workers;
-             has_timeout(asked) && has_workers(asked) && comes_back(asked) && room >= 2 * processes) {
+             has_timeout(asked) && has_workers(asked) && comes_back(asked) &&
+             room >= 2 * processes) {
     const std::string size = std::to_string(room / processes);
-    trials.push_back(with(asked, {{"connections", "keep-alive"}, {"pool-size", size}}, {"if-pools", {}}));
+    trials.push_back(
+        with(asked, {{"connections", "keep-alive"}, {"pool-size", size}}, {"if-pools", {}}));
     trials.push_back(with(asked, {{"connections", "multiplexed"}}, {"if-pools", {}}));
   }
   return trials;
@@ -302,8 +311,9 @@ std::vector<Trial> retries(const AskedRow& asked) {
   const RetrySettings& retry = asked.options.workload.retry;
   if (retry.backoff.growth == Growth::kTable && !retry.limit.has_deadline() &&
       retry.limit.max_retries == LimitSettings::kUnlimited) {
-    trials.push_back(winning(
-        with(asked, {{"max-retries", std::to_string(retry.backoff.table.size())}}, {"if-table-ends", {}})));
+    trials.push_back(
+        winning(with(asked, {{"max-retries", std::to_string(retry.backoff.table.size())}},
+                     {"if-table-ends", {}})));
   }
   if (!has_outage(asked) || !has_workers(asked) || retry.limit.max_retries == 0 ||
       asked.given.contains("strategy")) {
@@ -352,9 +362,9 @@ std::vector<Trial> costs(const AskedRow& asked) {
   const HedgeSettings& hedge = asked.options.workload.retry.hedge;
   const RateLimitSettings& limit = asked.options.service.rate_limit;
   const bool reconnects = loses_connections(asked.options.timeline.outage);
-  const bool throttles = asked.result.throttled_share.value_or(0) > 0 ||
-                         asked.options.workload.retry.process.client_rate.kind ==
-                             ClientRateSettings::Kind::kFixed;
+  const bool throttles =
+      asked.result.throttled_share.value_or(0) > 0 ||
+      asked.options.workload.retry.process.client_rate.kind == ClientRateSettings::Kind::kFixed;
   if (limit.rate > 0 && limit.burst == RateBurst() && throttles) {
     trials.push_back(with(asked, {{"rate-burst", "1"}},
                           {"if-burst", {{"calls", bucket_size(limit.burst, limit.rate)}}}));
@@ -444,8 +454,8 @@ void compare(AnswerTrials::Outcome& outcome, const CellResult& asked) {
   if (decided > 0 && (tried.mostly_down() != asked.mostly_down() ||
                       tried.mostly_not_back() > asked.mostly_not_back())) {
     // Whoever hears that all is well is to hear first that it may not be.
-    const double weight = (asked.mostly_down() ? 1 : 2) +
-                          static_cast<double>(down) / static_cast<double>(decided);
+    const double weight =
+        (asked.mostly_down() ? 1 : 2) + static_cast<double>(down) / static_cast<double>(decided);
     if (tried.mostly_down()) {
       set(Turn::kDown, weight, {"turns-down", {count("down", down), count("runs", decided)}});
     } else if (tried.mostly_not_back()) {
@@ -453,7 +463,8 @@ void compare(AnswerTrials::Outcome& outcome, const CellResult& asked) {
           {"turns-not-back", {count("open", tried.recovering), count("runs", decided)}});
     } else {
       set(Turn::kBack, weight,
-          {"turns-back", {count("back", decided - down - tried.recovering), count("runs", decided)}});
+          {"turns-back",
+           {count("back", decided - down - tried.recovering), count("runs", decided)}});
     }
     return;
   }
@@ -463,8 +474,7 @@ void compare(AnswerTrials::Outcome& outcome, const CellResult& asked) {
         {"turns-ok", {{"ok", tried.ok_per_s}, {"asked", asked.ok_per_s}}});
     return;
   }
-  const double after =
-      success_in(asked, RunPhase::kAfter) - success_in(tried, RunPhase::kAfter);
+  const double after = success_in(asked, RunPhase::kAfter) - success_in(tried, RunPhase::kAfter);
   const double during =
       std::abs(success_in(tried, RunPhase::kDuring) - success_in(asked, RunPhase::kDuring));
   const bool less_after = after >= kClearlyLess;
@@ -472,7 +482,8 @@ void compare(AnswerTrials::Outcome& outcome, const CellResult& asked) {
   const RunPhase phase = less_after ? RunPhase::kAfter : RunPhase::kDuring;
   set(less_after ? Turn::kLessAfter : Turn::kInOutage, less_after ? after : during,
       {less_after ? "turns-after" : "turns-during",
-       {{"share", ShareOf{success_in(tried, phase)}}, {"asked", ShareOf{success_in(asked, phase)}}}});
+       {{"share", ShareOf{success_in(tried, phase)}},
+        {"asked", ShareOf{success_in(asked, phase)}}}});
 }
 
 // Is the claim broken, as far as the runs say?
@@ -495,22 +506,16 @@ struct AnswerTrials::Row {
 };
 
 const AnswerTrials::Row AnswerTrials::kRows[] = {
-    {"load", load, true},
-    {"capacity", capacity, true},
-    {"backlog", backlogs},
-    {"outage", outages},
-    {"timeout", timeouts},
-    {"connections", connections},
-    {"retries", retries},
-    {"abandoned", abandoned},
-    {"accepts", accepts},
-    {"processes", processes},
-    {"costs", costs},
-    {"chain", chains},
+    {"load", load, true},  {"capacity", capacity, true},
+    {"backlog", backlogs}, {"outage", outages},
+    {"timeout", timeouts}, {"connections", connections},
+    {"retries", retries},  {"abandoned", abandoned},
+    {"accepts", accepts},  {"processes", processes},
+    {"costs", costs},      {"chain", chains},
 };
 
 AnswerTrials::AnswerTrials(const AskedRow& asked, const Evaluator& evaluator, std::uint64_t seed,
-               std::size_t runs)
+                           std::size_t runs)
     : asked_(asked), evaluator_(evaluator), seed_(seed), runs_(std::min(runs, kMostRuns)) {}
 
 std::vector<AnswerTrials::Outcome> AnswerTrials::of_a_tenth() const {
@@ -522,8 +527,8 @@ std::vector<AnswerTrials::Outcome> AnswerTrials::others(
   return tried(false, runs_, turned);
 }
 
-std::vector<AnswerTrials::Outcome> AnswerTrials::tried(bool of_a_tenth, std::size_t runs,
-                                           const std::function<void(const Outcome&)>& turned) const {
+std::vector<AnswerTrials::Outcome> AnswerTrials::tried(
+    bool of_a_tenth, std::size_t runs, const std::function<void(const Outcome&)>& turned) const {
   std::vector<Outcome> all;
   if (asked_.result.decided() == 0) return all;
   for (const Row& row : kRows) {
@@ -549,7 +554,8 @@ std::vector<AnswerTrials::Outcome> AnswerTrials::tried(bool of_a_tenth, std::siz
           // The nearest that was tried on the way has the answer of what was asked.
           TriedBacklog near{.backlog = asked_.options.service.backlog};
           for (const TriedBacklog& each : backlogs) {
-            const bool between = (near.backlog < each.backlog) == (each.backlog < backlogs.back().backlog);
+            const bool between =
+                (near.backlog < each.backlog) == (each.backlog < backlogs.back().backlog);
             if (between && each.backlog != backlogs.back().backlog) near = each;
           }
           outcome->edge = edge_between(near, backlogs.back(), asked_.result.mostly_down());
@@ -565,14 +571,15 @@ std::vector<AnswerTrials::Outcome> AnswerTrials::tried(bool of_a_tenth, std::siz
   return all;
 }
 
-std::optional<AnswerTrials::Outcome> AnswerTrials::outcome_of(const Trial& trial, std::size_t runs) const {
+std::optional<AnswerTrials::Outcome> AnswerTrials::outcome_of(const Trial& trial,
+                                                              std::size_t runs) const {
   std::string broken;
   std::optional<CellResult> result;
   if (asked_.holding.empty()) {
     result = run_of(trial.options, runs);
   } else {
-    const auto judged = judge_runs(evaluator_, make_scenario(trial.options, seed_), seed_, runs,
-                                   asked_.holding);
+    const auto judged =
+        judge_runs(evaluator_, make_scenario(trial.options, seed_), seed_, runs, asked_.holding);
     if (!judged) return std::nullopt;
     result = summarize(judged->runs);
     for (std::size_t i = 0; i < asked_.holding.size() && broken.empty(); ++i) {
@@ -581,8 +588,7 @@ std::optional<AnswerTrials::Outcome> AnswerTrials::outcome_of(const Trial& trial
   }
   // With too few workers for the load nothing was well before the outage.
   constexpr double kWell = 0.9;
-  if (!result ||
-      (asked_.result.had_outage() && success_in(*result, RunPhase::kBefore) < kWell)) {
+  if (!result || (asked_.result.had_outage() && success_in(*result, RunPhase::kBefore) < kWell)) {
     return std::nullopt;
   }
   Outcome outcome{.trial = trial, .result = *result};
@@ -596,19 +602,23 @@ std::optional<AnswerTrials::Outcome> AnswerTrials::outcome_of(const Trial& trial
   return outcome;
 }
 
-std::optional<CellResult> AnswerTrials::run_of(const ScenarioOptions& options, std::size_t runs) const {
+std::optional<CellResult> AnswerTrials::run_of(const ScenarioOptions& options,
+                                               std::size_t runs) const {
   const auto results = evaluator_.run(make_scenario(options, seed_), seeds_from(seed_, runs));
   return results.empty() ? std::nullopt : std::optional(summarize(results));
 }
 
 // A bisection of sixteen steps of equal ratios, with about as many runs again as a trial has.
-std::optional<std::size_t> AnswerTrials::edge_between(const TriedBacklog& one, const TriedBacklog& other,
-                                                bool one_is_down) const {
+std::optional<std::size_t> AnswerTrials::edge_between(const TriedBacklog& one,
+                                                      const TriedBacklog& other,
+                                                      bool one_is_down) const {
   constexpr double kSteps = 16, kTries = 4;
   const auto from = static_cast<double>(std::max<std::size_t>(one.backlog, 1));
   const auto to = static_cast<double>(std::max<std::size_t>(other.backlog, 1));
   const std::size_t few = std::max<std::size_t>(runs_ / static_cast<std::size_t>(kTries), 1);
-  const auto at = [&](double step) { return std::round(from * std::pow(to / from, step / kSteps)); };
+  const auto at = [&](double step) {
+    return std::round(from * std::pow(to / from, step / kSteps));
+  };
   double low = 0, high = kSteps;
   while (high - low > 1) {
     const double middle = std::floor((low + high) / 2);
@@ -623,7 +633,8 @@ std::optional<std::size_t> AnswerTrials::edge_between(const TriedBacklog& one, c
 
 bool turns_verdict(const AnswerTrials::Outcome& outcome) {
   using Turn = AnswerTrials::Turn;
-  return outcome.turn == Turn::kDown || outcome.turn == Turn::kBack || outcome.turn == Turn::kNotBack;
+  return outcome.turn == Turn::kDown || outcome.turn == Turn::kBack ||
+         outcome.turn == Turn::kNotBack;
 }
 
 std::string what_of(const Trial& trial) {

@@ -8,13 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "common/output/expectation.h"
 #include "model/base/statement.h"
@@ -40,10 +39,10 @@ struct AskedRow {
 
 // The setting with something else.
 struct Trial {
-  std::string_view row{};                                     // the id of the table's row
-  std::vector<std::pair<std::string, std::string>> with{};    // options and values; may be empty
-  Statement what{};                                           // in place of options, where it has none
-  Statement note{};                                           // what a reader should know, or find out
+  std::string_view row{};                                   // the id of the table's row
+  std::vector<std::pair<std::string, std::string>> with{};  // options and values; may be empty
+  Statement what{};  // in place of options, where it has none
+  Statement note{};  // what a reader should know, or find out
   ScenarioOptions options{};
   bool is_estimate = false;  // nobody knows the value better where it was given
   bool may_win = false;      // does it matter how many succeed in the outage?
@@ -58,14 +57,14 @@ struct TriedBacklog {
 class AnswerTrials {
  public:
   enum class Turn {
-    kNone,      // the same answer
-    kDown,      // most runs are down
-    kBack,      // most come back
-    kNotBack,   // most are not back at the end
-    kLessAfter, // clearly fewer requests succeed after the outage
-    kInOutage,  // clearly fewer, or more, succeed in it
-    kLessOk,    // without an outage: clearly fewer OK/s
-    kClaim,     // a claim is broken
+    kNone,       // the same answer
+    kDown,       // most runs are down
+    kBack,       // most come back
+    kNotBack,    // most are not back at the end
+    kLessAfter,  // clearly fewer requests succeed after the outage
+    kInOutage,   // clearly fewer, or more, succeed in it
+    kLessOk,     // without an outage: clearly fewer OK/s
+    kClaim,      // a claim is broken
   };
 
   struct Outcome {
@@ -74,12 +73,14 @@ class AnswerTrials {
     Turn turn = Turn::kNone;
     double weight = 0;  // how much it changes the answer: up to 3; up to 1 if no verdict changes
     Statement how{};    // "down in 60 of 60 runs"; empty where nothing turns
-    std::vector<TriedBacklog> backlogs{};   // of the row of the backlog: the usual ones that were tried
-    std::optional<std::size_t> edge{};      // and where the answer changes, with two digits
+    std::vector<TriedBacklog>
+        backlogs{};                     // of the row of the backlog: the usual ones that were tried
+    std::optional<std::size_t> edge{};  // and where the answer changes, with two digits
   };
 
   // `runs`: of each trial at most, and at most 60, with the seeds from `seed` on.
-  AnswerTrials(const AskedRow& asked, const Evaluator& evaluator, std::uint64_t seed, std::size_t runs);
+  AnswerTrials(const AskedRow& asked, const Evaluator& evaluator, std::uint64_t seed,
+               std::size_t runs);
 
   // Those of ten percent, which belong to the answer: load and capacity, 20 runs each. Returns those that turn it.
   std::vector<Outcome> of_a_tenth() const;

@@ -12,7 +12,7 @@ namespace {
 
 struct Row {
   std::string_view id;
-  std::string_view words;  // {NAME} is the value of this name
+  std::string_view words;  // {NAME} is the value of this name, {s} an s unless the number before it is 1
 };
 
 constexpr std::array kRows{
@@ -82,7 +82,7 @@ constexpr std::array kRows{
     Row{"answered-after", "after it {share}"},
     Row{"answered-before", "before {share}"},
     Row{"answered-during", "in the outage {share}"},
-    Row{"answered-line", "answered: {list} · {attempts} attempts per request"},
+    Row{"answered-line", "answered: {list} · {attempts} attempt{s} per request"},
     Row{"figures-after", "after"},
     Row{"figures-before", "before"},
     Row{"figures-during", "in the outage"},
@@ -117,15 +117,15 @@ constexpr std::array kRows{
     Row{"strip-legend", "a mark is {mark}"},
     Row{"strip-legend-outage", "a mark is {mark}, [ ] the outage"},
     // Before a run: simulate/before_run.cc
-    Row{"before-clients", "{clients} clients: {retries}"},
+    Row{"before-clients", "{clients} client{s}: {retries}"},
     Row{"before-load", "{service}, load {load}/s ({used})"},
     Row{"before-load-alone", "load {load}/s"},
     Row{"before-workers", "{workers} workers do {capacity}/s"},
     Row{"before-curve", "service {capacity}/s"},
     Row{"before-unlimited", "service without a limit"},
     Row{"before-retries", "{retries}"},
-    Row{"before-attempts", "{attempts} attempts: up to {rate}/s if all fail"},
-    Row{"before-attempts-too-many", "{attempts} attempts: up to {rate}/s if all fail, too many"},
+    Row{"before-attempts", "{attempts} attempt{s}: up to {rate}/s if all fail"},
+    Row{"before-attempts-too-many", "{attempts} attempt{s}: up to {rate}/s if all fail, too many"},
     Row{"before-outage", "{what} for {length}"},
     Row{"before-outage-at", "{what} {from} to {to}"},
     Row{"before-sweep", "{rows} rows of {runs} runs"},
@@ -317,12 +317,12 @@ constexpr std::array kRows{
     Row{"and", " and "},
     Row{"at-once", "at once"},
     Row{"below-many", "{below} · {seeds} · figures: -v"},
-    Row{"below-runs", "{attempts} attempts per request"},
+    Row{"below-runs", "{attempts} attempt{s} per request"},
     Row{"below-runs-down",
-        "{share} down (95 %: {low} to {high}) · {attempts} attempts per request"},
+        "{share} down (95 %: {low} to {high}) · {attempts} attempt{s} per request"},
     Row{"below-rows", "intervals, p99: -v · one row: --cell=N"},
-    Row{"below-rows-left-out", "{count} more columns, intervals, p99: -v · one row: --cell=N"},
-    Row{"below-table", "{count} more columns: -v"},
+    Row{"below-rows-left-out", "{count} more column{s}, intervals, p99: -v · one row: --cell=N"},
+    Row{"below-table", "{count} more column{s}: -v"},
     Row{"block", "back {back} · answered: in the outage {during}, after it {after}"},
     Row{"block-not-back", "answered: in the outage {during}, after it {after}"},
     Row{"block-whole", "answered: {share}"},
@@ -408,7 +408,7 @@ constexpr std::array kRows{
     Row{"check-premises", "run at {load}/s on a service of up to {capacity}/s"},
     Row{"check-premises-assumed",
         "run at {load}/s on a service of up to {capacity}/s, and by default {assumed}"},
-    Row{"more-notes", "{count} more notes: -v   --explain WORD says more of a word in brackets"},
+    Row{"more-notes", "{count} more note{s}: -v   --explain WORD says more of a word in brackets"},
     Row{"of-policy", "{policy}: {answer}"},
     // A policy as a file of another program: policies/export.cc
     Row{"export-internal",
@@ -634,8 +634,13 @@ std::string words_of(const Statement& statement) {
     for (std::size_t at = text.find(place); at != text.npos; at = text.find(place, at)) {
       text.replace(at, place.size(), words);
       at += words.size();
+      const std::size_t plural = text.find("{s}", at);
+      if (words == "1" && plural != text.npos && plural == text.find('{', at)) text.erase(plural, 3);
     }
     if (row == kRows.end()) text += ' ' + std::string(value.name) + '=' + words;
+  }
+  for (std::size_t at = text.find("{s}"); at != text.npos; at = text.find("{s}", at)) {
+    text.replace(at, 3, "s");
   }
   return text;
 }
@@ -664,6 +669,9 @@ std::string figure_words(std::string name) {
 
 std::string number_words(double number) {
   if (!std::isfinite(number)) return "unlimited";
+  // Near one, as attempts per request often are, two digits of what differs: 1.005, not 1.
+  const double from_one = std::abs(number - 1);
+  if (from_one < 0.1) return print_number(std::round(1e4 * (1 + to_digits(number - 1, 2))) / 1e4);
   if (std::abs(number) < 100) return digits_of(number, 3);
   if (std::abs(number) >= 1e15) return print_number(number);
   std::string digits = std::to_string(std::llround(number));

@@ -221,6 +221,7 @@ class Refusals {
   std::string instead_of(const std::string& word) const {
     if (word.ends_with(".ini")) return "--config=" + shell_word(word);
     if (find_strategy(word) != nullptr) return "--strategy=" + word;
+    if (word == "help" || word == "version") return "--" + word;
     const std::string meant = meant_by(word.substr(0, word.find('=')), names_of(app_));
     return meant.empty() ? ""
                          : "--" + meant +

@@ -51,7 +51,8 @@ Style style_of(int descriptor, ColorWish wish) {
   Style style;
   style.terminal = isatty(descriptor) == 1;
   const bool plain = std::getenv("NO_COLOR") != nullptr || environment("TERM") == "dumb";
-  style.color = wish == ColorWish::kAlways || (wish == ColorWish::kAuto && style.terminal && !plain);
+  style.color =
+      wish == ColorWish::kAlways || (wish == ColorWish::kAuto && style.terminal && !plain);
   style.unicode = !style.terminal || is_utf8();
   winsize window{};
   if (style.terminal && ioctl(descriptor, TIOCGWINSZ, &window) == 0 && window.ws_col > 0) {

@@ -19,7 +19,7 @@ struct ShareOf {
 };
 
 struct StatementValue {
-  std::string_view name;                                   // of a literal
+  std::string_view name;                                    // of a literal
   std::variant<double, ShareOf, Duration, std::string> of;  // a count or a rate, ...
 };
 

@@ -17,8 +17,8 @@ void imply(const std::function<bool(std::string_view option)>& given,
           return std::string(one.option) + " is of " + std::string(one.target) + '=' +
                  std::string(one.value);
         };
-        throw std::invalid_argument(of(*first) + ", and " + of(each) +
-                                    ": give one of them, or --" + std::string(target));
+        throw std::invalid_argument(of(*first) + ", and " + of(each) + ": give one of them, or --" +
+                                    std::string(target));
       }
       if (first == nullptr) first = &each;
     }

@@ -173,8 +173,8 @@ struct Outlook {
     Duration of{0}, calm{0};
   };
   std::optional<Saves> budget_saves{};
-  bool budget_is_bucket = false;      // is each budget a bucket of tokens?
-  bool gates = false;                 // some whose effect is not computed
+  bool budget_is_bucket = false;  // is each budget a bucket of tokens?
+  bool gates = false;             // some whose effect is not computed
   double client_rate =
       kUnlimited;  // attempts a second that all processes send at most, if that is given
   std::optional<Connections> connections{};  // empty if each attempt opens one

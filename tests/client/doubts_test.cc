@@ -41,7 +41,8 @@ TEST(OutageDoubts, LeaveARecoveryThatIsOne) {
   for (const By by : {By::kClients, By::kService}) {
     EXPECT_EQ(with(Verdict::kRecovered, {.by = by}, true).verdict, Verdict::kRecovered);
   }
-  EXPECT_EQ(test::facts(with(Verdict::kRecovered, {.by = By::kCommands}).causes), "held-by-retries");
+  EXPECT_EQ(test::facts(with(Verdict::kRecovered, {.by = By::kCommands}).causes),
+            "held-by-retries");
   const Recovery recovered = with(Verdict::kRecovered, {.by = By::kCommands, .end_failed = true});
   EXPECT_EQ(recovered.verdict, Verdict::kRecovered);
   EXPECT_EQ(test::facts(recovered.causes), "held-by-retries; end-failed");
@@ -56,7 +57,8 @@ TEST(OutageDoubts, DoNotCallACollapseWhatMayBeTheOutage) {
     EXPECT_EQ(with(verdict, {.by = By::kCommands}).verdict, verdict);
     EXPECT_EQ(test::facts(with(verdict, {.by = By::kClients}).causes), "held-by-retries");
   }
-  EXPECT_EQ(test::facts(with(Verdict::kCollapsed, {.by = By::kCommands}).causes), "held-by-retries; may-go-on");
+  EXPECT_EQ(test::facts(with(Verdict::kCollapsed, {.by = By::kCommands}).causes),
+            "held-by-retries; may-go-on");
   EXPECT_EQ(with(Verdict::kNoOutage, {.by = By::kCommands, .end_failed = true}).verdict,
             Verdict::kNoOutage);
 }

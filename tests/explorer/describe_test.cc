@@ -132,7 +132,8 @@ TEST(Look, HasTheTitleOfTheRetries) {
 }
 
 TEST(Look, NamesOptionsWithoutEffect) {
-  const Json description = describe({{"service", "curve"}, {"workers", "5"}, {"time-limit", "1h"}}, 1);
+  const Json description =
+      describe({{"service", "curve"}, {"workers", "5"}, {"time-limit", "1h"}}, 1);
   EXPECT_THAT(description["unused"]["workers"].get<std::string>(),
               HasSubstr("workers has no effect"));
   EXPECT_EQ(description["unused"]["time-limit"], "time-limit has no effect without --arrivals=job");

@@ -20,6 +20,10 @@ constexpr int kSlowness = 5;
 constexpr int kSlowness = 1;
 #endif
 
+// How many times as long as documented an end may take. A sanitizer looks for leaks at the end: 0.4 s alone, 5 s
+// beside three busy processes. An end that waits for what never comes takes for ever.
+constexpr int kEndSlowness = kSlowness > 1 ? 4 * kSlowness : 1;
+
 // A sanitizer maps more address space than there is memory.
 constexpr bool kCanRunOutOfMemory = !RETRYSTORM_SANITIZED;
 

@@ -19,8 +19,8 @@ inline std::string facts(const Statement& statement) {
   };
   std::string values;
   for (const StatementValue& each : statement.values) {
-    values += (values.empty() ? "" : ", ") + std::string(each.name) + '=' +
-              std::visit(Plain{}, each.of);
+    values +=
+        (values.empty() ? "" : ", ") + std::string(each.name) + '=' + std::visit(Plain{}, each.of);
   }
   return std::string(statement.id) + (values.empty() ? "" : '(' + values + ')');
 }

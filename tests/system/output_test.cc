@@ -26,8 +26,8 @@ using ::testing::AnyOf;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
-// Documented is a second; a busy machine takes longer, and an end that waits for a reader never comes.
-constexpr Duration kEnd = 4s * kSlowness;
+// The documented time to end.
+constexpr Duration kEnd = 1s * kEndSlowness;
 
 // A pipe that holds one page.
 class Pipe {
@@ -181,7 +181,7 @@ TEST(BlockedOutput, DoesNotHoldUpTheEndOfASimulation) {
 }
 
 // A program waits up to a second for a file at its end.
-constexpr Duration kEndWithAFile = kEnd + 1s * kSlowness;
+constexpr Duration kEndWithAFile = 2s * kEndSlowness;
 
 std::string lines_lost(const Fifo& fifo) {
   return fifo.path() + " was blocked: [0-9]+ lines are lost\n";

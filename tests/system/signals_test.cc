@@ -58,7 +58,7 @@ TEST(Signals, EndASweepWhoseTableNobodyReads) {
                            "--csv", fifo.path(), "--threads", "1"});
     ASSERT_TRUE(fifo.full());
     simulate.signal(number);
-    EXPECT_TRUE(simulate.exit_code(4s * kSlowness)) << simulate.err();
+    EXPECT_TRUE(simulate.exit_code(2s * kEndSlowness)) << simulate.err();
     EXPECT_THAT(simulate.err(), HasSubstr("was blocked"));
   }
 }

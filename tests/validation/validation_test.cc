@@ -87,7 +87,8 @@ TEST(Validate, PassesOnTheExceptionOfARun) {
 }
 
 TEST(Observe, RefusesOptionsThatHaveNoEffect) {
-  EXPECT_THROW(observe({.options = {{"arrivals", "closed"}, {"rate", "5"}}}, 1), std::invalid_argument);
+  EXPECT_THROW(observe({.options = {{"arrivals", "closed"}, {"rate", "5"}}}, 1),
+               std::invalid_argument);
 }
 
 TEST(Observe, RecordsTheRequestedFigures) {

@@ -22,7 +22,8 @@ RunCurve curve_of(const std::vector<double>& ok) {
 TEST(Strip, HasAMarkForEachWindow) {
   const Style style;
   EXPECT_EQ(strip_of(curve_of({0, 1, 50, 100, 114}), 100, 48, style).marks, "·▁▄▇█");
-  EXPECT_EQ(strip_of(curve_of({0, 1, 50, 100, 114}), 100, 48, Style{.unicode = false}).marks, "._-##");
+  EXPECT_EQ(strip_of(curve_of({0, 1, 50, 100, 114}), 100, 48, Style{.unicode = false}).marks,
+            "._-##");
   EXPECT_EQ(strip_of(RunCurve(), 100, 48, style).marks, "");
 }
 
@@ -90,9 +91,11 @@ TEST(SeenInTheRates, NothingThatIsChance) {
 
 TEST(Fitted, IsNoWiderThanItsStyle) {
   const Style narrow{.width = 20};
-  EXPECT_EQ(fitted("- ", "one two three four five six", narrow), "- one two three four\n  five six\n");
+  EXPECT_EQ(fitted("- ", "one two three four five six", narrow),
+            "- one two three four\n  five six\n");
   // A long word has a line of its own.
-  EXPECT_EQ(fitted("", "a abcdefghijklmnopqrstuvwxyz b", narrow), "a\nabcdefghijklmnopqrstuvwxyz\nb\n");
+  EXPECT_EQ(fitted("", "a abcdefghijklmnopqrstuvwxyz b", narrow),
+            "a\nabcdefghijklmnopqrstuvwxyz\nb\n");
 }
 
 TEST(Painted, HasColourOnlyWhereTheStyleHas) {

@@ -151,7 +151,8 @@ TEST(Expectation, OfTheWholeRunNamesTheFigureAfterTheOutage) {
   const auto text = [&figures](const std::string& typed) {
     return test::facts(details_of(claim(typed), judge(claim(typed), figures)));
   };
-  EXPECT_EQ(text("OK/s>30"), "claim-value-whole(value=33.7); claim-after(name=OK/s-after, value=1.6)");
+  EXPECT_EQ(text("OK/s>30"),
+            "claim-value-whole(value=33.7); claim-after(name=OK/s-after, value=1.6)");
   EXPECT_EQ(text("success>20%"),
             "claim-value-whole(value=0.286); claim-after(name=success-after, value=0.0045)");
   EXPECT_EQ(text("request-p99<1s"),

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "model/base/random.h"
-
 #include "tests/support/facts.h"
 
 namespace retrystorm {
@@ -170,9 +169,7 @@ TEST(Recovery, SaysThatAServiceIsDownWithoutAnOutage) {
   History never;
   never.windows(3, 0, 20);
   EXPECT_EQ(never.verdict(), Verdict::kCollapsed);
-  EXPECT_EQ(
-      never.reason(),
-      "never-well(count=300, window=15s, attempts=20, retries=20)");
+  EXPECT_EQ(never.reason(), "never-well(count=300, window=15s, attempts=20, retries=20)");
   // Too few attempts; a service that is metered; the end of a job.
   EXPECT_EQ(History().windows(3, 0, 0.4).verdict(), Verdict::kNoOutage);
   EXPECT_EQ(History().windows(6, 15, 100'000).verdict(), Verdict::kNoOutage);
@@ -356,12 +353,9 @@ TEST(Recovery, SaysWhyItIsUndecided) {
             "down-before(attempts=1200)");
   EXPECT_EQ(History().windows(6, 0.2).stop().windows(4, 0, 1).go_on().windows(8, 0.2).reason(),
             "few-answers-before(answers=5, time=25s)");
-  EXPECT_EQ(History().windows(6, 100).stop().windows(4, 0, 9).reason(),
-            "ended-in-outage");
-  EXPECT_EQ(History().calm_and_outage().windows(2, 100).reason(),
-            "too-short-after");
-  EXPECT_EQ(History().calm_and_outage().windows(3, 0).reason(),
-            "no-attempt-at-end(window=15s)");
+  EXPECT_EQ(History().windows(6, 100).stop().windows(4, 0, 9).reason(), "ended-in-outage");
+  EXPECT_EQ(History().calm_and_outage().windows(2, 100).reason(), "too-short-after");
+  EXPECT_EQ(History().calm_and_outage().windows(3, 0).reason(), "no-attempt-at-end(window=15s)");
 }
 
 TEST(Recovery, KnowsWhenErrorsWereGoneWithoutABaseline) {
@@ -384,12 +378,10 @@ TEST(Recovery, SaysThatTheServiceWasUnwellBeforeTheOutage) {
         .result();
   };
   EXPECT_EQ(after_calm_of(49).verdict, Verdict::kUndecided);
-  EXPECT_EQ(test::facts(after_calm_of(49).causes),
-            "not-well-before(share=0.49)");
+  EXPECT_EQ(test::facts(after_calm_of(49).causes), "not-well-before(share=0.49)");
   EXPECT_EQ(after_calm_of(50).verdict, Verdict::kRecovered);
-  EXPECT_EQ(
-      test::facts(after_calm_of(50).causes),
-      "back-at-once(baseline=50, after=0s); unwell-before(share=0.5)");
+  EXPECT_EQ(test::facts(after_calm_of(50).causes),
+            "back-at-once(baseline=50, after=0s); unwell-before(share=0.5)");
   EXPECT_EQ(test::facts(after_calm_of(95).causes), "back-at-once(baseline=95, after=0s)");
   EXPECT_EQ(
       History()
@@ -504,8 +496,7 @@ TEST(Recovery, AQueueThatLevelsOffIsACollapse) {
 }
 
 TEST(Recovery, SaysThatTheServiceIsGone) {
-  EXPECT_EQ(History().calm_and_outage().refused(4, 120).reason(),
-            "service-gone(attempts=120)");
+  EXPECT_EQ(History().calm_and_outage().refused(4, 120).reason(), "service-gone(attempts=120)");
   EXPECT_EQ(History().calm_and_outage().refused(2, 120).windows(2, 0, 120).reason(),
             "held-by-retries(attempts=120, retries=120, mended=nothing is broken any more)");
 }
@@ -790,7 +781,8 @@ TEST(Recovery, NamesTheDisturbanceThatItDoesNotComeBackFrom) {
   history.calm_and_outage().windows(6, 100).fault_begins("errors:1").windows(2, 0, 100);
   history.fault_ends("errors:1").windows(3, 0, 300);
   EXPECT_EQ(history.verdict(), Verdict::kCollapsed);
-  EXPECT_EQ(history.reason(), "kept-down-by-retries(attempts=300, retries=300); since(what=errors:1, at=1:20)");
+  EXPECT_EQ(history.reason(),
+            "kept-down-by-retries(attempts=300, retries=300); since(what=errors:1, at=1:20)");
   history.windows(1, 50, 50);
   EXPECT_EQ(history.verdict(), Verdict::kRecovering);
   EXPECT_EQ(history.reason(),
@@ -812,13 +804,12 @@ TEST(Recovery, IsJudgedWhereNothingElseDisturbs) {
   History soon, late;
   soon.calm_and_outage().windows(2, 0, 300).fault_begins("slow:2").windows(8, 0, 300);
   EXPECT_EQ(soon.verdict(), Verdict::kUndecided);
-  EXPECT_EQ(
-      soon.reason(),
-      "disturbed-after(what=slow:2, at=1:00)");
+  EXPECT_EQ(soon.reason(), "disturbed-after(what=slow:2, at=1:00)");
   late.calm_and_outage().windows(3, 0, 300).disturb("restart").windows(2, 90, 10);
   EXPECT_EQ(late.verdict(), Verdict::kCollapsed);
-  EXPECT_EQ(late.reason(),
-            "kept-down-by-retries(attempts=300, retries=300); not-judged-since(what=restart, at=1:05)");
+  EXPECT_EQ(
+      late.reason(),
+      "kept-down-by-retries(attempts=300, retries=300); not-judged-since(what=restart, at=1:05)");
   late.windows(2, 100);
   EXPECT_EQ(late.verdict(), Verdict::kRecovered);
 }
@@ -877,13 +868,15 @@ TEST(Recovery, IsNotRevokedByWhatStays) {
     History history;
     history.calm_and_outage().windows(6, 100).disturb("that", leaves).windows(6, 50, 50);
     EXPECT_EQ(history.verdict(), Verdict::kRecovered);
-    EXPECT_EQ(history.reason(), "back-at-once(baseline=100, after=0s); not-judged-since(what=that, at=1:20)");
+    EXPECT_EQ(history.reason(),
+              "back-at-once(baseline=100, after=0s); not-judged-since(what=that, at=1:20)");
   }
   // The load is another matter, because the baseline follows it.
   History load;
   load.calm_and_outage().windows(6, 100).disturb("load 2", Lasting::kLoad).windows(6, 0, 300);
   EXPECT_EQ(load.verdict(), Verdict::kCollapsed);
-  EXPECT_EQ(load.reason(), "kept-down-by-retries(attempts=300, retries=300); since(what=load 2, at=1:20)");
+  EXPECT_EQ(load.reason(),
+            "kept-down-by-retries(attempts=300, retries=300); since(what=load 2, at=1:20)");
 }
 
 TEST(Recovery, IsNotJudgedWithLessCapacityFromTheOutageOn) {
