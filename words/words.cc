@@ -12,7 +12,8 @@ namespace {
 
 struct Row {
   std::string_view id;
-  std::string_view words;  // {NAME} is the value of this name, {s} an s unless the number before it is 1
+  std::string_view
+      words;  // {NAME} is the value of this name, {s} an s unless the number before it is 1
 };
 
 constexpr std::array kRows{
@@ -635,7 +636,8 @@ std::string words_of(const Statement& statement) {
       text.replace(at, place.size(), words);
       at += words.size();
       const std::size_t plural = text.find("{s}", at);
-      if (words == "1" && plural != text.npos && plural == text.find('{', at)) text.erase(plural, 3);
+      if (words == "1" && plural != text.npos && plural == text.find('{', at))
+        text.erase(plural, 3);
     }
     if (row == kRows.end()) text += ' ' + std::string(value.name) + '=' + words;
   }

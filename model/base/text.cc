@@ -218,7 +218,8 @@ std::string wrapped(std::string line, std::string_view text, std::size_t indent)
   const std::vector<std::string_view> parts = split(text, ' ');
   for (std::size_t i = 0; i < parts.size(); ++i) {
     std::string word(parts[i]);
-    while (i + 1 < parts.size() && is_unit_of(word, parts[i + 1])) word.append(" ").append(parts[++i]);
+    while (i + 1 < parts.size() && is_unit_of(word, parts[i + 1]))
+      word.append(" ").append(parts[++i]);
     if (!first && line.size() + 1 + word.size() > kLineWidth) {
       all += line + '\n';
       line.assign(indent, ' ');
