@@ -175,7 +175,7 @@ void Experiment::begin() {
   const std::string below = options_.outage_at || dependencies_.server != nullptr
                                 ? words_of({"below-client", {{"seed", std::to_string(seed_)}}})
                                 : words_of("seen-below");
-  recorder_->add(answer_.emplace(dependencies_.out, style, below), options_.report_interval);
+  recorder_->add(answer_.emplace(dependencies_.out, style, below, true), options_.report_interval);
   if (options_.look.verbose) {
     recorder_->add(figures_.emplace(dependencies_.out, style), options_.report_interval);
   }

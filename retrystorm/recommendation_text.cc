@@ -110,7 +110,7 @@ Table Recommendation::table_of(const std::vector<Row>& rows) const {
                           {.title = "errors 10 %", .group = "answered"},
                           {.title = "50 %", .group = "answered"},
                           {.title = "per request", .group = "attempts"},
-                          {.title = "at most", .group = "attempts", .rank = 1}},
+                          {.title = "in an outage", .group = "attempts", .rank = 1}},
               .rows = {}};
   if (parting_ != nullptr) {
     table.columns.insert(table.columns.begin() + 4, {.title = parting_->title, .group = "back"});

@@ -146,12 +146,17 @@ std::string tell_before(const Invocation& invocation, const SimulatorOptions& as
     const ScenarioOptions run = options_of(cell);
     rows.push_back({row_name(grid, cell), look_ahead(run)});
     warn_of_factor(invocation, rows.back().outlook);
-    const Statements& some = rows.back().outlook.warnings;
-    warnings.insert(warnings.end(), some.begin(), some.end());
+    // What holds of several rows is said of the first.
+    for (const Statement& each : rows.back().outlook.warnings) {
+      if (!says(warnings, each.id)) warnings.push_back(each);
+    }
     add_different(no_defaults, asked, run);
     add_options_of_kinds(no_defaults, run);
   }
-  const Statement line{asked.expectations.empty() ? "before-sweep" : "before-sweep-at-most",
+  const bool search = !asked.least.empty() || !asked.most.empty();
+  const Statement line{search                       ? "before-search"
+                       : asked.expectations.empty() ? "before-sweep"
+                                                    : "before-sweep-at-most",
                        {{"rows", grid.size()}, {"runs", static_cast<double>(runs)}}};
   print(asked, words_of(line), warnings);
   return assumed_list(invocation.app, start, rows, no_defaults);

@@ -178,7 +178,7 @@ void ManyAnswers::tell_one(const AnsweredCell& cell, const MoreColumns& more) co
   print_dim(
       std::cout,
       words_of({"below-many",
-                {{"below", words_of(below_of(result))},
+                {{"below", words_of(below_of(result, options_.expectations.empty()))},
                  {"seeds", "seeds " + std::to_string(first) + " to " + std::to_string(end)}}}),
       style_);
   std::cout << std::flush;

@@ -47,7 +47,7 @@ class ManyAnswers {
   const NamedOptions& given_;
   const Grid& grid_;
   const CampaignOptions campaign_;
-  const std::function<bool()>& stop_;
+  const std::function<bool()> stop_;
   JsonLines& json_;
   const Evaluator evaluator_;
   const Style style_;

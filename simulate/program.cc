@@ -62,7 +62,8 @@ int run_once(const Invocation& invocation, const SimulatorOptions& options, std:
   SummaryReport summary(std::cout, style);
   AnswerReport answer(std::cout, style,
                       words_of({defaults.empty() ? "below-one-run-given" : "below-one-run",
-                                {{"seed", std::to_string(seed)}, {"defaults", defaults}}}));
+                                {{"seed", std::to_string(seed)}, {"defaults", defaults}}}),
+                      false);
   SimulationObservers observers{.run = {&lines, &json_report, &answer}};
   if (options.look.verbose) observers.run.push_back(&summary);
   if (options.server_lines) observers.service.push_back(&service_lines);

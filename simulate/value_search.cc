@@ -90,6 +90,7 @@ struct Answered {
   const LimitValue& limit;
   const std::vector<TriedValue>& tried;
   const CellResult* found;  // the runs of that value; null if there is none
+  const std::string& calm;  // see calm_for_budget
 };
 
 // The calm before the outage in a search for the size of a budget: as long as it saves. After less it
@@ -123,14 +124,14 @@ bool holds_at_other_end(const LimitValue& limit, bool least) {
 
 // The answer in a line, and what to know beside it.
 void tell_answer(const Answered& search) {
-  const auto& [options, name, is_time, least, limit, tried, found] = search;
+  const auto& [options, name, is_time, least, limit, tried, found, calm] = search;
   const Style style = style_of(STDOUT_FILENO, options.look.color);
   std::string claims;
   for (const Expectation& each : options.expectations) {
     claims += (claims.empty() ? "" : words_of("and")) + each.text;
   }
   const bool one_limit = limit.against.empty(), turned = holds_at_other_end(limit, least);
-  const auto text_of = [is_time](const std::optional<TriedValue>& each) {
+  const auto text_of = [is_time = search.is_time](const std::optional<TriedValue>& each) {
     if (!each) return std::string();
     return is_time && each->value != kNoneWord ? time_words(parse_duration(each->value))
                                                : each->value;
@@ -161,6 +162,9 @@ void tell_answer(const Answered& search) {
               {broken ? "search-none" : "search-undecided", values}};
   }
   print_headline(std::cout, answer, style);
+  if (!calm.empty()) {
+    std::cout << fitted("  ", words_of({"search-calm", {{"calm", calm}}}), style);
+  }
   if (!limit.found) {
     std::size_t needed = 0;
     for (std::size_t i = 0; i < options.expectations.size(); ++i) {
@@ -266,7 +270,12 @@ int find_value(const Invocation& invocation, const SimulatorOptions& options, st
   };
   const auto limit = find_limit(scale, least, judged, name == "outage-for");
   if (!limit) {
-    if (output.has_reader()) std::cerr << "interrupted\n";
+    if (output.has_reader()) {
+      for (const TriedValue& each : all_tried) {
+        std::cerr << name << '=' << each.value << ": " << to_string(each.finding()) << '\n';
+      }
+      std::cerr << "interrupted\n";
+    }
     return std::max<int>(output.finish(), kExitFault);
   }
   const auto value_of = [](const std::optional<TriedValue>& tried) {
@@ -289,7 +298,7 @@ int find_value(const Invocation& invocation, const SimulatorOptions& options, st
               {"runs", limit->runs}});
   const bool is_time = list.find(name)->kind == Option::Kind::kDuration;
   tell_answer({options, name, is_time, least, *limit, all_tried,
-               limit->found ? &results[limit->found->value] : nullptr});
+               limit->found ? &results[limit->found->value] : nullptr, calm});
   if (options.look.verbose && limit->beside && limit->beside->finding() == Finding::kUndecided) {
     print_remarks(std::cout, {{limit->beside->value, results[limit->beside->value]}});
   }

@@ -149,10 +149,11 @@ Statement block_of(const CellResult& cell) {
            {"after", answered_in(cell, RunPhase::kAfter)}}};
 }
 
-Statement below_of(const CellResult& cell) {
+Statement below_of(const CellResult& cell, bool with_interval) {
   const double attempts = cell.amplification;
   const auto down = cell.down();
-  if (!down || !cell.unsettled().empty()) return {"below-runs", {{"attempts", attempts}}};
+  if (!with_interval || !down || !cell.unsettled().empty())
+    return {"below-runs", {{"attempts", attempts}}};
   return {"below-runs-down",
           {{"share", ShareOf{down->value}},
            {"low", ShareOf{down->interval.low}},

@@ -20,8 +20,8 @@ Statements remarks_of(const CellResult& cell);
 
 // "answered: in the outage 9 %, after it 98.9 %", and after which time most runs are back.
 Statement block_of(const CellResult& cell);
-// "1 % down (95 %: 0.2 to 5.4 %) · 1.5 attempts per request"
-Statement below_of(const CellResult& cell);
+// "1 % down (95 %: 0.2 to 5.4 %) · 1.5 attempts per request". A claim has an interval of its own: then without.
+Statement below_of(const CellResult& cell, bool with_interval);
 
 struct AnsweredRow {
   std::vector<std::string> values{};  // of the axes

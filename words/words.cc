@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <string_view>
 
 #include "model/base/text.h"
@@ -16,7 +17,7 @@ struct Row {
       words;  // {NAME} is the value of this name, {s} an s unless the number before it is 1
 };
 
-constexpr std::array kRows{
+constexpr Row kRows[] = {
     // What became of a run: model/run/recovery.cc
     Row{"back-at-once", "back at 90 % of {baseline} OK/s at once"},
     Row{"back-after", "back at 90 % of {baseline} OK/s after {after}"},
@@ -75,6 +76,7 @@ constexpr std::array kRows{
         "Comes back after {after}, and every request of the outage gets its answer"},
     Row{"answer-back-with-queue", "Comes back, but not quite: {why}"},
     Row{"answer-down", "Stays down: {why}"},
+    Row{"answer-job-open", "The job is not done: {done} of {calls} calls"},
     Row{"answer-no-outage", "No outage: {share} of the requests are answered"},
     Row{"answer-recovering", "Still coming back: {why}"},
     Row{"answer-relapsed", "Comes back, and goes down again: {why}"},
@@ -109,6 +111,7 @@ constexpr std::array kRows{
     Row{"default-timeout", "timeout {timeout}"},
     Row{"next-down",
         "how often? --runs=100   what ends it? retrystorm remedies   why? --explain   figures: -v"},
+    Row{"next-client", "why? --explain   figures: -v   how often? simulate with --runs=100"},
     Row{"next-one-run", "how often? --runs=100   why? --explain   figures: -v"},
     Row{"seen-back", "Came back: from {from} to {to} OK/s fell to {share} of what they were"},
     Row{"seen-down", "Stays down since {from}: OK/s fell to {share} of what they were"},
@@ -124,11 +127,15 @@ constexpr std::array kRows{
     Row{"before-workers", "{workers} workers do {capacity}/s"},
     Row{"before-curve", "service {capacity}/s"},
     Row{"before-unlimited", "service without a limit"},
+    Row{"before-calls", "if {name} is dead, up to {calls} calls of it for a request: {rate}/s"},
+    Row{"before-calls-too-many",
+        "if {name} is dead, up to {calls} calls of it for a request: {rate}/s, too many"},
     Row{"before-retries", "{retries}"},
     Row{"before-attempts", "{attempts} attempt{s}: up to {rate}/s if all fail"},
     Row{"before-attempts-too-many", "{attempts} attempt{s}: up to {rate}/s if all fail, too many"},
     Row{"before-outage", "{what} for {length}"},
     Row{"before-outage-at", "{what} {from} to {to}"},
+    Row{"before-search", "a search, with up to {runs} runs of each value"},
     Row{"before-sweep", "{rows} rows of {runs} runs"},
     Row{"before-sweep-at-most", "{rows} rows of up to {runs} runs"},
     Row{"at-clock", "{at} {what}"},
@@ -465,8 +472,7 @@ constexpr std::array kRows{
     Row{"recommend-nothing-yet", "Not decided: interrupted before each fault had been tried"},
     Row{"recommend-queue",
         "your service: bound its queue, --queue-length={length}, then search again"},
-    Row{"recommend-start",
-        "Use {what} as it is: of {count} settings none stays up where it goes down, and none costs clearly less"},
+    Row{"recommend-start", "Use {what} as it is: none of {count} settings is clearly better"},
     Row{"recommend-varied", "also up in {count} variations of your service and its load"},
     Row{"recommend-varied-down", "down where this differs: {list}"},
     Row{"recommend-what-else", "what a service can do: retrystorm remedies"},
@@ -508,6 +514,7 @@ constexpr std::array kRows{
     Row{"below-search", "{values} values, {runs} runs · each of them: -v"},
     Row{"greatest", "greatest"},
     Row{"least", "least"},
+    Row{"search-calm", "in runs with --outage-at={calm}, when the budget is full"},
     Row{"search-found",
         "The {kind} {option} at which {claims} holds: {value} ({beside}: {finding})"},
     Row{"search-found-at-end",
@@ -625,10 +632,10 @@ std::string digits_of(double number, int digits) {
 }  // namespace
 
 std::string words_of(const Statement& statement) {
-  const auto row = std::find_if(kRows.begin(), kRows.end(),
+  const auto row = std::find_if(std::begin(kRows), std::end(kRows),
                                 [&](const Row& each) { return each.id == statement.id; });
   // A statement without words is a fault of ours, which must not hide what it says.
-  std::string text(row == kRows.end() ? statement.id : row->words);
+  std::string text(row == std::end(kRows) ? statement.id : row->words);
   for (const StatementValue& value : statement.values) {
     const std::string place = '{' + std::string(value.name) + '}';
     const std::string words = std::visit(ValueInWords{}, value.of);
@@ -639,7 +646,7 @@ std::string words_of(const Statement& statement) {
       if (words == "1" && plural != text.npos && plural == text.find('{', at))
         text.erase(plural, 3);
     }
-    if (row == kRows.end()) text += ' ' + std::string(value.name) + '=' + words;
+    if (row == std::end(kRows)) text += ' ' + std::string(value.name) + '=' + words;
   }
   for (std::size_t at = text.find("{s}"); at != text.npos; at = text.find("{s}", at)) {
     text.replace(at, 3, "s");

@@ -68,6 +68,14 @@ Strip strip_of(const RunCurve& curve, double full, std::size_t most, const Style
   return strip;
 }
 
+namespace {
+
+std::vector<StatementValue> calls_of(const JobResult& job) {
+  return {{"done", static_cast<double>(job.done)}, {"calls", static_cast<double>(job.calls())}};
+}
+
+}  // namespace
+
 RunAnswer answer_of(const Summary& summary) {
   const Recovery& recovery = summary.recovery;
   const std::string why = words_of(recovery.causes);
@@ -83,9 +91,13 @@ RunAnswer answer_of(const Summary& summary) {
     case Verdict::kUndecided:
       return {Tone::kDoubt, {"answer-undecided", {{"why", why}}}};
     case Verdict::kNoOutage: {
-      const double success = summary.counts.success_share();
-      return {success >= 0.99 ? Tone::kGood : Tone::kDoubt,
-              {"answer-no-outage", {{"share", ShareOf{success}}}}};
+      const ShareOf success{summary.counts.success_share()};
+      const Tone tone = success.share >= 0.99 ? Tone::kGood : Tone::kDoubt;
+      const auto& job = summary.job;
+      if (!job) return {tone, {"answer-no-outage", {{"share", success}}}};
+      if (job->makespan)
+        return {tone, {"runs-job", {{"time", *job->makespan}, {"share", success}}}};
+      return {Tone::kBad, {"answer-job-open", calls_of(*job)}};
     }
     case Verdict::kRecovered:
       break;
@@ -135,13 +147,10 @@ Statements remarks_of(const Summary& summary) {
   if (summary.failed_orders.value_or(0) > 0) {
     all.push_back({"run-failed-orders", {{"count", number(*summary.failed_orders)}}});
   }
-  if (const auto& job = summary.job) {
-    if (job->makespan) {
-      all.push_back({"run-job-done", {{"time", *job->makespan}}});
-    } else {
-      all.push_back(
-          {"remark-calls", {{"done", number(job->done)}, {"calls", number(job->calls())}}});
-    }
+  // Without an outage the job is the answer.
+  if (const auto& job = summary.job; job && summary.recovery.verdict != Verdict::kNoOutage) {
+    all.push_back(job->makespan ? Statement{"run-job-done", {{"time", *job->makespan}}}
+                                : Statement{"remark-calls", calls_of(*job)});
   }
   if (const auto& reconnect = summary.reconnect) {
     Statement what{reconnect->all_back ? "run-reconnected" : "run-not-reconnected",
@@ -157,6 +166,15 @@ Statements remarks_of(const Summary& summary) {
   }
   return all;
 }
+
+namespace {
+
+// To a tenth of a second: a real run's windows end a bit late.
+Duration rounded(Duration time) {
+  return std::chrono::round<std::chrono::duration<std::int64_t, std::deci>>(time);
+}
+
+}  // namespace
 
 std::optional<RunAnswer> seen_in(const RunCurve& curve) {
   constexpr double kFell = 0.75, kBack = 0.9;  // of the OK/s before
@@ -182,8 +200,8 @@ std::optional<RunAnswer> seen_in(const RunCurve& curve) {
     const bool lasts = back == curve.points.size();
     return RunAnswer{lasts ? Tone::kBad : Tone::kGood,
                      {lasts ? "seen-down" : "seen-back",
-                      {{"from", clock_text(begin_of(i))},
-                       {"to", clock_text(curve.points[back - 1].end)},
+                      {{"from", clock_text(rounded(begin_of(i)))},
+                       {"to", clock_text(rounded(curve.points[back - 1].end))},
                        {"share", ShareOf{least / before}}}}};
   }
   return std::nullopt;
@@ -230,7 +248,7 @@ void print_strip(std::ostream& out, const RunCurve& curve, double full, const st
 std::string strip_legend(const RunCurve& curve, const Style& style) {
   const Duration mark = strip_of(curve, 1, kMostMarks, style).mark;
   return words_of(
-      {curve.outages.empty() ? "strip-legend" : "strip-legend-outage", {{"mark", mark}}});
+      {curve.outages.empty() ? "strip-legend" : "strip-legend-outage", {{"mark", rounded(mark)}}});
 }
 
 void print_dim(std::ostream& out, const std::string& text, const Style& style) {
@@ -238,9 +256,9 @@ void print_dim(std::ostream& out, const std::string& text, const Style& style) {
 }
 
 void AnswerReport::on_summary(const Summary& summary) {
-  const auto seen = summary.recovery.verdict == Verdict::kNoOutage && curve().outages.empty()
-                        ? seen_in(curve())
-                        : std::nullopt;
+  // A job's rate falls as it ends.
+  const bool announced = summary.recovery.verdict != Verdict::kNoOutage || !curve().outages.empty();
+  const auto seen = announced || summary.job ? std::nullopt : seen_in(curve());
   print_headline(out_, seen ? *seen : answer_of(summary), style_);
   print_strip(out_, curve(), summary.recovery.baseline_ok.value_or(0),
               strip_legend(curve(), style_), style_);
@@ -270,7 +288,11 @@ void AnswerReport::on_summary(const Summary& summary) {
   if (!below_.empty()) print_dim(out_, below_, style_);
   const bool down = summary.recovery.verdict == Verdict::kCollapsed ||
                     summary.recovery.verdict == Verdict::kRelapsed;
-  print_dim(out_, words_of(down ? "next-down" : "next-one-run"), style_);
+  print_dim(out_,
+            words_of(is_client_ ? "next-client"
+                     : down     ? "next-down"
+                                : "next-one-run"),
+            style_);
   out_ << std::flush;
 }
 

@@ -70,8 +70,8 @@ void print_dim(std::ostream& out, const std::string& text, const Style& style);
 class AnswerReport final : public CurveRecorder {
  public:
   // `out` must outlive the report.
-  AnswerReport(std::ostream& out, const Style& style, std::string below)
-      : out_(out), style_(style), below_(std::move(below)) {}
+  AnswerReport(std::ostream& out, const Style& style, std::string below, bool is_client)
+      : out_(out), style_(style), below_(std::move(below)), is_client_(is_client) {}
 
   void on_summary(const Summary& summary) override;
 
@@ -79,6 +79,7 @@ class AnswerReport final : public CurveRecorder {
   std::ostream& out_;
   const Style style_;
   const std::string below_;
+  const bool is_client_;  // not `simulate`
 };
 
 }  // namespace retrystorm

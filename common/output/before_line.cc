@@ -97,7 +97,11 @@ std::string before_line(const Outlook& outlook, const std::string& retries, std:
   }
   const Outlook::Failing& failing = outlook.retries.overload();
   const bool too_many = outlook.service && failing.rate > outlook.service->capacity;
-  if (std::isfinite(failing.attempts) && failing.attempts > 1) {
+  if (!outlook.graph.empty()) {  // the callers' retries multiply: the last statement says how often
+    all.push_back(outlook.graph.back());
+    all.back().id =
+        outlook.graph.back().id == "service-dead" ? "before-calls" : "before-calls-too-many";
+  } else if (std::isfinite(failing.attempts) && failing.attempts > 1) {
     all.push_back({too_many ? "before-attempts-too-many" : "before-attempts",
                    {{"attempts", failing.attempts}, {"rate", failing.rate}}});
   } else if (open) {

@@ -95,6 +95,8 @@ constexpr std::array kHeadings{
     Heading{"down_at_the_end", "down"},
     Heading{"attempts/request", "amplification"},
     Heading{"attempts_a_request", "amplification"},
+    Heading{"attempts_per_request", "amplification"},
+    Heading{"answered", "success_share"},
     Heading{"retry_amplification", "amplification"},
     Heading{"attempts_throttled", "throttled_share"},
     Heading{"capacity_idle", "idle_share"},
@@ -105,9 +107,10 @@ constexpr std::array kHeadings{
 
 // The same of parts of a name. Points are "_", too.
 constexpr std::array kParts{
-    Heading{"given_up", "gave_up"},  Heading{"req__", "request_"},
-    Heading{"rec__", "recovery_"},   Heading{"amplif_", "amplification"},
-    Heading{"conc_", "concurrency"}, Heading{"gone_p90", "errors_gone_p90"},
+    Heading{"given_up", "gave_up"},         Heading{"req__", "request_"},
+    Heading{"answered_", "success_"},       Heading{"rec__", "recovery_"},
+    Heading{"amplif_", "amplification"},    Heading{"conc_", "concurrency"},
+    Heading{"gone_p90", "errors_gone_p90"},
 };
 
 // "OK/s_after_the_outage" is ok_per_s_after.

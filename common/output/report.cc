@@ -23,10 +23,6 @@ namespace {
   return {text.data(), std::min(static_cast<std::size_t>(length), text.size() - 1)};
 }
 
-std::string count_text(std::uint64_t count, const char* what) {
-  return std::to_string(count) + ' ' + what;
-}
-
 // A time and its upper end, which is null if the time may be more.
 void add_bound(nlohmann::ordered_json& json, const std::string& name,
                const std::optional<TimeBound>& time) {

@@ -81,9 +81,10 @@ std::string sign_of(Tone tone, const Style& style) {
 }
 
 std::string fitted(const std::string& head, std::string_view text, const Style& style) {
-  const std::size_t indent = columns_of(head);
   std::string all = head;
-  std::size_t column = indent;
+  std::size_t column = columns_of(head);
+  // A long head leaves no room beside it.
+  const std::size_t indent = column > style.width / 2 ? 2 : column;
   bool first = true;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t blanks = std::min(text.find_first_not_of(' ', begin), text.size()) - begin;

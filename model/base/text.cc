@@ -206,8 +206,8 @@ namespace {
 bool is_unit_of(std::string_view number, std::string_view word) {
   if (number.empty() || number.back() < '0' || number.back() > '9') return false;
   const std::string_view unit = word.substr(0, word.find_first_of(".,;:)"));
-  constexpr std::array<std::string_view, 6> kUnits{"%", "us", "ms", "s", "min", "h"};
-  return std::find(kUnits.begin(), kUnits.end(), unit) != kUnits.end();
+  constexpr std::array<std::string_view, 6> kAfterNumber{"%", "us", "ms", "s", "min", "h"};
+  return std::find(kAfterNumber.begin(), kAfterNumber.end(), unit) != kAfterNumber.end();
 }
 
 }  // namespace

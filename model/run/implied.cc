@@ -13,12 +13,11 @@ void imply(const std::function<bool(std::string_view option)>& given,
     for (const Implied& each : kImplied) {
       if (each.target != target || !given(each.option)) continue;
       if (first != nullptr && first->value != each.value) {
-        const auto of = [](const Implied& one) {
-          return std::string(one.option) + " is of " + std::string(one.target) + '=' +
-                 std::string(one.value);
-        };
-        throw std::invalid_argument(of(*first) + ", and " + of(each) + ": give one of them, or --" +
-                                    std::string(target));
+        const std::string name(target), other(each.option);
+        throw std::invalid_argument(std::string(first->option) + ": of " + name + '=' +
+                                    std::string(first->value) + ", and --" + other + " of " + name +
+                                    '=' + std::string(each.value) + ": give one of them, or --" +
+                                    name);
       }
       if (first == nullptr) first = &each;
     }

@@ -156,7 +156,7 @@ TEST(BlockedOutput, LosesNothingOfASimulation) {
   EXPECT_EQ(simulate.err(), "");
 }
 
-// A terminal shows what was asked, on standard error, before its answer, and what to try below.
+// A terminal shows the table on standard output between the lines of standard error.
 TEST(StandardStreams, AreInOrderInATerminal) {
   for (int i = 0; i < 5; ++i) {
     Pipe pipe;
@@ -165,9 +165,9 @@ TEST(StandardStreams, AreInOrderInATerminal) {
                           0, pipe.as_standard_output(true));
     const std::string text = pipe.read_to_the_end();
     EXPECT_EQ(simulate.exit_code(), 0);
-    const std::size_t ahead = text.find("\nruns       2 rows"), title = text.find("all rows: "),
-                      table = text.find("\nstrategy ");
-    EXPECT_TRUE(ahead < title && title < table && table != text.npos) << text;
+    const std::size_t title = text.find("2 rows of 2 runs"), table = text.find("\nstrategy "),
+                      tried = text.find(" runs with --backlog=");
+    EXPECT_TRUE(title < table && table < tried && tried != text.npos) << text;
   }
 }
 
