@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstdlib>
 
@@ -80,6 +81,24 @@ std::string sign_of(Tone tone, const Style& style) {
   }
 }
 
+namespace {
+
+// The end of the word that begins there. "97.7 %" and "20 ms," are words: no line begins with a unit.
+std::size_t end_of_word(std::string_view text, std::size_t begin) {
+  constexpr std::array<std::string_view, 6> kUnits{"%", "us", "ms", "s", "min", "h"};
+  std::size_t end = std::min(text.find(' ', begin), text.size());
+  while (end < text.size() && text[end - 1] >= '0' && text[end - 1] <= '9') {
+    const std::size_t next = std::min(text.find(' ', end + 1), text.size());
+    const std::string_view word = text.substr(end + 1, next - end - 1);
+    const std::string_view unit = word.substr(0, word.find_first_of(".,;:)"));
+    if (std::find(kUnits.begin(), kUnits.end(), unit) == kUnits.end()) break;
+    end = next;
+  }
+  return end;
+}
+
+}  // namespace
+
 std::string fitted(const std::string& head, std::string_view text, const Style& style) {
   std::string all = head;
   std::size_t column = columns_of(head);
@@ -89,7 +108,7 @@ std::string fitted(const std::string& head, std::string_view text, const Style& 
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t blanks = std::min(text.find_first_not_of(' ', begin), text.size()) - begin;
     const std::size_t word = begin + blanks;
-    const std::size_t end = std::min(text.find(' ', word), text.size());
+    const std::size_t end = end_of_word(text, word);
     const std::size_t width = columns_of(text.substr(word, end - word));
     if (!first && column + blanks + width > style.width) {
       all += '\n' + std::string(indent, ' ');

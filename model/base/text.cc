@@ -200,26 +200,10 @@ std::vector<std::string_view> split(std::string_view text, char between) {
   }
 }
 
-namespace {
-
-// "%" of "97.7 %", "ms" of "20 ms,": no line begins with it.
-bool is_unit_of(std::string_view number, std::string_view word) {
-  if (number.empty() || number.back() < '0' || number.back() > '9') return false;
-  const std::string_view unit = word.substr(0, word.find_first_of(".,;:)"));
-  constexpr std::array<std::string_view, 6> kAfterNumber{"%", "us", "ms", "s", "min", "h"};
-  return std::find(kAfterNumber.begin(), kAfterNumber.end(), unit) != kAfterNumber.end();
-}
-
-}  // namespace
-
 std::string wrapped(std::string line, std::string_view text, std::size_t indent) {
   std::string all;
   bool first = true;
-  const std::vector<std::string_view> parts = split(text, ' ');
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    std::string word(parts[i]);
-    while (i + 1 < parts.size() && is_unit_of(word, parts[i + 1]))
-      word.append(" ").append(parts[++i]);
+  for (const std::string_view word : split(text, ' ')) {
     if (!first && line.size() + 1 + word.size() > kLineWidth) {
       all += line + '\n';
       line.assign(indent, ' ');
