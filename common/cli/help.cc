@@ -104,7 +104,7 @@ std::string shown_name(const CLI::Option& option) {
 }
 
 bool is_asked(const CLI::Option& option) {
-  return std::any_of(kAsked.begin(), kAsked.end(), [&option](const Asked& each) {
+  return std::any_of(kAskedOptions.begin(), kAskedOptions.end(), [&option](const Asked& each) {
     return option.check_lname(std::string(each.name));
   });
 }
@@ -161,7 +161,7 @@ std::string basic_options(const CLI::App& app) {
   };
   for (const CLI::App* group : groups_of(app)) add_own(*group);
   add_own(app);
-  for (const Asked& each : kAsked) {
+  for (const Asked& each : kAskedOptions) {
     const CLI::Option* option = find_option(app, std::string(each.name));
     if (option != nullptr && !option->get_group().empty()) add(std::string(each.group), *option);
   }

@@ -6,9 +6,9 @@
 
 namespace retrystorm {
 
-// `--help` shows what `kAsked` has, and options of the program's own that have a CLI11 group. `--help-all` shows the
-// options but those of `kOfFiles`, in the groups of their declaration, by the better name. AppFormatMode::Sub is all of
-// them with all names: --help-full, of which manual pages and completions are made.
+// `--help` shows what `kAskedOptions` has, and options of the program's own that have a CLI11 group. `--help-all` shows
+// the options but those of `kOfFiles`, in the groups of their declaration, by the better name. AppFormatMode::Sub is all
+// of them with all names: --help-full, of which manual pages and completions are made.
 class HelpFormatter final : public CLI::Formatter {
  public:
   std::string make_help(const CLI::App* app, std::string name,

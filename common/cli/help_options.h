@@ -12,7 +12,7 @@ struct Asked {
 };
 
 // The options of --help, in the order in which one asks, as far as a program has them.
-inline constexpr std::array kAsked{
+inline constexpr std::array kAskedOptions{
     Asked{"Service", "workers"},
     Asked{"Service", "service-time"},
     Asked{"Service", "queue-length"},

@@ -110,7 +110,7 @@ RunAnswer answer_of(const Summary& summary) {
   if (!in_outage) {
     answer.headline.id =
         after == Duration::zero() ? "answer-back-at-once-alone" : "answer-back-alone";
-  } else if (in_outage == 1.0) {
+  } else if (in_outage.value_or(0) == 1) {
     answer.headline.id =
         after == Duration::zero() ? "answer-back-at-once-with-all" : "answer-back-with-all";
   }

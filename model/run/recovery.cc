@@ -196,6 +196,8 @@ std::optional<std::size_t> first_running(Windows windows, Predicate holds) {
   return std::nullopt;
 }
 
+}  // namespace
+
 // The OK answers before the outage, and how other windows compare with them. See the header.
 class Baseline {
  public:
@@ -225,6 +227,8 @@ class Baseline {
  private:
   double ok_, seconds_;
 };
+
+namespace {
 
 struct Judged {
   Verdict verdict = Verdict::kNoOutage;
