@@ -172,9 +172,9 @@ void Experiment::begin() {
   lines_.emplace(dependencies_.out);
   recorder_->add(*lines_, options_.report_interval);
   const Style style = style_of(STDOUT_FILENO, options_.look.color);
-  const std::string below = options_.outage_at || dependencies_.server != nullptr
-                                ? words_of({"below-client", {{"seed", std::to_string(seed_)}}})
-                                : words_of("seen-below");
+  const bool announced = options_.outage_at || dependencies_.server != nullptr;
+  const std::string below =
+      words_of({announced ? "below-client" : "seen-below", {{"seed", std::to_string(seed_)}}});
   recorder_->add(answer_.emplace(dependencies_.out, style, below, true), options_.report_interval);
   if (options_.look.verbose) {
     recorder_->add(figures_.emplace(dependencies_.out, style), options_.report_interval);

@@ -71,6 +71,7 @@ void add_client_options(CLI::App& app, ClientOptions& options) {
       [&options](const std::string& text) { options.metrics_port = parse_watch_port(text); },
       "port on 127.0.0.1 for /metrics and /status; any = any free port, 0 = none");
   add_look(*run, options.look);
+  add_explain_run(*run, options.look);
   add_quiet(*run, options.quiet, "what is printed before the run");
 
   add_request_options(app, options.request);

@@ -68,6 +68,7 @@ void declare(CLI::App& app, CheckOptions& options) {
       ->group("Study");
   add_study_options(app, options);
   add_max_time(app, options);
+  add_explain_run(app, options.look);
   hide(app, "markdown");  // --format has it
   hide(app, "strategy");  // the files have it
 }
@@ -247,7 +248,7 @@ std::size_t print_notes(const std::vector<Found>& all, const CheckedFile& file,
 
 void print_files(const std::vector<CheckedFile>& files, const std::vector<Found>& all,
                  bool markdown, const AnswerLook& look) {
-  const bool whole = markdown || look.verbose;
+  const bool whole = markdown || look.verbose || look.explain;
   std::size_t left_out = 0;
   const char* const end = markdown ? "\n\n" : "\n";
   for (const CheckedFile& file : files) {
@@ -396,8 +397,9 @@ int check_files(const Invocation& invocation, const CheckOptions& typed) {
     if (!options.json.empty()) throw std::invalid_argument("--format=json excludes --json");
     options.json = "-";
   }
-  if (!options.workload.seed) options.workload.seed = 1;  // for the same verdict each time
-  const std::vector<PolicyCase> cases = given.empty() ? std::vector<PolicyCase>() : cases_of(files);
+  if (!options.workload.seed) options.workload.seed = 1;    // for the same verdict each time
+  const bool none = given.empty() || options.look.explain;  // nothing is run
+  const std::vector<PolicyCase> cases = none ? std::vector<PolicyCase>() : cases_of(files);
   const auto write = [&](JsonLines& json) {
     if (options.format == Format::kSarif) write_sarif(all, !old_files.empty());
     write_json(files, all, json);
@@ -410,7 +412,7 @@ int check_files(const Invocation& invocation, const CheckOptions& typed) {
     if (given.empty()) {
       say({"check-ask-service"});
     } else if (cases.empty()) {
-      say({"check-nothing-to-run"});
+      if (!none) say({"check-nothing-to-run"});
     } else if (disturbances.size() < retrystorm::disturbances().size()) {
       say({"check-own-outage"});
     }

@@ -57,6 +57,7 @@ void add_simulator_options(CLI::App& app, SimulatorOptions& options) {
                "how long each of the server's report lines covers, in virtual time",
                std::chrono::milliseconds(1));
   add_look(*report, options.look);
+  add_explain_run(*report, options.look);
   add_quiet(*report, options.quiet, "what is printed before the run");
   report->add_flag("--no-trials", options.no_trials,
                    "do not try what could turn the answer of many runs");

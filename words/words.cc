@@ -116,7 +116,7 @@ constexpr Row kRows[] = {
     Row{"seen-back", "Came back: from {from} to {to} OK/s fell to {share} of what they were"},
     Row{"seen-down", "Stays down since {from}: OK/s fell to {share} of what they were"},
     Row{"seen-below",
-        "read from the rates: no outage was announced. To have it judged: --server-pid=PID --outage-for=20s"},
+        "seed {seed} · read from the rates; to have an outage judged: --server-pid=PID --outage-for=20s"},
     Row{"strip", "OK/s {first} {marks} {last}"},
     Row{"strip-legend", "a mark is {mark}"},
     Row{"strip-legend-outage", "a mark is {mark}, [ ] the outage"},

@@ -243,10 +243,13 @@ void add_quiet(CLI::App& app, bool& target, const std::string& left_out) {
   app.add_flag("-q,--quiet", target, "leave out " + left_out)->group("Run");
 }
 
+void add_explain_run(CLI::App& app, AnswerLook& look) {
+  app.add_flag("--explain-run", look.explain, "the same as --explain without a word")->group("");
+}
+
 void add_look(CLI::App& app, AnswerLook& look) {
   app.add_flag("-v,--verbose", look.verbose, "print all that is known, not the answer alone")
       ->group("Run");
-  app.add_flag("--explain-run", look.explain, "the same as --explain without a word")->group("");
   add_value(
       app, "--color", "WHEN", "auto",
       [&look](const std::string& text) {

@@ -97,12 +97,15 @@ void add_quiet(CLI::App& app, bool& target, const std::string& left_out);
 // How much is printed, and how it looks.
 struct AnswerLook {
   bool verbose = false;
-  bool explain = false;  // only the arithmetic before a run; nothing is run
+  bool explain = false;  // only what is known without a run; nothing is run
   ColorWish color = ColorWish::kAuto;
 };
 
-// Adds `--verbose`, `--explain` without a word and `--color`, for the programs that print an answer of runs.
+// Adds `--verbose` and `--color`, for the programs that print an answer of runs.
 void add_look(CLI::App& app, AnswerLook& look);
+
+// Adds `--explain` without a word (see `AnswerLook`), for those that have details without a run.
+void add_explain_run(CLI::App& app, AnswerLook& look);
 
 // Adds `--trace`, for the programs that run clients.
 void add_trace(CLI::App& app, std::size_t& target);

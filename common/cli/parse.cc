@@ -5,6 +5,7 @@
 #include <array>
 #include <cctype>
 #include <cstring>
+#include <filesystem>
 #include <iostream>
 #include <set>
 #include <sstream>
@@ -82,15 +83,30 @@ std::string typed_name(const CLI::Option& option, int argc, const char* const* a
   return "--" + option.get_single_name();
 }
 
-// An option after --explain is its value, not an option of this command. Without a word at the end of the line it asks
-// for the arithmetic of a run with the other options.
+bool reads_files(const CLI::App& app) {
+  const auto options = app.get_options();
+  return std::any_of(options.begin(), options.end(),
+                     [](const CLI::Option* option) { return option->get_positional(); });
+}
+
+// An option after --explain is its value, not an option of this command. Without a word, at the end of the line or
+// before a file that the command reads, it asks for the details, and nothing is run.
 void join_explained_option(const CLI::App& app, std::vector<std::string>& words) {
-  if (!words.empty() && words.back() == kExplain && find_option(app, "explain-run") != nullptr) {
-    words.back() = "--explain-run";
-    return;
+  // Help on a word is what --explain gives.
+  if (const auto help = std::find(words.begin(), words.end(), "--help");
+      words.end() - help > 1 && !help[1].starts_with('-') && !reads_files(app)) {
+    *help = kExplain;
   }
   const auto explain = std::find(words.begin(), words.end(), kExplain);
-  if (words.end() - explain < 2 || !explain[1].starts_with("--")) return;
+  if (explain == words.end()) return;
+  std::error_code error;
+  const bool alone = explain + 1 == words.end() ||
+                     (reads_files(app) && std::filesystem::exists(explain[1], error));
+  if (alone && find_option(app, "explain-run") != nullptr) {
+    *explain = "--explain-run";
+    return;
+  }
+  if (alone || !explain[1].starts_with("--")) return;
   *explain += '=' + explain[1];
   words.erase(explain + 1);
 }

@@ -79,8 +79,8 @@ std::vector<StatementValue> calls_of(const JobResult& job) {
 RunAnswer answer_of(const Summary& summary) {
   const Recovery& recovery = summary.recovery;
   const std::string why = words_of(recovery.causes);
-  const auto in_outage =
-      summary.phases ? phase_of(*summary.phases, RunPhase::kDuring).success_share() : std::nullopt;
+  std::optional<double> in_outage;
+  if (summary.phases) in_outage = phase_of(*summary.phases, RunPhase::kDuring).success_share();
   switch (recovery.verdict) {
     case Verdict::kCollapsed:
       return {Tone::kBad, {"answer-down", {{"why", why}}}};
@@ -110,7 +110,7 @@ RunAnswer answer_of(const Summary& summary) {
   if (!in_outage) {
     answer.headline.id =
         after == Duration::zero() ? "answer-back-at-once-alone" : "answer-back-alone";
-  } else if (in_outage.value_or(0) == 1) {
+  } else if (*in_outage == 1) {
     answer.headline.id =
         after == Duration::zero() ? "answer-back-at-once-with-all" : "answer-back-with-all";
   }
