@@ -143,8 +143,7 @@ PolicyFile read_any(std::string_view text, ReadAs as) {
     for (const FalseFriend& each : kFalseFriends) {
       if (text.find(each.sign) != text.npos) refuse_unknown(text);
     }
-    if (has_template(text) &&
-        std::string_view(error.what()).find("template") == std::string_view::npos) {
+    if (has_template(text)) {
       throw BadFile(std::string(error.what()) +
                     "; this looks like a template: render it first (such as with helm template)");
     }

@@ -301,7 +301,7 @@ void add_options(CLI::App& app, const OptionList& options) {
     // The displayed default is the current value, even after a named strategy has changed it.
     const auto set = [set = option.set](const std::string& text) {
       // Such an option is empty as long as it is not given.
-      if (text.empty()) throw std::invalid_argument(std::string(kEmptyValue.substr(2)));
+      if (text.empty()) throw std::invalid_argument("it is empty: leave it out, or give a value");
       set(text);
     };
     auto* added = add_value(*group, dashed(option), type_name(option.kind), option.get(), set, help)

@@ -136,7 +136,6 @@ std::string with_two_dashes(const std::string& word);
 inline const std::string kExplain = "--explain";
 inline const std::string kExponentialBackoff = "--exponential-backoff";
 inline const std::string kExponentialStrategy = "--strategy=exponential";
-inline constexpr std::string_view kEmptyValue = ": it is empty: leave it out, or give a value";
 
 // Finds an option by its long name without dashes, including those in groups. Null if there is
 // none.

@@ -143,23 +143,6 @@ std::string meant_by(const std::string& word, const std::vector<std::string>& na
   return std::string(nearest(word, {names.begin(), names.end()}));
 }
 
-// Where to read on if a value is not known. There are words for values that an option does not have, but that others
-// make: "--growth: 'fibonacci' is not known: ...".
-std::string help_on_value(const CLI::App& app, const std::string& line) {
-  const std::size_t name = line.find(kEmptyValue);
-  if (name != line.npos) return kExplain + ' ' + line.substr(0, name);
-  const std::size_t end = line.find("' is not known");
-  const std::size_t begin = end == line.npos ? end : line.rfind('\'', end - 1);
-  if (begin == line.npos) return "--help";
-  const std::string word = line.substr(begin + 1, end - begin - 1);
-  try {
-    explain(app, word);
-    return kExplain + ' ' + word;
-  } catch (const std::invalid_argument&) {
-    return "--help";
-  }
-}
-
 // CLI11 has this message for unknown names in a settings file, and for lines that are not NAME = VALUE.
 constexpr std::string_view kUnknownSetting = "INI was not able to parse ";
 
@@ -192,8 +175,12 @@ class Refusals {
       }
     } else {
       const std::string line = text.substr(0, text.find('\n'));
-      note(line.substr(0, line.find(':')));
-      lines_ += as_typed(app_, line + " (see " + help_on_value(app_, line) + ')', argc_, argv_);
+      const std::string name = line.substr(0, line.find(':'));
+      note(name);
+      const CLI::Option* option = name.empty() ? nullptr : find_option(app_, name);
+      const std::string help =
+          option == nullptr ? "--help" : kExplain + ' ' + name.substr(name.find_first_not_of('-'));
+      lines_ += as_typed(app_, line + " (see " + help + ')', argc_, argv_);
     }
   }
 

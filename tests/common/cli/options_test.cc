@@ -222,7 +222,7 @@ TEST_F(OptionsTest, RefusesAFileWithoutEnd) {
   const std::string path = dir.file("storm.ini");
   std::ofstream(path) << std::string(100'001, '\n');
   EXPECT_EQ(refusal({"--config", path.c_str()}),
-            "--config: the file is longer than 100 kB (see --help)\n");
+            "--config: the file is longer than 100 kB (see --explain config)\n");
 }
 
 // CLI11 means the beginning and the end of a section by these names.
@@ -395,7 +395,7 @@ TEST_F(OptionsTest, RefusesANegativeDurationAsASecondWordToo) {
 }
 
 TEST_F(OptionsTest, SaysWhatIsWrongAndWhatWouldBeRight) {
-  EXPECT_THAT(refusal({"--growth=fibonacci"}), HasSubstr("(see --explain fibonacci)"));
+  EXPECT_THAT(refusal({"--growth=fibonacci"}), HasSubstr("(see --explain growth)"));
   EXPECT_THAT(refusal({"--strategy=cubic"}), AllOf(StartsWith("--strategy: 'cubic' is not known"),
                                                    HasSubstr("fixed"), HasSubstr("exponential")));
   for (const auto& [given, named] : std::vector<std::pair<std::vector<const char*>, std::string>>{
