@@ -248,7 +248,13 @@ RunAnswer answer_of(std::span<const Cell> cells, const Study::Runs& runs, const 
   }
   const Cell& worst = worst_of(cells, runs);
   const Hits hits = hits_of(runs[worst.now]);
-  Statement what{"check-back", {{"runs", static_cast<double>(all)}, {"share", ShareOf{most}}}};
+  constexpr Duration kLate = std::chrono::seconds(10);
+  const Duration back = summarize(runs[worst.now]).time_to_recovery.value_or(Duration::zero());
+  Statement what{back > kLate ? "check-back-late" : "check-back",
+                 {{"runs", static_cast<double>(all)},
+                  {"share", ShareOf{most}},
+                  {"after", back},
+                  {"fault", worst.disturbance->title}}};
   Tone tone = Tone::kGood;
   if (down + open > 0) {
     tone = down > 0 ? Tone::kBad : Tone::kDoubt;

@@ -27,7 +27,7 @@ struct RecommendOptions : StudyOptions {
   std::string start, policy;
   std::vector<std::string> fixed;
   std::optional<ExportFormat> format;
-  bool quick = false;
+  bool thorough = false;
   std::size_t candidates = 300;
 };
 
@@ -122,7 +122,7 @@ class Recommendation {
   bool work();
   std::size_t expected_runs() const;
   void tell_time();
-  std::size_t robust_runs() const { return options_.quick ? 10 : 20; }
+  std::size_t robust_runs() const { return options_.thorough ? 20 : 10; }
 
   std::size_t down_when_varied(const Settings& settings) const;
   // The variation in which the times until settings are back differ the most. None if hardly.

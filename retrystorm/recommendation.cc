@@ -15,12 +15,12 @@ namespace retrystorm {
 namespace {
 
 SearchPlan plan_of(const RecommendOptions& options) {
-  const std::size_t count = options.quick ? options.candidates / 3 : options.candidates;
+  const std::size_t count = options.thorough ? options.candidates : options.candidates / 3;
   SearchPlan plan{.candidates = count,
                   .raced = count / 5,
                   .rounds = 2,
                   .children = std::max<std::size_t>(count / 6, 6)};
-  if (options.quick) plan.race = 20;
+  if (!options.thorough) plan.race = 20;
   return plan;
 }
 
@@ -118,7 +118,7 @@ Recommendation::Recommendation(const Invocation& invocation, const RecommendOpti
       variations_(variations(options.workload, question_.given)),
       varied_(varied(variations_, question_)),
       plan_(plan_of(options)),
-      certified_(options.quick ? 3 : 4),
+      certified_(options.thorough ? 4 : 3),
       misses_(kUsualMisses / static_cast<double>(certified_ + question_.compared)),
       certificate_(certificate(question_.down.bound, misses_)),
       bar_(isatty(STDERR_FILENO) == 1 ? &std::cerr : nullptr, expected_runs()),

@@ -132,6 +132,8 @@ std::string text_of(const KnownService& known, const EstimatedService& service, 
   text += "# - the backlog: --backlog is " + std::to_string(kBacklog) + ", " +
           format_duration(rounded_time(from_seconds(drained))) +
           " of work; ask what your server listens with\n";
+  text += "# - the callers' timeout: --timeout is " + format_duration(WorkloadOptions().timeout) +
+          "; after theirs they give up and retry\n";
   if (known.accepts.empty()) {
     text += "# - whether it accepts more than it serves: php-fpm does not (accepts = when-free)\n";
   }
@@ -168,7 +170,7 @@ const Command kService{
     "Prints the options of a service, for --config, from what is known of it: the rate, one or two\n"
     "percentiles of its answers' times, and how much of it is used or what it can do. Each has the formula that it comes from.",
     "retrystorm service --rate=400/s --p50=80ms --p99=300ms --used=50% >service.ini\n"
-    "retrystorm service --rate=400/s --p99=300ms --capacity=800/s >service.ini\n"
+    "retrystorm service --rate=400/s --p99=300ms --can-do=800/s >service.ini\n"
     "retrystorm service --rate=400/s --used=50% --from-prometheus=metrics.txt >service.ini",
     [](const Command& command, int argc, const char* const* argv) {
       return run_command<ServiceCommandOptions>(command, argc, argv, declare, service);

@@ -388,6 +388,8 @@ constexpr Row kRows[] = {
     // A policy: retrystorm/policy_runs.cc
     Row{"check-back",
         "Comes back in all {runs} runs (95 %: at most {share} stay down in any fault)"},
+    Row{"check-back-late",
+        "Comes back in all {runs} runs; {fault}: back after {after} (95 %: at most {share} stay down in any fault)"},
     Row{"check-down", "Stays down in {down} of {runs} runs: {fault}"},
     Row{"check-open", "Not back at the end in {down} of {runs} runs: {fault}"},
     Row{"check-ask-service",
@@ -402,9 +404,10 @@ constexpr Row kRows[] = {
     Row{"check-multiplexed",
         "gRPC sends all requests of a process over one connection: run with --connections=multiplexed"},
     Row{"check-next", "better settings: {command}"},
-    Row{"check-not-retried", "test no retries here, for these failures are not retried: {faults}"},
+    Row{"check-not-retried",
+        "no test of the retries, for these failures are not retried: {faults}"},
     Row{"check-not-retried-queue",
-        "test no retries here, for these failures are not retried: {faults}. If your queue is bounded, add "
+        "no test of the retries, for these failures are not retried: {faults}. If your queue is bounded, add "
         "--queue-length"},
     Row{"check-nothing-to-run", "There is no policy to run, or none has changed"},
     Row{"check-nothing-yet", "Not decided: no fault has had its first runs"},

@@ -329,6 +329,17 @@ bool read_strategy_file(CLI::App& app, const TwoForms& forms,
   return true;
 }
 
+// What the file of --strategy says would hold in the rows of other strategies, too.
+void refuse_swept_strategy(const CLI::App& app) {
+  const CLI::Option* sweep = find_option(app, "sweep");
+  if (sweep == nullptr) return;
+  for (const std::string& each : sweep->results()) {
+    if (!each.starts_with("strategy=")) continue;
+    throw std::invalid_argument("--strategy: its file would hold in each row of --sweep " + each +
+                                ": list it there instead");
+  }
+}
+
 // Strategies that are given as arguments are those of --strategies.
 void list_arguments(CLI::App& app) {
   std::string list;
@@ -391,6 +402,7 @@ void parse_words(CLI::App& app, std::vector<std::string> words, const OnError& r
     const bool is_file = read_strategy_file(app, forms, words);
     if (is_file && of_value && std::string_view(of_value->what()).starts_with("--strategy:"))
       of_value.reset();
+    if (is_file) refuse_swept_strategy(app);
     list_arguments(app);
     give_format(app);
     add_implied(app);
