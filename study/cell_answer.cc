@@ -135,6 +135,10 @@ std::string share_or(const std::optional<double>& share) {
   return share ? share_words(*share) : "-";
 }
 
+std::string time_or(const std::optional<TimeBound>& time) {
+  return time ? (time->or_more ? "> " : "") + time_words(time->time) : "-";
+}
+
 std::string answered_in(const CellResult& cell, RunPhase phase) {
   return share_or(phase_of(cell, phase).success);
 }
@@ -184,10 +188,14 @@ Table answers_of(const std::vector<std::string>& axes, const std::vector<Answere
        always},
       {"back", "after", 1, back_after, [](const C& c) { return c.had_outage(); }},
       {"all", "connected", 3,
-       [](const C& c) { return c.all_back ? time_words(*c.all_back) : "never"; },
+       [](const C& c) {
+         return c.all_back ? time_words(*c.all_back) : c.back_share ? "never" : "-";
+       },
        [](const C& c) { return c.back_share.has_value(); }},
       {"", "job takes", 1,
-       [](const C& c) { return c.makespan ? time_words(*c.makespan) : "not done"; },
+       [](const C& c) {
+         return c.makespan ? time_words(*c.makespan) : c.jobs > 0 ? "not done" : "-";
+       },
        [](const C& c) { return c.jobs > 0; }},
       {"answered in", "the outage", 2, [](const C& c) { return answered_in(c, RunPhase::kDuring); },
        outage},
@@ -202,6 +210,11 @@ Table answers_of(const std::vector<std::string>& axes, const std::vector<Answere
       {"hedges", "per request", 5,
        [](const C& c) { return c.hedges ? number_words(*c.hedges) : "-"; },
        [](const C& c) { return c.hedges.has_value(); }},
+      {"request p99", "before it", 4,
+       [](const C& c) { return time_or(phase_of(c, RunPhase::kBefore).request_p99); },
+       [](const C& c) { return c.hedges.has_value() && has_phases(c); }},
+      {"request", "p99", 4, [](const C& c) { return time_or(c.request_p99); },
+       [](const C& c) { return !has_phases(c) && c.jobs == 0; }},
       {"longest without", "an answer", 5,
        [](const C& c) { return c.longest_without_ok ? time_words(*c.longest_without_ok) : "-"; },
        [](const C& c) { return c.longest_without_ok.has_value() && c.jobs == 0; }},
@@ -220,7 +233,7 @@ Table answers_of(const std::vector<std::string>& axes, const std::vector<Answere
     if (!shown) continue;
     table.columns.push_back({.title = each.title, .group = each.group, .rank = each.rank});
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      table.rows[i].push_back(each.shown(rows[i].result) ? each.text(rows[i].result) : "-");
+      table.rows[i].push_back(each.text(rows[i].result));
     }
   }
   if (!rows.empty()) {
