@@ -58,7 +58,7 @@ Experiment::Experiment(const ClientOptions& options, std::uint64_t seed,
 void Experiment::PageReport::on_interval(const RunInterval& interval) {
   auto event = client_interval_json(interval);
   if (const auto held = experiment_.held_down(interval)) {
-    event["held"] = {{"why", held->why}, {"shed_above", held->shed_above}};
+    event["held"] = {{"why", words_of(held->why)}, {"shed_above", held->shed_above}};
   }
   experiment_.show(std::move(event));
 }

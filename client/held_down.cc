@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "model/run/outlook.h"
 
@@ -26,18 +27,13 @@ std::optional<HeldDown> held_down(const ServerStatus& server, Duration timeout, 
   const std::optional<double> late = late_from(server, timeout);
   const Duration delay = from_seconds(server.last_delay_s);
   if (late ? requests <= *late : delay <= timeout) return std::nullopt;
-  std::string why = "It is held down by its clients: " + readable(requests) + " requests " +
-                    (server.workers ? "wait for a worker" : "are in the service");
-  if (late) {
-    why += ", and " + readable(std::floor(*late)) + " is the most that can be answered in " +
-           readable(timeout);
-  } else {
-    why += ", and an answer takes " + (delay > kLong ? "over 10 min" : readable(delay)) +
-           ", but a client waits " + readable(timeout);
-  }
-  why += ". So nearly all of the " + readable(std::round(attempts)) +
-         " attempts/s are answered too late.";
-  return HeldDown{.why = why,
+  Statement why{late            ? server.workers ? "held-down-waiting" : "held-down"
+                : delay > kLong ? "held-down-endless"
+                                : "held-down-slow",
+                {{"requests", requests}, {"timeout", timeout}, {"attempts", std::round(attempts)}}};
+  why.values.push_back(late ? StatementValue{"most", std::floor(*late)}
+                            : StatementValue{"delay", delay});
+  return HeldDown{.why = std::move(why),
                   .shed_above = static_cast<std::size_t>(std::max(10.0, 3 * most_before))};
 }
 

@@ -3,10 +3,10 @@
 
 #include <cstddef>
 #include <optional>
-#include <string>
 
 #include "client/server_status.h"
 #include "model/base/duration.h"
+#include "model/base/statement.h"
 
 namespace retrystorm {
 
@@ -15,7 +15,7 @@ namespace retrystorm {
 std::optional<double> late_from(const ServerStatus& server, Duration timeout);
 
 struct HeldDown {
-  std::string why;
+  Statement why;
   // May help if the service turns away what comes while it has so many: three times what it held
   // before the outage.
   std::size_t shed_above = 0;
