@@ -340,10 +340,6 @@ std::vector<OutlookOfRow> look_ahead_at_all(const ScenarioOptions& options) {
   for (auto& [name, outlook] : all) {
     outlook.graph = graph.figures;
     outlook.set_by_services = set_by_services(options.graph);
-    if (outlook.outage) {
-      outlook.outage->errors_cost =
-          scenario.topology.nodes[scenario.disturbed].service.errors.after == ErrorAfter::kService;
-    }
     outlook.warnings.insert(outlook.warnings.end(), graph.warnings.begin(), graph.warnings.end());
     if (all.size() > 1) continue;
     // All callers have the same waits, also where the clients do not retry.

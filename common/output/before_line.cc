@@ -75,13 +75,13 @@ void print_figures(std::ostream& out, const std::vector<OutlookOfRow>& rows,
 
 std::string before_line(const Outlook& outlook, const std::string& retries, std::size_t workers) {
   Statements all;
-  const bool open = outlook.arrivals == Arrivals::kOpen;
+  const bool open = outlook.open();
   if (!open)
-    all.push_back({"before-clients", {{"clients", outlook.clients}, {"retries", retries}}});
+    all.push_back({"before-clients", {{"clients", outlook.clients()}, {"retries", retries}}});
   if (outlook.service) {
     const Outlook::Service& service = *outlook.service;
     const bool limited = service.capacity < Outlook::kUnlimited;
-    const bool of_workers = service.kind == Capacity::kWorkers && !service.rate_limited;
+    const bool of_workers = outlook.of_workers() && !service.rate_limited;
     const Statement can{
         !limited     ? "before-unlimited"
         : of_workers ? "before-workers"
@@ -107,10 +107,10 @@ std::string before_line(const Outlook& outlook, const std::string& retries, std:
   } else if (open) {
     all.push_back({"before-retries", {{"retries", retries}}});
   }
-  if (outlook.outage && outlook.outage->length > Duration::zero()) {
+  if (outlook.outage) {
     all.push_back({"before-outage",
-                   {{"what", words_of(statement_of(outlook.outage->what))},
-                    {"length", outlook.outage->length}}});
+                   {{"what", words_of(statement_of(*outlook.input.outage))},
+                    {"length", outlook.input.outage_for}}});
   }
   std::string text;
   for (const Statement& each : all) text += (text.empty() ? "" : " · ") + words_of(each);

@@ -40,12 +40,8 @@ struct Outlook {
   static constexpr double kUnlimited = retrystorm::kUnlimited;
 
   struct Service {
-    Capacity kind = Capacity::kCurve;
     double capacity = kUnlimited;  // how many requests it can serve
-    double best_concurrency = 0;   // curve: the concurrency of that capacity
     bool rate_limited = false;     // is the capacity that of the rate limit?
-    bool has_rate_limit = false;   // has it one at any time, also in the outage?
-    double burst = 0;              // requests that the limit admits at once
     double used = 0;               // share of the capacity, before the outage; 0 without a limit
     Duration p50{0}, p99{0};       // of the service time, when idle
     // With more requests than this, answers come after the timeout. Workers: requests that wait.
@@ -55,52 +51,37 @@ struct Outlook {
     double bound = kUnlimited;
     // Do the settings ensure that every request served is answered in time, if refusals cost nothing?
     bool in_time = false;
-    // Curve: with this many requests in the service, retries keep it down for good.
-    double held_from = kUnlimited;
-    bool errors_cost = false;  // does it serve a request before it fails it?
   };
 
   // What becomes of the attempts while all of them fail in one way.
   struct Failing {
+    // What allows fewer attempts than the clients want: a budget, or the connections of the pools.
+    enum class Limit { kNone, kHedgeBudget, kBudget, kPools, kClientRate };
+
     double attempts = 1;  // of a request, at most
     double rate = 0;      // attempts
     bool again = true;    // is such a failure retried?
     Duration takes{0};    // an attempt that fails
     Duration lasts{0};    // a request, with the median waits
-    Duration cycle{0};    // closed clients: the mean time from attempt to attempt
-    bool limited_by_budget = false;
-    bool limited_by_hedge_budget = false;
-    bool limited_by_pools = false;  // they have no connection for more
-    bool limited_by_client_rate = false;
+    Limit limit = Limit::kNone;
     // Until the budget is empty: the attempts, and for how long, if that is known.
     double at_first = 0;
     std::optional<Duration> budget_lasts{};
   };
 
   struct Retries {
-    double attempts = 1;      // of a request, at most
-    Failing timeouts{};       // no answer comes in time
-    Failing errors{};         // the answer is an error, or the connection is refused
-    bool may_err = false;     // does the outage, the service or its overload give errors?
-    bool turns_away = false;  // does the service turn away what is too much for it?
-    HedgeSettings hedge{};
-    double hedges = 0;                // of these attempts
-    Duration hedge_delay{0};          // until a hedge is sent; of a percentile before the outage
-    double hedged_from = kUnlimited;  // with more than these, as `late_from`, all are hedged
-    std::vector<Duration> waits{};    // the medians of the first waits
-    // The first retry whose median wait is shorter than the one before it; 0 if there is none.
-    std::size_t falls_at = 0;
-    bool usual_waits = false;  // retries without any option of their waits?
-    // Of workers:
-    // At most so many requests a second are answered while all are hedged, if all answers are in time.
-    double answered = kUnlimited;
-    bool can_hold = false;  // can retries alone keep the service busy?
-    // What the connections let through, if that is less than the service can do and waiting in line for one uses
-    // up the timeout. More attempts than that keep the line full.
-    double narrow = kUnlimited;
-    double drains_below = 0;  // the rate of requests below which they cannot
-    std::optional<double>
-        drain{};  // if they cannot: by how many requests a second the queue shrinks
+    double attempts = 1;            // of a request, at most
+    Failing timeouts{};             // no answer comes in time
+    Failing errors{};               // the answer is an error, or the connection is refused
+    bool may_err = false;           // does the outage, the service or its overload give errors?
+    bool turns_away = false;        // does the service turn away what is too much for it?
+    double hedges = 0;              // of these attempts
+    Duration hedge_delay{0};        // until a hedge is sent; of a percentile before the outage
+    std::vector<Duration> waits{};  // the medians of the first waits
+    bool usual_waits = false;       // retries without any option of their waits?
+    // Of workers: can retries alone keep the service busy? If not: by how many requests a second its queue shrinks.
+    bool can_hold = false;
+    std::optional<double> drain{};
 
     // How attempts fail while more come than can be served.
     const Failing& overload() const { return turns_away ? errors : timeouts; }
@@ -108,9 +89,7 @@ struct Outlook {
 
   // Clients that have lost their connections and come back.
   struct Herd {
-    double clients = 0;
     Duration window{0};  // over which they come
-    double calls = 1;    // requests that each connect is
     double rate = 0;     // of connects, while they come; infinite if all come at once
     // Of a service whose capacity is known. The load takes its part of it.
     double capacity = kUnlimited;  // connects; 0 if the load takes all
@@ -125,56 +104,39 @@ struct Outlook {
     Duration base_for_room{0};
   };
 
+  // What it does to a service that is known.
   struct Outage {
-    Disturbance what{};
-    Duration length{0};
-    double wanted = 0;     // requests that begin during the outage
-    bool at_most = false;  // or fewer: clients that wait for an answer begin no other request
-    double capacity = 0;   // of the service during the outage
     double waiting =
         0;  // attempts that wait at its end: in the accept queue and on kept connections, or for a worker
-    double unanswered = 0;  // requests under way at its end: not answered and not given up
-    // Freeze:
-    double attempts_at_end = 0;  // per second, at its end, of the unanswered requests
-    double burst = 0;            // attempts that reach the service within one timeout of its end
+    // Freeze: attempts per second at its end, of the unanswered requests; and those that reach the service within one
+    // timeout of it.
+    double attempts_at_end = 0, burst = 0;
     // The time to serve all that wait and have room, and to refuse the others, at full capacity.
     Duration work{0};
     // The same, while all further attempts fail: never longer, in the mean. It includes the retries that
     // the budget has saved.
     std::optional<Duration> drains_in{};
-    // Does a run come near that? Not if most of the queue is served in time, so that little is retried.
-    bool drains_in_is_near = false;
-    // Does the service that has it serve a request before it fails it? Empty: it is not known.
-    std::optional<bool> errors_cost{};
   };
 
   // Kept ones.
   struct Connections {
-    std::size_t streams = 1;  // attempts at a time on each
-    bool multiplexed = false;
-    double of_process = kUnlimited;  // that a process can have at a time
-    double open = 0;                 // about how many all have before the outage
+    double open = 0;  // about how many all have before the outage
     // The attempts that can be in flight at a time, if clients may want more. Others wait in line.
     double room = kUnlimited;
     // The attempts a second that they let through an idle service, if it could serve more.
     double through = kUnlimited;
-    Duration longest_wait{0};  // in line
-    bool wait_counts = true;   // is the wait part of the timeout?
   };
 
-  Arrivals arrivals = Arrivals::kClosed;
-  double clients = 0;  // 0 with open arrivals
-  double wanted = 0;   // requests per second
+  // The settings. A job has no more workers than tasks.
+  OutlookInput input{};
+  double wanted = 0;  // requests per second
   std::size_t processes = 0;
-  std::string budget{};
-  bool budget_is_concurrent = false;  // does it limit the retries at a time?
   // A budget that saves the deposits of the time `of`, where the calm before the outage is shorter.
   struct Saves {
     Duration of{0}, calm{0};
   };
   std::optional<Saves> budget_saves{};
-  bool budget_is_bucket = false;  // is each budget a bucket of tokens?
-  bool gates = false;             // some whose effect is not computed
+  bool gates = false;  // some whose effect is not computed
   double client_rate =
       kUnlimited;  // attempts a second that all processes send at most, if that is given
   std::optional<Connections> connections{};  // empty if each attempt opens one
@@ -188,11 +150,19 @@ struct Outlook {
   bool repeats_syns = false;
   Statements warnings{};  // what cannot work, or does not do what it seems to
 
+  bool open() const { return input.workload.arrivals == Arrivals::kOpen; }
+  double clients() const { return open() ? 0 : static_cast<double>(input.workload.clients); }
+  bool of_workers() const { return input.service && input.service->capacity == Capacity::kWorkers; }
+  bool multiplexed() const { return input.workload.connections.multiplexed(); }
+  bool has_outage(Disturbance::Kind kind) const {
+    return input.outage && input.outage->kind == kind;
+  }
+
   // Are errors retried, but no timeouts? Then it decides which of them a service with too many requests
   // gives.
   bool hangs_on_rejections() const {
-    return service && service->kind == Capacity::kWorkers && !retries.turns_away &&
-           retries.errors.attempts > 1 && retries.timeouts.attempts == 1;
+    return of_workers() && !retries.turns_away && retries.errors.attempts > 1 &&
+           retries.timeouts.attempts == 1;
   }
 };
 

@@ -1,7 +1,6 @@
 // An outlook as a table of figures, and what else is read from it: the options that decide.
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 #include <utility>
 
 #include "model/base/text.h"
@@ -13,16 +12,14 @@ std::vector<OutlookFigure> outlook_figures(const Outlook& outlook) {
   using Unit = OutlookFigure::Unit;
   using Shown = OutlookFigure::Shown;
   using Value = decltype(OutlookFigure::value);
-  const auto if_any = [](const std::optional<Duration>& time) {
-    return time ? Value(*time) : Value();
-  };
   const auto explained_if = [](bool some) { return some ? Shown::kEverywhere : Shown::kJson; };
   const Outlook::Retries& retries = outlook.retries;
   const auto& service = outlook.service;
   const bool timeouts = retries.timeouts.rate != retries.errors.rate;
-  const auto processes = static_cast<double>(outlook.processes);
-  const bool shares = outlook.budget != "none" || outlook.gates || retries.hedge.shares() ||
-                      outlook.client_rate != kUnlimited;
+  const RetrySettings& retry = outlook.input.workload.retry;
+  const bool shares = retry.process.budget.name != "none" || outlook.gates ||
+                      retry.hedge.shares() || outlook.client_rate != kUnlimited;
+  const auto budget_lasts = retries.overload().budget_lasts;
   std::vector<OutlookFigure> all;
   const auto add = [&all](std::string_view id, Unit unit, Value value,
                           Shown shown = Shown::kEverywhere) {
@@ -35,48 +32,24 @@ std::vector<OutlookFigure> outlook_figures(const Outlook& outlook) {
   add("attempts_per_s_if_all_err", Unit::kPerSecond, retries.errors.rate, explained_if(timeouts));
   add("attempts_per_s_if_all_time_out", Unit::kPerSecond, retries.timeouts.rate,
       explained_if(timeouts));
-  add("budget_lasts_s", Unit::kTime, if_any(retries.overload().budget_lasts));
+  add("budget_lasts_s", Unit::kTime, budget_lasts ? Value(*budget_lasts) : Value());
   add("median_waits_s", Unit::kTime, retries.waits);
-  add("median_wait_falls_at_retry", Unit::kCount,
-      retries.falls_at > 0 ? Value(retries.falls_at) : Value());
   add("processes", Unit::kCount, outlook.processes, explained_if(shares));
-  add("process_requests_per_s", Unit::kPerSecond, outlook.wanted / processes, Shown::kJson);
   if (service) {
     add("capacity_per_s", Unit::kPerSecond, service->capacity);
     add("used", Unit::kShare, service->used);
     add("idle_ms.p50", Unit::kTime, service->p50);
     add("idle_ms.p99", Unit::kTime, service->p99, explained_if(service->p99 != service->p50));
     add("late_from", Unit::kCount, service->late_from);
-    if (service->kind == Capacity::kCurve) {
-      add("held_from", Unit::kCount, service->held_from);
-    } else {
-      add("can_hold_itself", Unit::kCount, retries.can_hold);
-      add("drains_below_per_s", Unit::kPerSecond, retries.drains_below,
-          explained_if(retries.can_hold));
-      if (retries.drain) {
-        add("drains_at_per_s", Unit::kPerSecond, *retries.drain, Shown::kExplained);
-      }
-      if (std::isfinite(retries.answered)) {
-        add("answered_in_storm_per_s", Unit::kPerSecond, retries.answered, Shown::kExplained);
-      }
-    }
+    if (outlook.of_workers()) add("can_hold_itself", Unit::kCount, retries.can_hold);
   }
-  if (const auto& outage = outlook.outage) {
-    add("outage_requests", Unit::kCount, outage->wanted, Shown::kJson);
-    add("outage_unanswered", Unit::kCount, outage->unanswered,
-        explained_if(outage->burst == 0 && outage->unanswered > 0));
+  if (const auto& outage = outlook.outage; outage && service) {
+    // What decides on the curve is how many come at once; of workers, how many wait.
     if (outage->burst > 0) {
-      add("outage_attempts_per_s_at_end", Unit::kPerSecond, outage->attempts_at_end, Shown::kJson);
-      // What decides on the curve is how many come at once; of workers, how many wait.
-      const bool curve = service && service->kind == Capacity::kCurve;
-      add("outage_burst", Unit::kCount, outage->burst, explained_if(curve));
+      add("outage_burst", Unit::kCount, outage->burst, explained_if(!outlook.of_workers()));
     }
-    if (service) {
-      add("outage_waiting", Unit::kCount, outage->waiting, explained_if(outage->waiting > 0));
-      add("outage_work_s", Unit::kTime, outage->work, explained_if(outage->waiting > 0));
-      add("outage_drains_in_s", Unit::kTime,
-          if_any(outage->drains_in_is_near ? outage->drains_in : std::nullopt));
-    }
+    add("outage_waiting", Unit::kCount, outage->waiting, explained_if(outage->waiting > 0));
+    add("outage_work_s", Unit::kTime, outage->work, explained_if(outage->waiting > 0));
   }
   if (const auto& herd = outlook.herd) {
     add("reconnect_window_s", Unit::kTime, herd->window);
@@ -89,31 +62,12 @@ std::vector<OutlookFigure> outlook_figures(const Outlook& outlook) {
 }
 
 Statement statement_of(const Disturbance& disturbance) {
-  using Kind = Disturbance::Kind;
-  const auto of = [&](std::string_view id) {
-    return Statement{id, {{"value", disturbance.value}, {"share", ShareOf{disturbance.value}}}};
-  };
-  switch (disturbance.kind) {
-    case Kind::kFreeze:
-      return of("outage-freeze");
-    case Kind::kDrop:
-      return of("outage-drop");
-    case Kind::kSlow:
-      return of("outage-slow");
-    case Kind::kErrors:
-      return of("outage-errors");
-    case Kind::kCapacity:
-      return of("outage-capacity");
-    case Kind::kThrottle:
-      return of("outage-throttle");
-    case Kind::kLoad:
-      return of("outage-load");
-    case Kind::kCommand:
-      return of("outage-command");
-    case Kind::kReconnect:
-      return of("outage-reconnect");
-  }
-  return of("");
+  // In the order of the kinds.
+  constexpr std::string_view kIds[] = {"outage-freeze", "outage-drop",      "outage-slow",
+                                       "outage-errors", "outage-capacity",  "outage-throttle",
+                                       "outage-load",   "outage-reconnect", "outage-command"};
+  return {kIds[static_cast<std::size_t>(disturbance.kind)],
+          {{"value", disturbance.value}, {"share", ShareOf{disturbance.value}}}};
 }
 
 std::string readable(double number) {
@@ -137,59 +91,64 @@ std::string readable(Duration duration) {
 }
 
 std::vector<std::string> deciding_options(const Outlook& outlook) {
+  using Kind = Disturbance::Kind;
+  const WorkloadOptions& workload = outlook.input.workload;
+  const BudgetSettings& budget = workload.retry.process.budget;
+  const bool workers = outlook.of_workers(), graph = !outlook.graph.empty();
+  const bool curve = outlook.service && !workers && !graph;
+  const bool closed = workload.arrivals == Arrivals::kClosed;
+  const bool outage = outlook.outage.has_value();
+  const bool freeze = outage && outlook.has_outage(Kind::kFreeze);
+  const bool limited = outlook.service && outlook.input.service->rate_limit.rate > 0;
+  const bool budgeted = budget.name != "none";
+  // Connections that all share outlast a freeze.
+  const bool shared = outlook.multiplexed();
+  struct Row {
+    bool decide;
+    std::string_view names;
+  };
+  const Row rows[] = {
+      {outlook.retries.usual_waits, "strategy"},
+      {workers || graph, "workers,service-time"},
+      {(workers || graph) && !shared, "accepts"},
+      {curve, "service"},
+      // Where a limit decides, agents call as often as calls are short.
+      {curve && limited && closed, "base-delay"},
+      {outlook.open(), "rate"},
+      {closed, "arrivals,clients,lambda"},
+      {true, "timeout"},
+      {outage, "outage,outage-for,observe"},
+      {outage && outlook.has_outage(Kind::kErrors) && (outlook.service || graph), "error-after"},
+      {freeze && workers && !shared, "backlog,connections"},
+      {freeze && graph, "backlog"},
+      {outlook.repeats_syns, "syn-linear-timeouts"},
+      {graph, "waiting,abandoned"},
+      {outlook.herd.has_value(), "reconnect-base,reconnect-calls"},
+      {workers || (outlook.service && outage), "abandoned"},
+      // Who is told when to come back, and does it?
+      {limited, "hint,retry-after"},
+      {outlook.connections.has_value(), "pool-size,processes"},
+      {shared, "streams"},
+      {outlook.connections && outlook.connections->room != kUnlimited,
+       "pool-wait,pool-wait-counts"},
+      {outlook.hangs_on_rejections(), "queue-length,rejection-cost"},
+      // A budget saves what the calm pays in, and each process has its own.
+      {budgeted, "processes,outage-at"},
+      {outlook.gates || outlook.client_rate != kUnlimited || workload.retry.hedge.shares(),
+       "processes"},
+      {outlook.retries.hedges > 0, "hedge-max,hedge-budget"},
+      {budget.kind == BudgetSettings::Kind::kTokens && budget.ttl == Duration::max(),
+       "budget-tokens"},
+      // A retry counts from its wait on.
+      {budget.kind == BudgetSettings::Kind::kConcurrent, "backoff-base,retry-on"},
+  };
   std::vector<std::string> names;
-  const auto add = [&names](std::initializer_list<const char*> some) {
-    for (const char* name : some) {
+  for (const Row& row : rows) {
+    if (!row.decide) continue;
+    for (const std::string_view name : split(row.names, ',')) {
       if (std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
     }
-  };
-  const bool workers = outlook.service && outlook.service->kind == Capacity::kWorkers;
-  if (outlook.retries.usual_waits) add({"strategy"});
-  if (workers || !outlook.graph.empty()) {
-    add({"workers", "service-time"});
-    if (!outlook.connections || !outlook.connections->multiplexed) add({"accepts"});
-  } else if (outlook.service) {
-    add({"service"});
-    // Where a limit decides, agents call as often as calls are short.
-    if (outlook.service->has_rate_limit && outlook.arrivals == Arrivals::kClosed)
-      add({"base-delay"});
   }
-  if (outlook.arrivals == Arrivals::kOpen) add({"rate"});
-  if (outlook.arrivals == Arrivals::kClosed) add({"arrivals", "clients", "lambda"});
-  add({"timeout"});
-  if (outlook.outage) add({"outage", "outage-for", "observe"});
-  if (outlook.outage && outlook.outage->what.kind == Disturbance::Kind::kErrors &&
-      outlook.outage->errors_cost) {
-    add({"error-after"});
-  }
-  if (outlook.outage && outlook.outage->what.kind == Disturbance::Kind::kFreeze) {
-    // Connections that all share outlast the freeze.
-    const bool shared = outlook.connections && outlook.connections->multiplexed;
-    if (workers && !shared) add({"backlog", "connections"});
-    if (!outlook.graph.empty()) add({"backlog"});
-  }
-  if (outlook.repeats_syns) add({"syn-linear-timeouts"});
-  if (!outlook.graph.empty()) add({"waiting", "abandoned"});
-  if (outlook.herd) add({"reconnect-base", "reconnect-calls"});
-  if (workers || (outlook.service && outlook.outage)) add({"abandoned"});
-  // Who is told when to come back, and does it?
-  if (outlook.service && outlook.service->has_rate_limit) add({"hint", "retry-after"});
-  if (outlook.connections) {
-    add({"pool-size", "processes"});
-    if (outlook.connections->multiplexed) add({"streams"});
-    if (outlook.connections->room != Outlook::kUnlimited) add({"pool-wait", "pool-wait-counts"});
-  }
-  if (outlook.hangs_on_rejections()) add({"queue-length", "rejection-cost"});
-  // A budget saves what the calm pays in, and each process has its own.
-  if (outlook.budget != "none") add({"processes", "outage-at"});
-  if (outlook.gates || outlook.client_rate != Outlook::kUnlimited ||
-      outlook.retries.hedge.shares()) {
-    add({"processes"});
-  }
-  if (outlook.retries.hedges > 0) add({"hedge-max", "hedge-budget"});
-  if (outlook.budget_is_bucket) add({"budget-tokens"});
-  // A retry counts from its wait on.
-  if (outlook.budget_is_concurrent) add({"backoff-base", "retry-on"});
   std::erase_if(names, [&](const auto& name) { return outlook.set_by_services.contains(name); });
   return names;
 }

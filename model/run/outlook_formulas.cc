@@ -13,18 +13,25 @@ double mean_service_seconds(const ServiceOptions& service) {
   return to_seconds(service.workers.service_time.mean());
 }
 
+namespace {
+
+// The wait before the retry with this number, from 0. The last one repeats.
+Duration wait_of(const std::vector<Duration>& waits, std::size_t retry) {
+  return waits.empty() ? Duration::zero() : waits[std::min(retry, waits.size() - 1)];
+}
+
+}  // namespace
+
 Duration time_of(const std::vector<Duration>& waits, Duration timeout, double attempts) {
   if (attempts == kUnlimited) return Duration::max();
   Duration sum = scale(timeout, attempts);
-  for (std::size_t i = 0; static_cast<double>(i) < attempts - 1; ++i) {
-    if (sum == Duration::max() || waits.empty()) break;
-    if (i + 1 >= waits.size()) {  // the last wait repeats
-      return saturating_add(
-          sum, scale(waits.back(), attempts - 1 - static_cast<double>(waits.size() - 1)));
-    }
+  if (waits.empty()) return sum;
+  const auto before_last = static_cast<double>(waits.size() - 1);
+  for (std::size_t i = 0; static_cast<double>(i) < std::min(attempts - 1, before_last); ++i) {
     sum = saturating_add(sum, waits[i]);
   }
-  return sum;
+  const double repeated = attempts - 1 - before_last;
+  return repeated > 0 ? saturating_add(sum, scale(waits.back(), repeated)) : sum;
 }
 
 double client_rate_of(const WorkloadOptions& workload) {
@@ -74,8 +81,7 @@ double attempts_within(const std::function<double(Duration)>& begun, Duration le
     const double more = begun(length - from);
     all += more;
     if (more == kUnlimited) break;
-    const Duration wait = waits.empty() ? Duration(0) : waits[std::min(i, waits.size() - 1)];
-    from = saturating_add(from, std::max(saturating_add(timeout, wait), Duration(1)));
+    from = saturating_add(from, std::max(saturating_add(timeout, wait_of(waits, i)), Duration(1)));
   }
   return all;
 }
@@ -86,8 +92,7 @@ double attempts_at_end(const std::function<double(Duration)>& begun, Duration le
   Duration from{0};  // before the end: requests begun then are about to make their next attempt
   for (std::size_t i = 0; from < life; ++i) {
     const bool last = i + 1 >= waits.size();  // its wait repeats
-    const Duration wait = waits.empty() ? Duration(0) : waits[last ? waits.size() - 1 : i];
-    const Duration cycle = saturating_add(timeout, wait);
+    const Duration cycle = saturating_add(timeout, wait_of(waits, i));
     const Duration to = last ? life : std::min(saturating_add(from, cycle), life);
     rate += (begun(length - from) - begun(length - to)) / to_seconds(cycle);
     from = to;
@@ -120,21 +125,6 @@ double requests_begun(double clients, Duration think, Duration life, Duration ti
   return clients * begun;
 }
 
-double pile_up_of(const ComingBack& herd, const std::function<double(double)>& serves) {
-  const double window = to_seconds(herd.window), think = to_seconds(herd.think);
-  if (window <= 0) return herd.clients * herd.calls;
-  constexpr int kSteps = 200;
-  const double step = window / kSteps;
-  double waiting = 0;
-  for (int i = 0; i < kSteps; ++i) {
-    const double time = (i + 0.5) * step;
-    const double wanted = think > 0 ? 1 - exponential(-(to_seconds(herd.from) + time) / think) : 1;
-    const double rate = herd.clients / window * (herd.calls + wanted) + herd.load * time / window;
-    waiting = std::max(waiting + (rate - serves(waiting)) * step, 0.0);
-  }
-  return waiting;
-}
-
 double attempts_before(Duration deadline, Duration timeout, const std::vector<Duration>& waits,
                        double most) {
   if (deadline == Duration::max()) return most;
@@ -146,9 +136,8 @@ double attempts_before(Duration deadline, Duration timeout, const std::vector<Du
     begins = saturating_add(begins, saturating_add(timeout, wait));
   }
   if (begins < deadline) {  // the last wait repeats
-    const Duration last = waits.empty() ? Duration::zero() : waits.back();
-    attempts +=
-        std::ceil(to_seconds(deadline - begins) / to_seconds(saturating_add(timeout, last)));
+    const Duration cycle = saturating_add(timeout, wait_of(waits, waits.size()));
+    attempts += std::ceil(to_seconds(deadline - begins) / to_seconds(cycle));
   }
   return std::min(attempts, most);
 }
@@ -214,8 +203,7 @@ TokensLeft tokens_left(const BudgetSettings& budget, double processes, const Spe
     if (i == kMostFailures) return {tokens, true};
     const bool retried = static_cast<double>(i + 1) < spending.attempts;
     tokens -= spending.begun(time - fails) * (budget.failure_cost + (retried ? spending.cost : 0));
-    const Duration wait = waits.empty() ? Duration::zero() : waits[std::min(i, waits.size() - 1)];
-    fails = saturating_add(fails, saturating_add(spending.takes, wait));
+    fails = saturating_add(fails, saturating_add(spending.takes, wait_of(waits, i)));
   }
   return {tokens, false};
 }

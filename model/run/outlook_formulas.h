@@ -70,19 +70,6 @@ double clients_stuck(double clients, Duration think, Duration time);
 // of a client begins within `time` if k lives and k + 1 think times do (Cox, Renewal Theory, 1962).
 double requests_begun(double clients, Duration think, Duration life, Duration time);
 
-// The requests that the service still owes at the end of the window in which clients come back. Each connects at a random
-// time of it, and then sends the request that it wanted meanwhile, if it did. From then on it thinks and
-// asks as before.
-struct ComingBack {
-  double clients = 0;
-  double calls = 1;             // requests that each connect is
-  Duration think{0};            // mean
-  Duration from{0}, window{0};  // `from`: after they lost their connections, the window begins
-  double load = 0;              // requests per second of all of them
-};
-// `serves(waiting)` is the requests per second that it serves while so many wait.
-double pile_up_of(const ComingBack& herd, const std::function<double(double)>& serves);
-
 // The attempts that begin within an outage, if so many of a request can. `begun(time)` requests begin in its first `time`,
 // and every attempt fails by the timeout.
 double attempts_within(const std::function<double(Duration)>& begun, Duration length,

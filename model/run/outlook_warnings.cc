@@ -6,7 +6,8 @@
 namespace retrystorm {
 namespace {
 
-void warn_of_herd(Outlook& outlook, const WorkloadOptions& workload) {
+void warn_of_herd(Outlook& outlook) {
+  const WorkloadOptions& workload = outlook.input.workload;
   const Outlook::Herd& herd = *outlook.herd;
   Statements& all = outlook.warnings;
   if (outlook.service && herd.capacity == 0) {
@@ -35,22 +36,22 @@ void warn_of_herd(Outlook& outlook, const WorkloadOptions& workload) {
 }
 
 // Clients that a rate limit turns away, and that come again sooner than it admits them.
-void warn_of_limit(Outlook& outlook, const OutlookInput& input, const Storm& storm) {
+void warn_of_limit(Outlook& outlook, const Storm& storm) {
   const double limit = outlook.service->capacity;
   const auto processes = static_cast<double>(outlook.processes);
-  const Duration answer = mean_answer(*input.service);
+  const Duration answer = mean_answer(*outlook.input.service);
   const bool held = outlook.client_rate <= outlook.wanted;
-  const bool adapts = input.workload.retry.pacer.on || outlook.gates;
+  const bool adapts = outlook.input.workload.retry.pacer.on || outlook.gates;
   Statement warning{
       held     ? "above-rate-limit-held"
       : adapts ? "above-rate-limit-adapting"
                : "above-rate-limit",
-      {{"clients", outlook.clients},
+      {{"clients", outlook.clients()},
        {"processes", processes},
        {"load", outlook.wanted},
        {"limit", limit},
        {"each", limit / processes},
-       {"think", std::max(from_seconds(outlook.clients / limit) - answer, Duration::zero())}}};
+       {"think", std::max(from_seconds(outlook.clients() / limit) - answer, Duration::zero())}}};
   if (!adapts) {
     const double attempts =
         std::max(storm.attempts_beside(outlook.retries.errors, limit, answer), limit);
@@ -63,40 +64,42 @@ void warn_of_limit(Outlook& outlook, const OutlookInput& input, const Storm& sto
 
 // Calls that stay in step: processes that send at a fixed rate, begin together and never think; and the workers of a
 // job in which nothing is random.
-void warn_of_steps(Outlook& outlook, const OutlookInput& input) {
-  const WorkloadOptions& workload = input.workload;
+void warn_of_steps(Outlook& outlook) {
+  const WorkloadOptions& workload = outlook.input.workload;
+  const ServiceOptions& service = *outlook.input.service;
   const RetrySettings& retry = workload.retry;
   const auto processes = static_cast<double>(outlook.processes);
   const bool waits_are_fixed =
       retry.limit.max_retries == 0 || retry.backoff.jitter.kind == Jitter::Kind::kNone;
-  if (workload.arrivals == Arrivals::kJob && outlook.clients >= 2 && !input.service->draws() &&
+  if (workload.arrivals == Arrivals::kJob && outlook.clients() >= 2 && !service.draws() &&
       waits_are_fixed) {
-    outlook.warnings.push_back({"job-in-step", {{"workers", outlook.clients}}});
+    outlook.warnings.push_back({"job-in-step", {{"workers", outlook.clients()}}});
   }
-  const Outlook::Service& service = *outlook.service;
+  const double burst = bucket_size(service.rate_limit.burst, service.rate_limit.rate);
   if (retry.process.client_rate.kind == ClientRateSettings::Kind::kFixed &&
       workload.arrivals == Arrivals::kClosed && workload.think_time == Duration::zero() &&
-      service.has_rate_limit && outlook.client_rate <= service.capacity * (1 + 1e-9) &&
-      processes > service.burst) {
-    outlook.warnings.push_back(
-        {"processes-in-step", {{"processes", processes}, {"burst", service.burst}}});
+      service.rate_limit.rate > 0 &&
+      outlook.client_rate <= outlook.service->capacity * (1 + 1e-9) && processes > burst) {
+    outlook.warnings.push_back({"processes-in-step", {{"processes", processes}, {"burst", burst}}});
   }
 }
 
 // A client whose turn comes only after its deadline sends nothing.
-void warn_of_late_turns(Outlook& outlook, const WorkloadOptions& workload) {
+void warn_of_late_turns(Outlook& outlook) {
+  const WorkloadOptions& workload = outlook.input.workload;
   if (outlook.client_rate == kUnlimited || workload.arrivals != Arrivals::kClosed ||
       workload.think_time > Duration::zero()) {
     return;
   }
-  const Duration turn = from_seconds(outlook.clients / outlook.client_rate);
+  const Duration turn = from_seconds(outlook.clients() / outlook.client_rate);
   const Duration deadline = workload.retry.limit.deadline;
   if (turn <= deadline) return;
   outlook.warnings.push_back({"turn-after-deadline", {{"turn", turn}, {"deadline", deadline}}});
 }
 
-void warn_of_throttle(Outlook& outlook, const OutlookInput& input) {
-  if (!input.outage || input.outage->kind != Disturbance::Kind::kThrottle) return;
+void warn_of_throttle(Outlook& outlook) {
+  if (!outlook.has_outage(Disturbance::Kind::kThrottle)) return;
+  const OutlookInput& input = outlook.input;
   if (input.service && input.service->capacity == Capacity::kCurve) {
     outlook.warnings.push_back({"curve-throttled", {}});
   }
@@ -110,18 +113,18 @@ void warn_of_throttle(Outlook& outlook, const OutlookInput& input) {
   }
 }
 
-void warn_of_load(Outlook& outlook, const OutlookInput& input, const Storm& storm) {
+void warn_of_load(Outlook& outlook, const Storm& storm) {
   const Outlook::Service& service = *outlook.service;
-  const WorkloadOptions& workload = input.workload;
+  const WorkloadOptions& workload = outlook.input.workload;
   const bool held = outlook.client_rate <= outlook.wanted && service.used < 1 + 1e-9;
   if (service.used > 1 && service.rate_limited && !held && workload.arrivals == Arrivals::kClosed) {
-    warn_of_limit(outlook, input, storm);
+    warn_of_limit(outlook, storm);
   } else if (service.used >= 1 && workload.arrivals != Arrivals::kJob &&
              !(held && service.rate_limited)) {
     outlook.warnings.push_back(
         {"no-capacity-left", {{"load", outlook.wanted}, {"capacity", service.capacity}}});
   }
-  for (Statement& each : warnings_of_limited_calls(outlook, input)) {
+  for (Statement& each : warnings_of_limited_calls(outlook)) {
     outlook.warnings.push_back(std::move(each));
   }
   if (service.p99 >= workload.timeout) {
@@ -133,8 +136,8 @@ void warn_of_load(Outlook& outlook, const OutlookInput& input, const Storm& stor
 }
 
 // A deadline that leaves no time for the attempts, and requests without any end.
-void warn_of_attempts(Outlook& outlook, const OutlookInput& input) {
-  const WorkloadOptions& workload = input.workload;
+void warn_of_attempts(Outlook& outlook) {
+  const WorkloadOptions& workload = outlook.input.workload;
   const LimitSettings& limit = workload.retry.limit;
   const Outlook::Retries& retries = outlook.retries;
   const bool by_timeouts = workload.has_timeout() && limit.retry_on.timeout;
@@ -154,20 +157,22 @@ void warn_of_attempts(Outlook& outlook, const OutlookInput& input) {
           {"take", time_of(retries.waits, failing.takes, begin + 1) - failing.takes}}});
   }
   const auto& outage = outlook.outage;
-  if (workload.arrivals != Arrivals::kOpen || !outage) return;
+  if (!outlook.open() || !outage) return;
   // What is answered within its timeout is never sent again.
+  const Duration length = outlook.input.outage_for;
   const bool answers_all =
-      workload.has_timeout() && saturating_add(outage->length, outage->work) < workload.timeout;
-  if (outage->attempts_at_end > 0 && failing.attempts == kUnlimited && !failing.limited_by_budget &&
-      !answers_all) {
-    outlook.warnings.push_back(
-        {"no-request-gives-up",
-         {{"requests", std::round(outage->wanted)}, {"attempts", outage->attempts_at_end}}});
+      workload.has_timeout() && saturating_add(length, outage->work) < workload.timeout;
+  if (outage->attempts_at_end > 0 && failing.attempts == kUnlimited &&
+      failing.limit != Outlook::Failing::Limit::kBudget && !answers_all) {
+    outlook.warnings.push_back({"no-request-gives-up",
+                                {{"requests", std::round(outlook.wanted * to_seconds(length))},
+                                 {"attempts", outage->attempts_at_end}}});
   }
 }
 
 // Failures that are not retried.
-void warn_of_retry_on(Outlook& outlook, const OutlookInput& input) {
+void warn_of_retry_on(Outlook& outlook) {
+  const OutlookInput& input = outlook.input;
   const WorkloadOptions& workload = input.workload;
   const LimitSettings& limit = workload.retry.limit;
   bool not_retried = false;
@@ -181,21 +186,22 @@ void warn_of_retry_on(Outlook& outlook, const OutlookInput& input) {
                                   {{"status", static_cast<double>(failure->status)}}});
     }
   }
-  const bool errs = input.outage && (input.outage->kind == Disturbance::Kind::kThrottle ||
-                                     input.outage->kind == Disturbance::Kind::kErrors);
+  const bool errs = outlook.has_outage(Disturbance::Kind::kThrottle) ||
+                    outlook.has_outage(Disturbance::Kind::kErrors);
   if (outlook.hangs_on_rejections() && (not_retried || (!limit.retry_on.timeout && !errs))) {
     outlook.warnings.push_back({"hangs-on-rejections", {}});
   }
 }
 
 // Clients that try again at once, as often as the engine lets them. Only a simulation lets so little time pass.
-void warn_of_hammering(Outlook& outlook, const OutlookInput& input) {
+void warn_of_hammering(Outlook& outlook) {
+  const OutlookInput& input = outlook.input;
   const WorkloadOptions& workload = input.workload;
-  if (workload.arrivals == Arrivals::kOpen || input.turnaround <= Duration::zero()) return;
+  if (outlook.open() || input.turnaround <= Duration::zero()) return;
   const Duration pause = std::max(workload.mean_think_time(), input.turnaround);
   const bool gated = outlook.gates && workload.retry.process.has_gates();
-  const bool drops = input.outage && input.outage->kind == Disturbance::Kind::kDrop;
-  const double stopped = gated ? outlook.clients / to_seconds(pause) : 0;
+  const bool drops = outlook.has_outage(Disturbance::Kind::kDrop);
+  const double stopped = gated ? outlook.clients() / to_seconds(pause) : 0;
   const double refused = outlook.retries.may_err || drops ? outlook.retries.errors.rate : 0;
   constexpr double kHammering = 1e6;
   if (const double most = std::max(stopped, refused); most >= kHammering) {
@@ -206,12 +212,11 @@ void warn_of_hammering(Outlook& outlook, const OutlookInput& input) {
 
 }  // namespace
 
-Statements warnings_of_limited_calls(const Outlook& outlook, const OutlookInput& input) {
+Statements warnings_of_limited_calls(const Outlook& outlook) {
   Statements all;
-  const WorkloadOptions& workload = input.workload;
-  if (workload.arrivals == Arrivals::kOpen && outlook.client_rate < workload.rate) {
-    all.push_back(
-        {"client-rate-below-load", {{"load", workload.rate}, {"through", outlook.client_rate}}});
+  const double rate = outlook.input.workload.rate;
+  if (outlook.open() && outlook.client_rate < rate) {
+    all.push_back({"client-rate-below-load", {{"load", rate}, {"through", outlook.client_rate}}});
   }
   if (outlook.connections && outlook.connections->through <= outlook.wanted &&
       outlook.service->used < 1) {
@@ -219,15 +224,15 @@ Statements warnings_of_limited_calls(const Outlook& outlook, const OutlookInput&
                    {{"load", outlook.wanted},
                     {"through", outlook.connections->through},
                     {"room", outlook.connections->room},
-                    {"answer", mean_answer(*input.service)}}});
+                    {"answer", mean_answer(*outlook.input.service)}}});
   }
   return all;
 }
 
 Statements warnings_of_hedges(const Outlook& outlook) {
   const Duration hedge = outlook.retries.hedge_delay;
-  if (outlook.retries.hedges == 0 || !outlook.service || outlook.retries.hedge.percentile > 0 ||
-      outlook.service->p50 <= hedge) {
+  if (outlook.retries.hedges == 0 || !outlook.service ||
+      outlook.input.workload.retry.hedge.percentile > 0 || outlook.service->p50 <= hedge) {
     return {};
   }
   return {{"half-hedged", {{"answer", outlook.service->p50}, {"hedge", hedge}}}};
@@ -254,27 +259,28 @@ Statements warnings_of(const RetrySettings& retry) {
   return all;
 }
 
-void warn(Outlook& outlook, const OutlookInput& input, const Storm& storm) {
+void warn(Outlook& outlook, const Storm& storm) {
+  const OutlookInput& input = outlook.input;
   const WorkloadOptions& workload = input.workload;
   Statements& all = outlook.warnings;
-  if (outlook.herd) warn_of_herd(outlook, workload);
-  warn_of_late_turns(outlook, workload);
-  if (outlook.connections && !outlook.connections->multiplexed && input.service &&
+  if (outlook.herd) warn_of_herd(outlook);
+  warn_of_late_turns(outlook);
+  if (outlook.connections && !outlook.multiplexed() && input.service &&
       input.service->accepts_when_free() &&
       outlook.connections->open > static_cast<double>(input.service->most_connections())) {
     all.push_back({"connections-hold-workers", {}});
   }
   if (outlook.service) {
-    warn_of_steps(outlook, input);
-    warn_of_load(outlook, input, storm);
+    warn_of_steps(outlook);
+    warn_of_load(outlook, storm);
   }
   for (Statement& each : warnings_of_hedges(outlook)) all.push_back(std::move(each));
-  warn_of_throttle(outlook, input);
-  warn_of_attempts(outlook, input);
-  warn_of_retry_on(outlook, input);
-  warn_of_hammering(outlook, input);
+  warn_of_throttle(outlook);
+  warn_of_attempts(outlook);
+  warn_of_retry_on(outlook);
+  warn_of_hammering(outlook);
   for (Statement& each : warnings_of(workload.retry)) all.push_back(std::move(each));
-  if (workload.arrivals == Arrivals::kOpen && (input.clients_given || input.think_time_given)) {
+  if (outlook.open() && (input.clients_given || input.think_time_given)) {
     const bool processes = input.clients_given && sharing_processes(workload) == 1;
     all.push_back({processes ? "unused-by-open-arrivals-processes" : "unused-by-open-arrivals",
                    {{"options", std::string(!input.think_time_given ? "--clients"

@@ -21,31 +21,32 @@ Duration hedge_delay(const OutlookInput& input) {
 
 }  // namespace
 
-Storm::Storm(const OutlookInput& input, double wanted, std::size_t processes,
-             const std::vector<Duration>& waits)
-    : open_(input.workload.arrivals == Arrivals::kOpen),
+Storm::Storm(const OutlookInput& input, const Outlook& ahead, const std::vector<Duration>& waits)
+    : input_(&input),
+      open_(input.workload.arrivals == Arrivals::kOpen),
       callers_(open_ ? input.workload.rate : static_cast<double>(input.workload.clients)),
       think_(std::max(input.workload.mean_think_time(), input.turnaround)),
       waits_(waits),
-      budget_(input.workload.retry.process.budget),
-      processes_(static_cast<double>(processes)),
-      wanted_(wanted),
-      calm_(input.calm),
-      timeout_(input.workload.has_timeout() ? input.workload.timeout
-                                            : input.workload.retry.limit.deadline),
-      limit_(input.workload.retry.limit),
+      processes_(static_cast<double>(ahead.processes)),
+      wanted_(ahead.wanted),
+      timeout_(input.workload.has_timeout() ? input.workload.timeout : retry().limit.deadline),
       hedge_delay_(retrystorm::hedge_delay(input)),
-      hedges_(hedge_delay_ == Duration::max() ? 0 : input.workload.retry.hedge.most),
-      hedge_budget_(input.workload.retry.hedge.budget),
-      client_rate_(client_rate_of(input.workload)),
-      backs_off_(input.workload.retry.when_refused == WhenRefused::kBackOff) {
+      hedges_(hedge_delay_ == Duration::max() ? 0 : retry().hedge.most),
+      client_rate_(ahead.client_rate),
+      room_(ahead.connections ? ahead.connections->room : kUnlimited),
+      counted_wait_(0) {
   for (Duration& wait : waits_) wait = std::max(wait, input.turnaround);
+  const ConnectionSettings& connections = input.workload.connections;
+  if (connections.kept() && (connections.pool_wait_counts || retry().limit.has_deadline())) {
+    counted_wait_ = std::min(connections.pool_wait, timeout_);
+  }
 }
 
 Outlook::Failing Storm::failing(Duration takes, bool again) const {
   const std::vector<Duration> waits = waits_after(takes);
-  const Duration ends = again ? limit_.deadline : std::min(limit_.deadline, takes);
-  const double retries = again ? or_unlimited(limit_.max_retries, LimitSettings::kUnlimited) : 0;
+  const LimitSettings& limit = retry().limit;
+  const Duration ends = again ? limit.deadline : std::min(limit.deadline, takes);
+  const double retries = again ? or_unlimited(limit.max_retries, LimitSettings::kUnlimited) : 0;
   const double most = 1 + hedges_ + retries;
   const double attempts = most == 1 ? 1 : std::max(attempts_before(ends, takes, waits, most), 1.);
   Outlook::Failing result{.attempts = attempts,
@@ -65,29 +66,28 @@ Outlook::Failing Storm::failing(Duration takes, bool again) const {
         endless ? callers_ / to_seconds(saturating_add(takes, least)) : requests * attempts;
   }
   const double hedges = std::min(hedges_, attempts - 1);
-  if (requests > 0 && !endless && requests * (hedges - hedge_budget_) > free_hedges()) {
-    result.limited_by_hedge_budget = true;
+  if (requests > 0 && !endless && requests * (hedges - retry().hedge.budget) > free_hedges()) {
+    result.limit = Outlook::Failing::Limit::kHedgeBudget;
     // The others take no time of their requests.
     const double each = to_seconds(std::min(hedge_delay_, takes));
     if (!open_) {
       requests = std::max(callers_ - free_hedges() * each, 0.0) /
-                 (cycle - (hedges - hedge_budget_) * each);
+                 (cycle - (hedges - retry().hedge.budget) * each);
     }
-    result.rate = requests * (attempts - hedges + hedge_budget_) + free_hedges();
+    result.rate = requests * (attempts - hedges + retry().hedge.budget) + free_hedges();
   }
   result.at_first = result.rate;
   if (requests != kUnlimited && requests + paid(requests, takes, again) < result.rate) {
-    result.limited_by_budget = true;
+    result.limit = Outlook::Failing::Limit::kBudget;
     result.rate = open_ ? requests + paid(requests, takes, again) : affordable(takes, again);
   }
   const double connected = sent_at_most(takes), sent = std::min(connected, client_rate_);
   result.at_first = std::min(result.at_first, sent);
   if (sent < result.rate) {
-    (client_rate_ < connected ? result.limited_by_client_rate : result.limited_by_pools) = true;
-    result.limited_by_budget = false;
+    using Limit = Outlook::Failing::Limit;
+    result.limit = client_rate_ < connected ? Limit::kClientRate : Limit::kPools;
     result.rate = sent;
   }
-  if (!open_) result.cycle = from_seconds(callers_ / result.rate);
   return result;
 }
 
@@ -122,8 +122,7 @@ Storm::Coming Storm::coming(const Outlook::Failing& failing, double fails, Durat
     result.requests = callers_ / cycle;
   }
   result.attempts = result.requests == 0 ? failing.rate : result.requests * each;
-  if (failing.limited_by_budget || failing.limited_by_hedge_budget || failing.limited_by_pools ||
-      failing.limited_by_client_rate) {
+  if (failing.limit != Outlook::Failing::Limit::kNone) {
     result.attempts = std::min(result.attempts, failing.rate);
   }
   result.answered = std::min(result.requests * (1 - last), result.attempts * (1 - fails));
@@ -144,9 +143,20 @@ double Storm::attempts_beside(const Outlook::Failing& failing, double succeed,
 }
 
 std::optional<Duration> Storm::budget_lasts(const Outlook::Failing& failing, double cost) const {
-  if (!failing.limited_by_budget) return std::nullopt;
-  return retrystorm::budget_lasts(budget_, processes_, spending(failing, cost),
+  if (failing.limit != Outlook::Failing::Limit::kBudget) return std::nullopt;
+  return retrystorm::budget_lasts(budget(), processes_, spending(failing, cost),
                                   waits_after(failing.takes));
+}
+
+double Storm::banked(const Outlook::Failing& failing, double cost, Duration besides) const {
+  if (failing.limit != Outlook::Failing::Limit::kBudget) return 0;
+  return retries_banked(budget(), processes_, cost, wanted_, saturating_add(input_->calm, besides));
+}
+
+double Storm::left_after(const Outlook::Failing& failing, double cost, Duration outage) const {
+  if (failing.limit != Outlook::Failing::Limit::kBudget) return 0;
+  return retries_left(budget(), processes_, spending(failing, cost), waits_after(failing.takes),
+                      outage);
 }
 
 Spending Storm::spending(const Outlook::Failing& failing, double cost) const {
@@ -161,18 +171,26 @@ Spending Storm::spending(const Outlook::Failing& failing, double cost) const {
           .attempts = failing.attempts,
           .cost = cost,
           .calm_rate = wanted_,
-          .calm = calm_};
+          .calm = input_->calm};
+}
+
+double Storm::paid(double requests, Duration takes, bool again) const {
+  BudgetSettings its = budget();
+  if (!again) its.failure_cost = 0;
+  return retries_paid(its, processes_, requests, takes,
+                      std::max(first_wait(takes), Duration::zero()));
 }
 
 double Storm::affordable(Duration takes, bool again) const {
   // A client whose retry is denied may wait nonetheless.
-  const Duration denied = backs_off_ ? first_wait(takes) : Duration::zero();
+  const Duration denied =
+      retry().when_refused == WhenRefused::kBackOff ? first_wait(takes) : Duration::zero();
   const double first = to_seconds(saturating_add(saturating_add(think_, takes), denied));
-  const double retry = to_seconds(saturating_add(takes, first_wait(takes)));
+  const double more = to_seconds(saturating_add(takes, first_wait(takes)));
   const double most = callers_ / first;
   if (most == kUnlimited) return most;
   const double requests = find_crossing(0, most, [&](double some) {
-                            return some * first + paid(some, takes, again) * retry < callers_;
+                            return some * first + paid(some, takes, again) * more < callers_;
                           }).low;
   return requests + paid(requests, takes, again);
 }

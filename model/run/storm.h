@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -14,30 +13,20 @@ namespace retrystorm {
 // The attempts of closed clients, or of open arrivals, while all of them fail.
 class Storm {
  public:
-  Storm(const OutlookInput& input, double wanted, std::size_t processes,
-        const std::vector<Duration>& waits);
+  // Both must outlive it. `ahead`: what is known by then, the load, the processes and their connections.
+  Storm(const OutlookInput& input, const Outlook& ahead, const std::vector<Duration>& waits);
 
   double hedges() const { return hedges_; }
   Duration hedge_delay() const { return hedge_delay_; }
 
-  // Limits the attempts in flight.
-  void use(const Outlook::Connections& pools) {
-    room_ = pools.room;
-    if (pools.wait_counts || limit_.has_deadline())
-      counted_wait_ = std::min(pools.longest_wait, timeout_);
-  }
-
-  // With so many times the clients, or requests.
-  Storm times(double factor) const {
-    Storm other = *this;
-    other.callers_ *= factor;
-    return other;
-  }
   // With so many times the load. Closed clients then think for less long.
   Storm with_load(double factor) const {
-    if (open_) return times(factor);
     Storm other = *this;
-    other.think_ = scale(think_, 1 / factor);
+    if (open_) {
+      other.callers_ *= factor;
+    } else {
+      other.think_ = scale(think_, 1 / factor);
+    }
     return other;
   }
 
@@ -64,20 +53,13 @@ class Storm {
 
   // The retries that full budgets pay for once, where they limit the attempts. They fill during
   // the calm and `besides`.
-  double banked(const Outlook::Failing& failing, double cost, Duration besides) const {
-    if (!failing.limited_by_budget) return 0;
-    return retries_banked(budget_, processes_, cost, wanted_, saturating_add(calm_, besides));
-  }
+  double banked(const Outlook::Failing& failing, double cost, Duration besides) const;
   // Those that are left after an outage of this length in which everything fails.
-  double left_after(const Outlook::Failing& failing, double cost, Duration outage) const {
-    if (!failing.limited_by_budget) return 0;
-    return retries_left(budget_, processes_, spending(failing, cost), waits_after(failing.takes),
-                        outage);
-  }
-  // How long saved or spent tokens count.
-  Duration memory() const { return budget_.ttl; }
+  double left_after(const Outlook::Failing& failing, double cost, Duration outage) const;
 
  private:
+  const RetrySettings& retry() const { return input_->workload.retry; }
+  const BudgetSettings& budget() const { return retry().process.budget; }
   Spending spending(const Outlook::Failing& failing, double cost) const;
 
   Duration first_wait(Duration takes) const {
@@ -96,34 +78,25 @@ class Storm {
   }
 
   // `again`: are these failures retried? A budget takes nothing for others.
-  double paid(double requests, Duration takes, bool again) const {
-    BudgetSettings budget = budget_;
-    if (!again) budget.failure_cost = 0;
-    return retries_paid(budget, processes_, requests, takes,
-                        std::max(first_wait(takes), Duration::zero()));
-  }
+  double paid(double requests, Duration takes, bool again) const;
 
   // The attempts of closed clients with a budget that pays for fewer than they want: each client
   // thinks and makes the first attempt of a request, or waits and makes a retry.
   double affordable(Duration takes, bool again) const;
 
+  const OutlookInput* input_;
   bool open_;
   double callers_;  // clients, or requests a second
   Duration think_;
   std::vector<Duration> waits_;
-  const BudgetSettings& budget_;
   double processes_;
-  double wanted_;  // requests a second before the outage
-  Duration calm_;
-  Duration timeout_;
-  const LimitSettings& limit_;
+  double wanted_;     // requests a second before the outage
+  Duration timeout_;  // the deadline, if there is no other
   Duration hedge_delay_;
   double hedges_;  // of a request, at most
-  double hedge_budget_;
   double client_rate_;
-  bool backs_off_;  // after a denied retry
-  double room_ = kUnlimited;
-  Duration counted_wait_{0};
+  double room_;            // for attempts in flight
+  Duration counted_wait_;  // for it, within the timeout
 };
 
 }  // namespace retrystorm

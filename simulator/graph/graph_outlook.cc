@@ -70,7 +70,7 @@ EdgeOutlook look_at_edge(const Topology& topology, const GraphEdge& edge, double
     }
   }
   const Outlook outlook = look_ahead(input);
-  Statements found = warnings_of_limited_calls(outlook, input);
+  Statements found = warnings_of_limited_calls(outlook);
   for (Statement& each : warnings_of_hedges(outlook)) found.push_back(std::move(each));
   EdgeOutlook result{.limit = outlook.client_rate};
   if (outlook.connections) result.limit = std::min(result.limit, outlook.connections->through);
