@@ -106,11 +106,12 @@ RunAnswer answer_of(const Summary& summary) {
   const Duration after = recovery.time_to_recovery.value_or(Duration::zero());
   RunAnswer answer{Tone::kGood,
                    {after == Duration::zero() ? "answer-back-at-once" : "answer-back", {}}};
-  answer.headline.values = {{"after", after}, {"share", ShareOf{in_outage.value_or(1)}}};
+  const double share = in_outage.value_or(1);
+  answer.headline.values = {{"after", after}, {"share", ShareOf{share}}};
   if (!in_outage) {
     answer.headline.id =
         after == Duration::zero() ? "answer-back-at-once-alone" : "answer-back-alone";
-  } else if (*in_outage == 1) {
+  } else if (share == 1) {
     answer.headline.id =
         after == Duration::zero() ? "answer-back-at-once-with-all" : "answer-back-with-all";
   }
@@ -160,9 +161,10 @@ Statements remarks_of(const Summary& summary) {
   }
   if (const auto& graph = summary.graph; graph && graph->first) {
     const NodeResult& node = graph->nodes[*graph->first];
-    all.push_back(
-        {"run-died-first",
-         {{"node", node.name}, {"at", node.died.value_or(Duration::zero())}, {"why", graph->why}}});
+    all.push_back({"run-died-first",
+                   {{"node", node.name},
+                    {"at", node.died.value_or(Duration::zero())},
+                    {"why", words_of(graph->why)}}});
   }
   return all;
 }

@@ -457,6 +457,14 @@ std::string phases_text(const ClientsResult& clients) {
 
 }  // namespace
 
+std::string first_death(const GraphResult& graph) {
+  if (!graph.first) return "";
+  const NodeResult& node = graph.nodes[*graph.first];
+  return words_of(
+      {"run-died-first",
+       {{"node", node.name}, {"at", readable(*node.died)}, {"why", words_of(graph.why)}}});
+}
+
 std::string graph_text(const GraphResult& graph) {
   std::size_t width = 8;
   bool all_hold = true;
@@ -517,7 +525,7 @@ nlohmann::ordered_json graph_json(const GraphResult& graph) {
   nlohmann::ordered_json json{{"died_first", nullptr}, {"why", nullptr}};
   if (graph.first) {
     json["died_first"] = graph.nodes[*graph.first].name;
-    json["why"] = graph.why;
+    json["why"] = words_of(graph.why);
   }
   for (const NodeResult& each : graph.nodes) {
     json["nodes"].push_back({{"node", each.name},

@@ -67,6 +67,8 @@ std::vector<nlohmann::ordered_json> graph_interval_json(const GraphShape& names,
                                                         const GraphInterval& interval);
 // A line for each service, and which died first.
 std::string graph_text(const GraphResult& graph);
+// "api died first, at 45s: ...". Empty if no service died.
+std::string first_death(const GraphResult& graph);
 
 // The verdict and its figures, for the summary and the live page.
 nlohmann::ordered_json recovery_json(const Recovery& recovery);

@@ -1,33 +1,29 @@
 #include "model/run/graph_report.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <string_view>
 #include <utility>
-
-#include "model/run/outlook.h"
 
 namespace retrystorm {
 namespace {
 
-std::string percent(double share) {
-  return std::to_string(std::llround(100 * share)) + " %";
+// In whole percent.
+ShareOf rounded(double share) {
+  return {std::round(100 * share) / 100};
 }
 
-// "all of it", "40 % of it"
-std::string part(double share) {
-  return share > 0.995 ? "all of it" : share < 0.005 ? "none of it" : percent(share) + " of it";
+// Of ids for a share of the work that is for nobody: some of it, all of it, none of it.
+std::string_view id_of_part(const std::array<std::string_view, 3>& ids, double share) {
+  return ids[share > 0.995 ? 1 : share < 0.005 ? 2 : 0];
 }
 
 }  // namespace
 
 void GraphWatch::take(const GraphInterval& interval,
                       const std::function<std::size_t(std::size_t node)>& dead_in_queue) {
-  for (std::size_t i = 0; i < windows_.size(); ++i) {
-    windows_[i].push_back({interval.t, interval.window, interval.nodes[i]});
-  }
-  for (std::size_t i = 0; i < edges_.size(); ++i) {
-    edges_[i].push_back({interval.t, interval.window, interval.edges[i]});
-  }
+  windows_.push_back(interval);
   if (!ends_ || interval.t - interval.window < *ends_) return;
   for (std::size_t i = 0; i < states_.size(); ++i) {
     State& state = states_[i];
@@ -46,28 +42,25 @@ std::optional<double> GraphWatch::calm_rate(std::size_t node) const {
   // The first window has fewer answers, because the services begin empty.
   double answers = 0;
   std::size_t windows = 0;
-  for (std::size_t i = 0; i < windows_[node].size(); ++i) {
-    const Window& each = windows_[node][i];
-    if (!begins_ || each.t > *begins_) break;
-    if (i == 0) continue;
-    answers += each.node.in_time;
+  for (std::size_t i = 1; i < windows_.size(); ++i) {
+    if (!begins_ || windows_[i].t > *begins_) break;
+    answers += windows_[i].nodes[node].in_time;
     ++windows;
   }
   if (windows == 0) return std::nullopt;
   return answers / static_cast<double>(windows);
 }
 
-std::size_t GraphWatch::phase_of(Duration t, Duration window) const {
-  return !begins_ || t <= *begins_ ? 0 : ends_ && t - window >= *ends_ ? 2 : 1;
+std::size_t GraphWatch::phase_of(const GraphInterval& window) const {
+  return !begins_ || window.t <= *begins_ ? 0 : ends_ && window.t - window.window >= *ends_ ? 2 : 1;
 }
 
 std::array<std::optional<double>, 3> GraphWatch::ok_of(std::size_t edge) const {
   std::array<double, 3> sums{};
   std::array<std::size_t, 3> windows{};
-  for (std::size_t i = 1; i < edges_[edge].size(); ++i) {
-    const EdgeWindow& each = edges_[edge][i];
-    const std::size_t phase = phase_of(each.t, each.window);
-    sums[phase] += each.edge.calls.ok;
+  for (std::size_t i = 1; i < windows_.size(); ++i) {
+    const std::size_t phase = phase_of(windows_[i]);
+    sums[phase] += windows_[i].edges[edge].calls.ok;
     ++windows[phase];
   }
   std::array<std::optional<double>, 3> ok;
@@ -80,40 +73,42 @@ std::array<std::optional<double>, 3> GraphWatch::ok_of(std::size_t edge) const {
 GraphResult GraphWatch::result() const {
   GraphResult result;
   double requests = 0, requests_during = 0;
-  for (std::size_t i = 0; i < edges_.size() && shape_.edges[i].from == GraphShape::kClients; ++i) {
-    for (const EdgeWindow& each : edges_[i]) {
-      requests += each.edge.calls.requests;
-      if (phase_of(each.t, each.window) == 1) requests_during += each.edge.calls.requests;
+  const std::size_t edges = shape_.edges.size();
+  for (std::size_t i = 0; i < edges && shape_.edges[i].from == GraphShape::kClients; ++i) {
+    for (const GraphInterval& each : windows_) {
+      requests += each.edges[i].calls.requests;
+      if (phase_of(each) == 1) requests_during += each.edges[i].calls.requests;
     }
     if (!shape_.edges[i].clients.empty()) {
       result.clients.push_back({.name = shape_.edges[i].clients, .ok = ok_of(i)});
     }
   }
-  for (std::size_t i = 0; i < windows_.size(); ++i) {
+  for (std::size_t i = 0; i < shape_.nodes.size(); ++i) {
     NodeResult node{.name = shape_.nodes[i].name,
                     .calm_in_time = calm_rate(i),
                     .holds = shape_.nodes[i].holds,
                     .died = states_[i].died,
                     .back = states_[i].back};
-    if (!windows_[i].empty()) node.end = windows_[i].back().node;
-    for (const Window& each : windows_[i]) {
+    if (!windows_.empty()) node.end = windows_.back().nodes[i];
+    for (const GraphInterval& each : windows_) {
       constexpr double kAll = 0.95;  // of the workers, in the mean
-      const double taken = each.node.busy + (node.holds ? each.node.calling : 0);
-      const bool full = taken >= kAll * static_cast<double>(each.node.workers);
-      if (!full || phase_of(each.t, each.window) == 0) continue;
+      const NodeInterval& its = each.nodes[i];
+      const double taken = its.busy + (node.holds ? its.calling : 0);
+      const bool full = taken >= kAll * static_cast<double>(its.workers);
+      if (!full || phase_of(each) == 0) continue;
       if (!node.full_at) node.full_at = each.t;
-      if (each.node.queue < node.full_queue) continue;
-      node.full_workers = each.node.workers;
-      node.full_queue = each.node.queue;
+      if (its.queue < node.full_queue) continue;
+      node.full_workers = its.workers;
+      node.full_queue = its.queue;
     }
     result.nodes.push_back(std::move(node));
   }
-  for (std::size_t i = 0; i < edges_.size(); ++i) {
+  for (std::size_t i = 0; i < edges; ++i) {
     const GraphShape::Edge& edge = shape_.edges[i];
     double attempts = 0, during = 0;
-    for (const EdgeWindow& each : edges_[i]) {
-      attempts += each.edge.calls.attempts;
-      if (phase_of(each.t, each.window) == 1) during += each.edge.calls.attempts;
+    for (const GraphInterval& each : windows_) {
+      attempts += each.edges[i].calls.attempts;
+      if (phase_of(each) == 1) during += each.edges[i].calls.attempts;
     }
     NodeResult& called = result.nodes[edge.to];
     if (requests_during > 0) called.during = called.during.value_or(0) + during / requests_during;
@@ -122,7 +117,7 @@ GraphResult GraphWatch::result() const {
     result.edges.back().amplification = attempts / requests;
     called.amplification += attempts / requests;
   }
-  for (std::size_t i = 0; i < edges_.size(); ++i) {
+  for (std::size_t i = 0; i < edges; ++i) {
     const double all = result.nodes[shape_.edges[i].to].amplification;
     if (all > 0) result.edges[i].share = result.edges[i].amplification / all;
   }
@@ -134,19 +129,25 @@ GraphResult GraphWatch::result() const {
   return result;
 }
 
-std::string GraphWatch::why(std::size_t node, const GraphResult& result) const {
-  const NodeResult& died = result.nodes[node];
-  const Window* then = last_of_death(windows_[node], died);
-  if (then == nullptr) return "";
-  const NodeInterval& state = then->node;
-  std::string text = readable(static_cast<double>(state.queue)) + " requests wait in its queue";
-  if (const std::size_t dead = states_[node].dead_in_queue; dead > 0) {
-    text += ", " + (dead == state.queue ? "all" : readable(static_cast<double>(dead))) +
-            " of them dead (their callers have given up)";
-  }
+Statements GraphWatch::why(std::size_t node, const GraphResult& result) const {
+  // The last window of its death.
+  const auto then = std::find_if(windows_.begin(), windows_.end(), [&](const GraphInterval& each) {
+    return each.t ==
+           *result.nodes[node].died + static_cast<std::int64_t>(kWindowsToDie) * each.window;
+  });
+  if (then == windows_.end()) return {};
+  const NodeInterval& state = then->nodes[node];
+  const std::size_t dead = states_[node].dead_in_queue;
+  Statements all{
+      {dead == 0             ? "died-queue"
+       : dead == state.queue ? "died-queue-all-dead"
+                             : "died-queue-dead",
+       {{"queue", static_cast<double>(state.queue)}, {"dead", static_cast<double>(dead)}}}};
   if (state.worked > 0) {
-    text += "; it works for " + readable(std::round(state.worked)) + " a second, " +
-            part(state.for_nobody_share()) + " for nobody";
+    all.push_back(
+        {id_of_part({"died-works", "died-works-for-nobody", "died-works-for-callers"},
+                    state.for_nobody_share()),
+         {{"rate", std::round(state.worked)}, {"nobody", rounded(state.for_nobody_share())}}});
   }
   // The service that most of its calls wait for, and the one behind which there is none.
   std::size_t waited_for = node, last = node;
@@ -155,32 +156,30 @@ std::string GraphWatch::why(std::size_t node, const GraphResult& result) const {
     const GraphShape::Edge& edge = shape_.edges[i];
     // Edges come in the order of their callers.
     if (edge.from == last) last = edge.to;
-    const EdgeWindow* calls = last_of_death(edges_[i], died);
-    if (edge.from != node || calls == nullptr || calls->edge.under_way <= most) continue;
-    most = calls->edge.under_way;
+    const double under_way = then->edges[i].under_way;
+    if (edge.from != node || under_way <= most) continue;
+    most = under_way;
     waited_for = edge.to;
   }
   const auto workers = static_cast<double>(state.workers);
   if (shape_.nodes[node].holds && waited_for != node) {
-    text += "; of its " + readable(workers) + " workers " + readable(std::round(state.calling)) +
-            " wait for " + shape_.nodes[waited_for].name;
+    all.push_back({"died-waits",
+                   {{"workers", workers},
+                    {"calling", std::round(state.calling)},
+                    {"called", shape_.nodes[waited_for].name}}});
   } else if (workers > 0) {
-    text += "; it is " + percent(state.busy / workers) + " busy";
+    all.push_back({"died-busy", {{"busy", rounded(state.busy / workers)}}});
   }
   // That one is alive. What does it do?
-  const Window* behind = last_of_death(windows_[last], died);
-  if (last != node && behind != nullptr) {
-    text += "; " + shape_.nodes[last].name + " is " +
-            percent(behind->node.busy / static_cast<double>(behind->node.workers)) + " busy, " +
-            part(behind->node.for_nobody_share()) + " for nobody";
+  if (last != node) {
+    const NodeInterval& its = then->nodes[last];
+    all.push_back({id_of_part({"died-behind", "died-behind-for-nobody", "died-behind-for-callers"},
+                              its.for_nobody_share()),
+                   {{"name", shape_.nodes[last].name},
+                    {"busy", rounded(its.busy / static_cast<double>(its.workers))},
+                    {"nobody", rounded(its.for_nobody_share())}}});
   }
-  return text;
-}
-
-std::string first_death(const GraphResult& result) {
-  if (!result.first) return "";
-  const NodeResult& node = result.nodes[*result.first];
-  return node.name + " died first, at " + readable(*node.died) + ": " + result.why;
+  return all;
 }
 
 }  // namespace retrystorm

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/base/duration.h"
+#include "model/base/statement.h"
 #include "model/run/counts.h"
 
 namespace retrystorm {
@@ -104,7 +105,7 @@ struct GraphResult {
   std::vector<ClientsResult> clients{};  // empty unless there are several kinds
   // The service that died first, and why. Empty if none did.
   std::optional<std::size_t> first{};
-  std::string why{};
+  Statements why{};
 };
 
 // Watches the services. A service is dead from the first of three windows after the outage in each of which fewer than
@@ -116,11 +117,7 @@ class GraphWatch {
   static constexpr Duration kWindow = std::chrono::seconds(5);
   static constexpr std::size_t kWindowsToDie = 3;
 
-  explicit GraphWatch(GraphShape shape)
-      : shape_(std::move(shape)),
-        windows_(shape_.nodes.size()),
-        states_(shape_.nodes.size()),
-        edges_(shape_.edges.size()) {}
+  explicit GraphWatch(GraphShape shape) : shape_(std::move(shape)), states_(shape_.nodes.size()) {}
 
   const GraphShape& shape() const { return shape_; }
   void outage_begins(Duration t) { begins_ = t; }
@@ -132,14 +129,6 @@ class GraphWatch {
   GraphResult result() const;
 
  private:
-  struct Window {
-    Duration t, window;
-    NodeInterval node;
-  };
-  struct EdgeWindow {
-    Duration t, window;
-    EdgeInterval edge;
-  };
   // What has become of a service since the outage.
   struct State {
     std::optional<double> calm{};  // its answers in time before; as `calm_rate`
@@ -148,32 +137,17 @@ class GraphWatch {
     std::size_t dead_in_queue = 0;  // at the end of the window in which it had died
   };
   // Of a window: 0 before the outage, 1 in it, 2 after it.
-  std::size_t phase_of(Duration t, Duration window) const;
+  std::size_t phase_of(const GraphInterval& window) const;
   // Good answers to these calls before the outage, in it and after it.
   std::array<std::optional<double>, 3> ok_of(std::size_t edge) const;
   // Of answers in time, before the outage. Empty without such windows.
   std::optional<double> calm_rate(std::size_t node) const;
-  // Of these windows, the last one in which the node died; null if it did not.
-  template <typename Windows>
-  const auto* last_of_death(const Windows& windows, const NodeResult& node) const {
-    using Each = typename Windows::value_type;
-    for (const Each& each : windows) {
-      if (node.died &&
-          each.t == *node.died + static_cast<std::int64_t>(kWindowsToDie) * each.window)
-        return &each;
-    }
-    return static_cast<const Each*>(nullptr);
-  }
-  std::string why(std::size_t node, const GraphResult& result) const;
+  Statements why(std::size_t node, const GraphResult& result) const;
 
   const GraphShape shape_;
   std::optional<Duration> begins_{}, ends_{};
-  std::vector<std::vector<Window>> windows_;    // of each service
-  std::vector<State> states_;                   // likewise
-  std::vector<std::vector<EdgeWindow>> edges_;  // of each edge
+  std::vector<GraphInterval> windows_;
+  std::vector<State> states_;  // of each service
 };
-
-// "api died first, at 45s: ...". Empty if no service died.
-std::string first_death(const GraphResult& result);
 
 }  // namespace retrystorm

@@ -7,12 +7,12 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <string>
 #include <vector>
 
 #include "simulator/scenario_options.h"
 #include "simulator/simulation.h"
+#include "tests/support/facts.h"
 #include "tests/support/scenario_settings.h"
 
 namespace retrystorm {
@@ -280,9 +280,7 @@ TEST(GraphWatch, FindsWhoDiesFirst) {
   EXPECT_EQ(result.nodes[0].died, 25s);
   EXPECT_EQ(result.nodes[1].died, 30s);
   EXPECT_EQ(result.nodes[2].died, std::nullopt);
-  EXPECT_THAT(
-      first_death(result),
-      testing::StartsWith("api died first, at 25s: 9 requests wait in its queue, 7 of them dead "));
+  EXPECT_THAT(test::facts(result.why), testing::StartsWith("died-queue-dead(queue=9, dead=7); "));
 }
 
 // The calls a request of the outage's windows, not of the run, and who was full at its worst, also if all come back.
@@ -347,11 +345,10 @@ TEST(Chain, CountsTheDeadRequestsInAQueue) {
       "arrivals = open\nrate = 5\nstrategy = none\ntimeout = 1s\noutage-at = 30s\noutage-for = 10s\n"
       "observe = 30s\nat = 40s load 20\nbacklog = 4096\nchain = a 1x100ms\n");
   ASSERT_EQ(run.summary.graph->first, 0);
-  std::string why = run.summary.graph->why;
-  std::erase(why, ',');
-  int waiting = 0, dead = 0;
-  const char* const text = "%d requests wait in its queue %d of them dead";
-  ASSERT_EQ(std::sscanf(why.c_str(), text, &waiting, &dead), 2) << why;
+  const Statement& why = run.summary.graph->why.front();
+  ASSERT_EQ(why.id, "died-queue-dead");
+  const double waiting = std::get<double>(why.values[0].of);
+  const double dead = std::get<double>(why.values[1].of);
   EXPECT_NEAR(waiting - dead, 100, 3 * std::sqrt(100.0));
   EXPECT_GT(dead, 1000);  // 15 s of 90/s more than it does, less those
 }
