@@ -123,28 +123,19 @@ void add_ok(Statement& statement, const RecoveryTracker::Window& window, double 
   statement.values.push_back({"baseline", baseline * load_in(window)});
 }
 
-// How long to watch until a queue is empty and three more windows have passed, in whole minutes.
-Duration longer(Windows after, const Draining& queue) {
-  return std::chrono::ceil<std::chrono::minutes>(
-      after.back().start + after.back().length + queue.left() +
-      RecoveryTracker::kWindow * (RecoveryTracker::kConsecutiveWindows + 1));
-}
-
-Statement why_draining(Windows after, double baseline, const Draining& queue) {
-  Statement why{"queue-drains", {}};
+// It is not back, but its queue empties.
+Recovery recovering(Windows after, double baseline, const Draining& queue) {
+  Recovery result{.verdict = Verdict::kRecovering, .causes = {{"queue-drains", {}}}};
+  Statement& why = result.causes.front();
   add_ok(why, joined(after.last(RecoveryTracker::kConsecutiveWindows)), baseline);
   why.values.push_back({"waiting", number(queue.waiting)});
   why.values.push_back({"rate", queue.rate});
   why.values.push_back({"left", queue.left()});
-  return why;
-}
-
-Statement why_recovering(Windows after, double baseline, bool errors_gone) {
-  const auto last = joined(after.last(RecoveryTracker::kConsecutiveWindows));
-  Statement why{errors_gone ? "below-baseline-without-errors" : "below-baseline", {}};
-  add_ok(why, last, baseline);
-  why.values.push_back({"window", last.length});
-  return why;
+  // Until it is empty and three more windows have passed, in whole minutes.
+  result.to_watch = std::chrono::ceil<std::chrono::minutes>(
+      after.back().start + after.back().length + queue.left() +
+      RecoveryTracker::kWindow * (RecoveryTracker::kConsecutiveWindows + 1));
+  return result;
 }
 
 // Adds what keeps the service down.
@@ -179,11 +170,6 @@ Statements why_collapsed(Windows after, std::string_view mended) {
 double ok_share(const RecoveryTracker::Window& calm) {
   const auto ended = static_cast<double>(calm.counts.finished());
   return ended > 0 ? static_cast<double>(calm.counts.ok) / ended : 1;
-}
-
-// Adds that the baseline was no calm, if so.
-void add_unwell(Statements& all, const RecoveryTracker::Window& calm) {
-  if (ok_share(calm) < 0.9) all.push_back({"unwell-before", {{"share", ShareOf{ok_share(calm)}}}});
 }
 
 // Finds the first of `kConsecutiveWindows` consecutive windows that satisfy `holds`. The predicate
@@ -230,19 +216,14 @@ class Baseline {
 
 namespace {
 
-struct Judged {
-  Verdict verdict = Verdict::kNoOutage;
-  Statements causes{};
-  std::optional<Duration> to_watch{};  // to see its queue empty
-};
-
 // A run without an outage.
-Judged judge_calm(Windows all) {
+Recovery judge_calm(Windows all) {
   constexpr std::size_t kThree = RecoveryTracker::kConsecutiveWindows;
   if (all.size() < kThree) {
     const auto whole = joined(all);
     if (whole.counts.ok > 0 || whole.counts.failures() == 0) return {};
-    return {Verdict::kUndecided, {{"none-ok-yet", {{"attempts", number(whole.counts.attempts)}}}}};
+    return {.verdict = Verdict::kUndecided,
+            .causes = {{"none-ok-yet", {{"attempts", number(whole.counts.attempts)}}}}};
   }
   const Windows last = all.last(kThree);
   for (const auto& each : last) {
@@ -260,13 +241,11 @@ Judged judge_calm(Windows all) {
       return each.rates().ok >= 0.1 * base.rate();
     });
     if (answers) return {};
-    if (const auto queue = draining(all)) {
-      return {Verdict::kRecovering, {why_draining(all, base.rate(), *queue)}, longer(all, *queue)};
-    }
+    if (const auto queue = draining(all)) return recovering(all, base.rate(), *queue);
     Statement why{"down-by-itself", {{"window", end.length}}};
     add_ok(why, end, base.rate());
     add_load(why, end);
-    return {Verdict::kCollapsed, {std::move(why)}};
+    return {.verdict = Verdict::kCollapsed, .causes = {std::move(why)}};
   }
   if (draining(all) || end.counts.ok > 0 ||
       !Baseline(end.counts.attempts, end.length).is_enough()) {
@@ -274,27 +253,15 @@ Judged judge_calm(Windows all) {
   }
   Statement why{"never-well", {{"count", number(end.counts.attempts)}, {"window", end.length}}};
   add_load(why, end);
-  return {Verdict::kCollapsed, {std::move(why)}};
+  return {.verdict = Verdict::kCollapsed, .causes = {std::move(why)}};
 }
 
 }  // namespace
 
 std::string_view to_string(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kNoOutage:
-      return "no outage";
-    case Verdict::kUndecided:
-      return "undecided";
-    case Verdict::kRecovered:
-      return "recovered";
-    case Verdict::kRelapsed:
-      return "relapsed";
-    case Verdict::kRecovering:
-      return "recovering";
-    case Verdict::kCollapsed:
-      return "collapsed";
-  }
-  return "";
+  constexpr std::string_view kNames[] = {"no outage", "undecided",  "recovered",
+                                         "relapsed",  "recovering", "collapsed"};
+  return kNames[static_cast<std::size_t>(verdict)];
 }
 
 void RecoveryTracker::take_window(TimePoint now, const Counts& totals,
@@ -483,13 +450,7 @@ class RecoveryTracker::Judge {
     return base_.is_missed(window.counts.ok, window.expected, share, sigmas);
   }
   bool three_miss(std::size_t first, double share, double sigmas) const {
-    std::uint64_t ok = 0;
-    Duration length{0};
-    for (const Window& window : after_.subspan(first, kConsecutiveWindows)) {
-      ok += window.counts.ok;
-      length += window.expected;
-    }
-    return base_.is_missed(ok, length, share, sigmas);
+    return misses(joined(after_.subspan(first, kConsecutiveWindows)), share, sigmas);
   }
   bool reaches(std::size_t first, double share) const {
     const auto windows = after_.subspan(first, kConsecutiveWindows);
@@ -675,13 +636,17 @@ class RecoveryTracker::Judge {
       return;
     }
     if (const auto queue = draining(after_)) {
-      result_.verdict = Verdict::kRecovering;
-      result_.causes = {why_draining(after_, base_.rate(), *queue)};
-      result_.to_watch = longer(after_, *queue);
+      const Recovery drains = recovering(after_, base_.rate(), *queue);
+      result_.verdict = drains.verdict;
+      result_.causes = drains.causes;
+      result_.to_watch = drains.to_watch;
       unjudged_.clear();
     } else if (is_coming(after_)) {
       result_.verdict = Verdict::kRecovering;
-      result_.causes = {why_recovering(after_, base_.rate(), no_errors(last))};
+      Statement why{no_errors(last) ? "below-baseline-without-errors" : "below-baseline", {}};
+      add_ok(why, joined(last), base_.rate());
+      why.values.push_back({"window", joined(last).length});
+      result_.causes = {std::move(why)};
     } else {
       result_.verdict = Verdict::kCollapsed;
       result_.causes = why_collapsed(after_, run_.changed_ ? "" : run_.mended_);
@@ -691,7 +656,9 @@ class RecoveryTracker::Judge {
   }
 
   void add_what_else() {
-    add_unwell(result_.causes, calm_);
+    if (const double share = ok_share(calm_); share < 0.9) {  // the baseline was no calm
+      result_.causes.push_back({"unwell-before", {{"share", ShareOf{share}}}});
+    }
     result_.causes.insert(result_.causes.end(), unjudged_.begin(), unjudged_.end());
   }
 
@@ -712,15 +679,7 @@ class RecoveryTracker::Judge {
 };
 
 Recovery RecoveryTracker::recovery() const {
-  Recovery result;
-  if (phase_ == Phase::kBefore) {
-    Judged judged = judge_calm(before_);
-    result.verdict = judged.verdict;
-    result.causes = std::move(judged.causes);
-    result.to_watch = judged.to_watch;
-  } else {
-    result = Judge(*this).judge();
-  }
+  Recovery result = phase_ == Phase::kBefore ? judge_calm(before_) : Judge(*this).judge();
   if (!calm_windows().empty()) result.baseline_ok = baseline().rates().ok;
   result.peak_attempts = peak_attempts();
   return result;

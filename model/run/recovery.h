@@ -96,18 +96,16 @@ struct Recovery {
   Statements causes{};  // of the verdict, the main one first; empty without an outage
   // If the service's queue empties: how long after the outage the run must go on to see it back.
   std::optional<Duration> to_watch{};
-  std::optional<double> baseline_ok;  // OK/s before the outage
+  std::optional<double> baseline_ok{};  // OK/s before the outage
   // If the service is back, but its queue is not as short as before: how long a request waits in it at the
   // end of the run.
   std::optional<Duration> queue_wait{};
   // The first of three consecutive windows in which at most 1 % of the attempts fail. A window
   // without attempts does not qualify.
-  std::optional<Duration> errors_gone;
+  std::optional<Duration> errors_gone{};
   // The first of three consecutive windows that do not miss 50, 90 and 95 % of the baseline. With too few
   // answers to know what is missed, the first three that have as many OK in all.
-  std::optional<Duration> time_to_half;
-  std::optional<Duration> time_to_recovery;
-  std::optional<Duration> time_to_full;
+  std::optional<Duration> time_to_half{}, time_to_recovery{}, time_to_full{};
   double peak_attempts = 0;  // attempts/s in the busiest window of the run
   double ok_lost = 0;        // OK missing from the baseline, from the outage to the recovery
   // Did the service answer all through the outage as before, so that it may not have happened?
