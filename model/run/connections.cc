@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 namespace retrystorm {
 
@@ -72,28 +73,20 @@ void declare_options(OptionList& options, ConnectionSettings& settings,
 }
 
 void find_unused(UnusedOptions& unused, const ConnectionSettings& settings) {
-  const ConnectionSettings defaults;
-  if (!settings.multiplexed()) {
-    find_unused<ConnectionSettings>(unused, settings, defaults, "without --connections=multiplexed",
-                                    {"streams"});
-  }
-  if (!settings.kept()) {
-    find_unused<ConnectionSettings>(unused, settings, defaults, "without --connections=keep-alive",
-                                    {"pool-max-idle", "pool-idle", "pool-order"});
-    find_unused<ConnectionSettings>(unused, settings, defaults,
-                                    "without --connections=keep-alive or multiplexed", {});
-    return;
-  }
-  if (settings.multiplexed()) {
-    find_unused<ConnectionSettings>(unused, settings, defaults, "with --connections=multiplexed",
-                                    {"pool-max-idle", "pool-idle", "pool-order"});
-  } else if (settings.pool_size == ConnectionSettings::kUnbounded) {
-    find_unused<ConnectionSettings>(unused, settings, defaults, "without --pool-size",
-                                    {"pool-wait", "pool-wait-counts"});
-  } else if (settings.pool_max_idle >= settings.pool_size) {
-    find_unused<ConnectionSettings>(unused, settings, defaults,
-                                    "with a --pool-size that is no greater", {"pool-max-idle"});
-  }
+  using Names = std::vector<std::string_view>;
+  const auto add = [&](bool are_unused, const char* why, const Names& names) {
+    if (are_unused) find_unused<ConnectionSettings>(unused, settings, {}, why, names);
+  };
+  const Names of_keep_alive = {"pool-max-idle", "pool-idle", "pool-order"};
+  const bool multiplexed = settings.multiplexed(), keeps = settings.kept() && !multiplexed;
+  const bool bounded = settings.pool_size != ConnectionSettings::kUnbounded;
+  add(!multiplexed, "without --connections=multiplexed", {"streams"});
+  add(!settings.kept(), "without --connections=keep-alive", of_keep_alive);
+  add(!settings.kept(), "without --connections=keep-alive or multiplexed", {});
+  add(multiplexed, "with --connections=multiplexed", of_keep_alive);
+  add(keeps && !bounded, "without --pool-size", {"pool-wait", "pool-wait-counts"});
+  add(keeps && bounded && settings.pool_max_idle >= settings.pool_size,
+      "with a --pool-size that is no greater", {"pool-max-idle"});
 }
 
 void check(const ConnectionSettings& settings, Duration timeout) {

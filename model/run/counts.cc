@@ -6,6 +6,17 @@
 
 namespace retrystorm {
 
+std::size_t error_kind(const AttemptResult& error) {
+  constexpr std::array kStatuses{400, 404, 429, 500, 502, 503, 504};
+  constexpr std::size_t kOthers = kStatuses.size();  // 4xx, 5xx, all others
+  if (error.status == 0) {  // refused, reset, unreachable, and then none of the kinds
+    return kOthers + 3 + static_cast<std::size_t>(error.no_answer);
+  }
+  const auto known = std::find(kStatuses.begin(), kStatuses.end(), error.status);
+  if (known != kStatuses.end()) return static_cast<std::size_t>(known - kStatuses.begin());
+  return kOthers + (error.status / 100 == 4 ? 0 : error.status / 100 == 5 ? 1 : 2);
+}
+
 double Counts::amplification() const {
   return requests == 0 ? 1 : static_cast<double>(attempts) / static_cast<double>(requests);
 }

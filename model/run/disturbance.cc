@@ -14,6 +14,7 @@ struct KindOfDisturbance {
   // Describes the value, if the kind has one.
   std::string_view value{};
   double least = 0, most = 0;
+  double idle = -1;  // with this value it leaves all as it is
 };
 
 constexpr auto kKinds = [] {
@@ -22,11 +23,11 @@ constexpr auto kKinds = [] {
   return std::array{
       KindOfDisturbance{Kind::kFreeze, By::kSignals, "freeze"},
       KindOfDisturbance{Kind::kDrop, By::kService, "drop"},
-      KindOfDisturbance{Kind::kSlow, By::kService, "slow", "F", 1, kMostFactor},
-      KindOfDisturbance{Kind::kErrors, By::kService, "errors", "SHARE[:STATUS]", 0, 1},
-      KindOfDisturbance{Kind::kCapacity, By::kService, "capacity", "F", kLeastFactor, 1},
+      KindOfDisturbance{Kind::kSlow, By::kService, "slow", "F", 1, kMostFactor, 1},
+      KindOfDisturbance{Kind::kErrors, By::kService, "errors", "SHARE[:STATUS]", 0, 1, 0},
+      KindOfDisturbance{Kind::kCapacity, By::kService, "capacity", "F", kLeastFactor, 1, 1},
       KindOfDisturbance{Kind::kThrottle, By::kService, "throttle", "R", kLeastFactor, kHighestRate},
-      KindOfDisturbance{Kind::kLoad, By::kClients, "load", "F", kLeastFactor, kMostFactor},
+      KindOfDisturbance{Kind::kLoad, By::kClients, "load", "F", kLeastFactor, kMostFactor, 1},
       KindOfDisturbance{Kind::kReconnect, By::kClients, "reconnect"},
       KindOfDisturbance{Kind::kCommand, By::kCommands, "command"},
   };
@@ -112,16 +113,7 @@ Conditions& apply(const Disturbance& disturbance, Conditions& conditions) {
 }
 
 bool does_nothing(const Disturbance& disturbance) {
-  switch (disturbance.kind) {
-    case Disturbance::Kind::kSlow:
-    case Disturbance::Kind::kCapacity:
-    case Disturbance::Kind::kLoad:
-      return disturbance.value == 1;
-    case Disturbance::Kind::kErrors:
-      return disturbance.value == 0;
-    default:
-      return false;
-  }
+  return disturbance.value == about(disturbance.kind).idle;
 }
 
 Disturbance::By made_by(const Disturbance& disturbance) {

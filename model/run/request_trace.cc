@@ -23,16 +23,28 @@ RequestTrace::Followed* RequestTrace::of_client(std::uint64_t client) {
   return found == at_hand_.end() ? nullptr : &followed_.at(found->second);
 }
 
-void RequestTrace::sent(TimePoint now, std::uint64_t client, std::uint32_t number) {
+std::optional<RequestTrace::Place> RequestTrace::add(TimePoint now, std::uint64_t client,
+                                                     const Key& key) {
   Followed* const followed = of_client(client);
-  if (followed == nullptr) return;
+  if (followed == nullptr) return std::nullopt;
   std::vector<TracedAttempt>& attempts = followed->request.attempts;
   attempts.push_back({.t = now - start_});
-  if (sees_ == Sees::kAnswers) return;
-  attempts.back().connect = Duration::zero();
-  last_number_[client] = number;
-  with_server_[{client, number}] = {followed->request.number, attempts.size() - 1};
-  ++followed->with_server;
+  const Place place{followed->request.number, attempts.size() - 1};
+  if (sees_ == Sees::kServer) {
+    attempts.back().connect = Duration::zero();
+    with_server_[key] = place;
+    ++followed->with_server;
+  }
+  return place;
+}
+
+void RequestTrace::sent(TimePoint now, std::uint64_t client, std::uint32_t number) {
+  if (add(now, client, {client, number})) last_number_[client] = number;
+}
+
+void RequestTrace::sent(TimePoint now, std::uint64_t client, std::uint64_t place,
+                        std::uint32_t number) {
+  if (const auto added = add(now, client, {place, number})) hedged_[{place, number}] = *added;
 }
 
 void RequestTrace::not_sent(TimePoint now, std::uint64_t client, Permission::Kind why) {
@@ -58,19 +70,6 @@ void RequestTrace::end(TracedAttempt& attempt, const AttemptResult& result) {
       attempt.fate = AttemptFate::kTimedOut;
       break;
   }
-}
-
-void RequestTrace::sent(TimePoint now, std::uint64_t client, std::uint64_t place,
-                        std::uint32_t number) {
-  Followed* const followed = of_client(client);
-  if (followed == nullptr) return;
-  std::vector<TracedAttempt>& attempts = followed->request.attempts;
-  attempts.push_back({.t = now - start_});
-  hedged_[{place, number}] = {followed->request.number, attempts.size() - 1};
-  if (sees_ == Sees::kAnswers) return;
-  attempts.back().connect = Duration::zero();
-  with_server_[{place, number}] = {followed->request.number, attempts.size() - 1};
-  ++followed->with_server;
 }
 
 TracedAttempt* RequestTrace::take_hedged(const Key& key) {

@@ -135,6 +135,8 @@ class RequestTrace {
   using Key = std::pair<std::uint64_t, std::uint32_t>;  // client, number
 
   Followed* of_client(std::uint64_t client);
+  // An attempt of the client's request begins, which the server knows by this key. Nothing if it is not followed.
+  std::optional<Place> add(TimePoint now, std::uint64_t client, const Key& key);
   TracedAttempt* find(const Key& key);
   static void end(TracedAttempt& attempt, const AttemptResult& result);
   // A hedged attempt that has not ended for its client; null if it is not followed. It is forgotten.

@@ -41,6 +41,14 @@ void each_part(std::string_view text, std::string_view separators, Take take) {
   if (!any) throw std::invalid_argument(in_quotes(text) + " is empty");
 }
 
+// The texts of all, as `each_part` reads them.
+template <typename Each>
+std::string joined(const std::vector<Each>& all, std::string (*print)(const Each&)) {
+  std::string text;
+  for (const Each& each : all) text.append(text.empty() ? "" : "; ").append(print(each));
+  return text;
+}
+
 Action capacity(double factor) {
   return {.kind = Action::Kind::kCapacity, .factor = factor};
 }
@@ -277,13 +285,7 @@ void declare_options(OptionList& options, TimelineOptions& timeline, Engine engi
                 *at_faults = std::move(faults);
                 timeline.at = std::move(read);
               },
-              [&timeline] {
-                std::string text;
-                for (const TimedAction& each : timeline.at) {
-                  text.append(text.empty() ? "" : "; ").append(print_timed(each));
-                }
-                return text;
-              })
+              [&timeline] { return joined(timeline.at, print_timed); })
           .with_examples({"60s set shed-above=200", "60s set rate-limit=100", "60s restart",
                           "60s load 0.5", "60s capacity 2"});
   at.separator = ';';
@@ -302,13 +304,7 @@ void declare_options(OptionList& options, TimelineOptions& timeline, Engine engi
                   });
                   timeline.faults = std::move(read);
                 },
-                [&timeline] {
-                  std::string text;
-                  for (const Fault& each : timeline.faults) {
-                    text.append(text.empty() ? "" : "; ").append(print_fault(each));
-                  }
-                  return text;
-                })
+                [&timeline] { return joined(timeline.faults, print_fault); })
             .with_examples({"40s-60s slow:3", "35s-45s errors:0.5"});
     fault.separator = ';';
   }
@@ -342,15 +338,12 @@ void find_unused_load(UnusedOptions& unused, const TimelineOptions& timeline,
 
 void find_unused_disturbances(UnusedOptions& unused, const TimelineOptions& timeline,
                               bool has_outage) {
-  if (has_outage && does_nothing(timeline.outage)) {
-    unused.emplace("outage", "outage " + print_disturbance(timeline.outage) +
-                                 " has no effect: it leaves all as it is");
-  }
-  for (const Fault& each : timeline.faults) {
-    if (!does_nothing(each.what)) continue;
-    unused.emplace("fault", "fault " + in_quotes(print_fault(each)) +
-                                " has no effect: it leaves all as it is");
-  }
+  const auto add = [&](const char* name, const std::string& text, const Disturbance& what) {
+    if (!does_nothing(what)) return;
+    unused.emplace(name, name + (' ' + text) + " has no effect: it leaves all as it is");
+  };
+  if (has_outage) add("outage", print_disturbance(timeline.outage), timeline.outage);
+  for (const Fault& each : timeline.faults) add("fault", in_quotes(print_fault(each)), each.what);
 }
 
 void find_unused_after(UnusedOptions& unused, const TimelineOptions& timeline, Duration end,

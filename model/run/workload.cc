@@ -230,22 +230,16 @@ void find_unused_of_reconnects(UnusedOptions& unused, const WorkloadOptions& wor
 void find_unused(UnusedOptions& unused, const WorkloadOptions& workload) {
   find_unused(unused, workload.retry);
   find_unused(unused, workload.connections);
-  if (!workload.has_timeout()) {
-    find_unused<WorkloadOptions>(unused, workload, WorkloadOptions(), "with --timeout=none",
-                                 {"pool-wait-counts"});
-  }
   find_unused_processes(unused, workload);
-  if (workload.arrivals != Arrivals::kOpen) {
-    find_unused<WorkloadOptions>(unused, workload, WorkloadOptions(), "without --arrivals=open",
-                                 {"rate"});
-  }
-  if (workload.arrivals == Arrivals::kJob) {
-    find_unused<WorkloadOptions>(unused, workload, WorkloadOptions(), "with --arrivals=job",
-                                 {"lambda"});
-  } else {
-    find_unused<WorkloadOptions>(unused, workload, WorkloadOptions(), "without --arrivals=job",
-                                 {"tasks", "calls", "workers-start"});
-  }
+  const auto add = [&](bool are_unused, const char* why,
+                       const std::vector<std::string_view>& names) {
+    if (are_unused) find_unused<WorkloadOptions>(unused, workload, WorkloadOptions(), why, names);
+  };
+  const bool job = workload.arrivals == Arrivals::kJob;
+  add(!workload.has_timeout(), "with --timeout=none", {"pool-wait-counts"});
+  add(workload.arrivals != Arrivals::kOpen, "without --arrivals=open", {"rate"});
+  add(job, "with --arrivals=job", {"lambda"});
+  add(!job, "without --arrivals=job", {"tasks", "calls", "workers-start"});
 }
 
 void check(const WorkloadOptions& workload) {
